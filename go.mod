@@ -1,0 +1,3 @@
+module riskdex
+
+go 1.26.0

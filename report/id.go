@@ -1,0 +1,37 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// ID is the identity of a document within its kind, as text: the JSON number
+// 130 and the path segment `130` are the same ID. It is also the `_id` of the
+// document in Elasticsearch.
+type ID string
+
+// MaxIDBytes is the longest `_id` that Elasticsearch takes. One that is longer
+// makes it refuse the whole bulk request, not only the one item.
+const MaxIDBytes = 512
+
+// Why a text is no ID.
+var (
+	ErrIDEmpty   = errors.New("the id is empty")
+	ErrIDTooLong = fmt.Errorf("the id is longer than %d bytes, the most that Elasticsearch takes", MaxIDBytes)
+	ErrIDNotUTF8 = errors.New("the id is not valid UTF-8, which Elasticsearch would not take")
+)
+
+// ParseID returns s as an ID, or one of ErrIDEmpty, ErrIDTooLong and
+// ErrIDNotUTF8.
+func ParseID(s string) (ID, error) {
+	switch {
+	case s == "":
+		return "", ErrIDEmpty
+	case len(s) > MaxIDBytes:
+		return "", ErrIDTooLong
+	case !utf8.ValidString(s):
+		return "", ErrIDNotUTF8
+	}
+	return ID(s), nil
+}
