@@ -1,0 +1,98 @@
+package admin
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/report"
+)
+
+// Journal is what the metrics need of the journal.
+type Journal interface {
+	// Stats returns one consistent snapshot.
+	Stats(ctx context.Context) (report.Stats, error)
+}
+
+// journalCollector shows the journal's own sums. They are durable with the
+// changes that they count, so they are as true after a restart as before, and a
+// scrape never sees a change in two places or in none.
+type journalCollector struct {
+	journal Journal
+	now     func() time.Time
+	log     *slog.Logger
+
+	accepted, settled, pending, resending, deadLetters, lag, bytes, refused *prometheus.Desc
+}
+
+// NewJournalCollector returns a collector of the metrics that the journal
+// keeps. now is what lag is measured against.
+func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger) prometheus.Collector {
+	describe := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("riskdex_"+name, help, labels, nil)
+	}
+	return &journalCollector{
+		journal: journal, now: now, log: log,
+		accepted:    describe("changes_accepted_total", "Changes accepted over the life of the journal.", "kind", "op"),
+		settled:     describe("changes_settled_total", "Changes settled over the life of the journal, by what became of them.", "kind", "outcome"),
+		pending:     describe("changes_pending", "Documents whose newest version is not settled yet.", "kind"),
+		resending:   describe("documents_resending", "Settled documents that are still to be sent to a new index.", "kind"),
+		deadLetters: describe("dead_letters", "Documents whose newest version Elasticsearch refuses.", "kind"),
+		lag:         describe("lag_seconds", "For how long the index has lacked the change that it has lacked longest; 0 when it lacks none.", "kind"),
+		bytes:       describe("journal_bytes", "Size of the journal on disk."),
+		refused:     describe("refusals_kept", "Refused deliveries and records that are kept for inspection."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.lag, c.bytes, c.refused} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector. While the journal cannot be read
+// these metrics are missing, which an alert can see, rather than wrong.
+func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
+	defer cancel()
+	stats, err := c.journal.Stats(ctx)
+	if err != nil {
+		c.log.Error("cannot read the journal's sums for the metrics", "error", err)
+		out <- prometheus.NewInvalidMetric(c.pending, err)
+		return
+	}
+	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for _, kind := range report.Kinds() {
+		k := stats.Kinds[kind]
+		for _, op := range report.Ops() {
+			counter(c.accepted, k.Accepted[op], string(kind), string(op))
+		}
+		for _, outcome := range report.Outcomes() {
+			counter(c.settled, k.Settled[outcome], string(kind), string(outcome))
+		}
+		gauge(c.pending, float64(k.Pending), string(kind))
+		gauge(c.resending, float64(k.Resending), string(kind))
+		gauge(c.deadLetters, float64(k.DeadLetters), string(kind))
+		gauge(c.lag, c.lagSeconds(k.OldestWaiting), string(kind))
+	}
+	gauge(c.bytes, float64(stats.Bytes))
+	gauge(c.refused, float64(stats.Refused))
+}
+
+func (c *journalCollector) lagSeconds(since time.Time) float64 {
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, c.now().Sub(since).Seconds())
+}
+
+// statsTimeout bounds how long a scrape waits for the journal.
+const statsTimeout = 10 * time.Second

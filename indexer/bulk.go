@@ -1,0 +1,149 @@
+package indexer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// shardTimeout is how long Elasticsearch itself waits for a shard before it
+// answers 503 for an item, and requestTimeout how long riskdex waits for any
+// answer. Both end a turn, never a change.
+const (
+	shardTimeout   = 20 * time.Second
+	requestTimeout = 60 * time.Second
+)
+
+// maxAnswerBytes bounds what is read of an answer: 1 KiB an item is far more
+// than the fields asked for need.
+func maxAnswerBytes(items int) int64 { return int64(1<<20 + items<<10) }
+
+// bulk sends the documents of changes, which are all of one kind, in one
+// request and returns an answer for each, in order. A failure of the whole is
+// one answer of the level request or transport for all.
+func (x *Indexer) bulk(ctx context.Context, alias string, batch []prepared) ([]answer, answer, bool) {
+	var body bytes.Buffer
+	for _, p := range batch {
+		body.Write(p.lines)
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	requireAlias := true
+	res, err := esapi.BulkRequest{
+		Index: alias, Body: &body, RequireAlias: &requireAlias, Timeout: shardTimeout,
+		FilterPath: []string{"items.*._id", "items.*.status", "items.*.error.type", "items.*.error.reason", "error.type", "error.reason", "status"},
+	}.Do(ctx, x.client)
+	if err != nil {
+		return nil, answer{level: transport, detail: err.Error()}, false
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes(len(batch))))
+	if err != nil {
+		return nil, answer{level: transport, detail: fmt.Sprintf("the answer (status %d) broke off: %v", res.StatusCode, err)}, false
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, requestAnswer(res.StatusCode, text), false
+	}
+	items, err := itemAnswers(text, batch)
+	if err != nil {
+		return nil, answer{level: transport, detail: err.Error()}, false
+	}
+	return items, answer{}, true
+}
+
+// esError is Elasticsearch's description of what went wrong.
+type esError struct {
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
+}
+
+func requestAnswer(status int, text []byte) answer {
+	var body struct {
+		Error esError `json:"error"`
+	}
+	a := answer{level: request, status: status, detail: "status " + strconv.Itoa(status)}
+	// A proxy answers with whatever it likes; the status is known all the same.
+	if json.Unmarshal(text, &body) == nil && body.Error.Type != "" {
+		a.errorType, a.detail = body.Error.Type, body.Error.Reason
+	}
+	return a
+}
+
+// itemAnswers reads the answer to every item by position. An answer that does
+// not fit the request, one item to one change, says nothing for sure about any
+// of them.
+func itemAnswers(text []byte, batch []prepared) ([]answer, error) {
+	var body struct {
+		Items []map[string]struct {
+			ID     string   `json:"_id"`
+			Status int      `json:"status"`
+			Error  *esError `json:"error"`
+		} `json:"items"`
+	}
+	if err := json.Unmarshal(text, &body); err != nil {
+		return nil, fmt.Errorf("the answer to a bulk of %d cannot be read: %w", len(batch), err)
+	}
+	if len(body.Items) != len(batch) {
+		return nil, fmt.Errorf("the answer to a bulk of %d has %d items", len(batch), len(body.Items))
+	}
+	answers := make([]answer, len(batch))
+	for i, actions := range body.Items {
+		got, ok := actions[string(batch[i].change.Op)]
+		if !ok || got.ID != string(batch[i].change.ID) {
+			return nil, fmt.Errorf("item %d of the answer to a bulk is not for the change that was sent there", i)
+		}
+		answers[i] = answer{level: item, status: got.Status}
+		if got.Error != nil {
+			answers[i].errorType, answers[i].detail = got.Error.Type, got.Error.Reason
+		}
+	}
+	return answers, nil
+}
+
+// prepared is a change with its lines of the bulk request: what to do, and the
+// document.
+type prepared struct {
+	change report.Change
+	lines  []byte
+}
+
+// prepare writes the lines for c. Elasticsearch takes neither a line break
+// within one nor an id that is quoted in any other way than JSON's.
+//
+// A panic on the way becomes an error: it must not end the process, which would
+// meet the same change again after every restart.
+func (x *Indexer) prepare(c report.Change) (p prepared, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			p, err = prepared{}, fmt.Errorf("make a document of %s %q: %v", c.Kind, c.ID, cause)
+		}
+	}()
+	lines := make([]byte, 0, 2*len(c.Body)+256)
+	lines = append(lines, `{"`...)
+	lines = append(lines, c.Op...)
+	lines = append(lines, `":{"_id":`...)
+	lines, err = jsontext.AppendQuote(lines, string(c.ID))
+	if err != nil {
+		return prepared{}, fmt.Errorf("quote the id %q: %w", c.ID, err)
+	}
+	lines = append(lines, `,"version_type":"external","version":`...)
+	lines = strconv.AppendInt(lines, int64(c.Version), 10)
+	lines = append(lines, "}}\n"...)
+	if c.Op == report.Index {
+		if lines, err = x.documents.AppendDocument(lines, c); err != nil {
+			return prepared{}, fmt.Errorf("make a document of %s %q: %w", c.Kind, c.ID, err)
+		}
+		lines = append(lines, '\n')
+	}
+	return prepared{c, lines}, nil
+}

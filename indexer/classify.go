@@ -1,0 +1,139 @@
+package indexer
+
+import (
+	"net/http"
+	"strings"
+)
+
+// verdict is what an answer means for a change.
+type verdict int
+
+const (
+	settled    verdict = iota // Elasticsearch has it
+	superseded                // Elasticsearch has this version or a newer one
+	retry                     // trouble that passes: send it again, later
+	hold                      // the index or the operator must change first
+	dead                      // this document is refused, and will always be
+	bisect                    // something in the bulk spoils it: send it in halves
+)
+
+func (v verdict) String() string {
+	return [...]string{"settled", "superseded", "retry", "hold", "dead", "bisect"}[v]
+}
+
+// level says what an answer speaks of.
+type level int
+
+const (
+	item      level = iota // one change of a bulk that was answered
+	request                // a bulk as a whole, answered with an error
+	transport              // no answer, or one that cannot be read
+)
+
+// answer is one answer of Elasticsearch, or the lack of one, as far as it
+// matters for a change.
+type answer struct {
+	level     level
+	status    int    // HTTP status of the request or the item; 0 for transport
+	errorType string // `error.type`, empty when there was none
+	detail    string // `error.reason`, or what the transport said
+}
+
+// judgement is a verdict and what led to it.
+type judgement struct {
+	verdict
+	reason string // one word of failureReasons, for metrics; empty for settled and superseded
+	answer answer
+}
+
+// Why a change was not settled: the label `reason` of the metrics.
+const (
+	reasonUnreachable  = "unreachable"
+	reasonOverloaded   = "overloaded"
+	reasonUnavailable  = "unavailable"
+	reasonBlocked      = "index_blocked"
+	reasonMissing      = "index_missing"
+	reasonClosed       = "index_closed"
+	reasonNoWriteIndex = "no_write_index"
+	reasonFieldLimit   = "field_limit"
+	reasonUnauthorized = "unauthorized"
+	reasonRequest      = "request_refused"
+	reasonTooLarge     = "too_large"
+	reasonDocument     = "document_refused"
+	reasonUnknown      = "unknown"
+	reasonJournal      = "journal"
+)
+
+func failureReasons() []string {
+	return []string{
+		reasonUnreachable, reasonOverloaded, reasonUnavailable, reasonBlocked, reasonMissing, reasonClosed,
+		reasonNoWriteIndex, reasonFieldLimit, reasonUnauthorized, reasonRequest, reasonTooLarge, reasonDocument,
+		reasonUnknown, reasonJournal,
+	}
+}
+
+// classify is the one place that decides what an answer means. The status alone
+// does not tell a document that is refused from an index that is closed, so the
+// error type is read first. What is not known is tried again: a change that is
+// sent twice does no harm, one that is set aside wrongly does.
+func classify(a answer) judgement {
+	v, reason := decide(a)
+	return judgement{v, reason, a}
+}
+
+func decide(a answer) (verdict, string) {
+	if a.level == transport {
+		return retry, reasonUnreachable
+	}
+	if v, reason, ok := decideByType(a); ok {
+		return v, reason
+	}
+	switch {
+	case a.level == item && a.errorType == "" && (a.status == http.StatusOK || a.status == http.StatusCreated || a.status == http.StatusNotFound):
+		// 404 without an error is a delete of what was not there.
+		return settled, ""
+	case a.status == http.StatusUnauthorized, a.status == http.StatusForbidden:
+		return hold, reasonUnauthorized
+	case a.status == http.StatusTooManyRequests:
+		return retry, reasonOverloaded
+	case a.status >= 500, a.status == http.StatusRequestTimeout:
+		return retry, reasonUnavailable
+	case a.status == http.StatusRequestEntityTooLarge:
+		return bisect, reasonTooLarge
+	case a.level == request && a.status == http.StatusBadRequest:
+		return bisect, reasonRequest
+	case a.level == request:
+		// Redirects, 404 and 405 on the bulk endpoint: what answers is not an
+		// Elasticsearch, or not at this path.
+		return hold, reasonRequest
+	case a.status == http.StatusBadRequest:
+		return dead, reasonDocument
+	}
+	return retry, reasonUnknown
+}
+
+// decideByType knows the error types that mean the same whatever the status is
+// that comes with them (it has changed between releases).
+func decideByType(a answer) (verdict, string, bool) {
+	switch a.errorType {
+	case "version_conflict_engine_exception":
+		return superseded, "", a.level == item
+	case "cluster_block_exception":
+		return hold, reasonBlocked, true
+	case "index_not_found_exception":
+		return hold, reasonMissing, true
+	case "index_closed_exception":
+		return hold, reasonClosed, true
+	case "security_exception":
+		return hold, reasonUnauthorized, true
+	case "es_rejected_execution_exception", "circuit_breaking_exception":
+		return retry, reasonOverloaded, true
+	}
+	switch {
+	case strings.Contains(a.detail, "no write index is defined for alias"):
+		return hold, reasonNoWriteIndex, true
+	case strings.Contains(a.detail, "Limit of total fields"):
+		return hold, reasonFieldLimit, true
+	}
+	return 0, "", false
+}

@@ -1,0 +1,178 @@
+package indexer
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"riskdex/report"
+)
+
+// event is what a worker tells the dispatcher of its turn.
+type event struct {
+	turn    turn
+	claimed int
+	done    bool // the turn is over, with out; otherwise it has claimed
+	out     outcome
+}
+
+// dispatcher gives turns to the workers. It belongs to Run's goroutine.
+type dispatcher struct {
+	*Indexer
+	lanes  []*lane
+	first  int // the lane that is asked first, for fairness
+	turns  chan turn
+	events chan event // has room for all that the workers can say, so none ever waits
+	busy   int
+}
+
+// Run indexes until ctx is done and its last turns are over. Turns that are
+// under way then have cfg.StopWithin to end; what they have not settled by then
+// is pending in the journal still. Run returns nil; it may be called once.
+func (x *Indexer) Run(ctx context.Context) error {
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	d := &dispatcher{Indexer: x, turns: make(chan turn), events: make(chan event, 2*x.cfg.Workers)}
+	for _, kind := range report.Kinds() {
+		d.lanes = append(d.lanes, x.newLane(kind))
+	}
+	var workers sync.WaitGroup
+	for range x.cfg.Workers {
+		workers.Go(func() { d.work(working) })
+	}
+	d.dispatch(ctx)
+	close(d.turns)
+	d.drain(stop)
+	workers.Wait()
+	return nil
+}
+
+// work does turns until there are no more.
+func (d *dispatcher) work(ctx context.Context) {
+	for t := range d.turns {
+		told := false
+		tell := func(n int) {
+			told = true
+			d.events <- event{turn: t, claimed: n}
+		}
+		out := d.take(ctx, t, tell)
+		if !told {
+			tell(0)
+		}
+		d.events <- event{turn: t, done: true, out: out}
+	}
+}
+
+func (x *Indexer) newLane(kind report.Kind) *lane {
+	return &lane{
+		kind: kind, pending: true, backoff: x.newBackOff(),
+		trouble: &judgement{verdict: retry, reason: reasonStarting},
+	}
+}
+
+// reasonStarting is why a lane is closed before its index has been seen once.
+const reasonStarting = "starting"
+
+func (d *dispatcher) dispatch(ctx context.Context) {
+	for {
+		d.giveTurns()
+		timer := time.NewTimer(time.Until(d.nextOpening()))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-d.journal.Changed():
+			for _, l := range d.lanes {
+				l.wake()
+			}
+		case e := <-d.events:
+			d.note(e)
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// giveTurns hands out turns while there are workers without one and lanes that
+// want one. The channel has no buffer, and a worker is free to take from it
+// whenever busy says so.
+func (d *dispatcher) giveTurns() {
+	for idle := 0; d.busy < d.cfg.Workers && idle < len(d.lanes); {
+		l := d.lanes[d.first]
+		d.first = (d.first + 1) % len(d.lanes)
+		t, ok := l.next(time.Now(), d.turnsPerLane(), d.cfg)
+		if !ok {
+			idle++
+			continue
+		}
+		idle = 0
+		l.begin(t)
+		d.busy++
+		d.turns <- t
+	}
+}
+
+// turnsPerLane leaves a worker for each of the other kinds, so that an index
+// whose answers take long holds up nobody else.
+func (d *dispatcher) turnsPerLane() int {
+	return max(1, d.cfg.Workers-(len(d.lanes)-1))
+}
+
+func (d *dispatcher) note(e event) {
+	l := e.turn.lane
+	if !e.done {
+		l.claimed(e.turn, e.claimed)
+		return
+	}
+	d.busy--
+	was := l.trouble
+	if l.end(e.turn, e.out, time.Now()) {
+		d.report(l, was)
+	}
+}
+
+// report tells people and metrics that a lane's trouble began, changed or ended.
+func (d *dispatcher) report(l *lane, was *judgement) {
+	index := d.indices.Alias(l.kind)
+	d.metrics.holding(index, l.trouble)
+	switch {
+	case l.trouble == nil && was.reason == reasonStarting:
+		d.log.Info("index ready", "index", index)
+	case l.trouble == nil:
+		d.log.Info("index healed: going on", "index", index, "was", was.reason)
+	case l.trouble.verdict == hold:
+		d.log.Error("index held: everything is kept, and tried again until it heals", "index", index,
+			"reason", l.trouble.reason, "error_type", l.trouble.answer.errorType, "detail", l.trouble.answer.detail)
+	default:
+		d.log.Warn("index waits: everything is kept, and tried again until it gets through", "index", index,
+			"reason", l.trouble.reason, "error_type", l.trouble.answer.errorType, "detail", l.trouble.answer.detail)
+	}
+}
+
+func (d *dispatcher) nextOpening() time.Time {
+	earliest := d.lanes[0].opens(d.cfg)
+	for _, l := range d.lanes[1:] {
+		if at := l.opens(d.cfg); at.Before(earliest) {
+			earliest = at
+		}
+	}
+	return earliest
+}
+
+// drain lets the turns that are under way end, and cuts them off after a while.
+func (d *dispatcher) drain(cut context.CancelFunc) {
+	timer := time.NewTimer(d.cfg.StopWithin)
+	defer timer.Stop()
+	for d.busy > 0 {
+		select {
+		case e := <-d.events:
+			d.note(e)
+		case <-timer.C:
+			cut()
+			close(d.giveUp)
+			for d.busy > 0 {
+				d.note(<-d.events)
+			}
+		}
+	}
+}

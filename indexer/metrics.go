@@ -1,0 +1,106 @@
+package indexer
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/report"
+)
+
+type metrics struct {
+	settleSeconds *prometheus.HistogramVec
+	bulkSeconds   *prometheus.HistogramVec
+	bulkDocuments *prometheus.HistogramVec
+	retries       *prometheus.CounterVec
+	failures      *prometheus.CounterVec
+	held          *prometheus.GaugeVec
+	up            prometheus.Gauge
+}
+
+func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
+	m := &metrics{
+		settleSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "riskdex_settle_seconds",
+			Help:    "Time from the acceptance of a change until it was settled.",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 6 * 3600, 24 * 3600},
+		}, []string{"kind"}),
+		bulkSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "riskdex_bulk_seconds",
+			Help:    "Time that Elasticsearch took for a bulk, answered or not.",
+			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"kind"}),
+		bulkDocuments: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "riskdex_bulk_documents",
+			Help:    "Changes in a bulk.",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 13),
+		}, []string{"kind"}),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "riskdex_retries_total",
+			Help: "Changes that were given back to the journal to be sent again, by reason. Every attempt counts.",
+		}, []string{"kind", "reason"}),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "riskdex_failures_total",
+			Help: "Changes that were not taken by Elasticsearch when they were sent, and failed looks at an index, by reason. Every attempt counts.",
+		}, []string{"kind", "reason"}),
+		held: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "riskdex_held",
+			Help: "1 while writing to an index is held for a reason that the index or the operator must change.",
+		}, []string{"index", "reason"}),
+		up: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "riskdex_elasticsearch_up",
+			Help: "1 when Elasticsearch answered the last request, 0 when it did not or was unavailable.",
+		}),
+	}
+	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.retries, m.failures, m.held, m.up)
+	for _, kind := range report.Kinds() {
+		m.settleSeconds.WithLabelValues(string(kind))
+		m.bulkSeconds.WithLabelValues(string(kind))
+		m.bulkDocuments.WithLabelValues(string(kind))
+		for _, reason := range failureReasons() {
+			m.retries.WithLabelValues(string(kind), reason)
+			m.failures.WithLabelValues(string(kind), reason)
+		}
+		m.holding(indices.Alias(kind), nil)
+	}
+	return m
+}
+
+func (m *metrics) sent(kind report.Kind, changes int, took time.Duration, answered bool) {
+	m.bulkSeconds.WithLabelValues(string(kind)).Observe(took.Seconds())
+	m.bulkDocuments.WithLabelValues(string(kind)).Observe(float64(changes))
+	m.answered(answered)
+}
+
+func (m *metrics) answered(ok bool) {
+	if ok {
+		m.up.Set(1)
+	} else {
+		m.up.Set(0)
+	}
+}
+
+// settled observes the changes that have come to their end. Both lists name the
+// same changes, in any order.
+func (m *metrics) settled(changes []report.Change, settlements []report.Settlement, now time.Time) {
+	accepted := make(map[report.Version]time.Time, len(changes))
+	for _, c := range changes {
+		accepted[c.Version] = c.AcceptedAt
+	}
+	for _, s := range settlements {
+		if s.Outcome != report.Retry {
+			m.settleSeconds.WithLabelValues(string(s.Kind)).Observe(now.Sub(accepted[s.Version]).Seconds())
+		}
+	}
+}
+
+// holding shows why index is held, if it is.
+func (m *metrics) holding(index string, trouble *judgement) {
+	for _, reason := range failureReasons() {
+		held := 0.0
+		if trouble != nil && trouble.verdict == hold && trouble.reason == reason {
+			held = 1
+		}
+		m.held.WithLabelValues(index, reason).Set(held)
+	}
+}

@@ -1,0 +1,87 @@
+package receiver
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Why something is refused: the label `reason` of the metric, the reason in an
+// answer, and what a kept refusal is filed under.
+const (
+	reasonJSON      = "invalid_json"
+	reasonNoID      = "missing_id"
+	reasonIDTooLong = "id_too_long"
+	reasonIDInvalid = "id_invalid"
+	reasonNoRecord  = "no_record"
+	reasonTooLarge  = "too_large"
+	reasonTruncated = "truncated"
+	reasonEncoding  = "unknown_encoding"
+	reasonMethod    = "wrong_method"
+	reasonPath      = "unknown_path"
+)
+
+func reasons() []string {
+	return []string{
+		reasonJSON, reasonNoID, reasonIDTooLong, reasonIDInvalid, reasonNoRecord,
+		reasonTooLarge, reasonTruncated, reasonEncoding, reasonMethod, reasonPath,
+	}
+}
+
+// problem is the answer to a delivery that was not accepted: problem details as
+// in RFC 9457.
+type problem struct {
+	Title   string    `json:"title"`
+	Status  int       `json:"status"`
+	Detail  string    `json:"detail"`
+	Reason  string    `json:"reason"`
+	Refused []refused `json:"refused,omitempty"`
+}
+
+func newProblem(status int, reason, detail string) *problem {
+	return &problem{Title: http.StatusText(status), Status: status, Detail: detail, Reason: reason}
+}
+
+// accepted is the answer to a delivery of which at least one record is durable.
+type accepted struct {
+	Accepted int       `json:"accepted"`
+	Refused  []refused `json:"refused"`
+}
+
+// refused is one record of a delivery that was not accepted.
+type refused struct {
+	Position int     `json:"position"` // in the delivery, from 0
+	ID       *string `json:"id"`       // null when it has none
+	Reason   string  `json:"reason"`
+	Detail   string  `json:"detail"`
+}
+
+// retryAfter is how long a sender should wait when the journal could not take
+// a delivery.
+const retryAfter = 5 * time.Second
+
+func writeProblem(w http.ResponseWriter, p *problem) {
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	}
+	writeJSON(w, p.Status, "application/problem+json", p)
+}
+
+func writeAccepted(w http.ResponseWriter, a accepted) {
+	writeJSON(w, http.StatusAccepted, "application/json", a)
+}
+
+func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
+	body, err := json.Marshal(v)
+	if err != nil { // only for types that JSON cannot have, and these are ours
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	// A sender that has gone by now cannot be told anything.
+	_, _ = w.Write(append(body, '\n'))
+}

@@ -1,0 +1,88 @@
+package receiver
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// Config says where the receiver stands and how it reads payloads. Nothing of a
+// payload's shape is certain, so all of it can be stated; what is left nil has
+// the defaults of DefaultConfig.
+type Config struct {
+	// Prefix is the path before every collection, such as `/api/v1`, or empty.
+	Prefix string
+
+	// MaxBody is the largest body in bytes, after decompression.
+	MaxBody int64
+
+	// IDs are, by kind, the JSON pointers at which a record's id is looked for,
+	// in order; the first that holds a number or a text that is not empty wins.
+	IDs map[report.Kind][]string
+
+	// Codes are the JSON pointers of a city's three-letter code.
+	Codes []string
+
+	// Records are, by kind, JSON pointers to where the records are in a
+	// payload. Where they are stated they are tried before anything else;
+	// otherwise the receiver recognises the usual envelopes by itself.
+	Records map[report.Kind][]string
+}
+
+// DefaultConfig handles every shape that comparable feeds have published.
+func DefaultConfig() Config {
+	return Config{
+		MaxBody: 64 << 20,
+		IDs: map[report.Kind][]string{
+			report.Cities: {
+				"/id", "/_id", "/uuid", "/guid", "/city_id", "/cityId", "/attributes/id",
+				"/code", "/city_code", "/cityCode", "/iata_code", "/iataCode", "/iata", "/attributes/code",
+			},
+			report.Advisories: {
+				"/id", "/_id", "/uuid", "/guid", "/advisory_id", "/advisoryId", "/attributes/id",
+			},
+			report.SpecialReports: {
+				"/id", "/_id", "/uuid", "/guid", "/special_report_id", "/specialReportId",
+				"/report_id", "/reportId", "/attributes/id",
+			},
+		},
+		Codes: []string{
+			"/code", "/city_code", "/cityCode", "/iata_code", "/iataCode", "/iata", "/attributes/code",
+		},
+	}
+}
+
+// pointer is a parsed JSON pointer (RFC 6901): its tokens, unescaped.
+type pointer []string
+
+func parsePointers(texts []string) ([]pointer, error) {
+	parsed := make([]pointer, 0, len(texts))
+	for _, text := range texts {
+		if text == "" || !jsontext.Pointer(text).IsValid() {
+			return nil, fmt.Errorf("%q is not a JSON pointer to a member: write it like /id or /data/id (RFC 6901)", text)
+		}
+		var p pointer
+		for token := range jsontext.Pointer(text).Tokens() {
+			p = append(p, token)
+		}
+		parsed = append(parsed, p)
+	}
+	return parsed, nil
+}
+
+// parsePrefix returns the path prefix without a slash at its end, in the
+// encoding that canonicalPath gives to the paths of requests.
+func parsePrefix(prefix string) (string, error) {
+	trimmed := strings.Trim(prefix, "/")
+	if trimmed == "" {
+		return "", nil
+	}
+	canonical, err := canonicalPath("/" + trimmed)
+	if err != nil || strings.ContainsAny(canonical, ":*?#") {
+		return "", fmt.Errorf("the path prefix %q is not a plain path: write it like /api/v1", prefix)
+	}
+	return canonical, nil
+}

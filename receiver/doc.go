@@ -1,0 +1,18 @@
+// Package receiver is the door: it takes the publisher's deliveries over HTTP,
+// checks them as strictly as Elasticsearch would, splits them into changes,
+// hands them to the journal and answers once they are durable.
+//
+// A delivery passes through, in this order:
+//
+//	path.go     which kind, which document
+//	body.go     read, inflate, bound
+//	strict.go   refuse JSON that Elasticsearch would refuse later
+//	records.go  find the records in whatever envelope they came in
+//	identity.go find each record's id and code
+//	deliver.go  append to the journal, answer
+//
+// The package trusts nothing about the shape of a record beyond its being JSON
+// with an id. It never answers with a redirect, which a sender would take for a
+// failure, and it never answers 2xx before the journal has said that the
+// delivery is durable.
+package receiver

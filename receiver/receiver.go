@@ -1,0 +1,165 @@
+package receiver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/report"
+)
+
+// Journal is what the receiver needs of the journal.
+type Journal interface {
+	// Append returns nil once all of d would survive a power cut, and an error
+	// when none of it may be relied on.
+	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
+}
+
+// Receiver answers the nine calls of the delivery interface. It is an
+// http.Handler, for any number of requests at the same time.
+type Receiver struct {
+	handler   http.Handler
+	journal   Journal
+	maxBody   int64
+	splitters map[report.Kind]*splitter
+	now       func() time.Time
+	metrics   *metrics
+	log       *slog.Logger
+}
+
+// New returns a receiver that appends to journal, or an error that says what in
+// cfg is wrong. now stamps refusals.
+func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Registerer, log *slog.Logger) (*Receiver, error) {
+	splitters, err := newSplitters(cfg)
+	if err != nil {
+		return nil, err
+	}
+	prefix, err := parsePrefix(cfg.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.MaxBody <= 0 {
+		return nil, fmt.Errorf("the largest body is %d bytes: it must be more than 0", cfg.MaxBody)
+	}
+	r := &Receiver{
+		journal: journal, maxBody: cfg.MaxBody, splitters: splitters,
+		now: now, metrics: newMetrics(reg), log: log,
+	}
+	r.handler = withCanonicalPath(r.routes(prefix))
+	return r, nil
+}
+
+func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
+	defaults := DefaultConfig()
+	splitters := map[report.Kind]*splitter{}
+	for _, kind := range report.Kinds() {
+		ids := cfg.IDs[kind]
+		if ids == nil {
+			ids = defaults.IDs[kind]
+		}
+		s := &splitter{kind: kind}
+		var errs [3]error
+		s.ids, errs[0] = parsePointers(ids)
+		s.records, errs[1] = parsePointers(cfg.Records[kind])
+		if kind == report.Cities {
+			codes := cfg.Codes
+			if codes == nil {
+				codes = defaults.Codes
+			}
+			s.codes, errs[2] = parsePointers(codes)
+		}
+		if err := errors.Join(errs[:]...); err != nil {
+			return nil, fmt.Errorf("where the records, ids and codes of %s are: %w", kind, err)
+		}
+		splitters[kind] = s
+	}
+	return splitters, nil
+}
+
+// ServeHTTP answers one delivery.
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.handler.ServeHTTP(w, req)
+}
+
+func (r *Receiver) routes(prefix string) *httprouter.Router {
+	router := httprouter.New()
+	// A sender takes any 3xx for a failure.
+	router.RedirectTrailingSlash = false
+	router.RedirectFixedPath = false
+	router.HandleOPTIONS = false
+	router.NotFound = r.refuseRoute(prefix, http.StatusNotFound)
+	router.MethodNotAllowed = r.refuseRoute(prefix, http.StatusMethodNotAllowed)
+	router.PanicHandler = func(w http.ResponseWriter, req *http.Request, cause any) {
+		r.log.Error("delivery failed", "method", req.Method, "cause", fmt.Sprint(cause))
+		r.metrics.answered("", req.Method, http.StatusInternalServerError)
+		writeProblem(w, newProblem(http.StatusInternalServerError, "internal", "The delivery was not accepted, because of a fault in riskdex."))
+	}
+	for _, kind := range report.Kinds() {
+		collection := prefix + "/" + string(kind)
+		router.POST(collection, r.handle(kind, (*Receiver).post))
+		router.PUT(collection+"/:id", r.handle(kind, (*Receiver).put))
+		router.DELETE(collection+"/:id", r.handle(kind, (*Receiver).delete))
+	}
+	return router
+}
+
+// handle gives a call its context: where in the interface it is, and which
+// document its path names.
+func (r *Receiver) handle(kind report.Kind, call func(*Receiver, *delivery)) httprouter.Handle {
+	return func(w http.ResponseWriter, req *http.Request, params httprouter.Params) {
+		// The router matched the encoded form, in which an id may hold a slash.
+		id, err := url.PathUnescape(params.ByName("id"))
+		if err != nil {
+			id = params.ByName("id")
+		}
+		call(r, &delivery{w: w, req: req, kind: kind, pathID: id})
+	}
+}
+
+// refuseRoute answers what is none of the nine calls. A delivery that came to a
+// wrong address is kept like any other that is refused: it may be a correction
+// that somebody misses.
+func (r *Receiver) refuseRoute(prefix string, status int) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		d := &delivery{w: w, req: req, kind: kindInPath(prefix, req.URL.Path)}
+		reason, detail := reasonPath, fmt.Sprintf(
+			"There is nothing at this path. Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports.", prefix)
+		if status == http.StatusMethodNotAllowed {
+			reason, detail = reasonMethod, fmt.Sprintf(
+				"The method %q does not belong to this path, which takes %s.", req.Method, w.Header().Get("Allow"))
+		}
+		p := newProblem(status, reason, detail)
+		if !mayCarryDelivery(req.Method) {
+			r.metrics.refusedFor(d.kind, p.Reason)
+			r.answer(d, p)
+			return
+		}
+		body, _ := readBody(w, req, r.maxBody)
+		r.refuse(d, p, body)
+	})
+}
+
+func mayCarryDelivery(method string) bool {
+	switch method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return false
+}
+
+func kindInPath(prefix, path string) report.Kind {
+	collection, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, prefix), "/"), "/")
+	kind, err := report.ParseKind(collection)
+	if err != nil {
+		return ""
+	}
+	return kind
+}

@@ -1,0 +1,122 @@
+package receiver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What Elasticsearch 8.19 refuses though it is valid JSON: the stream read
+// constraints of its parser (XContentConstraintDefaults and Jackson's own). A
+// record stands one level deep in the document that is sent.
+const (
+	maxDepth       = 1000 - 1
+	maxDigits      = 1000
+	maxNameBytes   = 50_000
+	maxStringBytes = 50_000_000
+)
+
+// maxPointerShown bounds how much of a JSON pointer an error repeats.
+const maxPointerShown = 200
+
+// checkJSON returns nil when body is exactly one JSON value that Elasticsearch
+// would take: valid UTF-8, no member twice in one object, nothing after the
+// value, and within the limits above. Go's encoding/json lets the first three
+// pass. The error is a sentence that says what is wrong and where.
+func checkJSON(body []byte) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return errors.New("the body is empty, where a JSON value is expected")
+	}
+	if !utf8.Valid(body) {
+		return fmt.Errorf("the body is not valid UTF-8, first at byte %d", firstInvalid(body))
+	}
+	// Raw bytes are known to be valid now. What AllowInvalidUTF8 lets pass
+	// beyond that is half a surrogate pair in an escape (`\ud800`), which
+	// Elasticsearch takes.
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(true))
+	for {
+		start := dec.InputOffset()
+		token, err := dec.ReadToken()
+		if err != nil {
+			return jsonError(err, len(body))
+		}
+		if dec.StackDepth() > maxDepth {
+			return fmt.Errorf("the value is nested deeper than %d levels, at byte %d", maxDepth, start)
+		}
+		if dec.InputOffset()-start > maxDigits {
+			if err := checkLength(dec, token); err != nil {
+				return fmt.Errorf("%w, at byte %d", err, start)
+			}
+		}
+		if dec.StackDepth() == 0 {
+			break
+		}
+	}
+	end := dec.InputOffset()
+	if _, err := dec.ReadToken(); err != io.EOF {
+		return fmt.Errorf("there is more after the JSON value, at byte %d", end)
+	}
+	return nil
+}
+
+func firstInvalid(body []byte) int {
+	for i := 0; i < len(body); {
+		r, size := utf8.DecodeRune(body[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+	return len(body)
+}
+
+// checkLength bounds the one token that dec has just read. Few tokens are long
+// enough to be looked at here.
+func checkLength(dec *jsontext.Decoder, token jsontext.Token) error {
+	text := token.String()
+	switch token.Kind() {
+	case '0':
+		digits := 0
+		for _, c := range []byte(text) {
+			if '0' <= c && c <= '9' {
+				digits++
+			}
+		}
+		if digits > maxDigits {
+			return fmt.Errorf("a number has more than %d digits", maxDigits)
+		}
+	case '"':
+		kind, length := dec.StackIndex(dec.StackDepth())
+		if isName := kind == '{' && length%2 == 1; isName && len(text) > maxNameBytes {
+			return fmt.Errorf("a member's name is longer than %d bytes", maxNameBytes)
+		}
+		if len(text) > maxStringBytes {
+			return fmt.Errorf("a text is longer than %d bytes", maxStringBytes)
+		}
+	}
+	return nil
+}
+
+// jsonError says in words what the decoder found, never quoting the body.
+func jsonError(err error, size int) error {
+	var syntactic *jsontext.SyntacticError
+	if !errors.As(err, &syntactic) {
+		return fmt.Errorf("the body is not JSON: %w", err)
+	}
+	if syntactic.ByteOffset >= int64(size) && errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the body ends in the middle of a JSON value, after byte %d", size)
+	}
+	cause := syntactic.Err
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		cause = errors.New("a member appears twice in the same object")
+	}
+	where := string(syntactic.JSONPointer)
+	if len(where) > maxPointerShown {
+		where = where[:maxPointerShown] + "…"
+	}
+	return fmt.Errorf("%w, at byte %d within %q", cause, syntactic.ByteOffset, where)
+}

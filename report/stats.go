@@ -1,0 +1,28 @@
+package report
+
+import "time"
+
+// Stats is the state of a journal at one moment.
+type Stats struct {
+	Kinds   map[Kind]KindStats // has every kind
+	Bytes   int64              // on disk
+	Refused int                // refusals kept
+}
+
+// KindStats is the state of one kind. The sums of Accepted and Settled are over
+// the whole life of the journal, across restarts, and have every operation and
+// every outcome:
+//
+//	sum(Accepted) = sum(Settled) + Pending
+type KindStats struct {
+	Accepted map[Op]uint64
+	Settled  map[Outcome]uint64
+
+	Pending     int // documents whose newest version is not settled
+	Resending   int // settled documents that are sent once more, to a new index
+	DeadLetters int // documents whose newest version is dead
+
+	// OldestWaiting is since when the index has lacked the pending document that
+	// it has lacked longest; zero when none is pending.
+	OldestWaiting time.Time
+}
