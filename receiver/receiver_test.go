@@ -1,0 +1,296 @@
+package receiver
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/report"
+)
+
+func TestTheNineCalls(t *testing.T) {
+	for _, prefix := range []string{"", "/api/v1"} {
+		d := open(t, func(c *Config) { c.Prefix = prefix })
+		for _, kind := range report.Kinds() {
+			path := prefix + "/" + string(kind)
+			for _, call := range []struct{ method, path, body string }{
+				{"POST", path, `{"id":130,"title":"x"}`},
+				{"PUT", path + "/130", `{"id":130,"title":"y"}`},
+				{"DELETE", path + "/130", ""},
+			} {
+				got := d.send(call.method, call.path, call.body)
+				if got.status != 202 || got.Accepted != 1 || got.Refused == nil || len(got.Refused) > 0 {
+					t.Errorf("%s %s: %+v", call.method, call.path, got)
+				}
+			}
+		}
+		changes := d.changes()
+		if len(changes) != 9 {
+			t.Fatalf("%d changes, want 9", len(changes))
+		}
+		for i, c := range changes {
+			wantOp, wantBody := report.Index, []string{`{"id":130,"title":"x"}`, `{"id":130,"title":"y"}`, ""}[i%3]
+			if i%3 == 2 {
+				wantOp = report.Delete
+			}
+			if c.Kind != report.Kinds()[i/3] || c.ID != "130" || c.Op != wantOp || string(c.Body) != wantBody {
+				t.Errorf("change %d: %+v", i, c)
+			}
+		}
+		if n := d.counted("riskdex_deliveries_total", "code", "202"); n != 9 {
+			t.Errorf("%v deliveries counted, want 9", n)
+		}
+	}
+}
+
+func TestAnyEncodedSegmentIsAnID(t *testing.T) {
+	d := open(t, nil)
+	long := strings.Repeat("x", report.MaxIDBytes)
+	for segment, want := range map[string]string{
+		"130": "130", "LON": "LON", "a%2Fb": "a/b", "a%2fb%2F": "a/b/", "%2F": "/", "a%20b": "a b", "a+b": "a+b",
+		"S%C3%A3o%20Paulo": "São Paulo", "%2E%2E": "..", ".": ".", "%00": "\x00", "a%0Ab": "a\nb", "%25": "%", "%252F": "%2F",
+		"a:b*c": "a:b*c", "%3Fx%23": "?x#", `%22%5C`: `"\`, long: long, strings.Repeat("%41", report.MaxIDBytes): strings.Repeat("A", report.MaxIDBytes),
+	} {
+		for _, method := range []string{"PUT", "DELETE"} {
+			before := len(d.changes())
+			if got := d.send(method, "/cities/"+segment, `{}`); got.status != 202 {
+				t.Errorf("%s %.40s: %d %s", method, segment, got.status, got.Detail)
+				continue
+			}
+			if got := d.changes()[before].ID; string(got) != want {
+				t.Errorf("%s %.40s: id %q, want %q", method, segment, got, want)
+			}
+		}
+	}
+	if got := d.send("PUT", "/c%69ties/7", `{}`); got.status != 202 {
+		t.Errorf("another spelling of the same path: %d", got.status)
+	}
+	for segment, reason := range map[string]string{
+		strings.Repeat("x", report.MaxIDBytes+1): reasonIDTooLong, "%FF": reasonIDInvalid,
+	} {
+		if got := d.send("PUT", "/cities/"+segment, `{}`); got.status != 422 || got.Reason != reason {
+			t.Errorf("PUT %.40s: %d %s, want 422 %s", segment, got.status, got.Reason, reason)
+		}
+	}
+}
+
+func TestPostTellsWhatWasRefused(t *testing.T) {
+	d := open(t, nil)
+	tooLong := strings.Repeat("x", report.MaxIDBytes+1)
+	got := d.send("POST", "/cities", `{"cities":[{"id":1},{"name":"no id"},{"id":"`+tooLong+`"},{"id":2}]}`)
+	if got.status != 202 || got.Accepted != 2 || len(got.Refused) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	if r := got.Refused[0]; r.Position != 1 || r.ID != nil || r.Reason != reasonNoID {
+		t.Errorf("first refused: %+v", r)
+	}
+	if r := got.Refused[1]; r.Position != 2 || r.ID == nil || *r.ID != tooLong || r.Reason != reasonIDTooLong {
+		t.Errorf("second refused: %+v", r)
+	}
+	if len(d.deliveries) != 1 {
+		t.Errorf("what is accepted and what is refused of one payload went to the journal in %d parts", len(d.deliveries))
+	}
+	kept := d.refusals()
+	if len(kept) != 2 || kept[0].Position != 1 || string(kept[0].Body) != `{"name":"no id"}` || kept[0].Path != "/cities" || kept[0].At.IsZero() {
+		t.Errorf("kept: %+v", kept)
+	}
+	if n := d.counted("riskdex_changes_refused_total", "kind", "cities"); n != 2 {
+		t.Errorf("%v refusals counted, want 2", n)
+	}
+}
+
+func TestRefusedDeliveries(t *testing.T) {
+	d := open(t, func(c *Config) { c.MaxBody = 1000 })
+	big := `{"id":1,"t":"` + strings.Repeat("x", 1000) + `"}`
+	for name, c := range map[string]struct {
+		method, path, body string
+		header             []string
+		status             int
+		reason             string
+	}{
+		"not JSON":            {"POST", "/cities", `{`, nil, 400, reasonJSON},
+		"empty":               {"PUT", "/cities/1", ``, nil, 400, reasonJSON},
+		"duplicate":           {"PUT", "/cities/1", `{"a":1,"a":2}`, nil, 400, reasonJSON},
+		"no record":           {"POST", "/cities", `[]`, nil, 422, reasonNoRecord},
+		"null":                {"PUT", "/cities/1", `null`, nil, 422, reasonNoRecord},
+		"no id":               {"POST", "/advisories", `{"title":"x"}`, nil, 422, reasonNoID},
+		"null id":             {"POST", "/advisories", `null`, nil, 422, reasonNoID},
+		"too large":           {"POST", "/cities", big, nil, 413, reasonTooLarge},
+		"unknown encoding":    {"POST", "/cities", `{}`, []string{"Content-Encoding", "br"}, 415, reasonEncoding},
+		"not gzip":            {"POST", "/cities", `{"id":1,"title":"plain"}`, []string{"Content-Encoding", "gzip"}, 400, reasonEncoding},
+		"no such path":        {"POST", "/countries", `{"id":1}`, nil, 404, reasonPath},
+		"trailing slash":      {"POST", "/cities/", `{"id":1}`, nil, 404, reasonPath},
+		"double slash":        {"POST", "//cities", `{"id":1}`, nil, 404, reasonPath},
+		"other case":          {"POST", "/Cities", `{"id":1}`, nil, 404, reasonPath},
+		"too deep a path":     {"PUT", "/cities/1/2", `{}`, nil, 404, reasonPath},
+		"root":                {"GET", "/", ``, nil, 404, reasonPath},
+		"PATCH":               {"PATCH", "/cities/1", `{}`, nil, 405, reasonMethod},
+		"PUT of a collection": {"PUT", "/cities", `{}`, nil, 405, reasonMethod},
+		"POST of a document":  {"POST", "/cities/1", `{}`, nil, 405, reasonMethod},
+		"GET":                 {"GET", "/cities", ``, nil, 405, reasonMethod},
+		"OPTIONS":             {"OPTIONS", "/cities", ``, nil, 405, reasonMethod},
+	} {
+		before, counted := len(d.refusals()), d.counted("riskdex_changes_refused_total", "reason", c.reason)
+		got := d.send(c.method, c.path, c.body, c.header...)
+		if got.status != c.status || got.Reason != c.reason || got.Detail == "" {
+			t.Errorf("%s: %d %s %q, want %d %s", name, got.status, got.Reason, got.Detail, c.status, c.reason)
+		}
+		if ct := got.header.Get("Content-Type"); ct != "application/problem+json" {
+			t.Errorf("%s: answered as %s", name, ct)
+		}
+		if c.status == 405 && got.header.Get("Allow") == "" {
+			t.Errorf("%s: 405 without Allow", name)
+		}
+		if now := d.counted("riskdex_changes_refused_total", "reason", c.reason); now != counted+1 {
+			t.Errorf("%s: counted %v times", name, now-counted)
+		}
+		kept := len(d.refusals()) - before
+		if carries := c.method != "GET" && c.method != "OPTIONS"; carries && kept != 1 || !carries && kept != 0 {
+			t.Errorf("%s: %d refusals kept", name, kept)
+		}
+	}
+	if n := len(d.changes()); n != 0 {
+		t.Errorf("%d changes accepted from deliveries that were refused", n)
+	}
+}
+
+func gzipped(t *testing.T, body string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(body)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGzip(t *testing.T) {
+	d := open(t, func(c *Config) { c.MaxBody = 100_000 })
+	zip := []string{"Content-Encoding", "gzip"}
+	if got := d.send("POST", "/cities", gzipped(t, `{"id":"é"}`), zip...); got.status != 202 || d.changes()[0].ID != "é" {
+		t.Errorf("%+v", got)
+	}
+	bomb := gzipped(t, `{"id":1,"t":"`+strings.Repeat("x", 10<<20)+`"}`)
+	if got := d.send("POST", "/cities", bomb, zip...); got.status != 413 {
+		t.Errorf("%d bytes that inflate to 10 MiB: %d", len(bomb), got.status)
+	}
+	cut := gzipped(t, `{"id":1,"t":"`+strings.Repeat("x", 1000)+`"}`)
+	if got := d.send("POST", "/cities", cut[:len(cut)-9], zip...); got.status != 400 {
+		t.Errorf("gzip without its end: %d", got.status)
+	}
+	corrupt := []byte(cut)
+	corrupt[len(corrupt)-6] ^= 0xff // in the checksum
+	if got := d.send("POST", "/cities", string(corrupt), zip...); got.status != 400 || got.Reason != reasonEncoding {
+		t.Errorf("gzip with a wrong checksum: %d %s", got.status, got.Reason)
+	}
+	if n := len(d.changes()); n != 1 {
+		t.Errorf("%d changes, want 1", n)
+	}
+}
+
+func TestByteOrderMarkIsIgnored(t *testing.T) {
+	d := open(t, nil)
+	if got := d.send("PUT", "/cities/1", "\xef\xbb\xbf{\"a\":1}"); got.status != 202 || string(d.changes()[0].Body) != `{"a":1}` {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestCityNamedByItsCode(t *testing.T) {
+	d := open(t, nil)
+	d.send("PUT", "/cities/lon", `{"id":130,"code":"LON"}`)
+	d.send("PUT", "/cities/131", `{"id":130,"code":"LON"}`)
+	d.send("PUT", "/cities/LON", `{"code":"LON"}`)
+	d.send("PUT", "/advisories/LON", `{"id":130,"code":"LON"}`)
+	for i, want := range []report.Change{
+		{Key: report.Key{Kind: report.Cities, ID: "lon"}, Code: "LON", OwnID: "130"},
+		{Key: report.Key{Kind: report.Cities, ID: "131"}, Code: "LON"}, // the path wins
+		{Key: report.Key{Kind: report.Cities, ID: "LON"}, Code: "LON"},
+		{Key: report.Key{Kind: report.Advisories, ID: "LON"}},
+	} {
+		got := d.changes()[i]
+		if got.Key != want.Key || got.Code != want.Code || got.OwnID != want.OwnID {
+			t.Errorf("change %d: %+v, want %+v", i, got, want)
+		}
+	}
+}
+
+func TestNotDurableIsNotAccepted(t *testing.T) {
+	d := open(t, nil)
+	d.err = errors.New("disk full")
+	for _, call := range [][3]string{{"POST", "/cities", `{"id":1}`}, {"PUT", "/cities/1", `{}`}, {"DELETE", "/cities/1", ``}} {
+		got := d.send(call[0], call[1], call[2])
+		if got.status != 503 || got.header.Get("Retry-After") == "" || strings.Contains(got.Detail, "disk full") {
+			t.Errorf("%s %s: %+v", call[0], call[1], got)
+		}
+	}
+	// What cannot be kept is refused all the same.
+	if got := d.send("POST", "/cities", `{`); got.status != 400 {
+		t.Errorf("refused while the journal is away: %d", got.status)
+	}
+}
+
+func TestSnapshotOf300(t *testing.T) {
+	d := open(t, nil)
+	var body strings.Builder
+	body.WriteString(`{"meta":{"count":300},"cities":[`)
+	for i := range 300 {
+		if i > 0 {
+			body.WriteByte(',')
+		}
+		fmt.Fprintf(&body, `{"id":%d,"text":"%s"}`, i, strings.Repeat("x", 40_000))
+	}
+	body.WriteString(`]}`)
+	if got := d.send("POST", "/cities", body.String()); got.status != 202 || got.Accepted != 300 {
+		t.Fatalf("%+v", got)
+	}
+	if len(d.deliveries) != 1 || len(d.deliveries[0].Changes) != 300 {
+		t.Error("the snapshot did not reach the journal as one delivery")
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"pointer without a slash": func(c *Config) { c.IDs[report.Cities] = []string{"id"} },
+		"pointer to all":          func(c *Config) { c.Codes = []string{""} },
+		"bad escape in a pointer": func(c *Config) { c.Records = map[report.Kind][]string{report.Cities: {"/~2"}} },
+		"wildcard prefix":         func(c *Config) { c.Prefix = "/:x" },
+		"no body at all":          func(c *Config) { c.MaxBody = 0 },
+	} {
+		cfg := DefaultConfig()
+		change(&cfg)
+		if _, err := New(cfg, &recorder{}, time.Now, prometheus.NewRegistry(), slog.New(slog.DiscardHandler)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestNeverARedirect(t *testing.T) {
+	d := open(t, func(c *Config) { c.Prefix = "/api/" })
+	for _, path := range []string{"/api/cities/", "/api//cities", "/API/cities", "/api/../api/cities", "/api", "/api/", "/cities", "/api/cities?x=1", "/api/cities/%2F/"} {
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead} {
+			req, err := http.NewRequest(method, d.url+path, strings.NewReader(`{"id":1}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.DefaultTransport.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode/100 == 3 {
+				t.Errorf("%s %s: %d", method, path, res.StatusCode)
+			}
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package receiver
+
+import (
+	"slices"
+	"testing"
+
+	"riskdex/report"
+)
+
+func splitterForTest(t testing.TB) *splitter {
+	t.Helper()
+	splitters, err := newSplitters(DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return splitters[report.Cities]
+}
+
+func texts(raw [][]byte) []string {
+	var all []string
+	for _, r := range raw {
+		all = append(all, string(r))
+	}
+	return all
+}
+
+func TestListRecords(t *testing.T) {
+	s := splitterForTest(t)
+	for name, c := range map[string]struct {
+		body string
+		want []string
+	}{
+		"one record":              {`{"id":1}`, []string{`{"id":1}`}},
+		"array":                   {`[{"id":1}, {"id":2}]`, []string{`{"id":1}`, `{"id":2}`}},
+		"empty array":             {`[]`, nil},
+		"plural envelope":         {`{"cities":[{"id":1},{"id":2}],"meta":{"id":9}}`, []string{`{"id":1}`, `{"id":2}`}},
+		"singular envelope":       {`{"city":{"id":1},"meta":{}}`, []string{`{"id":1}`}},
+		"unknown beside it":       {`{"generated":"today","cities":[{"id":1}]}`, []string{`{"id":1}`}},
+		"JSON:API":                {`{"data":{"type":"city","id":"1","attributes":{"name":"x"}}}`, []string{`{"type":"city","id":"1","attributes":{"name":"x"}}`}},
+		"JSON:API list":           {`{"data":[{"type":"city","id":"1","attributes":{}}],"links":{}}`, []string{`{"type":"city","id":"1","attributes":{}}`}},
+		"envelope in envelope":    {`{"data":{"cities":[{"id":1}]},"meta":{}}`, []string{`{"id":1}`}},
+		"array of envelopes":      {`[{"city":{"id":1}},{"city":{"id":2}}]`, []string{`{"id":1}`, `{"id":2}`}},
+		"record with a city":      {`{"id":1,"city":{"id":2}}`, []string{`{"id":1,"city":{"id":2}}`}},
+		"record with data":        {`{"id":1,"data":{"id":2}}`, []string{`{"id":1,"data":{"id":2}}`}},
+		"no id anywhere":          {`{"name":"x","data":{"text":"y"}}`, []string{`{"name":"x","data":{"text":"y"}}`}},
+		"other things in a list":  {`[1,"x",null,[{"id":1}]]`, []string{`1`, `"x"`, `null`, `[{"id":1}]`}},
+		"one of a list lacks it":  {`{"cities":[{"id":1},{"name":"x"}]}`, []string{`{"id":1}`, `{"name":"x"}`}},
+		"white space is not kept": {"{\"cities\" : [ {\"id\":1} ,\n {\"id\":2} ] }", []string{`{"id":1}`, `{"id":2}`}},
+	} {
+		if got := texts(s.list([]byte(c.body))); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestOneRecord(t *testing.T) {
+	s := splitterForTest(t)
+	for name, c := range map[string]struct{ body, want string }{
+		"record":                  {`{"name":"x"}`, `{"name":"x"}`},
+		"envelope":                {`{"city":{"name":"x"},"meta":{"event":"updated"}}`, `{"name":"x"}`},
+		"data":                    {`{"data":{"type":"city","attributes":{"name":"x"}}}`, `{"type":"city","attributes":{"name":"x"}}`},
+		"list of one":             {`[{"name":"x"}]`, `{"name":"x"}`},
+		"list of one in envelope": {`{"cities":[{"name":"x"}]}`, `{"name":"x"}`},
+		"more than an envelope":   {`{"title":"t","data":{"text":"y"}}`, `{"title":"t","data":{"text":"y"}}`},
+		"own id":                  {`{"id":1,"city":{"name":"x"}}`, `{"id":1,"city":{"name":"x"}}`},
+		"city's name":             {`{"city":"London"}`, `{"city":"London"}`},
+		"several":                 {`[{"a":1},{"b":2}]`, `[{"a":1},{"b":2}]`},
+		"text":                    {`"all is calm"`, `"all is calm"`},
+	} {
+		if got := string(s.one([]byte(c.body))); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestStatedRecordsComeFirst(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.Records = map[report.Kind][]string{report.Advisories: {"/countries", "/event/data"}}
+	cfg.IDs[report.Advisories] = []string{"/iso3"}
+	splitters, err := newSplitters(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := splitters[report.Advisories]
+	for body, want := range map[string][]string{
+		`{"countries":[{"iso3":"FRA"},{"iso3":"BEL"}],"meta":{}}`: {`{"iso3":"FRA"}`, `{"iso3":"BEL"}`},
+		`{"iso3":"envelope","event":{"data":{"iso3":"FRA"}}}`:     {`{"iso3":"FRA"}`},
+		`{"iso3":"FRA"}`: {`{"iso3":"FRA"}`},
+	} {
+		if got := texts(s.list([]byte(body))); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	s := splitterForTest(t)
+	for record, want := range map[string]string{
+		`{"id":130}`:                        "130",
+		`{"id":"130"}`:                      "130",
+		`{"id":130.0}`:                      "130",
+		`{"id":1.3e2}`:                      "130",
+		`{"id":12345678901234567890}`:       "12345678901234567890",
+		`{"id":1.5}`:                        "1.5",
+		`{"id":"1.30e2"}`:                   "1.30e2",
+		`{"id":null,"code":"LON"}`:          "LON",
+		`{"id":"","code":"LON"}`:            "LON",
+		`{"id":{"x":1},"uuid":"u"}`:         "u",
+		`{"id":true,"uuid":"u"}`:            "u",
+		`{"attributes":{"id":5}}`:           "5",
+		`{"id":"\u00e9\/"}`:                 "é/",
+		`{"code":"LON","id":130}`:           "130",
+		`{"name":"x"}`:                      "",
+		`[1]`:                               "",
+		`{"id":[130]}`:                      "",
+		`{"data":{"id":130},"meta":"none"}`: "",
+	} {
+		if got, _ := s.idIn([]byte(record)); got != want {
+			t.Errorf("%s: id %q, want %q", record, got, want)
+		}
+	}
+	for record, want := range map[string]string{
+		`{"id":130,"code":"LON"}`:       "LON",
+		`{"id":130,"code":"lon"}`:       "LON",
+		`{"attributes":{"code":"LON"}}`: "LON",
+		`{"code":"GB-LND"}`:             "",
+		`{"code":130}`:                  "",
+		`{"code":"ÄÖÜ"}`:                "",
+		`{"code":["LON"],"iata":"lhr"}`: "LHR",
+		`{"name":"x"}`:                  "",
+	} {
+		if got := s.codeIn([]byte(record)); got != want {
+			t.Errorf("%s: code %q, want %q", record, got, want)
+		}
+	}
+}
