@@ -140,8 +140,12 @@ func (x *Indexer) prepare(c report.Change) (p prepared, err error) {
 	lines = strconv.AppendInt(lines, int64(c.Version), 10)
 	lines = append(lines, "}}\n"...)
 	if c.Op == report.Index {
-		if lines, err = x.documents.AppendDocument(lines, c); err != nil {
+		var unfit []string
+		if lines, unfit, err = x.documents.AppendDocument(lines, c); err != nil {
 			return prepared{}, fmt.Errorf("make a document of %s %q: %w", c.Kind, c.ID, err)
+		}
+		for _, field := range unfit {
+			x.metrics.leftOut.WithLabelValues(string(c.Kind), field).Inc()
 		}
 		lines = append(lines, '\n')
 	}

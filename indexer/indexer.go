@@ -30,8 +30,10 @@ type Journal interface {
 
 // Documents makes the documents that are sent to Elasticsearch.
 type Documents interface {
-	// AppendDocument appends the document for c to dst, as JSON in one line.
-	AppendDocument(dst []byte, c report.Change) ([]byte, error)
+	// AppendDocument appends the document for c to dst, as JSON in one line. It
+	// names the fields that have been left empty because what the record has for
+	// them does not fit.
+	AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []string, err error)
 }
 
 // Indices looks after the indices behind the aliases.
@@ -99,6 +101,10 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 	x.patience = &patience{newBackOff: x.newBackOff, longest: cfg.LongestBackoff, waits: map[report.Key]*backoff.ExponentialBackOff{}}
 	return x, nil
 }
+
+// ElasticsearchUp tells whether Elasticsearch answered the last request. It may
+// be called at any time, by anybody.
+func (x *Indexer) ElasticsearchUp() bool { return x.metrics.isUp.Load() }
 
 // ensure sees to it that the index of kind is there. A new one is filled with
 // everything the journal knows; the journal is told first, so that a crash in

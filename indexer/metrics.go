@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,11 +16,15 @@ type metrics struct {
 	retries       *prometheus.CounterVec
 	failures      *prometheus.CounterVec
 	held          *prometheus.GaugeVec
-	up            prometheus.Gauge
+	leftOut       *prometheus.CounterVec
+	up            prometheus.GaugeFunc
+	isUp          *atomic.Bool
 }
 
 func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
+	isUp := new(atomic.Bool)
 	m := &metrics{
+		isUp: isUp,
 		settleSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riskdex_settle_seconds",
 			Help:    "Time from the acceptance of a change until it was settled.",
@@ -47,12 +52,21 @@ func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
 			Name: "riskdex_held",
 			Help: "1 while writing to an index is held for a reason that the index or the operator must change.",
 		}, []string{"index", "reason"}),
-		up: prometheus.NewGauge(prometheus.GaugeOpts{
+		leftOut: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "riskdex_fields_left_out_total",
+			Help: "Fields that a document was sent without, because what its record has for them does not fit. Every attempt counts.",
+		}, []string{"kind", "field"}),
+		up: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "riskdex_elasticsearch_up",
 			Help: "1 when Elasticsearch answered the last request, 0 when it did not or was unavailable.",
+		}, func() float64 {
+			if isUp.Load() {
+				return 1
+			}
+			return 0
 		}),
 	}
-	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.retries, m.failures, m.held, m.up)
+	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.retries, m.failures, m.held, m.leftOut, m.up)
 	for _, kind := range report.Kinds() {
 		m.settleSeconds.WithLabelValues(string(kind))
 		m.bulkSeconds.WithLabelValues(string(kind))
@@ -72,13 +86,8 @@ func (m *metrics) sent(kind report.Kind, changes int, took time.Duration, answer
 	m.answered(answered)
 }
 
-func (m *metrics) answered(ok bool) {
-	if ok {
-		m.up.Set(1)
-	} else {
-		m.up.Set(0)
-	}
-}
+// answered notes whether Elasticsearch answered the last request.
+func (m *metrics) answered(ok bool) { m.isUp.Store(ok) }
 
 // settled observes the changes that have come to their end. Both lists name the
 // same changes, in any order.

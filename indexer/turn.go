@@ -87,7 +87,7 @@ func (x *Indexer) send(ctx context.Context, kind report.Kind, batch []prepared) 
 	}
 	started := time.Now()
 	items, failure, ok := x.bulk(ctx, x.indices.Alias(kind), batch)
-	x.metrics.sent(kind, len(batch), time.Since(started), ok || failure.level == request)
+	x.metrics.sent(kind, len(batch), time.Since(started), ok || failure.level == request && failure.status < 500)
 	judgements := make([]judgement, len(batch))
 	if ok {
 		for i, a := range items {

@@ -1,0 +1,80 @@
+// Command riskdex keeps a search index in step with a travel-risk feed. This
+// package turns flags and signals into calls; what they do is elsewhere.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit statuses, the same for every command.
+const (
+	exitDone     = 0
+	exitNegative = 1 // done, and the answer is no: nothing found, something refused
+	exitFailed   = 2 // could not be done: wrong usage, no server, no journal
+)
+
+// errNegative ends a command with exitNegative. What there is to say has been
+// said by then.
+var errNegative = errors.New("the answer is no")
+
+type commands struct {
+	Serve  serveCommand  `cmd:"" help:"Receive deliveries and keep Elasticsearch in step with them, until SIGTERM or SIGINT."`
+	Push   pushCommand   `cmd:"" help:"Send a sample feed, or a folder of JSON files, to a receiver."`
+	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
+}
+
+// streams are where a command reads nothing and writes everything.
+type streams struct {
+	out, err io.Writer
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
+	stop()
+	os.Exit(status)
+}
+
+// run does what the arguments say and returns the exit status.
+func run(ctx context.Context, args []string, io streams) int {
+	var cli commands
+	exited := -1
+	parser, err := kong.New(&cli,
+		kong.Name("riskdex"),
+		kong.Description("Keeps a search index in step with a travel-risk feed."),
+		kong.Writers(io.out, io.err),
+		kong.Exit(func(status int) { exited = status }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(io),
+	)
+	if err != nil {
+		fmt.Fprintln(io.err, "riskdex:", err)
+		return exitFailed
+	}
+	command, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited // --help has been shown
+	}
+	if err != nil {
+		fmt.Fprintf(io.err, "riskdex: %v\nTry: riskdex --help\n", err)
+		return exitFailed
+	}
+	switch err := command.Run(); {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errNegative):
+		return exitNegative
+	default:
+		fmt.Fprintln(io.err, "riskdex:", err)
+		return exitFailed
+	}
+}

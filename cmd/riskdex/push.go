@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"riskdex/internal/push"
+	"riskdex/internal/samplefeed"
+)
+
+type pushCommand struct {
+	Dir    string `arg:"" optional:"" type:"existingdir" help:"A folder of JSON files to send in place of the sample feed: cities.json is a POST, cities/ID.json a PUT, cities/ID.delete a DELETE, and so on for the other kinds."`
+	To     string `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
+	Export string `name:"export" placeholder:"DIR" help:"Write the deliveries to a new folder instead of sending them."`
+	JSON   bool   `name:"json" help:"Print what became of it as one JSON object."`
+}
+
+// Run sends a feed. Its error is errNegative when something was not accepted.
+func (c *pushCommand) Run(ctx context.Context, io streams) error {
+	requests, err := c.requests()
+	if err != nil {
+		return err
+	}
+	if c.Export != "" {
+		if err := push.WriteDir(c.Export, requests); err != nil {
+			return err
+		}
+		fmt.Fprintf(io.out, "%d deliveries written to %s\n", len(requests), c.Export)
+		return nil
+	}
+	progress := push.NewDisplay(io.err, requests)
+	pusher := push.Pusher{URL: c.To, Progress: progress.Update, Waiting: progress.Waiting}
+	sum, err := pusher.Run(ctx, requests)
+	progress.Close()
+	if c.JSON {
+		if printErr := c.printJSON(io, sum, len(requests)); printErr != nil {
+			return printErr
+		}
+	} else {
+		c.print(io, sum, len(requests))
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(sum.Failed) > 0 || len(sum.Refused) > 0:
+		return errNegative
+	}
+	return nil
+}
+
+func (c *pushCommand) requests() ([]push.Request, error) {
+	if c.Dir != "" {
+		return push.FromDir(os.DirFS(c.Dir))
+	}
+	requests, _, err := samplefeed.Feed()
+	return requests, err
+}
+
+func (c *pushCommand) print(io streams, sum push.Summary, total int) {
+	for _, f := range sum.Failed {
+		fmt.Fprintf(io.err, "not accepted: %s %s: %d %s: %s\n", f.Request.Method, f.Request.Path, f.Status, f.Title, f.Detail)
+	}
+	for _, r := range sum.Refused {
+		fmt.Fprintf(io.err, "refused: record %d of %s %s: %s\n", r.Position, r.Request.Method, r.Request.Path, r.Reason)
+	}
+	fmt.Fprintf(io.out, "%d of %d deliveries sent, %s in %s: %d documents accepted, %d refused, %d deliveries not accepted\n",
+		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, len(sum.Refused), len(sum.Failed))
+}
+
+func (c *pushCommand) printJSON(io streams, sum push.Summary, total int) error {
+	return json.NewEncoder(io.out).Encode(map[string]any{
+		"deliveries": total, "sent": sum.Sent, "accepted": sum.Accepted, "refused": len(sum.Refused),
+		"failed": len(sum.Failed), "bytes": sum.Bytes, "seconds": sum.Elapsed.Seconds(),
+	})
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"time"
+
+	"riskdex/indexer"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+type searchCommand struct {
+	elasticsearchSettings
+	Words []string `arg:"" help:"What to search for: a place, a code, a threat."`
+	Kind  []string `name:"kind" enum:"cities,advisories,special-reports" placeholder:"KIND" help:"Only this kind; may be repeated."`
+	Size  int      `name:"size" default:"10" help:"Hits to show."`
+	JSON  bool     `name:"json" help:"Print one JSON object a hit."`
+}
+
+// searchTimeout bounds how long a search may take.
+const searchTimeout = 30 * time.Second
+
+// Run searches. Its error is errNegative when nothing was found.
+func (c *searchCommand) Run(ctx context.Context, io streams) error {
+	set, err := loadMappings(c.Mappings)
+	if err != nil {
+		return err
+	}
+	client, err := indexer.NewClient(c.ElasticsearchURL)
+	if err != nil {
+		return err
+	}
+	body, err := set.SearchBody(strings.Join(c.Words, " "), mappings.SearchOptions{Kinds: c.kinds(), Size: c.Size})
+	if err != nil {
+		return err
+	}
+	indices := &mappings.Indices{Client: client, Prefix: c.IndexPrefix, Set: set}
+	var aliases []string
+	for _, kind := range report.Kinds() {
+		aliases = append(aliases, indices.Alias(kind))
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
+	defer cancel()
+	started := time.Now()
+	found, err := mappings.Search(ctx, client, aliases, body)
+	if err != nil {
+		return fmt.Errorf("%w (is Elasticsearch at %s?)", err, redacted(c.ElasticsearchURL))
+	}
+	took := time.Since(started)
+	if c.JSON {
+		err = printHitsJSON(io.out, found.Hits)
+	} else {
+		printHits(io.out, found, took)
+	}
+	if err == nil && len(found.Hits) == 0 {
+		err = errNegative
+	}
+	return err
+}
+
+func (c *searchCommand) kinds() []report.Kind {
+	var kinds []report.Kind
+	for _, k := range c.Kind {
+		kinds = append(kinds, report.Kind(k)) // kong has checked it
+	}
+	return kinds
+}
+
+func printHitsJSON(w io.Writer, hits []mappings.Hit) error {
+	lines := json.NewEncoder(w)
+	for _, h := range hits {
+		err := lines.Encode(map[string]any{
+			"kind": h.Kind, "id": h.ID, "title": h.Title, "score": h.Score, "code": h.Code,
+			"countries": h.Countries, "risk_level": h.RiskLevel, "highlights": h.Highlights,
+		})
+		if err != nil {
+			return fmt.Errorf("print a hit: %w", err)
+		}
+	}
+	return nil
+}
+
+func printHits(w io.Writer, found mappings.Result, took time.Duration) {
+	paint := painter(useColour(w))
+	for i, h := range found.Hits {
+		var facts []string
+		if h.Code != "" {
+			facts = append(facts, h.Code)
+		}
+		facts = append(facts, strings.Join(h.Countries, " "))
+		if h.RiskLevel > 0 {
+			facts = append(facts, fmt.Sprintf("risk %d of 5", h.RiskLevel))
+		}
+		fmt.Fprintf(w, "%2d  %s  %s\n", i+1, paint.text(bold, readable(h.Title, "", "")), strings.Join(nonEmpty(facts), ", "))
+		fmt.Fprintf(w, "    %s\n", paint.text(dim, fmt.Sprintf("%s/%s  score %.1f", h.Kind, h.ID, h.Score)))
+		for _, text := range excerpts(h) {
+			fmt.Fprintf(w, "    %s\n", readable(text, paint.start(bold), paint.end()))
+		}
+	}
+	total := fmt.Sprint(found.Total)
+	if found.More {
+		total = "more than " + total
+	}
+	fmt.Fprintf(w, "%d of %s hits in %s\n", len(found.Hits), total, took.Round(time.Millisecond))
+}
+
+// excerpts returns up to two places of the match, from the fields that read
+// best. A match in the title is seen there.
+func excerpts(h mappings.Hit) []string {
+	const most = 2
+	var all []string
+	for _, field := range []string{"summary", "text", "places.name"} {
+		all = append(all, h.Highlights[field]...)
+	}
+	return all[:min(most, len(all))]
+}
+
+// readable puts an excerpt, which is HTML, on one line for a terminal. Control
+// characters in a report must not reach it.
+func readable(text, start, end string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	return html.UnescapeString(strings.NewReplacer("<em>", start, "</em>", end).Replace(text))
+}
+
+func nonEmpty(list []string) []string {
+	var kept []string
+	for _, s := range list {
+		if s != "" {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// painter wraps text in a style, where there are colours.
+type painter bool
+
+const (
+	bold = "\x1b[1m"
+	dim  = "\x1b[2m"
+)
+
+func (p painter) start(style string) string {
+	if !p {
+		return ""
+	}
+	return style
+}
+
+func (p painter) end() string { return p.start("\x1b[0m") }
+
+func (p painter) text(style, text string) string { return p.start(style) + text + p.end() }

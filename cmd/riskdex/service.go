@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"riskdex/admin"
+	"riskdex/indexer"
+	"riskdex/journal"
+	"riskdex/mappings"
+	"riskdex/receiver"
+)
+
+// How long the parts of a stop may take. With the indexer's own bound and the
+// journal's closing, the whole is well under the 30 seconds that supervisors
+// usually wait.
+const (
+	stopDeliveries = 10 * time.Second
+	stopAdmin      = time.Second
+)
+
+// service is a whole riskdex: it listens once it is made, and works while it
+// runs.
+type service struct {
+	log        *slog.Logger
+	journal    journal.Journal
+	indexer    *indexer.Indexer
+	deliveries *endpoint
+	admin      *endpoint
+}
+
+// newService opens the journal and both listeners. Elasticsearch need not be
+// there yet.
+func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *service, err error) {
+	var undo []func() error
+	defer func() {
+		if err != nil {
+			for i := len(undo) - 1; i >= 0; i-- {
+				err = errors.Join(err, undo[i]())
+			}
+		}
+	}()
+	set, err := loadMappings(c.Mappings)
+	if err != nil {
+		return nil, err
+	}
+	receiverConfig, err := c.config()
+	if err != nil {
+		return nil, err
+	}
+	client, err := indexer.NewClient(c.ElasticsearchURL)
+	if err != nil {
+		return nil, err
+	}
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
+	j, err := journal.OpenSQLite(ctx, c.Journal, journal.Options{Log: log, Observe: appendHistogram(reg).Observe})
+	if err != nil {
+		return nil, err
+	}
+	undo = append(undo, j.Close)
+	reg.MustRegister(admin.NewJournalCollector(j, time.Now, log))
+
+	indices := &mappings.Indices{Client: client, Prefix: c.IndexPrefix, Set: set, Log: log}
+	x, err := indexer.New(c.indexerConfig(), j, set, indices, client, reg, log)
+	if err != nil {
+		return nil, err
+	}
+	door, err := receiver.New(receiverConfig, j, time.Now, reg, log)
+	if err != nil {
+		return nil, err
+	}
+	s := &service{log: log, journal: j, indexer: x}
+	if s.deliveries, err = listen(ctx, "deliveries", c.Listen, door, log); err != nil {
+		return nil, err
+	}
+	undo = append(undo, s.deliveries.close)
+	health := admin.Health{CanAccept: j.Ready, ElasticsearchUp: x.ElasticsearchUp}
+	if s.admin, err = listen(ctx, "administration", c.AdminListen, admin.New(health, reg), log); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// URL is where deliveries go, without the path prefix.
+func (s *service) URL() string { return s.deliveries.url() }
+
+// AdminURL is where metrics and health are.
+func (s *service) AdminURL() string { return s.admin.url() }
+
+// Run works until ctx is done or a listener breaks, and then stops in the
+// reverse of the order in which data flows would need: no more deliveries, then
+// the indexer, then the journal. It may be called once.
+func (s *service) Run(ctx context.Context) error {
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s.deliveries.serve(stop)
+	s.admin.serve(stop)
+
+	indexing, stopIndexing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopIndexing()
+	indexed := make(chan error, 1)
+	go func() { indexed <- s.indexer.Run(indexing) }()
+
+	<-working.Done()
+	s.log.Info("stopping: no more deliveries")
+	err := s.deliveries.shutdown(stopDeliveries)
+	stopIndexing()
+	err = errors.Join(err, <-indexed, s.admin.shutdown(stopAdmin), s.journal.Close())
+	if ctx.Err() == nil {
+		err = errors.Join(context.Cause(working), err)
+	}
+	return err
+}
+
+func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name:    "riskdex_journal_append_seconds",
+		Help:    "Time to make a delivery durable.",
+		Buckets: []float64{.0005, .001, .002, .004, .008, .016, .032, .064, .125, .25, .5, 1, 5, 30},
+	})
+	reg.MustRegister(h)
+	return h
+}
+
+// endpoint is an HTTP server on one address.
+type endpoint struct {
+	what     string
+	listener net.Listener
+	server   *http.Server
+}
+
+func listen(ctx context.Context, what, address string, handler http.Handler, log *slog.Logger) (*endpoint, error) {
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for %s on %s: %w", what, address, err)
+	}
+	return &endpoint{what: what, listener: listener, server: &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       5 * time.Minute, // 64 MiB over a slow line
+		WriteTimeout:      6 * time.Minute, // counts from the header of the request
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}}, nil
+}
+
+func (e *endpoint) url() string { return "http://" + e.listener.Addr().String() }
+
+// serve starts answering. broken is called if that ends by itself.
+func (e *endpoint) serve(broken context.CancelCauseFunc) {
+	go func() {
+		if err := e.server.Serve(e.listener); !errors.Is(err, http.ErrServerClosed) {
+			broken(fmt.Errorf("serve %s on %s: %w", e.what, e.listener.Addr(), err))
+		}
+	}()
+}
+
+// shutdown lets the requests under way end, and cuts them off after within: a
+// sender that is cut off was not told that its delivery is durable.
+func (e *endpoint) shutdown(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	err := e.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = e.server.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("stop serving %s: %w", e.what, err)
+	}
+	return nil
+}
+
+func (e *endpoint) close() error { return e.listener.Close() }
+
+// redacted hides a password in a URL.
+func redacted(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "(not a URL)"
+	}
+	return u.Redacted()
+}

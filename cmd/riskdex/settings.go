@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"riskdex/mappings"
+	"riskdex/receiver"
+	"riskdex/report"
+)
+
+// elasticsearchSettings are shared by the commands that talk to Elasticsearch.
+type elasticsearchSettings struct {
+	ElasticsearchURL string `name:"elasticsearch-url" env:"ELASTICSEARCH_URL" default:"http://127.0.0.1:9200" help:"Elasticsearch."`
+	IndexPrefix      string `name:"index-prefix" env:"RISKDEX_INDEX_PREFIX" help:"Put before every alias and index name."`
+	Mappings         string `name:"mappings" env:"RISKDEX_MAPPINGS" type:"existingdir" placeholder:"DIR" help:"A folder of mappings in place of the built-in ones."`
+}
+
+func loadMappings(dir string) (*mappings.Set, error) {
+	if dir == "" {
+		return mappings.Builtin()
+	}
+	set, err := mappings.Load(os.DirFS(dir))
+	if err != nil {
+		return nil, fmt.Errorf("load the mappings in %s: %w", dir, err)
+	}
+	return set, nil
+}
+
+// receiverSettings say where deliveries arrive and how payloads are read.
+type receiverSettings struct {
+	Listen  string            `name:"listen" env:"RISKDEX_LISTEN" default:"127.0.0.1:8080" help:"Address for deliveries."`
+	Prefix  string            `name:"prefix" env:"RISKDEX_PREFIX" placeholder:"PATH" help:"Path before /cities, /advisories and /special-reports."`
+	MaxBody size              `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" help:"Largest body, after decompression."`
+	IDs     map[string]string `name:"ids" env:"RISKDEX_IDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers at which the id of a record is looked for, in order, such as cities=/id,/code."`
+	Codes   []string          `name:"codes" env:"RISKDEX_CODES" placeholder:"POINTER" help:"JSON pointers of a city's three-letter code."`
+	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in a payload, where it is none of the usual envelopes, such as advisories=/countries."`
+}
+
+func (s receiverSettings) config() (receiver.Config, error) {
+	cfg := receiver.DefaultConfig()
+	cfg.Prefix, cfg.MaxBody = s.Prefix, int64(s.MaxBody)
+	if len(s.Codes) > 0 {
+		cfg.Codes = s.Codes
+	}
+	ids, err := byKind("--ids", s.IDs)
+	if err != nil {
+		return cfg, err
+	}
+	for kind, pointers := range ids {
+		cfg.IDs[kind] = pointers
+	}
+	cfg.Records, err = byKind("--records", s.Records)
+	return cfg, err
+}
+
+func byKind(flag string, stated map[string]string) (map[report.Kind][]string, error) {
+	lists := map[report.Kind][]string{}
+	for name, pointers := range stated {
+		kind, err := report.ParseKind(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		lists[kind] = strings.Split(pointers, ",")
+	}
+	return lists, nil
+}
+
+// logSettings say what is logged and how.
+type logSettings struct {
+	LogLevel  slog.Level `name:"log-level" env:"RISKDEX_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
+	LogFormat string     `name:"log-format" env:"RISKDEX_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json."`
+}
+
+func (s logSettings) logger(w io.Writer) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: s.LogLevel}
+	if s.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}

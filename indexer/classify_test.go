@@ -1,0 +1,51 @@
+package indexer
+
+import "testing"
+
+func TestClassify(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer answer
+		want   verdict
+		reason string
+	}{
+		"indexed":                  {answer{item, 200, "", ""}, settled, ""},
+		"created":                  {answer{item, 201, "", ""}, settled, ""},
+		"delete of nothing":        {answer{item, 404, "", ""}, settled, ""},
+		"version conflict":         {answer{item, 409, "version_conflict_engine_exception", "current version [3] is higher"}, superseded, ""},
+		"another conflict":         {answer{item, 409, "resource_already_exists_exception", ""}, retry, reasonUnknown},
+		"conflict of a request":    {answer{request, 409, "version_conflict_engine_exception", ""}, hold, reasonRequest},
+		"rejected":                 {answer{item, 429, "es_rejected_execution_exception", ""}, retry, reasonOverloaded},
+		"circuit breaker":          {answer{request, 429, "circuit_breaking_exception", ""}, retry, reasonOverloaded},
+		"429 of a proxy":           {answer{request, 429, "", ""}, retry, reasonOverloaded},
+		"shard away":               {answer{item, 503, "unavailable_shards_exception", ""}, retry, reasonUnavailable},
+		"internal":                 {answer{item, 500, "null_pointer_exception", ""}, retry, reasonUnavailable},
+		"bad gateway":              {answer{request, 502, "", ""}, retry, reasonUnavailable},
+		"unavailable":              {answer{request, 503, "", ""}, retry, reasonUnavailable},
+		"gateway time-out":         {answer{request, 504, "", ""}, retry, reasonUnavailable},
+		"no answer":                {answer{transport, 0, "", "connection refused"}, retry, reasonUnreachable},
+		"flood stage 429":          {answer{item, 429, "cluster_block_exception", "disk usage exceeded flood-stage watermark"}, hold, reasonBlocked},
+		"write block 403":          {answer{item, 403, "cluster_block_exception", "index write"}, hold, reasonBlocked},
+		"missing index":            {answer{item, 404, "index_not_found_exception", "no such index"}, hold, reasonMissing},
+		"missing index, whole":     {answer{request, 404, "index_not_found_exception", "no such index"}, hold, reasonMissing},
+		"closed index":             {answer{item, 400, "index_closed_exception", "closed"}, hold, reasonClosed},
+		"no write index":           {answer{item, 400, "illegal_argument_exception", "no write index is defined for alias [cities]"}, hold, reasonNoWriteIndex},
+		"too many fields":          {answer{item, 400, "document_parsing_exception", "Limit of total fields [1000] has been exceeded"}, hold, reasonFieldLimit},
+		"not allowed":              {answer{item, 403, "security_exception", ""}, hold, reasonUnauthorized},
+		"wrong password":           {answer{request, 401, "security_exception", ""}, hold, reasonUnauthorized},
+		"401 of a proxy":           {answer{request, 401, "", ""}, hold, reasonUnauthorized},
+		"not an Elasticsearch":     {answer{request, 404, "", ""}, hold, reasonRequest},
+		"redirected":               {answer{request, 302, "", ""}, hold, reasonRequest},
+		"parsing":                  {answer{item, 400, "document_parsing_exception", "failed to parse field"}, dead, reasonDocument},
+		"mapper parsing":           {answer{item, 400, "mapper_parsing_exception", ""}, dead, reasonDocument},
+		"strict mapping":           {answer{item, 400, "strict_dynamic_mapping_exception", ""}, dead, reasonDocument},
+		"immense term":             {answer{item, 400, "illegal_argument_exception", "immense term"}, dead, reasonDocument},
+		"one spoils the bulk":      {answer{request, 400, "action_request_validation_exception", ""}, bisect, reasonRequest},
+		"bulk too large":           {answer{request, 413, "", ""}, bisect, reasonTooLarge},
+		"what nobody has seen yet": {answer{item, 418, "teapot_exception", ""}, retry, reasonUnknown},
+	} {
+		got := classify(c.answer)
+		if got.verdict != c.want || got.reason != c.reason {
+			t.Errorf("%s: %v %q, want %v %q", name, got.verdict, got.reason, c.want, c.reason)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package indexer_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"riskdex/report"
+)
+
+func isBulk(req *http.Request) bool { return strings.HasSuffix(req.URL.Path, "/_bulk") }
+
+// everyThird lets f have two of three bulks.
+func mostBulks(f fault) fault {
+	var n atomic.Int64
+	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if isBulk(req) && n.Add(1)%3 != 0 {
+			f(w, req, next)
+			return
+		}
+		next.ServeHTTP(w, req)
+	}
+}
+
+func answerWith(status int, body string) fault {
+	return func(w http.ResponseWriter, req *http.Request, _ http.Handler) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// applied lets the real server do the work and then spoils its answer.
+func applied(spoil func(w http.ResponseWriter, answer []byte)) fault {
+	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		rec := httptest.NewRecorder()
+		next.ServeHTTP(rec, req)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		spoil(w, rec.Body.Bytes())
+	}
+}
+
+func TestPassingFaultsLoseNothing(t *testing.T) {
+	faults := map[string]fault{
+		"429":                       answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`),
+		"502 of a proxy":            answerWith(502, `<html>bad gateway</html>`),
+		"503":                       answerWith(503, `{"error":{"type":"cluster_manager_not_discovered","reason":"x"},"status":503}`),
+		"504 of a proxy":            answerWith(504, ``),
+		"404 of something else":     answerWith(404, `not here`),
+		"not JSON":                  answerWith(200, `<html>welcome</html>`),
+		"another JSON":              answerWith(200, `{"ok":true}`),
+		"cut before it was applied": func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
+		"cut after it was applied":  applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) }),
+		"half an answer":            applied(func(w http.ResponseWriter, answer []byte) { _, _ = w.Write(answer[:len(answer)/2]) }),
+		"503 after it was applied": applied(func(w http.ResponseWriter, _ []byte) {
+			w.WriteHeader(503)
+		}),
+		"one item too few": applied(func(w http.ResponseWriter, answer []byte) {
+			first := bytes.IndexByte(answer, '[') + 1
+			end := bytes.Index(answer[first:], []byte(`}},`))
+			if end > 0 {
+				answer = append(answer[:first:first], answer[first+end+3:]...)
+			} else {
+				answer = []byte(`{"items":[]}`)
+			}
+			_, _ = w.Write(answer)
+		}),
+		"items in another order": applied(func(w http.ResponseWriter, answer []byte) {
+			_, _ = w.Write(bytes.ReplaceAll(answer, []byte(`"_id":"1`), []byte(`"_id":"2`)))
+		}),
+	}
+	for name, f := range faults {
+		t.Run(name, func(t *testing.T) {
+			cfg := quick()
+			cfg.BulkChanges = 20
+			r := start(t, cfg)
+			r.fail(mostBulks(f))
+			r.append(many(report.Cities, 100, "old")...)
+			for i, c := range many(report.Cities, 100, "new") {
+				if i%2 == 0 {
+					r.append(c)
+				} else {
+					r.append(remove(report.Cities, string(c.ID)))
+				}
+			}
+			r.drained()
+			if n := r.count(report.Cities); n != 50 {
+				t.Errorf("%d documents, want 50", n)
+			}
+			for _, id := range []string{"0", "48", "98"} {
+				if d := r.document(report.Cities, id); d["text"] != "new" {
+					t.Errorf("%s: %v", id, d)
+				}
+			}
+			if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 {
+				t.Errorf("%d dead letters", k.DeadLetters)
+			}
+			if r.metric("riskdex_retries_total") == 0 {
+				t.Error("no retry was counted: the fault did not bite")
+			}
+		})
+	}
+}
+
+func TestTooLargeABulkIsHalved(t *testing.T) {
+	r := assemble(t, quick())
+	const limit = 20_000
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		body, _ := io.ReadAll(req.Body)
+		if len(body) > limit {
+			answerWith(413, `<html>too large</html>`)(w, req, next)
+			return
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, req)
+	})
+	r.append(many(report.Cities, 99, strings.Repeat("x", 1000))...)
+	r.append(index(report.Cities, "giant", `{"text":"`+strings.Repeat("x", 2*limit)+`"}`))
+	r.run()
+	r.drained()
+	if n := r.count(report.Cities); n != 99 {
+		t.Errorf("%d documents, want 99", n)
+	}
+	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
+		t.Errorf("%d dead letters, want only the giant", k.DeadLetters)
+	}
+}
+
+func TestOnePoisonSpoilsNoOther(t *testing.T) {
+	// The real server refuses a whole bulk for what the door does not let in;
+	// here a proxy stands for a rule that nobody has thought of.
+	r := assemble(t, quick())
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		body, _ := io.ReadAll(req.Body)
+		if bytes.Contains(body, []byte("venom")) {
+			answerWith(400, `{"error":{"type":"illegal_argument_exception","reason":"no"},"status":400}`)(w, req, next)
+			return
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, req)
+	})
+	changes := many(report.Cities, 1000, "text")
+	changes[137].Body = []byte(`{"text":"venom"}`)
+	r.append(changes...)
+	r.run()
+	r.drained()
+	if n := r.count(report.Cities); n != 999 {
+		t.Errorf("%d documents, want 999", n)
+	}
+	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
+		t.Errorf("%d dead letters, want 1", k.DeadLetters)
+	}
+}
+
+func TestNothingIsDeadWhenEveryRequestIsRefused(t *testing.T) {
+	r := assemble(t, quick())
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if isBulk(req) {
+			answerWith(400, `{"error":{"type":"illegal_argument_exception","reason":"unrecognized parameter"},"status":400}`)(w, req, next)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+	r.append(many(report.Cities, 20, "text")...)
+	r.run()
+	r.eventually("several attempts", func() bool { return r.metric("riskdex_retries_total", "reason", "request_refused") > 60 })
+	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 || k.Pending != 20 {
+		t.Errorf("%d dead letters, %d pending", k.DeadLetters, k.Pending)
+	}
+	r.heal()
+	r.drained()
+}
+
+func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason     string
+		hurt, heal func(r *rig, index string)
+	}{
+		"closed index": {"index_closed",
+			func(r *rig, index string) { r.change("POST", "/"+index+"/_close", "") },
+			func(r *rig, index string) { r.change("POST", "/"+index+"/_open?wait_for_active_shards=1", "") }},
+		"write block": {"index_blocked",
+			func(r *rig, index string) { r.change("PUT", "/"+index+"/_block/write", "") },
+			func(r *rig, index string) {
+				r.change("PUT", "/"+index+"/_settings", `{"index.blocks.write":null}`)
+			}},
+		"read-only, as at the flood stage": {"index_blocked",
+			func(r *rig, index string) {
+				r.change("PUT", "/"+index+"/_settings", `{"index.blocks.read_only_allow_delete":true}`)
+			},
+			func(r *rig, index string) {
+				r.change("PUT", "/"+index+"/_settings", `{"index.blocks.read_only_allow_delete":null}`)
+			}},
+		"no write index": {"no_write_index",
+			func(r *rig, index string) {
+				r.change("PUT", "/"+strings.TrimSuffix(index, "1")+"2", "")
+				r.change("POST", "/_aliases", `{"actions":[
+					{"add":{"index":"`+index+`","alias":"`+r.indices.Alias(report.Cities)+`","is_write_index":false}},
+					{"add":{"index":"`+strings.TrimSuffix(index, "1")+`2","alias":"`+r.indices.Alias(report.Cities)+`","is_write_index":false}}]}`)
+			},
+			func(r *rig, index string) {
+				r.change("POST", "/_aliases", `{"actions":[
+					{"add":{"index":"`+index+`","alias":"`+r.indices.Alias(report.Cities)+`","is_write_index":true}},
+					{"remove_index":{"index":"`+strings.TrimSuffix(index, "1")+`2"}}]}`)
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, quick())
+			r.append(index(report.Cities, "1", `{"title":"before"}`), index(report.Cities, "2", `{"title":"before"}`))
+			r.drained()
+			alias := r.indices.Alias(report.Cities)
+			c.hurt(r, r.indices.Index(report.Cities, 1))
+			r.append(index(report.Cities, "1", `{"title":"after"}`), remove(report.Cities, "2"))
+			r.append(many(report.Advisories, 50, "text")...)
+			r.eventually("the index is held", func() bool { return r.metric("riskdex_held", "index", alias, "reason", c.reason) == 1 })
+			r.drained(report.Advisories, report.SpecialReports)
+			if k := r.stats().Kinds[report.Cities]; k.Pending == 0 || k.DeadLetters != 0 {
+				t.Errorf("while held: %d pending, %d dead letters", k.Pending, k.DeadLetters)
+			}
+			c.heal(r, r.indices.Index(report.Cities, 1))
+			r.drained()
+			if d := r.document(report.Cities, "1"); d["title"] != "after" {
+				t.Errorf("%v", d)
+			}
+			if d := r.document(report.Cities, "2"); d != nil {
+				t.Errorf("deleted, yet %v", d)
+			}
+			r.eventually("it is no longer shown as held", func() bool { return r.metric("riskdex_held") == 0 })
+		})
+	}
+}

@@ -1,0 +1,157 @@
+package indexer
+
+import (
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// laneForTest returns a healthy lane at a fixed time.
+func laneForTest() (*lane, time.Time, Config) {
+	x := &Indexer{cfg: DefaultConfig()}
+	now := time.Unix(1_800_000_000, 0)
+	l := x.newLane(report.Cities)
+	t, _ := l.next(now, 2, x.cfg)
+	l.begin(t)
+	l.claimed(t, 0)
+	l.end(t, outcome{}, now)
+	return l, now, x.cfg
+}
+
+var trouble = &judgement{verdict: hold, reason: reasonClosed}
+
+func TestNewLaneLooksAtItsIndexFirst(t *testing.T) {
+	x := &Indexer{cfg: DefaultConfig()}
+	l := x.newLane(report.Cities)
+	got, ok := l.next(time.Now(), 2, x.cfg)
+	if !ok || !got.ensure {
+		t.Fatalf("first turn %+v, %v", got, ok)
+	}
+	l.begin(got)
+	if second, ok := l.next(time.Now(), 2, x.cfg); ok {
+		t.Errorf("a second turn beside it: %+v", second)
+	}
+}
+
+func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.wake()
+	first, ok := l.next(now, 2, cfg)
+	if !ok || first.ensure || first.max != cfg.BulkChanges {
+		t.Fatalf("%+v, %v", first, ok)
+	}
+	l.begin(first)
+	if _, ok := l.next(now, 2, cfg); ok {
+		t.Error("a second claim while the first is under way")
+	}
+	l.claimed(first, 10)
+	second, ok := l.next(now, 2, cfg)
+	if !ok {
+		t.Fatal("no second turn though there may be more")
+	}
+	l.begin(second)
+	l.claimed(second, 10)
+	if _, ok := l.next(now, 2, cfg); ok {
+		t.Error("more turns than the lane may have")
+	}
+	l.end(first, outcome{}, now)
+	third, _ := l.next(now, 2, cfg)
+	l.begin(third)
+	l.claimed(third, 0)
+	l.end(third, outcome{}, now)
+	if _, ok := l.next(now, 2, cfg); ok {
+		t.Error("a turn though there is nothing to claim")
+	}
+}
+
+func TestLaneIsNotLulledByAWakeUpDuringItsClaim(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.wake()
+	turn, _ := l.next(now, 2, cfg)
+	l.begin(turn)
+	l.wake() // a change came in after the journal was read
+	l.claimed(turn, 0)
+	l.end(turn, outcome{}, now)
+	if _, ok := l.next(now, 2, cfg); !ok {
+		t.Error("the lane sleeps on a change")
+	}
+}
+
+func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.wake()
+	a, _ := l.next(now, 2, cfg)
+	l.begin(a)
+	l.claimed(a, 5)
+	b, _ := l.next(now, 2, cfg)
+	l.begin(b)
+	l.claimed(b, 5)
+	if !l.end(a, outcome{trouble: trouble}, now) {
+		t.Error("the beginning of trouble is not reported")
+	}
+	later := now.Add(time.Hour)
+	if _, ok := l.next(later, 2, cfg); ok {
+		t.Error("a probe while another bulk is under way")
+	}
+	l.end(b, outcome{trouble: trouble}, now)
+	if _, ok := l.next(now, 2, cfg); ok {
+		t.Error("no pause after trouble")
+	}
+	probe, ok := l.next(later, 2, cfg)
+	if !ok || !probe.ensure || probe.max > probeChanges {
+		t.Fatalf("probe %+v, %v", probe, ok)
+	}
+	var waits []time.Duration
+	for range 40 {
+		l.begin(probe)
+		l.claimed(probe, 5)
+		if l.end(probe, outcome{trouble: trouble}, later) {
+			t.Fatal("the same trouble is reported again")
+		}
+		waits = append(waits, l.openAt.Sub(later))
+		later = l.openAt
+		if probe, ok = l.next(later, 2, cfg); !ok {
+			t.Fatal("the lane never opens again")
+		}
+	}
+	if last := waits[39]; last < cfg.LongestBackoff/2 || last > 2*cfg.LongestBackoff {
+		t.Errorf("the 40th wait is %v, want about %v", last, cfg.LongestBackoff)
+	}
+	l.begin(probe)
+	l.claimed(probe, 5)
+	if !l.end(probe, outcome{}, later) || l.trouble != nil {
+		t.Error("the end of trouble is not reported")
+	}
+	if next, ok := l.next(later, 2, cfg); !ok || next.ensure {
+		t.Errorf("after healing: %+v, %v", next, ok)
+	}
+}
+
+func TestLaneWakesForWhatWasPutOff(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.wake()
+	turn, _ := l.next(now, 2, cfg)
+	l.begin(turn)
+	l.claimed(turn, 0)
+	l.end(turn, outcome{due: now.Add(3 * time.Second)}, now)
+	if at := l.opens(cfg); !at.Equal(now.Add(3 * time.Second)) {
+		t.Errorf("opens at %v", at)
+	}
+	if _, ok := l.next(now.Add(2*time.Second), 2, cfg); ok {
+		t.Error("a turn before anything is due")
+	}
+	if _, ok := l.next(now.Add(3*time.Second), 2, cfg); !ok {
+		t.Error("no turn though a change is due")
+	}
+}
+
+func TestIdleLaneLooksAtItsIndex(t *testing.T) {
+	l, now, cfg := laneForTest()
+	if _, ok := l.next(now.Add(cfg.CheckEvery-1), 2, cfg); ok {
+		t.Error("looked too early")
+	}
+	if turn, ok := l.next(now.Add(cfg.CheckEvery), 2, cfg); !ok || !turn.ensure {
+		t.Errorf("%+v, %v", turn, ok)
+	}
+}

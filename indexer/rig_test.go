@@ -1,0 +1,260 @@
+package indexer_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/indexer"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/journal"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
+
+// rig is an indexer between a real journal and a real Elasticsearch, with a
+// proxy before the latter that can be told to fail.
+type rig struct {
+	t       *testing.T
+	journal *journal.SQLite
+	indices *mappings.Indices
+	indexer *indexer.Indexer
+	reg     *prometheus.Registry
+	direct  string // Elasticsearch itself
+	fault   atomic.Pointer[fault]
+	stop    func()
+}
+
+// fault does what it likes with a request to Elasticsearch. next is the real
+// server.
+type fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
+
+func quick() indexer.Config {
+	cfg := indexer.DefaultConfig()
+	cfg.FirstBackoff, cfg.LongestBackoff = 2*time.Millisecond, 50*time.Millisecond
+	cfg.CheckEvery, cfg.StopWithin = 50*time.Millisecond, 5*time.Second
+	return cfg
+}
+
+// assemble makes a rig whose indexer does not run yet.
+func assemble(t *testing.T, cfg indexer.Config) *rig {
+	t.Helper()
+	r := &rig{t: t, direct: elastictest.URL(t), reg: prometheus.NewRegistry(), stop: func() {}}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	target, err := url.Parse(r.direct)
+	must(t, err)
+	real := httputil.NewSingleHostReverseProxy(target)
+	real.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if f := r.fault.Load(); f != nil {
+			(*f)(w, req, real)
+			return
+		}
+		real.ServeHTTP(w, req)
+	}))
+	t.Cleanup(proxy.Close)
+	client, err := indexer.NewClient(proxy.URL)
+	must(t, err)
+	r.journal, err = journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
+	must(t, err)
+	t.Cleanup(func() { must(t, r.journal.Close()) })
+	set, err := mappings.Builtin()
+	must(t, err)
+	r.indices = &mappings.Indices{Client: client, Prefix: elastictest.Prefix(t), Set: set, Log: log}
+	r.indexer, err = indexer.New(cfg, r.journal, set, r.indices, client, r.reg, log)
+	must(t, err)
+	return r
+}
+
+// start makes a rig and runs it.
+func start(t *testing.T, cfg indexer.Config) *rig {
+	t.Helper()
+	r := assemble(t, cfg)
+	r.run()
+	return r
+}
+
+func (r *rig) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.indexer.Run(ctx) }()
+	stopped := false
+	r.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		must(r.t, <-done)
+	}
+	r.t.Cleanup(r.stop)
+}
+
+func (r *rig) fail(f fault) { r.fault.Store(&f) }
+func (r *rig) heal()        { r.fault.Store(nil) }
+
+func (r *rig) append(changes ...report.Change) {
+	r.t.Helper()
+	_, err := r.journal.Append(r.t.Context(), report.Delivery{Changes: changes})
+	must(r.t, err)
+}
+
+func index(kind report.Kind, id, body string) report.Change {
+	return report.Change{Key: report.Key{Kind: kind, ID: report.ID(id)}, Op: report.Index, Body: []byte(body)}
+}
+
+func remove(kind report.Kind, id string) report.Change {
+	return report.Change{Key: report.Key{Kind: kind, ID: report.ID(id)}, Op: report.Delete}
+}
+
+// many returns n documents of a kind.
+func many(kind report.Kind, n int, text string) []report.Change {
+	var all []report.Change
+	for i := range n {
+		all = append(all, index(kind, fmt.Sprint(i), fmt.Sprintf(`{"id":%d,"title":"number %d","text":%q}`, i, i, text)))
+	}
+	return all
+}
+
+func (r *rig) stats() report.Stats {
+	r.t.Helper()
+	stats, err := r.journal.Stats(context.Background())
+	must(r.t, err)
+	return stats
+}
+
+// drained waits until nothing of the kinds waits any longer, and checks that
+// the sums agree.
+func (r *rig) drained(kinds ...report.Kind) {
+	r.t.Helper()
+	if len(kinds) == 0 {
+		kinds = report.Kinds()
+	}
+	r.eventually("nothing is pending", func() bool {
+		for _, kind := range kinds {
+			if k := r.stats().Kinds[kind]; k.Pending > 0 || k.Resending > 0 {
+				return false
+			}
+		}
+		return true
+	})
+	for kind, k := range r.stats().Kinds {
+		var accepted, settled uint64
+		for _, n := range k.Accepted {
+			accepted += n
+		}
+		for _, n := range k.Settled {
+			settled += n
+		}
+		if accepted != settled+uint64(k.Pending) {
+			r.t.Errorf("%s: %d accepted, %d settled, %d pending", kind, accepted, settled, k.Pending)
+		}
+	}
+}
+
+// eventually waits for what is to become true by itself. Its bound is no
+// measure of speed, only of patience.
+func (r *rig) eventually(what string, ok func() bool) {
+	r.t.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("not within a minute: %s; %+v", what, r.stats())
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// ask sends a request to Elasticsearch itself and returns what it answers.
+func (r *rig) ask(method, path, body string) (int, map[string]any) {
+	r.t.Helper()
+	req, err := http.NewRequest(method, r.direct+path, strings.NewReader(body))
+	must(r.t, err)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	must(r.t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	must(r.t, err)
+	var answer map[string]any
+	if len(text) > 0 {
+		must(r.t, json.Unmarshal(text, &answer))
+	}
+	return res.StatusCode, answer
+}
+
+// change is ask for requests that must succeed.
+func (r *rig) change(method, path, body string) {
+	r.t.Helper()
+	if status, answer := r.ask(method, path, body); status >= 300 {
+		r.t.Fatalf("%s %s: %d %v", method, path, status, answer)
+	}
+}
+
+// document returns the source of a document as it was delivered, or nil.
+func (r *rig) document(kind report.Kind, id string) map[string]any {
+	r.t.Helper()
+	status, answer := r.ask("GET", "/"+r.indices.Alias(kind)+"/_doc/"+url.PathEscape(id), "")
+	if status != http.StatusOK {
+		return nil
+	}
+	return answer["_source"].(map[string]any)["source"].(map[string]any)
+}
+
+func (r *rig) count(kind report.Kind) int {
+	r.t.Helper()
+	alias := r.indices.Alias(kind)
+	r.change("POST", "/"+alias+"/_refresh", "")
+	_, answer := r.ask("GET", "/"+alias+"/_count", "")
+	return int(answer["count"].(float64))
+}
+
+// metric returns the sum of a metric over the series that have all of labels.
+func (r *rig) metric(name string, labels ...string) float64 {
+	r.t.Helper()
+	families, err := r.reg.Gather()
+	must(r.t, err)
+	sum := 0.0
+	for _, family := range families {
+		if family.GetName() != name {
+			continue
+		}
+	series:
+		for _, m := range family.GetMetric() {
+			have := map[string]string{}
+			for _, l := range m.GetLabel() {
+				have[l.GetName()] = l.GetValue()
+			}
+			for i := 0; i < len(labels); i += 2 {
+				if have[labels[i]] != labels[i+1] {
+					continue series
+				}
+			}
+			sum += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	return sum
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,107 @@
+package elastic
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// firstPort is where servers without a port of their own look for a free one.
+// It is below the range that systems hand out for outgoing connections: a client
+// that keeps trying to reach a stopped server must not be given its port.
+const (
+	firstPort = 20000
+	lastPort  = 29999
+)
+
+// home is the folder with everything of one server that another must not share.
+type home struct{ dir string }
+
+func (h home) data() string      { return filepath.Join(h.dir, "data") }
+func (h home) config() string    { return filepath.Join(h.dir, "config") }
+func (h home) logs() string      { return filepath.Join(h.dir, "logs") }
+func (h home) tmp() string       { return filepath.Join(h.dir, "tmp") }
+func (h home) console() string   { return filepath.Join(h.logs(), "console.log") }
+func (h home) portsFile() string { return filepath.Join(h.logs(), "http.ports") }
+
+// set makes the folders and the configuration of a server that listens on the
+// port, or on any of a range when it is 0.
+func (h home) set(port int, heap string, settings map[string]string) error {
+	files := map[string][]byte{
+		"elasticsearch.yml": h.serverConfig(port, settings),
+		"jvm.options": fmt.Appendf(nil, "-Xms%s\n-Xmx%s\n-XX:+UseG1GC\n-XX:+ExitOnOutOfMemoryError\n-XX:ErrorFile=%s\n-Djava.io.tmpdir=%s\n",
+			heap, heap, filepath.Join(h.logs(), "jvm-error.log"), h.tmp()),
+		"log4j2.properties": []byte(logConfig),
+	}
+	// What an earlier server said about its port, or left behind, must not count.
+	if err := errors.Join(os.RemoveAll(h.portsFile()), os.RemoveAll(h.tmp())); err != nil {
+		return fmt.Errorf("prepare the home of Elasticsearch: %w", err)
+	}
+	for _, dir := range []string{h.data(), h.config(), h.logs(), h.tmp()} {
+		if err := makeFolder(dir); err != nil {
+			return fmt.Errorf("prepare the home of Elasticsearch: %w", err)
+		}
+	}
+	for name, content := range files {
+		if err := writeFile(filepath.Join(h.config(), name), content); err != nil {
+			return fmt.Errorf("configure Elasticsearch: %w", err)
+		}
+	}
+	return nil
+}
+
+// serverConfig is elasticsearch.yml. Settings win over the defaults, but not
+// over where the server listens and keeps its data.
+func (h home) serverConfig(port int, settings map[string]string) []byte {
+	all := map[string]string{
+		"discovery.type":         "single-node",
+		"xpack.security.enabled": "false",
+		// A developer's nearly full disk must not block writes.
+		"cluster.routing.allocation.disk.threshold_enabled": "false",
+	}
+	maps.Copy(all, settings)
+	maps.Copy(all, map[string]string{
+		"network.host":   "127.0.0.1",
+		"http.port":      portSetting(port),
+		"transport.port": "0",
+		"node.portsfile": "true",
+		"path.data":      h.data(),
+		"path.logs":      h.logs(),
+	})
+	var yml bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&yml, "%s: %s\n", name, strconv.Quote(all[name]))
+	}
+	return yml.Bytes()
+}
+
+// portSetting lets the server itself take the first free port of a range, so that
+// nobody can take it between our choice and its start. Each server's range starts
+// elsewhere, so that none takes the port of another that is about to start again.
+func portSetting(port int) string {
+	if port == 0 {
+		return fmt.Sprintf("%d-%d", firstPort+rand.IntN((lastPort-firstPort)/2), lastPort)
+	}
+	return strconv.Itoa(port)
+}
+
+// logConfig sends everything to the console, which we keep in a file.
+const logConfig = `status = error
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = [%d{ISO8601}][%-5p][%-25c{1.}] [%node_name]%marker %m%consoleException%n
+appender.header_warning.type = HeaderWarningAppender
+appender.header_warning.name = header_warning
+rootLogger.level = info
+rootLogger.appenderRef.console.ref = console
+logger.deprecation.name = org.elasticsearch.deprecation
+logger.deprecation.level = warn
+logger.deprecation.appenderRef.header_warning.ref = header_warning
+`

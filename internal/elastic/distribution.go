@@ -1,0 +1,99 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Version is the Elasticsearch that runs here. Production may run any 8.x.
+const Version = "8.19.0"
+
+// zipSum is the SHA-256 of the published zip file of that version.
+const zipSum = "14833b2d86c30656901f92049f81fb5777a8e4545413c8656cd1a21b55173033"
+
+// progress is where people read what is going on.
+type progress struct{ w io.Writer }
+
+func (p progress) printf(format string, args ...any) {
+	if p.w != nil {
+		fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// prepare returns the folder of a server with the plugin in it, ready to run.
+// It never changes once it is there: other versions have other folders.
+func prepare(ctx context.Context, a *account, javaHome string, log progress) (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	base, err := a.place(filepath.Join(root, ".local", "elasticsearch"), "servers")
+	if err != nil {
+		return "", err
+	}
+	return prepareIn(ctx, base, javaHome, log)
+}
+
+func prepareIn(ctx context.Context, base, javaHome string, log progress) (string, error) {
+	plugin, err := readPlugin()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(base, Version+"-"+plugin.hash)
+	if ready, err := exists(dir); ready || err != nil {
+		return dir, err
+	}
+	unlock, err := lock(ctx, filepath.Join(base, "lock"), log)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if ready, err := exists(dir); ready || err != nil {
+		return dir, err // another process made it meanwhile
+	}
+
+	archive, err := fetch(ctx, log)
+	if err != nil {
+		return "", err
+	}
+	if err := checkSum(archive, zipSum); err != nil {
+		return "", err
+	}
+	// It is made under another name and then renamed, so that what has the name
+	// is complete. The lock makes what an aborted process left behind ours.
+	unfinished := filepath.Join(base, "unfinished")
+	if err := os.RemoveAll(unfinished); err != nil {
+		return "", fmt.Errorf("remove what is left of an earlier attempt: %w", err)
+	}
+	if err := makeFolder(unfinished); err != nil {
+		return "", fmt.Errorf("make a folder for the server: %w", err)
+	}
+	log.printf("unpacking Elasticsearch %s to %s", Version, dir)
+	if err := unpack(archive, unfinished); err != nil {
+		return "", err
+	}
+	log.printf("building the analysis plugin")
+	if err := plugin.build(ctx, unfinished, javaHome); err != nil {
+		return "", err
+	}
+	if err := os.Rename(unfinished, dir); err != nil {
+		return "", fmt.Errorf("put the server in its place: %w", err)
+	}
+	return dir, nil
+}
+
+func exists(path string) (bool, error) {
+	switch _, err := os.Stat(path); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	default:
+		return false, fmt.Errorf("look for the unpacked server: %w", err)
+	}
+}

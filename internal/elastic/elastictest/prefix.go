@@ -1,0 +1,106 @@
+package elastictest
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// nameLength keeps names with a prefix far below the 255 bytes of an index name.
+const nameLength = 60
+
+// Prefix returns the start of the names of everything that a test creates: lower
+// case, with the test's name, ending in a dash, and never the same twice. When
+// the test ends, the indices, aliases and templates with such
+// names are deleted.
+func Prefix(t testing.TB) string {
+	t.Helper()
+	server := URL(t)
+	name := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(t.Name()), "-")
+	prefix := strings.Trim(name[:min(len(name), nameLength)], "-") + "-" + strings.ToLower(rand.Text()[:10]) + "-"
+	t.Cleanup(func() {
+		if err := clean(server, prefix); err != nil {
+			t.Errorf("delete what the test created as %s*: %v", prefix, err)
+		}
+	})
+	return prefix
+}
+
+// clean deletes everything whose name has the prefix. It names each thing, as
+// the server refuses to delete by pattern; aliases go with their indices.
+func clean(server, prefix string) error {
+	c := cleaner{&http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, server}
+
+	var indices map[string]json.RawMessage
+	if err := c.do(http.MethodGet, "/"+prefix+"*/_alias?expand_wildcards=all", "", &indices); err != nil {
+		return err
+	}
+	for index := range indices {
+		path := "/" + url.PathEscape(index)
+		// A read-only index cannot be deleted.
+		if err := c.do(http.MethodPut, path+"/_settings", `{"index.blocks.read_only": null, "index.blocks.metadata": null}`, nil); err != nil {
+			return err
+		}
+		if err := c.do(http.MethodDelete, path, "", nil); err != nil {
+			return err
+		}
+	}
+
+	for _, kind := range []struct{ path, list string }{
+		{"/_index_template/", "index_templates"},
+		{"/_component_template/", "component_templates"},
+	} {
+		var answer map[string][]struct{ Name string }
+		if err := c.do(http.MethodGet, kind.path+prefix+"*", "", &answer); err != nil {
+			return err
+		}
+		for _, template := range answer[kind.list] {
+			if err := c.do(http.MethodDelete, kind.path+url.PathEscape(template.Name), "", nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type cleaner struct {
+	http   *http.Client
+	server string
+}
+
+// do sends a request and decodes the answer into out unless that is nil. What is
+// not there is no error.
+func (c cleaner) do(method, path, body string, out any) error {
+	req, err := http.NewRequest(method, c.server+path, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if res.StatusCode == http.StatusNotFound {
+		return nil
+	}
+	if res.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %s: %s", method, path, res.Status, bytes.TrimSpace(answer))
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, out)
+}

@@ -1,0 +1,87 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+)
+
+const (
+	oldestJava  = 17
+	installJava = "on Debian: apt-get install openjdk-17-jdk-headless"
+)
+
+// findJava returns the home of the first Java that is new enough and that the
+// account may run: of ES_JAVA_HOME, JAVA_HOME and the java on PATH.
+func findJava(ctx context.Context, a *account) (string, error) {
+	var tried []error
+	for _, variable := range []string{"ES_JAVA_HOME", "JAVA_HOME"} {
+		home := os.Getenv(variable)
+		if home == "" {
+			continue
+		}
+		if err := checkJava(ctx, a, home); err != nil {
+			tried = append(tried, fmt.Errorf("%s: %w", variable, err))
+			continue
+		}
+		return home, nil
+	}
+	home, err := javaOnPath()
+	if err == nil {
+		err = checkJava(ctx, a, home)
+	}
+	if err != nil {
+		tried = append(tried, fmt.Errorf("PATH: %w", err))
+		return "", fmt.Errorf("no Java %d or newer for Elasticsearch (%s): %w", oldestJava, installJava, errors.Join(tried...))
+	}
+	return home, nil
+}
+
+// javaOnPath follows the links that lead from the java on PATH to its home.
+func javaOnPath() (string, error) {
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return "", err
+	}
+	if java, err = filepath.EvalSymlinks(java); err != nil {
+		return "", err
+	}
+	return filepath.Dir(filepath.Dir(java)), nil
+}
+
+func checkJava(ctx context.Context, a *account, home string) error {
+	java := filepath.Join(home, "bin", "java")
+	cmd := exec.CommandContext(ctx, java, "-version")
+	cmd.Dir = "/"
+	cmd.SysProcAttr = a.attributes()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("run %s -version: %w", java, err)
+	}
+	version := regexp.MustCompile(`version "(\d+)`).FindSubmatch(out)
+	if version == nil {
+		return fmt.Errorf("%s -version names no version: %q", java, out)
+	}
+	if major, err := strconv.Atoi(string(version[1])); err != nil || major < oldestJava {
+		return fmt.Errorf("%s is version %s", java, version[1])
+	}
+	return nil
+}
+
+// findJavac returns the compiler of a Java home, or else the one on PATH.
+func findJavac(home string) (string, error) {
+	javac := filepath.Join(home, "bin", "javac")
+	if _, err := os.Stat(javac); err == nil {
+		return javac, nil
+	}
+	javac, err := exec.LookPath("javac")
+	if err != nil {
+		return "", fmt.Errorf("no Java compiler for the analysis plugin in %s or on PATH (%s): %w", home, installJava, err)
+	}
+	return javac, nil
+}

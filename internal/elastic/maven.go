@@ -1,0 +1,85 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	mavenGroup    = "org.elasticsearch.distribution.integ-test-zip"
+	mavenArtifact = "elasticsearch"
+)
+
+// fetch returns the server's zip file in the local Maven repository, and lets
+// Maven put it there first if it is missing.
+func fetch(ctx context.Context, log progress) (string, error) {
+	repository, err := mavenRepository()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(repository, filepath.FromSlash(strings.ReplaceAll(mavenGroup, ".", "/")),
+		mavenArtifact, Version, mavenArtifact+"-"+Version+".zip")
+	switch _, err := os.Stat(file); {
+	case err == nil:
+		return file, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("look for Elasticsearch in the local Maven repository: %w", err)
+	}
+
+	mvn, err := exec.LookPath("mvn")
+	if err != nil {
+		return "", fmt.Errorf("no Maven to fetch Elasticsearch with (on Debian: apt-get install maven): %w", err)
+	}
+	log.printf("fetching Elasticsearch %s with Maven (97 MB)", Version)
+	cmd := exec.CommandContext(ctx, mvn, "--batch-mode", "--quiet", "-Dmaven.repo.local="+repository,
+		"dependency:get", "-Dtransitive=false",
+		"-Dartifact="+strings.Join([]string{mavenGroup, mavenArtifact, Version, "zip"}, ":"))
+	cmd.Dir = os.TempDir() // away from any project file
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("fetch Elasticsearch: %w\n%s", err, bytes.TrimSpace(out))
+	}
+	if _, err := os.Stat(file); err != nil {
+		return "", fmt.Errorf("fetch Elasticsearch: Maven reports success, but left nothing: %w", err)
+	}
+	return file, nil
+}
+
+// mavenRepository is where Maven keeps what it has fetched: as named in
+// MAVEN_ARGS or MAVEN_OPTS, in the user's settings, or the default.
+func mavenRepository() (string, error) {
+	for _, variable := range []string{"MAVEN_ARGS", "MAVEN_OPTS"} {
+		for _, arg := range strings.Fields(os.Getenv(variable)) {
+			if dir, found := strings.CutPrefix(arg, "-Dmaven.repo.local="); found {
+				return dir, nil
+			}
+		}
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the local Maven repository: %w", err)
+	}
+	settings, err := os.ReadFile(filepath.Join(home, ".m2", "settings.xml"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("find the local Maven repository: %w", err)
+	}
+	if err == nil {
+		var parsed struct {
+			LocalRepository string `xml:"localRepository"`
+		}
+		if err := xml.Unmarshal(settings, &parsed); err != nil {
+			return "", fmt.Errorf("find the local Maven repository in %s/.m2/settings.xml: %w", home, err)
+		}
+		if dir := strings.TrimSpace(parsed.LocalRepository); dir != "" {
+			return strings.ReplaceAll(dir, "${user.home}", home), nil
+		}
+	}
+	return filepath.Join(home, ".m2", "repository"), nil
+}

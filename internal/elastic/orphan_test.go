@@ -1,0 +1,91 @@
+package elastic_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A clone in a folder that only its owner may enter, as a build machine makes
+// it, and a process that is killed while its server runs.
+func TestPrivateCloneAndKilledParent(t *testing.T) {
+	clone := t.TempDir()
+	if err := os.Chmod(clone, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(clone, "go.mod"), []byte("module clone\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := exec.Command(self)
+	parent.Dir = clone
+	parent.Env = append(os.Environ(), parentRole+"="+filepath.Join(clone, "data"))
+	parent.Stderr = t.Output()
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var url, home string
+	_, err = fmt.Fscanln(out, &url, &home)
+	if err != nil {
+		t.Fatalf("the server did not start: %v, %v", err, parent.Wait())
+	}
+	if inside := strings.HasPrefix(home, clone); inside == (os.Geteuid() == 0) {
+		t.Errorf("as user %d the home is %s", os.Geteuid(), home)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(home); err != nil {
+			t.Error(err)
+		}
+	})
+	res, err := http.Get(url + "/_cluster/health")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if len(processesWith(t, home)) == 0 {
+		t.Fatal("the server's processes are not found")
+	}
+
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait() // it was killed
+	deadline := time.After(30 * time.Second)
+	for len(processesWith(t, home)) > 0 {
+		select {
+		case <-deadline:
+			t.Fatalf("30 s after its parent died, the server runs: %v", processesWith(t, home))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// processesWith lists the processes whose command line has the text.
+func processesWith(t *testing.T, text string) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, file := range files {
+		// One that cannot be read has just ended.
+		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(text)) {
+			found = append(found, file)
+		}
+	}
+	return found
+}

@@ -1,0 +1,119 @@
+package elastic
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// sharedLog is a writer for several goroutines.
+type sharedLog struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (l *sharedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.Write(p)
+}
+
+func TestServerIsPreparedOnceAndReadableByOthers(t *testing.T) {
+	base := t.TempDir()
+	java, err := findJava(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What an aborted process left behind must not come along.
+	if err := os.MkdirAll(filepath.Join(base, "unfinished", "junk"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Umask(syscall.Umask(0o077))
+
+	const processes = 3 // each opens the lock file itself, as a process would
+	var log sharedLog
+	var wg sync.WaitGroup
+	dirs := make([]string, processes)
+	for i := range processes {
+		wg.Go(func() {
+			dir, err := prepareIn(t.Context(), base, java, progress{&log})
+			if err != nil {
+				t.Error(err)
+			}
+			dirs[i] = dir
+		})
+	}
+	wg.Wait()
+	if n := strings.Count(log.all.String(), "unpacking"); n != 1 {
+		t.Errorf("unpacked %d times:\n%s", n, &log.all)
+	}
+	if dirs[0] != dirs[1] || dirs[1] != dirs[2] {
+		t.Errorf("different folders: %q", dirs)
+	}
+	for name, want := range map[string]os.FileMode{
+		"":                  os.ModeDir | 0o755,
+		"bin/elasticsearch": 0o755,
+		"lib":               os.ModeDir | 0o755,
+		"plugins/riskdex-analysis/riskdex-analysis.jar":         0o644,
+		"plugins/riskdex-analysis/plugin-descriptor.properties": 0o644,
+	} {
+		info, err := os.Stat(filepath.Join(dirs[0], name))
+		if err != nil {
+			t.Error(err)
+		} else if info.Mode() != want {
+			t.Errorf("%q has mode %v, want %v", name, info.Mode(), want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dirs[0], "junk")); err == nil {
+		t.Error("the junk of an aborted attempt is in the server")
+	}
+}
+
+func TestLockWaitsNoLongerThanItsContext(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "lock")
+	unlock, err := lock(t.Context(), file, progress{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := lock(ctx, file, progress{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUnpackStaysInItsFolder(t *testing.T) {
+	for _, name := range []string{"top/../../out", "top//etc/out"} {
+		file := filepath.Join(t.TempDir(), "a.zip")
+		var content bytes.Buffer
+		w := zip.NewWriter(&content)
+		if _, err := w.Create(name); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(w.Close(), os.WriteFile(file, content.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := unpack(file, filepath.Join(t.TempDir(), "in")); err == nil {
+			t.Errorf("%q was unpacked", name)
+		}
+	}
+}
+
+func TestDamagedZipIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.zip")
+	if err := os.WriteFile(file, []byte("half of it"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkSum(file, zipSum); err == nil || !strings.Contains(err.Error(), "remove it") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,95 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// startPatience is how long a start may take on a slow, busy machine.
+	startPatience = 3 * time.Minute
+	// recoveryPatience is how long an answering server may take to open the
+	// indices it had before. One that cannot open them all is started all the same.
+	recoveryPatience = "10s"
+	pollPause        = 50 * time.Millisecond
+)
+
+// awaitReady returns the server's port once it answers.
+func (s *Server) awaitReady(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("no answer within %v", startPatience))
+	defer cancel()
+	for {
+		port, err := s.listeningPort()
+		if err != nil {
+			return 0, err
+		}
+		if port != 0 && healthy(ctx, "http://"+address(port)) {
+			return port, nil
+		}
+		select {
+		case <-s.process.Done():
+			return 0, s.death()
+		case <-ctx.Done():
+			return 0, fmt.Errorf("wait for Elasticsearch: %w; its log is %s and ends:\n%s", context.Cause(ctx), s.home.console(), s.output.tail())
+		case <-time.After(pollPause):
+		}
+	}
+}
+
+// listeningPort reads the file that the server writes when it listens. It
+// returns 0 until then.
+func (s *Server) listeningPort() (int, error) {
+	content, err := os.ReadFile(s.home.portsFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find the port of Elasticsearch: %w", err)
+	}
+	line, _, complete := strings.Cut(string(content), "\n")
+	if !complete {
+		return 0, nil
+	}
+	_, number, err := net.SplitHostPort(line)
+	if err != nil {
+		return 0, fmt.Errorf("find the port of Elasticsearch in %s: %w", s.home.portsFile(), err)
+	}
+	port, err := strconv.Atoi(number)
+	if err != nil {
+		return 0, fmt.Errorf("find the port of Elasticsearch in %s: %w", s.home.portsFile(), err)
+	}
+	return port, nil
+}
+
+// healthy tells whether the server at url answers and has opened its indices, or
+// has tried long enough. One that asks for credentials is up, too.
+func healthy(ctx context.Context, url string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/_cluster/health?wait_for_status=yellow&timeout="+recoveryPatience, nil)
+	if err != nil {
+		return false
+	}
+	req.Close = true
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return false
+	}
+	switch res.StatusCode {
+	case http.StatusOK, http.StatusRequestTimeout, http.StatusUnauthorized, http.StatusForbidden:
+		return true
+	default:
+		return false
+	}
+}

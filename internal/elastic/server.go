@@ -1,0 +1,215 @@
+package elastic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"riskdex/internal/elastic/child"
+)
+
+// stopPatience is how long a server may take to stop before it is killed.
+const stopPatience = 20 * time.Second
+
+// Server is a running Elasticsearch. Its methods may be called from any
+// goroutine, and more than once.
+type Server struct {
+	home     home
+	port     int
+	process  *child.Child
+	output   *console
+	patience time.Duration
+
+	mu      sync.Mutex
+	stopped bool // we ended it, so its end is no failure
+}
+
+// Start prepares what is missing, starts a server and returns when it answers
+// and has its data at hand. ctx bounds the start only; the server runs until
+// Stop, Kill, or the end of this process, however that ends.
+//
+// The error of a server that does not come up has the last lines of its log.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	if o.Home == "" {
+		return nil, errors.New("start Elasticsearch: no home folder given")
+	}
+	log := progress{o.Log}
+	if err := checkPort(o.Port); err != nil {
+		return nil, err
+	}
+	a, err := serverAccount()
+	if err != nil {
+		return nil, err
+	}
+	java, err := findJava(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := prepare(ctx, a, java, log)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := filepath.Abs(o.Home)
+	if err != nil {
+		return nil, fmt.Errorf("find the home of Elasticsearch: %w", err)
+	}
+	dir, err := a.place(wanted, "home-"+nameOf(wanted))
+	if err != nil {
+		return nil, err
+	}
+	if dir != wanted {
+		log.printf("account %s, who runs the server, cannot reach %s: its data is in %s", a.name, wanted, dir)
+	}
+	h := home{dir}
+	if err := h.set(o.Port, o.heap(), o.Settings); err != nil {
+		return nil, err
+	}
+	output, err := openConsole(h.console())
+	if err != nil {
+		return nil, err
+	}
+	for _, own := range []string{h.data(), h.config(), h.logs(), h.tmp()} {
+		if err := a.give(own); err != nil {
+			return nil, errors.Join(err, output.Close())
+		}
+	}
+
+	began := time.Now()
+	log.printf("starting Elasticsearch %s, heap %s, log in %s", Version, o.heap(), h.console())
+	s := &Server{home: h, output: output, patience: stopPatience}
+	s.process, err = child.Start(s.command(a, folder, java))
+	if err != nil {
+		return nil, errors.Join(err, output.Close())
+	}
+	go func() {
+		<-s.process.Done()
+		output.Close() // nothing more is written, and there is nobody to tell
+	}()
+	if s.port, err = s.awaitReady(ctx); err != nil {
+		s.Kill()
+		return nil, err
+	}
+	log.printf("Elasticsearch is ready at %s after %.1fs", s.URL(), time.Since(began).Seconds())
+	return s, nil
+}
+
+// command is how the server is started: by the script that comes with it, which
+// starts a small JVM, which starts the server. When that small JVM ends, so does
+// the server, because its input ends.
+func (s *Server) command(a *account, folder, java string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(folder, "bin", "elasticsearch"))
+	cmd.Dir = folder
+	cmd.SysProcAttr = a.attributes()
+	cmd.Stdout = s.output
+	cmd.Stderr = s.output
+	cmd.Env = []string{ // nothing of ours, so that it runs the same everywhere
+		"PATH=" + os.Getenv("PATH"),
+		"LANG=C.UTF-8",
+		"HOME=" + s.home.tmp(),
+		"ES_JAVA_HOME=" + java,
+		"ES_PATH_CONF=" + s.home.config(),
+		"ES_TMPDIR=" + s.home.tmp(),
+	}
+	return cmd
+}
+
+// URL is where the server answers, without a slash at the end.
+func (s *Server) URL() string { return "http://" + address(s.port) }
+
+// Port is where the server listens.
+func (s *Server) Port() int { return s.port }
+
+// Home is the folder that the server uses, which may stand in for the one that
+// was asked for.
+func (s *Server) Home() string { return s.home.dir }
+
+// Done is closed when all of the server's processes have ended, so that another
+// server can use the same home and port.
+func (s *Server) Done() <-chan struct{} { return s.process.Done() }
+
+// Err tells why the server ended by itself, with the last lines of its log. It
+// is nil while it runs and after Stop or Kill.
+func (s *Server) Err() error {
+	select {
+	case <-s.process.Done():
+	default:
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return nil
+	}
+	return s.death()
+}
+
+// Stop asks the server to end and waits until it has. One that takes longer than
+// 20 seconds is killed, and that is an error.
+func (s *Server) Stop() error {
+	s.markStopped()
+	if err := s.process.Signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stop Elasticsearch: %w", err)
+	}
+	select {
+	case <-s.process.Done():
+		return nil
+	case <-time.After(s.patience):
+		s.Kill()
+		return fmt.Errorf("stop Elasticsearch: it did not end within %v and was killed; its log is %s", s.patience, s.home.console())
+	}
+}
+
+// Kill ends the server as a power cut would, and waits until it is gone.
+func (s *Server) Kill() {
+	s.markStopped()
+	// The error would be that there is nothing to kill.
+	_ = s.process.SignalGroup(syscall.SIGKILL)
+	<-s.process.Done()
+}
+
+// markStopped remembers that the end is our doing, unless it has come already.
+func (s *Server) markStopped() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.process.Done():
+	default:
+		s.stopped = true
+	}
+}
+
+// death describes the end of a server that we did not end.
+func (s *Server) death() error {
+	how := s.process.Err()
+	if how == nil {
+		how = errors.New("exit status 0")
+	}
+	return fmt.Errorf("the Elasticsearch server ended by itself (%w); its log is %s and ends:\n%s", how, s.home.console(), s.output.tail())
+}
+
+// checkPort fails if something listens on the port. The server would say so too,
+// but only after seconds and on many lines.
+func checkPort(port int) error {
+	if port == 0 {
+		return nil
+	}
+	l, err := net.Listen("tcp", address(port))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("start Elasticsearch on %s: %w: stop what listens there (ss -ltnp 'sport = :%d' names it), or choose another port with %s",
+			address(port), ErrPortTaken, port, PortVariable)
+	}
+	if err != nil {
+		return fmt.Errorf("start Elasticsearch: try the port: %w", err)
+	}
+	return l.Close()
+}
+
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

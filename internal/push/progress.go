@@ -1,0 +1,92 @@
+package push
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// plainEvery is how often a Display that is no terminal prints a line.
+const plainEvery = 5 * time.Second
+
+// Display shows how far a push has come: as a bar on a terminal, as a line
+// every few seconds elsewhere, such as in a log. It is for one goroutine.
+type Display struct {
+	out   io.Writer
+	bar   *progressbar.ProgressBar // nil where out is no terminal
+	now   func() time.Time
+	shown time.Time // when the last plain line was printed
+}
+
+// NewDisplay returns a display on out for these requests. A bar has colours
+// unless the environment sets NO_COLOR.
+func NewDisplay(out io.Writer, requests []Request) *Display {
+	d := newPlain(out, time.Now)
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		d.bar = newBar(out, requests, os.Getenv("NO_COLOR") == "")
+	}
+	return d
+}
+
+func newPlain(out io.Writer, now func() time.Time) *Display {
+	return &Display{out: out, now: now, shown: now()}
+}
+
+func newBar(out io.Writer, requests []Request, colour bool) *progressbar.ProgressBar {
+	var total int64
+	for _, r := range requests {
+		total += int64(len(r.Body))
+	}
+	theme := progressbar.Theme{Saucer: "=", SaucerHead: ">", SaucerPadding: " ", BarStart: "[", BarEnd: "]"}
+	if colour {
+		theme.Saucer, theme.SaucerHead = "[green]=[reset]", "[green]>[reset]"
+	}
+	return progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetTheme(theme),
+		progressbar.OptionEnableColorCodes(colour),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionShowCount(),
+		progressbar.OptionUseIECUnits(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetRenderBlankState(true),
+	)
+}
+
+// Update shows that so many requests have their final answer. It has the form
+// of Pusher.Progress.
+func (d *Display) Update(done, total int, bytes int64) {
+	if d.bar != nil {
+		// A display that cannot be drawn is no reason to stop the push.
+		d.bar.Describe(fmt.Sprintf("%d of %d deliveries", done, total))
+		_ = d.bar.Set64(bytes)
+		return
+	}
+	if now := d.now(); done == total || now.Sub(d.shown) >= plainEvery {
+		d.shown = now
+		fmt.Fprintf(d.out, "%d of %d deliveries sent, %s\n", done, total, humanize.IBytes(uint64(bytes)))
+	}
+}
+
+// Waiting shows why another attempt is to come and when. It has the form of
+// Pusher.Waiting.
+func (d *Display) Waiting(r Request, err error, wait time.Duration) {
+	if d.bar != nil {
+		_ = d.bar.Clear()
+	}
+	fmt.Fprintf(d.out, "%s %s: %v; trying again in %s\n", r.Method, r.Path, err, wait.Round(100*time.Millisecond))
+}
+
+// Close ends the line of a bar, finished or not.
+func (d *Display) Close() {
+	if d.bar != nil {
+		_ = d.bar.Exit()
+		fmt.Fprintln(d.out)
+	}
+}

@@ -1,0 +1,203 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+// Pusher sends requests to one receiver. Its fields are set before Run and not
+// changed after. A Pusher may be used by several goroutines, but requests of
+// one document belong into one Run, which alone keeps their order.
+type Pusher struct {
+	// URL of the receiver, with its path prefix if it has one.
+	URL string
+
+	// Client sends the requests; nil means one that gives up an attempt after
+	// five minutes. Redirects are never followed: a receiver has none, and
+	// following one can turn a POST into a GET.
+	Client *http.Client
+
+	// Header is added to every request, such as for authentication.
+	Header http.Header
+
+	// Progress, when set, is called after every request that has its final
+	// answer, with how many there are and the bytes of their bodies.
+	Progress func(done, total int, bytes int64)
+
+	// Waiting, when set, is called before every wait for another attempt.
+	Waiting func(r Request, err error, wait time.Duration)
+
+	// backOff makes the waits between attempts, timer the waiting, now the
+	// time against which a Retry-After date is read. Nil is the real thing.
+	backOff func() backoff.BackOff
+	timer   backoff.Timer
+	now     func() time.Time
+}
+
+// Summary is what became of the requests of a Run.
+type Summary struct {
+	Sent     int       // requests that have their final answer, failures included
+	Accepted int       // documents that the receiver says it accepted
+	Refused  []Refusal // documents that it refused within a delivery
+	Failed   []Failure // requests that it refused as a whole
+	Bytes    int64     // of the bodies of the requests in Sent
+	Elapsed  time.Duration
+}
+
+// Refusal is one document that the receiver did not take.
+type Refusal struct {
+	Request  Request
+	Position int // of the record in the delivery, from 0
+	ID       string
+	Reason   string
+}
+
+// Failure is a request that was answered with neither success nor a reason to
+// try again.
+type Failure struct {
+	Request       Request
+	Status        int
+	Title, Detail string // of the problem, or what is known without one
+}
+
+// Run sends the requests one after the other, each only when the one before has
+// its final answer. It does not send several at once on purpose: a city answers
+// to its id and to its code, so that only the receiver knows which requests are
+// for the same document.
+//
+// An attempt that the receiver answers with 429 or 503, or that gets no answer,
+// is repeated with growing, jittered waits, never before the answer's
+// Retry-After, until ctx ends; a delivery that arrives twice is harmless. Any
+// other answer outside 2xx is noted in Failed and the next request is sent.
+//
+// The error is nil when every request has its final answer, also if some of
+// those are failures. Otherwise it says which request was the first without,
+// and the summary has what came before it.
+func (p *Pusher) Run(ctx context.Context, requests []Request) (Summary, error) {
+	var sum Summary
+	start := p.clock()()
+	s, err := p.sender()
+	if err != nil {
+		return sum, err
+	}
+	for i, r := range requests {
+		a, err := p.persist(ctx, s, r)
+		if err != nil {
+			sum.Elapsed = p.clock()().Sub(start)
+			return sum, fmt.Errorf("send %s %s, number %d of %d: %w", r.Method, r.Path, i+1, len(requests), err)
+		}
+		sum.add(r, a)
+		if p.Progress != nil {
+			p.Progress(sum.Sent, len(requests), sum.Bytes)
+		}
+	}
+	sum.Elapsed = p.clock()().Sub(start)
+	return sum, nil
+}
+
+// persist repeats a request until it has its final answer or ctx ends.
+func (p *Pusher) persist(ctx context.Context, s sender, r Request) (answer, error) {
+	var a answer
+	waits := &patience{BackOff: p.policy()}
+	var last error
+	attempt := func() error {
+		var err error
+		a, err = s.send(ctx, r)
+		var again *retryError
+		if errors.As(err, &again) {
+			waits.atLeast = again.after
+			if ctx.Err() == nil {
+				last = err
+			}
+			return err
+		}
+		if err != nil {
+			return backoff.Permanent(err)
+		}
+		return nil
+	}
+	notify := func(err error, wait time.Duration) {
+		if p.Waiting != nil {
+			p.Waiting(r, err, wait)
+		}
+	}
+	err := backoff.RetryNotifyWithTimer(attempt, backoff.WithContext(waits, ctx), notify, p.timer)
+	if err != nil && ctx.Err() != nil && last != nil {
+		return a, fmt.Errorf("%w; the last attempt: %w", err, last)
+	}
+	return a, err
+}
+
+// patience is a policy that waits no shorter than the receiver asked for.
+type patience struct {
+	backoff.BackOff
+	atLeast time.Duration
+}
+
+func (p *patience) NextBackOff() time.Duration {
+	next := p.BackOff.NextBackOff()
+	if next == backoff.Stop {
+		return next
+	}
+	return max(next, p.atLeast)
+}
+
+func (p *Pusher) policy() backoff.BackOff {
+	if p.backOff != nil {
+		return p.backOff()
+	}
+	return backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(250*time.Millisecond),
+		backoff.WithMaxInterval(15*time.Second),
+		backoff.WithMaxElapsedTime(0), // only the context ends it
+	)
+}
+
+func (p *Pusher) clock() func() time.Time {
+	if p.now != nil {
+		return p.now
+	}
+	return time.Now
+}
+
+// sender checks the URL once and returns what makes single attempts.
+func (p *Pusher) sender() (sender, error) {
+	u, err := url.Parse(p.URL)
+	if err != nil {
+		return sender{}, fmt.Errorf("read the receiver's URL: %w", err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return sender{}, fmt.Errorf("the receiver's URL is %q: give http:// or https://, a host and, if it has one, a path prefix, and no query", u.Redacted())
+	}
+	for name, values := range p.Header {
+		// net/http would refuse it at every attempt, which looks like a receiver that is away.
+		if strings.ContainsAny(strings.Join(values, ""), "\r\n\x00") {
+			return sender{}, fmt.Errorf("the value of the header %s has a line break in it: take it out", name)
+		}
+	}
+	client := http.Client{Timeout: 5 * time.Minute}
+	if p.Client != nil {
+		client = *p.Client
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return sender{base: strings.TrimRight(p.URL, "/"), client: &client, header: p.Header, now: p.clock()}, nil
+}
+
+func (s *Summary) add(r Request, a answer) {
+	s.Sent++
+	s.Bytes += int64(len(r.Body))
+	s.Accepted += a.Accepted
+	for _, refused := range a.Refused {
+		s.Refused = append(s.Refused, Refusal{Request: r, Position: refused.Position, ID: asText(refused.ID), Reason: refused.Reason})
+	}
+	if a.status < 200 || a.status > 299 {
+		s.Failed = append(s.Failed, Failure{Request: r, Status: a.status, Title: a.Title, Detail: a.Detail})
+	}
+}

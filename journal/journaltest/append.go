@@ -1,0 +1,188 @@
+package journaltest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+var appendTests = []test{
+	{"what is claimed is what was delivered", testAppendKeepsAll},
+	{"any id and body is kept byte for byte", testAppendOddBytes},
+	{"300 documents of 40 KB in one delivery", testAppendLarge},
+	{"an invalid change fails all of its delivery and no other", testAppendInvalid},
+	{"an overtaken pending change is superseded at once", testAppendSupersedes},
+	{"two changes of a document in one delivery", testAppendTwice},
+	{"deleting an unknown document leaves a tombstone", testAppendDeleteUnknown},
+	{"a newer version clears a dead letter", testAppendOverDead},
+	{"a document waits since its oldest pending change", testAppendWaiting},
+	{"versions grow when the clock jumps back", testVersionsClock},
+	{"the last version survives a restart", testVersionsRestart},
+}
+
+func testAppendKeepsAll(t *testing.T, h *harness) {
+	stamps := h.append(t, city("130", "LON", `{"id":130}`), remove(report.Cities, "131"))
+	got := h.claim(t, report.Cities)
+	if len(got) != 2 {
+		t.Fatalf("%d changes, want 2", len(got))
+	}
+	for i, c := range got {
+		if c.Key != stamps[i].Key || c.Version != stamps[i].Version || !c.AcceptedAt.Equal(h.start) {
+			t.Errorf("claimed %+v, stamped %+v", c, stamps[i])
+		}
+	}
+	if c := got[0]; c.Op != report.Index || c.Code != "LON" || string(c.Body) != `{"id":130}` {
+		t.Errorf("the index came back as %+v", c)
+	}
+	if c := got[1]; c.Op != report.Delete || c.Body != nil {
+		t.Errorf("the delete came back as %+v", c)
+	}
+	if stamps[0].Version < report.Version(h.start.UnixMicro()) {
+		t.Errorf("version %d is behind the clock", stamps[0].Version)
+	}
+	h.claimNone(t, report.Advisories)
+	h.expect(t, report.Cities, "index=1 delete=1 pending=2")
+}
+
+func testAppendOddBytes(t *testing.T, h *harness) {
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	want := map[report.ID][]byte{}
+	for _, id := range []string{"a/b", "São Paulo\n", "nul\x00byte", "'; DROP TABLE documents", "%_", strings.Repeat("x", report.MaxIDBytes)} {
+		c := advisory(id, id+string(all))
+		want[c.ID] = c.Body
+		h.append(t, c)
+	}
+	h.reopen(t)
+	for _, c := range h.claim(t, report.Advisories) {
+		if !bytes.Equal(c.Body, want[c.ID]) {
+			t.Errorf("the body of %q came back different", c.ID)
+		}
+		delete(want, c.ID)
+	}
+	if len(want) != 0 {
+		t.Errorf("%d documents are missing", len(want))
+	}
+}
+
+func testAppendLarge(t *testing.T, h *harness) {
+	var d []report.Change
+	for i := range 300 {
+		d = append(d, city(fmt.Sprint(i), "", strings.Repeat(fmt.Sprint(i%10), 40<<10)))
+	}
+	h.append(t, d...)
+	h.reopen(t)
+	got := h.claim(t, report.Cities)
+	if len(got) != len(d) {
+		t.Fatalf("%d documents, want %d", len(got), len(d))
+	}
+	for i, c := range got {
+		if c.ID != d[i].ID || !bytes.Equal(c.Body, d[i].Body) {
+			t.Fatalf("document %d came back different", i)
+		}
+	}
+}
+
+func testAppendInvalid(t *testing.T, h *harness) {
+	good := advisory("1", "{}")
+	for name, bad := range map[string]report.Change{
+		"unknown kind":        index("countries", "1", "", "{}"),
+		"empty id":            advisory("", "{}"),
+		"id too long":         advisory(strings.Repeat("x", report.MaxIDBytes+1), "{}"),
+		"no body":             advisory("1", ""),
+		"a delete with body":  {Key: good.Key, Op: report.Delete, Body: []byte("{}")},
+		"unknown operation":   {Key: good.Key, Op: "create", Body: []byte("{}")},
+		"own id not UTF-8":    {Key: good.Key, Op: report.Index, Body: []byte("{}"), OwnID: "\xff"},
+		"code that is no key": {Key: good.Key, Op: report.Index, Body: []byte("{}"), Code: "\xff"},
+	} {
+		if _, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{good, bad}}); err == nil {
+			t.Errorf("%s: it was accepted", name)
+		}
+	}
+	h.expect(t, report.Advisories, "")
+	h.append(t, good)
+	h.expect(t, report.Advisories, "index=1 pending=1")
+}
+
+func testAppendSupersedes(t *testing.T, h *harness) {
+	h.append(t, advisory("1", "old"))
+	h.append(t, advisory("1", "newer"))
+	h.expect(t, report.Advisories, "index=2 superseded=1 pending=1")
+	inFlight := h.claimOne(t, report.Advisories)
+	h.append(t, remove(report.Advisories, "1"))
+	h.expect(t, report.Advisories, "index=2 delete=1 superseded=2 pending=1")
+	h.settle(t, inFlight, report.Indexed)
+	h.expect(t, report.Advisories, "index=2 delete=1 superseded=2 pending=1")
+	if c := h.claimOne(t, report.Advisories); c.Op != report.Delete {
+		t.Errorf("claimed %+v, want the delete", c)
+	}
+}
+
+func testAppendTwice(t *testing.T, h *harness) {
+	stamps := h.append(t, advisory("1", "first"), advisory("1", "second"))
+	if stamps[0].Version >= stamps[1].Version {
+		t.Errorf("versions %v do not grow", stamps)
+	}
+	h.expect(t, report.Advisories, "index=2 superseded=1 pending=1")
+	if c := h.claimOne(t, report.Advisories); string(c.Body) != "second" || c.Version != stamps[1].Version {
+		t.Errorf("claimed %+v, want the second", c)
+	}
+}
+
+func testAppendDeleteUnknown(t *testing.T, h *harness) {
+	h.append(t, remove(report.Advisories, "1"))
+	c := h.claimOne(t, report.Advisories)
+	h.settle(t, c, report.Deleted)
+	h.expect(t, report.Advisories, "delete=1 deleted=1")
+}
+
+func testAppendOverDead(t *testing.T, h *harness) {
+	h.append(t, advisory("1", "bad"))
+	h.settle(t, h.claimOne(t, report.Advisories), report.Dead)
+	h.expect(t, report.Advisories, "index=1 dead=1 letters=1")
+	h.append(t, advisory("1", "good"))
+	h.expect(t, report.Advisories, "index=2 dead=1 pending=1")
+	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
+	h.expect(t, report.Advisories, "index=2 indexed=1 dead=1")
+}
+
+func testAppendWaiting(t *testing.T, h *harness) {
+	h.append(t, advisory("1", "a"))
+	h.clock.move(time.Minute)
+	h.append(t, advisory("1", "b"))
+	if got := h.stats(t, report.Advisories).OldestWaiting; !got.Equal(h.start) {
+		t.Errorf("it waits since %v, want %v: the index has lacked it since then", got, h.start)
+	}
+	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
+	h.clock.move(time.Minute)
+	h.append(t, advisory("1", "c"))
+	if got, want := h.stats(t, report.Advisories).OldestWaiting, h.start.Add(2*time.Minute); !got.Equal(want) {
+		t.Errorf("it waits since %v, want %v", got, want)
+	}
+}
+
+func testVersionsClock(t *testing.T, h *harness) {
+	first := h.append(t, advisory("1", "a"))[0]
+	h.clock.move(-24 * time.Hour)
+	second := h.append(t, advisory("2", "b"), advisory("1", "c"))
+	if second[0].Version <= first.Version || second[1].Version <= second[0].Version {
+		t.Errorf("versions %d, then %v", first.Version, second)
+	}
+}
+
+func testVersionsRestart(t *testing.T, h *harness) {
+	h.append(t, advisory("1", "a"))
+	last := h.append(t, advisory("1", "b"), advisory("2", "c"))[1]
+	h.clock.move(-24 * time.Hour)
+	h.reopen(t)
+	if next := h.append(t, advisory("2", "d"))[0]; next.Version <= last.Version {
+		t.Errorf("version %d after %d", next.Version, last.Version)
+	}
+}

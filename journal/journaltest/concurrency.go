@@ -1,0 +1,148 @@
+package journaltest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// ledger is what the senders and the claimers of testConcurrency saw.
+type ledger struct {
+	mu       sync.Mutex
+	newest   map[report.Key]report.Version // that an Append has returned
+	bodies   map[report.Version]string
+	inFlight map[report.Key]report.Version
+	indexed  map[report.Key]report.Version // the newest that was settled as indexed
+}
+
+// testConcurrency has many senders and claimers meet on few documents. No document
+// may be in flight twice, none may be given out in a version older than one that
+// was known when the Claim began, and in the end the sums hold and the newest body
+// of every document was given out last.
+func testConcurrency(t *testing.T, h *harness) {
+	l := &ledger{
+		newest: map[report.Key]report.Version{}, bodies: map[report.Version]string{},
+		inFlight: map[report.Key]report.Version{}, indexed: map[report.Key]report.Version{},
+	}
+	sent := make(chan struct{})
+	var senders, claimers sync.WaitGroup
+	for s := range 16 {
+		senders.Go(func() { l.send(t, h, s) })
+	}
+	for range 4 {
+		claimers.Go(func() { l.claim(t, h, sent) })
+	}
+	senders.Wait()
+	close(sent)
+	claimers.Wait()
+
+	h.conserved(t)
+	if s := h.stats(t, report.Advisories); s.Pending != 0 || sum(s.Accepted) != 16*100*2 {
+		t.Errorf("in the end: %s", describe(s))
+	}
+	for k, v := range l.newest {
+		if l.indexed[k] != v {
+			t.Errorf("%s: version %d was indexed last, the newest is %d", k.ID, l.indexed[k], v)
+		}
+	}
+}
+
+func (l *ledger) send(t *testing.T, h *harness, sender int) {
+	for i := range 100 {
+		var d report.Delivery
+		for n := range 2 {
+			d.Changes = append(d.Changes, advisory(fmt.Sprint(rand.IntN(8)), fmt.Sprintf("%d.%d.%d", sender, i, n)))
+		}
+		stamps, err := h.Append(context.Background(), d)
+		if err != nil {
+			t.Errorf("Append: %v", err)
+			return
+		}
+		l.mu.Lock()
+		for n, s := range stamps {
+			l.newest[s.Key] = max(l.newest[s.Key], s.Version)
+			l.bodies[s.Version] = string(d.Changes[n].Body)
+		}
+		l.mu.Unlock()
+	}
+}
+
+// claim claims and settles until everything was sent and nothing waits.
+func (l *ledger) claim(t *testing.T, h *harness, sent <-chan struct{}) {
+	deadline := time.Now().Add(time.Minute)
+	for time.Now().Before(deadline) {
+		over := false
+		select {
+		case <-sent:
+			over = true
+		default:
+		}
+		known := l.known()
+		changes, err := h.Claim(context.Background(), report.Advisories, 1+rand.IntN(4), 1<<20)
+		if err != nil {
+			t.Errorf("Claim: %v", err)
+			return
+		}
+		if over && len(changes) == 0 && h.stats(t, report.Advisories).Pending == 0 {
+			return
+		}
+		l.take(t, changes, known)
+		var list []report.Settlement
+		for _, c := range changes {
+			o := report.Indexed
+			if rand.IntN(3) == 0 {
+				o = report.Retry
+			}
+			list = append(list, report.Settlement{Key: c.Key, Version: c.Version, Outcome: o})
+		}
+		l.give(list)
+		if err := h.Settle(context.Background(), list); err != nil {
+			t.Errorf("Settle: %v", err)
+			return
+		}
+	}
+	t.Error("it did not come to an end")
+}
+
+func (l *ledger) known() map[report.Key]report.Version {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	known := map[report.Key]report.Version{}
+	for k, v := range l.newest {
+		known[k] = v
+	}
+	return known
+}
+
+func (l *ledger) take(t *testing.T, changes []report.Change, known map[report.Key]report.Version) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range changes {
+		if v, ok := l.inFlight[c.Key]; ok {
+			t.Errorf("%s was given out in version %d while %d is in flight", c.ID, c.Version, v)
+		}
+		if c.Version < known[c.Key] || c.Version <= l.indexed[c.Key] {
+			t.Errorf("%s was given out in version %d, but %d was known and %d indexed", c.ID, c.Version, known[c.Key], l.indexed[c.Key])
+		}
+		if want, ok := l.bodies[c.Version]; ok && want != string(c.Body) {
+			t.Errorf("%s has the body %s in version %d, want %s", c.ID, c.Body, c.Version, want)
+		}
+		l.inFlight[c.Key] = c.Version
+	}
+}
+
+func (l *ledger) give(list []report.Settlement) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range list {
+		delete(l.inFlight, s.Key)
+		if s.Outcome == report.Indexed {
+			l.indexed[s.Key] = s.Version
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package journaltest
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// tester is what *testing.T and *rapid.T have in common.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+}
+
+// clock is a clock that only moves when told.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// harness is a journal under test, with short forms of its methods that fail the
+// test on an error.
+type harness struct {
+	journal.Journal
+	clock *clock
+	start time.Time
+	again func() journal.Journal
+}
+
+func newHarness(t testing.TB, open Open, opt journal.Options) *harness {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	h := &harness{clock: &clock{t: start}, start: start}
+	opt.Now = h.clock.now
+	opt.Log = slog.New(slog.DiscardHandler)
+	dir := t.TempDir()
+	h.again = func() journal.Journal { return open(t, dir, opt) }
+	h.Journal = h.again()
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return h
+}
+
+// reopen is a clean stop and a start.
+func (h *harness) reopen(t tester) {
+	t.Helper()
+	if err := h.Close(); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	h.Journal = h.again()
+}
+
+func (h *harness) append(t tester, changes ...report.Change) []report.Stamp {
+	t.Helper()
+	stamps, err := h.Append(context.Background(), report.Delivery{Changes: changes})
+	if err != nil {
+		t.Fatalf("Append: %v", err)
+	}
+	if len(stamps) != len(changes) {
+		t.Fatalf("Append of %d changes returned %d stamps", len(changes), len(stamps))
+	}
+	return stamps
+}
+
+func (h *harness) claim(t tester, kind report.Kind) []report.Change {
+	t.Helper()
+	return h.claimUpTo(t, kind, 1000, 1<<30)
+}
+
+func (h *harness) claimUpTo(t tester, kind report.Kind, changes, bytes int) []report.Change {
+	t.Helper()
+	got, err := h.Claim(context.Background(), kind, changes, bytes)
+	if err != nil {
+		t.Fatalf("Claim: %v", err)
+	}
+	return got
+}
+
+// claimOne expects exactly one change to be claimable.
+func (h *harness) claimOne(t tester, kind report.Kind) report.Change {
+	t.Helper()
+	got := h.claim(t, kind)
+	if len(got) != 1 {
+		t.Fatalf("Claim(%s) = %d changes (%v), want 1", kind, len(got), ids(got))
+	}
+	return got[0]
+}
+
+func (h *harness) claimNone(t tester, kind report.Kind) {
+	t.Helper()
+	if got := h.claim(t, kind); len(got) != 0 {
+		t.Fatalf("Claim(%s) = %v, want nothing", kind, ids(got))
+	}
+}
+
+func (h *harness) settle(t tester, c report.Change, o report.Outcome) {
+	t.Helper()
+	h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: o})
+}
+
+func (h *harness) settleWith(t tester, s report.Settlement) {
+	t.Helper()
+	if err := h.Settle(context.Background(), []report.Settlement{s}); err != nil {
+		t.Fatalf("Settle: %v", err)
+	}
+}
+
+func (h *harness) resend(t tester, kind report.Kind, want int) {
+	t.Helper()
+	n, err := h.Resend(context.Background(), kind)
+	if err != nil || n != want {
+		t.Fatalf("Resend(%s) = %d, %v, want %d", kind, n, err, want)
+	}
+}
+
+func (h *harness) stats(t tester, kind report.Kind) journal.KindStats {
+	t.Helper()
+	s, err := h.Stats(context.Background())
+	if err != nil {
+		t.Fatalf("Stats: %v", err)
+	}
+	k, ok := s.Kinds[kind]
+	if !ok {
+		t.Fatalf("Stats has no %s", kind)
+	}
+	return k
+}
+
+// conserved checks that every accepted change is in exactly one place.
+func (h *harness) conserved(t tester) {
+	t.Helper()
+	s, err := h.Stats(context.Background())
+	if err != nil {
+		t.Fatalf("Stats: %v", err)
+	}
+	for k, s := range s.Kinds {
+		if in, out := sum(s.Accepted), sum(s.Settled)+uint64(s.Pending); in != out {
+			t.Errorf("%s: %d changes accepted, but %d settled or pending: %+v", k, in, out, s)
+		}
+		if s.Pending < 0 || s.Resending < 0 || s.DeadLetters < 0 {
+			t.Errorf("%s: less than none: %+v", k, s)
+		}
+		if (s.Pending == 0) != s.OldestWaiting.IsZero() {
+			t.Errorf("%s: %d pending, the oldest since %v", k, s.Pending, s.OldestWaiting)
+		}
+	}
+}
+
+// expect compares the totals of a kind, written as "index=2 superseded=1". What is
+// not named must be zero.
+func (h *harness) expect(t tester, kind report.Kind, want string) {
+	t.Helper()
+	if got := describe(h.stats(t, kind)); got != want {
+		t.Errorf("totals of %s:\n got %s\nwant %s", kind, got, want)
+	}
+}
+
+// notified tells whether Changed has a value within a second.
+func (h *harness) notified() bool {
+	select {
+	case <-h.Changed():
+		return true
+	case <-time.After(time.Second):
+		return false
+	}
+}
+
+// drain empties Changed.
+func (h *harness) drain() {
+	select {
+	case <-h.Changed():
+	default:
+	}
+}
+
+func city(id, code, body string) report.Change {
+	return index(report.Cities, id, code, body)
+}
+
+func advisory(id, body string) report.Change {
+	return index(report.Advisories, id, "", body)
+}
+
+func index(kind report.Kind, id, code, body string) report.Change {
+	return report.Change{
+		Key: report.Key{Kind: kind, ID: report.ID(id)}, Op: report.Index,
+		Code: strings.ToUpper(code), Body: []byte(body),
+	}
+}
+
+func remove(kind report.Kind, id string) report.Change {
+	return report.Change{Key: report.Key{Kind: kind, ID: report.ID(id)}, Op: report.Delete}
+}

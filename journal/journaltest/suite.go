@@ -1,0 +1,48 @@
+// Package journaltest is the conformance suite of journals: what every engine
+// must do, as tests.
+package journaltest
+
+import (
+	"testing"
+
+	"riskdex/journal"
+)
+
+// Open opens the journal in the folder dir with the given options, as a process
+// that starts would. It fails the test if it cannot. The suite closes the journal
+// and opens the same folder again.
+type Open func(t testing.TB, dir string, opt journal.Options) journal.Journal
+
+// Run checks every promise of package journal against an engine.
+func Run(t *testing.T, open Open) {
+	for _, group := range []struct {
+		name  string
+		tests []test
+	}{
+		{"append", appendTests},
+		{"identity", identityTests},
+		{"claim", claimTests},
+		{"settle", settleTests},
+		{"resend", resendTests},
+		{"refusals", refusalTests},
+		{"lifecycle", lifecycleTests},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, c := range group.tests {
+				t.Run(c.name, func(t *testing.T) {
+					h := newHarness(t, open, journal.Options{MaxRefusals: 5})
+					c.run(t, h)
+					h.conserved(t)
+				})
+			}
+		})
+	}
+	t.Run("concurrency", func(t *testing.T) { testConcurrency(t, newHarness(t, open, journal.Options{})) })
+	t.Run("model", func(t *testing.T) { testModel(t, open) })
+}
+
+// test is one promise.
+type test struct {
+	name string
+	run  func(t *testing.T, h *harness)
+}

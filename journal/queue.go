@@ -1,0 +1,116 @@
+package journal
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Bounds of one group commit. A single request may exceed maxGroupBytes.
+const (
+	maxGroupRequests = 1024
+	maxGroupBytes    = 16 << 20
+)
+
+// request is one caller's part of a group commit.
+type request struct {
+	run   func(*transaction) error // may run twice: again after a rollback
+	bytes int                      // about how much it writes
+	sync  bool                     // whether it must survive a power cut once answered
+	done  chan error               // has room for the answer
+}
+
+// queue holds the requests that wait for the writer, in the order they came.
+// Each belongs to a caller that waits for it, so their number is bounded by that
+// of the callers.
+type queue struct {
+	wake chan struct{} // holds one value while the writer has something to look at
+
+	mu      sync.Mutex
+	waiting []*request
+	closed  bool
+}
+
+func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+
+// do has r carried out and returns its error. When ctx ends first it returns the
+// context's error, and r may be carried out or not.
+func (q *queue) do(ctx context.Context, r *request) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.done = make(chan error, 1)
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return ErrClosed
+	}
+	q.waiting = append(q.waiting, r)
+	q.mu.Unlock()
+	q.signal()
+
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		q.forget(r)
+		return ctx.Err()
+	}
+}
+
+// forget drops a request whose caller has left, so that what waits does not pile
+// up behind a disk that hangs.
+func (q *queue) forget(r *request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if i := slices.Index(q.waiting, r); i >= 0 {
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+	}
+}
+
+func (q *queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next waits for requests and returns a group of them. The group is empty when
+// timeout fired first, and open is false once the queue is closed and empty.
+func (q *queue) next(timeout <-chan time.Time) (group []*request, open bool) {
+	for {
+		if group, open = q.take(); len(group) > 0 || !open {
+			return group, open
+		}
+		select {
+		case <-q.wake:
+		case <-timeout:
+			return nil, true
+		}
+	}
+}
+
+func (q *queue) take() (group []*request, open bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, bytes := 0, 0
+	for n < len(q.waiting) && n < maxGroupRequests {
+		bytes += q.waiting[n].bytes
+		if n > 0 && bytes > maxGroupBytes {
+			break
+		}
+		n++
+	}
+	group = slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
+	return group, n > 0 || !q.closed
+}
+
+// close lets no further request in. Those that wait are still carried out.
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.signal()
+}

@@ -1,0 +1,183 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"riskdex/report"
+)
+
+// SQLite is the journal in one SQLite file, for one process. OpenSQLite makes
+// one.
+type SQLite struct {
+	path   string
+	opt    Options
+	lock   *os.File
+	queue  *queue
+	claims *claims
+	ended  chan struct{} // closed when run has returned
+	close  func() error  // runs once
+
+	// Owned by the goroutine of run.
+	ledger     ledger
+	distrusted bool
+	probeEvery time.Duration
+
+	failure atomic.Pointer[error] // what keeps it from accepting; nil when it can
+
+	mu     sync.RWMutex // held for reading while e is in use for reading
+	e      *engine      // nil when it could not be opened again, and after Close
+	closed bool
+}
+
+var _ Journal = (*SQLite)(nil)
+
+// OpenSQLite opens the journal in the file path, and creates it and its folder if
+// they do not exist. The caller closes it. ctx is for opening only.
+func OpenSQLite(ctx context.Context, path string, opt Options) (*SQLite, error) {
+	j, err := openSQLite(ctx, path, opt.withDefaults())
+	if err != nil {
+		return nil, fmt.Errorf("open the journal %s: %w", path, err)
+	}
+	go j.run()
+	return j, nil
+}
+
+func openSQLite(ctx context.Context, path string, opt Options) (*SQLite, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	if err := createFile(path); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	j := &SQLite{
+		path: path, opt: opt, lock: lock,
+		queue: newQueue(), claims: newClaims(opt.Now),
+		ended: make(chan struct{}), probeEvery: time.Second,
+	}
+	j.close = sync.OnceValue(j.shutDown)
+	if j.e, err = openEngine(ctx, path); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	if j.ledger, err = j.e.load(ctx); err != nil {
+		return nil, errors.Join(err, j.e.close(), lock.Close())
+	}
+	j.claims.signal()
+	return j, nil
+}
+
+// Append implements Journal.
+func (j *SQLite) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error) {
+	start := time.Now()
+	if err := checkDelivery(d); err != nil {
+		return nil, err
+	}
+	size := 0
+	for _, c := range d.Changes {
+		size += len(c.Body)
+	}
+	for _, r := range d.Refusals {
+		size += min(len(r.Body), MaxRefusalBody)
+	}
+	var stamps []report.Stamp
+	err := j.queue.do(ctx, &request{bytes: size, sync: true, run: func(tx *transaction) (err error) {
+		stamps, err = tx.append(d, j.opt)
+		return err
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
+	}
+	j.opt.Observe(time.Since(start).Seconds())
+	return stamps, nil
+}
+
+// Settle implements Journal.
+func (j *SQLite) Settle(ctx context.Context, s []report.Settlement) error {
+	if err := checkSettlements(s); err != nil {
+		return err
+	}
+	err := j.queue.do(ctx, &request{run: func(tx *transaction) error { return tx.settle(s) }})
+	if err != nil {
+		return fmt.Errorf("settle %d changes in the journal: %w", len(s), err)
+	}
+	return nil
+}
+
+// Resend implements Journal.
+func (j *SQLite) Resend(ctx context.Context, kind report.Kind) (int, error) {
+	if _, err := report.ParseKind(string(kind)); err != nil {
+		return 0, err
+	}
+	var n int
+	err := j.queue.do(ctx, &request{sync: true, run: func(tx *transaction) (err error) {
+		n, err = tx.resend(kind)
+		return err
+	}})
+	if err != nil {
+		return 0, fmt.Errorf("mark all %s to be sent again: %w", kind, err)
+	}
+	return n, nil
+}
+
+// Changed implements Journal.
+func (j *SQLite) Changed() <-chan struct{} { return j.claims.changed }
+
+// Ready implements Journal.
+func (j *SQLite) Ready() error {
+	if err := j.failure.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Close implements Journal.
+func (j *SQLite) Close() error { return j.close() }
+
+func (j *SQLite) shutDown() error {
+	j.queue.close()
+	<-j.ended
+	j.claims.close()
+	j.fail(ErrClosed)
+
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
+	var err error
+	if j.e != nil {
+		err = j.e.close()
+		j.e = nil
+	}
+	if err = errors.Join(err, j.lock.Close()); err != nil {
+		return fmt.Errorf("close the journal %s: %w", j.path, err)
+	}
+	return nil
+}
+
+func (j *SQLite) fail(err error) { j.failure.Store(&err) }
+
+// read calls f with the open engine, which stays open until f returns.
+func (j *SQLite) read(f func(*engine) error) error {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	switch {
+	case j.closed:
+		return ErrClosed
+	case j.e == nil:
+		return j.Ready()
+	}
+	return f(j.e)
+}

@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// TestClaimSeesWhatIsCommittedMeanwhile does by hand what Claim does, and lets the
+// writer in between its reading and its decision.
+func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), Options{})
+	mustAppend(t, j, put("overtaken", "old"))
+	mustAppend(t, j, put("settled", "old"))
+	mustAppend(t, j, put("untouched", "old"))
+	c := j.claims
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	c.begin()
+	defer c.end()
+	keys, err := j.e.candidates(report.Advisories, 10, func(report.Key) bool { return true })
+	if err != nil || len(keys) != 3 {
+		t.Fatalf("candidates %v, %v", keys, err)
+	}
+	var documents []document
+	for _, k := range keys {
+		d, err := j.e.read(k, math.MaxInt64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, d)
+	}
+
+	mustAppend(t, j, put("overtaken", "new"))
+	s := report.Settlement{Key: keys[1], Version: documents[1].Version, Outcome: report.Indexed}
+	if err := j.Settle(t.Context(), []report.Settlement{s}); err != nil {
+		t.Fatal(err)
+	}
+
+	c.commit.Lock()
+	defer c.commit.Unlock()
+	taken, err := j.decide(j.e, documents, budget{left: 100})
+	if err != nil || len(taken.changes) != 2 || len(taken.damaged) != 0 {
+		t.Fatalf("%+v, %v", taken, err)
+	}
+	if got := taken.changes[0]; string(got.Body) != "new" {
+		t.Errorf("given out: %s, although a newer version is known", got.Body)
+	}
+	if got := taken.changes[1]; got.ID != "untouched" || !taken.missed {
+		t.Errorf("given out: %s, missed %t", got.ID, taken.missed)
+	}
+}
+
+// TestCommitIsNotedUnderItsLock uses the clock, which is asked while a transaction
+// is noted, to look whether a Claim could decide at that moment.
+func TestCommitIsNotedUnderItsLock(t *testing.T) {
+	var j *SQLite
+	asked, free := 0, 0
+	opt := Options{Now: func() time.Time {
+		if j == nil {
+			return time.Now()
+		}
+		if j.claims.mu.TryLock() { // it is not noting
+			j.claims.mu.Unlock()
+			return time.Now()
+		}
+		asked++
+		if j.claims.commit.TryLock() {
+			j.claims.commit.Unlock()
+			free++
+		}
+		return time.Now()
+	}}
+	opened := openTest(t, filepath.Join(t.TempDir(), "journal.db"), opt)
+	mustAppend(t, opened, put("1", "{}"))
+	changes, err := opened.Claim(t.Context(), report.Advisories, 1, 1)
+	if err != nil || len(changes) != 1 {
+		t.Fatalf("claimed %v, %v", changes, err)
+	}
+	j = opened
+	s := report.Settlement{Key: changes[0].Key, Version: changes[0].Version, Outcome: report.Retry}
+	if err := j.Settle(t.Context(), []report.Settlement{s}); err != nil {
+		t.Fatal(err)
+	}
+	if asked == 0 || free != 0 {
+		t.Errorf("%d of %d times a Claim could have decided", free, asked)
+	}
+}

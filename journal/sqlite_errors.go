@@ -1,0 +1,39 @@
+package journal
+
+import (
+	"errors"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// fault is what an error of the database says about its cause.
+type fault int
+
+const (
+	faultRequest fault = iota // one request cannot be carried out; the others can
+	faultPassing              // no room, or another process has it: nothing is wrong with the database
+	faultEngine               // the connection, the file or the disk cannot be trusted
+)
+
+// classify sorts the errors of a transaction. What it does not know is a fault of
+// the engine: opening it again is always right, only slow.
+func classify(err error) fault {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return faultEngine
+	}
+	switch e.Code() & 0xff { // the rest of the code is detail
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return faultPassing
+	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_MISMATCH:
+		return faultRequest
+	}
+	return faultEngine
+}
+
+// isCorrupt tells whether SQLite found pages that make no sense.
+func isCorrupt(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CORRUPT
+}

@@ -1,0 +1,224 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riskdex/report"
+)
+
+func openTest(t *testing.T, path string, opt Options) *SQLite {
+	t.Helper()
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	j, err := OpenSQLite(context.Background(), path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return j
+}
+
+// execRaw changes the file of a journal that is closed.
+func execRaw(t *testing.T, path, query string, args ...any) {
+	t.Helper()
+	db, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(id string, body string) report.Delivery {
+	return report.Delivery{Changes: []report.Change{{
+		Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Index, Body: []byte(body),
+	}}}
+}
+
+func mustAppend(t *testing.T, j *SQLite, d report.Delivery) {
+	t.Helper()
+	if _, err := j.Append(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkTables checks that the totals on disk agree with the documents on disk.
+func checkTables(t *testing.T, j *SQLite) {
+	t.Helper()
+	var wrong int
+	err := j.e.readers.QueryRow(`SELECT count(*) FROM totals t WHERE
+		indexes + deletes <> indexed + deleted + superseded + dead + pending
+		OR pending <> (SELECT count(*) FROM documents d WHERE d.kind = t.kind AND state = 2)
+		OR resending <> (SELECT count(*) FROM documents d WHERE d.kind = t.kind AND state = 5)
+		OR dead_letters <> (SELECT count(*) FROM documents d WHERE d.kind = t.kind AND state = 4)`).Scan(&wrong)
+	if err != nil || wrong != 0 {
+		t.Errorf("the totals of %d kinds do not fit the documents: %v", wrong, err)
+	}
+}
+
+func TestOneProcessOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	openTest(t, path, Options{})
+	if _, err := OpenSQLite(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "already open in process") {
+		t.Errorf("a second one opened it: %v", err)
+	}
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "folder", "journal.db")
+	mustAppend(t, openTest(t, path, Options{}), put("1", "{}"))
+	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", path+suffix, info.Mode(), err)
+		}
+	}
+}
+
+// TestCloseLeavesOneFile checks that all is in the database file after Close, so
+// that copying it is a backup, and that SQLite has let go of it.
+func TestCloseLeavesOneFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path, Options{})
+	mustAppend(t, j, put("1", "{}"))
+	if _, err := j.Stats(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(path + "*")
+	if err != nil || len(left) != 2 || left[0] != path || left[1] != path+".lock" {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestForeignFilesAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	newer, other, text := filepath.Join(dir, "newer.db"), filepath.Join(dir, "other.db"), filepath.Join(dir, "text")
+	openTest(t, newer, Options{}).Close()
+	execRaw(t, newer, "PRAGMA user_version = 2")
+	execRaw(t, other, "CREATE TABLE t (x)")
+	if err := os.WriteFile(text, bytes.Repeat([]byte("text\n"), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{newer: "newer riskdex", other: "no riskdex journal", text: "not a database"} {
+		if _, err := OpenSQLite(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	execRaw(t, newer, "PRAGMA user_version = 1")
+	openTest(t, newer, Options{}) // the lock was released
+}
+
+// TestSynchronous checks what the durability of an answer rests on: the level at
+// which SQLite committed it.
+func TestSynchronous(t *testing.T) {
+	const normal, full = 1, 2
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), Options{})
+	level := func(after string, want int) {
+		t.Helper()
+		var got int
+		if err := j.e.write.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&got); err != nil || got != want {
+			t.Errorf("%s was committed at level %d, %v, want %d", after, got, err, want)
+		}
+	}
+	for range 2 {
+		mustAppend(t, j, put("1", "{}"))
+		level("Append", full)
+		changes, err := j.Claim(t.Context(), report.Advisories, 1, 1)
+		if err != nil || len(changes) != 1 {
+			t.Fatalf("claimed %v, %v", changes, err)
+		}
+		if err := j.Settle(t.Context(), []report.Settlement{{Key: changes[0].Key, Version: changes[0].Version, Outcome: report.Indexed}}); err != nil {
+			t.Fatal(err)
+		}
+		level("Settle", normal)
+	}
+	if _, err := j.Resend(t.Context(), report.Advisories); err != nil {
+		t.Fatal(err)
+	}
+	level("Resend", full)
+	if !needsSync([]*request{{}, {sync: true}}) || !needsSync(nil) {
+		t.Error("a group with an Append, and a probe, must be committed with an fsync")
+	}
+	var mode string
+	if err := j.e.write.QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode); err != nil || mode != "wal" {
+		t.Errorf("the journal mode is %q, %v", mode, err)
+	}
+}
+
+// TestIndexes checks that what runs often does not read all documents.
+func TestIndexes(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), Options{})
+	for query, want := range map[string]string{
+		`SELECT id FROM documents WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`: "COVERING INDEX documents_unsettled (kind=? AND state=?)",
+		`SELECT id FROM documents WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' LIMIT 2`:              "INDEX documents_code (kind=? AND code=? AND op=?)",
+	} {
+		rows, err := j.e.readers.Query("EXPLAIN QUERY PLAN "+query, "a", "b", "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plan []string
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+				t.Fatal(err)
+			}
+			plan = append(plan, detail)
+		}
+		if len(plan) != 1 || !strings.Contains(plan[0], want) {
+			t.Errorf("%s\nis run as %q, want %s", query, plan, want)
+		}
+	}
+}
+
+// TestContextEnds checks that a request whose caller left does not stay behind.
+func TestContextEnds(t *testing.T) {
+	q := newQueue() // without a writer
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() { left <- q.do(ctx, &request{}) }()
+	<-q.wake
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("it returned %v", err)
+	}
+	if len(q.waiting) != 0 {
+		t.Error("its request is still in the queue")
+	}
+}
+
+func TestGroupsAreBounded(t *testing.T) {
+	q := newQueue()
+	for _, size := range []int{maxGroupBytes + 1, maxGroupBytes, 1, 0} {
+		q.waiting = append(q.waiting, &request{bytes: size})
+	}
+	var sizes []int
+	for {
+		group, _ := q.take()
+		if len(group) == 0 {
+			break
+		}
+		sizes = append(sizes, len(group))
+	}
+	if len(sizes) != 3 || sizes[0] != 1 || sizes[1] != 1 || sizes[2] != 2 {
+		t.Errorf("groups of %v requests", sizes)
+	}
+}

@@ -1,0 +1,94 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"riskdex/report"
+)
+
+// candidates returns the keys of documents that wait and are free, in the order
+// in which they are to be given out. It reads the index only.
+func (e *engine) candidates(kind report.Kind, limit int, free func(report.Key) bool) ([]report.Key, error) {
+	var keys []report.Key
+	for _, state := range []int{pending, resend} {
+		if len(keys) >= limit {
+			break
+		}
+		if err := e.scan(kind, state, func(k report.Key) bool {
+			if free(k) {
+				keys = append(keys, k)
+			}
+			return len(keys) < limit
+		}); err != nil {
+			return nil, fmt.Errorf("look for what waits: %w", err)
+		}
+	}
+	return keys, nil
+}
+
+// scan calls f with each document in a state, the one waiting longest first,
+// until f returns false.
+func (e *engine) scan(kind report.Kind, state int, f func(report.Key) bool) error {
+	rows, err := e.st.claimWaiting.QueryContext(context.Background(), string(kind), state)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		k := report.Key{Kind: kind}
+		if err := rows.Scan(&k.ID); err != nil {
+			return err
+		}
+		if !f(k) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+// document is the newest change of a document as it was read. When its size is
+// beyond the budget of the reading, its body was not read.
+type document struct {
+	report.Change
+	waits   bool  // as its state says
+	size    int64 // of its body
+	damaged bool  // its checksum does not fit, or it is not what the index says
+
+	// unreadable is not nil when SQLite could not follow its pages. Writing to
+	// them may fail as well, and then for everyone: the document is left alone.
+	unreadable error
+}
+
+// read returns a document that the index lists as waiting, and verifies it,
+// unless its body is larger than budget.
+func (e *engine) read(k report.Key, budget int64) (document, error) {
+	var kind, id, op, code looseText
+	var version, state, accepted, crc, size looseInt
+	var body []byte
+	err := e.st.claimDocument.QueryRowContext(context.Background(), string(k.Kind), string(k.ID), budget).
+		Scan(&kind, &id, &version, &op, &state, &code, &accepted, &crc, &size, &body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return document{Change: report.Change{Key: k}, damaged: true}, nil
+	}
+	if isCorrupt(err) {
+		return document{Change: report.Change{Key: k}, damaged: true, unreadable: err}, nil
+	}
+	if err != nil {
+		return document{}, fmt.Errorf("read %s %q: %w", k.Kind, k.ID, err)
+	}
+	d := document{
+		waits: state == pending || state == resend,
+		size:  int64(size),
+		Change: report.Change{
+			Key: report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, Op: report.Op(op), Code: string(code),
+			Version: report.Version(version), AcceptedAt: time.UnixMicro(int64(accepted)).UTC(), Body: body,
+		},
+	}
+	d.damaged = d.Key != k || !d.waits || d.size <= budget && checksum(d.Change) != uint32(crc)
+	d.Key = k
+	return d, nil
+}

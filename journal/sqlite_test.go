@@ -1,0 +1,19 @@
+package journal_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"riskdex/journal"
+	"riskdex/journal/journaltest"
+)
+
+func TestSQLite(t *testing.T) {
+	journaltest.Run(t, func(t testing.TB, dir string, opt journal.Options) journal.Journal {
+		j, err := journal.OpenSQLite(t.Context(), filepath.Join(dir, "a folder", "risk?dex#1%20.db"), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	})
+}

@@ -1,0 +1,74 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"riskdex/report"
+)
+
+// maxBody is the largest body of one change. It keeps a record well below what
+// SQLite can hold.
+const maxBody = 512 << 20
+
+// checkDelivery returns why a delivery cannot be taken. It runs before the
+// delivery joins others in a transaction, so that it fails alone.
+func checkDelivery(d report.Delivery) error {
+	for i, c := range d.Changes {
+		if err := checkChange(c); err != nil {
+			return fmt.Errorf("append change %d of %d (%s %q): %w", i+1, len(d.Changes), c.Kind, c.ID, err)
+		}
+	}
+	return nil
+}
+
+func checkChange(c report.Change) error {
+	if err := checkKey(c.Key); err != nil {
+		return err
+	}
+	if c.OwnID != "" {
+		if _, err := report.ParseID(string(c.OwnID)); err != nil {
+			return fmt.Errorf("its own id: %w", err)
+		}
+	}
+	switch {
+	case c.Op != report.Index && c.Op != report.Delete:
+		return fmt.Errorf("no operation is called %q", c.Op)
+	case c.Op == report.Index && len(c.Body) == 0:
+		return errors.New("it has no body")
+	case c.Op == report.Delete && len(c.Body) != 0:
+		return errors.New("a delete has a body")
+	case len(c.Body) > maxBody:
+		return fmt.Errorf("its body has %d bytes; at most %d can be kept", len(c.Body), maxBody)
+	case len(c.Code) > report.MaxIDBytes || !utf8.ValidString(c.Code):
+		return fmt.Errorf("its code is not UTF-8 or longer than %d bytes", report.MaxIDBytes)
+	}
+	return nil
+}
+
+func checkSettlements(settlements []report.Settlement) error {
+	for _, s := range settlements {
+		err := checkKey(s.Key)
+		switch {
+		case err != nil:
+		case s.Version <= 0:
+			err = fmt.Errorf("version %d was never given out", s.Version)
+		case s.Outcome != report.Retry && !slices.Contains(report.Outcomes(), s.Outcome):
+			err = fmt.Errorf("no outcome is called %q", s.Outcome)
+		}
+		if err != nil {
+			return fmt.Errorf("settle %s %q: %w", s.Kind, s.ID, err)
+		}
+	}
+	return nil
+}
+
+func checkKey(k report.Key) error {
+	if _, err := report.ParseKind(string(k.Kind)); err != nil {
+		return err
+	}
+	_, err := report.ParseID(string(k.ID))
+	return err
+}

@@ -1,0 +1,67 @@
+package mappings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"riskdex/report"
+)
+
+const sentence = "Demonstrations are expected near the ministry on Friday; avoid the area, and allow two hours more to the airport. "
+
+// bigCity is about 40 KB: chapters of HTML and a map.
+func bigCity() string {
+	var b strings.Builder
+	b.WriteString(`{"id": 130, "code": "LON", "name": "London", "country": "gb", "airports": "LHR,LGW", "risk_level": {"id": "3", "name": "Medium"}, "geo": {"lat": 51.5, "lng": -0.12}, "chapters": [`)
+	for chapter := range 8 {
+		if chapter > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, `{"id": %d, "title": "Chapter %d", "sections": [`, chapter, chapter)
+		for section := range 4 {
+			if section > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, `{"title": "Section %d", "text": "<p>%s</p><p>It&rsquo;s <b>%s</b></p>\n"}`,
+				section, strings.Repeat(sentence, 4), strings.Repeat(sentence, 5))
+		}
+		b.WriteString(`]}`)
+	}
+	b.WriteString(`], "map": [`)
+	for i := range 60 {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, `{"name": "Hospital %d", "lat": 51.%d, "lng": -0.%d}`, i, i, i)
+	}
+	b.WriteString(`]}`)
+	return b.String()
+}
+
+// smallAdvisory is about 4 KB of plain text.
+func smallAdvisory() string {
+	return `{"id":12,"title":"Rail strike","risk_level":2,"country":"FR","duration":{"start_date":"2026-07-30","end_date":"2026-07-31"},"cities":[{"name":"Lille","code":"LIL"}],"text":"` +
+		strings.Repeat(sentence, 20) + `","advice":"` + strings.Repeat(sentence, 12) + `"}`
+}
+
+func BenchmarkAppendDocument(b *testing.B) {
+	s := builtinSet(b)
+	for name, c := range map[string]report.Change{
+		"city":     change(report.Cities, "130", bigCity()),
+		"advisory": change(report.Advisories, "12", smallAdvisory()),
+		"pdf":      change(report.Cities, "1", `{"id":1,"file":"`+strings.Repeat("JVBERi0x", 100_000)+`"}`),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.Body)))
+			b.ReportAllocs()
+			var dst []byte
+			for b.Loop() {
+				var err error
+				if dst, _, err = s.AppendDocument(dst[:0], c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package mappings
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// verdict is what a conversion makes of a value.
+type verdict int
+
+const (
+	absent    verdict = iota // it says nothing about the field
+	fits                     // the field has it
+	unfit                    // it is meant for the field but cannot be in it
+	container                // an object or array where the field takes a scalar
+)
+
+const (
+	maxLine    = 1_000      // bytes of a title or a name; a longer one is none
+	maxKeyword = 256        // bytes of a keyword; Elasticsearch refuses 32,766
+	maxText    = 20_000_000 // bytes of `text`; Elasticsearch reads strings of 50,000,000
+	maxSummary = 1_000_000  // bytes of a summary
+)
+
+// scalar returns the words of a string or number.
+func (x *extractor) scalar(at uint32) ([]byte, verdict) {
+	if x.tree.empty(at) {
+		return nil, absent
+	}
+	switch x.tree.nodes[at].kind {
+	case '"':
+		return bytes.TrimSpace(x.tree.text(at)), fits
+	case '0':
+		return x.tree.raw(at), fits
+	case '{', '[':
+		return nil, container
+	}
+	return nil, unfit
+}
+
+// line is readable words on one line: a title or a name.
+func (x *extractor) line(s []byte) ([]byte, verdict) {
+	if isBinary(s) {
+		return nil, unfit
+	}
+	x.cleaned = appendPlain(x.cleaned[:0], s, true)
+	switch {
+	case len(x.cleaned) == 0:
+		return nil, absent
+	case len(x.cleaned) > maxLine:
+		return nil, unfit
+	}
+	return x.cleaned, fits
+}
+
+// summary is readable words in paragraphs.
+func (x *extractor) summary(s []byte) ([]byte, verdict) {
+	if isBinary(s) {
+		return nil, unfit
+	}
+	x.cleaned = appendPlain(x.cleaned[:0], s, false)
+	switch {
+	case len(x.cleaned) == 0:
+		return nil, absent
+	case len(x.cleaned) > maxSummary:
+		return nil, unfit
+	}
+	return x.cleaned, fits
+}
+
+// code is a short word without white space, in upper case.
+func (x *extractor) code(s []byte) ([]byte, verdict) {
+	if len(s) > maxKeyword || bytes.ContainsAny(s, " \t\r\n") {
+		return nil, unfit
+	}
+	x.cleaned = append(x.cleaned[:0], bytes.ToUpper(s)...)
+	return x.cleaned, fits
+}
+
+// country is an ISO 3166 alpha-2 code, in upper case.
+func (x *extractor) country(s []byte) ([]byte, verdict) { return x.letters(s, 2) }
+
+// airport is an IATA code, in upper case.
+func (x *extractor) airport(s []byte) ([]byte, verdict) { return x.letters(s, 3) }
+
+// letters is exactly n ASCII letters, in upper case.
+func (x *extractor) letters(s []byte, n int) ([]byte, verdict) {
+	if len(s) != n {
+		return nil, unfit
+	}
+	x.cleaned = x.cleaned[:0]
+	for _, c := range s {
+		upper := c &^ 0x20
+		if upper < 'A' || upper > 'Z' {
+			return nil, unfit
+		}
+		x.cleaned = append(x.cleaned, upper)
+	}
+	return x.cleaned, fits
+}
+
+// riskLevel is a whole number from 1 to 5, or a label of the mapping file.
+func (x *extractor) riskLevel(s []byte) (int, verdict) {
+	if level, err := strconv.ParseFloat(string(s), 64); err == nil {
+		if level >= 1 && level <= 5 && level == float64(int(level)) {
+			return int(level), fits
+		}
+		return 0, unfit
+	}
+	x.cleaned = appendPlain(x.cleaned[:0], s, true)
+	if level, ok := x.mapping.RiskLevels[string(bytes.ToLower(x.cleaned))]; ok {
+		return level, fits
+	}
+	return 0, unfit
+}
+
+// riskLabel is what a risk level is called: words, not a number.
+func (x *extractor) riskLabel(s []byte) ([]byte, verdict) {
+	if _, err := strconv.ParseFloat(string(s), 64); err == nil {
+		return nil, absent
+	}
+	label, v := x.line(s)
+	if v == fits && len(label) > maxKeyword {
+		return nil, unfit
+	}
+	return label, v
+}

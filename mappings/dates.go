@@ -1,0 +1,68 @@
+package mappings
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+)
+
+// Unix times are seconds; from a value that no date in seconds has, they are
+// milliseconds. What is before 1973 is more likely a date such as 20260731 or
+// a counter than a time.
+const (
+	minSeconds = 1e8
+	minMillis  = 1e11
+	maxMillis  = 1e14
+)
+
+// parseTime reads a date or a time as feeds write them. A time without a zone
+// is in UTC. wholeDay says that the text is a date without a time of day.
+func parseTime(s []byte) (t time.Time, wholeDay, ok bool) {
+	if len(s) == 0 || len(s) > 40 || s[0] < '0' || s[0] > '9' {
+		return time.Time{}, false, false
+	}
+	if bytes.IndexAny(s, "-:") < 0 {
+		return unixTime(string(s))
+	}
+	text := string(s)
+	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		return t, true, t.Year() > 0
+	}
+	for _, layout := range []string{
+		time.RFC3339,
+		"2006-01-02T15:04:05Z0700",
+		"2006-01-02T15:04:05",
+		"2006-01-02T15:04Z07:00",
+		"2006-01-02T15:04",
+		"2006-01-02 15:04:05Z07:00",
+		"2006-01-02 15:04:05 Z0700",
+		time.DateTime,
+		"2006-01-02 15:04",
+	} {
+		if t, err := time.Parse(layout, text); err == nil {
+			t = t.UTC()
+			return t, false, t.Year() > 0 && t.Year() < 10_000
+		}
+	}
+	return time.Time{}, false, false
+}
+
+func unixTime(s string) (t time.Time, wholeDay, ok bool) {
+	n, err := strconv.ParseFloat(s, 64)
+	switch {
+	case err != nil:
+		return time.Time{}, false, false
+	case n >= minMillis && n < maxMillis:
+		return time.UnixMilli(int64(n)).UTC(), false, true
+	case n >= minSeconds && n < minMillis:
+		return time.UnixMilli(int64(n * 1000)).UTC(), false, true
+	}
+	return time.Time{}, false, false
+}
+
+// appendTime appends t as Elasticsearch reads it, to the millisecond.
+func appendTime(dst []byte, t time.Time) []byte {
+	dst = append(dst, '"')
+	dst = t.UTC().Truncate(time.Millisecond).AppendFormat(dst, time.RFC3339Nano)
+	return append(dst, '"')
+}

@@ -1,0 +1,124 @@
+package mappings
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// Why a change has no document.
+var (
+	errNoBody  = errors.New("it has no body, such as a delete")
+	errNotUTF8 = errors.New("its id or code is not valid UTF-8")
+)
+
+// AppendDocument appends to dst the document that Elasticsearch is to hold for
+// c: one line of JSON, without a line break at its end. It also returns the
+// names of the fields that the record has a value for which does not fit, in
+// the order of the document; such a value is left out of its field and is found
+// in `source` only, and in `text` when it is readable.
+//
+// It fails, and returns dst as it was, when c has no body, or a body that is
+// not one strictly valid JSON value (RFC 7493) nested at most 999 levels deep:
+// Elasticsearch would refuse it.
+//
+// AppendDocument may be called concurrently. It keeps nothing of c.
+func (s *Set) AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []string, err error) {
+	mapping := s.kinds[c.Kind]
+	switch {
+	case mapping == nil:
+		return dst, nil, fmt.Errorf("making the document of %s %q: there is no mapping for this kind", c.Kind, c.ID)
+	case c.Body == nil:
+		return dst, nil, fmt.Errorf("making the document of %s %q: %w", c.Kind, c.ID, errNoBody)
+	case !utf8.ValidString(string(c.ID)) || !utf8.ValidString(c.Code):
+		return dst, nil, fmt.Errorf("making the document of %s %q: %w", c.Kind, c.ID, errNotUTF8)
+	}
+	x := s.extractors.Get().(*extractor)
+	defer func() {
+		x.release()
+		s.extractors.Put(x)
+	}()
+	if err := x.tree.parse(c.Body); err != nil {
+		return dst, nil, fmt.Errorf("making the document of %s %q: its body: %w", c.Kind, c.ID, err)
+	}
+	x.mapping, x.dst, x.unfit = mapping, dst, nil
+	x.document(c)
+	return x.dst, x.unfit, nil
+}
+
+func (x *extractor) document(c report.Change) {
+	x.dst = append(x.dst, `{"id":`...)
+	x.dst, _ = jsontext.AppendQuote(x.dst, c.ID)
+	x.member("kind")
+	x.dst, _ = jsontext.AppendQuote(x.dst, c.Kind)
+
+	x.findRoots()
+	from := &x.mapping.Fields
+	if c.Code != "" && len(c.Code) <= maxKeyword {
+		x.member("code")
+		x.dst, _ = jsontext.AppendQuote(x.dst, c.Code)
+	} else {
+		x.first("code", from.Code, (*extractor).putCode)
+	}
+	x.first("title", from.Title, (*extractor).putLine)
+	x.list("names", from.Names, false, (*extractor).line)
+	x.countries(from.Country)
+	x.first("risk_level", from.RiskLevel, (*extractor).putRiskLevel)
+	x.first("risk_label", from.RiskLabel, (*extractor).putRiskLabel)
+	x.list("airports", from.Airports, true, (*extractor).airport)
+	x.places()
+	x.first("location", from.Location, (*extractor).putPoint)
+	x.first("summary", from.Summary, (*extractor).putSummary)
+	x.first("starts_at", from.StartsAt, (*extractor).putTime)
+	x.first("ends_at", from.EndsAt, (*extractor).putEnd)
+	x.first("published_at", from.PublishedAt, (*extractor).putTime)
+	x.first("updated_at", from.UpdatedAt, (*extractor).putTime)
+	x.text()
+
+	if !c.AcceptedAt.IsZero() {
+		x.member("received_at")
+		x.dst = appendTime(x.dst, c.AcceptedAt)
+	}
+	x.member("version")
+	x.dst = strconv.AppendInt(x.dst, int64(c.Version), 10)
+	x.member("source")
+	x.dst = appendCompact(x.dst, c.Body)
+	x.dst = append(x.dst, '}')
+}
+
+// findRoots finds the objects that hold the record's members.
+func (x *extractor) findRoots() {
+	x.roots = x.roots[:0]
+	for i := range x.mapping.Roots {
+		x.found = x.tree.find(x.found[:0], 0, x.mapping.Roots[i].steps)
+		for _, at := range x.found {
+			if x.tree.nodes[at].kind == '{' {
+				x.roots = append(x.roots, at)
+			}
+		}
+	}
+}
+
+// release forgets the record, and memory that was unusually large.
+func (x *extractor) release() {
+	const keep = 1 << 20
+	x.tree.release()
+	x.mapping, x.dst, x.unfit = nil, nil, nil
+	if cap(x.prose) > keep {
+		x.prose = nil
+	}
+	if cap(x.cleaned) > keep {
+		x.cleaned = nil
+	}
+	if cap(x.found) > keep/4 {
+		x.found, x.inner = nil, nil
+	}
+	if len(x.seen) > 1000 {
+		x.seen = make(map[string]struct{})
+	}
+}

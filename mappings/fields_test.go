@@ -1,0 +1,177 @@
+package mappings
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// field returns one field of the document that is made of body, as JSON without
+// white space, or "" where there is none; and whether it was reported as unfit.
+func field(t *testing.T, s *Set, name, body string) (value string, unfit bool) {
+	t.Helper()
+	doc, unfits, err := s.AppendDocument(nil, change(report.Cities, "1", body))
+	if err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(doc, &fields); err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return string(fields[name]), slices.Contains(unfits, name)
+}
+
+func TestFields(t *testing.T) {
+	s := builtinSet(t)
+	long := strings.Repeat("x ", 600)
+	for _, c := range []struct {
+		name, body, want string
+		unfit            bool
+	}{
+		{"title", `{"title":"  A\n <b>b</b>&amp;c "}`, `"A b&c"`, false},
+		{"title", `{"title":null,"name":"","headline":"x"}`, `"x"`, false},
+		{"title", `{"title":1984}`, `"1984"`, false},
+		{"title", `{"title":true}`, ``, true},
+		{"title", `{"title":{"en":"x"}}`, ``, true},
+		{"title", `{"title":[]}`, ``, false},
+		{"title", `{"title":"` + long + `"}`, ``, true},
+		{"title", `{"title":"` + long + `","name":"short"}`, `"short"`, false},
+		{"title", `{"Title":"x"}`, `"x"`, false},
+
+		{"names", `{"title":"T","name":"Washington, D.C.","aliases":"DC, District"}`, `["Washington, D.C.","DC","District"]`, false},
+		{"names", `{"alternateNames":["a","a",{"name":"b"}],"other_names":"c|d, e"}`, `["c","d","e","a","b"]`, false},
+		{"names", `{"aliases":[{"name":"b"}]}`, `["b"]`, false},
+
+		{"country", `{"country":"gb"}`, `"GB"`, false},
+		{"country", `{"country":"United Kingdom"}`, ``, true},
+		{"country", `{"country":"United Kingdom","country_code":"gb"}`, `"GB"`, false},
+		{"country", `{"countries":["fr","FR","be"]}`, `["FR","BE"]`, false},
+		{"country", `{"countryCode":"éé"}`, ``, true},
+
+		{"code", `{"code":"lon"}`, `"LON"`, false},
+		{"code", `{"code":"a b"}`, ``, true},
+		{"code", `{"code":"` + strings.Repeat("x", 40_000) + `"}`, ``, true},
+
+		{"risk_level", `{"risk_level":3}`, `3`, false},
+		{"risk_level", `{"risk_level":"4"}`, `4`, false},
+		{"risk_level", `{"risk_level":5.0}`, `5`, false},
+		{"risk_level", `{"risk_level":3.5}`, ``, true},
+		{"risk_level", `{"risk_level":0}`, ``, true},
+		{"risk_level", `{"risk_level":6}`, ``, true},
+		{"risk_level", `{"risk_level":"1e999"}`, ``, true},
+		{"risk_level", `{"risk_level":" LOW "}`, `1`, false},
+		{"risk_level", `{"riskLevel":"Moderate"}`, `2`, false},
+		{"risk_level", `{"risk_level":{"id":"3","name":"Medium"}}`, `3`, false},
+		{"risk_level", `{"risk_level":{"id":77,"name":"High"}}`, `4`, false},
+		{"risk_level", `{"risk_level":{"name":"Extreme"}}`, `5`, false},
+		{"risk_level", `{"risk_level":"dire"}`, ``, true},
+		{"risk_level", `{"risk_level":null}`, ``, false},
+		{"risk_level", `{"attributes":{"risk_level":2}}`, `2`, false},
+		{"risk_label", `{"risk_level":"dire"}`, `"dire"`, false},
+		{"risk_label", `{"risk_level":3}`, ``, false},
+		{"risk_label", `{"risk_level":{"id":"3","name":"Medium"}}`, `"Medium"`, false},
+
+		{"airports", `{"airports":"LHR, lgw;STN LHR"}`, `["LHR","LGW","STN"]`, false},
+		{"airports", `{"airports":["LHR",{"code":"LGW"}]}`, `["LHR","LGW"]`, false},
+		{"airports", `{"airports":["LHR","Heathrow"]}`, `["LHR"]`, true},
+		{"airports", `{"airports":[null,""]}`, ``, false},
+		{"airports", `{"airports":{"a":1}}`, ``, true},
+
+		{"places", `{"cities":[{"name":"Lille","code":"lil"},"Lens",null,{},{"x":1}]}`, `[{"name":"Lille","code":"LIL"},{"name":"Lens"}]`, false},
+		{"places", `{"regions":[{"name":"R","geo":{"lat":1,"lng":"2"}}]}`, `[{"name":"R","location":{"lat":1,"lon":2}}]`, false},
+		{"places", `{"regions":[{"name":"R","geo":{"lat":91,"lng":2}}]}`, `[{"name":"R"}]`, true},
+		{"places", `{"map":{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"Bank"},"geometry":{"type":"Point","coordinates":[2,1]}}]}}`,
+			`[{"name":"Bank","location":{"lat":1,"lon":2}}]`, false},
+
+		{"location", `{"geo":{"lat":51.5,"lng":-0.1}}`, `{"lat":51.5,"lon":-0.1}`, false},
+		{"location", `{"lat":"51.5","lng":" -0.1 "}`, `{"lat":51.5,"lon":-0.1}`, false},
+		{"location", `{"latitude":0,"longitude":0}`, `{"lat":0,"lon":0}`, false},
+		{"location", `{"location":"51.5, -0.1"}`, `{"lat":51.5,"lon":-0.1}`, false},
+		{"location", `{"location":"Central London"}`, ``, false},
+		{"location", `{"location":{"type":"Point","coordinates":[-0.1,51.5,12]}}`, `{"lat":51.5,"lon":-0.1}`, false},
+		{"location", `{"location":{"type":"Point","coordinates":["-0.1","51.5"]}}`, `{"lat":51.5,"lon":-0.1}`, false},
+		{"location", `{"geometry":{"type":"MultiPolygon","coordinates":[[[[0,0],[2,0],[2,2],[0,2],[0,0]]],[[[9,9],[8,8],[7,9],[9,9]]]]}}`, `{"lat":1,"lon":1}`, false},
+		{"location", `{"geometry":{"type":"Polygon","coordinates":[[[178,0],[-178,0],[-178,2],[178,2],[178,0]]]}}`, `{"lat":1,"lon":180}`, false},
+		{"location", `{"geometry":{"type":"LineString","coordinates":[[0,0],[4,2]]}}`, `{"lat":1,"lon":2}`, false},
+		{"location", `{"geometry":{"type":"Polygon","coordinates":[[[1,1],[1,1],[1,1]]]}}`, `{"lat":1,"lon":1}`, false},
+		{"location", `{"geo":{"lat":999,"lng":0}}`, ``, true},
+		{"location", `{"geo":{"lat":"NaN","lng":0}}`, ``, true},
+		{"location", `{"geo":{"lat":"1e400","lng":0}}`, ``, true},
+		{"location", `{"geo":{"lat":null,"lng":null}}`, ``, false},
+		{"location", `{"geo":{"type":"Polygon","coordinates":[[]]}}`, ``, false},
+		{"location", `{"geo":{"type":"Point","coordinates":[1]}}`, ``, true},
+		{"location", `{"geo":{"coordinates":[[1,[2]],{}]}}`, ``, true},
+
+		{"starts_at", `{"duration":{"start_date":"2026-07-30"}}`, `"2026-07-30T00:00:00Z"`, false},
+		{"starts_at", `{"starts_at":"2026-07-30T12:00:00.5+02:00"}`, `"2026-07-30T10:00:00.5Z"`, false},
+		{"starts_at", `{"starts_at":"2026-07-30 12:00:00"}`, `"2026-07-30T12:00:00Z"`, false},
+		{"starts_at", `{"starts_at":"2026-07-30T12:00"}`, `"2026-07-30T12:00:00Z"`, false},
+		{"starts_at", `{"starts_at":1783641600}`, `"2026-07-10T00:00:00Z"`, false},
+		{"starts_at", `{"starts_at":"1783641600"}`, `"2026-07-10T00:00:00Z"`, false},
+		{"starts_at", `{"starts_at":1783641600123}`, `"2026-07-10T00:00:00.123Z"`, false},
+		{"starts_at", `{"starts_at":20260730}`, ``, true},
+		{"starts_at", `{"starts_at":0}`, ``, true},
+		{"starts_at", `{"starts_at":9e99}`, ``, true},
+		{"starts_at", `{"starts_at":"2026-02-30"}`, ``, true},
+		{"starts_at", `{"starts_at":"0000-01-01"}`, ``, true},
+		{"starts_at", `{"starts_at":"9999-12-31T23:59:59-14:00"}`, ``, true},
+		{"starts_at", `{"starts_at":"soon"}`, ``, true},
+		{"starts_at", `{"starts_at":""}`, ``, false},
+		{"ends_at", `{"duration":{"end_date":"2026-07-31"}}`, `"2026-07-31T23:59:59Z"`, false},
+		{"ends_at", `{"ends_at":"2026-07-31T00:00:00Z"}`, `"2026-07-31T00:00:00Z"`, false},
+
+		{"summary", `{"summary":"<p>a</p><p>b</p>"}`, `"a\n\nb"`, false},
+		{"summary", `{"summary":"JVBERi0xLjQKJcOk"}`, ``, true},
+	} {
+		got, unfit := field(t, s, c.name, c.body)
+		if got != c.want || unfit != c.unfit {
+			t.Errorf("%s of %.120s is %s, unfit %v; want %s, %v", c.name, c.body, got, unfit, c.want, c.unfit)
+		}
+	}
+}
+
+// TestText: what of a record people can read, and what they cannot.
+func TestText(t *testing.T) {
+	s := builtinSet(t)
+	base64 := strings.Repeat("QUJDREVGR0g1", 30)
+	for _, c := range []struct{ body, want string }{
+		{`{"b":"second","a":["first",{"x":"third"}],"n":1,"t":true,"z":null,"e":"","w":"  "}`, `"second\n\nfirst\n\nthird"`},
+		{`{"id":"adv-1","slug":"a-b","attributes":{"name":"Oslo"},"type":"cities"}`, `"Oslo"`},
+		{`{"type":"strike","body":"Rail"}`, `"strike\n\nRail"`},
+		{`{"geo":{"type":"Point","coordinates":[1,2]}}`, ``},
+		{`{"country":"gb","airports":"LHR,LGW","code":"LON","lang":"en","tags":["NATO"]}`, `"NATO"`},
+		{`{"country":"Norway"}`, `"Norway"`},
+		{`{"a":"https://example.org/a.pdf","b":"www.example.org","c":"/media/a.png","d":"map of town.pdf","e":"plan.PDF","f":"mailto:a@example.org"}`, `"map of town.pdf"`},
+		{`{"a":"See https://example.org/x for more"}`, `"See https://example.org/x for more"`},
+		{`{"a":"2026-07-30","b":"2026-07-30T10:00:00Z","c":"12.5","d":"+44 20 7946 0000"}`, ``},
+		{`{"a":"0b7e0ad0-4c3f-4a61-9f0c-0b1de1a1b7aa","b":"d41d8cd98f00b204e9800998ecf8427e","c":"aGVsbG8gd29ybGQ=","d":"Ab3dEfGh1jKlMn0p"}`, ``},
+		{`{"file":"any","doc":"JVBERi0xLjQK","img":"data:image/png;base64,iVBORw0KGgo=","raw":"%PDF-1.4 hello","x":"` + base64 + `"}`, ``},
+		{`{"mime":"` + base64[:76] + `\r\n` + base64[:76] + `\r\n` + base64[:9] + `"}`, ``},
+		{`{"a":"before ` + base64 + ` after"}`, `"before  after"`},
+		{`{"a":"before ![x](data:image/png;base64,` + base64 + `) after"}`, `"before ![x](data:image/png;base64,) after"`},
+		{`{"a":"Wear gloves-and-hats-and-scarves-and-boots-and-coats please"}`, `"Wear gloves-and-hats-and-scarves-and-boots-and-coats please"`},
+		{`{"a":"\u0001\u0002\u0003\u0004\u0005PNG"}`, ``},
+		{`{"a":"pro\u00adtest\u0000 \u200bnow\u00a0here"}`, `"protest now here"`},
+		{`{"a":"東京"}`, `"東京"`},
+		{`{"a":"é"}`, `"é"`},
+		{`"https://example.org"`, ``},
+	} {
+		if got, _ := field(t, s, "text", c.body); got != c.want {
+			t.Errorf("the text of %.150s is %s, want %s", c.body, got, c.want)
+		}
+	}
+}
+
+// TestTextIsCut: a text beyond what Elasticsearch reads is cut at a paragraph.
+func TestTextIsCut(t *testing.T) {
+	words := strings.Repeat("many words ", maxText/22)
+	got, unfit := field(t, builtinSet(t), "text", `["`+words+`","`+words+`","`+words+`","last"]`)
+	if !unfit || len(got) > maxText+100 || !strings.HasSuffix(got, `words\n\nlast"`) {
+		t.Errorf("got %d bytes, unfit %v", len(got), unfit)
+	}
+}

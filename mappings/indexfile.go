@@ -1,0 +1,87 @@
+package mappings
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// indexFile is index.json: what Elasticsearch is to know of every index.
+type indexFile struct {
+	About    string                    `json:"about"`
+	Settings jsontext.Value            `json:"settings"`
+	Mappings map[string]jsontext.Value `json:"mappings"`
+}
+
+func parseIndex(data []byte) (indexFile, error) {
+	var f indexFile
+	if err := decodeStrict(data, &f); err != nil {
+		return f, err
+	}
+	switch {
+	case f.Settings.Kind() != '{':
+		return f, errors.New(`"settings" is missing or no object`)
+	case len(f.Mappings) == 0:
+		return f, errors.New(`"mappings" is missing`)
+	case f.Mappings["_meta"] != nil:
+		return f, errors.New(`"mappings" has "_meta", which riskdex writes itself; remove it`)
+	}
+	return f, nil
+}
+
+// hash identifies what an index and its documents are made from. Comments and
+// white space do not count.
+func hash(index indexFile, kind *kindMapping) (string, error) {
+	index.About = ""
+	withoutAbout := *kind
+	withoutAbout.About = ""
+	data, err := json.Marshal([]any{index, withoutAbout}, json.Deterministic(true))
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// meta is `_meta` of an index's mapping.
+type meta struct {
+	Riskdex struct {
+		Hash string `json:"hash"`
+	} `json:"riskdex"`
+}
+
+// indexBody is what an index and a template have in common.
+type indexBody struct {
+	Settings jsontext.Value            `json:"settings"`
+	Mappings map[string]jsontext.Value `json:"mappings"`
+	Aliases  map[string]aliasBody      `json:"aliases,omitzero"`
+}
+
+type aliasBody struct {
+	IsWriteIndex bool `json:"is_write_index"`
+}
+
+type templateBody struct {
+	IndexPatterns   []string  `json:"index_patterns"`
+	Priority        int       `json:"priority"`
+	AllowAutoCreate bool      `json:"allow_auto_create"`
+	Template        indexBody `json:"template"`
+}
+
+// body returns the settings and mapping of an index, marked with the hash.
+func (f indexFile) body(hash string) (indexBody, error) {
+	var m meta
+	m.Riskdex.Hash = hash
+	marked, err := json.Marshal(m)
+	if err != nil {
+		return indexBody{}, err
+	}
+	mappings := map[string]jsontext.Value{"_meta": marked}
+	for name, value := range f.Mappings {
+		mappings[name] = value
+	}
+	return indexBody{Settings: f.Settings, Mappings: mappings}, nil
+}

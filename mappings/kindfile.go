@@ -1,0 +1,125 @@
+package mappings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// kindMapping is one mapping file: where the fields of a kind come from. Each
+// field has pointers, tried in order.
+type kindMapping struct {
+	About string `json:"about"`
+
+	// Roots are where in a delivery the record may be. Every one that is there
+	// is looked at, in order, for every field.
+	Roots []pointer `json:"roots"`
+
+	Fields struct {
+		Code        []pointer `json:"code"`
+		Title       []pointer `json:"title"`
+		Names       []source  `json:"names"`
+		Country     []source  `json:"country"`
+		RiskLevel   []pointer `json:"risk_level"`
+		RiskLabel   []pointer `json:"risk_label"`
+		Airports    []source  `json:"airports"`
+		Location    []pointer `json:"location"`
+		Summary     []pointer `json:"summary"`
+		StartsAt    []pointer `json:"starts_at"`
+		EndsAt      []pointer `json:"ends_at"`
+		PublishedAt []pointer `json:"published_at"`
+		UpdatedAt   []pointer `json:"updated_at"`
+	} `json:"fields"`
+
+	// Places are found by Each; the other pointers start at each of them.
+	Places struct {
+		Each     []pointer `json:"each"`
+		Name     []pointer `json:"name"`
+		Code     []pointer `json:"code"`
+		Location []pointer `json:"location"`
+	} `json:"places"`
+
+	// RiskLevels says which level a label means, in lower case.
+	RiskLevels map[string]int `json:"risk_levels"`
+
+	// NotText are names of members whose strings are never part of `text`.
+	NotText []string `json:"not_text"`
+
+	notText map[string]bool // folded
+}
+
+// source is where the values of a list are: a pointer, or a pointer and the
+// characters that separate several values in one string.
+type source struct {
+	at    pointer
+	split string
+}
+
+type splitSource struct {
+	At    pointer `json:"at"`
+	Split string  `json:"split"`
+}
+
+// UnmarshalJSONFrom reads "/airports" or {"at": "/airports", "split": ","}.
+func (s *source) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return s.at.UnmarshalJSONFrom(d)
+	}
+	var both splitSource
+	if err := json.UnmarshalDecode(d, &both); err != nil {
+		return err
+	}
+	s.at, s.split = both.At, both.Split
+	return nil
+}
+
+// MarshalJSONTo writes what UnmarshalJSONFrom reads.
+func (s source) MarshalJSONTo(e *jsontext.Encoder) error {
+	return json.MarshalEncode(e, splitSource{s.at, s.split})
+}
+
+func parseKind(data []byte) (*kindMapping, error) {
+	m := new(kindMapping)
+	if err := decodeStrict(data, m); err != nil {
+		return nil, err
+	}
+	if len(m.Roots) == 0 {
+		return nil, errors.New(`"roots" is empty: "" is the record itself`)
+	}
+	for label, level := range m.RiskLevels {
+		if level < 1 || level > 5 {
+			return nil, fmt.Errorf("risk_levels: %q is level %d; levels are 1 to 5", label, level)
+		}
+		if string(bytes.ToLower([]byte(label))) != label {
+			return nil, fmt.Errorf("risk_levels: write %q in lower case; labels are compared without regard to case", label)
+		}
+	}
+	m.notText = make(map[string]bool, len(m.NotText))
+	for _, name := range m.NotText {
+		m.notText[string(appendFolded(nil, []byte(name)))] = true
+	}
+	return m, nil
+}
+
+// decodeStrict decodes JSON that has no unknown and no duplicate members. Its
+// errors name the line.
+func decodeStrict(data []byte, v any) error {
+	err := json.Unmarshal(data, v, json.RejectUnknownMembers(true))
+	if err == nil {
+		return nil
+	}
+	offset := int64(-1)
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		offset = semantic.ByteOffset
+	}
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		offset = syntactic.ByteOffset
+	}
+	if offset < 0 || offset > int64(len(data)) {
+		return err
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:offset], []byte("\n")), err)
+}

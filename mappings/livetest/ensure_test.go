@@ -1,0 +1,233 @@
+package livetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// aliasOf returns the indices behind the alias of cities: whether each is the
+// one that is written to.
+func aliasOf(t *testing.T, x *mappings.Indices) map[string]bool {
+	t.Helper()
+	status, body := try(t, x.Client, esapi.IndicesGetAliasRequest{Name: []string{x.Alias(report.Cities)}})
+	if status == 404 {
+		return nil
+	}
+	var indices map[string]struct {
+		Aliases map[string]struct {
+			Write bool `json:"is_write_index"`
+		}
+	}
+	if err := json.Unmarshal(body, &indices); err != nil {
+		t.Fatal(err)
+	}
+	behind := make(map[string]bool)
+	for name, index := range indices {
+		behind[name] = index.Aliases[x.Alias(report.Cities)].Write
+	}
+	return behind
+}
+
+func wantAlias(t *testing.T, x *mappings.Indices, n int) {
+	t.Helper()
+	behind := aliasOf(t, x)
+	if len(behind) != 1 || !behind[x.Index(report.Cities, n)] {
+		t.Errorf("the alias %s has %v, want %s to be written to", x.Alias(report.Cities), behind, x.Index(report.Cities, n))
+	}
+}
+
+// counter is a resend that counts.
+type counter int
+
+func (c *counter) resend(context.Context) error { *c++; return nil }
+
+func TestEnsureCreatesOnce(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	called := 0
+	err := x.Ensure(t.Context(), report.Cities, func(context.Context) error {
+		called++
+		if behind := aliasOf(t, x); behind != nil {
+			t.Errorf("the documents are marked when the index is there already: %v", behind)
+		}
+		return nil
+	})
+	if err != nil || called != 1 {
+		t.Fatalf("got %v after %d calls", err, called)
+	}
+	wantAlias(t, x, 1)
+
+	var again counter
+	restarted := newIndices(t, x.Prefix)
+	for _, x := range []*mappings.Indices{x, restarted} {
+		if err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again != 0 {
+		t.Errorf("everything is sent again %d times though the alias is there", again)
+	}
+	if changed, err := x.MappingChanged(t.Context(), report.Cities); changed || err != nil {
+		t.Errorf("the mapping changed: %v, %v", changed, err)
+	}
+}
+
+func TestEnsureCreatesNothingWhenMarkingFails(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	broken := errors.New("the journal is away")
+	err := x.Ensure(t.Context(), report.Cities, func(context.Context) error { return broken })
+	if !errors.Is(err, broken) || aliasOf(t, x) != nil {
+		t.Fatalf("got %v, alias %v", err, aliasOf(t, x))
+	}
+	// The template is there by now: a write to the missing alias creates nothing.
+	for _, name := range []string{x.Alias(report.Cities), x.Index(report.Cities, 7)} {
+		status, body := try(t, x.Client, esapi.IndexRequest{Index: name, Body: strings.NewReader(`{"any":"thing"}`)})
+		if status != 404 || !strings.Contains(string(body), "index_not_found_exception") {
+			t.Errorf("a write to the missing %s gets %d %s", name, status, body)
+		}
+	}
+}
+
+func TestEnsureGivesTheLatestIndexItsAlias(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	for _, name := range []string{x.Index(report.Cities, 2), x.Index(report.Cities, 10), x.Alias(report.Cities) + "-v11-old"} {
+		must(t, x.Client, esapi.IndicesCreateRequest{Index: name})
+	}
+	var marked counter
+	if err := x.Ensure(t.Context(), report.Cities, marked.resend); err != nil {
+		t.Fatal(err)
+	}
+	wantAlias(t, x, 10)
+	if marked != 1 {
+		t.Errorf("everything is sent again %d times, want once: nobody knows what that index holds", marked)
+	}
+}
+
+// TestEnsureInARace lets two processes find nothing before either creates.
+func TestEnsureInARace(t *testing.T) {
+	prefix := elastictest.Prefix(t)
+	var both, done sync.WaitGroup
+	both.Add(2)
+	for range 2 {
+		x := newIndices(t, prefix)
+		first := true
+		done.Go(func() {
+			err := x.Ensure(t.Context(), report.Cities, func(context.Context) error {
+				if first {
+					first = false
+					both.Done()
+					both.Wait()
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	done.Wait()
+	wantAlias(t, newIndices(t, prefix), 1)
+}
+
+// TestEnsureAfterALoss: index and template vanish while the process runs.
+func TestEnsureAfterALoss(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	var marked counter
+	for range 2 {
+		if err := x.Ensure(t.Context(), report.Cities, marked.resend); err != nil {
+			t.Fatal(err)
+		}
+		wantAlias(t, x, 1)
+		must(t, x.Client, esapi.IndicesGetIndexTemplateRequest{Name: x.Template(report.Cities)})
+		must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{x.Index(report.Cities, 1)}})
+		must(t, x.Client, esapi.IndicesDeleteIndexTemplateRequest{Name: x.Template(report.Cities)})
+	}
+	if marked != 2 {
+		t.Errorf("everything is sent again %d times, want for each of 2 new indices", marked)
+	}
+}
+
+func TestEnsureSaysWhatIsInTheWay(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	must(t, x.Client, esapi.IndicesCreateRequest{Index: x.Alias(report.Cities)})
+	err := x.Ensure(t.Context(), report.Cities, nothing)
+	answer, ok := errors.AsType[*mappings.ResponseError](err)
+	if !ok || answer.Status != 400 || answer.Type != "invalid_alias_name_exception" || !strings.Contains(err.Error(), "delete it") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMappingChanged(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	if changed, err := x.MappingChanged(t.Context(), report.Cities); changed || err != nil {
+		t.Errorf("without an index: %v, %v", changed, err)
+	}
+	if err := x.Ensure(t.Context(), report.Cities, nothing); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		file, old, new string
+		want           bool
+	}{
+		"comment":  {"cities.json", "Where the fields", "From where the fields", false},
+		"pointer":  {"cities.json", `"/city_code"`, `"/town_code"`, true},
+		"mapping":  {"index.json", `"byte"`, `"short"`, true},
+		"its kind": {"advisories.json", `"/headline"`, `"/heading"`, false},
+	} {
+		files := make(fstest.MapFS)
+		for _, file := range []string{"index.json", "search.json", "cities.json", "advisories.json", "special-reports.json"} {
+			data, err := os.ReadFile("../" + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(data)
+			if file == c.file {
+				if text = strings.Replace(text, c.old, c.new, 1); text == string(data) {
+					t.Fatalf("%s has no %s", file, c.old)
+				}
+			}
+			files[file] = &fstest.MapFile{Data: []byte(text)}
+		}
+		set, err := mappings.Load(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := newIndices(t, x.Prefix)
+		other.Set = set
+		if changed, err := other.MappingChanged(t.Context(), report.Cities); changed != c.want || err != nil {
+			t.Errorf("%s: %v, %v", name, changed, err)
+		}
+	}
+}
+
+// TestTemplateGivesAnIndexItsMapping: whoever creates the next index by name
+// alone gets the same mapping.
+func TestTemplateGivesAnIndexItsMapping(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	if err := x.Ensure(t.Context(), report.Cities, nothing); err != nil {
+		t.Fatal(err)
+	}
+	next := x.Index(report.Cities, 2)
+	must(t, x.Client, esapi.IndicesCreateRequest{Index: next})
+	var got map[string]struct{ Mappings map[string]any }
+	body := must(t, x.Client, esapi.IndicesGetMappingRequest{Index: []string{next, x.Alias(report.Cities)}})
+	if err := json.Unmarshal(body, &got); err != nil {
+		t.Fatal(err)
+	}
+	a, _ := json.Marshal(got[next])
+	b, _ := json.Marshal(got[x.Index(report.Cities, 1)])
+	if string(a) != string(b) || !strings.Contains(string(a), `"riskdex"`) {
+		t.Errorf("got %s, want %s", a, b)
+	}
+}

@@ -1,0 +1,123 @@
+package mappings
+
+import (
+	"bytes"
+	"html"
+
+	markup "golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// appendPlain appends the readable text of s, which may have HTML markup and
+// entities, as one line or in paragraphs.
+func appendPlain(dst, s []byte, oneLine bool) []byte {
+	p := prose{buf: dst, start: len(dst), oneLine: oneLine}
+	if hasTag(s) && p.writeMarkup(s) {
+		return p.buf
+	}
+	if bytes.IndexByte(s, '&') < 0 {
+		p.write(s)
+		return p.buf
+	}
+	plain := []byte(html.UnescapeString(string(s)))
+	if hasTag(plain) && p.writeMarkup(plain) { // the markup itself was escaped
+		return p.buf
+	}
+	p.write(plain)
+	return p.buf
+}
+
+// hasTag reports whether s may have markup: "<" before a letter, "/" or "!".
+func hasTag(s []byte) bool {
+	for {
+		i := bytes.IndexByte(s, '<')
+		if i < 0 || i+1 >= len(s) {
+			return false
+		}
+		c := s[i+1] | 0x20
+		if 'a' <= c && c <= 'z' || s[i+1] == '/' || s[i+1] == '!' {
+			return true
+		}
+		s = s[i+1:]
+	}
+}
+
+// writeMarkup adds the text of HTML. It returns false, and adds nothing, when
+// none of what looks like a tag is one.
+func (p *prose) writeMarkup(s []byte) bool {
+	p.inMarkup = true
+	hidden := false      // inside script or style
+	elements, at := 0, 0 // tags so far; where in s the token starts
+	unknown := 0         // tags that HTML does not have
+	for z := markup.NewTokenizer(bytes.NewReader(s)); ; {
+		kind := z.Next()
+		raw := s[at : at+len(z.Raw())]
+		at += len(raw)
+		switch kind {
+		case markup.ErrorToken:
+			if elements > 0 {
+				p.write(raw) // a tag that never ends is text after all
+				return true
+			}
+			*p = prose{buf: p.buf[:p.start], start: p.start, oneLine: p.oneLine}
+			return false
+		case markup.TextToken:
+			if !hidden {
+				p.write(z.Text())
+			}
+		case markup.CommentToken:
+			elements++
+			if raw[len(raw)-1] != '>' {
+				p.write(raw)
+			}
+		case markup.DoctypeToken:
+			elements++
+		case markup.StartTagToken, markup.SelfClosingTagToken:
+			name, _ := z.TagName()
+			tag := atom.Lookup(name)
+			if hidden = tag == atom.Script || tag == atom.Style; !hidden {
+				z.NextIsNotRawText()
+			}
+			if tag == 0 {
+				if unknown++; unknown <= maxUnknown && !hasEnd(s[at:], raw, name) {
+					p.write(raw)
+					continue
+				}
+			}
+			elements++
+			p.element(tag)
+		case markup.EndTagToken:
+			name, _ := z.TagName()
+			hidden = false
+			elements++
+			p.element(atom.Lookup(name))
+		}
+	}
+}
+
+// maxUnknown bounds the work of looking for end tags.
+const maxUnknown = 50
+
+// hasEnd tells <para>, which some markup has, from <your name>, which is text:
+// a tag has an attribute with a value, ends itself, or is ended later on.
+func hasEnd(rest, raw, name []byte) bool {
+	return bytes.IndexByte(raw, '=') >= 0 || bytes.HasSuffix(raw, []byte("/>")) ||
+		bytes.Contains(rest, append([]byte("</"), raw[1:1+len(name)]...))
+}
+
+// element adds the white space that a tag stands for.
+func (p *prose) element(tag atom.Atom) {
+	switch tag {
+	case atom.Br:
+		p.lineBreak()
+	case 0, atom.Td, atom.Th, atom.Img, atom.Button, atom.Input, atom.Label, atom.Iframe:
+		p.widen(space)
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Caption, atom.Center,
+		atom.Dd, atom.Details, atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt, atom.Fieldset,
+		atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5,
+		atom.H6, atom.Head, atom.Header, atom.Hr, atom.Html, atom.Legend, atom.Li, atom.Main, atom.Menu,
+		atom.Nav, atom.Ol, atom.Option, atom.P, atom.Pre, atom.Script, atom.Section, atom.Style,
+		atom.Summary, atom.Table, atom.Tbody, atom.Textarea, atom.Tfoot, atom.Thead, atom.Title, atom.Tr, atom.Ul:
+		p.widen(paragraph)
+	}
+}

@@ -1,0 +1,73 @@
+package mappings
+
+// places writes the places that a record names, each with what is known of its
+// name, code and location.
+func (x *extractor) places() {
+	var seen tally
+	from := &x.mapping.Places
+	start, count := len(x.dst), 0
+	x.member("places")
+	x.dst = append(x.dst, '[')
+	for _, root := range x.roots {
+		for i := range from.Each {
+			x.found = x.tree.find(x.found[:0], root, from.Each[i].steps)
+			for _, at := range x.found {
+				if x.tree.empty(at) {
+					continue
+				}
+				if x.place(at, count == 0, &seen) {
+					count++
+				}
+			}
+		}
+	}
+	if seen.unfit > 0 {
+		x.unfit = append(x.unfit, "places")
+	}
+	if count == 0 {
+		x.dst = x.dst[:start]
+		return
+	}
+	x.dst = append(x.dst, ']')
+}
+
+// place writes one place, unless nothing of it is known.
+func (x *extractor) place(at uint32, isFirst bool, seen *tally) bool {
+	from := &x.mapping.Places
+	start := len(x.dst)
+	if !isFirst {
+		x.dst = append(x.dst, ',')
+	}
+	open := len(x.dst)
+	x.part(at, "name", from.Name, (*extractor).putLine, seen)
+	x.part(at, "code", from.Code, (*extractor).putCode, seen)
+	x.part(at, "location", from.Location, (*extractor).putPoint, seen)
+	if len(x.dst) == open {
+		x.dst = x.dst[:start]
+		return false
+	}
+	x.dst[open] = '{' // in place of the comma before the first member
+	x.dst = append(x.dst, '}')
+	return true
+}
+
+// part writes the first value of one member of a place that fits.
+func (x *extractor) part(place uint32, name string, from []pointer, convert func(*extractor, uint32) verdict, seen *tally) {
+	bad := false
+	for i := range from {
+		x.inner = x.tree.find(x.inner[:0], place, from[i].steps)
+		for _, at := range x.inner {
+			start := len(x.dst)
+			x.member(name)
+			v := convert(x, at)
+			if v == fits {
+				return
+			}
+			x.dst = x.dst[:start]
+			bad = bad || v == unfit
+		}
+	}
+	if bad {
+		seen.count(unfit)
+	}
+}

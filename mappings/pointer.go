@@ -1,0 +1,97 @@
+package mappings
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// pointer says where in a record a value is: a JSON Pointer (RFC 6901) in which
+// `*` stands for every element of an array. Member names are compared without
+// regard to case, `_` and `-`, so /risk_level finds riskLevel too. The empty
+// pointer is the record itself.
+type pointer struct {
+	text  string
+	steps []step
+}
+
+type step struct {
+	name  string // folded
+	every bool   // `*`
+}
+
+var errPointer = errors.New(`a pointer is "" or starts with "/"; "~" is written ~0 and "/" in a name ~1`)
+
+func parsePointer(text string) (pointer, error) {
+	p := pointer{text: text}
+	if text == "" {
+		return p, nil
+	}
+	rest, ok := strings.CutPrefix(text, "/")
+	if !ok || !strings.HasPrefix(text, "/") {
+		return pointer{}, errPointer
+	}
+	for name := range strings.SplitSeq(rest, "/") {
+		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(name), "~") {
+			return pointer{}, errPointer
+		}
+		if name == "*" {
+			p.steps = append(p.steps, step{every: true})
+			continue
+		}
+		plain := strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		p.steps = append(p.steps, step{name: string(appendFolded(nil, []byte(plain)))})
+	}
+	return p, nil
+}
+
+// UnmarshalJSONFrom reads a pointer from a string of a mapping file.
+func (p *pointer) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	token, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	if token.Kind() != '"' {
+		return errPointer
+	}
+	*p, err = parsePointer(token.String())
+	return err
+}
+
+// MarshalJSONTo writes the pointer as it was read.
+func (p pointer) MarshalJSONTo(e *jsontext.Encoder) error {
+	return e.WriteToken(jsontext.String(p.text))
+}
+
+// find appends to dst the values that steps lead to, in document order. There
+// are no more of them than the record has nodes.
+func (t *tree) find(dst []uint32, from uint32, steps []step) []uint32 {
+	if len(steps) == 0 {
+		return append(dst, from)
+	}
+	parent := &t.nodes[from]
+	if steps[0].every != (parent.kind == '[') || parent.kind != '[' && parent.kind != '{' {
+		return dst
+	}
+	for at := parent.first; at != none; at = t.nodes[at].next {
+		if steps[0].every || string(t.named(at)) == steps[0].name {
+			dst = t.find(dst, at, steps[1:])
+		}
+	}
+	return dst
+}
+
+// appendFolded appends name in lower case without `_` and `-`.
+func appendFolded(dst, name []byte) []byte {
+	for _, c := range name {
+		switch {
+		case c == '_' || c == '-':
+		case 'A' <= c && c <= 'Z':
+			dst = append(dst, c+'a'-'A')
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,178 @@
+package mappings
+
+import "bytes"
+
+// appendReadable appends what a person would read in the string s: its text
+// without markup, or nothing when it is an address, an id, a date or a file.
+func appendReadable(dst, s []byte) []byte {
+	s = bytes.TrimSpace(s)
+	if isBinary(s) {
+		return dst
+	}
+	start := len(dst)
+	dst = appendPlain(dst, s, false)
+	plain := withoutLongRuns(dst[start:])
+	if !isReadable(plain) {
+		return dst[:start]
+	}
+	return dst[:start+len(plain)]
+}
+
+// isBinary reports whether s is a file rather than text: base64, a data: URI,
+// or bytes with control characters.
+func isBinary(s []byte) bool {
+	if bytes.HasPrefix(s, []byte("%PDF-")) {
+		return true
+	}
+	head := s[:min(len(s), 4096)]
+	if bytes.HasPrefix(head, []byte("data:")) && bytes.IndexByte(head, ',') > 0 && !bytes.ContainsAny(head, " \n") {
+		return true
+	}
+	controls := 0
+	for _, c := range head {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' {
+			controls++
+		}
+	}
+	const few = 4 // strays in a text
+	return controls > few && controls > len(head)/16 || isBase64(s)
+}
+
+// isBase64 recognizes base64, in one line or in many, by its alphabet and by
+// lines of a length that words do not have.
+func isBase64(s []byte) bool {
+	if bytes.HasPrefix(s, []byte("JVBERi0")) && bytes.IndexByte(s, ' ') < 0 { // a PDF
+		return true
+	}
+	lines, run := 0, 0
+	for _, c := range s {
+		switch {
+		case inBase64(c):
+			run++
+		case c != '\n' && c != '\r' && c != ' ':
+			return false
+		case run >= minBase64:
+			lines, run = lines+1, 0
+		case run > 0:
+			return false
+		}
+	}
+	return lines > 0 || run >= minBase64 // the last line may be short
+}
+
+// minBase64 is longer than words are, and shorter than the lines of base64.
+const minBase64 = 40
+
+func inBase64(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		c == '+' || c == '/' || c == '=' || c == '-' || c == '_'
+}
+
+// maxRun is the longest run of letters and digits that can be a word; anything
+// longer, such as an image within a text, is cut out.
+const maxRun = 128
+
+// withoutLongRuns removes them in place.
+func withoutLongRuns(s []byte) []byte {
+	kept, from := 0, 0
+	for {
+		start := longRun(s, from)
+		if start < 0 {
+			return s[:kept+copy(s[kept:], s[from:])]
+		}
+		kept += copy(s[kept:], s[from:start])
+		for from = start; from < len(s) && inBase64(s[from]); from++ {
+		}
+	}
+}
+
+// longRun returns where the first run of more than maxRun is, at from or after,
+// or -1. It looks at one byte in a hundred or so: any that cannot be in a word
+// rules out every run across it.
+func longRun(s []byte, from int) int {
+	for from+maxRun < len(s) {
+		i := from + maxRun
+		for i >= from && inBase64(s[i]) {
+			i--
+		}
+		if i < from {
+			return from
+		}
+		from = i + 1
+	}
+	return -1
+}
+
+// isReadable reports whether plain text has a word in it that is for people.
+func isReadable(s []byte) bool {
+	if !hasLetter(s) {
+		return false
+	}
+	if _, _, isTime := parseTime(s); isTime {
+		return false
+	}
+	if len(s) == 2 && s[0] < 0x80 { // the code of a country or a language
+		return false
+	}
+	for word := range bytes.FieldsSeq(s) {
+		if !isAddress(word) && !isOpaque(word) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasLetter(s []byte) bool {
+	for _, c := range s {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80 {
+			return true
+		}
+	}
+	return false
+}
+
+// isAddress reports whether a word is a URL, a path or the name of a file.
+func isAddress(word []byte) bool {
+	if bytes.Contains(word, []byte("://")) || word[0] == '/' && len(word) > 1 {
+		return true
+	}
+	for _, prefix := range []string{"www.", "mailto:", "tel:", "urn:", "application/", "image/", "text/"} {
+		if len(word) > len(prefix) && bytes.EqualFold(word[:len(prefix)], []byte(prefix)) {
+			return true
+		}
+	}
+	dot := bytes.LastIndexByte(word, '.')
+	if dot < 1 || len(word)-dot > len(".docx") {
+		return false
+	}
+	switch string(bytes.ToLower(word[dot+1:])) {
+	case "pdf", "jpg", "jpeg", "png", "gif", "svg", "webp", "tif", "tiff", "html", "htm", "xml", "json", "zip", "docx":
+		return true
+	}
+	return false
+}
+
+// isOpaque reports whether a word is an id, a hash or a token: hexadecimal, or
+// long with digits and letters of both cases, or padded base64.
+func isOpaque(word []byte) bool {
+	if len(word) >= 8 && len(word)%4 == 0 && word[len(word)-1] == '=' {
+		return true
+	}
+	if len(word) < 16 {
+		return false
+	}
+	var digit, upper, lower, beyondHex bool
+	for _, c := range word {
+		switch {
+		case '0' <= c && c <= '9':
+			digit = true
+		case 'a' <= c && c <= 'z':
+			lower, beyondHex = true, beyondHex || c > 'f'
+		case 'A' <= c && c <= 'Z':
+			upper, beyondHex = true, beyondHex || c > 'F'
+		case !inBase64(c):
+			return false
+		}
+	}
+	return digit && (!beyondHex || upper && lower)
+}

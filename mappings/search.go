@@ -1,0 +1,112 @@
+package mappings
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// Result is what a search found.
+type Result struct {
+	Total int  // documents that match
+	More  bool // Total is a lower bound
+	Hits  []Hit
+}
+
+// Hit is one document that was found, best first.
+type Hit struct {
+	Kind      report.Kind
+	ID        report.ID
+	Score     float64
+	Code      string
+	Title     string
+	Countries []string // ISO 3166 alpha-2
+	RiskLevel int      // 1 to 5; 0 when the report states none
+	RiskLabel string
+
+	// Highlights are the places of a match, by field, as HTML: what matches is
+	// within <em>, everything else is escaped.
+	Highlights map[string][]string
+}
+
+// Search runs a body made by SearchBody on aliases or indices. Those that do
+// not exist are passed over. A search that not every shard could answer is an
+// error rather than an incomplete result.
+func Search(ctx context.Context, client *elasticsearch.Client, indices []string, body []byte) (Result, error) {
+	yes, no := true, false
+	answer, err := perform(ctx, client, esapi.SearchRequest{
+		Index:                     indices,
+		Body:                      bytes.NewReader(body),
+		IgnoreUnavailable:         &yes,
+		AllowNoIndices:            &yes,
+		AllowPartialSearchResults: &no,
+	})
+	if err != nil {
+		return Result{}, fmt.Errorf("searching %s: %w", strings.Join(indices, ", "), err)
+	}
+	var found searchAnswer
+	if err := json.Unmarshal(answer, &found); err != nil {
+		return Result{}, fmt.Errorf("searching %s: reading the answer: %w", strings.Join(indices, ", "), err)
+	}
+	result := Result{Total: found.Hits.Total.Value, More: found.Hits.Total.Relation != "eq"}
+	for _, hit := range found.Hits.Hits {
+		result.Hits = append(result.Hits, Hit{
+			Kind:       hit.Source.Kind,
+			ID:         report.ID(hit.ID),
+			Score:      hit.Score,
+			Code:       hit.Source.Code,
+			Title:      hit.Source.Title,
+			Countries:  hit.Source.Country,
+			RiskLevel:  hit.Source.RiskLevel,
+			RiskLabel:  hit.Source.RiskLabel,
+			Highlights: hit.Highlight,
+		})
+	}
+	return result, nil
+}
+
+type searchAnswer struct {
+	Hits struct {
+		Total struct {
+			Value    int    `json:"value"`
+			Relation string `json:"relation"`
+		} `json:"total"`
+		Hits []struct {
+			ID     string  `json:"_id"`
+			Score  float64 `json:"_score"`
+			Source struct {
+				Kind      report.Kind `json:"kind"`
+				Code      string      `json:"code"`
+				Title     string      `json:"title"`
+				Country   oneOrMore   `json:"country"`
+				RiskLevel int         `json:"risk_level"`
+				RiskLabel string      `json:"risk_label"`
+			} `json:"_source"`
+			Highlight map[string][]string `json:"highlight"`
+		} `json:"hits"`
+	} `json:"hits"`
+}
+
+// oneOrMore reads a field that is a string, or an array of them.
+type oneOrMore []string
+
+// UnmarshalJSONFrom reads either form.
+func (o *oneOrMore) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() == '[' {
+		return json.UnmarshalDecode(d, (*[]string)(o))
+	}
+	var one string
+	if err := json.UnmarshalDecode(d, &one); err != nil {
+		return err
+	}
+	*o = oneOrMore{one}
+	return nil
+}

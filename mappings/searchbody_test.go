@@ -1,0 +1,57 @@
+package mappings
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+func TestSearchBody(t *testing.T) {
+	s := builtinSet(t)
+	words := "  quotes \" and \\ and\n\"{{filter}}\"  \xff"
+	body, err := s.SearchBody(words, SearchOptions{Kinds: []report.Kind{report.Cities}, Size: 5, From: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !jsontext.Value(body).IsValid() {
+		t.Fatalf("no JSON: %s", body)
+	}
+	for _, want := range []string{
+		`"quotes \" and \\ and \"{{filter}}\""`, `"size":5`, `"from":10`, `"filter":[{"terms":{"kind":["cities"]}}]`,
+	} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("%s is not in %s", want, body)
+		}
+	}
+	body, err = s.SearchBody("x", SearchOptions{})
+	if err != nil || !strings.Contains(string(body), `"size":10`) || !strings.Contains(string(body), `"filter":[]`) || strings.Contains(string(body), "{{") {
+		t.Errorf("got %s, %v", body, err)
+	}
+	if _, err := s.SearchBody(" \t", SearchOptions{}); !errors.Is(err, ErrNoWords) {
+		t.Errorf("no words: %v", err)
+	}
+	if _, err := s.SearchBody(strings.Repeat("é", maxWords+1), SearchOptions{}); !errors.Is(err, ErrTooManyWords) {
+		t.Errorf("too many words: %v", err)
+	}
+	if _, err := s.SearchBody(strings.Repeat("é", maxWords), SearchOptions{}); err != nil {
+		t.Errorf("as many words as there may be: %v", err)
+	}
+}
+
+func TestResponseError(t *testing.T) {
+	for _, c := range []struct{ body, want string }{
+		{`{"error":{"type":"x_exception","reason":"why","root_cause":[]},"status":400}`, "Elasticsearch answered 400 x_exception: why"},
+		{`{"error":"alias [a] missing","status":404}`, "Elasticsearch answered 400: alias [a] missing"},
+		{`<html>Bad Gateway`, "Elasticsearch answered 400: <html>Bad Gateway"},
+		{`{}`, "Elasticsearch answered 400: {}"},
+		{``, "Elasticsearch answered 400: "},
+	} {
+		if got := newResponseError(400, []byte(c.body)).Error(); got != c.want {
+			t.Errorf("%s is %q, want %q", c.body, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package mappings
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// text writes every readable string of the record, in document order, with a
+// blank line between two. What went to a field of codes is left out, as are
+// members that the mapping file lists as not_text.
+func (x *extractor) text() {
+	x.prose = x.prose[:0]
+	cut := x.tree.truncated
+	for at := range x.tree.nodes {
+		n := &x.tree.nodes[at]
+		switch n.kind {
+		case '{':
+			x.hideType(uint32(at))
+			continue
+		case '"':
+		default:
+			continue
+		}
+		if n.used || n.rawLen == 2 || x.mapping.notText[string(x.tree.named(uint32(at)))] {
+			continue
+		}
+		start := len(x.prose)
+		if start > 0 {
+			x.prose = append(x.prose, "\n\n"...)
+		}
+		separated := len(x.prose)
+		x.prose = appendReadable(x.prose, x.tree.text(uint32(at)))
+		if len(x.prose) == separated {
+			x.prose = x.prose[:start]
+		}
+		if len(x.prose) > maxText {
+			x.prose = x.prose[:start]
+			cut = true
+		}
+	}
+	if cut {
+		x.unfit = append(x.unfit, "text")
+	}
+	if len(x.prose) > 0 {
+		x.member("text")
+		x.dst, _ = jsontext.AppendQuote(x.dst, x.prose)
+	}
+}
+
+// hideType marks `type` as no text where it is a word of a format: in GeoJSON,
+// and in a resource of JSON:API.
+func (x *extractor) hideType(object uint32) {
+	kind := uint32(none)
+	format := false
+	for at := x.tree.nodes[object].first; at != none; at = x.tree.nodes[at].next {
+		switch string(x.tree.named(at)) {
+		case "type":
+			kind = at
+		case "coordinates", "geometry", "geometries", "features", "attributes":
+			format = format || x.tree.nodes[at].kind == '{' || x.tree.nodes[at].kind == '['
+		}
+	}
+	if format && kind != none {
+		x.tree.nodes[kind].used = true
+	}
+}
