@@ -60,7 +60,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Workers: 4, BulkChanges: 1000, BulkBytes: 4 << 20,
-		FirstBackoff: 200 * time.Millisecond, LongestBackoff: 30 * time.Second,
+		FirstBackoff: 200 * time.Millisecond, LongestBackoff: 5 * time.Second,
 		CheckEvery: 15 * time.Second, StopWithin: 10 * time.Second,
 	}
 }

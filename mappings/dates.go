@@ -21,7 +21,7 @@ func parseTime(s []byte) (t time.Time, wholeDay, ok bool) {
 	if len(s) == 0 || len(s) > 40 || s[0] < '0' || s[0] > '9' {
 		return time.Time{}, false, false
 	}
-	if bytes.IndexAny(s, "-:") < 0 {
+	if !bytes.ContainsAny(s, "-:") {
 		return unixTime(string(s))
 	}
 	text := string(s)

@@ -23,9 +23,9 @@ var (
 // the order of the document; such a value is left out of its field and is found
 // in `source` only, and in `text` when it is readable.
 //
-// It fails, and returns dst as it was, when c has no body, or a body that is
-// not one strictly valid JSON value (RFC 7493) nested at most 999 levels deep:
-// Elasticsearch would refuse it.
+// It fails, and returns dst as it was, when c has no body, or a body that
+// Elasticsearch would refuse: one that is not exactly one JSON value, is not
+// UTF-8, repeats a name within an object, or is nested deeper than 999 levels.
 //
 // AppendDocument may be called concurrently. It keeps nothing of c.
 func (s *Set) AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []string, err error) {

@@ -12,9 +12,9 @@ import (
 	"riskdex/report"
 )
 
-// FuzzAppendDocument: whatever a record is, its document is one line of strict
-// JSON whose source says what the record said, or there is an error because the
-// record is not strict JSON itself.
+// FuzzAppendDocument: whatever a record is, its document is one line of JSON that
+// Elasticsearch takes, whose source says what the record said, or there is an
+// error because the record is not such JSON itself.
 func FuzzAppendDocument(f *testing.F) {
 	for _, c := range golden(f) {
 		f.Add(c.Body, "LON")
@@ -50,7 +50,7 @@ func FuzzAppendDocument(f *testing.F) {
 			t.Fatal("not valid, but taken")
 		}
 		if bytes.ContainsAny(doc, "\n\r") || !utf8.Valid(doc) || !jsontext.Value(doc).IsValid(jsontext.AllowInvalidUTF8(true)) {
-			t.Fatalf("no line of strict JSON: %q", doc)
+			t.Fatalf("no line of valid JSON: %q", doc)
 		}
 		var got struct{ Source jsontext.Value }
 		if err := json.Unmarshal(doc, &got, json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 
 	"riskdex/indexer"
 	"riskdex/mappings"
@@ -96,10 +97,10 @@ func printHits(w io.Writer, found mappings.Result, took time.Duration) {
 		if h.RiskLevel > 0 {
 			facts = append(facts, fmt.Sprintf("risk %d of 5", h.RiskLevel))
 		}
-		fmt.Fprintf(w, "%2d  %s  %s\n", i+1, paint.text(bold, readable(h.Title, "", "")), strings.Join(nonEmpty(facts), ", "))
+		fmt.Fprintf(w, "%2d  %s  %s\n", i+1, paint.text(bold, oneLine(h.Title)), strings.Join(nonEmpty(facts), ", "))
 		fmt.Fprintf(w, "    %s\n", paint.text(dim, fmt.Sprintf("%s/%s  score %.1f", h.Kind, h.ID, h.Score)))
 		for _, text := range excerpts(h) {
-			fmt.Fprintf(w, "    %s\n", readable(text, paint.start(bold), paint.end()))
+			fmt.Fprintf(w, "    %s\n", excerpt(text, paint.start(bold), paint.end()))
 		}
 	}
 	total := fmt.Sprint(found.Total)
@@ -120,17 +121,26 @@ func excerpts(h mappings.Hit) []string {
 	return all[:min(most, len(all))]
 }
 
-// readable puts an excerpt, which is HTML, on one line for a terminal. Control
-// characters in a report must not reach it.
-func readable(text, start, end string) string {
+// excerpt turns a highlight, which is HTML, into a line for a terminal.
+func excerpt(highlight, start, end string) string {
+	plain := oneLine(html.UnescapeString(strings.NewReplacer("<em>", startMark, "</em>", endMark).Replace(highlight)))
+	return strings.NewReplacer(startMark, start, endMark, end).Replace(plain)
+}
+
+// Characters for private use stand for the marks of a match while everything
+// else is made safe.
+const startMark, endMark = "\ue000", "\ue001"
+
+// oneLine puts a text on one line. Control characters in a report must not reach
+// a terminal.
+func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 {
+		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
 	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	return html.UnescapeString(strings.NewReplacer("<em>", start, "</em>", end).Replace(text))
+	return strings.Join(strings.Fields(text), " ")
 }
 
 func nonEmpty(list []string) []string {

@@ -13,6 +13,7 @@ import (
 )
 
 type commands struct {
+	Run               runCommand               `cmd:"" help:"Bring everything up, push the sample feed and search it."`
 	Elasticsearch     elasticsearchCommand     `cmd:"" help:"Run a local Elasticsearch until it is interrupted."`
 	WithElasticsearch withElasticsearchCommand `cmd:"" help:"Run a command with an Elasticsearch of its own, for tests."`
 }

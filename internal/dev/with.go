@@ -32,6 +32,10 @@ func (c withElasticsearchCommand) Run(ctx context.Context, s streams) (err error
 	if len(command) == 0 {
 		return errors.New("with-elasticsearch: name a command after --")
 	}
+	cmd := exec.Command(command[0], command[1:]...)
+	if cmd.Err != nil { // before anything is started
+		return fmt.Errorf("with-elasticsearch: %w", cmd.Err)
+	}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
@@ -41,13 +45,12 @@ func (c withElasticsearchCommand) Run(ctx context.Context, s streams) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	server, err := startUnlessSignalled(ctx, signals, elastic.Options{Home: home, Heap: elastic.TestHeap, Log: s.err})
+	server, err := startUnlessSignalled(ctx, signals, elastic.Options{Home: home, Heap: elastic.TestHeap, FastStart: true, Log: s.err})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
 
-	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, s.out, s.err
 	cmd.Env = append(os.Environ(), elastic.TestURLVariable+"="+server.URL())
 	running, err := child.Start(cmd)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // firstPort is where servers without a port of their own look for a free one.
@@ -19,6 +20,9 @@ const (
 	firstPort = 20000
 	lastPort  = 29999
 )
+
+// fastCompiler makes a JVM use its quick compiler only.
+const fastCompiler = "-XX:TieredStopAtLevel=1"
 
 // home is the folder with everything of one server that another must not share.
 type home struct{ dir string }
@@ -30,13 +34,11 @@ func (h home) tmp() string       { return filepath.Join(h.dir, "tmp") }
 func (h home) console() string   { return filepath.Join(h.logs(), "console.log") }
 func (h home) portsFile() string { return filepath.Join(h.logs(), "http.ports") }
 
-// set makes the folders and the configuration of a server that listens on the
-// port, or on any of a range when it is 0.
-func (h home) set(port int, heap string, settings map[string]string) error {
+// set makes the folders and the configuration of a server.
+func (h home) set(o Options) error {
 	files := map[string][]byte{
-		"elasticsearch.yml": h.serverConfig(port, settings),
-		"jvm.options": fmt.Appendf(nil, "-Xms%s\n-Xmx%s\n-XX:+UseG1GC\n-XX:+ExitOnOutOfMemoryError\n-XX:ErrorFile=%s\n-Djava.io.tmpdir=%s\n",
-			heap, heap, filepath.Join(h.logs(), "jvm-error.log"), h.tmp()),
+		"elasticsearch.yml": h.serverConfig(o.Port, o.Settings),
+		"jvm.options":       h.jvmConfig(o.heap(), o.FastStart),
 		"log4j2.properties": []byte(logConfig),
 	}
 	// What an earlier server said about its port, or left behind, must not count.
@@ -56,8 +58,25 @@ func (h home) set(port int, heap string, settings map[string]string) error {
 	return nil
 }
 
-// serverConfig is elasticsearch.yml. Settings win over the defaults, but not
-// over where the server listens and keeps its data.
+func (h home) jvmConfig(heap string, fastStart bool) []byte {
+	options := []string{
+		"-Xms" + heap,
+		"-Xmx" + heap,
+		"-XX:+ExitOnOutOfMemoryError",
+		"-XX:ErrorFile=" + filepath.Join(h.logs(), "jvm-error.log"),
+		"-Djava.io.tmpdir=" + h.tmp(),
+	}
+	if fastStart {
+		options = append(options, "-XX:+UseSerialGC", fastCompiler)
+	} else {
+		options = append(options, "-XX:+UseG1GC")
+	}
+	return []byte(strings.Join(options, "\n") + "\n")
+}
+
+// serverConfig is elasticsearch.yml for a server that listens on the port, or on
+// any of a range when it is 0. Settings win over the defaults, but not over where
+// the server listens and keeps its data.
 func (h home) serverConfig(port int, settings map[string]string) []byte {
 	all := map[string]string{
 		"discovery.type":         "single-node",

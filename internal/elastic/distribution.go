@@ -36,10 +36,16 @@ func prepare(ctx context.Context, a *account, javaHome string, log progress) (st
 	if err != nil {
 		return "", err
 	}
-	return prepareIn(ctx, base, javaHome, log)
+	return prepareIn(ctx, base, javaHome, source{fetch, zipSum}, log)
 }
 
-func prepareIn(ctx context.Context, base, javaHome string, log progress) (string, error) {
+// source is where the server's zip file comes from, and its SHA-256.
+type source struct {
+	fetch func(context.Context, progress) (string, error)
+	sum   string
+}
+
+func prepareIn(ctx context.Context, base, javaHome string, from source, log progress) (string, error) {
 	plugin, err := readPlugin()
 	if err != nil {
 		return "", err
@@ -57,11 +63,11 @@ func prepareIn(ctx context.Context, base, javaHome string, log progress) (string
 		return dir, err // another process made it meanwhile
 	}
 
-	archive, err := fetch(ctx, log)
+	archive, err := from.fetch(ctx, log)
 	if err != nil {
 		return "", err
 	}
-	if err := checkSum(archive, zipSum); err != nil {
+	if err := checkSum(archive, from.sum); err != nil {
 		return "", err
 	}
 	// It is made under another name and then renamed, so that what has the name

@@ -26,7 +26,7 @@ func temporaryHome(t *testing.T) string {
 
 func start(t *testing.T, o Options) *Server {
 	t.Helper()
-	o.Heap, o.Log = TestHeap, t.Output()
+	o.Heap, o.FastStart, o.Log = TestHeap, true, t.Output()
 	s, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestServerStopsStartsAgainAndIsKilled(t *testing.T) {
 }
 
 func TestServerThatDiesAtStartShowsItsLog(t *testing.T) {
-	s, err := Start(t.Context(), Options{Home: temporaryHome(t), Heap: TestHeap, Settings: map[string]string{"no.such.setting": "1"}})
+	s, err := Start(t.Context(), Options{Home: temporaryHome(t), Heap: TestHeap, FastStart: true, Settings: map[string]string{"no.such.setting": "1"}})
 	if err == nil {
 		t.Fatal("it started", s.Stop())
 	}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 func startAndWait(home string) int {
-	s, err := elastic.Start(context.Background(), elastic.Options{Home: home, Heap: elastic.TestHeap, Log: os.Stderr})
+	s, err := elastic.Start(context.Background(), elastic.Options{Home: home, Heap: elastic.TestHeap, FastStart: true, Log: os.Stderr})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

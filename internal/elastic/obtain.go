@@ -47,13 +47,27 @@ func StartLocal(ctx context.Context, log io.Writer) (*Server, error) {
 	}
 	home := os.Getenv(HomeVariable)
 	if home == "" {
-		root, err := moduleRoot()
+		local, err := LocalDir()
 		if err != nil {
 			return nil, err
 		}
-		home = filepath.Join(root, ".local", "elasticsearch-data")
+		home = filepath.Join(local, "elasticsearch-data")
 	}
 	return Start(ctx, Options{Home: home, Port: port, Log: log})
+}
+
+// LocalDir returns the folder of the repository for what is made on this machine
+// and not committed, and makes it if it is not there.
+func LocalDir() (string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(root, ".local")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make a folder for local data: %w", err)
+	}
+	return dir, nil
 }
 
 func developerPort() (int, error) {

@@ -4,7 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,12 +28,32 @@ func (l *sharedLog) Write(p []byte) (int, error) {
 	return l.all.Write(p)
 }
 
-func TestServerIsPreparedOnceAndReadableByOthers(t *testing.T) {
-	base := t.TempDir()
-	java, err := findJava(t.Context(), nil)
-	if err != nil {
+// smallSource is a zip file like the server's, with one program in it.
+func smallSource(t *testing.T) source {
+	t.Helper()
+	var content bytes.Buffer
+	w := zip.NewWriter(&content)
+	program := &zip.FileHeader{Name: "elasticsearch-" + Version + "/bin/elasticsearch"}
+	program.SetMode(0o700)
+	if _, err := w.CreateHeader(program); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := w.Create("elasticsearch-" + Version + "/lib/"); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "server.zip")
+	if err := errors.Join(w.Close(), os.WriteFile(file, content.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return source{
+		fetch: func(context.Context, progress) (string, error) { return file, nil },
+		sum:   fmt.Sprintf("%x", sha256.Sum256(content.Bytes())),
+	}
+}
+
+func TestServerIsPreparedOnceAndReadableByOthers(t *testing.T) {
+	base, java, from := t.TempDir(), t.TempDir(), smallSource(t)
+	script(t, filepath.Join(java, "bin"), "javac", `mkdir -p "$4" && : > "$4/Some.class"`)
 	// What an aborted process left behind must not come along.
 	if err := os.MkdirAll(filepath.Join(base, "unfinished", "junk"), 0o700); err != nil {
 		t.Fatal(err)
@@ -44,7 +66,7 @@ func TestServerIsPreparedOnceAndReadableByOthers(t *testing.T) {
 	dirs := make([]string, processes)
 	for i := range processes {
 		wg.Go(func() {
-			dir, err := prepareIn(t.Context(), base, java, progress{&log})
+			dir, err := prepareIn(t.Context(), base, java, from, progress{&log})
 			if err != nil {
 				t.Error(err)
 			}
@@ -74,6 +96,23 @@ func TestServerIsPreparedOnceAndReadableByOthers(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dirs[0], "junk")); err == nil {
 		t.Error("the junk of an aborted attempt is in the server")
+	}
+}
+
+func TestFailedPreparationIsTriedAgain(t *testing.T) {
+	base, java, from := t.TempDir(), t.TempDir(), smallSource(t)
+	bin := filepath.Join(java, "bin")
+	script(t, bin, "javac", "echo a mistake in the plugin; exit 1")
+	if _, err := prepareIn(t.Context(), base, java, from, progress{}); err == nil || !strings.Contains(err.Error(), "a mistake in the plugin") {
+		t.Errorf("got %v", err)
+	}
+	damaged := source{from.fetch, zipSum}
+	if _, err := prepareIn(t.Context(), base, java, damaged, progress{}); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+		t.Errorf("got %v", err)
+	}
+	script(t, bin, "javac", `mkdir -p "$4"`)
+	if _, err := prepareIn(t.Context(), base, java, from, progress{}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -69,7 +69,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		log.printf("account %s, who runs the server, cannot reach %s: its data is in %s", a.name, wanted, dir)
 	}
 	h := home{dir}
-	if err := h.set(o.Port, o.heap(), o.Settings); err != nil {
+	if err := h.set(o); err != nil {
 		return nil, err
 	}
 	output, err := openConsole(h.console())
@@ -117,6 +117,7 @@ func (s *Server) command(a *account, folder, java string) *exec.Cmd {
 		"ES_JAVA_HOME=" + java,
 		"ES_PATH_CONF=" + s.home.config(),
 		"ES_TMPDIR=" + s.home.tmp(),
+		"CLI_JAVA_OPTS=" + fastCompiler, // for the small JVM, which lives for its start
 	}
 	return cmd
 }

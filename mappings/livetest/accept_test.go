@@ -53,6 +53,7 @@ func TestEveryShapeIsAccepted(t *testing.T) {
 		"numbers":                `{"a":1e99999,"b":` + strings.Repeat("9", 1000) + `,"c":-0.0,"title":"protest"}`,
 		"names":                  `{"":1,".":2,"..":3,"a.b":4,"a":5,"A":6,"_id":7,"_source":{"x":1},"title":"protest"}`,
 		"characters":             `{"title":"a\u0000b\ud83d\ude00\u2028c\u0085","body":"\u0000protest\n\r\t"}`,
+		"half a pair":            `{"title":"protest \ud800","body":"\udc00 protest","\udfff":["\ud800"]}`,
 		"null":                   `null`,
 		"number":                 `1e999`,
 		"string":                 `"protest"`,
@@ -78,7 +79,7 @@ func TestEveryShapeIsAccepted(t *testing.T) {
 	for _, hit := range result.Hits {
 		found[hit.ID] = hit
 	}
-	for _, id := range []report.ID{"long text", "5,000 fields", "900 levels", "dates", "numbers", "names", "characters", "string"} {
+	for _, id := range []report.ID{"long text", "5,000 fields", "900 levels", "dates", "numbers", "names", "characters", "half a pair", "string"} {
 		if len(found[id].Highlights) == 0 {
 			t.Errorf("%q is not found, or without a highlight", id)
 		}

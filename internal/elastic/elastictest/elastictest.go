@@ -49,7 +49,7 @@ func withServer(use func(url string) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	server, err := elastic.Start(context.Background(), elastic.Options{Home: home, Heap: elastic.TestHeap})
+	server, err := elastic.Start(context.Background(), elastic.Options{Home: home, Heap: elastic.TestHeap, FastStart: true})
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func Home(t testing.TB) string {
 }
 
 // Start starts a server for one test, to be stopped, killed and started again at
-// will, and stops it when the test ends. Where o has no Home or Heap, they are
-// those of a test.
+// will, and stops it when the test ends. It starts
+// fast, and where o has no Home or Heap, they are those of a test.
 func Start(t testing.TB, o elastic.Options) *elastic.Server {
 	t.Helper()
 	if o.Home == "" {
@@ -96,6 +96,7 @@ func Start(t testing.TB, o elastic.Options) *elastic.Server {
 	if o.Heap == "" {
 		o.Heap = elastic.TestHeap
 	}
+	o.FastStart = true
 	server, err := elastic.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,43 @@
+# The commands of a developer. Everything else is `go` itself.
+
+# What is not in the repository is fetched at these versions, once.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+.PHONY: help go run elasticsearch test test-quick lint vuln fuzz bench build
+
+help: ## Show what there is.
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+go:
+	@command -v go >/dev/null || { echo 'Go is missing. Install version 1.26 or newer: https://go.dev/dl'; exit 1; }
+
+run: go ## Bring everything up, push the sample feed, search it; ONCE=1 stops after that.
+	@go run ./internal/dev run $(if $(ONCE),--once)
+
+elasticsearch: go ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT, ELASTICSEARCH_HOME).
+	@go run ./internal/dev elasticsearch
+
+test: go ## All tests, against a real Elasticsearch, with the race detector.
+	@go run ./internal/dev with-elasticsearch -- go test -race -shuffle=on -timeout 15m ./...
+
+test-quick: go ## The tests that need no Elasticsearch.
+	@go test ./report ./receiver ./admin ./mappings ./journal/... ./internal/push ./internal/samplefeed
+
+lint: go ## Formatter, vet, staticcheck.
+	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
+	go run $(GOVULNCHECK) ./...
+
+fuzz: go ## Fuzz the parsers for half a minute each.
+	go test -run '^$$' -fuzz FuzzCheckJSON -fuzztime 30s ./receiver
+	go test -run '^$$' -fuzz FuzzAppendDocument -fuzztime 30s ./mappings
+
+bench: go ## Benchmarks of the journal, the receiver's checks and the extraction.
+	go test -run '^$$' -bench . -benchmem ./journal ./receiver ./mappings
+
+build: go ## The program, as .local/riskdex.
+	@go build -trimpath -o .local/riskdex ./cmd/riskdex

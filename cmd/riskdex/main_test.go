@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"riskdex/internal/elastic/elastictest"
+)
+
+// asRiskdex in the environment makes the test binary behave as riskdex itself,
+// so that tests can start, stop and kill a real process.
+const asRiskdex = "RISKDEX_TEST_AS_RISKDEX"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asRiskdex) != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		status := run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
+		stop()
+		os.Exit(status)
+	}
+	os.Exit(elastictest.Main(m))
+}
+
+func TestExitStatus(t *testing.T) {
+	url, prefix := elastictest.URL(t), elastictest.Prefix(t)
+	for name, c := range map[string]struct {
+		args   []string
+		status int
+		says   string
+	}{
+		"help":                   {[]string{"--help"}, exitDone, "serve"},
+		"nothing":                {nil, exitFailed, "--help"},
+		"unknown command":        {[]string{"dance"}, exitFailed, "dance"},
+		"unknown flag":           {[]string{"serve", "--dance"}, exitFailed, "dance"},
+		"no size":                {[]string{"serve", "--max-body", "much"}, exitFailed, "64MiB"},
+		"unknown kind":           {[]string{"serve", "--ids", "countries=/id"}, exitFailed, "countries"},
+		"no pointer":             {[]string{"serve", "--ids", "cities=id"}, exitFailed, "JSON pointer"},
+		"no workers":             {[]string{"serve", "--workers", "0", "--journal", t.TempDir() + "/j"}, exitFailed, "workers"},
+		"no URL":                 {[]string{"search", "x", "--elasticsearch-url", "localhost"}, exitFailed, "http://"},
+		"nobody there":           {[]string{"search", "x", "--elasticsearch-url", "http://127.0.0.1:1"}, exitFailed, "is Elasticsearch at"},
+		"nothing found":          {[]string{"search", "x", "--elasticsearch-url", url, "--index-prefix", prefix}, exitNegative, "0 of 0"},
+		"folder without mapping": {[]string{"search", "x", "--mappings", t.TempDir()}, exitFailed, ".json"},
+	} {
+		var out bytes.Buffer
+		if status := run(t.Context(), c.args, streams{&out, &out}); status != c.status || !strings.Contains(out.String(), c.says) {
+			t.Errorf("%s: status %d, want %d; said %q, want %q in it", name, status, c.status, out.String(), c.says)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+// process is a riskdex in a process of its own, with what belongs to it.
+type process struct {
+	t                 *testing.T
+	elasticsearch     string
+	prefix            string // of its indices
+	journal           string
+	deliveries, admin string // addresses, the same after every start
+	extra             []string
+	cmd               *exec.Cmd
+	log               *bytes.Buffer
+}
+
+// newProcess prepares a riskdex that is not started yet.
+func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
+	t.Helper()
+	p := &process{
+		t: t, elasticsearch: elasticsearch, prefix: elastictest.Prefix(t),
+		journal:    filepath.Join(t.TempDir(), "riskdex.db"),
+		deliveries: freeAddress(t), admin: freeAddress(t), extra: extra, log: new(bytes.Buffer),
+	}
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("log of riskdex:\n%s", tail(p.log.String(), 60))
+		}
+	})
+	return p
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func tail(text string, lines int) string {
+	all := strings.Split(text, "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// start starts it and waits until it can accept.
+func (p *process) start() {
+	p.t.Helper()
+	args := append([]string{
+		"serve", "--listen", p.deliveries, "--admin-listen", p.admin, "--journal", p.journal,
+		"--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix,
+	}, p.extra...)
+	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd.Env = append(os.Environ(), asRiskdex+"=1")
+	p.cmd.Stderr = p.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	must(p.t, p.cmd.Start())
+	eventually(p.t, "riskdex is ready", func() bool {
+		res, err := http.Get("http://" + p.admin + "/readyz")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+}
+
+// kill ends it as a power cut would end the process.
+func (p *process) kill() {
+	if p.cmd == nil {
+		return
+	}
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	p.cmd = nil
+}
+
+// terminate asks it to stop and returns its exit status.
+func (p *process) terminate() int {
+	p.t.Helper()
+	must(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
+	_ = p.cmd.Wait()
+	status := p.cmd.ProcessState.ExitCode()
+	p.cmd = nil
+	return status
+}
+
+// send makes one delivery and returns the status of the answer.
+func (p *process) send(method, path, body string) int {
+	p.t.Helper()
+	status, err := p.try(method, path, body)
+	must(p.t, err)
+	return status
+}
+
+func (p *process) try(method, path, body string) (int, error) {
+	req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	return res.StatusCode, err
+}
+
+// metrics returns every series of the admin listener by its name and labels.
+func (p *process) metrics() map[string]float64 {
+	p.t.Helper()
+	res, err := http.Get("http://" + p.admin + "/metrics")
+	must(p.t, err)
+	defer res.Body.Close()
+	all := map[string]float64{}
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		name, value, ok := strings.Cut(lines.Text(), " ")
+		if v, err := strconv.ParseFloat(value, 64); ok && err == nil {
+			all[name] = v
+		}
+	}
+	must(p.t, lines.Err())
+	return all
+}
+
+// sum adds up the series of a metric.
+func sum(metrics map[string]float64, name string) float64 {
+	total := 0.0
+	for series, v := range metrics {
+		if series == name || strings.HasPrefix(series, name+"{") {
+			total += v
+		}
+	}
+	return total
+}
+
+// drained waits until nothing waits any longer, and checks that the sums agree.
+func (p *process) drained() {
+	p.t.Helper()
+	eventually(p.t, "nothing is pending", func() bool {
+		m := p.metrics()
+		return sum(m, "riskdex_changes_pending")+sum(m, "riskdex_documents_resending") == 0
+	})
+	p.conserved()
+}
+
+// conserved checks that every accepted change is in exactly one place.
+func (p *process) conserved() {
+	p.t.Helper()
+	m := p.metrics()
+	accepted, settled := sum(m, "riskdex_changes_accepted_total"), sum(m, "riskdex_changes_settled_total")
+	if pending := sum(m, "riskdex_changes_pending"); accepted != settled+pending || accepted == 0 {
+		p.t.Errorf("%v accepted, but %v settled and %v pending", accepted, settled, pending)
+	}
+}
+
+// ask sends a request to Elasticsearch and decodes the answer into v.
+func (p *process) ask(method, path, body string, v any) {
+	p.t.Helper()
+	req, err := http.NewRequest(method, p.elasticsearch+path, strings.NewReader(body))
+	must(p.t, err)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	must(p.t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	must(p.t, err)
+	if res.StatusCode >= 300 {
+		p.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
+	}
+	if v != nil {
+		must(p.t, json.Unmarshal(text, v))
+	}
+}
+
+// indexed returns what a search finds of a kind: the source of every document.
+func (p *process) indexed(kind report.Kind) map[string]json.RawMessage {
+	p.t.Helper()
+	alias := "/" + p.prefix + string(kind)
+	p.ask("POST", alias+"/_refresh", "", nil)
+	var found struct {
+		Hits struct {
+			Hits []struct {
+				ID     string `json:"_id"`
+				Source struct {
+					Source json.RawMessage `json:"source"`
+				} `json:"_source"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	p.ask("POST", alias+"/_search", `{"size":10000,"query":{"match_all":{}},"_source":["source"]}`, &found)
+	all := map[string]json.RawMessage{}
+	for _, hit := range found.Hits.Hits {
+		all[hit.ID] = hit.Source.Source
+	}
+	return all
+}
+
+// search runs the search command and returns its hits as "kind/id".
+func (p *process) search(words string) []string {
+	p.t.Helper()
+	var out, errs bytes.Buffer
+	status := run(p.t.Context(), []string{
+		"search", "--json", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, words,
+	}, streams{&out, &errs})
+	if status == exitFailed {
+		p.t.Fatalf("search %q: %s", words, errs.String())
+	}
+	var hits []string
+	for line := range strings.Lines(out.String()) {
+		var hit struct{ Kind, ID string }
+		must(p.t, json.Unmarshal([]byte(line), &hit))
+		hits = append(hits, hit.Kind+"/"+hit.ID)
+	}
+	return hits
+}
+
+// eventually waits for what becomes true by itself. Its bound is a measure of
+// patience, not of speed.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within two minutes: %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func cityBody(id int, text string) string {
+	return fmt.Sprintf(`{"id":%d,"title":"City %d","body":%q}`, id, id, text)
+}

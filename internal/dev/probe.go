@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bufio"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// patience is how long one question to the admin listener may take.
+const patience = 10 * time.Second
+
+// get returns the status that the admin listener answers with; 0 for none.
+func (r *stack) get(path string) int {
+	res, err := (&http.Client{Timeout: patience}).Get("http://" + r.admin + path)
+	if err != nil {
+		return 0
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+// metric returns the sum over the series of a metric, and whether there is one.
+func (r *stack) metric(name string) (sum float64, known bool) {
+	res, err := (&http.Client{Timeout: patience}).Get("http://" + r.admin + "/metrics")
+	if err != nil {
+		return 0, false
+	}
+	defer res.Body.Close()
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		series, value, _ := strings.Cut(lines.Text(), " ")
+		if base, _, _ := strings.Cut(series, "{"); base != name {
+			continue
+		}
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return 0, false
+		}
+		sum, known = sum+v, true
+	}
+	return sum, known && lines.Err() == nil
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"riskdex/internal/elastic"
+	"riskdex/internal/elastic/child"
+)
+
+type runCommand struct {
+	Once bool `help:"Stop after the first search; exit status 0 only if it found what was pushed."`
+}
+
+// Help names what the run leaves behind and how it is configured.
+func (runCommand) Help() string {
+	return `Elasticsearch is the one at ELASTICSEARCH_URL, or a container, or a local one.
+The journal is .local/riskdex.db, the log .local/riskdex.log. riskdex reads its usual variables, such as RISKDEX_LISTEN.`
+}
+
+// Run brings everything up, pushes the sample feed, searches once, and stays
+// until it is interrupted.
+func (c runCommand) Run(ctx context.Context, s streams) (err error) {
+	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer cancel()
+	r := &stack{streams: s, listen: env("RISKDEX_LISTEN", "127.0.0.1:8080"), admin: env("RISKDEX_ADMIN_LISTEN", "127.0.0.1:8081")}
+	defer func() {
+		cancel() // a second signal ends us at once, and with us all that we started
+		stopped := r.stop()
+		if err != nil && ctx.Err() != nil && !c.Once {
+			err = nil // interrupted on the way: that is how one ends this
+		}
+		err = errors.Join(err, stopped)
+	}()
+	for _, step := range []func(context.Context) error{r.build, r.elasticsearch, r.serve, r.push, r.settled, r.search} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if c.Once {
+		return nil
+	}
+	r.tellWhatNext()
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-r.riskdex.Done():
+		return r.died()
+	}
+}
+
+// stack is everything that a run starts.
+type stack struct {
+	streams
+	binary, log   string
+	listen, admin string
+	url           string // of Elasticsearch
+	riskdex       *child.Child
+	undo          []func() error
+}
+
+// stop ends what was started, in reverse.
+func (r *stack) stop() error {
+	var errs []error
+	for i := len(r.undo) - 1; i >= 0; i-- {
+		errs = append(errs, r.undo[i]())
+	}
+	return errors.Join(errs...)
+}
+
+func (r *stack) say(format string, args ...any) { fmt.Fprintf(r.out, format+"\n", args...) }
+
+func (r *stack) build(ctx context.Context) error {
+	local, err := elastic.LocalDir()
+	if err != nil {
+		return err
+	}
+	r.binary, r.log = filepath.Join(local, "riskdex"), filepath.Join(local, "riskdex.log")
+	r.say("building riskdex")
+	if err := r.command(ctx, "go", "build", "-o", r.binary, "./cmd/riskdex").Run(); err != nil {
+		return fmt.Errorf("build riskdex: %w", err)
+	}
+	return nil
+}
+
+func (r *stack) elasticsearch(ctx context.Context) error {
+	url, stop, err := elastic.Obtain(ctx, r.out)
+	if err != nil {
+		return err
+	}
+	r.url = url
+	r.undo = append(r.undo, func() error {
+		r.say("stopping Elasticsearch, if it was started here")
+		return stop()
+	})
+	return nil
+}
+
+// serve starts riskdex and waits until it can accept.
+func (r *stack) serve(ctx context.Context) error {
+	log, err := os.Create(r.log)
+	if err != nil {
+		return fmt.Errorf("make a log for riskdex: %w", err)
+	}
+	defer log.Close() // the child has its own descriptor
+	cmd := exec.Command(r.binary, "serve")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = append(os.Environ(), "ELASTICSEARCH_URL="+r.url,
+		"RISKDEX_JOURNAL="+env("RISKDEX_JOURNAL", filepath.Join(filepath.Dir(r.binary), "riskdex.db")))
+	if r.riskdex, err = child.Start(cmd); err != nil {
+		return err
+	}
+	r.undo = append(r.undo, func() error {
+		r.say("stopping riskdex")
+		if err := r.riskdex.Signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+		<-r.riskdex.Done()
+		return nil
+	})
+	r.say("riskdex takes deliveries at http://%s, its log is %s", r.listen, r.log)
+	return r.await(ctx, "riskdex to be ready", func() bool { return r.get("/readyz") == http.StatusOK })
+}
+
+func (r *stack) push(ctx context.Context) error {
+	r.say("pushing the sample feed")
+	if err := r.command(ctx, r.binary, "push", "--to", r.receiver()).Run(); err != nil {
+		return fmt.Errorf("push the sample feed: %w", err)
+	}
+	return nil
+}
+
+// settled waits until Elasticsearch has everything.
+func (r *stack) settled(ctx context.Context) error {
+	started := time.Now()
+	err := r.await(ctx, "everything to be in the index", func() bool {
+		pending, known := r.metric("riskdex_changes_pending")
+		return known && pending == 0
+	})
+	if err == nil {
+		r.say("everything is in the index, %.1f s after the last delivery", time.Since(started).Seconds())
+	}
+	return err
+}
+
+// firstSearch has its answer in the sample feed, behind a diacritic.
+const firstSearch, firstAnswer = "sao paulo", "São Paulo"
+
+// search shows the first search once it finds what was pushed, which takes the
+// refresh of the index.
+func (r *stack) search(ctx context.Context) error {
+	err := r.await(ctx, "a search to find "+firstAnswer, func() bool {
+		cmd := r.command(ctx, r.binary, "search", "--json", "--size=1", "--elasticsearch-url="+r.url, firstSearch)
+		cmd.Stdout, cmd.Stderr = nil, nil
+		hit, err := cmd.Output()
+		return err == nil && strings.Contains(string(hit), `"title":"`+firstAnswer+`"`)
+	})
+	if err != nil {
+		return err
+	}
+	r.say("\n$ riskdex search %s", firstSearch)
+	if err := r.command(ctx, r.binary, "search", "--size=3", "--elasticsearch-url="+r.url, firstSearch).Run(); err != nil {
+		return fmt.Errorf("search for %s: %w", firstSearch, err)
+	}
+	return nil
+}
+
+func (r *stack) tellWhatNext() {
+	r.say(`
+Try next, in another terminal:
+  search more        ELASTICSEARCH_URL=%[1]s %[2]s search protest london
+  correct a city     curl -X PUT %[3]s/cities/LON -d '{"id":126,"code":"LON","title":"London","body":"Corrected."}'
+  remove it          curl -X DELETE %[3]s/cities/LON
+  see the metrics    curl -s http://%[4]s/metrics | grep riskdex_
+  watch it survive   stop Elasticsearch, deliver, start it again: nothing is lost
+Ctrl-C stops everything. The data stays in %[5]s.`, r.url, r.binary, r.receiver(), r.admin, filepath.Dir(r.binary))
+}
+
+func (r *stack) receiver() string {
+	return "http://" + r.listen + "/" + strings.Trim(os.Getenv("RISKDEX_PREFIX"), "/")
+}
+
+// await asks until ok, and gives up when riskdex ends or after a while.
+func (r *stack) await(ctx context.Context, what string, ok func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for !ok() {
+		select {
+		case <-r.riskdex.Done():
+			return r.died()
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s: %w; the log is %s", what, ctx.Err(), r.log)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// died says why riskdex ended by itself.
+func (r *stack) died() error {
+	log, err := os.ReadFile(r.log)
+	if err != nil {
+		return fmt.Errorf("riskdex ended by itself, and its log cannot be read: %w", err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
+	return fmt.Errorf("riskdex ended by itself: %w\n%s", r.riskdex.Err(), strings.Join(lines[max(0, len(lines)-10):], "\n"))
+}
+
+// command is one that runs in the foreground, from the root of the repository.
+func (r *stack) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = r.out, r.err
+	return cmd
+}
+
+func env(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return otherwise
+}
