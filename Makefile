@@ -2,9 +2,9 @@
 
 # What is not in the repository is fetched at these versions, once.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-.PHONY: help go run elasticsearch test test-quick lint vuln fuzz bench build
+.PHONY: help go run elasticsearch test test-quick lint vuln compose-check fuzz bench build
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,7 +30,14 @@ lint: go ## Formatter, vet, staticcheck.
 	go run $(STATICCHECK) ./...
 
 vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
-	go run $(GOVULNCHECK) ./...
+	@mkdir -p .local
+	@go run $(GOVULNCHECK) ./... > .local/govulncheck.txt 2>&1; status=$$?; cat .local/govulncheck.txt; exit $$status
+
+compose-check: ## Whether docker-compose.yml is valid; needs no engine.
+	@if docker compose version >/dev/null 2>&1; then docker compose config --quiet; \
+	elif command -v docker-compose >/dev/null; then docker-compose config --quiet; \
+	else echo 'Compose is missing: apt-get install docker-compose'; exit 1; fi
+	@echo 'docker-compose.yml is valid'
 
 fuzz: go ## Fuzz the parsers for half a minute each.
 	go test -run '^$$' -fuzz FuzzCheckJSON -fuzztime 30s ./receiver

@@ -17,8 +17,8 @@ const (
 	HomeVariable = "ELASTICSEARCH_HOME"
 	// HeapVariable is the size of the JVM heap of every server started here.
 	HeapVariable = "ELASTICSEARCH_HEAP"
-	// TestURLVariable names the server that tests use. It outlives no test run:
-	// tests create and delete indices there.
+	// TestURLVariable names the server that tests use: they create and delete
+	// indices there.
 	TestURLVariable = "RISKDEX_TEST_ELASTICSEARCH_URL"
 )
 

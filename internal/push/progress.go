@@ -15,7 +15,8 @@ import (
 const plainEvery = 5 * time.Second
 
 // Display shows how far a push has come: as a bar on a terminal, as a line
-// every few seconds elsewhere, such as in a log. It is for one goroutine.
+// every few seconds elsewhere, such as in a log. What came of the whole is for
+// the caller to say. It is for one goroutine.
 type Display struct {
 	out   io.Writer
 	bar   *progressbar.ProgressBar // nil where out is no terminal
@@ -68,7 +69,7 @@ func (d *Display) Update(done, total int, bytes int64) {
 		_ = d.bar.Set64(bytes)
 		return
 	}
-	if now := d.now(); done == total || now.Sub(d.shown) >= plainEvery {
+	if now := d.now(); done < total && now.Sub(d.shown) >= plainEvery {
 		d.shown = now
 		fmt.Fprintf(d.out, "%d of %d deliveries sent, %s\n", done, total, humanize.IBytes(uint64(bytes)))
 	}
