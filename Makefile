@@ -4,22 +4,27 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-.PHONY: help go run elasticsearch test test-quick lint vuln compose-check fuzz bench build
+.PHONY: help go dev run elasticsearch test test-quick lint vuln compose-check fuzz bench build
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
+# The helper of development. It is built rather than run by go, which would
+# swallow signals and exit statuses.
+dev: go
+	@go build -o .local/dev ./internal/dev
+
 go:
 	@command -v go >/dev/null || { echo 'Go is missing. Install version 1.26 or newer: https://go.dev/dl'; exit 1; }
 
-run: go ## Bring everything up, push the sample feed, search it; ONCE=1 stops after that.
-	@go run ./internal/dev run $(if $(ONCE),--once)
+run: dev ## Bring everything up, push the sample feed, search it; ONCE=1 stops after that.
+	@.local/dev run $(if $(ONCE),--once)
 
-elasticsearch: go ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT, ELASTICSEARCH_HOME).
-	@go run ./internal/dev elasticsearch
+elasticsearch: dev ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT, ELASTICSEARCH_HOME).
+	@.local/dev elasticsearch
 
-test: go ## All tests, against a real Elasticsearch, with the race detector.
-	@go run ./internal/dev with-elasticsearch -- go test -race -shuffle=on -timeout 15m ./...
+test: dev ## All tests, against a real Elasticsearch, with the race detector.
+	@.local/dev with-elasticsearch -- go test -race -shuffle=on -timeout 15m ./...
 
 test-quick: go ## The tests that need no Elasticsearch.
 	@go test ./report ./receiver ./admin ./mappings ./journal/... ./internal/push ./internal/samplefeed

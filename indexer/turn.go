@@ -169,8 +169,10 @@ func (x *Indexer) settlementFor(c report.Change, j judgement, alone bool) report
 		x.log.Debug("superseded: the index has this version or a newer one", "kind", c.Kind, "id", c.ID, "version", c.Version)
 	case dead:
 		s.Outcome = report.Dead
+		// Elasticsearch's sentence may quote the document, which has no place in
+		// a log; the journal keeps it.
 		x.log.Error("dead letter: Elasticsearch refuses the document", "kind", c.Kind, "id", c.ID, "version", c.Version,
-			"error_type", s.ErrorType, "reason", s.Reason)
+			"error_type", s.ErrorType)
 	default:
 		s.Outcome = report.Retry
 		x.metrics.retries.WithLabelValues(string(c.Kind), j.reason).Inc()

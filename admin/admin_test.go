@@ -1,0 +1,127 @@
+package admin_test
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/admin"
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+func get(t *testing.T, h http.Handler, path string) (int, string) {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+	body, err := io.ReadAll(rec.Result().Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec.Code, string(body)
+}
+
+func TestHealth(t *testing.T) {
+	var cannot error
+	up := true
+	h := admin.New(admin.Health{
+		CanAccept:       func() error { return cannot },
+		ElasticsearchUp: func() bool { return up },
+	}, prometheus.NewRegistry())
+	for _, c := range []struct {
+		cannot       error
+		up           bool
+		status       int
+		ready, shows string
+	}{
+		{nil, true, 200, `"ready":true`, `"elasticsearch_up":true`},
+		{nil, false, 200, `"ready":true`, `"elasticsearch_up":false`}, // deliveries wait in the journal
+		{errors.New("disk full"), true, 503, `"ready":false`, `"reason":"disk full"`},
+	} {
+		cannot, up = c.cannot, c.up
+		status, body := get(t, h, "/readyz")
+		if status != c.status || !strings.Contains(body, c.ready) || !strings.Contains(body, c.shows) {
+			t.Errorf("%v: %d %s", c, status, body)
+		}
+		if status, _ := get(t, h, "/livez"); status != 200 {
+			t.Errorf("livez: %d", status)
+		}
+	}
+}
+
+// TestSumsSurviveARestart reads the metrics of a real journal, closes it and
+// reads them again.
+func TestSumsSurviveARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "riskdex.db")
+	now := time.Unix(1_800_000_000, 0)
+	clock := func() time.Time { return now }
+	log := slog.New(slog.DiscardHandler)
+	open := func() (*journal.SQLite, http.Handler) {
+		j, err := journal.OpenSQLite(t.Context(), path, journal.Options{Now: clock, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reg := prometheus.NewRegistry()
+		reg.MustRegister(admin.NewJournalCollector(j, clock, log))
+		return j, admin.New(admin.Health{}, reg)
+	}
+	j, h := open()
+	change := func(id string, op report.Op) report.Change {
+		c := report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: op}
+		if op == report.Index {
+			c.Body = []byte(`{}`)
+		}
+		return c
+	}
+	stamps, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{
+		change("settled", report.Index), change("overtaken", report.Index), change("overtaken", report.Delete), change("waits", report.Index),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Claim(t.Context(), report.Cities, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Settle(t.Context(), []report.Settlement{{Key: stamps[0].Key, Version: stamps[0].Version, Outcome: report.Indexed}}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(90 * time.Second)
+	want := []string{
+		`riskdex_changes_accepted_total{kind="cities",op="index"} 3`,
+		`riskdex_changes_accepted_total{kind="cities",op="delete"} 1`,
+		`riskdex_changes_settled_total{kind="cities",outcome="indexed"} 1`,
+		`riskdex_changes_settled_total{kind="cities",outcome="superseded"} 1`,
+		`riskdex_changes_settled_total{kind="cities",outcome="dead"} 0`,
+		`riskdex_changes_pending{kind="cities"} 2`,
+		`riskdex_lag_seconds{kind="cities"} 90`,
+		`riskdex_lag_seconds{kind="advisories"} 0`,
+		`riskdex_dead_letters{kind="cities"} 0`,
+	}
+	for _, when := range []string{"at first", "after a restart"} {
+		_, text := get(t, h, "/metrics")
+		for _, line := range want {
+			if !strings.Contains(text, line+"\n") {
+				t.Errorf("%s: no %q", when, line)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		j, h = open()
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// A journal that cannot be read shows no sums rather than wrong ones.
+	if _, text := get(t, h, "/metrics"); strings.Contains(text, "riskdex_changes_pending{") {
+		t.Error("sums of a closed journal")
+	}
+}
