@@ -22,7 +22,8 @@ type Journal interface {
 	Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error)
 	// Settle writes down what became of claimed changes and gives them back.
 	Settle(ctx context.Context, settlements []report.Settlement) error
-	// Resend makes the journal give out every document of kind once more.
+	// Resend makes the journal give out every document of kind once more, the
+	// deleted ones too.
 	Resend(ctx context.Context, kind report.Kind) (int, error)
 	// Changed receives after there may be something new to claim.
 	Changed() <-chan struct{}

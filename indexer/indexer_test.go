@@ -1,6 +1,7 @@
 package indexer_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -164,6 +165,36 @@ func TestLostIndexComesBackComplete(t *testing.T) {
 	}
 	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 {
 		t.Errorf("%d dead letters", k.DeadLetters)
+	}
+}
+
+func TestIndexFromThePastBringsNothingBack(t *testing.T) {
+	r := start(t, quick())
+	r.append(index(report.Cities, "gone", `{"title":"old"}`), index(report.Cities, "corrected", `{"title":"old"}`))
+	r.drained()
+	r.append(remove(report.Cities, "gone"), index(report.Cities, "corrected", `{"title":"new"}`))
+	r.drained()
+	// The index is replaced by what a snapshot would restore: without the alias,
+	// and as it was before the delete and the correction.
+	v1 := "/" + r.indices.Index(report.Cities, 1)
+	_, state := r.ask("GET", v1, "")
+	mapping, err := json.Marshal(state[v1[1:]].(map[string]any)["mappings"])
+	must(t, err)
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) { panic(http.ErrAbortHandler) })
+	r.change("DELETE", v1, "")
+	r.change("PUT", v1, `{"mappings":`+string(mapping)+`}`)
+	for _, id := range []string{"gone", "corrected"} {
+		r.change("PUT", v1+"/_doc/"+id+"?version=1&version_type=external", `{"source":{"title":"old"}}`)
+	}
+	r.heal()
+	r.eventually("the alias is back", func() bool {
+		status, _ := r.ask("GET", "/_alias/"+r.indices.Alias(report.Cities), "")
+		return status == http.StatusOK
+	})
+	r.eventually("the deleted document is gone again", func() bool { return r.document(report.Cities, "gone") == nil })
+	r.drained()
+	if d := r.document(report.Cities, "corrected"); d["title"] != "new" {
+		t.Errorf("%v", d)
 	}
 }
 

@@ -39,9 +39,10 @@ type Journal interface {
 	// that one is waiting from then on and not from earlier.
 	Settle(ctx context.Context, s []report.Settlement) error
 
-	// Resend marks every settled live document of kind to be given out once more
-	// by Claim, and returns how many. They do not count as pending, and settling
-	// them counts nothing. A newer version ends the mark.
+	// Resend marks every settled document of kind to be given out once more by
+	// Claim, and returns how many. Tombstones are among them: nobody knows what an
+	// index holds that has come back from elsewhere. They do not count as pending,
+	// and settling them counts nothing. A newer version ends the mark.
 	Resend(ctx context.Context, kind report.Kind) (int, error)
 
 	// Changed receives a value after changes may have become claimable. It holds

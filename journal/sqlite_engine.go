@@ -103,7 +103,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.end, `UPDATE documents SET state = ?2, ended_at = ?3 WHERE doc = ?1`},
 		{e.write, &e.st.setAside, `UPDATE documents SET state = 4, ended_at = ?2, error_type = ?3, reason = ?4 WHERE doc = ?1`},
 		{e.write, &e.st.move, `UPDATE documents SET waiting_since = ?2 WHERE doc = ?1`},
-		{e.write, &e.st.resend, `UPDATE documents SET state = 5 WHERE kind = ?1 AND state = 3 AND op = 'index'`},
+		{e.write, &e.st.resend, `UPDATE documents SET state = 5 WHERE kind = ?1 AND state = 3`},
 		{e.write, &e.st.version, `UPDATE meta SET value = ?1 WHERE name = 'last_version'`},
 		{e.write, &e.st.probe, `UPDATE meta SET value = value + 1 WHERE name = 'probes'`},
 		{e.write, &e.st.totals, `UPDATE totals SET indexes = ?2, deletes = ?3, indexed = ?4, deleted = ?5,

@@ -155,7 +155,7 @@ func (m *model) settle(s report.Settlement, now time.Time) {
 
 func (m *model) resend(kind report.Kind) (n int) {
 	for k, d := range m.documents {
-		if k.Kind == kind && d.state == isSettled && d.Op == report.Index {
+		if k.Kind == kind && d.state == isSettled {
 			d.state = isMarked
 			n++
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 var resendTests = []test{
-	{"every settled live document is given out again", testResendWhich},
+	{"every settled document is given out again, tombstones too", testResendWhich},
 	{"settling again counts nothing", testResendCounts},
 	{"a retry stays marked", testResendRetry},
 	{"pending changes go first", testResendOrder},
@@ -25,11 +25,11 @@ func testResendWhich(t *testing.T, h *harness) {
 	}
 	h.settle(t, h.claimOne(t, report.Cities), report.Indexed)
 	h.settle(t, h.claimOne(t, report.Advisories), report.Retry)
-	h.resend(t, report.Advisories, 1)
+	h.resend(t, report.Advisories, 2)
 	h.resend(t, report.Advisories, 0)
 	h.claimNone(t, report.Cities)
-	h.expect(t, report.Advisories, "index=4 delete=1 indexed=1 deleted=1 superseded=1 dead=1 pending=1 resending=1 letters=1")
-	if got, want := ids(h.claim(t, report.Advisories)), []string{"waiting", "live"}; !slices.Equal(got, want) {
+	h.expect(t, report.Advisories, "index=4 delete=1 indexed=1 deleted=1 superseded=1 dead=1 pending=1 resending=2 letters=1")
+	if got, want := ids(h.claim(t, report.Advisories)), []string{"waiting", "live", "gone"}; !slices.Equal(got, want) {
 		t.Errorf("claimed %v, want %v", got, want)
 	}
 }
