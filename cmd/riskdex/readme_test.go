@@ -25,7 +25,7 @@ func readme(t *testing.T) string {
 func TestReadmeNamesEveryMetric(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
-	p.send("PUT", "/cities/1", `{"title":"x","location":"nowhere"}`)
+	p.send("PUT", "/cities/1", `{"title":"x","risk_level":9}`)
 	p.drained()
 	histogram := regexp.MustCompile(`_(bucket|sum|count)$`)
 	exposed := map[string]bool{}

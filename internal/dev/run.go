@@ -99,7 +99,9 @@ func (r *stack) elasticsearch(ctx context.Context) error {
 	}
 	r.url = url
 	r.undo = append(r.undo, func() error {
-		r.say("stopping Elasticsearch, if it was started here")
+		if os.Getenv(elastic.URLVariable) == "" {
+			r.say("stopping Elasticsearch")
+		}
 		return stop()
 	})
 	return nil
@@ -127,7 +129,7 @@ func (r *stack) serve(ctx context.Context) error {
 		<-r.riskdex.Done()
 		return nil
 	})
-	r.say("riskdex takes deliveries at http://%s, its log is %s", r.listen, r.log)
+	r.say("riskdex takes deliveries at http://%s, its log is %s", r.listen, shown(r.log))
 	return r.await(ctx, "riskdex to be ready", func() bool { return r.get("/readyz") == http.StatusOK })
 }
 
@@ -182,11 +184,11 @@ Try next, in another terminal:
   remove it          curl -X DELETE %[3]s/cities/LON
   see the metrics    curl -s http://%[4]s/metrics | grep riskdex_
   watch it survive   stop Elasticsearch, deliver, start it again: nothing is lost
-Ctrl-C stops everything. The data stays in %[5]s.`, r.url, r.binary, r.receiver(), r.admin, filepath.Dir(r.binary))
+Ctrl-C stops everything. The data stays in %[5]s.`, r.url, shown(r.binary), r.receiver(), r.admin, shown(filepath.Dir(r.binary)))
 }
 
 func (r *stack) receiver() string {
-	return "http://" + r.listen + "/" + strings.Trim(os.Getenv("RISKDEX_PREFIX"), "/")
+	return strings.TrimRight("http://"+r.listen+"/"+strings.Trim(os.Getenv("RISKDEX_PREFIX"), "/"), "/")
 }
 
 // await asks until ok, and gives up when riskdex ends or after a while.
@@ -220,6 +222,18 @@ func (r *stack) command(ctx context.Context, name string, args ...string) *exec.
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdout, cmd.Stderr = r.out, r.err
 	return cmd
+}
+
+// shown is a path as people would type it here.
+func shown(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if short, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(short) {
+		return short
+	}
+	return path
 }
 
 func env(name, otherwise string) string {
