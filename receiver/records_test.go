@@ -45,6 +45,7 @@ func TestListRecords(t *testing.T) {
 		"no id anywhere":          {`{"name":"x","data":{"text":"y"}}`, []string{`{"name":"x","data":{"text":"y"}}`}},
 		"other things in a list":  {`[1,"x",null,[{"id":1}]]`, []string{`1`, `"x"`, `null`, `[{"id":1}]`}},
 		"one of a list lacks it":  {`{"cities":[{"id":1},{"name":"x"}]}`, []string{`{"id":1}`, `{"name":"x"}`}},
+		"half a surrogate pair":   {`[{"id":1,"t":"\ud800"},{"id":2}]`, []string{`{"id":1,"t":"\ud800"}`, `{"id":2}`}},
 		"white space is not kept": {"{\"cities\" : [ {\"id\":1} ,\n {\"id\":2} ] }", []string{`{"id":1}`, `{"id":2}`}},
 	} {
 		if got := texts(s.list([]byte(c.body))); !slices.Equal(got, c.want) {
