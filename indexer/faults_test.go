@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"riskdex/report"
 )
@@ -233,5 +234,57 @@ func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
 			}
 			r.eventually("it is no longer shown as held", func() bool { return r.metric("riskdex_held") == 0 })
 		})
+	}
+}
+
+func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
+	cfg := quick()
+	cfg.BulkChanges = 1 // so that one kind could keep every worker busy
+	r := assemble(t, cfg)
+	release, hanging := make(chan struct{}), make(chan struct{}, 100)
+	cities := "/" + r.indices.Alias(report.Cities) + "/_bulk"
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if req.URL.Path == cities {
+			hanging <- struct{}{}
+			<-release
+		}
+		next.ServeHTTP(w, req)
+	})
+	r.append(many(report.Cities, 20, "text")...)
+	r.run()
+	<-hanging
+	<-hanging // as many turns as one kind may have
+	r.append(many(report.Advisories, 20, "text")...)
+	r.drained(report.Advisories)
+	if n := r.stats().Kinds[report.Cities].Pending; n != 20 {
+		t.Errorf("%d cities pending, want 20: they were to hang", n)
+	}
+	close(release)
+	r.drained()
+}
+
+// TestStopsThoughElasticsearchHangs: a server that never answers must not keep
+// riskdex from stopping, and what it was asked is sent again later.
+func TestStopsThoughElasticsearchHangs(t *testing.T) {
+	cfg := quick()
+	cfg.StopWithin = 100 * time.Millisecond
+	r := assemble(t, cfg)
+	asked := make(chan struct{}, 100)
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if isBulk(req) {
+			// Only a server that has read the body notices that the client left.
+			_, _ = io.Copy(io.Discard, req.Body)
+			asked <- struct{}{}
+			<-req.Context().Done()
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+	r.append(many(report.Cities, 5, "text")...)
+	r.run()
+	<-asked
+	r.stop()
+	if n := r.stats().Kinds[report.Cities].Pending; n != 5 {
+		t.Errorf("%d pending, want 5", n)
 	}
 }
