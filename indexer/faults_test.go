@@ -240,7 +240,9 @@ func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
 func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
 	cfg := quick()
 	cfg.BulkChanges = 1 // so that one kind could keep every worker busy
-	r := assemble(t, cfg)
+	r := start(t, cfg)
+	r.append(many(report.Cities, 1, "text")...)
+	r.drained() // a lane that has not seen its index yet has but one turn
 	release, hanging := make(chan struct{}), make(chan struct{}, 100)
 	cities := "/" + r.indices.Alias(report.Cities) + "/_bulk"
 	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -251,7 +253,6 @@ func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
 		next.ServeHTTP(w, req)
 	})
 	r.append(many(report.Cities, 20, "text")...)
-	r.run()
 	<-hanging
 	<-hanging // as many turns as one kind may have
 	r.append(many(report.Advisories, 20, "text")...)
