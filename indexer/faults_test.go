@@ -47,6 +47,22 @@ func applied(spoil func(w http.ResponseWriter, answer []byte)) fault {
 	}
 }
 
+// refuseIf gives f the requests whose body is bad, and the server the others.
+func refuseIf(bad func(body []byte) bool, f fault) fault {
+	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		if bad(body) {
+			f(w, req, next)
+			return
+		}
+		next.ServeHTTP(w, req)
+	}
+}
+
 func TestPassingFaultsLoseNothing(t *testing.T) {
 	faults := map[string]fault{
 		"429":                       answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`),
@@ -112,15 +128,7 @@ func TestPassingFaultsLoseNothing(t *testing.T) {
 func TestTooLargeABulkIsHalved(t *testing.T) {
 	r := assemble(t, quick())
 	const limit = 20_000
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		body, _ := io.ReadAll(req.Body)
-		if len(body) > limit {
-			answerWith(413, `<html>too large</html>`)(w, req, next)
-			return
-		}
-		req.Body = io.NopCloser(bytes.NewReader(body))
-		next.ServeHTTP(w, req)
-	})
+	r.fail(refuseIf(func(body []byte) bool { return len(body) > limit }, answerWith(413, `<html>too large</html>`)))
 	r.append(many(report.Cities, 99, strings.Repeat("x", 1000))...)
 	r.append(index(report.Cities, "giant", `{"text":"`+strings.Repeat("x", 2*limit)+`"}`))
 	r.run()
@@ -137,15 +145,8 @@ func TestOnePoisonSpoilsNoOther(t *testing.T) {
 	// The real server refuses a whole bulk for what the door does not let in;
 	// here a proxy stands for a rule that nobody has thought of.
 	r := assemble(t, quick())
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		body, _ := io.ReadAll(req.Body)
-		if bytes.Contains(body, []byte("venom")) {
-			answerWith(400, `{"error":{"type":"illegal_argument_exception","reason":"no"},"status":400}`)(w, req, next)
-			return
-		}
-		req.Body = io.NopCloser(bytes.NewReader(body))
-		next.ServeHTTP(w, req)
-	})
+	r.fail(refuseIf(func(body []byte) bool { return bytes.Contains(body, []byte("venom")) },
+		answerWith(400, `{"error":{"type":"illegal_argument_exception","reason":"no"},"status":400}`)))
 	changes := many(report.Cities, 1000, "text")
 	changes[137].Body = []byte(`{"text":"venom"}`)
 	r.append(changes...)

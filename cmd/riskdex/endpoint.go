@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// endpoint is an HTTP server on one address.
+type endpoint struct {
+	what     string
+	listener net.Listener
+	server   *http.Server
+}
+
+func listen(ctx context.Context, what, address string, handler http.Handler, log *slog.Logger) (*endpoint, error) {
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for %s on %s: %w", what, address, err)
+	}
+	return &endpoint{what: what, listener: listener, server: &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       5 * time.Minute, // 64 MiB over a slow line
+		WriteTimeout:      6 * time.Minute, // counts from the header of the request
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}}, nil
+}
+
+func (e *endpoint) url() string { return "http://" + e.listener.Addr().String() }
+
+// serve starts answering. broken is called if that ends by itself.
+func (e *endpoint) serve(broken context.CancelCauseFunc) {
+	go func() {
+		if err := e.server.Serve(e.listener); !errors.Is(err, http.ErrServerClosed) {
+			broken(fmt.Errorf("serve %s on %s: %w", e.what, e.listener.Addr(), err))
+		}
+	}()
+}
+
+// shutdown lets the requests under way end, and cuts them off after within: a
+// sender that is cut off was not told that its delivery is durable.
+func (e *endpoint) shutdown(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	err := e.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = e.server.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("stop serving %s: %w", e.what, err)
+	}
+	return nil
+}
+
+func (e *endpoint) close() error { return e.listener.Close() }
