@@ -44,9 +44,12 @@ compose-check: ## Whether docker-compose.yml is valid; needs no engine.
 	else echo 'Compose is missing: apt-get install docker-compose'; exit 1; fi
 	@echo 'docker-compose.yml is valid'
 
-fuzz: go ## Fuzz the parsers for half a minute each.
-	go test -run '^$$' -fuzz FuzzCheckJSON -fuzztime 30s ./receiver
-	go test -run '^$$' -fuzz FuzzAppendDocument -fuzztime 30s ./mappings
+FUZZTIME ?= 30s
+fuzz: go ## Fuzz what reads strangers' input, FUZZTIME (30s) each.
+	go test -run '^$$' -fuzz FuzzCheckJSON -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver
+	go test -run '^$$' -fuzz FuzzAppendDocument -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
+	go test -run '^$$' -fuzz FuzzMarkup -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
+	go test -run '^$$' -fuzz FuzzParseKind -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
 
 bench: go ## Benchmarks of the journal, the receiver's checks and the extraction.
 	go test -run '^$$' -bench . -benchmem ./journal ./receiver ./mappings

@@ -285,7 +285,11 @@ func TestStopsThoughElasticsearchHangs(t *testing.T) {
 	r.append(many(report.Cities, 5, "text")...)
 	r.run()
 	<-asked
+	stopping := time.Now()
 	r.stop()
+	if took := time.Since(stopping); took > 30*time.Second { // a request alone would take a minute to time out
+		t.Errorf("stopping took %v", took)
+	}
 	if n := r.stats().Kinds[report.Cities].Pending; n != 5 {
 		t.Errorf("%d pending, want 5", n)
 	}
