@@ -10,8 +10,21 @@ import (
 
 const sentence = "Demonstrations are expected near the ministry on Friday; avoid the area, and allow two hours more to the airport. "
 
-// bigCity is about 40 KB: chapters of HTML and a map.
-func bigCity() string {
+// Sections of a city, of about 1 KB each: a few long paragraphs, what an editor
+// of web pages makes, and plain text.
+func proseHTML() string {
+	return "<p>" + strings.Repeat(sentence, 4) + "</p><p>It&rsquo;s <b>" + strings.Repeat(sentence, 5) + "</b></p>\\n"
+}
+
+func denseHTML() string {
+	item := `<li class=\"item\"><strong>By day:</strong>&nbsp;avoid the <a href=\"https://example.org/a?b=1&amp;c=2\">caf\u00e9</a> quarter &ndash; it&rsquo;s busy.</li>\n`
+	return `<h3 id=\"safety\">Safety &amp; crime</h3>\n<p>` + sentence + `<br/>São Paulo’s centre is quiet.</p>\n<ul>\n` + strings.Repeat(item, 6) + `</ul>`
+}
+
+func plainText() string { return strings.Repeat(sentence, 4) + `\n\n` + strings.Repeat(sentence, 5) }
+
+// bigCity is about 40 KB: chapters and a map.
+func bigCity(text string) string {
 	var b strings.Builder
 	b.WriteString(`{"id": 130, "code": "LON", "name": "London", "country": "gb", "airports": "LHR,LGW", "risk_level": {"id": "3", "name": "Medium"}, "geo": {"lat": 51.5, "lng": -0.12}, "chapters": [`)
 	for chapter := range 8 {
@@ -23,8 +36,7 @@ func bigCity() string {
 			if section > 0 {
 				b.WriteString(", ")
 			}
-			fmt.Fprintf(&b, `{"title": "Section %d", "text": "<p>%s</p><p>It&rsquo;s <b>%s</b></p>\n"}`,
-				section, strings.Repeat(sentence, 4), strings.Repeat(sentence, 5))
+			fmt.Fprintf(&b, `{"title": "Section %d", "text": "%s"}`, section, text)
 		}
 		b.WriteString(`]}`)
 	}
@@ -47,12 +59,18 @@ func smallAdvisory() string {
 
 func BenchmarkAppendDocument(b *testing.B) {
 	s := builtinSet(b)
-	for name, c := range map[string]report.Change{
-		"city":     change(report.Cities, "130", bigCity()),
-		"advisory": change(report.Advisories, "12", smallAdvisory()),
-		"pdf":      change(report.Cities, "1", `{"id":1,"file":"`+strings.Repeat("JVBERi0x", 100_000)+`"}`),
+	for _, r := range []struct {
+		name string
+		c    report.Change
+	}{
+		{"city/html", change(report.Cities, "130", bigCity(proseHTML()))},
+		{"city/dense-html", change(report.Cities, "130", bigCity(denseHTML()))},
+		{"city/plain", change(report.Cities, "130", bigCity(plainText()))},
+		{"advisory/plain", change(report.Advisories, "12", smallAdvisory())},
+		{"pdf", change(report.Cities, "1", `{"id":1,"file":"`+strings.Repeat("JVBERi0x", 100_000)+`"}`)},
 	} {
-		b.Run(name, func(b *testing.B) {
+		c := r.c
+		b.Run(r.name, func(b *testing.B) {
 			b.SetBytes(int64(len(c.Body)))
 			b.ReportAllocs()
 			var dst []byte

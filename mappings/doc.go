@@ -7,11 +7,13 @@
 //   - cities.json, advisories.json and special-reports.json say, for every
 //     field, where in a record its value may be.
 //   - index.json has the settings and the mapping of every index.
-//   - search.json is the query.
+//   - search.json is the query, complete.json the one while typing.
+//   - countries.json has the names of countries.
 //
-// [Builtin] and [Load] read them into a [Set]. [Set.AppendDocument] makes the
-// document of a change, [Indices] makes indices, [Set.SearchBody] and [Search]
-// find documents again.
+// [Builtin] and [Load] read them into a [Set], or say what is wrong in them with
+// [Mistakes]. [Set.AppendDocument] makes the document of a change,
+// [Set.Explain] says where its fields come from, [Indices] makes indices,
+// [Set.SearchBody] and [Search] find documents again.
 //
 // Three properties keep a delivery from being refused, whatever its shape. The
 // mapping is not dynamic, so field names and types of a delivery never reach it.

@@ -13,8 +13,9 @@ import (
 
 // Why a change has no document.
 var (
-	errNoBody  = errors.New("it has no body, such as a delete")
-	errNotUTF8 = errors.New("its id or code is not valid UTF-8")
+	errNoMapping = errors.New("there is no mapping for this kind")
+	errNoBody    = errors.New("it has no body, such as a delete")
+	errNotUTF8   = errors.New("its id or code is not valid UTF-8")
 )
 
 // AppendDocument appends to dst the document that Elasticsearch is to hold for
@@ -29,14 +30,23 @@ var (
 //
 // AppendDocument may be called concurrently. It keeps nothing of c.
 func (s *Set) AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []string, err error) {
+	doc, unfit, err = s.appendDocument(dst, c, nil)
+	if err != nil {
+		err = fmt.Errorf("making the document of %s %q: %w", c.Kind, c.ID, err)
+	}
+	return doc, unfit, err
+}
+
+// appendDocument is AppendDocument, with a trace of what it did unless that is nil.
+func (s *Set) appendDocument(dst []byte, c report.Change, t *trace) (doc []byte, unfit []string, err error) {
 	mapping := s.kinds[c.Kind]
 	switch {
 	case mapping == nil:
-		return dst, nil, fmt.Errorf("making the document of %s %q: there is no mapping for this kind", c.Kind, c.ID)
+		return dst, nil, errNoMapping
 	case c.Body == nil:
-		return dst, nil, fmt.Errorf("making the document of %s %q: %w", c.Kind, c.ID, errNoBody)
+		return dst, nil, errNoBody
 	case !utf8.ValidString(string(c.ID)) || !utf8.ValidString(c.Code):
-		return dst, nil, fmt.Errorf("making the document of %s %q: %w", c.Kind, c.ID, errNotUTF8)
+		return dst, nil, errNotUTF8
 	}
 	x := s.extractors.Get().(*extractor)
 	defer func() {
@@ -44,9 +54,9 @@ func (s *Set) AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []s
 		s.extractors.Put(x)
 	}()
 	if err := x.tree.parse(c.Body); err != nil {
-		return dst, nil, fmt.Errorf("making the document of %s %q: its body: %w", c.Kind, c.ID, err)
+		return dst, nil, fmt.Errorf("its body: %w", err)
 	}
-	x.mapping, x.dst, x.unfit = mapping, dst, nil
+	x.mapping, x.trace, x.dst, x.unfit = mapping, t, dst, nil
 	x.document(c)
 	return x.dst, x.unfit, nil
 }
@@ -68,6 +78,7 @@ func (x *extractor) document(c report.Change) {
 	x.first("title", from.Title, (*extractor).putLine)
 	x.list("names", from.Names, false, (*extractor).line)
 	x.countries(from.Country)
+	x.countryNames()
 	x.first("risk_level", from.RiskLevel, (*extractor).putRiskLevel)
 	x.first("risk_label", from.RiskLabel, (*extractor).putRiskLabel)
 	x.list("airports", from.Airports, true, (*extractor).airport)
@@ -108,7 +119,7 @@ func (x *extractor) findRoots() {
 func (x *extractor) release() {
 	const keep = 1 << 20
 	x.tree.release()
-	x.mapping, x.dst, x.unfit = nil, nil, nil
+	x.mapping, x.trace, x.dst, x.unfit = nil, nil, nil, nil
 	if cap(x.prose) > keep {
 		x.prose = nil
 	}

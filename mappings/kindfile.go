@@ -1,9 +1,9 @@
 package mappings
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -86,40 +86,25 @@ func parseKind(data []byte) (*kindMapping, error) {
 	if err := decodeStrict(data, m); err != nil {
 		return nil, err
 	}
+	var wrong Mistakes
 	if len(m.Roots) == 0 {
-		return nil, errors.New(`"roots" is empty: "" is the record itself`)
+		wrong.add(data, "/roots", `"roots" is empty: "" is the record itself`)
 	}
-	for label, level := range m.RiskLevels {
-		if level < 1 || level > 5 {
-			return nil, fmt.Errorf("risk_levels: %q is level %d; levels are 1 to 5", label, level)
+	for _, label := range slices.Sorted(maps.Keys(m.RiskLevels)) {
+		at := jsontext.Pointer("/risk_levels").AppendToken(label)
+		if level := m.RiskLevels[label]; level < 1 || level > 5 {
+			wrong.add(data, at, "risk_levels: %q is level %d; levels are 1 to 5", label, level)
 		}
-		if string(bytes.ToLower([]byte(label))) != label {
-			return nil, fmt.Errorf("risk_levels: write %q in lower case; labels are compared without regard to case", label)
+		if strings.ToLower(label) != label {
+			wrong.add(data, at, "risk_levels: write %q in lower case; labels are compared without regard to case", label)
 		}
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
 	}
 	m.notText = make(map[string]bool, len(m.NotText))
 	for _, name := range m.NotText {
 		m.notText[string(appendFolded(nil, []byte(name)))] = true
 	}
 	return m, nil
-}
-
-// decodeStrict decodes JSON that has no unknown and no duplicate members. Its
-// errors name the line.
-func decodeStrict(data []byte, v any) error {
-	err := json.Unmarshal(data, v, json.RejectUnknownMembers(true))
-	if err == nil {
-		return nil
-	}
-	offset := int64(-1)
-	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		offset = semantic.ByteOffset
-	}
-	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		offset = syntactic.ByteOffset
-	}
-	if offset < 0 || offset > int64(len(data)) {
-		return err
-	}
-	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:offset], []byte("\n")), err)
 }

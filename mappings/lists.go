@@ -10,6 +10,7 @@ import (
 // codes are not text.
 func (x *extractor) list(name string, from []source, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) {
 	var seen tally
+	mark := x.trace.mark()
 	clear(x.seen)
 	start := len(x.dst)
 	x.member(name)
@@ -20,7 +21,12 @@ func (x *extractor) list(name string, from []source, codes bool, convert func(*e
 			x.found = x.tree.find(x.found[:0], root, from[i].at.steps)
 			var here tally
 			for _, at := range x.found {
+				value := len(x.dst)
 				v := x.values(at, from[i].split, convert)
+				if v != fits && len(x.dst) > value {
+					x.trace.note(x, name, at, fits, value) // some of them do
+				}
+				x.trace.note(x, name, at, v, value)
 				here.count(v)
 				x.tree.nodes[at].used = x.tree.nodes[at].used || codes && v == fits
 			}
@@ -31,8 +37,9 @@ func (x *extractor) list(name string, from []source, codes bool, convert func(*e
 	if partly {
 		x.unfit = append(x.unfit, name)
 	} else {
-		x.report(name, seen)
+		partly = x.report(name, seen)
 	}
+	x.trace.settle(mark, partly)
 	if len(x.seen) == 0 {
 		x.dst = x.dst[:start]
 		return

@@ -2,7 +2,6 @@ package mappings
 
 import (
 	"bytes"
-	"html"
 
 	markup "golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -19,7 +18,7 @@ func appendPlain(dst, s []byte, oneLine bool) []byte {
 		p.write(s)
 		return p.buf
 	}
-	plain := []byte(html.UnescapeString(string(s)))
+	plain := []byte(markup.UnescapeString(string(s)))
 	if hasTag(plain) && p.writeMarkup(plain) { // the markup itself was escaped
 		return p.buf
 	}
@@ -27,29 +26,26 @@ func appendPlain(dst, s []byte, oneLine bool) []byte {
 	return p.buf
 }
 
-// hasTag reports whether s may have markup: "<" before a letter, "/" or "!".
-func hasTag(s []byte) bool {
-	for {
-		i := bytes.IndexByte(s, '<')
-		if i < 0 || i+1 >= len(s) {
-			return false
-		}
-		c := s[i+1] | 0x20
-		if 'a' <= c && c <= 'z' || s[i+1] == '/' || s[i+1] == '!' {
-			return true
-		}
-		s = s[i+1:]
-	}
-}
+// hasTag reports whether s may have markup.
+func hasTag(s []byte) bool { return indexTag(s) < len(s) }
 
 // writeMarkup adds the text of HTML. It returns false, and adds nothing, when
 // none of what looks like a tag is one.
 func (p *prose) writeMarkup(s []byte) bool {
 	p.inMarkup = true
-	hidden := false      // inside script or style
-	elements, at := 0, 0 // tags so far; where in s the token starts
-	unknown := 0         // tags that HTML does not have
-	for z := markup.NewTokenizer(bytes.NewReader(s)); ; {
+	at, elements := p.writeSimple(s)
+	if at == len(s) && elements > 0 {
+		return true
+	}
+	return p.writeTokens(s, at, elements)
+}
+
+// writeTokens adds the text of HTML from s[at], where a token starts, after a
+// number of elements.
+func (p *prose) writeTokens(s []byte, at, elements int) bool {
+	hidden := false // inside script or style
+	unknown := 0    // tags that HTML does not have
+	for z := markup.NewTokenizer(bytes.NewReader(s[at:])); ; {
 		kind := z.Next()
 		raw := s[at : at+len(z.Raw())]
 		at += len(raw)
@@ -79,7 +75,7 @@ func (p *prose) writeMarkup(s []byte) bool {
 				z.NextIsNotRawText()
 			}
 			if tag == 0 {
-				if unknown++; unknown <= maxUnknown && !hasEnd(s[at:], raw, name) {
+				if unknown++; unknown <= maxUnknown && !hasEnd(s[at:], raw) {
 					p.write(raw)
 					continue
 				}
@@ -100,9 +96,10 @@ const maxUnknown = 50
 
 // hasEnd tells <para>, which some markup has, from <your name>, which is text:
 // a tag has an attribute with a value, ends itself, or is ended later on.
-func hasEnd(rest, raw, name []byte) bool {
+func hasEnd(rest, raw []byte) bool {
+	name := raw[1 : 1+bytes.IndexAny(raw[1:], " \n\r\t\f/>")] // a tag ends with ">"
 	return bytes.IndexByte(raw, '=') >= 0 || bytes.HasSuffix(raw, []byte("/>")) ||
-		bytes.Contains(rest, append([]byte("</"), raw[1:1+len(name)]...))
+		bytes.Contains(rest, append([]byte("</"), name...))
 }
 
 // element adds the white space that a tag stands for.

@@ -34,6 +34,9 @@ func TestMarkup(t *testing.T) {
 		{"line\u2028next\u2029para", "line\nnext\n\npara"},
 		{"<p></p>", ""},
 		{"\ufeffa\u200bb", "ab"},
+		{"a <b\x00\x00> c", "a <b> c"},
+		{"<Para>a</Para>b<x y>c</x>", "a b c"},
+		{"a <?xml b?>c", "a c"},
 	} {
 		if got := string(appendPlain([]byte("x"), []byte(c.in), false)); got != "x"+c.want {
 			t.Errorf("%q reads %q, want %q", c.in, got[1:], c.want)

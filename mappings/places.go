@@ -1,5 +1,7 @@
 package mappings
 
+import "strings"
+
 // places writes the places that a record names, each with what is known of its
 // name, code and location.
 func (x *extractor) places() {
@@ -39,9 +41,9 @@ func (x *extractor) place(at uint32, isFirst bool, seen *tally) bool {
 		x.dst = append(x.dst, ',')
 	}
 	open := len(x.dst)
-	x.part(at, "name", from.Name, (*extractor).putLine, seen)
-	x.part(at, "code", from.Code, (*extractor).putCode, seen)
-	x.part(at, "location", from.Location, (*extractor).putPoint, seen)
+	x.part(at, "places.name", from.Name, (*extractor).putLine, seen)
+	x.part(at, "places.code", from.Code, (*extractor).putCode, seen)
+	x.part(at, "places.location", from.Location, (*extractor).putPoint, seen)
 	if len(x.dst) == open {
 		x.dst = x.dst[:start]
 		return false
@@ -54,13 +56,19 @@ func (x *extractor) place(at uint32, isFirst bool, seen *tally) bool {
 // part writes the first value of one member of a place that fits.
 func (x *extractor) part(place uint32, name string, from []pointer, convert func(*extractor, uint32) verdict, seen *tally) {
 	bad := false
+	mark := x.trace.mark()
 	for i := range from {
 		x.inner = x.tree.find(x.inner[:0], place, from[i].steps)
 		for _, at := range x.inner {
 			start := len(x.dst)
-			x.member(name)
+			x.member(strings.TrimPrefix(name, "places."))
+			value := len(x.dst)
 			v := convert(x, at)
+			if v != container {
+				x.trace.note(x, name, at, v, value)
+			}
 			if v == fits {
+				x.trace.settle(mark, false)
 				return
 			}
 			x.dst = x.dst[:start]
@@ -70,4 +78,5 @@ func (x *extractor) part(place uint32, name string, from []pointer, convert func
 	if bad {
 		seen.count(unfit)
 	}
+	x.trace.settle(mark, bad)
 }

@@ -72,7 +72,7 @@ func (p *prose) write(s []byte) {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c > ' ' && c < 0x7f {
-			i++
+			i += max(1, plainWords(s[i:]))
 			continue
 		}
 		if c == ' ' && i > from && i+1 < len(s) && s[i+1] > ' ' && s[i+1] < 0x7f {

@@ -1,6 +1,9 @@
 package mappings
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // appendReadable appends what a person would read in the string s: its text
 // without markup, or nothing when it is an address, an id, a date or a file.
@@ -28,14 +31,23 @@ func isBinary(s []byte) bool {
 	if bytes.HasPrefix(head, []byte("data:")) && bytes.IndexByte(head, ',') > 0 && !bytes.ContainsAny(head, " \n") {
 		return true
 	}
-	controls := 0
-	for _, c := range head {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' {
-			controls++
+	const few = 4 // strays in a text
+	n := countControls(head)
+	return n > few && n > len(head)/16 || isBase64(s)
+}
+
+// countControls counts the control characters that are no white space.
+func countControls(s []byte) int {
+	n := 0
+	for i := 0; i < len(s); i++ {
+		for i+8 <= len(s) && controls(binary.LittleEndian.Uint64(s[i:])) == 0 {
+			i += 8
+		}
+		if i < len(s) && s[i] < ' ' && s[i] != '\n' && s[i] != '\r' && s[i] != '\t' {
+			n++
 		}
 	}
-	const few = 4 // strays in a text
-	return controls > few && controls > len(head)/16 || isBase64(s)
+	return n
 }
 
 // isBase64 recognizes base64, in one line or in many, by its alphabet and by

@@ -37,7 +37,7 @@ type Hit struct {
 	Highlights map[string][]string
 }
 
-// Search runs a body made by SearchBody on aliases or indices. Those that do
+// Search runs a body made by SearchBody or CompleteBody on aliases or indices. Those that do
 // not exist are passed over. A search that not every shard could answer is an
 // error rather than an incomplete result.
 func Search(ctx context.Context, client *elasticsearch.Client, indices []string, body []byte) (Result, error) {

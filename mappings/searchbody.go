@@ -10,8 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"riskdex/report"
 )
 
 // maxWords bounds what a search costs: every word is looked up in many fields.
@@ -23,19 +21,11 @@ var (
 	ErrTooManyWords = fmt.Errorf("there is too much to search for: give at most %d characters", maxWords)
 )
 
-// SearchOptions narrows a search. The zero value finds the ten best hits of
-// every kind.
-type SearchOptions struct {
-	Kinds []report.Kind // only these; empty means all
-	Size  int           // hits to return; 0 means 10
-	From  int           // hits to pass over
-}
+// queryFile is search.json or complete.json with its placeholders still in it:
+// the strings "{{words}}", "{{filter}}", "{{size}}" and "{{from}}".
+type queryFile []byte
 
-// searchFile is search.json with its placeholders still in it: the strings
-// "{{words}}", "{{filter}}", "{{size}}" and "{{from}}".
-type searchFile []byte
-
-func parseSearch(data []byte) (searchFile, error) {
+func parseQuery(data []byte) (queryFile, error) {
 	var checked jsontext.Value
 	if err := decodeStrict(data, &checked); err != nil {
 		return nil, err
@@ -46,13 +36,24 @@ func parseSearch(data []byte) (searchFile, error) {
 	if !bytes.Contains(data, []byte(`"{{words}}"`)) {
 		return nil, errors.New(`the placeholder "{{words}}" is nowhere in it`)
 	}
-	return searchFile(appendCompact(nil, data)), nil
+	return queryFile(appendCompact(nil, data)), nil
 }
 
 // SearchBody returns the body of a _search request for words as a person types
 // them: the name or code of a place, or what a report is about. It fails with
-// ErrNoWords or ErrTooManyWords.
+// ErrNoWords, ErrTooManyWords, or an error that says which option cannot be.
 func (s *Set) SearchBody(words string, options SearchOptions) ([]byte, error) {
+	return s.search.body(words, options, 10)
+}
+
+// CompleteBody returns the body of a _search request for what a person has
+// typed so far: the start of a name or a code. Its hits have no highlights and
+// few fields. It fails as SearchBody does.
+func (s *Set) CompleteBody(prefix string, options SearchOptions) ([]byte, error) {
+	return s.complete.body(prefix, options, 8)
+}
+
+func (q queryFile) body(words string, options SearchOptions, usualSize int) ([]byte, error) {
 	words = strings.Join(strings.Fields(strings.ToValidUTF8(words, " ")), " ")
 	switch {
 	case words == "":
@@ -64,21 +65,21 @@ func (s *Set) SearchBody(words string, options SearchOptions) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	filter := []byte("[]")
-	if len(options.Kinds) > 0 {
-		terms := map[string]map[string][]report.Kind{"terms": {"kind": options.Kinds}}
-		if filter, err = json.Marshal([]any{terms}); err != nil {
-			return nil, err
-		}
+	if options.Size == 0 {
+		options.Size = usualSize
 	}
-	size := options.Size
-	if size == 0 {
-		size = 10
+	filters, err := options.filters()
+	if err != nil {
+		return nil, err
+	}
+	filter, err := json.Marshal(filters, json.Deterministic(true))
+	if err != nil {
+		return nil, err
 	}
 	return []byte(strings.NewReplacer(
 		`"{{words}}"`, string(quoted),
 		`"{{filter}}"`, string(filter),
-		`"{{size}}"`, strconv.Itoa(size),
+		`"{{size}}"`, strconv.Itoa(options.Size),
 		`"{{from}}"`, strconv.Itoa(options.From),
-	).Replace(string(s.search))), nil
+	).Replace(string(q))), nil
 }

@@ -2,6 +2,7 @@ package mappings
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"sync"
@@ -18,47 +19,67 @@ var builtin embed.FS
 type Set struct {
 	kinds      map[report.Kind]*kindMapping
 	index      indexFile
-	search     searchFile
+	search     queryFile
+	complete   queryFile
+	countries  countryNames
 	hashes     map[report.Kind]string
 	extractors sync.Pool // of *extractor
 }
 
+// Files returns the mapping files that are part of the program.
+func Files() fs.FS { return builtin }
+
 // Builtin returns the mappings that are part of the program.
 func Builtin() (*Set, error) { return Load(builtin) }
 
-// Load reads mappings from a folder, which has index.json, search.json and a
-// file for every kind, named like cities.json. An error names the file, and the
-// line where there is one.
+// Load reads mappings from a folder, which has index.json, search.json,
+// complete.json, countries.json and a file for every kind, named like
+// cities.json. The error is [Mistakes] with all that is wrong in them.
 func Load(folder fs.FS) (*Set, error) {
 	s := &Set{kinds: make(map[report.Kind]*kindMapping), hashes: make(map[report.Kind]string)}
-	s.extractors.New = func() any { return &extractor{seen: make(map[string]struct{})} }
-	var err error
-	if s.index, err = read(folder, "index.json", parseIndex); err != nil {
-		return nil, err
+	var wrong Mistakes
+	for _, kind := range report.Kinds() {
+		s.kinds[kind] = read(folder, string(kind)+".json", parseKind, &wrong)
 	}
-	if s.search, err = read(folder, "search.json", parseSearch); err != nil {
-		return nil, err
+	s.index = read(folder, "index.json", parseIndex, &wrong)
+	s.search = read(folder, "search.json", parseQuery, &wrong)
+	s.complete = read(folder, "complete.json", parseQuery, &wrong)
+	s.countries = read(folder, "countries.json", parseCountries, &wrong)
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	s.extractors.New = func() any {
+		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries}
 	}
 	for _, kind := range report.Kinds() {
-		if s.kinds[kind], err = read(folder, string(kind)+".json", parseKind); err != nil {
-			return nil, err
-		}
-		if s.hashes[kind], err = hash(s.index, s.kinds[kind]); err != nil {
+		var err error
+		if s.hashes[kind], err = hash(s.index, s.kinds[kind], s.countries); err != nil {
 			return nil, fmt.Errorf("taking the hash of the mapping of %s: %w", kind, err)
 		}
 	}
 	return s, nil
 }
 
-func read[T any](folder fs.FS, name string, parse func([]byte) (T, error)) (T, error) {
+// read reads one file. What is wrong with it is added to the mistakes, and the
+// result is then of no use.
+func read[T any](folder fs.FS, name string, parse func([]byte) (T, error), wrong *Mistakes) T {
 	var nothing T
 	data, err := fs.ReadFile(folder, name)
 	if err != nil {
-		return nothing, fmt.Errorf("reading the mapping file %s: %w", name, err)
+		*wrong = append(*wrong, Mistake{File: name, Reason: "it cannot be read: " + err.Error()})
+		return nothing
 	}
 	parsed, err := parse(data)
-	if err != nil {
-		return nothing, fmt.Errorf("mapping file %s: %w", name, err)
+	if err == nil {
+		return parsed
 	}
-	return parsed, nil
+	several, ok := errors.AsType[Mistakes](err)
+	if !ok {
+		several = Mistakes{{Reason: err.Error()}}
+	}
+	for _, m := range several {
+		m.File = name
+		*wrong = append(*wrong, m)
+	}
+	return nothing
 }

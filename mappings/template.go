@@ -27,7 +27,8 @@ func (x *Indices) ensureTemplate(ctx context.Context, kind report.Kind) error {
 		return err
 	}
 	if changed {
-		x.Log.WarnContext(ctx, "the index was made from another mapping; run `riskdex rebuild` to bring it up to date",
+		x.Log.WarnContext(ctx, "the index was made from another mapping, and its documents keep their fields; "+
+			"to bring it up to date, delete it at a quiet time: it is made again and filled from the journal",
 			"alias", x.Alias(kind))
 	}
 	if x.current == nil {

@@ -35,12 +35,15 @@ func (x *extractor) text() {
 			cut = true
 		}
 	}
-	if cut {
-		x.unfit = append(x.unfit, "text")
-	}
 	if len(x.prose) > 0 {
 		x.member("text")
+		value := len(x.dst)
 		x.dst, _ = jsontext.AppendQuote(x.dst, x.prose)
+		x.trace.note(x, "text", 0, fits, value)
+	}
+	if cut {
+		x.unfit = append(x.unfit, "text")
+		x.trace.note(x, "text", 0, unfit, 0)
 	}
 }
 

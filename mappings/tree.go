@@ -28,7 +28,7 @@ const none = 0
 // node is one value of a record. Nodes stand in document order.
 type node struct {
 	nameAt, nameLen uint32 // in tree.names; an element of an array has the name of its array
-	rawAt, rawLen   uint32 // in tree.body; of strings, numbers, booleans and null
+	rawAt, rawLen   uint32 // in tree.body; of an object or an array only where it starts
 	first, next     uint32 // first child and next sibling, or none
 	kind            jsontext.Kind
 	element         bool // of an array
@@ -100,7 +100,7 @@ func (t *tree) next() error {
 		if len(t.frames) == maxDepth {
 			return fmt.Errorf("it is nested deeper than %d levels, which Elasticsearch does not take", maxDepth)
 		}
-		at := t.add(kind, 0, 0)
+		at := t.add(kind, uint32(t.decoder.InputOffset())-1, 0)
 		t.frames = append(t.frames, frame{node: at, object: kind == '{'})
 		return nil
 	}

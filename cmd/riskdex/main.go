@@ -29,6 +29,8 @@ type commands struct {
 	Serve  serveCommand  `cmd:"" help:"Receive deliveries and keep Elasticsearch in step with them, until SIGTERM or SIGINT."`
 	Push   pushCommand   `cmd:"" help:"Send a sample feed, or a folder of JSON files, to a receiver."`
 	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
+
+	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`
 }
 
 // streams are where a command reads nothing and writes everything.

@@ -17,10 +17,17 @@ import (
 
 type searchCommand struct {
 	elasticsearchSettings
-	Words []string `arg:"" help:"What to search for: a place, a code, a threat."`
-	Kind  []string `name:"kind" enum:"cities,advisories,special-reports" placeholder:"KIND" help:"Only this kind; may be repeated."`
-	Size  int      `name:"size" default:"10" help:"Hits to show."`
-	JSON  bool     `name:"json" help:"Print one JSON object a hit."`
+	Words     []string `arg:"" help:"What to search for: a place, a code, a threat."`
+	Complete  bool     `name:"complete" help:"Take the words as the start of a name or a code, as while typing."`
+	Kind      []string `name:"kind" enum:"cities,advisories,special-reports" placeholder:"KIND" help:"Only this kind; may be repeated."`
+	Country   []string `name:"country" placeholder:"CODE" help:"Only reports about this country, such as FR; may be repeated."`
+	RiskLevel int      `name:"risk-at-least" placeholder:"1-5" help:"Only this risk level and above."`
+	Near      string   `name:"near" placeholder:"LAT,LON" help:"Only reports about a place near this point."`
+	Within    float64  `name:"within" placeholder:"KM" help:"How near --near is, in kilometres (50)."`
+	ValidAt   string   `name:"valid-at" placeholder:"DATE" help:"Only reports that are valid on this day (2026-07-30, in UTC) or at this time (RFC 3339)."`
+	Size      int      `name:"size" placeholder:"N" help:"Hits to show (10, or 8 with --complete)."`
+	From      int      `name:"from" placeholder:"N" help:"Hits to pass over."`
+	JSON      bool     `name:"json" help:"Print one JSON object a hit."`
 }
 
 // searchTimeout bounds how long a search may take.
@@ -36,7 +43,7 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	body, err := set.SearchBody(strings.Join(c.Words, " "), mappings.SearchOptions{Kinds: c.kinds(), Size: c.Size})
+	body, err := c.body(set)
 	if err != nil {
 		return err
 	}
@@ -56,20 +63,12 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	if c.JSON {
 		err = printHitsJSON(io.out, found.Hits)
 	} else {
-		printHits(io.out, found, took)
+		printHits(io.out, found, c.From, took)
 	}
 	if err == nil && len(found.Hits) == 0 {
 		err = errNegative
 	}
 	return err
-}
-
-func (c *searchCommand) kinds() []report.Kind {
-	var kinds []report.Kind
-	for _, k := range c.Kind {
-		kinds = append(kinds, report.Kind(k)) // kong has checked it
-	}
-	return kinds
 }
 
 func printHitsJSON(w io.Writer, hits []mappings.Hit) error {
@@ -86,7 +85,7 @@ func printHitsJSON(w io.Writer, hits []mappings.Hit) error {
 	return nil
 }
 
-func printHits(w io.Writer, found mappings.Result, took time.Duration) {
+func printHits(w io.Writer, found mappings.Result, from int, took time.Duration) {
 	paint := painter(useColour(w))
 	for i, h := range found.Hits {
 		var facts []string
@@ -97,7 +96,7 @@ func printHits(w io.Writer, found mappings.Result, took time.Duration) {
 		if h.RiskLevel > 0 {
 			facts = append(facts, fmt.Sprintf("risk %d of 5", h.RiskLevel))
 		}
-		fmt.Fprintf(w, "%2d  %s  %s\n", i+1, paint.text(bold, oneLine(h.Title)), strings.Join(nonEmpty(facts), ", "))
+		fmt.Fprintf(w, "%2d  %s  %s\n", from+i+1, paint.text(bold, oneLine(h.Title)), strings.Join(nonEmpty(facts), ", "))
 		fmt.Fprintf(w, "    %s\n", paint.text(dim, fmt.Sprintf("%s/%s  score %.1f", h.Kind, h.ID, h.Score)))
 		for _, text := range excerpts(h) {
 			fmt.Fprintf(w, "    %s\n", excerpt(text, paint.start(bold), paint.end()))

@@ -186,7 +186,7 @@ func TestMappingChanged(t *testing.T) {
 		"its kind": {"advisories.json", `"/headline"`, `"/heading"`, false},
 	} {
 		files := make(fstest.MapFS)
-		for _, file := range []string{"index.json", "search.json", "cities.json", "advisories.json", "special-reports.json"} {
+		for _, file := range []string{"index.json", "search.json", "complete.json", "countries.json", "cities.json", "advisories.json", "special-reports.json"} {
 			data, err := os.ReadFile("../" + file)
 			if err != nil {
 				t.Fatal(err)

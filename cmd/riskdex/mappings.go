@@ -1,0 +1,201 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+type mappingsCommand struct {
+	Check  mappingsCheckCommand  `cmd:"" help:"Check mapping files, and show what they make of a record."`
+	Export mappingsExportCommand `cmd:"" help:"Write the built-in mapping files to a new folder, to start from."`
+}
+
+type mappingsCheckCommand struct {
+	Paths  []string `arg:"" optional:"" name:"dir-or-file" help:"Folders for --mappings, or single files of them; the built-in files if none is given."`
+	Record string   `name:"record" placeholder:"RECORD.json" help:"Show which field gets what from where in this record."`
+	Kind   string   `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"The kind of the record."`
+	JSON   bool     `name:"json" help:"Print one JSON object a mistake or a field."`
+}
+
+// Run checks. Its error is errNegative when there are mistakes.
+func (c *mappingsCheckCommand) Run(io streams) error {
+	if (c.Record == "") != (c.Kind == "") {
+		return errors.New("--record and --kind belong together: give both or neither")
+	}
+	if c.Record != "" && len(c.Paths) > 1 {
+		return errors.New("--record is shown with one mapping: give one folder, one file, or none for the built-in files")
+	}
+	set, wrong, err := c.load()
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		if err := c.printMistakes(io, wrong); err != nil {
+			return err
+		}
+		return errNegative
+	}
+	if c.Record != "" {
+		return c.explain(io, set)
+	}
+	if !c.JSON {
+		fmt.Fprintln(io.out, "no mistakes")
+	}
+	return nil
+}
+
+// load reads what is to be checked, and returns the mappings that were read last.
+func (c *mappingsCheckCommand) load() (set *mappings.Set, wrong mappings.Mistakes, err error) {
+	if len(c.Paths) == 0 {
+		set, err = mappings.Builtin()
+		return set, nil, err
+	}
+	for _, path := range c.Paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, nil, fmt.Errorf("check mappings: %w", err)
+		}
+		if info.IsDir() {
+			set, err = mappings.Load(os.DirFS(path))
+		} else {
+			var data []byte
+			if data, err = os.ReadFile(path); err != nil {
+				return nil, nil, fmt.Errorf("check mappings: %w", err)
+			}
+			set, err = mappings.LoadWith(filepath.Base(path), data)
+			path = filepath.Dir(path)
+		}
+		found, ok := errors.AsType[mappings.Mistakes](err)
+		if err != nil && !ok {
+			return nil, nil, fmt.Errorf("check the mappings in %s: %w", path, err)
+		}
+		for _, m := range found {
+			m.File = filepath.Join(path, m.File)
+			wrong = append(wrong, m)
+		}
+	}
+	return set, wrong, nil
+}
+
+// printMistakes writes a line a mistake, as compilers do, so that editors find it.
+func (c *mappingsCheckCommand) printMistakes(io streams, wrong mappings.Mistakes) error {
+	for _, m := range wrong {
+		if !c.JSON {
+			at := m.File
+			if m.Line > 0 {
+				at = fmt.Sprintf("%s:%d", m.File, m.Line)
+			}
+			fmt.Fprintf(io.out, "%s: %s\n", at, oneLine(m.Reason))
+			continue
+		}
+		if err := json.NewEncoder(io.out).Encode(map[string]any{"file": m.File, "line": m.Line, "reason": m.Reason}); err != nil {
+			return fmt.Errorf("print a mistake: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *mappingsCheckCommand) explain(io streams, set *mappings.Set) error {
+	record, err := os.ReadFile(c.Record)
+	if err != nil {
+		return fmt.Errorf("read the record: %w", err)
+	}
+	fields, err := set.Explain(report.Kind(c.Kind), record) // kong has checked the kind
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Record, err)
+	}
+	if c.JSON {
+		return printFieldsJSON(io, fields)
+	}
+	return printFields(io, fields)
+}
+
+func printFieldsJSON(io streams, fields []mappings.FieldSource) error {
+	lines := json.NewEncoder(io.out)
+	lines.SetEscapeHTML(false)
+	for _, f := range fields {
+		line := map[string]any{"field": f.Field, "value": json.RawMessage(f.Value), "pointer": f.Pointer, "fits": f.Reason == ""}
+		if f.Reason != "" {
+			line["reason"] = f.Reason
+		}
+		if err := lines.Encode(line); err != nil {
+			return fmt.Errorf("print a field: %w", err)
+		}
+	}
+	return nil
+}
+
+// printFields writes two tables: what went to fields, and what was left out.
+func printFields(io streams, fields []mappings.FieldSource) error {
+	var in, out []mappings.FieldSource
+	for _, f := range fields {
+		if f.Reason == "" {
+			in = append(in, f)
+		} else {
+			out = append(out, f)
+		}
+	}
+	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
+	if len(in) == 0 {
+		fmt.Fprintln(table, "nothing of the record goes to a field; is it one record, without an envelope around it?")
+	}
+	for _, f := range in {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Field, shortened(string(f.Value)), where(f))
+	}
+	if len(out) > 0 {
+		fmt.Fprint(table, "\nleft out, because they do not fit:\n")
+	}
+	for _, f := range out {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", f.Field, shortened(string(f.Value)), where(f), f.Reason)
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("print the fields: %w", err)
+	}
+	return nil
+}
+
+// where names the place of a value; the record itself has the empty pointer.
+func where(f mappings.FieldSource) string {
+	if f.Pointer == "" {
+		return "(the record)"
+	}
+	return oneLine(string(f.Pointer))
+}
+
+// shortened returns the start of a value on one line.
+func shortened(value string) string {
+	const most = 60 // characters
+	letters := []rune(oneLine(value))
+	if len(letters) <= most {
+		return string(letters)
+	}
+	return strings.TrimSpace(string(letters[:most])) + "…"
+}
+
+type mappingsExportCommand struct {
+	Dir string `arg:"" help:"A folder that does not exist, or is empty."`
+}
+
+// Run writes the built-in files.
+func (c *mappingsExportCommand) Run(io streams) error {
+	there, err := os.ReadDir(c.Dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("export the mappings: %w", err)
+	}
+	if len(there) > 0 {
+		return fmt.Errorf("export the mappings: %s is not empty; name a new folder", c.Dir)
+	}
+	if err := os.CopyFS(c.Dir, mappings.Files()); err != nil {
+		return fmt.Errorf("export the mappings: %w", err)
+	}
+	fmt.Fprintf(io.out, "the mapping files are in %s; start riskdex with --mappings %s\n", c.Dir, c.Dir)
+	return nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+func TestSearchFlags(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.send("POST", "/cities", `[{"id":1,"code":"SYD","title":"Sydney","country":"AU","risk_level":2,"geo":{"lat":-33.87,"lng":151.21}},
+		{"id":2,"code":"SYR","title":"Syracuse","country":"US","risk_level":3}]`)
+	p.send("POST", "/advisories", `[{"id":3,"title":"Harbour closed in Sydney","country":"AU","duration":{"start_date":"2026-02-01","end_date":"2026-02-03"}}]`)
+	p.drained()
+	p.indexed(report.Cities) // makes them visible
+	p.indexed(report.Advisories)
+	for args, want := range map[string]string{
+		"sydney":                                      "cities/1 advisories/3",
+		"sydney --from 1":                             "advisories/3",
+		"sydney --size 1":                             "cities/1",
+		"sydney --valid-at 2026-02-03":                "cities/1 advisories/3",
+		"sydney --valid-at 2026-02-04":                "cities/1",
+		"sydney --valid-at 2026-02-03T23:30:00-05:00": "cities/1",
+		"sydney --risk-at-least 2":                    "cities/1",
+		"sydney --kind advisories --country au":       "advisories/3",
+		"sydney --near=-33.9,151 --within 100":        "cities/1",
+		"sydney --near=-33.9,151 --within 1":          "",
+		"--complete sy --country US":                  "cities/2",
+		"--complete syd --kind cities":                "cities/1",
+		"--complete harb":                             "advisories/3",
+	} {
+		var out, errs bytes.Buffer
+		status := run(t.Context(), append([]string{
+			"search", "--json", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix,
+		}, strings.Fields(args)...), streams{&out, &errs})
+		var hits []string
+		for line := range strings.Lines(out.String()) {
+			var hit struct {
+				Kind, ID, Title string
+				Score           float64
+			}
+			must(t, json.Unmarshal([]byte(line), &hit))
+			if hit.Title == "" || hit.Score <= 0 {
+				t.Errorf("search %s: a line without title or score: %s", args, line)
+			}
+			hits = append(hits, hit.Kind+"/"+hit.ID)
+		}
+		wantStatus := exitDone
+		if want == "" {
+			wantStatus = exitNegative
+		}
+		if strings.Join(hits, " ") != want || status != wantStatus {
+			t.Errorf("search %s: status %d, %v, want %s; %s", args, status, hits, want, errs.String())
+		}
+	}
+}
+
+func TestSearchFlagsThatCannotBe(t *testing.T) {
+	for args, want := range map[string]string{
+		"x --near here":            "51.5,-0.12",
+		"x --near 91,0":            "latitude",
+		"x --within 5":             "--near",
+		"x --near 1,1 --within=-5": "above 0",
+		"x --valid-at tomorrow":    "2026-07-30",
+		"x --country France":       "ISO 3166",
+		"x --risk-at-least 9":      "1 to 5",
+		"x --from 20000":           "10000",
+	} {
+		var out bytes.Buffer
+		status := run(t.Context(), append([]string{"search"}, strings.Fields(args)...), streams{&out, &out})
+		if status != exitFailed || !strings.Contains(out.String(), want) {
+			t.Errorf("search %s: status %d, %q, want %s", args, status, out.String(), want)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package mappings
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// FieldSource is a value of a record that went to a field of its document, or
+// that was left out because it does not fit.
+type FieldSource struct {
+	Field   string           // such as title; of a place, such as places.name
+	Value   jsontext.Value   // as it is in the document, or in the record when it was left out
+	Pointer jsontext.Pointer // where in the record; of `text`, which is from everywhere, the record
+	Reason  string           // why it was left out; empty when it was not
+}
+
+// Explain returns where the fields of the document come from that
+// [Set.AppendDocument] makes of a record, in the order of the document. It does
+// not list what is not from the record itself, such as received_at. It fails
+// when AppendDocument would.
+func (s *Set) Explain(kind report.Kind, record []byte) ([]FieldSource, error) {
+	t := new(trace)
+	c := report.Change{Key: report.Key{Kind: kind}, Op: report.Index, Body: record}
+	if _, _, err := s.appendDocument(nil, c, t); err != nil {
+		return nil, fmt.Errorf("making a document of the record: %w", err)
+	}
+	fields := make([]FieldSource, len(t.attempts))
+	for i, a := range t.attempts {
+		fields[i] = a.FieldSource
+	}
+	return fields, nil
+}
+
+// whyNot says why a value is not in a field.
+func whyNot(field string, v verdict) string {
+	if field == "text" {
+		return fmt.Sprintf("it has more than %d bytes, or the record more than %d values; the rest is left out", maxText, maxNodes)
+	}
+	if v == container {
+		return "it is an object or an array in which nothing is looked for; the field takes " + takes(field)
+	}
+	return "the field takes " + takes(field)
+}
+
+// takes says what fits a field.
+func takes(field string) string {
+	switch field {
+	case "code", "places.code":
+		return fmt.Sprintf("a string without white space, of at most %d bytes", maxKeyword)
+	case "title", "names", "places.name":
+		return fmt.Sprintf("words or a number, of at most %d bytes", maxLine)
+	case "country":
+		return "two letters, as in ISO 3166 alpha-2"
+	case "risk_level":
+		return "a whole number from 1 to 5, or a label that risk_levels lists"
+	case "risk_label":
+		return fmt.Sprintf("words, of at most %d bytes", maxKeyword)
+	case "airports":
+		return "three letters, as IATA gives them"
+	case "location", "places.location":
+		return "a point on earth: latitude and longitude, or GeoJSON"
+	case "summary":
+		return fmt.Sprintf("words, of at most %d bytes", maxSummary)
+	case "starts_at", "ends_at", "published_at", "updated_at":
+		return "a date or a time, such as 2026-07-30, 2026-07-30T12:00:00Z, or a Unix time from 1973 on"
+	}
+	return ""
+}

@@ -1,0 +1,113 @@
+package relevance
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// many is how many documents the benchmark searches.
+const many = 10_000
+
+// BenchmarkSearch reports how long a search takes from the call to the decoded
+// hits, highlights included: the queries of queries.tsv one after the other, on
+// 10,000 documents of the size of the sample feed's.
+func BenchmarkSearch(b *testing.B) {
+	e := newEngine(b)
+	changes := finalState(b)
+	queries := judge(b, facts(b, changes))
+	var batch []report.Change
+	for n := range many {
+		batch = append(batch, variant(changes[n%len(changes)], n))
+		if len(batch) == 200 || n == many-1 {
+			e.add(b, batch)
+			batch = batch[:0]
+		}
+	}
+	e.show(b)
+	for name, make := range map[string]func(string, mappings.SearchOptions) ([]byte, error){
+		"search": e.set.SearchBody, "complete": e.set.CompleteBody,
+	} {
+		b.Run(name, func(b *testing.B) {
+			e.bench(b, make, queries)
+		})
+	}
+}
+
+func (e *engine) bench(b *testing.B, make func(string, mappings.SearchOptions) ([]byte, error), queries []query) {
+	var times []time.Duration
+	for n := 0; b.Loop(); n++ {
+		body, err := make(queries[n%len(queries)].words, mappings.SearchOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		started := time.Now()
+		if _, err := mappings.Search(b.Context(), e.client, e.aliases, body); err != nil {
+			b.Fatal(err)
+		}
+		times = append(times, time.Since(started))
+	}
+	slices.Sort(times)
+	at := func(share float64) float64 {
+		return float64(times[int(share*float64(len(times)-1))].Microseconds()) / 1000
+	}
+	b.ReportMetric(at(0.5), "ms/median")
+	b.ReportMetric(at(0.95), "ms/p95")
+}
+
+var (
+	anyWord = regexp.MustCompile(`\b(Mill|Garden|Lantern|Orchard|Museum|Station|Cedar|Canal|Windmill|Acacia|Library|Parade)\b`)
+	anyName = regexp.MustCompile(`"(title|name|city)":"([^"]*)"`)
+)
+
+// variant returns the n-th document: the first ones as they are, later ones with
+// other ids, codes, names and streets, so that words are not the same everywhere.
+func variant(c report.Change, n int) report.Change {
+	c.Version = report.Version(n + 1)
+	d := dice(n)
+	c.ID = report.ID(fmt.Sprintf("%s-%d", c.ID, n))
+	if n < 400 {
+		return c
+	}
+	body := string(c.Body)
+	if c.Kind == report.Cities {
+		if own := anyName.FindStringSubmatch(body); own != nil && own[2] != "" {
+			body = strings.ReplaceAll(body, own[2], d.name())
+		}
+		c.Code = ""
+		body = strings.ReplaceAll(body, `"code":`, `"old_code":`)
+	}
+	c.Body = []byte(anyWord.ReplaceAllStringFunc(body, func(word string) string {
+		if d.next(3) > 0 {
+			return word
+		}
+		return d.name()
+	}))
+	return c
+}
+
+// dice draws the same for the same document always.
+type dice uint64
+
+func (d *dice) next(limit uint64) uint64 {
+	*d = *d*6364136223846793005 + 1442695040888963407
+	return uint64(*d) >> 33 % limit
+}
+
+// name invents a name of two to four syllables.
+func (d *dice) name() string {
+	var b strings.Builder
+	for range 2 + d.next(3) {
+		b.WriteByte("bcdfghjklmnprstvz"[d.next(17)])
+		b.WriteByte("aeiou"[d.next(5)])
+		b.WriteString([]string{"", "n", "r", "s", "l"}[d.next(5)])
+	}
+	name := b.String()
+	return strings.ToUpper(name[:1]) + name[1:]
+}

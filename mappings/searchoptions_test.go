@@ -1,0 +1,75 @@
+package mappings
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+func TestSearchFilters(t *testing.T) {
+	s := builtinSet(t)
+	noon := time.Date(2026, 7, 30, 14, 0, 0, 0, time.FixedZone("", 2*60*60))
+	options := SearchOptions{
+		Kinds: []report.Kind{report.Cities}, Countries: []string{"fr", "GB"}, RiskLevel: 3,
+		Near: &Near{51.5, -0.12, 20}, Valid: &Period{noon, noon.Add(time.Hour)},
+	}
+	for name, make := range map[string]func(string, SearchOptions) ([]byte, error){"search": s.SearchBody, "complete": s.CompleteBody} {
+		body, err := make("x", options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			`{"terms":{"kind":["cities"]}}`, `{"terms":{"country":["fr","GB"]}}`, `{"range":{"risk_level":{"gte":3}}}`,
+			`{"geo_distance":{"distance":"20km","location":{"lat":51.5,"lon":-0.12}}}`,
+			`{"geo_distance":{"distance":"20km","places.location":{"lat":51.5,"lon":-0.12}}}`,
+			`{"range":{"starts_at":{"gt":"2026-07-30T13:00:00Z"}}}`, `{"range":{"ends_at":{"lt":"2026-07-30T12:00:00Z"}}}`,
+		} {
+			if !strings.Contains(string(body), want) {
+				t.Errorf("%s: %s is not in %s", name, want, body)
+			}
+		}
+	}
+}
+
+func TestSearchOptionsThatCannotBe(t *testing.T) {
+	s := builtinSet(t)
+	for want, options := range map[string]SearchOptions{
+		"first 10000":   {From: 9_995},
+		"cannot be had": {Size: -1},
+		"ISO 3166":      {Countries: []string{"France"}},
+		"risk level 6":  {RiskLevel: 6},
+		"risk level -1": {RiskLevel: -1},
+		"91,0 is no":    {Near: &Near{91, 0, 1}},
+		"NaN,0 is no":   {Near: &Near{math.NaN(), 0, 1}},
+		"0,-181 is no":  {Near: &Near{0, -181, 1}},
+		"0 km":          {Near: &Near{0, 0, 0}},
+		"+Inf km":       {Near: &Near{0, 0, math.Inf(1)}},
+		"ends before":   {Valid: &Period{time.Unix(2, 0), time.Unix(1, 0)}},
+	} {
+		_, err := s.SearchBody("x", options)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v, want %s", options, err, want)
+		}
+	}
+}
+
+func TestCountriesFile(t *testing.T) {
+	for body, want := range map[string]string{
+		`{}`:                      `"names" is missing`,
+		`{"names":{"fr":["x"]}}`:  `"fr" is no code`,
+		`{"names":{"FRA":["x"]}}`: `"FRA" is no code`,
+		`{"names":{"FR":[]}}`:     "FR has no name",
+		`{"names":{"FR":[""]}}`:   "FR has no name",
+		`{"name":{}}`:             "line 1",
+	} {
+		if _, err := parseCountries([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", body, err, want)
+		}
+	}
+	if n := len(builtinSet(t).countries); n < 249 {
+		t.Errorf("only %d countries have a name", n)
+	}
+}

@@ -1,0 +1,43 @@
+package mappings
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// pointer returns where in the record a node is, with names as they are there.
+func (t *tree) pointer(at uint32) jsontext.Pointer {
+	var path jsontext.Pointer
+	for parent := uint32(0); parent != at; {
+		child, index := t.nodes[parent].first, 0
+		for next := t.nodes[child].next; next != none && next <= at; next = t.nodes[child].next {
+			child, index = next, index+1
+		}
+		if t.nodes[child].element {
+			path = path.AppendToken(jsontext.Int(int64(index)).String())
+		} else {
+			path = path.AppendToken(t.originalName(child))
+		}
+		parent = child
+	}
+	return path
+}
+
+// originalName returns the name of a member as it stands in the record, where
+// it is the string before the value.
+func (t *tree) originalName(at uint32) string {
+	quoted := bytes.TrimRight(t.body[:t.nodes[at].rawAt], " \t\r\n:")
+	start := len(quoted) - 1
+	for start--; quoted[start] != '"' || quoted[start-1] == '\\'; start-- {
+	}
+	name, _ := jsontext.AppendUnquote(nil, quoted[start:]) // parse has checked it
+	return string(name)
+}
+
+// value returns a value as it stands in the record.
+func (t *tree) value(at uint32) jsontext.Value {
+	d := jsontext.NewDecoder(bytes.NewReader(t.body[t.nodes[at].rawAt:]), jsontext.AllowInvalidUTF8(true))
+	value, _ := d.ReadValue() // parse has checked it
+	return value.Clone()
+}
