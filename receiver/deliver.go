@@ -48,8 +48,11 @@ func (r *Receiver) post(d *delivery) {
 		out.Refusals = append(out.Refusals, *refusal)
 	}
 	if len(out.Changes) == 0 {
-		p := newProblem(http.StatusUnprocessableEntity, answers[0].Reason,
-			fmt.Sprintf("None of the %d records in the payload could be accepted. The first: %s", len(records), answers[0].Detail))
+		detail := answers[0].Detail
+		if len(records) > 1 {
+			detail = fmt.Sprintf("None of the %d records in the payload could be accepted. The first: %s", len(records), detail)
+		}
+		p := newProblem(http.StatusUnprocessableEntity, answers[0].Reason, detail)
 		p.Refused = answers
 		r.keep(d.req.Context(), out)
 		r.answer(d, p)
