@@ -49,13 +49,22 @@ func isEnvelopeMeta(name string) bool {
 func (s *splitter) list(body []byte) [][]byte {
 	return s.unwrap(body, maxEnvelopes, func(object []member) []byte {
 		for _, name := range envelopeNames(s.kind) {
-			inner := valueOf(object, name)
-			if first := firstRecord(inner); first != nil && (s.hasID(first) || s.envelopeIn(first) != nil) {
+			if inner := valueOf(object, name); s.holdsRecords(inner) {
 				return inner
 			}
 		}
 		return nil
 	})
+}
+
+// holdsRecords tells whether raw is a record with an id, an envelope, or a list
+// in which there are objects. In a list each answers for itself: that one has
+// no id must not keep the others out.
+func (s *splitter) holdsRecords(raw []byte) bool {
+	if firstByte(raw) == '{' {
+		return s.hasID(raw) || s.onlyEnvelope(members(raw)) != nil
+	}
+	return holdsObjects(raw)
 }
 
 // one returns the record in the payload of a PUT, whose id is in the path. The
@@ -75,7 +84,7 @@ func (s *splitter) onlyEnvelope(object []member) []byte {
 	var inner []byte
 	for _, m := range object {
 		switch {
-		case inner == nil && slices.Contains(envelopeNames(s.kind), m.name) && firstRecord(m.value) != nil:
+		case inner == nil && slices.Contains(envelopeNames(s.kind), m.name) && holdsObjects(m.value):
 			inner = m.value
 		case !isEnvelopeMeta(m.name):
 			return nil
@@ -83,8 +92,6 @@ func (s *splitter) onlyEnvelope(object []member) []byte {
 	}
 	return inner
 }
-
-func (s *splitter) envelopeIn(raw []byte) []byte { return s.onlyEnvelope(members(raw)) }
 
 // unwrap takes off up to depth envelopes and flattens arrays. open returns what
 // is inside an object, nil when the object is a record.
@@ -120,16 +127,13 @@ func flatten(raw []byte) [][]byte {
 	return [][]byte{raw}
 }
 
-// firstRecord returns raw when it is an object, its first element when that is
-// one, and nil otherwise.
-func firstRecord(raw []byte) []byte {
+// holdsObjects tells whether raw is an object or a list in which there are some.
+func holdsObjects(raw []byte) bool {
 	switch firstByte(raw) {
 	case '{':
-		return raw
+		return true
 	case '[':
-		if list := elements(raw); len(list) > 0 && firstByte(list[0]) == '{' {
-			return list[0]
-		}
+		return slices.ContainsFunc(elements(raw), func(e []byte) bool { return firstByte(e) == '{' })
 	}
-	return nil
+	return false
 }

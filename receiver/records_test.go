@@ -44,6 +44,8 @@ func TestListRecords(t *testing.T) {
 		"record with data":        {`{"id":1,"data":{"id":2}}`, []string{`{"id":1,"data":{"id":2}}`}},
 		"no id anywhere":          {`{"name":"x","data":{"text":"y"}}`, []string{`{"name":"x","data":{"text":"y"}}`}},
 		"other things in a list":  {`[1,"x",null,[{"id":1}]]`, []string{`1`, `"x"`, `null`, `[{"id":1}]`}},
+		"the first lacks it":      {`{"cities":[{"name":"x"},{"id":1}]}`, []string{`{"name":"x"}`, `{"id":1}`}},
+		"all of a list lack it":   {`{"cities":[{"name":"x"},{"name":"y"}]}`, []string{`{"name":"x"}`, `{"name":"y"}`}},
 		"one of a list lacks it":  {`{"cities":[{"id":1},{"name":"x"}]}`, []string{`{"id":1}`, `{"name":"x"}`}},
 		"half a surrogate pair":   {`[{"id":1,"t":"\ud800"},{"id":2}]`, []string{`{"id":1,"t":"\ud800"}`, `{"id":2}`}},
 		"white space is not kept": {"{\"cities\" : [ {\"id\":1} ,\n {\"id\":2} ] }", []string{`{"id":1}`, `{"id":2}`}},
