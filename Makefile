@@ -4,7 +4,7 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-.PHONY: help go dev run elasticsearch test test-quick lint vuln compose-check fuzz bench build
+.PHONY: help go dev run elasticsearch test relevance test-quick lint vuln compose-check fuzz bench build
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,6 +25,9 @@ elasticsearch: dev ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT,
 
 test: dev ## All tests, against a real Elasticsearch, with the race detector.
 	@.local/dev with-elasticsearch -- go test -race -shuffle=on -timeout 15m ./...
+
+relevance: dev ## How well the search finds, by class of query.
+	@.local/dev with-elasticsearch -- go test -v -run '^TestRelevance$$' -timeout 5m ./mappings/relevance
 
 test-quick: go ## The tests that need no Elasticsearch.
 	@go test ./report ./receiver ./admin ./mappings ./journal/... ./internal/push ./internal/samplefeed
