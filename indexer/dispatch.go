@@ -76,7 +76,7 @@ const reasonStarting = "starting"
 func (d *dispatcher) dispatch(ctx context.Context) {
 	for {
 		d.giveTurns()
-		timer := time.NewTimer(time.Until(d.nextOpening()))
+		timer := d.timer(time.Now())
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -149,14 +149,19 @@ func (d *dispatcher) report(l *lane, was *judgement) {
 	}
 }
 
-func (d *dispatcher) nextOpening() time.Time {
-	earliest := d.lanes[0].opens(d.cfg)
-	for _, l := range d.lanes[1:] {
-		if at := l.opens(d.cfg); at.Before(earliest) {
-			earliest = at
+// timer fires when the next lane opens. While every worker is busy it can wait
+// for one of them, whatever has become due.
+func (d *dispatcher) timer(now time.Time) *time.Timer {
+	wait := d.cfg.CheckEvery
+	if d.busy == d.cfg.Workers {
+		return time.NewTimer(wait)
+	}
+	for _, l := range d.lanes {
+		if at, ok := l.opens(d.cfg); ok {
+			wait = min(wait, at.Sub(now))
 		}
 	}
-	return earliest
+	return time.NewTimer(wait)
 }
 
 // drain lets the turns that are under way end, and cuts them off after a while.

@@ -116,16 +116,20 @@ func reasonOf(j *judgement) string {
 	return j.reason
 }
 
-// opens returns when the lane may next want a turn without being woken.
-func (l *lane) opens(cfg Config) time.Time {
+// opens returns when the lane may next want a turn without being woken, and
+// whether there is such a time. A turn under way wakes it when it ends: a time
+// that has passed meanwhile would keep the dispatcher spinning.
+func (l *lane) opens(cfg Config) (at time.Time, ok bool) {
 	if l.trouble != nil {
-		return l.openAt
+		return l.openAt, l.turns == 0
 	}
-	earliest := l.lastSeen.Add(cfg.CheckEvery)
-	for _, at := range l.due {
-		if at.Before(earliest) {
-			earliest = at
+	if l.turns == 0 {
+		at, ok = l.lastSeen.Add(cfg.CheckEvery), true
+	}
+	for _, due := range l.due {
+		if !ok || due.Before(at) {
+			at, ok = due, true
 		}
 	}
-	return earliest
+	return at, ok
 }

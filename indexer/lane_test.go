@@ -135,8 +135,8 @@ func TestLaneWakesForWhatWasPutOff(t *testing.T) {
 	l.begin(turn)
 	l.claimed(turn, 0)
 	l.end(turn, outcome{due: now.Add(3 * time.Second)}, now)
-	if at := l.opens(cfg); !at.Equal(now.Add(3 * time.Second)) {
-		t.Errorf("opens at %v", at)
+	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(3*time.Second)) {
+		t.Errorf("opens at %v, %v", at, ok)
 	}
 	if _, ok := l.next(now.Add(2*time.Second), 2, cfg); ok {
 		t.Error("a turn before anything is due")
@@ -153,5 +153,32 @@ func TestIdleLaneLooksAtItsIndex(t *testing.T) {
 	}
 	if turn, ok := l.next(now.Add(cfg.CheckEvery), 2, cfg); !ok || !turn.ensure {
 		t.Errorf("%+v, %v", turn, ok)
+	}
+}
+
+// TestLaneDoesNotSpin: a time that passed while a turn is under way is nothing
+// to wait for, or the dispatcher would ask again and again until the turn ends.
+func TestLaneDoesNotSpin(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.wake()
+	turn, _ := l.next(now, 2, cfg)
+	l.begin(turn)
+	l.claimed(turn, 5)
+	if at, ok := l.opens(cfg); ok {
+		t.Errorf("healthy, with a turn under way: opens at %v", at)
+	}
+	l.end(turn, outcome{trouble: trouble}, now)
+	if at, ok := l.opens(cfg); !ok || !at.Equal(l.openAt) {
+		t.Errorf("in trouble: opens at %v, %v", at, ok)
+	}
+	probe, _ := l.next(l.openAt, 2, cfg)
+	l.begin(probe)
+	if at, ok := l.opens(cfg); ok {
+		t.Errorf("while its probe is under way: opens at %v", at)
+	}
+	l.claimed(probe, 5)
+	l.end(probe, outcome{}, now)
+	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(cfg.CheckEvery)) {
+		t.Errorf("healthy and idle: opens at %v, %v", at, ok)
 	}
 }
