@@ -4,7 +4,7 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-.PHONY: help go dev run elasticsearch test relevance test-quick lint vuln compose-check fuzz bench build
+.PHONY: help go dev run elasticsearch test torture relevance test-quick lint vuln fuzz bench dashboard build
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,11 +26,18 @@ elasticsearch: dev ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT,
 test: dev ## All tests, against a real Elasticsearch, with the race detector.
 	@.local/dev with-elasticsearch -- go test -race -shuffle=on -timeout 15m ./...
 
+# Each package alone: they compete for the machine enough as it is.
+torture: dev ## The tests of faults at full length, TORTURE= only those that match; takes about a quarter of an hour.
+	@echo 'RISKDEX_TORTURE=1: 200 kills, power cuts, outages, poison, hot documents, spoilt networks. Says at the end how long it took.'
+	@began=$$(date +%s); RISKDEX_TORTURE=1 .local/dev with-elasticsearch -- \
+		go test -p 1 -count 1 -v -timeout 60m $(if $(TORTURE),-run '$(TORTURE)') ./journal/... ./indexer ./cmd/riskdex; \
+		status=$$?; echo "torture took $$(( ($$(date +%s) - began) / 60 )) min, exit status $$status"; exit $$status
+
 relevance: dev ## How well the search finds, by class of query.
 	@.local/dev with-elasticsearch -- go test -v -run '^TestRelevance$$' -timeout 5m ./mappings/relevance
 
 test-quick: go ## The tests that need no Elasticsearch.
-	@go test ./report ./receiver ./admin ./mappings ./journal/... ./internal/push ./internal/samplefeed
+	@go test ./report ./receiver ./admin ./mappings ./journal/... ./dashboards ./internal/push ./internal/samplefeed
 
 lint: go ## Formatter, vet, staticcheck.
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
@@ -41,12 +48,6 @@ vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability da
 	@mkdir -p .local
 	@go run $(GOVULNCHECK) ./... > .local/govulncheck.txt 2>&1; status=$$?; cat .local/govulncheck.txt; exit $$status
 
-compose-check: ## Whether docker-compose.yml is valid; needs no engine.
-	@if docker compose version >/dev/null 2>&1; then docker compose config --quiet; \
-	elif command -v docker-compose >/dev/null; then docker-compose config --quiet; \
-	else echo 'Compose is missing: apt-get install docker-compose'; exit 1; fi
-	@echo 'docker-compose.yml is valid'
-
 FUZZTIME ?= 30s
 fuzz: go ## Fuzz what reads strangers' input, FUZZTIME (30s) each.
 	go test -run '^$$' -fuzz FuzzCheckJSON -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver
@@ -56,6 +57,9 @@ fuzz: go ## Fuzz what reads strangers' input, FUZZTIME (30s) each.
 
 bench: go ## Benchmarks of the journal, the receiver's checks and the extraction.
 	go test -run '^$$' -bench . -benchmem ./journal ./receiver ./mappings
+
+dashboard: go ## Write dashboards/riskdex.json from its definition.
+	@go generate ./dashboards
 
 build: go ## The program, as .local/riskdex.
 	@go build -trimpath -o .local/riskdex ./cmd/riskdex

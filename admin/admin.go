@@ -1,7 +1,7 @@
 package admin
 
 import (
-	"encoding/json"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -10,46 +10,55 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Health is what the probes ask.
-type Health struct {
-	// CanAccept returns why deliveries cannot be made durable now; nil when
-	// they can.
-	CanAccept func() error
-	// ElasticsearchUp tells whether Elasticsearch answered the last request.
-	// It is shown, and makes nothing unready: deliveries wait in the journal.
-	ElasticsearchUp func() bool
-}
+// Parts are what the admin listener shows and works on. What is left nil is not
+// served.
+type Parts struct {
+	Health  Health
+	Metrics prometheus.Gatherer
 
-// readiness is the answer of /readyz.
-type readiness struct {
-	Ready           bool   `json:"ready"`
-	Reason          string `json:"reason,omitempty"`
-	ElasticsearchUp bool   `json:"elasticsearch_up"`
+	DeadLetters DeadLetters
+	Refusals    Refusals
+	Door        Door // needed by both of the above
+	Rebuilder   Rebuilder
+	Verifier    Verifier
+
+	// MaxBody is the largest edited body in bytes.
+	MaxBody int64
+	Log     *slog.Logger
 }
 
 // New returns the handler of the admin listener.
-func New(health Health, metrics prometheus.Gatherer) http.Handler {
+func New(p Parts) http.Handler {
 	router := httprouter.New()
-	router.Handler(http.MethodGet, "/metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{
-		EnableOpenMetrics: true,
-		// One collector that fails must not hide the others.
-		ErrorHandling: promhttp.ContinueOnError,
-		Timeout:       20 * time.Second,
-	}))
-	router.GET("/livez", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte("ok\n"))
+	router.RedirectTrailingSlash = false
+	router.RedirectFixedPath = false
+	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		writeProblem(w, &Problem{Status: http.StatusNotFound, Detail: "There is nothing at this path. README.md lists what there is."})
 	})
-	router.GET("/readyz", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
-		state := readiness{Ready: true, ElasticsearchUp: health.ElasticsearchUp()}
-		status := http.StatusOK
-		if err := health.CanAccept(); err != nil {
-			state.Ready, state.Reason = false, err.Error()
-			status = http.StatusServiceUnavailable
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(state)
+	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		writeProblem(w, &Problem{Status: http.StatusMethodNotAllowed, Detail: "This path takes " + w.Header().Get("Allow") + "."})
 	})
-	return router
+	p.Health.register(router)
+	if p.Metrics != nil {
+		router.Handler(http.MethodGet, "/metrics", promhttp.HandlerFor(p.Metrics, promhttp.HandlerOpts{
+			EnableOpenMetrics: true,
+			// One collector that fails must not hide the others.
+			ErrorHandling: promhttp.ContinueOnError,
+			Timeout:       20 * time.Second,
+		}))
+	}
+	a := &api{log: p.Log, maxBody: p.MaxBody}
+	if p.DeadLetters != nil {
+		a.register(router, (&deadLetters{p.DeadLetters, p.Door}).calls())
+	}
+	if p.Refusals != nil {
+		a.register(router, (&refusals{p.Refusals, p.Door}).calls())
+	}
+	if p.Rebuilder != nil {
+		a.register(router, (&rebuilds{p.Rebuilder}).calls())
+	}
+	if p.Verifier != nil {
+		router.Handler(http.MethodPost, "/api/verify", &verifications{p.Verifier, p.Log})
+	}
+	return guarded(router)
 }

@@ -32,10 +32,10 @@ func get(t *testing.T, h http.Handler, path string) (int, string) {
 func TestHealth(t *testing.T) {
 	var cannot error
 	up := true
-	h := admin.New(admin.Health{
+	h := admin.New(admin.Parts{Health: admin.Health{
 		CanAccept:       func() error { return cannot },
 		ElasticsearchUp: func() bool { return up },
-	}, prometheus.NewRegistry())
+	}})
 	for _, c := range []struct {
 		cannot       error
 		up           bool
@@ -71,7 +71,7 @@ func TestSumsSurviveARestart(t *testing.T) {
 		}
 		reg := prometheus.NewRegistry()
 		reg.MustRegister(admin.NewJournalCollector(j, clock, log))
-		return j, admin.New(admin.Health{}, reg)
+		return j, admin.New(admin.Parts{Metrics: reg})
 	}
 	j, h := open()
 	change := func(id string, op report.Op) report.Change {

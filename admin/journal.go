@@ -24,7 +24,8 @@ type journalCollector struct {
 	now     func() time.Time
 	log     *slog.Logger
 
-	accepted, settled, pending, resending, deadLetters, lag, bytes, refused *prometheus.Desc
+	accepted, settled, pending, resending, deadLetters, lag, refused *prometheus.Desc
+	bytes, used, limit, free                                         *prometheus.Desc
 }
 
 // NewJournalCollector returns a collector of the metrics that the journal
@@ -42,13 +43,16 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 		deadLetters: describe("dead_letters", "Documents whose newest version Elasticsearch refuses.", "kind"),
 		lag:         describe("lag_seconds", "For how long the index has lacked the change that it has lacked longest; 0 when it lacks none.", "kind"),
 		bytes:       describe("journal_bytes", "Size of the journal on disk."),
+		used:        describe("journal_used_bytes", "What counts for the journal's limit: its size without what is free inside the file."),
+		limit:       describe("journal_limit_bytes", "The most that riskdex_journal_used_bytes may be; 0 when there is no limit."),
+		free:        describe("journal_free_bytes", "What the disk of the journal has left; -1 when it cannot be told."),
 		refused:     describe("refusals_kept", "Refused deliveries and records that are kept for inspection."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.lag, c.bytes, c.refused} {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.lag, c.bytes, c.used, c.limit, c.free, c.refused} {
 		out <- d
 	}
 }
@@ -84,6 +88,9 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 		gauge(c.lag, c.lagSeconds(k.OldestWaiting), string(kind))
 	}
 	gauge(c.bytes, float64(stats.Bytes))
+	gauge(c.used, float64(stats.Used))
+	gauge(c.limit, float64(stats.Limit))
+	gauge(c.free, float64(stats.Free))
 	gauge(c.refused, float64(stats.Refused))
 }
 

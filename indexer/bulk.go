@@ -11,9 +11,6 @@ import (
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
-	"github.com/go-json-experiment/json/jsontext"
-
-	"riskdex/report"
 )
 
 // shardTimeout is how long Elasticsearch itself waits for a shard before it
@@ -28,37 +25,43 @@ const (
 // than the fields asked for need.
 func maxAnswerBytes(items int) int64 { return int64(1<<20 + items<<10) }
 
+// destination is where a bulk goes.
+type destination struct {
+	name  string
+	alias bool // it must be an alias: never make an index of that name
+}
+
 // bulk sends the documents of changes, which are all of one kind, in one
-// request and returns an answer for each, in order. A failure of the whole is
-// one answer of the level request or transport for all.
-func (x *Indexer) bulk(ctx context.Context, alias string, batch []prepared) ([]answer, answer, bool) {
+// request and returns an answer for each, in order, and the index that they went
+// to. A failure of the whole is one answer of the level request or transport for
+// all.
+func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (items []answer, index string, failure answer, ok bool) {
 	var body bytes.Buffer
 	for _, p := range batch {
 		body.Write(p.lines)
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	requireAlias := true
 	res, err := esapi.BulkRequest{
-		Index: alias, Body: &body, RequireAlias: &requireAlias, Timeout: shardTimeout,
-		FilterPath: []string{"items.*._id", "items.*.status", "items.*.error.type", "items.*.error.reason", "error.type", "error.reason", "status"},
+		Index: to.name, Body: &body, RequireAlias: &to.alias, Timeout: shardTimeout,
+		FilterPath: []string{"items.*._index", "items.*._id", "items.*.status", "items.*.error.type", "items.*.error.reason", "error.type", "error.reason", "status"},
 	}.Do(ctx, x.client)
 	if err != nil {
-		return nil, answer{level: transport, detail: err.Error()}, false
+		return nil, "", answer{level: transport, detail: err.Error()}, false
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes(len(batch))))
 	if err != nil {
-		return nil, answer{level: transport, detail: fmt.Sprintf("the answer (status %d) broke off: %v", res.StatusCode, err)}, false
+		return nil, "", answer{level: transport, detail: fmt.Sprintf("the answer (status %d) broke off: %v", res.StatusCode, err)}, false
 	}
 	if res.StatusCode != http.StatusOK {
-		return nil, requestAnswer(res.StatusCode, text), false
+		return nil, "", requestAnswer(res.StatusCode, text), false
 	}
-	items, err := itemAnswers(text, batch)
+	items, index, err = itemAnswers(text, batch)
 	if err != nil {
-		return nil, answer{level: transport, detail: err.Error()}, false
+		return nil, "", answer{level: transport, detail: err.Error()}, false
 	}
-	return items, answer{}, true
+	return items, index, answer{}, true
 }
 
 // esError is Elasticsearch's description of what went wrong.
@@ -81,73 +84,34 @@ func requestAnswer(status int, text []byte) answer {
 
 // itemAnswers reads the answer to every item by position. An answer that does
 // not fit the request, one item to one change, says nothing for sure about any
-// of them.
-func itemAnswers(text []byte, batch []prepared) ([]answer, error) {
+// of them. It also returns the index that they were written to.
+func itemAnswers(text []byte, batch []prepared) (answers []answer, index string, err error) {
 	var body struct {
 		Items []map[string]struct {
+			Index  string   `json:"_index"`
 			ID     string   `json:"_id"`
 			Status int      `json:"status"`
 			Error  *esError `json:"error"`
 		} `json:"items"`
 	}
 	if err := json.Unmarshal(text, &body); err != nil {
-		return nil, fmt.Errorf("the answer to a bulk of %d cannot be read: %w", len(batch), err)
+		return nil, "", fmt.Errorf("the answer to a bulk of %d cannot be read: %w", len(batch), err)
 	}
 	if len(body.Items) != len(batch) {
-		return nil, fmt.Errorf("the answer to a bulk of %d has %d items", len(batch), len(body.Items))
+		return nil, "", fmt.Errorf("the answer to a bulk of %d has %d items", len(batch), len(body.Items))
 	}
-	answers := make([]answer, len(batch))
+	answers = make([]answer, len(batch))
 	for i, actions := range body.Items {
 		got, ok := actions[string(batch[i].change.Op)]
 		if !ok || got.ID != string(batch[i].change.ID) {
-			return nil, fmt.Errorf("item %d of the answer to a bulk is not for the change that was sent there", i)
+			return nil, "", fmt.Errorf("item %d of the answer to a bulk is not for the change that was sent there", i)
 		}
 		answers[i] = answer{level: item, status: got.Status}
-		if got.Error != nil {
+		if got.Error == nil {
+			index = got.Index // of a write that was refused it may be the alias
+		} else {
 			answers[i].errorType, answers[i].detail = got.Error.Type, got.Error.Reason
 		}
 	}
-	return answers, nil
-}
-
-// prepared is a change with its lines of the bulk request: what to do, and the
-// document.
-type prepared struct {
-	change report.Change
-	lines  []byte
-}
-
-// prepare writes the lines for c. Elasticsearch takes neither a line break
-// within one nor an id that is quoted in any other way than JSON's.
-//
-// A panic on the way becomes an error: it must not end the process, which would
-// meet the same change again after every restart.
-func (x *Indexer) prepare(c report.Change) (p prepared, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			p, err = prepared{}, fmt.Errorf("make a document of %s %q: %v", c.Kind, c.ID, cause)
-		}
-	}()
-	lines := make([]byte, 0, 2*len(c.Body)+256)
-	lines = append(lines, `{"`...)
-	lines = append(lines, c.Op...)
-	lines = append(lines, `":{"_id":`...)
-	lines, err = jsontext.AppendQuote(lines, string(c.ID))
-	if err != nil {
-		return prepared{}, fmt.Errorf("quote the id %q: %w", c.ID, err)
-	}
-	lines = append(lines, `,"version_type":"external","version":`...)
-	lines = strconv.AppendInt(lines, int64(c.Version), 10)
-	lines = append(lines, "}}\n"...)
-	if c.Op == report.Index {
-		var unfit []string
-		if lines, unfit, err = x.documents.AppendDocument(lines, c); err != nil {
-			return prepared{}, fmt.Errorf("make a document of %s %q: %w", c.Kind, c.ID, err)
-		}
-		for _, field := range unfit {
-			x.metrics.leftOut.WithLabelValues(string(c.Kind), field).Inc()
-		}
-		lines = append(lines, '\n')
-	}
-	return prepared{c, lines}, nil
+	return answers, index, nil
 }

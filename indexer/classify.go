@@ -46,6 +46,18 @@ type judgement struct {
 	answer answer
 }
 
+// over tells whether nothing is left to be done: Elasticsearch has the change, or
+// will never take it.
+func (j *judgement) over() bool { return j.taken() || j.verdict == dead }
+
+// away tells whether Elasticsearch seems not to be there.
+func (j *judgement) away() bool {
+	return j.reason == reasonUnreachable || j.reason == reasonUnavailable
+}
+
+// taken tells whether Elasticsearch has the change, or a newer one.
+func (j *judgement) taken() bool { return j.verdict == settled || j.verdict == superseded }
+
 // Why a change was not settled: the label `reason` of the metrics.
 const (
 	reasonUnreachable  = "unreachable"
@@ -126,6 +138,8 @@ func decideByType(a answer) (verdict, string, bool) {
 		return hold, reasonClosed, true
 	case "security_exception":
 		return hold, reasonUnauthorized, true
+	case "not_x_content_exception":
+		return dead, reasonDocument, a.level == item // comes as a 500
 	case "es_rejected_execution_exception", "circuit_breaking_exception":
 		return retry, reasonOverloaded, true
 	}

@@ -40,7 +40,9 @@ func (x *Indexer) Run(ctx context.Context) error {
 	for range x.cfg.Workers {
 		workers.Go(func() { d.work(working) })
 	}
+	close(x.orders.begun)
 	d.dispatch(ctx)
+	close(x.orders.stopped)
 	close(d.turns)
 	d.drain(stop)
 	workers.Wait()
@@ -57,7 +59,7 @@ func (d *dispatcher) work(ctx context.Context) {
 		}
 		out := d.take(ctx, t, tell)
 		if !told {
-			tell(0)
+			tell(noClaim)
 		}
 		d.events <- event{turn: t, done: true, out: out}
 	}
@@ -66,6 +68,7 @@ func (d *dispatcher) work(ctx context.Context) {
 func (x *Indexer) newLane(kind report.Kind) *lane {
 	return &lane{
 		kind: kind, pending: true, backoff: x.newBackOff(),
+		lastSeen: time.Now(), away: true, // nobody knows what was before
 		trouble: &judgement{verdict: retry, reason: reasonStarting},
 	}
 }
@@ -87,6 +90,8 @@ func (d *dispatcher) dispatch(ctx context.Context) {
 			}
 		case e := <-d.events:
 			d.note(e)
+		case o := <-d.orders.given:
+			o.reply <- d.obey(o)
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -126,9 +131,14 @@ func (d *dispatcher) note(e event) {
 	}
 	d.busy--
 	was := l.trouble
-	if l.end(e.turn, e.out, time.Now()) {
+	now := time.Now()
+	if l.end(e.turn, e.out, now, d.cfg) {
 		d.report(l, was)
 	}
+	if e.out.found != nil {
+		l.noteFound(e.out.found, d.newBackOff, now, d.cfg)
+	}
+	d.showRebuild(l)
 }
 
 // report tells people and metrics that a lane's trouble began, changed or ended.

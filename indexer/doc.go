@@ -7,9 +7,11 @@
 //
 //	dispatch.go  who may take a turn, and when
 //	lane.go      what is known of one kind's index: healthy, in trouble, held
-//	turn.go      claim, send, settle
+//	look.go      is the index there, and what have earlier runs left to do?
+//	turn.go      claim, send (send.go, prepare.go), settle (settle.go)
 //	bulk.go      one bulk request and the answer to each of its items
 //	classify.go  what an answer means for a change: the one place that decides
+//	rebuild.go   what can be asked of a rebuild, and is told of it
 //
 // The rules that keep the index right:
 //
@@ -22,4 +24,33 @@
 //   - When a bulk makes no progress at all, its lane closes for a while, backing
 //     off with jitter and without end, and opens with one probe. Other lanes go
 //     on. When a bulk makes some, only the changes that failed wait.
+//
+// # Rebuild
+//
+// A rebuild makes the index of a kind anew, from the journal, while apps search the
+// old one. It is started by an operator, when the index is found at the start to
+// be made from another mapping, or when one was interrupted.
+//
+//  1. With nothing else under way for that kind, the new index is made and the
+//     journal marks every settled document to be sent again (rebuild_steps.go).
+//  2. From then on, live changes go to the alias and then to the new index, and
+//     documents that are sent again to the new one only (both.go). A change is
+//     settled when both have it.
+//  3. When no mark is left, and nothing waits that waited when the last mark went,
+//     the new index lacks nothing. With nothing else under way, it is refreshed,
+//     and one request moves the alias. The old index goes a little later.
+//
+// The dispatcher knows where a rebuild is (rebuild_state.go, rebuild_lane.go) and gives its steps as
+// turns. What is more than passing trouble of the new index ends the rebuild: it is
+// deleted, and those who search notice nothing. A document that only the new
+// mapping refuses is such trouble; one that only the old index refuses is a dead
+// letter until the swap, and is then sent once more by itself. A swap that would
+// take more than half of the documents away is not made.
+//
+// What an index is to riskdex is written on it, as further aliases that move in the
+// same step as the one that apps search: <alias>-rebuilding while it is filled,
+// <alias>-filled when it is kept in step, <alias>-retired when its place was taken.
+// So a crash at any point leaves nothing that could be taken for something else,
+// and an index behind the alias that somebody else has put there, or restored, is
+// noticed: everything is sent to it.
 package indexer

@@ -40,6 +40,7 @@ func answerWith(status int, body string) fault {
 func applied(spoil func(w http.ResponseWriter, answer []byte)) fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		rec := httptest.NewRecorder()
+		req.Header.Del("Accept-Encoding") // what is spoilt must be readable
 		next.ServeHTTP(rec, req)
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Elastic-Product", "Elasticsearch")
@@ -157,6 +158,37 @@ func TestOnePoisonSpoilsNoOther(t *testing.T) {
 	}
 	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
 		t.Errorf("%d dead letters, want 1", k.DeadLetters)
+	}
+}
+
+// TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther: a document that something
+// on the way takes offence at spoils every bulk that it is in, in ways that say
+// nothing about documents.
+func TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther(t *testing.T) {
+	for name, f := range map[string]fault{
+		"cut":               func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
+		"502 of a proxy":    answerWith(502, `<html>bad gateway</html>`),
+		"403 of a firewall": answerWith(403, `<html>request blocked</html>`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := assemble(t, quick())
+			r.fail(refuseIf(func(body []byte) bool { return bytes.Contains(body, []byte("venom")) }, f))
+			changes := many(report.Cities, 400, "text")
+			changes[0].Body, changes[257].Body = []byte(`{"text":"venom"}`), []byte(`{"text":"venom"}`)
+			r.append(changes...)
+			r.run()
+			r.eventually("all others are settled", func() bool { return r.stats().Kinds[report.Cities].Pending == 2 })
+			r.append(many(report.Cities, 400, "newer")[300:]...)
+			r.eventually("newer ones are settled too", func() bool { return r.stats().Kinds[report.Cities].Pending == 2 })
+			if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 {
+				t.Errorf("%d dead letters: nothing said that a document is to blame", k.DeadLetters)
+			}
+			r.heal()
+			r.drained()
+			if n := r.count(report.Cities); n != 400 {
+				t.Errorf("%d documents, want 400", n)
+			}
+		})
 	}
 }
 

@@ -25,8 +25,15 @@ type Journal interface {
 	// Resend makes the journal give out every document of kind once more, the
 	// deleted ones too.
 	Resend(ctx context.Context, kind report.Kind) (int, error)
-	// Changed receives after there may be something new to claim.
+	// ResendDeleted is Resend for deletes that were accepted since the given time.
+	ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error)
+	// Changed receives after there may be something new to claim, also where a
+	// retry has become due.
 	Changed() <-chan struct{}
+	// RetryDead has dead letters sent once more.
+	RetryDead(ctx context.Context, letters []report.Stamp) (int, error)
+	// Stats tells how much there is.
+	Stats(ctx context.Context) (report.Stats, error)
 }
 
 // Documents makes the documents that are sent to Elasticsearch.
@@ -40,9 +47,25 @@ type Documents interface {
 // Indices looks after the indices behind the aliases.
 type Indices interface {
 	Alias(kind report.Kind) string
-	// Ensure sees to it that the alias of kind can be written to. Where it has
-	// to make a new index it calls beforeCreate first.
-	Ensure(ctx context.Context, kind report.Kind, beforeCreate func(context.Context) error) error
+	// Ensure sees to it that the alias of kind can be written to, and returns the
+	// index behind it. Where that is new, or what it holds unknown, it calls resend
+	// first, after it has deleted what a rebuild has left unfinished.
+	Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error)
+	// MappingChanged tells whether a new index would be made in another way than
+	// the one behind the alias was.
+	MappingChanged(ctx context.Context, kind report.Kind) (bool, error)
+	// Leftovers returns the indices of earlier rebuilds: those that were being
+	// filled, and those whose place was taken.
+	Leftovers(ctx context.Context, kind report.Kind) (unfinished, old []string, err error)
+	// Next returns the name for a new index, and Create makes it, without alias.
+	Next(ctx context.Context, kind report.Kind) (index string, err error)
+	Create(ctx context.Context, kind report.Kind, index string) error
+	// Refresh makes what an index has visible, and returns how many documents.
+	Refresh(ctx context.Context, index string) (documents int, err error)
+	// Swap moves the alias in one step. To repeat it is harmless.
+	Swap(ctx context.Context, kind report.Kind, from, to string) error
+	// Remove deletes an index of an earlier or unfinished rebuild, and no other.
+	Remove(ctx context.Context, kind report.Kind, index string) error
 }
 
 // Config bounds what the indexer does. All of it must be more than zero.
@@ -54,7 +77,11 @@ type Config struct {
 	FirstBackoff   time.Duration // about the first wait after a failure
 	LongestBackoff time.Duration // about the longest
 	CheckEvery     time.Duration // how often an idle index is looked at
+	RestartTakes   time.Duration // how long Elasticsearch must be away to have been restarted
 	StopWithin     time.Duration // how long turns under way have to end
+
+	RetireAfter     time.Duration // how long an index is kept after a rebuild took its place, for searches under way
+	RebuildPatience time.Duration // for how long a new index may take nothing while the old one does, before its rebuild is given up
 }
 
 // DefaultConfig suits a small Elasticsearch.
@@ -62,7 +89,8 @@ func DefaultConfig() Config {
 	return Config{
 		Workers: 4, BulkChanges: 1000, BulkBytes: 4 << 20,
 		FirstBackoff: 200 * time.Millisecond, LongestBackoff: 5 * time.Second,
-		CheckEvery: 15 * time.Second, StopWithin: 10 * time.Second,
+		CheckEvery: 15 * time.Second, RestartTakes: 3 * time.Second, StopWithin: 10 * time.Second,
+		RetireAfter: time.Minute, RebuildPatience: time.Minute,
 	}
 }
 
@@ -70,8 +98,8 @@ func (c Config) validate() error {
 	if min(c.Workers, c.BulkChanges, c.BulkBytes) <= 0 {
 		return fmt.Errorf("workers, changes and bytes in a bulk must be more than 0, not %d, %d and %d", c.Workers, c.BulkChanges, c.BulkBytes)
 	}
-	if min(c.FirstBackoff, c.LongestBackoff, c.CheckEvery, c.StopWithin) <= 0 {
-		return errors.New("backoff, check and stop times must be more than 0")
+	if min(c.FirstBackoff, c.LongestBackoff, c.CheckEvery, c.RestartTakes, c.StopWithin, c.RetireAfter, c.RebuildPatience) <= 0 {
+		return errors.New("backoff, check, stop and rebuild times must be more than 0")
 	}
 	return nil
 }
@@ -87,6 +115,8 @@ type Indexer struct {
 	metrics   *metrics
 	log       *slog.Logger
 	giveUp    chan struct{} // closed when Run may wait for the journal no longer
+	orders    *orders
+	board     *board
 }
 
 // New returns an indexer that has yet to be run.
@@ -98,47 +128,12 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 	x := &Indexer{
 		cfg: cfg, journal: journal, documents: documents, indices: indices, client: client,
 		metrics: newMetrics(reg, indices), log: log, giveUp: make(chan struct{}),
+		orders: newOrders(), board: newBoard(),
 	}
-	x.patience = &patience{newBackOff: x.newBackOff, longest: cfg.LongestBackoff, waits: map[report.Key]*backoff.ExponentialBackOff{}}
+	x.patience = &patience{newBackOff: x.newBackOff, longest: cfg.LongestBackoff, waits: map[report.Key]*backoff.ExponentialBackOff{}, suspects: map[report.Key]struct{}{}}
 	return x, nil
 }
 
 // ElasticsearchUp tells whether Elasticsearch answered the last request. It may
 // be called at any time, by anybody.
 func (x *Indexer) ElasticsearchUp() bool { return x.metrics.isUp.Load() }
-
-// ensure sees to it that the index of kind is there. A new one is filled with
-// everything the journal knows; the journal is told first, so that a crash in
-// between cannot leave an index that silently lacks documents.
-func (x *Indexer) ensure(ctx context.Context, kind report.Kind) error {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	return x.indices.Ensure(ctx, kind, func(ctx context.Context) error {
-		n, err := x.journal.Resend(ctx, kind)
-		if err != nil {
-			return fmt.Errorf("mark the documents of %s to be sent to a new index: %w", kind, err)
-		}
-		x.log.Info("making a new index: every document is sent to it", "index", x.indices.Alias(kind), "documents", n)
-		return nil
-	})
-}
-
-// ensureTrouble judges why the index could not be looked after, by the same
-// rules as any other answer.
-func (x *Indexer) ensureTrouble(kind report.Kind, err error) *judgement {
-	a := answer{level: transport, detail: err.Error()}
-	var refused interface {
-		Answer() (status int, errorType, reason string)
-	}
-	if errors.As(err, &refused) {
-		a.level = request
-		a.status, a.errorType, _ = refused.Answer()
-	}
-	j := classify(a)
-	if j.verdict == bisect || j.verdict == dead {
-		j.verdict = hold // there is no document in it that could be to blame
-	}
-	x.metrics.answered(a.level == request && j.reason != reasonUnavailable)
-	x.metrics.failures.WithLabelValues(string(kind), j.reason).Inc()
-	return &j
-}

@@ -19,13 +19,21 @@ type lane struct {
 	openAt   time.Time
 	backoff  *backoff.ExponentialBackOff
 	lastSeen time.Time // when Elasticsearch last did its part
+	away     bool      // it has given no answer, or none of its own, since
+	limit    int       // changes in a bulk at most; 0 is no limit of the lane's own
 
-	pending  bool        // there may be something to claim
-	wakeUps  int         // how often pending was set
-	due      []time.Time // when changes that were put off may be claimed again
-	turns    int         // under way
-	claiming bool        // one of them has not claimed yet
-	ensuring bool        // one of them looks after the index; no other may run
+	index   string // behind the alias when it was last looked at
+	suspect bool   // the alias seems to be on another index by now
+	known   bool   // it is known what earlier runs have left to do
+
+	pending  bool // there may be something to claim
+	wakeUps  int  // how often pending was set
+	turns    int  // under way
+	claiming bool // one of them has not claimed yet
+	alone    bool // one of them may have no other beside it
+
+	rebuild  *rebuild // the last one; nil when there was none
+	removals []removal
 }
 
 // wake notes that there may be something to claim.
@@ -37,51 +45,70 @@ func (l *lane) wake() {
 // next returns the turn that the lane could use at now, if any. limit is how
 // many turns one lane may have under way.
 func (l *lane) next(now time.Time, limit int, cfg Config) (turn, bool) {
-	l.wakeIfDue(now)
-	if l.claiming || l.ensuring || now.Before(l.openAt) {
+	if l.claiming || l.alone || now.Before(l.openAt) {
 		return turn{}, false
 	}
-	t := turn{lane: l, kind: l.kind, max: cfg.BulkChanges, seen: l.wakeUps}
+	t := turn{max: l.max(cfg), seen: l.wakeUps, target: l.rebuild.target()}
+	if t.target != nil && t.target.stalled {
+		t.max = min(t.max, probeChanges)
+	}
+	due, at, waiting := l.due()
 	switch {
 	case l.trouble != nil:
 		// One probe at a time, with nothing else under way: a lost index is made
 		// again with everything the journal knows, and a document that is
 		// settled in the old one meanwhile would be missed.
-		t.ensure, t.max = true, min(cfg.BulkChanges, probeChanges)
-		return t, l.turns == 0
+		t.ensure, t.max = true, min(t.max, probeChanges)
+		if l.away && (!l.known || now.Sub(l.lastSeen) >= cfg.RestartTakes) {
+			t.back = l.lastSeen
+		}
+		return l.own(t, now), l.turns == 0
+	case l.suspect:
+		t.ensure = true
+		return l.own(t, now), l.turns == 0
+	case waiting && !now.Before(at):
+		return l.own(due, now), l.turns == 0
 	case l.pending:
-		return t, l.turns < limit
+		return l.own(t, now), l.turns < limit
 	case l.turns == 0 && now.Sub(l.lastSeen) >= cfg.CheckEvery:
 		t.ensure = true
-		return t, true
+		return l.own(t, now), true
 	}
 	return turn{}, false
+}
+
+// own makes t a turn of this lane.
+func (l *lane) own(t turn, now time.Time) turn {
+	t.lane, t.rebuild, t.kind, t.known, t.started = l, l.rebuild, l.kind, l.known, now
+	return t
 }
 
 // probeChanges keeps the bulks small with which a lane in trouble is tried.
 const probeChanges = 100
 
-func (l *lane) wakeIfDue(now time.Time) {
-	later := l.due[:0]
-	for _, at := range l.due {
-		if at.After(now) {
-			later = append(later, at)
-		}
+// max returns how many changes a bulk may have now. While bulks fail as a whole
+// they are halved, down to a single change, which then lets others go first: it may
+// be the cause of all the trouble, such as a document that something on the way
+// takes offence at. When one gets through they grow again, and faster than they
+// shrank: where most bulks are lost at random they must not stay small.
+func (l *lane) max(cfg Config) int {
+	if l.limit == 0 {
+		return cfg.BulkChanges
 	}
-	if len(later) < len(l.due) {
-		l.wake()
-	}
-	l.due = later
+	return min(l.limit, cfg.BulkChanges)
 }
 
 func (l *lane) begin(t turn) {
 	l.turns++
 	l.claiming = true
-	l.ensuring = t.ensure
+	l.alone = t.alone()
 }
 
-// claimed notes how much the journal gave out in turn t; nothing, where it came
-// to no claim. It comes before end, once for each turn.
+// noClaim is what a turn claims that comes to no claim.
+const noClaim = -1
+
+// claimed notes how much the journal gave out in turn t, or noClaim. It comes
+// before end, once for each turn.
 func (l *lane) claimed(t turn, n int) {
 	l.claiming = false
 	if n == 0 && t.seen == l.wakeUps {
@@ -91,20 +118,35 @@ func (l *lane) claimed(t turn, n int) {
 
 // end notes what came of turn t, and reports whether the lane's trouble began,
 // changed or ended.
-func (l *lane) end(t turn, out outcome, now time.Time) (changed bool) {
+func (l *lane) end(t turn, out outcome, now time.Time, cfg Config) (changed bool) {
 	before := l.trouble
 	l.turns--
-	l.ensuring = l.ensuring && !t.ensure
-	if !out.due.IsZero() {
-		l.due = append(l.due, out.due)
+	l.alone = l.alone && !t.alone()
+	if t.step != stepNone {
+		l.endStep(t, out.step, now, cfg)
+		return false
 	}
+	if out.looked {
+		l.index, l.suspect = out.index, false
+	}
+	if out.wrote != "" && out.wrote != l.index && !out.looked {
+		l.suspect = true
+	}
+	l.noteRebuild(t, out, now, cfg)
 	l.trouble = out.trouble
 	if out.trouble != nil {
 		l.openAt = now.Add(l.backoff.NextBackOff())
+		l.away = l.away || out.trouble.away()
+		if out.spoilt {
+			l.limit = max(1, min(l.max(cfg)/2, probeChanges))
+		}
 		l.wake()
 	} else {
-		l.lastSeen, l.openAt = now, time.Time{}
+		l.lastSeen, l.openAt, l.away = now, time.Time{}, false
 		l.backoff.Reset()
+		if l.limit *= 8; l.limit >= cfg.BulkChanges || !out.sent {
+			l.limit = 0
+		}
 	}
 	return reasonOf(before) != reasonOf(l.trouble)
 }
@@ -120,16 +162,15 @@ func reasonOf(j *judgement) string {
 // whether there is such a time. A turn under way wakes it when it ends: a time
 // that has passed meanwhile would keep the dispatcher spinning.
 func (l *lane) opens(cfg Config) (at time.Time, ok bool) {
+	if l.turns > 0 {
+		return time.Time{}, false
+	}
 	if l.trouble != nil {
-		return l.openAt, l.turns == 0
+		return l.openAt, true
 	}
-	if l.turns == 0 {
-		at, ok = l.lastSeen.Add(cfg.CheckEvery), true
+	at = l.lastSeen.Add(cfg.CheckEvery)
+	if _, due, ok := l.due(); ok && due.Before(at) {
+		at = due
 	}
-	for _, due := range l.due {
-		if !ok || due.Before(at) {
-			at, ok = due, true
-		}
-	}
-	return at, ok
+	return at, true
 }

@@ -15,7 +15,7 @@ func laneForTest() (*lane, time.Time, Config) {
 	t, _ := l.next(now, 2, x.cfg)
 	l.begin(t)
 	l.claimed(t, 0)
-	l.end(t, outcome{}, now)
+	l.end(t, outcome{}, now, x.cfg)
 	return l, now, x.cfg
 }
 
@@ -55,11 +55,11 @@ func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
 	if _, ok := l.next(now, 2, cfg); ok {
 		t.Error("more turns than the lane may have")
 	}
-	l.end(first, outcome{}, now)
+	l.end(first, outcome{}, now, cfg)
 	third, _ := l.next(now, 2, cfg)
 	l.begin(third)
 	l.claimed(third, 0)
-	l.end(third, outcome{}, now)
+	l.end(third, outcome{}, now, cfg)
 	if _, ok := l.next(now, 2, cfg); ok {
 		t.Error("a turn though there is nothing to claim")
 	}
@@ -72,7 +72,7 @@ func TestLaneIsNotLulledByAWakeUpDuringItsClaim(t *testing.T) {
 	l.begin(turn)
 	l.wake() // a change came in after the journal was read
 	l.claimed(turn, 0)
-	l.end(turn, outcome{}, now)
+	l.end(turn, outcome{}, now, cfg)
 	if _, ok := l.next(now, 2, cfg); !ok {
 		t.Error("the lane sleeps on a change")
 	}
@@ -87,14 +87,14 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	b, _ := l.next(now, 2, cfg)
 	l.begin(b)
 	l.claimed(b, 5)
-	if !l.end(a, outcome{trouble: trouble}, now) {
+	if !l.end(a, outcome{trouble: trouble}, now, cfg) {
 		t.Error("the beginning of trouble is not reported")
 	}
 	later := now.Add(time.Hour)
 	if _, ok := l.next(later, 2, cfg); ok {
 		t.Error("a probe while another bulk is under way")
 	}
-	l.end(b, outcome{trouble: trouble}, now)
+	l.end(b, outcome{trouble: trouble}, now, cfg)
 	if _, ok := l.next(now, 2, cfg); ok {
 		t.Error("no pause after trouble")
 	}
@@ -106,7 +106,7 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	for range 40 {
 		l.begin(probe)
 		l.claimed(probe, 5)
-		if l.end(probe, outcome{trouble: trouble}, later) {
+		if l.end(probe, outcome{trouble: trouble}, later, cfg) {
 			t.Fatal("the same trouble is reported again")
 		}
 		waits = append(waits, l.openAt.Sub(later))
@@ -120,29 +120,11 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	}
 	l.begin(probe)
 	l.claimed(probe, 5)
-	if !l.end(probe, outcome{}, later) || l.trouble != nil {
+	if !l.end(probe, outcome{}, later, cfg) || l.trouble != nil {
 		t.Error("the end of trouble is not reported")
 	}
 	if next, ok := l.next(later, 2, cfg); !ok || next.ensure {
 		t.Errorf("after healing: %+v, %v", next, ok)
-	}
-}
-
-func TestLaneWakesForWhatWasPutOff(t *testing.T) {
-	l, now, cfg := laneForTest()
-	l.wake()
-	turn, _ := l.next(now, 2, cfg)
-	l.begin(turn)
-	l.claimed(turn, 0)
-	l.end(turn, outcome{due: now.Add(3 * time.Second)}, now)
-	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(3*time.Second)) {
-		t.Errorf("opens at %v, %v", at, ok)
-	}
-	if _, ok := l.next(now.Add(2*time.Second), 2, cfg); ok {
-		t.Error("a turn before anything is due")
-	}
-	if _, ok := l.next(now.Add(3*time.Second), 2, cfg); !ok {
-		t.Error("no turn though a change is due")
 	}
 }
 
@@ -167,7 +149,7 @@ func TestLaneDoesNotSpin(t *testing.T) {
 	if at, ok := l.opens(cfg); ok {
 		t.Errorf("healthy, with a turn under way: opens at %v", at)
 	}
-	l.end(turn, outcome{trouble: trouble}, now)
+	l.end(turn, outcome{trouble: trouble}, now, cfg)
 	if at, ok := l.opens(cfg); !ok || !at.Equal(l.openAt) {
 		t.Errorf("in trouble: opens at %v, %v", at, ok)
 	}
@@ -177,7 +159,7 @@ func TestLaneDoesNotSpin(t *testing.T) {
 		t.Errorf("while its probe is under way: opens at %v", at)
 	}
 	l.claimed(probe, 5)
-	l.end(probe, outcome{}, now)
+	l.end(probe, outcome{}, now, cfg)
 	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(cfg.CheckEvery)) {
 		t.Errorf("healthy and idle: opens at %v, %v", at, ok)
 	}

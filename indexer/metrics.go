@@ -17,6 +17,8 @@ type metrics struct {
 	failures      *prometheus.CounterVec
 	held          *prometheus.GaugeVec
 	leftOut       *prometheus.CounterVec
+	rebuilding    *prometheus.GaugeVec
+	rebuilds      *prometheus.CounterVec
 	up            prometheus.GaugeFunc
 	isUp          *atomic.Bool
 }
@@ -56,6 +58,14 @@ func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
 			Name: "riskdex_fields_left_out_total",
 			Help: "Fields that a document was sent without, because what its record has for them does not fit. Every attempt counts.",
 		}, []string{"kind", "field"}),
+		rebuilding: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "riskdex_rebuild_active",
+			Help: "1 while a new index is filled that is to take the place of the one that apps search.",
+		}, []string{"kind"}),
+		rebuilds: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "riskdex_rebuilds_total",
+			Help: "Rebuilds that have ended, by outcome: done, failed or stopped. Unless it is done, apps go on searching the old index.",
+		}, []string{"kind", "outcome"}),
 		up: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "riskdex_elasticsearch_up",
 			Help: "1 when Elasticsearch answered the last request, 0 when it did not or was unavailable.",
@@ -66,7 +76,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
 			return 0
 		}),
 	}
-	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.retries, m.failures, m.held, m.leftOut, m.up)
+	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.retries, m.failures, m.held, m.leftOut, m.rebuilding, m.rebuilds, m.up)
 	for _, kind := range report.Kinds() {
 		m.settleSeconds.WithLabelValues(string(kind))
 		m.bulkSeconds.WithLabelValues(string(kind))
@@ -76,6 +86,10 @@ func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
 			m.failures.WithLabelValues(string(kind), reason)
 		}
 		m.holding(indices.Alias(kind), nil)
+		m.rebuilding.WithLabelValues(string(kind))
+		for _, outcome := range []RebuildPhase{RebuildDone, RebuildFailed, RebuildStopped} {
+			m.rebuilds.WithLabelValues(string(kind), string(outcome))
+		}
 	}
 	return m
 }
@@ -100,6 +114,21 @@ func (m *metrics) settled(changes []report.Change, settlements []report.Settleme
 		if s.Outcome != report.Retry {
 			m.settleSeconds.WithLabelValues(string(s.Kind)).Observe(now.Sub(accepted[s.Version]).Seconds())
 		}
+	}
+}
+
+// rebuild shows that a rebuild has come to a phase.
+func (m *metrics) rebuild(kind report.Kind, now RebuildPhase) {
+	active := 0.0
+	if now.Active() {
+		active = 1
+	}
+	m.rebuilding.WithLabelValues(string(kind)).Set(active)
+	switch {
+	case now == RebuildRetiring:
+		m.rebuilds.WithLabelValues(string(kind), string(RebuildDone)).Inc()
+	case now == RebuildFailed, now == RebuildStopped:
+		m.rebuilds.WithLabelValues(string(kind), string(now)).Inc()
 	}
 }
 

@@ -1,10 +1,12 @@
 package indexer_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +17,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -52,10 +55,24 @@ func quick() indexer.Config {
 	return cfg
 }
 
+// parts are what a rig may have instead of what it has by default.
+type parts struct {
+	elasticsearch string        // the server; the one of all tests by default
+	client        string        // where the indexer reaches it; the rig's proxy by default
+	set           *mappings.Set // the built-in one by default
+	journal       func(*journal.SQLite) indexer.Journal
+	documents     indexer.Documents
+}
+
 // assemble makes a rig whose indexer does not run yet.
 func assemble(t *testing.T, cfg indexer.Config) *rig {
 	t.Helper()
-	r := &rig{t: t, direct: elastictest.URL(t), reg: prometheus.NewRegistry(), stop: func() {}}
+	return assembleOf(t, cfg, parts{})
+}
+
+func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
+	t.Helper()
+	r := &rig{t: t, direct: cmp.Or(p.elasticsearch, elastictest.URL(t)), reg: prometheus.NewRegistry(), stop: func() {}}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	target, err := url.Parse(r.direct)
 	must(t, err)
@@ -69,17 +86,51 @@ func assemble(t *testing.T, cfg indexer.Config) *rig {
 		real.ServeHTTP(w, req)
 	}))
 	t.Cleanup(proxy.Close)
-	client, err := indexer.NewClient(proxy.URL)
+	through, err := url.Parse(proxy.URL)
+	must(t, err)
+	through.User = target.User
+	client, err := indexer.NewClient(cmp.Or(p.client, through.String()))
 	must(t, err)
 	r.journal, err = journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
 	must(t, err)
 	t.Cleanup(func() { must(t, r.journal.Close()) })
-	set, err := mappings.Builtin()
-	must(t, err)
+	set := p.set
+	if set == nil {
+		set, err = mappings.Builtin()
+		must(t, err)
+	}
+	if p.documents == nil {
+		p.documents = set
+	}
+	var j indexer.Journal = r.journal
+	if p.journal != nil {
+		j = p.journal(r.journal)
+	}
 	r.indices = &mappings.Indices{Client: client, Prefix: elastictest.Prefix(t), Set: set, Log: log}
-	r.indexer, err = indexer.New(cfg, r.journal, set, r.indices, client, r.reg, log)
+	r.indexer, err = indexer.New(cfg, j, p.documents, r.indices, client, r.reg, log)
 	must(t, err)
 	return r
+}
+
+// setWith returns the built-in mappings with an index.json of the test's own.
+func setWith(t *testing.T, indexJSON string) *mappings.Set {
+	t.Helper()
+	folder := fstest.MapFS{"index.json": {Data: []byte(indexJSON)}}
+	for _, name := range []string{"cities.json", "advisories.json", "special-reports.json", "search.json", "complete.json", "countries.json"} {
+		data, err := fs.ReadFile(mappings.Files(), name)
+		must(t, err)
+		folder[name] = &fstest.MapFile{Data: data}
+	}
+	set, err := mappings.Load(folder)
+	must(t, err)
+	return set
+}
+
+// asDelivered sends the bodies themselves.
+type asDelivered struct{ *mappings.Set }
+
+func (asDelivered) AppendDocument(dst []byte, c report.Change) ([]byte, []string, error) {
+	return append(dst, c.Body...), nil, nil
 }
 
 // start makes a rig and runs it.

@@ -17,6 +17,10 @@ import (
 type claims struct {
 	// reading is held by the one Claim that reads. Taken before commit.
 	reading sync.Mutex
+	// since is how many pending changes of a kind were given out since the last
+	// that was sent again. Only the holder of reading uses it.
+	since map[report.Kind]int
+
 	// commit is held by the writer from before each COMMIT until it is noted
 	// here, and by a Claim while it decides. Taken before mu.
 	commit sync.Mutex
@@ -33,11 +37,16 @@ type claims struct {
 	changed chan struct{}
 }
 
+// pendingPerAgain is how many pending changes are given out for each that is sent
+// again, where there are both.
+const pendingPerAgain = 3
+
 // minWait bounds how often expired retries are looked for.
 const minWait = 20 * time.Millisecond
 
 func newClaims(now func() time.Time) *claims {
 	return &claims{
+		since:    map[report.Kind]int{},
 		held:     map[report.Key]report.Version{},
 		deferred: map[report.Key]time.Time{},
 		now:      now,
@@ -88,6 +97,17 @@ func (c *claims) hold(k report.Key, v report.Version) {
 	defer c.mu.Unlock()
 	c.held[k] = v
 	delete(c.deferred, k)
+}
+
+// count notes what was given out. The caller holds reading.
+func (c *claims) count(kind report.Kind, changes []report.Change) {
+	for _, change := range changes {
+		if change.Again {
+			c.since[kind] = 0
+		} else {
+			c.since[kind]++
+		}
+	}
 }
 
 // settled is one settlement that was committed.

@@ -24,12 +24,35 @@
 //     memory: after a restart, what was not settled is claimed again.
 //   - Checked. Every record carries a checksum that is verified whenever its
 //     body is read. A damaged record is never given out; it becomes a dead
-//     letter with the error type [ErrorTypeDamaged], and the others go on.
+//     letter with the error type [ErrorTypeDamaged], and the others go on. No
+//     operation gives a damaged record a checksum that fits.
 //   - Isolated. A request that cannot be carried out fails alone, although
 //     requests of many callers share one transaction.
 //
 // A settlement is not worth an fsync of its own: one that a power cut undoes
 // makes the change pending again, and sending it again changes nothing.
+//
+// # What is set aside
+//
+// A change that Elasticsearch refuses becomes a dead letter: its row stays as it is
+// and is given out no more. A newer delivery of the document ends it, and so does a
+// person. RetryDead and ReplaceDead accept it once more, as a new change, so that
+// the sums only grow; DropDead takes the body out and leaves the row, with which the
+// version and the code of a city stay known.
+//
+// A delivery, or a record of one, that is not accepted is kept as a refusal, with
+// its body, within bounds. A newer delivery of the document ends it as well.
+//
+// Nothing of this may overtake what is newer, and newer is what the publisher sent
+// later. Versions alone do not tell: a dead letter that is retried, and a document
+// that is renewed, get a new version for an old body. So the order of deliveries is
+// kept beside them:
+//
+//   - Every refusal is given a version, as a change would have been in its place.
+//   - A row whose version is newer than its content has an origin, the version that
+//     the content was delivered, or refused, under.
+//   - A retry of a refusal takes the place of the refusal: it is left out where the
+//     origin of the document is higher, and its own version has that origin.
 //
 // # Recovery
 //
@@ -39,21 +62,38 @@
 //     process that died; while one lives, opening fails.
 //  2. SQLite reads the write-ahead log up to the last whole transaction. A
 //     transaction that was cut short has a wrong checksum and is not seen.
-//  3. The schema version is compared. A newer one is refused, an empty file is
-//     set up, all in one transaction.
+//  3. The schema version is compared. A newer one is refused, an older one is
+//     brought up to date and an empty file is set up, each in one transaction.
 //  4. The last version given out and the totals are loaded. They were written in
 //     the same transactions as the rows that they speak of, so they agree.
-//  5. Nothing is claimed. Every pending row can be claimed at once, also those
+//  5. A file beside the journal, which ends in .last, has the last version that was
+//     acknowledged. Where the journal is behind it, changes are lost, by damage to
+//     the log or because an older copy was put in its place: this is logged as an
+//     error, with the times between which to deliver again.
+//  6. Nothing is claimed. Every pending row can be claimed at once, also those
 //     that were in flight; a version that Elasticsearch already has is refused
 //     there and settles as superseded, or is written again unchanged.
 //
 // While it runs, a full disk fails the requests of one transaction and nothing
 // else. After any other error of the disk the journal trusts neither its
-// connection nor the system's page cache: Ready and every Append return the
-// error until it has
+// connection nor its file: what the system's cache has of it need not be on the
+// disk, and writing it once more need not change that. Ready and every Append
+// return the error until the journal has
 //
-//  1. closed the database and opened it again, as above,
-//  2. let SQLite check its pages,
-//  3. copied the whole log into the database file, so that pages which a failed
-//     fsync may have left behind are written once more.
+//  1. let SQLite check the pages of the file as it is read now,
+//  2. copied it, with its log, to a new file, durably,
+//  3. put that in the place of the old one, and opened it as above.
+//
+// What was read before can be read meanwhile. The copy needs as much room as the
+// file. A file beside the journal, which ends in .suspect, has the next process do
+// the same if this one ends before.
+//
+// # Room
+//
+// Past [Options.MaxBytes] or below [Options.MinFree], Append fails with
+// [ErrNoRoom] and nothing of the delivery is in; all other requests go on. Deletes
+// are taken past MaxBytes. Refusals are not kept meanwhile, without an error. The
+// log is emptied when it reaches 32 MiB, unless someone reads the file for long, a
+// backup for example: then it grows by what is written meanwhile, counts for both
+// limits, and is cut afterwards.
 package journal

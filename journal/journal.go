@@ -3,12 +3,22 @@ package journal
 import (
 	"context"
 	"errors"
+	"time"
 
 	"riskdex/report"
 )
 
 // ErrClosed is what every method returns after Close.
 var ErrClosed = errors.New("the journal is closed")
+
+// ErrNoRoom is what Append's error wraps while the journal is at its limit or its
+// disk is nearly full. It passes by itself once there is room.
+var ErrNoRoom = report.ErrNoRoom
+
+// ErrNotFound is what is returned for a dead letter or a refusal that is not there,
+// or no longer: it was retried, dropped or dropped out, or a newer delivery has
+// taken its place.
+var ErrNotFound = report.ErrNotFound
 
 // ErrorTypeDamaged is the error type of the dead letter that a record becomes
 // whose checksum does not fit.
@@ -20,16 +30,19 @@ type Journal interface {
 	// Append takes a delivery, all of it or nothing, and returns one stamp per
 	// change, in the same order. It is durable when the error is nil. When ctx
 	// ends while Append waits, it returns the context's error although the
-	// delivery may be committed all the same. Append keeps no reference to d
-	// after it has returned, unless ctx ended.
+	// delivery may be committed all the same. It returns ErrNotFound, and takes
+	// nothing, when the refusal that d retries is not there. Append keeps no
+	// reference to d after it has returned, unless ctx ended.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
 
 	// Claim gives out up to maxChanges changes of kind whose bodies sum up to at
 	// most maxBytes, but at least one if there is one. Those waiting longest come
-	// first, pending ones before those of Resend. A document is left out while
-	// it is claimed or while the NotBefore of its retry is in the future. Each
-	// change stays claimed until its Settle. An empty answer means that nothing
-	// was claimable; Changed tells when to ask again.
+	// first. Where both pending changes and those of Resend or Renew (which have
+	// Again set) could fill the answer, about a quarter of it is of the latter, so
+	// that neither starves. A document is left out while it is claimed or while the
+	// NotBefore of its retry is in the future. Each change stays claimed until its
+	// Settle. An empty answer means that nothing was claimable; Changed tells when
+	// to ask again.
 	Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error)
 
 	// Settle says what became of claimed changes. A settlement of a version that
@@ -45,6 +58,47 @@ type Journal interface {
 	// and settling them counts nothing. A newer version ends the mark.
 	Resend(ctx context.Context, kind report.Kind) (int, error)
 
+	// ResendDeleted is Resend for the tombstones alone, of deletes that were
+	// accepted since the given time.
+	ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error)
+
+	// Renew has settled documents sent once more, as Resend does, under a new
+	// version, for an index that has a version of its own. Stamps that are not the
+	// newest, or not settled, are skipped; how many were not is returned. A damaged
+	// record is not renewed, but becomes a dead letter.
+	Renew(ctx context.Context, stamps []report.Stamp) (int, error)
+
+	// Entries returns up to limit documents of kind whose ids come after the given
+	// one, tombstones among them, in the order of their ids' bytes.
+	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
+
+	// Lookup returns what is known of those of ids that are known, in no order.
+	Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error)
+
+	// DeadLetters returns up to limit dead letters of kind whose ids come after the
+	// given one, in the order of their ids' bytes, without bodies.
+	DeadLetters(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.DeadLetter, error)
+
+	// DeadLetter returns the dead letter of a document with its body, or
+	// ErrNotFound. The body is nil where the record is damaged.
+	DeadLetter(ctx context.Context, key report.Key) (report.DeadLetter, error)
+
+	// RetryDead accepts dead letters once more, as new changes with new versions.
+	// Those that are no longer the newest of their document are skipped, and those
+	// whose record is damaged; how many were not is returned.
+	RetryDead(ctx context.Context, letters []report.Stamp) (int, error)
+
+	// ReplaceDead accepts c, which is for the same document, in place of a dead
+	// letter, or returns ErrNotFound where that is no longer the newest of its
+	// document.
+	ReplaceDead(ctx context.Context, letter report.Stamp, c report.Change) (report.Stamp, error)
+
+	// DropDead gives dead letters up: their bodies are gone, and what the index has
+	// of their documents stays as it is until the next delivery. How many it found
+	// is returned. Renew, RetryDead and DropDead take long lists in several
+	// transactions: where they return an error, the number says how many were done.
+	DropDead(ctx context.Context, letters []report.Stamp) (int, error)
+
 	// Changed receives a value after changes may have become claimable. It holds
 	// at most one value however often that happened, and is never closed.
 	Changed() <-chan struct{}
@@ -52,8 +106,15 @@ type Journal interface {
 	// Stats returns one consistent snapshot.
 	Stats(ctx context.Context) (Stats, error)
 
-	// Refusals returns up to limit kept refusals, newest first.
-	Refusals(ctx context.Context, limit int) ([]report.Refusal, error)
+	// Refusals returns up to limit kept refusals, newest first, without bodies:
+	// those with a lower Seq than before, or the newest where before is 0.
+	Refusals(ctx context.Context, before int64, limit int) ([]report.Refusal, error)
+
+	// Refusal returns a kept refusal with its body, or ErrNotFound.
+	Refusal(ctx context.Context, seq int64) (report.Refusal, error)
+
+	// DropRefusals forgets refusals, and returns how many it found.
+	DropRefusals(ctx context.Context, seqs []int64) (int, error)
 
 	// Ready returns nil when the journal can accept deliveries, and otherwise
 	// what keeps it from doing so.

@@ -7,12 +7,13 @@ import (
 
 // Defaults of Options.
 const (
+	DefaultMinFree         = 256 << 20
 	DefaultMaxRefusals     = 10_000
-	DefaultMaxRefusalBytes = 64 << 20
+	DefaultMaxRefusalBytes = 256 << 20
 )
 
 // MaxRefusalBody is how much of a refused body is kept, in bytes.
-const MaxRefusalBody = 64 << 10
+const MaxRefusalBody = 4 << 20
 
 // Options are the settings of an engine. The zero value is usable.
 type Options struct {
@@ -23,6 +24,16 @@ type Options struct {
 	// dropped. Zero means the default.
 	MaxRefusals     int
 	MaxRefusalBytes int64
+
+	// MaxBytes is the most that the journal may take, in bytes: its documents and
+	// its log, without what is free inside the file. Zero means that there is no
+	// such limit. Past it, Append fails with ErrNoRoom for all but deletes.
+	MaxBytes int64
+
+	// MinFree is how many bytes the disk that the journal lies on must have left.
+	// Zero means the default; a negative one that there is no such mark. Past it,
+	// Append fails with ErrNoRoom. What is left is for what waits to drain.
+	MinFree int64
 
 	// Observe, if not nil, is told how long each successful Append took, in
 	// seconds, with all waiting and its fsync. It is called concurrently.
@@ -41,6 +52,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxRefusalBytes <= 0 {
 		o.MaxRefusalBytes = DefaultMaxRefusalBytes
+	}
+	if o.MinFree == 0 {
+		o.MinFree = DefaultMinFree
 	}
 	if o.Observe == nil {
 		o.Observe = func(float64) {}

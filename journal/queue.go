@@ -18,6 +18,7 @@ type request struct {
 	run   func(*transaction) error // may run twice: again after a rollback
 	bytes int                      // about how much it writes
 	sync  bool                     // whether it must survive a power cut once answered
+	need  need                     // what it asks of the room that is left
 	done  chan error               // has room for the answer
 }
 

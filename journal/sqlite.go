@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -24,12 +25,20 @@ type SQLite struct {
 	ended  chan struct{} // closed when run has returned
 	close  func() error  // runs once
 
+	open      context.Context // ends with Close, which does not wait for a long copy
+	endCopies context.CancelFunc
+
 	// Owned by the goroutine of run.
+	room       *room
+	witness    *witness
 	ledger     ledger
 	distrusted bool
+	retryAt    time.Time // before it, a distrusted file is left alone
 	probeEvery time.Duration
+	idleAfter  time.Duration
+	logged     bool // the log is not empty
 
-	failure atomic.Pointer[error] // what keeps it from accepting; nil when it can
+	failure atomic.Pointer[error] // why it cannot be written; nil when it can
 
 	mu     sync.RWMutex // held for reading while e is in use for reading
 	e      *engine      // nil when it could not be opened again, and after Close
@@ -61,21 +70,32 @@ func openSQLite(ctx context.Context, path string, opt Options) (*SQLite, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := mend(ctx, path); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
 	if err := createFile(path); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	j := &SQLite{
 		path: path, opt: opt, lock: lock,
-		queue: newQueue(), claims: newClaims(opt.Now),
-		ended: make(chan struct{}), probeEvery: time.Second,
+		queue: newQueue(), claims: newClaims(opt.Now), room: newRoom(path, opt),
+		ended: make(chan struct{}), probeEvery: time.Second, idleAfter: 5 * time.Second,
 	}
 	j.close = sync.OnceValue(j.shutDown)
+	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
 	if j.e, err = openEngine(ctx, path); err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(restoreHint(err), lock.Close())
 	}
-	if j.ledger, err = j.e.load(ctx); err != nil {
-		return nil, errors.Join(err, j.e.close(), lock.Close())
+	if j.ledger, err = j.e.load(ctx); err == nil {
+		err = j.watchRoom(0)
 	}
+	if err == nil {
+		j.witness, err = openWitness(path)
+	}
+	if err != nil {
+		return nil, errors.Join(restoreHint(err), j.e.close(), lock.Close())
+	}
+	j.compareWitness()
 	j.claims.signal()
 	return j, nil
 }
@@ -86,6 +106,10 @@ func (j *SQLite) Append(ctx context.Context, d report.Delivery) ([]report.Stamp,
 	if err := checkDelivery(d); err != nil {
 		return nil, err
 	}
+	need := needOf(d)
+	if short := j.room.short.Load(); short.refuses(need) {
+		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), short.err)
+	}
 	size := 0
 	for _, c := range d.Changes {
 		size += len(c.Body)
@@ -94,7 +118,10 @@ func (j *SQLite) Append(ctx context.Context, d report.Delivery) ([]report.Stamp,
 		size += min(len(r.Body), MaxRefusalBody)
 	}
 	var stamps []report.Stamp
-	err := j.queue.do(ctx, &request{bytes: size, sync: true, run: func(tx *transaction) (err error) {
+	err := j.queue.do(ctx, &request{bytes: size, sync: true, need: need, run: func(tx *transaction) (err error) {
+		if j.room.err() != nil {
+			d.Refusals = nil // they are a help; not to keep them harms nobody
+		}
 		stamps, err = tx.append(d, j.opt)
 		return err
 	}})
@@ -122,13 +149,29 @@ func (j *SQLite) Resend(ctx context.Context, kind report.Kind) (int, error) {
 	if _, err := report.ParseKind(string(kind)); err != nil {
 		return 0, err
 	}
+	return j.resend(ctx, kind, func(tx *transaction) (sql.Result, error) {
+		return tx.st.resend.ExecContext(tx.ctx, string(kind))
+	})
+}
+
+// ResendDeleted implements Journal.
+func (j *SQLite) ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error) {
+	if _, err := report.ParseKind(string(kind)); err != nil {
+		return 0, err
+	}
+	return j.resend(ctx, kind, func(tx *transaction) (sql.Result, error) {
+		return tx.st.resendDeleted.ExecContext(tx.ctx, string(kind), since.UnixMicro())
+	})
+}
+
+func (j *SQLite) resend(ctx context.Context, kind report.Kind, mark func(*transaction) (sql.Result, error)) (int, error) {
 	var n int
 	err := j.queue.do(ctx, &request{sync: true, run: func(tx *transaction) (err error) {
-		n, err = tx.resend(kind)
+		n, err = tx.resend(kind, mark)
 		return err
 	}})
 	if err != nil {
-		return 0, fmt.Errorf("mark all %s to be sent again: %w", kind, err)
+		return 0, fmt.Errorf("mark documents of %s to be sent again: %w", kind, err)
 	}
 	return n, nil
 }
@@ -141,13 +184,14 @@ func (j *SQLite) Ready() error {
 	if err := j.failure.Load(); err != nil {
 		return *err
 	}
-	return nil
+	return j.room.err()
 }
 
 // Close implements Journal.
 func (j *SQLite) Close() error { return j.close() }
 
 func (j *SQLite) shutDown() error {
+	j.endCopies()
 	j.queue.close()
 	<-j.ended
 	j.claims.close()
@@ -161,7 +205,7 @@ func (j *SQLite) shutDown() error {
 		err = j.e.close()
 		j.e = nil
 	}
-	if err = errors.Join(err, j.lock.Close()); err != nil {
+	if err = errors.Join(err, j.witness.close(), j.lock.Close()); err != nil {
 		return fmt.Errorf("close the journal %s: %w", j.path, err)
 	}
 	return nil

@@ -2,72 +2,69 @@ package journal
 
 import (
 	"fmt"
-	"strings"
 
 	"riskdex/report"
 )
 
+// append takes a delivery. Refusals get versions as well, in the order of the
+// records, so that it is known for each what was accepted before it and what after.
 func (tx *transaction) append(d report.Delivery, opt Options) ([]report.Stamp, error) {
+	turn, err := tx.beginRetry(d.RetryOf)
+	if err != nil {
+		return nil, err
+	}
 	stamps := make([]report.Stamp, 0, len(d.Changes))
-	for _, c := range d.Changes {
-		key, old, err := tx.resolve(c)
-		if err == nil {
-			c.Key = key
-			err = tx.put(&c, old)
+	turns := make([]report.Version, 0, len(d.Refusals))
+	for i, c := range d.Changes {
+		for n := len(turns); n < len(d.Refusals) && comesBefore(d.Refusals[n], i+n); n++ {
+			turns = append(turns, tx.turnOr(turn))
 		}
+		s, err := tx.accept(c, turn)
 		if err != nil {
 			return nil, fmt.Errorf("write %s %q: %w", c.Kind, c.ID, err)
 		}
-		stamps = append(stamps, report.Stamp{Key: key, Version: c.Version})
+		stamps = append(stamps, s)
 	}
-	return stamps, tx.refuse(d.Refusals, opt)
+	for len(turns) < len(d.Refusals) {
+		turns = append(turns, tx.turnOr(turn))
+	}
+	return stamps, tx.refuse(d.Refusals, turns, opt)
 }
 
-// resolve tells which document a change is for, and returns its row if it has
-// one. A city answers to its code: what is not the id of a live city may be the
-// code of exactly one. Live cities go before tombstones; the id that the body
-// states counts only when nothing is known under the one that was addressed.
-func (tx *transaction) resolve(c report.Change) (report.Key, *row, error) {
-	r, err := tx.find(c.Key)
-	if err != nil || c.Kind != report.Cities || r != nil && r.op != report.Delete {
-		return c.Key, r, err
-	}
-	code := strings.ToUpper(string(c.ID))
-	found, err := tx.onlyOneWithCode(code, report.Index)
-	if err == nil && found == "" && r == nil {
-		found, err = tx.onlyOneWithCode(code, report.Delete)
-		if found == "" {
-			found = c.OwnID
-		}
-	}
-	if err != nil || found == "" {
-		return c.Key, r, err
-	}
-	key := report.Key{Kind: c.Kind, ID: found}
-	r, err = tx.find(key)
-	return key, r, err
+// comesBefore tells whether a refused record stands before the record at a position
+// of the delivery.
+func comesBefore(r report.Refusal, position int) bool {
+	return r.Position >= 0 && r.Position <= position
 }
 
-// onlyOneWithCode returns the id of the one city with that code whose newest
-// change is op, and nothing when there is none or more than one.
-func (tx *transaction) onlyOneWithCode(code string, op report.Op) (report.ID, error) {
-	rows, err := tx.st.byCode.QueryContext(tx.ctx, string(report.Cities), code, string(op))
+// accept writes a change and clears the refusals that it makes obsolete. turn is
+// the version that a refusal had, where this is its retry, and otherwise 0. A change
+// that would overtake something newer is left out.
+func (tx *transaction) accept(c report.Change, turn report.Version) (report.Stamp, error) {
+	addressed := c.ID
+	key, old, err := tx.resolve(c)
 	if err != nil {
-		return "", fmt.Errorf("look up the code %q: %w", code, err)
+		return report.Stamp{}, err
 	}
-	defer rows.Close()
-	var ids []report.ID
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return "", fmt.Errorf("look up the code %q: %w", code, err)
+	if c.ExactID {
+		turn = beforeAll
+	}
+	if turn != 0 && old != nil {
+		origin, err := tx.origin(old)
+		if err != nil || origin > turn {
+			return report.Stamp{Key: key}, err
 		}
-		ids = append(ids, report.ID(id))
 	}
-	if err := rows.Err(); err != nil || len(ids) != 1 {
-		return "", err
+	c.Key = key
+	if err := tx.put(&c, old); err != nil {
+		return report.Stamp{}, err
 	}
-	return ids[0], nil
+	if turn == 0 {
+		turn = c.Version
+	} else if err := tx.keepOrigin(key, turn); err != nil {
+		return report.Stamp{}, err
+	}
+	return report.Stamp{Key: key, Version: c.Version}, tx.clearRefusals(c, addressed, turn)
 }
 
 // put writes a change over the row that its document has, if any, and gives it
@@ -105,23 +102,4 @@ func (tx *transaction) put(c *report.Change, old *row) error {
 		_, err = tx.st.replace.ExecContext(tx.ctx, old.doc, version, op, c.Code, at, waiting, crc, body)
 	}
 	return err
-}
-
-// refuse keeps refusals and drops the oldest beyond the bounds.
-func (tx *transaction) refuse(refusals []report.Refusal, opt Options) error {
-	refusals = refusals[max(0, len(refusals)-opt.MaxRefusals):]
-	for _, r := range refusals {
-		r = clipRefusal(r)
-		size := refusalBytes(r)
-		if _, err := tx.st.refuse.ExecContext(tx.ctx, r.At.UnixMicro(), size, string(r.Kind), r.Method, r.Path,
-			r.Position, r.ID, r.Reason, r.Detail, r.Body); err != nil {
-			return fmt.Errorf("keep a refusal: %w", err)
-		}
-		tx.ledger.refusals++
-		tx.ledger.refusalBytes += size
-	}
-	if len(refusals) == 0 || !tx.ledger.tooManyRefusals(opt) {
-		return nil
-	}
-	return tx.dropRefusals(opt)
 }

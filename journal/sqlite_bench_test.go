@@ -44,6 +44,36 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
+// BenchmarkAppendBesideRefusals measures what it costs to look for the refusals that
+// a change makes obsolete.
+func BenchmarkAppendBesideRefusals(b *testing.B) {
+	for _, kept := range []int{0, 1, 10_000} {
+		b.Run(fmt.Sprintf("kept=%d", kept), func(b *testing.B) {
+			j := openBench(b)
+			ctx := context.Background()
+			var d report.Delivery
+			for i := range kept {
+				d.Refusals = append(d.Refusals, report.Refusal{Kind: report.Advisories, ID: fmt.Sprint("refused", i), Body: []byte("{")})
+			}
+			if _, err := j.Append(ctx, d); err != nil {
+				b.Fatal(err)
+			}
+			body := body4K()
+			b.ResetTimer()
+			for n := 0; n < b.N; {
+				d = report.Delivery{}
+				for ; n < b.N && len(d.Changes) < 1000; n++ {
+					key := report.Key{Kind: report.Advisories, ID: report.ID(fmt.Sprint(n * 7919 % 10000))}
+					d.Changes = append(d.Changes, report.Change{Key: key, Op: report.Index, Body: body})
+				}
+				if _, err := j.Append(ctx, d); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkClaimSettle measures how fast changes go through Claim and Settle, 500
 // at a time.
 func BenchmarkClaimSettle(b *testing.B) {

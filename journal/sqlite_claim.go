@@ -68,7 +68,7 @@ func (j *SQLite) take(e *engine, kind report.Kind, maxChanges, maxBytes int) (ta
 	c.begin()
 	defer c.end()
 
-	keys, err := e.candidates(kind, maxChanges, func(k report.Key) bool { return c.free(k, j.opt.Now()) })
+	keys, err := e.candidates(kind, maxChanges, c.since[kind], func(k report.Key) bool { return c.free(k, j.opt.Now()) })
 	if err != nil {
 		return taking{}, err
 	}
@@ -88,7 +88,9 @@ func (j *SQLite) take(e *engine, kind report.Kind, maxChanges, maxBytes int) (ta
 
 	c.commit.Lock()
 	defer c.commit.Unlock()
-	return j.decide(e, documents, budget{left: int64(maxBytes)})
+	t, err := j.decide(e, documents, budget{left: int64(maxBytes)})
+	c.count(kind, t.changes)
+	return t, err
 }
 
 // decide claims those documents that may still be given out. The caller holds

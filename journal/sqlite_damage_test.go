@@ -135,6 +135,25 @@ func redelivered(t *testing.T, j *SQLite) {
 // notices: the document is left alone and the others are given out.
 func TestDamagedPages(t *testing.T) {
 	path := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
+	breakChain(t, path)
+	j := openTest(t, path, Options{})
+	for range 2 {
+		changes, err := j.Claim(t.Context(), report.Cities, 1, 1<<20)
+		if err != nil || len(changes) != 1 || changes[0].ID == "1" {
+			t.Fatalf("given out: %v, %v", changes, err)
+		}
+	}
+	if got := claimAll(t, j); len(got) != 0 {
+		t.Errorf("given out: %v", got)
+	}
+	if err := j.Ready(); err != nil {
+		t.Errorf("Ready: %v", err)
+	}
+}
+
+// breakChain damages the chain of pages of the body that consists of z.
+func breakChain(t *testing.T, path string) {
+	t.Helper()
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -151,18 +170,5 @@ func TestDamagedPages(t *testing.T) {
 	}
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
-	}
-	j := openTest(t, path, Options{})
-	for range 2 {
-		changes, err := j.Claim(t.Context(), report.Cities, 1, 1<<20)
-		if err != nil || len(changes) != 1 || changes[0].ID == "1" {
-			t.Fatalf("given out: %v, %v", changes, err)
-		}
-	}
-	if got := claimAll(t, j); len(got) != 0 {
-		t.Errorf("given out: %v", got)
-	}
-	if err := j.Ready(); err != nil {
-		t.Errorf("Ready: %v", err)
 	}
 }

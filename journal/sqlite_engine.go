@@ -33,10 +33,12 @@ type engine struct {
 
 // statements are prepared on the connection that their name begins with.
 type statements struct {
-	find, insert, replace, move, end, setAside           *sql.Stmt // write
-	byCode, resend, version, totals, probe               *sql.Stmt // write
-	refuse, oldestRefusals, dropRefusal                  *sql.Stmt // write
-	claimWaiting, claimDocument, begin, commit, rollback *sql.Stmt
+	find, insert, replace, move, end, setAside                       *sql.Stmt // write
+	byCode, resend, resendDeleted, version, totals, probe, usedPages *sql.Stmt // write
+	mark, renew, drop, origin, keepOrigin                            *sql.Stmt // write
+	refuse, oldestRefusals, dropRefusals                             *sql.Stmt // write
+	refusal, refusalsOf, dropRefusal                                 *sql.Stmt // write
+	claimWaiting, claimDocument, begin, commit, rollback             *sql.Stmt
 }
 
 // openEngine opens the database in the file path, and sets it up if it is empty.
@@ -57,6 +59,7 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 		fmt.Sprintf("page_size = %d", pageSize),
 		"journal_mode = WAL",
 		fmt.Sprintf("wal_autocheckpoint = %d", checkpointPages),
+		fmt.Sprintf("journal_size_limit = %d", logLimit),
 		"synchronous = FULL",
 	} {
 		if _, err = e.write.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
@@ -104,14 +107,29 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.setAside, `UPDATE documents SET state = 4, ended_at = ?2, error_type = ?3, reason = ?4 WHERE doc = ?1`},
 		{e.write, &e.st.move, `UPDATE documents SET waiting_since = ?2 WHERE doc = ?1`},
 		{e.write, &e.st.resend, `UPDATE documents SET state = 5 WHERE kind = ?1 AND state = 3`},
+		{e.write, &e.st.resendDeleted, `UPDATE documents SET state = 5
+			WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = 3`},
+		{e.write, &e.st.mark, `UPDATE documents SET state = 5 WHERE doc = ?1`},
+		{e.write, &e.st.renew, `UPDATE documents SET state = 5, version = ?2, crc = ?3 WHERE doc = ?1`},
+		{e.write, &e.st.drop, `UPDATE documents SET state = 6, ended_at = ?2, crc = coalesce(?3, crc),
+			error_type = '', reason = '', body = NULL WHERE doc = ?1`},
+		{e.write, &e.st.origin, `SELECT origin FROM origins WHERE doc = ?1 AND version = ?2`},
+		{e.write, &e.st.keepOrigin, `INSERT OR REPLACE INTO origins (doc, version, origin)
+			SELECT doc, version, ?3 FROM documents WHERE kind = ?1 AND id = ?2`},
 		{e.write, &e.st.version, `UPDATE meta SET value = ?1 WHERE name = 'last_version'`},
 		{e.write, &e.st.probe, `UPDATE meta SET value = value + 1 WHERE name = 'probes'`},
+		{e.write, &e.st.usedPages, usedPagesQuery},
 		{e.write, &e.st.totals, `UPDATE totals SET indexes = ?2, deletes = ?3, indexed = ?4, deleted = ?5,
 			superseded = ?6, dead = ?7, pending = ?8, resending = ?9, dead_letters = ?10 WHERE kind = ?1`},
-		{e.write, &e.st.refuse, `INSERT INTO refusals (at, bytes, kind, method, path, position, id, reason, detail, body)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`},
+		{e.write, &e.st.refuse, `INSERT INTO refusals
+			(version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`},
 		{e.write, &e.st.oldestRefusals, `SELECT seq, bytes FROM refusals ORDER BY seq`},
-		{e.write, &e.st.dropRefusal, `DELETE FROM refusals WHERE seq <= ?1`},
+		{e.write, &e.st.dropRefusals, `DELETE FROM refusals WHERE seq <= ?1`},
+		{e.write, &e.st.refusal, `SELECT version, bytes FROM refusals WHERE seq = ?1`},
+		{e.write, &e.st.refusalsOf, `SELECT seq, id FROM refusals
+			WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?4, ?5)`},
+		{e.write, &e.st.dropRefusal, `DELETE FROM refusals WHERE seq = ?1`},
 		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents
 			WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`},
 		{e.claim, &e.st.claimDocument, `SELECT kind, id, version, op, state, code, accepted_at, crc, length(body),
@@ -123,33 +141,6 @@ func (e *engine) prepare(ctx context.Context) error {
 		}
 		*p.into = stmt
 		e.prepared = append(e.prepared, stmt)
-	}
-	return nil
-}
-
-// distrust checks the pages of a database that was opened again after an error
-// of the disk, and writes every page that is only in the log a second time: a
-// page that a failed fsync left behind may be in the system's cache alone.
-func (e *engine) distrust(ctx context.Context) error {
-	var answer string
-	if err := e.write.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer); err != nil {
-		return fmt.Errorf("check its pages: %w", err)
-	}
-	if answer != "ok" {
-		return fmt.Errorf("its pages are damaged (%s); restore a backup", answer)
-	}
-	return e.checkpoint(ctx)
-}
-
-// checkpoint copies all of the log into the database file and empties it.
-func (e *engine) checkpoint(ctx context.Context) error {
-	var busy, log, copied int
-	err := e.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &copied)
-	if err == nil && busy != 0 {
-		err = errors.New("another process is reading it")
-	}
-	if err != nil {
-		return fmt.Errorf("copy the log into the database file: %w", err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -19,6 +20,9 @@ const (
 // classify sorts the errors of a transaction. What it does not know is a fault of
 // the engine: opening it again is always right, only slow.
 func classify(err error) fault {
+	if errors.Is(err, ErrNotFound) {
+		return faultRequest
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return faultEngine
@@ -36,4 +40,23 @@ func classify(err error) fault {
 func isCorrupt(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CORRUPT
+}
+
+// isFull tells whether the disk had no room.
+func isFull(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
+}
+
+// restoreHint says what to do where opening failed because the file makes no sense.
+func restoreHint(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("the file is damaged, or no journal; restore a backup: %w", err)
+	}
+	return err
 }

@@ -176,7 +176,7 @@ func TestDiskErrorChild(t *testing.T) {
 	}
 	signal.Ignore(syscall.SIGXFSZ)
 	j := openIdle(t, path)
-	j.probeEvery = time.Hour
+	j.probeEvery = time.Millisecond
 	start(t, j)
 	mustAppend(t, j, put("1", "old"))
 	log, err := os.Stat(path + "-wal")
@@ -198,6 +198,7 @@ func TestDiskErrorChild(t *testing.T) {
 		t.Errorf("stats: %+v, %v", s, err)
 	}
 	limitFileSize(t, 1<<62)
+	waitReady(t, j)
 	mustAppend(t, j, put("2", "new"))
 	if err := j.Ready(); err != nil {
 		t.Errorf("Ready, after a success: %v", err)

@@ -103,7 +103,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := filepath.Glob(path + "*")
-	if err != nil || len(left) != 2 || left[0] != path || left[1] != path+".lock" {
+	if err != nil || len(left) != 3 || left[0] != path || left[1] != path+witnessSuffix || left[2] != path+".lock" {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
@@ -112,7 +112,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	newer, other, text := filepath.Join(dir, "newer.db"), filepath.Join(dir, "other.db"), filepath.Join(dir, "text")
 	openTest(t, newer, Options{}).Close()
-	execRaw(t, newer, "PRAGMA user_version = 2")
+	execRaw(t, newer, "PRAGMA user_version = 3")
 	execRaw(t, other, "CREATE TABLE t (x)")
 	if err := os.WriteFile(text, bytes.Repeat([]byte("text\n"), 1000), 0o600); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
-	execRaw(t, newer, "PRAGMA user_version = 1")
+	execRaw(t, newer, "PRAGMA user_version = 2")
 	openTest(t, newer, Options{}) // the lock was released
 }
 
@@ -169,6 +169,10 @@ func TestIndexes(t *testing.T) {
 	for query, want := range map[string]string{
 		`SELECT id FROM documents WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`: "COVERING INDEX documents_unsettled (kind=? AND state=?)",
 		`SELECT id FROM documents WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' LIMIT 2`:              "INDEX documents_code (kind=? AND code=? AND op=?)",
+		`SELECT id FROM documents WHERE kind = ? AND state = 4 AND id > ? ORDER BY id LIMIT 100`:                 "COVERING INDEX documents_dead (kind=? AND id>?)",
+		`SELECT id, version, op, state FROM documents WHERE kind = ? AND id > ? ORDER BY id LIMIT 100`:           "INDEX documents_key (kind=? AND id>?)",
+		`SELECT id, version, op, state FROM documents WHERE kind = ? AND id IN (?, ?)`:                           "INDEX documents_key (kind=? AND id=?)",
+		`SELECT seq, id FROM refusals WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?1, ?2)`:    "INDEX refusals_document (kind=? AND id=? AND version<?)",
 	} {
 		rows, err := j.e.readers.Query("EXPLAIN QUERY PLAN "+query, "a", "b", "c")
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -22,6 +23,9 @@ import (
 // childEnv holds the path of the journal that TestKillChild is to write.
 const childEnv = "RISKDEX_TEST_JOURNAL"
 
+// noSyncEnv has the child not wait for the disk.
+const noSyncEnv = "RISKDEX_TEST_NO_SYNC"
+
 // acknowledged is a change whose Append has returned in the child.
 type acknowledged struct {
 	id      string
@@ -29,12 +33,18 @@ type acknowledged struct {
 	hash    uint32
 }
 
+// torture tells whether the long runs are wanted.
+func torture() bool { return os.Getenv("RISKDEX_TORTURE") == "1" }
+
 // TestKill kills a process that writes a journal, again and again, and checks
 // after each that what it had acknowledged is there, nothing is half there, and
 // the sums hold.
 func TestKill(t *testing.T) {
 	rounds := 30
-	if testing.Short() {
+	switch {
+	case torture():
+		rounds = 200
+	case testing.Short():
 		rounds = 3
 	}
 	var path string
@@ -87,37 +97,34 @@ func killOne(t *testing.T, path, round string) []acknowledged {
 	return acks
 }
 
-// checkSurvivor opens a journal whose process was killed.
+// checkSurvivor opens a journal whose process was killed or lost its disk.
 func checkSurvivor(t *testing.T, path string, acks []acknowledged) {
-	j, err := OpenSQLite(t.Context(), path, Options{})
+	t.Helper()
+	var log lockedBuffer
+	j, err := OpenSQLite(t.Context(), path, Options{MinFree: -1, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
+	if log.count("level=ERROR") != 0 {
+		t.Errorf("it is not content: %s", log.b.String())
+	}
 	checkTables(t, j)
 
-	versions := map[string]acknowledged{}
+	found := documentsOf(t, j)
 	parts := map[string]int{} // documents of each delivery
-	rows, err := j.e.readers.Query(`SELECT id, version, body FROM documents`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var a acknowledged
-		var body []byte
-		if err := rows.Scan(&a.id, &a.version, &body); err != nil {
-			t.Fatal(err)
-		}
-		a.hash = crc32.ChecksumIEEE(body)
-		versions[a.id] = a
-		if delivery, _, ok := strings.Cut(a.id, "/"); ok {
+	for id := range found {
+		if delivery, _, ok := strings.Cut(id, "/"); ok {
 			parts[delivery]++
 		}
 	}
 	for _, a := range acks {
-		if got := versions[a.id]; got.version < a.version || got.version == a.version && got.hash != a.hash {
+		got := found[a.id]
+		if got.version < a.version || got.version == a.version && got.hash != a.hash {
 			t.Errorf("acknowledged %+v, found %+v", a, got)
+		}
+		if j.ledger.last < a.version {
+			t.Errorf("version %d would be given out again", a.version)
 		}
 	}
 	for delivery, n := range parts {
@@ -125,6 +132,30 @@ func checkSurvivor(t *testing.T, path string, acks []acknowledged) {
 			t.Errorf("%d of %d documents of delivery %s are there", n, partsOf(delivery), delivery)
 		}
 	}
+}
+
+// documentsOf reads all documents of a journal.
+func documentsOf(t *testing.T, j *SQLite) map[string]acknowledged {
+	t.Helper()
+	rows, err := j.e.readers.Query(`SELECT id, version, body FROM documents`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	found := map[string]acknowledged{}
+	for rows.Next() {
+		var a acknowledged
+		var body []byte
+		if err := rows.Scan(&a.id, &a.version, &body); err != nil {
+			t.Fatal(err)
+		}
+		a.hash = crc32.ChecksumIEEE(body)
+		found[a.id] = a
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // partsOf tells how many documents a delivery has: between 1 and 4.
@@ -136,10 +167,17 @@ func TestKillChild(t *testing.T) {
 	if path == "" {
 		t.Skip("it is run by TestKill")
 	}
-	j, err := OpenSQLite(t.Context(), path, Options{})
+	j, err := openSQLite(t.Context(), path, Options{MinFree: -1}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
+	settle := os.Getenv(noSyncEnv) == "" // settling would set it again
+	if !settle {
+		if _, err := j.e.write.ExecContext(t.Context(), "PRAGMA synchronous = OFF"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	go j.run()
 	var wg sync.WaitGroup
 	for sender := range 8 {
 		wg.Go(func() {
@@ -148,17 +186,36 @@ func TestKillChild(t *testing.T) {
 			}
 		})
 	}
-	wg.Go(func() {
-		for range j.Changed() {
-			settleSome(j)
-		}
-	})
+	if settle {
+		wg.Go(func() {
+			for range j.Changed() {
+				settleSome(j)
+			}
+		})
+	}
 	wg.Wait()
 }
 
-// sendUntilKilled appends one delivery: documents of its own, and one of a few
-// that all deliveries write. It prints what was acknowledged in one write.
+// sendUntilKilled appends one delivery, and prints what was acknowledged in one
+// write.
 func sendUntilKilled(j *SQLite, delivery string) {
+	d := deliveryOf(delivery)
+	stamps, err := j.Append(context.Background(), d)
+	if err != nil {
+		panic(err) // the child ends: nobody else would stop it
+	}
+	var lines strings.Builder
+	for _, a := range acksOf(d, stamps) {
+		fmt.Fprintln(&lines, a.id, int64(a.version), a.hash)
+	}
+	if _, err := io.WriteString(os.Stdout, lines.String()); err != nil {
+		panic(err) // the child ends: nobody else would stop it
+	}
+}
+
+// deliveryOf makes a delivery: documents of its own, and one of a few that all
+// deliveries write. Some of the changes are deletes.
+func deliveryOf(delivery string) report.Delivery {
 	ids := []string{fmt.Sprint("hot", rand.IntN(10))}
 	for n := range partsOf(delivery) {
 		ids = append(ids, fmt.Sprintf("%s/%d", delivery, n))
@@ -166,19 +223,20 @@ func sendUntilKilled(j *SQLite, delivery string) {
 	var d report.Delivery
 	for _, id := range ids {
 		body := bytes.Repeat([]byte(delivery), 1+rand.IntN(300))
-		d.Changes = append(d.Changes, report.Change{Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Index, Body: body})
+		c := report.Change{Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Index, Body: body}
+		if rand.IntN(5) == 0 {
+			c.Op, c.Body = report.Delete, nil
+		}
+		d.Changes = append(d.Changes, c)
 	}
-	stamps, err := j.Append(context.Background(), d)
-	if err != nil {
-		panic(err) // the child ends: nobody else would stop it
-	}
-	var lines strings.Builder
+	return d
+}
+
+func acksOf(d report.Delivery, stamps []report.Stamp) (acks []acknowledged) {
 	for i, s := range stamps {
-		fmt.Fprintln(&lines, s.ID, int64(s.Version), crc32.ChecksumIEEE(d.Changes[i].Body))
+		acks = append(acks, acknowledged{string(s.ID), s.Version, crc32.ChecksumIEEE(d.Changes[i].Body)})
 	}
-	if _, err := io.WriteString(os.Stdout, lines.String()); err != nil {
-		panic(err) // the child ends: nobody else would stop it
-	}
+	return acks
 }
 
 func settleSome(j *SQLite) {

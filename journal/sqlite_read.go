@@ -11,21 +11,44 @@ import (
 )
 
 // candidates returns the keys of documents that wait and are free, in the order
-// in which they are to be given out. It reads the index only.
-func (e *engine) candidates(kind report.Kind, limit int, free func(report.Key) bool) ([]report.Key, error) {
+// in which they are to be given out: pending ones, and after every few of them one
+// that is sent again; since is how many pending ones went before without. It reads
+// the index only.
+func (e *engine) candidates(kind report.Kind, limit, since int, free func(report.Key) bool) ([]report.Key, error) {
+	waiting, err := e.waiting(kind, pending, limit, free)
+	if err != nil {
+		return nil, err
+	}
+	again, err := e.waiting(kind, resend, limit, free)
+	if err != nil {
+		return nil, err
+	}
 	var keys []report.Key
-	for _, state := range []int{pending, resend} {
-		if len(keys) >= limit {
-			break
+	for len(keys) < limit && len(waiting)+len(again) > 0 {
+		if len(waiting) == 0 || len(again) > 0 && since >= pendingPerAgain {
+			keys, again, since = append(keys, again[0]), again[1:], 0
+		} else {
+			keys, waiting, since = append(keys, waiting[0]), waiting[1:], since+1
 		}
-		if err := e.scan(kind, state, func(k report.Key) bool {
-			if free(k) {
-				keys = append(keys, k)
-			}
-			return len(keys) < limit
-		}); err != nil {
-			return nil, fmt.Errorf("look for what waits: %w", err)
+	}
+	return keys, nil
+}
+
+// waiting returns up to limit documents in a state that are free, the one waiting
+// longest first.
+func (e *engine) waiting(kind report.Kind, state, limit int, free func(report.Key) bool) ([]report.Key, error) {
+	var keys []report.Key
+	if limit <= 0 {
+		return nil, nil
+	}
+	err := e.scan(kind, state, func(k report.Key) bool {
+		if free(k) {
+			keys = append(keys, k)
 		}
+		return len(keys) < limit
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for what waits: %w", err)
 	}
 	return keys, nil
 }
@@ -86,6 +109,7 @@ func (e *engine) read(k report.Key, budget int64) (document, error) {
 		Change: report.Change{
 			Key: report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, Op: report.Op(op), Code: string(code),
 			Version: report.Version(version), AcceptedAt: time.UnixMicro(int64(accepted)).UTC(), Body: body,
+			Again: state == resend,
 		},
 	}
 	d.damaged = d.Key != k || !d.waits || d.size <= budget && checksum(d.Change) != uint32(crc)

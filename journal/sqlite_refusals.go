@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"riskdex/report"
 )
@@ -16,6 +16,7 @@ func clipRefusal(r report.Refusal) report.Refusal {
 	for _, s := range []*string{&r.Method, &r.Path, &r.ID, &r.Reason, &r.Detail} {
 		*s = clip(*s, maxRefusalText)
 	}
+	r.Cut = r.Cut || len(r.Body) > MaxRefusalBody
 	r.Body = r.Body[:min(len(r.Body), MaxRefusalBody)]
 	return r
 }
@@ -37,11 +38,41 @@ func (l ledger) tooManyRefusals(opt Options) bool {
 	return l.refusals > opt.MaxRefusals || l.refusalBytes > opt.MaxRefusalBytes
 }
 
-// dropRefusals drops the oldest refusals until the rest is within the bounds.
-func (tx *transaction) dropRefusals(opt Options) error {
+// turnOr returns the place of a refusal in the order of all deliveries: that of the
+// refusal which is being retried, if any, and otherwise the next.
+func (tx *transaction) turnOr(turn report.Version) report.Version {
+	if turn != 0 {
+		return turn
+	}
+	return tx.nextVersion()
+}
+
+// refuse keeps refusals, each with its turn, and drops the oldest beyond the bounds.
+func (tx *transaction) refuse(refusals []report.Refusal, turns []report.Version, opt Options) error {
+	if len(refusals) == 0 {
+		return nil
+	}
+	for i := max(0, len(refusals)-opt.MaxRefusals); i < len(refusals); i++ {
+		r := clipRefusal(refusals[i])
+		size := refusalBytes(r)
+		if _, err := tx.st.refuse.ExecContext(tx.ctx, int64(turns[i]), r.At.UnixMicro(), size, string(r.Kind), r.Method,
+			r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, int64(refusalChecksum(r)), r.Body); err != nil {
+			return fmt.Errorf("keep a refusal: %w", err)
+		}
+		tx.ledger.refusals++
+		tx.ledger.refusalBytes += size
+	}
+	return tx.dropOldestRefusals(opt)
+}
+
+// dropOldestRefusals drops refusals until the rest is within the bounds.
+func (tx *transaction) dropOldestRefusals(opt Options) error {
+	if !tx.ledger.tooManyRefusals(opt) {
+		return nil
+	}
 	last, err := tx.lastToDrop(opt)
 	if err == nil {
-		_, err = tx.st.dropRefusal.ExecContext(tx.ctx, last)
+		_, err = tx.st.dropRefusals.ExecContext(tx.ctx, last)
 	}
 	if err != nil {
 		return fmt.Errorf("drop the oldest refusals: %w", err)
@@ -66,34 +97,33 @@ func (tx *transaction) lastToDrop(opt Options) (last int64, err error) {
 	return last, rows.Err()
 }
 
-// Refusals implements Journal.
-func (j *SQLite) Refusals(ctx context.Context, limit int) (list []report.Refusal, err error) {
-	err = j.read(func(e *engine) error {
-		list, err = e.refusals(ctx, limit)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the refusals kept in the journal: %w", err)
+// beginRetry takes the refusal out that a delivery retries and returns its turn, or
+// ErrNotFound. For other deliveries it does nothing and returns 0.
+func (tx *transaction) beginRetry(seq int64) (report.Version, error) {
+	if seq == 0 {
+		return 0, nil
 	}
-	return list, nil
+	turn, err := tx.dropRefusal(seq)
+	if err != nil {
+		return 0, fmt.Errorf("retry the refusal %d: %w", seq, err)
+	}
+	return turn, nil
 }
 
-func (e *engine) refusals(ctx context.Context, limit int) ([]report.Refusal, error) {
-	rows, err := e.readers.QueryContext(ctx, `SELECT at, kind, method, path, position, id, reason, detail, body
-		FROM refusals ORDER BY seq DESC LIMIT ?`, max(limit, 0))
-	if err != nil {
-		return nil, err
+// dropRefusal forgets one refusal and returns its turn, or ErrNotFound.
+func (tx *transaction) dropRefusal(seq int64) (report.Version, error) {
+	var turn, size int64
+	err := tx.st.refusal.QueryRowContext(tx.ctx, seq).Scan(&turn, &size)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, ErrNotFound
+	case err != nil:
+		return 0, err
 	}
-	defer rows.Close()
-	var list []report.Refusal
-	for rows.Next() {
-		var r report.Refusal
-		var at int64
-		if err := rows.Scan(&at, &r.Kind, &r.Method, &r.Path, &r.Position, &r.ID, &r.Reason, &r.Detail, &r.Body); err != nil {
-			return nil, err
-		}
-		r.At = time.UnixMicro(at).UTC()
-		list = append(list, r)
+	if _, err := tx.st.dropRefusal.ExecContext(tx.ctx, seq); err != nil {
+		return 0, err
 	}
-	return list, rows.Err()
+	tx.ledger.refusals--
+	tx.ledger.refusalBytes -= size
+	return report.Version(turn), nil
 }

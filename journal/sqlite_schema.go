@@ -1,16 +1,7 @@
 package journal
 
-import (
-	"context"
-	"database/sql"
-	"fmt"
-	"strings"
-
-	"riskdex/report"
-)
-
 const (
-	schemaVersion = 1
+	schemaVersion = 2
 	// applicationID marks the file as a journal: "risk" in ASCII.
 	applicationID = 0x7269736b
 )
@@ -22,20 +13,21 @@ const (
 	done    = 3 // indexed, deleted or superseded
 	dead    = 4
 	resend  = 5
+	dropped = 6 // a dead letter that was given up: it has no body
 )
 
-// schema: body is the last column, so that nothing else has to be looked for
+// schema1 is all that both versions share. body is the last column, so that nothing else has to be looked for
 // behind it. Times are in microseconds since 1970. ended_at is when the document
 // was settled or set aside, and has the value of accepted_at until then, which
 // keeps the size of the record. STRICT has SQLite check the types.
-const schema = `
+const schema1 = `
 CREATE TABLE documents (
 	doc           INTEGER PRIMARY KEY,
 	kind          TEXT NOT NULL,
 	id            TEXT NOT NULL,
 	version       INTEGER NOT NULL,
 	op            TEXT NOT NULL,
-	state         INTEGER NOT NULL, -- 2 pending, 3 settled, 4 dead, 5 resend
+	state         INTEGER NOT NULL, -- 2 pending, 3 settled, 4 dead, 5 resend, 6 dropped
 	code          TEXT NOT NULL,
 	accepted_at   INTEGER NOT NULL,
 	waiting_since INTEGER NOT NULL,
@@ -64,9 +56,27 @@ CREATE TABLE totals (
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO meta VALUES ('last_version', 0), ('probes', 0);
+`
 
+// schema2 is what schema version 2 added: it was all that version 1 lacked, but for
+// the columns of refusals, which therefore are made anew.
+const schema2 = `
+CREATE INDEX documents_dead ON documents (kind, id) WHERE state = 4;
+CREATE INDEX documents_deleted ON documents (kind, accepted_at) WHERE op = 'delete' AND state = 3;
+
+-- origin is the version under which the publisher delivered what a document holds
+-- in that version; without a row, it is that version itself.
+CREATE TABLE origins (
+	doc     INTEGER PRIMARY KEY,
+	version INTEGER NOT NULL,
+	origin  INTEGER NOT NULL
+) STRICT;
+
+-- version is the place of a refusal in the order of all deliveries. AUTOINCREMENT
+-- keeps SQLite from using a number again.
 CREATE TABLE refusals (
-	seq      INTEGER PRIMARY KEY,
+	seq      INTEGER PRIMARY KEY AUTOINCREMENT,
+	version  INTEGER NOT NULL,
 	at       INTEGER NOT NULL,
 	bytes    INTEGER NOT NULL,
 	kind     TEXT NOT NULL,
@@ -76,41 +86,20 @@ CREATE TABLE refusals (
 	id       TEXT NOT NULL,
 	reason   TEXT NOT NULL,
 	detail   TEXT NOT NULL,
+	cut      INTEGER NOT NULL,
+	crc      INTEGER, -- NULL when it was kept under schema version 1
 	body     BLOB
 ) STRICT;
+CREATE INDEX refusals_document ON refusals (kind, id COLLATE NOCASE, version);
 `
 
-// setUp creates the schema in an empty file and refuses a file that this version
-// of riskdex cannot use.
-func setUp(ctx context.Context, conn *sql.Conn) error {
-	var version, application, tables int
-	for query, into := range map[string]*int{
-		"PRAGMA user_version":                &version,
-		"PRAGMA application_id":              &application,
-		"SELECT count(*) FROM sqlite_schema": &tables,
-	} {
-		if err := conn.QueryRowContext(ctx, query).Scan(into); err != nil {
-			return fmt.Errorf("read what kind of database it is: %w", err)
-		}
-	}
-	switch {
-	case tables == 0 && version == 0:
-	case application != applicationID:
-		return fmt.Errorf("it is an SQLite database, but no riskdex journal; choose another file")
-	case version > schemaVersion:
-		return fmt.Errorf("it has schema version %d, written by a newer riskdex; this one knows versions up to %d; run the newer one", version, schemaVersion)
-	default:
-		return nil
-	}
-	var script strings.Builder
-	script.WriteString("BEGIN IMMEDIATE;")
-	script.WriteString(schema)
-	for _, k := range report.Kinds() {
-		fmt.Fprintf(&script, "INSERT INTO totals (kind) VALUES ('%s');", k)
-	}
-	fmt.Fprintf(&script, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", applicationID, schemaVersion)
-	if _, err := conn.ExecContext(ctx, script.String()); err != nil {
-		return fmt.Errorf("create its tables: %w", err)
-	}
-	return nil
-}
+// migrate1 brings version 1 to version 2. Versions come from the clock, so the time
+// of a refusal tells its place among them. Bodies were kept up to 64 KiB.
+const migrate1 = `
+ALTER TABLE refusals RENAME TO refusals1;
+` + schema2 + `
+INSERT INTO refusals (seq, version, at, bytes, kind, method, path, position, id, reason, detail, cut, body)
+	SELECT seq, max(1, min(at, (SELECT value FROM meta WHERE name = 'last_version'))), at, bytes, kind, method, path,
+		position, id, reason, detail, coalesce(length(body), 0) >= 65536, body FROM refusals1 ORDER BY seq;
+DROP TABLE refusals1;
+`

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"database/sql"
 	"fmt"
 
 	"riskdex/report"
@@ -86,13 +87,12 @@ func (tx *transaction) setAsideDamaged(k report.Key, v report.Version) (bool, er
 		return false, err
 	}
 	return true, tx.settle([]report.Settlement{{
-		Key: k, Version: v, Outcome: report.Dead, ErrorType: ErrorTypeDamaged,
-		Reason: fmt.Sprintf("the record of %s %q in the journal is damaged: its checksum does not fit; have the publisher deliver it again", k.Kind, k.ID),
+		Key: k, Version: v, Outcome: report.Dead, ErrorType: ErrorTypeDamaged, Reason: damagedReason(k),
 	}})
 }
 
-func (tx *transaction) resend(kind report.Kind) (int, error) {
-	result, err := tx.st.resend.ExecContext(tx.ctx, string(kind))
+func (tx *transaction) resend(kind report.Kind, mark func(*transaction) (sql.Result, error)) (int, error) {
+	result, err := mark(tx)
 	if err != nil {
 		return 0, err
 	}

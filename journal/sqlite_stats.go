@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"time"
 
 	"riskdex/report"
@@ -62,7 +62,7 @@ func (j *SQLite) Stats(ctx context.Context) (Stats, error) {
 		return err
 	})
 	if err == nil {
-		s.Bytes, err = j.bytes()
+		err = j.roomStats(&s)
 	}
 	if err != nil {
 		return Stats{}, fmt.Errorf("read the state of the journal: %w", err)
@@ -88,6 +88,10 @@ func (e *engine) stats(ctx context.Context) (Stats, error) {
 		}
 		s.Kinds[k] = kind
 	}
+	if err := tx.QueryRowContext(ctx, usedPagesQuery).Scan(&s.Used); err != nil {
+		return s, err
+	}
+	s.Used *= pageSize
 	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM refusals`).Scan(&s.Refused)
 	return s, err
 }
@@ -105,17 +109,19 @@ func oldestWaiting(ctx context.Context, q querier, k report.Kind) (time.Time, er
 	return time.UnixMicro(at).UTC(), nil
 }
 
-// bytes is what the database and its log take on disk.
-func (j *SQLite) bytes() (int64, error) {
-	var sum int64
-	for _, path := range []string{j.path, j.path + "-wal"} {
-		info, err := os.Stat(path)
-		switch {
-		case err == nil:
-			sum += info.Size()
-		case !errors.Is(err, os.ErrNotExist):
-			return 0, err
-		}
+// roomStats adds what the database and its log take on disk, and what is left.
+func (j *SQLite) roomStats(s *Stats) error {
+	file, err := fileSize(j.path)
+	if err != nil {
+		return err
 	}
-	return sum, nil
+	log, err := fileSize(j.path + "-wal")
+	if err != nil {
+		return err
+	}
+	s.Bytes, s.Used, s.Limit = file+log, s.Used+log, max(j.opt.MaxBytes, 0)
+	if s.Free, err = j.room.diskFree(filepath.Dir(j.path)); err != nil {
+		s.Free = -1
+	}
+	return nil
 }

@@ -2,20 +2,23 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
 
 // run carries out the requests of the queue, a group per transaction, until the
 // queue is closed and empty. While the journal cannot accept, it tries on its own
-// whether it can again: an instance that is not ready gets no deliveries.
+// whether it can again: an instance that is not ready gets no deliveries. When
+// there is nothing to do, it empties the log.
 func (j *SQLite) run() {
 	defer close(j.ended)
 	for {
 		var timeout <-chan time.Time
-		if j.Ready() != nil {
+		switch {
+		case j.Ready() != nil:
 			timeout = time.After(j.probeEvery)
+		case j.logged:
+			timeout = time.After(j.idleAfter)
 		}
 		group, open := j.queue.next(timeout)
 		if !open {
@@ -28,64 +31,91 @@ func (j *SQLite) run() {
 // serve carries out a group and answers every request of it. An empty group is a
 // probe.
 func (j *SQLite) serve(group []*request) {
+	for {
+		j.room.lookAtDisk()
+		j.room.judge()
+		now, later := j.room.admit(group)
+		if len(now) > 0 || len(group) == 0 {
+			j.carryOut(now)
+		}
+		if len(later) == 0 {
+			return
+		}
+		group = later
+	}
+}
+
+func (j *SQLite) carryOut(group []*request) {
+	if j.distrusted && time.Now().Before(j.retryAt) {
+		for _, r := range group {
+			r.done <- *j.failure.Load()
+		}
+		return
+	}
 	err := j.reopen()
-	if err == nil {
+	if err == nil && (len(group) > 0 || j.failure.Load() != nil) {
 		err = j.commit(group)
 	}
 	switch {
 	case err == nil:
 		if j.failure.Swap(nil) != nil {
-			j.opt.Log.Info("the journal accepts deliveries again", "path", j.path)
+			j.opt.Log.Info("the journal can be written again", "path", j.path)
+		}
+		if err := j.lookAround(group); err != nil {
+			j.stop(err)
 		}
 	case classify(err) == faultRequest && len(group) > 1:
 		for i := range group {
-			j.serve(group[i : i+1])
+			j.carryOut(group[i : i+1])
 		}
 		return
 	case classify(err) == faultRequest:
 	default:
-		j.distrusted = j.distrusted || classify(err) == faultEngine
-		err = fmt.Errorf("the journal %s cannot be written: %w", j.path, err)
-		if j.Ready() == nil {
-			j.opt.Log.Error("the journal accepts no deliveries", "path", j.path, "error", err)
-		}
-		j.fail(err)
+		err = j.stop(err)
 	}
 	for _, r := range group {
 		r.done <- err
 	}
 }
 
-// reopen replaces a distrusted engine by a new one and loads the ledger again:
-// the transaction that failed may be in the file after all.
-func (j *SQLite) reopen() error {
-	if !j.distrusted {
-		return nil
-	}
-	ctx := context.Background()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.e != nil {
-		if err := j.e.close(); err != nil {
-			j.opt.Log.Warn("the failed database did not close cleanly", "path", j.path, "error", err)
+// lookAround sees after the file once a group is committed, or nothing is to do.
+// An empty log is nothing that damage could hide in: SQLite takes what is behind
+// a damaged part of it for a transaction that was cut short.
+func (j *SQLite) lookAround(group []*request) error {
+	if len(group) == 0 && j.logged {
+		if err := j.e.emptyLog(context.Background()); err != nil {
+			return err
 		}
-		j.e = nil
 	}
-	e, err := openEngine(ctx, j.path)
-	if err != nil {
-		return fmt.Errorf("open it again: %w", err)
+	err := j.watchRoom(bytesOf(group))
+	j.logged = j.room.logBytes > 0
+	return err
+}
+
+// stop notes why the journal cannot be written, and returns it.
+func (j *SQLite) stop(err error) error {
+	if classify(err) == faultEngine && !j.distrusted {
+		j.distrusted = true
+		j.markSuspect(err)
 	}
-	err = e.distrust(ctx)
-	var l ledger
-	if err == nil {
-		l, err = e.load(ctx)
+	if isFull(err) {
+		err = fmt.Errorf("%w: the disk of %s is full; make room on it: %w", ErrNoRoom, j.path, err)
+	} else {
+		err = fmt.Errorf("the journal %s cannot be written: %w", j.path, err)
 	}
-	if err != nil {
-		return errors.Join(err, e.close())
+	if j.failure.Load() == nil {
+		j.opt.Log.Error("the journal accepts no deliveries", "path", j.path, "error", err)
 	}
-	j.e, j.ledger, j.distrusted = e, l, false
-	j.claims.signal()
-	return nil
+	j.fail(err)
+	return err
+}
+
+func bytesOf(group []*request) int64 {
+	n := 0
+	for _, r := range group {
+		n += r.bytes
+	}
+	return int64(n)
 }
 
 // commit carries out a group in one transaction. On an error nothing of it has
@@ -108,7 +138,9 @@ func (j *SQLite) commit(group []*request) error {
 	if _, err := j.e.st.commit.ExecContext(ctx); err != nil {
 		return j.rollback(fmt.Errorf("commit: %w", err))
 	}
+	before := j.ledger.last
 	j.ledger = tx.ledger
+	j.noteWitness(before)
 	j.claims.committed(tx.touched, tx.settled)
 	if tx.wake {
 		j.claims.signal()

@@ -61,7 +61,7 @@ type indexBody struct {
 }
 
 type aliasBody struct {
-	IsWriteIndex bool `json:"is_write_index"`
+	IsWriteIndex *bool `json:"is_write_index,omitzero"`
 }
 
 type templateBody struct {

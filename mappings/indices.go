@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/elastic/go-elasticsearch/v8"
@@ -26,7 +24,8 @@ const templatePriority = 500
 // It may be used concurrently.
 //
 // Apps search an alias, such as cities. Behind it is one index, such as
-// cities-v1; a rebuild makes the next one.
+// cities-v1; a rebuild makes the next one. Further aliases, such as
+// cities-rebuilding, mark what an index is to riskdex.
 type Indices struct {
 	Client *elasticsearch.Client
 	Prefix string // before every alias, index and template
@@ -34,7 +33,8 @@ type Indices struct {
 	Log    *slog.Logger
 
 	mu      sync.Mutex
-	current map[report.Kind]bool // this process has written the template
+	current map[report.Kind]bool   // this process has written the template
+	seen    map[report.Kind]string // uuid of the index that was last behind the alias
 }
 
 // Alias returns what apps search, and what documents are written to.
@@ -48,114 +48,146 @@ func (x *Indices) Index(kind report.Kind, n int) string {
 // Template returns the name of the index template of a kind.
 func (x *Indices) Template(kind report.Kind) string { return x.Prefix + "riskdex-" + string(kind) }
 
-// Ensure makes the alias of a kind exist, with an index behind it:
+// Ensure makes the alias of a kind exist, with an index behind it that is known to
+// be filled, and returns that index's name:
 //
-//   - Where the alias is there, it is left alone, whatever it points to.
-//   - Where only an index is there, the highest one gets the alias. What it
-//     holds is unknown: an abandoned rebuild, or the past.
+//   - Where the alias is there, it stays where it is. If somebody else has put it
+//     there, or the index was restored, what that index holds is unknown.
+//   - Where only an index is there, the highest one gets the alias. What it holds
+//     is unknown.
 //   - Where there is none, the first one is created together with the alias.
 //
-// In the latter two cases it first calls resend, which is to mark every document
-// of the kind to be sent again; nothing is changed when that fails. Once in a
-// process it also brings the index template up to date. Ensure may be repeated,
-// and several processes may call it at the same time. An error wraps a
-// *ResponseError when it is an answer of Elasticsearch.
-func (x *Indices) Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) error {
+// Where the index is new or what it holds unknown, Ensure first deletes what a
+// rebuild has left unfinished and calls resend, which is to mark every document
+// of the kind to be sent again; nothing else is changed when that fails. Once in
+// a process it also brings the index template up to date. The name is empty where
+// the alias is on several indices and says of none that it is written to.
+//
+// Ensure may be repeated, and several processes may call it at the same time. An
+// error wraps a *ResponseError when it is an answer of Elasticsearch.
+func (x *Indices) Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error) {
 	if err := x.ensureTemplate(ctx, kind); err != nil {
-		return err
+		return "", err
 	}
 	const attempts = 3 // each lost only to another process that made the index or removed it
-	var err error
 	for range attempts {
 		var again bool
-		if again, err = x.ensureAlias(ctx, kind, resend); err == nil || !again {
+		if index, again, err = x.ensureAlias(ctx, kind, resend); err == nil || !again {
+			return index, err
+		}
+	}
+	return "", err
+}
+
+func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, again bool, err error) {
+	s, err := x.state(ctx, kind)
+	if err != nil {
+		return "", false, err
+	}
+	index = s.written()
+	if index == "" && len(s.with(s.alias)) > 0 || index != "" && x.isFilled(kind, s, index) {
+		return index, false, nil
+	}
+	if err := x.startOver(ctx, kind, s, resend); err != nil {
+		return "", false, err
+	}
+	if index == "" {
+		index = s.latest()
+	}
+	if index == "" {
+		index = x.Index(kind, 1)
+		err = x.create(ctx, kind, index, map[string]aliasBody{s.alias: writtenTo(), s.alias + filled: {}})
+		return index, isType(err, "resource_already_exists_exception"), err
+	}
+	if err := x.keep(ctx, s, index); err != nil {
+		return "", isType(err, "index_not_found_exception"), err
+	}
+	x.remember(kind, s.indices[index].Settings.Index.UUID)
+	return index, false, nil
+}
+
+func writtenTo() aliasBody {
+	yes := true
+	return aliasBody{IsWriteIndex: &yes}
+}
+
+// isFilled tells whether an index is the one that riskdex keeps in step, as it
+// left it. One that was restored under its old name has another uuid.
+func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	uuid := s.indices[index].Settings.Index.UUID
+	if !s.indices[index].has(s.alias + filled) {
+		return false
+	}
+	if x.seen[kind] == "" {
+		x.setSeen(kind, uuid)
+	}
+	return x.seen[kind] == uuid
+}
+
+func (x *Indices) remember(kind report.Kind, uuid string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.setSeen(kind, uuid)
+}
+
+func (x *Indices) setSeen(kind report.Kind, uuid string) {
+	if x.seen == nil {
+		x.seen = make(map[report.Kind]string)
+	}
+	x.seen[kind] = uuid
+}
+
+// startOver has everything sent again. A rebuild under way ends before: it counts
+// on an index behind the alias that lacks nothing.
+func (x *Indices) startOver(ctx context.Context, kind report.Kind, s state, resend func(context.Context) error) error {
+	for _, name := range s.with(s.alias + rebuilding) {
+		if err := x.Remove(ctx, kind, name); err != nil {
 			return err
 		}
-	}
-	return err
-}
-
-func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func(context.Context) error) (again bool, err error) {
-	exists, err := x.aliasExists(ctx, kind)
-	if exists || err != nil {
-		return false, err
-	}
-	highest, err := x.highest(ctx, kind)
-	if err != nil {
-		return false, err
+		delete(s.indices, name)
 	}
 	if err := resend(ctx); err != nil {
-		return false, fmt.Errorf("having every document of %s sent again, before its index is made: %w", kind, err)
+		return fmt.Errorf("having every document of %s sent again, before its index is used: %w", kind, err)
 	}
-	if highest > 0 {
-		err := x.addAlias(ctx, kind, highest)
-		return isType(err, "index_not_found_exception"), err
-	}
-	err = x.create(ctx, kind)
-	return isType(err, "resource_already_exists_exception"), err
-}
-
-func (x *Indices) aliasExists(ctx context.Context, kind report.Kind) (bool, error) {
-	alias := x.Alias(kind)
-	_, err := perform(ctx, x.Client, esapi.IndicesGetAliasRequest{Name: []string{alias}})
-	if response, ok := errors.AsType[*ResponseError](err); ok && response.Status == http.StatusNotFound {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("looking for the alias %s: %w", alias, err)
-	}
-	return true, nil
-}
-
-// highest returns the number of the latest index of a kind, or 0.
-func (x *Indices) highest(ctx context.Context, kind report.Kind) (int, error) {
-	pattern := x.Alias(kind) + "-v*"
-	body, err := perform(ctx, x.Client, esapi.IndicesGetAliasRequest{Index: []string{pattern}})
-	if err != nil {
-		return 0, fmt.Errorf("looking for indices %s: %w", pattern, err)
-	}
-	var indices map[string]struct{}
-	if err := json.Unmarshal(body, &indices); err != nil {
-		return 0, fmt.Errorf("looking for indices %s: reading the answer: %w", pattern, err)
-	}
-	highest := 0
-	for name := range indices {
-		n, err := strconv.Atoi(strings.TrimPrefix(name, x.Alias(kind)+"-v"))
-		if err == nil && x.Index(kind, n) == name {
-			highest = max(highest, n)
-		}
-	}
-	return highest, nil
-}
-
-func (x *Indices) addAlias(ctx context.Context, kind report.Kind, n int) error {
-	index, alias := x.Index(kind, n), x.Alias(kind)
-	body, err := json.Marshal(aliasBody{IsWriteIndex: true})
-	if err != nil {
-		return err
-	}
-	_, err = perform(ctx, x.Client, esapi.IndicesPutAliasRequest{
-		Index: []string{index}, Name: alias, Body: bytes.NewReader(body),
-	})
-	if err != nil {
-		return fmt.Errorf("giving the index %s the alias %s: %w", index, alias, err)
-	}
-	x.Log.WarnContext(ctx, "the alias was missing; it is on the latest index again", "alias", alias, "index", index)
+	x.remember(kind, "")
 	return nil
 }
 
-// create makes the first index. The template comes along: where the index is
+// keep puts the alias on an index that is there, or leaves it there, and marks
+// that everything has been ordered for it.
+func (x *Indices) keep(ctx context.Context, s state, index string) error {
+	var actions []aliasAction
+	missing := len(s.with(s.alias)) == 0
+	if missing {
+		actions = append(actions, addWritten(index, s.alias))
+	}
+	if s.indices[index].has(s.alias + retired) {
+		actions = append(actions, remove(index, s.alias+retired))
+	}
+	if err := x.changeAliases(ctx, append(actions, s.moveFilled(index)...)); err != nil {
+		return fmt.Errorf("giving the index %s the alias %s: %w", index, s.alias, err)
+	}
+	if missing {
+		x.Log.WarnContext(ctx, "the alias was missing; it is on the latest index again", "alias", s.alias, "index", index)
+	} else {
+		x.Log.WarnContext(ctx, "the alias is on an index that riskdex does not know; every document is sent to it", "alias", s.alias, "index", index)
+	}
+	return nil
+}
+
+// create makes an index with aliases. The template comes along: where the index is
 // gone, the template may have gone with it.
-func (x *Indices) create(ctx context.Context, kind report.Kind) error {
+func (x *Indices) create(ctx context.Context, kind report.Kind, index string, aliases map[string]aliasBody) error {
 	if err := x.putTemplate(ctx, kind); err != nil {
 		return err
 	}
-	index, alias := x.Index(kind, 1), x.Alias(kind)
 	content, err := x.Set.index.body(x.Set.hashes[kind])
 	if err != nil {
 		return err
 	}
-	content.Aliases = map[string]aliasBody{alias: {IsWriteIndex: true}}
+	content.Aliases = aliases
 	body, err := json.Marshal(content)
 	if err != nil {
 		return err
@@ -163,12 +195,12 @@ func (x *Indices) create(ctx context.Context, kind report.Kind) error {
 	_, err = perform(ctx, x.Client, esapi.IndicesCreateRequest{Index: index, Body: bytes.NewReader(body)})
 	if isType(err, "invalid_alias_name_exception") {
 		return fmt.Errorf("creating the index %s with the alias %s: an index has the alias's name; "+
-			"copy what you need of it and delete it: %w", index, alias, err)
+			"copy what you need of it and delete it: %w", index, x.Alias(kind), err)
 	}
 	if err != nil {
-		return fmt.Errorf("creating the index %s with the alias %s: %w", index, alias, err)
+		return fmt.Errorf("creating the index %s: %w", index, err)
 	}
-	x.Log.InfoContext(ctx, "created an index", "index", index, "alias", alias)
+	x.Log.InfoContext(ctx, "created an index", "index", index)
 	return nil
 }
 

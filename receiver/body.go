@@ -12,7 +12,8 @@ import (
 )
 
 // readBody returns the body of r, decompressed, of at most limit bytes. What it
-// could read is returned beside a *problem as well, for inspection.
+// could read is returned beside a *problem as well, for inspection; it is then
+// not all of the body.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *problem) {
 	// The compressed form is bounded too, by the same limit: gzip can make a
 	// body a little longer, but nobody compresses for that. MaxBytesReader also
@@ -42,9 +43,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *pro
 	if n > limit {
 		return body.Bytes()[:limit], tooLarge(limit)
 	}
-	// RFC 8259 allows a parser to ignore a byte order mark. Elasticsearch would
-	// not, and some senders write one.
-	return bytes.TrimPrefix(body.Bytes(), []byte("\xef\xbb\xbf")), nil
+	return body.Bytes(), nil
 }
 
 func readProblem(err error, limit int64, compressed bool) *problem {

@@ -7,9 +7,13 @@
 //	path.go     which kind, which document
 //	body.go     read, inflate, bound
 //	strict.go   refuse JSON that Elasticsearch would refuse later
-//	records.go  find the records in whatever envelope they came in
-//	identity.go find each record's id and code
+//	payload.go  make changes of it:
+//	records.go    find the records in whatever envelope they came in
+//	identity.go   find each record's id and code
 //	deliver.go  append to the journal, answer
+//
+// redeliver.go has what was refused, or edited by an operator, pass the same
+// checks without HTTP in between.
 //
 // The package trusts nothing about the shape of a record beyond its being JSON
 // with an id. It never answers with a redirect, which a sender would take for a

@@ -104,23 +104,23 @@ func (r *Receiver) routes(prefix string) *httprouter.Router {
 	}
 	for _, kind := range report.Kinds() {
 		collection := prefix + "/" + string(kind)
-		router.POST(collection, r.handle(kind, (*Receiver).post))
-		router.PUT(collection+"/:id", r.handle(kind, (*Receiver).put))
-		router.DELETE(collection+"/:id", r.handle(kind, (*Receiver).delete))
+		router.POST(collection, r.handle(kind))
+		router.PUT(collection+"/:id", r.handle(kind))
+		router.DELETE(collection+"/:id", r.handle(kind))
 	}
 	return router
 }
 
 // handle gives a call its context: where in the interface it is, and which
 // document its path names.
-func (r *Receiver) handle(kind report.Kind, call func(*Receiver, *delivery)) httprouter.Handle {
+func (r *Receiver) handle(kind report.Kind) httprouter.Handle {
 	return func(w http.ResponseWriter, req *http.Request, params httprouter.Params) {
 		// The router matched the encoded form, in which an id may hold a slash.
 		id, err := url.PathUnescape(params.ByName("id"))
 		if err != nil {
 			id = params.ByName("id")
 		}
-		call(r, &delivery{w: w, req: req, kind: kind, pathID: id})
+		r.deliver(&delivery{call: call{kind, req.Method, id}, w: w, req: req})
 	}
 }
 
@@ -129,7 +129,7 @@ func (r *Receiver) handle(kind report.Kind, call func(*Receiver, *delivery)) htt
 // that somebody misses.
 func (r *Receiver) refuseRoute(prefix string, status int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		d := &delivery{w: w, req: req, kind: kindInPath(prefix, req.URL.Path)}
+		d := &delivery{call: call{kind: kindInPath(prefix, req.URL.Path), method: req.Method}, w: w, req: req}
 		reason, detail := reasonPath, fmt.Sprintf(
 			"There is nothing at this path. Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports.", prefix)
 		if status == http.StatusMethodNotAllowed {
@@ -142,8 +142,8 @@ func (r *Receiver) refuseRoute(prefix string, status int) http.Handler {
 			r.answer(d, p)
 			return
 		}
-		body, _ := readBody(w, req, r.maxBody)
-		r.refuse(d, p, body)
+		body, unread := readBody(w, req, r.maxBody)
+		r.refuse(d, p, body, unread != nil)
 	})
 }
 

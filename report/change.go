@@ -41,6 +41,12 @@ type Change struct {
 	// it when it knows no document under ID. Otherwise it is empty.
 	OwnID ID
 
+	// ExactID is set for changes that do not come from the publisher, to documents
+	// that the journal does not know. ID is then never read as the code of a city,
+	// and the change is left out if the publisher has delivered the document after
+	// all, so that it overtakes nothing.
+	ExactID bool
+
 	// Version and AcceptedAt are zero until the journal has assigned them.
 	Version    Version
 	AcceptedAt time.Time
@@ -48,6 +54,10 @@ type Change struct {
 	// Body is the record as it was delivered: valid JSON, byte for byte. It is
 	// nil when Op is Delete.
 	Body []byte
+
+	// Again tells that this version was settled before and is sent once more,
+	// because an index has to be filled or mended. Only Claim sets it.
+	Again bool
 }
 
 // Delivery is what one request of the publisher carried. The journal takes all
@@ -55,11 +65,21 @@ type Change struct {
 type Delivery struct {
 	Changes  []Change
 	Refusals []Refusal
+
+	// RetryOf is the Seq of the refusal that this delivery retries, or 0. Changes
+	// to documents of which the journal has accepted something newer than that
+	// refusal are left out: a retry never overtakes. Newer is what was delivered
+	// later, and what was refused later and retried before; a dead letter that was
+	// retried, or a document that was renewed, is as old as its delivery. Refusals
+	// of this delivery take the place of the retried one. That goes, in the same
+	// transaction.
+	RetryOf int64
 }
 
 // Stamp is what the journal made of one change: the document that it is for,
 // which differs from the one addressed where a city was named by its code, and
-// its version.
+// its version. The version is 0 where the change was left out, see
+// Delivery.RetryOf and Change.ExactID.
 type Stamp struct {
 	Key
 	Version Version
@@ -68,6 +88,7 @@ type Stamp struct {
 // Refusal is a delivery, or one record of it, that was not accepted. It is kept
 // for inspection.
 type Refusal struct {
+	Seq      int64 // assigned by the journal, from 1; later ones are higher
 	At       time.Time
 	Kind     Kind   // empty when the path named none
 	Method   string // of the request
@@ -76,5 +97,7 @@ type Refusal struct {
 	ID       string // as far as it is known
 	Reason   string // one word of a fixed set, the label of the metric
 	Detail   string // a sentence for people: what is wrong, where, what to do
-	Body     []byte // as far as it was read, not necessarily JSON
+	Body     []byte // as far as it was read, not necessarily JSON; nil in lists
+	Bytes    int    // of Body
+	Cut      bool   // Body is not all of what was sent
 }

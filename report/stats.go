@@ -6,6 +6,9 @@ import "time"
 type Stats struct {
 	Kinds   map[Kind]KindStats // has every kind
 	Bytes   int64              // on disk
+	Used    int64              // of Bytes, without what is free inside the file
+	Limit   int64              // the most that Used may be; 0 if there is no limit
+	Free    int64              // bytes left where it lies, for an ordinary user; -1 if unknown
 	Refused int                // refusals kept
 }
 

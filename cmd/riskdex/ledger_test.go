@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"riskdex/internal/push"
@@ -67,10 +68,22 @@ func (l *load) deliver(p *process, sender, n int) {
 		}
 		time.Sleep(5 * time.Millisecond) // riskdex is away; do not spin
 	}
-	l.acknowledged.Add(1)
+	l.note(key, n)
+}
+
+// note notes that a delivery was acknowledged.
+func (l *ledger) note(key report.Key, n int) {
 	l.mu.Lock()
 	l.newest[key] = n
 	l.mu.Unlock()
+	l.acknowledged.Add(1)
+}
+
+// more waits until n more deliveries are acknowledged.
+func (l *ledger) more(t *testing.T, n int64) {
+	t.Helper()
+	goal := l.acknowledged.Load() + n
+	eventually(t, fmt.Sprintf("%d more deliveries are acknowledged", n), func() bool { return l.acknowledged.Load() >= goal })
 }
 
 // check compares the index with the ledger: nothing acknowledged missing,

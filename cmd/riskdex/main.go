@@ -30,10 +30,17 @@ type commands struct {
 	Push   pushCommand   `cmd:"" help:"Send a sample feed, or a folder of JSON files, to a receiver."`
 	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
 
+	Dead    deadCommand    `cmd:"" help:"Look after documents that Elasticsearch refuses."`
+	Refused refusedCommand `cmd:"" help:"Look after deliveries that were refused at the door."`
+	Rebuild rebuildCommand `cmd:"" help:"Fill a new index from the journal, and have it take the place of the old one."`
+	Verify  verifyCommand  `cmd:"" help:"Compare the index with the journal, and mend what differs."`
+	Backup  backupCommand  `cmd:"" help:"Copy the journal while it is in use."`
+	Healthy healthyCommand `cmd:"" help:"Tell whether a running riskdex can accept deliveries, for supervisors."`
+
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`
 }
 
-// streams are where a command reads nothing and writes everything.
+// streams are where a command writes everything.
 type streams struct {
 	out, err io.Writer
 }
@@ -57,6 +64,7 @@ func run(ctx context.Context, args []string, io streams) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(io),
+		kong.Bind(input{os.Stdin}),
 	)
 	if err != nil {
 		fmt.Fprintln(io.err, "riskdex:", err)

@@ -31,6 +31,7 @@ type process struct {
 	extra             []string
 	cmd               *exec.Cmd
 	log               *bytes.Buffer
+	sender            *http.Client // keeps as many connections as a test has senders
 }
 
 // newProcess prepares a riskdex that is not started yet.
@@ -40,7 +41,9 @@ func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
 		t: t, elasticsearch: elasticsearch, prefix: elastictest.Prefix(t),
 		journal:    filepath.Join(t.TempDir(), "riskdex.db"),
 		deliveries: freeAddress(t), admin: freeAddress(t), extra: extra, log: new(bytes.Buffer),
+		sender: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
+	t.Cleanup(p.sender.CloseIdleConnections)
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
@@ -118,7 +121,7 @@ func (p *process) try(method, path, body string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := p.sender.Do(req)
 	if err != nil {
 		return 0, err
 	}
@@ -200,8 +203,10 @@ func (p *process) indexed(kind report.Kind) map[string]json.RawMessage {
 	p.t.Helper()
 	alias := "/" + p.prefix + string(kind)
 	p.ask("POST", alias+"/_refresh", "", nil)
-	var found struct {
-		Hits struct {
+	all := map[string]json.RawMessage{}
+	type page struct {
+		Scroll string `json:"_scroll_id"`
+		Hits   struct {
 			Hits []struct {
 				ID     string `json:"_id"`
 				Source struct {
@@ -210,11 +215,17 @@ func (p *process) indexed(kind report.Kind) map[string]json.RawMessage {
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	p.ask("POST", alias+"/_search", `{"size":10000,"query":{"match_all":{}},"_source":["source"]}`, &found)
-	all := map[string]json.RawMessage{}
-	for _, hit := range found.Hits.Hits {
-		all[hit.ID] = hit.Source.Source
+	var found page
+	p.ask("POST", alias+"/_search?scroll=1m", `{"size":5000,"sort":["_doc"],"query":{"match_all":{}},"_source":["source"]}`, &found)
+	for len(found.Hits.Hits) > 0 {
+		for _, hit := range found.Hits.Hits {
+			all[hit.ID] = hit.Source.Source
+		}
+		next := page{}
+		p.ask("POST", "/_search/scroll", `{"scroll":"1m","scroll_id":"`+found.Scroll+`"}`, &next)
+		found = next
 	}
+	p.ask("DELETE", "/_search/scroll", `{"scroll_id":"`+found.Scroll+`"}`, nil)
 	return all
 }
 
@@ -241,10 +252,10 @@ func (p *process) search(words string) []string {
 // patience, not of speed.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within two minutes: %s", what)
+			t.Fatalf("not within five minutes: %s", what)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

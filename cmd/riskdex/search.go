@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"riskdex/indexer"
 	"riskdex/mappings"
@@ -129,18 +128,6 @@ func excerpt(highlight, start, end string) string {
 // Characters for private use stand for the marks of a match while everything
 // else is made safe.
 const startMark, endMark = "\ue000", "\ue001"
-
-// oneLine puts a text on one line. Control characters in a report must not reach
-// a terminal.
-func oneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(text), " ")
-}
 
 func nonEmpty(list []string) []string {
 	var kept []string

@@ -61,7 +61,10 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
-	j, err := journal.OpenSQLite(ctx, c.Journal, journal.Options{Log: log, Observe: appendHistogram(reg).Observe})
+	j, err := journal.OpenSQLite(ctx, c.Journal, journal.Options{
+		MaxBytes: int64(c.MaxBytes), MinFree: int64(c.MinFree),
+		Log: log, Observe: appendHistogram(reg).Observe,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +85,17 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		return nil, err
 	}
 	undo = append(undo, s.deliveries.close)
-	health := admin.Health{CanAccept: j.Ready, ElasticsearchUp: x.ElasticsearchUp}
-	if s.admin, err = listen(ctx, "administration", c.AdminListen, admin.New(health, reg), log); err != nil {
+	verifier, err := indexer.NewVerifier(indexer.DefaultVerifyConfig(), j, indices, client)
+	if err != nil {
+		return nil, err
+	}
+	administration := admin.New(admin.Parts{
+		Health:  admin.Health{CanAccept: j.Ready, ElasticsearchUp: x.ElasticsearchUp},
+		Metrics: reg, DeadLetters: j, Refusals: j, Door: door,
+		Rebuilder: rebuilder{x}, Verifier: verifies{verifier},
+		MaxBody: receiverConfig.MaxBody, Log: log,
+	})
+	if s.admin, err = listen(ctx, "administration", c.AdminListen, administration, log); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -15,6 +15,7 @@ import (
 
 	"riskdex/internal/elastic"
 	"riskdex/internal/elastic/child"
+	"riskdex/internal/prometheus"
 )
 
 type runCommand struct {
@@ -24,7 +25,8 @@ type runCommand struct {
 // Help names what the run leaves behind and how it is configured.
 func (runCommand) Help() string {
 	return `Elasticsearch is the one at ELASTICSEARCH_URL, or a container, or a local one.
-The journal is .local/riskdex.db, the log .local/riskdex.log. riskdex reads its usual variables, such as RISKDEX_LISTEN.`
+The journal is .local/riskdex.db, the log .local/riskdex.log. riskdex reads its usual variables, such as RISKDEX_LISTEN.
+Prometheus runs too where it is installed, at port 9090 or the next free one, with its data in .local/prometheus.`
 }
 
 // Run brings everything up, pushes the sample feed, searches once, and stays
@@ -32,7 +34,7 @@ The journal is .local/riskdex.db, the log .local/riskdex.log. riskdex reads its 
 func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer cancel()
-	r := &stack{streams: s, listen: env("RISKDEX_LISTEN", "127.0.0.1:8080"), admin: env("RISKDEX_ADMIN_LISTEN", "127.0.0.1:8081")}
+	r := &stack{streams: s, once: c.Once, listen: env("RISKDEX_LISTEN", "127.0.0.1:8080"), admin: env("RISKDEX_ADMIN_LISTEN", "127.0.0.1:8081")}
 	defer func() {
 		cancel() // a second signal ends us at once, and with us all that we started
 		stopped := r.stop()
@@ -41,7 +43,9 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 		}
 		err = errors.Join(err, stopped)
 	}()
-	for _, step := range []func(context.Context) error{r.build, r.elasticsearch, r.serve, r.push, r.settled, r.search} {
+	for _, step := range []func(context.Context) error{
+		r.build, r.elasticsearch, r.serve, r.startPrometheus, r.push, r.settled, r.search, r.watched,
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -50,21 +54,28 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 		return nil
 	}
 	r.tellWhatNext()
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-r.riskdex.Done():
-		return r.died()
+	for lost := r.lost(); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.riskdex.Done():
+			return r.died()
+		case <-lost:
+			r.say("no metrics over time any more: Prometheus: %v", r.watching.Err())
+			lost = nil
+		}
 	}
 }
 
 // stack is everything that a run starts.
 type stack struct {
 	streams
+	once          bool // a check: what cannot be seen to work is an error
 	binary, log   string
 	listen, admin string
 	url           string // of Elasticsearch
 	riskdex       *child.Child
+	watching      *prometheus.Server // nil without one
 	undo          []func() error
 }
 
@@ -131,49 +142,6 @@ func (r *stack) serve(ctx context.Context) error {
 	})
 	r.say("riskdex takes deliveries at http://%s, its log is %s", r.listen, shown(r.log))
 	return r.await(ctx, "riskdex to be ready", func() bool { return r.get("/readyz") == http.StatusOK })
-}
-
-func (r *stack) push(ctx context.Context) error {
-	r.say("pushing the sample feed")
-	if err := r.command(ctx, r.binary, "push", "--to", r.receiver()).Run(); err != nil {
-		return fmt.Errorf("push the sample feed: %w", err)
-	}
-	return nil
-}
-
-// settled waits until Elasticsearch has everything.
-func (r *stack) settled(ctx context.Context) error {
-	started := time.Now()
-	err := r.await(ctx, "everything to be in the index", func() bool {
-		pending, known := r.metric("riskdex_changes_pending")
-		return known && pending == 0
-	})
-	if err == nil {
-		r.say("everything is in the index, %.1f s after the last delivery", time.Since(started).Seconds())
-	}
-	return err
-}
-
-// firstSearch has its answer in the sample feed, behind a diacritic.
-const firstSearch, firstAnswer = "sao paulo", "São Paulo"
-
-// search shows the first search once it finds what was pushed, which takes the
-// refresh of the index.
-func (r *stack) search(ctx context.Context) error {
-	err := r.await(ctx, "a search to find "+firstAnswer, func() bool {
-		cmd := r.command(ctx, r.binary, "search", "--json", "--size=1", "--elasticsearch-url="+r.url, firstSearch)
-		cmd.Stdout, cmd.Stderr = nil, nil
-		hit, err := cmd.Output()
-		return err == nil && strings.Contains(string(hit), `"title":"`+firstAnswer+`"`)
-	})
-	if err != nil {
-		return err
-	}
-	r.say("\n$ riskdex search %s", firstSearch)
-	if err := r.command(ctx, r.binary, "search", "--size=3", "--elasticsearch-url="+r.url, firstSearch).Run(); err != nil {
-		return fmt.Errorf("search for %s: %w", firstSearch, err)
-	}
-	return nil
 }
 
 func (r *stack) tellWhatNext() {

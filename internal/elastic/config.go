@@ -37,7 +37,7 @@ func (h home) portsFile() string { return filepath.Join(h.logs(), "http.ports") 
 // set makes the folders and the configuration of a server.
 func (h home) set(o Options) error {
 	files := map[string][]byte{
-		"elasticsearch.yml": h.serverConfig(o.Port, o.Settings),
+		"elasticsearch.yml": h.serverConfig(o),
 		"jvm.options":       h.jvmConfig(o.heap(), o.FastStart),
 		"log4j2.properties": []byte(logConfig),
 	}
@@ -54,6 +54,9 @@ func (h home) set(o Options) error {
 		if err := writeFile(filepath.Join(h.config(), name), content); err != nil {
 			return fmt.Errorf("configure Elasticsearch: %w", err)
 		}
+	}
+	if o.Security != nil {
+		return h.setSecurity(*o.Security)
 	}
 	return nil
 }
@@ -77,17 +80,19 @@ func (h home) jvmConfig(heap string, fastStart bool) []byte {
 // serverConfig is elasticsearch.yml for a server that listens on the port, or on
 // any of a range when it is 0. Settings win over the defaults, but not over where
 // the server listens and keeps its data.
-func (h home) serverConfig(port int, settings map[string]string) []byte {
+func (h home) serverConfig(o Options) []byte {
 	all := map[string]string{
 		"discovery.type":         "single-node",
-		"xpack.security.enabled": "false",
+		"xpack.security.enabled": strconv.FormatBool(o.Security != nil),
+		// Files, such as those with users and roles, are looked at so often.
+		"resource.reload.interval.high": "200ms",
 		// A developer's nearly full disk must not block writes.
 		"cluster.routing.allocation.disk.threshold_enabled": "false",
 	}
-	maps.Copy(all, settings)
+	maps.Copy(all, o.Settings)
 	maps.Copy(all, map[string]string{
 		"network.host":   "127.0.0.1",
-		"http.port":      portSetting(port),
+		"http.port":      portSetting(o.Port),
 		"transport.port": "0",
 		"node.portsfile": "true",
 		"path.data":      h.data(),

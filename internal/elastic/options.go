@@ -58,6 +58,10 @@ type Options struct {
 	// measurements.
 	FastStart bool
 
+	// Security, where it is not nil, turns security on. [Server.SetSecurity]
+	// changes it while the server runs.
+	Security *Security
+
 	// Settings are added to elasticsearch.yml. They win over the defaults, but
 	// not over ports, paths and the address.
 	Settings map[string]string

@@ -53,12 +53,12 @@ func TestDeveloperPort(t *testing.T) {
 }
 
 func TestSettingsCannotMoveTheServer(t *testing.T) {
-	yml := home{"/h"}.serverConfig(9, map[string]string{
+	yml := home{"/h"}.serverConfig(Options{Port: 9, Settings: map[string]string{
 		"http.port":                          "1",
 		"path.data":                          "/else",
 		"xpack.security.enabled":             "true",
 		"cluster.max_shards_per_node.frozen": "7",
-	})
+	}})
 	for _, want := range []string{
 		`http.port: "9"`, `path.data: "/h/data"`, `xpack.security.enabled: "true"`, `cluster.max_shards_per_node.frozen: "7"`,
 	} {

@@ -21,6 +21,7 @@ var appendTests = []test{
 	{"deleting an unknown document leaves a tombstone", testAppendDeleteUnknown},
 	{"a newer version clears a dead letter", testAppendOverDead},
 	{"a document waits since its oldest pending change", testAppendWaiting},
+	{"a change that is not from the publisher overtakes nothing", testAppendExactID},
 	{"versions grow when the clock jumps back", testVersionsClock},
 	{"the last version survives a restart", testVersionsRestart},
 }
@@ -165,6 +166,28 @@ func testAppendWaiting(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "c"))
 	if got, want := h.stats(t, report.Advisories).OldestWaiting, h.start.Add(2*time.Minute); !got.Equal(want) {
 		t.Errorf("it waits since %v, want %v", got, want)
+	}
+}
+
+func testAppendExactID(t *testing.T, h *harness) {
+	exact := func(id string) report.Change {
+		c := remove(report.Cities, id)
+		c.ExactID = true
+		return c
+	}
+	h.append(t, city("1", "LON", "{}"))
+	seq := h.refuse(t, refusal(report.Cities, "PAR", "bad"))
+	stamps := h.append(t, exact("1"), exact("LON"), exact("PAR"))
+	if stamps[0].Version != 0 || stamps[1].Version == 0 || stamps[1].ID != "LON" || stamps[2].Version == 0 {
+		t.Errorf("stamped %+v, want the first left out and the others as they are", stamps)
+	}
+	h.expect(t, report.Cities, "index=1 delete=2 pending=3")
+	h.kept(t, "bad")
+	if s := h.retry(t, seq, city("PAR", "", "{}"))[0]; s.ID != "PAR" || s.Version == 0 {
+		t.Errorf("a delivery that had been refused before was stamped %+v", s)
+	}
+	if s := h.append(t, city("LON", "", "{}"))[0]; s.ID != "1" {
+		t.Errorf("LON is for %q, want 1", s.ID)
 	}
 }
 

@@ -19,6 +19,7 @@ var claimTests = []test{
 	{"claims end with the process", testClaimRestart},
 	{"a retry is given out at its time", testClaimRetry},
 	{"a retry makes itself known at its time", testClaimRetrySignal},
+	{"each of several retries makes itself known", testClaimRetrySignals},
 	{"Changed tells of everything that may be claimable", testChanged},
 	{"unknown kinds and ended contexts are errors", testClaimErrors},
 }
@@ -106,6 +107,26 @@ func testClaimRetrySignal(t *testing.T, h *harness) {
 		t.Error("no signal after the time of the retry")
 	}
 	h.claimOne(t, report.Advisories)
+}
+
+// testClaimRetrySignals puts documents off, the one that is due last first.
+func testClaimRetrySignals(t *testing.T, h *harness) {
+	h.append(t, advisory("3", "a"), advisory("2", "a"), advisory("1", "a"))
+	for _, c := range h.claim(t, report.Advisories) {
+		due := h.start.Add(map[report.ID]time.Duration{"1": 10 * time.Millisecond, "2": 20 * time.Millisecond, "3": time.Hour}[c.ID])
+		h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Retry, NotBefore: due})
+	}
+	for _, id := range []report.ID{"1", "2"} {
+		h.claimNone(t, report.Advisories)
+		h.drain()
+		h.clock.move(10 * time.Millisecond)
+		if !h.notified() {
+			t.Fatalf("no signal when %s was due", id)
+		}
+		if c := h.claimOne(t, report.Advisories); c.ID != id {
+			t.Errorf("claimed %s, want %s", c.ID, id)
+		}
+	}
 }
 
 func testChanged(t *testing.T, h *harness) {

@@ -15,12 +15,13 @@ import (
 type ledger struct {
 	mu       sync.Mutex
 	newest   map[report.Key]report.Version // that an Append has returned
-	bodies   map[report.Version]string
+	bodies   map[report.Version]string     // delivered, or seen in a claim
 	inFlight map[report.Key]report.Version
 	indexed  map[report.Key]report.Version // the newest that was settled as indexed
 }
 
-// testConcurrency has many senders and claimers meet on few documents. No document
+// testConcurrency has many senders and claimers meet on few documents, and an
+// operator who renews some and retries those that die. No document
 // may be in flight twice, none may be given out in a version older than one that
 // was known when the Claim began, and in the end the sums hold and the newest body
 // of every document was given out last.
@@ -30,25 +31,60 @@ func testConcurrency(t *testing.T, h *harness) {
 		inFlight: map[report.Key]report.Version{}, indexed: map[report.Key]report.Version{},
 	}
 	sent := make(chan struct{})
-	var senders, claimers sync.WaitGroup
+	over := make(chan struct{})
+	var senders, claimers, operators sync.WaitGroup
 	for s := range 16 {
 		senders.Go(func() { l.send(t, h, s) })
 	}
 	for range 4 {
 		claimers.Go(func() { l.claim(t, h, sent) })
 	}
+	retried := 0
+	operators.Go(func() { retried = operate(t, h, sent, over) })
 	senders.Wait()
 	close(sent)
 	claimers.Wait()
+	close(over)
+	operators.Wait()
 
 	h.conserved(t)
-	if s := h.stats(t, report.Advisories); s.Pending != 0 || sum(s.Accepted) != 16*100*2 {
-		t.Errorf("in the end: %s", describe(s))
+	if s := h.stats(t, report.Advisories); s.Pending != 0 || sum(s.Accepted) != 16*100*2+uint64(retried) {
+		t.Errorf("in the end, after %d retries: %s", retried, describe(s))
 	}
 	for k, v := range l.newest {
-		if l.indexed[k] != v {
-			t.Errorf("%s: version %d was indexed last, the newest is %d", k.ID, l.indexed[k], v)
+		if last := l.indexed[k]; last < v || l.bodies[last] != l.bodies[v] {
+			t.Errorf("%s: version %d was indexed last, with %s; the newest delivery is %d, with %s", k.ID, last, l.bodies[last], v, l.bodies[v])
 		}
+	}
+}
+
+// operate renews documents until all is sent, and retries dead letters until all is
+// over. It returns how many it retried.
+func operate(t *testing.T, h *harness, sent, over <-chan struct{}) (retried int) {
+	ctx := context.Background()
+	for {
+		select {
+		case <-over:
+			return retried
+		case <-sent:
+		default:
+			var renew []report.Stamp
+			for _, e := range h.entries(t, report.Advisories, "", 3) {
+				renew = append(renew, e.Stamp)
+			}
+			if _, err := h.Renew(ctx, renew); err != nil {
+				t.Errorf("Renew: %v", err)
+			}
+		}
+		var letters []report.Stamp
+		for _, l := range h.letters(t, report.Advisories, "", 100) {
+			letters = append(letters, report.Stamp{Key: l.Key, Version: l.Version})
+		}
+		n, err := h.RetryDead(ctx, letters)
+		if err != nil {
+			t.Errorf("RetryDead: %v", err)
+		}
+		retried += n
 	}
 }
 
@@ -88,16 +124,13 @@ func (l *ledger) claim(t *testing.T, h *harness, sent <-chan struct{}) {
 			t.Errorf("Claim: %v", err)
 			return
 		}
-		if over && len(changes) == 0 && h.stats(t, report.Advisories).Pending == 0 {
+		if s := h.stats(t, report.Advisories); over && len(changes) == 0 && s.Pending+s.Resending+s.DeadLetters == 0 {
 			return
 		}
 		l.take(t, changes, known)
 		var list []report.Settlement
 		for _, c := range changes {
-			o := report.Indexed
-			if rand.IntN(3) == 0 {
-				o = report.Retry
-			}
+			o := []report.Outcome{report.Indexed, report.Indexed, report.Indexed, report.Indexed, report.Retry, report.Retry, report.Dead}[rand.IntN(7)]
 			list = append(list, report.Settlement{Key: c.Key, Version: c.Version, Outcome: o})
 		}
 		l.give(list)
@@ -133,6 +166,7 @@ func (l *ledger) take(t *testing.T, changes []report.Change, known map[report.Ke
 			t.Errorf("%s has the body %s in version %d, want %s", c.ID, c.Body, c.Version, want)
 		}
 		l.inFlight[c.Key] = c.Version
+		l.bodies[c.Version] = string(c.Body)
 	}
 }
 

@@ -107,6 +107,23 @@ func (h *harness) claimOne(t tester, kind report.Kind) report.Change {
 	return got[0]
 }
 
+// claimOneOf expects the document to be among those that are claimable, and gives
+// the others back.
+func (h *harness) claimOneOf(t tester, kind report.Kind, id report.ID) (found report.Change) {
+	t.Helper()
+	for _, c := range h.claim(t, kind) {
+		if c.ID == id {
+			found = c
+		} else {
+			h.settle(t, c, report.Retry)
+		}
+	}
+	if found.ID == "" {
+		t.Fatalf("%s %q is not claimable", kind, id)
+	}
+	return found
+}
+
 func (h *harness) claimNone(t tester, kind report.Kind) {
 	t.Helper()
 	if got := h.claim(t, kind); len(got) != 0 {
@@ -117,6 +134,18 @@ func (h *harness) claimNone(t tester, kind report.Kind) {
 func (h *harness) settle(t tester, c report.Change, o report.Outcome) {
 	t.Helper()
 	h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: o})
+}
+
+// settleAll settles many claimed changes at once.
+func (h *harness) settleAll(t tester, changes []report.Change, o report.Outcome) {
+	t.Helper()
+	var list []report.Settlement
+	for _, c := range changes {
+		list = append(list, report.Settlement{Key: c.Key, Version: c.Version, Outcome: o})
+	}
+	if err := h.Settle(context.Background(), list); err != nil {
+		t.Fatalf("Settle: %v", err)
+	}
 }
 
 func (h *harness) settleWith(t tester, s report.Settlement) {
@@ -176,12 +205,12 @@ func (h *harness) expect(t tester, kind report.Kind, want string) {
 	}
 }
 
-// notified tells whether Changed has a value within a second.
+// notified tells whether Changed has a value, now or soon.
 func (h *harness) notified() bool {
 	select {
 	case <-h.Changed():
 		return true
-	case <-time.After(time.Second):
+	case <-time.After(10 * time.Second):
 		return false
 	}
 }

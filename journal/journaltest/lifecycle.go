@@ -1,83 +1,17 @@
 package journaltest
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"reflect"
 	"testing"
 
 	"riskdex/journal"
 	"riskdex/report"
 )
 
-var refusalTests = []test{
-	{"refusals are kept as they are, newest first", testRefusalsKept},
-	{"the oldest beyond the bound are dropped", testRefusalsBounded},
-	{"the start of a large body is kept", testRefusalsLarge},
-}
-
 var lifecycleTests = []test{
 	{"a new journal is empty and ready", testEmpty},
 	{"everything is an error once closed", testClosed},
-}
-
-func testRefusalsKept(t *testing.T, h *harness) {
-	first := report.Refusal{
-		At: h.start, Kind: report.Cities, Method: "PUT", Path: "/cities/%FF", Position: -1,
-		ID: "\xff", Reason: "id", Detail: "the id is not UTF-8", Body: []byte("not\x00 JSON"),
-	}
-	second := report.Refusal{At: h.start, Method: "POST", Position: 3, Reason: "body"}
-	d := report.Delivery{Changes: []report.Change{advisory("1", "a")}, Refusals: []report.Refusal{first, second}}
-	if _, err := h.Append(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
-	h.reopen(t)
-	got, err := h.Refusals(t.Context(), 10)
-	if err != nil || !reflect.DeepEqual(got, []report.Refusal{second, first}) {
-		t.Errorf("kept %+v, %v", got, err)
-	}
-	if got, err := h.Refusals(t.Context(), 1); err != nil || len(got) != 1 {
-		t.Errorf("asked for one, got %d, %v", len(got), err)
-	}
-	h.expect(t, report.Advisories, "index=1 pending=1")
-}
-
-func testRefusalsBounded(t *testing.T, h *harness) {
-	for round := range 3 {
-		var d report.Delivery
-		for i := range 7 - round*3 { // 7, 4 and 1, with a bound of 5
-			d.Refusals = append(d.Refusals, report.Refusal{At: h.start, Reason: fmt.Sprint(round, ".", i)})
-		}
-		if _, err := h.Append(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := h.Refusals(t.Context(), 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var reasons []string
-	for _, r := range got {
-		reasons = append(reasons, r.Reason)
-	}
-	if want := []string{"2.0", "1.3", "1.2", "1.1", "1.0"}; !reflect.DeepEqual(reasons, want) {
-		t.Errorf("kept %v, want %v", reasons, want)
-	}
-	if s, err := h.Stats(t.Context()); err != nil || s.Refused != 5 {
-		t.Errorf("Stats has %d refusals, %v", s.Refused, err)
-	}
-}
-
-func testRefusalsLarge(t *testing.T, h *harness) {
-	body := bytes.Repeat([]byte("0123456789"), journal.MaxRefusalBody/5)
-	if _, err := h.Append(t.Context(), report.Delivery{Refusals: []report.Refusal{{At: h.start, Body: body}}}); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := h.Refusals(t.Context(), 1); err != nil || len(got) != 1 || !bytes.Equal(got[0].Body, body[:journal.MaxRefusalBody]) {
-		t.Errorf("it was not kept up to %d bytes: %v", journal.MaxRefusalBody, err)
-	}
 }
 
 func testEmpty(t *testing.T, h *harness) {
@@ -108,17 +42,29 @@ func testClosed(t *testing.T, h *harness) {
 		t.Errorf("the second Close: %v", err)
 	}
 	ctx := context.Background()
+	c := advisory("1", "a")
+	stamp := report.Stamp{Key: c.Key, Version: 1}
 	for name, call := range map[string]func() error{
 		"Append": func() error {
-			_, err := h.Append(ctx, report.Delivery{Changes: []report.Change{advisory("1", "a")}})
+			_, err := h.Append(ctx, report.Delivery{Changes: []report.Change{c}})
 			return err
 		},
-		"Claim":    func() error { _, err := h.Claim(ctx, report.Advisories, 1, 1); return err },
-		"Settle":   func() error { return h.Settle(ctx, nil) },
-		"Resend":   func() error { _, err := h.Resend(ctx, report.Advisories); return err },
-		"Stats":    func() error { _, err := h.Stats(ctx); return err },
-		"Refusals": func() error { _, err := h.Refusals(ctx, 1); return err },
-		"Ready":    h.Ready,
+		"Claim":        func() error { _, err := h.Claim(ctx, report.Advisories, 1, 1); return err },
+		"Settle":       func() error { return h.Settle(ctx, nil) },
+		"Resend":       func() error { _, err := h.Resend(ctx, report.Advisories); return err },
+		"Renew":        func() error { _, err := h.Renew(ctx, []report.Stamp{stamp}); return err },
+		"Entries":      func() error { _, err := h.Entries(ctx, report.Advisories, "", 1); return err },
+		"Lookup":       func() error { _, err := h.Lookup(ctx, report.Advisories, []report.ID{"1"}); return err },
+		"DeadLetters":  func() error { _, err := h.DeadLetters(ctx, report.Advisories, "", 1); return err },
+		"DeadLetter":   func() error { _, err := h.DeadLetter(ctx, c.Key); return err },
+		"RetryDead":    func() error { _, err := h.RetryDead(ctx, []report.Stamp{stamp}); return err },
+		"ReplaceDead":  func() error { _, err := h.ReplaceDead(ctx, stamp, c); return err },
+		"DropDead":     func() error { _, err := h.DropDead(ctx, []report.Stamp{stamp}); return err },
+		"Stats":        func() error { _, err := h.Stats(ctx); return err },
+		"Refusals":     func() error { _, err := h.Refusals(ctx, 0, 1); return err },
+		"Refusal":      func() error { _, err := h.Refusal(ctx, 1); return err },
+		"DropRefusals": func() error { _, err := h.DropRefusals(ctx, []int64{1}); return err },
+		"Ready":        h.Ready,
 	} {
 		if err := call(); !errors.Is(err, journal.ErrClosed) {
 			t.Errorf("%s after Close: %v, want ErrClosed", name, err)

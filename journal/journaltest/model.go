@@ -10,18 +10,11 @@ import (
 	"riskdex/report"
 )
 
-// The states of a document in the model.
-const (
-	isPending = "pending"
-	isSettled = "settled"
-	isDead    = "dead"
-	isMarked  = "resend"
-)
-
 // model is a journal in the simplest form: what the engine is compared with.
 type model struct {
 	last      report.Version
 	documents map[report.Key]*modelDocument
+	refusals  []modelRefusal // in the order they came
 	stats     map[report.Kind]*journal.KindStats
 	held      map[report.Key]report.Version
 	deferred  map[report.Key]time.Time
@@ -29,8 +22,9 @@ type model struct {
 
 type modelDocument struct {
 	report.Change
-	state   string
+	state   report.State
 	waiting time.Time
+	origin  report.Version // what its content was delivered under
 }
 
 func newModel() *model {
@@ -47,29 +41,33 @@ func (m *model) restart() {
 	m.deferred = map[report.Key]time.Time{}
 }
 
-func (m *model) append(c report.Change, now time.Time) report.Stamp {
-	c.Key = m.resolve(c)
+func (m *model) next(now time.Time) report.Version {
 	m.last = max(m.last+1, report.Version(now.UnixMicro()))
-	c.Version, c.AcceptedAt = m.last, now
-	d := &modelDocument{Change: c, state: isPending, waiting: now}
+	return m.last
+}
+
+// put makes c the newest change of its document.
+func (m *model) put(c report.Change, now time.Time) *modelDocument {
+	c.Version, c.AcceptedAt = m.next(now), now
+	d := &modelDocument{Change: c, state: report.StatePending, waiting: now, origin: c.Version}
 	s := m.stats[c.Kind]
 	if old := m.documents[c.Key]; old != nil {
 		if c.Code == "" {
 			d.Code = old.Code
 		}
-		if old.state == isPending {
+		if old.state == report.StatePending {
 			d.waiting = old.waiting
 			s.Settled[report.Superseded]++
 		}
 	}
 	m.documents[c.Key] = d
 	s.Accepted[c.Op]++
-	return report.Stamp{Key: c.Key, Version: c.Version}
+	return d
 }
 
 func (m *model) resolve(c report.Change) report.Key {
 	known := m.documents[c.Key]
-	if c.Kind != report.Cities || known != nil && known.Op == report.Index {
+	if c.ExactID || c.Kind != report.Cities || known != nil && known.Op == report.Index {
 		return c.Key
 	}
 	if k, ok := m.only(strings.ToUpper(string(c.ID)), report.Index); ok {
@@ -98,27 +96,26 @@ func (m *model) only(code string, op report.Op) (key report.Key, ok bool) {
 	return key, n == 1
 }
 
-func (m *model) claim(kind report.Kind, maxChanges, maxBytes int, now time.Time) []report.Change {
+// claimable returns what may be given out, in its order: pending changes, or those
+// that are sent again.
+func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.Change {
+	state := report.StatePending
+	if again {
+		state = report.StateResending
+	}
 	var list []*modelDocument
 	for k, d := range m.documents {
-		_, held := m.held[k]
-		if k.Kind == kind && !held && !m.deferred[k].After(now) && (d.state == isPending || d.state == isMarked) {
+		if _, held := m.held[k]; k.Kind == kind && !held && !m.deferred[k].After(now) && d.state == state {
 			list = append(list, d)
 		}
 	}
 	slices.SortFunc(list, func(a, b *modelDocument) int {
-		return cmp.Or(cmp.Compare(a.state, b.state), a.waiting.Compare(b.waiting), cmp.Compare(a.Version, b.Version))
+		return cmp.Or(a.waiting.Compare(b.waiting), cmp.Compare(a.Version, b.Version))
 	})
 	var changes []report.Change
 	for _, d := range list {
-		maxBytes -= len(d.Body)
-		if len(changes) == maxChanges || maxBytes < 0 && len(changes) > 0 {
-			break
-		}
-		m.held[d.Key] = d.Version
-		delete(m.deferred, d.Key)
 		c := d.Change
-		c.OwnID = ""
+		c.OwnID, c.ExactID, c.Again = "", false, again
 		changes = append(changes, c)
 	}
 	return changes
@@ -129,11 +126,11 @@ func (m *model) settle(s report.Settlement, now time.Time) {
 		delete(m.held, s.Key)
 	}
 	d := m.documents[s.Key]
-	if d == nil || d.state != isPending && d.state != isMarked {
+	if d == nil || d.state != report.StatePending && d.state != report.StateResending {
 		return
 	}
 	if s.Version < d.Version {
-		if (s.Outcome == report.Indexed || s.Outcome == report.Deleted) && d.state == isPending && d.waiting.Before(d.AcceptedAt) {
+		if (s.Outcome == report.Indexed || s.Outcome == report.Deleted) && d.state == report.StatePending && d.waiting.Before(d.AcceptedAt) {
 			d.waiting = d.AcceptedAt
 		}
 		return
@@ -144,19 +141,19 @@ func (m *model) settle(s report.Settlement, now time.Time) {
 		}
 		return
 	}
-	if d.state == isPending {
+	if d.state == report.StatePending {
 		m.stats[s.Kind].Settled[s.Outcome]++
 	}
-	d.state = isSettled
+	d.state = report.StateSettled
 	if s.Outcome == report.Dead {
-		d.state = isDead
+		d.state = report.StateDead
 	}
 }
 
 func (m *model) resend(kind report.Kind) (n int) {
 	for k, d := range m.documents {
-		if k.Kind == kind && d.state == isSettled {
-			d.state = isMarked
+		if k.Kind == kind && d.state == report.StateSettled {
+			d.state = report.StateResending
 			n++
 		}
 	}
@@ -171,14 +168,14 @@ func (m *model) count(kind report.Kind) journal.KindStats {
 			continue
 		}
 		switch d.state {
-		case isPending:
+		case report.StatePending:
 			s.Pending++
 			if s.OldestWaiting.IsZero() || d.waiting.Before(s.OldestWaiting) {
 				s.OldestWaiting = d.waiting
 			}
-		case isMarked:
+		case report.StateResending:
 			s.Resending++
-		case isDead:
+		case report.StateDead:
 			s.DeadLetters++
 		}
 	}

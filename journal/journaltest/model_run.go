@@ -1,9 +1,7 @@
 package journaltest
 
 import (
-	"bytes"
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -24,68 +22,58 @@ func testModel(t *testing.T, open Open) {
 			}
 		}()
 		r.Repeat(map[string]func(*rapid.T){
-			"append": m.append,
-			"claim":  m.claim,
-			"settle": m.settle,
-			"resend": m.resend,
-			"reopen": m.reopen,
-			"clock":  m.clock,
-			"":       m.check,
+			"append":        m.append,
+			"claim":         m.claim,
+			"settle":        m.settle,
+			"end all":       m.settleAll,
+			"resend":        m.resend,
+			"renew":         m.renew,
+			"retry dead":    m.retryDead,
+			"replace dead":  m.replaceDead,
+			"drop dead":     m.dropDead,
+			"retry refused": m.retryRefused,
+			"drop refused":  m.dropRefused,
+			"reopen":        m.reopen,
+			"clock":         m.clock,
+			"":              m.check,
 		})
 	})
 }
 
 type machine struct {
-	h     *harness
-	m     *model
-	given []report.Change // everything ever claimed, to be settled in any order, also twice
+	h       *harness
+	m       *model
+	given   []report.Change // everything ever claimed, to be settled in any order, also twice
+	stamped []report.Stamp  // everything ever stamped
+	refused int             // refusals ever made
 }
 
-var (
-	kinds    = rapid.SampledFrom([]report.Kind{report.Cities, report.Cities, report.Advisories})
-	names    = rapid.SampledFrom([]string{"1", "2", "3", "LON", "PAR", "lon"})
-	codes    = rapid.SampledFrom([]string{"", "", "LON", "PAR", "1"})
-	outcomes = rapid.SampledFrom(append(report.Outcomes(), report.Indexed, report.Retry))
-)
-
 func (m *machine) append(r *rapid.T) {
-	var d report.Delivery
-	for range rapid.IntRange(1, 4).Draw(r, "changes") {
-		kind := kinds.Draw(r, "kind")
-		if rapid.IntRange(0, 3).Draw(r, "delete") == 0 {
-			d.Changes = append(d.Changes, remove(kind, names.Draw(r, "id")))
-			continue
-		}
-		c := index(kind, names.Draw(r, "id"), "", rapid.StringN(1, 40, 40).Draw(r, "body"))
-		if kind == report.Cities {
-			c.Code = codes.Draw(r, "code")
-			if rapid.Bool().Draw(r, "own") {
-				c.OwnID = report.ID(names.Draw(r, "own id"))
-			}
-		}
-		d.Changes = append(d.Changes, c)
+	records := m.records(r)
+	got := m.deliver(r, with(report.Delivery{}, records))
+	m.compare(r, records, got, m.m.deliver(records, 0, m.h.clock.now()))
+}
+
+// compare checks what became of the changes among records.
+func (m *machine) compare(r *rapid.T, records []record, got, want []report.Stamp) {
+	if len(got) != len(want) {
+		r.Fatalf("%d stamps, want %d", len(got), len(want))
 	}
-	stamps := m.h.append(r, d.Changes...)
-	for i, c := range d.Changes {
-		if want := m.m.append(c, m.h.clock.now()); stamps[i] != want {
-			r.Fatalf("change %d (%s %q) was stamped %+v, want %+v", i, c.Kind, c.ID, stamps[i], want)
+	for i := range got {
+		if got[i] != want[i] {
+			r.Fatalf("change %d of %+v was stamped %+v, want %+v", i, records, got[i], want[i])
+		}
+		if got[i].Version != 0 {
+			m.stamped = append(m.stamped, got[i])
 		}
 	}
 }
 
 func (m *machine) claim(r *rapid.T) {
-	kind, changes, size := kinds.Draw(r, "kind"), rapid.IntRange(0, 4).Draw(r, "changes"), rapid.IntRange(0, 100).Draw(r, "bytes")
+	kind, changes, size := kinds.Draw(r, "kind"), rapid.IntRange(0, 6).Draw(r, "changes"), rapid.IntRange(0, 100).Draw(r, "bytes")
 	got := m.h.claimUpTo(r, kind, changes, size)
-	want := m.m.claim(kind, changes, size, m.h.clock.now())
-	if !slices.EqualFunc(got, want, sameChange) {
-		r.Fatalf("claimed\n%+v\nwant\n%+v", got, want)
-	}
+	m.took(r, kind, changes, size, got)
 	m.given = append(m.given, got...)
-}
-
-func sameChange(a, b report.Change) bool {
-	return a.Key == b.Key && a.Op == b.Op && a.Code == b.Code && a.OwnID == b.OwnID &&
-		a.Version == b.Version && a.AcceptedAt.Equal(b.AcceptedAt) && bytes.Equal(a.Body, b.Body)
 }
 
 func (m *machine) settle(r *rapid.T) {
@@ -100,16 +88,40 @@ func (m *machine) settle(r *rapid.T) {
 			s.NotBefore = m.h.clock.now().Add(time.Duration(rapid.IntRange(-1, 3).Draw(r, "wait")) * time.Second)
 		}
 		list = append(list, s)
-		m.m.settle(s, m.h.clock.now())
 	}
+	m.settleThese(r, list)
+}
+
+// settleAll settles all that is in flight, so that documents get settled, and die,
+// more often than by single settlements.
+func (m *machine) settleAll(r *rapid.T) {
+	o := rapid.SampledFrom([]report.Outcome{report.Indexed, report.Dead}).Draw(r, "outcome")
+	var list []report.Settlement
+	for _, c := range m.given {
+		if m.m.held[c.Key] == c.Version {
+			list = append(list, report.Settlement{Key: c.Key, Version: c.Version, Outcome: o, ErrorType: "t", Reason: "r"})
+		}
+	}
+	m.settleThese(r, list)
+}
+
+func (m *machine) settleThese(r *rapid.T, list []report.Settlement) {
 	if err := m.h.Settle(context.Background(), list); err != nil {
 		r.Fatalf("Settle: %v", err)
+	}
+	for _, s := range list {
+		m.m.settle(s, m.h.clock.now())
 	}
 }
 
 func (m *machine) resend(r *rapid.T) {
 	kind := kinds.Draw(r, "kind")
 	m.h.resend(r, kind, m.m.resend(kind))
+}
+
+func (m *machine) renew(r *rapid.T) {
+	list := m.stamps(r, report.StateSettled)
+	m.h.renew(r, m.m.renew(list, m.h.clock.now()), list...)
 }
 
 func (m *machine) reopen(r *rapid.T) {
@@ -119,16 +131,4 @@ func (m *machine) reopen(r *rapid.T) {
 
 func (m *machine) clock(r *rapid.T) {
 	m.h.clock.move(time.Duration(rapid.IntRange(-2, 5).Draw(r, "seconds")) * time.Second)
-}
-
-// check compares the sums of every kind.
-func (m *machine) check(r *rapid.T) {
-	m.h.conserved(r)
-	for _, k := range report.Kinds() {
-		got, want := m.h.stats(r, k), m.m.count(k)
-		if describe(got) != describe(want) || !got.OldestWaiting.Equal(want.OldestWaiting) {
-			r.Fatalf("%s:\n got %s, waiting since %v\nwant %s, waiting since %v",
-				k, describe(got), got.OldestWaiting, describe(want), want.OldestWaiting)
-		}
-	}
 }

@@ -1,7 +1,7 @@
 package journaltest
 
 import (
-	"slices"
+	"maps"
 	"testing"
 
 	"riskdex/report"
@@ -9,9 +9,11 @@ import (
 
 var resendTests = []test{
 	{"every settled document is given out again, tombstones too", testResendWhich},
+	{"only recent tombstones are given out again where that is asked for", testResendDeleted},
 	{"settling again counts nothing", testResendCounts},
 	{"a retry stays marked", testResendRetry},
-	{"pending changes go first", testResendOrder},
+	{"a pending change goes first", testResendOrder},
+	{"about a quarter is sent again while others are pending", testResendShare},
 	{"a newer version ends the mark", testResendOvertaken},
 	{"the marks survive a restart", testResendRestart},
 }
@@ -29,8 +31,44 @@ func testResendWhich(t *testing.T, h *harness) {
 	h.resend(t, report.Advisories, 0)
 	h.claimNone(t, report.Cities)
 	h.expect(t, report.Advisories, "index=4 delete=1 indexed=1 deleted=1 superseded=1 dead=1 pending=1 resending=2 letters=1")
-	if got, want := ids(h.claim(t, report.Advisories)), []string{"waiting", "live", "gone"}; !slices.Equal(got, want) {
-		t.Errorf("claimed %v, want %v", got, want)
+	again := map[string]bool{}
+	for _, c := range h.claim(t, report.Advisories) {
+		again[string(c.ID)] = c.Again
+	}
+	if want := map[string]bool{"waiting": false, "live": true, "gone": true}; !maps.Equal(again, want) {
+		t.Errorf("claimed %v, want %v", again, want)
+	}
+}
+
+func testResendDeleted(t *testing.T, h *harness) {
+	gone := func(ids ...string) {
+		for _, id := range ids {
+			h.append(t, remove(report.Advisories, id))
+			h.settle(t, h.claimOne(t, report.Advisories), report.Deleted)
+		}
+	}
+	gone("long ago")
+	h.clock.move(1e9)
+	since := h.clock.now()
+	gone("just then", "later")
+	h.append(t, advisory("live", "a"))
+	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
+	h.append(t, city("gone", "", "a"))
+	h.settle(t, h.claimOne(t, report.Cities), report.Indexed)
+	h.append(t, remove(report.Cities, "gone"))
+	h.settle(t, h.claimOne(t, report.Cities), report.Deleted)
+	for _, want := range []int{2, 0} {
+		if n, err := h.ResendDeleted(t.Context(), report.Advisories, since); n != want || err != nil {
+			t.Fatalf("%d marked, %v; want %d", n, err, want)
+		}
+	}
+	h.claimNone(t, report.Cities)
+	again := map[report.ID]bool{}
+	for _, c := range h.claim(t, report.Advisories) {
+		again[c.ID] = c.Again && c.Op == report.Delete
+	}
+	if want := map[report.ID]bool{"just then": true, "later": true}; !maps.Equal(again, want) {
+		t.Errorf("claimed %v, want %v", again, want)
 	}
 }
 
@@ -62,10 +100,57 @@ func testResendOrder(t *testing.T, h *harness) {
 	h.clock.move(1e9)
 	h.append(t, advisory("new", "a"))
 	h.resend(t, report.Advisories, 1)
-	if got := h.claimUpTo(t, report.Advisories, 1, 100); len(got) != 1 || got[0].ID != "new" {
-		t.Errorf("claimed %v first, want the pending one", ids(got))
+	if got := h.claimUpTo(t, report.Advisories, 1, 100); len(got) != 1 || got[0].ID != "new" || got[0].Again {
+		t.Errorf("claimed %v first, want the pending one", got)
 	}
-	h.claimOne(t, report.Advisories)
+	if c := h.claimOne(t, report.Advisories); c.ID != "old" || !c.Again {
+		t.Errorf("claimed %+v, want the one to be sent again", c)
+	}
+}
+
+// testResendShare asks in portions of every size, bounded by count or by bytes: in
+// the long run a quarter is sent again as long as there are both, and then whatever
+// is left fills the answer.
+func testResendShare(t *testing.T, h *harness) {
+	const each = 120
+	for _, c := range []struct{ changes, bytes, portion int }{
+		{1, 1000, 1}, {2, 1000, 2}, {3, 1000, 3}, {4, 1000, 4}, {20, 1000, 20}, {1000, 10, 1}, {1000, 70, 7},
+	} {
+		var changes []report.Change
+		for i := range each {
+			changes = append(changes, advisory("settled"+number(i), "0123456789"))
+		}
+		h.append(t, changes...)
+		h.settleAll(t, h.claim(t, report.Advisories), report.Indexed)
+		if _, err := h.Resend(t.Context(), report.Advisories); err != nil {
+			t.Fatal(err)
+		}
+		changes = nil
+		for i := range each {
+			changes = append(changes, advisory("pending"+number(i), "0123456789"))
+		}
+		h.append(t, changes...)
+
+		count := map[bool]int{}
+		for count[false] < each {
+			for _, got := range h.claimUpTo(t, report.Advisories, c.changes, c.bytes) {
+				count[got.Again]++
+			}
+		}
+		if got := count[true]; got < each/3-c.portion || got > each/3+c.portion {
+			t.Errorf("in portions of %d: %d were sent again beside %d pending ones", c.portion, got, each)
+		}
+		for got := h.claim(t, report.Advisories); len(got) > 0; got = h.claim(t, report.Advisories) {
+			count[true] += len(got)
+		}
+		if count[true] != each {
+			t.Errorf("%d were sent again in all, want %d", count[true], each)
+		}
+		h.reopen(t)
+		for got := h.claim(t, report.Advisories); len(got) > 0; got = h.claim(t, report.Advisories) {
+			h.settleAll(t, got, report.Indexed)
+		}
+	}
 }
 
 func testResendOvertaken(t *testing.T, h *harness) {

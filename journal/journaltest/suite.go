@@ -24,7 +24,13 @@ func Run(t *testing.T, open Open) {
 		{"claim", claimTests},
 		{"settle", settleTests},
 		{"resend", resendTests},
+		{"renew", renewTests},
+		{"entries", entryTests},
+		{"dead letters", letterTests},
+		{"retries of dead letters", letterEndTests},
 		{"refusals", refusalTests},
+		{"cleared refusals", clearTests},
+		{"retries of refusals", retryTests},
 		{"lifecycle", lifecycleTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {

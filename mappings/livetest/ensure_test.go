@@ -56,7 +56,7 @@ func (c *counter) resend(context.Context) error { *c++; return nil }
 func TestEnsureCreatesOnce(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	called := 0
-	err := x.Ensure(t.Context(), report.Cities, func(context.Context) error {
+	_, err := x.Ensure(t.Context(), report.Cities, func(context.Context) error {
 		called++
 		if behind := aliasOf(t, x); behind != nil {
 			t.Errorf("the documents are marked when the index is there already: %v", behind)
@@ -71,7 +71,7 @@ func TestEnsureCreatesOnce(t *testing.T) {
 	var again counter
 	restarted := newIndices(t, x.Prefix)
 	for _, x := range []*mappings.Indices{x, restarted} {
-		if err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil {
+		if _, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestEnsureCreatesOnce(t *testing.T) {
 func TestEnsureCreatesNothingWhenMarkingFails(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	broken := errors.New("the journal is away")
-	err := x.Ensure(t.Context(), report.Cities, func(context.Context) error { return broken })
+	_, err := x.Ensure(t.Context(), report.Cities, func(context.Context) error { return broken })
 	if !errors.Is(err, broken) || aliasOf(t, x) != nil {
 		t.Fatalf("got %v, alias %v", err, aliasOf(t, x))
 	}
@@ -105,7 +105,7 @@ func TestEnsureGivesTheLatestIndexItsAlias(t *testing.T) {
 		must(t, x.Client, esapi.IndicesCreateRequest{Index: name})
 	}
 	var marked counter
-	if err := x.Ensure(t.Context(), report.Cities, marked.resend); err != nil {
+	if _, err := x.Ensure(t.Context(), report.Cities, marked.resend); err != nil {
 		t.Fatal(err)
 	}
 	wantAlias(t, x, 10)
@@ -123,7 +123,7 @@ func TestEnsureInARace(t *testing.T) {
 		x := newIndices(t, prefix)
 		first := true
 		done.Go(func() {
-			err := x.Ensure(t.Context(), report.Cities, func(context.Context) error {
+			_, err := x.Ensure(t.Context(), report.Cities, func(context.Context) error {
 				if first {
 					first = false
 					both.Done()
@@ -145,7 +145,7 @@ func TestEnsureAfterALoss(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	var marked counter
 	for range 2 {
-		if err := x.Ensure(t.Context(), report.Cities, marked.resend); err != nil {
+		if _, err := x.Ensure(t.Context(), report.Cities, marked.resend); err != nil {
 			t.Fatal(err)
 		}
 		wantAlias(t, x, 1)
@@ -161,7 +161,7 @@ func TestEnsureAfterALoss(t *testing.T) {
 func TestEnsureSaysWhatIsInTheWay(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	must(t, x.Client, esapi.IndicesCreateRequest{Index: x.Alias(report.Cities)})
-	err := x.Ensure(t.Context(), report.Cities, nothing)
+	_, err := x.Ensure(t.Context(), report.Cities, nothing)
 	answer, ok := errors.AsType[*mappings.ResponseError](err)
 	if !ok || answer.Status != 400 || answer.Type != "invalid_alias_name_exception" || !strings.Contains(err.Error(), "delete it") {
 		t.Errorf("got %v", err)
@@ -173,7 +173,7 @@ func TestMappingChanged(t *testing.T) {
 	if changed, err := x.MappingChanged(t.Context(), report.Cities); changed || err != nil {
 		t.Errorf("without an index: %v, %v", changed, err)
 	}
-	if err := x.Ensure(t.Context(), report.Cities, nothing); err != nil {
+	if _, err := x.Ensure(t.Context(), report.Cities, nothing); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -215,7 +215,7 @@ func TestMappingChanged(t *testing.T) {
 // alone gets the same mapping.
 func TestTemplateGivesAnIndexItsMapping(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
-	if err := x.Ensure(t.Context(), report.Cities, nothing); err != nil {
+	if _, err := x.Ensure(t.Context(), report.Cities, nothing); err != nil {
 		t.Fatal(err)
 	}
 	next := x.Index(report.Cities, 2)

@@ -89,7 +89,7 @@ type record struct {
 func fill(t *testing.T, x *mappings.Indices, records []record) {
 	t.Helper()
 	for _, kind := range report.Kinds() {
-		if err := x.Ensure(t.Context(), kind, nothing); err != nil {
+		if _, err := x.Ensure(t.Context(), kind, nothing); err != nil {
 			t.Fatal(err)
 		}
 	}

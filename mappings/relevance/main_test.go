@@ -46,7 +46,7 @@ func newEngine(t testing.TB) *engine {
 	}
 	e := &engine{set: set, client: client}
 	for _, kind := range report.Kinds() {
-		if err := indices.Ensure(t.Context(), kind, nothingToResend); err != nil {
+		if _, err := indices.Ensure(t.Context(), kind, nothingToResend); err != nil {
 			t.Fatal(err)
 		}
 		e.aliases = append(e.aliases, indices.Alias(kind))

@@ -1,0 +1,28 @@
+# riskdex as one static program and nothing else: no shell, no package manager.
+
+FROM golang:1.26.8 AS build
+WORKDIR /src
+COPY . .
+# What was fetched and built stays with the engine, not in the image.
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    CGO_ENABLED=0 go build -trimpath -o /out/riskdex ./cmd/riskdex
+# The folder of the journal. A new volume takes its owner over.
+RUN mkdir /out/data
+
+FROM scratch
+# For an Elasticsearch with TLS.
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+COPY --from=build /out/riskdex /riskdex
+COPY --from=build --chown=10001:10001 /out/data /data
+USER 10001:10001
+WORKDIR /data
+VOLUME /data
+# Inside a container the loopback address would be reached by nobody. Which ports
+# the world sees is decided by who publishes them.
+ENV RISKDEX_LISTEN=0.0.0.0:8080
+ENV RISKDEX_ADMIN_LISTEN=0.0.0.0:8081
+ENV RISKDEX_JOURNAL=/data/riskdex.db
+EXPOSE 8080 8081
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/riskdex"]
+CMD ["serve"]

@@ -1,0 +1,137 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/julienschmidt/httprouter"
+
+	"riskdex/report"
+)
+
+// call is one call of the JSON API: what it answers is encoded as JSON, and an
+// error becomes a Problem.
+type call struct {
+	method, path string
+	handle       func(*request) (any, error)
+}
+
+// api serves calls.
+type api struct {
+	log     *slog.Logger
+	maxBody int64
+}
+
+func (a *api) register(router *httprouter.Router, calls []call) {
+	for _, c := range calls {
+		router.Handler(c.method, c.path, a.handler(c))
+	}
+}
+
+func (a *api) handler(c call) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, a.maxBody)
+		answer, err := c.handle(&request{r})
+		if err != nil {
+			p := problemOf(err)
+			if p.Status >= http.StatusInternalServerError {
+				a.log.Error("a call to the admin listener failed", "method", c.method, "path", c.path, "error", err)
+			}
+			writeProblem(w, p)
+			return
+		}
+		if changes(c.method) {
+			a.log.Info("called on the admin listener", "method", c.method, "path", c.path, "query", r.URL.RawQuery)
+		}
+		writeJSON(w, http.StatusOK, "application/json", answer)
+	})
+}
+
+// request reads what a call was given. What names something is in the query,
+// since any text can be an id.
+type request struct{ *http.Request }
+
+func (r *request) text(name string) string { return r.URL.Query().Get(name) }
+
+func (r *request) flag(name string) bool { return r.text(name) == "true" }
+
+// kinds returns the kind in the query, or all where there is none.
+func (r *request) kinds() ([]report.Kind, error) {
+	if r.text("kind") == "" {
+		return report.Kinds(), nil
+	}
+	kind, err := r.kind()
+	return []report.Kind{kind}, err
+}
+
+func (r *request) kind() (report.Kind, error) {
+	kind, err := report.ParseKind(r.text("kind"))
+	if err != nil {
+		return "", badRequest(fmt.Sprintf("Say which kind in the query: %v.", err))
+	}
+	return kind, nil
+}
+
+func (r *request) key() (report.Key, error) {
+	kind, err := r.kind()
+	if err != nil {
+		return report.Key{}, err
+	}
+	id, err := report.ParseID(r.text("id"))
+	if err != nil {
+		return report.Key{}, badRequest(fmt.Sprintf("Say which document in the query: %v.", err))
+	}
+	return report.Key{Kind: kind, ID: id}, nil
+}
+
+// number returns a number of the query, or 0 where there is none.
+func (r *request) number(name string) (int64, error) {
+	if r.text(name) == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(r.text(name), 10, 64)
+	if err != nil || n < 0 {
+		return 0, badRequest(fmt.Sprintf("%s is %q in the query, and must be a whole number from 0.", name, r.text(name)))
+	}
+	return n, nil
+}
+
+// The length of a page, and of the batches in which all of something is worked on.
+const (
+	defaultPage = 100
+	longestPage = 1000
+)
+
+func (r *request) limit() (int, error) {
+	n, err := r.number("limit")
+	if n == 0 {
+		n = defaultPage
+	}
+	return int(min(n, longestPage)), err
+}
+
+// editedBody reads the body of the request, which is not empty.
+func (r *request) editedBody() ([]byte, error) {
+	body, err := io.ReadAll(r.Body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, err
+	case err != nil:
+		return nil, badRequest("The edited body could not be read to its end: " + err.Error() + ".")
+	case len(body) == 0:
+		return nil, badRequest("The edited body is empty. To retry the kept one, use POST.")
+	}
+	return body, nil
+}
+
+// Page is a part of a list. Where Next is not empty, there may be more, which
+// the same call returns with it in the query.
+type Page[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next,omitempty"`
+}

@@ -1,0 +1,27 @@
+package admin
+
+import (
+	"unicode/utf8"
+)
+
+// Content is a body in an answer: a text where it is one, so that people can
+// read it, and base64 otherwise. Nothing of it is lost either way.
+type Content struct {
+	Body       string `json:"body,omitempty"`
+	BodyBase64 []byte `json:"body_base64,omitempty"`
+}
+
+func contentOf(body []byte) Content {
+	if utf8.Valid(body) {
+		return Content{Body: string(body)}
+	}
+	return Content{BodyBase64: body}
+}
+
+// Raw returns the body as it was sent.
+func (c Content) Raw() []byte {
+	if c.BodyBase64 != nil {
+		return c.BodyBase64
+	}
+	return []byte(c.Body)
+}

@@ -1,0 +1,160 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"riskdex/report"
+)
+
+// deadLetters answers the calls on dead letters.
+type deadLetters struct {
+	journal DeadLetters
+	door    Door
+}
+
+func (d *deadLetters) calls() []call {
+	return []call{
+		{http.MethodGet, "/api/dead", d.list},
+		{http.MethodGet, "/api/dead/letter", d.show},
+		{http.MethodPut, "/api/dead/letter", d.replace},
+		{http.MethodPost, "/api/dead/retry", func(r *request) (any, error) { return d.end(r, d.journal.RetryDead) }},
+		{http.MethodPost, "/api/dead/drop", func(r *request) (any, error) { return d.end(r, d.journal.DropDead) }},
+	}
+}
+
+// list returns a page of one kind. With a type in the query it may be short
+// though there is more.
+func (d *deadLetters) list(r *request) (any, error) {
+	kind, err := r.kind()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := r.limit()
+	if err != nil {
+		return nil, err
+	}
+	letters, err := d.journal.DeadLetters(r.Context(), kind, report.ID(r.text("after")), limit)
+	if err != nil {
+		return nil, err
+	}
+	page := Page[DeadLetter]{Items: []DeadLetter{}}
+	for _, l := range letters {
+		if ofType(r, l) {
+			page.Items = append(page.Items, letterOf(l))
+		}
+	}
+	if len(letters) == limit {
+		page.Next = string(letters[limit-1].ID)
+	}
+	return page, nil
+}
+
+func ofType(r *request, l report.DeadLetter) bool {
+	return r.text("type") == "" || r.text("type") == l.ErrorType
+}
+
+func (d *deadLetters) show(r *request) (any, error) {
+	l, err := d.one(r)
+	if err != nil {
+		return nil, err
+	}
+	return letterOf(l), nil
+}
+
+// one returns the dead letter that the query names; where it names a version,
+// only if it still has that.
+func (d *deadLetters) one(r *request) (report.DeadLetter, error) {
+	var l report.DeadLetter
+	key, err := r.key()
+	if err != nil {
+		return l, err
+	}
+	seen, err := r.number("version")
+	if err != nil {
+		return l, err
+	}
+	if l, err = d.journal.DeadLetter(r.Context(), key); err != nil {
+		return l, err
+	}
+	if seen != 0 && l.Version != report.Version(seen) {
+		return l, &Problem{Status: http.StatusConflict, Detail: fmt.Sprintf(
+			"A newer delivery of %s %q came after version %d, and was refused as well: now it is version %d. Look at that one.", key.Kind, key.ID, seen, l.Version)}
+	}
+	return l, nil
+}
+
+// replace accepts an edited body in place of a dead letter.
+func (d *deadLetters) replace(r *request) (any, error) {
+	l, err := d.one(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := r.editedBody()
+	if err != nil {
+		return nil, err
+	}
+	change, err := d.door.Replacement(l.Key, body)
+	if err != nil {
+		return nil, err
+	}
+	stamp, err := d.journal.ReplaceDead(r.Context(), stampOf(l), change)
+	if err != nil {
+		return nil, err
+	}
+	return Replaced{stamp.Version}, nil
+}
+
+// end ends one dead letter, or all that the query selects.
+func (d *deadLetters) end(r *request, end func(context.Context, []report.Stamp) (int, error)) (any, error) {
+	if r.flag("all") {
+		return d.endAll(r, end)
+	}
+	l, err := d.one(r)
+	if err != nil {
+		return nil, err
+	}
+	n, err := end(r.Context(), []report.Stamp{stampOf(l)})
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, &Problem{Status: http.StatusConflict, Detail: "Its record is damaged, or a newer delivery came in just now. " +
+			"If it is still there, retry it with an edited body, have the publisher deliver it again, or drop it."}
+	}
+	return Ended{Done: n}, nil
+}
+
+func (d *deadLetters) endAll(r *request, end func(context.Context, []report.Stamp) (int, error)) (any, error) {
+	kinds, err := r.kinds()
+	if err != nil {
+		return nil, err
+	}
+	var ended Ended
+	for _, kind := range kinds {
+		for after, more := report.ID(""), true; more; {
+			letters, err := d.journal.DeadLetters(r.Context(), kind, after, longestPage)
+			if err != nil {
+				return nil, err
+			}
+			var stamps []report.Stamp
+			for _, l := range letters {
+				after = l.ID
+				if ofType(r, l) {
+					stamps = append(stamps, stampOf(l))
+				}
+			}
+			n, err := end(r.Context(), stamps)
+			if err != nil {
+				return nil, fmt.Errorf("after %d were done: %w", ended.Done, err)
+			}
+			ended.Done += n
+			ended.Skipped += len(stamps) - n
+			more = len(letters) == longestPage
+		}
+	}
+	return ended, nil
+}
+
+func stampOf(l report.DeadLetter) report.Stamp { return report.Stamp{Key: l.Key, Version: l.Version} }

@@ -1,0 +1,188 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/admin"
+	"riskdex/journal"
+	"riskdex/receiver"
+	"riskdex/report"
+)
+
+// desk is an admin listener and a receiver on a real journal. The tests stand
+// where the indexer would, so that they decide what is refused.
+type desk struct {
+	t       *testing.T
+	journal *journal.SQLite
+	door    *receiver.Receiver
+	metrics *prometheus.Registry
+	server  *httptest.Server
+}
+
+func openDesk(t *testing.T) *desk {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	d := &desk{t: t, metrics: prometheus.NewRegistry()}
+	var err error
+	d.journal, err = journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
+	must(t, err)
+	t.Cleanup(func() { _ = d.journal.Close() })
+	cfg := receiver.DefaultConfig()
+	cfg.MaxBody = 10_000
+	d.door, err = receiver.New(cfg, d.journal, time.Now, d.metrics, log)
+	must(t, err)
+	d.server = httptest.NewServer(admin.New(admin.Parts{
+		DeadLetters: d.journal, Refusals: d.journal, Door: d.door, MaxBody: cfg.MaxBody, Log: log,
+	}))
+	t.Cleanup(d.server.Close)
+	return d
+}
+
+// deliver makes a delivery and returns the status of its answer.
+func (d *desk) deliver(method, path, body string) int {
+	d.t.Helper()
+	rec := httptest.NewRecorder()
+	d.door.ServeHTTP(rec, httptest.NewRequest(method, path, strings.NewReader(body)))
+	return rec.Code
+}
+
+// index settles all that waits as Elasticsearch would that refuses every document
+// with the word "poison" in it, and returns the bodies of the others by id.
+func (d *desk) index() map[string]string {
+	d.t.Helper()
+	taken := map[string]string{}
+	for _, kind := range report.Kinds() {
+		changes, err := d.journal.Claim(d.t.Context(), kind, 1000, 1<<20)
+		must(d.t, err)
+		var settlements []report.Settlement
+		for _, c := range changes {
+			s := report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed}
+			switch {
+			case strings.Contains(string(c.Body), "poison"):
+				s.Outcome, s.ErrorType, s.Reason = report.Dead, "document_parsing_exception", "it is poison"
+				if strings.Contains(string(c.Body), "strict") {
+					s.ErrorType = "strict_dynamic_mapping_exception"
+				}
+			case c.Op == report.Delete:
+				s.Outcome = report.Deleted
+			default:
+				taken[string(c.ID)] = string(c.Body)
+			}
+			settlements = append(settlements, s)
+		}
+		must(d.t, d.journal.Settle(d.t.Context(), settlements))
+	}
+	return taken
+}
+
+// call makes a call, wants that status, and decodes the answer into v, or returns
+// the detail of the problem.
+func (d *desk) call(status int, method, path, body string, v any) string {
+	d.t.Helper()
+	req, err := http.NewRequest(method, d.server.URL+path, strings.NewReader(body))
+	must(d.t, err)
+	res, err := http.DefaultClient.Do(req)
+	must(d.t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	must(d.t, err)
+	if res.StatusCode != status {
+		d.t.Fatalf("%s %s: %d %s, want %d", method, path, res.StatusCode, text, status)
+	}
+	if status == http.StatusOK {
+		if v != nil {
+			must(d.t, json.Unmarshal(text, v))
+		}
+		return ""
+	}
+	var p admin.Problem
+	must(d.t, json.Unmarshal(text, &p))
+	if ct := res.Header.Get("Content-Type"); ct != "application/problem+json" || p.Detail == "" || p.Title == "" || p.Status != status {
+		d.t.Errorf("%s %s: answered as %s with %s", method, path, ct, text)
+	}
+	return p.Detail
+}
+
+// dead lists the ids of dead letters of a kind, over pages of that length.
+func (d *desk) dead(kind report.Kind, length int, more string) []string {
+	d.t.Helper()
+	ids := []string{}
+	for next := ""; ; {
+		var page admin.Page[admin.DeadLetter]
+		d.call(200, "GET", fmt.Sprintf("/api/dead?kind=%s&limit=%d&after=%s%s", kind, length, next, more), "", &page)
+		for _, l := range page.Items {
+			ids = append(ids, string(l.ID))
+		}
+		if next = page.Next; next == "" {
+			return ids
+		}
+	}
+}
+
+// refused lists the refusals that are kept, newest first, over pages of that
+// length.
+func (d *desk) refused(length int, more string) []admin.Refusal {
+	d.t.Helper()
+	list := []admin.Refusal{}
+	for next := ""; ; {
+		var page admin.Page[admin.Refusal]
+		d.call(200, "GET", fmt.Sprintf("/api/refused?limit=%d&before=%s%s", length, next, more), "", &page)
+		list = append(list, page.Items...)
+		if next = page.Next; next == "" {
+			return list
+		}
+	}
+}
+
+// refusedCounted is how many refusals the metrics have counted.
+func (d *desk) refusedCounted() float64 {
+	d.t.Helper()
+	families, err := d.metrics.Gather()
+	must(d.t, err)
+	sum := 0.0
+	for _, f := range families {
+		if f.GetName() == "riskdex_changes_refused_total" {
+			for _, m := range f.GetMetric() {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+// conserved checks that every accepted change is in exactly one place.
+func (d *desk) conserved() {
+	d.t.Helper()
+	stats, err := d.journal.Stats(d.t.Context())
+	must(d.t, err)
+	for kind, k := range stats.Kinds {
+		var accepted, settled uint64
+		for _, n := range k.Accepted {
+			accepted += n
+		}
+		for _, n := range k.Settled {
+			settled += n
+		}
+		if accepted != settled+uint64(k.Pending) {
+			d.t.Errorf("%s: %d accepted, %d settled, %d pending", kind, accepted, settled, k.Pending)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

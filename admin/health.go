@@ -1,0 +1,43 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// Health is what the probes ask.
+type Health struct {
+	// CanAccept returns why deliveries cannot be made durable now; nil when
+	// they can.
+	CanAccept func() error
+	// ElasticsearchUp tells whether Elasticsearch answered the last request.
+	// It is shown, and makes nothing unready: deliveries wait in the journal.
+	ElasticsearchUp func() bool
+}
+
+// readiness is the answer of /readyz.
+type readiness struct {
+	Ready           bool   `json:"ready"`
+	Reason          string `json:"reason,omitempty"`
+	ElasticsearchUp bool   `json:"elasticsearch_up"`
+}
+
+func (h Health) register(router *httprouter.Router) {
+	router.GET("/livez", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = w.Write([]byte("ok\n"))
+	})
+	router.GET("/readyz", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+		state := readiness{Ready: true, ElasticsearchUp: h.ElasticsearchUp()}
+		status := http.StatusOK
+		if err := h.CanAccept(); err != nil {
+			state.Ready, state.Reason = false, err.Error()
+			status = http.StatusServiceUnavailable
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(state)
+	})
+}

@@ -1,0 +1,67 @@
+package admin
+
+import (
+	"net/http"
+	"time"
+
+	"riskdex/report"
+)
+
+// Rebuilder fills new indices from the journal. An error that is to be shown to
+// the client with another status than 500 is a *Problem.
+type Rebuilder interface {
+	// Rebuild starts filling a new index of kind.
+	Rebuild(kind report.Kind) error
+	// StopRebuild gives one up that is under way; the old index stays.
+	StopRebuild(kind report.Kind) error
+	// Rebuilds returns the latest rebuild of every kind that had one since the
+	// start.
+	Rebuilds() []Rebuild
+}
+
+// Rebuild is one rebuild in an answer.
+type Rebuild struct {
+	Kind      report.Kind `json:"kind"`
+	Phase     string      `json:"phase"`
+	Cause     string      `json:"cause"`
+	Active    bool        `json:"active"`           // the new index has yet to take its place
+	Done      bool        `json:"done"`             // apps search the new index
+	Reason    string      `json:"reason,omitempty"` // why it failed
+	OldIndex  string      `json:"old_index,omitempty"`
+	NewIndex  string      `json:"new_index,omitempty"`
+	Total     int         `json:"total"`     // documents to be sent to the new index
+	Remaining int         `json:"remaining"` // of these; -1 when it is not known
+	StartedAt time.Time   `json:"started_at"`
+	EndedAt   time.Time   `json:"ended_at,omitzero"`
+	// SecondsLeft is an estimate; 0 when there is none.
+	SecondsLeft float64 `json:"seconds_left,omitempty"`
+}
+
+// rebuilds answers the calls on rebuilds.
+type rebuilds struct {
+	indexer Rebuilder
+}
+
+func (b *rebuilds) calls() []call {
+	return []call{
+		{http.MethodGet, "/api/rebuild", b.list},
+		{http.MethodPost, "/api/rebuild", func(r *request) (any, error) { return b.with(r, b.indexer.Rebuild) }},
+		{http.MethodPost, "/api/rebuild/stop", func(r *request) (any, error) { return b.with(r, b.indexer.StopRebuild) }},
+	}
+}
+
+func (b *rebuilds) list(*request) (any, error) {
+	return Page[Rebuild]{Items: append([]Rebuild{}, b.indexer.Rebuilds()...)}, nil
+}
+
+// with starts or stops the rebuild of one kind, and answers with all of them.
+func (b *rebuilds) with(r *request, do func(report.Kind) error) (any, error) {
+	kind, err := r.kind()
+	if err != nil {
+		return nil, err
+	}
+	if err := do(kind); err != nil {
+		return nil, err
+	}
+	return b.list(r)
+}

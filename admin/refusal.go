@@ -1,0 +1,72 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"riskdex/report"
+)
+
+// Refusals is what the calls on refused deliveries need of the journal.
+type Refusals interface {
+	// Refusals returns up to limit kept refusals, newest first, without bodies:
+	// those with a lower Seq than before, or the newest where before is 0.
+	Refusals(ctx context.Context, before int64, limit int) ([]report.Refusal, error)
+	// Refusal returns a kept refusal with its body.
+	Refusal(ctx context.Context, seq int64) (report.Refusal, error)
+	// DropRefusals forgets refusals, and returns how many it found.
+	DropRefusals(ctx context.Context, seqs []int64) (int, error)
+}
+
+// Door runs the checks that a delivery has to pass. An error that has a method
+// Refused() (reason, detail string) is its judgement of the body.
+type Door interface {
+	// Redeliver has a refused delivery pass the checks again, with the kept body,
+	// or the edited one where that is not nil. A stamp with version 0 is for a
+	// document that has something newer.
+	Redeliver(ctx context.Context, refusal report.Refusal, edited []byte) ([]report.Stamp, error)
+	// Replacement makes a change of an edited body for a document.
+	Replacement(key report.Key, body []byte) (report.Change, error)
+}
+
+// Refusal is a refused delivery, or a refused record of one, in an answer.
+type Refusal struct {
+	Number   int64       `json:"number"`
+	At       time.Time   `json:"at"`
+	Kind     report.Kind `json:"kind"` // empty when the path named none
+	Method   string      `json:"method"`
+	Path     string      `json:"path"`
+	Position int         `json:"position"` // of the record in the delivery, from 0; -1 when all of it was refused
+	ID       string      `json:"id"`       // as far as it is known
+	Reason   string      `json:"reason"`
+	Detail   string      `json:"detail"`
+	Bytes    int         `json:"bytes"`
+	Cut      bool        `json:"cut"` // the body is not all of what was sent
+	Content              // not in lists
+}
+
+func refusalOf(r report.Refusal) Refusal {
+	return Refusal{
+		Number: r.Seq, At: r.At, Kind: r.Kind, Method: r.Method, Path: r.Path, Position: r.Position, ID: r.ID,
+		Reason: r.Reason, Detail: r.Detail, Bytes: r.Bytes, Cut: r.Cut, Content: contentOf(r.Body),
+	}
+}
+
+// Redelivered is the answer to refused deliveries that were retried.
+type Redelivered struct {
+	Deliveries int `json:"deliveries"` // that are refused no longer
+	Accepted   int `json:"accepted"`   // documents
+	Overtaken  int `json:"overtaken"`  // documents that have something newer and were left alone
+	Refused    int `json:"refused"`    // deliveries that are still refused, and still kept
+}
+
+func (d *Redelivered) add(stamps []report.Stamp) {
+	d.Deliveries++
+	for _, s := range stamps {
+		if s.Version == 0 {
+			d.Overtaken++
+		} else {
+			d.Accepted++
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package admin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/report"
+)
+
+// verifier stands where the real one would; that one is tested with a real
+// server elsewhere.
+type verifier func(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error)
+
+func (v verifier) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+	return v(ctx, kind, opt, tell)
+}
+
+func serveVerifier(t *testing.T, v verifier) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(admin.New(admin.Parts{Verifier: v, Log: slog.New(slog.DiscardHandler)}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestVerifyTellsWhatItFinds(t *testing.T) {
+	server := serveVerifier(t, func(_ context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+		if !opt.Repair || opt.RemoveForeign {
+			t.Errorf("options: %+v", opt)
+		}
+		if kind == report.Advisories {
+			return admin.VerifyReport{Missing: 1}, errors.New("the index is closed")
+		}
+		for range 1000 {
+			tell(admin.VerifyEvent{Progress: &admin.VerifyProgress{Kind: kind, Done: 1}})
+		}
+		tell(admin.VerifyEvent{Finding: &admin.VerifyFinding{Kind: kind, ID: "<1>", Problem: "missing"}})
+		return admin.VerifyReport{Documents: 7}, nil
+	})
+	url := server.URL + "/api/verify"
+	res, err := http.Post(url+"?repair=true", "", nil)
+	must(t, err)
+	defer res.Body.Close()
+	var progress, findings int
+	reports := map[report.Kind]admin.VerifyReport{}
+	for lines := json.NewDecoder(res.Body); ; {
+		var e admin.VerifyEvent
+		if err := lines.Decode(&e); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case e.Progress != nil:
+			progress++
+		case e.Finding != nil && e.Finding.ID == "<1>":
+			findings++
+		case e.Report != nil:
+			reports[e.Report.Kind] = *e.Report
+		}
+	}
+	if findings != 2 || progress == 0 || progress > 100 || len(reports) != 3 {
+		t.Errorf("%d findings, %d lines of progress, %d reports", findings, progress, len(reports))
+	}
+	if r := reports[report.Advisories]; r.Error != "the index is closed" || r.Missing != 1 {
+		t.Errorf("of a kind that could not be compared: %+v", r)
+	}
+	if r := reports[report.SpecialReports]; r.Error != "" || r.Documents != 7 {
+		t.Errorf("of the kind after it: %+v", r)
+	}
+	for _, query := range []string{"?kind=countries", "?remove_foreign=true"} {
+		res, err := http.Post(url+query, "", nil)
+		must(t, err)
+		res.Body.Close()
+		if res.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %d", query, res.StatusCode)
+		}
+	}
+}
+
+// TestVerifyEndsWhenTheClientLeaves waits for the end of a verification that by
+// itself would never end. The test's own time limit is the bound.
+func TestVerifyEndsWhenTheClientLeaves(t *testing.T) {
+	kinds := make(chan report.Kind, 3)
+	server := serveVerifier(t, func(ctx context.Context, kind report.Kind, _ admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+		kinds <- kind
+		<-ctx.Done()
+		return admin.VerifyReport{}, ctx.Err()
+	})
+	ctx, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/api/verify", nil)
+	must(t, err)
+	res, err := http.DefaultClient.Do(req)
+	must(t, err)
+	defer res.Body.Close()
+	<-kinds
+	leave()
+	server.Close() // waits for the call to end
+	if len(kinds) > 0 {
+		t.Error("another kind was begun for nobody")
+	}
+}
+
+// TestVerifyMayTakeLongerThanOtherRequests runs beyond the bounds of the listener.
+func TestVerifyMayTakeLongerThanOtherRequests(t *testing.T) {
+	const bound = 50 * time.Millisecond
+	v := verifier(func(ctx context.Context, kind report.Kind, _ admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(3 * bound):
+		}
+		return admin.VerifyReport{}, ctx.Err()
+	})
+	server := httptest.NewUnstartedServer(admin.New(admin.Parts{Verifier: v, Log: slog.New(slog.DiscardHandler)}))
+	server.Config.ReadTimeout, server.Config.WriteTimeout = bound, bound
+	server.Start()
+	t.Cleanup(server.Close)
+	res, err := http.Post(server.URL+"/api/verify?kind=cities", "", nil)
+	must(t, err)
+	defer res.Body.Close()
+	var e admin.VerifyEvent
+	must(t, json.NewDecoder(res.Body).Decode(&e))
+	if e.Report == nil || e.Report.Error != "" {
+		t.Errorf("%+v", e.Report)
+	}
+}

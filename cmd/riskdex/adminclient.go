@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"riskdex/admin"
+)
+
+// adminSettings are shared by the commands that talk to a running riskdex.
+type adminSettings struct {
+	Admin string `name:"admin" env:"RISKDEX_ADMIN_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The admin listener of the running riskdex."`
+}
+
+// adminClient makes calls of the admin listener's JSON API.
+type adminClient struct {
+	base string
+	http http.Client
+	io   streams
+}
+
+func (s adminSettings) client(io streams) (*adminClient, error) {
+	u, err := url.Parse(s.Admin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
+		return nil, fmt.Errorf("--admin is %q: give http:// or https:// and a host, such as http://127.0.0.1:8081", s.Admin)
+	}
+	return &adminClient{base: strings.TrimRight(s.Admin, "/"), io: io}, nil
+}
+
+// call makes a call and decodes its answer. Where the answer is no, it says so
+// and returns errNegative.
+func (c *adminClient) call(ctx context.Context, method, path string, query url.Values, body []byte, answer any) error {
+	err := c.ask(ctx, method, path, query, body, answer)
+	if p, ok := errors.AsType[*admin.Problem](err); ok && isNo(p.Status) {
+		fmt.Fprintln(c.io.err, oneLine(p.Detail))
+		return errNegative
+	}
+	return err
+}
+
+// isNo tells the statuses that say that something is not there, or not fit.
+func isNo(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusConflict || status == http.StatusUnprocessableEntity
+}
+
+// ask makes a call and decodes its answer. An error may be a *admin.Problem.
+func (c *adminClient) ask(ctx context.Context, method, path string, query url.Values, body []byte, answer any) error {
+	res, err := c.open(ctx, method, path, query, body)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(answer); err != nil {
+		return fmt.Errorf("read the answer of %s to %s: %w", redacted(c.base), path, err)
+	}
+	return nil
+}
+
+// open makes a call and returns its answer for reading, if it is a success. The
+// caller closes it.
+func (c *adminClient) open(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path+"?"+query.Encode(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("call %s: %w", path, err)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("call %s: %w", path, ctx.Err())
+		}
+		var detail *url.Error
+		if errors.As(err, &detail) {
+			err = detail.Err // the rest repeats the URL
+		}
+		return nil, fmt.Errorf("no riskdex answers at %s: %w. Start it with: riskdex serve; or say where it is with --admin or RISKDEX_ADMIN_URL",
+			redacted(c.base), err)
+	}
+	if res.StatusCode == http.StatusOK {
+		return res, nil
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer of %s to %s: %w", redacted(c.base), path, err)
+	}
+	var p admin.Problem
+	if err := json.Unmarshal(text, &p); err != nil || p.Detail == "" {
+		return nil, fmt.Errorf("%s answered %s to %s, which is not riskdex's admin listener: see that --admin is right",
+			redacted(c.base), res.Status, path)
+	}
+	return nil, &p
+}
+
+// each calls show with every item of a list that comes in pages. cursor is the
+// name in the query of what a page gives for the next.
+func each[T any](ctx context.Context, c *adminClient, path, cursor string, query url.Values, show func(T) error) error {
+	query.Set("limit", "1000")
+	for {
+		var page admin.Page[T]
+		if err := c.call(ctx, http.MethodGet, path, query, nil, &page); err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			if err := show(item); err != nil {
+				return err
+			}
+		}
+		if page.Next == "" {
+			return nil
+		}
+		query.Set(cursor, page.Next)
+	}
+}
+
+// query makes one out of names and values, leaving out those without a value.
+func query(pairs ...string) url.Values {
+	q := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return q
+}

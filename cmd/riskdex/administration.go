@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"riskdex/admin"
+	"riskdex/indexer"
+	"riskdex/report"
+)
+
+// verifies lets the admin listener have the indexer's verifier.
+type verifies struct{ verifier *indexer.Verifier }
+
+// Verify implements admin.Verifier.
+func (v verifies) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+	r, err := v.verifier.Verify(ctx, kind, indexer.VerifyOptions{
+		Repair: opt.Repair, RemoveForeign: opt.RemoveForeign,
+		Progress: func(p indexer.VerifyProgress) {
+			tell(admin.VerifyEvent{Progress: &admin.VerifyProgress{Kind: p.Kind, Phase: p.Phase, Done: p.Done, Total: p.Total, Found: p.Found}})
+		},
+		Found: func(f indexer.Finding) {
+			tell(admin.VerifyEvent{Finding: &admin.VerifyFinding{
+				Kind: f.Kind, ID: f.ID, Problem: string(f.Problem), IndexVersion: f.IndexVersion,
+				JournalVersion: f.JournalVersion, Deleted: f.Deleted, Mended: f.Mended,
+			}})
+		},
+	})
+	return admin.VerifyReport{
+		Kind: r.Kind, Documents: r.Documents, Indexed: r.Indexed, UnderWay: r.UnderWay,
+		Missing: r.Missing, Stale: r.Stale, Foreign: r.Foreign,
+		Ordered: r.Ordered, Mended: r.Mended, Kept: r.Kept, Advice: r.Advice(),
+	}, err
+}
+
+// rebuilder lets the admin listener have the indexer's rebuilds.
+type rebuilder struct{ *indexer.Indexer }
+
+// Rebuild implements admin.Rebuilder.
+func (b rebuilder) Rebuild(kind report.Kind) error { return rebuildProblem(b.Indexer.Rebuild(kind)) }
+
+// StopRebuild implements admin.Rebuilder.
+func (b rebuilder) StopRebuild(kind report.Kind) error {
+	return rebuildProblem(b.Indexer.StopRebuild(kind))
+}
+
+func rebuildProblem(err error) error {
+	switch {
+	case errors.Is(err, indexer.ErrRebuilding), errors.Is(err, indexer.ErrNotRebuilding), errors.Is(err, indexer.ErrSwapping):
+		return &admin.Problem{Status: http.StatusConflict, Detail: err.Error()}
+	case errors.Is(err, indexer.ErrNotRunning):
+		return &admin.Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}
+	}
+	return err
+}
+
+// Rebuilds implements admin.Rebuilder.
+func (b rebuilder) Rebuilds() []admin.Rebuild {
+	var list []admin.Rebuild
+	for _, r := range b.Indexer.Rebuilds() {
+		list = append(list, admin.Rebuild{
+			Kind: r.Kind, Phase: string(r.Phase), Cause: string(r.Cause), Active: r.Phase.Active(),
+			Done:   r.Phase == indexer.RebuildRetiring || r.Phase == indexer.RebuildDone,
+			Reason: r.Reason, OldIndex: r.Old, NewIndex: r.New, Total: r.Total, Remaining: r.Remaining,
+			StartedAt: r.Started, EndedAt: r.Ended, SecondsLeft: r.Estimate.Seconds(),
+		})
+	}
+	return list
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"riskdex/internal/elastic"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+// TestElasticsearchDies kills Elasticsearch under load, lets it come back, and
+// again. Then it is away for long, while far more is delivered than riskdex may
+// keep in memory.
+func TestElasticsearchDies(t *testing.T) {
+	home := elastictest.Home(t)
+	server := elastictest.Start(t, elastic.Options{Home: home})
+	p := newProcess(t, server.URL())
+	p.start()
+	back := func() {
+		server = elastictest.Start(t, elastic.Options{Home: home, Port: server.Port()})
+	}
+	away := func() {
+		t.Helper()
+		eventually(t, "Elasticsearch is shown as away", func() bool { return p.metrics()["riskdex_elasticsearch_up"] == 0 })
+	}
+
+	l := startLoad(p, 4)
+	kills := long(1, 5)
+	for range kills {
+		l.more(t, 500)
+		server.Kill()
+		away()
+		l.more(t, 500)
+		back()
+		eventually(t, "Elasticsearch is shown as up", func() bool { return p.metrics()["riskdex_elasticsearch_up"] == 1 })
+	}
+	l.more(t, 500)
+
+	must(t, server.Stop())
+	away()
+	outage := time.Duration(long(10, 120)) * time.Second
+	eventually(t, "the lag grows", func() bool { return p.metrics()[`riskdex_lag_seconds{kind="cities"}`] >= outage.Seconds() })
+	l.stop()
+	p.ready(false)
+	p.conserved()
+	backlog, size := long(3_000, 100_000), long(64<<10, 4<<10)
+	deliverMany(p, 0, backlog/4, size, l.ledger) // caches and the like are full after that
+	before := p.metrics()["process_resident_memory_bytes"]
+	deliverMany(p, backlog/4, backlog, size, l.ledger)
+	grown := p.metrics()["process_resident_memory_bytes"] - before
+	if pending := sum(p.metrics(), "riskdex_changes_pending"); pending < float64(backlog) {
+		t.Errorf("%v pending, want %d and more", pending, backlog)
+	}
+	// What waits is a multiple of that.
+	if limit := float64(backlog * size / 2); grown > limit {
+		t.Errorf("memory grew from %.0f MB by %.0f MB for a backlog of %d MB: want far less", before/1e6, grown/1e6, backlog*size/4*3/1e6)
+	}
+	p.ready(false)
+	p.conserved()
+
+	back()
+	l.check(p)
+	t.Logf("%d deliveries acknowledged; %d kills of Elasticsearch; %d deliveries, %d MB, while it was away: memory was %.0f MB after a quarter of them and grew by %.1f MB",
+		l.acknowledged.Load(), kills, backlog, backlog*size/1e6, before/1e6, grown/1e6)
+}
+
+// ready checks that deliveries are accepted, and whether Elasticsearch is shown
+// as up.
+func (p *process) ready(elasticsearchUp bool) {
+	p.t.Helper()
+	res, err := http.Get("http://" + p.admin + "/readyz")
+	must(p.t, err)
+	defer res.Body.Close()
+	var ready struct {
+		Ready           bool
+		ElasticsearchUp bool `json:"elasticsearch_up"`
+	}
+	must(p.t, json.NewDecoder(res.Body).Decode(&ready))
+	if !ready.Ready || ready.ElasticsearchUp != elasticsearchUp {
+		p.t.Errorf("ready is %v, Elasticsearch up is %v; want true and %v", ready.Ready, ready.ElasticsearchUp, elasticsearchUp)
+	}
+}
+
+// deliverMany makes deliveries of different documents, those after from and up
+// to the given one, with bodies of about size bytes.
+func deliverMany(p *process, after, to, size int, l *ledger) {
+	const senders = 16
+	var running sync.WaitGroup
+	for sender := range senders {
+		running.Go(func() {
+			for i := after + sender + 1; i <= to; i += senders {
+				id := fmt.Sprintf("backlog-%d", i)
+				body := fmt.Sprintf(`{"n":%d,"filling":[%s0]}`, i, strings.Repeat("0,", size/2))
+				status, err := p.try(http.MethodPut, "/advisories/"+id, body)
+				if err != nil || status != http.StatusAccepted {
+					p.t.Errorf("delivery %d: status %d, %v", i, status, err)
+					return
+				}
+				l.note(report.Key{Kind: report.Advisories, ID: report.ID(id)}, i)
+			}
+		})
+	}
+	running.Wait()
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"riskdex/journal"
+)
+
+type backupCommand struct {
+	File    string `arg:"" help:"The copy: a file that does not exist."`
+	Journal string `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE" help:"The journal. It may be in use."`
+}
+
+// Run copies the journal. Its error is errNegative when the copy is made, and the
+// journal is damaged.
+func (c *backupCommand) Run(ctx context.Context, io streams) error {
+	p := newProgress(io.err)
+	made, err := journal.BackupSQLite(ctx, c.Journal, c.File, func(at journal.BackupProgress) {
+		p.show(backupLine(at))
+	})
+	p.clear()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(io.out, "%s: %s, %s, checked\n", c.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"))
+	if made.Damaged == 0 && made.Problem == "" {
+		return nil
+	}
+	for _, key := range made.Named {
+		fmt.Fprintf(io.err, "damaged in the journal: %s %s\n", key.Kind, name(string(key.ID)))
+	}
+	fmt.Fprintf(io.err, "%s cannot be trusted and will not be served; have the publisher deliver them again. ", count(int(made.Damaged), "record", "records"))
+	if made.Problem != "" {
+		fmt.Fprintf(io.err, "SQLite says: %s. ", oneLine(made.Problem))
+	}
+	fmt.Fprintln(io.err, "Keep the backups that you have.")
+	return errNegative
+}
+
+func backupLine(at journal.BackupProgress) string {
+	if at.Checking {
+		return fmt.Sprintf("checking the copy: %s of %s records%s", humanize.Comma(at.Done), humanize.Comma(at.Total), percent(at.Done, at.Total))
+	}
+	return fmt.Sprintf("copying: %s of %s%s", humanize.IBytes(uint64(at.Done)), humanize.IBytes(uint64(at.Total)), percent(at.Done, at.Total))
+}

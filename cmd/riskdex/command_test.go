@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riskdex/mappings"
+)
+
+// said is what a command wrote, and its exit status.
+type said struct {
+	status    int
+	out, errs string
+}
+
+// running is a command that has not ended yet.
+type running struct {
+	cmd       *exec.Cmd
+	out, errs bytes.Buffer
+}
+
+// begin starts a command in a process of its own, against this riskdex.
+func (p *process) begin(args ...string) *running { return p.beginReading("", args...) }
+
+func (p *process) beginReading(stdin string, args ...string) *running {
+	p.t.Helper()
+	r := &running{cmd: exec.CommandContext(p.t.Context(), os.Args[0], args...)}
+	r.cmd.Env = append(os.Environ(), asRiskdex+"=1", "RISKDEX_ADMIN_URL=http://"+p.admin)
+	r.cmd.Stdin = strings.NewReader(stdin)
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs
+	must(p.t, r.cmd.Start())
+	return r
+}
+
+func (r *running) wait() said {
+	_ = r.cmd.Wait() // the status says how it ended
+	return said{r.cmd.ProcessState.ExitCode(), r.out.String(), r.errs.String()}
+}
+
+// command runs a command to its end. stdin is what it reads.
+func (p *process) command(stdin string, args ...string) said {
+	p.t.Helper()
+	return p.beginReading(stdin, args...).wait()
+}
+
+// expect runs a command and wants an exit status, and texts in what it says.
+func (p *process) expect(status int, stdin string, args []string, texts ...string) said {
+	p.t.Helper()
+	got := p.command(stdin, args...)
+	if got.status != status {
+		p.t.Errorf("%s: exit status %d, want %d; said %q %q", strings.Join(args, " "), got.status, status, got.out, got.errs)
+	}
+	for _, text := range texts {
+		if !strings.Contains(got.out+got.errs, text) {
+			p.t.Errorf("%s: not said %q, but %q %q", strings.Join(args, " "), text, got.out, got.errs)
+		}
+	}
+	return got
+}
+
+func words(text string) []string { return strings.Fields(text) }
+
+// narrowMappings returns a folder of mappings by which Elasticsearch refuses
+// documents that have something other than a number for their risk label.
+func narrowMappings(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "mappings")
+	must(t, os.CopyFS(dir, mappings.Files()))
+	file := filepath.Join(dir, "index.json")
+	text, err := os.ReadFile(file)
+	must(t, err)
+	const wide = `"risk_label": {"type": "keyword", "ignore_above": 256, "normalizer": "any_case"}`
+	if !bytes.Contains(text, []byte(wide)) {
+		t.Fatalf("%s has no %s any longer: make another field narrow", file, wide)
+	}
+	must(t, os.WriteFile(file, bytes.Replace(text, []byte(wide), []byte(`"risk_label": {"type": "integer"}`), 1), 0o644))
+	return dir
+}

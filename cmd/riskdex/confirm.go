@@ -1,0 +1,34 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// input is where commands read what people type, or a body.
+type input struct{ io.Reader }
+
+// confirm asks a question on a terminal. Elsewhere nobody could answer, so --yes
+// is needed.
+func confirm(io streams, in input, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	f, ok := in.Reader.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return errors.New("this is for more than one and cannot be undone: add --yes")
+	}
+	fmt.Fprintf(io.err, "%s [y/N] ", question)
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
+		fmt.Fprintln(io.err, "nothing done")
+		return errNegative
+	}
+	return nil
+}

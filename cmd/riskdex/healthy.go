@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// healthyPatience is how long the answer may take.
+const healthyPatience = 4 * time.Second
+
+type healthyCommand struct{ adminSettings }
+
+// Run asks whether deliveries can be made durable now. It is for supervisors, in
+// images without a shell too: whatever keeps it from a yes is a no.
+func (c *healthyCommand) Run(ctx context.Context, io streams) error {
+	client, err := c.client(io)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthyPatience)
+	defer cancel()
+	if err := client.healthy(ctx); err != nil {
+		fmt.Fprintln(io.err, oneLine(err.Error()))
+		return errNegative
+	}
+	fmt.Fprintln(io.out, "healthy")
+	return nil
+}
+
+func (c *adminClient) healthy(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/readyz", nil)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", redacted(c.base), err)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("no riskdex answers at %s: %w", redacted(c.base), err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusOK {
+		return nil
+	}
+	var state struct{ Reason string }
+	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&state); err != nil || state.Reason == "" {
+		return fmt.Errorf("%s answered %s to /readyz", redacted(c.base), res.Status)
+	}
+	return fmt.Errorf("it cannot accept deliveries: %s", state.Reason)
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// progress shows how far something is: as one line that changes on a terminal,
+// as a line now and then elsewhere, such as in a log. It is for one goroutine.
+type progress struct {
+	out   io.Writer
+	live  bool
+	last  string
+	shown time.Time
+}
+
+// plainEvery is how often a progress that is not on a terminal says something.
+const plainEvery = 5 * time.Second
+
+func newProgress(out io.Writer) *progress {
+	return &progress{out: out, live: isTerminal(out), shown: time.Now()}
+}
+
+// show shows a line in the place of the one before.
+func (p *progress) show(line string) {
+	if p.live {
+		p.last = clipped(line, max(terminalWidth(p.out)-1, 1))
+		fmt.Fprint(p.out, clearLine, p.last)
+		return
+	}
+	if time.Since(p.shown) >= plainEvery && line != p.last {
+		p.last, p.shown = line, time.Now()
+		fmt.Fprintln(p.out, line)
+	}
+}
+
+// clear takes the line away, before something else is written or at the end.
+func (p *progress) clear() {
+	if p.live && p.last != "" {
+		fmt.Fprint(p.out, clearLine)
+		p.last = ""
+	}
+}
+
+const clearLine = "\r\x1b[K"
+
+// percent tells a share, where the whole is known.
+func percent(done, total int64) string {
+	if total <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d%%)", min(100, 100*done/total))
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"riskdex/admin"
+	"riskdex/report"
+)
+
+// rebuildWatch shows how far rebuilds are until they end.
+type rebuildWatch struct {
+	client   *adminClient
+	progress *progress
+	started  map[report.Kind]time.Time // those that are watched and have not ended
+	failed   bool
+	stopped  bool
+}
+
+func (w *rebuildWatch) run(ctx context.Context) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		var list admin.Page[admin.Rebuild]
+		err := w.client.ask(ctx, http.MethodGet, "/api/rebuild", query(), nil, &list)
+		if err != nil {
+			w.progress.clear()
+			return err
+		}
+		w.look(list.Items)
+		if len(w.started) == 0 {
+			w.progress.clear()
+			return w.verdict()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (w *rebuildWatch) verdict() error {
+	switch {
+	case w.failed:
+		return errors.New("apps go on searching the old index, which stays up to date; mend the cause and rebuild again")
+	case w.stopped:
+		return errNegative
+	}
+	return nil
+}
+
+// look shows what is under way in one line, and what has ended in one of its own.
+func (w *rebuildWatch) look(list []admin.Rebuild) {
+	known := map[report.Kind]admin.Rebuild{}
+	for _, r := range list {
+		known[r.Kind] = r
+	}
+	var lines []string
+	for _, kind := range report.Kinds() {
+		started, watched := w.started[kind]
+		r, there := known[kind]
+		switch {
+		case !watched:
+		case there && r.Active && r.StartedAt.Equal(started):
+			lines = append(lines, rebuildLine(r))
+		default:
+			delete(w.started, kind)
+			w.progress.clear()
+			w.ended(kind, r, there && r.StartedAt.Equal(started))
+		}
+	}
+	if len(lines) > 0 {
+		w.progress.show(strings.Join(lines, "; "))
+	}
+}
+
+// ended says what became of a rebuild. known tells that r is that one.
+func (w *rebuildWatch) ended(kind report.Kind, r admin.Rebuild, known bool) {
+	switch {
+	case known && r.Done:
+		fmt.Fprintf(w.client.io.out, "%s: %s sent in %s; apps search %s\n", kind,
+			count(r.Total, "document", "documents"), r.EndedAt.Sub(r.StartedAt).Round(100*time.Millisecond), r.NewIndex)
+	case known && r.Phase == "stopped":
+		w.stopped = true
+		fmt.Fprintf(w.client.io.err, "%s: stopped\n", kind)
+	case known:
+		w.failed = true
+		fmt.Fprintf(w.client.io.err, "%s: %s: %s\n", kind, r.Phase, oneLine(r.Reason))
+	default:
+		w.stopped = true
+		fmt.Fprintf(w.client.io.err, "%s: riskdex has been started anew and begins the rebuild anew; to see how far it is: riskdex rebuild\n", kind)
+	}
+}
+
+func rebuildLine(r admin.Rebuild) string {
+	if r.Phase != "filling" || r.Remaining < 0 {
+		return fmt.Sprintf("%s: %s", r.Kind, r.Phase)
+	}
+	done := r.Total - r.Remaining
+	line := fmt.Sprintf("%s: %s of %s documents%s", r.Kind, humanize.Comma(int64(done)), humanize.Comma(int64(r.Total)), percent(int64(done), int64(r.Total)))
+	if r.SecondsLeft > 0 {
+		line += ", " + roughly(time.Duration(r.SecondsLeft*float64(time.Second))) + " left"
+	}
+	return line
+}
+
+// roughly tells a duration as people do.
+func roughly(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return "about " + count(max(1, int(d.Round(time.Second).Seconds())), "second", "seconds")
+	case d < 90*time.Minute:
+		return "about " + count(int(d.Round(time.Minute).Minutes()), "minute", "minutes")
+	}
+	return "about " + count(int(d.Round(time.Hour).Hours()), "hour", "hours")
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"riskdex/admin"
+)
+
+type refusedCommand struct {
+	List  refusedListCommand  `cmd:"" help:"List what was refused at the door and is kept, newest first."`
+	Show  refusedShowCommand  `cmd:"" help:"Show one with its body, and why it was refused."`
+	Retry refusedRetryCommand `cmd:"" help:"Deliver one once more as it is, or with an edited body; or all."`
+	Drop  refusedDropCommand  `cmd:"" help:"Forget one, or all."`
+}
+
+type refusedListCommand struct {
+	adminSettings
+	Kind   string `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"Only this kind."`
+	Reason string `name:"reason" placeholder:"REASON" help:"Only those refused for this reason, such as invalid_json."`
+	JSON   bool   `name:"json" help:"Print one JSON object a refusal."`
+}
+
+// Run lists.
+func (c *refusedListCommand) Run(ctx context.Context, io streams) error {
+	client, err := c.client(io)
+	if err != nil {
+		return err
+	}
+	lines, total := json.NewEncoder(io.out), 0
+	table := newTable("NUMBER", "WHEN", "CALL", "RECORD", "ID", "SIZE", "REASON", "DETAIL")
+	err = each(ctx, client, "/api/refused", "before", query("kind", c.Kind, "reason", c.Reason), func(r admin.Refusal) error {
+		total++
+		if c.JSON {
+			return lines.Encode(r)
+		}
+		id := ""
+		if r.ID != "" {
+			id = name(r.ID)
+		}
+		table.add(fmt.Sprint(r.Number), ago(r.At), r.Method+" "+r.Path, record(r.Position), id, sizeOf(r), r.Reason, r.Detail)
+		return nil
+	})
+	if err != nil || c.JSON {
+		return err
+	}
+	if total > 0 {
+		table.print(io.out)
+	}
+	fmt.Fprintln(io.out, count(total, "refusal kept", "refusals kept"))
+	return nil
+}
+
+// record tells which record of a delivery; nothing when it is all of it.
+func record(position int) string {
+	if position < 0 {
+		return ""
+	}
+	return fmt.Sprint(position)
+}
+
+func sizeOf(r admin.Refusal) string {
+	if r.Cut {
+		return bytesText(r.Bytes) + ", cut"
+	}
+	return bytesText(r.Bytes)
+}
+
+type refusedShowCommand struct {
+	adminSettings
+	Number int64 `arg:"" help:"Its number, as the list shows it."`
+	JSON   bool  `name:"json" xor:"form" help:"Print it as one JSON object."`
+	Body   bool  `name:"body" xor:"form" help:"Print its body alone, byte for byte unless on a terminal."`
+}
+
+// Run shows. Its error is errNegative when it is not there.
+func (c *refusedShowCommand) Run(ctx context.Context, io streams) error {
+	client, err := c.client(io)
+	if err != nil {
+		return err
+	}
+	var r admin.Refusal
+	if err := client.call(ctx, http.MethodGet, "/api/refused/delivery", query("number", fmt.Sprint(c.Number)), nil, &r); err != nil {
+		return err
+	}
+	switch {
+	case c.JSON:
+		return json.NewEncoder(io.out).Encode(r)
+	case c.Body:
+		return printBody(io.out, r.Raw())
+	}
+	paint := painter(useColour(io.out))
+	fmt.Fprintf(io.out, "%s\n", paint.text(bold, fmt.Sprintf("refusal %d", r.Number)))
+	call := r.Method + " " + r.Path
+	if r.Position >= 0 {
+		call += fmt.Sprintf(", record %d of it", r.Position)
+	}
+	facts := []string{"reason", r.Reason, "detail", r.Detail, "call", call, "when", agoAndAt(r.At), "size", sizeOf(r)}
+	if r.ID != "" {
+		facts = append(facts, "id", name(r.ID))
+	}
+	printFacts(io.out, facts...)
+	showBody(io.out, r.Raw())
+	fmt.Fprintf(io.out, "\ndeliver it once more with an edited body: riskdex refused retry %d --body FILE\n", r.Number)
+	return nil
+}
+
+type refusedRetryCommand struct {
+	adminSettings
+	refusedSelection
+	Body string `name:"body" placeholder:"FILE" help:"An edited body in place of the kept one; - is the standard input."`
+}
+
+// Run delivers again. Its error is errNegative when there is nothing to deliver,
+// or it is refused again.
+func (c *refusedRetryCommand) Run(ctx context.Context, io streams, in input) error {
+	q, err := c.query()
+	if err != nil {
+		return err
+	}
+	if c.All && c.Body != "" {
+		return errors.New("--body is for one: leave --all out, and give its number")
+	}
+	client, err := c.client(io)
+	if err != nil {
+		return err
+	}
+	method, path, body := http.MethodPost, "/api/refused/retry", []byte(nil)
+	if c.Body != "" {
+		method, path = http.MethodPut, "/api/refused/delivery"
+		if body, err = readBody(c.Body, in); err != nil {
+			return err
+		}
+	}
+	var done admin.Redelivered
+	if err := client.call(ctx, method, path, q, body, &done); err != nil {
+		return err
+	}
+	if done.Refused > 0 {
+		fmt.Fprintf(io.err, "%s again, and kept\n", count(done.Refused, "is refused", "are refused"))
+	}
+	if done.Overtaken > 0 {
+		fmt.Fprintf(io.err, "%s left alone: something newer has been delivered\n", count(done.Overtaken, "document", "documents"))
+	}
+	fmt.Fprintf(io.out, "%s accepted\n", count(done.Accepted, "document", "documents"))
+	if done.Refused > 0 || done.Deliveries == 0 {
+		return errNegative
+	}
+	return nil
+}
+
+type refusedDropCommand struct {
+	adminSettings
+	refusedSelection
+	Yes bool `name:"yes" help:"Do not ask."`
+}
+
+// Run drops. Its error is errNegative when there is nothing to drop.
+func (c *refusedDropCommand) Run(ctx context.Context, io streams, in input) error {
+	q, err := c.query()
+	if err != nil {
+		return err
+	}
+	if c.All {
+		if err := confirm(io, in, c.Yes, "Forget all these refusals? Their bodies are gone then."); err != nil {
+			return err
+		}
+	}
+	client, err := c.client(io)
+	if err != nil {
+		return err
+	}
+	return client.end(ctx, "/api/refused/drop", q, "dropped", "gone meanwhile")
+}

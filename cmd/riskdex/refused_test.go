@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+func TestRefusedCommands(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.send("PUT", "/cities/1", `{"title":"broken",}`)                                  // 1
+	p.send("POST", "/advisories", `[{"id":2,"title":"fine"},{"title":"\u001b[2J x"}]`) // 2
+	p.send("POST", "/countries", `{"id":3}`)                                           // 3
+	p.send("POST", "/cities", `{"id":4,"title":"old"`)                                 // 4
+
+	list := p.expect(exitDone, "", words("refused list"), "4 refusals kept", "invalid_json", "missing_id", "unknown_path", "PUT /cities/1")
+	if strings.Contains(list.out, "\x1b") {
+		t.Errorf("a control character in %q", list.out)
+	}
+	p.expect(exitDone, "", words("refused list --reason missing_id"), "1 refusal kept")
+	p.expect(exitDone, "", words("refused list --kind cities"), "2 refusals kept")
+	var numbers []int64
+	for line := range strings.Lines(p.expect(exitDone, "", words("refused list --json")).out) {
+		var r admin.Refusal
+		must(t, json.Unmarshal([]byte(line), &r))
+		numbers = append(numbers, r.Number)
+	}
+	if len(numbers) != 4 || numbers[0] != 4 || numbers[3] != 1 {
+		t.Errorf("listed as JSON: %v", numbers)
+	}
+	p.expect(exitDone, "", words("refused show 2"), "record 1", "missing_id", "refused retry 2")
+	if got := p.expect(exitDone, "", words("refused show 1 --body")).out; got != `{"title":"broken",}` {
+		t.Errorf("the body alone: %q", got)
+	}
+	p.expect(exitNegative, "", words("refused show 99"), "not there")
+
+	p.expect(exitNegative, "", words("refused retry 1"), "not JSON")
+	p.expect(exitNegative, "", words("refused retry 3"), "right path")
+	p.expect(exitNegative, "", words("refused retry --all"), "4 are refused again")
+	p.expect(exitDone, `{"title":"mended"}`, words("refused retry 1 --body -"), "1 document accepted")
+	p.expect(exitDone, `{"id":"9","title":"with an id"}`, words("refused retry 2 --body -"), "1 document accepted")
+	p.send("PUT", "/cities/4", `{"id":4,"title":"new"}`)
+	p.expect(exitDone, `{"id":4,"title":"old"}`, words("refused retry 4 --body -"), "0 documents accepted", "left alone")
+	p.drained()
+	cities, advisories := p.indexed(report.Cities), p.indexed(report.Advisories)
+	if string(cities["1"]) != `{"title":"mended"}` || string(cities["4"]) != `{"id":4,"title":"new"}` || string(advisories["9"]) != `{"id":"9","title":"with an id"}` {
+		t.Errorf("the index has %s and %s", cities, advisories)
+	}
+	p.expect(exitDone, "", words("refused list"), "1 refusal kept")
+	p.expect(exitDone, "", words("refused drop 3"), "1 dropped")
+	p.expect(exitNegative, "", words("refused drop --all --yes"), "nothing to do")
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"riskdex/admin"
+)
+
+// deadSelection names one dead letter or many.
+type deadSelection struct {
+	Of   string `arg:"" optional:"" name:"kind" enum:",cities,advisories,special-reports" default:"" help:"Its kind: cities, advisories or special-reports."`
+	ID   string `arg:"" optional:"" help:"Its id."`
+	All  bool   `name:"all" help:"All dead letters, or with --kind and --type all of these."`
+	Kind string `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"With --all: only this kind."`
+	Type string `name:"type" placeholder:"TYPE" help:"With --all: only those with this error type."`
+}
+
+func (s deadSelection) query() (url.Values, error) {
+	switch {
+	case s.All && s.Of != "":
+		return nil, errors.New("--all is for no document in particular: leave out either")
+	case s.All:
+		return query("all", "true", "kind", s.Kind, "type", s.Type), nil
+	case s.Kind != "" || s.Type != "":
+		return nil, errors.New("--kind and --type select among all: add --all")
+	case s.Of == "" || s.ID == "":
+		return nil, errors.New("name a kind and an id, or --all")
+	}
+	return query("kind", s.Of, "id", s.ID), nil
+}
+
+// refusedSelection names one refusal or many.
+type refusedSelection struct {
+	Number int64  `arg:"" optional:"" help:"Its number, as the list shows it."`
+	All    bool   `name:"all" help:"All refusals, or with --kind and --reason all of these."`
+	Kind   string `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"With --all: only this kind."`
+	Reason string `name:"reason" placeholder:"REASON" help:"With --all: only those refused for this reason."`
+}
+
+func (s refusedSelection) query() (url.Values, error) {
+	switch {
+	case s.All && s.Number != 0:
+		return nil, errors.New("--all is for no refusal in particular: leave out either")
+	case s.All:
+		return query("all", "true", "kind", s.Kind, "reason", s.Reason), nil
+	case s.Kind != "" || s.Reason != "":
+		return nil, errors.New("--kind and --reason select among all: add --all")
+	case s.Number <= 0:
+		return nil, errors.New("give the number of one, as the list shows it, or --all")
+	}
+	return query("number", strconv.FormatInt(s.Number, 10)), nil
+}
+
+// end retries or drops, and tells what came of it.
+func (c *adminClient) end(ctx context.Context, path string, q url.Values, done, skipped string) error {
+	var ended admin.Ended
+	if err := c.call(ctx, http.MethodPost, path, q, nil, &ended); err != nil {
+		return err
+	}
+	if ended.Skipped > 0 {
+		fmt.Fprintf(c.io.err, "%d left as they are: %s\n", ended.Skipped, skipped)
+	}
+	if ended.Done == 0 {
+		fmt.Fprintln(c.io.err, "nothing to do")
+		return errNegative
+	}
+	fmt.Fprintf(c.io.out, "%d %s\n", ended.Done, done)
+	return nil
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+// fill delivers so many cities and waits until they are in the index.
+func (p *process) fill(cities int) {
+	p.t.Helper()
+	var list []string
+	for i := range cities {
+		list = append(list, cityBody(i, "text"))
+	}
+	p.send("POST", "/cities", "["+strings.Join(list, ",")+"]")
+	p.drained()
+}
+
+// behind returns the index behind the alias of a kind.
+func (p *process) behind(kind report.Kind) string {
+	p.t.Helper()
+	var indices map[string]any
+	p.ask("GET", "/_alias/"+p.prefix+string(kind), "", &indices)
+	for index := range indices {
+		return strings.TrimPrefix(index, p.prefix)
+	}
+	return ""
+}
+
+func TestRebuildCommand(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.fill(200)
+	p.expect(exitNegative, "", words("rebuild cities --stop"), "no rebuild")
+	p.expect(exitDone, "", words("rebuild cities"), "200 documents", "cities-v2")
+	if got := p.behind(report.Cities); got != "cities-v2" {
+		t.Errorf("apps search %s", got)
+	}
+	if n := len(p.indexed(report.Cities)); n != 200 {
+		t.Errorf("%d documents", n)
+	}
+	p.expect(exitDone, "", words("rebuild"), "cities-v3", "advisories-v2", "special-reports-v2")
+	p.expect(exitDone, "", words("rebuild advisories --detach"), "started")
+	eventually(t, "the rebuild that nobody waits for ends", func() bool { return p.behind(report.Advisories) == "advisories-v3" })
+}
+
+// TestRebuildGoesOnWithoutItsWatcher interrupts the command, and not the rebuild:
+// the index is held so that it cannot end before.
+func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.fill(10)
+	// Whatever is to be sent waits while the index may not be written to.
+	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
+	p.send("PUT", "/cities/1", `{"title":"waits"}`)
+	eventually(t, "the index is held", func() bool { return sum(p.metrics(), "riskdex_held") > 0 })
+	watcher := p.begin("rebuild", "cities")
+	eventually(t, "the rebuild has begun", func() bool {
+		return strings.Contains(p.command("", "rebuild", "cities", "--detach").errs, "under way already")
+	})
+	must(t, watcher.cmd.Process.Signal(syscall.SIGINT))
+	if got := watcher.wait(); got.status != exitNegative || !strings.Contains(got.errs, "goes on") || !strings.Contains(got.errs, "--stop") {
+		t.Errorf("interrupted: %+v", got)
+	}
+	watcher = p.begin("rebuild", "cities")
+	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
+	if got := watcher.wait(); got.status != exitDone || !strings.Contains(got.out, "cities-v2") {
+		t.Errorf("watched again: %+v", got)
+	}
+}
+
+func TestRebuildStopped(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.fill(10)
+	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
+	p.send("PUT", "/cities/1", `{"title":"waits"}`)
+	eventually(t, "the index is held", func() bool { return sum(p.metrics(), "riskdex_held") > 0 })
+	watcher := p.begin("rebuild", "cities")
+	eventually(t, "it can be stopped", func() bool { return p.command("", "rebuild", "cities", "--stop").status == exitDone })
+	if got := watcher.wait(); got.status != exitNegative || !strings.Contains(got.errs, "stopped") {
+		t.Errorf("while it was stopped: %+v", got)
+	}
+	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
+	p.drained()
+	if got := p.behind(report.Cities); got != "cities-v1" {
+		t.Errorf("apps search %s", got)
+	}
+}
+
+func TestVerifyCommand(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.fill(50)
+	p.send("DELETE", "/cities/49", "")
+	p.drained()
+	p.expect(exitDone, "", words("verify"), "cities: 50 documents in the journal", "nothing differs", "special-reports")
+	index := "/" + p.prefix + "cities-v1/_doc/"
+	p.ask("DELETE", index+"7", "", nil)
+	p.ask("PUT", index+"stranger", `{"title":"planted"}`, nil)
+
+	p.expect(exitNegative, "", words("verify cities"), "missing  cities 7", "foreign  cities stranger", "1 missing, 0 stale, 1 foreign")
+	var lines []map[string]any
+	for line := range strings.Lines(p.expect(exitNegative, "", words("verify --json cities")).out) {
+		var v map[string]any
+		must(t, json.Unmarshal([]byte(line), &v))
+		lines = append(lines, v)
+	}
+	if len(lines) != 3 || lines[2]["documents"] != 50.0 || lines[2]["missing"] != 1.0 {
+		t.Errorf("as JSON: %v", lines)
+	}
+	p.expect(exitDone, "", words("verify --repair cities"), "2 mended")
+	p.expect(exitDone, "", words("verify cities"), "nothing differs")
+	found := p.indexed(report.Cities)
+	if len(found) != 49 || found["7"] == nil || found["stranger"] != nil {
+		t.Errorf("after the repair the index has %d documents", len(found))
+	}
+
+	p.ask("POST", "/"+p.prefix+"advisories-v1/_close", "", nil)
+	p.expect(exitFailed, "", words("verify"), "advisories: not compared", "closed", "special-reports: 0 documents")
+	p.ask("POST", "/"+p.prefix+"advisories-v1/_open", "", nil)
+}
+
+func TestBackupCommand(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.fill(20)
+	file := filepath.Join(t.TempDir(), "copy.db")
+	backup := []string{"backup", file, "--journal", p.journal}
+	p.expect(exitDone, "", backup, "20 records, checked")
+	p.expect(exitFailed, "", backup, "overwrites nothing")
+	p.send("PUT", "/cities/1", `{"title":"later"}`)
+	p.drained()
+	p.kill()
+
+	// A riskdex on the copy fills a cluster that has nothing, as far as this
+	// prefix goes.
+	restored := newProcess(t, p.elasticsearch)
+	must(t, os.Rename(file, restored.journal))
+	restored.start()
+	eventually(t, "there is an index to compare", func() bool { return restored.command("", "verify").status == exitDone })
+	restored.drained()
+	found := restored.indexed(report.Cities)
+	if len(found) != 20 || string(found["1"]) != cityBody(1, "text") {
+		t.Errorf("%d documents, of which 1 is %s", len(found), found["1"])
+	}
+	restored.expect(exitDone, "", words("verify"), "20 documents in the journal")
+}

@@ -1,0 +1,54 @@
+package dashboards
+
+func freshness() row {
+	return row{200, "Lag and freshness", "lag-and-freshness", []panel{
+		{
+			id: 201, title: "Lag by kind", shape: lines, unit: "s", width: 12,
+			description: "For how long the index has lacked the change that it has lacked longest. It rises by one second a second while that change waits, and is true after a restart and while Elasticsearch is away.",
+			queries:     []query{{`max by (kind) (riskdex_lag_seconds{@kind})`, "{{kind}}"}},
+			limits:      []limit{{120, warning}, {900, bad}},
+			alerts:      []string{"RiskdexLagging", "RiskdexLaggingBadly"},
+		},
+		{
+			id: 202, title: "Pending by kind", shape: lines, unit: "short", width: 12,
+			description: "Changes that are accepted and not settled yet. A backlog that shrinks is being worked off; one that grows while Elasticsearch is up is more than it takes.",
+			queries:     []query{{`max by (kind) (riskdex_changes_pending{@kind})`, "{{kind}}"}},
+			limits:      []limit{{10_000, notice}},
+		},
+		{
+			id: 203, title: "Probe: accepted to found", shape: lines, unit: "s", width: 8,
+			description: "How long a probe document took from acceptance until a search found it. It goes the whole way that a delivery goes, so it includes the refresh of the index.",
+			queries: []query{
+				{quantile("0.5", "riskdex_searchable_seconds", "@", ""), "half within"},
+				{quantile("0.95", "riskdex_searchable_seconds", "@", ""), "95 % within"},
+			},
+			limits: []limit{{30, notice}},
+		},
+		{
+			id: 204, title: "Newest probe waiting", shape: lines, unit: "s", width: 8,
+			description: "For how long the newest probe document has been waiting to be found. 0 when it was found.",
+			queries:     []query{{`max by (instance) (riskdex_probe_unsearchable_seconds{@})`, "{{instance}}"}},
+			limits:      []limit{{30, notice}, {120, bad}},
+			alerts:      []string{"RiskdexNotSearchable"},
+		},
+		{
+			id: 205, title: "Probes found", shape: lines, unit: "cpm", width: 8,
+			description: "Probe documents found by a search, a minute. A line at 0 means that nobody checks whether search sees what is written.",
+			queries:     []query{{`60 * sum by (instance) (rate(riskdex_searchable_seconds_count{@}[$__rate_interval]))`, "{{instance}}"}},
+			limits:      []limit{{0, warning}, {0.01, good}},
+			alerts:      []string{"RiskdexProbeStopped"},
+		},
+		{
+			id: 206, title: "Accepted to settled, half within", shape: lines, unit: "s", width: 12, log: true,
+			description: "Half of the changes were settled within this time. After an absence of Elasticsearch it shows how long the backlog had waited.",
+			queries:     []query{{quantile("0.5", "riskdex_settle_seconds", "@kind", "kind"), "{{kind}}"}},
+			limits:      []limit{{120, warning}},
+		},
+		{
+			id: 207, title: "Accepted to settled, 99 % within", shape: lines, unit: "s", width: 12, log: true,
+			description: "All but one in a hundred changes were settled within this time.",
+			queries:     []query{{quantile("0.99", "riskdex_settle_seconds", "@kind", "kind"), "{{kind}}"}},
+			limits:      []limit{{120, warning}},
+		},
+	}}
+}

@@ -1,0 +1,21 @@
+// Command generate writes riskdex.json, the dashboard as Grafana reads it, into
+// the current folder.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"riskdex/dashboards"
+)
+
+func main() {
+	text, err := dashboards.JSON()
+	if err == nil {
+		err = os.WriteFile("riskdex.json", text, 0o644)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot write the dashboard:", err)
+		os.Exit(1)
+	}
+}

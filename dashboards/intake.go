@@ -1,0 +1,60 @@
+package dashboards
+
+func intake() row {
+	return row{300, "Intake", "intake", []panel{
+		{
+			id: 301, title: "Deliveries by kind", shape: lines, unit: "reqps", width: 8, stacked: true,
+			description: "Requests answered, by kind of content. The kind none is a path that is no call of the interface.",
+			queries:     []query{{`sum by (kind) (rate(riskdex_deliveries_total{@kind}[$__rate_interval]))`, "{{kind}}"}},
+		},
+		{
+			id: 302, title: "Deliveries by method", shape: lines, unit: "reqps", width: 8, stacked: true,
+			description: "POST creates, PUT updates or corrects, DELETE removes; other is no call of the interface.",
+			queries:     []query{{`sum by (method) (rate(riskdex_deliveries_total{@kind}[$__rate_interval]))`, "{{method}}"}},
+		},
+		{
+			id: 303, title: "Deliveries by answer", shape: lines, unit: "reqps", width: 8, stacked: true,
+			description: "202 is durable. 4xx is refused, and the sender has to change something. 503 could not be made durable, and the sender has to try again.",
+			queries:     []query{{`sum by (code) (rate(riskdex_deliveries_total{@kind}[$__rate_interval]))`, "{{code}}"}},
+		},
+		{
+			id: 304, title: "Turned away", shape: lines, unit: "reqps", width: 8,
+			description: "Deliveries answered with 5xx. The publisher still has them; whether it sends them again is in its hands.",
+			queries:     []query{{`sum by (code) (rate(riskdex_deliveries_total{@kind, code=~"5.."}[$__rate_interval]))`, "{{code}}"}},
+			limits:      []limit{{0.001, bad}},
+			alerts:      []string{"RiskdexNotAccepting"},
+		},
+		{
+			id: 305, title: "Accepted in six hours", shape: lines, unit: "short", width: 8,
+			description: "Deliveries accepted in the six hours before each moment. What is usual differs from feed to feed: the alert compares with the week before.",
+			queries:     []query{{`sum(increase(riskdex_deliveries_total{@kind, code="202"}[6h]))`, "accepted"}},
+			limits:      []limit{{0, warning}, {1, good}},
+			alerts:      []string{"RiskdexSilent"},
+		},
+		{
+			id: 306, title: "Changes accepted", shape: lines, unit: "cps", width: 8, stacked: true,
+			description: "Documents to be indexed or deleted that were made durable. One delivery may carry many.",
+			queries:     []query{{`sum by (kind, op) (max by (job, kind, op) (rate(riskdex_changes_accepted_total{@kind}[$__rate_interval])))`, "{{kind}} {{op}}"}},
+		},
+		{
+			id: 307, title: "Refused by reason", shape: lines, unit: "short", width: 12,
+			description: "Deliveries and records refused at the door within half an hour, for a call of the interface. Each is a report that search does not show.",
+			queries:     []query{{`sum by (kind, reason) (increase(riskdex_changes_refused_total{@kind, kind!="none"}[30m])) > 0`, "{{kind}} {{reason}}"}},
+			limits:      []limit{{1, warning}},
+			alerts:      []string{"RiskdexRefusing"},
+		},
+		{
+			id: 308, title: "Calls of no interface", shape: lines, unit: "short", width: 6,
+			description: "Requests within half an hour for a path or with a method that is no call of the interface: a publisher that points to the wrong place, or a stranger.",
+			queries:     []query{{`sum by (reason) (increase(riskdex_changes_refused_total{@, kind="none"}[30m]))`, "{{reason}}"}},
+			limits:      []limit{{20, warning}},
+			alerts:      []string{"RiskdexUnknownCalls"},
+		},
+		{
+			id: 309, title: "Refusals kept", shape: lines, unit: "short", width: 6,
+			description: "Refused deliveries and records that can be inspected with `riskdex refused`. They are kept within bounds; the oldest go first.",
+			queries:     []query{{`max by (job) (riskdex_refusals_kept{@})`, "kept"}},
+			limits:      []limit{{1, notice}},
+		},
+	}}
+}

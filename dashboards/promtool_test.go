@@ -1,0 +1,93 @@
+package dashboards
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// promtool runs Prometheus' own tool. Where it is missing the test is skipped,
+// but not in CI.
+func promtool(t *testing.T, args ...string) {
+	t.Helper()
+	path, err := exec.LookPath("promtool")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("promtool is missing: apt-get install prometheus")
+		}
+		t.Skip("promtool is missing: apt-get install prometheus")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, path, args...).CombinedOutput(); err != nil {
+		t.Errorf("promtool %v: %v\n%s", args, err, out)
+	}
+}
+
+func TestPromtoolTakesTheRules(t *testing.T) { promtool(t, "check", "rules", "rules.yml") }
+
+func TestAlertsFireAndClear(t *testing.T) {
+	for _, path := range ruleTests(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) { promtool(t, "test", "rules", path) })
+	}
+}
+
+func ruleTests(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob("rulestest/*.yml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no tests of the rules: %v", err)
+	}
+	return paths
+}
+
+// Every alert is seen firing in some test, and is quiet again later in it.
+func TestEveryAlertIsTested(t *testing.T) {
+	firing := regexp.MustCompile(`ALERTS\{alertname="(\w+)"(,alertstate="firing")?\}`)
+	type state struct{ fired, cleared bool }
+	seen := map[string]state{}
+	for _, path := range ruleTests(t) {
+		var f struct {
+			Tests []struct {
+				PromqlExprTest []struct {
+					Expr       string
+					ExpSamples []any `yaml:"exp_samples"`
+				} `yaml:"promql_expr_test"`
+			}
+		}
+		if err := yaml.Unmarshal(read(t, path), &f); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, test := range f.Tests {
+			here := map[string]state{}
+			for _, look := range test.PromqlExprTest {
+				m := firing.FindStringSubmatch(look.Expr)
+				if m == nil {
+					continue
+				}
+				s := here[m[1]]
+				switch {
+				case len(look.ExpSamples) == 0:
+					s.cleared = s.cleared || s.fired
+				case m[2] != "": // and not only about to fire
+					s.fired = true
+				}
+				here[m[1]] = s
+			}
+			for name, s := range here {
+				seen[name] = state{seen[name].fired || s.fired, seen[name].cleared || s.cleared}
+			}
+		}
+	}
+	for name := range alerts(t) {
+		if s := seen[name]; !s.fired || !s.cleared {
+			t.Errorf("%s: a test has seen it fire: %t, and clear after that: %t", name, s.fired, s.cleared)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package dashboards
+
+import "strings"
+
+// selectors writes out what `@…` stands for in a query.
+var selectors = strings.NewReplacer(
+	"@kind", `job=~"$job", instance=~"$instance", kind=~"$kind"`,
+	"@index", `job=~"$job", instance=~"$instance", index=~".*$kind"`,
+	"@", `job=~"$job", instance=~"$instance"`,
+)
+
+// Query is one query of the dashboard.
+type Query struct {
+	Panel  int    // id, 0 for the dashboard's own variables and annotations
+	Title  string // of the panel, or the name of the variable or annotation
+	Legend string // as Grafana writes it, with {{label}}
+	Expr   string // PromQL
+}
+
+// Values are what the dashboard's variables stand for in a query. Those that
+// are empty stand for what a fresh dashboard has: everything, over five
+// minutes.
+type Values struct {
+	Job, Instance, Kind string // regular expressions
+	Window              string // of a rate or an increase, such as "5m"
+}
+
+// Queries returns every query of the dashboard with its variables replaced, so
+// that Prometheus takes it. The queries of variables are the selectors whose
+// labels they list.
+func Queries(v Values) []Query {
+	replace := v.replacer()
+	var out []Query
+	add := func(panel int, title, legend, expr string) {
+		out = append(out, Query{panel, title, legend, replace.Replace(expr)})
+	}
+	for _, v := range kindsOfSeries() {
+		add(0, v.name, "", v.selector)
+	}
+	for _, a := range marks() {
+		add(0, a.name, a.text, a.expr)
+	}
+	for _, r := range rows() {
+		for _, p := range r.panels {
+			for _, q := range p.queries {
+				add(p.id, p.title, q.legend, selectors.Replace(q.expr))
+			}
+		}
+	}
+	return out
+}
+
+func (v Values) replacer() *strings.Replacer {
+	or := func(value, otherwise string) string {
+		if value == "" {
+			return otherwise
+		}
+		return value
+	}
+	window := or(v.Window, "5m")
+	return strings.NewReplacer(
+		"$__rate_interval", window, "$__interval", window, "$__range", window,
+		"$job", or(v.Job, everything), "$instance", or(v.Instance, everything), "$kind", or(v.Kind, everything),
+	)
+}
+
+// everything is what the choice "All" of a variable stands for: whatever has
+// the label.
+const everything = ".+"
+
+// variable is a choice that the dashboard offers: the values of a label.
+type variable struct {
+	name, label string
+	selector    string // the series that have the label
+}
+
+// kindsOfSeries are the choices, each from what the ones before it leave. They
+// come from metrics that every riskdex has at all times.
+func kindsOfSeries() []variable {
+	return []variable{
+		{"job", "Job", `riskdex_elasticsearch_up`},
+		{"instance", "Instance", `riskdex_elasticsearch_up{job=~"$job"}`},
+		{"kind", "Kind", `riskdex_bulk_seconds_count{job=~"$job", instance=~"$instance"}`},
+	}
+}
+
+// mark is an event that is drawn as a vertical line in every panel.
+type mark struct {
+	name, text, expr, color string
+}
+
+func marks() []mark {
+	return []mark{
+		{"Alerts", "{{alertname}} {{kind}}{{index}}", `ALERTS{alertname=~"Riskdex.+", alertstate="firing", job=~"$job|", instance=~"$instance|", kind=~"$kind|"}`, bad},
+		{"Starts", "{{instance}} started", `changes(process_start_time_seconds{job=~"$job", instance=~"$instance"}[2m]) > 0`, neutral},
+	}
+}

@@ -1,0 +1,276 @@
+package dashboards
+
+import (
+	"io"
+	"maps"
+	"math"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template"
+	"time"
+
+	"github.com/prometheus/prometheus/promql/parser"
+	"go.yaml.in/yaml/v3"
+)
+
+type ruleFile struct {
+	Groups []struct {
+		Name  string
+		Rules []rule
+	}
+}
+
+type rule struct {
+	Record, Alert, Expr string
+	For                 string
+	Labels, Annotations map[string]string
+}
+
+func rules(t *testing.T) ruleFile {
+	t.Helper()
+	var f ruleFile
+	if err := yaml.Unmarshal(read(t, "rules.yml"), &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func alerts(t *testing.T) map[string]rule {
+	t.Helper()
+	out := map[string]rule{}
+	for _, g := range rules(t).Groups {
+		for _, r := range g.Rules {
+			if r.Alert == "" {
+				continue
+			}
+			if _, twice := out[r.Alert]; twice {
+				t.Errorf("the alert %s is there twice", r.Alert)
+			}
+			out[r.Alert] = r
+		}
+	}
+	if len(out) == 0 {
+		t.Fatal("rules.yml has no alerts")
+	}
+	return out
+}
+
+// runbookSections returns the anchors of docs/operations.md as they are made
+// from its headings.
+func runbookSections(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(string(read(t, "../docs/operations.md")), -1) {
+		anchor := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		anchor = strings.ReplaceAll(anchor, " ", "-")
+		if out[anchor] {
+			t.Errorf("docs/operations.md has two sections %q", anchor)
+		}
+		out[anchor] = true
+	}
+	return out
+}
+
+func TestAlertsAreComplete(t *testing.T) {
+	sections := runbookSections(t)
+	pointing := map[string]int{} // alert to the panel that says it is its own
+	for _, p := range board(t).graphs() {
+		for _, l := range p.Links {
+			if alert, ok := strings.CutPrefix(l.Title, "Runbook: "); ok {
+				pointing[alert] = p.ID
+			}
+		}
+	}
+	for name, r := range alerts(t) {
+		if !strings.HasPrefix(name, "Riskdex") || !slices.Contains([]string{"critical", "warning"}, r.Labels["severity"]) {
+			t.Errorf("%s: want a name that begins with Riskdex, and the severity critical or warning; got %q", name, r.Labels["severity"])
+		}
+		if r.Annotations["summary"] == "" || !strings.HasSuffix(r.Annotations["description"], ".") {
+			t.Errorf("%s has no summary, or no description in sentences", name)
+		}
+		if got := r.Annotations["runbook_url"]; got != "docs/operations.md#"+Section(name) || !sections[Section(name)] {
+			t.Errorf("%s: docs/operations.md has no section for it, or runbook_url is another: %q", name, got)
+		}
+		id, err := strconv.Atoi(r.Annotations["__panelId__"])
+		if err != nil || pointing[name] != id || r.Annotations["__dashboardUid__"] != UID {
+			t.Errorf("%s points to panel %q of %q; of the panels %d says that the alert is its own", name,
+				r.Annotations["__panelId__"], r.Annotations["__dashboardUid__"], pointing[name])
+		}
+		if !strings.HasPrefix(r.Annotations["dashboard_url"]+"&", Link(id)+"&") {
+			t.Errorf("%s: dashboard_url %q is not %q", name, r.Annotations["dashboard_url"], Link(id))
+		}
+		delete(pointing, name)
+	}
+	for name := range pointing {
+		t.Errorf("a panel points to the alert %s, which does not exist", name)
+	}
+}
+
+// The runbook has no sections for alerts that are gone.
+func TestRunbookKnowsNoOtherAlerts(t *testing.T) {
+	known := map[string]bool{}
+	for name := range alerts(t) {
+		known[Section(name)] = true
+	}
+	for section := range runbookSections(t) {
+		if strings.HasPrefix(section, "riskdex") && !known[section] {
+			t.Errorf("docs/operations.md has a section %q, and no alert is called so", section)
+		}
+	}
+}
+
+// The texts of an alert can be written, and only with labels that it has.
+func TestAlertTexts(t *testing.T) {
+	nothing := func(v any) string { return "x" }
+	functions := template.FuncMap{"humanize": nothing, "humanize1024": nothing, "humanizeDuration": nothing, "humanizePercentage": nothing}
+	for name, r := range alerts(t) {
+		labels := map[string]string{}
+		for _, label := range labelsOf(t, parse(t, located{name, r.Expr})) {
+			labels[label] = "x"
+		}
+		for part, text := range r.Annotations {
+			tmpl, err := template.New(name).Option("missingkey=error").Funcs(functions).
+				Parse(`{{$labels := .Labels}}{{$value := .Value}}` + text)
+			if err == nil {
+				err = tmpl.Execute(io.Discard, map[string]any{"Labels": labels, "Value": math.Pi})
+			}
+			if err != nil {
+				t.Errorf("%s: %s: %v; it has the labels %v", name, part, err, slices.Sorted(maps.Keys(labels)))
+			}
+		}
+		u, err := url.Parse(r.Annotations["dashboard_url"])
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for variable := range u.Query() {
+			if variable != "viewPanel" && !slices.Contains([]string{"var-job", "var-instance", "var-kind"}, variable) {
+				t.Errorf("%s: the dashboard has no choice %q", name, variable)
+			}
+		}
+	}
+}
+
+// The value from which on an alert fires is drawn in its panel.
+func TestAlertsAndPanelsHaveTheSameLimits(t *testing.T) {
+	drawn := map[string][]float64{}
+	for _, p := range board(t).graphs() {
+		for _, s := range p.FieldConfig.Defaults.Thresholds.Steps[1:] {
+			drawn[strconv.Itoa(p.ID)] = append(drawn[strconv.Itoa(p.ID)], *s.Value)
+		}
+	}
+	checked := 0
+	for name, r := range alerts(t) {
+		expr, ok := outermost(parse(t, located{name, r.Expr})).(*parser.BinaryExpr)
+		if !ok || !expr.Op.IsComparisonOperator() {
+			continue
+		}
+		n, ok := expr.RHS.(*parser.NumberLiteral)
+		if !ok || n.Val == 0 { // more than none: whatever the panel draws
+			continue
+		}
+		checked++
+		if !slices.Contains(drawn[r.Annotations["__panelId__"]], n.Val) {
+			t.Errorf("%s fires at %v, and its panel draws %v", name, n.Val, drawn[r.Annotations["__panelId__"]])
+		}
+	}
+	if checked < 10 {
+		t.Errorf("only %d alerts have a limit that could be compared", checked)
+	}
+}
+
+// outermost goes down the left side of and, or, unless.
+func outermost(expr parser.Expr) parser.Expr {
+	for {
+		switch e := expr.(type) {
+		case *parser.ParenExpr:
+			expr = e.Expr
+		case *parser.BinaryExpr:
+			if !e.Op.IsSetOperator() {
+				return e
+			}
+			expr = e.LHS
+		default:
+			return e
+		}
+	}
+}
+
+// A moment's gap in what is scraped, or one bad answer, wakes nobody: an alert
+// either waits, or looks back over a window by itself.
+func TestAlertsWait(t *testing.T) {
+	for name, r := range alerts(t) {
+		if r.For != "" {
+			if d, err := time.ParseDuration(r.For); err != nil || d < time.Minute {
+				t.Errorf("%s waits for %q", name, r.For)
+			}
+			continue
+		}
+		window := time.Duration(0)
+		inspect(parse(t, located{name, r.Expr}), func(_ *parser.VectorSelector, around []parser.Node) {
+			_, over := function(around)
+			window = max(window, over)
+		})
+		if window < 10*time.Minute {
+			t.Errorf("%s fires at once, and looks back over %v only", name, window)
+		}
+	}
+}
+
+func TestRulesUseRatesRightly(t *testing.T) {
+	for _, g := range rules(t).Groups {
+		for _, r := range g.Rules {
+			name := r.Record + r.Alert
+			inspect(parse(t, located{name, r.Expr}), func(s *parser.VectorSelector, around []parser.Node) {
+				over, _ := function(around)
+				if !isCounter(s.Name) || over == "rate" || over == "increase" {
+					return
+				}
+				switch name {
+				case "job_instance_kind:riskdex_changes_unaccounted:diff", // of one scrape, compared with each other
+					"RiskdexProbeStopped": // in the life of this process
+				default:
+					t.Errorf("%s: the counter %s is not under rate or increase", name, s.Name)
+				}
+			})
+		}
+	}
+}
+
+// What the runbook says to look for in the log is what riskdex writes there.
+func TestRunbookQuotesTheLog(t *testing.T) {
+	var code strings.Builder
+	for _, folder := range []string{"admin", "cmd/riskdex", "indexer", "journal", "mappings", "receiver"} {
+		paths, err := filepath.Glob("../" + folder + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if !strings.HasSuffix(path, "_test.go") {
+				code.Write(read(t, path))
+			}
+		}
+	}
+	quoted := 0
+	for line := range strings.Lines(string(read(t, "../docs/operations.md"))) {
+		if _, after, ok := strings.Cut(line, "log"); ok {
+			for _, m := range regexp.MustCompile("`([a-z][^`]*)`").FindAllStringSubmatch(after, -1) {
+				if !strings.Contains(m[1], " ") || strings.HasPrefix(m[1], "riskdex ") && m[1] != "riskdex serves" || strings.HasPrefix(m[1], "curl ") {
+					continue // a name or a command
+				}
+				if !strings.Contains(code.String(), m[1]) {
+					t.Errorf("riskdex never logs %q", m[1])
+				}
+				quoted++
+			}
+		}
+	}
+	if quoted < 8 {
+		t.Errorf("only %d lines of the log were found in the runbook", quoted)
+	}
+}

@@ -1,0 +1,283 @@
+package indexer_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/indexer"
+	"riskdex/internal/elastic"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+// ownServer is an Elasticsearch with security on and low limits, for tests that
+// need to break, restart or reconfigure it.
+type ownServer struct {
+	*elastic.Server
+	options elastic.Options
+}
+
+// The one who may do everything there.
+const admin, adminPassword = "admin", "correct horse"
+
+// What others may do.
+const (
+	mayRead    = `{"indices":[{"names":["*"],"privileges":["read","view_index_metadata"]}]}`
+	mayNothing = `{}`
+	mayWrite   = `{"cluster":["manage_index_templates","monitor"],"indices":[{"names":["*"],"privileges":["all"]}]}`
+)
+
+func startOwnServer(t *testing.T) *ownServer {
+	t.Helper()
+	o := elastic.Options{Home: elastictest.Home(t), Security: &elastic.Security{Users: map[string]elastic.User{}, Roles: map[string]string{}}, Settings: map[string]string{
+		"http.max_content_length":        "1mb",
+		"indexing_pressure.memory.limit": "800kb",
+	}}
+	o.Security.Users[admin] = elastic.User{Password: adminPassword, Role: elastic.Superuser}
+	s := &ownServer{elastictest.Start(t, o), o}
+	s.options.Port = s.Port()
+	return s
+}
+
+// let gives a user a password and a role of its own. The server needs a moment
+// to notice.
+func (s *ownServer) let(t *testing.T, user, password, role string) {
+	t.Helper()
+	s.options.Security.Users[user] = elastic.User{Password: password, Role: user}
+	s.options.Security.Roles[user] = role
+	must(t, s.SetSecurity(*s.options.Security))
+}
+
+// as returns the server's address with credentials in it.
+func (s *ownServer) as(user, password string) string {
+	u, err := url.Parse(s.URL())
+	if err != nil {
+		panic(err)
+	}
+	u.User = url.UserPassword(user, password)
+	return u.String()
+}
+
+// restart ends the server, as a power cut would or in order, and starts it again
+// on the same data and port.
+func (s *ownServer) restart(t *testing.T, abruptly bool) {
+	t.Helper()
+	if abruptly {
+		s.Kill()
+	} else {
+		must(t, s.Stop())
+	}
+	s.Server = elastictest.Start(t, s.options)
+}
+
+// TestOnAServerOfItsOwn has everything that needs one, because a server takes
+// long to start.
+func TestOnAServerOfItsOwn(t *testing.T) {
+	s := startOwnServer(t)
+	t.Run("answers are judged rightly", func(t *testing.T) { testAnswers(t, s) })
+	t.Run("held until credentials are right", func(t *testing.T) { testSecurityHeals(t, s) })
+	t.Run("held until more fields are allowed", func(t *testing.T) { testFieldLimitHeals(t, s) })
+	t.Run("deleted stays deleted", func(t *testing.T) { testDeletedStaysDeleted(t, s) })
+}
+
+// asked is one bulk of one change, and what it must be judged to be.
+type asked struct {
+	setup   []string // requests "METHOD /path body" that come before; %s is a name of the row's own
+	undo    []string // requests that come after
+	query   string   // require_alias=true by default
+	path    string   // /%s/_bulk by default
+	user    string   // "name:password"; the administrator by default
+	action  string   // the line for the document "1"
+	op      report.Op
+	doc     string
+	verdict string
+	reason  string
+}
+
+// alone makes an index behind the alias %s, with settings and a mapping.
+func alone(settings, mapping string) string {
+	return `PUT /%s-v1 {"aliases":{"%s":{"is_write_index":true}},"settings":{"number_of_replicas":0` + settings + `},"mappings":{` + mapping + `}}`
+}
+
+func rows() map[string]asked {
+	const dynamic, off = `"dynamic":true`, `"dynamic":false`
+	first := `PUT /%s/_doc/1?version=5&version_type=external {}`
+	external := `{"index":{"_id":"1","version":%d,"version_type":"external"}}`
+	large := `{"text":"` + strings.Repeat("x ", 1<<19) + `"}`
+	middling := `{"text":"` + strings.Repeat("x ", 450_000) + `"}`
+	small := `{"text":"` + strings.Repeat("x ", 200_000) + `"}`
+	return map[string]asked{
+		"created":           {setup: []string{alone("", off)}, verdict: "settled"},
+		"updated":           {setup: []string{alone("", off), first}, action: fmt.Sprintf(external, 6), verdict: "settled"},
+		"same version":      {setup: []string{alone("", off), first}, action: fmt.Sprintf(external, 5), verdict: "superseded"},
+		"older version":     {setup: []string{alone("", off), first}, action: fmt.Sprintf(external, 4), verdict: "superseded"},
+		"delete of nothing": {setup: []string{alone("", off)}, action: `{"delete":{"_id":"1"}}`, op: report.Delete, verdict: "settled"},
+
+		"closed":                 {setup: []string{alone("", off), `POST /%s-v1/_close`}, verdict: "hold", reason: "index_closed"},
+		"write block":            {setup: []string{alone("", off), `PUT /%s-v1/_block/write`}, verdict: "hold", reason: "index_blocked"},
+		"write block, delete":    {setup: []string{alone("", off), `PUT /%s-v1/_block/write`}, action: `{"delete":{"_id":"1"}}`, op: report.Delete, verdict: "hold", reason: "index_blocked"},
+		"read-only":              {setup: []string{alone(`,"blocks.read_only":true`, off)}, verdict: "hold", reason: "index_blocked"},
+		"flood stage":            {setup: []string{alone(`,"blocks.read_only_allow_delete":true`, off)}, verdict: "hold", reason: "index_blocked"},
+		"flood stage, delete":    {setup: []string{alone(`,"blocks.read_only_allow_delete":true`, off)}, action: `{"delete":{"_id":"1"}}`, op: report.Delete, verdict: "hold", reason: "index_blocked"},
+		"no alias":               {verdict: "hold", reason: "index_missing"},
+		"index in place of it":   {setup: []string{`PUT /%s {}`}, verdict: "hold", reason: "index_missing"},
+		"no index, none guessed": {query: "timeout=20s", setup: []string{`PUT /_cluster/settings {"persistent":{"action.auto_create_index":"false"}}`}, undo: []string{`PUT /_cluster/settings {"persistent":{"action.auto_create_index":null}}`}, verdict: "hold", reason: "index_missing"},
+		"no write index":         {setup: []string{`PUT /%s-v1 {"aliases":{"%s":{}}}`, `PUT /%s-v2 {"aliases":{"%s":{}}}`}, verdict: "hold", reason: "no_write_index"},
+		"too many fields":        {setup: []string{alone(`,"mapping.total_fields.limit":2`, dynamic)}, doc: `{"a":1,"b":2,"c":3}`, verdict: "hold", reason: "field_limit"},
+
+		"no credentials":          {setup: []string{alone("", off)}, user: "-", verdict: "hold", reason: "unauthorized"},
+		"wrong password":          {setup: []string{alone("", off)}, user: admin + ":wrong", verdict: "hold", reason: "unauthorized"},
+		"user who may only read":  {setup: []string{alone("", off)}, user: "reader:r", verdict: "hold", reason: "unauthorized"},
+		"user who may do nothing": {setup: []string{alone("", off)}, user: "nobody:n", verdict: "hold", reason: "unauthorized"},
+		"no such key":             {setup: []string{alone("", off)}, user: "ApiKey bm90aGluZzpub3RoaW5n", verdict: "hold", reason: "unauthorized"},
+
+		"shard away":         {query: "require_alias=true&timeout=100ms", setup: []string{strings.Replace(alone(`,"routing.allocation.require.box":"none"`, off), "-v1 ", "-v1?wait_for_active_shards=0 ", 1)}, verdict: "retry", reason: "unavailable"},
+		"too much at a time": {setup: []string{alone("", off)}, doc: middling, verdict: "retry", reason: "overloaded"},
+		"short of memory": {setup: []string{alone("", off), `PUT /_cluster/settings {"persistent":{"network.breaker.inflight_requests.limit":"200kb"}}`},
+			undo: []string{`PUT /_cluster/settings {"persistent":{"network.breaker.inflight_requests.limit":null}}`}, doc: small, verdict: "retry", reason: "overloaded"},
+
+		"strict mapping":       {setup: []string{alone("", `"dynamic":"strict"`)}, doc: `{"a":1}`, verdict: "dead", reason: "document_refused"},
+		"bad value":            {setup: []string{alone("", `"properties":{"n":{"type":"integer"}}`)}, doc: `{"n":"many"}`, verdict: "dead", reason: "document_refused"},
+		"keyword too long":     {setup: []string{alone("", `"properties":{"k":{"type":"keyword"}}`)}, doc: `{"k":"` + strings.Repeat("x", 32_767) + `"}`, verdict: "dead", reason: "document_refused"},
+		"too deep for mapping": {setup: []string{alone(`,"mapping.depth.limit":2`, dynamic)}, doc: `{"a":{"b":{"c":{"d":1}}}}`, verdict: "dead", reason: "document_refused"},
+		"too deep for JSON":    {setup: []string{alone("", off)}, doc: strings.Repeat(`{"a":`, 1100) + "1" + strings.Repeat("}", 1100), verdict: "dead", reason: "document_refused"},
+		"a name twice":         {setup: []string{alone("", off)}, doc: `{"a":1,"a":2}`, verdict: "dead", reason: "document_refused"},
+		"no document":          {setup: []string{alone("", off)}, doc: ` `, verdict: "dead", reason: "document_refused"},
+		"nested too often":     {setup: []string{alone(`,"mapping.nested_objects.limit":1`, `"properties":{"l":{"type":"nested"}}`)}, doc: `{"l":[{},{}]}`, verdict: "dead", reason: "document_refused"},
+
+		"id of 513 bytes":  {setup: []string{alone("", off)}, action: `{"index":{"_id":"` + strings.Repeat("i", 513) + `"}}`, verdict: "bisect", reason: "request_refused"},
+		"negative version": {setup: []string{alone("", off)}, action: fmt.Sprintf(external, -1), verdict: "bisect", reason: "request_refused"},
+		"invalid escape":   {setup: []string{alone("", off)}, action: `{"index":{"_id":"\x31"}}`, verdict: "bisect", reason: "request_refused"},
+		"line break":       {setup: []string{alone("", off)}, doc: "{\"a\":\n1}", verdict: "bisect", reason: "request_refused"},
+		"too large":        {setup: []string{alone("", off)}, doc: large, verdict: "bisect", reason: "too_large"},
+		"not this path":    {path: "/%s/_doc/_bulk/_bulk", verdict: "bisect", reason: "request_refused"},
+	}
+}
+
+// testAnswers has a real server give the answers and judges them. With -v it
+// shows what the server said.
+func testAnswers(t *testing.T, s *ownServer) {
+	s.let(t, "reader", "r", mayRead)
+	s.let(t, "nobody", "n", mayNothing)
+	for s.status(t, "reader", "r") == http.StatusUnauthorized || s.status(t, "nobody", "n") == http.StatusUnauthorized {
+		time.Sleep(20 * time.Millisecond) // until the server has noticed
+	}
+	for name, row := range rows() {
+		t.Run(name, func(t *testing.T) {
+			own := strings.TrimSuffix(elastictest.Prefix(t), "-")
+			own = own[max(0, len(own)-40):]
+			own = strings.TrimLeft(own, "-")
+			for _, request := range row.setup {
+				s.administer(t, strings.ReplaceAll(request, "%s", own))
+			}
+			status, text := s.bulk(t, own, row)
+			for _, request := range row.undo {
+				s.administer(t, request)
+			}
+			c := report.Change{Key: report.Key{ID: "1"}, Op: report.Index}
+			if row.op != "" {
+				c.Op = row.op
+			}
+			judged, err := indexer.Judge(status, text, []report.Change{c})
+			must(t, err)
+			got := judged[0]
+			level := "item"
+			if got.Whole {
+				level = "request"
+			}
+			t.Logf("%s %d %s %.200q: %s %s", level, got.Status, got.ErrorType, got.Detail, got.Verdict, got.Reason)
+			if got.Verdict != row.verdict || got.Reason != row.reason {
+				t.Errorf("judged %s %q, want %s %q", got.Verdict, got.Reason, row.verdict, row.reason)
+			}
+		})
+	}
+}
+
+// bulk sends the one change of a row as the indexer would.
+func (s *ownServer) bulk(t *testing.T, own string, row asked) (int, []byte) {
+	t.Helper()
+	path, query, action, doc := row.path, row.query, row.action, row.doc
+	if path == "" {
+		path = "/%s/_bulk"
+	}
+	if query == "" {
+		query = "require_alias=true"
+	}
+	if action == "" {
+		action = `{"index":{"_id":"1"}}`
+	}
+	if doc == "" {
+		doc = "{}"
+	}
+	lines := action + "\n" + doc + "\n"
+	if row.op == report.Delete {
+		lines = action + "\n"
+	}
+	req, err := http.NewRequest("POST", s.URL()+strings.ReplaceAll(path, "%s", own)+"?"+query+
+		"&filter_path=items.*._id,items.*.status,items.*.error.type,items.*.error.reason,error.type,error.reason,status", strings.NewReader(lines))
+	must(t, err)
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	user, password, isPassword := strings.Cut(row.user, ":")
+	switch {
+	case row.user == "":
+		req.SetBasicAuth(admin, adminPassword)
+	case isPassword:
+		req.SetBasicAuth(user, password)
+	case user != "-":
+		req.Header.Set("Authorization", user)
+	}
+	return roundTrip(t, req)
+}
+
+// administer sends "METHOD /path body" as the administrator; it must succeed.
+func (s *ownServer) administer(t *testing.T, request string) []byte {
+	t.Helper()
+	method, rest, _ := strings.Cut(request, " ")
+	path, body, _ := strings.Cut(rest, " ")
+	req, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))
+	must(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	req.SetBasicAuth(admin, adminPassword)
+	status, text := roundTrip(t, req)
+	if status >= 300 {
+		t.Fatalf("%.300s: %d %s", request, status, text)
+	}
+	return text
+}
+
+func roundTrip(t *testing.T, req *http.Request) (int, []byte) {
+	t.Helper()
+	req.Close = true // the server comes and goes
+	res, err := http.DefaultClient.Do(req)
+	must(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	must(t, err)
+	return res.StatusCode, bytes.TrimSpace(text)
+}
+
+// status asks for something as somebody.
+func (s *ownServer) status(t *testing.T, user, password string) int {
+	t.Helper()
+	req, err := http.NewRequest("GET", s.URL()+"/_cluster/health", nil)
+	must(t, err)
+	req.SetBasicAuth(user, password)
+	status, _ := roundTrip(t, req)
+	return status
+}
+
+// counted returns how many documents a search finds behind an alias.
+func (s *ownServer) counted(t *testing.T, alias string) int {
+	t.Helper()
+	s.administer(t, "POST /"+alias+"/_refresh")
+	var answer struct{ Count int }
+	must(t, json.Unmarshal(s.administer(t, "GET /"+alias+"/_count"), &answer))
+	return answer.Count
+}

@@ -1,0 +1,99 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"riskdex/report"
+)
+
+// filling is what a turn that writes to two indices says of the new one. Trouble
+// with it must never reach those who search the old one: what is more than passing
+// ends the rebuild, and what passes holds up only what nobody waits for.
+type filling struct {
+	progress bool   // it took changes
+	stalled  bool   // it took nothing though the old one did
+	broken   string // why it is of no use; empty while it is
+	detail   string // what it answered last when it took nothing
+
+	sent     time.Time // when nothing was marked to be sent again any longer; zero while something is
+	complete bool      // it lacks nothing
+
+	fits []report.Stamp // what it took though the old one refuses it
+}
+
+// deliverBoth sends live changes to the alias and then to the new index, and
+// documents that are sent again to the new one only. A change is settled when
+// both have it. The two bulks go out one after the other and from the same lines,
+// so they take no more memory than one.
+func (x *Indexer) deliverBoth(ctx context.Context, t turn, batch []prepared, out *outcome) []judgement {
+	forAlias := func(i int) bool {
+		return !batch[i].change.Again || batch[i].change.Version > t.target.since
+	}
+	shown, index := x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, forAlias)
+	x.confirm(ctx, t.kind, batch, shown)
+	// What the alias is to be asked again for can wait for that.
+	filled, _ := x.sendSome(ctx, t.kind, destination{t.target.index, false}, batch, func(i int) bool {
+		return shown[i] == nil || shown[i].over()
+	})
+	judgements := make([]judgement, len(batch))
+	for i := range batch {
+		judgements[i] = both(shown[i], filled[i])
+		if c := batch[i].change; shown[i] != nil && shown[i].verdict == dead && filled[i].taken() {
+			out.filling.fits = append(out.filling.fits, report.Stamp{Key: c.Key, Version: c.Version})
+		}
+		if out.filling.broken == "" && breaks(shown[i], filled[i]) {
+			out.filling.broken = describe(t.target.index, batch[i].change, filled[i])
+		}
+	}
+	out.wrote = index
+	if index == t.target.index {
+		out.wrote = "" // a swap whose answer was lost
+	}
+	out.filling.progress = anyOver(filled)
+	out.filling.stalled = anyOver(shown) && count(filled) > 0 && !out.filling.progress
+	if j := troubleIn(present(filled)); j != nil {
+		out.filling.detail = j.answer.detail
+	}
+	switch {
+	case count(shown) > 0:
+		out.trouble = troubleIn(present(shown))
+	case out.filling.broken == "":
+		out.trouble = troubleIn(present(filled))
+	}
+	return judgements
+}
+
+// both says what becomes of a change by the answers of the alias and of the new
+// index; nil where it was not sent. A change that only the old index refuses is a
+// dead letter until the new one takes its place: nobody can find it.
+func both(shown, filled *judgement) judgement {
+	switch {
+	case shown != nil && !shown.over():
+		return *shown
+	case filled.taken() && shown == nil:
+		return *filled
+	case filled.verdict == retry:
+		return *filled
+	case shown != nil:
+		return *shown
+	}
+	return judgement{retry, filled.reason, filled.answer}
+}
+
+// breaks tells whether an answer of the new index ends the rebuild. A document
+// that the old index refuses as well is not the new one's fault.
+func breaks(shown, filled *judgement) bool {
+	if filled == nil || filled.taken() || filled.verdict == retry {
+		return false
+	}
+	return filled.verdict != dead || shown == nil || shown.verdict != dead
+}
+
+func describe(index string, c report.Change, j *judgement) string {
+	if j.verdict == dead {
+		return fmt.Sprintf("the new index %s refuses the document %q, which the old one has: %s: %s", index, c.ID, j.answer.errorType, j.answer.detail)
+	}
+	return fmt.Sprintf("the new index %s cannot be written to (%s): %s", index, j.reason, j.answer.detail)
+}

@@ -1,0 +1,37 @@
+package indexer
+
+import "riskdex/report"
+
+// Judged is what the indexer makes of an answer of Elasticsearch to one change.
+type Judged struct {
+	Verdict, Reason   string
+	Status            int
+	ErrorType, Detail string
+	Whole             bool // the answer was to the bulk as a whole
+}
+
+// Judge reads the answer to a bulk as the indexer does. It returns an error where
+// that takes the answer for none.
+func Judge(status int, text []byte, changes []report.Change) ([]Judged, error) {
+	answers := make([]answer, len(changes))
+	if status == 200 {
+		batch := make([]prepared, len(changes))
+		for i, c := range changes {
+			batch[i].change = c
+		}
+		var err error
+		if answers, _, err = itemAnswers(text, batch); err != nil {
+			return nil, err
+		}
+	} else {
+		for i := range answers {
+			answers[i] = requestAnswer(status, text)
+		}
+	}
+	judged := make([]Judged, len(answers))
+	for i, a := range answers {
+		j := classify(a)
+		judged[i] = Judged{j.verdict.String(), j.reason, a.status, a.errorType, a.detail, a.level == request}
+	}
+	return judged, nil
+}

@@ -1,0 +1,151 @@
+package indexer_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"riskdex/report"
+)
+
+// wire keeps the bulks that pass by, and checks that no older version of a
+// document is sent after a newer one.
+type wire struct {
+	mu      sync.Mutex
+	newest  map[string]int64 // by id
+	bulks   [][]byte
+	late    []string // what was older than what had been sent
+	changes int
+}
+
+func (w *wire) note(body []byte) (bulks int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.bulks = append(w.bulks, body)
+	lines := bytes.Split(bytes.TrimSuffix(body, []byte("\n")), []byte("\n"))
+	for i := 0; i < len(lines); i++ {
+		var action struct {
+			Index, Delete *struct {
+				ID      string `json:"_id"`
+				Version int64
+			}
+		}
+		if err := json.Unmarshal(lines[i], &action); err != nil {
+			panic(err)
+		}
+		of := action.Delete
+		if action.Index != nil {
+			of = action.Index
+			i++ // the document
+		}
+		w.changes++
+		if of.Version < w.newest[of.ID] {
+			w.late = append(w.late, fmt.Sprintf("%s: %d after %d", of.ID, of.Version, w.newest[of.ID]))
+		}
+		w.newest[of.ID] = max(w.newest[of.ID], of.Version)
+	}
+	return len(w.bulks)
+}
+
+// testDeletedStaysDeleted: thousands of documents are created and deleted, while
+// answers are lost and the server is restarted, which makes it forget the
+// versions of what is deleted.
+//
+// That riskdex sends no older version is seen on the wire. What was sent before
+// and lingers in the network is beyond that: the second half of the test sends
+// it again. While the server remembers, it refuses it; after a restart it takes
+// it, until riskdex, which sees that the server was away, sends the tombstones once
+// more: they remove what came back, and keep out what comes later.
+func testDeletedStaysDeleted(t *testing.T, s *ownServer) {
+	documents := long(2_000, 10_000)
+	cfg := quick()
+	cfg.BulkChanges = 500
+	r := assembleOf(t, cfg, parts{elasticsearch: s.as(admin, adminPassword)})
+	w := &wire{newest: map[string]int64{}}
+	lost := applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
+	r.fail(func(rw http.ResponseWriter, req *http.Request, next http.Handler) {
+		if isBulk(req) {
+			body, err := io.ReadAll(req.Body)
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			req.Body = io.NopCloser(bytes.NewReader(body))
+			if w.note(body)%5 == 0 {
+				lost(rw, req, next)
+				return
+			}
+		}
+		next.ServeHTTP(rw, req)
+	})
+	r.run()
+	alias := r.indices.Alias(report.Cities)
+	inParts := func(of func(i int) report.Change) {
+		for part := range 20 {
+			var changes []report.Change
+			for i := range documents / 20 {
+				changes = append(changes, of(part*documents/20+i))
+			}
+			r.append(changes...)
+		}
+	}
+
+	create := func(i int) report.Change {
+		return index(report.Cities, fmt.Sprint(i), `{"title":"`+strings.Repeat("old ", 10)+`"}`)
+	}
+	inParts(create)
+	r.drained()
+	if n := s.counted(t, alias); n != documents {
+		t.Fatalf("%d documents of %d", n, documents)
+	}
+	creates := slices.Clone(w.bulks)
+	inParts(func(i int) report.Change { return remove(report.Cities, fmt.Sprint(i)) })
+	r.eventually("half of the deletes are settled", func() bool {
+		return r.stats().Kinds[report.Cities].Pending < documents/2
+	})
+	s.restart(t, true)
+	r.drained()
+	if n := s.counted(t, alias); n != 0 {
+		t.Errorf("%d documents are left", n)
+	}
+	linger := func() int {
+		for _, body := range creates {
+			req, err := http.NewRequest("POST", s.URL()+"/"+alias+"/_bulk", bytes.NewReader(body))
+			must(t, err)
+			req.Header.Set("Content-Type", "application/x-ndjson")
+			req.SetBasicAuth(admin, adminPassword)
+			if status, text := roundTrip(t, req); status != http.StatusOK {
+				t.Fatalf("%d %s", status, text)
+			}
+		}
+		return s.counted(t, alias)
+	}
+	// riskdex has seen that the server was away, and reminded it of what was deleted
+	// before.
+	if n := linger(); n != 0 {
+		t.Errorf("%d documents came back though the server knew that they were deleted", n)
+	}
+	reminded := r.metric("riskdex_bulk_documents", "kind", "cities")
+	s.restart(t, false)
+	back := linger()
+	r.eventually("what came back is gone again", func() bool { return s.counted(t, alias) == 0 })
+	r.drained()
+	if r.metric("riskdex_bulk_documents", "kind", "cities") == reminded {
+		t.Error("no tombstone was sent again")
+	}
+	if n := linger(); n != 0 {
+		t.Errorf("%d documents came back after their tombstones had been sent again", n)
+	}
+	r.stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.late) > 0 {
+		t.Errorf("%d changes were older than what had been sent, such as %s", len(w.late), w.late[0])
+	}
+	t.Logf("%d documents, %d changes in %d bulks, none late; of what lingered, the restarted server took %d", documents, w.changes, len(w.bulks), back)
+}

@@ -1,0 +1,116 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"riskdex/report"
+)
+
+// look sees to it that the index of a kind is there. A new one, or one that
+// riskdex does not know, is filled with everything the journal knows; the journal
+// is told first, so that a crash in between cannot leave an index that silently
+// lacks documents. The first look also tells what earlier runs have left to do.
+func (x *Indexer) look(ctx context.Context, t turn) (out outcome) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	index, err := x.indices.Ensure(ctx, t.kind, func(ctx context.Context) error {
+		n, err := x.journal.Resend(ctx, t.kind)
+		if err != nil {
+			return fmt.Errorf("mark the documents of %s to be sent to the index again: %w", t.kind, err)
+		}
+		out.resent = true
+		x.log.Info("the index is new, or not as riskdex left it: every document is sent to it", "index", x.indices.Alias(t.kind), "documents", n)
+		return nil
+	})
+	if err == nil && !t.back.IsZero() && !out.resent {
+		err = x.remindOfDeletes(ctx, t)
+	}
+	if err == nil && !t.known {
+		out.found, err = x.find(ctx, t.kind)
+	}
+	if err != nil {
+		out.trouble = x.lookTrouble(t.kind, err)
+		return out
+	}
+	out.looked, out.index = true, index
+	return out
+}
+
+// deletesLinger is for how long Elasticsearch remembers the version of a delete, as
+// the setting index.gc_deletes has it, unless it is restarted meanwhile.
+const deletesLinger = time.Hour
+
+// remindOfDeletes has recent tombstones sent again after Elasticsearch was away. If
+// it was restarted, it has forgotten their versions, and would take an older write
+// that lingers in a proxy on the way: the document would be back. The tombstone
+// removes what came back by then, and keeps out what comes later.
+func (x *Indexer) remindOfDeletes(ctx context.Context, t turn) error {
+	n, err := x.journal.ResendDeleted(ctx, t.kind, t.back.Add(-deletesLinger))
+	if err != nil {
+		return fmt.Errorf("mark the recent deletes of %s to be sent again: %w", t.kind, err)
+	}
+	if n > 0 {
+		x.log.Info("Elasticsearch was away: recent deletes are sent again", "index", x.indices.Alias(t.kind), "deletes", n)
+	}
+	return nil
+}
+
+// found is what earlier runs have left of a kind.
+type found struct {
+	changed    bool // the index was made from another mapping
+	unfinished bool // a rebuild was interrupted
+	old        []string
+}
+
+func (x *Indexer) find(ctx context.Context, kind report.Kind) (*found, error) {
+	var f found
+	unfinished, old, err := x.indices.Leftovers(ctx, kind)
+	if err != nil {
+		return nil, err
+	}
+	f.unfinished, f.old = len(unfinished) > 0, old
+	f.changed, err = x.indices.MappingChanged(ctx, kind)
+	return &f, err
+}
+
+// cause returns why a rebuild has to be started, if it has to.
+func (f *found) cause() (RebuildCause, bool) {
+	switch {
+	case f == nil:
+	case f.unfinished:
+		return CauseInterrupted, true
+	case f.changed:
+		return CauseMapping, true
+	}
+	return "", false
+}
+
+// lookTrouble notes why the index could not be looked after.
+func (x *Indexer) lookTrouble(kind report.Kind, err error) *judgement {
+	j := judgeError(err)
+	x.metrics.answered(j.answer.level == request && j.reason != reasonUnavailable)
+	x.metrics.failures.WithLabelValues(string(kind), j.reason).Inc()
+	return &j
+}
+
+// judgeError judges why something other than a bulk failed, by the same rules as
+// any other answer. There is no document in it that could be to blame.
+func judgeError(err error) judgement {
+	a := answer{level: transport, detail: err.Error()}
+	var refused interface {
+		Answer() (status int, errorType, reason string)
+	}
+	if errors.As(err, &refused) {
+		a.level = request
+		a.status, a.errorType, _ = refused.Answer()
+	}
+	j := classify(a)
+	_, unsafe := errors.AsType[unsafeError](err)
+	if j.verdict == bisect || j.verdict == dead || unsafe {
+		j.verdict = hold
+	}
+	return j
+}

@@ -1,0 +1,68 @@
+package indexer
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// prepareAll prepares changes. The receiver lets none in that no document can be
+// made of; should there be one all the same, it must not block the others.
+func (x *Indexer) prepareAll(changes []report.Change) []prepared {
+	batch := make([]prepared, 0, len(changes))
+	for _, c := range changes {
+		p, err := x.prepare(c)
+		if err != nil {
+			x.log.Error("no document could be made of a change", "kind", c.Kind, "id", c.ID, "version", c.Version, "error", err)
+			p = prepared{change: c, refused: &judgement{dead, reasonDocument, answer{errorType: "riskdex_document", detail: err.Error()}}}
+		}
+		batch = append(batch, p)
+	}
+	return batch
+}
+
+// prepared is a change with its lines of the bulk request: what to do, and the
+// document.
+type prepared struct {
+	change  report.Change
+	lines   []byte
+	refused *judgement // why no document could be made of the change; nil when there is one
+}
+
+// prepare writes the lines for c. Elasticsearch takes neither a line break
+// within one nor an id that is quoted in any other way than JSON's.
+//
+// A panic on the way becomes an error: it must not end the process, which would
+// meet the same change again after every restart.
+func (x *Indexer) prepare(c report.Change) (p prepared, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			p, err = prepared{}, fmt.Errorf("make a document of %s %q: %v", c.Kind, c.ID, cause)
+		}
+	}()
+	lines := make([]byte, 0, 2*len(c.Body)+256)
+	lines = append(lines, `{"`...)
+	lines = append(lines, c.Op...)
+	lines = append(lines, `":{"_id":`...)
+	lines, err = jsontext.AppendQuote(lines, string(c.ID))
+	if err != nil {
+		return prepared{}, fmt.Errorf("quote the id %q: %w", c.ID, err)
+	}
+	lines = append(lines, `,"version_type":"external","version":`...)
+	lines = strconv.AppendInt(lines, int64(c.Version), 10)
+	lines = append(lines, "}}\n"...)
+	if c.Op == report.Index {
+		var unfit []string
+		if lines, unfit, err = x.documents.AppendDocument(lines, c); err != nil {
+			return prepared{}, fmt.Errorf("make a document of %s %q: %w", c.Kind, c.ID, err)
+		}
+		for _, field := range unfit {
+			x.metrics.leftOut.WithLabelValues(string(c.Kind), field).Inc()
+		}
+		lines = append(lines, '\n')
+	}
+	return prepared{change: c, lines: lines}, nil
+}

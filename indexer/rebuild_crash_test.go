@@ -1,0 +1,95 @@
+package indexer_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"riskdex/indexer"
+	"riskdex/report"
+)
+
+// TestProcessDiesDuringARebuild in each of its phases: before Elasticsearch has
+// done what it was asked, and after. Nothing is heard of that process any more,
+// and the next one ends with one complete index.
+func TestProcessDiesDuringARebuild(t *testing.T) {
+	for name, at := range map[string]func(r *rig, req *http.Request) bool{
+		"making the new index": func(r *rig, req *http.Request) bool {
+			return req.Method == "PUT" && req.URL.Path == "/"+r.indices.Index(report.Cities, 2)
+		},
+		"filling it": func(r *rig, req *http.Request) bool {
+			return req.URL.Path == "/"+r.indices.Index(report.Cities, 2)+"/_bulk"
+		},
+		"refreshing it": func(r *rig, req *http.Request) bool {
+			return req.URL.Path == "/"+r.indices.Index(report.Cities, 2)+"/_refresh"
+		},
+		"moving the alias": func(_ *rig, req *http.Request) bool { return req.URL.Path == "/_aliases" },
+		"deleting the old index": func(r *rig, req *http.Request) bool {
+			return req.Method == "DELETE" && strings.HasSuffix(req.URL.Path, r.indices.Index(report.Cities, 1))
+		},
+	} {
+		for _, done := range []bool{false, true} {
+			when := "before "
+			if done {
+				when = "after "
+			}
+			t.Run(when+name, func(t *testing.T) {
+				r := filledRig(t, rebuilding(), 60)
+				died := r.dieAt(at, done)
+				r.rebuild()
+				<-died
+				r.append(index(report.Cities, "2", `{"title":"live"}`), remove(report.Cities, "3"))
+				r.stop()
+				r.heal()
+				r.restart(rebuilding(), nil, nil)
+				r.append(index(report.Cities, "4", `{"title":"live"}`), remove(report.Cities, "5"))
+				r.complete()
+				r.eventually("apps search one index, and there is no other", func() bool {
+					all := r.behind()
+					for name, searched := range all {
+						return len(all) == 1 && searched && r.settledOn(name)
+					}
+					return false
+				})
+				r.complete()
+				if made := name != "making the new index" || done; made && r.behind()[r.indices.Index(report.Cities, 1)] {
+					t.Error("the rebuild that was interrupted has been forgotten")
+				}
+			})
+		}
+	}
+}
+
+// settledOn tells whether no rebuild is under way that would change the index.
+func (r *rig) settledOn(index string) bool {
+	s := r.status()
+	return s.Phase == "" || s.Phase == indexer.RebuildDone && s.New == index
+}
+
+// dieAt lets nothing through any more from a certain request on, which itself
+// Elasticsearch gets where done.
+func (r *rig) dieAt(at func(r *rig, req *http.Request) bool, done bool) (died chan struct{}) {
+	died = make(chan struct{})
+	var mu sync.Mutex
+	dead := false
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		mu.Lock()
+		last := !dead && at(r, req)
+		dead = dead || last
+		if last && done {
+			next.ServeHTTP(httptest.NewRecorder(), req)
+		}
+		gone := dead
+		mu.Unlock()
+		if last {
+			close(died)
+		}
+		if gone {
+			panic(http.ErrAbortHandler)
+		}
+		next.ServeHTTP(w, req)
+	})
+	return died
+}

@@ -1,0 +1,266 @@
+package indexer_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"riskdex/indexer"
+	"riskdex/report"
+)
+
+// TestBrokenNewIndexHarmsNobody: whatever becomes of the new index, those who
+// search the old one do not notice.
+func TestBrokenNewIndexHarmsNobody(t *testing.T) {
+	for name, hurt := range map[string]func(r *rig, index string){
+		"deleted": func(r *rig, index string) { r.change("DELETE", "/"+index, "") },
+		"closed":  func(r *rig, index string) { r.change("POST", "/"+index+"/_close", "") },
+		"blocked": func(r *rig, index string) { r.change("PUT", "/"+index+"/_block/write", "") },
+		"deleted, and made by somebody else": func(r *rig, index string) {
+			r.change("DELETE", "/"+index, "")
+			r.change("PUT", "/"+index, "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := filledRig(t, rebuilding(), 200)
+			g := r.half()
+			hurt(r, r.indices.Index(report.Cities, 2))
+			r.append(index(report.Cities, "1", `{"title":"live"}`), remove(report.Cities, "2"))
+			close(g.open)
+			r.reaches(indexer.RebuildFailed)
+			if s := r.status(); s.Reason == "" {
+				t.Error("no reason is given")
+			}
+			r.complete()
+			if d := r.document(report.Cities, "1"); d["title"] != "live" {
+				t.Errorf("%v", d)
+			}
+			if searched := r.behind(); !searched[r.indices.Index(report.Cities, 1)] {
+				t.Errorf("apps do not search the old index: %v", searched)
+			}
+		})
+	}
+}
+
+// TestNewIndexThatIsOverloaded holds up no live change, and is given up when that
+// does not pass.
+func TestNewIndexThatIsOverloaded(t *testing.T) {
+	full := answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`)
+	r := filledRig(t, rebuilding(), 100)
+	r.newIndexAnswers(full)
+	r.rebuild()
+	r.reaches(indexer.RebuildFilling)
+	r.append(index(report.Cities, "live", `{"title":"live"}`), remove(report.Cities, "1"))
+	r.eventually("apps see a live change", func() bool { return r.document(report.Cities, "live") != nil })
+	r.eventually("apps see a live delete", func() bool { return r.document(report.Cities, "1") == nil })
+	r.heal()
+	r.reaches(indexer.RebuildDone)
+	r.only(2)
+	r.complete()
+}
+
+// TestWhatIsMendedDuringARebuildReachesThoseWhoSearch: a document that is sent
+// anew is meant for the index behind the alias, too.
+func TestWhatIsMendedDuringARebuildReachesThoseWhoSearch(t *testing.T) {
+	r := filledRig(t, rebuilding(), 200)
+	// The new index does not take one of the documents, so the rebuild goes on.
+	r.newIndexAnswers(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		req.Header.Del("Accept-Encoding") // the answer is to be read here
+		applied(func(w http.ResponseWriter, answer []byte) {
+			full := []byte(`"_id":"7","status":429,"error":{"type":"es_rejected_execution_exception","reason":"full"}`)
+			answer = bytes.Replace(answer, []byte(`"_id":"7","status":201`), full, 1)
+			answer = bytes.ReplaceAll(answer, []byte("version_conflict_engine_exception"), []byte("es_rejected_execution_exception"))
+			_, _ = w.Write(answer)
+		})(w, req, next)
+	})
+	r.rebuild()
+	var sent report.Entry
+	r.eventually("some documents are in the new index", func() bool {
+		entries, err := r.journal.Entries(t.Context(), report.Cities, "", 1000)
+		must(t, err)
+		for _, e := range entries {
+			if e.State == report.StateSettled && e.Op == report.Index && r.status().Phase == indexer.RebuildFilling {
+				sent = e
+			}
+		}
+		return sent.ID != ""
+	})
+	r.change("DELETE", "/"+r.indices.Alias(report.Cities)+"/_doc/"+string(sent.ID), "")
+	n, err := r.journal.Renew(t.Context(), []report.Stamp{sent.Stamp})
+	must(t, err)
+	if n != 1 {
+		t.Fatalf("%d renewed", n)
+	}
+	r.eventually("apps see it again", func() bool { return r.document(report.Cities, string(sent.ID)) != nil })
+	if s := r.status(); s.Phase != indexer.RebuildFilling {
+		t.Errorf("%+v", s)
+	}
+	must(t, r.indexer.StopRebuild(report.Cities))
+	r.only(1)
+	r.complete()
+}
+
+func TestRebuildIsGivenUpWhenTheNewIndexTakesNothing(t *testing.T) {
+	cfg := rebuilding()
+	cfg.RebuildPatience = 1 // nanosecond
+	r := filledRig(t, cfg, 100)
+	r.newIndexAnswers(answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`))
+	r.rebuild()
+	r.reaches(indexer.RebuildFilling)
+	r.eventually("some attempts fail", func() bool { return r.metric("riskdex_retries_total", "reason", "overloaded") > 100 })
+	if s := r.status(); s.Phase != indexer.RebuildFilling {
+		t.Fatalf("given up though nobody waits: %+v", s)
+	}
+	r.append(index(report.Cities, "live", `{"title":"live"}`))
+	r.reaches(indexer.RebuildFailed)
+	if s := r.status(); !strings.Contains(s.Reason, "full") {
+		t.Errorf("the reason does not say enough: %s", s.Reason)
+	}
+	r.only(1)
+	r.complete()
+}
+
+// TestRebuildWhileAnswersFailNowAndThen, for both indices.
+func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
+	faults := map[string]fault{
+		"429":                      answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`),
+		"503":                      answerWith(503, `{"error":{"type":"x","reason":"x"},"status":503}`),
+		"cut after it was applied": applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) }),
+	}
+	for name, f := range faults {
+		t.Run(name, func(t *testing.T) {
+			r := filledRig(t, rebuilding(), 300)
+			r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				// Every step that a rebuild takes fails now and then, too.
+				if rand.IntN(6) == 0 {
+					f(w, req, next)
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+			r.rebuild()
+			for i, c := range many(report.Cities, 100, "new") {
+				if i%3 == 0 {
+					c = remove(report.Cities, string(c.ID))
+				}
+				r.append(c)
+			}
+			r.reaches(indexer.RebuildDone)
+			r.complete()
+			r.heal()
+			r.eventually("one index is left", func() bool { return len(r.behind()) == 1 })
+			r.complete()
+		})
+	}
+}
+
+// TestAliasLostDuringARebuild: with the index behind it, or alone.
+func TestAliasLostDuringARebuild(t *testing.T) {
+	for name, lose := range map[string]func(r *rig){
+		"the index is deleted": func(r *rig) { r.change("DELETE", "/"+r.indices.Index(report.Cities, 1), "") },
+		"the alias is removed": func(r *rig) {
+			r.change("DELETE", "/"+r.indices.Index(report.Cities, 1)+"/_alias/"+r.indices.Alias(report.Cities), "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := filledRig(t, rebuilding(), 200)
+			g := r.half()
+			lose(r)
+			r.append(index(report.Cities, "live", `{"title":"live"}`))
+			close(g.open)
+			r.eventually("the rebuild fails", func() bool { return r.status().Phase == indexer.RebuildFailed })
+			r.only(1)
+			r.complete()
+		})
+	}
+}
+
+// copyIndex makes a copy of the index that apps search, as an operator would.
+func (r *rig) copyIndex(name string) {
+	r.t.Helper()
+	alias := r.indices.Alias(report.Cities)
+	_, answer := r.ask("GET", "/"+alias, "")
+	for _, state := range answer {
+		settings := state.(map[string]any)["settings"].(map[string]any)["index"].(map[string]any)
+		body, err := json.Marshal(map[string]any{"mappings": state.(map[string]any)["mappings"],
+			"settings": map[string]any{"analysis": settings["analysis"], "similarity": settings["similarity"]}})
+		must(r.t, err)
+		r.change("PUT", "/"+name, string(body))
+	}
+	r.change("POST", "/"+alias+"/_refresh", "")
+	_, answer = r.ask("POST", "/"+alias+"/_search", `{"size":10000,"version":true}`)
+	var bulk strings.Builder
+	for _, hit := range answer["hits"].(map[string]any)["hits"].([]any) {
+		h := hit.(map[string]any)
+		action, err := json.Marshal(map[string]any{"index": map[string]any{"_id": h["_id"], "version_type": "external", "version": int64(h["_version"].(float64))}})
+		must(r.t, err)
+		doc, err := json.Marshal(h["_source"])
+		must(r.t, err)
+		bulk.Write(action)
+		bulk.WriteByte('\n')
+		bulk.Write(doc)
+		bulk.WriteByte('\n')
+	}
+	r.change("POST", "/"+name+"/_bulk", bulk.String())
+}
+
+func (r *rig) moveAlias(from, to string) {
+	r.t.Helper()
+	alias := r.indices.Alias(report.Cities)
+	r.change("POST", "/_aliases", `{"actions":[{"remove":{"index":"`+from+`","alias":"`+alias+`"}},
+		{"add":{"index":"`+to+`","alias":"`+alias+`","is_write_index":true}}]}`)
+}
+
+// TestAliasSwapDuringFullLoad: somebody else gives the alias to a copy. What was
+// written to the old index between the copy and the swap would be missing.
+func TestAliasSwapDuringFullLoad(t *testing.T) {
+	for name, c := range map[string]struct{ rebuilding, down bool }{
+		"while it runs": {}, "during a rebuild": {rebuilding: true}, "while riskdex is down": {down: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := filledRig(t, rebuilding(), 200)
+			_, stop := r.load(3)
+			settled := func() uint64 { return r.stats().Kinds[report.Cities].Settled[report.Indexed] }
+			before := settled()
+			more := func() {
+				r.eventually("the load goes on", func() bool { return settled() > before+300 })
+				before = settled()
+			}
+			more()
+			copied := r.indices.Alias(report.Cities) + "-copy"
+			r.copyIndex(copied)
+			r.append(index(report.Cities, "between", `{"title":"between"}`), remove(report.Cities, "3"))
+			r.eventually("the old index has it", func() bool {
+				return r.document(report.Cities, "between") != nil && r.document(report.Cities, "3") == nil
+			})
+			more()
+			open := func() {}
+			switch {
+			case c.down:
+				stop()
+				r.drained()
+				r.stop()
+			case c.rebuilding:
+				g := r.half()
+				open = func() { close(g.open) }
+			}
+			r.moveAlias(r.indices.Index(report.Cities, 1), copied)
+			open()
+			if c.down {
+				r.restart(rebuilding(), nil, nil)
+			}
+			// Under load, too: the lane is never idle, and must notice by itself.
+			r.eventually("the copy is filled", func() bool {
+				return r.document(report.Cities, "between") != nil && r.document(report.Cities, "3") == nil
+			})
+			stop()
+			r.complete()
+			if all := r.behind(); !all[copied] || all[r.indices.Index(report.Cities, 1)] {
+				t.Errorf("the alias did not stay where it was put: %v", all)
+			}
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package indexer
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+// removal is an index that is to be deleted.
+type removal struct {
+	index string
+	at    time.Time
+	of    *rebuild // whose old index it is; nil for others
+}
+
+func (l *lane) startRebuild(cause RebuildCause, newBackOff func() *backoff.ExponentialBackOff, now time.Time) error {
+	if l.rebuild.active() {
+		return ErrRebuilding
+	}
+	l.rebuild = &rebuild{backoff: newBackOff(), status: Rebuild{
+		Kind: l.kind, Cause: cause, Phase: RebuildStarting, Old: l.index, Started: now,
+	}}
+	return nil
+}
+
+func (l *lane) stopRebuild(now time.Time) error {
+	switch {
+	case !l.rebuild.active():
+		return ErrNotRebuilding
+	case l.rebuild.status.Phase == RebuildSwapping:
+		return ErrSwapping
+	}
+	l.endRebuild(RebuildStopped, "", now)
+	return nil
+}
+
+// endRebuild gives the rebuild up. Turns under way may still write to the new
+// index; it is deleted when they have ended.
+func (l *lane) endRebuild(phase RebuildPhase, reason string, now time.Time) {
+	l.rebuild.end(phase, reason, now)
+	if index := l.rebuild.status.New; index != "" {
+		l.removals = append(l.removals, removal{index: index, at: now})
+	}
+}
+
+// due returns the step that is next, and when it may be taken.
+func (l *lane) due() (t turn, at time.Time, ok bool) {
+	if s, at, ok := l.rebuild.step(); ok {
+		return turn{step: s, from: l.index, to: l.rebuild.status.New, fits: l.rebuild.fits}, at, true
+	}
+	if len(l.removals) > 0 {
+		first := slices.MinFunc(l.removals, func(a, b removal) int { return a.at.Compare(b.at) })
+		return turn{step: stepRemove, to: first.index}, first.at, true
+	}
+	return turn{}, time.Time{}, false
+}
+
+// endStep notes what came of a step.
+func (l *lane) endStep(t turn, out stepOutcome, now time.Time, cfg Config) {
+	if t.step == stepRemove {
+		l.endRemoval(t.to, out.failed == nil, now, cfg)
+		return
+	}
+	r := t.rebuild
+	if out.index != "" {
+		r.status.Old, r.status.New = t.from, out.index
+	}
+	switch {
+	case !r.active(): // stopped meanwhile
+		if t.step == stepBegin && out.index != "" {
+			l.removals = append(l.removals, removal{index: out.index, at: now})
+		}
+	case out.failed != nil && out.failed.verdict == retry:
+		r.retryAt = now.Add(r.backoff.NextBackOff())
+	case out.failed != nil:
+		l.endRebuild(RebuildFailed, out.failed.answer.detail, now)
+	case t.step == stepBegin:
+		r.begun(out, now)
+	default:
+		r.swapped(now)
+		l.index = t.to
+		l.removals = append(l.removals, removal{index: t.from, at: now.Add(cfg.RetireAfter), of: r})
+	}
+}
+
+// endRemoval tries again later what did not work: nothing depends on it.
+func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
+	l.removals = slices.DeleteFunc(l.removals, func(r removal) bool {
+		if ok && r.index == index && r.of != nil && r.of.status.Phase == RebuildRetiring {
+			r.of.status.Phase = RebuildDone
+		}
+		return ok && r.index == index
+	})
+	for i, r := range l.removals {
+		if r.index == index {
+			l.removals[i].at = now.Add(cfg.CheckEvery)
+		}
+	}
+}
+
+// noteRebuild notes what an ordinary turn says of the rebuild.
+func (l *lane) noteRebuild(t turn, out outcome, now time.Time, cfg Config) {
+	r := l.rebuild
+	switch {
+	case r.target() != nil && out.resent:
+		// Everything goes to the alias again, and the new index may be gone.
+		l.endRebuild(RebuildFailed, "the index behind the alias was lost, or the alias moved to another index; that one is filled first", now)
+		l.known, l.suspect = false, true // look again whether a rebuild is needed
+	case t.target == nil || r != t.rebuild || !r.active():
+	case out.filling.broken != "":
+		l.endRebuild(RebuildFailed, out.filling.broken, now)
+	default:
+		r.noteTurn(out.filling, t.started)
+		if !r.stalled.IsZero() && now.Sub(r.stalled) >= cfg.RebuildPatience {
+			l.endRebuild(RebuildFailed, "the new index took nothing for "+cfg.RebuildPatience.String()+", while the old one did: "+out.filling.detail, now)
+		}
+	}
+}
+
+// noteFound starts what the first look at a kind has found to be necessary.
+func (l *lane) noteFound(found *found, newBackOff func() *backoff.ExponentialBackOff, now time.Time, cfg Config) {
+	l.known = true
+	for _, index := range found.old {
+		if !slices.ContainsFunc(l.removals, func(r removal) bool { return r.index == index }) {
+			l.removals = append(l.removals, removal{index: index, at: now.Add(cfg.RetireAfter)})
+		}
+	}
+	if cause, ok := found.cause(); ok && !l.rebuild.active() {
+		_ = l.startRebuild(cause, newBackOff, now) // none is under way
+	}
+}

@@ -1,0 +1,254 @@
+package indexer
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+func backOffForTest() *backoff.ExponentialBackOff {
+	return (&Indexer{cfg: DefaultConfig()}).newBackOff()
+}
+
+// fillingLane returns a lane whose rebuild has begun.
+func fillingLane(t *testing.T) (*lane, time.Time, Config) {
+	t.Helper()
+	l, now, cfg := laneForTest()
+	l.index = "v1"
+	if err := l.startRebuild(CauseOperator, backOffForTest, now); err != nil {
+		t.Fatal(err)
+	}
+	begin := take(t, l, now, cfg)
+	if begin.step != stepBegin || begin.from != "v1" {
+		t.Fatalf("%+v", begin)
+	}
+	l.end(begin, outcome{step: stepOutcome{index: "v2", total: 7, since: 100}}, now, cfg)
+	if s := l.rebuild.status; s.Phase != RebuildFilling || s.Old != "v1" || s.New != "v2" || s.Total != 7 {
+		t.Fatalf("%+v", s)
+	}
+	return l, now, cfg
+}
+
+// take gives the lane its next turn, which claims nothing.
+func take(t *testing.T, l *lane, now time.Time, cfg Config) turn {
+	t.Helper()
+	next, ok := l.next(now, 2, cfg)
+	if !ok {
+		t.Fatal("the lane wants no turn")
+	}
+	l.begin(next)
+	l.claimed(next, noClaim)
+	return next
+}
+
+func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.wake()
+	ordinary := take(t, l, now, cfg)
+	if err := l.startRebuild(CauseOperator, backOffForTest, now); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := l.next(now, 2, cfg); ok {
+		t.Errorf("beside a turn that writes to one index only: %+v", got)
+	}
+	l.end(ordinary, outcome{}, now, cfg)
+	begin := take(t, l, now, cfg)
+	if begin.step != stepBegin {
+		t.Fatalf("%+v", begin)
+	}
+	if got, ok := l.next(now, 2, cfg); ok {
+		t.Errorf("beside the step: %+v", got)
+	}
+	l.end(begin, outcome{step: stepOutcome{index: "v2"}}, now, cfg)
+	l.wake()
+	a := take(t, l, now, cfg)
+	b := take(t, l, now, cfg)
+	if a.target == nil || a.target.index != "v2" || b.target == nil {
+		t.Fatalf("turns do not write to the new index: %+v", a)
+	}
+	l.end(a, outcome{filling: filling{complete: true}}, now, cfg)
+	if got, ok := l.next(now, 2, cfg); ok {
+		t.Errorf("a swap while a bulk is under way: %+v", got)
+	}
+	l.end(b, outcome{}, now, cfg)
+	if swap := take(t, l, now, cfg); swap.step != stepSwap || swap.to != "v2" {
+		t.Errorf("%+v", swap)
+	}
+}
+
+func TestRebuildStepThatFailedForNowHoldsUpNobody(t *testing.T) {
+	l, now, cfg := fillingLane(t)
+	l.rebuild.filled()
+	l.wake()
+	swap := take(t, l, now, cfg)
+	l.end(swap, outcome{step: stepOutcome{failed: &judgement{verdict: retry}}}, now, cfg)
+	between := take(t, l, now, cfg)
+	if between.step != stepNone || between.target == nil {
+		t.Errorf("between two attempts to swap, turns go to both: %+v", between)
+	}
+	l.end(between, outcome{}, now, cfg)
+	if at, ok := l.opens(cfg); !ok || at.After(l.rebuild.retryAt) {
+		t.Errorf("opens at %v, %v; the next attempt is at %v", at, ok, l.rebuild.retryAt)
+	}
+	later := l.rebuild.retryAt
+	if again := take(t, l, later, cfg); again.step != stepSwap {
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestRebuildIsNotStoppedTooLate(t *testing.T) {
+	l, now, _ := fillingLane(t)
+	l.rebuild.filled()
+	if err := l.stopRebuild(now); !errors.Is(err, ErrSwapping) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRebuildStoppedWhileItBegins(t *testing.T) {
+	l, now, cfg := laneForTest()
+	if err := l.startRebuild(CauseOperator, backOffForTest, now); err != nil {
+		t.Fatal(err)
+	}
+	begin := take(t, l, now, cfg)
+	if err := l.stopRebuild(now); err != nil {
+		t.Fatal(err)
+	}
+	l.end(begin, outcome{step: stepOutcome{index: "v2"}}, now, cfg)
+	if l.rebuild.status.Phase != RebuildStopped || l.rebuild.target() != nil {
+		t.Errorf("%+v", l.rebuild.status)
+	}
+	if remove := take(t, l, now, cfg); remove.step != stepRemove || remove.to != "v2" {
+		t.Errorf("the index that was made is left: %+v", remove)
+	}
+}
+
+func TestOldIndexGoesAfterAWhile(t *testing.T) {
+	l, now, cfg := fillingLane(t)
+	l.rebuild.filled()
+	swap := take(t, l, now, cfg)
+	l.end(swap, outcome{}, now, cfg)
+	if l.index != "v2" || l.rebuild.status.Phase != RebuildRetiring {
+		t.Fatalf("%s, %+v", l.index, l.rebuild.status)
+	}
+	l.pending = false
+	if got, ok := l.next(now.Add(cfg.RetireAfter-1), 2, cfg); ok && got.step == stepRemove {
+		t.Error("the old index goes too early")
+	}
+	later := now.Add(cfg.RetireAfter)
+	remove := take(t, l, later, cfg)
+	if remove.step != stepRemove || remove.to != "v1" {
+		t.Fatalf("%+v", remove)
+	}
+	l.end(remove, outcome{step: stepOutcome{failed: &judgement{verdict: hold}}}, later, cfg)
+	if l.trouble != nil || l.rebuild.status.Phase != RebuildRetiring {
+		t.Errorf("a failed removal is trouble: %+v", l.rebuild.status)
+	}
+	later = later.Add(cfg.CheckEvery)
+	remove = take(t, l, later, cfg)
+	l.end(remove, outcome{}, later, cfg)
+	if remove.to != "v1" || l.rebuild.status.Phase != RebuildDone || len(l.removals) != 0 {
+		t.Errorf("%+v, %+v", remove, l.rebuild.status)
+	}
+}
+
+// TestTurnOfAnOlderRebuildSaysNothingOfThisOne: it may end long after.
+func TestTurnOfAnOlderRebuildSaysNothingOfThisOne(t *testing.T) {
+	l, now, cfg := fillingLane(t)
+	l.wake()
+	late := take(t, l, now, cfg)
+	if err := l.stopRebuild(now); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.startRebuild(CauseOperator, backOffForTest, now); err != nil {
+		t.Fatal(err)
+	}
+	l.end(late, outcome{filling: filling{broken: "the index is gone", complete: true}}, now, cfg)
+	if l.rebuild.status.Phase != RebuildStarting {
+		t.Errorf("%+v", l.rebuild.status)
+	}
+}
+
+func TestRebuildEndsWhenEverythingIsSentToTheAliasAgain(t *testing.T) {
+	l, now, cfg := fillingLane(t)
+	l.trouble = trouble
+	look := take(t, l, now, cfg)
+	l.end(look, outcome{looked: true, index: "v1", resent: true}, now, cfg)
+	if l.rebuild.status.Phase != RebuildFailed || l.rebuild.target() != nil {
+		t.Errorf("%+v", l.rebuild.status)
+	}
+}
+
+func TestRebuildLosesPatienceOnlyWhenSomebodyWaits(t *testing.T) {
+	l, now, cfg := fillingLane(t)
+	turnEnds := func(f filling) {
+		l.wake()
+		turn := take(t, l, now, cfg)
+		l.end(turn, outcome{filling: f}, now, cfg)
+		now = now.Add(cfg.RebuildPatience / 2)
+	}
+	for range 10 {
+		turnEnds(filling{})
+	}
+	turnEnds(filling{stalled: true})
+	turnEnds(filling{progress: true})
+	turnEnds(filling{stalled: true})
+	turnEnds(filling{stalled: true})
+	if l.rebuild.status.Phase != RebuildFilling {
+		t.Fatalf("given up too early: %+v", l.rebuild.status)
+	}
+	turnEnds(filling{stalled: true})
+	if l.rebuild.status.Phase != RebuildFailed {
+		t.Errorf("%+v", l.rebuild.status)
+	}
+}
+
+func TestBothAnswers(t *testing.T) {
+	j := func(v verdict) *judgement { return &judgement{verdict: v, reason: v.String()} }
+	for _, c := range []struct {
+		shown, filled *judgement
+		want          verdict
+		breaks        bool
+	}{
+		{j(settled), j(settled), settled, false},
+		{j(settled), j(superseded), settled, false},
+		{j(superseded), j(settled), superseded, false},
+		{j(settled), j(retry), retry, false},
+		{j(settled), j(dead), settled, true},
+		{j(settled), j(hold), settled, true},
+		{j(settled), j(bisect), settled, true},
+		{j(dead), j(settled), dead, false},
+		{j(dead), j(dead), dead, false},
+		{j(dead), j(hold), dead, true},
+		{j(retry), nil, retry, false},
+		{j(hold), nil, hold, false},
+		{nil, j(settled), settled, false},
+		{nil, j(retry), retry, false},
+		{nil, j(dead), retry, true},
+		{nil, j(hold), retry, true},
+		{nil, j(bisect), retry, true},
+	} {
+		name := func(j *judgement) string {
+			if j == nil {
+				return "-"
+			}
+			return j.verdict.String()
+		}
+		if got := both(c.shown, c.filled); got.verdict != c.want {
+			t.Errorf("%s and %s: %s, want %s", name(c.shown), name(c.filled), got.verdict, c.want)
+		}
+		if got := breaks(c.shown, c.filled); got != c.breaks {
+			t.Errorf("%s and %s: breaks %v, want %v", name(c.shown), name(c.filled), got, c.breaks)
+		}
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	if got := estimate(100, 300, time.Minute); got != 3*time.Minute {
+		t.Errorf("%v", got)
+	}
+	if got := estimate(0, 300, time.Minute); got != 0 {
+		t.Errorf("unknown, yet %v", got)
+	}
+}

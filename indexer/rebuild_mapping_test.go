@@ -1,0 +1,114 @@
+package indexer_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"riskdex/indexer"
+	"riskdex/report"
+)
+
+// reshaped makes documents with one text replaced, as another mapping would.
+type reshaped struct {
+	indexer.Documents
+	old, new string
+}
+
+func (d reshaped) AppendDocument(dst []byte, c report.Change) ([]byte, []string, error) {
+	doc, unfit, err := d.Documents.AppendDocument(nil, c)
+	return append(dst, bytes.Replace(doc, []byte(d.old), []byte(d.new), 1)...), unfit, err
+}
+
+const asByte, asKeyword, asBoolean = `"risk_level": {"type": "byte"}`, `"risk_level": {"type": "keyword"}`, `"risk_level": {"type": "boolean"}`
+
+func TestChangedMappingIsRebuiltOnce(t *testing.T) {
+	r := filledRig(t, rebuilding(), 100)
+	set := mapped(t, asByte, asKeyword)
+	r.restart(rebuilding(), set, nil)
+	r.reaches(indexer.RebuildDone)
+	r.only(2)
+	r.complete()
+	if s := r.status(); s.Cause != indexer.CauseMapping {
+		t.Errorf("%+v", s)
+	}
+	r.restart(rebuilding(), set, nil)
+	r.append(index(report.Cities, "later", `{"title":"later"}`))
+	r.complete() // the index has been looked at
+	if all := r.indexer.Rebuilds(); len(all) != 0 {
+		t.Errorf("rebuilt again: %+v", all)
+	}
+	r.only(2)
+}
+
+// TestMappingThatRefusesIsNotSwappedIn: nothing changes for those who search, and
+// nothing becomes a dead letter, although the documents have the new form.
+func TestMappingThatRefusesIsNotSwappedIn(t *testing.T) {
+	r := filledRig(t, rebuilding(), 100)
+	set := mapped(t, asByte, asBoolean)
+	// Neither index takes risk_level as it is made now.
+	r.restart(rebuilding(), set, reshaped{set, `"risk_level":3`, `"risk_level":"high"`})
+	r.reaches(indexer.RebuildFailed)
+	if s := r.status(); !strings.Contains(s.Reason, `"0"`) || !strings.Contains(s.Reason, "document_parsing_exception") {
+		t.Errorf("the reason does not say enough: %s", s.Reason)
+	}
+	r.only(1)
+	r.complete()
+	if r.metric("riskdex_rebuilds_total", "outcome", "failed") != 1 {
+		t.Error("not counted as failed")
+	}
+}
+
+// TestChangeThatFitsOnlyTheNewMapping arrives while the old index is still
+// searched. It must not end as a dead letter.
+func TestChangeThatFitsOnlyTheNewMapping(t *testing.T) {
+	r := filledRig(t, rebuilding(), 100)
+	r.stop()
+	g := r.gate(2)
+	set := mapped(t, asByte, asKeyword)
+	r.restart(rebuilding(), set, reshaped{set, `"risk_level":2`, `"risk_level":"low"`})
+	<-g.reached
+	r.append(index(report.Cities, "fits", `{"title":"fits","risk_level":2}`))
+	close(g.open)
+	r.reaches(indexer.RebuildDone)
+	r.only(2)
+	r.complete()
+}
+
+// TestPoisonDuringARebuildIsDeadAlone: a document that both indices refuse says
+// nothing against the new one.
+func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
+	r := filledRig(t, rebuilding(), 100)
+	r.restart(rebuilding(), nil, reshaped{r.indices.Set, `"risk_level":2`, `"risk_level":"low"`})
+	r.drained()
+	g := r.half()
+	r.append(index(report.Cities, "poison", `{"title":"poison","risk_level":2}`))
+	close(g.open)
+	r.reaches(indexer.RebuildDone)
+	r.drained()
+	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
+		t.Errorf("%d dead letters, want 1", k.DeadLetters)
+	}
+	if n := r.count(report.Cities); n != 100 {
+		t.Errorf("%d documents, want 100", n)
+	}
+}
+
+// TestWrongJournalEmptiesNoSearch: a fresh journal knows nothing of what the index
+// has, and a changed mapping has the index rebuilt without anybody asking.
+func TestWrongJournalEmptiesNoSearch(t *testing.T) {
+	r := filledRig(t, rebuilding(), 100)
+	r.stop()
+	other := assemble(t, rebuilding())
+	other.indices.Prefix = r.indices.Prefix
+	other.restart(rebuilding(), mapped(t, asByte, asKeyword), nil)
+	other.append(many(report.Cities, 5, "text")...)
+	other.reaches(indexer.RebuildFailed)
+	if s := other.status(); !strings.Contains(s.Reason, "100") || !strings.Contains(s.Reason, "journal") {
+		t.Errorf("the reason does not say enough: %s", s.Reason)
+	}
+	other.only(1)
+	if n := other.count(report.Cities); n != 100 {
+		t.Errorf("%d documents, want 100", n)
+	}
+}

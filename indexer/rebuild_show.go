@@ -1,0 +1,53 @@
+package indexer
+
+import (
+	"fmt"
+	"time"
+)
+
+// obey carries out an order.
+func (d *dispatcher) obey(o order) error {
+	for _, l := range d.lanes {
+		if l.kind != o.kind {
+			continue
+		}
+		var err error
+		if o.stop {
+			err = l.stopRebuild(time.Now())
+		} else {
+			err = l.startRebuild(CauseOperator, d.newBackOff, time.Now())
+		}
+		d.showRebuild(l)
+		return err
+	}
+	return fmt.Errorf("no kind is called %q", o.kind)
+}
+
+// showRebuild tells people and metrics how far the rebuild of a lane is.
+func (d *dispatcher) showRebuild(l *lane) {
+	if l.rebuild == nil {
+		return
+	}
+	now := l.rebuild.status
+	before := d.board.show(now)
+	if before.Phase == now.Phase && before.Started.Equal(now.Started) {
+		return
+	}
+	d.metrics.rebuild(l.kind, now.Phase)
+	log := d.log.With("alias", d.indices.Alias(l.kind))
+	switch now.Phase {
+	case RebuildStarting:
+		log.Info("rebuild: a new index is made", "cause", now.Cause)
+	case RebuildFilling:
+		log.Info("rebuild: the new index is filled, and changes go to both", "old", now.Old, "new", now.New, "documents", now.Total)
+	case RebuildSwapping:
+		log.Info("rebuild: the new index has everything", "new", now.New)
+	case RebuildRetiring:
+		log.Info("rebuild: apps search the new index", "new", now.New, "old", now.Old, "took", now.Ended.Sub(now.Started).Round(time.Millisecond))
+	case RebuildFailed:
+		log.Error("rebuild failed: apps go on searching the old index, which stays up to date; mend the cause and rebuild again",
+			"old", now.Old, "new", now.New, "cause", now.Cause, "reason", now.Reason)
+	case RebuildStopped:
+		log.Warn("rebuild stopped: apps go on searching the old index, which stays up to date", "old", now.Old)
+	}
+}

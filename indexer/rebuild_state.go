@@ -1,0 +1,102 @@
+package indexer
+
+import (
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"riskdex/report"
+)
+
+// rebuild is what the dispatcher knows of the rebuild of a lane's index, under way
+// or over. Only the dispatcher touches it.
+//
+// It goes forward in steps that are turns of their own, with nothing else under
+// way for that kind: make the new index and have the journal give out everything
+// again; and, when everything is in it, move the alias. In between, the lane's
+// ordinary turns write to both indices.
+type rebuild struct {
+	status  Rebuild
+	sent    time.Time      // when nothing was marked any longer; see isComplete
+	since   report.Version // see target
+	backoff *backoff.ExponentialBackOff
+	retryAt time.Time      // when a step that failed may be tried again
+	stalled time.Time      // since when the new index takes nothing though the old one does; zero when it does
+	fits    []report.Stamp // dead letters of the old index that the new one has taken
+}
+
+// maxFits bounds the memory for them. Those beyond stay dead letters.
+const maxFits = 10_000
+
+// target is the second index that a turn writes to. Documents that are sent again
+// go to it alone, but for those with a version higher than since: what is given
+// out anew since the rebuild began is meant for the index behind the alias too.
+type target struct {
+	index   string
+	sent    time.Time
+	since   report.Version
+	stalled bool
+}
+
+// target returns where turns write to besides the alias, or nil.
+func (r *rebuild) target() *target {
+	if r == nil || r.status.Phase != RebuildFilling && r.status.Phase != RebuildSwapping {
+		return nil
+	}
+	return &target{index: r.status.New, sent: r.sent, since: r.since, stalled: !r.stalled.IsZero()}
+}
+
+func (r *rebuild) active() bool { return r != nil && r.status.Phase.Active() }
+
+// step returns the step that the rebuild needs at now, or not before at.
+func (r *rebuild) step() (s step, at time.Time, ok bool) {
+	switch {
+	case r == nil:
+	case r.status.Phase == RebuildStarting:
+		return stepBegin, r.retryAt, true
+	case r.status.Phase == RebuildSwapping:
+		return stepSwap, r.retryAt, true
+	}
+	return stepNone, time.Time{}, false
+}
+
+// begun, swapped and failed note what a step or a turn has come to.
+
+func (r *rebuild) begun(out stepOutcome, now time.Time) {
+	r.status.Phase, r.status.Filling = RebuildFilling, now
+	r.status.Total, r.status.Remaining = out.total, out.total
+	r.since = out.since
+	r.retryAt = time.Time{}
+	r.backoff.Reset()
+}
+
+func (r *rebuild) swapped(now time.Time) {
+	r.status.Phase, r.status.Remaining, r.status.Ended = RebuildRetiring, 0, now
+}
+
+func (r *rebuild) filled() {
+	if r.status.Phase == RebuildFilling {
+		r.status.Phase, r.status.Remaining = RebuildSwapping, 0
+	}
+}
+
+func (r *rebuild) end(phase RebuildPhase, reason string, now time.Time) {
+	r.status.Phase, r.status.Reason, r.status.Ended = phase, reason, now
+}
+
+// noteTurn judges the rebuild by a turn that wrote to both indices.
+func (r *rebuild) noteTurn(f filling, started time.Time) {
+	switch {
+	case f.progress:
+		r.stalled = time.Time{}
+	case f.stalled && r.stalled.IsZero():
+		r.stalled = started
+	}
+	r.fits = append(r.fits, f.fits[:min(len(f.fits), maxFits-len(r.fits))]...)
+	if r.sent.IsZero() {
+		r.sent = f.sent
+	}
+	if f.complete {
+		r.filled()
+	}
+}

@@ -1,0 +1,168 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"riskdex/report"
+)
+
+// step is a turn that is no ordinary one: nothing else is under way for its kind.
+type step int
+
+const (
+	stepNone   step = iota // an ordinary turn
+	stepBegin              // make the new index, and have everything given out again
+	stepSwap               // let the new index take the place of the old one
+	stepRemove             // delete an index that is no longer needed
+)
+
+// stepOutcome is what came of a step.
+type stepOutcome struct {
+	failed *judgement // nil when it worked; verdict retry when it may be tried again
+
+	index string         // begin: the new index, as soon as it may be there
+	total int            // begin: documents to be sent
+	since report.Version // begin: see target
+}
+
+func (x *Indexer) takeStep(ctx context.Context, t turn) (out stepOutcome) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	var err error
+	switch t.step {
+	case stepBegin:
+		out, err = x.beginRebuild(ctx, t)
+	case stepSwap:
+		if err = x.swap(ctx, t); err == nil {
+			x.revive(ctx, t)
+		}
+	case stepRemove:
+		if err = x.indices.Remove(ctx, t.kind, t.to); err != nil {
+			x.log.Warn("cannot delete an index that is no longer needed; trying again later", "index", t.to, "error", err)
+		}
+	}
+	if err != nil {
+		j := judgeError(err)
+		j.answer.detail = err.Error()
+		out.failed = &j
+	}
+	return out
+}
+
+// beginRebuild makes the new index before it marks the documents: a crash in
+// between leaves an index that is known to be unfinished, and is found at the next
+// start.
+func (x *Indexer) beginRebuild(ctx context.Context, t turn) (out stepOutcome, err error) {
+	if t.from == "" {
+		return out, fmt.Errorf("the alias %s is on several indices and says of none that it is written to", x.indices.Alias(t.kind))
+	}
+	unfinished, _, err := x.indices.Leftovers(ctx, t.kind)
+	if err != nil {
+		return out, err
+	}
+	for _, index := range unfinished {
+		if err := x.indices.Remove(ctx, t.kind, index); err != nil {
+			return out, err
+		}
+	}
+	before, err := x.kindStats(ctx, t.kind)
+	if err != nil {
+		return out, err
+	}
+	if before.DeadLetters > 0 {
+		x.log.Warn("a new index has no document whose newest version is a dead letter; look at them with: riskdex dead list",
+			"alias", x.indices.Alias(t.kind), "dead_letters", before.DeadLetters)
+	}
+	// Where an unfinished rebuild was, the index behind the alias lacked nothing:
+	// what is still marked was meant for that rebuild. Otherwise it is meant for
+	// the index behind the alias.
+	if before.Resending == 0 || len(unfinished) > 0 {
+		out.since = report.Version(time.Now().UnixMicro())
+	}
+	index, err := x.indices.Next(ctx, t.kind)
+	if err != nil {
+		return out, err
+	}
+	out.index = index
+	if err := x.indices.Create(ctx, t.kind, index); err != nil {
+		return out, err
+	}
+	if _, err := x.journal.Resend(ctx, t.kind); err != nil {
+		return out, fmt.Errorf("mark the documents of %s to be sent to the index %s: %w", t.kind, index, err)
+	}
+	after, err := x.kindStats(ctx, t.kind)
+	out.total = after.Resending
+	return out, err
+}
+
+func (x *Indexer) kindStats(ctx context.Context, kind report.Kind) (report.KindStats, error) {
+	stats, err := x.journal.Stats(ctx)
+	if err != nil {
+		return report.KindStats{}, fmt.Errorf("read what is left to be sent of %s: %w", kind, err)
+	}
+	return stats.Kinds[kind], nil
+}
+
+// isComplete tells whether the new index lacks nothing that those who search have.
+//
+// A document that was pending when the rebuild began was not marked, and one that
+// was marked is not any longer once a newer version is accepted: of both, the old
+// index has a version and the new one has nothing until they are sent. So it takes
+// two looks: one that finds no marks, and one that finds nothing waiting that has
+// waited since then. What is accepted in between is in the new index already, or
+// in neither.
+func (x *Indexer) isComplete(ctx context.Context, t turn) (complete bool, sent time.Time) {
+	now, err := x.kindStats(ctx, t.kind)
+	if err != nil {
+		x.log.Error("cannot tell whether a new index is complete", "index", t.target.index, "error", err)
+		return false, time.Time{}
+	}
+	if now.Resending > 0 {
+		return false, time.Time{}
+	}
+	first := t.target.sent
+	return now.Pending == 0 || !first.IsZero() && now.OldestWaiting.After(first), time.Now()
+}
+
+// swap moves the alias to the new index, once everything in it can be seen.
+func (x *Indexer) swap(ctx context.Context, t turn) error {
+	had, err := x.indices.Refresh(ctx, t.from)
+	if err != nil {
+		return err
+	}
+	has, err := x.indices.Refresh(ctx, t.to)
+	if err != nil {
+		return err
+	}
+	if tooFew(had, has) {
+		return unsafeError(fmt.Sprintf("the new index %s has %d documents, the old one %s has %d: the journal does not seem to be the one "+
+			"that filled it, or most documents are dead letters; have everything delivered again, or, if the old index is "+
+			"of no use, delete it: it is made anew from the journal", t.to, has, t.from, had))
+	}
+	return x.indices.Swap(ctx, t.kind, t.from, t.to)
+}
+
+// tooFew tells whether a swap would take more than half of what there is from
+// those who search. Both indices have seen the same deletes, so that can only be
+// when the journal never had those documents.
+func tooFew(had, has int) bool { return had > 10 && has < had/2 }
+
+// revive has those changes sent once more that only the old index refused.
+func (x *Indexer) revive(ctx context.Context, t turn) {
+	if len(t.fits) == 0 {
+		return
+	}
+	n, err := x.journal.RetryDead(ctx, t.fits)
+	if err != nil {
+		x.log.Error("dead letters that fit the new index could not be retried; do it with: riskdex dead retry", "alias", x.indices.Alias(t.kind), "error", err)
+		return
+	}
+	x.log.Info("dead letters fit the new index: they are sent once more", "alias", x.indices.Alias(t.kind), "dead_letters", n)
+}
+
+// unsafeError is a reason of our own not to go on.
+type unsafeError string
+
+func (e unsafeError) Error() string { return string(e) }

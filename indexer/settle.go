@@ -1,0 +1,80 @@
+package indexer
+
+import (
+	"context"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"riskdex/report"
+)
+
+// settlementFor says what becomes of c. alone tells that only this change, not
+// the lane, is to wait.
+func (x *Indexer) settlementFor(c report.Change, j judgement, alone bool) report.Settlement {
+	s := report.Settlement{Key: c.Key, Version: c.Version, ErrorType: j.answer.errorType, Reason: j.answer.detail}
+	if j.reason != "" {
+		x.metrics.failures.WithLabelValues(string(c.Kind), j.reason).Inc()
+	}
+	switch j.verdict {
+	case settled:
+		s.Outcome = report.Indexed
+		if c.Op == report.Delete {
+			s.Outcome = report.Deleted
+		}
+	case superseded:
+		s.Outcome = report.Superseded
+		x.log.Debug("superseded: the index has this version or a newer one", "kind", c.Kind, "id", c.ID, "version", c.Version)
+	case dead:
+		s.Outcome = report.Dead
+		// Elasticsearch's sentence may quote the document, which has no place in
+		// a log; the journal keeps it.
+		x.log.Error("dead letter: the document is refused", "kind", c.Kind, "id", c.ID, "version", c.Version,
+			"error_type", s.ErrorType)
+	default:
+		s.Outcome = report.Retry
+		x.metrics.retries.WithLabelValues(string(c.Kind), j.reason).Inc()
+		if alone {
+			s.NotBefore = time.Now().Add(x.patience.next(c.Key))
+		}
+		return s
+	}
+	x.patience.forget(c.Key)
+	return s
+}
+
+// settle tells the journal, and does not give up while the process runs: a
+// change that stays claimed would never be sent again.
+func (x *Indexer) settle(ctx context.Context, changes []report.Change, settlements []report.Settlement) {
+	// What Elasticsearch has said is written down even when riskdex is stopping.
+	ctx = context.WithoutCancel(ctx)
+	pause := x.newBackOff()
+	for {
+		attempt, cancel := context.WithTimeout(ctx, settleTimeout)
+		err := x.journal.Settle(attempt, settlements)
+		cancel()
+		if err == nil {
+			x.metrics.settled(changes, settlements, time.Now())
+			return
+		}
+		x.log.Error("cannot settle changes in the journal", "changes", len(settlements), "error", err)
+		select {
+		case <-x.giveUp:
+			return // they are pending in the journal, and sent again after the restart
+		case <-time.After(pause.NextBackOff()):
+		}
+	}
+}
+
+// settleTimeout bounds one attempt to settle.
+const settleTimeout = 30 * time.Second
+
+// newBackOff returns exponential backoff with jitter that never ends.
+func (x *Indexer) newBackOff() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval = x.cfg.FirstBackoff
+	b.MaxInterval = x.cfg.LongestBackoff
+	b.MaxElapsedTime = 0 // the library's default gives up after 15 minutes
+	b.Reset()
+	return b
+}

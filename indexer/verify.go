@@ -1,0 +1,156 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/elastic/go-elasticsearch/v8"
+
+	"riskdex/report"
+)
+
+// VerifyJournal is what a verification needs of the journal.
+type VerifyJournal interface {
+	// Entries returns up to limit documents of kind whose ids come after the
+	// given one, tombstones among them, in the order of their ids' bytes.
+	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
+	// Lookup returns what is known of those of ids that are known, in no order.
+	Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error)
+	// Renew has settled documents sent once more, under a new version.
+	Renew(ctx context.Context, stamps []report.Stamp) (int, error)
+	// Append takes a delivery, all of it or nothing.
+	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
+}
+
+// Aliases tells where the documents of a kind are.
+type Aliases interface {
+	Alias(kind report.Kind) string
+}
+
+// VerifyConfig bounds what a verification does. All of it must be more than
+// zero.
+type VerifyConfig struct {
+	Page        int // documents that are asked for, and held in memory, at a time
+	MaxFindings int // kept in a report; the others are only counted
+
+	FirstBackoff   time.Duration // about the first wait after a failure, or for a document that is mended
+	LongestBackoff time.Duration // about the longest
+	Patience       time.Duration // how long one request is repeated while it fails for reasons that pass
+	MendWithin     time.Duration // how long a repair waits to see a page of documents mended
+}
+
+// DefaultVerifyConfig suits a small Elasticsearch that is busy with other things.
+func DefaultVerifyConfig() VerifyConfig {
+	return VerifyConfig{
+		Page: 1000, MaxFindings: 1000,
+		FirstBackoff: 50 * time.Millisecond, LongestBackoff: 2 * time.Second,
+		Patience: 2 * time.Minute, MendWithin: time.Minute,
+	}
+}
+
+func (c VerifyConfig) validate() error {
+	if min(c.Page, c.MaxFindings) <= 0 {
+		return fmt.Errorf("the documents in a page and the findings kept must be more than 0, not %d and %d", c.Page, c.MaxFindings)
+	}
+	if min(c.FirstBackoff, c.LongestBackoff, c.Patience, c.MendWithin) <= 0 {
+		return errors.New("the times of a verification must be more than 0")
+	}
+	return nil
+}
+
+// Verifier compares what Elasticsearch has with the journal. It may be used
+// concurrently, and while an Indexer runs.
+type Verifier struct {
+	cfg     VerifyConfig
+	journal VerifyJournal
+	aliases Aliases
+	client  *elasticsearch.Client
+}
+
+// NewVerifier returns a verifier.
+func NewVerifier(cfg VerifyConfig, journal VerifyJournal, aliases Aliases, client *elasticsearch.Client) (*Verifier, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	return &Verifier{cfg, journal, aliases, client}, nil
+}
+
+// VerifyOptions says what a verification is to do besides comparing. The
+// functions are called from the goroutine of Verify, and may be nil.
+type VerifyOptions struct {
+	// Repair has what is wrong mended, by way of the journal: what is missing or
+	// stale is sent again, what is foreign is overwritten or deleted. It needs an
+	// Indexer that runs on the same journal.
+	Repair bool
+	// RemoveForeign has Repair mend also what it leaves alone otherwise, because
+	// it may come from another journal: see VerifyReport.Kept.
+	RemoveForeign bool
+
+	Progress func(VerifyProgress) // after every page
+	Found    func(Finding)        // every finding, also those that the report does not keep
+}
+
+// Verify compares the version of every document in the index of kind with the
+// journal. It sends one request at a time, holds one page of documents at a
+// time, and may be repeated at will. Changes that are under way are no
+// findings. Nothing but versions is compared: a document that somebody has
+// altered without a new version goes unnoticed.
+//
+// An error is a *VerifyError where it is Elasticsearch's or the index's trouble.
+// The report then has what was found until then.
+func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt VerifyOptions) (VerifyReport, error) {
+	if _, err := report.ParseKind(string(kind)); err != nil {
+		return VerifyReport{}, err
+	}
+	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: VerifyReport{Kind: kind}}
+	err := r.journalToIndex(ctx)
+	if err == nil {
+		err = r.indexToJournal(ctx)
+	}
+	if err != nil {
+		return r.report, fmt.Errorf("verify %s: %w", kind, err)
+	}
+	return r.report, nil
+}
+
+// verification is one run of Verify.
+type verification struct {
+	*Verifier
+	kind   report.Kind
+	alias  string
+	opt    VerifyOptions
+	report VerifyReport
+	tired  bool // a page was not mended in time; the next ones are not waited for
+}
+
+func (r *verification) progress(p VerifyProgress) {
+	if r.opt.Progress != nil {
+		p.Kind, p.Found = r.kind, r.report.Found()
+		r.opt.Progress(p)
+	}
+}
+
+// lookup returns what the journal knows of ids, by id.
+func (r *verification) lookup(ctx context.Context, ids []report.ID) (map[report.ID]report.Entry, error) {
+	entries, err := r.journal.Lookup(ctx, r.kind, ids)
+	if err != nil {
+		return nil, fmt.Errorf("look %d documents up in the journal: %w", len(ids), err)
+	}
+	known := make(map[report.ID]report.Entry, len(entries))
+	for _, e := range entries {
+		known[e.ID] = e
+	}
+	return known, nil
+}
+
+func (r *verification) newBackOff(within time.Duration) *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval = r.cfg.FirstBackoff
+	b.MaxInterval = r.cfg.LongestBackoff
+	b.MaxElapsedTime = within
+	b.Reset()
+	return b
+}

@@ -1,0 +1,113 @@
+package indexer_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"riskdex/indexer"
+	"riskdex/report"
+)
+
+// TestVerifyBetweenTheLooks: whatever happens between two looks, what is well
+// before and after is no finding.
+func TestVerifyBetweenTheLooks(t *testing.T) {
+	for name, c := range map[string]struct {
+		hurt func(*rig)          // before all
+		at   string              // the request at which something happens, by the end of its path
+		do   []func(*interloper) // what happens at each of them, the first, the second
+		want int                 // under way
+	}{
+		"the index is lost at the first look":     {at: "/_mget", do: []func(*interloper){lose}},
+		"the index is lost at the second look":    {at: "/_mget", do: []func(*interloper){deliver("5"), lose}, want: 1},
+		"damage is mended before the second look": {at: "/_mget", do: []func(*interloper){destroy("5"), deliver("5")}, want: 1},
+		"an unknown document goes":                {plant, "/_search", []func(*interloper){after(destroy("unknown"))}, 0},
+		"an unknown document is delivered":        {plant, "/_mget", []func(*interloper){nothing, after(deliver("unknown"))}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, quick())
+			r.append(many(report.Cities, 30, "text")...)
+			r.drained()
+			if c.hurt != nil {
+				c.hurt(r)
+			}
+			met := 0
+			var holding atomic.Bool
+			r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				for isBulk(req) && holding.Load() && req.Context().Err() == nil {
+					pause()
+				}
+				if met == len(c.do) || !strings.HasSuffix(req.URL.Path, c.at) {
+					next.ServeHTTP(w, req)
+					return
+				}
+				met++
+				i := &interloper{rig: r, holding: &holding, request: func() { next.ServeHTTP(w, req) }}
+				c.do[met-1](i)
+			})
+			cfg := quickVerify()
+			cfg.Page = 100 // all of it is one page
+			got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, indexer.VerifyOptions{})
+			must(t, err)
+			if got.Found() != 0 || got.UnderWay != c.want {
+				t.Errorf("%+v", got)
+			}
+			if met != len(c.do) {
+				t.Errorf("it happened %d times, want %d", met, len(c.do))
+			}
+			r.heal()
+			r.drained()
+			r.sameAsJournal()
+		})
+	}
+}
+
+// interloper does something while a request of the verification is held.
+type interloper struct {
+	*rig
+	request func()       // lets the request go on
+	holding *atomic.Bool // whether the indexer's bulks are held
+}
+
+func nothing(i *interloper) { i.request() }
+
+// after lets the request go on first, and only its answer wait.
+func after(do func(*interloper)) func(*interloper) {
+	return func(i *interloper) {
+		i.request()
+		i.request = func() {}
+		do(i)
+	}
+}
+
+func deliver(id string) func(*interloper) {
+	return func(i *interloper) {
+		i.append(index(report.Cities, id, `{"title":"delivered meanwhile"}`))
+		i.drained()
+		i.request()
+	}
+}
+
+func destroy(id string) func(*interloper) {
+	return func(i *interloper) {
+		i.change("DELETE", i.doc(id, ""), "")
+		i.request()
+	}
+}
+
+func plant(r *rig) { r.change("PUT", r.doc("unknown", ""), `{}`) }
+
+// lose loses the index and has it filled again, but only after the request has
+// come upon the empty one.
+func lose(i *interloper) {
+	i.holding.Store(true)
+	i.change("DELETE", "/"+i.indices.Index(report.Cities, 1), "")
+	i.eventually("there is a new index, and it answers", func() bool {
+		_, answer := i.ask("GET", i.doc("5", ""), "")
+		return answer["found"] == false
+	})
+	i.request()
+	i.holding.Store(false)
+	i.drained()
+}

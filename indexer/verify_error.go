@@ -1,0 +1,45 @@
+package indexer
+
+import "fmt"
+
+// VerifyError is why an index could not be compared.
+type VerifyError struct {
+	Index  string // the alias
+	Doing  string // what was tried
+	Reason string // a word, as in the metrics
+	Detail string // what Elasticsearch or the network said
+
+	status int // of HTTP; 0 when there was no answer
+}
+
+// reasonSnapshot is why the walk through an index has to be begun anew.
+const reasonSnapshot = "snapshot_gone"
+
+func (e *VerifyError) Error() string {
+	what := e.advice()
+	if e.Detail == "" {
+		return fmt.Sprintf("%s of %s: %s", e.Doing, e.Index, what)
+	}
+	return fmt.Sprintf("%s of %s: %s (%s)", e.Doing, e.Index, what, e.Detail)
+}
+
+// advice says what is wrong and what to do.
+func (e *VerifyError) advice() string {
+	switch e.Reason {
+	case reasonUnreachable:
+		return "Elasticsearch gives no usable answer; see that it runs and can be reached, and verify again"
+	case reasonOverloaded, reasonUnavailable:
+		return "Elasticsearch is overloaded or lacks shards; verify again once it is well"
+	case reasonMissing:
+		return "the index is missing; a running worker makes it again by itself; verify again once it is filled"
+	case reasonClosed:
+		return "the index is closed; open it, and verify again"
+	case reasonBlocked:
+		return "the index has a block; remove it, and verify again"
+	case reasonUnauthorized:
+		return "Elasticsearch does not let riskdex read the index; see to its credentials and their privileges"
+	case reasonSnapshot:
+		return "the index was replaced, or Elasticsearch restarted, while it was read; verify again"
+	}
+	return "Elasticsearch refuses the request"
+}

@@ -1,0 +1,80 @@
+package indexer
+
+import (
+	"context"
+
+	"riskdex/report"
+)
+
+// indexToJournal looks for what the index has in the journal. All that the
+// journal knows was compared before, so only unknown documents count here.
+//
+// Before unknown documents are removed, they are counted: a journal that knows
+// little of the index is not the one to decide what goes.
+func (r *verification) indexToJournal(ctx context.Context) error {
+	if r.opt.Repair {
+		unknown := 0
+		err := r.walk(ctx, PhaseCount, func(ctx context.Context, ids []report.ID) error {
+			of, err := r.unknown(ctx, ids)
+			unknown += len(of)
+			return err
+		})
+		if err != nil || unknown == 0 {
+			return err
+		}
+		r.report.WrongJournal = mostlyUnknown(unknown, r.report.Indexed)
+	}
+	err := r.walk(ctx, PhaseIndex, r.findUnknown)
+	if !r.opt.Repair {
+		r.report.WrongJournal = mostlyUnknown(r.report.Unknown, r.report.Indexed)
+	}
+	return err
+}
+
+// mostlyUnknown tells that a journal is not the one that filled the index. A
+// handful says nothing.
+func mostlyUnknown(unknown, indexed int) bool { return unknown > 10 && 2*unknown > indexed }
+
+// unknown returns those of ids that the journal does not know. Whatever riskdex
+// writes to the index is in the journal before, and stays there, if only as a
+// tombstone; so what was seen in the index first and is not in the journal
+// then, was written by somebody else.
+func (r *verification) unknown(ctx context.Context, ids []report.ID) ([]report.ID, error) {
+	known, err := r.lookup(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var unknown []report.ID
+	for _, id := range ids {
+		if _, ok := known[id]; !ok {
+			unknown = append(unknown, id)
+		}
+	}
+	return unknown, nil
+}
+
+// findUnknown finds the unknown documents of a page. The page shows the index as
+// it was when the walk began, which somebody may have put right since. So the
+// index itself is asked, and the journal once more.
+func (r *verification) findUnknown(ctx context.Context, page []report.ID) error {
+	ids, err := r.unknown(ctx, page)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	have, err := r.look(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if ids, err = r.unknown(ctx, ids); err != nil {
+		return err
+	}
+	var found []Finding
+	for _, id := range ids {
+		if have[id].found {
+			found = append(found, Finding{
+				Key: report.Key{Kind: r.kind, ID: id}, Problem: Foreign, IndexVersion: have[id].version,
+			})
+		}
+	}
+	return r.conclude(ctx, found)
+}

@@ -1,0 +1,140 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+
+	"riskdex/report"
+)
+
+// journalToIndex looks for what the journal has in the index.
+func (r *verification) journalToIndex(ctx context.Context) error {
+	var after report.ID
+	for {
+		entries, err := r.journal.Entries(ctx, r.kind, after, r.cfg.Page)
+		if err != nil {
+			return fmt.Errorf("read the journal after %q: %w", after, err)
+		}
+		if len(entries) == 0 {
+			return nil
+		}
+		if err := r.comparePage(ctx, entries); err != nil {
+			return err
+		}
+		after = entries[len(entries)-1].ID
+		r.report.Documents += len(entries)
+		r.progress(VerifyProgress{Phase: PhaseJournal, Done: r.report.Documents})
+	}
+}
+
+// comparePage finds what differs in a page of the journal, while both sides go
+// on changing. It looks at the journal, the index, the journal, the index, the
+// journal: J1 I1 J2 I2 J3. A document is a finding only when all three looks at
+// the journal are the same and settled, say at version v, and both looks at the
+// index differ from it. That is never the indexer's own doing:
+//
+//   - A row becomes settled at v only after Elasticsearch has answered that it
+//     has v, or for a delete that it lacks the document, in every copy that it
+//     answers from. So from J1 on the index has v, or something that came later.
+//   - A newer version w may be in the index before it is settled, but never
+//     before the journal has it. Once it has, the row is not what J1 saw, and
+//     never is again, since versions only grow.
+//   - The same version can be settled twice, if it was marked to be sent again
+//     in between, as when the index was lost and has to be filled. One such
+//     round may lie between J1 and J2 and hide that I1 came upon an index that
+//     was still empty. But then I2 sees the filled one. To deceive both looks,
+//     the index would have to be lost and filled twice in the time of two
+//     requests.
+//
+// A document that is right at either look is right. What is neither was under
+// way: it is counted, and not judged.
+func (r *verification) comparePage(ctx context.Context, entries []report.Entry) error {
+	suspects, err := r.differing(ctx, entries)
+	if err != nil || len(suspects) == 0 {
+		return err
+	}
+	ids := make([]report.ID, 0, len(suspects))
+	first := make(map[report.ID]report.Entry, len(suspects))
+	for _, s := range suspects {
+		ids = append(ids, s.ID)
+		first[s.ID] = s.entry
+	}
+	second, err := r.lookup(ctx, ids)
+	if err != nil {
+		return err
+	}
+	again := make([]report.Entry, 0, len(ids))
+	for _, id := range ids {
+		again = append(again, second[id])
+	}
+	if suspects, err = r.differing(ctx, again); err != nil {
+		return err
+	}
+	third, err := r.lookup(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var found []Finding
+	for _, s := range suspects {
+		if first[s.ID] != s.entry || third[s.ID] != s.entry {
+			r.report.UnderWay++
+			continue
+		}
+		found = append(found, s.Finding)
+	}
+	return r.conclude(ctx, found)
+}
+
+// suspect is a document that differs, and what the journal said.
+type suspect struct {
+	Finding
+	entry report.Entry
+}
+
+// differing asks the index for documents and returns those that are not as
+// entries want them. Those that are under way are counted, and left out.
+func (r *verification) differing(ctx context.Context, entries []report.Entry) ([]suspect, error) {
+	judged := make([]report.Entry, 0, len(entries))
+	ids := make([]report.ID, 0, len(entries))
+	for _, e := range entries {
+		if e.State == report.StatePending || e.State == report.StateResending {
+			r.report.UnderWay++
+			continue
+		}
+		judged = append(judged, e)
+		ids = append(ids, e.ID)
+	}
+	have, err := r.look(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var suspects []suspect
+	for _, e := range judged {
+		if p := problem(e, have[e.ID]); p != "" {
+			suspects = append(suspects, suspect{Finding{
+				Key: e.Key, Problem: p, IndexVersion: have[e.ID].version, JournalVersion: e.Version, Deleted: e.Op == report.Delete,
+			}, e})
+		}
+	}
+	return suspects, nil
+}
+
+// problem compares what the index has of a document with what it should have; it
+// is empty when all is well. Of what Elasticsearch has refused, any older
+// version may be there, or none.
+func problem(e report.Entry, have indexed) Problem {
+	refused := e.State == report.StateDead || e.State == report.StateDropped
+	switch {
+	case have.version > e.Version:
+		return Foreign
+	case refused:
+		return ""
+	case e.Op == report.Delete && have.found && have.version == e.Version:
+		return Foreign // that version is a delete
+	case e.Op == report.Delete && !have.found, e.Op == report.Index && have.version == e.Version:
+		return ""
+	case !have.found:
+		return Missing
+	}
+	return Stale
+}

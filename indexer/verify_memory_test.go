@@ -1,0 +1,182 @@
+package indexer_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8"
+
+	"riskdex/indexer"
+	"riskdex/report"
+)
+
+// TestVerifyHoldsOnePageInMemory: memory does not grow with the number of
+// documents. Journal and index are made up on the fly here, so that nothing but
+// the verification needs any; every third document is missing.
+func TestVerifyHoldsOnePageInMemory(t *testing.T) {
+	few, many := peak(t, 10_000), peak(t, 100_000)
+	t.Logf("most in use: %d KiB for 10,000 documents, %d KiB for 100,000; %.1f bytes for each one more",
+		few>>10, many>>10, float64(many-few)/90_000)
+	if many > few+2<<20 { // 90,000 documents with 24 bytes each
+		t.Errorf("memory grows with the number of documents")
+	}
+}
+
+// peak returns the most memory in use, in bytes, during a verification of n
+// documents, besides what was in use before.
+func peak(t *testing.T, n int) int64 {
+	t.Helper()
+	made := madeUp{n}
+	client, err := elasticsearch.NewClient(elasticsearch.Config{Transport: made, DisableRetry: true})
+	must(t, err)
+	v, err := indexer.NewVerifier(indexer.DefaultVerifyConfig(), made, made, client)
+	must(t, err)
+	before := inUse()
+	most, pages, found := int64(0), 0, 0
+	got, err := v.Verify(t.Context(), report.Cities, indexer.VerifyOptions{
+		Found: func(indexer.Finding) { found++ },
+		Progress: func(indexer.VerifyProgress) {
+			if pages++; pages%10 == 0 {
+				most = max(most, inUse()-before)
+			}
+		},
+	})
+	must(t, err)
+	if want := (n + 2) / 3; got.Documents != n || got.Missing != want || got.Found() != want || found != want || got.Indexed != n-want {
+		t.Errorf("%d documents, %d in the index, %d found, want %d", got.Documents, got.Indexed, got.Found(), want)
+	}
+	return most
+}
+
+func inUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// madeUp is a journal of n settled documents, and an Elasticsearch that lacks
+// every third of them.
+type madeUp struct{ n int }
+
+func (m madeUp) id(i int) report.ID { return report.ID(fmt.Sprintf("%07d", i)) }
+func (m madeUp) entry(id report.ID) report.Entry {
+	return report.Entry{Stamp: report.Stamp{Key: report.Key{Kind: report.Cities, ID: id}, Version: 7}, Op: report.Index, State: report.StateSettled}
+}
+
+func (m madeUp) has(id report.ID) bool {
+	i, _ := strconv.Atoi(string(id))
+	return i%3 != 0
+}
+
+func (m madeUp) Entries(_ context.Context, _ report.Kind, after report.ID, limit int) ([]report.Entry, error) {
+	first := 0
+	if after != "" {
+		i, _ := strconv.Atoi(string(after))
+		first = i + 1
+	}
+	var all []report.Entry
+	for i := first; i < min(m.n, first+limit); i++ {
+		all = append(all, m.entry(m.id(i)))
+	}
+	return all, nil
+}
+
+func (m madeUp) Lookup(_ context.Context, _ report.Kind, ids []report.ID) ([]report.Entry, error) {
+	var all []report.Entry
+	for _, id := range ids {
+		all = append(all, m.entry(id))
+	}
+	return all, nil
+}
+
+func (m madeUp) Renew(context.Context, []report.Stamp) (int, error) { panic("not asked for") }
+func (m madeUp) Append(context.Context, report.Delivery) ([]report.Stamp, error) {
+	panic("not asked for")
+}
+func (m madeUp) Alias(kind report.Kind) string { return string(kind) }
+
+// RoundTrip answers as Elasticsearch would.
+func (m madeUp) RoundTrip(req *http.Request) (*http.Response, error) {
+	var asked struct {
+		IDs   []report.ID `json:"ids"`
+		After []int       `json:"search_after"`
+		Size  int         `json:"size"`
+	}
+	if req.Body != nil {
+		if err := json.NewDecoder(req.Body).Decode(&asked); err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	var answer string
+	const whole = `"_shards":{"total":1,"successful":1,"failed":0}`
+	switch {
+	case isLook(req):
+		answer = m.documents(asked.IDs)
+	case strings.HasSuffix(req.URL.Path, "/_search"):
+		first := 0
+		if len(asked.After) > 0 {
+			first = asked.After[0] + 1
+		}
+		answer = fmt.Sprintf(`{"timed_out":false,%s,"hits":{"total":{"value":%d,"relation":"eq"},"hits":[%s]}}`, whole, m.n-(m.n+2)/3, m.hits(first, asked.Size))
+	default:
+		answer = `{"id":"x",` + whole + `}`
+	}
+	return &http.Response{
+		StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(answer)), Request: req,
+		Header: http.Header{"X-Elastic-Product": {"Elasticsearch"}, "Content-Type": {"application/json"}},
+	}, nil
+}
+
+func (m madeUp) documents(ids []report.ID) string {
+	var docs bytes.Buffer
+	for i, id := range ids {
+		if i > 0 {
+			docs.WriteByte(',')
+		}
+		if m.has(id) {
+			fmt.Fprintf(&docs, `{"_id":%q,"_version":7,"found":true}`, id)
+		} else {
+			fmt.Fprintf(&docs, `{"_id":%q,"found":false}`, id)
+		}
+	}
+	return `{"docs":[` + docs.String() + `]}`
+}
+
+func (m madeUp) hits(first, size int) string {
+	var hits []string
+	for i := first; i < m.n && len(hits) < size; i++ {
+		if m.has(m.id(i)) {
+			hits = append(hits, fmt.Sprintf(`{"_id":%q,"sort":[%d]}`, m.id(i), i))
+		}
+	}
+	return strings.Join(hits, ",")
+}
+
+// TestVerifyManyDocuments compares with the real server, in pages of the usual
+// size, and says how long that takes.
+func TestVerifyManyDocuments(t *testing.T) {
+	const documents = 20_000
+	r := start(t, quick())
+	r.append(many(report.Cities, documents, "text")...)
+	r.drained()
+	for _, id := range []string{"0", "9999", "19999"} {
+		r.change("DELETE", r.doc(id, ""), "")
+	}
+	started := time.Now()
+	got, err := r.verifier(indexer.DefaultVerifyConfig()).Verify(t.Context(), report.Cities, indexer.VerifyOptions{})
+	must(t, err)
+	t.Logf("%.1f s for 100,000 documents", time.Since(started).Seconds()/documents*100_000)
+	if got.Documents != documents || got.Indexed != documents-3 || got.Missing != 3 || got.Found() != 3 {
+		t.Errorf("%+v", got)
+	}
+}

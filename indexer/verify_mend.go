@@ -1,0 +1,136 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"riskdex/report"
+)
+
+// conclude counts and tells findings, after having them mended if that is asked
+// for.
+func (r *verification) conclude(ctx context.Context, found []Finding) error {
+	var err error
+	if r.opt.Repair && len(found) > 0 {
+		err = r.mend(ctx, found)
+	}
+	for _, f := range found {
+		r.report.count(f, r.cfg.MaxFindings)
+		if r.opt.Found != nil {
+			r.opt.Found(f)
+		}
+	}
+	return err
+}
+
+// mend gives findings to the journal, which has them sent like any other change,
+// and sees what comes of it. Nothing is written to the index past the journal,
+// so a repair can overtake no delivery.
+func (r *verification) mend(ctx context.Context, found []Finding) error {
+	var renew []report.Stamp
+	var remove []report.Change
+	var ids []report.ID
+	for _, f := range found {
+		switch {
+		case r.kept(f):
+			r.report.Kept++
+			continue
+		case f.JournalVersion > 0:
+			// A new version, because Elasticsearch remembers that of a delete by
+			// hand and would refuse the same one.
+			renew = append(renew, report.Stamp{Key: f.Key, Version: f.JournalVersion})
+		default:
+			remove = append(remove, report.Change{Key: f.Key, Op: report.Delete, ExactID: true})
+		}
+		ids = append(ids, f.ID)
+	}
+	if len(renew) > 0 {
+		n, err := r.journal.Renew(ctx, renew)
+		if err != nil {
+			return fmt.Errorf("have %d documents sent again: %w", len(renew), err)
+		}
+		r.report.Ordered += n
+	}
+	if len(remove) > 0 {
+		stamps, err := r.journal.Append(ctx, report.Delivery{Changes: remove})
+		if err != nil {
+			return fmt.Errorf("have %d unknown documents deleted: %w", len(remove), err)
+		}
+		for _, s := range stamps {
+			if s.Version > 0 { // else the publisher has delivered it just now
+				r.report.Ordered++
+			}
+		}
+	}
+	mended, err := r.await(ctx, ids)
+	for i := range found {
+		found[i].Mended = mended[found[i].ID]
+	}
+	return err
+}
+
+// kept tells that a repair is to leave f as it is.
+func (r *verification) kept(f Finding) bool {
+	unsure := f.ofAnotherJournal() || r.report.WrongJournal && f.JournalVersion == 0
+	return unsure && !r.opt.RemoveForeign
+}
+
+// await waits until the index is right in ids, and returns those where it is. It
+// gives up after a while, for this page and all later ones: what holds up one
+// holds up the others.
+func (r *verification) await(ctx context.Context, ids []report.ID) (map[report.ID]bool, error) {
+	mended := make(map[report.ID]bool, len(ids))
+	pause := r.newBackOff(r.cfg.MendWithin)
+	for len(ids) > 0 && !r.tired {
+		var err error
+		if ids, err = r.stillWrong(ctx, ids, mended); err != nil || len(ids) == 0 {
+			return mended, err
+		}
+		wait := pause.NextBackOff()
+		if wait == backoff.Stop {
+			r.tired = true
+			break
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return mended, ctx.Err()
+		case <-timer.C:
+		}
+	}
+	return mended, nil
+}
+
+// stillWrong notes those of ids that are right by now, and returns those that
+// may yet become so.
+func (r *verification) stillWrong(ctx context.Context, ids []report.ID, mended map[report.ID]bool) ([]report.ID, error) {
+	known, err := r.lookup(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var settled, rest []report.ID
+	for _, id := range ids {
+		switch known[id].State {
+		case report.StateSettled:
+			settled = append(settled, id)
+		case report.StatePending, report.StateResending:
+			rest = append(rest, id)
+		}
+	}
+	have, err := r.look(ctx, settled)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range settled {
+		if problem(known[id], have[id]) == "" {
+			mended[id] = true
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	return rest, nil
+}

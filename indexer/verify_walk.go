@@ -1,0 +1,132 @@
+package indexer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"riskdex/report"
+)
+
+// keepAlive is how long Elasticsearch keeps a snapshot between two pages. A
+// repair waits between them.
+const keepAlive = "10m"
+
+// walk reads the ids of all documents that the index has at its beginning, and
+// gives them to visit page by page. It fails rather than leave any out.
+func (r *verification) walk(ctx context.Context, phase string, visit func(context.Context, []report.ID) error) error {
+	s, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { r.close(ctx, s) }()
+	for {
+		ids, err := r.next(ctx, s)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			return nil
+		}
+		if err := visit(ctx, ids); err != nil {
+			return err
+		}
+		r.report.Indexed = s.total
+		r.progress(VerifyProgress{Phase: phase, Done: s.done, Total: s.total})
+	}
+}
+
+// open makes all that was written visible and takes a snapshot.
+func (r *verification) open(ctx context.Context) (*snapshot, error) {
+	err := r.ask(ctx, verifyRequest{
+		doing: "refreshing the index",
+		send: func(ctx context.Context) (*esapi.Response, error) {
+			return esapi.IndicesRefreshRequest{Index: []string{r.alias}}.Do(ctx, r.client)
+		},
+		read: func(text []byte) (answer, bool) {
+			var body struct {
+				Shards *shards `json:"_shards"`
+			}
+			// Copies that there is no machine for count in the total only.
+			if err := json.Unmarshal(text, &body); err != nil || body.Shards == nil || body.Shards.Failed != 0 {
+				return unreadable("not all shards were refreshed")
+			}
+			return answer{}, true
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{}
+	return s, r.ask(ctx, verifyRequest{
+		doing: "opening a snapshot",
+		send: func(ctx context.Context) (*esapi.Response, error) {
+			return esapi.OpenPointInTimeRequest{Index: []string{r.alias}, KeepAlive: keepAlive}.Do(ctx, r.client)
+		},
+		read: func(text []byte) (answer, bool) {
+			var body struct {
+				ID     string  `json:"id"`
+				Shards *shards `json:"_shards"`
+			}
+			if err := json.Unmarshal(text, &body); err != nil || body.ID == "" || !body.Shards.whole() {
+				return unreadable("the snapshot lacks shards")
+			}
+			s.id = body.ID
+			return answer{}, true
+		},
+	})
+}
+
+// close frees what Elasticsearch holds for s. Where that fails, it does so by
+// itself after a while.
+func (r *verification) close(ctx context.Context, s *snapshot) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	body, _ := json.Marshal(map[string]string{"id": s.id})
+	if res, err := (esapi.ClosePointInTimeRequest{Body: bytes.NewReader(body)}).Do(ctx, r.client); err == nil {
+		res.Body.Close()
+	}
+}
+
+// next returns the ids of the next page; none at the end.
+func (r *verification) next(ctx context.Context, s *snapshot) ([]report.ID, error) {
+	if s.after != nil && s.done == s.total {
+		return nil, nil
+	}
+	search := map[string]any{
+		"size": r.cfg.Page, "_source": false, "track_total_hits": s.after == nil,
+		"sort": []string{"_shard_doc"}, "pit": map[string]string{"id": s.id, "keep_alive": keepAlive},
+	}
+	if s.after != nil {
+		search["search_after"] = s.after
+	}
+	body, err := json.Marshal(search)
+	if err != nil {
+		return nil, err
+	}
+	partial := false
+	var ids []report.ID
+	err = r.ask(ctx, verifyRequest{
+		doing: "reading a snapshot",
+		items: r.cfg.Page,
+		send: func(ctx context.Context) (*esapi.Response, error) {
+			return esapi.SearchRequest{
+				Body: bytes.NewReader(body), AllowPartialSearchResults: &partial,
+				FilterPath: []string{"pit_id", "timed_out", "_shards", "hits.total", "hits.hits._id", "hits.hits.sort", "error.type", "error.reason"},
+			}.Do(ctx, r.client)
+		},
+		read: func(text []byte) (a answer, ok bool) {
+			ids, a, ok = s.read(text, r.cfg.Page)
+			return a, ok
+		},
+	})
+	if refused, ok := errors.AsType[*VerifyError](err); ok && refused.status == http.StatusNotFound {
+		refused.Reason = reasonSnapshot
+	}
+	return ids, err
+}

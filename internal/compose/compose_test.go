@@ -1,0 +1,184 @@
+// Package compose has the tests of docker-compose.yml and the Dockerfile. They
+// need no container engine: the file is read as Compose reads it, and held
+// against the repository that it mounts and the program that it starts.
+package compose
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
+
+	"riskdex/internal/elastic"
+)
+
+// root is the folder of the repository.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// project is docker-compose.yml. Reading fails for what the specification does
+// not have, for what is referred to and not there, and for circles.
+func project(t *testing.T) *types.Project {
+	t.Helper()
+	p, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
+		WorkingDir:  root(t),
+		ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(root(t), "docker-compose.yml")}},
+		Environment: types.Mapping{},
+	}, func(o *loader.Options) { o.SetProjectName("riskdex", true) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestEverythingIsThere(t *testing.T) {
+	got := project(t).ServiceNames()
+	slices.Sort(got)
+	if want := []string{"elasticsearch", "grafana", "prometheus", "riskdex"}; !slices.Equal(got, want) {
+		t.Errorf("the services are %q, want %q", got, want)
+	}
+}
+
+func TestEveryServiceIsBoundedAndCheckedAndComesBack(t *testing.T) {
+	for name, s := range project(t).Services {
+		if s.MemLimit <= 0 {
+			t.Errorf("%s has no memory limit", name)
+		}
+		if s.Restart != "unless-stopped" {
+			t.Errorf("%s is restarted %q", name, s.Restart)
+		}
+		if h := s.HealthCheck; h == nil || h.Disable || len(h.Test) < 2 || h.Test[0] != "CMD" ||
+			h.Interval == nil || h.Timeout == nil || h.Retries == nil {
+			t.Errorf("%s has no health check, or not a whole one: %+v", name, h)
+		}
+	}
+}
+
+// An image with less than a whole version is another one tomorrow.
+func TestImagesArePinned(t *testing.T) {
+	pinned := regexp.MustCompile(`^[a-z/-]+:v?\d+\.\d+\.\d+$`)
+	for name, s := range project(t).Services {
+		if s.Build == nil && !pinned.MatchString(s.Image) {
+			t.Errorf("%s has the image %q", name, s.Image)
+		}
+	}
+	if got, want := project(t).Services["elasticsearch"].Image, "elasticsearch:"+elastic.Version; got != want {
+		t.Errorf("Elasticsearch is %s; the tests run with %s", got, want)
+	}
+	for _, from := range dockerfile(t).all("FROM") {
+		if image, _, _ := strings.Cut(from, " "); image != "scratch" && !pinned.MatchString(image) {
+			t.Errorf("the Dockerfile is built from %s", image)
+		}
+	}
+}
+
+func TestNothingIsPublishedBeyondTheLoopbackAddress(t *testing.T) {
+	published := 0
+	for name, s := range project(t).Services {
+		if s.NetworkMode != "" {
+			t.Errorf("%s has the network mode %s", name, s.NetworkMode)
+		}
+		for _, port := range s.Ports {
+			published++
+			if port.HostIP != "127.0.0.1" {
+				t.Errorf("%s publishes %d at %q", name, port.Target, port.HostIP)
+			}
+			if !slices.Contains(listensOn(t, s), strconv.Itoa(int(port.Target))) {
+				t.Errorf("%s publishes %d, where it does not listen", name, port.Target)
+			}
+		}
+	}
+	if published == 0 {
+		t.Error("nothing is published")
+	}
+}
+
+// Compose would make an empty folder in place of a file that is not there.
+func TestWhatIsMountedExists(t *testing.T) {
+	for name, s := range project(t).Services {
+		for _, v := range s.Volumes {
+			if v.Type != types.VolumeTypeBind {
+				continue
+			}
+			inside, err := filepath.Rel(root(t), v.Source)
+			if err != nil || !filepath.IsLocal(inside) {
+				t.Errorf("%s mounts %s, which is not of the repository", name, v.Source)
+			} else if _, err := os.Stat(v.Source); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if !v.ReadOnly {
+				t.Errorf("%s can write to %s", name, inside)
+			}
+		}
+	}
+}
+
+func TestStartOrder(t *testing.T) {
+	p := project(t)
+	want := map[string]map[string]string{
+		"elasticsearch": {},
+		// It must take deliveries while Elasticsearch is away.
+		"riskdex": {"elasticsearch": types.ServiceConditionStarted},
+		// It must tell of a riskdex that does not get healthy.
+		"prometheus": {"riskdex": types.ServiceConditionStarted},
+		"grafana":    {"prometheus": types.ServiceConditionHealthy},
+	}
+	for name, s := range p.Services {
+		if len(s.DependsOn) != len(want[name]) {
+			t.Errorf("%s depends on %v, want %v", name, s.DependsOn, want[name])
+		}
+		for on, how := range s.DependsOn {
+			if how.Condition != want[name][on] || p.Services[on].HealthCheck == nil {
+				t.Errorf("%s waits for %s to be %q, want %q", name, on, how.Condition, want[name][on])
+			}
+		}
+	}
+}
+
+// riskdex needs up to 21 seconds to stop in good order.
+func TestRiskdexIsGivenTheTimeToStop(t *testing.T) {
+	s := project(t).Services["riskdex"]
+	if s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < 30*time.Second {
+		t.Errorf("it is killed after %v", s.StopGracePeriod)
+	}
+}
+
+// mounted returns the file of the repository that a service has at a path.
+func mounted(t *testing.T, s types.ServiceConfig, path string) (name string, ok bool) {
+	t.Helper()
+	for _, v := range s.Volumes {
+		below, err := filepath.Rel(v.Target, path)
+		if v.Type != types.VolumeTypeBind || err != nil || !filepath.IsLocal(below) {
+			continue
+		}
+		name, err := filepath.Rel(root(t), filepath.Join(v.Source, below))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = os.Stat(filepath.Join(root(t), name))
+		return name, err == nil
+	}
+	return "", false
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+func (r *stack) push(ctx context.Context) error {
+	r.say("pushing the sample feed")
+	if err := r.command(ctx, r.binary, "push", "--to", r.receiver()).Run(); err != nil {
+		return fmt.Errorf("push the sample feed: %w", err)
+	}
+	return nil
+}
+
+// settled waits until Elasticsearch has everything.
+func (r *stack) settled(ctx context.Context) error {
+	started := time.Now()
+	err := r.await(ctx, "everything to be in the index", func() bool {
+		pending, known := r.metric("riskdex_changes_pending")
+		return known && pending == 0
+	})
+	if err == nil {
+		r.say("everything is in the index, %.1f s after the last delivery", time.Since(started).Seconds())
+	}
+	return err
+}
+
+// firstSearch has its answer in the sample feed, behind a diacritic.
+const firstSearch, firstAnswer = "sao paulo", "São Paulo"
+
+// search shows the first search once it finds what was pushed, which takes the
+// refresh of the index.
+func (r *stack) search(ctx context.Context) error {
+	err := r.await(ctx, "a search to find "+firstAnswer, func() bool {
+		cmd := r.command(ctx, r.binary, "search", "--json", "--size=1", "--elasticsearch-url="+r.url, firstSearch)
+		cmd.Stdout, cmd.Stderr = nil, nil
+		hit, err := cmd.Output()
+		return err == nil && strings.Contains(string(hit), `"title":"`+firstAnswer+`"`)
+	})
+	if err != nil {
+		return err
+	}
+	r.say("\n$ riskdex search %s", firstSearch)
+	if err := r.command(ctx, r.binary, "search", "--size=3", "--elasticsearch-url="+r.url, firstSearch).Run(); err != nil {
+		return fmt.Errorf("search for %s: %w", firstSearch, err)
+	}
+	return nil
+}

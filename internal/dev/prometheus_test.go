@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"riskdex/internal/elastic/child"
+	"riskdex/internal/prometheus"
+)
+
+// aStack is one in a folder of the test's, with the repository's dashboards and
+// something that has metrics in place of riskdex.
+func aStack(t *testing.T, once bool) (r *stack, said *bytes.Buffer) {
+	t.Helper()
+	dashboards, err := filepath.Abs("../../dashboards")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	if err := os.Symlink(dashboards, filepath.Join(root, "dashboards")); err != nil {
+		t.Fatal(err)
+	}
+	metrics := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		_, _ = w.Write([]byte("riskdex_elasticsearch_up 1\n"))
+	}))
+	t.Cleanup(metrics.Close)
+	running, err := child.Start(exec.Command("sleep", "600"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = running.SignalGroup(syscall.SIGKILL) // the error would be that it is gone
+		<-running.Done()
+	})
+	said = &bytes.Buffer{}
+	r = &stack{
+		streams: streams{strings.NewReader(""), said, said}, once: once, riskdex: running,
+		binary: filepath.Join(root, ".local", "riskdex"), admin: metrics.Listener.Addr().String(),
+	}
+	t.Cleanup(func() {
+		if err := r.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r, said
+}
+
+func TestRunWatchesWithPrometheus(t *testing.T) {
+	if _, err := exec.LookPath("prometheus"); err != nil && os.Getenv("CI") != "true" {
+		t.Skip(prometheus.ErrMissing)
+	}
+	r, said := aStack(t, true)
+	if err := r.startPrometheus(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r.watching == nil {
+		t.Fatalf("none was started: %s", said)
+	}
+	if err := r.watched(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	url := r.watching.URL()
+	if !strings.Contains(said.String(), url) || !regexp.MustCompile(`its [1-9]\d* rules`).MatchString(said.String()) {
+		t.Errorf("said %s", said)
+	}
+	select {
+	case <-r.lost():
+		t.Error("it has ended already")
+	default:
+	}
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	<-r.lost()
+	r.undo = nil
+	if _, err := http.Get(url); err == nil {
+		t.Error("it answers after everything was stopped")
+	}
+}
+
+func TestRunGoesOnWithoutPrometheus(t *testing.T) {
+	for name, once := range map[string]bool{"run": false, "check": true} {
+		t.Run(name, func(t *testing.T) {
+			r, said := aStack(t, once)
+			t.Setenv("PATH", t.TempDir())
+			if err := r.startPrometheus(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := r.watched(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if r.lost() != nil {
+				t.Error("what was not started is waited for")
+			}
+			if text := said.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "apt-get install") {
+				t.Errorf("said %q", text)
+			}
+		})
+	}
+}
+
+// One that does not start is told of, and fails only a run that is a check.
+func TestRunWithAPrometheusThatDoesNotStart(t *testing.T) {
+	for name, once := range map[string]bool{"run": false, "check": true} {
+		t.Run(name, func(t *testing.T) {
+			r, said := aStack(t, once)
+			bin := t.TempDir()
+			if err := os.WriteFile(filepath.Join(bin, "prometheus"), []byte("#!/bin/sh\necho no disk\nexit 3\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+			err := r.startPrometheus(t.Context())
+			if once && (err == nil || !strings.Contains(err.Error(), "no disk")) {
+				t.Errorf("a check goes on: %v", err)
+			}
+			if !once && (err != nil || !strings.Contains(said.String(), "no disk")) {
+				t.Errorf("%v, said %q", err, said)
+			}
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package elastic
+
+import (
+	"bytes"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha512"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+)
+
+// Superuser is the role that may do everything.
+const Superuser = "superuser"
+
+// Security says who may do what on a server. Nothing is answered without
+// credentials. There is no TLS.
+type Security struct {
+	Users map[string]User
+	// Roles has the definition of every role that users have besides Superuser, as
+	// JSON, such as {"indices": [{"names": ["*"], "privileges": ["read"]}]}.
+	Roles map[string]string
+}
+
+// User is somebody with one role.
+type User struct{ Password, Role string }
+
+// SetSecurity changes who may do what on a server that was started with
+// Security. The server notices within a second.
+func (s *Server) SetSecurity(security Security) error { return s.home.setSecurity(security) }
+
+// setSecurity writes the files from which the server reads its users and roles,
+// so that nothing has to be set up by requests before it can be used.
+func (h home) setSecurity(security Security) error {
+	var users, usersRoles, roles bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(security.Users)) {
+		hash, err := passwordHash(security.Users[name].Password)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&users, "%s:%s\n", name, hash)
+		fmt.Fprintf(&usersRoles, "%s:%s\n", security.Users[name].Role, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(security.Roles)) {
+		fmt.Fprintf(&roles, "%s: %s\n", name, security.Roles[name]) // YAML, of which JSON is a part
+	}
+	for name, content := range map[string][]byte{"users": users.Bytes(), "users_roles": usersRoles.Bytes(), "roles.yml": roles.Bytes()} {
+		if err := writeFile(filepath.Join(h.config(), name), content); err != nil {
+			return fmt.Errorf("tell Elasticsearch its users: %w", err)
+		}
+	}
+	return nil
+}
+
+// passwordRounds is the least that the server takes. It need not hold: such a
+// server listens on the loopback address, for tests.
+const passwordRounds = 1000
+
+func passwordHash(password string) (string, error) {
+	salt := make([]byte, 16)
+	_, _ = rand.Read(salt) // it never fails
+	hash, err := pbkdf2.Key(sha512.New, password, salt, passwordRounds, 32)
+	if err != nil {
+		return "", fmt.Errorf("hash a password for Elasticsearch: %w", err)
+	}
+	encode := base64.StdEncoding.EncodeToString
+	return fmt.Sprintf("{PBKDF2}%d$%s$%s", passwordRounds, encode(salt), encode(hash)), nil
+}

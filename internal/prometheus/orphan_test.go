@@ -1,0 +1,102 @@
+package prometheus_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"riskdex/internal/prometheus"
+)
+
+// parentRole makes this program start a server and wait to be killed.
+const parentRole = "RISKDEX_PROMETHEUS_TEST_PARENT"
+
+func TestMain(m *testing.M) {
+	if home := os.Getenv(parentRole); home != "" {
+		os.Exit(startAndWait(home))
+	}
+	os.Exit(m.Run())
+}
+
+func startAndWait(home string) int {
+	s, err := prometheus.Start(context.Background(), prometheus.Options{
+		Home: home, Config: "../../dashboards/prometheus.yml", Rules: "../../dashboards/rules.yml", Target: "127.0.0.1:1",
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Println(s.URL())
+	<-s.Done()
+	return 1
+}
+
+func TestEndsWithAParentThatIsKilled(t *testing.T) {
+	needPrometheus(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	parent := exec.Command(self)
+	parent.Env = append(os.Environ(), parentRole+"="+home)
+	parent.Stderr = t.Output()
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var url string
+	if _, err := fmt.Fscanln(out, &url); err != nil {
+		t.Fatalf("the server did not start: %v, %v", err, parent.Wait())
+	}
+	if len(processesWith(t, home)) == 0 {
+		t.Fatal("the server's process is not found")
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait() // it was killed
+	await(t, func() error {
+		if left := processesWith(t, home); len(left) > 0 {
+			return fmt.Errorf("its parent died, and it runs: %v", left)
+		}
+		return nil
+	})
+}
+
+// processesWith lists the processes whose command line has the text.
+func processesWith(t *testing.T, text string) (found []int) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		// One that cannot be read has just ended.
+		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(text)) {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, pid)
+		}
+	}
+	return found
+}
+
+// end kills a process as a lack of memory would.
+func end(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,128 @@
+package journaltest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"riskdex/report"
+)
+
+var entryTests = []test{
+	{"every document has its entry, in each state", testEntriesStates},
+	{"pages follow each other in the order of bytes", testEntriesPages},
+	{"many ids are looked up at once", testLookupMany},
+}
+
+func number(i int) string { return fmt.Sprintf("%04d", i) }
+
+func (h *harness) entries(t tester, kind report.Kind, after report.ID, limit int) []report.Entry {
+	t.Helper()
+	list, err := h.Entries(context.Background(), kind, after, limit)
+	if err != nil {
+		t.Fatalf("Entries: %v", err)
+	}
+	return list
+}
+
+func (h *harness) lookup(t tester, kind report.Kind, ids ...report.ID) []report.Entry {
+	t.Helper()
+	list, err := h.Lookup(context.Background(), kind, ids)
+	if err != nil {
+		t.Fatalf("Lookup: %v", err)
+	}
+	slices.SortFunc(list, func(a, b report.Entry) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+func testEntriesStates(t *testing.T, h *harness) {
+	stamps := h.append(t, advisory("dead", "a"), advisory("dropped", "a"), remove(report.Advisories, "gone"),
+		advisory("live", "a"), advisory("pending", "a"), advisory("resending", "a"), city("other", "", "a"))
+	for _, c := range h.claim(t, report.Advisories) {
+		o := map[report.ID]report.Outcome{"dead": report.Dead, "dropped": report.Dead, "gone": report.Deleted, "pending": report.Retry}[c.ID]
+		h.settle(t, c, cmp.Or(o, report.Indexed))
+	}
+	h.dropDead(t, 1, stamps[1])
+	h.renew(t, 1, stamps[5])
+	stamps[5].Version = h.claimOneOf(t, report.Advisories, "resending").Version
+
+	var want []report.Entry
+	for i, state := range []report.State{report.StateDead, report.StateDropped, report.StateSettled,
+		report.StateSettled, report.StatePending, report.StateResending} {
+		e := report.Entry{Stamp: stamps[i], Op: report.Index, State: state}
+		if e.ID == "gone" {
+			e.Op = report.Delete
+		}
+		want = append(want, e)
+	}
+	if got := h.entries(t, report.Advisories, "", 100); !slices.Equal(got, want) {
+		t.Errorf("entries\n%+v\nwant\n%+v", got, want)
+	}
+	got := h.lookup(t, report.Advisories, "resending", "dead", "dropped", "other", "nobody", "gone", "live", "pending")
+	if !slices.Equal(got, want) {
+		t.Errorf("looked up\n%+v\nwant\n%+v", got, want)
+	}
+	h.reopen(t)
+	if got := h.entries(t, report.Advisories, "", 100); !slices.Equal(got, want) {
+		t.Errorf("after a restart\n%+v\nwant\n%+v", got, want)
+	}
+	if _, err := h.Entries(t.Context(), "countries", "", 1); err == nil {
+		t.Error("Entries took an unknown kind")
+	}
+	if _, err := h.Lookup(t.Context(), "countries", []report.ID{"1"}); err == nil {
+		t.Error("Lookup took an unknown kind")
+	}
+}
+
+func testEntriesPages(t *testing.T, h *harness) {
+	want := []report.ID{"\x01", "10", "9", "A", "Z", "a", "a\x00", "a\x00b", "aa", "z", "é", "日本", "𝄞"}
+	for i := range want {
+		h.append(t, advisory(string(want[(i*5)%len(want)]), "a"), city(fmt.Sprint(i), "", "a"))
+	}
+	for _, limit := range []int{1, 2, 5, len(want), 100} {
+		var got []report.ID
+		for after := report.ID(""); ; {
+			page := h.entries(t, report.Advisories, after, limit)
+			if len(page) == 0 {
+				break
+			}
+			if len(page) > limit {
+				t.Fatalf("%d entries, at most %d were asked for", len(page), limit)
+			}
+			for _, e := range page {
+				got = append(got, e.ID)
+			}
+			after = got[len(got)-1]
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("in pages of %d: %q, want %q", limit, got, want)
+		}
+	}
+	if got := h.entries(t, report.Advisories, "", 0); len(got) != 0 {
+		t.Errorf("asked for none, got %v", got)
+	}
+}
+
+func testLookupMany(t *testing.T, h *harness) {
+	var changes []report.Change
+	ids := []report.ID{"unknown"}
+	for i := range 1500 {
+		changes = append(changes, advisory(number(i), "a"))
+		ids = append(ids, report.ID(number(i)), report.ID("x"+number(i)))
+	}
+	stamps := h.append(t, changes...)
+	got := h.lookup(t, report.Advisories, ids...)
+	if len(got) != len(stamps) {
+		t.Fatalf("%d are known, want %d", len(got), len(stamps))
+	}
+	for i, e := range got {
+		if e.Stamp != stamps[i] || e.State != report.StatePending {
+			t.Fatalf("entry %d is %+v, want %+v", i, e, stamps[i])
+		}
+	}
+	if got := h.lookup(t, report.Advisories); len(got) != 0 {
+		t.Errorf("looked up nothing, got %v", got)
+	}
+}

@@ -1,0 +1,103 @@
+package journaltest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"riskdex/report"
+)
+
+// took checks what was claimed: of the pending changes, as of those that are sent
+// again, those that wait longest, and as many as there is room for.
+func (m *machine) took(r *rapid.T, kind report.Kind, maxChanges, maxBytes int, got []report.Change) {
+	rest := map[bool][]report.Change{}
+	for _, again := range []bool{false, true} {
+		rest[again] = m.m.claimable(kind, again, m.h.clock.now())
+	}
+	size := 0
+	for i, c := range got {
+		next := rest[c.Again]
+		if len(next) == 0 || !sameChange(c, next[0]) {
+			r.Fatalf("change %d that was claimed is\n%+v\nof\n%+v", i, c, next)
+		}
+		rest[c.Again] = next[1:]
+		size += len(c.Body)
+		m.m.held[c.Key] = c.Version
+		delete(m.m.deferred, c.Key)
+	}
+	if len(got) > maxChanges || size > maxBytes && len(got) > 1 {
+		r.Fatalf("claimed %d changes of %d bytes, at most %d of %d were asked for", len(got), size, maxChanges, maxBytes)
+	}
+	full, left := len(got) == maxChanges, 0
+	for _, next := range rest {
+		left += len(next)
+		full = full || len(next) > 0 && len(got) > 0 && size+len(next[0].Body) > maxBytes
+	}
+	if left > 0 && !full {
+		r.Fatalf("claimed %d changes of %d bytes only, of up to %d of %d, and left %+v", len(got), size, maxChanges, maxBytes, rest)
+	}
+}
+
+func sameChange(a, b report.Change) bool {
+	return a.Key == b.Key && a.Op == b.Op && a.Code == b.Code && a.OwnID == b.OwnID && a.Again == b.Again && a.ExactID == b.ExactID &&
+		a.Version == b.Version && a.AcceptedAt.Equal(b.AcceptedAt) && bytes.Equal(a.Body, b.Body)
+}
+
+// sorted returns the documents of a kind in the order of their ids.
+func (m *model) sorted(kind report.Kind) []*modelDocument {
+	var list []*modelDocument
+	for k, d := range m.documents {
+		if k.Kind == kind {
+			list = append(list, d)
+		}
+	}
+	slices.SortFunc(list, func(a, b *modelDocument) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// check compares the sums, the documents, the dead letters and the refusals.
+func (m *machine) check(r *rapid.T) {
+	m.h.conserved(r)
+	for _, k := range report.Kinds() {
+		got, want := m.h.stats(r, k), m.m.count(k)
+		if describe(got) != describe(want) || !got.OldestWaiting.Equal(want.OldestWaiting) {
+			r.Fatalf("%s:\n got %s, waiting since %v\nwant %s, waiting since %v",
+				k, describe(got), got.OldestWaiting, describe(want), want.OldestWaiting)
+		}
+		m.checkDocuments(r, k)
+	}
+	var want []string
+	for _, refused := range m.m.refusals {
+		want = append(want, refused.Reason)
+	}
+	slices.Reverse(want)
+	m.h.kept(r, want...)
+}
+
+func (m *machine) checkDocuments(r *rapid.T, kind report.Kind) {
+	var entries []report.Entry
+	var dead []*modelDocument
+	for _, d := range m.m.sorted(kind) {
+		entries = append(entries, report.Entry{Stamp: report.Stamp{Key: d.Key, Version: d.Version}, Op: d.Op, State: d.state})
+		if d.state == report.StateDead {
+			dead = append(dead, d)
+		}
+	}
+	if got := m.h.entries(r, kind, "", 1000); !slices.Equal(got, entries) {
+		r.Fatalf("entries\n%+v\nwant\n%+v", got, entries)
+	}
+	letters := m.h.letters(r, kind, "", 1000)
+	if len(letters) != len(dead) {
+		r.Fatalf("%d dead letters are listed, want %d", len(letters), len(dead))
+	}
+	for i, d := range dead {
+		l, err := m.h.DeadLetter(context.Background(), d.Key)
+		if err != nil || l.Key != d.Key || l.Version != d.Version || !bytes.Equal(l.Body, d.Body) || letters[i].Key != d.Key || letters[i].Version != d.Version {
+			r.Fatalf("the dead letter is %+v, %v, listed as %+v, want %+v", l, err, letters[i], d)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// sender keeps what a journal has acknowledged.
+type sender struct {
+	*SQLite
+	sent int
+	mu   sync.Mutex
+	acks []acknowledged
+}
+
+// openOn opens a journal on a disk. It is closed by the test, since the disk may
+// be gone by then.
+func openOn(t *testing.T, d *disk) *sender {
+	t.Helper()
+	opt := Options{MinFree: -1, Log: slog.New(slog.DiscardHandler)}.withDefaults()
+	j, err := openSQLite(t.Context(), filepath.Join(d.dir, "journal.db"), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.probeEvery = 5 * time.Millisecond
+	go j.run()
+	t.Cleanup(func() { _ = j.Close() })
+	return &sender{SQLite: j}
+}
+
+// send has four goroutines send so many deliveries each, and returns the first
+// error of each that had one.
+func (s *sender) send(t *testing.T, times int) (errs []error) {
+	t.Helper()
+	s.sent++
+	var wg sync.WaitGroup
+	for n := range 4 {
+		wg.Go(func() {
+			for i := range times {
+				d := deliveryOf(fmt.Sprintf("s%d-%d-%d", s.sent, n, i))
+				stamps, err := s.Append(t.Context(), d)
+				s.mu.Lock()
+				if err == nil {
+					s.acks = append(s.acks, acksOf(d, stamps)...)
+				} else {
+					errs = append(errs, err)
+				}
+				s.mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errs
+}
+
+// mustFail sends until each sender got an error, and checks that the journal says
+// that it cannot accept, or has found out since that it can.
+func (s *sender) mustFail(t *testing.T) []error {
+	t.Helper()
+	errs := s.send(t, 100_000)
+	if len(errs) != 4 {
+		t.Fatalf("%d of 4 senders got an error: %v", len(errs), errs)
+	}
+	return errs
+}
+
+// survives cuts the disk off, mounts it again, and checks what is there.
+func (s *sender) survives(t *testing.T, d *disk) {
+	t.Helper()
+	d.cut(t)
+	_ = s.Close() // its disk is gone
+	d.again(t)
+	checkSurvivor(t, filepath.Join(d.dir, "journal.db"), s.acks)
+}
+
+// TestRealFullDisk fills the disk of a journal up: no delivery is acknowledged
+// that is not there after a power cut, and acceptance comes back by itself.
+func TestRealFullDisk(t *testing.T) {
+	rounds := 2
+	if torture() {
+		rounds = 20
+	}
+	d := newDisk(t, t.TempDir(), 24, "")
+	total := 0
+	for round := range rounds {
+		s := openOn(t, d)
+		if errs := s.send(t, 20); errs != nil {
+			t.Fatal(errs)
+		}
+		ballast := filepath.Join(d.dir, "ballast")
+		fill(t, ballast, int64(round%5)<<18)
+		for _, err := range s.mustFail(t) {
+			if !errors.Is(err, ErrNoRoom) {
+				t.Errorf("%v, want that there is no room", err)
+			}
+		}
+		if _, err := s.Claim(t.Context(), report.Advisories, 10, 1<<20); err != nil {
+			t.Errorf("Claim, on a full disk: %v", err)
+		}
+		checkTables(t, s.SQLite)
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		waitReady(t, s.SQLite)
+		if errs := s.send(t, 20); errs != nil {
+			t.Fatal(errs)
+		}
+		total += len(s.acks)
+		s.survives(t, d)
+		empty(t, d)
+	}
+	t.Logf("%d times full, %d acknowledged changes", rounds, total)
+}
+
+// empty takes everything off a disk.
+func empty(t *testing.T, d *disk) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(d.dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if err := os.RemoveAll(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSyncFails has the disk of a journal refuse writes that the system's cache
+// has already taken, so that fsync is what fails: the file of the disk has holes,
+// and what that lies on is full. No delivery is acknowledged that is not there
+// after a power cut, and acceptance comes back by itself, or with the next process.
+func TestSyncFails(t *testing.T) {
+	rounds := 4
+	if torture() {
+		rounds = 20
+	}
+	total := 0
+	for round := range rounds {
+		outer := tmpfs(t, 40)
+		d := newDisk(t, outer, 32, "")
+		s := openOn(t, d)
+		if errs := s.send(t, 50); errs != nil {
+			t.Fatal(errs)
+		}
+		d.rot(t)
+		ballast := filepath.Join(outer, "ballast")
+		fill(t, ballast, 0)
+		failed := 0
+		for range 3 { // it may find out in between that some of the disk still works
+			for _, err := range s.mustFail(t) {
+				if errors.Is(err, ErrNoRoom) {
+					t.Fatalf("%v: the disk has room, it only fails", err)
+				}
+				failed++
+			}
+		}
+		if round%2 == 1 {
+			_ = s.Close() // its disk fails
+		}
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		if round%2 == 1 {
+			next := openOn(t, d)
+			next.sent, next.acks = s.sent, s.acks
+			s = next
+		}
+		waitReady(t, s.SQLite)
+		if errs := s.send(t, 50); errs != nil {
+			t.Fatal(errs)
+		}
+		total += len(s.acks)
+		s.survives(t, d)
+		d.unmount()
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d disks that failed, %d acknowledged changes", rounds, total)
+}

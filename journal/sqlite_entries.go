@@ -1,0 +1,101 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"riskdex/report"
+)
+
+// lookupChunk is how many ids are looked up by one statement.
+const lookupChunk = 500
+
+// Entries implements Journal.
+func (j *SQLite) Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error) {
+	if _, err := report.ParseKind(string(kind)); err != nil {
+		return nil, err
+	}
+	var list []report.Entry
+	err := j.read(func(e *engine) (err error) {
+		list, err = entries(ctx, e.readers, kind, `SELECT id, version, op, state FROM documents
+			WHERE kind = ? AND id > ? ORDER BY id LIMIT ?`, string(kind), string(after), max(limit, 0))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the %s in the journal after %q: %w", kind, after, err)
+	}
+	return list, nil
+}
+
+// Lookup implements Journal.
+func (j *SQLite) Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error) {
+	if _, err := report.ParseKind(string(kind)); err != nil {
+		return nil, err
+	}
+	var list []report.Entry
+	err := j.read(func(e *engine) error {
+		for chunk := range slices.Chunk(ids, lookupChunk) {
+			args := []any{string(kind)}
+			for _, id := range chunk {
+				args = append(args, string(id))
+			}
+			found, err := entries(ctx, e.readers, kind, `SELECT id, version, op, state FROM documents
+				WHERE kind = ? AND id IN (?`+strings.Repeat(", ?", len(chunk)-1)+`)`, args...)
+			if err != nil {
+				return err
+			}
+			list = append(list, found...)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up %d %s in the journal: %w", len(ids), kind, err)
+	}
+	return list, nil
+}
+
+func entries(ctx context.Context, q querier, kind report.Kind, query string, args ...any) ([]report.Entry, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []report.Entry
+	for rows.Next() {
+		e, err := scanEntry(rows, kind)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, rows.Err()
+}
+
+func scanEntry(rows *sql.Rows, kind report.Kind) (report.Entry, error) {
+	var id, op looseText
+	var version, state looseInt
+	err := rows.Scan(&id, &version, &op, &state)
+	return report.Entry{
+		Stamp: report.Stamp{Key: report.Key{Kind: kind, ID: report.ID(id)}, Version: report.Version(version)},
+		Op:    report.Op(op), State: stateName(int64(state)),
+	}, err
+}
+
+// stateName returns the word for a state. A damaged one is called dead, which
+// promises least.
+func stateName(state int64) report.State {
+	switch state {
+	case pending:
+		return report.StatePending
+	case done:
+		return report.StateSettled
+	case resend:
+		return report.StateResending
+	case dropped:
+		return report.StateDropped
+	}
+	return report.StateDead
+}

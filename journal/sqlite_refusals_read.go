@@ -1,0 +1,116 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"riskdex/report"
+)
+
+// Refusals implements Journal.
+func (j *SQLite) Refusals(ctx context.Context, before int64, limit int) (list []report.Refusal, err error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	err = j.read(func(e *engine) error {
+		list, err = e.refusals(ctx, before, max(limit, 0))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the refusals kept in the journal: %w", err)
+	}
+	return list, nil
+}
+
+// Refusal implements Journal.
+func (j *SQLite) Refusal(ctx context.Context, seq int64) (r report.Refusal, err error) {
+	err = j.read(func(e *engine) error {
+		r, err = e.refusal(ctx, seq)
+		return err
+	})
+	if err != nil {
+		return report.Refusal{}, fmt.Errorf("read the refusal %d in the journal: %w", seq, err)
+	}
+	return r, nil
+}
+
+// DropRefusals implements Journal.
+func (j *SQLite) DropRefusals(ctx context.Context, seqs []int64) (sum int, err error) {
+	for chunk := range slices.Chunk(seqs, batch) {
+		var n int
+		if err := j.queue.do(ctx, &request{sync: true, run: func(tx *transaction) (err error) {
+			n, err = tx.dropThese(chunk)
+			return err
+		}}); err != nil {
+			return sum, fmt.Errorf("drop %d refusals from the journal: %w", len(seqs), err)
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+func (tx *transaction) dropThese(seqs []int64) (n int, err error) {
+	for _, seq := range seqs {
+		_, err := tx.dropRefusal(seq)
+		switch {
+		case err == nil:
+			n++
+		case !errors.Is(err, ErrNotFound):
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+const refusalColumns = `SELECT seq, at, kind, method, path, position, id, reason, detail, cut, coalesce(length(body), 0)`
+
+func (e *engine) refusals(ctx context.Context, before int64, limit int) ([]report.Refusal, error) {
+	rows, err := e.readers.QueryContext(ctx, refusalColumns+` FROM refusals WHERE seq < ? ORDER BY seq DESC LIMIT ?`, before, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []report.Refusal
+	for rows.Next() {
+		r, err := scanRefusal(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, rows.Err()
+}
+
+// refusal returns a refusal with its body. One whose checksum does not fit is
+// returned without, as far as it can be trusted: what was sent is not known any more.
+func (e *engine) refusal(ctx context.Context, seq int64) (report.Refusal, error) {
+	var crc sql.NullInt64
+	var body []byte
+	row := e.readers.QueryRowContext(ctx, refusalColumns+`, crc, body FROM refusals WHERE seq = ?`, seq)
+	r, err := scanRefusal(row.Scan, &crc, &body)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return r, ErrNotFound
+	case err != nil:
+		return r, err
+	}
+	r.Body = body
+	if crc.Valid && uint32(crc.Int64) != refusalChecksum(r) {
+		r.Body, r.Bytes, r.Cut = nil, 0, true
+		r.Detail += " (its record in the journal is damaged: its checksum does not fit, and its body is lost)"
+	}
+	return r, nil
+}
+
+// scanRefusal reads the columns of refusalColumns, and what follows them.
+func scanRefusal(scan func(...any) error, more ...any) (r report.Refusal, err error) {
+	var at int64
+	err = scan(append([]any{&r.Seq, &at, &r.Kind, &r.Method, &r.Path, &r.Position, &r.ID, &r.Reason, &r.Detail, &r.Cut, &r.Bytes}, more...)...)
+	r.At = time.UnixMicro(at).UTC()
+	return r, err
+}

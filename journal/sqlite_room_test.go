@@ -1,0 +1,165 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// TestLimit fills a journal up to its limit: what waits drains, deletes are
+// taken, and once they have made room, so is the rest.
+func TestLimit(t *testing.T) {
+	const limit = 8 << 20
+	r := newRoomRig(t, Options{MaxBytes: limit})
+	body := strings.Repeat("x", 100<<10)
+	n := 0
+	for ; n < 1000; n++ {
+		if _, err := r.Append(t.Context(), put(fmt.Sprint(n), body)); errors.Is(err, ErrNoRoom) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < 70 || n > 85 {
+		t.Errorf("%d documents of 100 KiB fit into 8 MiB", n)
+	}
+	r.noRoom(t, put("more", "{}"), "--journal-max-bytes", "8.0 MiB", r.path)
+	r.noRoom(t, report.Delivery{Changes: append(del("0").Changes, put("more", "{}").Changes...)})
+	s, err := r.Stats(t.Context())
+	if err != nil || s.Limit != limit || s.Used < limit-limit/slack || s.Used > limit+1<<20 {
+		t.Errorf("%+v, %v", s, err)
+	}
+
+	// A refused delivery is answered all the same; it only is not kept.
+	mustAppend(t, r.SQLite, report.Delivery{Refusals: []report.Refusal{{Reason: "not_json", Body: []byte("x")}}})
+	if again := r.drain(t); again != n {
+		t.Errorf("%d drained, want %d", again, n)
+	}
+	if m, err := r.Resend(t.Context(), report.Advisories); err != nil || m != n {
+		t.Errorf("%d to resend, %v", m, err)
+	}
+	r.drain(t)
+	r.noRoom(t, put("more", "{}"))
+
+	withRefusal := del("0")
+	withRefusal.Refusals = []report.Refusal{{Reason: "not_json", Body: []byte("x")}}
+	mustAppend(t, r.SQLite, withRefusal)
+	mustAppend(t, r.SQLite, del("1"))
+	mustAppend(t, r.SQLite, del("2"))
+	mustAppend(t, r.SQLite, put("more", "{}"))
+	if s, err := r.Stats(t.Context()); err != nil || s.Refused != 0 || s.Used >= limit {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if begun, ended := r.log.count("for lack of room"), r.log.count("has room again"); begun != 1 || ended != 1 {
+		t.Errorf("the log says %d times that it began and %d times that it ended", begun, ended)
+	}
+	checkTables(t, r.SQLite)
+}
+
+// TestLimitIsOversteppedByOneAtMost sends many large deliveries at once, which
+// would be committed together if there were room.
+func TestLimitIsOversteppedByOneAtMost(t *testing.T) {
+	const limit, size = 8 << 20, 1 << 20
+	r := newRoomRig(t, Options{MaxBytes: limit})
+	body := strings.Repeat("x", size)
+	var taken atomic.Int64
+	var wg sync.WaitGroup
+	for n := range 40 {
+		wg.Go(func() {
+			_, err := r.Append(context.Background(), put(fmt.Sprint(n), body))
+			if err == nil {
+				taken.Add(1)
+			} else if !errors.Is(err, ErrNoRoom) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := taken.Load(); n < limit/size-1 || n > limit/size+1 {
+		t.Errorf("%d deliveries of 1 MiB were taken, the limit is 8 MiB", n)
+	}
+	if s, err := r.Stats(t.Context()); err != nil || s.Used > limit+2*size+size/4 {
+		t.Errorf("%d bytes used, %v", s.Used, err)
+	}
+}
+
+// TestLowDisk checks the mark of the disk: below it not even deletes are taken,
+// but what waits drains, and acceptance comes back by itself.
+func TestLowDisk(t *testing.T) {
+	r := newRoomRig(t, Options{MinFree: 100 << 20})
+	mustAppend(t, r.SQLite, put("1", "{}"))
+	r.free.Store(99 << 20)
+	mustAppend(t, r.SQLite, put("2", "{}")) // it was looked at a moment ago
+	r.pass(lookEvery)
+	if _, err := r.Append(t.Context(), put("3", "{}")); !errors.Is(err, ErrNoRoom) {
+		t.Fatalf("%v, want that there is no room", err)
+	}
+	r.noRoom(t, put("3", "{}"), "--journal-min-free", "99 MiB", "100 MiB")
+	r.noRoom(t, del("1"))
+	mustAppend(t, r.SQLite, report.Delivery{Refusals: []report.Refusal{{Reason: "not_json"}}})
+	if n := r.drain(t); n != 2 {
+		t.Errorf("%d drained, want 2", n)
+	}
+	if s, err := r.Stats(t.Context()); err != nil || s.Free != 99<<20 || s.Refused != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	r.free.Store(100<<20 + 1) // not enough to go on for long
+	r.noRoom(t, put("3", "{}"))
+	r.free.Store(110 << 20)
+	waitReady(t, r.SQLite)
+	mustAppend(t, r.SQLite, put("3", "{}"))
+	if begun, ended := r.log.count("for lack of room"), r.log.count("has room again"); begun != 1 || ended != 1 {
+		t.Errorf("the log says %d times that it began and %d times that it ended", begun, ended)
+	}
+}
+
+// TestDiskIsLookedAtSeldom checks that it costs a delivery nothing, and that what
+// was written since counts.
+func TestDiskIsLookedAtSeldom(t *testing.T) {
+	r := newRoomRig(t, Options{MinFree: 100 << 20})
+	mustAppend(t, r.SQLite, put("1", "{}"))
+	r.pass(lookEvery)
+	mustAppend(t, r.SQLite, put("1", "{}"))
+	before := r.looks.Load()
+	for range 100 {
+		mustAppend(t, r.SQLite, put("1", "{}"))
+	}
+	if n := r.looks.Load() - before; n != 0 {
+		t.Errorf("looked %d times in one moment", n)
+	}
+	r.free.Store(101 << 20)
+	r.pass(lookEvery)
+	mustAppend(t, r.SQLite, put("1", "{}"))
+	r.free.Store(99 << 20)
+	mustAppend(t, r.SQLite, put("1", strings.Repeat("x", 2<<20))) // more than was left above the mark
+	r.noRoom(t, put("1", "{}"))
+}
+
+// TestNoLimits checks the values that mean that there is none, and a disk that
+// cannot tell what it has left.
+func TestNoLimits(t *testing.T) {
+	r := newRoomRig(t, Options{MinFree: -1})
+	r.free.Store(0)
+	r.pass(time.Hour)
+	mustAppend(t, r.SQLite, put("1", "{}"))
+
+	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
+	if j.room.min != DefaultMinFree || j.room.max != 0 {
+		t.Errorf("the zero value means %d, %d", j.room.min, j.room.max)
+	}
+	j.room.diskFree = func(string) (int64, error) { return 0, errors.New("no idea") }
+	j.room.looked = time.Time{}
+	start(t, j)
+	mustAppend(t, j, put("1", "{}"))
+	if s, err := j.Stats(t.Context()); err != nil || s.Free != -1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

@@ -1,0 +1,54 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"riskdex/report"
+)
+
+// setUp creates the schema in an empty file, brings an older one up to date, and
+// refuses a file that this version of riskdex cannot use.
+func setUp(ctx context.Context, conn *sql.Conn) error {
+	var version, application, tables int
+	for query, into := range map[string]*int{
+		"PRAGMA user_version":                &version,
+		"PRAGMA application_id":              &application,
+		"SELECT count(*) FROM sqlite_schema": &tables,
+	} {
+		if err := conn.QueryRowContext(ctx, query).Scan(into); err != nil {
+			return fmt.Errorf("read what kind of database it is: %w", err)
+		}
+	}
+	switch {
+	case tables == 0 && version == 0:
+	case application != applicationID:
+		return fmt.Errorf("it is an SQLite database, but no riskdex journal; choose another file")
+	case version > schemaVersion:
+		return fmt.Errorf("it has schema version %d, written by a newer riskdex; this one knows versions up to %d; run the newer one", version, schemaVersion)
+	case version == schemaVersion:
+		return nil
+	}
+	script := create()
+	if version == 1 {
+		script = migrate1
+	}
+	script = fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		script, applicationID, schemaVersion)
+	if _, err := conn.ExecContext(ctx, script); err != nil {
+		return fmt.Errorf("bring its tables from schema version %d to %d: %w", version, schemaVersion, err)
+	}
+	return nil
+}
+
+// create is the script for an empty file.
+func create() string {
+	var script strings.Builder
+	script.WriteString(schema1 + schema2)
+	for _, k := range report.Kinds() {
+		fmt.Fprintf(&script, "INSERT INTO totals (kind) VALUES ('%s');", k)
+	}
+	return script.String()
+}

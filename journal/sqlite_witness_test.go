@@ -1,0 +1,106 @@
+package journal
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// openLogged opens a journal and returns what it logged while it did.
+func openLogged(t *testing.T, path string) (*SQLite, *lockedBuffer) {
+	t.Helper()
+	log := &lockedBuffer{}
+	return openTest(t, path, Options{Log: slog.New(slog.NewTextHandler(log, nil))}), log
+}
+
+// TestLostChangesAreNoticed takes away what was acknowledged, by a bit in the log
+// and by an older copy, and checks that the next process says so and gives out no
+// version twice.
+func TestLostChangesAreNoticed(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, path, older string){
+		"a bit in the log": func(t *testing.T, path, _ string) {
+			spoil(t, path+"-wal", func(b []byte) []byte { b[len(b)-100] ^= 1; return b })
+		},
+		"the log cut off": func(t *testing.T, path, _ string) {
+			spoil(t, path+"-wal", func(b []byte) []byte { return b[:len(b)-100] })
+		},
+		"an older copy": func(t *testing.T, path, older string) {
+			spoil(t, path, func([]byte) []byte { b, _ := os.ReadFile(older); return b })
+			if err := os.Remove(path + "-wal"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the file cut to nothing": func(t *testing.T, path, _ string) {
+			spoil(t, path, func([]byte) []byte { return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), Options{})
+			mustAppend(t, live, put("1", "{}"))
+			older := backUp(t, live.path, 1)
+			stamps, err := live.Append(t.Context(), put("2", "{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "journal.db")
+			for _, suffix := range []string{"", "-wal", witnessSuffix} {
+				b, err := os.ReadFile(live.path + suffix)
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(t, path+suffix, string(b))
+			}
+			if j, log := openLogged(t, path); log.count("lacks changes") != 0 {
+				t.Fatal("it says that changes are missing while none is")
+			} else if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, suffix := range []string{"", "-wal"} {
+				b, err := os.ReadFile(live.path + suffix)
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(t, path+suffix, string(b))
+			}
+			lose(t, path, older)
+			j, log := openLogged(t, path)
+			if log.count("lacks changes that it had acknowledged") != 1 || log.count("acknowledged_until") != 1 {
+				t.Errorf("the log says %s", log.b.String())
+			}
+			if j.ledger.last < stamps[0].Version {
+				t.Errorf("version %d would be given out again", stamps[0].Version)
+			}
+		})
+	}
+}
+
+// spoil changes a file.
+func spoil(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, string(change(b)))
+}
+
+// TestDamagedWitness checks that a witness that makes no sense is not believed.
+func TestDamagedWitness(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	for _, text := range []string{"", "9", strings.Repeat("9", 100), "00009999999999999999 00000000\n"} {
+		write(t, path+witnessSuffix, text)
+		j, log := openLogged(t, path)
+		if log.count("lacks changes") != 0 || j.ledger.last > 1<<60 {
+			t.Errorf("%q is believed", text)
+		}
+		mustAppend(t, j, put("1", "{}"))
+		if got := j.witness.read(); text != "" && len(text) < 60 && got != j.ledger.last {
+			t.Errorf("after %q it reads %d, want %d", text, got, j.ledger.last)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

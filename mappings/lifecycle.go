@@ -1,0 +1,141 @@
+package mappings
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"github.com/go-json-experiment/json"
+
+	"riskdex/report"
+)
+
+// Leftovers returns the indices that an earlier process has left: those that it
+// was filling, and those that apps no longer search.
+func (x *Indices) Leftovers(ctx context.Context, kind report.Kind) (unfinished, old []string, err error) {
+	s, err := x.state(ctx, kind)
+	return s.with(s.alias + rebuilding), s.with(s.alias + retired), err
+}
+
+// Next returns the name that the next index of a kind will have.
+func (x *Indices) Next(ctx context.Context, kind report.Kind) (string, error) {
+	s, err := x.state(ctx, kind)
+	if err != nil {
+		return "", err
+	}
+	return x.Index(kind, s.indices[s.latest()].number+1), nil
+}
+
+// Create makes an index of the current mapping beside the one behind the alias,
+// to be filled. Apps do not see it.
+func (x *Indices) Create(ctx context.Context, kind report.Kind, index string) error {
+	return x.create(ctx, kind, index, map[string]aliasBody{x.Alias(kind) + rebuilding: {}})
+}
+
+// Refresh makes everything that was written to an index visible, sees that it can
+// be searched, and returns how many documents it has.
+func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err error) {
+	body, err := perform(ctx, x.Client, esapi.IndicesRefreshRequest{Index: []string{index}})
+	if err == nil {
+		err = allShards(body)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("refreshing the index %s: %w", index, err)
+	}
+	const patience = 20 * time.Second
+	_, err = perform(ctx, x.Client, esapi.ClusterHealthRequest{Index: []string{index}, WaitForStatus: "yellow", Timeout: patience})
+	if err != nil {
+		return 0, fmt.Errorf("waiting until the index %s can be searched: %w", index, err)
+	}
+	body, err = perform(ctx, x.Client, esapi.CountRequest{Index: []string{index}})
+	if err == nil {
+		err = allShards(body)
+	}
+	var answer struct {
+		Count int `json:"count"`
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &answer)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("counting the documents of the index %s: %w", index, err)
+	}
+	return answer.Count, nil
+}
+
+// allShards returns an error where an answer speaks of failed shards: it is not
+// about the whole index then.
+func allShards(body []byte) error {
+	var answer struct {
+		Shards struct {
+			Failed int `json:"failed"`
+		} `json:"_shards"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return err
+	}
+	if answer.Shards.Failed > 0 {
+		return &ResponseError{Status: http.StatusServiceUnavailable, Reason: fmt.Sprintf("%d shards failed", answer.Shards.Failed)}
+	}
+	return nil
+}
+
+// Swap takes the alias of a kind from one index and gives it to another, which
+// Create has made, in one step: every search sees either the one or the other. It
+// fails where the alias is not on the first any longer, and succeeds where it is
+// on the other already.
+func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) error {
+	s, err := x.state(ctx, kind)
+	if err != nil {
+		return err
+	}
+	uuid := s.indices[to].Settings.Index.UUID
+	if s.written() == to {
+		x.remember(kind, uuid)
+		return nil
+	}
+	actions := []aliasAction{remove(from, s.alias), addWritten(to, s.alias), remove(to, s.alias+rebuilding)}
+	actions = append(actions, s.moveFilled(to)...)
+	if s.indices[from].number > 0 {
+		actions = append(actions, add(from, s.alias+retired))
+	}
+	if err := x.changeAliases(ctx, actions); err != nil {
+		return fmt.Errorf("moving the alias %s from the index %s to %s: %w", s.alias, from, to, err)
+	}
+	x.remember(kind, uuid)
+	return nil
+}
+
+// Remove deletes an index that was being filled, or that has been retired. Any
+// other is left alone: one that has a further alias, one that riskdex has not
+// made. That an index is gone already is a success.
+func (x *Indices) Remove(ctx context.Context, kind report.Kind, index string) error {
+	s, err := x.state(ctx, kind)
+	if err != nil {
+		return err
+	}
+	found, ok := s.indices[index]
+	if !ok {
+		return nil
+	}
+	ours := found.number > 0 && (found.only(s.alias+rebuilding) || found.only(s.alias+retired))
+	if ours {
+		hash, err := x.hashOf(ctx, index)
+		if err != nil {
+			return err
+		}
+		ours = hash != ""
+	}
+	if !ours {
+		x.Log.InfoContext(ctx, "left an index alone: it is in use, or was not made by riskdex", "index", index)
+		return nil
+	}
+	_, err = perform(ctx, x.Client, esapi.IndicesDeleteRequest{Index: []string{index}})
+	if err != nil && !isType(err, "index_not_found_exception") {
+		return fmt.Errorf("deleting the index %s: %w", index, err)
+	}
+	x.Log.InfoContext(ctx, "deleted an index", "index", index)
+	return nil
+}

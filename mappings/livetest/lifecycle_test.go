@@ -1,0 +1,179 @@
+package livetest
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// indicesOf returns the indices of cities.
+func indicesOf(t *testing.T, x *mappings.Indices) []string {
+	t.Helper()
+	body := must(t, x.Client, esapi.IndicesGetAliasRequest{Index: []string{x.Alias(report.Cities) + "*"}})
+	var indices map[string]json.RawMessage
+	if err := json.Unmarshal(body, &indices); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Sorted(maps.Keys(indices))
+}
+
+// twoIndices returns the first index of cities, and the second beside it.
+func twoIndices(t *testing.T) (x *mappings.Indices, old, next string) {
+	t.Helper()
+	x = newIndices(t, elastictest.Prefix(t))
+	old, err := x.Ensure(t.Context(), report.Cities, nothing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next, err = x.Next(t.Context(), report.Cities); err != nil || next != x.Index(report.Cities, 2) {
+		t.Fatalf("the next index is %s, %v", next, err)
+	}
+	if err := x.Create(t.Context(), report.Cities, next); err != nil {
+		t.Fatal(err)
+	}
+	return x, old, next
+}
+
+func wantLeftovers(t *testing.T, x *mappings.Indices, unfinished, old []string) {
+	t.Helper()
+	a, b, err := x.Leftovers(t.Context(), report.Cities)
+	if err != nil || !slices.Equal(a, unfinished) || !slices.Equal(b, old) {
+		t.Errorf("leftovers %v, %v, %v; want %v, %v", a, b, err, unfinished, old)
+	}
+}
+
+func TestSwap(t *testing.T) {
+	x, old, next := twoIndices(t)
+	wantAlias(t, x, 1)
+	wantLeftovers(t, x, []string{next}, nil)
+	for range 2 { // to repeat it is harmless
+		if err := x.Swap(t.Context(), report.Cities, old, next); err != nil {
+			t.Fatal(err)
+		}
+		wantAlias(t, x, 2)
+		wantLeftovers(t, x, nil, []string{old})
+	}
+	// It is known to be filled, also to a process that knows nothing.
+	var again counter
+	for _, x := range []*mappings.Indices{x, newIndices(t, x.Prefix)} {
+		if index, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil || index != next || again != 0 {
+			t.Errorf("got %s, %v; everything is sent again %d times", index, err, again)
+		}
+	}
+	if err := x.Remove(t.Context(), report.Cities, old); err != nil {
+		t.Fatal(err)
+	}
+	if all := indicesOf(t, x); !slices.Equal(all, []string{next}) {
+		t.Errorf("%v", all)
+	}
+}
+
+// TestSwapLeavesWhatSomebodyElseDid: no action of the request happens.
+func TestSwapLeavesWhatSomebodyElseDid(t *testing.T) {
+	x, old, next := twoIndices(t)
+	other := x.Prefix + "other"
+	must(t, x.Client, esapi.IndicesCreateRequest{Index: other})
+	must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(`{"actions":[
+		{"remove":{"index":"` + old + `","alias":"` + x.Alias(report.Cities) + `"}},
+		{"add":{"index":"` + other + `","alias":"` + x.Alias(report.Cities) + `"}}]}`)})
+	if err := x.Swap(t.Context(), report.Cities, old, next); err == nil {
+		t.Error("no error")
+	}
+	if behind := aliasOf(t, x); len(behind) != 1 || !slices.Contains(slices.Collect(maps.Keys(behind)), other) {
+		t.Errorf("the alias is on %v", behind)
+	}
+	wantLeftovers(t, x, []string{next}, nil)
+}
+
+func TestRemoveDeletesNothingThatIsNeeded(t *testing.T) {
+	x, old, next := twoIndices(t)
+	if err := x.Swap(t.Context(), report.Cities, old, next); err != nil {
+		t.Fatal(err)
+	}
+	spare := x.Index(report.Cities, 8)
+	must(t, x.Client, esapi.IndicesCreateRequest{Index: spare})
+	// Somebody has a use for the old index.
+	must(t, x.Client, esapi.IndicesPutAliasRequest{Index: []string{old}, Name: x.Prefix + "kept"})
+	for _, index := range []string{old, next, spare, x.Index(report.Cities, 9)} {
+		if err := x.Remove(t.Context(), report.Cities, index); err != nil {
+			t.Errorf("%s: %v", index, err)
+		}
+	}
+	if all := indicesOf(t, x); !slices.Equal(all, []string{old, next, spare}) {
+		t.Errorf("%v", all)
+	}
+}
+
+// TestEnsureFillsWhatSomebodyElsePutThere: what such an index holds is unknown.
+func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
+	alias := func(x *mappings.Indices) string { return x.Alias(report.Cities) }
+	for name, put := range map[string]func(t *testing.T, x *mappings.Indices, old string) (index string){
+		"alias moved": func(t *testing.T, x *mappings.Indices, old string) string {
+			other := x.Prefix + "other"
+			must(t, x.Client, esapi.IndicesCreateRequest{Index: other})
+			must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(`{"actions":[
+				{"remove":{"index":"` + old + `","alias":"` + alias(x) + `"}}, {"add":{"index":"` + other + `","alias":"` + alias(x) + `"}}]}`)})
+			return other
+		},
+		"restored with its aliases": func(t *testing.T, x *mappings.Indices, old string) string {
+			if _, err := x.Ensure(t.Context(), report.Cities, nothing); err != nil { // has seen it
+				t.Fatal(err)
+			}
+			must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{old}})
+			must(t, x.Client, esapi.IndicesCreateRequest{Index: old, Body: strings.NewReader(`{"aliases":{"` + alias(x) + `":{"is_write_index":true},"` + alias(x) + `-filled":{}}}`)})
+			return old
+		},
+		"alias removed": func(t *testing.T, x *mappings.Indices, old string) string {
+			must(t, x.Client, esapi.IndicesDeleteAliasRequest{Index: []string{old}, Name: []string{alias(x)}})
+			return old
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, old, next := twoIndices(t)
+			want := put(t, x, old)
+			var again counter
+			for range 2 {
+				got, err := x.Ensure(t.Context(), report.Cities, again.resend)
+				if err != nil || got != want || again != 1 {
+					t.Errorf("got %s, %v; want %s; everything is sent again %d times, want once", got, err, want, again)
+				}
+			}
+			// A rebuild counted on the index that was there.
+			if all := indicesOf(t, x); slices.Contains(all, next) {
+				t.Errorf("the unfinished index is left: %v", all)
+			}
+		})
+	}
+}
+
+func TestEnsureLeavesAnUnclearAliasAlone(t *testing.T) {
+	x, old, _ := twoIndices(t)
+	other := x.Prefix + "other"
+	must(t, x.Client, esapi.IndicesCreateRequest{Index: other})
+	must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(`{"actions":[
+		{"add":{"index":"` + old + `","alias":"` + x.Alias(report.Cities) + `","is_write_index":false}},
+		{"add":{"index":"` + other + `","alias":"` + x.Alias(report.Cities) + `","is_write_index":false}}]}`)})
+	var again counter
+	if index, err := x.Ensure(t.Context(), report.Cities, again.resend); index != "" || err != nil || again != 0 {
+		t.Errorf("got %q, %v; everything is sent again %d times", index, err, again)
+	}
+}
+
+func TestRefreshCounts(t *testing.T) {
+	x, old, _ := twoIndices(t)
+	must(t, x.Client, esapi.IndexRequest{Index: old, Body: strings.NewReader(`{}`)})
+	if n, err := x.Refresh(t.Context(), old); n != 1 || err != nil {
+		t.Errorf("%d documents, %v", n, err)
+	}
+	if _, err := x.Refresh(t.Context(), x.Index(report.Cities, 9)); err == nil {
+		t.Error("no error for an index that is missing")
+	}
+}

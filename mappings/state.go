@@ -1,0 +1,159 @@
+package mappings
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"github.com/go-json-experiment/json"
+
+	"riskdex/report"
+)
+
+// Besides the alias that apps search, an index may have one of these. They say
+// what an index is to riskdex, and move in the same step as the alias, so that no
+// crash leaves an index that is taken for what it is not.
+const (
+	// filled: the journal has been told to send this index everything. An index
+	// behind the alias without it was put there by somebody else.
+	filled = "-filled"
+	// rebuilding: the index is being filled beside the one that apps search.
+	rebuilding = "-rebuilding"
+	// retired: apps searched the index until a rebuild took its place.
+	retired = "-retired"
+)
+
+// state is what a cluster has of a kind: the indices that are called
+// <alias>-v<n>, and any other that the alias is on.
+type state struct {
+	alias   string
+	indices map[string]indexState
+}
+
+type indexState struct {
+	number   int                  // n of <alias>-v<n>; 0 where it is called otherwise
+	Aliases  map[string]aliasBody `json:"aliases"`
+	Settings struct {
+		Index struct {
+			UUID string `json:"uuid"`
+		} `json:"index"`
+	} `json:"settings"`
+}
+
+func (i indexState) has(alias string) bool {
+	_, ok := i.Aliases[alias]
+	return ok
+}
+
+// only tells whether alias is the only one of the index.
+func (i indexState) only(alias string) bool { return i.has(alias) && len(i.Aliases) == 1 }
+
+func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
+	s := state{alias: x.Alias(kind)}
+	yes := true
+	body, err := perform(ctx, x.Client, esapi.IndicesGetRequest{
+		Index: []string{s.alias + "-v*", s.alias}, IgnoreUnavailable: &yes, ExpandWildcards: "all",
+		Features: "aliases,settings", FilterPath: []string{"*.aliases", "*.settings.index.uuid"},
+	})
+	if err != nil {
+		return s, fmt.Errorf("looking for the alias %s and its indices: %w", s.alias, err)
+	}
+	if err := json.Unmarshal(body, &s.indices); err != nil {
+		return s, fmt.Errorf("looking for the alias %s and its indices: reading the answer: %w", s.alias, err)
+	}
+	for name, index := range s.indices {
+		n, err := strconv.Atoi(strings.TrimPrefix(name, s.alias+"-v"))
+		if err == nil && x.Index(kind, n) == name {
+			index.number = n
+			s.indices[name] = index
+		}
+	}
+	return s, nil
+}
+
+// with returns the indices that have an alias, in order.
+func (s state) with(alias string) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(s.indices)) {
+		if s.indices[name].has(alias) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// written returns the index that a write to the alias goes to. It is empty where
+// there is none, or more than one that could be meant.
+func (s state) written() string {
+	behind := s.with(s.alias)
+	if len(behind) == 1 {
+		if write := s.indices[behind[0]].Aliases[s.alias].IsWriteIndex; write == nil || *write {
+			return behind[0]
+		}
+		return ""
+	}
+	for _, name := range behind {
+		if write := s.indices[name].Aliases[s.alias].IsWriteIndex; write != nil && *write {
+			return name
+		}
+	}
+	return ""
+}
+
+// latest returns the index of the highest number, or nothing.
+func (s state) latest() string {
+	highest, latest := 0, ""
+	for name, index := range s.indices {
+		if index.number > highest {
+			highest, latest = index.number, name
+		}
+	}
+	return latest
+}
+
+// aliasAction is one action of a request that changes aliases: all of them
+// happen in one step, or none.
+type aliasAction map[string]aliasChange
+
+type aliasChange struct {
+	Index        string `json:"index"`
+	Alias        string `json:"alias"`
+	IsWriteIndex *bool  `json:"is_write_index,omitzero"`
+	MustExist    bool   `json:"must_exist,omitzero"`
+}
+
+func addWritten(index, alias string) aliasAction {
+	yes := true
+	return aliasAction{"add": {Index: index, Alias: alias, IsWriteIndex: &yes}}
+}
+
+func add(index, alias string) aliasAction { return aliasAction{"add": {Index: index, Alias: alias}} }
+
+func remove(index, alias string) aliasAction {
+	return aliasAction{"remove": {Index: index, Alias: alias, MustExist: true}}
+}
+
+// moveFilled returns the actions after which index alone is known as filled.
+func (s state) moveFilled(index string) []aliasAction {
+	var actions []aliasAction
+	for _, name := range s.with(s.alias + filled) {
+		if name != index {
+			actions = append(actions, remove(name, s.alias+filled))
+		}
+	}
+	return append(actions, add(index, s.alias+filled))
+}
+
+func (x *Indices) changeAliases(ctx context.Context, actions []aliasAction) error {
+	body, err := json.Marshal(map[string][]aliasAction{"actions": actions})
+	if err != nil {
+		return err
+	}
+	_, err = perform(ctx, x.Client, esapi.IndicesUpdateAliasesRequest{Body: bytes.NewReader(body)})
+	return err
+}

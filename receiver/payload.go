@@ -1,0 +1,136 @@
+package receiver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"riskdex/report"
+)
+
+// call is which of the nine calls a delivery makes, and on what.
+type call struct {
+	kind   report.Kind
+	method string
+	pathID string // decoded; empty for POST
+}
+
+// contents is what the body of a delivery comes to.
+type contents struct {
+	changes []report.Change
+	refused []report.Refusal // records that are no change, with what is known from the body
+}
+
+// understand makes changes of a body that was read to its end. The problem is
+// why nothing in it can be told apart at all; refused records are in the
+// contents, next to changes or alone.
+func (r *Receiver) understand(c call, body []byte) (contents, *problem) {
+	if c.method == http.MethodDelete {
+		id, p := pathID(c.pathID)
+		if p != nil {
+			return contents{}, p
+		}
+		return contents{changes: []report.Change{{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Delete}}}, nil
+	}
+	// RFC 8259 allows a parser to ignore a byte order mark. Elasticsearch would
+	// not, and some senders write one.
+	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	if err := checkJSON(body); err != nil {
+		return contents{}, newProblem(http.StatusBadRequest, reasonJSON,
+			"The body is not JSON that Elasticsearch would take: "+err.Error()+".")
+	}
+	body = trimSpace(body)
+	if c.method == http.MethodPut {
+		return r.document(c, body)
+	}
+	return r.records(c, body)
+}
+
+// records takes one record, an array of records, or either in an envelope.
+func (r *Receiver) records(c call, body []byte) (contents, *problem) {
+	s := r.splitters[c.kind]
+	records := s.list(body)
+	if len(records) == 0 {
+		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord, "The payload holds no record.")
+	}
+	var in contents
+	for i, record := range records {
+		change, refusal := s.change(record)
+		if refusal == nil {
+			in.changes = append(in.changes, change)
+			continue
+		}
+		refusal.Position = i
+		in.refused = append(in.refused, *refusal)
+	}
+	return in, nil
+}
+
+// document takes the new body of the one document that the path names.
+func (r *Receiver) document(c call, body []byte) (contents, *problem) {
+	id, p := pathID(c.pathID)
+	if p != nil {
+		return contents{}, p
+	}
+	if string(body) == "null" {
+		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord,
+			"The payload is null, which says nothing about the document. To remove it, send DELETE.")
+	}
+	s := r.splitters[c.kind]
+	record := s.one(body)
+	change := report.Change{
+		Key: report.Key{Kind: c.kind, ID: id}, Op: report.Index, Code: s.codeIn(record), Body: record,
+	}
+	if own, stated := s.idIn(record); stated && change.Code != "" && strings.EqualFold(change.Code, c.pathID) {
+		// The path names the city by its code; if that is not an id, then the
+		// body's is.
+		if ownID, err := report.ParseID(own); err == nil && ownID != id {
+			change.OwnID = ownID
+		}
+	}
+	return contents{changes: []report.Change{change}}, nil
+}
+
+// change makes a change of one record of a POST, or says why it cannot.
+func (s *splitter) change(record []byte) (report.Change, *report.Refusal) {
+	own, stated := s.idIn(record)
+	if !stated {
+		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: record,
+			Detail: "The record has no id: it is no object, or holds no number or text at " + s.idPlaces() + "."}
+	}
+	id, err := report.ParseID(own)
+	if err != nil {
+		return report.Change{}, &report.Refusal{ID: own, Reason: idReason(err), Body: record, Detail: sentence(err)}
+	}
+	return report.Change{
+		Key: report.Key{Kind: s.kind, ID: id}, Op: report.Index, Code: s.codeIn(record), Body: record,
+	}, nil
+}
+
+// noneAccepted is the answer to a POST all of whose records are refused.
+func noneAccepted(answers []refused) *problem {
+	detail := answers[0].Detail
+	if len(answers) > 1 {
+		detail = fmt.Sprintf("None of the %d records in the payload could be accepted. The first: %s", len(answers), detail)
+	}
+	p := newProblem(http.StatusUnprocessableEntity, answers[0].Reason, detail)
+	p.Refused = answers
+	return p
+}
+
+func pathID(text string) (report.ID, *problem) {
+	id, err := report.ParseID(text)
+	if err != nil {
+		return "", newProblem(http.StatusUnprocessableEntity, idReason(err), sentence(err))
+	}
+	return id, nil
+}
+
+func idReason(err error) string {
+	if errors.Is(err, report.ErrIDTooLong) {
+		return reasonIDTooLong
+	}
+	return reasonIDInvalid
+}

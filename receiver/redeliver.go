@@ -1,0 +1,78 @@
+package receiver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"riskdex/report"
+)
+
+// RefusedError is why a delivery that is retried, or a body that is put in the
+// place of another, is not accepted.
+type RefusedError struct {
+	Reason string // one word, as in the answer to a delivery
+	Detail string // a sentence for people: what is wrong, where, what to do
+}
+
+func (e *RefusedError) Error() string { return e.Detail }
+
+// Refused returns both, for those who do not know this package.
+func (e *RefusedError) Refused() (reason, detail string) { return e.Reason, e.Detail }
+
+// reasonCut is why a retry is refused of which not all is there.
+const reasonCut = "incomplete"
+
+// Redeliver has a refused delivery pass the checks again, as its method, kind
+// and id say, with the kept body or with an edited one where that is not nil. It
+// is accepted as a whole or not at all: then the error is a *RefusedError or the
+// journal's, and the kept refusal stays as it is. No second one is kept, nor
+// counted.
+//
+// A stamp with version 0 is for a document of which something was accepted since
+// it was refused, and which the retry has left alone.
+func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited []byte) ([]report.Stamp, error) {
+	if refusal.Reason == reasonPath || refusal.Reason == reasonMethod {
+		return nil, &RefusedError{refusal.Reason, fmt.Sprintf(
+			"It came as %s %s, which takes no delivery, so it is not certain what it is. Deliver its body to the right path, then drop it.",
+			refusal.Method, refusal.Path)}
+	}
+	body := edited
+	if body == nil && refusal.Method != http.MethodDelete {
+		if refusal.Cut {
+			return nil, &RefusedError{reasonCut,
+				"Only the beginning of its body was read or kept. Retry it with the whole body, or have the publisher deliver it again, then drop it."}
+		}
+		body = refusal.Body
+	}
+	in, p := r.understand(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body)
+	switch {
+	case p != nil:
+		return nil, &RefusedError{p.Reason, p.Detail}
+	case len(in.refused) > 0:
+		first := in.refused[0]
+		if records := len(in.changes) + len(in.refused); records > 1 {
+			first.Detail = fmt.Sprintf("Of its %d records, %d cannot be accepted, and a retry is accepted as a whole or not at all. The first is at position %d: %s",
+				records, len(in.refused), first.Position, first.Detail)
+		}
+		return nil, &RefusedError{first.Reason, first.Detail}
+	}
+	stamps, err := r.append(ctx, report.Delivery{Changes: in.changes, RetryOf: refusal.Seq})
+	if err != nil {
+		return nil, fmt.Errorf("retry the refused delivery %d: %w", refusal.Seq, err)
+	}
+	r.log.Info("refused delivery retried", "number", refusal.Seq, "kind", refusal.Kind, "method", refusal.Method, "changes", len(stamps), "edited", edited != nil)
+	return stamps, nil
+}
+
+// Replacement makes the change that a PUT of body to the document's path would
+// make, or returns a *RefusedError.
+func (r *Receiver) Replacement(key report.Key, body []byte) (report.Change, error) {
+	in, p := r.understand(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body)
+	if p != nil {
+		return report.Change{}, &RefusedError{p.Reason, p.Detail}
+	}
+	change := in.changes[0]
+	change.OwnID = "" // it is certain which document is meant
+	return change, nil
+}
