@@ -22,6 +22,9 @@ type Parts struct {
 	Rebuilder   Rebuilder
 	Verifier    Verifier
 
+	// Status is for the status page and the API's status.
+	Status StatusParts
+
 	// MaxBody is the largest edited body in bytes.
 	MaxBody int64
 	Log     *slog.Logger
@@ -60,5 +63,11 @@ func New(p Parts) http.Handler {
 	if p.Verifier != nil {
 		router.Handler(http.MethodPost, "/api/verify", &verifications{p.Verifier, p.Log})
 	}
+	if p.Status.Journal != nil {
+		status := &statuses{p}
+		status.register(router, a)
+		newPage(status).register(router)
+	}
+	registerProfiles(router)
 	return guarded(router)
 }

@@ -85,20 +85,13 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 		gauge(c.pending, float64(k.Pending), string(kind))
 		gauge(c.resending, float64(k.Resending), string(kind))
 		gauge(c.deadLetters, float64(k.DeadLetters), string(kind))
-		gauge(c.lag, c.lagSeconds(k.OldestWaiting), string(kind))
+		gauge(c.lag, lagSeconds(k.OldestWaiting, c.now()), string(kind))
 	}
 	gauge(c.bytes, float64(stats.Bytes))
 	gauge(c.used, float64(stats.Used))
 	gauge(c.limit, float64(stats.Limit))
 	gauge(c.free, float64(stats.Free))
 	gauge(c.refused, float64(stats.Refused))
-}
-
-func (c *journalCollector) lagSeconds(since time.Time) float64 {
-	if since.IsZero() {
-		return 0
-	}
-	return max(0, c.now().Sub(since).Seconds())
 }
 
 // statsTimeout bounds how long a scrape waits for the journal.

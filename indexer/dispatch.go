@@ -145,6 +145,7 @@ func (d *dispatcher) note(e event) {
 func (d *dispatcher) report(l *lane, was *judgement) {
 	index := d.indices.Alias(l.kind)
 	d.metrics.holding(index, l.trouble)
+	d.board.wait(l.kind, index, l.trouble, time.Now())
 	switch {
 	case l.trouble == nil && was.reason == reasonStarting:
 		d.log.Info("index ready", "index", index)

@@ -39,13 +39,16 @@ func (o *orders) give(what order) error {
 	}
 }
 
-// board is where the dispatcher shows how far rebuilds are.
+// board is where the dispatcher shows how far rebuilds are, and what waits.
 type board struct {
 	mu       sync.Mutex
 	rebuilds map[report.Kind]Rebuild
+	waiting  map[report.Kind]Waiting
 }
 
-func newBoard() *board { return &board{rebuilds: map[report.Kind]Rebuild{}} }
+func newBoard() *board {
+	return &board{rebuilds: map[report.Kind]Rebuild{}, waiting: map[report.Kind]Waiting{}}
+}
 
 // show replaces what is shown for a kind, and returns what was.
 func (b *board) show(r Rebuild) (before Rebuild) {

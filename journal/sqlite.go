@@ -119,7 +119,10 @@ func (j *SQLite) Append(ctx context.Context, d report.Delivery) ([]report.Stamp,
 	}
 	var stamps []report.Stamp
 	err := j.queue.do(ctx, &request{bytes: size, sync: true, need: need, run: func(tx *transaction) (err error) {
-		if j.room.err() != nil {
+		if err := j.room.err(); err != nil {
+			if d.RetryOf != 0 {
+				return err // what it retries is kept for now
+			}
 			d.Refusals = nil // they are a help; not to keep them harms nobody
 		}
 		stamps, err = tx.append(d, j.opt)

@@ -66,6 +66,33 @@ func TestLimit(t *testing.T) {
 
 // TestLimitIsOversteppedByOneAtMost sends many large deliveries at once, which
 // would be committed together if there were room.
+// TestRetryWithoutRoom: a retry of a refusal ends that refusal, so it is not taken
+// while what it refuses anew could not be kept.
+func TestRetryWithoutRoom(t *testing.T) {
+	r := newRoomRig(t, Options{MaxBytes: 4 << 20})
+	refusal := report.Refusal{Reason: "not_json", Kind: report.Advisories, Body: []byte("x")}
+	mustAppend(t, r.SQLite, report.Delivery{Refusals: []report.Refusal{refusal}})
+	for n := 0; ; n++ {
+		if _, err := r.Append(t.Context(), put(fmt.Sprint(n), strings.Repeat("x", 100<<10))); errors.Is(err, ErrNoRoom) {
+			break
+		} else if err != nil || n > 1000 {
+			t.Fatal(n, err)
+		}
+	}
+	kept, err := r.Refusals(t.Context(), 0, 10)
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	retry := del("0")
+	retry.RetryOf, retry.Refusals = kept[0].Seq, []report.Refusal{refusal}
+	r.noRoom(t, retry)
+	if again, err := r.Refusals(t.Context(), 0, 10); err != nil || len(again) != 1 || again[0].Seq != kept[0].Seq {
+		t.Errorf("%+v, %v", again, err)
+	}
+	r.drain(t)
+	mustAppend(t, r.SQLite, del("0"))
+}
+
 func TestLimitIsOversteppedByOneAtMost(t *testing.T) {
 	const limit, size = 8 << 20, 1 << 20
 	r := newRoomRig(t, Options{MaxBytes: limit})

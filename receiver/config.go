@@ -30,6 +30,10 @@ type Config struct {
 	// payload. Where they are stated they are tried before anything else;
 	// otherwise the receiver recognises the usual envelopes by itself.
 	Records map[report.Kind][]string
+
+	// Observe, if not nil, is told of every answer. It is called concurrently, and
+	// the sender waits for it.
+	Observe func(Answered)
 }
 
 // DefaultConfig handles every shape that comparable feeds have published.

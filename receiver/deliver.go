@@ -58,7 +58,7 @@ func (r *Receiver) accept(d *delivery, out report.Delivery, answers []refused) {
 	}
 	r.log.Debug("delivery accepted", "kind", d.kind, "method", d.method,
 		"changes", len(stamps), "refused", len(answers), "first_id", stamps[0].ID, "version", stamps[len(stamps)-1].Version)
-	r.metrics.answered(d.kind, d.method, http.StatusAccepted)
+	r.answered(Answered{Kind: d.kind, Method: d.method, Status: http.StatusAccepted, Accepted: len(out.Changes), Refused: len(answers)})
 	writeAccepted(d.w, accepted{Accepted: len(out.Changes), Refused: answers})
 }
 
@@ -115,6 +115,6 @@ func (r *Receiver) keep(ctx context.Context, out report.Delivery) {
 }
 
 func (r *Receiver) answer(d *delivery, p *problem) {
-	r.metrics.answered(d.kind, d.method, p.Status)
+	r.answered(Answered{Kind: d.kind, Method: d.method, Status: p.Status, Reason: p.Reason, Refused: len(p.Refused)})
 	writeProblem(d.w, p)
 }

@@ -31,6 +31,7 @@ type Receiver struct {
 	maxBody   int64
 	splitters map[report.Kind]*splitter
 	now       func() time.Time
+	observe   func(Answered)
 	metrics   *metrics
 	log       *slog.Logger
 }
@@ -51,7 +52,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 	}
 	r := &Receiver{
 		journal: journal, maxBody: cfg.MaxBody, splitters: splitters,
-		now: now, metrics: newMetrics(reg), log: log,
+		now: now, observe: cfg.Observe, metrics: newMetrics(reg), log: log,
 	}
 	r.handler = withCanonicalPath(r.routes(prefix))
 	return r, nil
@@ -99,7 +100,7 @@ func (r *Receiver) routes(prefix string) *httprouter.Router {
 	router.MethodNotAllowed = r.refuseRoute(prefix, http.StatusMethodNotAllowed)
 	router.PanicHandler = func(w http.ResponseWriter, req *http.Request, cause any) {
 		r.log.Error("delivery failed", "method", req.Method, "cause", fmt.Sprint(cause))
-		r.metrics.answered("", req.Method, http.StatusInternalServerError)
+		r.answered(Answered{Method: req.Method, Status: http.StatusInternalServerError, Reason: "internal"})
 		writeProblem(w, newProblem(http.StatusInternalServerError, "internal", "The delivery was not accepted, because of a fault in riskdex."))
 	}
 	for _, kind := range report.Kinds() {

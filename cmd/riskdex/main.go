@@ -30,6 +30,7 @@ type commands struct {
 	Push   pushCommand   `cmd:"" help:"Send a sample feed, or a folder of JSON files, to a receiver."`
 	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
 
+	Status  statusCommand  `cmd:"" help:"Show in one screen how a running riskdex is."`
 	Dead    deadCommand    `cmd:"" help:"Look after documents that Elasticsearch refuses."`
 	Refused refusedCommand `cmd:"" help:"Look after deliveries that were refused at the door."`
 	Rebuild rebuildCommand `cmd:"" help:"Fill a new index from the journal, and have it take the place of the old one."`

@@ -31,6 +31,7 @@ type service struct {
 	log        *slog.Logger
 	journal    journal.Journal
 	indexer    *indexer.Indexer
+	history    *admin.History
 	deliveries *endpoint
 	admin      *endpoint
 }
@@ -76,11 +77,13 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	if err != nil {
 		return nil, err
 	}
+	last := new(admin.Deliveries)
+	receiverConfig.Observe = noteIn(last)
 	door, err := receiver.New(receiverConfig, j, time.Now, reg, log)
 	if err != nil {
 		return nil, err
 	}
-	s := &service{log: log, journal: j, indexer: x}
+	s := &service{log: log, journal: j, indexer: x, history: admin.NewHistory(j, time.Now, log)}
 	if s.deliveries, err = listen(ctx, "deliveries", c.Listen, door, log); err != nil {
 		return nil, err
 	}
@@ -93,6 +96,10 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		Health:  admin.Health{CanAccept: j.Ready, ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: reg, DeadLetters: j, Refusals: j, Door: door,
 		Rebuilder: rebuilder{x}, Verifier: verifies{verifier},
+		Status: admin.StatusParts{
+			Journal: j, Index: index{client, indices, set}, Waiting: waitingIn(x),
+			Deliveries: last, History: s.history, Now: time.Now, Started: time.Now(),
+		},
 		MaxBody: receiverConfig.MaxBody, Log: log,
 	})
 	if s.admin, err = listen(ctx, "administration", c.AdminListen, administration, log); err != nil {
@@ -120,11 +127,14 @@ func (s *service) Run(ctx context.Context) error {
 	defer stopIndexing()
 	indexed := make(chan error, 1)
 	go func() { indexed <- s.indexer.Run(indexing) }()
+	remembered := make(chan struct{})
+	go func() { defer close(remembered); s.history.Run(indexing) }()
 
 	<-working.Done()
 	s.log.Info("stopping: no more deliveries")
 	err := s.deliveries.shutdown(stopDeliveries)
 	stopIndexing()
+	<-remembered
 	err = errors.Join(err, <-indexed, s.admin.shutdown(stopAdmin), s.journal.Close())
 	if ctx.Err() == nil {
 		err = errors.Join(context.Cause(working), err)

@@ -1,0 +1,161 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// form is a form of the page, as a browser would send it.
+type form struct {
+	action string
+	values url.Values
+}
+
+func (d *statusDesk) forms(host string) []form {
+	d.t.Helper()
+	req, err := http.NewRequest("GET", d.server.URL+"/", nil)
+	must(d.t, err)
+	if host != "" {
+		req.Host = host
+	}
+	res, err := http.DefaultClient.Do(req)
+	must(d.t, err)
+	defer res.Body.Close()
+	root, err := html.Parse(res.Body)
+	must(d.t, err)
+	var forms []form
+	for n := range root.Descendants() {
+		if n.Data != "form" || attribute(n, "method") != "post" {
+			continue
+		}
+		f := form{attribute(n, "action"), url.Values{}}
+		for in := range n.Descendants() {
+			if in.Data == "input" {
+				value := strings.ReplaceAll(attribute(in, "value"), "\n", "\r\n") // as browsers do
+				f.values.Set(attribute(in, "name"), value)
+			}
+		}
+		forms = append(forms, f)
+	}
+	return forms
+}
+
+// press sends a form and returns the status of the answer and where it leads.
+func (d *statusDesk) press(f form, header ...string) (int, string) {
+	d.t.Helper()
+	req, err := http.NewRequest("POST", d.server.URL+f.action, strings.NewReader(f.values.Encode()))
+	must(d.t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Origin", d.server.URL)
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	must(d.t, err)
+	res.Body.Close()
+	return res.StatusCode, res.Header.Get("Location")
+}
+
+func (d *statusDesk) form(action string) form {
+	d.t.Helper()
+	for _, f := range d.forms("") {
+		if f.action == action {
+			return f
+		}
+	}
+	d.t.Fatalf("no form for %s", action)
+	return form{}
+}
+
+// TestButtons presses each for one document with an id that no form would carry
+// as it is.
+func TestButtons(t *testing.T) {
+	d := openHostileDesk(t)
+	d.deliver("POST", "/cities", `no json`)
+	if n := len(d.forms("")); n != 2*(3+2) {
+		t.Errorf("%d forms", n)
+	}
+	if status, to := d.press(d.form("/dead/retry")); status != http.StatusSeeOther || to != "/?done=dead-retry" {
+		t.Errorf("retry: %d %q", status, to)
+	}
+	if page, _ := d.read(http.StatusOK, "/?done=dead-retry"); !strings.Contains(page, "accepted once more") {
+		t.Error("the page does not say what was done")
+	}
+	st := d.status()
+	if st.DeadTotal != 2 || st.Kinds[0].Pending != 1 {
+		t.Errorf("after the retry: %d dead, %d pending", st.DeadTotal, st.Kinds[0].Pending)
+	}
+	if status, _ := d.press(d.form("/dead/drop")); status != http.StatusSeeOther {
+		t.Errorf("drop: %d", status)
+	}
+	if st := d.status(); st.DeadTotal != 1 {
+		t.Errorf("after the drop: %d dead", st.DeadTotal)
+	}
+	// The newest refusal is no JSON, which a retry does not change.
+	if status, _ := d.press(d.form("/refused/retry")); status != http.StatusUnprocessableEntity {
+		t.Errorf("retry of what is no JSON: %d", status)
+	}
+	for left := 1; left >= 0; left-- {
+		if status, to := d.press(d.form("/refused/drop")); status != http.StatusSeeOther || to != "/?done=refused-drop" {
+			t.Errorf("drop of a refusal: %d %q", status, to)
+		}
+		if st := d.status(); st.RefusedTotal != left {
+			t.Errorf("%d refusals, want %d", st.RefusedTotal, left)
+		}
+	}
+	// A button that is pressed on an old page does not touch what is newer.
+	old := d.form("/dead/drop")
+	d.deliver("PUT", "/"+old.values.Get("kind")+"/"+url.PathEscape(hostileID), `{"t":"poison again"}`)
+	d.index()
+	if status, _ := d.press(old); status != http.StatusConflict {
+		t.Errorf("drop of what is newer by now: %d", status)
+	}
+	d.conserved()
+}
+
+// TestButtonsAreForReadersOfThePage tries what others could send.
+func TestButtonsAreForReadersOfThePage(t *testing.T) {
+	d := openHostileDesk(t)
+	with := func(name, value string) form {
+		f := d.form("/dead/drop")
+		f.values.Set(name, value)
+		return f
+	}
+	for what, c := range map[string]struct {
+		form   form
+		header []string
+		status int
+	}{
+		"no token":       {with("token", ""), nil, http.StatusForbidden},
+		"another token":  {with("token", "AAAAAAAAAAAAAAAAAAAAAAAAAA"), nil, http.StatusForbidden},
+		"another site":   {d.form("/dead/drop"), []string{"Origin", "http://evil.example"}, http.StatusForbidden},
+		"hidden origin":  {d.form("/dead/drop"), []string{"Origin", "null"}, http.StatusForbidden},
+		"not a document": {with("id", "%%%"), nil, http.StatusBadRequest},
+		"no kind":        {with("kind", "countries"), nil, http.StatusBadRequest},
+		"not a form":     {d.form("/dead/drop"), []string{"Content-Type", "text/plain"}, http.StatusForbidden},
+	} {
+		if status, _ := d.press(c.form, c.header...); status != c.status {
+			t.Errorf("%s: %d, want %d", what, status, c.status)
+		}
+	}
+	if st := d.status(); st.DeadTotal != 3 {
+		t.Fatalf("%d dead letters are left", st.DeadTotal)
+	}
+	// One form ends one dead letter, whatever it asks.
+	d.deliver("PUT", "/cities/second", `{"t":"poison"}`)
+	d.index()
+	all := with("all", "true")
+	all.action += "?all=true"
+	d.press(all)
+	if st := d.status(); st.DeadTotal != 3 {
+		t.Errorf("%d dead letters are left", st.DeadTotal)
+	}
+	// By a name, the guard would refuse them: there are none, and it is said.
+	if n := len(d.forms("riskdex.internal:8081")); n != 0 {
+		t.Errorf("%d forms by name", n)
+	}
+}

@@ -1,0 +1,135 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"riskdex/report"
+)
+
+// The bounds of a status: how long it may take to gather, and of that for what
+// Elasticsearch has to say; how much it lists of what failed.
+const (
+	statusTimeout    = 10 * time.Second
+	documentsTimeout = 2 * time.Second
+	listed           = 20
+)
+
+// statuses makes statuses.
+type statuses struct{ Parts }
+
+func (s *statuses) register(router *httprouter.Router, a *api) {
+	a.register(router, []call{{http.MethodGet, "/api/status", func(r *request) (any, error) {
+		return s.now(r.Context()), nil
+	}}})
+}
+
+// now gathers a status. What cannot be had is a trouble, and not an error: the
+// rest is needed all the more then.
+func (s *statuses) now(ctx context.Context) Status {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	at := s.Status.Now()
+	st := Status{
+		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
+		Kinds: []KindStatus{}, Waiting: []Waiting{}, Rebuilds: []Rebuild{}, Deliveries: []Delivery{}, Dead: []DeadLetter{}, Refused: []Refusal{},
+	}
+	if err := s.Health.CanAccept(); err != nil {
+		st.Accepting, st.CannotAccept = false, err.Error()
+	}
+	if s.Status.Waiting != nil {
+		st.Waiting = append(st.Waiting, s.Status.Waiting()...)
+	}
+	if s.Rebuilder != nil {
+		st.Rebuilds = append(st.Rebuilds, s.Rebuilder.Rebuilds()...)
+	}
+	if s.Status.Deliveries != nil {
+		st.Deliveries = append(st.Deliveries, s.Status.Deliveries.Last()...)
+	}
+	unreadable := s.sums(ctx, &st)
+	if unreadable == nil {
+		unreadable = s.failed(ctx, &st)
+	}
+	st.Troubles = troublesOf(st, unreadable)
+	st.Well = len(st.Troubles) == 0
+	return st
+}
+
+// sums adds what the journal counts.
+func (s *statuses) sums(ctx context.Context, st *Status) error {
+	stats, err := s.Status.Journal.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	st.Journal = &JournalStatus{Bytes: stats.Bytes, Used: stats.Used, Limit: stats.Limit, Free: stats.Free}
+	st.RefusedTotal = stats.Refused
+	documents := s.documents(ctx, st.ElasticsearchUp)
+	for _, kind := range report.Kinds() {
+		k := stats.Kinds[kind]
+		st.DeadTotal += k.DeadLetters
+		one := KindStatus{
+			Kind: kind, Documents: documents[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters,
+			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
+		}
+		if s.Status.History != nil {
+			one.History = append(one.History, s.Status.History.Of(kind)...)
+		}
+		st.Kinds = append(st.Kinds, one)
+	}
+	return nil
+}
+
+// documents asks the index how many documents of each kind it shows.
+func (s *statuses) documents(ctx context.Context, up bool) map[report.Kind]*int {
+	counts := map[report.Kind]*int{}
+	if s.Status.Index == nil || !up {
+		return counts
+	}
+	ctx, cancel := context.WithTimeout(ctx, documentsTimeout)
+	defer cancel()
+	for _, kind := range report.Kinds() {
+		n, err := s.Status.Index.Documents(ctx, kind)
+		if err != nil {
+			s.Log.Debug("the status lacks how many documents search shows", "kind", kind, "error", err)
+			continue
+		}
+		counts[kind] = &n
+	}
+	return counts
+}
+
+// failed adds some of what is set aside.
+func (s *statuses) failed(ctx context.Context, st *Status) error {
+	if s.DeadLetters != nil && st.DeadTotal > 0 {
+		for _, kind := range report.Kinds() {
+			letters, err := s.DeadLetters.DeadLetters(ctx, kind, "", listed)
+			if err != nil {
+				return err
+			}
+			for _, l := range letters {
+				st.Dead = append(st.Dead, letterOf(l))
+			}
+		}
+	}
+	if s.Refusals != nil && st.RefusedTotal > 0 {
+		refusals, err := s.Refusals.Refusals(ctx, 0, listed)
+		if err != nil {
+			return err
+		}
+		for _, r := range refusals {
+			st.Refused = append(st.Refused, refusalOf(r))
+		}
+	}
+	return nil
+}
+
+// lagSeconds is for how long something has waited since then, if anything does.
+func lagSeconds(since, now time.Time) float64 {
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(since).Seconds())
+}

@@ -1,0 +1,130 @@
+package admin
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/http"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/julienschmidt/httprouter"
+
+	"riskdex/report"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+// page is the status page. It works without a script; its own only reloads it.
+type page struct {
+	status *statuses
+	token  string // of this process, in every form: who has not read the page cannot press its buttons
+	html   *template.Template
+}
+
+func newPage(status *statuses) *page {
+	p := &page{status: status, token: rand.Text()}
+	p.html = template.Must(template.New("").Funcs(template.FuncMap{
+		"id":     visibleID,
+		"text":   func(text any) string { return visibleText(longestText, fmt.Sprint(text)) },
+		"ref":    func(id any) string { return base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprint(id))) },
+		"pieces": pieces,
+		"comma":  func(n int) string { return humanize.Comma(int64(n)) },
+		"bytes":  func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) },
+		"size":   func(n int) string { return humanize.IBytes(uint64(max(n, 0))) },
+		"clock":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+		"lag":    lagText,
+		"line":   sparkline,
+		"share":  func(part, whole int64) int64 { return min(100, 100*part/max(whole, 1)) },
+		"done":   func(r Rebuild) int { return r.Total - max(r.Remaining, 0) },
+	}).ParseFS(pageFiles, "page/*.html"))
+	return p
+}
+
+// longestText is how much of a reason is shown, in characters.
+const longestText = 400
+
+// lagText tells a lag as people do.
+func lagText(seconds float64) string {
+	switch d := time.Duration(seconds * float64(time.Second)); {
+	case d == 0:
+		return "none"
+	case d < time.Second:
+		return "under 1 s"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	default:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	}
+}
+
+func (p *page) register(router *httprouter.Router) {
+	router.HandlerFunc(http.MethodGet, "/", p.show)
+	router.HandlerFunc(http.MethodGet, "/search", p.search)
+	for path, content := range map[string]string{"style.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"} {
+		body, err := pageFiles.ReadFile("page/" + path)
+		if err != nil {
+			panic(err) // it is part of the program
+		}
+		router.HandlerFunc(http.MethodGet, "/"+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", content)
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			w.Header().Set("Cache-Control", "no-cache")
+			_, _ = w.Write(body)
+		})
+	}
+	p.registerForms(router)
+}
+
+// view is what the templates show.
+type view struct {
+	Status Status
+	Token  string // empty where the guard would refuse the buttons
+	Done   string // what a button has done
+	Words  string // that are searched for
+	Found  *Found
+	Failed *Problem // why a button or a search has not done it
+	Kinds  []report.Kind
+}
+
+func (p *page) view(r *http.Request) view {
+	v := view{Kinds: report.Kinds()}
+	if isAddress(r.Host) {
+		v.Token = p.token
+	}
+	return v
+}
+
+func (p *page) show(w http.ResponseWriter, r *http.Request) {
+	v := p.view(r)
+	v.Status = p.status.now(r.Context())
+	v.Done = doneTexts[r.URL.Query().Get("done")]
+	p.write(w, http.StatusOK, "status.html", v)
+}
+
+// write sends a page whole, or says that it cannot.
+func (p *page) write(w http.ResponseWriter, status int, name string, v view) {
+	var body bytes.Buffer
+	if err := p.html.ExecuteTemplate(&body, name, v); err != nil {
+		p.status.Log.Error("a page could not be made", "page", name, "error", err)
+		writeProblem(w, &Problem{Status: http.StatusInternalServerError, Detail: "The page could not be made: " + err.Error()})
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Frame-Options", "DENY")
+	// Without a referrer at all, browsers would hide the origin of the forms too.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
+		"img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	w.WriteHeader(status)
+	_, _ = body.WriteTo(w)
+}

@@ -1,0 +1,125 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"riskdex/admin"
+	"riskdex/report"
+)
+
+// What a hostile sender would try: to end what it is in, and to begin a script.
+const (
+	hostile   = `"'></bdi></td><script>document.documentElement.dataset.owned=1</script><img src=x onerror="document.documentElement.dataset.owned=2">{{.Token}}` + "\u202e`javascript:1"
+	hostileID = "a\r\nb\x00\t\\\"'><script>document.documentElement.dataset.owned=3</script>\u202e/ü"
+)
+
+// openHostileDesk has hostile text in everything that the page shows.
+func openHostileDesk(t *testing.T) *statusDesk {
+	t.Helper()
+	d := openStatusDesk(t)
+	for _, kind := range report.Kinds() {
+		d.deliver("PUT", "/"+string(kind)+"/"+url.PathEscape(hostileID), `{"t":"poison"}`)
+		claimed, err := d.journal.Claim(t.Context(), kind, 10, 1<<20)
+		must(t, err)
+		must(t, d.journal.Settle(t.Context(), []report.Settlement{{
+			Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Dead, ErrorType: hostile, Reason: "reason " + hostile,
+		}}))
+	}
+	_, err := d.journal.Append(t.Context(), report.Delivery{Refusals: []report.Refusal{{
+		At: d.now, Kind: report.Cities, Method: hostile, Path: "/" + hostile, ID: hostileID, Reason: hostile, Detail: "detail " + hostile, Body: []byte(hostile),
+	}}})
+	must(t, err)
+	d.last.Note(admin.Delivery{At: d.now, Kind: report.Cities, Method: "<script>", Status: 400, Reason: hostile})
+	d.last.Note(admin.Delivery{At: d.now, Kind: report.Cities, Method: "POST", Status: 202, Accepted: 1200, Refused: 1})
+	d.waiting = []admin.Waiting{{Kind: report.Cities, Index: hostile, Held: true, Reason: hostile, ErrorType: hostile, Detail: hostile, Since: d.now}}
+	d.rebuilt = []admin.Rebuild{
+		{Kind: report.Cities, Phase: "failed", Reason: hostile, NewIndex: hostile, StartedAt: d.now},
+		{Kind: report.Advisories, Phase: "filling", Active: true, Total: 1000, Remaining: 400, SecondsLeft: 80, StartedAt: d.now},
+	}
+	d.cannot = fmt.Errorf("cannot: %s", hostile)
+	d.found = admin.Found{Total: 1, Hits: []admin.Hit{{
+		Kind: report.Cities, ID: hostileID, Title: "title " + hostile, Code: hostile, Countries: []string{hostile},
+		RiskLevel: 3, Excerpts: []string{"not escaped " + hostile + " <em>match " + hostile + "</em> after", "&lt;script&gt; <em>open"},
+	}}}
+	return d
+}
+
+// elements calls see with every element of a page.
+func elements(t *testing.T, page string, see func(*html.Node)) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	must(t, err)
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode {
+			see(n)
+		}
+	}
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// TestNothingFromOutsideBecomesHTML reads the pages as a browser would.
+func TestNothingFromOutsideBecomesHTML(t *testing.T) {
+	d := openHostileDesk(t)
+	typed := strings.ReplaceAll(hostile, "\u202e", "") // what somebody types stays as it is
+	for path, shows := range map[string][]string{
+		"/":                                   {"reason &#34;&#39;&gt;", "detail &#34;", "cannot: ", `a\u{d}\u{a}b\u{0}\u{9}\\`, `\u{202e}`},
+		"/search?q=" + url.QueryEscape(typed): {"title &#34;", "not escaped", "<mark>match", "<mark>open", "&lt;script&gt;"},
+		"/?done=" + url.QueryEscape(hostile):  nil,
+	} {
+		page, header := d.read(http.StatusOK, path)
+		scripts := 0
+		elements(t, page, func(n *html.Node) {
+			switch n.Data {
+			case "script":
+				scripts++
+				if attribute(n, "src") != "/page.js" || n.FirstChild != nil {
+					t.Errorf("%s: a script %v", path, n.Attr)
+				}
+			case "img", "iframe", "object", "style", "base":
+				t.Errorf("%s: an element %s", path, n.Data)
+			}
+			for _, a := range n.Attr {
+				if strings.HasPrefix(a.Key, "on") || strings.Contains(a.Val, "javascript:") && a.Key != "value" || a.Key == "style" {
+					t.Errorf("%s: an attribute %s=%q", path, a.Key, a.Val)
+				}
+			}
+		})
+		if scripts > 1 || strings.ContainsAny(page, "\u202e\x00") {
+			t.Errorf("%s: %d scripts, or a character that deceives", path, scripts)
+		}
+		for _, text := range shows {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: no %q", path, text)
+			}
+		}
+		policy := header.Get("Content-Security-Policy")
+		for _, rule := range []string{"default-src 'none';", "script-src 'self';", "frame-ancestors 'none';", "form-action 'self';", "base-uri 'none'"} {
+			if !strings.Contains(policy, rule) {
+				t.Errorf("%s: the policy %q lacks %q", path, policy, rule)
+			}
+		}
+		if strings.Contains(policy, "unsafe") || header.Get("X-Content-Type-Options") != "nosniff" || header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: headers %v", path, header)
+		}
+	}
+	// What failed is shown too.
+	page, _ := d.read(http.StatusBadGateway, "/search?q=away")
+	if !strings.Contains(page, "nobody &lt;b&gt;answers") {
+		t.Errorf("a search that failed: %s", page)
+	}
+	d.read(http.StatusBadRequest, "/search?q="+strings.Repeat("x", 501))
+}

@@ -1,0 +1,56 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// line is the lag of the last hour as a small picture.
+type line struct {
+	Runs          []string // the points of a polyline each; a gap is between two
+	Width, Height int
+	Worst         float64 // seconds
+}
+
+const (
+	lineWidth, lineHeight = 240, 32
+	lineMargin            = 2
+	// leastScale is the lag, in seconds, that fills the height at least: a second
+	// or two is no mountain.
+	leastScale = 10
+)
+
+// sparkline draws the minutes up to now.
+func sparkline(history []Sample, now time.Time) line {
+	l := line{Width: lineWidth, Height: lineHeight}
+	for _, s := range history {
+		l.Worst = max(l.Worst, s.LagSeconds)
+	}
+	scale := max(l.Worst, leastScale)
+	first := now.Truncate(time.Minute).Add(-(historyMinutes - 1) * time.Minute)
+	var run []string
+	end := func() {
+		if len(run) == 1 {
+			run = append(run, run[0]) // a line of one point is drawn as a dot
+		}
+		if len(run) > 0 {
+			l.Runs = append(l.Runs, strings.Join(run, " "))
+		}
+		run = nil
+	}
+	for i, s := range history {
+		if i > 0 && s.Minute.Sub(history[i-1].Minute) > time.Minute {
+			end()
+		}
+		minute := s.Minute.Sub(first).Minutes()
+		if minute < 0 {
+			continue
+		}
+		x := lineMargin + minute*(lineWidth-2*lineMargin)/(historyMinutes-1)
+		y := lineHeight - lineMargin - s.LagSeconds*(lineHeight-2*lineMargin)/scale
+		run = append(run, fmt.Sprintf("%.1f,%.1f", x, y))
+	}
+	end()
+	return l
+}

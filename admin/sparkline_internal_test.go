@@ -1,0 +1,53 @@
+package admin
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSparkline(t *testing.T) {
+	now := time.Date(2026, 7, 30, 12, 0, 30, 0, time.UTC)
+	at := func(minutesAgo int, lag float64) Sample {
+		return Sample{Minute: now.Truncate(time.Minute).Add(-time.Duration(minutesAgo) * time.Minute), LagSeconds: lag}
+	}
+	for name, c := range map[string]struct {
+		history []Sample
+		runs    []string
+		worst   float64
+	}{
+		"nothing":      {nil, nil, 0},
+		"one minute":   {[]Sample{at(0, 0)}, []string{"238.0,30.0 238.0,30.0"}, 0},
+		"a small lag":  {[]Sample{at(59, 0), at(58, 5)}, []string{"2.0,30.0 6.0,16.0"}, 5},
+		"a large lag":  {[]Sample{at(59, 0), at(58, 3600)}, []string{"2.0,30.0 6.0,2.0"}, 3600},
+		"a gap":        {[]Sample{at(59, 0), at(57, 0), at(56, 0)}, []string{"2.0,30.0 2.0,30.0", "10.0,30.0 14.0,30.0"}, 0},
+		"before that":  {[]Sample{at(60, 0), at(59, 0)}, []string{"2.0,30.0 2.0,30.0"}, 0},
+		"a long while": {[]Sample{at(500, 0)}, nil, 0},
+	} {
+		got := sparkline(c.history, now)
+		if strings.Join(got.Runs, ";") != strings.Join(c.runs, ";") || got.Worst != c.worst {
+			t.Errorf("%s: %q, worst %v", name, got.Runs, got.Worst)
+		}
+	}
+}
+
+func TestLagText(t *testing.T) {
+	for want, seconds := range map[string]float64{"none": 0, "under 1 s": .4, "59 s": 59.9, "1 min 0 s": 60, "59 min 59 s": 3599, "25 h 1 min": 90060} {
+		if got := lagText(seconds); got != want {
+			t.Errorf("%v: %q, want %q", seconds, got, want)
+		}
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"São Paulo": "São Paulo", "a\nb": `a\u{a}b`, `a\u{a}b`: `a\\u{a}b`, "\u202e\u200b\u00a0": `\u{202e}\u{200b}\u{a0}`, "\xff": "\ufffd",
+	} {
+		if got := visibleID(in); got != want {
+			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		}
+	}
+	if got := visibleText(5, " a\nb\u009b cdef"); got != ` a b\u{9b}…` {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,162 @@
+package admin_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/report"
+)
+
+// TestStatusTellsEveryTrouble brings each about and takes it away again.
+func TestStatusTellsEveryTrouble(t *testing.T) {
+	d := openStatusDesk(t)
+	for _, c := range []struct {
+		what        string
+		begin, stop func()
+	}{
+		{admin.TroubleElasticsearch, func() { d.set(func() { d.down = true }) }, func() { d.set(func() { d.down = false }) }},
+		{admin.TroubleNotAccepting, func() { d.set(func() { d.cannot = errors.New("no room") }) }, func() { d.set(func() { d.cannot = nil }) }},
+		{
+			admin.TroubleHeld,
+			func() {
+				d.set(func() {
+					d.waiting = []admin.Waiting{{Kind: report.Cities, Index: "cities", Held: true, Reason: "index_blocked"}}
+				})
+			},
+			func() { d.set(func() { d.waiting = []admin.Waiting{{Kind: report.Cities, Reason: "overloaded"}} }) }, // soon over by itself
+		},
+		{
+			admin.TroubleLag,
+			func() {
+				d.deliver("PUT", "/cities/1", `{}`)
+				d.set(func() { d.now = time.Now().Add(admin.LagBound + time.Minute) })
+			},
+			func() { d.index() },
+		},
+		{
+			admin.TroubleDeadLetters,
+			func() { d.deliver("PUT", "/cities/2", `{"t":"poison"}`); d.index() },
+			func() { d.deliver("PUT", "/cities/2", `{}`); d.index() },
+		},
+	} {
+		if st := d.status(); !st.Well || len(st.Troubles) != 0 {
+			t.Errorf("before %s: %+v", c.what, st.Troubles)
+		}
+		c.begin()
+		st := d.status()
+		if st.Well || len(st.Troubles) != 1 || st.Troubles[0].What != c.what || st.Troubles[0].Detail == "" {
+			t.Errorf("%s: %+v", c.what, st.Troubles)
+		}
+		if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, "Something is wrong.") {
+			t.Errorf("%s: the page does not show it", c.what)
+		}
+		c.stop()
+	}
+	if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, "All is well.") {
+		t.Error("the page does not show that all is well")
+	}
+}
+
+// TestLagOfAMinuteIsNoTrouble looks at the bound itself.
+func TestLagOfAMinuteIsNoTrouble(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("PUT", "/cities/1", `{}`)
+	stats, err := d.journal.Stats(t.Context())
+	must(t, err)
+	since := stats.Kinds[report.Cities].OldestWaiting
+	d.set(func() { d.now = since.Add(admin.LagBound) })
+	if st := d.status(); !st.Well || st.Kinds[0].LagSeconds != 60 || st.Kinds[0].Pending != 1 || *st.Kinds[0].Documents != 1234 {
+		t.Errorf("at the bound: %+v", st)
+	}
+	d.set(func() { d.now = since.Add(admin.LagBound + time.Second) })
+	if st := d.status(); st.Well {
+		t.Error("past the bound all is well")
+	}
+}
+
+// TestStatusOfAJournalThatCannotBeRead is needed most of all.
+func TestStatusOfAJournalThatCannotBeRead(t *testing.T) {
+	d := openStatusDesk(t)
+	must(t, d.journal.Close())
+	st := d.status()
+	if st.Well || len(st.Troubles) == 0 || st.Troubles[0].What != admin.TroubleJournal || len(st.Kinds) != 0 {
+		t.Errorf("%+v", st)
+	}
+	if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, "The journal cannot be read") {
+		t.Error("the page does not say so")
+	}
+}
+
+func TestLastDeliveriesAreBounded(t *testing.T) {
+	var d admin.Deliveries
+	if got := d.Last(); len(got) != 0 {
+		t.Errorf("at first: %v", got)
+	}
+	for i := range 50 {
+		d.Note(admin.Delivery{Accepted: i, Method: strings.Repeat("M", i)})
+		if got := d.Last(); len(got) != min(i+1, 20) || got[0].Accepted != i || got[len(got)-1].Accepted != max(0, i-19) {
+			t.Fatalf("after %d: %v", i+1, got)
+		}
+	}
+	if got := d.Last()[0].Method; got != "MMMMMMMMMM" {
+		t.Errorf("a method is kept as %q", got)
+	}
+}
+
+// TestHistoryKeepsTheWorstOfEachMinute passes more than an hour.
+func TestHistoryKeepsTheWorstOfEachMinute(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("PUT", "/cities/1", `{}`)
+	stats, err := d.journal.Stats(t.Context())
+	must(t, err)
+	since := stats.Kinds[report.Cities].OldestWaiting
+	first := since.Truncate(time.Minute).Add(time.Minute)
+	sample := func(at time.Time) {
+		d.set(func() { d.now = at })
+		d.history.Sample(t.Context())
+	}
+	sample(first)
+	sample(first.Add(50 * time.Second))
+	if got := d.history.Of(report.Cities); len(got) != 1 || !got[0].Minute.Equal(first) || got[0].LagSeconds != first.Add(50*time.Second).Sub(since).Seconds() || got[0].Pending != 1 {
+		t.Errorf("a minute with two samples: %+v", got)
+	}
+	d.index()
+	sample(first.Add(59 * time.Second)) // the worst stays
+	if got := d.history.Of(report.Cities); got[0].LagSeconds < 50 {
+		t.Errorf("the worst of the minute is %v", got[0].LagSeconds)
+	}
+	for i := 1; i < 90; i++ {
+		sample(first.Add(time.Duration(i) * time.Minute))
+	}
+	got := d.history.Of(report.Cities)
+	if len(got) != 60 || !got[0].Minute.Equal(first.Add(30*time.Minute)) || !got[59].Minute.Equal(first.Add(89*time.Minute)) || got[59].LagSeconds != 0 {
+		t.Errorf("after 90 minutes: %d samples, from %v", len(got), got[0].Minute)
+	}
+	if st := d.status(); len(st.Kinds[0].History) != 60 {
+		t.Errorf("the status has %d of them", len(st.Kinds[0].History))
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	d := openStatusDesk(t)
+	if body, _ := d.read(http.StatusOK, "/debug/pprof/"); !strings.Contains(body, "goroutine") {
+		t.Errorf("no list: %s", body)
+	}
+	if body, _ := d.read(http.StatusOK, "/debug/pprof/goroutine?debug=1"); !strings.Contains(body, "goroutine profile: total") {
+		t.Errorf("no goroutines: %s", body)
+	}
+	d.read(http.StatusNotFound, "/debug/pprof/cmdline") // may hold a password
+	req, err := http.NewRequest("GET", d.server.URL+"/debug/pprof/trace?seconds=0.01", nil)
+	must(t, err)
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	res, err := http.DefaultClient.Do(req)
+	must(t, err)
+	res.Body.Close()
+	if res.StatusCode != http.StatusForbidden {
+		t.Errorf("a page of another site gets a trace: %d", res.StatusCode)
+	}
+}

@@ -1,0 +1,115 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/report"
+)
+
+// statusDesk is a desk with a status page.
+type statusDesk struct {
+	*desk
+	last    *admin.Deliveries
+	history *admin.History
+
+	mu      sync.Mutex
+	now     time.Time
+	down    bool  // Elasticsearch
+	cannot  error // accept
+	waiting []admin.Waiting
+	rebuilt []admin.Rebuild
+	ripple  time.Duration // a lag that the history is to see
+	found   admin.Found
+}
+
+func openStatusDesk(t *testing.T) *statusDesk {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	d := &statusDesk{desk: openDesk(t), last: new(admin.Deliveries), now: time.Now()}
+	d.history = admin.NewHistory(rippled{d}, d.clock, log)
+	d.server.Close()
+	d.server = httptest.NewServer(admin.New(admin.Parts{
+		DeadLetters: d.journal, Refusals: d.journal, Door: d.door, MaxBody: 10_000, Log: log, Rebuilder: d,
+		Health: admin.Health{
+			CanAccept:       func() error { d.mu.Lock(); defer d.mu.Unlock(); return d.cannot },
+			ElasticsearchUp: func() bool { d.mu.Lock(); defer d.mu.Unlock(); return !d.down },
+		},
+		Status: admin.StatusParts{
+			Journal: d.journal, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
+			Waiting: func() []admin.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
+		},
+	}))
+	t.Cleanup(d.server.Close)
+	return d
+}
+
+func (d *statusDesk) clock() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.now
+}
+
+func (d *statusDesk) set(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+}
+
+// rippled is the journal, and a lag that there is not.
+type rippled struct{ *statusDesk }
+
+func (r rippled) Stats(ctx context.Context) (report.Stats, error) {
+	stats, err := r.journal.Stats(ctx)
+	r.set(func() {
+		for kind, k := range stats.Kinds {
+			if r.ripple > 0 {
+				k.OldestWaiting = r.now.Add(-r.ripple)
+				stats.Kinds[kind] = k
+			}
+		}
+	})
+	return stats, err
+}
+
+// Documents and Search implement admin.Index, and what follows admin.Rebuilder.
+func (d *statusDesk) Documents(context.Context, report.Kind) (int, error) { return 1234, nil }
+
+func (d *statusDesk) Search(_ context.Context, words string) (admin.Found, error) {
+	if words == "away" {
+		return admin.Found{}, errors.New("nobody <b>answers</b>")
+	}
+	return d.found, nil
+}
+
+func (d *statusDesk) Rebuild(report.Kind) error     { return nil }
+func (d *statusDesk) StopRebuild(report.Kind) error { return nil }
+func (d *statusDesk) Rebuilds() []admin.Rebuild     { return d.rebuilt }
+
+func (d *statusDesk) status() admin.Status {
+	d.t.Helper()
+	var st admin.Status
+	d.call(http.StatusOK, "GET", "/api/status", "", &st)
+	return st
+}
+
+// read gets a page.
+func (d *statusDesk) read(status int, path string) (string, http.Header) {
+	d.t.Helper()
+	rec := httptest.NewRecorder()
+	req := httptest.NewRequest(http.MethodGet, path, nil)
+	req.Host = strings.TrimPrefix(d.server.URL, "http://")
+	d.server.Config.Handler.ServeHTTP(rec, req)
+	if rec.Code != status {
+		d.t.Fatalf("GET %s: %d %s", path, rec.Code, rec.Body)
+	}
+	return rec.Body.String(), rec.Result().Header
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+// TestStatusCommand brings a riskdex into trouble and out of it.
+func TestStatusCommand(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "1GiB")
+	p.start()
+	const hostile = `&lt;script>alert(1)&lt;/script> \u001b[31m`
+	p.send("POST", "/cities", `[{"id":1,"title":"well <em>`+hostile+`"},{"id":2,"title":"two"}]`)
+	p.drained()
+	eventually(t, "the documents can be searched", func() bool { return len(p.search("well")) == 1 })
+	p.expect(exitDone, "", words("status"), "all is well", "DOCUMENTS", "cities", "2 accepted", "202", "Elasticsearch is up", "limit of 1.0 GiB")
+	var st admin.Status
+	must(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("status --json")).out), &st))
+	if k := st.Kinds[0]; !st.Well || k.Kind != report.Cities || k.Documents == nil || *k.Documents != 2 || len(k.History) == 0 {
+		t.Errorf("%+v", st)
+	}
+
+	// What search shows is HTML by nobody's will.
+	page := p.page("/search?q=" + url.QueryEscape("well"))
+	if strings.Contains(page, "<script>alert") || !strings.Contains(page, "&lt;script&gt;") || !strings.Contains(page, "cities / ") {
+		t.Errorf("the search page: %s", page)
+	}
+
+	p.send("PUT", "/advisories/x"+url.PathEscape("\x1b[31m"), `{"risk_label":"`+hostile+`"}`)
+	p.send("POST", "/nowhere", `{}`)
+	p.drained()
+	shown := p.expect(exitNegative, "", words("status"), "something is wrong", "riskdex dead list", `$'x\u001b[31m'`, "unknown_path", "404", "1 refused delivery is kept")
+	if strings.Contains(shown.out, "\x1b") {
+		t.Errorf("a control character in %q", shown.out)
+	}
+	p.expect(exitDone, "", words("dead drop --all --yes"))
+	p.expect(exitDone, "", words("refused drop --all --yes"))
+	p.expect(exitDone, "", words("status"), "all is well")
+
+	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
+	p.send("PUT", "/cities/1", `{"title":"waits"}`)
+	eventually(t, "the index is held", func() bool { return p.command("", "status").status == exitNegative })
+	p.expect(exitNegative, "", words("status"), "held: index_blocked", p.prefix+"cities", "cluster_block_exception")
+	if page := p.page("/"); !strings.Contains(page, "held: index_blocked") {
+		t.Errorf("the page does not show the hold: %s", page)
+	}
+	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
+	p.drained()
+	p.expect(exitDone, "", words("status"), "all is well")
+
+	p.expect(exitDone, "", words("rebuild cities"))
+	p.expect(exitDone, "", words("status"), "REBUILDS")
+	if status := p.terminate(); status != exitDone {
+		t.Errorf("stopped with %d", status)
+	}
+	p.expect(exitFailed, "", words("status"), "no riskdex answers")
+}
+
+func TestStatusOfSomethingElse(t *testing.T) {
+	p := process{t: t, admin: strings.TrimPrefix(elastictest.URL(t), "http://")}
+	p.expect(exitFailed, "", words("status"), "not riskdex's admin listener")
+}
+
+// TestStatusWhileElasticsearchIsAway wants an answer all the same.
+func TestStatusWhileElasticsearchIsAway(t *testing.T) {
+	p := newProcess(t, "http://127.0.0.1:1")
+	p.start()
+	p.send("PUT", "/cities/1", `{"title":"waits"}`)
+	p.expect(exitNegative, "", words("status"), "Elasticsearch is away", "not known")
+	if page := p.page("/"); !strings.Contains(page, "not known") {
+		t.Errorf("the page: %s", page)
+	}
+}
+
+// page gets a page of the admin listener.
+func (p *process) page(path string) string {
+	p.t.Helper()
+	res, err := http.Get("http://" + p.admin + path)
+	must(p.t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	must(p.t, err)
+	if res.StatusCode != http.StatusOK {
+		p.t.Fatalf("%s: %s %s", path, res.Status, text)
+	}
+	return string(text)
+}
+
+func TestLagLine(t *testing.T) {
+	at := func(minute int, lag float64) admin.Sample {
+		return admin.Sample{Minute: time.Unix(int64(minute)*60, 0), LagSeconds: lag}
+	}
+	for want, history := range map[string][]admin.Sample{
+		"":       nil,
+		"▁▁":     {at(0, 0), at(1, .9)},
+		"▁▄█":    {at(0, 0), at(1, 5), at(2, 10)},
+		"▁█":     {at(0, 10), at(1, 3600)},
+		"▁··▁":   {at(0, 0), at(3, 0)},
+		"▁▁▁▁▁█": {at(0, 0), at(1, 0), at(2, 0), at(3, 0), at(4, 0), at(5, 60)},
+	} {
+		if got := lagLine(history); got != want {
+			t.Errorf("%v: %s, want %s", history, got, want)
+		}
+	}
+}

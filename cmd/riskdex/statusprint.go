@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"riskdex/admin"
+)
+
+// shownOfEach is how much of a list fits into one screen beside the others.
+const shownOfEach = 5
+
+// printStatus writes what the status page shows.
+func printStatus(w io.Writer, st admin.Status) {
+	paint := painter(useColour(w))
+	if st.Well {
+		fmt.Fprintln(w, paint.text(bold, "all is well"))
+	} else {
+		fmt.Fprintln(w, paint.text(bold, "something is wrong"))
+	}
+	for _, t := range st.Troubles {
+		fmt.Fprintf(w, "  %s\n", oneLine(t.Detail))
+	}
+	fmt.Fprintln(w)
+	kinds := newTable("KIND", "DOCUMENTS", "PENDING", "LAG", "DEAD", "LAG OF THE LAST HOUR")
+	for _, k := range st.Kinds {
+		documents := "not known"
+		if k.Documents != nil {
+			documents = humanize.Comma(int64(*k.Documents))
+		}
+		pending := humanize.Comma(int64(k.Pending))
+		if k.Resending > 0 {
+			pending += fmt.Sprintf(" + %s again", humanize.Comma(int64(k.Resending)))
+		}
+		kinds.add(string(k.Kind), documents, pending, lagText(k.LagSeconds), humanize.Comma(int64(k.DeadLetters)), lagLine(k.History))
+	}
+	kinds.print(w)
+	fmt.Fprintln(w)
+	printFacts(w, wholeOf(st)...)
+	printWaiting(w, st)
+	printFailed(w, st)
+	if len(st.Deliveries) > 0 {
+		fmt.Fprintln(w)
+		last := newTable("LAST DELIVERIES", "KIND", "METHOD", "ANSWER", "")
+		for _, d := range st.Deliveries[:min(shownOfEach, len(st.Deliveries))] {
+			last.add(ago(d.At), string(d.Kind), d.Method, strconv.Itoa(d.Status), outcome(d))
+		}
+		last.print(w)
+	}
+}
+
+func outcome(d admin.Delivery) string {
+	var parts []string
+	if d.Accepted > 0 {
+		parts = append(parts, humanize.Comma(int64(d.Accepted))+" accepted")
+	}
+	if d.Refused > 0 {
+		parts = append(parts, humanize.Comma(int64(d.Refused))+" refused")
+	}
+	return strings.Join(append(parts, nonEmpty([]string{d.Reason})...), ", ")
+}
+
+// wholeOf returns names and values of what is not about one kind.
+func wholeOf(st admin.Status) []string {
+	yes := func(is bool, yes, no string) string {
+		if is {
+			return yes
+		}
+		return no
+	}
+	facts := []string{
+		"deliveries", yes(st.Accepting, "accepted", "turned away"),
+		"index", yes(st.ElasticsearchUp, "Elasticsearch is up", "Elasticsearch is away"),
+	}
+	if j := st.Journal; j != nil {
+		room := humanize.IBytes(uint64(j.Bytes))
+		if j.Limit > 0 {
+			room += fmt.Sprintf("; %s of its limit of %s are used", humanize.IBytes(uint64(j.Used)), humanize.IBytes(uint64(j.Limit)))
+		}
+		if j.Free >= 0 {
+			room += fmt.Sprintf("; its disk has %s left", humanize.IBytes(uint64(j.Free)))
+		}
+		facts = append(facts, "journal", room)
+	}
+	return append(facts, "running", "since "+agoAndAt(st.StartedAt))
+}
+
+func printWaiting(w io.Writer, st admin.Status) {
+	if len(st.Waiting) > 0 {
+		fmt.Fprintln(w)
+		waiting := newTable("INDEX THAT WAITS", "SINCE", "WHY", "WHAT ELASTICSEARCH SAYS")
+		for _, x := range st.Waiting {
+			why := x.Reason
+			if x.Held {
+				why = "held: " + why
+			}
+			waiting.add(x.Index, ago(x.Since), why, x.ErrorType+" "+x.Detail)
+		}
+		waiting.print(w)
+	}
+	if len(st.Rebuilds) > 0 {
+		fmt.Fprintln(w)
+		fmt.Fprintln(w, painter(useColour(w)).text(bold, "REBUILDS"))
+		for _, r := range st.Rebuilds {
+			fmt.Fprintf(w, "  %s %s\n", oneLine(rebuildLine(r)), oneLine(r.Reason))
+		}
+	}
+}
+
+func printFailed(w io.Writer, st admin.Status) {
+	if len(st.Dead) > 0 {
+		fmt.Fprintln(w)
+		dead := newTable("DEAD LETTERS", "SINCE", "WHY")
+		for _, l := range st.Dead[:min(shownOfEach, len(st.Dead))] {
+			dead.add(string(l.Kind)+" "+name(string(l.ID)), ago(l.DeadAt), l.ErrorType+" "+l.Reason)
+		}
+		dead.print(w)
+		fmt.Fprintf(w, "%s: riskdex dead list\n", count(st.DeadTotal, "dead letter", "dead letters"))
+	}
+	if len(st.Refused) > 0 {
+		fmt.Fprintln(w)
+		refused := newTable("REFUSED", "AT", "WHY")
+		for _, r := range st.Refused[:min(shownOfEach, len(st.Refused))] {
+			refused.add(strconv.FormatInt(r.Number, 10)+" "+r.Method+" "+r.Path, ago(r.At), r.Reason+" "+r.Detail)
+		}
+		refused.print(w)
+		fmt.Fprintf(w, "%s: riskdex refused list\n", count(st.RefusedTotal, "refused delivery is kept", "refused deliveries are kept"))
+	}
+}
+
+func lagText(seconds float64) string {
+	if seconds == 0 {
+		return "none"
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
+}
+
+// leastScale is the lag, in seconds, that is shown as a full block at least.
+const leastScale = 10
+
+// lagLine draws a history, a block a minute.
+func lagLine(history []admin.Sample) string {
+	blocks := []rune("▁▂▃▄▅▆▇█")
+	worst := float64(leastScale)
+	for _, s := range history {
+		worst = max(worst, s.LagSeconds)
+	}
+	var line strings.Builder
+	for i, s := range history {
+		if i > 0 {
+			gap := int(s.Minute.Sub(history[i-1].Minute)/time.Minute) - 1
+			line.WriteString(strings.Repeat("·", min(max(gap, 0), 60)))
+		}
+		line.WriteRune(blocks[int(min(s.LagSeconds/worst, 1)*float64(len(blocks)-1))])
+	}
+	return line.String()
+}

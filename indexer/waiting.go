@@ -1,0 +1,53 @@
+package indexer
+
+import (
+	"time"
+
+	"riskdex/report"
+)
+
+// Waiting tells why nothing is written to an index now. Everything for it is
+// kept, and tried again until it gets through.
+type Waiting struct {
+	Kind      report.Kind
+	Index     string // the alias
+	Held      bool   // it, or the operator, must change something; otherwise Elasticsearch is away or pushes back
+	Reason    string // one word, as in the metrics
+	ErrorType string // of Elasticsearch, if it said one
+	Detail    string // what it said
+	Since     time.Time
+}
+
+// Waiting returns the indices that wait, in the order of the kinds. It may be
+// called at any time, by anybody.
+func (x *Indexer) Waiting() []Waiting { return x.board.allWaiting() }
+
+// wait shows that a lane waits, or, without trouble, that it does not.
+func (b *board) wait(kind report.Kind, index string, trouble *judgement, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if trouble == nil {
+		delete(b.waiting, kind)
+		return
+	}
+	since := now
+	if before, ok := b.waiting[kind]; ok {
+		since = before.Since
+	}
+	b.waiting[kind] = Waiting{
+		Kind: kind, Index: index, Held: trouble.verdict == hold, Reason: trouble.reason,
+		ErrorType: trouble.answer.errorType, Detail: trouble.answer.detail, Since: since,
+	}
+}
+
+func (b *board) allWaiting() []Waiting {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []Waiting
+	for _, kind := range report.Kinds() {
+		if w, ok := b.waiting[kind]; ok {
+			all = append(all, w)
+		}
+	}
+	return all
+}

@@ -1,0 +1,27 @@
+package receiver
+
+import (
+	"time"
+
+	"riskdex/report"
+)
+
+// Answered is a delivery, or another request, that has its answer.
+type Answered struct {
+	At       time.Time
+	Kind     report.Kind // empty when the path named none
+	Method   string      // of the request, which may be anything
+	Status   int         // of the answer
+	Reason   string      // one word, where nothing was accepted
+	Accepted int         // documents
+	Refused  int         // records that were refused one by one
+}
+
+// answered counts an answer, and tells the observer of it.
+func (r *Receiver) answered(a Answered) {
+	r.metrics.answered(a.Kind, a.Method, a.Status)
+	if r.observe != nil {
+		a.At = r.now()
+		r.observe(a)
+	}
+}
