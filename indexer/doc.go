@@ -11,6 +11,8 @@
 //	turn.go      claim, send (send.go, prepare.go), settle (settle.go)
 //	bulk.go      one bulk request and the answer to each of its items
 //	classify.go  what an answer means for a change: the one place that decides
+//	patience.go  how long single documents wait that are not taken
+//	verify.go    does the index have what the journal has?
 //	rebuild.go   what can be asked of a rebuild, and is told of it
 //
 // The rules that keep the index right:
@@ -24,6 +26,10 @@
 //   - When a bulk makes no progress at all, its lane closes for a while, backing
 //     off with jitter and without end, and opens with one probe. Other lanes go
 //     on. When a bulk makes some, only the changes that failed wait.
+//   - While bulks fail as a whole they are halved. A change that fails even alone
+//     may be the cause: it lets others go first, and goes in bulks of its own.
+//   - After Elasticsearch was away, recent deletes are sent again: a restart has
+//     made it forget their versions.
 //
 // # Rebuild
 //
