@@ -24,7 +24,7 @@ elasticsearch: dev ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT,
 	@.local/dev elasticsearch
 
 test: dev ## All tests, against a real Elasticsearch, with the race detector.
-	@.local/dev with-elasticsearch -- go test -race -shuffle=on -timeout 15m ./...
+	@.local/dev with-elasticsearch -- go test -race -shuffle=on -timeout 25m ./...
 
 # Each package alone: they compete for the machine enough as it is.
 torture: dev ## The tests of faults at full length, TORTURE= only those that match; takes about a quarter of an hour.

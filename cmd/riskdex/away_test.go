@@ -49,7 +49,7 @@ func TestElasticsearchDies(t *testing.T) {
 	l.stop()
 	p.ready(false)
 	p.conserved()
-	backlog, size := long(3_000, 100_000), long(64<<10, 4<<10)
+	backlog, size := long(1_000, 100_000), long(64<<10, 4<<10)
 	deliverMany(p, 0, backlog/4, size, l.ledger) // caches and the like are full after that
 	before := p.metrics()["process_resident_memory_bytes"]
 	deliverMany(p, backlog/4, backlog, size, l.ledger)
