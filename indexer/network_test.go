@@ -73,7 +73,7 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 			r.eventually("some are indexed", func() bool { return r.metric("riskdex_settle_seconds") > 100 })
 			failed := r.metric("riskdex_failures_total")
 			n.spoil(c.toxic)
-			l.atLeast(r, int64(long(300, 3000)))
+			l.atLeast(r, int64(long(150, 3000)))
 			if c.slow {
 				before := r.metric("riskdex_settle_seconds")
 				r.eventually("changes are settled all the same", func() bool { return r.metric("riskdex_settle_seconds") > before+100 })
@@ -96,7 +96,7 @@ func TestNetworkThatComesAndGoes(t *testing.T) {
 	r := assembleOf(t, quick(), parts{client: n.url()})
 	r.run()
 	l, stop := r.load(3)
-	rounds := long(10, 200)
+	rounds := long(5, 200)
 	for range rounds {
 		l.atLeast(r, 50)
 		failed := r.metric("riskdex_failures_total", "reason", "unreachable")
