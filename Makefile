@@ -4,7 +4,7 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-.PHONY: help go dev run elasticsearch test torture relevance test-quick lint vuln fuzz bench dashboard build
+.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard build
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -23,8 +23,16 @@ run: dev ## Bring everything up, push the sample feed, search it; ONCE=1 stops a
 elasticsearch: dev ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT, ELASTICSEARCH_HOME).
 	@.local/dev elasticsearch
 
-test: dev ## All tests, against a real Elasticsearch, with the race detector.
-	@.local/dev with-elasticsearch -- go test -race -shuffle=on -timeout 25m ./...
+# What the race detector slows down most, with servers and processes of its own,
+# goes without it here; test-race has it everywhere.
+WHOLE := ./indexer ./cmd/riskdex
+test: dev ## All tests, against a real Elasticsearch, most with the race detector.
+	@.local/dev with-elasticsearch -- sh -ec '\
+		go test -shuffle=on -timeout 25m $(WHOLE); \
+		go test -race -shuffle=on -timeout 25m $$(go list ./... | grep -v -x -e riskdex/indexer -e riskdex/cmd/riskdex)'
+
+test-race: dev ## The same, all of it with the race detector; takes about twice as long.
+	@.local/dev with-elasticsearch -- go test -race -shuffle=on -timeout 40m ./...
 
 # Each package alone: they compete for the machine enough as it is.
 torture: dev ## The tests of faults at full length, TORTURE= only those that match; takes about a quarter of an hour.

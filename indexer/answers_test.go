@@ -224,6 +224,8 @@ func (s *ownServer) bulk(t *testing.T, own string, row asked) (int, []byte) {
 		"&filter_path=items.*._id,items.*.status,items.*.error.type,items.*.error.reason,error.type,error.reason,status", strings.NewReader(lines))
 	must(t, err)
 	req.Header.Set("Content-Type", "application/x-ndjson")
+	// A server that refuses the size closes the connection: ask before sending.
+	req.Header.Set("Expect", "100-continue")
 	user, password, isPassword := strings.Cut(row.user, ":")
 	switch {
 	case row.user == "":
