@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"riskdex/indexer"
@@ -155,6 +156,36 @@ func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
 			r.complete()
 		})
 	}
+}
+
+// TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost, also when the index is looked at
+// before the swap is tried again.
+func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
+	r := filledRig(t, rebuilding(), 50)
+	cut := applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
+	var swapped, looked atomic.Bool
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		_, last, _ := strings.Cut(req.URL.Path, "/_")
+		switch {
+		case last == "aliases" && !swapped.Swap(true):
+			r.append(index(report.Cities, "live", `{"title":"live"}`))
+			cut(w, req, next)
+		case swapped.Load() && !looked.Load() && (last == "refresh" || last == "bulk"):
+			w.WriteHeader(503) // the swap is not tried again before the look
+		default:
+			next.ServeHTTP(w, req)
+			if swapped.Load() && strings.Contains(req.URL.Path, "-v*,") {
+				looked.Store(true)
+			}
+		}
+	})
+	r.rebuild()
+	r.reaches(indexer.RebuildDone)
+	if !looked.Load() {
+		t.Error("the index was not looked at in between")
+	}
+	r.only(2)
+	r.complete()
 }
 
 // TestAliasLostDuringARebuild: with the index behind it, or alone.

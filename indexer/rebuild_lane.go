@@ -47,7 +47,11 @@ func (l *lane) endRebuild(phase RebuildPhase, reason string, now time.Time) {
 // due returns the step that is next, and when it may be taken.
 func (l *lane) due() (t turn, at time.Time, ok bool) {
 	if s, at, ok := l.rebuild.step(); ok {
-		return turn{step: s, from: l.index, to: l.rebuild.status.New, fits: l.rebuild.fits}, at, true
+		t := turn{step: s, from: l.index, to: l.rebuild.status.New, fits: l.rebuild.fits}
+		if s == stepSwap {
+			t.from = l.rebuild.status.Old // the lane's may be the new one by now, if the answer to a swap was lost
+		}
+		return t, at, true
 	}
 	if len(l.removals) > 0 {
 		first := slices.MinFunc(l.removals, func(a, b removal) int { return a.at.Compare(b.at) })

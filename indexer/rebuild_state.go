@@ -60,7 +60,7 @@ func (r *rebuild) step() (s step, at time.Time, ok bool) {
 	return stepNone, time.Time{}, false
 }
 
-// begun, swapped and failed note what a step or a turn has come to.
+// begun, swapped, filled and end note what a step or a turn has come to.
 
 func (r *rebuild) begun(out stepOutcome, now time.Time) {
 	r.status.Phase, r.status.Filling = RebuildFilling, now

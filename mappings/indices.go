@@ -33,8 +33,10 @@ type Indices struct {
 	Log    *slog.Logger
 
 	mu      sync.Mutex
-	current map[report.Kind]bool   // this process has written the template
-	seen    map[report.Kind]string // uuid of the index that was last behind the alias
+	current map[report.Kind]bool // this process has written the template
+	// The uuids of the index that was last behind the alias, and of the one that a
+	// swap was to put there. Whether it did is unknown when its answer was lost.
+	seen, coming map[report.Kind]string
 }
 
 // Alias returns what apps search, and what documents are written to.
@@ -106,13 +108,11 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	return index, false, nil
 }
 
-func writtenTo() aliasBody {
-	yes := true
-	return aliasBody{IsWriteIndex: &yes}
-}
+func writtenTo() aliasBody { return aliasBody{IsWriteIndex: yes()} }
 
 // isFilled tells whether an index is the one that riskdex keeps in step, as it
-// left it. One that was restored under its old name has another uuid.
+// left it. One that was restored under its old name has another uuid. A swap whose
+// answer was lost is noticed here.
 func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -120,10 +120,20 @@ func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	if !s.indices[index].has(s.alias + filled) {
 		return false
 	}
-	if x.seen[kind] == "" {
+	if x.seen[kind] == "" || x.coming[kind] == uuid {
 		x.setSeen(kind, uuid)
 	}
 	return x.seen[kind] == uuid
+}
+
+// expect notes that a swap is about to put the index behind the alias.
+func (x *Indices) expect(kind report.Kind, uuid string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.coming == nil {
+		x.coming = make(map[report.Kind]string)
+	}
+	x.coming[kind] = uuid
 }
 
 func (x *Indices) remember(kind report.Kind, uuid string) {

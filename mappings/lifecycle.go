@@ -101,6 +101,7 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 	if s.indices[from].number > 0 {
 		actions = append(actions, add(from, s.alias+retired))
 	}
+	x.expect(kind, uuid)
 	if err := x.changeAliases(ctx, actions); err != nil {
 		return fmt.Errorf("moving the alias %s from the index %s to %s: %w", s.alias, from, to, err)
 	}

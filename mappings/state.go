@@ -55,9 +55,8 @@ func (i indexState) only(alias string) bool { return i.has(alias) && len(i.Alias
 
 func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
 	s := state{alias: x.Alias(kind)}
-	yes := true
 	body, err := perform(ctx, x.Client, esapi.IndicesGetRequest{
-		Index: []string{s.alias + "-v*", s.alias}, IgnoreUnavailable: &yes, ExpandWildcards: "all",
+		Index: []string{s.alias + "-v*", s.alias}, IgnoreUnavailable: yes(), ExpandWildcards: "all",
 		Features: "aliases,settings", FilterPath: []string{"*.aliases", "*.settings.index.uuid"},
 	})
 	if err != nil {
@@ -128,9 +127,10 @@ type aliasChange struct {
 }
 
 func addWritten(index, alias string) aliasAction {
-	yes := true
-	return aliasAction{"add": {Index: index, Alias: alias, IsWriteIndex: &yes}}
+	return aliasAction{"add": {Index: index, Alias: alias, IsWriteIndex: yes()}}
 }
+
+func yes() *bool { return new(true) }
 
 func add(index, alias string) aliasAction { return aliasAction{"add": {Index: index, Alias: alias}} }
 

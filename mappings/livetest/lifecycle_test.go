@@ -2,7 +2,9 @@ package livetest
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +76,38 @@ func TestSwap(t *testing.T) {
 	if all := indicesOf(t, x); !slices.Equal(all, []string{next}) {
 		t.Errorf("%v", all)
 	}
+}
+
+// TestSwapWhoseAnswerIsLost: the index that it put there is still one that riskdex
+// knows.
+func TestSwapWhoseAnswerIsLost(t *testing.T) {
+	x, old, next := twoIndices(t)
+	if _, err := x.Ensure(t.Context(), report.Cities, nothing); err != nil { // has seen the old one
+		t.Fatal(err)
+	}
+	whole := x.Client.Transport
+	x.Client.Transport = lostAnswer{whole}
+	if err := x.Swap(t.Context(), report.Cities, old, next); err == nil {
+		t.Fatal("no error")
+	}
+	x.Client.Transport = whole
+	wantAlias(t, x, 2)
+	var again counter
+	if index, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil || index != next || again != 0 {
+		t.Errorf("got %s, %v; everything is sent again %d times", index, err, again)
+	}
+}
+
+// lostAnswer loses the answers to requests that change aliases.
+type lostAnswer struct{ next esapi.Transport }
+
+func (l lostAnswer) Perform(req *http.Request) (*http.Response, error) {
+	res, err := l.next.Perform(req)
+	if err == nil && req.URL.Path == "/_aliases" {
+		_ = res.Body.Close()
+		return nil, io.ErrUnexpectedEOF
+	}
+	return res, err
 }
 
 // TestSwapLeavesWhatSomebodyElseDid: no action of the request happens.
