@@ -186,7 +186,7 @@ func TestMigratedRefusals(t *testing.T) {
 func TestMigrationIsOneStep(t *testing.T) {
 	path, _ := version1(t)
 	execRaw(t, path, "CREATE INDEX refusals_document ON meta (value)")
-	if _, err := OpenSQLite(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "version 1 to 2") {
+	if _, err := OpenSQLite(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "version 1 to 3") {
 		t.Fatalf("it was opened: %v", err)
 	}
 	execRaw(t, path, "DROP INDEX refusals_document")
@@ -194,6 +194,28 @@ func TestMigrationIsOneStep(t *testing.T) {
 	j := openTest(t, path, Options{})
 	checkTables(t, j)
 	if s, err := j.Stats(t.Context()); err != nil || s.Refused != 3 {
+		t.Errorf("%d refusals, %v", s.Refused, err)
+	}
+}
+
+// TestMigrationFromVersion2: what version 3 added takes nothing away.
+func TestMigrationFromVersion2(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path, Options{})
+	mustAppend(t, j, report.Delivery{
+		Changes:  []report.Change{{Key: report.Key{Kind: report.Cities, ID: "1"}, Op: report.Index, Body: []byte("{}")}},
+		Refusals: []report.Refusal{{Reason: "kept"}},
+	})
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	execRaw(t, path, "DROP TABLE traces; DROP TABLE receipts; PRAGMA user_version = 2")
+	j = openTest(t, path, Options{})
+	checkTables(t, j)
+	if got := claimAll(t, j); len(got) != 1 || got[0].ID != "1" {
+		t.Errorf("claimable: %+v", got)
+	}
+	if s, err := j.Stats(t.Context()); err != nil || s.Refused != 1 {
 		t.Errorf("%d refusals, %v", s.Refused, err)
 	}
 }

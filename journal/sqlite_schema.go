@@ -1,7 +1,7 @@
 package journal
 
 const (
-	schemaVersion = 2
+	schemaVersion = 3
 	// applicationID marks the file as a journal: "risk" in ASCII.
 	applicationID = 0x7269736b
 )
@@ -16,8 +16,8 @@ const (
 	dropped = 6 // a dead letter that was given up: it has no body
 )
 
-// schema1 is all that both versions share. body is the last column, so that nothing else has to be looked for
-// behind it. Times are in microseconds since 1970. ended_at is when the document
+// schema1 is all that the versions share. body is the last column, so that nothing
+// else has to be looked for behind it. Times are in microseconds since 1970. ended_at is when the document
 // was settled or set aside, and has the value of accepted_at until then, which
 // keeps the size of the record. STRICT has SQLite check the types.
 const schema1 = `
@@ -91,6 +91,29 @@ CREATE TABLE refusals (
 	body     BLOB
 ) STRICT;
 CREATE INDEX refusals_document ON refusals (kind, id COLLATE NOCASE, version);
+`
+
+// schema3 is what schema version 3 added.
+const schema3 = `
+-- traceparent is the trace that the version of a document belongs to. Rows are
+-- written while tracing is on.
+CREATE TABLE traces (
+	doc         INTEGER PRIMARY KEY,
+	version     INTEGER NOT NULL,
+	traceparent TEXT NOT NULL
+) STRICT;
+
+-- A receipt is what was answered to a delivery that has an id of its own, so that
+-- the same delivery is answered the same when it comes again.
+CREATE TABLE receipts (
+	sender TEXT NOT NULL,
+	id     TEXT NOT NULL,
+	at     INTEGER NOT NULL,
+	digest BLOB NOT NULL, -- of the body
+	answer BLOB NOT NULL,
+	PRIMARY KEY (sender, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX receipts_at ON receipts (at);
 `
 
 // migrate1 brings version 1 to version 2. Versions come from the clock, so the time

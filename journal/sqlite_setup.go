@@ -32,8 +32,11 @@ func setUp(ctx context.Context, conn *sql.Conn) error {
 		return nil
 	}
 	script := create()
-	if version == 1 {
-		script = migrate1
+	switch version {
+	case 1:
+		script = migrate1 + schema3
+	case 2:
+		script = schema3
 	}
 	script = fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		script, applicationID, schemaVersion)
@@ -46,7 +49,7 @@ func setUp(ctx context.Context, conn *sql.Conn) error {
 // create is the script for an empty file.
 func create() string {
 	var script strings.Builder
-	script.WriteString(schema1 + schema2)
+	script.WriteString(schema1 + schema2 + schema3)
 	for _, k := range report.Kinds() {
 		fmt.Fprintf(&script, "INSERT INTO totals (kind) VALUES ('%s');", k)
 	}
