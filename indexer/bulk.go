@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -20,10 +18,6 @@ const (
 	shardTimeout   = 20 * time.Second
 	requestTimeout = 60 * time.Second
 )
-
-// maxAnswerBytes bounds what is read of an answer: 1 KiB an item is far more
-// than the fields asked for need.
-func maxAnswerBytes(items int) int64 { return int64(1<<20 + items<<10) }
 
 // destination is where a bulk goes.
 type destination struct {
@@ -40,28 +34,23 @@ func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (i
 	for _, p := range batch {
 		body.Write(p.lines)
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	res, err := esapi.BulkRequest{
-		Index: to.name, Body: &body, RequireAlias: &to.alias, Timeout: shardTimeout,
-		FilterPath: []string{"items.*._index", "items.*._id", "items.*.status", "items.*.error.type", "items.*.error.reason", "error.type", "error.reason", "status"},
-	}.Do(ctx, x.client)
-	if err != nil {
-		return nil, "", answer{level: transport, detail: err.Error()}, false
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes(len(batch))))
-	if err != nil {
-		return nil, "", answer{level: transport, detail: fmt.Sprintf("the answer (status %d) broke off: %v", res.StatusCode, err)}, false
-	}
-	if res.StatusCode != http.StatusOK {
-		return nil, "", requestAnswer(res.StatusCode, text), false
-	}
-	items, index, err = itemAnswers(text, batch)
-	if err != nil {
-		return nil, "", answer{level: transport, detail: err.Error()}, false
-	}
-	return items, index, answer{}, true
+	failure, ok = question{
+		items: len(batch),
+		send: func(ctx context.Context) (*esapi.Response, error) {
+			return esapi.BulkRequest{
+				Index: to.name, Body: bytes.NewReader(body.Bytes()), RequireAlias: &to.alias, Timeout: shardTimeout,
+				FilterPath: []string{"items.*._index", "items.*._id", "items.*.status", "items.*.error.type", "items.*.error.reason", "error.type", "error.reason", "status"},
+			}.Do(ctx, x.client)
+		},
+		read: func(text []byte) (answer, bool) {
+			var err error
+			if items, index, err = itemAnswers(text, batch); err != nil {
+				return unreadable("%v", err)
+			}
+			return answer{}, true
+		},
+	}.attempt(ctx)
+	return items, index, failure, ok
 }
 
 // esError is Elasticsearch's description of what went wrong.

@@ -2,6 +2,7 @@ package indexer_test
 
 import (
 	"bytes"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -110,5 +111,39 @@ func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 	other.only(1)
 	if n := other.count(report.Cities); n != 100 {
 		t.Errorf("%d documents, want 100", n)
+	}
+}
+
+// TestUncertainLookMakesNoDeadLetter: whether a document that is refused when it is
+// sent again is in the index already is asked until the answer is certain.
+func TestUncertainLookMakesNoDeadLetter(t *testing.T) {
+	r := filledRig(t, quick(), 10)
+	for name, spoil := range map[string]func(*bites) fault{
+		"not JSON":                   func(b *bites) fault { return b.of(answerWith(200, `<html>welcome</html>`)) },
+		"503":                        func(b *bites) fault { return b.of(answerWith(503, ``)) },
+		"no documents":               func(b *bites) fault { return b.of(answerWith(200, `{"docs":[]}`)) },
+		"documents of other names":   func(b *bites) fault { return b.replace(`{"docs":[{"_id":"`, `{"docs":[{"_id":"x`) },
+		"documents that say nothing": func(b *bites) fault { return b.replace(`"found":`, `"lost":`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.stop()
+			_, err := r.journal.Resend(t.Context(), report.Cities)
+			must(t, err)
+			var met bites
+			spoilt := spoil(&met)
+			r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				if isLook(req) && met.Load() < 3 {
+					spoilt(w, req, next)
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+			r.restart(quick(), nil, reshaped{r.indices.Set, `"risk_level":3`, `"risk_level":"high"`})
+			r.complete()
+			r.heal()
+			if n := met.Load(); n != 3 {
+				t.Errorf("the fault bit %d times", n)
+			}
+		})
 	}
 }

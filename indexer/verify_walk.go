@@ -43,8 +43,7 @@ func (r *verification) walk(ctx context.Context, phase string, visit func(contex
 
 // open makes all that was written visible and takes a snapshot.
 func (r *verification) open(ctx context.Context) (*snapshot, error) {
-	err := r.ask(ctx, verifyRequest{
-		doing: "refreshing the index",
+	err := r.ask(ctx, "refreshing the index", question{
 		send: func(ctx context.Context) (*esapi.Response, error) {
 			return esapi.IndicesRefreshRequest{Index: []string{r.alias}}.Do(ctx, r.client)
 		},
@@ -63,8 +62,7 @@ func (r *verification) open(ctx context.Context) (*snapshot, error) {
 		return nil, err
 	}
 	s := &snapshot{}
-	return s, r.ask(ctx, verifyRequest{
-		doing: "opening a snapshot",
+	return s, r.ask(ctx, "opening a snapshot", question{
 		send: func(ctx context.Context) (*esapi.Response, error) {
 			return esapi.OpenPointInTimeRequest{Index: []string{r.alias}, KeepAlive: keepAlive}.Do(ctx, r.client)
 		},
@@ -111,8 +109,7 @@ func (r *verification) next(ctx context.Context, s *snapshot) ([]report.ID, erro
 	}
 	partial := false
 	var ids []report.ID
-	err = r.ask(ctx, verifyRequest{
-		doing: "reading a snapshot",
+	err = r.ask(ctx, "reading a snapshot", question{
 		items: r.cfg.Page,
 		send: func(ctx context.Context) (*esapi.Response, error) {
 			return esapi.SearchRequest{
