@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
-	"riskdex/internal/elastic/child"
+	"riskdex/internal/child"
 	"riskdex/internal/prometheus"
 )
 
@@ -37,10 +36,7 @@ func aStack(t *testing.T, once bool) (r *stack, said *bytes.Buffer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = running.SignalGroup(syscall.SIGKILL) // the error would be that it is gone
-		<-running.Done()
-	})
+	t.Cleanup(running.Kill)
 	said = &bytes.Buffer{}
 	r = &stack{
 		streams: streams{strings.NewReader(""), said, said}, once: once, riskdex: running,

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"riskdex/internal/child"
 	"riskdex/internal/elastic"
-	"riskdex/internal/elastic/child"
 	"riskdex/internal/prometheus"
 )
 
@@ -182,7 +182,7 @@ func (r *stack) died() error {
 		return fmt.Errorf("riskdex ended by itself, and its log cannot be read: %w", err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(log)), "\n")
-	return fmt.Errorf("riskdex ended by itself: %w\n%s", r.riskdex.Err(), strings.Join(lines[max(0, len(lines)-10):], "\n"))
+	return fmt.Errorf("riskdex ended by itself: %w\n%s", r.riskdex.Death(), strings.Join(lines[max(0, len(lines)-10):], "\n"))
 }
 
 // command is one that runs in the foreground, from the root of the repository.

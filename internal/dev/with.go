@@ -9,8 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"riskdex/internal/child"
 	"riskdex/internal/elastic"
-	"riskdex/internal/elastic/child"
 )
 
 type withElasticsearchCommand struct {

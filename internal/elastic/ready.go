@@ -37,7 +37,7 @@ func (s *Server) awaitReady(ctx context.Context) (int, error) {
 		}
 		select {
 		case <-s.process.Done():
-			return 0, s.death()
+			return 0, s.Err()
 		case <-ctx.Done():
 			return 0, fmt.Errorf("wait for Elasticsearch: %w; its log is %s and ends:\n%s", context.Cause(ctx), s.home.console(), s.output.tail())
 		case <-time.After(pollPause):

@@ -9,11 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
-	"riskdex/internal/elastic/child"
+	"riskdex/internal/child"
 )
 
 // stopPatience is how long a server may take to stop before it is killed.
@@ -27,9 +26,6 @@ type Server struct {
 	process  *child.Child
 	output   *console
 	patience time.Duration
-
-	mu      sync.Mutex
-	stopped bool // we ended it, so its end is no failure
 }
 
 // Start prepares what is missing, starts a server and returns when it answers
@@ -139,62 +135,24 @@ func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 // Err tells why the server ended by itself, with the last lines of its log. It
 // is nil while it runs and after Stop or Kill.
 func (s *Server) Err() error {
-	select {
-	case <-s.process.Done():
-	default:
+	how := s.process.Death()
+	if how == nil {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped {
-		return nil
-	}
-	return s.death()
+	return fmt.Errorf("the Elasticsearch server ended by itself (%w); its log is %s and ends:\n%s", how, s.home.console(), s.output.tail())
 }
 
 // Stop asks the server to end and waits until it has. One that takes longer than
 // 20 seconds is killed, and that is an error.
 func (s *Server) Stop() error {
-	s.markStopped()
-	if err := s.process.Signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("stop Elasticsearch: %w", err)
+	if err := s.process.Stop(s.patience); err != nil {
+		return fmt.Errorf("stop Elasticsearch: %w; its log is %s", err, s.home.console())
 	}
-	select {
-	case <-s.process.Done():
-		return nil
-	case <-time.After(s.patience):
-		s.Kill()
-		return fmt.Errorf("stop Elasticsearch: it did not end within %v and was killed; its log is %s", s.patience, s.home.console())
-	}
+	return nil
 }
 
 // Kill ends the server as a power cut would, and waits until it is gone.
-func (s *Server) Kill() {
-	s.markStopped()
-	// The error would be that there is nothing to kill.
-	_ = s.process.SignalGroup(syscall.SIGKILL)
-	<-s.process.Done()
-}
-
-// markStopped remembers that the end is our doing, unless it has come already.
-func (s *Server) markStopped() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-s.process.Done():
-	default:
-		s.stopped = true
-	}
-}
-
-// death describes the end of a server that we did not end.
-func (s *Server) death() error {
-	how := s.process.Err()
-	if how == nil {
-		how = errors.New("exit status 0")
-	}
-	return fmt.Errorf("the Elasticsearch server ended by itself (%w); its log is %s and ends:\n%s", how, s.home.console(), s.output.tail())
-}
+func (s *Server) Kill() { s.process.Kill() }
 
 // checkPort fails if something listens on the port. The server would say so too,
 // but only after seconds and on many lines.

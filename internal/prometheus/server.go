@@ -1,17 +1,14 @@
 package prometheus
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
-	"riskdex/internal/elastic/child"
+	"riskdex/internal/child"
 )
 
 // stopPatience is how long a stop may take before the server is killed.
@@ -24,9 +21,6 @@ type Server struct {
 	port    int
 	target  string
 	process *child.Child
-
-	mu      sync.Mutex
-	stopped bool // we ended it, so its end is no failure
 }
 
 // URL is where the server answers, without a slash at the end.
@@ -41,54 +35,20 @@ func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 // Err tells why the server ended by itself, with the last lines of its log. It
 // is nil while it runs and after Stop.
 func (s *Server) Err() error {
-	select {
-	case <-s.process.Done():
-	default:
+	how := s.process.Death()
+	if how == nil {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stopped {
-		return nil
-	}
-	return s.death()
+	return fmt.Errorf("it ended by itself (%w); its log is %s and ends:\n%s", how, s.Log(), s.tail())
 }
 
 // Stop asks the server to end and waits until it has. One that takes longer than
 // 20 seconds is killed, and that is an error.
 func (s *Server) Stop() error {
-	s.mu.Lock()
-	select {
-	case <-s.process.Done():
-	default:
-		s.stopped = true
+	if err := s.process.Stop(stopPatience); err != nil {
+		return fmt.Errorf("stop Prometheus: %w; its log is %s", err, s.Log())
 	}
-	s.mu.Unlock()
-	if err := s.process.Signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("stop Prometheus: %w", err)
-	}
-	select {
-	case <-s.process.Done():
-		return nil
-	case <-time.After(stopPatience):
-		s.kill()
-		return fmt.Errorf("stop Prometheus: it did not end within %v and was killed; its log is %s", stopPatience, s.Log())
-	}
-}
-
-func (s *Server) kill() {
-	// The error would be that there is nothing to kill.
-	_ = s.process.SignalGroup(syscall.SIGKILL)
-	<-s.process.Done()
-}
-
-// death describes the end of a server that we did not end.
-func (s *Server) death() error {
-	how := s.process.Err()
-	if how == nil {
-		how = errors.New("exit status 0")
-	}
-	return fmt.Errorf("it ended by itself (%w); its log is %s and ends:\n%s", how, s.Log(), s.tail())
+	return nil
 }
 
 // tail returns the last lines of the log, without those of a stop, which would

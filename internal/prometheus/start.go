@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"riskdex/internal/elastic/child"
+	"riskdex/internal/child"
 )
 
 const (
@@ -83,7 +83,7 @@ func (s *Server) start(ctx context.Context, program string) error {
 		return err
 	}
 	if err := s.awaitReady(ctx); err != nil {
-		s.kill()
+		s.process.Kill()
 		return err
 	}
 	return nil
@@ -103,7 +103,7 @@ func (s *Server) awaitReady(ctx context.Context) error {
 			if strings.Contains(s.tail(), "address already in use") {
 				return errPortLost
 			}
-			return s.death()
+			return s.Err()
 		case <-ctx.Done():
 			return fmt.Errorf("%w; its log is %s and ends:\n%s", context.Cause(ctx), s.Log(), s.tail())
 		case <-time.After(pollPause):

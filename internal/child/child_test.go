@@ -11,8 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
-	"riskdex/internal/elastic/child"
+	"riskdex/internal/child"
 )
 
 // family prints a line and leaves two generations running that ignore every
@@ -70,17 +71,7 @@ func TestFamilyDiesWithTheParent(t *testing.T) {
 }
 
 func TestGroupIsKilled(t *testing.T) {
-	r, w := io.Pipe()
-	cmd := exec.Command("sh", "-c", family)
-	cmd.Stdout = w
-	c, err := child.Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(r).ReadString('\n'); line != "up\n" {
-		t.Fatalf("got %q, %v", line, err)
-	}
-	go func() { _, _ = io.Copy(io.Discard, r) }()
+	c := up(t, family)
 	if err := c.Err(); err != nil {
 		t.Errorf("while it runs, Err is %v", err)
 	}
@@ -94,6 +85,74 @@ func TestGroupIsKilled(t *testing.T) {
 	}
 	if err := errors.Join(c.Signal(syscall.SIGTERM), c.SignalGroup(syscall.SIGTERM)); err != nil {
 		t.Errorf("a signal to what has ended: %v", err)
+	}
+}
+
+// up starts a child and waits for its first line.
+func up(t *testing.T, script string) *child.Child {
+	t.Helper()
+	r, w := io.Pipe()
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Stdout = w
+	c, err := child.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Kill)
+	if line, err := bufio.NewReader(r).ReadString('\n'); line != "up\n" {
+		t.Fatalf("got %q, %v", line, err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+	return c
+}
+
+// generous is more than any child here takes to end.
+const generous = time.Minute
+
+func TestStopIsNoDeath(t *testing.T) {
+	c := up(t, `trap 'exit 3' TERM; echo up; while :; do sleep 0.01; done`)
+	if err := c.Death(); err != nil {
+		t.Errorf("while it runs, Death is %v", err)
+	}
+	if err := c.Stop(generous); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if !errors.As(c.Err(), &exit) || exit.ExitCode() != 3 {
+		t.Errorf("it ended with %v", c.Err())
+	}
+	if err := errors.Join(c.Stop(generous), c.Death()); err != nil {
+		t.Errorf("after Stop: %v", err)
+	}
+}
+
+func TestStopKillsWhatDoesNotEnd(t *testing.T) {
+	c := up(t, family)
+	if err := c.Stop(time.Millisecond); err == nil || !strings.Contains(err.Error(), "was killed") {
+		t.Errorf("got %v", err)
+	}
+	select {
+	case <-c.Done():
+	default:
+		t.Error("Stop returned before the child was gone")
+	}
+	if err := c.Death(); err != nil {
+		t.Errorf("that we killed it counts as a death: %v", err)
+	}
+}
+
+func TestDeathIsToldAlsoAfterStop(t *testing.T) {
+	for script, want := range map[string]string{"echo up": "exit status 0", "echo up; exit 7": "exit status 7"} {
+		c := up(t, script)
+		<-c.Done()
+		for _, when := range []string{"before", "after"} {
+			if err := c.Death(); err == nil || err.Error() != want {
+				t.Errorf("%s Stop of %q: %v, want %s", when, script, err, want)
+			}
+			if err := c.Stop(generous); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 

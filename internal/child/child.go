@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 )
 
@@ -15,6 +16,9 @@ type Child struct {
 	pid  int
 	done chan struct{}
 	err  error // written before done is closed, read after
+
+	mu    sync.Mutex
+	ended bool // by us, so its end is no failure
 }
 
 // guarded turns into the command that its arguments name, and leaves a guard

@@ -1,0 +1,63 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// Stop asks the child to end and waits until it has. One that takes longer than
+// patience is killed with its descendants, and that is an error.
+func (c *Child) Stop(patience time.Duration) error {
+	c.markEnded()
+	if err := c.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-time.After(patience):
+		c.Kill()
+		return fmt.Errorf("it did not end within %v and was killed", patience)
+	}
+}
+
+// Kill ends the child and its descendants as a power cut would, and waits until
+// they are gone.
+func (c *Child) Kill() {
+	c.markEnded()
+	// The error would be that there is nothing to kill.
+	_ = c.SignalGroup(syscall.SIGKILL)
+	<-c.done
+}
+
+// markEnded remembers that the end is our doing, unless it has come already.
+func (c *Child) markEnded() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.done:
+	default:
+		c.ended = true
+	}
+}
+
+// Death tells how the child ended by itself. It is nil while it runs and after
+// Stop or Kill, otherwise never, also where the exit status is 0.
+func (c *Child) Death() error {
+	select {
+	case <-c.done:
+	default:
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ended:
+		return nil
+	case c.err == nil:
+		return errors.New("exit status 0")
+	}
+	return c.err
+}
