@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"riskdex/internal/torture"
 	"riskdex/report"
 )
 
@@ -63,7 +64,7 @@ func (w *wire) note(body []byte) (bulks int) {
 // it, until riskdex, which sees that the server was away, sends the tombstones once
 // more: they remove what came back, and keep out what comes later.
 func testDeletedStaysDeleted(t *testing.T, s *ownServer) {
-	documents := long(1_000, 10_000)
+	documents := torture.Extent(1_000, 10_000)
 	cfg := quick()
 	cfg.BulkChanges = 500
 	r := assembleOf(t, cfg, parts{elasticsearch: s.as(admin, adminPassword)})

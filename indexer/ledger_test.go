@@ -4,21 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"riskdex/report"
 )
-
-// long chooses between the extent of an ordinary run and that of `make torture`.
-func long(ordinary, torture int) int {
-	if os.Getenv("RISKDEX_TORTURE") != "" {
-		return torture
-	}
-	return ordinary
-}
 
 // ledger knows what the journal acknowledged, apart from it.
 type ledger struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/torture"
 )
 
 // network is the way to Elasticsearch, which can be spoilt below HTTP.
@@ -73,7 +74,7 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 			r.eventually("some are indexed", func() bool { return r.metric("riskdex_settle_seconds") > 100 })
 			failed := r.metric("riskdex_failures_total")
 			n.spoil(c.toxic)
-			l.atLeast(r, int64(long(150, 3000)))
+			l.atLeast(r, int64(torture.Extent(150, 3000)))
 			if c.slow {
 				before := r.metric("riskdex_settle_seconds")
 				r.eventually("changes are settled all the same", func() bool { return r.metric("riskdex_settle_seconds") > before+100 })
@@ -96,7 +97,7 @@ func TestNetworkThatComesAndGoes(t *testing.T) {
 	r := assembleOf(t, quick(), parts{client: n.url()})
 	r.run()
 	l, stop := r.load(3)
-	rounds := long(5, 200)
+	rounds := torture.Extent(5, 200)
 	for range rounds {
 		l.atLeast(r, 50)
 		failed := r.metric("riskdex_failures_total", "reason", "unreachable")
@@ -113,7 +114,7 @@ func TestNetworkThatComesAndGoes(t *testing.T) {
 // TestAnswersThatNeverCome has connections that stay open and silent until
 // riskdex itself gives the request up.
 func TestAnswersThatNeverCome(t *testing.T) {
-	if long(0, 1) == 0 {
+	if !torture.Wanted() {
 		t.Skip("takes as long as riskdex waits for an answer: part of make torture")
 	}
 	n := newNetwork(t)

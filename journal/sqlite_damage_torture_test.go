@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/torture"
 	"riskdex/report"
 )
 
@@ -122,10 +123,7 @@ func (m *template) damage(r *rand.Rand, suffix string) (b []byte, how string) {
 // TestRandomDamage damages journals at random places. Whatever is served is what
 // was accepted; the rest is named; nothing hangs.
 func TestRandomDamage(t *testing.T) {
-	times := 40
-	if torture() {
-		times = 500
-	}
+	times := torture.Extent(40, 500)
 	templates := []*template{newTemplate(t, true), newTemplate(t, false)}
 	seed := uint64(time.Now().UnixNano())
 	ended := map[string]int{}

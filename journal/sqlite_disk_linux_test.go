@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"riskdex/internal/torture"
 )
 
 // disk is a file system of its own in a file, which can be cut off.
@@ -29,7 +31,7 @@ func newDisk(t *testing.T, folder string, mib int, options string) *disk {
 		t.Skip("only root may mount a file system")
 	}
 	if _, err := exec.LookPath("mkfs.ext4"); err != nil {
-		if torture() {
+		if torture.Wanted() {
 			t.Fatal("mkfs.ext4 is missing; install e2fsprogs")
 		}
 		t.Skip("mkfs.ext4 is missing; install e2fsprogs")

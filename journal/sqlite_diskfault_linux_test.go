@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/torture"
 	"riskdex/report"
 )
 
@@ -87,10 +88,7 @@ func (s *sender) survives(t *testing.T, d *disk) {
 // TestRealFullDisk fills the disk of a journal up: no delivery is acknowledged
 // that is not there after a power cut, and acceptance comes back by itself.
 func TestRealFullDisk(t *testing.T) {
-	rounds := 2
-	if torture() {
-		rounds = 20
-	}
+	rounds := torture.Extent(2, 20)
 	d := newDisk(t, t.TempDir(), 24, "")
 	total := 0
 	for round := range rounds {
@@ -142,10 +140,7 @@ func empty(t *testing.T, d *disk) {
 // and what that lies on is full. No delivery is acknowledged that is not there
 // after a power cut, and acceptance comes back by itself, or with the next process.
 func TestSyncFails(t *testing.T) {
-	rounds := 4
-	if torture() {
-		rounds = 20
-	}
+	rounds := torture.Extent(4, 20)
 	total := 0
 	for round := range rounds {
 		outer := tmpfs(t, 40)

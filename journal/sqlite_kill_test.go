@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/torture"
 	"riskdex/report"
 )
 
@@ -33,18 +34,12 @@ type acknowledged struct {
 	hash    uint32
 }
 
-// torture tells whether the long runs are wanted.
-func torture() bool { return os.Getenv("RISKDEX_TORTURE") == "1" }
-
 // TestKill kills a process that writes a journal, again and again, and checks
 // after each that what it had acknowledged is there, nothing is half there, and
 // the sums hold.
 func TestKill(t *testing.T) {
-	rounds := 30
-	switch {
-	case torture():
-		rounds = 200
-	case testing.Short():
+	rounds := torture.Extent(30, 200)
+	if testing.Short() {
 		rounds = 3
 	}
 	var path string

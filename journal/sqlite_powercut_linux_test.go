@@ -6,16 +6,15 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"riskdex/internal/torture"
 )
 
 // TestPowerCut cuts the disk off under a process that writes a journal, again and
 // again, and checks after each that what it had acknowledged is there, nothing is
 // half there, the sums hold, and versions go on growing.
 func TestPowerCut(t *testing.T) {
-	cuts := 10
-	if torture() {
-		cuts = 120
-	}
+	cuts := torture.Extent(10, 120)
 	var d *disk
 	var before []acknowledged // on this disk
 	total, start := 0, time.Now()

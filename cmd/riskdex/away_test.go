@@ -11,6 +11,7 @@ import (
 
 	"riskdex/internal/elastic"
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/torture"
 	"riskdex/report"
 )
 
@@ -31,7 +32,7 @@ func TestElasticsearchDies(t *testing.T) {
 	}
 
 	l := startLoad(p, 4)
-	kills := long(1, 5)
+	kills := torture.Extent(1, 5)
 	for range kills {
 		l.more(t, 500)
 		server.Kill()
@@ -44,12 +45,12 @@ func TestElasticsearchDies(t *testing.T) {
 
 	must(t, server.Stop())
 	away()
-	outage := time.Duration(long(10, 120)) * time.Second
+	outage := time.Duration(torture.Extent(10, 120)) * time.Second
 	eventually(t, "the lag grows", func() bool { return p.metrics()[`riskdex_lag_seconds{kind="cities"}`] >= outage.Seconds() })
 	l.stop()
 	p.ready(false)
 	p.conserved()
-	backlog, size := long(1_000, 100_000), long(64<<10, 4<<10)
+	backlog, size := torture.Extent(1_000, 100_000), torture.Extent(64<<10, 4<<10)
 	deliverMany(p, 0, backlog/4, size, l.ledger) // caches and the like are full after that
 	before := p.metrics()["process_resident_memory_bytes"]
 	deliverMany(p, backlog/4, backlog, size, l.ledger)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/torture"
 )
 
 // TestKillLosesNothingAcknowledged kills riskdex again and again while it is
@@ -17,7 +18,7 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	l := startLoad(p, 8)
-	kills := long(15, 200)
+	kills := torture.Extent(15, 200)
 	for range kills {
 		// Wait for some work rather than for some time, and a random bit more.
 		l.more(t, 50+rand.Int64N(400))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/torture"
 	"riskdex/report"
 )
 
@@ -16,8 +17,8 @@ import (
 // fast as they can.
 func TestHotDocumentsEndNewest(t *testing.T) {
 	for name, c := range map[string]struct{ documents, updates int }{
-		"one document":  {1, long(2_000, 100_000)},
-		"255 documents": {255, long(2_000, 50_000)},
+		"one document":  {1, torture.Extent(2_000, 100_000)},
+		"255 documents": {255, torture.Extent(2_000, 50_000)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProcess(t, elastictest.URL(t))
