@@ -85,7 +85,7 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 			l.atLeast(r, 100)
 			stop()
 			l.check(r)
-			t.Logf("%d acknowledged, %v attempts failed, %v superseded", l.acknowledged.Load(), r.metric("riskdex_failures_total"), r.superseded())
+			t.Logf("%d acknowledged, %v attempts failed, %v superseded", l.Acknowledged(), r.metric("riskdex_failures_total"), r.superseded())
 		})
 	}
 }
@@ -108,7 +108,7 @@ func TestNetworkThatComesAndGoes(t *testing.T) {
 	}
 	stop()
 	l.check(r)
-	t.Logf("%d acknowledged, %d cuts, %v attempts failed", l.acknowledged.Load(), rounds, r.metric("riskdex_failures_total"))
+	t.Logf("%d acknowledged, %d cuts, %v attempts failed", l.Acknowledged(), rounds, r.metric("riskdex_failures_total"))
 }
 
 // TestAnswersThatNeverCome has connections that stay open and silent until
@@ -125,9 +125,9 @@ func TestAnswersThatNeverCome(t *testing.T) {
 	stop()
 	r.drained()
 	n.spoil(`{"type":"timeout","attributes":{"timeout":0}}`)
-	l2, stop2 := r.load(1)
-	l2.atLeast(r, 100)
-	stop2()
+	stop = r.loadInto(l, 1)
+	l.atLeast(r, 100)
+	stop()
 	began := time.Now()
 	for r.metric("riskdex_failures_total", "reason", "unreachable") == 0 {
 		if time.Since(began) > 5*time.Minute {
@@ -137,8 +137,5 @@ func TestAnswersThatNeverCome(t *testing.T) {
 	}
 	t.Logf("given up after %v", time.Since(began).Round(time.Second))
 	n.heal()
-	for key, number := range l2.newest {
-		l.newest[key] = number
-	}
 	l.check(r)
 }

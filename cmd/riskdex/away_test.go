@@ -51,9 +51,9 @@ func TestElasticsearchDies(t *testing.T) {
 	p.ready(false)
 	p.conserved()
 	backlog, size := torture.Extent(1_000, 100_000), torture.Extent(64<<10, 4<<10)
-	deliverMany(p, 0, backlog/4, size, l.ledger) // caches and the like are full after that
+	deliverMany(p, 0, backlog/4, size, l) // caches and the like are full after that
 	before := p.metrics()["process_resident_memory_bytes"]
-	deliverMany(p, backlog/4, backlog, size, l.ledger)
+	deliverMany(p, backlog/4, backlog, size, l)
 	grown := p.metrics()["process_resident_memory_bytes"] - before
 	if pending := sum(p.metrics(), "riskdex_changes_pending"); pending < float64(backlog) {
 		t.Errorf("%v pending, want %d and more", pending, backlog)
@@ -69,7 +69,7 @@ func TestElasticsearchDies(t *testing.T) {
 	back()
 	l.check(p)
 	t.Logf("%d deliveries acknowledged; %d kills of Elasticsearch; %d deliveries, %d MB, while it was away: memory was %.0f MB after a quarter of them and grew by %.1f MB",
-		l.acknowledged.Load(), kills, backlog, backlog*size/1e6, before/1e6, grown/1e6)
+		l.Acknowledged(), kills, backlog, backlog*size/1e6, before/1e6, grown/1e6)
 }
 
 // ready checks that deliveries are accepted, and whether Elasticsearch is shown
@@ -91,7 +91,7 @@ func (p *process) ready(elasticsearchUp bool) {
 
 // deliverMany makes deliveries of different documents, those after from and up
 // to the given one, with bodies of about size bytes.
-func deliverMany(p *process, after, to, size int, l *ledger) {
+func deliverMany(p *process, after, to, size int, l *load) {
 	const senders = 16
 	var running sync.WaitGroup
 	for sender := range senders {
@@ -104,7 +104,7 @@ func deliverMany(p *process, after, to, size int, l *ledger) {
 					p.t.Errorf("delivery %d: status %d, %v", i, status, err)
 					return
 				}
-				l.note(report.Key{Kind: report.Advisories, ID: report.ID(id)}, i)
+				l.Note(report.Key{Kind: report.Advisories, ID: report.ID(id)}, i)
 			}
 		})
 	}

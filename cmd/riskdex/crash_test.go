@@ -27,7 +27,7 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 	}
 	l.stop()
 	l.check(p)
-	t.Logf("%d deliveries acknowledged over %d kills", l.acknowledged.Load(), kills)
+	t.Logf("%d deliveries acknowledged over %d kills", l.Acknowledged(), kills)
 }
 
 func TestStopsOnSIGTERM(t *testing.T) {
