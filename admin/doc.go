@@ -14,7 +14,8 @@
 //	verify.go          comparing an index with the journal
 //	status.go          how all of it is: gather.go asks, trouble.go judges, history.go and
 //	                   deliveries.go remember
-//	page.go            the same for a browser: forms.go has its buttons, found.go its search,
-//	                   sparkline.go the line of an hour, visible.go what may be shown, page/ the HTML
+//	page.go            the same for a browser: forms.go has its buttons, found.go its search
+//	                   (index.go has what it needs), sparkline.go the line of an hour,
+//	                   visible.go what may be shown, page/ the HTML
 //	pprof.go           profiles of the process
 package admin

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/julienschmidt/httprouter"
@@ -36,8 +35,6 @@ func (h Health) register(router *httprouter.Router) {
 			state.Ready, state.Reason = false, err.Error()
 			status = http.StatusServiceUnavailable
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(state)
+		writeJSON(w, status, "application/json", state)
 	})
 }

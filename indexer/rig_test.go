@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -14,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -235,19 +233,12 @@ func (r *rig) eventually(what string, ok func() bool) {
 // ask sends a request to Elasticsearch itself and returns what it answers.
 func (r *rig) ask(method, path, body string) (int, map[string]any) {
 	r.t.Helper()
-	req, err := http.NewRequest(method, r.direct+path, strings.NewReader(body))
-	must(r.t, err)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	must(r.t, err)
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	must(r.t, err)
+	status, text := elastictest.Ask(r.t, method, r.direct+path, body)
 	var answer map[string]any
 	if len(text) > 0 {
 		must(r.t, json.Unmarshal(text, &answer))
 	}
-	return res.StatusCode, answer
+	return status, answer
 }
 
 // change is ask for requests that must succeed.

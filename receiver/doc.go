@@ -8,8 +8,8 @@
 //	body.go     read, inflate, bound
 //	strict.go   refuse JSON that Elasticsearch would refuse later
 //	payload.go  make changes of it:
-//	records.go    find the records in whatever envelope they came in
-//	identity.go   find each record's id and code
+//	envelope.go   find the records in whatever envelope they came in
+//	identity.go   find each record's id and code; records.go reads JSON for both
 //	deliver.go  append to the journal, answer
 //
 // redeliver.go has what was refused, or edited by an operator, pass the same

@@ -182,16 +182,9 @@ func (p *process) conserved() {
 // ask sends a request to Elasticsearch and decodes the answer into v.
 func (p *process) ask(method, path, body string, v any) {
 	p.t.Helper()
-	req, err := http.NewRequest(method, p.elasticsearch+path, strings.NewReader(body))
-	must(p.t, err)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	must(p.t, err)
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	must(p.t, err)
-	if res.StatusCode >= 300 {
-		p.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
+	status, text := elastictest.Ask(p.t, method, p.elasticsearch+path, body)
+	if status >= 300 {
+		p.t.Fatalf("%s %s: %d %s", method, path, status, text)
 	}
 	if v != nil {
 		must(p.t, json.Unmarshal(text, v))

@@ -2,33 +2,11 @@ package elastic_test
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
 	"riskdex/internal/elastic/elastictest"
 )
-
-// send returns the status and the body of an answer.
-func send(t *testing.T, method, url, body string) (int, []byte) {
-	t.Helper()
-	req, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, answer
-}
 
 func TestPluginAnalyzesAsAReleasedServer(t *testing.T) {
 	index := elastictest.URL(t) + "/" + elastictest.Prefix(t) + "analysis"
@@ -54,7 +32,7 @@ func TestPluginAnalyzesAsAReleasedServer(t *testing.T) {
 			"code": {"type": "custom", "filter": ["uppercase"]}
 		}
 	}}}`
-	if status, answer := send(t, "PUT", index, settings); status != 200 {
+	if status, answer := elastictest.Ask(t, "PUT", index, settings); status != 200 {
 		t.Fatalf("%d: %s", status, answer)
 	}
 	for _, c := range []struct{ analysis, text, want string }{
@@ -98,7 +76,7 @@ func analyze(t *testing.T, index, analysis, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, answer := send(t, "POST", index+"/_analyze", `{`+analysis+`, "text": `+string(quoted)+`}`)
+	status, answer := elastictest.Ask(t, "POST", index+"/_analyze", `{`+analysis+`, "text": `+string(quoted)+`}`)
 	if status != 200 {
 		t.Errorf("%s: %d: %s", analysis, status, answer)
 		return ""
@@ -127,7 +105,7 @@ func TestPluginRefusesWhatItDoesNotDo(t *testing.T) {
 		"pattern":   `{"char_filter": {"x": {"type": "pattern_replace"}}}`,
 		"synonyms":  `{"filter": {"x": {"type": "synonym_graph", "synonyms": ["a, b"]}}}`,
 	} {
-		status, answer := send(t, "PUT", server+"/"+prefix+name, `{"settings": {"analysis": `+analysis+`}}`)
+		status, answer := elastictest.Ask(t, "PUT", server+"/"+prefix+name, `{"settings": {"analysis": `+analysis+`}}`)
 		if status != 400 || !strings.Contains(string(answer), "illegal_argument_exception") {
 			t.Errorf("%s: %d: %s", name, status, answer)
 		}

@@ -81,27 +81,36 @@ func testEntriesPages(t *testing.T, h *harness) {
 	for i := range want {
 		h.append(t, advisory(string(want[(i*5)%len(want)]), "a"), city(fmt.Sprint(i), "", "a"))
 	}
+	checkPages(t, want, func(after report.ID, limit int) (ids []report.ID) {
+		for _, e := range h.entries(t, report.Advisories, after, limit) {
+			ids = append(ids, e.ID)
+		}
+		return ids
+	})
+	if got := h.entries(t, report.Advisories, "", 0); len(got) != 0 {
+		t.Errorf("asked for none, got %v", got)
+	}
+}
+
+// checkPages checks that list gives want in pages of any length.
+func checkPages(t tester, want []report.ID, list func(after report.ID, limit int) []report.ID) {
+	t.Helper()
 	for _, limit := range []int{1, 2, 5, len(want), 100} {
 		var got []report.ID
 		for after := report.ID(""); ; {
-			page := h.entries(t, report.Advisories, after, limit)
+			page := list(after, limit)
 			if len(page) == 0 {
 				break
 			}
 			if len(page) > limit {
-				t.Fatalf("%d entries, at most %d were asked for", len(page), limit)
+				t.Fatalf("a page has %d, at most %d were asked for", len(page), limit)
 			}
-			for _, e := range page {
-				got = append(got, e.ID)
-			}
-			after = got[len(got)-1]
+			got = append(got, page...)
+			after = page[len(page)-1]
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("in pages of %d: %q, want %q", limit, got, want)
 		}
-	}
-	if got := h.entries(t, report.Advisories, "", 0); len(got) != 0 {
-		t.Errorf("asked for none, got %v", got)
 	}
 }
 

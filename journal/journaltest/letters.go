@@ -3,7 +3,6 @@ package journaltest
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -95,25 +94,12 @@ func testLetterPages(t *testing.T, h *harness) {
 	}
 	h.append(t, advisory("alive", "a"))
 	h.kill(t, city("other", "", "a"))
-	for _, limit := range []int{1, 4, len(want), 100} {
-		var got []report.ID
-		for after := report.ID(""); ; {
-			page := h.letters(t, report.Advisories, after, limit)
-			if len(page) == 0 {
-				break
-			}
-			if len(page) > limit {
-				t.Fatalf("%d letters, at most %d were asked for", len(page), limit)
-			}
-			for _, l := range page {
-				got = append(got, l.ID)
-			}
-			after = got[len(got)-1]
+	checkPages(t, want, func(after report.ID, limit int) (ids []report.ID) {
+		for _, l := range h.letters(t, report.Advisories, after, limit) {
+			ids = append(ids, l.ID)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("in pages of %d: %q, want %q", limit, got, want)
-		}
-	}
+		return ids
+	})
 	if _, err := h.DeadLetters(t.Context(), "countries", "", 1); err == nil {
 		t.Error("DeadLetters took an unknown kind")
 	}

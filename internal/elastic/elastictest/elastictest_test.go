@@ -1,8 +1,6 @@
 package elastictest_test
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -12,25 +10,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
-
-func send(t *testing.T, method, path, body string) (int, string) {
-	t.Helper()
-	req, err := http.NewRequest(method, elastictest.URL(t)+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(answer)
-}
 
 func TestPrefixCleansUp(t *testing.T) {
 	var prefix string
@@ -53,14 +32,14 @@ func TestPrefixCleansUp(t *testing.T) {
 			{"PUT", "/_index_template/%st", `{"index_patterns": ["%s*"], "composed_of": ["%sc"]}`},
 		} {
 			path, body := strings.ReplaceAll(step.path, "%s", prefix), strings.ReplaceAll(step.body, "%s", prefix)
-			if status, answer := send(t, step.method, path, body); status != 200 {
+			if status, answer := elastictest.Ask(t, step.method, elastictest.URL(t)+path, body); status != 200 {
 				t.Fatalf("%s %s: %d: %s", step.method, path, status, answer)
 			}
 		}
 	})
 	for _, path := range created {
 		path = strings.ReplaceAll(path, "%s", prefix)
-		if status, answer := send(t, "GET", path, ""); status != 404 {
+		if status, answer := elastictest.Ask(t, "GET", elastictest.URL(t)+path, ""); status != 404 {
 			t.Errorf("%s is still there: %d: %s", path, status, answer)
 		}
 	}
