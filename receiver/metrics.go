@@ -32,7 +32,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}, []string{"kind", "method", "code"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_changes_refused_total",
-			Help: "Deliveries, and records within deliveries, that were not accepted, by reason.",
+			Help: "Deliveries, and records within deliveries, that were refused at the door, by reason.",
 		}, []string{"kind", "reason"}),
 	}
 	reg.MustRegister(m.deliveries, m.refused)
