@@ -28,7 +28,7 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "1GiB")
 	exposed := w.families()
 	if names := notNative(exposed); len(names) > 0 {
-		t.Errorf("histograms that are not made with internal/histogram: %v", names)
+		t.Fatalf("histograms that are not made with internal/histogram: %v", names)
 	}
 	w.openQueries(exposed)
 	defer func() {
