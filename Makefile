@@ -4,7 +4,7 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard build
+.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard metrics build
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -68,6 +68,10 @@ bench: go ## Benchmarks of the journal, the receiver's checks and the extraction
 
 dashboard: go ## Write dashboards/riskdex.json from its definition.
 	@go generate ./dashboards
+
+metrics: go ## Write docs/metrics.md from the program.
+	@mkdir -p .local
+	@go run ./cmd/riskdex metrics --markdown > .local/metrics.md && mv .local/metrics.md docs/metrics.md
 
 build: go ## The program, as .local/riskdex.
 	@go build -trimpath -o .local/riskdex ./cmd/riskdex

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/admin"
+	"riskdex/internal/metricstest"
 	"riskdex/journal"
 	"riskdex/report"
 )
@@ -123,5 +125,45 @@ func TestSumsSurviveARestart(t *testing.T) {
 	// A journal that cannot be read shows no sums rather than wrong ones.
 	if _, text := get(t, h, "/metrics"); strings.Contains(text, "riskdex_changes_pending{") {
 		t.Error("sums of a closed journal")
+	}
+}
+
+// sums is a journal with these sums.
+type sums report.Stats
+
+func (s sums) Stats(context.Context) (report.Stats, error) { return report.Stats(s), nil }
+
+// TestJournalSeriesAreThereFromTheStart compares the series of a journal that has
+// nothing with those of one that has some of everything.
+func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
+	full := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Bytes: 1, Used: 1, Limit: 1, Free: 1, Refused: 1}
+	for _, kind := range report.Kinds() {
+		k := report.KindStats{Accepted: map[report.Op]uint64{}, Settled: map[report.Outcome]uint64{}, Pending: 1, Resending: 1, DeadLetters: 1, OldestWaiting: time.Unix(1, 0)}
+		for _, op := range report.Ops() {
+			k.Accepted[op] = 1
+		}
+		for _, outcome := range report.Outcomes() {
+			k.Settled[outcome] = 1
+		}
+		full.Kinds[kind] = k
+	}
+	scrape := func(s report.Stats) metricstest.Samples {
+		reg := prometheus.NewRegistry()
+		reg.MustRegister(admin.NewJournalCollector(sums(s), time.Now, slog.New(slog.DiscardHandler)))
+		_, text := get(t, admin.New(admin.Parts{Metrics: reg}), "/metrics")
+		all, err := metricstest.Read(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	nothing, some := scrape(report.Stats{}), scrape(full)
+	if born := some.Born(nothing); len(born) > 0 {
+		t.Errorf("born later: %v", born)
+	}
+	for series, value := range some {
+		if value == 0 {
+			t.Errorf("%s is 0 where there is some of everything", series)
+		}
 	}
 }

@@ -37,14 +37,14 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 	return &journalCollector{
 		journal: journal, now: now, log: log,
 		accepted:    describe("changes_accepted_total", "Changes accepted over the life of the journal.", "kind", "op"),
-		settled:     describe("changes_settled_total", "Changes settled over the life of the journal, by what became of them.", "kind", "outcome"),
+		settled:     describe("changes_settled_total", "Changes settled over the life of the journal, by what became of them: indexed, deleted, superseded by a newer version, or dead. Accepted is always settled plus pending.", "kind", "outcome"),
 		pending:     describe("changes_pending", "Documents whose newest version is not settled yet.", "kind"),
 		resending:   describe("documents_resending", "Settled documents that are still to be sent to a new index.", "kind"),
-		deadLetters: describe("dead_letters", "Documents whose newest version Elasticsearch refuses.", "kind"),
+		deadLetters: describe("dead_letters", "Dead letters: documents whose newest version Elasticsearch refuses.", "kind"),
 		lag:         describe("lag_seconds", "For how long the index has lacked the change that it has lacked longest; 0 when it lacks none.", "kind"),
 		bytes:       describe("journal_bytes", "Size of the journal on disk."),
-		used:        describe("journal_used_bytes", "What counts for the journal's limit: its size without what is free inside the file."),
-		limit:       describe("journal_limit_bytes", "The most that riskdex_journal_used_bytes may be; 0 when there is no limit."),
+		used:        describe("journal_used_bytes", "What counts for the journal's limit: its size without what is free inside the file; what is still in its log counts twice."),
+		limit:       describe("journal_limit_bytes", "The most that riskdex_journal_used_bytes may be (--journal-max-bytes); 0 when there is no limit."),
 		free:        describe("journal_free_bytes", "What the disk of the journal has left; -1 when it cannot be told."),
 		refused:     describe("refusals_kept", "Refused deliveries and records that are kept for inspection."),
 	}

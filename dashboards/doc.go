@@ -11,7 +11,7 @@
 //
 // Dashboard, rules and the runbook docs/operations.md name each other: an alert
 // its panel and its section, a panel its alerts. Tests hold them together, and
-// every query to the metrics that README.md lists.
+// every query to the metrics that docs/metrics.md lists.
 package dashboards
 
 //go:generate go run ./generate

@@ -12,15 +12,15 @@ import (
 )
 
 // metrics returns every metric there is and its labels: riskdex' own from the
-// table in README.md, which another test holds to what is exposed; those of the
-// runtime and the process; those that Prometheus adds; and recorded ones.
+// table in docs/metrics.md, which another test holds to what is exposed; those of
+// the runtime and the process; those that Prometheus adds; and recorded ones.
 func metrics(t *testing.T) map[string][]string {
 	t.Helper()
 	known := map[string][]string{
 		"up": nil, "scrape_duration_seconds": nil,
 		"ALERTS": {"alertname", "alertstate", "severity", "kind", "index", "reason"},
 	}
-	for name, labels := range readmeMetrics(t) {
+	for name, labels := range documentedMetrics(t) {
 		known[name] = labels
 		if !strings.HasSuffix(name, "_total") {
 			for _, part := range []string{"_bucket", "_count", "_sum"} {
@@ -51,24 +51,22 @@ func metrics(t *testing.T) map[string][]string {
 	return known
 }
 
-// readmeMetrics returns the names and labels of the table in README.md.
-func readmeMetrics(t *testing.T) map[string][]string {
+// documentedMetrics returns the names and labels of the table in docs/metrics.md.
+func documentedMetrics(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
-	row := regexp.MustCompile("(?m)^\\| (`riskdex_[^|]+) \\| ([a-z, ]*) ?\\|")
-	for _, m := range row.FindAllStringSubmatch(string(read(t, "../README.md")), -1) {
+	row := regexp.MustCompile("(?m)^\\| `(riskdex_[a-z_]+)` \\| [a-z]+ \\| ([a-z, ]*) ?\\|")
+	for _, m := range row.FindAllStringSubmatch(string(read(t, "../docs/metrics.md")), -1) {
 		var labels []string
 		for label := range strings.SplitSeq(m[2], ",") {
 			if label = strings.TrimSpace(label); label != "" {
 				labels = append(labels, label)
 			}
 		}
-		for _, name := range regexp.MustCompile("`(riskdex_[a-z_]+)`").FindAllStringSubmatch(m[1], -1) {
-			out[name[1]] = labels
-		}
+		out[m[1]] = labels
 	}
 	if len(out) < 15 {
-		t.Fatalf("the table of metrics in README.md cannot be read: %v", out)
+		t.Fatalf("the table in docs/metrics.md cannot be read: %v", out)
 	}
 	for name, labels := range comingMetrics() {
 		if _, is := out[name]; !is {
@@ -78,7 +76,7 @@ func readmeMetrics(t *testing.T) map[string][]string {
 	return out
 }
 
-// comingMetrics are agreed on and not in README.md yet.
+// comingMetrics are agreed on and not in docs/metrics.md yet.
 func comingMetrics() map[string][]string {
 	return map[string][]string{
 		"riskdex_searchable_seconds":         nil,
@@ -136,7 +134,7 @@ func TestEveryMetricIsShownOrWatched(t *testing.T) {
 			used[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(s.Name, "")] = true
 		})
 	}
-	for name := range readmeMetrics(t) {
+	for name := range documentedMetrics(t) {
 		if !used[name] {
 			t.Errorf("no panel and no rule uses %s", name)
 		}

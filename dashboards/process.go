@@ -46,9 +46,10 @@ func process() row {
 			limits:      []limit{{10_000, notice}},
 		},
 		{
+			// Text has the quantile as 1, OpenMetrics and protobuf have it as 1.0.
 			id: 807, title: "Longest pause for garbage collection", shape: lines, unit: "s", width: 8,
 			description: "The longest of the last pauses.",
-			queries:     []query{{`max by (instance) (go_gc_duration_seconds{@, quantile="1"})`, "{{instance}}"}},
+			queries:     []query{{`max by (instance) (go_gc_duration_seconds{@, quantile=~"1|1[.]0"})`, "{{instance}}"}},
 			limits:      []limit{{0.1, notice}},
 		},
 		{

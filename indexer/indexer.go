@@ -42,6 +42,8 @@ type Documents interface {
 	// names the fields that have been left empty because what the record has for
 	// them does not fit.
 	AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []string, err error)
+	// Unfit returns all fields that AppendDocument may name for a kind.
+	Unfit(kind report.Kind) []string
 }
 
 // Indices looks after the indices behind the aliases.
@@ -127,7 +129,7 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 	}
 	x := &Indexer{
 		cfg: cfg, journal: journal, documents: documents, indices: indices, client: client,
-		metrics: newMetrics(reg, indices), log: log, giveUp: make(chan struct{}),
+		metrics: newMetrics(reg, indices, documents), log: log, giveUp: make(chan struct{}),
 		orders: newOrders(), board: newBoard(),
 	}
 	x.patience = &patience{newBackOff: x.newBackOff, longest: cfg.LongestBackoff, waits: map[report.Key]*backoff.ExponentialBackOff{}, suspects: map[report.Key]struct{}{}}

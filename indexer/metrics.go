@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/internal/histogram"
 	"riskdex/report"
 )
 
@@ -23,32 +24,27 @@ type metrics struct {
 	isUp          *atomic.Bool
 }
 
-func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
+// newMetrics registers the metrics with every label value that can occur, at 0: a
+// series that is born with its first event hides that event from a rate.
+func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents) *metrics {
 	isUp := new(atomic.Bool)
 	m := &metrics{
 		isUp: isUp,
-		settleSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "riskdex_settle_seconds",
-			Help:    "Time from the acceptance of a change until it was settled.",
-			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 6 * 3600, 24 * 3600},
-		}, []string{"kind"}),
-		bulkSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "riskdex_bulk_seconds",
-			Help:    "Time that Elasticsearch took for a bulk, answered or not.",
-			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
-		}, []string{"kind"}),
-		bulkDocuments: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "riskdex_bulk_documents",
-			Help:    "Changes in a bulk.",
-			Buckets: prometheus.ExponentialBuckets(1, 2, 13),
-		}, []string{"kind"}),
+		settleSeconds: prometheus.NewHistogramVec(histogram.Seconds("riskdex_settle_seconds",
+			"Time from the acceptance of a change until it was settled.",
+			time.Millisecond, 24*time.Hour), []string{"kind"}),
+		bulkSeconds: prometheus.NewHistogramVec(histogram.Seconds("riskdex_bulk_seconds",
+			"Time that Elasticsearch took for a bulk, answered or not.",
+			time.Millisecond, requestTimeout), []string{"kind"}),
+		bulkDocuments: prometheus.NewHistogramVec(histogram.Counts("riskdex_bulk_documents",
+			"Changes in a bulk.", 4096), []string{"kind"}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_retries_total",
 			Help: "Changes that were given back to the journal to be sent again, by reason. Every attempt counts.",
 		}, []string{"kind", "reason"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_failures_total",
-			Help: "Changes that were not taken by Elasticsearch when they were sent, and failed looks at an index, by reason. Every attempt counts.",
+			Help: "Changes that were not taken by Elasticsearch when they were sent, and failed looks at an index or into the journal, by reason. Every attempt counts.",
 		}, []string{"kind", "reason"}),
 		held: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "riskdex_held",
@@ -86,6 +82,9 @@ func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
 			m.failures.WithLabelValues(string(kind), reason)
 		}
 		m.holding(indices.Alias(kind), nil)
+		for _, field := range documents.Unfit(kind) {
+			m.leftOut.WithLabelValues(string(kind), field)
+		}
 		m.rebuilding.WithLabelValues(string(kind))
 		for _, outcome := range []RebuildPhase{RebuildDone, RebuildFailed, RebuildStopped} {
 			m.rebuilds.WithLabelValues(string(kind), string(outcome))

@@ -139,9 +139,12 @@ func start(t *testing.T, cfg indexer.Config) *rig {
 	return r
 }
 
+// run runs the indexer until stop, which checks that the sums agree and that no
+// series was born meanwhile.
 func (r *rig) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
+	before := r.scraped()
 	go func() { done <- r.indexer.Run(ctx) }()
 	stopped := false
 	r.stop = func() {
@@ -151,6 +154,13 @@ func (r *rig) run() {
 		stopped = true
 		cancel()
 		must(r.t, <-done)
+		after := r.scraped()
+		if err := after.Conserved(); err != nil {
+			r.t.Errorf("when the indexer has stopped: %v", err)
+		}
+		if born := after.Born(before); len(born) > 0 {
+			r.t.Errorf("series that were not there from the start: %v", born)
+		}
 	}
 	r.t.Cleanup(r.stop)
 }
@@ -203,17 +213,8 @@ func (r *rig) drained(kinds ...report.Kind) {
 		}
 		return true
 	})
-	for kind, k := range r.stats().Kinds {
-		var accepted, settled uint64
-		for _, n := range k.Accepted {
-			accepted += n
-		}
-		for _, n := range k.Settled {
-			settled += n
-		}
-		if accepted != settled+uint64(k.Pending) {
-			r.t.Errorf("%s: %d accepted, %d settled, %d pending", kind, accepted, settled, k.Pending)
-		}
+	if err := r.scraped().Conserved(); err != nil {
+		r.t.Error(err)
 	}
 }
 

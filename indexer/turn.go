@@ -66,6 +66,7 @@ func (x *Indexer) take(ctx context.Context, t turn, claimed func(int)) (out outc
 			return out
 		}
 		x.log.Error("cannot claim changes from the journal", "kind", t.kind, "error", err)
+		x.metrics.failures.WithLabelValues(string(t.kind), reasonJournal).Inc()
 		out.trouble = &judgement{retry, reasonJournal, answer{detail: err.Error()}}
 		return out
 	}

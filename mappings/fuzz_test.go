@@ -3,6 +3,7 @@ package mappings
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"testing"
 	"unicode/utf8"
 
@@ -35,7 +36,12 @@ func FuzzAppendDocument(f *testing.F) {
 		c := change(report.Cities, "1", string(body))
 		c.Code = code
 		kept := bytes.Clone(body)
-		doc, _, err := s.AppendDocument(nil, c)
+		doc, unfit, err := s.AppendDocument(nil, c)
+		for _, name := range unfit {
+			if !slices.Contains(s.Unfit(c.Kind), name) {
+				t.Fatalf("nobody foresees that %s is left empty", name)
+			}
+		}
 		if !bytes.Equal(body, kept) {
 			t.Fatal("the body was changed")
 		}

@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,6 +22,8 @@ type metrics struct {
 	refused    *prometheus.CounterVec
 }
 
+// newMetrics registers the metrics with every label value that can occur, at 0: a
+// series that is born with its first event hides that event from a rate.
 func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -29,22 +32,43 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}, []string{"kind", "method", "code"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_changes_refused_total",
-			Help: "Deliveries, and records within deliveries, that were not accepted, by reason.",
+			Help: "Deliveries, and records within deliveries, that were refused at the door, by reason.",
 		}, []string{"kind", "reason"}),
 	}
 	reg.MustRegister(m.deliveries, m.refused)
-	for _, kind := range report.Kinds() {
-		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
-			m.deliveries.WithLabelValues(string(kind), method, strconv.Itoa(http.StatusAccepted))
-			m.deliveries.WithLabelValues(string(kind), method, strconv.Itoa(http.StatusServiceUnavailable))
+	for _, kind := range append(report.Kinds(), "") {
+		for method, codes := range answers(kind) {
+			for _, code := range codes {
+				m.deliveries.WithLabelValues(kindLabel(kind), method, strconv.Itoa(code))
+			}
 		}
+	}
+	for _, kind := range report.Kinds() {
 		for _, reason := range reasons() {
 			m.refused.WithLabelValues(string(kind), reason)
 		}
 	}
 	m.refused.WithLabelValues(noKind, reasonPath)
-	m.refused.WithLabelValues(noKind, reasonMethod)
 	return m
+}
+
+// answers returns the status codes with which a request of each method can be
+// answered whose path names kind, or none. One more answer anywhere in this package
+// belongs here too; a test makes a request for each of them.
+func answers(kind report.Kind) map[string][]int {
+	if kind == "" {
+		// A fault in riskdex is answered where the kind is not known any more.
+		elsewhere := []int{http.StatusNotFound, http.StatusInternalServerError}
+		return map[string][]int{
+			http.MethodPost: elsewhere, http.MethodPut: elsewhere, http.MethodDelete: elsewhere, otherMethod: elsewhere,
+		}
+	}
+	stray := []int{http.StatusNotFound, http.StatusMethodNotAllowed}
+	call := slices.Concat(stray, []int{http.StatusAccepted, http.StatusUnprocessableEntity, http.StatusServiceUnavailable})
+	withBody := slices.Concat(call, []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType})
+	return map[string][]int{
+		http.MethodPost: withBody, http.MethodPut: withBody, http.MethodDelete: call, otherMethod: stray,
+	}
 }
 
 func (m *metrics) answered(kind report.Kind, method string, status int) {

@@ -38,6 +38,7 @@ type commands struct {
 	Backup  backupCommand  `cmd:"" help:"Copy the journal while it is in use."`
 	Healthy healthyCommand `cmd:"" help:"Tell whether a running riskdex can accept deliveries, for supervisors."`
 
+	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`
 }
 

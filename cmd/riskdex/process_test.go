@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -11,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/metricstest"
 	"riskdex/report"
 )
 
@@ -31,7 +30,8 @@ type process struct {
 	extra             []string
 	cmd               *exec.Cmd
 	log               *bytes.Buffer
-	sender            *http.Client // keeps as many connections as a test has senders
+	atStart           metricstest.Samples // what /metrics said when it could first accept
+	sender            *http.Client        // keeps as many connections as a test has senders
 }
 
 // newProcess prepares a riskdex that is not started yet.
@@ -45,6 +45,9 @@ func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
 	}
 	t.Cleanup(p.sender.CloseIdleConnections)
 	t.Cleanup(func() {
+		if p.cmd != nil && !t.Failed() {
+			p.conserved() // whatever the test did
+		}
 		p.kill()
 		if t.Failed() {
 			t.Logf("log of riskdex:\n%s", tail(p.log.String(), 60))
@@ -86,6 +89,7 @@ func (p *process) start() {
 		res.Body.Close()
 		return res.StatusCode == http.StatusOK
 	})
+	p.atStart = p.metrics()
 }
 
 // kill ends it as a power cut would end the process.
@@ -131,31 +135,19 @@ func (p *process) try(method, path, body string) (int, error) {
 }
 
 // metrics returns every series of the admin listener by its name and labels.
-func (p *process) metrics() map[string]float64 {
+func (p *process) metrics() metricstest.Samples {
 	p.t.Helper()
 	res, err := http.Get("http://" + p.admin + "/metrics")
 	must(p.t, err)
 	defer res.Body.Close()
-	all := map[string]float64{}
-	lines := bufio.NewScanner(res.Body)
-	for lines.Scan() {
-		name, value, ok := strings.Cut(lines.Text(), " ")
-		if v, err := strconv.ParseFloat(value, 64); ok && err == nil {
-			all[name] = v
-		}
-	}
-	must(p.t, lines.Err())
+	all, err := metricstest.Read(res.Body)
+	must(p.t, err)
 	return all
 }
 
 // sum adds up the series of a metric.
-func sum(metrics map[string]float64, name string) float64 {
-	total := 0.0
-	for series, v := range metrics {
-		if series == name || strings.HasPrefix(series, name+"{") {
-			total += v
-		}
-	}
+func sum(metrics metricstest.Samples, name string) float64 {
+	total, _ := metrics.Sum(name)
 	return total
 }
 
@@ -169,13 +161,16 @@ func (p *process) drained() {
 	p.conserved()
 }
 
-// conserved checks that every accepted change is in exactly one place.
+// conserved checks that every accepted change is in exactly one place, and that
+// every series was there from the start of the process.
 func (p *process) conserved() {
 	p.t.Helper()
 	m := p.metrics()
-	accepted, settled := sum(m, "riskdex_changes_accepted_total"), sum(m, "riskdex_changes_settled_total")
-	if pending := sum(m, "riskdex_changes_pending"); accepted != settled+pending || accepted == 0 {
-		p.t.Errorf("%v accepted, but %v settled and %v pending", accepted, settled, pending)
+	if err := m.Conserved(); err != nil {
+		p.t.Error(err)
+	}
+	if born := m.Born(p.atStart); len(born) > 0 {
+		p.t.Errorf("series that were not there from the start: %v", born)
 	}
 }
 

@@ -7,14 +7,9 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-
 	"riskdex/admin"
 	"riskdex/indexer"
 	"riskdex/journal"
-	"riskdex/mappings"
-	"riskdex/receiver"
 )
 
 // How long the parts of a stop may take. With the indexer's own bound and the
@@ -47,60 +42,38 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 			}
 		}
 	}()
-	set, err := loadMappings(c.Mappings)
+	w, err := newWorks(c, func(observe func(seconds float64)) (journal.Journal, error) {
+		j, err := journal.OpenSQLite(ctx, c.Journal, journal.Options{
+			MaxBytes: int64(c.MaxBytes), MinFree: int64(c.MinFree), Log: log, Observe: observe,
+		})
+		if err != nil {
+			return nil, err
+		}
+		undo = append(undo, j.Close)
+		return j, nil
+	}, log)
 	if err != nil {
 		return nil, err
 	}
-	receiverConfig, err := c.config()
-	if err != nil {
-		return nil, err
-	}
-	client, err := indexer.NewClient(c.ElasticsearchURL)
-	if err != nil {
-		return nil, err
-	}
-	reg := prometheus.NewRegistry()
-	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-
-	j, err := journal.OpenSQLite(ctx, c.Journal, journal.Options{
-		MaxBytes: int64(c.MaxBytes), MinFree: int64(c.MinFree),
-		Log: log, Observe: appendHistogram(reg).Observe,
-	})
-	if err != nil {
-		return nil, err
-	}
-	undo = append(undo, j.Close)
-	reg.MustRegister(admin.NewJournalCollector(j, time.Now, log))
-
-	indices := &mappings.Indices{Client: client, Prefix: c.IndexPrefix, Set: set, Log: log}
-	x, err := indexer.New(c.indexerConfig(), j, set, indices, client, reg, log)
-	if err != nil {
-		return nil, err
-	}
-	last := new(admin.Deliveries)
-	receiverConfig.Observe = noteIn(last)
-	door, err := receiver.New(receiverConfig, j, time.Now, reg, log)
-	if err != nil {
-		return nil, err
-	}
+	j, x := w.journal, w.indexer
 	s := &service{log: log, journal: j, indexer: x, history: admin.NewHistory(j, time.Now, log)}
-	if s.deliveries, err = listen(ctx, "deliveries", c.Listen, door, log); err != nil {
+	if s.deliveries, err = listen(ctx, "deliveries", c.Listen, w.door, log); err != nil {
 		return nil, err
 	}
 	undo = append(undo, s.deliveries.close)
-	verifier, err := indexer.NewVerifier(indexer.DefaultVerifyConfig(), j, indices, client)
+	verifier, err := indexer.NewVerifier(indexer.DefaultVerifyConfig(), j, w.indices, w.client)
 	if err != nil {
 		return nil, err
 	}
 	administration := admin.New(admin.Parts{
 		Health:  admin.Health{CanAccept: j.Ready, ElasticsearchUp: x.ElasticsearchUp},
-		Metrics: reg, DeadLetters: j, Refusals: j, Door: door,
+		Metrics: w.registry, DeadLetters: j, Refusals: j, Door: w.door,
 		Rebuilder: rebuilder{x}, Verifier: verifies{verifier},
 		Status: admin.StatusParts{
-			Journal: j, Index: index{client, indices, set}, Waiting: waitingIn(x),
-			Deliveries: last, History: s.history, Now: time.Now, Started: time.Now(),
+			Journal: j, Index: index{w.client, w.indices, w.set}, Waiting: waitingIn(x),
+			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
 		},
-		MaxBody: receiverConfig.MaxBody, Log: log,
+		MaxBody: w.maxBody, Log: log,
 	})
 	if s.admin, err = listen(ctx, "administration", c.AdminListen, administration, log); err != nil {
 		return nil, err
@@ -140,16 +113,6 @@ func (s *service) Run(ctx context.Context) error {
 		err = errors.Join(context.Cause(working), err)
 	}
 	return err
-}
-
-func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {
-	h := prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name:    "riskdex_journal_append_seconds",
-		Help:    "Time to make a delivery durable.",
-		Buckets: []float64{.0005, .001, .002, .004, .008, .016, .032, .064, .125, .25, .5, 1, 5, 30},
-	})
-	reg.MustRegister(h)
-	return h
 }
 
 // redacted hides a password in a URL.

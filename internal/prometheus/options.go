@@ -41,6 +41,17 @@ type Options struct {
 	// Interval is how often the target is scraped and the rules are evaluated;
 	// 0 leaves that to Config and Rules.
 	Interval time.Duration
+
+	// NativeHistograms has the server ask for protobuf and take native histograms,
+	// which it may still call an experiment. It then drops their classic buckets.
+	NativeHistograms bool
 }
 
 func (o Options) firstPort() int { return cmp.Or(o.Port, DefaultPort) }
+
+func (o Options) flags() []string {
+	if o.NativeHistograms {
+		return []string{"--enable-feature=native-histograms"}
+	}
+	return nil
+}

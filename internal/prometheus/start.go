@@ -54,7 +54,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 			continue
 		}
 		s := &Server{home: home, port: port, target: o.Target}
-		err := s.start(ctx, program)
+		err := s.start(ctx, program, o.flags()...)
 		if errors.Is(err, errPortLost) {
 			continue
 		}
@@ -66,18 +66,18 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return nil, fmt.Errorf("start Prometheus: none of the ports %d to %d is free", first, first+portsTried-1)
 }
 
-func (s *Server) start(ctx context.Context, program string) error {
+func (s *Server) start(ctx context.Context, program string, flags ...string) error {
 	log, err := os.Create(s.Log())
 	if err != nil {
 		return fmt.Errorf("make its log: %w", err)
 	}
 	defer log.Close() // the child has its own descriptor
-	cmd := exec.Command(program,
+	cmd := exec.Command(program, append(flags,
 		"--config.file="+configFile(s.home),
 		"--storage.tsdb.path="+filepath.Join(s.home, "data"),
 		"--storage.tsdb.retention.time="+retention,
 		"--web.listen-address="+address(s.port),
-	)
+	)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.home, log, log
 	if s.process, err = child.Start(cmd); err != nil {
 		return err

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+type metricsCommand struct {
+	JSON     bool `name:"json" xor:"form" help:"Print one JSON object a metric, with the values that its labels may have."`
+	Markdown bool `name:"markdown" xor:"form" help:"Print docs/metrics.md."`
+}
+
+// Run prints the metrics that riskdex serve exposes. It asks no riskdex: they are
+// read from the parts that serve is made of.
+func (c *metricsCommand) Run(io streams) error {
+	all, err := metricsOfServe()
+	switch {
+	case err != nil:
+		return fmt.Errorf("list the metrics: %w", err)
+	case c.JSON:
+		lines := json.NewEncoder(io.out)
+		lines.SetEscapeHTML(false)
+		for _, m := range all {
+			if err := lines.Encode(m); err != nil {
+				return fmt.Errorf("print a metric: %w", err)
+			}
+		}
+		return nil
+	case c.Markdown:
+		fmt.Fprint(io.out, metricsMarkdown(all))
+		return nil
+	}
+	table := newTable("METRIC", "TYPE", "LABELS", "MEANING")
+	for _, m := range all {
+		table.add(m.Name, m.Type, strings.Join(m.labelNames(), ", "), m.Help)
+	}
+	table.print(io.out)
+	return nil
+}
+
+// metricsOfServe returns the metrics of a serve that the environment and the
+// defaults set up, without opening its journal.
+func metricsOfServe() ([]metric, error) {
+	serve := new(serveCommand)
+	if err := kong.ApplyDefaults(serve); err != nil {
+		return nil, err
+	}
+	w, err := newWorks(serve, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	families, err := w.registry.Gather()
+	if err != nil {
+		return nil, err
+	}
+	return describe(families), nil
+}
+
+// blankJournal has nothing, and can only tell that. Nothing else is asked of it
+// while metrics are described.
+type blankJournal struct{ journal.Journal }
+
+// Stats returns sums of nothing.
+func (blankJournal) Stats(context.Context) (report.Stats, error) { return report.Stats{}, nil }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+)
+
+// listed runs riskdex metrics.
+func listed(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if status := run(t.Context(), append([]string{"metrics"}, args...), streams{&out, &errs}); status != exitDone || errs.Len() > 0 {
+		t.Fatalf("metrics %v: exit status %d, %s", args, status, errs.String())
+	}
+	return out.String()
+}
+
+func listedMetrics(t *testing.T) []metric {
+	t.Helper()
+	var all []metric
+	for line := range strings.Lines(listed(t, "--json")) {
+		var m metric
+		must(t, json.Unmarshal([]byte(line), &m))
+		all = append(all, m)
+	}
+	return all
+}
+
+func TestMetricsCommand(t *testing.T) {
+	all := listedMetrics(t)
+	if len(all) < 20 {
+		t.Fatalf("%d metrics", len(all))
+	}
+	table := listed(t)
+	for _, m := range all {
+		if !strings.HasSuffix(m.Help, ".") || m.Series == 0 {
+			t.Errorf("%s means %q, and has %d series", m.Name, m.Help, m.Series)
+		}
+		row := regexp.MustCompile(`(?m)^` + m.Name + ` +` + m.Type + ` +` + strings.Join(m.labelNames(), ", ") + ` +` + regexp.QuoteMeta(m.Help) + `$`)
+		if !row.MatchString(table) {
+			t.Errorf("the table has no row for %s", m.Name)
+		}
+	}
+	i := slices.IndexFunc(all, func(m metric) bool { return m.Name == "riskdex_deliveries_total" })
+	if i < 0 || all[i].Type != "counter" || !slices.Equal(all[i].labelNames(), []string{"code", "kind", "method"}) || !slices.Contains(all[i].Labels[0].Values, "503") {
+		t.Errorf("riskdex_deliveries_total is not described rightly: %+v", all)
+	}
+}
+
+// TestMetricsCommandTouchesNothing runs it where its addresses are taken and its
+// journal's folder cannot be made.
+func TestMetricsCommandTouchesNothing(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	t.Setenv("RISKDEX_LISTEN", l.Addr().String())
+	t.Setenv("RISKDEX_ADMIN_LISTEN", l.Addr().String())
+	t.Setenv("ELASTICSEARCH_URL", "http://"+l.Addr().String())
+	t.Setenv("RISKDEX_JOURNAL", filepath.Join(file, "riskdex.db"))
+	listed(t)
+	own, err := net.Dial("tcp", l.Addr().String())
+	must(t, err)
+	defer own.Close()
+	first, err := l.Accept()
+	must(t, err)
+	defer first.Close()
+	if first.RemoteAddr().String() != own.LocalAddr().String() {
+		t.Error("it has asked for something")
+	}
+}
+
+func TestDocumentedMetricsAreThoseOfTheProgram(t *testing.T) {
+	text, err := os.ReadFile("../../docs/metrics.md")
+	must(t, err)
+	if want := listed(t, "--markdown"); string(text) != want {
+		t.Error("docs/metrics.md is not what the program has: make metrics")
+	}
+	var names []string
+	for _, m := range listedMetrics(t) {
+		names = append(names, m.Name)
+	}
+	for _, name := range regexp.MustCompile("`(riskdex_[a-z_]+)`").FindAllStringSubmatch(readme(t), -1) {
+		if !slices.Contains(names, name[1]) {
+			t.Errorf("README.md has %s, which riskdex does not expose", name[1])
+		}
+	}
+}
+
+// notNative returns the histograms that lack native buckets, or classic ones.
+func notNative(families []*dto.MetricFamily) (names []string) {
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if h := m.GetHistogram(); h != nil && (h.Schema == nil || len(h.GetBucket()) == 0) {
+				names = append(names, f.GetName())
+				break
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+)
+
+// metric is one of riskdex's own metrics, as /metrics exposes it.
+type metric struct {
+	Name   string  `json:"name"`
+	Type   string  `json:"type"` // counter, gauge or histogram
+	Labels []label `json:"labels"`
+	Help   string  `json:"help"`
+	Series int     `json:"series"` // label combinations
+}
+
+// label has the values that occur, in order.
+type label struct {
+	Name   string   `json:"name"`
+	Values []string `json:"values"`
+}
+
+// describe describes riskdex's own metrics among families, in their order.
+// Because each label value is there from the start, none is missed.
+func describe(families []*dto.MetricFamily) []metric {
+	var all []metric
+	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), "riskdex_") {
+			continue
+		}
+		m := metric{Name: f.GetName(), Type: strings.ToLower(f.GetType().String()), Labels: []label{}, Help: f.GetHelp(), Series: len(f.GetMetric())}
+		for _, series := range f.GetMetric() {
+			for _, pair := range series.GetLabel() {
+				m.note(pair.GetName(), pair.GetValue())
+			}
+		}
+		for i := range m.Labels {
+			slices.Sort(m.Labels[i].Values)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func (m *metric) note(name, value string) {
+	i := slices.IndexFunc(m.Labels, func(l label) bool { return l.Name == name })
+	if i < 0 {
+		i = len(m.Labels)
+		m.Labels = append(m.Labels, label{Name: name})
+	}
+	if l := &m.Labels[i]; !slices.Contains(l.Values, value) {
+		l.Values = append(l.Values, value)
+	}
+}
+
+func (m *metric) labelNames() []string {
+	var names []string
+	for _, l := range m.Labels {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// metricsMarkdown writes docs/metrics.md.
+func metricsMarkdown(all []metric) string {
+	var b strings.Builder
+	b.WriteString("# The metrics of riskdex\n\n" +
+		"<!-- Written by `make metrics` from the program; a test fails while the two differ. -->\n\n" +
+		"`/metrics` of the admin listener has these, in the text formats and as protobuf, whichever the scraper asks for. `riskdex metrics` prints the table too. " +
+		"Every series is there from the start, at 0. Those of the Go runtime (`go_…`) and of the process (`process_…`) come besides, as Prometheus' client for Go describes them.\n\n" +
+		"| metric | type | labels | what |\n| --- | --- | --- | --- |\n")
+	series := 0
+	for _, m := range all {
+		series += m.Series
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, strings.Join(m.labelNames(), ", "), strings.ReplaceAll(m.Help, "|", `\|`))
+	}
+	fmt.Fprintf(&b, "\nThese are %d label combinations; a histogram has several series for each.\n\n"+
+		"Histograms have native buckets as well. A Prometheus that is told to take those drops the classic ones (`…_bucket`), which the dashboard and the alerts ask for. "+
+		"To have both, set `always_scrape_classic_histograms` in the job (`scrape_classic_histograms` before Prometheus 3.0; earlier than 2.45 there is no such choice).\n\n"+
+		"## Values of labels\n\n| label | values | in |\n| --- | --- | --- |\n", series)
+	for _, row := range labelRows(all) {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.name, quoted(row.values), quoted(row.metrics))
+	}
+	return b.String()
+}
+
+// labelRow is a label with the metrics in which it has the same values.
+type labelRow struct {
+	name            string
+	values, metrics []string
+}
+
+func labelRows(all []metric) []labelRow {
+	var rows []labelRow
+	for _, m := range all {
+		for _, l := range m.Labels {
+			i := slices.IndexFunc(rows, func(r labelRow) bool { return r.name == l.Name && slices.Equal(r.values, l.Values) })
+			if i < 0 {
+				i = len(rows)
+				rows = append(rows, labelRow{name: l.Name, values: l.Values})
+			}
+			rows[i].metrics = append(rows[i].metrics, m.Name)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b labelRow) int { return strings.Compare(a.name, b.name) })
+	return rows
+}
+
+func quoted(words []string) string {
+	var out []string
+	for _, w := range words {
+		out = append(out, "`"+w+"`")
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"go.yaml.in/yaml/v3"
+
+	"riskdex/internal/prometheus"
+)
+
+// watched is a riskdex with a way to Elasticsearch that can be cut, and with real
+// Prometheus servers that scrape it.
+type watched struct {
+	*process
+	cut, cutBulks  atomic.Bool
+	server, native *prometheus.Server // native takes native histograms
+	open           map[string]string  // queries that have found nothing yet, and what they are for
+}
+
+// watch starts everything, and returns when both servers have scraped once: what
+// happens from now on is an increase to them.
+func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
+	t.Helper()
+	if _, err := exec.LookPath("prometheus"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(prometheus.ErrMissing)
+		}
+		t.Skip(prometheus.ErrMissing)
+	}
+	w := &watched{open: map[string]string{}}
+	target, err := url.Parse(elasticsearch)
+	must(t, err)
+	way := httputil.NewSingleHostReverseProxy(target)
+	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.cut.Load() || w.cutBulks.Load() && strings.HasSuffix(r.URL.Path, "/_bulk") {
+			panic(http.ErrAbortHandler)
+		}
+		way.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(proxy.Close)
+	w.process = newProcess(t, proxy.URL, extra...)
+	w.start()
+	o := prometheus.Options{
+		Home: t.TempDir(), Config: "../../dashboards/prometheus.yml", Rules: hastyRules(t),
+		Target: w.admin, Port: freePort(t), Interval: 500 * time.Millisecond,
+	}
+	w.server = startPrometheus(t, o)
+	o.Home, o.Port, o.NativeHistograms = t.TempDir(), freePort(t), true
+	w.native = startPrometheus(t, o)
+	for _, s := range []*prometheus.Server{w.server, w.native} {
+		eventually(t, "Prometheus has scraped riskdex", func() bool { return s.Scraped(t.Context()) == nil })
+	}
+	return w
+}
+
+func startPrometheus(t *testing.T, o prometheus.Options) *prometheus.Server {
+	t.Helper()
+	s, err := prometheus.Start(t.Context(), o)
+	must(t, err)
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	u, err := url.Parse("http://" + freeAddress(t))
+	must(t, err)
+	port, err := strconv.Atoi(u.Port())
+	must(t, err)
+	return port
+}
+
+// haste is by how much sooner the alerts fire here than they do in earnest.
+const haste = 60
+
+// hastyRules returns a copy of the rules in which every alert waits for less, with
+// the same expressions.
+func hastyRules(t *testing.T) (path string) {
+	t.Helper()
+	text, err := os.ReadFile("../../dashboards/rules.yml")
+	must(t, err)
+	var file struct {
+		Groups []struct {
+			Name  string           `yaml:"name"`
+			Rules []map[string]any `yaml:"rules"`
+		} `yaml:"groups"`
+	}
+	strict := yaml.NewDecoder(bytes.NewReader(text))
+	strict.KnownFields(true) // nothing of the file may be lost on the way
+	must(t, strict.Decode(&file))
+	shortened := 0
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			if wait, ok := r["for"].(string); ok {
+				d, err := model.ParseDuration(wait)
+				must(t, err)
+				r["for"] = (d / haste).String()
+				shortened++
+			}
+		}
+	}
+	if shortened == 0 {
+		t.Fatal("no alert of the rules waits")
+	}
+	out, err := yaml.Marshal(file)
+	must(t, err)
+	path = filepath.Join(t.TempDir(), "rules.yml")
+	must(t, os.WriteFile(path, out, 0o600))
+	return path
+}
+
+// values returns the values that a query finds now; what is no number is none.
+func values(t *testing.T, s *prometheus.Server, query string) []float64 {
+	t.Helper()
+	var data struct {
+		Result []struct{ Value [2]any }
+	}
+	if err := s.Ask(t.Context(), "/api/v1/query", url.Values{"query": {query}}, &data); err != nil {
+		t.Fatalf("%v; the query is %s", err, query)
+	}
+	var found []float64
+	for _, sample := range data.Result {
+		v, err := strconv.ParseFloat(fmt.Sprint(sample.Value[1]), 64)
+		must(t, err)
+		if !math.IsNaN(v) {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// until waits like eventually, and lets the queries that are open look for data
+// meanwhile: some have it only for a moment.
+func (w *watched) until(what string, ok func() bool) {
+	w.t.Helper()
+	eventually(w.t, what, func() bool {
+		for query := range w.open {
+			if len(values(w.t, w.server, query)) > 0 {
+				delete(w.open, query)
+			}
+		}
+		return ok()
+	})
+}
+
+// fires waits until an alert is raised, has the trouble mended, and waits until it
+// is cleared.
+func (w *watched) fires(alert string, mend func()) {
+	w.t.Helper()
+	firing := fmt.Sprintf(`ALERTS{alertname=%q, alertstate="firing"}`, alert)
+	w.until(alert+" fires", func() bool { return len(values(w.t, w.server, firing)) > 0 })
+	mend()
+	w.until(alert+" is cleared", func() bool { return len(values(w.t, w.server, firing)) == 0 })
+}

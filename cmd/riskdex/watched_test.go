@@ -1,0 +1,222 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"go.yaml.in/yaml/v3"
+
+	"riskdex/dashboards"
+	"riskdex/internal/elastic/elastictest"
+)
+
+// TestPrometheusSeesRiskdexWork brings a riskdex into trouble and out of it before
+// the eyes of real Prometheus servers. Every alert that is tried is raised and
+// cleared, and every query of the dashboard and every recording rule finds data.
+func TestPrometheusSeesRiskdexWork(t *testing.T) {
+	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "1GiB")
+	exposed := w.families()
+	if names := notNative(exposed); len(names) > 0 {
+		t.Fatalf("histograms that are not made with internal/histogram: %v", names)
+	}
+	w.openQueries(exposed)
+	defer func() {
+		for query, title := range w.open {
+			t.Errorf("%s: nothing is found by %s", title, query)
+		}
+	}()
+	w.fill(200)
+	w.traffic()
+	if n, err := w.server.Rules(t.Context()); n == 0 || err != nil {
+		t.Errorf("%d rules, %v", n, err)
+	}
+
+	w.fires("RiskdexDeadLettersGrowing", func() { w.expect(exitDone, "", words("dead drop --all --yes")) })
+
+	w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
+	w.send("PUT", "/cities/1", `{"title":"waits"}`)
+	w.fires("RiskdexIndexHeld", func() {
+		w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
+	})
+
+	w.cut.Store(true)
+	w.send("PUT", "/cities/1", `{"title":"waits again"}`)
+	w.fires("RiskdexElasticsearchAway", func() { w.cut.Store(false) })
+	w.drained()
+	w.nativeIsTaken()
+
+	if status := w.terminate(); status != exitDone {
+		t.Errorf("stopped with %d", status)
+	}
+	w.fires("RiskdexDown", w.start)
+
+	// A rebuild stands still for long enough to be seen.
+	w.cutBulks.Store(true)
+	w.expect(exitDone, "", words("rebuild cities --detach"), "started")
+	w.until("the rebuild is seen", func() bool { return len(values(t, w.server, "riskdex_documents_resending > 0")) > 0 })
+	w.cutBulks.Store(false)
+
+	w.until("every query has found data", func() bool {
+		w.traffic()
+		return len(w.open) == 0
+	})
+	const unaccounted = "job_instance_kind:riskdex_changes_unaccounted:diff"
+	if wrong := values(t, w.server, fmt.Sprintf("max_over_time(%s[1h]) != 0 or min_over_time(%[1]s[1h]) != 0", unaccounted)); len(wrong) > 0 {
+		t.Errorf("at some time the books did not agree: %v", wrong)
+	}
+	w.isAsListed()
+}
+
+// absent are the metrics that this riskdex may lack, and why.
+func absent() map[string]string {
+	const probe = "the probe does not run here"
+	return map[string]string{"riskdex_searchable_seconds": probe, "riskdex_probe_unsearchable_seconds": probe}
+}
+
+// openQueries notes what has to find data: every query of the dashboard and every
+// recording rule, but those of metrics that are absent for a reason.
+func (w *watched) openQueries(exposed []*dto.MetricFamily) {
+	w.t.Helper()
+	for _, q := range dashboards.Queries(dashboards.Values{Window: "20s"}) {
+		w.open[q.Expr] = fmt.Sprintf("panel %d %q", q.Panel, q.Title)
+	}
+	text, err := os.ReadFile("../../dashboards/rules.yml")
+	must(w.t, err)
+	var file struct {
+		Groups []struct{ Rules []struct{ Record string } }
+	}
+	must(w.t, yaml.Unmarshal(text, &file))
+	for _, g := range file.Groups {
+		for _, r := range g.Rules {
+			if r.Record != "" {
+				w.open[r.Record] = "recording rule"
+			}
+		}
+	}
+	has := map[string]bool{}
+	for _, f := range exposed {
+		has[f.GetName()] = true
+	}
+	own := regexp.MustCompile(`(?:^|[^:\w])(riskdex_\w+)`)
+	part := regexp.MustCompile(`_(bucket|sum|count)$`)
+	for query, title := range w.open {
+		for _, m := range own.FindAllStringSubmatch(query, -1) {
+			if name := m[1]; !has[name] && !has[part.ReplaceAllString(name, "")] {
+				why, known := absent()[part.ReplaceAllString(name, "")]
+				if !known {
+					w.t.Errorf("%s: riskdex does not expose %s", title, name)
+				}
+				w.t.Logf("%s is not asked: %s", title, why)
+				delete(w.open, query)
+			}
+		}
+	}
+}
+
+// traffic makes a delivery of every sort, good and bad.
+func (w *watched) traffic() {
+	w.t.Helper()
+	for _, d := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"POST", "/cities", `[{"id":1,"code":"SYD","title":"Sydney"},{"id":2,"title":true}]`, http.StatusAccepted},
+		{"PUT", "/cities/1", `{"title":"Sydney, corrected"}`, http.StatusAccepted},
+		{"PUT", "/advisories/3", `{"title":"Harbour closed"}`, http.StatusAccepted},
+		{"DELETE", "/advisories/3", "", http.StatusAccepted},
+		{"PUT", "/special-reports/4", `{"title":"Elections"}`, http.StatusAccepted},
+		{"PUT", "/special-reports/5", `{"title":"refused","risk_label":"high"}`, http.StatusAccepted}, // a dead letter, see narrowMappings
+		{"PUT", "/cities/6", `{"title":`, http.StatusBadRequest},
+		{"POST", "/advisories", `{"title":"without an id"}`, http.StatusUnprocessableEntity},
+		{"POST", "/countries", `{"id":7}`, http.StatusNotFound},
+	} {
+		if status := w.send(d.method, d.path, d.body); status != d.status {
+			w.t.Fatalf("%s %s: %d, want %d", d.method, d.path, status, d.status)
+		}
+	}
+}
+
+// families asks /metrics for protobuf, which has native histograms.
+func (w *watched) families() (all []*dto.MetricFamily) {
+	w.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, "http://"+w.admin+"/metrics", nil)
+	must(w.t, err)
+	req.Header.Set("Accept", string(expfmt.NewFormat(expfmt.TypeProtoDelim)))
+	res, err := http.DefaultClient.Do(req)
+	must(w.t, err)
+	defer res.Body.Close()
+	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if err != nil || kind != "application/vnd.google.protobuf" {
+		w.t.Fatalf("asked for protobuf, /metrics answers with %q", res.Header.Get("Content-Type"))
+	}
+	decoder := expfmt.NewDecoder(res.Body, expfmt.ResponseFormat(res.Header))
+	for {
+		f := new(dto.MetricFamily)
+		err := decoder.Decode(f)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		must(w.t, err)
+		all = append(all, f)
+	}
+}
+
+// nativeIsTaken checks that the Prometheus that takes native histograms has every
+// one, with all that was observed.
+func (w *watched) nativeIsTaken() {
+	w.t.Helper()
+	asked := 0
+	for _, f := range w.families() {
+		if f.GetType() != dto.MetricType_HISTOGRAM || !strings.HasPrefix(f.GetName(), "riskdex_") {
+			continue
+		}
+		asked++
+		eventually(w.t, f.GetName()+" is taken as a native histogram", func() bool {
+			want := sum(w.metrics(), f.GetName()+"_count")
+			got := values(w.t, w.native, fmt.Sprintf("sum(histogram_count(%s))", f.GetName()))
+			return len(got) == 1 && got[0] == want && want > 0
+		})
+	}
+	if asked < 4 {
+		w.t.Errorf("only %d histograms are exposed", asked)
+	}
+}
+
+// isAsListed checks that riskdex metrics says what this riskdex exposes.
+func (w *watched) isAsListed() {
+	w.t.Helper()
+	exposed := describe(w.families())
+	for _, m := range exposed {
+		for _, l := range m.Labels {
+			if l.Name == "index" {
+				for i := range l.Values {
+					l.Values[i] = strings.TrimPrefix(l.Values[i], w.prefix)
+				}
+			}
+		}
+	}
+	listed := listedMetrics(w.t)
+	for _, m := range exposed {
+		i := slices.IndexFunc(listed, func(other metric) bool { return other.Name == m.Name })
+		switch {
+		case i < 0:
+			w.t.Errorf("riskdex metrics does not list %s: register it in newWorks", m.Name)
+		case !reflect.DeepEqual(m, listed[i]):
+			w.t.Errorf("riskdex metrics lists\n%+v, /metrics has\n%+v", listed[i], m)
+		}
+	}
+	if len(exposed) < len(listed) {
+		w.t.Errorf("of %d metrics that are listed, %d are exposed", len(listed), len(exposed))
+	}
+}

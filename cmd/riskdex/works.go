@@ -1,0 +1,75 @@
+package main
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"riskdex/admin"
+	"riskdex/indexer"
+	"riskdex/internal/histogram"
+	"riskdex/journal"
+	"riskdex/mappings"
+	"riskdex/receiver"
+)
+
+// works are the parts of a riskdex that take deliveries and make documents of
+// them, and all that is measured of it. To make them listens nowhere, asks nobody
+// and starts nothing, so that the metrics can be told without serving.
+type works struct {
+	registry *prometheus.Registry
+	journal  journal.Journal
+	set      *mappings.Set
+	client   *elasticsearch.Client
+	indices  *mappings.Indices
+	indexer  *indexer.Indexer
+	door     *receiver.Receiver
+	last     *admin.Deliveries
+	maxBody  int64
+}
+
+// openJournal opens a journal that tells observe how many seconds each append
+// takes. Whoever gives it closes the journal, also when newWorks fails after it.
+type openJournal func(observe func(seconds float64)) (journal.Journal, error)
+
+// newWorks makes the parts from the settings. Every metric that riskdex has is
+// registered by the time it returns.
+func newWorks(c *serveCommand, open openJournal, log *slog.Logger) (*works, error) {
+	w := &works{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
+	var err error
+	if w.set, err = loadMappings(c.Mappings); err != nil {
+		return nil, err
+	}
+	cfg, err := c.config()
+	if err != nil {
+		return nil, err
+	}
+	w.maxBody = cfg.MaxBody
+	if w.client, err = indexer.NewClient(c.ElasticsearchURL); err != nil {
+		return nil, err
+	}
+	w.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	if w.journal, err = open(appendHistogram(w.registry).Observe); err != nil {
+		return nil, err
+	}
+	w.registry.MustRegister(admin.NewJournalCollector(w.journal, time.Now, log))
+	w.indices = &mappings.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Log: log}
+	if w.indexer, err = indexer.New(c.indexerConfig(), w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
+		return nil, err
+	}
+	cfg.Observe = noteIn(w.last)
+	if w.door, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {
+	h := prometheus.NewHistogram(histogram.Seconds("riskdex_journal_append_seconds",
+		"Time to make a delivery durable.", 500*time.Microsecond, 30*time.Second))
+	reg.MustRegister(h)
+	return h
+}

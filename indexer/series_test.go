@@ -1,0 +1,132 @@
+package indexer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	listener "riskdex/admin"
+	"riskdex/indexer"
+	"riskdex/internal/metricstest"
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// scraped returns what /metrics says of the journal and of the indexer.
+func (r *rig) scraped() metricstest.Samples {
+	r.t.Helper()
+	books := prometheus.NewRegistry()
+	books.MustRegister(listener.NewJournalCollector(r.journal, time.Now, slog.New(slog.DiscardHandler)))
+	answer := httptest.NewRecorder()
+	listener.New(listener.Parts{Metrics: prometheus.Gatherers{r.reg, books}}).
+		ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	all, err := metricstest.Read(answer.Body)
+	must(r.t, err)
+	return all
+}
+
+// balky is a journal that gives nothing out while it is told so.
+type balky struct {
+	*journal.SQLite
+	refuses atomic.Bool
+}
+
+func (b *balky) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error) {
+	if b.refuses.Load() {
+		return nil, errors.New("a test has it refuse")
+	}
+	return b.SQLite.Claim(ctx, kind, maxChanges, maxBytes)
+}
+
+// TestEveryFailureIsCountedWhereItWasAtZero has Elasticsearch and the journal fail
+// in every way that the metrics have a reason for. That no series is born by it,
+// and that the sums agree, is checked when the rig stops.
+func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
+	// refusals is an answer that refuses every change of a bulk by itself.
+	refusals := func(status int, errorType, detail string) fault {
+		return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+			body, err := io.ReadAll(req.Body)
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+			var items []string
+			for i := 0; i < len(lines); i += 2 { // what to do, and the document
+				_, id, _ := strings.Cut(lines[i], `"_id":"`)
+				id, _, _ = strings.Cut(id, `"`)
+				items = append(items, fmt.Sprintf(`{"index":{"_index":"x","_id":%q,"status":%d,"error":{"type":%q,"reason":%q}}}`, id, status, errorType, detail))
+			}
+			w.Header().Set("X-Elastic-Product", "Elasticsearch")
+			answerWith(http.StatusOK, `{"took":1,"errors":true,"items":[`+strings.Join(items, ",")+`]}`)(w, req, next)
+		}
+	}
+	whole := func(status int) fault { return answerWith(status, `{}`) }
+	ways := map[string]fault{
+		"unreachable":      func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
+		"overloaded":       whole(http.StatusTooManyRequests),
+		"unavailable":      whole(http.StatusServiceUnavailable),
+		"unauthorized":     whole(http.StatusUnauthorized),
+		"request_refused":  whole(http.StatusMethodNotAllowed),
+		"index_blocked":    refusals(http.StatusForbidden, "cluster_block_exception", "blocked"),
+		"index_missing":    refusals(http.StatusNotFound, "index_not_found_exception", "no such index"),
+		"index_closed":     refusals(http.StatusBadRequest, "index_closed_exception", "closed"),
+		"no_write_index":   refusals(http.StatusBadRequest, "illegal_argument_exception", "no write index is defined for alias [x]"),
+		"field_limit":      refusals(http.StatusBadRequest, "illegal_argument_exception", "Limit of total fields [1000] has been exceeded"),
+		"unknown":          refusals(http.StatusTeapot, "teapot_exception", "short and stout"),
+		"document_refused": refusals(http.StatusBadRequest, "document_parsing_exception", "no"),
+		"too_large":        whole(http.StatusRequestEntityTooLarge),
+		"journal":          nil,
+	}
+	j := &balky{}
+	r := assembleOf(t, quick(), parts{journal: func(real *journal.SQLite) indexer.Journal {
+		j.SQLite = real
+		return j
+	}})
+	r.run()
+	r.drained()
+	for reason, way := range ways {
+		count := func() float64 {
+			n, there := r.scraped().Sum("riskdex_failures_total", `kind="cities"`, fmt.Sprintf("reason=%q", reason))
+			if !there {
+				t.Fatalf("nothing counts failures with the reason %s", reason)
+			}
+			return n
+		}
+		before := count()
+		j.refuses.Store(way == nil)
+		if way != nil {
+			r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				if isBulk(req) {
+					way(w, req, next)
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+		}
+		// A value that fits no field comes with each.
+		r.append(index(report.Cities, reason, `{"title":true,"risk_level":9}`))
+		r.eventually(reason+" is counted", func() bool { return count() > before })
+		j.refuses.Store(false)
+		r.heal()
+		r.drained()
+	}
+	all := r.scraped()
+	for series := range all {
+		if strings.HasPrefix(series, `riskdex_failures_total{kind="cities"`) && all[series] == 0 {
+			t.Errorf("this test has nothing fail for %s", series)
+		}
+	}
+	if n, _ := all.Sum("riskdex_fields_left_out_total", `kind="cities"`, `field="title"`); n == 0 {
+		t.Error("no title was left out")
+	}
+}

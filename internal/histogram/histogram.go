@@ -1,0 +1,57 @@
+// Package histogram is how riskdex measures. Every histogram that it exposes is
+// made with these options, so that all of them have native buckets beside the
+// classic ones; a test of cmd/riskdex finds one that has not.
+package histogram
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Native buckets grow by a tenth at most, which is how exact a quantile is. There
+// are eight between a value and its double, so this many reach from a millisecond
+// to a quarter of an hour. Where more are needed they become coarser, and fine
+// again after the reset at the earliest: to Prometheus a reset is a restart.
+const (
+	nativeFactor = 1.1
+	nativeMost   = 160
+	nativeReset  = time.Hour
+)
+
+// Seconds returns the options of a histogram of times. Its classic buckets are
+// those of a common ladder that are not below from nor above to: a bound
+// that two histograms have in common lets them be compared.
+func Seconds(name, help string, from, to time.Duration) prometheus.HistogramOpts {
+	ladder := [...]float64{
+		.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30,
+		60, 5 * 60, 15 * 60, 3600, 6 * 3600, 24 * 3600,
+	}
+	var buckets []float64
+	for _, bound := range ladder {
+		if from.Seconds() <= bound && bound <= to.Seconds() {
+			buckets = append(buckets, bound)
+		}
+	}
+	return options(name, help, buckets)
+}
+
+// Counts returns the options of a histogram of how many. Its classic buckets
+// double from 1 until one holds most.
+func Counts(name, help string, most int) prometheus.HistogramOpts {
+	buckets := []float64{1}
+	for last := 1.0; last < float64(most); {
+		last *= 2
+		buckets = append(buckets, last)
+	}
+	return options(name, help, buckets)
+}
+
+func options(name, help string, buckets []float64) prometheus.HistogramOpts {
+	return prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: buckets,
+		NativeHistogramBucketFactor:     nativeFactor,
+		NativeHistogramMaxBucketNumber:  nativeMost,
+		NativeHistogramMinResetDuration: nativeReset,
+	}
+}

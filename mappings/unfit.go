@@ -1,0 +1,31 @@
+package mappings
+
+import "riskdex/report"
+
+// Unfit returns the fields that AppendDocument may name as left empty for a
+// record of kind, in the order of the document: those that the mapping file has
+// a place for, and `text`.
+func (s *Set) Unfit(kind report.Kind) []string {
+	m := s.kinds[kind]
+	if m == nil {
+		return nil
+	}
+	from := &m.Fields
+	var fields []string
+	for _, f := range []struct {
+		name   string
+		places int
+	}{
+		{"code", len(from.Code)}, {"title", len(from.Title)}, {"names", len(from.Names)}, {"country", len(from.Country)},
+		{"risk_level", len(from.RiskLevel)}, {"risk_label", len(from.RiskLabel)}, {"airports", len(from.Airports)},
+		{"places", len(m.Places.Each)}, {"location", len(from.Location)}, {"summary", len(from.Summary)},
+		{"starts_at", len(from.StartsAt)}, {"ends_at", len(from.EndsAt)},
+		{"published_at", len(from.PublishedAt)}, {"updated_at", len(from.UpdatedAt)},
+		{"text", 1},
+	} {
+		if f.places > 0 {
+			fields = append(fields, f.name)
+		}
+	}
+	return fields
+}
