@@ -70,20 +70,7 @@ func readmeMetrics(t *testing.T) map[string][]string {
 	if len(out) < 15 {
 		t.Fatalf("the table of metrics in README.md cannot be read: %v", out)
 	}
-	for name, labels := range comingMetrics() {
-		if _, is := out[name]; !is {
-			out[name] = labels
-		}
-	}
 	return out
-}
-
-// comingMetrics are agreed on and not in README.md yet.
-func comingMetrics() map[string][]string {
-	return map[string][]string{
-		"riskdex_searchable_seconds":         nil,
-		"riskdex_probe_unsearchable_seconds": nil,
-	}
 }
 
 func everyQuery(t *testing.T) []located {

@@ -23,7 +23,7 @@ type metrics struct {
 	isUp          *atomic.Bool
 }
 
-func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
+func newMetrics(reg prometheus.Registerer, indices Indices, kinds []report.Kind) *metrics {
 	isUp := new(atomic.Bool)
 	m := &metrics{
 		isUp: isUp,
@@ -77,7 +77,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices) *metrics {
 		}),
 	}
 	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.retries, m.failures, m.held, m.leftOut, m.rebuilding, m.rebuilds, m.up)
-	for _, kind := range report.Kinds() {
+	for _, kind := range kinds {
 		m.settleSeconds.WithLabelValues(string(kind))
 		m.bulkSeconds.WithLabelValues(string(kind))
 		m.bulkDocuments.WithLabelValues(string(kind))

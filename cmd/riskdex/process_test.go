@@ -148,11 +148,23 @@ func (p *process) metrics() map[string]float64 {
 	return all
 }
 
-// sum adds up the series of a metric.
+// sum adds up the series of a metric, but for the probe's: it is written at times
+// of its own.
 func sum(metrics map[string]float64, name string) float64 {
-	total := 0.0
+	total := -sumOfProbe(metrics, name)
 	for series, v := range metrics {
 		if series == name || strings.HasPrefix(series, name+"{") {
+			total += v
+		}
+	}
+	return total
+}
+
+// sumOfProbe adds up the series of a metric that are the probe's.
+func sumOfProbe(metrics map[string]float64, name string) float64 {
+	total := 0.0
+	for series, v := range metrics {
+		if strings.HasPrefix(series, name+"{") && strings.Contains(series, `kind="probe"`) {
 			total += v
 		}
 	}
@@ -176,6 +188,10 @@ func (p *process) conserved() {
 	accepted, settled := sum(m, "riskdex_changes_accepted_total"), sum(m, "riskdex_changes_settled_total")
 	if pending := sum(m, "riskdex_changes_pending"); accepted != settled+pending || accepted == 0 {
 		p.t.Errorf("%v accepted, but %v settled and %v pending", accepted, settled, pending)
+	}
+	accepted, settled = sumOfProbe(m, "riskdex_changes_accepted_total"), sumOfProbe(m, "riskdex_changes_settled_total")
+	if pending := sumOfProbe(m, "riskdex_changes_pending"); accepted != settled+pending {
+		p.t.Errorf("of the probe: %v accepted, but %v settled and %v pending", accepted, settled, pending)
 	}
 }
 
