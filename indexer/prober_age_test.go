@@ -34,7 +34,7 @@ func (j *full) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, e
 
 // bubble runs a test by a clock of its own, with the journal at path and the real
 // Elasticsearch, which is away until that time of the clock.
-func bubble(t *testing.T, path, url, prefix string, away time.Duration, test func(*rig)) {
+func bubble(t *testing.T, path, url, prefix string, away time.Duration, test func(*testing.T, *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		// A connection that is kept open would hold the bubble's clock.
 		transport := &absence{real: &http.Transport{DisableKeepAlives: true}, over: time.Now().Add(away)}
@@ -51,7 +51,7 @@ func bubble(t *testing.T, path, url, prefix string, away time.Duration, test fun
 		r.indexer, err = indexer.New(cfg, j, set, r.indices, client, r.reg, log)
 		must(t, err)
 		r.run()
-		test(r)
+		test(t, r)
 		r.stop()
 		must(t, j.Close())
 	})
@@ -70,7 +70,7 @@ func (p *probing) about(want time.Duration) {
 func TestAgeOfTheProbe(t *testing.T) {
 	url, prefix, path := elastictest.URL(t), elastictest.Prefix(t), filepath.Join(t.TempDir(), "riskdex.db")
 	var began time.Time
-	bubble(t, path, url, prefix, time.Hour, func(r *rig) {
+	bubble(t, path, url, prefix, time.Hour, func(t *testing.T, r *rig) {
 		began = time.Now()
 		p := r.probeInto(indexer.DefaultProbeConfig(), &full{r.journal, began.Add(4 * time.Minute)})
 		synctest.Wait()
@@ -88,7 +88,7 @@ func TestAgeOfTheProbe(t *testing.T) {
 		p.stop()
 	})
 	// A bubble's clock begins anew: time has passed as far as the test has it pass.
-	bubble(t, path, url, prefix, 20*time.Minute, func(r *rig) {
+	bubble(t, path, url, prefix, 20*time.Minute, func(t *testing.T, r *rig) {
 		time.Sleep(11 * time.Minute)
 		p := r.probe(indexer.DefaultProbeConfig())
 		time.Sleep(time.Minute)
@@ -112,7 +112,7 @@ func TestAgeOfTheProbe(t *testing.T) {
 // TestAgeOfTheProbeFromTheStart: also where nothing is known of an earlier one, it
 // counts until the first find.
 func TestAgeOfTheProbeFromTheStart(t *testing.T) {
-	bubble(t, filepath.Join(t.TempDir(), "riskdex.db"), elastictest.URL(t), elastictest.Prefix(t), time.Hour, func(r *rig) {
+	bubble(t, filepath.Join(t.TempDir(), "riskdex.db"), elastictest.URL(t), elastictest.Prefix(t), time.Hour, func(t *testing.T, r *rig) {
 		p := r.probeInto(indexer.DefaultProbeConfig(), &full{r.journal, time.Now().Add(24 * time.Hour)})
 		time.Sleep(5 * time.Minute)
 		p.about(5 * time.Minute)
