@@ -74,7 +74,7 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	for _, kind := range report.Kinds() {
+	for _, kind := range report.AllKinds() {
 		k := stats.Kinds[kind]
 		for _, op := range report.Ops() {
 			counter(c.accepted, k.Accepted[op], string(kind), string(op))

@@ -54,8 +54,9 @@ type panel struct {
 }
 
 // query is one line of PromQL. In it `@` stands for the chosen jobs and
-// instances, `@kind` for these and the chosen kinds, `@index` for these and the
-// indices of the chosen kinds.
+// instances, `@kind` for these and the chosen kinds of content, `@every` for these
+// and the chosen kinds with the probe among them, `@index` for these and the indices
+// of the chosen kinds.
 type query struct {
 	expr   string
 	legend string

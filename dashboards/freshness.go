@@ -17,7 +17,7 @@ func freshness() row {
 		},
 		{
 			id: 203, title: "Probe: accepted to found", shape: lines, unit: "s", width: 8,
-			description: "How long a probe document took from acceptance until a search found it. It goes the whole way that a delivery goes, so it includes the refresh of the index.",
+			description: "How long a probe document took from acceptance until a search found it. It goes the whole way that a delivery goes, so it includes the refresh of the index. That alone is up to a second, where it is as Elasticsearch has it by default.",
 			queries: []query{
 				{quantile("0.5", "riskdex_searchable_seconds", "@", ""), "half within"},
 				{quantile("0.95", "riskdex_searchable_seconds", "@", ""), "95 % within"},
@@ -25,8 +25,8 @@ func freshness() row {
 			limits: []limit{{30, notice}},
 		},
 		{
-			id: 204, title: "Newest probe waiting", shape: lines, unit: "s", width: 8,
-			description: "For how long the newest probe document has been waiting to be found. 0 when it was found.",
+			id: 204, title: "Age of the probe", shape: lines, unit: "s", width: 8,
+			description: "For how long the probe document has been waiting to be found, from the first try to write it. 0 when it was found.",
 			queries:     []query{{`max by (instance) (riskdex_probe_unsearchable_seconds{@})`, "{{instance}}"}},
 			limits:      []limit{{30, notice}, {120, bad}},
 			alerts:      []string{"RiskdexNotSearchable"},

@@ -29,7 +29,7 @@ func overview() row {
 		},
 		{
 			id: 105, title: "Probe waiting", shape: number, unit: "s", width: 4,
-			description: "For how long the newest probe document has been waiting to be found by a search. 0 when it was found.",
+			description: "For how long the probe document has been waiting to be found by a search, from the first try to write it. Near 0 all the time is right.",
 			queries:     []query{{`max(riskdex_probe_unsearchable_seconds{@})`, "probe"}},
 			limits:      []limit{{30, notice}, {120, bad}},
 		},
@@ -72,7 +72,7 @@ func overview() row {
 		{
 			id: 112, title: "Unaccounted", shape: number, unit: "none", width: 4,
 			description: "Accepted changes that are neither settled nor pending. Anything but 0 means that the journal's books do not agree.",
-			queries:     []query{{`max(abs(job_instance_kind:riskdex_changes_unaccounted:diff{@kind}))`, "unaccounted"}},
+			queries:     []query{{`max(abs(job_instance_kind:riskdex_changes_unaccounted:diff{@every}))`, "unaccounted"}},
 			limits:      []limit{{1, bad}},
 		},
 		{

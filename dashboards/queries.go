@@ -2,9 +2,11 @@ package dashboards
 
 import "strings"
 
-// selectors writes out what `@…` stands for in a query.
+// selectors writes out what `@…` stands for in a query. What is told of content
+// leaves the probe out: it is riskdex's own, and has panels of its own.
 var selectors = strings.NewReplacer(
-	"@kind", `job=~"$job", instance=~"$instance", kind=~"$kind"`,
+	"@every", `job=~"$job", instance=~"$instance", kind=~"$kind"`,
+	"@kind", `job=~"$job", instance=~"$instance", kind=~"$kind", kind!="probe"`,
 	"@index", `job=~"$job", instance=~"$instance", index=~".*$kind"`,
 	"@", `job=~"$job", instance=~"$instance"`,
 )
@@ -80,7 +82,7 @@ func kindsOfSeries() []variable {
 	return []variable{
 		{"job", "Job", `riskdex_elasticsearch_up`},
 		{"instance", "Instance", `riskdex_elasticsearch_up{job=~"$job"}`},
-		{"kind", "Kind", `riskdex_bulk_seconds_count{job=~"$job", instance=~"$instance"}`},
+		{"kind", "Kind", `riskdex_bulk_seconds_count{job=~"$job", instance=~"$instance", kind!="probe"}`},
 	}
 }
 

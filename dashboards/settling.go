@@ -50,7 +50,7 @@ func settling() row {
 		{
 			id: 408, title: "Unaccounted changes", shape: lines, unit: "short", width: 8, signed: true,
 			description: "Accepted less indexed, deleted, superseded, dead and pending. Always 0: anything else means that a change was lost from the books, or counted twice.",
-			queries:     []query{{`job_instance_kind:riskdex_changes_unaccounted:diff{@kind}`, "{{instance}} {{kind}}"}},
+			queries:     []query{{`job_instance_kind:riskdex_changes_unaccounted:diff{@every}`, "{{instance}} {{kind}}"}},
 			limits:      []limit{{1, bad}},
 			alerts:      []string{"RiskdexUnaccounted"},
 		},

@@ -19,11 +19,17 @@ type event struct {
 // dispatcher gives turns to the workers. It belongs to Run's goroutine.
 type dispatcher struct {
 	*Indexer
-	lanes  []*lane
-	first  int // the lane that is asked first, for fairness
+	lanes  []*lane // of content
+	all    []*lane // with the probe's
+	first  int     // the lane that is asked first, for fairness
 	turns  chan turn
 	events chan event // has room for all that the workers can say, so none ever waits
-	busy   int
+	busy   int        // workers with a turn of content
+
+	// probe is the lane of the probe; nil when there is none. It has one turn at a
+	// time, and a worker beside the others for it: it measures how content fares,
+	// and must neither hold that up nor be held up otherwise.
+	probe *lane
 }
 
 // Run indexes until ctx is done and its last turns are over. Turns that are
@@ -32,12 +38,20 @@ type dispatcher struct {
 func (x *Indexer) Run(ctx context.Context) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	d := &dispatcher{Indexer: x, turns: make(chan turn), events: make(chan event, 2*x.cfg.Workers)}
+	d := &dispatcher{Indexer: x, turns: make(chan turn)}
 	for _, kind := range report.Kinds() {
 		d.lanes = append(d.lanes, x.newLane(kind))
 	}
+	d.all = d.lanes
+	hands := x.cfg.Workers
+	if x.cfg.Probe {
+		d.probe = x.newLane(report.Probe)
+		d.all = append(d.all, d.probe)
+		hands++
+	}
+	d.events = make(chan event, 2*hands)
 	var workers sync.WaitGroup
-	for range x.cfg.Workers {
+	for range hands {
 		workers.Go(func() { d.work(working) })
 	}
 	close(x.orders.begun)
@@ -85,7 +99,7 @@ func (d *dispatcher) dispatch(ctx context.Context) {
 			timer.Stop()
 			return
 		case <-d.journal.Changed():
-			for _, l := range d.lanes {
+			for _, l := range d.all {
 				l.wake()
 			}
 		case e := <-d.events:
@@ -115,6 +129,13 @@ func (d *dispatcher) giveTurns() {
 		d.busy++
 		d.turns <- t
 	}
+	if d.probe == nil {
+		return
+	}
+	if t, ok := d.probe.next(time.Now(), 1, d.cfg); ok {
+		d.probe.begin(t)
+		d.turns <- t
+	}
 }
 
 // turnsPerLane leaves a worker for each of the other kinds, so that an index
@@ -129,7 +150,9 @@ func (d *dispatcher) note(e event) {
 		l.claimed(e.turn, e.claimed)
 		return
 	}
-	d.busy--
+	if l != d.probe {
+		d.busy--
+	}
 	was := l.trouble
 	now := time.Now()
 	if l.end(e.turn, e.out, now, d.cfg) {
@@ -161,13 +184,13 @@ func (d *dispatcher) report(l *lane, was *judgement) {
 }
 
 // timer fires when the next lane opens. While every worker is busy it can wait
-// for one of them, whatever has become due.
+// for one of them, whatever has become due but the probe.
 func (d *dispatcher) timer(now time.Time) *time.Timer {
 	wait := d.cfg.CheckEvery
-	if d.busy == d.cfg.Workers {
-		return time.NewTimer(wait)
-	}
-	for _, l := range d.lanes {
+	for _, l := range d.all {
+		if d.busy == d.cfg.Workers && l != d.probe {
+			continue
+		}
 		if at, ok := l.opens(d.cfg); ok {
 			wait = min(wait, at.Sub(now))
 		}
@@ -175,18 +198,21 @@ func (d *dispatcher) timer(now time.Time) *time.Timer {
 	return time.NewTimer(wait)
 }
 
+// working tells whether any turn is under way.
+func (d *dispatcher) working() bool { return d.busy > 0 || d.probe != nil && d.probe.turns > 0 }
+
 // drain lets the turns that are under way end, and cuts them off after a while.
 func (d *dispatcher) drain(cut context.CancelFunc) {
 	timer := time.NewTimer(d.cfg.StopWithin)
 	defer timer.Stop()
-	for d.busy > 0 {
+	for d.working() {
 		select {
 		case e := <-d.events:
 			d.note(e)
 		case <-timer.C:
 			cut()
 			close(d.giveUp)
-			for d.busy > 0 {
+			for d.working() {
 				d.note(<-d.events)
 			}
 		}

@@ -2,8 +2,9 @@
 // Elasticsearch shows them, whatever fails in between.
 //
 // One dispatcher (Run) owns a lane per kind and gives turns to a pool of
-// workers. In a turn a worker claims changes of one kind, sends them as one
-// bulk and settles each of them by the answer to it:
+// workers; the probe has a lane and a worker apart. In a turn a worker claims
+// changes of one kind, sends them as one bulk and settles each of them by the
+// answer to it:
 //
 //	dispatch.go  who may take a turn, and when
 //	lane.go      what is known of one kind's index: healthy, in trouble, held
@@ -14,6 +15,7 @@
 //	patience.go  how long single documents wait that are not taken
 //	verify.go    does the index have what the journal has?
 //	rebuild.go   what can be asked of a rebuild, and is told of it
+//	prober.go    how long does it take until a search shows a change?
 //
 // The rules that keep the index right:
 //

@@ -70,7 +70,7 @@ type Indices interface {
 	Remove(ctx context.Context, kind report.Kind, index string) error
 }
 
-// Config bounds what the indexer does. All of it must be more than zero.
+// Config bounds what the indexer does. All of its numbers must be more than zero.
 type Config struct {
 	Workers     int // goroutines that send bulks
 	BulkChanges int // changes in one bulk at most
@@ -84,6 +84,16 @@ type Config struct {
 
 	RetireAfter     time.Duration // how long an index is kept after a rebuild took its place, for searches under way
 	RebuildPatience time.Duration // for how long a new index may take nothing while the old one does, before its rebuild is given up
+
+	Probe bool // index the probe as well, with a worker beside Workers
+}
+
+// kinds returns what there are lanes for.
+func (c Config) kinds() []report.Kind {
+	if c.Probe {
+		return report.AllKinds()
+	}
+	return report.Kinds()
 }
 
 // DefaultConfig suits a small Elasticsearch.
@@ -129,7 +139,7 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 	}
 	x := &Indexer{
 		cfg: cfg, journal: journal, documents: documents, indices: indices, client: client,
-		metrics: newMetrics(reg, indices, documents), log: log, giveUp: make(chan struct{}),
+		metrics: newMetrics(reg, indices, documents, cfg.kinds()), log: log, giveUp: make(chan struct{}),
 		orders: newOrders(), board: newBoard(),
 	}
 	x.patience = &patience{newBackOff: x.newBackOff, longest: cfg.LongestBackoff, waits: map[report.Key]*backoff.ExponentialBackOff{}, suspects: map[report.Key]struct{}{}}

@@ -26,7 +26,7 @@ type metrics struct {
 
 // newMetrics registers the metrics with every label value that can occur, at 0: a
 // series that is born with its first event hides that event from a rate.
-func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents) *metrics {
+func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents, kinds []report.Kind) *metrics {
 	isUp := new(atomic.Bool)
 	m := &metrics{
 		isUp: isUp,
@@ -73,7 +73,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents)
 		}),
 	}
 	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.retries, m.failures, m.held, m.leftOut, m.rebuilding, m.rebuilds, m.up)
-	for _, kind := range report.Kinds() {
+	for _, kind := range kinds {
 		m.settleSeconds.WithLabelValues(string(kind))
 		m.bulkSeconds.WithLabelValues(string(kind))
 		m.bulkDocuments.WithLabelValues(string(kind))

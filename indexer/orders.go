@@ -59,7 +59,7 @@ func (b *board) show(r Rebuild) (before Rebuild) {
 	return before
 }
 
-// all returns what is shown, in the order of the kinds.
+// all returns what is shown of content, in the order of the kinds.
 func (b *board) all() []Rebuild {
 	b.mu.Lock()
 	defer b.mu.Unlock()

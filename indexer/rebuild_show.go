@@ -7,7 +7,7 @@ import (
 
 // obey carries out an order.
 func (d *dispatcher) obey(o order) error {
-	for _, l := range d.lanes {
+	for _, l := range d.all {
 		if l.kind != o.kind {
 			continue
 		}

@@ -18,7 +18,7 @@ type Waiting struct {
 	Since     time.Time
 }
 
-// Waiting returns the indices that wait, in the order of the kinds. It may be
+// Waiting returns the indices that wait, in the order of the kinds, the probe's last. It may be
 // called at any time, by anybody.
 func (x *Indexer) Waiting() []Waiting { return x.board.allWaiting() }
 
@@ -44,7 +44,7 @@ func (b *board) allWaiting() []Waiting {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all []Waiting
-	for _, kind := range report.Kinds() {
+	for _, kind := range report.AllKinds() {
 		if w, ok := b.waiting[kind]; ok {
 			all = append(all, w)
 		}

@@ -149,7 +149,7 @@ func (j *SQLite) Settle(ctx context.Context, s []report.Settlement) error {
 
 // Resend implements Journal.
 func (j *SQLite) Resend(ctx context.Context, kind report.Kind) (int, error) {
-	if _, err := report.ParseKind(string(kind)); err != nil {
+	if err := report.CheckKind(kind); err != nil {
 		return 0, err
 	}
 	return j.resend(ctx, kind, func(tx *transaction) (sql.Result, error) {
@@ -159,7 +159,7 @@ func (j *SQLite) Resend(ctx context.Context, kind report.Kind) (int, error) {
 
 // ResendDeleted implements Journal.
 func (j *SQLite) ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error) {
-	if _, err := report.ParseKind(string(kind)); err != nil {
+	if err := report.CheckKind(kind); err != nil {
 		return 0, err
 	}
 	return j.resend(ctx, kind, func(tx *transaction) (sql.Result, error) {

@@ -10,7 +10,7 @@ import (
 
 // Claim implements Journal.
 func (j *SQLite) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error) {
-	if _, err := report.ParseKind(string(kind)); err != nil {
+	if err := report.CheckKind(kind); err != nil {
 		return nil, err
 	}
 	for {

@@ -15,7 +15,7 @@ const lookupChunk = 500
 
 // Entries implements Journal.
 func (j *SQLite) Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error) {
-	if _, err := report.ParseKind(string(kind)); err != nil {
+	if err := report.CheckKind(kind); err != nil {
 		return nil, err
 	}
 	var list []report.Entry
@@ -32,7 +32,7 @@ func (j *SQLite) Entries(ctx context.Context, kind report.Kind, after report.ID,
 
 // Lookup implements Journal.
 func (j *SQLite) Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error) {
-	if _, err := report.ParseKind(string(kind)); err != nil {
+	if err := report.CheckKind(kind); err != nil {
 		return nil, err
 	}
 	var list []report.Entry

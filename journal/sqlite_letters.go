@@ -12,7 +12,7 @@ import (
 
 // DeadLetters implements Journal.
 func (j *SQLite) DeadLetters(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.DeadLetter, error) {
-	if _, err := report.ParseKind(string(kind)); err != nil {
+	if err := report.CheckKind(kind); err != nil {
 		return nil, err
 	}
 	var list []report.DeadLetter

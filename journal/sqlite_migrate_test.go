@@ -158,6 +158,25 @@ func TestMigrationKeepsAll(t *testing.T) {
 	if s, err := j.Stats(t.Context()); err != nil || s.Refused != 2 {
 		t.Errorf("%d refusals, %v", s.Refused, err)
 	}
+	checkProbe(t, j, path)
+}
+
+// checkProbe: a journal from before there was a probe counts it all the same, and
+// still knows after a restart.
+func checkProbe(t *testing.T, j *SQLite, path string) {
+	t.Helper()
+	mustAppend(t, j, report.Delivery{Changes: []report.Change{
+		{Key: report.Key{Kind: report.Probe, ID: "probe"}, Op: report.Index, Body: []byte("{}")},
+	}})
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j = openTest(t, path, Options{})
+	checkTables(t, j)
+	s, err := j.Stats(t.Context())
+	if k := s.Kinds[report.Probe]; err != nil || k.Accepted[report.Index] != 1 || k.Pending != 1 || k.OldestWaiting.IsZero() {
+		t.Errorf("the sums of the probe are %+v, %v", k, err)
+	}
 }
 
 // TestMigratedRefusals retries what version 1 kept: it is in its place among the
@@ -209,7 +228,7 @@ func TestMigrationFromVersion2(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	execRaw(t, path, "DROP TABLE traces; DROP TABLE receipts; PRAGMA user_version = 2")
+	execRaw(t, path, "DROP TABLE traces; DROP TABLE receipts; DELETE FROM totals WHERE kind = 'probe'; PRAGMA user_version = 2")
 	j = openTest(t, path, Options{})
 	checkTables(t, j)
 	if got := claimAll(t, j); len(got) != 1 || got[0].ID != "1" {
@@ -218,4 +237,5 @@ func TestMigrationFromVersion2(t *testing.T) {
 	if s, err := j.Stats(t.Context()); err != nil || s.Refused != 1 {
 		t.Errorf("%d refusals, %v", s.Refused, err)
 	}
+	checkProbe(t, j, path)
 }

@@ -114,6 +114,9 @@ CREATE TABLE receipts (
 	PRIMARY KEY (sender, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX receipts_at ON receipts (at);
+
+-- The sums of the probe, which is a kind since this version.
+INSERT INTO totals (kind) VALUES ('probe');
 `
 
 // migrate1 brings version 1 to version 2. Versions come from the clock, so the time

@@ -81,7 +81,7 @@ func (e *engine) stats(ctx context.Context) (Stats, error) {
 	if err != nil {
 		return s, err
 	}
-	for _, k := range report.Kinds() {
+	for _, k := range report.AllKinds() {
 		kind := all[k].stats()
 		if kind.OldestWaiting, err = oldestWaiting(ctx, tx, k); err != nil {
 			return s, err

@@ -66,7 +66,7 @@ func checkSettlements(settlements []report.Settlement) error {
 }
 
 func checkKey(k report.Key) error {
-	if _, err := report.ParseKind(string(k.Kind)); err != nil {
+	if err := report.CheckKind(k.Kind); err != nil {
 		return err
 	}
 	_, err := report.ParseID(string(k.ID))

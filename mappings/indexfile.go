@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
 )
 
 // indexFile is index.json: what Elasticsearch is to know of every index.
@@ -62,6 +64,7 @@ type indexBody struct {
 
 type aliasBody struct {
 	IsWriteIndex *bool `json:"is_write_index,omitzero"`
+	IsHidden     *bool `json:"is_hidden,omitzero"`
 }
 
 type templateBody struct {
@@ -69,6 +72,16 @@ type templateBody struct {
 	Priority        int       `json:"priority"`
 	AllowAutoCreate bool      `json:"allow_auto_create"`
 	Template        indexBody `json:"template"`
+}
+
+// body returns what an index of a kind is made from.
+func (s *Set) body(kind report.Kind) (indexBody, error) {
+	body, err := s.index.body(s.hashes[kind])
+	if err != nil || hidden(kind) == nil {
+		return body, err
+	}
+	body.Settings, err = hideIndex(body.Settings)
+	return body, err
 }
 
 // body returns the settings and mapping of an index, marked with the hash.

@@ -98,7 +98,7 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	}
 	if index == "" {
 		index = x.Index(kind, 1)
-		err = x.create(ctx, kind, index, map[string]aliasBody{s.alias: writtenTo(), s.alias + filled: {}})
+		err = x.create(ctx, kind, index, map[string]aliasBody{s.alias: {IsWriteIndex: yes()}, s.alias + filled: {}})
 		return index, isType(err, "resource_already_exists_exception"), err
 	}
 	if err := x.keep(ctx, s, index); err != nil {
@@ -107,8 +107,6 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	x.remember(kind, s.indices[index].Settings.Index.UUID)
 	return index, false, nil
 }
-
-func writtenTo() aliasBody { return aliasBody{IsWriteIndex: yes()} }
 
 // isFilled tells whether an index is the one that riskdex keeps in step, as it
 // left it. One that was restored under its old name has another uuid. A swap whose
@@ -171,7 +169,7 @@ func (x *Indices) keep(ctx context.Context, s state, index string) error {
 	var actions []aliasAction
 	missing := len(s.with(s.alias)) == 0
 	if missing {
-		actions = append(actions, addWritten(index, s.alias))
+		actions = append(actions, s.addWritten(index))
 	}
 	if s.indices[index].has(s.alias + retired) {
 		actions = append(actions, remove(index, s.alias+retired))
@@ -193,9 +191,13 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 	if err := x.putTemplate(ctx, kind); err != nil {
 		return err
 	}
-	content, err := x.Set.index.body(x.Set.hashes[kind])
+	content, err := x.Set.body(kind)
 	if err != nil {
 		return err
+	}
+	for name, alias := range aliases {
+		alias.IsHidden = hidden(kind)
+		aliases[name] = alias
 	}
 	content.Aliases = aliases
 	body, err := json.Marshal(content)

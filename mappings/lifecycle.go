@@ -96,10 +96,10 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 		x.remember(kind, uuid)
 		return nil
 	}
-	actions := []aliasAction{remove(from, s.alias), addWritten(to, s.alias), remove(to, s.alias+rebuilding)}
+	actions := []aliasAction{remove(from, s.alias), s.addWritten(to), remove(to, s.alias+rebuilding)}
 	actions = append(actions, s.moveFilled(to)...)
 	if s.indices[from].number > 0 {
-		actions = append(actions, add(from, s.alias+retired))
+		actions = append(actions, s.add(from, s.alias+retired))
 	}
 	x.expect(kind, uuid)
 	if err := x.changeAliases(ctx, actions); err != nil {

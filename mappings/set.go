@@ -34,7 +34,8 @@ func Builtin() (*Set, error) { return Load(builtin) }
 
 // Load reads mappings from a folder, which has index.json, search.json,
 // complete.json, countries.json and a file for every kind, named like
-// cities.json. The error is [Mistakes] with all that is wrong in them.
+// cities.json. The probe needs no file. The error is [Mistakes] with all that is
+// wrong in them.
 func Load(folder fs.FS) (*Set, error) {
 	s := &Set{kinds: make(map[report.Kind]*kindMapping), hashes: make(map[report.Kind]string)}
 	var wrong Mistakes
@@ -51,7 +52,8 @@ func Load(folder fs.FS) (*Set, error) {
 	s.extractors.New = func() any {
 		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries}
 	}
-	for _, kind := range report.Kinds() {
+	s.kinds[report.Probe] = new(kindMapping)
+	for _, kind := range report.AllKinds() {
 		var err error
 		if s.hashes[kind], err = hash(s.index, s.kinds[kind], s.countries); err != nil {
 			return nil, fmt.Errorf("taking the hash of the mapping of %s: %w", kind, err)

@@ -32,6 +32,7 @@ const (
 // <alias>-v<n>, and any other that the alias is on.
 type state struct {
 	alias   string
+	hidden  *bool // what every alias of the kind says of itself; nil where search may see it
 	indices map[string]indexState
 }
 
@@ -54,7 +55,7 @@ func (i indexState) has(alias string) bool {
 func (i indexState) only(alias string) bool { return i.has(alias) && len(i.Aliases) == 1 }
 
 func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
-	s := state{alias: x.Alias(kind)}
+	s := state{alias: x.Alias(kind), hidden: hidden(kind)}
 	body, err := perform(ctx, x.Client, esapi.IndicesGetRequest{
 		Index: []string{s.alias + "-v*", s.alias}, IgnoreUnavailable: yes(), ExpandWildcards: "all",
 		Features: "aliases,settings", FilterPath: []string{"*.aliases", "*.settings.index.uuid"},
@@ -123,16 +124,20 @@ type aliasChange struct {
 	Index        string `json:"index"`
 	Alias        string `json:"alias"`
 	IsWriteIndex *bool  `json:"is_write_index,omitzero"`
+	IsHidden     *bool  `json:"is_hidden,omitzero"`
 	MustExist    bool   `json:"must_exist,omitzero"`
 }
 
-func addWritten(index, alias string) aliasAction {
-	return aliasAction{"add": {Index: index, Alias: alias, IsWriteIndex: yes()}}
+// addWritten puts the alias that apps search on index.
+func (s state) addWritten(index string) aliasAction {
+	return aliasAction{"add": {Index: index, Alias: s.alias, IsWriteIndex: yes(), IsHidden: s.hidden}}
 }
 
 func yes() *bool { return new(true) }
 
-func add(index, alias string) aliasAction { return aliasAction{"add": {Index: index, Alias: alias}} }
+func (s state) add(index, alias string) aliasAction {
+	return aliasAction{"add": {Index: index, Alias: alias, IsHidden: s.hidden}}
+}
 
 func remove(index, alias string) aliasAction {
 	return aliasAction{"remove": {Index: index, Alias: alias, MustExist: true}}
@@ -146,7 +151,7 @@ func (s state) moveFilled(index string) []aliasAction {
 			actions = append(actions, remove(name, s.alias+filled))
 		}
 	}
-	return append(actions, add(index, s.alias+filled))
+	return append(actions, s.add(index, s.alias+filled))
 }
 
 func (x *Indices) changeAliases(ctx context.Context, actions []aliasAction) error {

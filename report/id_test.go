@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,5 +40,24 @@ func TestParseKind(t *testing.T) {
 	}
 	if _, err := ParseKind("countries"); err == nil {
 		t.Error("ParseKind accepted a kind that the interface does not have")
+	}
+}
+
+// TestProbeIsNoContent: whoever reads what comes from outside does not know the
+// probe, and whoever looks after an index does.
+func TestProbeIsNoContent(t *testing.T) {
+	if k, err := ParseKind(string(Probe)); err == nil {
+		t.Errorf("ParseKind(%q) = %q", Probe, k)
+	}
+	if slices.Contains(Kinds(), Probe) || !slices.Contains(AllKinds(), Probe) || len(AllKinds()) != len(Kinds())+1 {
+		t.Errorf("Kinds() = %v, AllKinds() = %v", Kinds(), AllKinds())
+	}
+	for _, k := range AllKinds() {
+		if err := CheckKind(k); err != nil {
+			t.Error(err)
+		}
+	}
+	if CheckKind("countries") == nil || CheckKind("") == nil {
+		t.Error("CheckKind accepted a kind that there is not")
 	}
 }

@@ -1,11 +1,14 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// Kind is one of the three kinds of content that the publisher delivers.
-// Its text is the same everywhere: the collection in the path of a delivery,
-// the alias that apps search, the field `kind` of a document and the label
-// `kind` of a metric.
+// Kind is one of the three kinds of content that the publisher delivers, or
+// [Probe]. Its text is the same everywhere: the collection in the path of a
+// delivery, the alias that apps search, the field `kind` of a document and the
+// label `kind` of a metric.
 type Kind string
 
 // The kinds of the delivery interface.
@@ -15,10 +18,27 @@ const (
 	SpecialReports Kind = "special-reports"
 )
 
-// Kinds returns every kind, always in the same order.
+// Probe is riskdex's own kind: one document that it writes the way a delivery goes,
+// to find out how long it takes until a search shows it. It is no content. Nobody
+// can deliver it, and what people are told of documents and changes leaves it out.
+const Probe Kind = "probe"
+
+// Kinds returns every kind of content, always in the same order.
 func Kinds() []Kind { return []Kind{Cities, Advisories, SpecialReports} }
 
-// ParseKind returns the kind whose text is s.
+// AllKinds returns every kind that the journal keeps and that has an index: those
+// of content, and Probe after them.
+func AllKinds() []Kind { return append(Kinds(), Probe) }
+
+// CheckKind returns an error unless k is one of AllKinds.
+func CheckKind(k Kind) error {
+	if slices.Contains(AllKinds(), k) {
+		return nil
+	}
+	return fmt.Errorf("no kind is called %q; the kinds are %v", k, AllKinds())
+}
+
+// ParseKind returns the kind of content whose text is s.
 func ParseKind(s string) (Kind, error) {
 	switch k := Kind(s); k {
 	case Cities, Advisories, SpecialReports:

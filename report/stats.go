@@ -4,7 +4,7 @@ import "time"
 
 // Stats is the state of a journal at one moment.
 type Stats struct {
-	Kinds   map[Kind]KindStats // has every kind
+	Kinds   map[Kind]KindStats // has every kind, the probe among them
 	Bytes   int64              // on disk
 	Used    int64              // of Bytes, without what is free inside the file
 	Limit   int64              // the most that Used may be; 0 if there is no limit

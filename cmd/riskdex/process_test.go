@@ -145,9 +145,16 @@ func (p *process) metrics() metricstest.Samples {
 	return all
 }
 
-// sum adds up the series of a metric.
+// sum adds up the series of a metric, but for the probe's: it is written at times
+// of its own.
 func sum(metrics metricstest.Samples, name string) float64 {
-	total, _ := metrics.Sum(name)
+	all, _ := metrics.Sum(name)
+	return all - sumOfProbe(metrics, name)
+}
+
+// sumOfProbe adds up the series of a metric that are the probe's.
+func sumOfProbe(metrics metricstest.Samples, name string) float64 {
+	total, _ := metrics.Sum(name, `kind="probe"`)
 	return total
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"riskdex/indexer"
 )
@@ -10,11 +11,12 @@ type serveCommand struct {
 	receiverSettings
 	elasticsearchSettings
 	logSettings
-	AdminListen string `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address for metrics, health and administration."`
-	Journal     string `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE" help:"The journal."`
-	MaxBytes    size   `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"The most that the journal may take; past it only deletes are accepted. No limit if not given."`
-	MinFree     size   `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" default:"256MiB" placeholder:"SIZE" help:"What the journal's disk must have left; below it nothing is accepted."`
-	Workers     int    `name:"workers" env:"RISKDEX_WORKERS" default:"4" help:"Goroutines that send to Elasticsearch."`
+	AdminListen string        `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address for metrics, health and administration."`
+	Journal     string        `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE" help:"The journal."`
+	MaxBytes    size          `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"The most that the journal may take; past it only deletes are accepted. No limit if not given."`
+	MinFree     size          `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" default:"256MiB" placeholder:"SIZE" help:"What the journal's disk must have left; below it nothing is accepted."`
+	Workers     int           `name:"workers" env:"RISKDEX_WORKERS" default:"4" help:"Goroutines that send to Elasticsearch."`
+	ProbeEvery  time.Duration `name:"probe-every" env:"RISKDEX_PROBE_EVERY" default:"15s" placeholder:"TIME" help:"How often to write a document of riskdex's own and look for it with a search; 0 is never."`
 }
 
 // Run serves until ctx is done.
@@ -35,5 +37,12 @@ func (c *serveCommand) Run(ctx context.Context, io streams) error {
 func (c *serveCommand) indexerConfig() indexer.Config {
 	cfg := indexer.DefaultConfig()
 	cfg.Workers = c.Workers
+	cfg.Probe = c.ProbeEvery != 0
+	return cfg
+}
+
+func (c *serveCommand) probeConfig() indexer.ProbeConfig {
+	cfg := indexer.DefaultProbeConfig()
+	cfg.Every = c.ProbeEvery
 	return cfg
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"sync"
 	"time"
 
 	"riskdex/admin"
@@ -26,6 +27,7 @@ type service struct {
 	log        *slog.Logger
 	journal    journal.Journal
 	indexer    *indexer.Indexer
+	prober     *indexer.Prober // nil when there is none
 	history    *admin.History
 	deliveries *endpoint
 	admin      *endpoint
@@ -56,7 +58,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		return nil, err
 	}
 	j, x := w.journal, w.indexer
-	s := &service{log: log, journal: j, indexer: x, history: admin.NewHistory(j, time.Now, log)}
+	s := &service{log: log, journal: j, indexer: x, prober: w.prober, history: admin.NewHistory(j, time.Now, log)}
 	if s.deliveries, err = listen(ctx, "deliveries", c.Listen, w.door, log); err != nil {
 		return nil, err
 	}
@@ -100,14 +102,17 @@ func (s *service) Run(ctx context.Context) error {
 	defer stopIndexing()
 	indexed := make(chan error, 1)
 	go func() { indexed <- s.indexer.Run(indexing) }()
-	remembered := make(chan struct{})
-	go func() { defer close(remembered); s.history.Run(indexing) }()
+	var beside sync.WaitGroup
+	beside.Go(func() { s.history.Run(indexing) })
+	if s.prober != nil {
+		beside.Go(func() { s.prober.Run(indexing) })
+	}
 
 	<-working.Done()
 	s.log.Info("stopping: no more deliveries")
 	err := s.deliveries.shutdown(stopDeliveries)
 	stopIndexing()
-	<-remembered
+	beside.Wait()
 	err = errors.Join(err, <-indexed, s.admin.shutdown(stopAdmin), s.journal.Close())
 	if ctx.Err() == nil {
 		err = errors.Join(context.Cause(working), err)

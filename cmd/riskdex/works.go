@@ -26,6 +26,7 @@ type works struct {
 	client   *elasticsearch.Client
 	indices  *mappings.Indices
 	indexer  *indexer.Indexer
+	prober   *indexer.Prober // nil where there is no probe
 	door     *receiver.Receiver
 	last     *admin.Deliveries
 	maxBody  int64
@@ -59,6 +60,12 @@ func newWorks(c *serveCommand, open openJournal, log *slog.Logger) (*works, erro
 	w.indices = &mappings.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Log: log}
 	if w.indexer, err = indexer.New(c.indexerConfig(), w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
 		return nil, err
+	}
+	if c.ProbeEvery != 0 {
+		w.prober, err = indexer.NewProber(c.probeConfig(), w.journal, w.indices, w.client, w.registry, log)
+		if err != nil {
+			return nil, err
+		}
 	}
 	cfg.Observe = noteIn(w.last)
 	if w.door, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {

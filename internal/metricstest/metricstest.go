@@ -55,7 +55,7 @@ func (s Samples) Sum(metric string, labels ...string) (sum float64, found bool) 
 // Conserved returns an error unless, of every kind, each accepted change is in
 // exactly one place: indexed, deleted, superseded, dead or pending.
 func (s Samples) Conserved() error {
-	for _, kind := range report.Kinds() {
+	for _, kind := range report.AllKinds() {
 		ofKind := fmt.Sprintf("kind=%q", kind)
 		accepted, is := s.Sum("riskdex_changes_accepted_total", ofKind)
 		pending, isToo := s.Sum("riskdex_changes_pending", ofKind)

@@ -15,7 +15,7 @@ func scrape(t *testing.T, n string) metricstest.Samples {
 	t.Helper()
 	text := "# HELP riskdex_x a b 5\nriskdex_changes_accepted_total{kind=\"cities\",op=\"delete\"} 2\n" +
 		`riskdex_changes_accepted_total{kind="cities",op="index"} ` + n + "\n"
-	for _, kind := range report.Kinds() {
+	for _, kind := range report.AllKinds() {
 		one := "0"
 		if kind == report.Cities {
 			one = "1"

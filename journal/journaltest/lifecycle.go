@@ -19,10 +19,10 @@ func testEmpty(t *testing.T, h *harness) {
 		t.Error(err)
 	}
 	s, err := h.Stats(t.Context())
-	if err != nil || len(s.Kinds) != len(report.Kinds()) || s.Bytes <= 0 {
+	if err != nil || len(s.Kinds) != len(report.AllKinds()) || s.Bytes <= 0 {
 		t.Errorf("Stats = %+v, %v", s, err)
 	}
-	for _, k := range report.Kinds() {
+	for _, k := range report.AllKinds() {
 		if s := s.Kinds[k]; len(s.Accepted) != len(report.Ops()) || len(s.Settled) != len(report.Outcomes()) {
 			t.Errorf("%s lacks labels: %+v", k, s)
 		}

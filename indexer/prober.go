@@ -1,0 +1,197 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/internal/histogram"
+	"riskdex/report"
+)
+
+// ProbeJournal is what the prober needs of the journal.
+type ProbeJournal interface {
+	// Append makes a delivery durable and tells the versions of its changes.
+	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
+	// Stats tells since when a probe of an earlier process has waited.
+	Stats(ctx context.Context) (report.Stats, error)
+}
+
+// ProbeConfig says how often the prober does what. All of it must be more than zero.
+type ProbeConfig struct {
+	Every time.Duration // from one probe to the next
+	Again time.Duration // after which a probe that no search has found is written once more
+}
+
+// DefaultProbeConfig probes often enough for an alert within minutes, and for an
+// index that is not idle: Elasticsearch stops refreshing one that nobody has searched
+// for 30 seconds.
+func DefaultProbeConfig() ProbeConfig {
+	return ProbeConfig{Every: 15 * time.Second, Again: time.Minute}
+}
+
+// Prober writes a document the whole way that a delivery goes, and searches for it.
+// It tells how long a change takes until a search shows it, and that it does at all.
+//
+// There is one such document. While one version of it is looked for, no other is
+// probed. It is written once more when it is overdue, because the version may be
+// lost for good, such as with a dead letter; that does not begin a new measurement.
+type Prober struct {
+	cfg     ProbeConfig
+	journal ProbeJournal
+	client  *elasticsearch.Client
+	alias   string
+	log     *slog.Logger
+	seconds prometheus.Histogram
+	since   atomic.Pointer[time.Time] // of the probe that is looked for; nil while none is
+}
+
+// NewProber returns a prober that has yet to be run. Config.Probe must have the
+// indexer send what it writes.
+func NewProber(cfg ProbeConfig, journal ProbeJournal, indices interface{ Alias(report.Kind) string }, client *elasticsearch.Client,
+	reg prometheus.Registerer, log *slog.Logger) (*Prober, error) {
+	if min(cfg.Every, cfg.Again) <= 0 {
+		return nil, fmt.Errorf("the times between two probes, and until one is written again, must be more than 0, not %v and %v", cfg.Every, cfg.Again)
+	}
+	p := &Prober{cfg: cfg, journal: journal, client: client, alias: indices.Alias(report.Probe), log: log}
+	p.seconds = prometheus.NewHistogram(histogram.Seconds("riskdex_searchable_seconds",
+		"Time from the acceptance of a probe document until a search found it.", 10*time.Millisecond, 24*time.Hour))
+	unsearchable := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riskdex_probe_unsearchable_seconds",
+		Help: "For how long the probe document that is looked for has not been found by a search; 0 when it was found.",
+	}, func() float64 { return p.unsearchable().Seconds() })
+	reg.MustRegister(p.seconds, unsearchable)
+	return p, nil
+}
+
+// unsearchable tells for how long the probe has been waiting, also where the
+// journal does not take it.
+func (p *Prober) unsearchable() time.Duration {
+	since := p.since.Load()
+	if since == nil {
+		return 0
+	}
+	return max(0, time.Since(*since))
+}
+
+// Run probes until ctx is done. It may be called once.
+func (p *Prober) Run(ctx context.Context) {
+	began := time.Now()
+	for since := p.oldest(ctx, began); ; since = began {
+		waiting := since
+		p.since.Store(&waiting)
+		if !p.probe(ctx) {
+			return
+		}
+		p.since.Store(nil)
+		if !pause(ctx, p.cfg.Every-time.Since(began)) {
+			return
+		}
+		began = time.Now()
+	}
+}
+
+// oldest returns since when an earlier process' probe has waited, or now. A probe
+// that the index had taken when that process ended, and that no search had shown,
+// is not told apart from one that was found.
+func (p *Prober) oldest(ctx context.Context, now time.Time) time.Time {
+	stats, err := p.journal.Stats(ctx)
+	if err != nil {
+		p.log.Warn("cannot see since when a probe waits in the journal; it counts from now", "error", err)
+		return now
+	}
+	if waiting := stats.Kinds[report.Probe].OldestWaiting; !waiting.IsZero() && waiting.Before(now) {
+		return waiting
+	}
+	return now
+}
+
+// probe writes the document and looks for it until a search finds that version or
+// a newer one. It returns false when ctx has ended before.
+func (p *Prober) probe(ctx context.Context) bool {
+	version, accepted, ok := p.write(ctx)
+	if !ok {
+		return false
+	}
+	written, late := accepted, false
+	for {
+		found, err := p.find(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return false
+		case found >= version:
+			p.seconds.Observe(time.Since(accepted).Seconds())
+			if late {
+				p.log.Info("a search finds the probe again", "after", time.Since(accepted).Round(time.Millisecond))
+			}
+			return true
+		case time.Since(written) >= p.cfg.Again:
+			if !late {
+				p.log.Warn("no search finds the probe; it is written again from time to time", "index", p.alias, "since", accepted, "error", err)
+			}
+			late, written = true, time.Now()
+			if _, err := p.append(ctx); err != nil {
+				p.log.Debug("the journal does not take a probe", "error", err)
+			}
+		}
+		if !pause(ctx, lookAfter(time.Since(accepted))) {
+			return false
+		}
+	}
+}
+
+// write has the journal take the document, however long that takes.
+func (p *Prober) write(ctx context.Context) (v report.Version, accepted time.Time, ok bool) {
+	for refused := false; ; refused = true {
+		tried := time.Now()
+		v, err := p.append(ctx)
+		switch {
+		case err == nil:
+			return v, tried, true
+		case ctx.Err() != nil:
+			return 0, tried, false
+		case !refused:
+			p.log.Warn("the journal does not take a probe; it is tried again", "error", err)
+		}
+		if !pause(ctx, p.cfg.Every) {
+			return 0, tried, false
+		}
+	}
+}
+
+func (p *Prober) append(ctx context.Context) (report.Version, error) {
+	stamps, err := p.journal.Append(ctx, report.Delivery{Changes: []report.Change{
+		{Key: report.Key{Kind: report.Probe, ID: probeID}, Op: report.Index, Body: []byte(`{}`)},
+	}})
+	if err != nil {
+		return 0, fmt.Errorf("append the probe: %w", err)
+	}
+	return stamps[0].Version, nil
+}
+
+// probeID is the id of the only document of its kind, so that journal and index
+// stay as small as they are.
+const probeID report.ID = "probe"
+
+// lookAfter is how long to wait between two looks at a probe of some age: so little
+// that the time that is measured is off by a fifth at most.
+func lookAfter(age time.Duration) time.Duration {
+	return min(max(age/5, 10*time.Millisecond), 5*time.Second)
+}
+
+// pause waits, and returns false when ctx ends meanwhile.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

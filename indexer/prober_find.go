@@ -1,0 +1,63 @@
+package indexer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"riskdex/report"
+)
+
+// findTimeout bounds one search for the probe.
+const findTimeout = 10 * time.Second
+
+// findBody asks for the probe by its id, which every index knows whatever its
+// mapping is. Unlike a request for the document itself, a search sees what the last
+// refresh has made visible and no more, and it asks for no refresh.
+const findBody = `{"query":{"ids":{"values":["` + string(probeID) + `"]}},"size":1,"version":true,"_source":false,"track_total_hits":false}`
+
+// find returns the version of the probe that a search shows; 0 when it shows none.
+func (p *Prober) find(ctx context.Context) (report.Version, error) {
+	ctx, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
+	cached := false
+	res, err := esapi.SearchRequest{
+		Index: []string{p.alias}, Body: strings.NewReader(findBody), RequestCache: &cached,
+		FilterPath: []string{"hits.hits._id", "hits.hits._version", "error.type", "error.reason"},
+	}.Do(ctx, p.client)
+	if err != nil {
+		return 0, fmt.Errorf("search %s: %w", p.alias, err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes(1)))
+	if err != nil {
+		return 0, fmt.Errorf("search %s: read the answer: %w", p.alias, err)
+	}
+	if res.StatusCode != http.StatusOK {
+		a := requestAnswer(res.StatusCode, text)
+		return 0, fmt.Errorf("search %s: status %d: %s: %s", p.alias, a.status, a.errorType, a.detail)
+	}
+	var answer struct {
+		Hits struct {
+			Hits []struct {
+				ID      report.ID      `json:"_id"`
+				Version report.Version `json:"_version"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return 0, fmt.Errorf("search %s: read the answer: %w", p.alias, err)
+	}
+	for _, hit := range answer.Hits.Hits {
+		if hit.ID == probeID {
+			return hit.Version, nil
+		}
+	}
+	return 0, nil
+}

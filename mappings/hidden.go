@@ -1,0 +1,47 @@
+package mappings
+
+import (
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// The index of the probe is made from index.json as the others are, so that what it
+// measures, such as the time until a refresh, is what apps see. But it is hidden, and
+// so is every alias of it: a visible alias would bring a hidden index back into
+// searches of `*`.
+
+// hidden returns what an alias of a kind says of itself: nil where apps may see it.
+func hidden(kind report.Kind) *bool {
+	if kind == report.Probe {
+		return yes()
+	}
+	return nil
+}
+
+// hideIndex returns the settings of an index with the one that hides it, in place of
+// what they say about that. Elasticsearch refuses settings that say it twice, and
+// takes each of these spellings.
+func hideIndex(settings jsontext.Value) (jsontext.Value, error) {
+	var all map[string]jsontext.Value
+	if err := json.Unmarshal(settings, &all); err != nil {
+		return nil, fmt.Errorf("reading the settings of index.json: %w", err)
+	}
+	delete(all, "hidden")
+	if inner := all["index"]; inner.Kind() == '{' {
+		var of map[string]jsontext.Value
+		if err := json.Unmarshal(inner, &of); err != nil {
+			return nil, fmt.Errorf("reading the settings of index.json: %w", err)
+		}
+		delete(of, "hidden")
+		var err error
+		if all["index"], err = json.Marshal(of, json.Deterministic(true)); err != nil {
+			return nil, err
+		}
+	}
+	all["index.hidden"] = jsontext.Value("true")
+	return json.Marshal(all, json.Deterministic(true))
+}
