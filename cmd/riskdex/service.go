@@ -34,6 +34,7 @@ type service struct {
 	history    *admin.History
 	deliveries *endpoint
 	admin      *endpoint
+	tracing    *tracing
 }
 
 // newService opens the journal and both listeners. Elasticsearch need not be
@@ -73,7 +74,12 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	reg.MustRegister(admin.NewJournalCollector(j, time.Now, log))
 
 	indices := &mappings.Indices{Client: client, Prefix: c.IndexPrefix, Set: set, Log: log}
-	x, err := indexer.New(c.indexerConfig(), j, set, indices, client, reg, log)
+	tracing := startTracing(ctx, log)
+	undo = append(undo, func() error { tracing.stop(log); return nil })
+	log = tracing.logger(log)
+	indexerConfig := c.indexerConfig()
+	indexerConfig.Tracer, receiverConfig.Tracer = tracing.tracer(), tracing.tracer()
+	x, err := indexer.New(indexerConfig, j, set, indices, client, reg, log)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +89,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	if err != nil {
 		return nil, err
 	}
-	s := &service{log: log, journal: j, indexer: x, history: admin.NewHistory(j, time.Now, log)}
+	s := &service{log: log, tracing: tracing, journal: j, indexer: x, history: admin.NewHistory(j, time.Now, log)}
 	if s.deliveries, err = listen(ctx, "deliveries", c.Listen, door, log); err != nil {
 		return nil, err
 	}
@@ -116,7 +122,7 @@ func (s *service) AdminURL() string { return s.admin.url() }
 
 // Run works until ctx is done or a listener breaks, and then stops in the
 // reverse of the order in which data flows would need: no more deliveries, then
-// the indexer, then the journal. It may be called once.
+// the indexer, then the journal; what is left of traces goes last. It may be called once.
 func (s *service) Run(ctx context.Context) error {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -136,6 +142,7 @@ func (s *service) Run(ctx context.Context) error {
 	stopIndexing()
 	<-remembered
 	err = errors.Join(err, <-indexed, s.admin.shutdown(stopAdmin), s.journal.Close())
+	s.tracing.stop(s.log)
 	if ctx.Err() == nil {
 		err = errors.Join(context.Cause(working), err)
 	}
