@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"riskdex/report"
 )
 
@@ -156,7 +158,7 @@ func (d *dispatcher) note(e event) {
 	was := l.trouble
 	now := time.Now()
 	if l.end(e.turn, e.out, now, d.cfg) {
-		d.report(l, was)
+		d.report(trace.ContextWithRemoteSpanContext(context.Background(), e.out.bulk), l, was)
 	}
 	if e.out.found != nil {
 		l.noteFound(e.out.found, d.newBackOff, now, d.cfg)
@@ -164,21 +166,22 @@ func (d *dispatcher) note(e event) {
 	d.showRebuild(l)
 }
 
-// report tells people and metrics that a lane's trouble began, changed or ended.
-func (d *dispatcher) report(l *lane, was *judgement) {
+// report tells people and metrics that a lane's trouble began, changed or ended. ctx names
+// the bulk that showed it.
+func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 	index := d.indices.Alias(l.kind)
 	d.metrics.holding(index, l.trouble)
 	d.board.wait(l.kind, index, l.trouble, time.Now())
 	switch {
 	case l.trouble == nil && was.reason == reasonStarting:
-		d.log.Info("index ready", "index", index)
+		d.log.InfoContext(ctx, "index ready", "index", index)
 	case l.trouble == nil:
-		d.log.Info("index healed: going on", "index", index, "was", was.reason)
+		d.log.InfoContext(ctx, "index healed: going on", "index", index, "was", was.reason)
 	case l.trouble.verdict == hold:
-		d.log.Error("index held: everything is kept, and tried again until it heals", "index", index,
+		d.log.ErrorContext(ctx, "index held: everything is kept, and tried again until it heals", "index", index,
 			"reason", l.trouble.reason, "error_type", l.trouble.answer.errorType, "detail", l.trouble.answer.detail)
 	default:
-		d.log.Warn("index waits: everything is kept, and tried again until it gets through", "index", index,
+		d.log.WarnContext(ctx, "index waits: everything is kept, and tried again until it gets through", "index", index,
 			"reason", l.trouble.reason, "error_type", l.trouble.answer.errorType, "detail", l.trouble.answer.detail)
 	}
 }

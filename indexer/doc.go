@@ -12,6 +12,7 @@
 //	turn.go      claim, send (send.go, prepare.go), settle (settle.go)
 //	bulk.go      one bulk request and the answer to each of its items
 //	classify.go  what an answer means for a change: the one place that decides
+//	trace.go     the spans of bulks and of settled changes
 //	patience.go  how long single documents wait that are not taken
 //	verify.go    does the index have what the journal has?
 //	rebuild.go   what can be asked of a rebuild, and is told of it

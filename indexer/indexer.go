@@ -10,6 +10,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/report"
 )
@@ -70,7 +71,7 @@ type Indices interface {
 	Remove(ctx context.Context, kind report.Kind, index string) error
 }
 
-// Config bounds what the indexer does. All of its numbers must be more than zero.
+// Config bounds what the indexer does. Its numbers and times must be more than zero.
 type Config struct {
 	Workers     int // goroutines that send bulks
 	BulkChanges int // changes in one bulk at most
@@ -84,6 +85,8 @@ type Config struct {
 
 	RetireAfter     time.Duration // how long an index is kept after a rebuild took its place, for searches under way
 	RebuildPatience time.Duration // for how long a new index may take nothing while the old one does, before its rebuild is given up
+
+	Tracer trace.Tracer // makes the spans of bulks and settlements; nil when nothing is traced
 
 	Probe bool // index the probe as well, with a worker beside Workers
 }

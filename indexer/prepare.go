@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
@@ -11,14 +12,16 @@ import (
 
 // prepareAll prepares changes. The receiver lets none in that no document can be
 // made of; should there be one all the same, it must not block the others.
-func (x *Indexer) prepareAll(changes []report.Change) []prepared {
+func (x *Indexer) prepareAll(ctx context.Context, changes []report.Change) []prepared {
 	batch := make([]prepared, 0, len(changes))
 	for _, c := range changes {
 		p, err := x.prepare(c)
+		traced := x.trace(c)
 		if err != nil {
-			x.log.Error("no document could be made of a change", "kind", c.Kind, "id", c.ID, "version", c.Version, "error", err)
+			x.log.ErrorContext(traced.context(ctx), "no document could be made of a change", "kind", c.Kind, "id", c.ID, "version", c.Version, "error", err)
 			p = prepared{change: c, refused: &judgement{dead, reasonDocument, answer{errorType: "riskdex_document", detail: err.Error()}}}
 		}
+		p.traced = traced
 		batch = append(batch, p)
 	}
 	return batch
@@ -30,6 +33,7 @@ type prepared struct {
 	change  report.Change
 	lines   []byte
 	refused *judgement // why no document could be made of the change; nil when there is one
+	traced  *traced    // nil when nothing of it is traced; copies share it
 }
 
 // prepare writes the lines for c. Elasticsearch takes neither a line break

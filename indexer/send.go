@@ -27,7 +27,9 @@ func (x *Indexer) send(ctx context.Context, kind report.Kind, to destination, ba
 		return nil, ""
 	}
 	started := time.Now()
-	items, index, failure, ok := x.bulk(ctx, to, batch)
+	carrying, end := x.startBulk(ctx, kind, to, batch)
+	items, index, failure, ok := x.bulk(carrying, to, batch)
+	end(failure, ok)
 	x.metrics.sent(kind, len(batch), time.Since(started), ok || failure.level == request && failure.status < 500)
 	judgements = make([]judgement, len(batch))
 	if ok {

@@ -9,9 +9,10 @@ import (
 	"riskdex/report"
 )
 
-// settlementFor says what becomes of c. alone tells that only this change, not
-// the lane, is to wait.
-func (x *Indexer) settlementFor(c report.Change, j judgement, alone bool) report.Settlement {
+// settlementFor says what becomes of a change. alone tells that only this change,
+// not the lane, is to wait.
+func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, alone bool) report.Settlement {
+	c, ctx := p.change, p.traced.context(ctx)
 	s := report.Settlement{Key: c.Key, Version: c.Version, ErrorType: j.answer.errorType, Reason: j.answer.detail}
 	if j.reason != "" {
 		x.metrics.failures.WithLabelValues(string(c.Kind), j.reason).Inc()
@@ -24,12 +25,12 @@ func (x *Indexer) settlementFor(c report.Change, j judgement, alone bool) report
 		}
 	case superseded:
 		s.Outcome = report.Superseded
-		x.log.Debug("superseded: the index has this version or a newer one", "kind", c.Kind, "id", c.ID, "version", c.Version)
+		x.log.DebugContext(ctx, "superseded: the index has this version or a newer one", "kind", c.Kind, "id", c.ID, "version", c.Version)
 	case dead:
 		s.Outcome = report.Dead
 		// Elasticsearch's sentence may quote the document, which has no place in
 		// a log; the journal keeps it.
-		x.log.Error("dead letter: the document is refused", "kind", c.Kind, "id", c.ID, "version", c.Version,
+		x.log.ErrorContext(ctx, "dead letter: the document is refused", "kind", c.Kind, "id", c.ID, "version", c.Version,
 			"error_type", s.ErrorType)
 	default:
 		s.Outcome = report.Retry
@@ -44,8 +45,8 @@ func (x *Indexer) settlementFor(c report.Change, j judgement, alone bool) report
 }
 
 // settle tells the journal, and does not give up while the process runs: a
-// change that stays claimed would never be sent again.
-func (x *Indexer) settle(ctx context.Context, changes []report.Change, settlements []report.Settlement) {
+// change that stays claimed would never be sent again. It reports whether it did.
+func (x *Indexer) settle(ctx context.Context, changes []report.Change, settlements []report.Settlement) bool {
 	// What Elasticsearch has said is written down even when riskdex is stopping.
 	ctx = context.WithoutCancel(ctx)
 	pause := x.newBackOff()
@@ -55,12 +56,12 @@ func (x *Indexer) settle(ctx context.Context, changes []report.Change, settlemen
 		cancel()
 		if err == nil {
 			x.metrics.settled(changes, settlements, time.Now())
-			return
+			return true
 		}
-		x.log.Error("cannot settle changes in the journal", "changes", len(settlements), "error", err)
+		x.log.ErrorContext(ctx, "cannot settle changes in the journal", "changes", len(settlements), "error", err)
 		select {
 		case <-x.giveUp:
-			return // they are pending in the journal, and sent again after the restart
+			return false // they are pending in the journal, and sent again after the restart
 		case <-time.After(pause.NextBackOff()):
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"riskdex/report"
 )
 
@@ -40,6 +42,8 @@ type outcome struct {
 	resent bool   // everything is sent to the alias again
 	sent   bool   // there were changes to send
 	spoilt bool   // a bulk was not taken as a whole
+
+	bulk trace.SpanContext // the last one, if it carried something traced
 
 	wrote   string // the index that the alias led to; empty when nothing says so
 	filling filling
@@ -82,7 +86,7 @@ func (x *Indexer) take(ctx context.Context, t turn, claimed func(int)) (out outc
 
 // transfer sends changes and settles them.
 func (x *Indexer) transfer(ctx context.Context, t turn, changes []report.Change, out *outcome) {
-	batch := x.prepareAll(changes)
+	batch := x.prepareAll(ctx, changes)
 	var judgements []judgement
 	if t.target != nil {
 		judgements = x.deliverBoth(ctx, t, batch, out)
@@ -93,12 +97,15 @@ func (x *Indexer) transfer(ctx context.Context, t turn, changes []report.Change,
 	out.sent = true
 	var settlements []report.Settlement
 	for i, j := range judgements {
-		settlements = append(settlements, x.settlementFor(batch[i].change, j, out.trouble == nil))
+		settlements = append(settlements, x.settlementFor(ctx, batch[i], j, out.trouble == nil))
 	}
 	if out.spoilt && t.max == 1 {
 		// Others go first at the next try, which comes sooner.
 		x.patience.suspect(batch[0].change.Key)
 		settlements[0].NotBefore = time.Now().Add(2 * x.cfg.LongestBackoff)
 	}
-	x.settle(ctx, changes, settlements)
+	out.bulk = lastBulk(batch)
+	if x.settle(trace.ContextWithRemoteSpanContext(ctx, out.bulk), changes, settlements) {
+		x.traceSettled(batch, settlements, time.Now())
+	}
 }

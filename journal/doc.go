@@ -54,6 +54,13 @@
 //   - A retry of a refusal takes the place of the refusal: it is left out where the
 //     origin of the document is higher, and its own version has that origin.
 //
+// # Traces
+//
+// A change may come with the name of the trace that it belongs to. Claim gives it
+// out with that version, also after a restart; it goes when the version ends, as
+// whatever. It is under no checksum: a trace that is lost harms nobody. Without
+// traces the journal makes no statement about them.
+//
 // # Recovery
 //
 // Opening a journal after a crash, in this order:

@@ -13,6 +13,7 @@ type ledger struct {
 	totals       map[report.Kind]totals
 	refusals     int   // kept
 	refusalBytes int64 // of those kept
+	traces       int64 // kept
 }
 
 // totals are the sums of one kind.

@@ -101,5 +101,8 @@ func (tx *transaction) put(c *report.Change, old *row) error {
 	} else {
 		_, err = tx.st.replace.ExecContext(tx.ctx, old.doc, version, op, c.Code, at, waiting, crc, body)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return tx.keepTrace(*c, old)
 }

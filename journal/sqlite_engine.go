@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -27,8 +28,9 @@ type engine struct {
 	write           *sql.Conn // used by the goroutine of SQLite.run only
 	claim           *sql.Conn // used by whoever holds claims.reading
 	st              statements
-	prepared        []*sql.Stmt // all of st, in order to close them
-	synchronous     string      // as it is set on write
+	prepared        []*sql.Stmt  // all of st, in order to close them
+	synchronous     string       // as it is set on write
+	traces          atomic.Int64 // rows of the table, as far as they are committed
 }
 
 // statements are prepared on the connection that their name begins with.
@@ -38,7 +40,8 @@ type statements struct {
 	mark, renew, drop, origin, keepOrigin                            *sql.Stmt // write
 	refuse, oldestRefusals, dropRefusals                             *sql.Stmt // write
 	refusal, refusalsOf, dropRefusal                                 *sql.Stmt // write
-	claimWaiting, claimDocument, begin, commit, rollback             *sql.Stmt
+	keepTrace, dropTrace                                             *sql.Stmt // write
+	claimWaiting, claimDocument, claimTrace, begin, commit, rollback *sql.Stmt
 }
 
 // openEngine opens the database in the file path, and sets it up if it is empty.
@@ -130,6 +133,11 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.refusalsOf, `SELECT seq, id FROM refusals
 			WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?4, ?5)`},
 		{e.write, &e.st.dropRefusal, `DELETE FROM refusals WHERE seq = ?1`},
+		{e.write, &e.st.keepTrace, `INSERT OR REPLACE INTO traces (doc, version, traceparent)
+			SELECT doc, version, ?3 FROM documents WHERE kind = ?1 AND id = ?2`},
+		{e.write, &e.st.dropTrace, `DELETE FROM traces WHERE doc = ?1`},
+		{e.claim, &e.st.claimTrace, `SELECT traceparent FROM documents JOIN traces USING (doc, version)
+			WHERE kind = ?1 AND id = ?2 AND version = ?3`},
 		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents
 			WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`},
 		{e.claim, &e.st.claimDocument, `SELECT kind, id, version, op, state, code, accepted_at, crc, length(body),

@@ -112,6 +112,7 @@ func (e *engine) read(k report.Key, budget int64) (document, error) {
 			Again: state == resend,
 		},
 	}
+	d.Trace = e.trace(k, d.Version)
 	d.damaged = d.Key != k || !d.waits || d.size <= budget && checksum(d.Change) != uint32(crc)
 	d.Key = k
 	return d, nil

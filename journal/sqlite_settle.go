@@ -65,7 +65,10 @@ func (tx *transaction) end(s report.Settlement, r *row) (err error) {
 	} else {
 		_, err = tx.st.end.ExecContext(tx.ctx, r.doc, done, at)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return tx.dropTrace(r.doc)
 }
 
 // refresh notes that an overtaken version reached the index: what waits now is

@@ -31,6 +31,10 @@ func (e *engine) load(ctx context.Context) (ledger, error) {
 		Scan(&l.refusals, &l.refusalBytes); err != nil {
 		return l, fmt.Errorf("count the refusals: %w", err)
 	}
+	if err := e.write.QueryRowContext(ctx, `SELECT count(*) FROM traces`).Scan(&l.traces); err != nil {
+		return l, fmt.Errorf("count the traces: %w", err)
+	}
+	e.traces.Store(l.traces)
 	return l, nil
 }
 

@@ -140,6 +140,7 @@ func (j *SQLite) commit(group []*request) error {
 	}
 	before := j.ledger.last
 	j.ledger = tx.ledger
+	j.e.traces.Store(tx.ledger.traces) // before a Claim that has read too early is told to read again
 	j.noteWitness(before)
 	j.claims.committed(tx.touched, tx.settled)
 	if tx.wake {

@@ -44,6 +44,8 @@ func checkChange(c report.Change) error {
 		return fmt.Errorf("its body has %d bytes; at most %d can be kept", len(c.Body), maxBody)
 	case len(c.Code) > report.MaxIDBytes || !utf8.ValidString(c.Code):
 		return fmt.Errorf("its code is not UTF-8 or longer than %d bytes", report.MaxIDBytes)
+	case len(c.Trace) > maxTrace:
+		return fmt.Errorf("its trace has %d bytes; a traceparent has at most %d", len(c.Trace), maxTrace)
 	}
 	return nil
 }

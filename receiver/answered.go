@@ -1,7 +1,10 @@
 package receiver
 
 import (
+	"context"
 	"time"
+
+	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/report"
 )
@@ -17,8 +20,10 @@ type Answered struct {
 	Refused  int         // records that were refused one by one
 }
 
-// answered counts an answer, and tells the observer of it.
-func (r *Receiver) answered(a Answered) {
+// answered counts an answer, describes it in the span of its request, and tells the
+// observer of it.
+func (r *Receiver) answered(ctx context.Context, a Answered) {
+	r.describe(trace.SpanFromContext(ctx), a)
 	r.metrics.answered(a.Kind, a.Method, a.Status)
 	if r.observe != nil {
 		a.At = r.now()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/report"
 )
@@ -30,6 +31,10 @@ type Config struct {
 	// payload. Where they are stated they are tried before anything else;
 	// otherwise the receiver recognises the usual envelopes by itself.
 	Records map[report.Kind][]string
+
+	// Tracer, if not nil, makes a span for every request, which the changes of a
+	// delivery name as their trace.
+	Tracer trace.Tracer
 
 	// Observe, if not nil, is told of every answer. It is called concurrently, and
 	// the sender waits for it.

@@ -49,16 +49,23 @@ func (r *Receiver) deliver(d *delivery) {
 
 // accept appends out and answers once it is durable.
 func (r *Receiver) accept(d *delivery, out report.Delivery, answers []refused) {
-	stamps, err := r.append(d.req.Context(), out)
+	ctx := d.req.Context()
+	if r.tracer != nil {
+		name := traceOf(ctx)
+		for i := range out.Changes {
+			out.Changes[i].Trace = name
+		}
+	}
+	stamps, err := r.append(ctx, out)
 	if err != nil {
-		r.log.Error("delivery not accepted: the journal could not make it durable",
+		r.log.ErrorContext(ctx, "delivery not accepted: the journal could not make it durable",
 			"kind", d.kind, "method", d.method, "changes", len(out.Changes), "error", err)
 		r.answer(d, notDurable(err))
 		return
 	}
-	r.log.Debug("delivery accepted", "kind", d.kind, "method", d.method,
+	r.log.DebugContext(ctx, "delivery accepted", "kind", d.kind, "method", d.method,
 		"changes", len(stamps), "refused", len(answers), "first_id", stamps[0].ID, "version", stamps[len(stamps)-1].Version)
-	r.answered(Answered{Kind: d.kind, Method: d.method, Status: http.StatusAccepted, Accepted: len(out.Changes), Refused: len(answers)})
+	r.answered(ctx, Answered{Kind: d.kind, Method: d.method, Status: http.StatusAccepted, Accepted: len(out.Changes), Refused: len(answers)})
 	writeAccepted(d.w, accepted{Accepted: len(out.Changes), Refused: answers})
 }
 
@@ -96,7 +103,7 @@ func (r *Receiver) note(d *delivery, refusal *report.Refusal) refused {
 	refusal.At = r.now()
 	refusal.Kind, refusal.Method, refusal.Path = d.kind, d.req.Method, d.req.URL.Path
 	r.metrics.refusedFor(d.kind, refusal.Reason)
-	r.log.Warn("refused", "kind", d.kind, "method", refusal.Method, "position", refusal.Position,
+	r.log.WarnContext(d.req.Context(), "refused", "kind", d.kind, "method", refusal.Method, "position", refusal.Position,
 		"id", shortened(refusal.ID), "reason", refusal.Reason, "detail", refusal.Detail)
 	answer := refused{Position: refusal.Position, Reason: refusal.Reason, Detail: refusal.Detail}
 	if refusal.ID != "" {
@@ -110,11 +117,11 @@ func (r *Receiver) note(d *delivery, refusal *report.Refusal) refused {
 // promise to the sender, who is told that nothing was accepted.
 func (r *Receiver) keep(ctx context.Context, out report.Delivery) {
 	if _, err := r.append(ctx, out); err != nil {
-		r.log.Error("what was refused could not be kept", "refused", len(out.Refusals), "error", err)
+		r.log.ErrorContext(ctx, "what was refused could not be kept", "refused", len(out.Refusals), "error", err)
 	}
 }
 
 func (r *Receiver) answer(d *delivery, p *problem) {
-	r.answered(Answered{Kind: d.kind, Method: d.method, Status: p.Status, Reason: p.Reason, Refused: len(p.Refused)})
+	r.answered(d.req.Context(), Answered{Kind: d.kind, Method: d.method, Status: p.Status, Reason: p.Reason, Refused: len(p.Refused)})
 	writeProblem(d.w, p)
 }

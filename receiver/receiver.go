@@ -12,6 +12,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/report"
 )
@@ -32,6 +33,8 @@ type Receiver struct {
 	splitters map[report.Kind]*splitter
 	now       func() time.Time
 	observe   func(Answered)
+	tracer    trace.Tracer // nil when nothing is traced
+	prefix    string
 	metrics   *metrics
 	log       *slog.Logger
 }
@@ -53,6 +56,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 	r := &Receiver{
 		journal: journal, maxBody: cfg.MaxBody, splitters: splitters,
 		now: now, observe: cfg.Observe, metrics: newMetrics(reg), log: log,
+		tracer: cfg.Tracer, prefix: prefix,
 	}
 	r.handler = withCanonicalPath(r.routes(prefix))
 	return r, nil
@@ -87,6 +91,11 @@ func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
 
 // ServeHTTP answers one delivery.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if r.tracer != nil {
+		var span trace.Span
+		req, span = r.startSpan(req)
+		defer span.End()
+	}
 	r.handler.ServeHTTP(w, req)
 }
 
@@ -99,8 +108,8 @@ func (r *Receiver) routes(prefix string) *httprouter.Router {
 	router.NotFound = r.refuseRoute(prefix, http.StatusNotFound)
 	router.MethodNotAllowed = r.refuseRoute(prefix, http.StatusMethodNotAllowed)
 	router.PanicHandler = func(w http.ResponseWriter, req *http.Request, cause any) {
-		r.log.Error("delivery failed", "method", req.Method, "cause", fmt.Sprint(cause))
-		r.answered(Answered{Method: req.Method, Status: http.StatusInternalServerError, Reason: "internal"})
+		r.log.ErrorContext(req.Context(), "delivery failed", "method", req.Method, "cause", fmt.Sprint(cause))
+		r.answered(req.Context(), Answered{Method: req.Method, Status: http.StatusInternalServerError, Reason: "internal"})
 		writeProblem(w, newProblem(http.StatusInternalServerError, "internal", "The delivery was not accepted, because of a fault in riskdex."))
 	}
 	for _, kind := range report.Kinds() {

@@ -58,6 +58,11 @@ type Change struct {
 	// Again tells that this version was settled before and is sent once more,
 	// because an index has to be filled or mended. Only Claim sets it.
 	Again bool
+
+	// Trace names the span of the request that delivered this version, as a W3C
+	// traceparent, where it belongs to a trace that is recorded. Otherwise it is
+	// empty. It says nothing about the document, and nothing rests on it.
+	Trace string
 }
 
 // Delivery is what one request of the publisher carried. The journal takes all

@@ -31,6 +31,7 @@ type service struct {
 	history    *admin.History
 	deliveries *endpoint
 	admin      *endpoint
+	tracing    *tracing
 }
 
 // newService opens the journal and both listeners. Elasticsearch need not be
@@ -44,7 +45,10 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 			}
 		}
 	}()
-	w, err := newWorks(c, func(observe func(seconds float64)) (journal.Journal, error) {
+	tracing := startTracing(ctx, log)
+	undo = append(undo, func() error { tracing.stop(log); return nil })
+	log = tracing.logger(log)
+	w, err := newWorks(c, tracing.tracer(), func(observe func(seconds float64)) (journal.Journal, error) {
 		j, err := journal.OpenSQLite(ctx, c.Journal, journal.Options{
 			MaxBytes: int64(c.MaxBytes), MinFree: int64(c.MinFree), Log: log, Observe: observe,
 		})
@@ -58,7 +62,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		return nil, err
 	}
 	j, x := w.journal, w.indexer
-	s := &service{log: log, journal: j, indexer: x, prober: w.prober, history: admin.NewHistory(j, time.Now, log)}
+	s := &service{log: log, tracing: tracing, journal: j, indexer: x, prober: w.prober, history: admin.NewHistory(j, time.Now, log)}
 	if s.deliveries, err = listen(ctx, "deliveries", c.Listen, w.door, log); err != nil {
 		return nil, err
 	}
@@ -91,7 +95,7 @@ func (s *service) AdminURL() string { return s.admin.url() }
 
 // Run works until ctx is done or a listener breaks, and then stops in the
 // reverse of the order in which data flows would need: no more deliveries, then
-// the indexer, then the journal. It may be called once.
+// the indexer, then the journal; what is left of traces goes last. It may be called once.
 func (s *service) Run(ctx context.Context) error {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -114,6 +118,7 @@ func (s *service) Run(ctx context.Context) error {
 	stopIndexing()
 	beside.Wait()
 	err = errors.Join(err, <-indexed, s.admin.shutdown(stopAdmin), s.journal.Close())
+	s.tracing.stop(s.log)
 	if ctx.Err() == nil {
 		err = errors.Join(context.Cause(working), err)
 	}

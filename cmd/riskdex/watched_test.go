@@ -25,7 +25,7 @@ import (
 // the eyes of real Prometheus servers. Every alert that is tried is raised and
 // cleared, and every query of the dashboard and every recording rule finds data.
 func TestPrometheusSeesRiskdexWork(t *testing.T) {
-	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "1GiB")
+	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "1GiB", "--probe-every", "1s")
 	exposed := w.families()
 	if names := notNative(exposed); len(names) > 0 {
 		t.Fatalf("histograms that are not made with internal/histogram: %v", names)
@@ -78,14 +78,8 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	w.isAsListed()
 }
 
-// absent are the metrics that this riskdex may lack, and why.
-func absent() map[string]string {
-	const probe = "the probe does not run here"
-	return map[string]string{"riskdex_searchable_seconds": probe, "riskdex_probe_unsearchable_seconds": probe}
-}
-
 // openQueries notes what has to find data: every query of the dashboard and every
-// recording rule, but those of metrics that are absent for a reason.
+// recording rule.
 func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 	w.t.Helper()
 	for _, q := range dashboards.Queries(dashboards.Values{Window: "20s"}) {
@@ -113,12 +107,7 @@ func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 	for query, title := range w.open {
 		for _, m := range own.FindAllStringSubmatch(query, -1) {
 			if name := m[1]; !has[name] && !has[part.ReplaceAllString(name, "")] {
-				why, known := absent()[part.ReplaceAllString(name, "")]
-				if !known {
-					w.t.Errorf("%s: riskdex does not expose %s", title, name)
-				}
-				w.t.Logf("%s is not asked: %s", title, why)
-				delete(w.open, query)
+				w.t.Errorf("%s: riskdex does not expose %s", title, name)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/admin"
 	"riskdex/indexer"
@@ -36,9 +37,9 @@ type works struct {
 // takes. Whoever gives it closes the journal, also when newWorks fails after it.
 type openJournal func(observe func(seconds float64)) (journal.Journal, error)
 
-// newWorks makes the parts from the settings. Every metric that riskdex has is
+// newWorks makes the parts from the settings; tracer is nil when nothing is traced. Every metric that riskdex has is
 // registered by the time it returns.
-func newWorks(c *serveCommand, open openJournal, log *slog.Logger) (*works, error) {
+func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger) (*works, error) {
 	w := &works{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
 	var err error
 	if w.set, err = loadMappings(c.Mappings); err != nil {
@@ -58,7 +59,9 @@ func newWorks(c *serveCommand, open openJournal, log *slog.Logger) (*works, erro
 	}
 	w.registry.MustRegister(admin.NewJournalCollector(w.journal, time.Now, log))
 	w.indices = &mappings.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Log: log}
-	if w.indexer, err = indexer.New(c.indexerConfig(), w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
+	indexing := c.indexerConfig()
+	indexing.Tracer, cfg.Tracer = tracer, tracer
+	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
 		return nil, err
 	}
 	if c.ProbeEvery != 0 {

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// stopTracing bounds how long a stop waits for a collector to take the last spans.
+const stopTracing = 3 * time.Second
+
+// tracing sends spans to a collector, as the standard variables of OpenTelemetry
+// say. nil is none: nothing is made, nothing runs and nothing is sent.
+type tracing struct {
+	provider *sdktrace.TracerProvider
+}
+
+// startTracing returns nil unless the environment asks for traces. What it asks for
+// that riskdex cannot do is a warning and no error, as OpenTelemetry has it: better
+// no traces than no deliveries.
+func startTracing(ctx context.Context, log *slog.Logger) *tracing {
+	wanted, problem := tracesWanted(os.Getenv)
+	if problem != "" {
+		log.Warn("tracing is off", "reason", problem)
+	}
+	if !wanted {
+		return nil
+	}
+	// The SDK says what is wrong with its settings or its collector in one place a
+	// process, which by default is the standard error.
+	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
+	otel.SetErrorHandler(&exportErrors{log: log, now: time.Now})
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		log.Warn("tracing is off", "reason", err)
+		return nil
+	}
+	// Of two sources of a name the later one counts.
+	about, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("riskdex")),
+		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithProcessPID(), resource.WithFromEnv())
+	if err != nil {
+		log.Warn("not all is known that spans are to say of this process", "error", err)
+	}
+	log.Info("tracing is on")
+	return &tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}
+}
+
+// tracesWanted tells whether the standard variables ask for traces, and if they ask
+// for something that cannot be had, what.
+func tracesWanted(env func(string) string) (wanted bool, problem string) {
+	if strings.EqualFold(strings.TrimSpace(env("OTEL_SDK_DISABLED")), "true") {
+		return false, ""
+	}
+	first := func(names ...string) (name, value string) {
+		for _, name := range names {
+			if value := strings.TrimSpace(env(name)); value != "" {
+				return name, value
+			}
+		}
+		return "", ""
+	}
+	if _, exporter := first("OTEL_TRACES_EXPORTER"); exporter != "" {
+		for name := range strings.SplitSeq(exporter, ",") {
+			switch strings.TrimSpace(name) {
+			case "otlp":
+				wanted = true
+			case "none", "":
+			default:
+				problem = fmt.Sprintf("OTEL_TRACES_EXPORTER is %q; riskdex has otlp and none", exporter)
+			}
+		}
+	} else {
+		_, endpoint := first("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+		wanted = endpoint != ""
+	}
+	name, protocol := first("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+	if wanted && protocol != "" && !slices.Contains([]string{"http/protobuf", "http/json"}, protocol) {
+		return false, fmt.Sprintf("%s is %q; riskdex sends http/protobuf, usually to port 4318", name, protocol)
+	}
+	if wanted {
+		problem = ""
+	}
+	return wanted, problem
+}
+
+// tracer returns what makes spans, or nil.
+func (t *tracing) tracer() trace.Tracer {
+	if t == nil {
+		return nil
+	}
+	return t.provider.Tracer("riskdex")
+}
+
+// logger returns a log whose lines name the trace that they belong to.
+func (t *tracing) logger(log *slog.Logger) *slog.Logger {
+	if t == nil {
+		return log
+	}
+	return slog.New(traceHandler{log.Handler()})
+}
+
+// stop sends what is left. Spans that no collector takes in time are no reason to
+// call the stop a failure.
+func (t *tracing) stop(log *slog.Logger) {
+	if t == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopTracing)
+	defer cancel()
+	if err := t.provider.Shutdown(ctx); err != nil {
+		log.Warn("the last spans were not sent", "error", err)
+	}
+}
+
+// traceHandler adds the trace and the span of its context to a line of the log.
+type traceHandler struct{ slog.Handler }
+
+func (h traceHandler) Handle(ctx context.Context, r slog.Record) error {
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		r = r.Clone()
+		r.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h traceHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return traceHandler{h.Handler.WithAttrs(attrs)}
+}
+
+func (h traceHandler) WithGroup(name string) slog.Handler {
+	return traceHandler{h.Handler.WithGroup(name)}
+}
+
+// exportErrors logs that spans cannot be sent, once in a while: a collector that is
+// away fails every few seconds.
+type exportErrors struct {
+	log  *slog.Logger
+	now  func() time.Time
+	next atomic.Int64 // when one is logged again, in nanoseconds since 1970
+}
+
+const exportErrorEvery = 5 * time.Minute
+
+// Handle implements otel.ErrorHandler. It is called by any number of goroutines.
+func (e *exportErrors) Handle(err error) {
+	if errors.Is(err, context.Canceled) {
+		return // the process is stopping
+	}
+	now, next := e.now(), e.next.Load()
+	if now.UnixNano() >= next && e.next.CompareAndSwap(next, now.Add(exportErrorEvery).UnixNano()) {
+		e.log.Warn("spans are not sent; deliveries go on as ever", "error", err, "said_again_in", exportErrorEvery)
+	}
+}

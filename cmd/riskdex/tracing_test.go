@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"riskdex/internal/elastic/elastictest"
+)
+
+// collector takes spans as OTLP over HTTP.
+type collector struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests int
+	service  string
+	spans    []*tracepb.Span
+	refused  []error
+}
+
+func newCollector(t *testing.T) *collector {
+	t.Helper()
+	c := new(collector)
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.requests++
+		var in collectorpb.ExportTraceServiceRequest
+		body, err := io.ReadAll(r.Body)
+		if err = errors.Join(err, proto.Unmarshal(body, &in)); err != nil || r.URL.Path != "/v1/traces" {
+			c.refused = append(c.refused, errors.Join(err, errors.New(r.URL.Path)))
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		for _, resource := range in.ResourceSpans {
+			for _, a := range resource.Resource.Attributes {
+				if a.Key == "service.name" {
+					c.service = a.Value.GetStringValue()
+				}
+			}
+			for _, scope := range resource.ScopeSpans {
+				c.spans = append(c.spans, scope.Spans...)
+			}
+		}
+		w.Header().Set("Content-Type", "application/x-protobuf")
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+// taken returns how many requests came since it was last asked.
+func (c *collector) taken() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := c.requests
+	c.requests = 0
+	return n
+}
+
+// span returns the one span of a trace whose name begins so.
+func (c *collector) span(t *testing.T, trace, name string) *tracepb.Span {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var found []*tracepb.Span
+	for _, s := range c.spans {
+		if hex.EncodeToString(s.TraceId) == trace && strings.HasPrefix(s.Name, name) {
+			found = append(found, s)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d spans %q of the trace %s; there are %v; refused %v", len(found), name, trace, c.spans, c.refused)
+	}
+	return found[0]
+}
+
+func linksTo(from, to *tracepb.Span) bool {
+	for _, l := range from.Links {
+		if bytes.Equal(l.TraceId, to.TraceId) && bytes.Equal(l.SpanId, to.SpanId) {
+			return true
+		}
+	}
+	return false
+}
+
+func spanAttribute(s *tracepb.Span, key string) string {
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			return a.Value.GetStringValue()
+		}
+	}
+	return ""
+}
+
+// sendTraced makes a delivery that names the trace of its sender.
+func (p *process) sendTraced(trace, method, path, body string) {
+	p.t.Helper()
+	req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
+	must(p.t, err)
+	req.Header.Set("traceparent", "00-"+trace+"-00f067aa0ba902b7-01")
+	res, err := p.sender.Do(req)
+	must(p.t, err)
+	res.Body.Close()
+	if res.StatusCode != http.StatusAccepted {
+		p.t.Fatalf("%s %s: %s", method, path, res.Status)
+	}
+}
+
+// logged returns the line of the log with a message that begins so, for a trace.
+func (p *process) logged(trace, message string) map[string]any {
+	for line := range strings.Lines(p.log.String()) {
+		var entry map[string]any
+		if json.Unmarshal([]byte(line), &entry) != nil {
+			continue
+		}
+		if text, _ := entry["msg"].(string); entry["trace_id"] == trace && strings.HasPrefix(text, message) {
+			return entry
+		}
+	}
+	return nil
+}
+
+// A delivery can be followed from its request to the end of its change, through a
+// restart and an Elasticsearch that is away.
+func TestDeliveryIsTracedToItsEnd(t *testing.T) {
+	const good, bad = "4bf92f3577b34da6a3ce929d0e0e4736", "0af7651916cd43dd8448eb211c80319c"
+	c := newCollector(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
+	real := elastictest.URL(t)
+	p := newProcess(t, "http://127.0.0.1:1", "--log-format", "json", "--log-level", "debug", "--mappings", narrowMappings(t))
+	p.start()
+	p.sendTraced(good, "PUT", "/cities/1", cityBody(1, "to be followed"))
+	p.sendTraced(bad, "PUT", "/advisories/1", `{"id":1,"risk_label":"no number"}`)
+	if status := p.terminate(); status != exitDone {
+		t.Errorf("exit status %d", status)
+	}
+	for trace, name := range map[string]string{good: "PUT /cities/:id", bad: "PUT /advisories/:id"} {
+		server := c.span(t, trace, "PUT ") // sent before it ended
+		if server.Name != name || server.Kind != tracepb.Span_SPAN_KIND_SERVER || hex.EncodeToString(server.ParentSpanId) != "00f067aa0ba902b7" {
+			t.Errorf("the request is the span %v", server)
+		}
+		if p.logged(trace, "delivery accepted")["span_id"] != hex.EncodeToString(server.SpanId) {
+			t.Error("no line of the log says that it was accepted")
+		}
+	}
+	p.elasticsearch = real
+	p.start()
+	p.drained()
+	if status := p.terminate(); status != exitDone {
+		t.Errorf("exit status %d", status)
+	}
+	for trace, outcome := range map[string]string{good: "indexed", bad: "dead"} {
+		server, bulk, settled := c.span(t, trace, "PUT "), c.span(t, trace, "bulk "), c.span(t, trace, "settle ")
+		if !bytes.Equal(settled.ParentSpanId, server.SpanId) || !linksTo(settled, bulk) || !linksTo(bulk, server) {
+			t.Errorf("not linked: the request %v, the bulk %v, the end %v", server, bulk, settled)
+		}
+		if settled.StartTimeUnixNano >= server.EndTimeUnixNano || settled.EndTimeUnixNano <= bulk.StartTimeUnixNano {
+			t.Errorf("it went on from %d to %d, in the request that ended at %d until the bulk of %d",
+				settled.StartTimeUnixNano, settled.EndTimeUnixNano, server.EndTimeUnixNano, bulk.StartTimeUnixNano)
+		}
+		if got := spanAttribute(settled, "riskdex.outcome"); got != outcome {
+			t.Errorf("the outcome is %q, want %q", got, outcome)
+		}
+	}
+	if line := p.logged(bad, "dead letter"); line["kind"] != "advisories" {
+		t.Error("the dead letter is logged without its trace")
+	}
+	if c.service != "riskdex" {
+		t.Errorf("the service is %q", c.service)
+	}
+}
+
+// goroutines returns what every goroutine of the process does.
+func (p *process) goroutines() string {
+	p.t.Helper()
+	res, err := http.Get("http://" + p.admin + "/debug/pprof/goroutine?debug=2")
+	must(p.t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	must(p.t, err)
+	return string(text)
+}
+
+// What is not asked for is not there: no request, no goroutine, no trace in the log.
+func TestTracingIsOffByDefault(t *testing.T) {
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	c := newCollector(t)
+	for name, off := range map[string]bool{"": true, "none": true, "otlp": false} {
+		t.Run("OTEL_TRACES_EXPORTER="+name, func(t *testing.T) {
+			for _, variable := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
+				t.Setenv(variable, "")
+			}
+			t.Setenv("OTEL_TRACES_EXPORTER", name)
+			if name != "" {
+				t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", c.URL+"/v1/traces")
+			}
+			p := newProcess(t, elastictest.URL(t), "--log-format", "json", "--log-level", "debug")
+			p.start()
+			p.sendTraced(trace, "PUT", "/cities/1", cityBody(1, "x"))
+			p.drained()
+			if has := strings.Contains(p.goroutines(), "opentelemetry"); has == off {
+				t.Errorf("goroutines of OpenTelemetry: %v", has)
+			}
+			p.terminate()
+			if sent := c.taken() > 0; sent == off {
+				t.Errorf("spans are sent: %v", sent)
+			}
+			if logged := p.logged(trace, "delivery accepted") != nil; logged == off {
+				t.Errorf("the log has the trace: %v", logged)
+			}
+		})
+	}
+}
+
+// A collector that is not there holds nothing up, and is mentioned once.
+func TestCollectorIsAway(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
+	t.Setenv("OTEL_BSP_EXPORT_TIMEOUT", "50")
+	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "2")
+	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	for i := range 100 {
+		if status := p.send("PUT", "/cities/1", cityBody(1, strings.Repeat("x", i))); status != http.StatusAccepted {
+			t.Fatalf("status %d", status)
+		}
+	}
+	p.drained()
+	if status := p.terminate(); status != exitDone {
+		t.Errorf("exit status %d", status)
+	}
+	if n := strings.Count(p.log.String(), "spans are not sent"); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+	for line := range strings.Lines(p.log.String()) {
+		if !strings.HasPrefix(line, "time=") {
+			t.Errorf("not a line of the log: %q", line)
+		}
+	}
+}
+
+func TestTracesWanted(t *testing.T) {
+	for _, c := range []struct {
+		env     string
+		wanted  bool
+		problem string // part of it
+	}{
+		{"", false, ""},
+		{"OTEL_SERVICE_NAME=x OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=http://c:4318", false, ""},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", true, ""},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://c:4318/v1/traces", true, ""},
+		{"OTEL_TRACES_EXPORTER=otlp", true, ""},
+		{"OTEL_TRACES_EXPORTER=console,otlp", true, ""},
+		{"OTEL_TRACES_EXPORTER=none OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", false, ""},
+		{"OTEL_TRACES_EXPORTER=jaeger OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", false, "jaeger"},
+		{"OTEL_SDK_DISABLED=True OTEL_TRACES_EXPORTER=otlp", false, ""},
+		{"OTEL_SDK_DISABLED=false OTEL_TRACES_EXPORTER=otlp", true, ""},
+		{"OTEL_TRACES_EXPORTER=otlp OTEL_EXPORTER_OTLP_PROTOCOL=grpc", false, "4318"},
+		{"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", false, ""},
+		{"OTEL_TRACES_EXPORTER=otlp OTEL_EXPORTER_OTLP_PROTOCOL=grpc OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf", true, ""},
+	} {
+		env := map[string]string{}
+		for _, pair := range strings.Fields(c.env) {
+			name, value, _ := strings.Cut(pair, "=")
+			env[name] = value
+		}
+		wanted, problem := tracesWanted(func(name string) string { return env[name] })
+		if wanted != c.wanted || (problem == "") != (c.problem == "") || !strings.Contains(problem, c.problem) {
+			t.Errorf("%s: %v, %q", c.env, wanted, problem)
+		}
+	}
+}
+
+func TestExportErrorsAreSaidNowAndThen(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Unix(1_800_000_000, 0)
+	e := &exportErrors{log: slog.New(slog.NewTextHandler(&out, nil)), now: func() time.Time { return now }}
+	for minute := range 11 {
+		for range 10 {
+			e.Handle(errors.New("no collector"))
+		}
+		e.Handle(context.Canceled)
+		if said := strings.Count(out.String(), "no collector"); said != 1+minute/5 {
+			t.Errorf("after %d minutes: said %d times", minute, said)
+		}
+		now = now.Add(time.Minute)
+	}
+}

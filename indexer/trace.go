@@ -1,0 +1,125 @@
+package indexer
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"riskdex/report"
+)
+
+// maxLinks is how many deliveries the span of a bulk names at most. A span has
+// room for as many links by default (OpenTelemetry, OTEL_SPAN_LINK_COUNT_LIMIT).
+const maxLinks = 128
+
+// traced is what is known of the trace of a change during one turn.
+type traced struct {
+	delivery trace.SpanContext   // the request that delivered it
+	bulks    []trace.SpanContext // that carried it, in their order
+}
+
+// trace returns nil for a change that belongs to no trace that is recorded, which
+// costs nothing.
+func (x *Indexer) trace(c report.Change) *traced {
+	if x.cfg.Tracer == nil || c.Trace == "" {
+		return nil
+	}
+	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{"traceparent": c.Trace})
+	delivery := trace.SpanContextFromContext(ctx)
+	if !delivery.IsSampled() {
+		return nil
+	}
+	return &traced{delivery: delivery}
+}
+
+// context returns ctx with the trace of the change, for what is logged about it.
+func (t *traced) context(ctx context.Context) context.Context {
+	if t == nil {
+		return ctx
+	}
+	return trace.ContextWithRemoteSpanContext(ctx, t.delivery)
+}
+
+// startBulk begins the span of a bulk, which end ends with the answer to it. A bulk
+// that carries nothing traced has none. It has a link to every delivery that it
+// carries, and is in the trace of the first: so it is recorded wherever that is,
+// whatever the sampler, and a delivery that travels alone has all of its way in one
+// trace.
+func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destination, batch []prepared) (_ context.Context, end func(failure answer, ok bool)) {
+	var links []trace.Link
+	for _, p := range batch {
+		if p.traced != nil && len(links) < maxLinks && !slices.ContainsFunc(links, func(l trace.Link) bool { return l.SpanContext.Equal(p.traced.delivery) }) {
+			links = append(links, trace.Link{SpanContext: p.traced.delivery})
+		}
+	}
+	if len(links) == 0 {
+		return ctx, func(answer, bool) {}
+	}
+	attributes := []attribute.KeyValue{
+		semconv.DBSystemNameElasticsearch, semconv.DBOperationName("bulk"), semconv.DBCollectionName(to.name),
+		attribute.String("riskdex.kind", string(kind)), attribute.Int("riskdex.changes", len(batch)),
+	}
+	if len(batch) > 1 { // by its definition it is never 1
+		attributes = append(attributes, semconv.DBOperationBatchSize(len(batch)))
+	}
+	ctx, span := x.cfg.Tracer.Start(trace.ContextWithRemoteSpanContext(ctx, links[0].SpanContext), "bulk "+to.name,
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...), trace.WithLinks(links...))
+	if span.SpanContext().IsSampled() {
+		for _, p := range batch {
+			if p.traced != nil {
+				p.traced.bulks = append(p.traced.bulks, span.SpanContext())
+			}
+		}
+	}
+	return ctx, func(failure answer, ok bool) {
+		if !ok {
+			span.SetAttributes(semconv.ErrorTypeKey.String(classify(failure).reason))
+			span.SetStatus(codes.Error, "")
+		}
+		span.End()
+	}
+}
+
+// traceSettled makes a span for every traced change that has come to its end, from
+// its acceptance, which another process may have answered, until now. Settlements
+// are in the order of batch.
+func (x *Indexer) traceSettled(batch []prepared, settlements []report.Settlement, now time.Time) {
+	for i, p := range batch {
+		s := settlements[i]
+		if p.traced == nil || s.Outcome == report.Retry {
+			continue
+		}
+		var links []trace.Link
+		for _, bulk := range p.traced.bulks {
+			links = append(links, trace.Link{SpanContext: bulk})
+		}
+		_, span := x.cfg.Tracer.Start(p.traced.context(context.Background()), "settle "+string(s.Kind),
+			trace.WithTimestamp(p.change.AcceptedAt), trace.WithLinks(links...), trace.WithAttributes(
+				attribute.String("riskdex.kind", string(s.Kind)), attribute.String("riskdex.id", string(s.ID)),
+				attribute.Int64("riskdex.version", int64(s.Version)), attribute.String("riskdex.op", string(p.change.Op)),
+				attribute.String("riskdex.outcome", string(s.Outcome)),
+			))
+		if s.Outcome == report.Dead { // its reason may quote the document
+			span.SetAttributes(semconv.ErrorTypeKey.String(s.ErrorType))
+			span.SetStatus(codes.Error, "")
+		}
+		span.End(trace.WithTimestamp(now))
+	}
+}
+
+// lastBulk returns the span of the last bulk that carried something traced, for
+// what is logged about all of batch.
+func lastBulk(batch []prepared) (last trace.SpanContext) {
+	for _, p := range batch {
+		if p.traced != nil && len(p.traced.bulks) > 0 {
+			last = p.traced.bulks[len(p.traced.bulks)-1]
+		}
+	}
+	return last
+}

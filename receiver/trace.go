@@ -1,0 +1,84 @@
+package receiver
+
+import (
+	"context"
+	"net/http"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// startSpan begins the span of a request, in the trace of the sender where the
+// request names one (W3C Trace Context). A traceparent that cannot be read is no
+// reason to refuse a delivery: the trace then begins here.
+func (r *Receiver) startSpan(req *http.Request) (*http.Request, trace.Span) {
+	ctx := propagation.TraceContext{}.Extract(req.Context(), propagation.HeaderCarrier(req.Header))
+	ctx, span := r.tracer.Start(ctx, "HTTP", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(methodAttribute(req.Method)))
+	return req.WithContext(ctx), span
+}
+
+// describe gives a span what is known once the request has its answer. Nothing of
+// it is a text of the sender's choice. As OpenTelemetry has it for servers, an
+// answer that blames the sender is no error.
+func (r *Receiver) describe(span trace.Span, a Answered) {
+	if !span.IsRecording() {
+		return
+	}
+	name := "HTTP"
+	if method := methodLabel(a.Method); method != otherMethod {
+		name = method
+	}
+	attributes := []attribute.KeyValue{
+		attribute.String("riskdex.kind", kindLabel(a.Kind)),
+		attribute.Int("riskdex.changes", a.Accepted),
+		attribute.Int("riskdex.refused", a.Refused),
+		semconv.HTTPResponseStatusCode(a.Status),
+	}
+	if route := r.route(a); route != "" {
+		name += " " + route
+		attributes = append(attributes, semconv.HTTPRoute(route))
+	}
+	if a.Reason != "" {
+		attributes = append(attributes, attribute.String("riskdex.reason", a.Reason))
+	}
+	if a.Status >= http.StatusInternalServerError {
+		attributes = append(attributes, semconv.ErrorTypeKey.String(a.Reason))
+		span.SetStatus(codes.Error, "")
+	}
+	span.SetName(name)
+	span.SetAttributes(attributes...)
+}
+
+// route is the path pattern of the call that was answered; empty where it was none
+// of the nine.
+func (r *Receiver) route(a Answered) string {
+	if a.Kind == "" || a.Reason == reasonPath || a.Reason == reasonMethod {
+		return ""
+	}
+	route := r.prefix + "/" + string(a.Kind)
+	if a.Method != http.MethodPost {
+		route += "/:id"
+	}
+	return route
+}
+
+func methodAttribute(method string) attribute.KeyValue {
+	if method = methodLabel(method); method == otherMethod {
+		return semconv.HTTPRequestMethodOther
+	}
+	return semconv.HTTPRequestMethodKey.String(method)
+}
+
+// traceOf returns the traceparent that changes of this request go on with; empty
+// when its trace is not recorded.
+func traceOf(ctx context.Context) string {
+	if !trace.SpanContextFromContext(ctx).IsSampled() {
+		return ""
+	}
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier.Get("traceparent")
+}
