@@ -4,7 +4,7 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
-.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard build
+.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard kubernetes build image sbom gosec
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -69,5 +69,16 @@ bench: go ## Benchmarks of the journal, the receiver's checks and the extraction
 dashboard: go ## Write dashboards/riskdex.json from its definition.
 	@go generate ./dashboards
 
-build: go ## The program, as .local/riskdex.
-	@go build -trimpath -o .local/riskdex ./cmd/riskdex
+# The same commit makes the same bytes, in whichever folder: no paths, no C, and
+# the time of the commit in place of that of the build.
+build: go ## The program, as .local/riskdex; riskdex version says what from.
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o .local/riskdex ./cmd/riskdex
+
+# The image is built without the repository's history, so it is told.
+STAMP = $(shell git describe --tags --always --dirty) $(shell TZ=UTC0 git show -s --format='%H %cd' --date=format-local:%Y-%m-%dT%H:%M:%SZ)
+IMAGE ?= riskdex:dev
+image: ## The image, as IMAGE (riskdex:dev), with a container engine.
+	docker build --build-arg STAMP='$(STAMP)' --tag $(IMAGE) .
+
+sbom: build ## What the program is made of, as .local/riskdex.cdx.json (CycloneDX).
+	@go run ./internal/sbom .local/riskdex .local/riskdex.cdx.json

@@ -39,6 +39,7 @@ type commands struct {
 	Healthy healthyCommand `cmd:"" help:"Tell whether a running riskdex can accept deliveries, for supervisors."`
 
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`
+	Version  versionCommand  `cmd:"" help:"Say what this program was built from."`
 }
 
 // streams are where a command writes everything.

@@ -61,6 +61,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registerBuild(reg, thisBuild())
 
 	j, err := journal.OpenSQLite(ctx, c.Journal, journal.Options{
 		MaxBytes: int64(c.MaxBytes), MinFree: int64(c.MinFree),

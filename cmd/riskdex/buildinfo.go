@@ -1,0 +1,17 @@
+package main
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// registerBuild exposes what the program was built from, always 1, so that a
+// change of behaviour can be laid beside a change of version.
+func registerBuild(reg prometheus.Registerer, b build) {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "riskdex_build_info",
+		Help: "What this riskdex was built from; always 1.",
+		ConstLabels: prometheus.Labels{
+			"version": b.Version, "revision": b.Commit, "goversion": b.Go,
+		},
+	})
+	g.Set(1)
+	reg.MustRegister(g)
+}
