@@ -69,6 +69,12 @@ bench: go ## Benchmarks of the journal, the receiver's checks and the extraction
 dashboard: go ## Write dashboards/riskdex.json from its definition.
 	@go generate ./dashboards
 
+kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
+	@{ printf '# Made from dashboards/rules.yml by make kubernetes; a test compares them.\n'; \
+	  printf 'apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n'; \
+	  printf '  name: riskdex\n  labels: {app.kubernetes.io/name: riskdex}\nspec:\n'; \
+	  sed -e '1,/^groups:/{/^groups:/!d}' -e 's/^\(.\)/  \1/' dashboards/rules.yml; } > deploy/kubernetes/monitoring/prometheusrule.yaml
+
 # The same commit makes the same bytes, in whichever folder: no paths, no C, and
 # the time of the commit in place of that of the build.
 build: go ## The program, as .local/riskdex; riskdex version says what from.
