@@ -3,6 +3,7 @@
 # What is not in the repository is fetched at these versions, once.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+GOSEC := github.com/securego/gosec/v2/cmd/gosec@v2.28.0
 
 .PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard kubernetes build image sbom gosec
 
@@ -51,6 +52,17 @@ lint: go ## Formatter, vet, staticcheck.
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
+
+# What gosec is not asked, and why. Other exclusions stand at their place, with
+# theirs, as #nosec.
+#   G104  errors that nobody handles: a close after another failure, mostly
+#   G115  conversions of integers: sizes, counts and checksums that fit by what they are
+#   G304  files named by a variable: those that the operator names
+# The folders start servers for development and tests, from what a developer says,
+# and are not in the program.
+gosec: go ## What looks like a weakness in the program's code.
+	go run $(GOSEC) -quiet -exclude=G104,G115,G304 \
+		-exclude-dir=internal/dev -exclude-dir=internal/elastic -exclude-dir=internal/prometheus -exclude-dir=journal/journaltest ./...
 
 vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
 	@mkdir -p .local
