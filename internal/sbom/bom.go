@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"runtime/debug"
 	"strings"
 
@@ -16,7 +17,7 @@ const specification = cyclonedx.SpecVersion1_6
 // describe lists the modules and the standard library of a program. It has no
 // time and no serial number: the same program gives the same list.
 func describe(info *debug.BuildInfo) (*cyclonedx.BOM, error) {
-	program := component(cyclonedx.ComponentTypeApplication, "pkg:golang/"+info.Main.Path+"@"+info.Main.Version, info.Main.Path, info.Main.Version)
+	program := component(cyclonedx.ComponentTypeApplication, info.Main.Path, info.Main.Version)
 	program.Properties = properties(info.Settings)
 	libraries := []cyclonedx.Component{standardLibrary(info.GoVersion)}
 	needs := []string{libraries[0].BOMRef}
@@ -24,7 +25,7 @@ func describe(info *debug.BuildInfo) (*cyclonedx.BOM, error) {
 		if module.Replace != nil {
 			module = module.Replace
 		}
-		c := component(cyclonedx.ComponentTypeLibrary, "pkg:golang/"+module.Path+"@"+module.Version, module.Path, module.Version)
+		c := component(cyclonedx.ComponentTypeLibrary, module.Path, module.Version)
 		if err := addSum(&c, module.Sum); err != nil {
 			return nil, fmt.Errorf("module %s: %w", module.Path, err)
 		}
@@ -37,9 +38,15 @@ func describe(info *debug.BuildInfo) (*cyclonedx.BOM, error) {
 	return bom, nil
 }
 
-func component(kind cyclonedx.ComponentType, url, name, version string) cyclonedx.Component {
+// component goes by its package URL, https://github.com/package-url/purl-spec, in
+// which a version's + is escaped. What is no version is left out of it.
+func component(kind cyclonedx.ComponentType, name, version string) cyclonedx.Component {
+	address := "pkg:golang/" + name
+	if version != "(devel)" {
+		address += "@" + url.QueryEscape(version)
+	}
 	return cyclonedx.Component{
-		Type: kind, BOMRef: url, PackageURL: url, Name: name, Version: version, Scope: cyclonedx.ScopeRequired,
+		Type: kind, BOMRef: address, PackageURL: address, Name: name, Version: version, Scope: cyclonedx.ScopeRequired,
 	}
 }
 
@@ -47,7 +54,7 @@ func component(kind cyclonedx.ComponentType, url, name, version string) cycloned
 // it.
 func standardLibrary(goVersion string) cyclonedx.Component {
 	version := "v" + strings.TrimPrefix(goVersion, "go")
-	return component(cyclonedx.ComponentTypeLibrary, "pkg:golang/std@"+version, "std", version)
+	return component(cyclonedx.ComponentTypeLibrary, "std", version)
 }
 
 // addSum takes over the checksum of go.sum. It is that of the module's files as

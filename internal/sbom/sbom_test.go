@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,7 +59,9 @@ func TestTheListIsWhatIsInTheProgram(t *testing.T) {
 	must(t, cyclonedx.NewBOMDecoder(bytes.NewReader(text), cyclonedx.BOMFileFormatJSON).Decode(&bom))
 	var got []string
 	for _, c := range *bom.Components {
-		got = append(got, c.PackageURL)
+		address, err := url.QueryUnescape(c.PackageURL)
+		must(t, err)
+		got = append(got, address)
 	}
 	slices.Sort(got)
 	slices.Sort(want)
