@@ -3,9 +3,11 @@
 FROM golang:1.26.8 AS build
 WORKDIR /src
 COPY . .
+# Version, commit and time, for riskdex version; make image sets it.
+ARG STAMP=
 # What was fetched and built stays with the engine, not in the image.
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 go build -trimpath -o /out/riskdex ./cmd/riskdex
+    CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-X 'main.stamp=${STAMP}'" -o /out/riskdex ./cmd/riskdex
 # The folder of the journal. A new volume takes its owner over.
 RUN mkdir /out/data
 

@@ -3,8 +3,9 @@
 # What is not in the repository is fetched at these versions, once.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+GOSEC := github.com/securego/gosec/v2/cmd/gosec@v2.28.0
 
-.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard metrics build
+.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard metrics kubernetes build image sbom gosec
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,6 +53,17 @@ lint: go ## Formatter, vet, staticcheck.
 	go vet ./...
 	go run $(STATICCHECK) ./...
 
+# What gosec is not asked, and why. Other exclusions stand at their place, with
+# theirs, as #nosec.
+#   G104  errors that nobody handles: a close after another failure, mostly
+#   G115  conversions of integers: sizes, counts and checksums that fit by what they are
+#   G304  files named by a variable: those that the operator names
+# The folders start servers for development and tests, from what a developer says,
+# and are not in the program.
+gosec: go ## What looks like a weakness in the program's code.
+	go run $(GOSEC) -quiet -exclude=G104,G115,G304 \
+		-exclude-dir=internal/dev -exclude-dir=internal/elastic -exclude-dir=internal/prometheus -exclude-dir=journal/journaltest ./...
+
 vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
 	@mkdir -p .local
 	@go run $(GOVULNCHECK) ./... > .local/govulncheck.txt 2>&1; status=$$?; cat .local/govulncheck.txt; exit $$status
@@ -73,5 +85,22 @@ metrics: go ## Write docs/metrics.md from the program.
 	@mkdir -p .local
 	@go run ./cmd/riskdex metrics --markdown > .local/metrics.md && mv .local/metrics.md docs/metrics.md
 
-build: go ## The program, as .local/riskdex.
-	@go build -trimpath -o .local/riskdex ./cmd/riskdex
+kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
+	@{ printf '# Made from dashboards/rules.yml by make kubernetes; a test compares them.\n'; \
+	  printf 'apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n'; \
+	  printf '  name: riskdex\n  labels: {app.kubernetes.io/name: riskdex}\nspec:\n'; \
+	  sed -e '1,/^groups:/{/^groups:/!d}' -e 's/^\(.\)/  \1/' dashboards/rules.yml; } > deploy/kubernetes/monitoring/prometheusrule.yaml
+
+# The same commit makes the same bytes, in whichever folder: no paths, no C, and
+# the time of the commit in place of that of the build.
+build: go ## The program, as .local/riskdex; riskdex version says what from.
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o .local/riskdex ./cmd/riskdex
+
+# The image is built without the repository's history, so it is told.
+STAMP = $(shell git describe --tags --always --dirty) $(shell TZ=UTC0 git show -s --format='%H %cd' --date=format-local:%Y-%m-%dT%H:%M:%SZ)
+IMAGE ?= riskdex:dev
+image: ## The image, as IMAGE (riskdex:dev), with a container engine.
+	docker build --build-arg STAMP='$(STAMP)' --tag $(IMAGE) .
+
+sbom: build ## What the program is made of, as .local/riskdex.cdx.json (CycloneDX).
+	@go run ./internal/sbom .local/riskdex .local/riskdex.cdx.json

@@ -123,8 +123,8 @@ func each[T any](ctx context.Context, c *adminClient, path, cursor string, query
 func query(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
+		if pairs[i+1] != "" { // #nosec G602 -- they come in pairs
+			q.Set(pairs[i], pairs[i+1]) // #nosec G602 -- they come in pairs
 		}
 	}
 	return q

@@ -40,6 +40,7 @@ type commands struct {
 
 	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`
+	Version  versionCommand  `cmd:"" help:"Say what this program was built from."`
 }
 
 // streams are where a command writes everything.

@@ -96,6 +96,9 @@ type labelRow struct {
 func labelRows(all []metric) []labelRow {
 	var rows []labelRow
 	for _, m := range all {
+		if m.Name == buildInfo {
+			continue // its values are another with every commit
+		}
 		for _, l := range m.Labels {
 			i := slices.IndexFunc(rows, func(r labelRow) bool { return r.name == l.Name && slices.Equal(r.values, l.Values) })
 			if i < 0 {

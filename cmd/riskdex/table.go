@@ -84,7 +84,7 @@ func fitting(line string, room, width int) string {
 func printFacts(w io.Writer, pairs ...string) {
 	paint := painter(useColour(w))
 	for i := 0; i < len(pairs); i += 2 {
-		fmt.Fprintf(w, "  %s  %s\n", paint.text(dim, fmt.Sprintf("%-10s", pairs[i])), oneLine(pairs[i+1]))
+		fmt.Fprintf(w, "  %s  %s\n", paint.text(dim, fmt.Sprintf("%-10s", pairs[i])), oneLine(pairs[i+1])) // #nosec G602 -- they come in pairs
 	}
 }
 

@@ -54,6 +54,7 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 		return nil, err
 	}
 	w.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registerBuild(w.registry, thisBuild())
 	if w.journal, err = open(appendHistogram(w.registry).Observe); err != nil {
 		return nil, err
 	}

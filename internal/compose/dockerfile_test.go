@@ -141,7 +141,7 @@ func TestTheImageRunsAsSomebodyWhoOwnsTheJournal(t *testing.T) {
 // An image without a libc needs a program without one.
 func TestTheProgramIsStaticAndWhatIsStarted(t *testing.T) {
 	all := dockerfile(t)
-	if build := strings.Join(all.all("RUN"), "\n"); !strings.Contains(build, "CGO_ENABLED=0 go build -trimpath -o /out/riskdex ./cmd/riskdex") {
+	if build := strings.Join(all.all("RUN"), "\n"); !strings.Contains(build, "CGO_ENABLED=0 go build -trimpath ") || !strings.HasSuffix(build, " -o /out/riskdex ./cmd/riskdex\nmkdir /out/data") {
 		t.Errorf("it is built by %s", build)
 	}
 	var start []string

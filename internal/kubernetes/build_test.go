@@ -1,0 +1,168 @@
+// Package kubernetes has the tests of deploy/kubernetes. They need no cluster: the
+// folders are built as kubectl builds them, every object is decoded as strictly as
+// the API server does, and what the objects say of riskdex is held against riskdex.
+package kubernetes
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	monitoring "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	policy "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// The folders that kubectl apply -k can be given.
+const (
+	base       = "base"
+	monitored  = "monitoring"
+	example    = "example"
+	repository = "../.."
+	manifests  = repository + "/deploy/kubernetes"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, name))
+	must(t, err)
+	return text
+}
+
+// strict decodes an object into its own type. It fails for a field that the type
+// has not, in upper and lower case, and for one that is there twice.
+func strict(t *testing.T) func(text []byte) (runtime.Object, error) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		apps.AddToScheme, core.AddToScheme, networking.AddToScheme, policy.AddToScheme, monitoring.AddToScheme,
+	} {
+		must(t, add(scheme))
+	}
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	return func(text []byte) (runtime.Object, error) {
+		object, _, err := decoder.Decode(text, nil, nil)
+		return object, err
+	}
+}
+
+// built returns the objects of a folder.
+func built(t *testing.T, folder string) []runtime.Object {
+	t.Helper()
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(manifests, folder))
+	must(t, err)
+	decode := strict(t)
+	var objects []runtime.Object
+	for _, resource := range made.Resources() {
+		text, err := resource.AsYAML()
+		must(t, err)
+		object, err := decode(text)
+		if err != nil {
+			t.Errorf("%s: %v", resource.CurId(), err)
+			continue
+		}
+		objects = append(objects, object)
+	}
+	return objects
+}
+
+// all returns the objects of one type.
+func all[T runtime.Object](objects []runtime.Object) (found []T) {
+	for _, o := range objects {
+		if typed, is := o.(T); is {
+			found = append(found, typed)
+		}
+	}
+	return found
+}
+
+// only returns the single object of a type.
+func only[T runtime.Object](t *testing.T, objects []runtime.Object) T {
+	t.Helper()
+	found := all[T](objects)
+	if len(found) != 1 {
+		t.Fatalf("there are %d of %T", len(found), *new(T))
+	}
+	return found[0]
+}
+
+// What is written down is checked before Kustomize has rewritten it: it would
+// mend a field that is there twice.
+func TestEveryFileIsDecodedStrictly(t *testing.T) {
+	decode, seen := strict(t), 0
+	files, err := filepath.Glob(filepath.Join(manifests, "*", "*.yaml"))
+	must(t, err)
+	for _, file := range files {
+		if filepath.Base(file) == "kustomization.yaml" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		must(t, err)
+		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
+			if _, err := decode(document); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+			seen++
+		}
+	}
+	if seen < 11 {
+		t.Errorf("only %d objects found", seen)
+	}
+	if _, err := decode([]byte("apiVersion: v1\nkind: ServiceAccount\nAutomountServiceAccountToken: false")); err == nil {
+		t.Error("decoding is not strict")
+	}
+}
+
+func TestWhatIsBuilt(t *testing.T) {
+	want := map[string]int{base: 9, monitored: 12, example: 12}
+	for folder, count := range want {
+		objects := built(t, folder)
+		if len(objects) != count {
+			t.Errorf("%s makes %d objects, want %d", folder, len(objects), count)
+		}
+	}
+}
+
+// A file that no kustomization names is applied by nobody.
+func TestEveryFileIsNamed(t *testing.T) {
+	for _, folder := range []string{base, monitored, example} {
+		text, err := os.ReadFile(filepath.Join(manifests, folder, "kustomization.yaml"))
+		must(t, err)
+		var k types.Kustomization
+		must(t, k.Unmarshal(text)) // strict
+		var named, there []string
+		for _, name := range k.Resources {
+			if !strings.HasPrefix(name, "..") {
+				named = append(named, name)
+			}
+		}
+		files, err := os.ReadDir(filepath.Join(manifests, folder))
+		must(t, err)
+		for _, f := range files {
+			if f.Name() != "kustomization.yaml" {
+				there = append(there, f.Name())
+			}
+		}
+		slices.Sort(named)
+		if !slices.Equal(named, there) {
+			t.Errorf("%s names %q and has %q", folder, named, there)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+// Command sbom lists what a program is made of, in the format of CycloneDX. It
+// reads what the linker has put into the program, so that what only tests need is
+// not in the list, and nothing that is in the program is missing.
+//
+//	go run ./internal/sbom PROGRAM FILE
+package main
+
+import (
+	"debug/buildinfo"
+	"fmt"
+	"os"
+
+	cyclonedx "github.com/CycloneDX/cyclonedx-go"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "sbom: say which program, and which file to write: sbom PROGRAM FILE")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "sbom:", err)
+		os.Exit(2)
+	}
+}
+
+func write(program, to string) error {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return fmt.Errorf("read what %s was built from: %w", program, err)
+	}
+	bom, err := describe(info)
+	if err != nil {
+		return fmt.Errorf("describe %s: %w", program, err)
+	}
+	file, err := os.Create(to) // #nosec G703 -- whoever calls it says where
+	if err != nil {
+		return fmt.Errorf("write the list of %s: %w", program, err)
+	}
+	err = cyclonedx.NewBOMEncoder(file, cyclonedx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, specification)
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return fmt.Errorf("write the list of %s: %w", program, err)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	cyclonedx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir, cmd.Stderr = "../..", t.Output()
+	out, err := cmd.Output()
+	must(t, err)
+	return string(out)
+}
+
+// listed builds riskdex and returns its list, as a file.
+func listed(t *testing.T) (program, file string) {
+	t.Helper()
+	dir := t.TempDir()
+	program, file = filepath.Join(dir, "riskdex"), filepath.Join(dir, "riskdex.cdx.json")
+	run(t, "go", "build", "-o", program, "./cmd/riskdex")
+	must(t, write(program, file))
+	return program, file
+}
+
+// The list has what go version -m finds in the program, and nothing else.
+func TestTheListIsWhatIsInTheProgram(t *testing.T) {
+	program, file := listed(t)
+	var want []string
+	for _, m := range regexp.MustCompile(`(?m)^\tdep\t(\S+)\t(\S+)\th1:`).FindAllStringSubmatch(run(t, "go", "version", "-m", program), -1) {
+		want = append(want, fmt.Sprintf("pkg:golang/%s@%s", m[1], m[2]))
+	}
+	if len(want) < 10 {
+		t.Fatalf("the program has %d modules only", len(want))
+	}
+	want = append(want, "pkg:golang/std@v"+strings.TrimPrefix(strings.Fields(run(t, "go", "env", "GOVERSION"))[0], "go"))
+	text, err := os.ReadFile(file)
+	must(t, err)
+	var bom cyclonedx.BOM
+	must(t, cyclonedx.NewBOMDecoder(bytes.NewReader(text), cyclonedx.BOMFileFormatJSON).Decode(&bom))
+	var got []string
+	for _, c := range *bom.Components {
+		address, err := url.QueryUnescape(c.PackageURL)
+		must(t, err)
+		got = append(got, address)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the list has\n%q, the program\n%q", got, want)
+	}
+	if bom.Metadata.Component.Name != "riskdex" {
+		t.Errorf("it is the list of %q", bom.Metadata.Component.Name)
+	}
+	again := filepath.Join(t.TempDir(), "again.json")
+	must(t, write(program, again))
+	if twice, err := os.ReadFile(again); err != nil || !bytes.Equal(twice, text) {
+		t.Errorf("the same program has two lists: %v", err)
+	}
+}
+
+// The schema is the one that CycloneDX publishes; the library's tests bring it.
+func TestTheListIsValid(t *testing.T) {
+	_, file := listed(t)
+	home := filepath.Join(strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go")), "schema")
+	compiler := jsonschema.NewCompiler()
+	for url, name := range map[string]string{
+		"http://cyclonedx.org/schema/bom-1.6.schema.json":  "bom-1.6.schema.json",
+		"http://cyclonedx.org/schema/spdx.schema.json":     "spdx.schema.json",
+		"http://cyclonedx.org/schema/jsf-0.82.schema.json": "jsf-0.82.schemax.json",
+	} {
+		must(t, compiler.AddResource(url, parsed(t, filepath.Join(home, name))))
+	}
+	schema, err := compiler.Compile("http://cyclonedx.org/schema/bom-1.6.schema.json")
+	must(t, err)
+	if err := schema.Validate(parsed(t, file)); err != nil {
+		t.Errorf("the list is not valid: %v", err)
+	}
+	wrong := parsed(t, file).(map[string]any)
+	wrong["components"].([]any)[0].(map[string]any)["type"] = "something"
+	if schema.Validate(wrong) == nil {
+		t.Error("everything is valid")
+	}
+}
+
+func parsed(t *testing.T, file string) any {
+	t.Helper()
+	text, err := os.Open(file)
+	must(t, err)
+	defer text.Close()
+	value, err := jsonschema.UnmarshalJSON(text)
+	must(t, err)
+	return value
+}
