@@ -64,5 +64,11 @@ func process() row {
 			queries:     []query{{`max by (instance) (scrape_duration_seconds{@})`, "{{instance}}"}},
 			limits:      []limit{{5, warning}},
 		},
+		{
+			id: 810, title: "What runs", shape: lines, unit: "short", width: 24,
+			description: "The version of each instance, and the commit that it was built from: lay a change of behaviour beside it.",
+			queries:     []query{{`max by (instance, version, revision, goversion) (riskdex_build_info{@})`, "{{instance}} {{version}} {{revision}} {{goversion}}"}},
+			limits:      []limit{{0, good}},
+		},
 	}}
 }

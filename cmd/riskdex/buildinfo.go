@@ -2,11 +2,11 @@ package main
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// registerBuild exposes what the program was built from, always 1, so that a
-// change of behaviour can be laid beside a change of version.
 // buildInfo is the metric that says what runs.
 const buildInfo = "riskdex_build_info"
 
+// registerBuild exposes what the program was built from, always 1, so that a
+// change of behaviour can be laid beside a change of version.
 func registerBuild(reg prometheus.Registerer, b build) {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: buildInfo,
