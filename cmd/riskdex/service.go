@@ -55,7 +55,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	if err != nil {
 		return nil, err
 	}
-	client, err := indexer.NewClient(c.ElasticsearchURL)
+	client, err := c.elasticsearchSettings.client()
 	if err != nil {
 		return nil, err
 	}

@@ -12,13 +12,6 @@ import (
 	"riskdex/report"
 )
 
-// elasticsearchSettings are shared by the commands that talk to Elasticsearch.
-type elasticsearchSettings struct {
-	ElasticsearchURL string `name:"elasticsearch-url" env:"ELASTICSEARCH_URL" default:"http://127.0.0.1:9200" help:"Elasticsearch."`
-	IndexPrefix      string `name:"index-prefix" env:"RISKDEX_INDEX_PREFIX" help:"Put before every alias and index name."`
-	Mappings         string `name:"mappings" env:"RISKDEX_MAPPINGS" type:"existingdir" placeholder:"DIR" help:"A folder of mappings in place of the built-in ones."`
-}
-
 func loadMappings(dir string) (*mappings.Set, error) {
 	if dir == "" {
 		return mappings.Builtin()
