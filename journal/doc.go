@@ -54,6 +54,14 @@
 //   - A retry of a refusal takes the place of the refusal: it is left out where the
 //     origin of the document is higher, and its own version has that origin.
 //
+// # What comes twice
+//
+// A delivery may come with a receipt, which is kept in the same transaction. While
+// there is one of the same sender and id, a delivery takes no effect: Append says
+// what was answered to the first, or that this is another one. That holds across
+// restarts, and for any number that come at the same time. It is forgotten after
+// [report.ReceiptsFor].
+//
 // # Recovery
 //
 // Opening a journal after a crash, in this order:

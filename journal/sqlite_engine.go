@@ -38,6 +38,7 @@ type statements struct {
 	mark, renew, drop, origin, keepOrigin                            *sql.Stmt // write
 	refuse, oldestRefusals, dropRefusals                             *sql.Stmt // write
 	refusal, refusalsOf, dropRefusal                                 *sql.Stmt // write
+	receipt, keepReceipt, dropReceipts                               *sql.Stmt // write
 	claimWaiting, claimDocument, begin, commit, rollback             *sql.Stmt
 }
 
@@ -130,6 +131,10 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.refusalsOf, `SELECT seq, id FROM refusals
 			WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?4, ?5)`},
 		{e.write, &e.st.dropRefusal, `DELETE FROM refusals WHERE seq = ?1`},
+		{e.write, &e.st.receipt, `SELECT digest, answer FROM receipts WHERE sender = ?1 AND id = ?2 AND at >= ?3`},
+		{e.write, &e.st.keepReceipt, `INSERT OR REPLACE INTO receipts (sender, id, at, digest, answer) VALUES (?1, ?2, ?3, ?4, ?5)`},
+		{e.write, &e.st.dropReceipts, `DELETE FROM receipts WHERE (sender, id) IN
+			(SELECT sender, id FROM receipts WHERE at < ?1 ORDER BY at LIMIT ?2)`},
 		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents
 			WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`},
 		{e.claim, &e.st.claimDocument, `SELECT kind, id, version, op, state, code, accepted_at, crc, length(body),

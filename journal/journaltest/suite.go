@@ -31,6 +31,7 @@ func Run(t *testing.T, open Open) {
 		{"refusals", refusalTests},
 		{"cleared refusals", clearTests},
 		{"retries of refusals", retryTests},
+		{"receipts", receiptTests},
 		{"lifecycle", lifecycleTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
