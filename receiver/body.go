@@ -22,6 +22,9 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *pro
 	compressed := false
 	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
 	case "", "identity":
+		if before, ok := r.Body.(*readBefore); ok {
+			return before.all, nil
+		}
 	case "gzip", "x-gzip":
 		inflated, err := gzip.NewReader(in)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/receiver/auth"
 	"riskdex/report"
 )
 
@@ -30,6 +31,9 @@ type Config struct {
 	// payload. Where they are stated they are tried before anything else;
 	// otherwise the receiver recognises the usual envelopes by itself.
 	Records map[report.Kind][]string
+
+	// Door decides whose deliveries are let in; everyone's if it is nil.
+	Door *auth.Door
 
 	// Observe, if not nil, is told of every answer. It is called concurrently, and
 	// the sender waits for it.

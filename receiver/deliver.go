@@ -14,6 +14,8 @@ type delivery struct {
 	call
 	w   http.ResponseWriter
 	req *http.Request
+
+	signedID string // that the sender gave to it; empty where it is not signed
 }
 
 // appendTimeout bounds how long a sender waits for the journal.
@@ -21,6 +23,9 @@ const appendTimeout = 30 * time.Second
 
 // deliver answers one of the nine calls.
 func (r *Receiver) deliver(d *delivery) {
+	if !r.verified(d) {
+		return
+	}
 	var body []byte
 	if d.method != http.MethodDelete { // whatever one carries says nothing
 		var p *problem
@@ -36,20 +41,27 @@ func (r *Receiver) deliver(d *delivery) {
 	}
 	answers := make([]refused, len(in.refused))
 	for i := range in.refused {
-		answers[i] = r.note(d, &in.refused[i])
+		answers[i] = r.fill(d, &in.refused[i])
 	}
 	out := report.Delivery{Changes: in.changes, Refusals: in.refused}
 	if len(out.Changes) == 0 {
+		r.noteAll(d, in.refused)
 		r.keep(d.req.Context(), out)
 		r.answer(d, noneAccepted(answers))
 		return
 	}
-	r.accept(d, out, answers)
+	r.accept(d, out, answers, body)
 }
 
-// accept appends out and answers once it is durable.
-func (r *Receiver) accept(d *delivery, out report.Delivery, answers []refused) {
+// accept appends out and answers once it is durable. body is what out was made of.
+func (r *Receiver) accept(d *delivery, out report.Delivery, answers []refused, body []byte) {
+	text := accepted{Accepted: len(out.Changes), Refused: answers}.text()
+	out.Receipt = d.receipt(body, text)
 	stamps, err := r.append(d.req.Context(), out)
+	if r.repeated(d, body, err) {
+		return
+	}
+	r.noteAll(d, out.Refusals)
 	if err != nil {
 		r.log.Error("delivery not accepted: the journal could not make it durable",
 			"kind", d.kind, "method", d.method, "changes", len(out.Changes), "error", err)
@@ -59,7 +71,7 @@ func (r *Receiver) accept(d *delivery, out report.Delivery, answers []refused) {
 	r.log.Debug("delivery accepted", "kind", d.kind, "method", d.method,
 		"changes", len(stamps), "refused", len(answers), "first_id", stamps[0].ID, "version", stamps[len(stamps)-1].Version)
 	r.answered(Answered{Kind: d.kind, Method: d.method, Status: http.StatusAccepted, Accepted: len(out.Changes), Refused: len(answers)})
-	writeAccepted(d.w, accepted{Accepted: len(out.Changes), Refused: answers})
+	writeBody(d.w, http.StatusAccepted, "application/json", text)
 }
 
 // append hands d to the journal. A sender that hangs up now has sent all of it:
@@ -85,19 +97,29 @@ func notDurable(err error) *problem {
 // that body is not all of what was sent.
 func (r *Receiver) refuse(d *delivery, p *problem, body []byte, cut bool) {
 	refusal := report.Refusal{Position: -1, ID: d.pathID, Reason: p.Reason, Detail: p.Detail, Body: body, Cut: cut}
-	r.note(d, &refusal)
+	r.fill(d, &refusal)
+	r.note(d, refusal)
 	r.keep(d.req.Context(), report.Delivery{Refusals: []report.Refusal{refusal}})
 	r.answer(d, p)
 }
 
-// note completes a refusal, counts and logs it, and returns it as an answer
-// shows it.
-func (r *Receiver) note(d *delivery, refusal *report.Refusal) refused {
-	refusal.At = r.now()
-	refusal.Kind, refusal.Method, refusal.Path = d.kind, d.req.Method, d.req.URL.Path
+// note counts and logs a refusal. A delivery that comes twice is noted once.
+func (r *Receiver) note(d *delivery, refusal report.Refusal) {
 	r.metrics.refusedFor(d.kind, refusal.Reason)
 	r.log.Warn("refused", "kind", d.kind, "method", refusal.Method, "position", refusal.Position,
 		"id", shortened(refusal.ID), "reason", refusal.Reason, "detail", refusal.Detail)
+}
+
+func (r *Receiver) noteAll(d *delivery, refusals []report.Refusal) {
+	for _, refusal := range refusals {
+		r.note(d, refusal)
+	}
+}
+
+// fill completes a refusal, and returns it as an answer shows it.
+func (r *Receiver) fill(d *delivery, refusal *report.Refusal) refused {
+	refusal.At = r.now()
+	refusal.Kind, refusal.Method, refusal.Path = d.kind, d.req.Method, d.req.URL.Path
 	answer := refused{Position: refusal.Position, Reason: refusal.Reason, Detail: refusal.Detail}
 	if refusal.ID != "" {
 		id := shortened(refusal.ID)

@@ -44,6 +44,9 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	m.refused.WithLabelValues(noKind, reasonPath)
 	m.refused.WithLabelValues(noKind, reasonMethod)
+	for _, cause := range causes() {
+		m.refused.WithLabelValues(noKind, cause)
+	}
 	return m
 }
 

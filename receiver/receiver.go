@@ -13,6 +13,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/receiver/auth"
 	"riskdex/report"
 )
 
@@ -32,6 +33,8 @@ type Receiver struct {
 	splitters map[report.Kind]*splitter
 	now       func() time.Time
 	observe   func(Answered)
+	door      *auth.Door // nil where everyone is let in
+	strangers strangers
 	metrics   *metrics
 	log       *slog.Logger
 }
@@ -52,9 +55,9 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 	}
 	r := &Receiver{
 		journal: journal, maxBody: cfg.MaxBody, splitters: splitters,
-		now: now, observe: cfg.Observe, metrics: newMetrics(reg), log: log,
+		now: now, observe: cfg.Observe, door: cfg.Door, metrics: newMetrics(reg), log: log,
 	}
-	r.handler = withCanonicalPath(r.routes(prefix))
+	r.handler = withCanonicalPath(r.greeted(prefix, r.routes(prefix)))
 	return r, nil
 }
 
@@ -141,6 +144,9 @@ func (r *Receiver) refuseRoute(prefix string, status int) http.Handler {
 		if !mayCarryDelivery(req.Method) {
 			r.metrics.refusedFor(d.kind, p.Reason)
 			r.answer(d, p)
+			return
+		}
+		if !r.verified(d) {
 			return
 		}
 		body, unread := readBody(w, req, r.maxBody)

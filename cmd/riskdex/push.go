@@ -11,9 +11,11 @@ import (
 
 	"riskdex/internal/push"
 	"riskdex/internal/samplefeed"
+	"riskdex/receiver/auth"
 )
 
 type pushCommand struct {
+	secretFiles
 	Dir    string `arg:"" optional:"" type:"existingdir" help:"A folder of JSON files to send in place of the sample feed: cities.json is a POST, cities/ID.json a PUT, cities/ID.delete a DELETE, and so on for the other kinds."`
 	To     string `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
 	Export string `name:"export" placeholder:"DIR" help:"Write the deliveries to a new folder instead of sending them."`
@@ -33,8 +35,12 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 		fmt.Fprintf(io.out, "%d deliveries written to %s\n", len(requests), c.Export)
 		return nil
 	}
+	credentials, err := auth.NewCredentials(c.authConfig(), time.Now)
+	if err != nil {
+		return err
+	}
 	progress := push.NewDisplay(io.err, requests)
-	pusher := push.Pusher{URL: c.To, Progress: progress.Update, Waiting: progress.Waiting}
+	pusher := push.Pusher{URL: c.To, Show: credentials.Show, Progress: progress.Update, Waiting: progress.Waiting}
 	sum, err := pusher.Run(ctx, requests)
 	progress.Close()
 	if c.JSON {

@@ -8,6 +8,7 @@ import (
 
 type serveCommand struct {
 	receiverSettings
+	doorSettings
 	elasticsearchSettings
 	logSettings
 	AdminListen string `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address for metrics, health and administration."`

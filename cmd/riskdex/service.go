@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -55,6 +56,9 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	if err != nil {
 		return nil, err
 	}
+	if receiverConfig.Door, err = c.door(log); err != nil {
+		return nil, err
+	}
 	client, err := indexer.NewClient(c.ElasticsearchURL)
 	if err != nil {
 		return nil, err
@@ -88,12 +92,15 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		return nil, err
 	}
 	undo = append(undo, s.deliveries.close)
+	if err := c.checkOpen(receiverConfig.Door, s.deliveries.listener.Addr()); err != nil {
+		return nil, err
+	}
 	verifier, err := indexer.NewVerifier(indexer.DefaultVerifyConfig(), j, indices, client)
 	if err != nil {
 		return nil, err
 	}
 	administration := admin.New(admin.Parts{
-		Health:  admin.Health{CanAccept: j.Ready, ElasticsearchUp: x.ElasticsearchUp},
+		Health:  admin.Health{CanAccept: bothReady(j.Ready, receiverConfig.Door.Ready), ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: reg, DeadLetters: j, Refusals: j, Door: door,
 		Rebuilder: rebuilder{x}, Verifier: verifies{verifier},
 		Status: admin.StatusParts{
@@ -140,6 +147,11 @@ func (s *service) Run(ctx context.Context) error {
 		err = errors.Join(context.Cause(working), err)
 	}
 	return err
+}
+
+// bothReady tells what keeps deliveries from being accepted.
+func bothReady(journal, door func() error) func() error {
+	return func() error { return cmp.Or(journal(), door()) }
 }
 
 func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {

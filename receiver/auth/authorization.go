@@ -57,6 +57,6 @@ func bearerShown(parameter string) ([]byte, bool) { return []byte(parameter), tr
 
 // basicShown returns the user, a colon and the password.
 func basicShown(parameter string) ([]byte, bool) {
-	shown, err := base64.StdEncoding.DecodeString(parameter)
+	shown, err := base64.StdEncoding.Strict().DecodeString(parameter)
 	return shown, err == nil
 }

@@ -123,7 +123,7 @@ func signaturesIn(list string) (found [][]byte) {
 		if !ok {
 			continue
 		}
-		signature, err := base64.StdEncoding.DecodeString(encoded)
+		signature, err := base64.StdEncoding.Strict().DecodeString(encoded)
 		if err != nil || len(signature) != sha256.Size {
 			continue
 		}
