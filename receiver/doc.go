@@ -5,6 +5,7 @@
 // A delivery passes through, in this order:
 //
 //	path.go     which kind, which document
+//	door.go     whose it is, by package auth; what comes twice
 //	body.go     read, inflate, bound
 //	strict.go   refuse JSON that Elasticsearch would refuse later
 //	payload.go  make changes of it:
