@@ -5,13 +5,14 @@
 // A delivery passes through, in this order:
 //
 //	path.go     which kind, which document
-//	door.go     whose it is, by package auth; what comes twice
+//	door.go     whose it is, by package auth
 //	body.go     read, inflate, bound
 //	strict.go   refuse JSON that Elasticsearch would refuse later
 //	payload.go  make changes of it:
 //	records.go    find the records in whatever envelope they came in
 //	identity.go   find each record's id and code
 //	deliver.go  append to the journal, answer
+//	repeated.go answer what was appended before
 //
 // redeliver.go has what was refused, or edited by an operator, pass the same
 // checks without HTTP in between.
