@@ -105,6 +105,7 @@ func TestPushShowsCredentials(t *testing.T) {
 	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
 		t.Errorf("with the door closed it is answered %d", res.StatusCode)
 	}
+	p.terminate()
 	for _, secret := range []string{"a-token-of", "a-password", "key of enough", key("the first")[:14]} {
 		if strings.Contains(p.log.String(), secret) {
 			t.Errorf("the log has %q in it", secret)
