@@ -46,7 +46,7 @@ relevance: dev ## How well the search finds, by class of query.
 	@.local/dev with-elasticsearch -- go test -v -run '^TestRelevance$$' -timeout 5m ./mappings/relevance
 
 test-quick: go ## The tests that need no Elasticsearch.
-	@go test ./report ./receiver ./admin ./mappings ./journal/... ./dashboards ./internal/push ./internal/samplefeed
+	@go test ./report ./receiver/... ./admin ./mappings ./journal/... ./dashboards ./internal/push ./internal/samplefeed
 
 lint: go ## Formatter, vet, staticcheck.
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
@@ -71,6 +71,8 @@ vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability da
 FUZZTIME ?= 30s
 fuzz: go ## Fuzz what reads strangers' input, FUZZTIME (30s) each.
 	go test -run '^$$' -fuzz FuzzCheckJSON -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver
+	for f in Authorization WebhookHeaders HubHeader ForwardedFor SecretFile; do \
+		go test -run '^$$' -fuzz "^Fuzz$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver/auth || exit; done
 	go test -run '^$$' -fuzz FuzzAppendDocument -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
 	go test -run '^$$' -fuzz FuzzMarkup -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
 	go test -run '^$$' -fuzz FuzzParseKind -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings

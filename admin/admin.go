@@ -25,6 +25,11 @@ type Parts struct {
 	// Status is for the status page and the API's status.
 	Status StatusParts
 
+	// Allow tells whether a token may do everything here, or why that cannot be told
+	// now. Where it is nil, everybody may who reaches the listener. It is called
+	// concurrently.
+	Allow func(token string) (bool, error)
+
 	// MaxBody is the largest edited body in bytes.
 	MaxBody int64
 	Log     *slog.Logger
@@ -69,5 +74,10 @@ func New(p Parts) http.Handler {
 		newPage(status).register(router)
 	}
 	registerProfiles(router)
-	return guarded(router)
+	if p.Allow == nil {
+		return guarded(router, isAddress)
+	}
+	// Under whatever name a browser calls: it shows the token only to the name that
+	// a person has given it for.
+	return withToken(p.Allow, guarded(router, func(string) bool { return true }))
 }

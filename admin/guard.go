@@ -8,14 +8,15 @@ import (
 
 // guarded lets nobody change anything through the browser of a person who is
 // reading a web page of somebody else. Programs other than browsers are not
-// concerned: they say nothing of where they come from.
-func guarded(next http.Handler) http.Handler {
+// concerned: they say nothing of where they come from. mayBeOurs tells whether a
+// page may be one of riskdex's own, by the host that it was called under.
+func guarded(next http.Handler, mayBeOurs func(host string) bool) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeProblem(w, &Problem{Status: http.StatusForbidden, Detail: "This comes from a web page of another site, which may change nothing here."})
 	}))
 	return protection.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if changes(r.Method) && fromBrowser(r) && !isAddress(r.Host) {
+		if changes(r.Method) && fromBrowser(r) && !mayBeOurs(r.Host) {
 			writeProblem(w, &Problem{Status: http.StatusForbidden,
 				Detail: "A browser may change something only where riskdex is called by its IP address or localhost. Use the riskdex commands."})
 			return

@@ -45,7 +45,7 @@ func intake() row {
 		},
 		{
 			id: 308, title: "Calls of no interface", shape: lines, unit: "short", width: 6,
-			description: "Requests within half an hour for a path or with a method that is no call of the interface: a publisher that points to the wrong place, or a stranger.",
+			description: "Requests within half an hour for a path or with a method that is no call of the interface: a publisher that points to the wrong place, or a stranger. Also what did not show that it is from the publisher, and was turned away.",
 			queries:     []query{{`sum by (reason) (increase(riskdex_changes_refused_total{@, kind="none"}[30m]))`, "{{reason}}"}},
 			limits:      []limit{{20, warning}},
 			alerts:      []string{"RiskdexUnknownCalls"},

@@ -245,7 +245,7 @@ func TestRulesUseRatesRightly(t *testing.T) {
 // What the runbook says to look for in the log is what riskdex writes there.
 func TestRunbookQuotesTheLog(t *testing.T) {
 	var code strings.Builder
-	for _, folder := range []string{"admin", "cmd/riskdex", "indexer", "journal", "mappings", "receiver"} {
+	for _, folder := range []string{"admin", "cmd/riskdex", "indexer", "journal", "mappings", "receiver", "receiver/auth"} {
 		paths, err := filepath.Glob("../" + folder + "/*.go")
 		if err != nil {
 			t.Fatal(err)

@@ -81,6 +81,7 @@ func (s *ownServer) restart(t *testing.T, abruptly bool) {
 // long to start.
 func TestOnAServerOfItsOwn(t *testing.T) {
 	s := startOwnServer(t)
+	t.Run("credentials are taken", func(t *testing.T) { testCredentials(t, s) })
 	t.Run("answers are judged rightly", func(t *testing.T) { testAnswers(t, s) })
 	t.Run("held until credentials are right", func(t *testing.T) { testSecurityHeals(t, s) })
 	t.Run("held until more fields are allowed", func(t *testing.T) { testFieldLimitHeals(t, s) })

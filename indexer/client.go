@@ -1,29 +1,70 @@
 package indexer
 
 import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8"
 )
 
-// NewClient returns a client for the Elasticsearch at address. It reaches for
-// the server only when it is used.
-func NewClient(address string) (*elasticsearch.Client, error) {
-	u, err := url.Parse(address)
+// Connection says how Elasticsearch is reached. Credentials are values here, and
+// nothing that is made from it shows them.
+type Connection struct {
+	// URL may have a user and a password in it.
+	URL string
+
+	// Of these, only one may be given: an API key in the encoded form that
+	// Elasticsearch hands out, or a user with a password.
+	APIKey, User, Password string
+
+	// CA has, as PEM, the certificates of the authorities that the server's is
+	// trusted from, in place of the system's. Fingerprint, the SHA-256 digest of a
+	// certificate in hexadecimal, with or without colons, is what Elasticsearch
+	// prints at its first start: the server is trusted if that certificate is in
+	// its chain. Of both, only one may be given.
+	CA          []byte
+	Fingerprint string
+
+	// ClientCertificate and ClientKey, as PEM, say who riskdex is.
+	ClientCertificate, ClientKey []byte
+}
+
+// NewClient returns a client for Elasticsearch, or an error that says what in c is
+// wrong. It reaches for the server only when it is used.
+func NewClient(c Connection) (*elasticsearch.Client, error) {
+	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("the address of Elasticsearch is no URL: write it like http://127.0.0.1:9200")
+		return nil, errors.New("the address of Elasticsearch is no URL: write it like http://127.0.0.1:9200")
+	}
+	if err := c.checkCredentials(u); err != nil {
+		return nil, err
+	}
+	secured, err := c.tls()
+	if err != nil {
+		return nil, err
+	}
+	if secured != nil && u.Scheme != "https" {
+		return nil, errors.New("a certificate of Elasticsearch, or for it, is given, but its address begins with http: write https")
 	}
 	client, err := elasticsearch.NewClient(elasticsearch.Config{
-		Addresses: []string{address},
+		Addresses: []string{c.URL},
+		APIKey:    c.APIKey, Username: c.User, Password: c.Password,
 		// Its own retries come at once and multiply ours, unseen by the metrics.
 		DisableRetry: true,
 		Transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
 			DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+			TLSClientConfig:     secured,
 			TLSHandshakeTimeout: 10 * time.Second,
 			MaxIdleConnsPerHost: 32,
 			IdleConnTimeout:     90 * time.Second,
@@ -34,4 +75,83 @@ func NewClient(address string) (*elasticsearch.Client, error) {
 		return nil, fmt.Errorf("make a client for Elasticsearch: %w", err)
 	}
 	return client, nil
+}
+
+func (c Connection) checkCredentials(u *url.URL) error {
+	given := 0
+	for _, is := range []bool{c.APIKey != "", c.User != "" || c.Password != "", u.User != nil} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return errors.New("more than one kind of credentials for Elasticsearch: give an API key, or a user and a password, or both of them in the address")
+	case (c.User == "") != (c.Password == ""):
+		return errors.New("a user of Elasticsearch without a password, or a password without a user")
+	}
+	return nil
+}
+
+// tls returns nil where nothing is stated.
+func (c Connection) tls() (*tls.Config, error) {
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	switch {
+	case len(c.CA) > 0 && c.Fingerprint != "":
+		return nil, errors.New("for Elasticsearch, give the certificates of authorities or a fingerprint, not both")
+	case len(c.CA) > 0:
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(c.CA) {
+			return nil, errors.New("the certificates of authorities for Elasticsearch: there is none in PEM form")
+		}
+	case c.Fingerprint != "":
+		want, err := hex.DecodeString(strings.ReplaceAll(c.Fingerprint, ":", ""))
+		if err != nil || len(want) != sha256.Size {
+			return nil, fmt.Errorf("the fingerprint for Elasticsearch is %q: it has to be 64 hexadecimal digits", c.Fingerprint)
+		}
+		// The chain need not end at an authority that the system knows: the
+		// fingerprint is the trust. That the server has the key is checked as ever.
+		cfg.InsecureSkipVerify = true
+		cfg.VerifyConnection = func(s tls.ConnectionState) error { return trusted(s, want) }
+	}
+	if (len(c.ClientCertificate) == 0) != (len(c.ClientKey) == 0) {
+		return nil, errors.New("a client certificate for Elasticsearch without its key, or the key without it")
+	}
+	if len(c.ClientCertificate) > 0 {
+		certificate, err := tls.X509KeyPair(c.ClientCertificate, c.ClientKey)
+		if err != nil {
+			return nil, fmt.Errorf("the client certificate for Elasticsearch: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{certificate}
+	}
+	if cfg.RootCAs == nil && cfg.VerifyConnection == nil && cfg.Certificates == nil {
+		return nil, nil
+	}
+	return cfg, nil
+}
+
+// trusted tells whether the certificate with the fingerprint vouches for the
+// server: it is the server's own, or the server's own leads up to it.
+func trusted(s tls.ConnectionState, fingerprint []byte) error {
+	i := slices.IndexFunc(s.PeerCertificates, func(cert *x509.Certificate) bool {
+		sum := sha256.Sum256(cert.Raw)
+		return slices.Equal(sum[:], fingerprint)
+	})
+	if i < 0 {
+		return errors.New("no certificate of Elasticsearch has the fingerprint that is stated")
+	}
+	if i == 0 {
+		return nil
+	}
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	roots.AddCert(s.PeerCertificates[i])
+	for _, cert := range s.PeerCertificates[1:i] {
+		between.AddCert(cert)
+	}
+	// A name is not checked: the one who has this authority's word is believed, as
+	// by Elastic's own clients.
+	if _, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between}); err != nil {
+		return fmt.Errorf("the certificate of Elasticsearch: %w", err)
+	}
+	return nil
 }

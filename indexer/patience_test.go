@@ -61,9 +61,9 @@ func TestAnHourOfAbsenceIsWaitedFor(t *testing.T) {
 		set, err := mappings.Builtin()
 		must(t, err)
 		indices := &mappings.Indices{Client: client, Prefix: prefix, Set: set, Log: log}
-		x, err := indexer.New(indexer.DefaultConfig(), j, set, indices, client, prometheus.NewRegistry(), log)
+		r := &rig{t: t, journal: j, indices: indices, reg: prometheus.NewRegistry(), direct: url}
+		r.indexer, err = indexer.New(indexer.DefaultConfig(), j, set, indices, client, r.reg, log)
 		must(t, err)
-		r := &rig{t: t, journal: j, indices: indices, indexer: x, direct: url}
 		r.run()
 		r.append(many(report.Cities, 100, "text")...)
 

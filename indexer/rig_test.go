@@ -87,7 +87,7 @@ func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
 	through, err := url.Parse(proxy.URL)
 	must(t, err)
 	through.User = target.User
-	client, err := indexer.NewClient(cmp.Or(p.client, through.String()))
+	client, err := indexer.NewClient(indexer.Connection{URL: cmp.Or(p.client, through.String())})
 	must(t, err)
 	r.journal, err = journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
 	must(t, err)

@@ -61,6 +61,14 @@
 // whatever. It is under no checksum: a trace that is lost harms nobody. Without
 // traces the journal makes no statement about them.
 //
+// # What comes twice
+//
+// A delivery may come with a receipt, which is kept in the same transaction. While
+// there is one of the same sender and id, a delivery takes no effect: Append says
+// what was answered to the first, or that this is another one. That holds across
+// restarts, and for any number that come at the same time. It is forgotten after
+// [report.ReceiptsFor].
+//
 // # Recovery
 //
 // Opening a journal after a crash, in this order:

@@ -31,8 +31,10 @@ type Journal interface {
 	// change, in the same order. It is durable when the error is nil. When ctx
 	// ends while Append waits, it returns the context's error although the
 	// delivery may be committed all the same. It returns ErrNotFound, and takes
-	// nothing, when the refusal that d retries is not there. Append keeps no
-	// reference to d after it has returned, unless ctx ended.
+	// nothing, when the refusal that d retries is not there, and a
+	// *report.RepeatedError or report.ErrIDReused, as Delivery.Receipt has it. A
+	// receipt is as durable as its delivery. Append keeps no reference to d after it
+	// has returned, unless ctx ended.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
 
 	// Claim gives out up to maxChanges changes of kind whose bodies sum up to at

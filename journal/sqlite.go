@@ -117,7 +117,11 @@ func (j *SQLite) Append(ctx context.Context, d report.Delivery) ([]report.Stamp,
 	for _, r := range d.Refusals {
 		size += min(len(r.Body), MaxRefusalBody)
 	}
+	if d.Receipt != nil {
+		size += len(d.Receipt.Answer)
+	}
 	var stamps []report.Stamp
+	var before error // the delivery was there before
 	err := j.queue.do(ctx, &request{bytes: size, sync: true, need: need, run: func(tx *transaction) (err error) {
 		if err := j.room.err(); err != nil {
 			if d.RetryOf != 0 {
@@ -125,9 +129,16 @@ func (j *SQLite) Append(ctx context.Context, d report.Delivery) ([]report.Stamp,
 			}
 			d.Refusals = nil // they are a help; not to keep them harms nobody
 		}
+		// It is no error of the transaction, which others share.
+		if before, err = tx.receive(d.Receipt); before != nil || err != nil {
+			return err
+		}
 		stamps, err = tx.append(d, j.opt)
 		return err
 	}})
+	if err == nil {
+		err = before
+	}
 	if err != nil {
 		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
 	}

@@ -41,6 +41,7 @@ type statements struct {
 	refuse, oldestRefusals, dropRefusals                             *sql.Stmt // write
 	refusal, refusalsOf, dropRefusal                                 *sql.Stmt // write
 	keepTrace, dropTrace                                             *sql.Stmt // write
+	receipt, keepReceipt, dropReceipts                               *sql.Stmt // write
 	claimWaiting, claimDocument, claimTrace, begin, commit, rollback *sql.Stmt
 }
 
@@ -138,6 +139,10 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.dropTrace, `DELETE FROM traces WHERE doc = ?1`},
 		{e.claim, &e.st.claimTrace, `SELECT traceparent FROM documents JOIN traces USING (doc, version)
 			WHERE kind = ?1 AND id = ?2 AND version = ?3`},
+		{e.write, &e.st.receipt, `SELECT digest, answer FROM receipts WHERE sender = ?1 AND id = ?2 AND at >= ?3`},
+		{e.write, &e.st.keepReceipt, `INSERT OR REPLACE INTO receipts (sender, id, at, digest, answer) VALUES (?1, ?2, ?3, ?4, ?5)`},
+		{e.write, &e.st.dropReceipts, `DELETE FROM receipts WHERE (sender, id) IN
+			(SELECT sender, id FROM receipts WHERE at < ?1 ORDER BY at LIMIT ?2)`},
 		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents
 			WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`},
 		{e.claim, &e.st.claimDocument, `SELECT kind, id, version, op, state, code, accepted_at, crc, length(body),

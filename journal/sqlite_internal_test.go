@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -112,7 +113,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	newer, other, text := filepath.Join(dir, "newer.db"), filepath.Join(dir, "other.db"), filepath.Join(dir, "text")
 	openTest(t, newer, Options{}).Close()
-	execRaw(t, newer, "PRAGMA user_version = 3")
+	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1))
 	execRaw(t, other, "CREATE TABLE t (x)")
 	if err := os.WriteFile(text, bytes.Repeat([]byte("text\n"), 1000), 0o600); err != nil {
 		t.Fatal(err)
@@ -122,7 +123,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}
-	execRaw(t, newer, "PRAGMA user_version = 2")
+	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", schemaVersion))
 	openTest(t, newer, Options{}) // the lock was released
 }
 

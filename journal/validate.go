@@ -21,6 +21,17 @@ func checkDelivery(d report.Delivery) error {
 			return fmt.Errorf("append change %d of %d (%s %q): %w", i+1, len(d.Changes), c.Kind, c.ID, err)
 		}
 	}
+	return checkReceipt(d.Receipt)
+}
+
+func checkReceipt(r *report.Receipt) error {
+	switch {
+	case r == nil:
+	case r.Sender == "" || r.ID == "" || len(r.Digest) == 0:
+		return errors.New("append a delivery whose receipt lacks its sender, its id or its digest")
+	case len(r.Sender) > report.MaxIDBytes || len(r.ID) > report.MaxIDBytes || !utf8.ValidString(r.Sender+r.ID):
+		return fmt.Errorf("append a delivery whose receipt has an id that is not UTF-8 or longer than %d bytes", report.MaxIDBytes)
+	}
 	return nil
 }
 

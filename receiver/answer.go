@@ -20,12 +20,23 @@ const (
 	reasonEncoding  = "unknown_encoding"
 	reasonMethod    = "wrong_method"
 	reasonPath      = "unknown_path"
+	reasonIDReused  = "id_reused"
+	reasonTooSlow   = "too_slow"
+	reasonTooMany   = "too_many_records"
+)
+
+// Why a delivery cannot be taken now, though nothing is wrong with it. Like the
+// journal's reasons these are no refusals.
+const (
+	reasonBusy = "busy"
+	reasonRate = "too_many"
 )
 
 func reasons() []string {
 	return []string{
 		reasonJSON, reasonNoID, reasonIDTooLong, reasonIDInvalid, reasonNoRecord,
-		reasonTooLarge, reasonTruncated, reasonEncoding, reasonMethod, reasonPath,
+		reasonTooLarge, reasonTruncated, reasonEncoding, reasonMethod, reasonPath, reasonIDReused,
+		reasonTooSlow, reasonTooMany,
 	}
 }
 
@@ -49,6 +60,15 @@ type accepted struct {
 	Refused  []refused `json:"refused"`
 }
 
+// text is the body of the answer.
+func (a accepted) text() []byte {
+	text, err := json.Marshal(a)
+	if err != nil { // only for types that JSON cannot have, and these are ours
+		panic(err)
+	}
+	return append(text, '\n')
+}
+
 // refused is one record of a delivery that was not accepted.
 type refused struct {
 	Position int     `json:"position"` // in the delivery, from 0
@@ -68,20 +88,20 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	writeJSON(w, p.Status, "application/problem+json", p)
 }
 
-func writeAccepted(w http.ResponseWriter, a accepted) {
-	writeJSON(w, http.StatusAccepted, "application/json", a)
-}
-
 func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
 	body, err := json.Marshal(v)
 	if err != nil { // only for types that JSON cannot have, and these are ours
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}
+	writeBody(w, status, contentType, append(body, '\n'))
+}
+
+func writeBody(w http.ResponseWriter, status int, contentType string, body []byte) {
 	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	// A sender that has gone by now cannot be told anything.
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(body)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/receiver/auth"
 	"riskdex/report"
 )
 
@@ -20,6 +21,10 @@ type Config struct {
 	// MaxBody is the largest body in bytes, after decompression.
 	MaxBody int64
 
+	// BodyMemory is how many bytes the bodies of all requests may take together, as
+	// far as each is larger than 16 KiB: at least twice MaxBody. 0 is the default.
+	BodyMemory int64
+
 	// IDs are, by kind, the JSON pointers at which a record's id is looked for,
 	// in order; the first that holds a number or a text that is not empty wins.
 	IDs map[report.Kind][]string
@@ -32,9 +37,16 @@ type Config struct {
 	// otherwise the receiver recognises the usual envelopes by itself.
 	Records map[report.Kind][]string
 
+	// MaxRate is how many deliveries a second each sender may make; 0 is no bound.
+	// Senders are told apart by their credentials, or else by their addresses.
+	MaxRate float64
+
 	// Tracer, if not nil, makes a span for every request, which the changes of a
 	// delivery name as their trace.
 	Tracer trace.Tracer
+
+	// Door decides whose deliveries are let in; everyone's if it is nil.
+	Door *auth.Door
 
 	// Observe, if not nil, is told of every answer. It is called concurrently, and
 	// the sender waits for it.
@@ -44,7 +56,8 @@ type Config struct {
 // DefaultConfig handles every shape that comparable feeds have published.
 func DefaultConfig() Config {
 	return Config{
-		MaxBody: 64 << 20,
+		MaxBody:    64 << 20,
+		BodyMemory: 256 << 20,
 		IDs: map[report.Kind][]string{
 			report.Cities: {
 				"/id", "/_id", "/uuid", "/guid", "/city_id", "/cityId", "/attributes/id",

@@ -5,12 +5,14 @@
 // A delivery passes through, in this order:
 //
 //	path.go     which kind, which document
+//	door.go     whose it is, by package auth
 //	body.go     read, inflate, bound
 //	strict.go   refuse JSON that Elasticsearch would refuse later
 //	payload.go  make changes of it:
 //	envelope.go   find the records in whatever envelope they came in
 //	identity.go   find each record's id and code; records.go reads JSON for both
 //	deliver.go  append to the journal, answer
+//	repeated.go answer what was appended before
 //
 // redeliver.go has what was refused, or edited by an operator, pass the same
 // checks without HTTP in between.

@@ -49,6 +49,9 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}
 	}
 	m.refused.WithLabelValues(noKind, reasonPath)
+	for _, cause := range causes() {
+		m.refused.WithLabelValues(noKind, cause)
+	}
 	return m
 }
 
@@ -56,16 +59,22 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 // answered whose path names kind, or none. One more answer anywhere in this package
 // belongs here too; a test makes a request for each of them.
 func answers(kind report.Kind) map[string][]int {
+	// Whatever is asked for, the door may turn it away, the sender may have sent too
+	// many, or the body may not be there to be verified.
+	guarded := []int{
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable,
+		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestTimeout, http.StatusTooManyRequests,
+	}
 	if kind == "" {
 		// A fault in riskdex is answered where the kind is not known any more.
-		elsewhere := []int{http.StatusNotFound, http.StatusInternalServerError}
+		elsewhere := slices.Concat(guarded, []int{http.StatusNotFound, http.StatusInternalServerError})
 		return map[string][]int{
 			http.MethodPost: elsewhere, http.MethodPut: elsewhere, http.MethodDelete: elsewhere, otherMethod: elsewhere,
 		}
 	}
-	stray := []int{http.StatusNotFound, http.StatusMethodNotAllowed}
-	call := slices.Concat(stray, []int{http.StatusAccepted, http.StatusUnprocessableEntity, http.StatusServiceUnavailable})
-	withBody := slices.Concat(call, []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType})
+	stray := slices.Concat(guarded, []int{http.StatusNotFound, http.StatusMethodNotAllowed})
+	call := slices.Concat(stray, []int{http.StatusAccepted, http.StatusUnprocessableEntity, http.StatusConflict})
+	withBody := slices.Concat(call, []int{http.StatusUnsupportedMediaType})
 	return map[string][]int{
 		http.MethodPost: withBody, http.MethodPut: withBody, http.MethodDelete: call, otherMethod: stray,
 	}

@@ -48,12 +48,20 @@ func (r *Receiver) understand(c call, body []byte) (contents, *problem) {
 	return r.records(c, body)
 }
 
+// maxRecords is how many records one payload may hold. A snapshot of everything
+// has some hundreds; each takes memory and a row beside its bytes.
+const maxRecords = 100_000
+
 // records takes one record, an array of records, or either in an envelope.
 func (r *Receiver) records(c call, body []byte) (contents, *problem) {
 	s := r.splitters[c.kind]
 	records := s.list(body)
 	if len(records) == 0 {
 		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord, "The payload holds no record.")
+	}
+	if len(records) > maxRecords {
+		return contents{}, newProblem(http.StatusRequestEntityTooLarge, reasonTooMany,
+			fmt.Sprintf("The payload holds %d records, where at most %d may come at once. Send it in parts.", len(records), maxRecords))
 	}
 	var in contents
 	for i, record := range records {

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/receiver/auth"
 	"riskdex/report"
 )
 
@@ -30,11 +31,15 @@ type Receiver struct {
 	handler   http.Handler
 	journal   Journal
 	maxBody   int64
+	memory    *memory
+	rates     *rates // nil where no sender is bounded
 	splitters map[report.Kind]*splitter
 	now       func() time.Time
 	observe   func(Answered)
 	tracer    trace.Tracer // nil when nothing is traced
 	prefix    string
+	door      *auth.Door
+	strangers strangers
 	metrics   *metrics
 	log       *slog.Logger
 }
@@ -53,12 +58,29 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 	if cfg.MaxBody <= 0 {
 		return nil, fmt.Errorf("the largest body is %d bytes: it must be more than 0", cfg.MaxBody)
 	}
+	if cfg.BodyMemory == 0 {
+		cfg.BodyMemory = max(DefaultConfig().BodyMemory, 2*cfg.MaxBody)
+	}
+	if cfg.BodyMemory < 2*cfg.MaxBody {
+		return nil, fmt.Errorf("the memory for bodies is %d bytes: the largest body, of %d, must fit twice, as it is sent and decompressed", cfg.BodyMemory, cfg.MaxBody)
+	}
 	r := &Receiver{
-		journal: journal, maxBody: cfg.MaxBody, splitters: splitters,
-		now: now, observe: cfg.Observe, metrics: newMetrics(reg), log: log,
+		journal: journal, maxBody: cfg.MaxBody, memory: newMemory(cfg.BodyMemory), splitters: splitters,
+		now: now, observe: cfg.Observe, door: cfg.Door, metrics: newMetrics(reg), log: log,
 		tracer: cfg.Tracer, prefix: prefix,
 	}
-	r.handler = withCanonicalPath(r.routes(prefix))
+	if cfg.MaxRate < 0 {
+		return nil, fmt.Errorf("the most deliveries a second are %g: it cannot be less than 0", cfg.MaxRate)
+	}
+	if cfg.MaxRate > 0 {
+		r.rates = newRates(cfg.MaxRate)
+	}
+	if r.door == nil {
+		if r.door, err = auth.New(auth.Config{}, now, log); err != nil { // lets everyone in
+			return nil, err
+		}
+	}
+	r.handler = withCanonicalPath(r.greeted(prefix, r.routes(prefix)))
 	return r, nil
 }
 
@@ -130,7 +152,9 @@ func (r *Receiver) handle(kind report.Kind) httprouter.Handle {
 		if err != nil {
 			id = params.ByName("id")
 		}
-		r.deliver(&delivery{call: call{kind, req.Method, id}, w: w, req: req})
+		d := r.newDelivery(call{kind, req.Method, id}, w, req)
+		defer d.end()
+		r.deliver(d)
 	}
 }
 
@@ -139,7 +163,8 @@ func (r *Receiver) handle(kind report.Kind) httprouter.Handle {
 // that somebody misses.
 func (r *Receiver) refuseRoute(prefix string, status int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		d := &delivery{call: call{kind: kindInPath(prefix, req.URL.Path), method: req.Method}, w: w, req: req}
+		d := r.newDelivery(call{kind: kindInPath(prefix, req.URL.Path), method: req.Method}, w, req)
+		defer d.end()
 		reason, detail := reasonPath, fmt.Sprintf(
 			"There is nothing at this path. Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports.", prefix)
 		if status == http.StatusMethodNotAllowed {
@@ -152,7 +177,10 @@ func (r *Receiver) refuseRoute(prefix string, status int) http.Handler {
 			r.answer(d, p)
 			return
 		}
-		body, unread := readBody(w, req, r.maxBody)
+		if !r.verified(d) || r.tooMany(d) {
+			return
+		}
+		body, unread := d.intake.read()
 		r.refuse(d, p, body, unread != nil)
 	})
 }

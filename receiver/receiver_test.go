@@ -222,7 +222,8 @@ func TestGzipBombDoesNotGrowMemory(t *testing.T) {
 	req.Header.Set("Content-Encoding", "gzip")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, p := readBody(httptest.NewRecorder(), req, 4<<20)
+	in := &Receiver{maxBody: 4 << 20, memory: newMemory(8 << 20)}
+	_, p := in.newDelivery(call{}, httptest.NewRecorder(), req).intake.read()
 	runtime.ReadMemStats(&after)
 	if p == nil || p.Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("%+v", p)

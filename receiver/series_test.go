@@ -106,6 +106,11 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 	for series, n := range d.series() {
 		after[series] += n
 	}
+	for _, others := range append(guardedSeries(t), boundedSeries(t)...) {
+		for series, n := range others {
+			after[series] += n
+		}
+	}
 	for series, n := range after {
 		if _, was := start[series]; !was {
 			t.Errorf("born by an answer: %s", series)

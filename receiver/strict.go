@@ -20,6 +20,13 @@ const (
 	maxStringBytes = 50_000_000
 )
 
+// What riskdex itself refuses, because taking it apart would need many times the
+// memory that the body has. No report is near these.
+const (
+	maxMembers  = 100_000   // in one object
+	maxElements = 1_000_000 // in one array
+)
+
 // maxPointerShown bounds how much of a JSON pointer an error repeats.
 const maxPointerShown = 200
 
@@ -44,21 +51,37 @@ func checkJSON(body []byte) error {
 		if err != nil {
 			return jsonError(err, len(body))
 		}
-		if dec.StackDepth() > maxDepth {
+		depth := dec.StackDepth()
+		if depth > maxDepth {
 			return fmt.Errorf("the value is nested deeper than %d levels, at byte %d", maxDepth, start)
+		}
+		if err := checkCount(dec.StackIndex(depth)); err != nil {
+			return fmt.Errorf("%w, at byte %d", err, start)
 		}
 		if dec.InputOffset()-start > maxDigits {
 			if err := checkLength(dec, token); err != nil {
 				return fmt.Errorf("%w, at byte %d", err, start)
 			}
 		}
-		if dec.StackDepth() == 0 {
+		if depth == 0 {
 			break
 		}
 	}
 	end := dec.InputOffset()
 	if _, err := dec.ReadToken(); err != io.EOF {
 		return fmt.Errorf("there is more after the JSON value, at byte %d", end)
+	}
+	return nil
+}
+
+// checkCount bounds what stands in one object or array so far. The names and the
+// values of an object count apart.
+func checkCount(kind jsontext.Kind, length int64) error {
+	switch {
+	case kind == '{' && length > 2*maxMembers:
+		return fmt.Errorf("an object has more than %d members", maxMembers)
+	case kind == '[' && length > maxElements:
+		return fmt.Errorf("an array has more than %d elements", maxElements)
 	}
 	return nil
 }

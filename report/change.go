@@ -79,6 +79,11 @@ type Delivery struct {
 	// of this delivery take the place of the retried one. That goes, in the same
 	// transaction.
 	RetryOf int64
+
+	// Receipt, if not nil, is kept with the delivery for ReceiptsFor. While there
+	// is one with the same sender and id, the delivery is not taken: the error is a
+	// *RepeatedError where the digest is the same too, and else ErrIDReused.
+	Receipt *Receipt
 }
 
 // Stamp is what the journal made of one change: the document that it is for,

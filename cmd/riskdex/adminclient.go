@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 
 	"riskdex/admin"
@@ -16,14 +17,17 @@ import (
 
 // adminSettings are shared by the commands that talk to a running riskdex.
 type adminSettings struct {
-	Admin string `name:"admin" env:"RISKDEX_ADMIN_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The admin listener of the running riskdex."`
+	Admin          string `name:"admin" env:"RISKDEX_ADMIN_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The admin listener of the running riskdex."`
+	AdminTokenFile string `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"A file whose first line is a token that it asks for; or the token itself in RISKDEX_ADMIN_TOKEN."`
+	AdminCAFile    string `name:"admin-ca-file" env:"RISKDEX_ADMIN_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities to trust in place of the system's."`
 }
 
 // adminClient makes calls of the admin listener's JSON API.
 type adminClient struct {
-	base string
-	http http.Client
-	io   streams
+	base  string
+	token string // empty where none is stated
+	http  *http.Client
+	io    streams
 }
 
 func (s adminSettings) client(io streams) (*adminClient, error) {
@@ -31,7 +35,35 @@ func (s adminSettings) client(io streams) (*adminClient, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
 		return nil, fmt.Errorf("--admin is %q: give http:// or https:// and a host, such as http://127.0.0.1:8081", s.Admin)
 	}
-	return &adminClient{base: strings.TrimRight(s.Admin, "/"), io: io}, nil
+	c := &adminClient{base: strings.TrimRight(s.Admin, "/"), io: io}
+	if c.token, err = s.token(); err != nil {
+		return nil, err
+	}
+	c.http, err = trusting("--admin-ca-file", s.AdminCAFile)
+	return c, err
+}
+
+// token returns what to show. The file may be the one that riskdex itself knows
+// its tokens from, which has several during a rotation.
+func (s adminSettings) token() (string, error) {
+	text, err := content("--admin-token-file", s.AdminTokenFile)
+	if err != nil || text == nil {
+		return os.Getenv("RISKDEX_ADMIN_TOKEN"), err
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return line, nil
+		}
+	}
+	return "", fmt.Errorf("--admin-token-file: there is no token in %s", s.AdminTokenFile)
+}
+
+// send sends a request with the token.
+func (c *adminClient) send(req *http.Request) (*http.Response, error) {
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	return c.http.Do(req)
 }
 
 // call makes a call and decodes its answer. Where the answer is no, it says so
@@ -70,7 +102,7 @@ func (c *adminClient) open(ctx context.Context, method, path string, query url.V
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", path, err)
 	}
-	res, err := c.http.Do(req)
+	res, err := c.send(req)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("call %s: %w", path, ctx.Err())

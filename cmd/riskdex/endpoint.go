@@ -2,38 +2,53 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // endpoint is an HTTP server on one address.
 type endpoint struct {
 	what     string
+	scheme   string
 	listener net.Listener
 	server   *http.Server
 }
 
-func listen(ctx context.Context, what, address string, handler http.Handler, log *slog.Logger) (*endpoint, error) {
+// maxConnections is how many connections an endpoint has at most. Further ones wait
+// until one of them ends. One that sends nothing takes about 20 KiB.
+const maxConnections = 10_000
+
+// listen returns an endpoint, with TLS where secured is not nil.
+func listen(ctx context.Context, what, address string, secured *tls.Config, handler http.Handler, log *slog.Logger) (*endpoint, error) {
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for %s on %s: %w", what, address, err)
 	}
-	return &endpoint{what: what, listener: listener, server: &http.Server{
+	listener = netutil.LimitListener(listener, maxConnections)
+	scheme := "http"
+	if secured != nil {
+		listener, scheme = tls.NewListener(listener, secured), "https"
+	}
+	return &endpoint{what: what, scheme: scheme, listener: listener, server: &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       5 * time.Minute, // 64 MiB over a slow line
 		WriteTimeout:      6 * time.Minute, // counts from the header of the request
 		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}}, nil
 }
 
-func (e *endpoint) url() string { return "http://" + e.listener.Addr().String() }
+func (e *endpoint) url() string { return e.scheme + "://" + e.listener.Addr().String() }
 
 // serve starts answering. broken is called if that ends by itself.
 func (e *endpoint) serve(broken context.CancelCauseFunc) {

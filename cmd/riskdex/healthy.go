@@ -36,7 +36,7 @@ func (c *adminClient) healthy(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", redacted(c.base), err)
 	}
-	res, err := c.http.Do(req)
+	res, err := c.send(req)
 	if err != nil {
 		return fmt.Errorf("no riskdex answers at %s: %w", redacted(c.base), err)
 	}

@@ -69,8 +69,8 @@ func tail(text string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// start starts it and waits until it can accept.
-func (p *process) start() {
+// launch starts it, and waits for nothing.
+func (p *process) launch() {
 	p.t.Helper()
 	args := append([]string{
 		"serve", "--listen", p.deliveries, "--admin-listen", p.admin, "--journal", p.journal,
@@ -81,6 +81,12 @@ func (p *process) start() {
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(p.t, p.cmd.Start())
+}
+
+// start starts it and waits until it can accept.
+func (p *process) start() {
+	p.t.Helper()
+	p.launch()
 	eventually(p.t, "riskdex is ready", func() bool {
 		res, err := http.Get("http://" + p.admin + "/readyz")
 		if err != nil {

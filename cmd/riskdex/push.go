@@ -11,14 +11,20 @@ import (
 
 	"riskdex/internal/push"
 	"riskdex/internal/samplefeed"
+	"riskdex/receiver/auth"
 )
 
 type pushCommand struct {
+	secretFiles
 	Dir    string `arg:"" optional:"" type:"existingdir" help:"A folder of JSON files to send in place of the sample feed: cities.json is a POST, cities/ID.json a PUT, cities/ID.delete a DELETE, and so on for the other kinds."`
 	To     string `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
+	CAFile string `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities to trust in place of the system's."`
 	Export string `name:"export" placeholder:"DIR" help:"Write the deliveries to a new folder instead of sending them."`
 	JSON   bool   `name:"json" help:"Print what became of it as one JSON object."`
 }
+
+// pushTimeout bounds an attempt to send one file.
+const pushTimeout = 5 * time.Minute
 
 // Run sends a feed. Its error is errNegative when something was not accepted.
 func (c *pushCommand) Run(ctx context.Context, io streams) error {
@@ -33,8 +39,17 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 		fmt.Fprintf(io.out, "%d deliveries written to %s\n", len(requests), c.Export)
 		return nil
 	}
+	credentials, err := auth.NewCredentials(c.authConfig(), time.Now)
+	if err != nil {
+		return err
+	}
+	client, err := trusting("--ca-file", c.CAFile)
+	if err != nil {
+		return err
+	}
+	client.Timeout = pushTimeout
 	progress := push.NewDisplay(io.err, requests)
-	pusher := push.Pusher{URL: c.To, Progress: progress.Update, Waiting: progress.Waiting}
+	pusher := push.Pusher{URL: c.To, Client: client, Show: credentials.Show, Progress: progress.Update, Waiting: progress.Waiting}
 	sum, err := pusher.Run(ctx, requests)
 	progress.Close()
 	if c.JSON {

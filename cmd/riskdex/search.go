@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"riskdex/indexer"
 	"riskdex/mappings"
 	"riskdex/report"
 )
@@ -38,7 +37,7 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	client, err := indexer.NewClient(c.ElasticsearchURL)
+	client, err := c.elasticsearchSettings.client()
 	if err != nil {
 		return err
 	}

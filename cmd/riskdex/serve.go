@@ -9,9 +9,13 @@ import (
 
 type serveCommand struct {
 	receiverSettings
+	doorSettings
 	elasticsearchSettings
 	logSettings
+	TLS         tlsSettings   `embed:"" envprefix:"RISKDEX_"`
 	AdminListen string        `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address for metrics, health and administration."`
+	AdminTLS    tlsSettings   `embed:"" prefix:"admin-" envprefix:"RISKDEX_ADMIN_"`
+	AdminTokens []string      `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"Tokens, one a line, of which one is asked for on the admin listener. Reread when it changes."`
 	Journal     string        `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE" help:"The journal."`
 	MaxBytes    size          `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"The most that the journal may take; past it only deletes are accepted. No limit if not given."`
 	MinFree     size          `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" default:"256MiB" placeholder:"SIZE" help:"What the journal's disk must have left; below it nothing is accepted."`

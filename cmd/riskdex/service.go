@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -63,25 +64,29 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	}
 	j, x := w.journal, w.indexer
 	s := &service{log: log, tracing: tracing, journal: j, indexer: x, prober: w.prober, history: admin.NewHistory(j, time.Now, log)}
-	if s.deliveries, err = listen(ctx, "deliveries", c.Listen, w.door, log); err != nil {
+	if s.deliveries, err = c.listenForDeliveries(ctx, w.guard, w.door, log); err != nil {
 		return nil, err
 	}
 	undo = append(undo, s.deliveries.close)
+	allow, err := c.allow(log)
+	if err != nil {
+		return nil, err
+	}
 	verifier, err := indexer.NewVerifier(indexer.DefaultVerifyConfig(), j, w.indices, w.client)
 	if err != nil {
 		return nil, err
 	}
 	administration := admin.New(admin.Parts{
-		Health:  admin.Health{CanAccept: j.Ready, ElasticsearchUp: x.ElasticsearchUp},
+		Health:  admin.Health{CanAccept: bothReady(j.Ready, w.guard.Ready), ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: w.registry, DeadLetters: j, Refusals: j, Door: w.door,
 		Rebuilder: rebuilder{x}, Verifier: verifies{verifier},
 		Status: admin.StatusParts{
 			Journal: j, Index: index{w.client, w.indices, w.set}, Waiting: waitingIn(x),
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
 		},
-		MaxBody: w.maxBody, Log: log,
+		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})
-	if s.admin, err = listen(ctx, "administration", c.AdminListen, administration, log); err != nil {
+	if s.admin, err = c.listenForAdmin(ctx, administration, log); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -123,6 +128,11 @@ func (s *service) Run(ctx context.Context) error {
 		err = errors.Join(context.Cause(working), err)
 	}
 	return err
+}
+
+// bothReady tells what keeps deliveries from being accepted.
+func bothReady(journal, door func() error) func() error {
+	return func() error { return cmp.Or(journal(), door()) }
 }
 
 // redacted hides a password in a URL.

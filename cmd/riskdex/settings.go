@@ -12,13 +12,6 @@ import (
 	"riskdex/report"
 )
 
-// elasticsearchSettings are shared by the commands that talk to Elasticsearch.
-type elasticsearchSettings struct {
-	ElasticsearchURL string `name:"elasticsearch-url" env:"ELASTICSEARCH_URL" default:"http://127.0.0.1:9200" help:"Elasticsearch."`
-	IndexPrefix      string `name:"index-prefix" env:"RISKDEX_INDEX_PREFIX" help:"Put before every alias and index name."`
-	Mappings         string `name:"mappings" env:"RISKDEX_MAPPINGS" type:"existingdir" placeholder:"DIR" help:"A folder of mappings in place of the built-in ones."`
-}
-
 func loadMappings(dir string) (*mappings.Set, error) {
 	if dir == "" {
 		return mappings.Builtin()
@@ -32,17 +25,20 @@ func loadMappings(dir string) (*mappings.Set, error) {
 
 // receiverSettings say where deliveries arrive and how payloads are read.
 type receiverSettings struct {
-	Listen  string            `name:"listen" env:"RISKDEX_LISTEN" default:"127.0.0.1:8080" help:"Address for deliveries."`
-	Prefix  string            `name:"prefix" env:"RISKDEX_PREFIX" placeholder:"PATH" help:"Path before /cities, /advisories and /special-reports."`
-	MaxBody size              `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" help:"Largest body, after decompression."`
-	IDs     map[string]string `name:"ids" env:"RISKDEX_IDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers at which the id of a record is looked for, in order, such as cities=/id,/code."`
-	Codes   []string          `name:"codes" env:"RISKDEX_CODES" placeholder:"POINTER" help:"JSON pointers of a city's three-letter code."`
-	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in a payload, where it is none of the usual envelopes, such as advisories=/countries."`
+	Listen     string            `name:"listen" env:"RISKDEX_LISTEN" default:"127.0.0.1:8080" help:"Address for deliveries."`
+	Prefix     string            `name:"prefix" env:"RISKDEX_PREFIX" placeholder:"PATH" help:"Path before /cities, /advisories and /special-reports."`
+	MaxBody    size              `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" help:"Largest body, after decompression."`
+	BodyMemory size              `name:"body-memory" env:"RISKDEX_BODY_MEMORY" default:"256MiB" help:"What the bodies of all requests may take together; at least twice --max-body."`
+	MaxRate    float64           `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" help:"Deliveries a second of each sender, by credential; 0 is no bound."`
+	IDs        map[string]string `name:"ids" env:"RISKDEX_IDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers at which the id of a record is looked for, in order, such as cities=/id,/code."`
+	Codes      []string          `name:"codes" env:"RISKDEX_CODES" placeholder:"POINTER" help:"JSON pointers of a city's three-letter code."`
+	Records    map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in a payload, where it is none of the usual envelopes, such as advisories=/countries."`
 }
 
 func (s receiverSettings) config() (receiver.Config, error) {
 	cfg := receiver.DefaultConfig()
-	cfg.Prefix, cfg.MaxBody = s.Prefix, int64(s.MaxBody)
+	cfg.Prefix, cfg.MaxBody, cfg.BodyMemory = s.Prefix, int64(s.MaxBody), int64(s.BodyMemory)
+	cfg.MaxRate = s.MaxRate
 	if len(s.Codes) > 0 {
 		cfg.Codes = s.Codes
 	}

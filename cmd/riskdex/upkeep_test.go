@@ -129,7 +129,7 @@ func TestVerifyCommand(t *testing.T) {
 }
 
 func TestBackupCommand(t *testing.T) {
-	p := newProcess(t, elastictest.URL(t))
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0") // which is a record too
 	p.start()
 	p.fill(20)
 	file := filepath.Join(t.TempDir(), "copy.db")

@@ -15,6 +15,7 @@ import (
 	"riskdex/journal"
 	"riskdex/mappings"
 	"riskdex/receiver"
+	"riskdex/receiver/auth"
 )
 
 // works are the parts of a riskdex that take deliveries and make documents of
@@ -28,6 +29,7 @@ type works struct {
 	indices  *mappings.Indices
 	indexer  *indexer.Indexer
 	prober   *indexer.Prober // nil where there is no probe
+	guard    *auth.Door      // decides whose deliveries are let in
 	door     *receiver.Receiver
 	last     *admin.Deliveries
 	maxBody  int64
@@ -50,7 +52,11 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 		return nil, err
 	}
 	w.maxBody = cfg.MaxBody
-	if w.client, err = indexer.NewClient(c.ElasticsearchURL); err != nil {
+	if w.guard, err = c.door(log); err != nil {
+		return nil, err
+	}
+	cfg.Door = w.guard
+	if w.client, err = c.elasticsearchSettings.client(); err != nil {
 		return nil, err
 	}
 	w.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -88,9 +88,24 @@ func TestTheJournalIsOneAndKept(t *testing.T) {
 }
 
 // A missing secret must keep riskdex from starting, rather than open the door.
-func TestTheBearerTokenIsMounted(t *testing.T) {
+func TestTheTokensAreMounted(t *testing.T) {
 	c, pod := container(t, built(t, base))
-	file := flags(t, c)["bearer-file"]
+	wantMounted(t, c, pod, flags(t, c)["bearer-file"], "=")
+	i := slices.IndexFunc(c.Env, func(e core.EnvVar) bool { return e.Name == "RISKDEX_ADMIN_TOKEN_FILE" })
+	if i < 0 {
+		t.Fatal("the commands in the pod do not know the token")
+	}
+	wantMounted(t, c, pod, c.Env[i].Value, "")
+	credentials := only[*monitoring.ServiceMonitor](t, built(t, monitored)).Spec.Endpoints[0].Authorization.Credentials
+	if credentials.Name != "riskdex-admin" || credentials.Key != path.Base(c.Env[i].Value) {
+		t.Errorf("Prometheus shows %+v", credentials)
+	}
+}
+
+// wantMounted checks that a secret is mounted as a file, and that README.md says
+// how to make it.
+func wantMounted(t *testing.T, c core.Container, pod core.PodSpec, file, how string) {
+	t.Helper()
 	i := slices.IndexFunc(c.VolumeMounts, func(m core.VolumeMount) bool { return m.MountPath == path.Dir(file) })
 	if i < 0 {
 		t.Fatalf("nothing is mounted for %s", file)
@@ -103,7 +118,7 @@ func TestTheBearerTokenIsMounted(t *testing.T) {
 		t.Fatalf("%s comes from %+v", file, pod.Volumes)
 	}
 	// As README.md makes it.
-	want := "create secret generic " + pod.Volumes[v].Secret.SecretName + " --from-file=" + path.Base(file) + "="
+	want := "create secret generic " + pod.Volumes[v].Secret.SecretName + " --from-file=" + path.Base(file) + how
 	if !strings.Contains(string(read(t, "deploy/kubernetes/README.md")), want) {
 		t.Errorf("README.md does not say %q", want)
 	}

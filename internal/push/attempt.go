@@ -26,6 +26,7 @@ type sender struct {
 	base   string
 	client *http.Client
 	header http.Header
+	show   func(h http.Header, id string, body []byte)
 	now    func() time.Time
 }
 
@@ -52,9 +53,9 @@ type retryError struct {
 func (e *retryError) Error() string { return e.cause.Error() }
 func (e *retryError) Unwrap() error { return e.cause }
 
-// send makes one attempt. A *retryError asks for another one; any other error
+// send makes one attempt of the request that has this id. A *retryError asks for another one; any other error
 // would come again with every attempt.
-func (s sender) send(ctx context.Context, r Request) (answer, error) {
+func (s sender) send(ctx context.Context, r Request, id string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.Method, s.base+r.Path, bytes.NewReader(r.Body))
 	if err != nil {
 		return answer{}, fmt.Errorf("make the request: %w", err)
@@ -64,6 +65,9 @@ func (s sender) send(ctx context.Context, r Request) (answer, error) {
 	}
 	if r.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if s.show != nil {
+		s.show(req.Header, id, r.Body)
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -24,8 +25,12 @@ type Pusher struct {
 	// following one can turn a POST into a GET.
 	Client *http.Client
 
-	// Header is added to every request, such as for authentication.
+	// Header is added to every request.
 	Header http.Header
+
+	// Show, when set, adds to every attempt what authenticates it. id is new for
+	// every request, and the same for all attempts of it.
+	Show func(h http.Header, id string, body []byte)
 
 	// Progress, when set, is called after every request that has its final
 	// answer, with how many there are and the bytes of their bodies.
@@ -105,11 +110,12 @@ func (p *Pusher) Run(ctx context.Context, requests []Request) (Summary, error) {
 // persist repeats a request until it has its final answer or ctx ends.
 func (p *Pusher) persist(ctx context.Context, s sender, r Request) (answer, error) {
 	var a answer
+	id := "msg_" + rand.Text()
 	waits := &patience{BackOff: p.policy()}
 	var last error
 	attempt := func() error {
 		var err error
-		a, err = s.send(ctx, r)
+		a, err = s.send(ctx, r, id)
 		var again *retryError
 		if errors.As(err, &again) {
 			waits.atLeast = again.after
@@ -187,7 +193,7 @@ func (p *Pusher) sender() (sender, error) {
 		client = *p.Client
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return sender{base: strings.TrimRight(p.URL, "/"), client: &client, header: p.Header, now: p.clock()}, nil
+	return sender{base: strings.TrimRight(p.URL, "/"), client: &client, header: p.Header, show: p.Show, now: p.clock()}, nil
 }
 
 func (s *Summary) add(r Request, a answer) {

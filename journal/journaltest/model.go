@@ -18,6 +18,7 @@ type model struct {
 	stats     map[report.Kind]*journal.KindStats
 	held      map[report.Key]report.Version
 	deferred  map[report.Key]time.Time
+	receipts  map[string]modelReceipt // by id
 }
 
 type modelDocument struct {
@@ -28,7 +29,10 @@ type modelDocument struct {
 }
 
 func newModel() *model {
-	m := &model{documents: map[report.Key]*modelDocument{}, stats: map[report.Kind]*journal.KindStats{}}
+	m := &model{
+		documents: map[report.Key]*modelDocument{}, stats: map[report.Kind]*journal.KindStats{},
+		receipts: map[string]modelReceipt{},
+	}
 	for _, k := range report.Kinds() {
 		m.stats[k] = &journal.KindStats{Accepted: map[report.Op]uint64{}, Settled: map[report.Outcome]uint64{}}
 	}

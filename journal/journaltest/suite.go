@@ -32,6 +32,7 @@ func Run(t *testing.T, open Open) {
 		{"cleared refusals", clearTests},
 		{"retries of refusals", retryTests},
 		{"traces", traceTests},
+		{"receipts", receiptTests},
 		{"lifecycle", lifecycleTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {

@@ -1,0 +1,43 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+)
+
+// withToken lets in only who shows a token that allow knows: as a bearer token, or
+// in a browser, which asks for it, as the password of any user. What supervisors
+// ask (/livez and /readyz) is open to all. allow's error says why nobody can be let
+// in now; it has been logged.
+func withToken(allow func(token string) (bool, error), next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/livez" || r.URL.Path == "/readyz" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		ok, err := allow(tokenOf(r))
+		switch {
+		case err != nil:
+			writeProblem(w, &Problem{Status: http.StatusServiceUnavailable,
+				Detail: "Nobody is let in, because riskdex cannot read the tokens that it knows. Its log says why."})
+		case !ok:
+			w.Header().Set("WWW-Authenticate", `Basic realm="riskdex: any user, and the token as the password", charset="UTF-8"`)
+			w.Header().Add("WWW-Authenticate", `Bearer realm="riskdex"`)
+			writeProblem(w, &Problem{Status: http.StatusUnauthorized,
+				Detail: "A token is required: in Authorization as a bearer token; for the commands, --admin-token-file; in a browser, as the password of any user."})
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+func tokenOf(r *http.Request) string {
+	if _, password, ok := r.BasicAuth(); ok {
+		return password
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}

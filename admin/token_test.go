@@ -1,0 +1,93 @@
+package admin_test
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+)
+
+// withAllow is an admin listener that asks for a token.
+func withAllow(allow func(string) (bool, error)) http.Handler {
+	return admin.New(admin.Parts{
+		Health: admin.Health{CanAccept: func() error { return nil }, ElasticsearchUp: func() bool { return true }},
+		Allow:  allow, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+func knows(token string) func(string) (bool, error) {
+	return func(shown string) (bool, error) { return shown == token, nil }
+}
+
+// TestTokenIsRequired on every path but those for supervisors.
+func TestTokenIsRequired(t *testing.T) {
+	h := withAllow(knows("right"))
+	for name, c := range map[string]struct {
+		path   string
+		show   func(*http.Request)
+		status int
+	}{
+		"livez":            {"/livez", nil, http.StatusOK},
+		"readyz":           {"/readyz", nil, http.StatusOK},
+		"nothing shown":    {"/debug/pprof/heap", nil, http.StatusUnauthorized},
+		"unknown path":     {"/x", nil, http.StatusUnauthorized},
+		"livez by a trick": {"/livez/../debug/pprof/heap", nil, http.StatusUnauthorized},
+		"a bearer token":   {"/debug/pprof/heap", bearer("right"), http.StatusOK},
+		"another token":    {"/debug/pprof/heap", bearer("wrong"), http.StatusUnauthorized},
+		"a password":       {"/debug/pprof/heap", basic("any", "right"), http.StatusOK},
+		"another password": {"/debug/pprof/heap", basic("right", "wrong"), http.StatusUnauthorized},
+		"another scheme":   {"/debug/pprof/heap", func(r *http.Request) { r.Header.Set("Authorization", "Token right") }, http.StatusUnauthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := httptest.NewRequest(http.MethodGet, c.path, nil)
+			if c.show != nil {
+				c.show(req)
+			}
+			rec := httptest.NewRecorder()
+			h.ServeHTTP(rec, req)
+			if rec.Code != c.status {
+				t.Errorf("%d, want %d", rec.Code, c.status)
+			}
+			if challenges := rec.Header().Values("WWW-Authenticate"); (len(challenges) == 2) != (c.status == http.StatusUnauthorized) {
+				t.Errorf("challenges %v", challenges)
+			}
+		})
+	}
+}
+
+func bearer(token string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Authorization", "bearer "+token) }
+}
+
+func basic(user, password string) func(*http.Request) {
+	return func(r *http.Request) { r.SetBasicAuth(user, password) }
+}
+
+// TestNobodyIsLetInWithoutTokensToKnow.
+func TestNobodyIsLetInWithoutTokensToKnow(t *testing.T) {
+	h := withAllow(func(string) (bool, error) { return true, errors.New("no such file: secret") })
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/debug/pprof/heap", nil))
+	if rec.Code != http.StatusServiceUnavailable || strings.Contains(rec.Body.String(), "secret") {
+		t.Errorf("%d: %s", rec.Code, rec.Body)
+	}
+}
+
+// TestATokenDoesNotLetPagesOfOthersIn: a browser shows it on their behalf.
+func TestATokenDoesNotLetPagesOfOthersIn(t *testing.T) {
+	h := withAllow(knows("right"))
+	for origin, status := range map[string]int{"https://evil.example": http.StatusForbidden, "http://riskdex.internal": http.StatusNotFound} {
+		req := httptest.NewRequest(http.MethodPost, "http://riskdex.internal/api/dead/drop", nil)
+		req.SetBasicAuth("any", "right")
+		req.Header.Set("Origin", origin)
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, req)
+		if rec.Code != status {
+			t.Errorf("%s: %d, want %d", origin, rec.Code, status)
+		}
+	}
+}

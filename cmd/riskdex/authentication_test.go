@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"riskdex/internal/elastic/elastictest"
+)
+
+func secretFile(t *testing.T, content string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "secret")
+	must(t, os.WriteFile(name, []byte(content), 0o600))
+	return name
+}
+
+// TestAnOpenDoorToTheWorldMustBeWanted starts on addresses that others reach.
+func TestAnOpenDoorToTheWorldMustBeWanted(t *testing.T) {
+	token := secretFile(t, "a-token-of-the-publisher")
+	start := func(args ...string) (string, error) {
+		t.Helper()
+		var c commands
+		all := append([]string{"serve", "--admin-listen", "127.0.0.1:0", "--journal", filepath.Join(t.TempDir(), "j.db")}, args...)
+		parser, err := kong.New(&c)
+		must(t, err)
+		_, err = parser.Parse(all)
+		must(t, err)
+		s, err := newService(t.Context(), &c.Serve, c.Serve.logger(new(bytes.Buffer)))
+		if err != nil {
+			return err.Error(), err
+		}
+		must(t, s.deliveries.close())
+		must(t, s.admin.close())
+		must(t, s.journal.Close())
+		return "", nil
+	}
+	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0"} {
+		if says, err := start("--listen", address); err == nil || !strings.Contains(says, "--insecure-open") {
+			t.Errorf("on %s it starts, or says %q", address, says)
+		}
+		for _, args := range [][]string{{"--insecure-open"}, {"--bearer-file", token}, {"--allow-from", "192.0.2.0/24"}} {
+			if says, err := start(append(args, "--listen", address)...); err != nil {
+				t.Errorf("on %s with %s: %s", address, args[0], says)
+			}
+		}
+		if says, err := start("--listen", address, "--bearer-file", token+"x"); err == nil || !strings.Contains(says, token+"x") {
+			t.Errorf("on %s with a file that is not there it starts, or says %q", address, says)
+		}
+	}
+	// kong takes the last of two.
+	if says, err := start("--admin-listen", "0.0.0.0:0"); err == nil || !strings.Contains(says, "--admin-token-file") {
+		t.Errorf("administration is open to all, or says %q", says)
+	}
+	for _, args := range [][]string{{"--insecure-open"}, {"--admin-token-file", token}} {
+		if says, err := start(append(args, "--admin-listen", "0.0.0.0:0")...); err != nil {
+			t.Errorf("administration with %s: %s", args[0], says)
+		}
+	}
+	if says, err := start("--client-ca-file", token); err == nil {
+		t.Errorf("a client certificate is asked for without TLS: %q", says)
+	}
+	for _, address := range []string{"127.0.0.1:0", "localhost:0", "127.0.0.2:0"} {
+		if says, err := start("--listen", address); err != nil {
+			t.Errorf("on %s: %s", address, says)
+		}
+	}
+}
+
+// TestPushShowsCredentials sends to a riskdex that requires all methods, which
+// rereads its files while it runs.
+func TestPushShowsCredentials(t *testing.T) {
+	key := func(text string) string { return "whsec_" + base64.StdEncoding.EncodeToString([]byte(text)) }
+	token, basic := secretFile(t, "a-token-of-the-publisher"), secretFile(t, "publisher:a-password")
+	webhook, hub := secretFile(t, key("the first key of enough bytes")), secretFile(t, "another key of enough bytes")
+	t.Setenv("RISKDEX_BASIC_FILE", basic)
+	flags := []string{"--bearer-file", token, "--webhook-secret-file", webhook, "--hub-secret-file", hub}
+	p := newProcess(t, elastictest.URL(t), append([]string{"--allow-from", "127.0.0.1"}, flags...)...)
+	p.start()
+	feed := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(feed, "cities"), 0o700))
+	must(t, os.WriteFile(filepath.Join(feed, "cities.json"), []byte(`[{"id": 1, "title": "x"}, {"id": 2}]`), 0o600))
+	must(t, os.WriteFile(filepath.Join(feed, "cities", "1.delete"), nil, 0o600))
+	push := append([]string{"push", feed, "--to", "http://" + p.deliveries}, flags...)
+
+	if status := p.send("PUT", "/cities/1", "{}"); status != http.StatusUnauthorized {
+		t.Errorf("a stranger is answered %d", status)
+	}
+	p.expect(exitDone, "", push, "2 of 2 deliveries sent", "3 documents accepted")
+	p.expect(exitNegative, "", push[:6], "401 Unauthorized", "X-Hub-Signature-256")
+	p.drained()
+
+	// A key of its own is known to the sender only.
+	other := secretFile(t, key("the second key of enough bytes"))
+	rotated := strings.Split(strings.Replace(strings.Join(push, "\n"), webhook, other, 1), "\n")
+	p.expect(exitNegative, "", rotated, "401 Unauthorized")
+	must(t, os.WriteFile(webhook, []byte(key("the first key of enough bytes")+"\n"+key("the second key of enough bytes")), 0o600))
+	eventually(t, "the second key is good", func() bool { return p.command("", rotated...).status == exitDone })
+
+	must(t, os.Remove(webhook))
+	eventually(t, "riskdex says that it cannot accept", func() bool {
+		said := p.command("", "healthy")
+		return said.status == exitNegative && strings.Contains(said.errs, webhook)
+	})
+	req, err := http.NewRequest("PUT", "http://"+p.deliveries+"/cities/1", strings.NewReader("{}"))
+	must(t, err)
+	req.Header["Authorization"] = []string{"Bearer a-token-of-the-publisher", "Basic " + base64.StdEncoding.EncodeToString([]byte("publisher:a-password"))}
+	res, err := p.sender.Do(req)
+	must(t, err)
+	must(t, res.Body.Close())
+	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+		t.Errorf("with the door closed it is answered %d", res.StatusCode)
+	}
+	p.terminate()
+	for _, secret := range []string{"a-token-of", "a-password", "key of enough", key("the first")[:14]} {
+		if strings.Contains(p.log.String(), secret) {
+			t.Errorf("the log has %q in it", secret)
+		}
+	}
+}

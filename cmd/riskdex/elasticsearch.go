@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/elastic/go-elasticsearch/v8"
+
+	"riskdex/indexer"
+)
+
+// elasticsearchSettings are shared by the commands that talk to Elasticsearch.
+// There is no flag that has a secret itself: everybody on a machine can read the
+// flags of its processes.
+type elasticsearchSettings struct {
+	ElasticsearchURL string `name:"elasticsearch-url" env:"ELASTICSEARCH_URL" default:"http://127.0.0.1:9200" help:"Elasticsearch."`
+	APIKeyFile       string `name:"elasticsearch-api-key-file" env:"ELASTICSEARCH_API_KEY_FILE" placeholder:"FILE" help:"A file with an API key, in its encoded form; or the key itself in ELASTICSEARCH_API_KEY."`
+	User             string `name:"elasticsearch-user" env:"ELASTICSEARCH_USER" help:"A user of Elasticsearch."`
+	PasswordFile     string `name:"elasticsearch-password-file" env:"ELASTICSEARCH_PASSWORD_FILE" placeholder:"FILE" help:"A file with the user's password; or the password itself in ELASTICSEARCH_PASSWORD."`
+	CAFile           string `name:"elasticsearch-ca-file" env:"ELASTICSEARCH_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities to trust in place of the system's."`
+	Fingerprint      string `name:"elasticsearch-ca-fingerprint" env:"ELASTICSEARCH_CA_FINGERPRINT" placeholder:"SHA256" help:"The fingerprint of the certificate to trust, as Elasticsearch prints it."`
+	CertificateFile  string `name:"elasticsearch-cert-file" env:"ELASTICSEARCH_CERT_FILE" placeholder:"FILE" help:"A certificate (PEM) that says to Elasticsearch who riskdex is."`
+	KeyFile          string `name:"elasticsearch-key-file" env:"ELASTICSEARCH_KEY_FILE" placeholder:"FILE" help:"The key of that certificate (PEM)."`
+	IndexPrefix      string `name:"index-prefix" env:"RISKDEX_INDEX_PREFIX" help:"Put before every alias and index name."`
+	Mappings         string `name:"mappings" env:"RISKDEX_MAPPINGS" type:"existingdir" placeholder:"DIR" help:"A folder of mappings in place of the built-in ones."`
+}
+
+// client returns a client with everything that is stated.
+func (s elasticsearchSettings) client() (*elasticsearch.Client, error) {
+	if u, err := url.Parse(s.ElasticsearchURL); err == nil && s.ElasticsearchURL != os.Getenv("ELASTICSEARCH_URL") {
+		if _, has := u.User.Password(); has {
+			return nil, errors.New("--elasticsearch-url has a password in it, which everybody on this machine can read: " +
+				"use --elasticsearch-user with --elasticsearch-password-file, or the environment variable ELASTICSEARCH_URL")
+		}
+	}
+	c := indexer.Connection{URL: s.ElasticsearchURL, User: s.User, Fingerprint: s.Fingerprint}
+	var errs [5]error
+	c.APIKey, errs[0] = secret("--elasticsearch-api-key-file", s.APIKeyFile, "ELASTICSEARCH_API_KEY")
+	c.Password, errs[1] = secret("--elasticsearch-password-file", s.PasswordFile, "ELASTICSEARCH_PASSWORD")
+	c.CA, errs[2] = content("--elasticsearch-ca-file", s.CAFile)
+	c.ClientCertificate, errs[3] = content("--elasticsearch-cert-file", s.CertificateFile)
+	c.ClientKey, errs[4] = content("--elasticsearch-key-file", s.KeyFile)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	return indexer.NewClient(c)
+}
+
+// content returns what is in the file that a flag names, or nil where it names
+// none. An empty file is an error: what it was to say is missing.
+func content(flag, file string) ([]byte, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, fmt.Errorf("%s: %s is empty", flag, file)
+	}
+	return text, nil
+}
+
+// secret returns the line in the file that a flag names, or else the value of an
+// environment variable.
+func secret(flag, file, variable string) (string, error) {
+	text, err := content(flag, file)
+	if err != nil || text == nil {
+		return os.Getenv(variable), err
+	}
+	line := strings.TrimRight(string(text), "\r\n")
+	if strings.ContainsAny(line, "\r\n") {
+		return "", fmt.Errorf("%s: %s has more than one line", flag, file)
+	}
+	return line, nil
+}

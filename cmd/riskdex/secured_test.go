@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riskdex/internal/certificates"
+	"riskdex/internal/elastic/elastictest"
+)
+
+// TestEverythingLocked runs a whole riskdex with TLS on both listeners, a client
+// certificate and a token for deliveries, and a token for administration.
+func TestEverythingLocked(t *testing.T) {
+	authority, folder := certificates.New(t), t.TempDir()
+	put := func(name string, content []byte) string {
+		path := filepath.Join(folder, name)
+		must(t, os.WriteFile(path, content, 0o600))
+		return path
+	}
+	server, publisher := authority.Issue(t, "riskdex"), authority.Issue(t, "publisher")
+	const bearer, adminToken = "the-token-of-the-publisher", "the-token-of-the-operator"
+	certificate, key, ca := put("cert.pem", server.Certificate), put("key.pem", server.Key), put("ca.pem", authority.PEM)
+	tokens := put("admin", []byte(adminToken+"\n"))
+	p := newProcess(t, elastictest.URL(t),
+		"--tls-cert-file", certificate, "--tls-key-file", key, "--client-ca-file", ca, "--client-names", "publisher",
+		"--bearer-file", put("bearer", []byte(bearer)),
+		"--admin-tls-cert-file", certificate, "--admin-tls-key-file", key, "--admin-token-file", tokens)
+	operator := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool}}}
+	t.Cleanup(operator.CloseIdleConnections)
+	p.launch()
+	eventually(t, "riskdex is ready", func() bool {
+		res, err := operator.Get("https://" + p.admin + "/readyz")
+		if err != nil {
+			return false
+		}
+		res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+
+	deliver := func(shown *tls.Certificate, token string) int {
+		cfg := &tls.Config{RootCAs: authority.Pool}
+		if shown != nil {
+			cfg.Certificates = []tls.Certificate{*shown}
+		}
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: cfg}}
+		defer client.CloseIdleConnections()
+		req, err := http.NewRequest("PUT", "https://"+p.deliveries+"/cities/1", strings.NewReader(`{"title":"locked"}`))
+		must(t, err)
+		req.Header.Set("Authorization", "Bearer "+token)
+		res, err := client.Do(req)
+		must(t, err)
+		res.Body.Close()
+		return res.StatusCode
+	}
+	other := authority.Issue(t, "somebody")
+	for name, c := range map[string]struct {
+		shown *tls.Certificate
+		token string
+		want  int
+	}{
+		"no certificate":        {nil, bearer, http.StatusForbidden},
+		"of somebody else":      {&other.TLS, bearer, http.StatusForbidden},
+		"no token":              {&publisher.TLS, "", http.StatusUnauthorized},
+		"certificate and token": {&publisher.TLS, bearer, http.StatusAccepted},
+	} {
+		if got := deliver(c.shown, c.token); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	eventually(t, "the delivery is indexed", func() bool {
+		status, _ := elastictest.Ask(t, "GET", p.elasticsearch+"/"+p.prefix+"cities/_doc/1", "")
+		return status == http.StatusOK
+	})
+
+	ask := func(args ...string) (int, string) {
+		var out, errs bytes.Buffer
+		status := run(t.Context(), append(args, "--admin", "https://"+p.admin), streams{&out, &errs})
+		return status, out.String() + errs.String()
+	}
+	if status, said := ask("status", "--admin-ca-file", ca, "--admin-token-file", tokens); status != exitDone {
+		t.Errorf("status: %d %s", status, said)
+	}
+	if status, said := ask("healthy", "--admin-ca-file", ca); status != exitDone {
+		t.Errorf("healthy: %d %s", status, said)
+	}
+	if status, said := ask("status", "--admin-ca-file", ca); status != exitFailed || !strings.Contains(said, "--admin-token-file") {
+		t.Errorf("status without the token: %d %s", status, said)
+	}
+	if status, said := ask("status", "--admin-token-file", tokens); status != exitFailed || !strings.Contains(said, "certificate") {
+		t.Errorf("status without the authority: %d %s", status, said)
+	}
+	if status := p.terminate(); status != exitDone {
+		t.Errorf("stopped with %d", status)
+	}
+	if log := p.log.String(); strings.Contains(log, bearer) || strings.Contains(log, adminToken) {
+		t.Errorf("a token is in the log:\n%s", log)
+	}
+}

@@ -1,0 +1,51 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"riskdex/report"
+)
+
+// modelReceipt is a receipt of the model.
+type modelReceipt struct {
+	report.Receipt
+	at time.Time
+}
+
+// receipt draws the receipt of a delivery; most have none.
+func (m *machine) receipt(r *rapid.T) *report.Receipt {
+	if rapid.IntRange(0, 2).Draw(r, "receipt") != 0 {
+		return nil
+	}
+	return receipt(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(r, "delivery"), rapid.SampledFrom([]string{"1", "2"}).Draw(r, "digest"))
+}
+
+// repeats delivers what must not be taken, and tells whether it was such. What may
+// be taken it notes the receipt of.
+func (m *machine) repeats(r *rapid.T, d report.Delivery) bool {
+	if d.Receipt == nil {
+		return false
+	}
+	now := m.h.clock.now()
+	old, is := m.m.receipts[d.Receipt.ID]
+	if !is || old.at.Before(now.Add(-report.ReceiptsFor)) {
+		m.m.receipts[d.Receipt.ID] = modelReceipt{*d.Receipt, now}
+		return false
+	}
+	_, err := m.h.Append(context.Background(), d)
+	if string(old.Digest) == string(d.Receipt.Digest) {
+		repeated(r, err, string(old.Answer))
+	} else if !errors.Is(err, report.ErrIDReused) {
+		r.Errorf("another delivery with a known id: %v", err)
+	}
+	return true
+}
+
+// muchLater is when receipts are about to be forgotten.
+func (m *machine) muchLater(r *rapid.T) {
+	m.h.clock.move(report.ReceiptsFor / 2)
+}

@@ -1,0 +1,164 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+var receiptTests = []test{
+	{"a delivery that comes twice takes effect once", testReceiptOnce},
+	{"a receipt survives a restart", testReceiptRestart},
+	{"a receipt is forgotten in time, and not earlier", testReceiptForgotten},
+	{"a delivery that was not taken leaves no receipt", testReceiptOfFailure},
+	{"of many that come at once, one takes effect", testReceiptConcurrent},
+	{"a receipt must name its delivery", testReceiptInvalid},
+}
+
+func receipt(id, digest string) *report.Receipt {
+	return &report.Receipt{Sender: "s", ID: id, Digest: []byte(digest), Answer: []byte("answer to " + digest)}
+}
+
+// appendWith delivers an advisory with a receipt.
+func (h *harness) appendWith(r *report.Receipt, body string) error {
+	_, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{advisory("1", body)}, Receipt: r})
+	return err
+}
+
+// repeated expects a delivery not to be taken because it was there before, and
+// answered so.
+func repeated(t tester, err error, answer string) {
+	t.Helper()
+	if same, ok := errors.AsType[*report.RepeatedError](err); !ok || string(same.Answer) != answer {
+		t.Errorf("%v (%+v), want a repeated delivery with the answer %q", err, same, answer)
+	}
+}
+
+func testReceiptOnce(t *testing.T, h *harness) {
+	if err := h.appendWith(receipt("a", "1"), "first"); err != nil {
+		t.Fatal(err)
+	}
+	repeated(t, h.appendWith(receipt("a", "1"), "first"), "answer to 1")
+	if err := h.appendWith(receipt("a", "2"), "another"); !errors.Is(err, report.ErrIDReused) {
+		t.Errorf("another delivery with the same id: %v", err)
+	}
+	repeated(t, h.appendWith(receipt("a", "1"), "first"), "answer to 1")
+	_, err := h.Append(t.Context(), report.Delivery{
+		Changes: []report.Change{advisory("2", "x")}, Refusals: []report.Refusal{{Reason: "r"}}, Receipt: receipt("a", "1"),
+	})
+	repeated(t, err, "answer to 1")
+	h.kept(t)
+	h.expect(t, report.Advisories, "index=1 pending=1")
+	if c := h.claimOne(t, report.Advisories); string(c.Body) != "first" {
+		t.Errorf("claimed %q", c.Body)
+	}
+
+	other := receipt("a", "2")
+	other.Sender = "another"
+	for _, r := range []*report.Receipt{receipt("A", "1"), other, nil, nil, {Sender: "s", ID: "no answer", Digest: []byte("1")}} {
+		if err := h.appendWith(r, "next"); err != nil {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+	repeated(t, h.appendWith(&report.Receipt{Sender: "s", ID: "no answer", Digest: []byte("1")}, "next"), "")
+	h.expect(t, report.Advisories, "index=6 superseded=5 pending=1")
+}
+
+func testReceiptRestart(t *testing.T, h *harness) {
+	if err := h.appendWith(receipt("a", "1"), "old"); err != nil {
+		t.Fatal(err)
+	}
+	h.append(t, advisory("1", "newer"))
+	h.reopen(t)
+	repeated(t, h.appendWith(receipt("a", "1"), "old"), "answer to 1")
+	if c := h.claimOne(t, report.Advisories); string(c.Body) != "newer" {
+		t.Errorf("the older delivery came over the newer one: %q", c.Body)
+	}
+}
+
+func testReceiptForgotten(t *testing.T, h *harness) {
+	if err := h.appendWith(receipt("a", "1"), "x"); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.move(-time.Hour)
+	repeated(t, h.appendWith(receipt("a", "1"), "x"), "answer to 1")
+	h.clock.move(time.Hour + report.ReceiptsFor)
+	repeated(t, h.appendWith(receipt("a", "1"), "x"), "answer to 1")
+	h.clock.move(time.Microsecond)
+	if err := h.appendWith(receipt("a", "2"), "y"); err != nil {
+		t.Errorf("it is still there: %v", err)
+	}
+	repeated(t, h.appendWith(receipt("a", "2"), "y"), "answer to 2")
+}
+
+func testReceiptOfFailure(t *testing.T, h *harness) {
+	bad := report.Delivery{Changes: []report.Change{advisory("1", "")}, Receipt: receipt("a", "1")}
+	if _, err := h.Append(t.Context(), bad); err == nil {
+		t.Error("a change without a body was accepted")
+	}
+	bad = report.Delivery{Changes: []report.Change{advisory("1", "x")}, Receipt: receipt("a", "1"), RetryOf: 17}
+	if _, err := h.Append(t.Context(), bad); !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("the retry of nothing: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	bad.RetryOf = 0
+	if _, err := h.Append(ended, bad); err == nil {
+		t.Error("it was accepted though the sender had gone")
+	}
+	if err := h.appendWith(receipt("a", "1"), "x"); err != nil {
+		t.Errorf("the next try: %v", err)
+	}
+	h.expect(t, report.Advisories, "index=1 pending=1")
+}
+
+func testReceiptConcurrent(t *testing.T, h *harness) {
+	const ids, senders = 10, 16
+	errs := make([]error, ids*senders)
+	var wait sync.WaitGroup
+	for i := range errs {
+		wait.Go(func() { errs[i] = h.appendWith(receipt(fmt.Sprint(i%ids), "1"), "x") })
+	}
+	wait.Wait()
+	taken := map[int]int{}
+	for i, err := range errs {
+		if err == nil {
+			taken[i%ids]++
+			continue
+		}
+		repeated(t, err, "answer to 1")
+	}
+	for id := range ids {
+		if taken[id] != 1 {
+			t.Errorf("the delivery %d was taken %d times", id, taken[id])
+		}
+	}
+	if got := h.stats(t, report.Advisories).Accepted[report.Index]; got != ids {
+		t.Errorf("%d changes are accepted, want %d", got, ids)
+	}
+}
+
+func testReceiptInvalid(t *testing.T, h *harness) {
+	long := make([]byte, report.MaxIDBytes+1)
+	for i := range long {
+		long[i] = 'x'
+	}
+	for name, r := range map[string]*report.Receipt{
+		"no id":       {Sender: "s", Digest: []byte("1")},
+		"no sender":   {ID: "a", Digest: []byte("1")},
+		"no digest":   {Sender: "s", ID: "a"},
+		"too long":    receipt(string(long), "1"),
+		"id no UTF-8": receipt("\xff", "1"),
+	} {
+		if err := h.appendWith(r, "x"); err == nil {
+			t.Errorf("%s: it was accepted", name)
+		}
+	}
+	h.expect(t, report.Advisories, "")
+}

@@ -1,0 +1,49 @@
+package journal
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// Old receipts go with new ones, more than come, and none before its time.
+func TestOldReceiptsAreDropped(t *testing.T) {
+	now := day1
+	j, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "j.db"), Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	deliver := func(n int) {
+		t.Helper()
+		for i := range n {
+			if _, err := j.Append(t.Context(), report.Delivery{Receipt: &report.Receipt{
+				Sender: "s", ID: fmt.Sprint(now.UnixMicro(), i), Digest: []byte("d"), Answer: []byte("a"),
+			}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	kept := func(want int) {
+		t.Helper()
+		var n int
+		if err := j.read(func(e *engine) error {
+			return e.readers.QueryRowContext(t.Context(), `SELECT count(*) FROM receipts`).Scan(&n)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n != want {
+			t.Errorf("%d receipts are kept, want %d", n, want)
+		}
+	}
+	deliver(100)
+	now = now.Add(report.ReceiptsFor)
+	deliver(1)
+	kept(101)
+	now = now.Add(time.Microsecond)
+	deliver(60)
+	kept(61)
+}

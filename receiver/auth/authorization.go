@@ -1,0 +1,62 @@
+package auth
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// authorization is a method that reads the header Authorization: bearer tokens
+// (RFC 6750) or basic credentials (RFC 7617).
+type authorization struct {
+	*secrets[[]byte]
+	scheme string
+	decode func(parameter string) (shown []byte, ok bool)
+}
+
+func (a *authorization) greet(r *http.Request, _ time.Time) Cause {
+	list, err := a.get()
+	if err != nil {
+		return CauseClosed
+	}
+	parameter, ok := authorizationOf(r.Header, a.scheme)
+	if !ok {
+		return CauseCredentials
+	}
+	shown, ok := a.decode(parameter)
+	if !ok || !isOneOf(list, shown) {
+		return CauseCredentials
+	}
+	return ""
+}
+
+// maxAuthorizations is how many lines of Authorization are looked at. One is
+// usual; where a token and credentials are both required, there are two.
+const maxAuthorizations = 4
+
+// authorizationOf returns what follows the scheme in Authorization. Two of one
+// scheme are none: who comes before us might have looked at the other one.
+func authorizationOf(h http.Header, scheme string) (parameter string, ok bool) {
+	values := h.Values("Authorization")
+	if len(values) > maxAuthorizations {
+		return "", false
+	}
+	found := 0
+	for _, value := range values {
+		name, rest, _ := strings.Cut(value, " ")
+		if strings.EqualFold(name, scheme) {
+			parameter = strings.Trim(rest, " ")
+			found++
+		}
+	}
+	return parameter, found == 1 && parameter != ""
+}
+
+func bearerShown(parameter string) ([]byte, bool) { return []byte(parameter), true }
+
+// basicShown returns the user, a colon and the password.
+func basicShown(parameter string) ([]byte, bool) {
+	shown, err := base64.StdEncoding.Strict().DecodeString(parameter)
+	return shown, err == nil
+}

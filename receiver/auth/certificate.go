@@ -1,0 +1,80 @@
+package auth
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// certificate is the method of TLS client certificates. It verifies the
+// certificate itself, at each request, so that the listener needs only to ask for
+// one (tls.RequestClientCert or stricter), and a connection does not outlive the
+// trust in its certificate. That the client has the key was shown in the
+// handshake.
+type certificate struct {
+	*secrets[*x509.CertPool]
+	names []string // of which the certificate must have one; any if there are none
+}
+
+func (m *certificate) greet(r *http.Request, now time.Time) Cause {
+	trusted, err := m.get()
+	if err != nil {
+		return CauseClosed
+	}
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return CauseCertificate
+	}
+	leaf, between := r.TLS.PeerCertificates[0], x509.NewCertPool()
+	for _, c := range r.TLS.PeerCertificates[1:] {
+		between.AddCert(c)
+	}
+	verified := slices.ContainsFunc(trusted, func(roots *x509.CertPool) bool {
+		_, err := leaf.Verify(x509.VerifyOptions{
+			Roots: roots, Intermediates: between, CurrentTime: now,
+			KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		})
+		return err == nil
+	})
+	if !verified || !m.hasName(leaf) {
+		return CauseCertificate
+	}
+	return ""
+}
+
+// hasName compares whole names: those for DNS and URIs, and the common name.
+func (m *certificate) hasName(c *x509.Certificate) bool {
+	if len(m.names) == 0 {
+		return true
+	}
+	has := append([]string{c.Subject.CommonName}, c.DNSNames...)
+	for _, u := range c.URIs {
+		has = append(has, u.String())
+	}
+	return slices.ContainsFunc(has, func(name string) bool { return name != "" && slices.Contains(m.names, name) })
+}
+
+func parseCertificates(content []byte) ([]*x509.CertPool, error) {
+	pool, found := x509.NewCertPool(), false
+	for rest := content; ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			return nil, errors.New("it holds a " + block.Type + ", where only certificates in PEM are expected")
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		pool.AddCert(c)
+		found = true
+	}
+	if !found {
+		return nil, nil
+	}
+	return []*x509.CertPool{pool}, nil
+}

@@ -1,0 +1,49 @@
+package auth
+
+import "net/http"
+
+// Cause is why somebody is not let in: one word, the label `reason` of a metric.
+type Cause string
+
+// The causes.
+const (
+	CauseAddress     Cause = "address"     // deliveries are not taken from there
+	CauseCertificate Cause = "certificate" // no client certificate, or one that is not trusted
+	CauseCredentials Cause = "credentials" // no bearer token or basic credentials, or wrong ones
+	CauseSignature   Cause = "signature"   // no signature, or a wrong one
+	CauseTimestamp   Cause = "timestamp"   // signed too long ago, or in the future
+	CauseClosed      Cause = "door_closed" // our own secrets cannot be read: nobody is let in
+)
+
+// Causes returns every cause, always in the same order.
+func Causes() []Cause {
+	return []Cause{CauseAddress, CauseCertificate, CauseCredentials, CauseSignature, CauseTimestamp, CauseClosed}
+}
+
+// Refusal is the answer to a request that is not let in. Whichever part of what
+// a 401 asks for was missing or wrong, the answer is the same: only Cause, which
+// is not for the sender, tells it.
+type Refusal struct {
+	Cause      Cause
+	Status     int
+	Reason     string   // one word, for the sender
+	Detail     string   // a sentence or two, for the sender
+	Challenges []string // values of WWW-Authenticate
+}
+
+func (d *Door) refuse(cause Cause) *Refusal {
+	switch cause {
+	case CauseAddress:
+		return &Refusal{Cause: cause, Status: http.StatusForbidden, Reason: "address",
+			Detail: "Deliveries are not taken from this address. The operator can let it in with --allow-from."}
+	case CauseCertificate:
+		return &Refusal{Cause: cause, Status: http.StatusForbidden, Reason: "certificate",
+			Detail: "A client certificate that riskdex trusts is required."}
+	case CauseClosed:
+		// Not 401: the sender has done nothing wrong, and what it sends is to be sent again.
+		return &Refusal{Cause: cause, Status: http.StatusServiceUnavailable, Reason: "door_closed",
+			Detail: "Nobody's deliveries can be accepted now, because of a mistake in the settings of riskdex. Send it again later."}
+	}
+	return &Refusal{Cause: cause, Status: http.StatusUnauthorized, Reason: "unauthorized",
+		Detail: d.required, Challenges: d.challenges}
+}

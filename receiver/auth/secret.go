@@ -1,0 +1,74 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// How long secrets are at least, in bytes: what is shorter can be guessed, or is
+// the rest of a file that somebody is just writing.
+const (
+	minSecret   = 16
+	minPassword = 8
+)
+
+const webhookPrefix = "whsec_"
+
+func bearerToken(line string) ([]byte, error) {
+	for _, c := range []byte(line) {
+		if !visible(c) {
+			return nil, errors.New("a bearer token is of visible ASCII characters without spaces, or it could not be sent")
+		}
+	}
+	return longEnough([]byte(line))
+}
+
+func basicCredentials(line string) ([]byte, error) {
+	user, password, ok := strings.Cut(line, ":")
+	switch {
+	case !ok || user == "":
+		return nil, errors.New("write it as user:password")
+	case len(password) < minPassword:
+		return nil, fmt.Errorf("the password is shorter than %d bytes, so it can be guessed", minPassword)
+	case !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl):
+		return nil, errors.New("it is not UTF-8, or has control characters in it")
+	}
+	return []byte(line), nil
+}
+
+func webhookKey(line string) ([]byte, error) {
+	encoded, ok := strings.CutPrefix(line, webhookPrefix)
+	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "="))
+	if !ok || err != nil { // the error would quote a character of the secret
+		return nil, fmt.Errorf("write it as Standard Webhooks has it, %s followed by the key in base64", webhookPrefix)
+	}
+	return longEnough(key)
+}
+
+func hubKey(line string) ([]byte, error) { return longEnough([]byte(line)) }
+
+func longEnough(secret []byte) ([]byte, error) {
+	if len(secret) < minSecret {
+		return nil, fmt.Errorf("it is shorter than %d bytes, so it can be guessed", minSecret)
+	}
+	return secret, nil
+}
+
+func visible(c byte) bool { return '!' <= c && c <= '~' }
+
+// isOneOf tells whether what was shown is one of the secrets. How long it takes
+// tells neither which, nor how much of one was right, nor how long any of them is.
+func isOneOf(list [][]byte, shown []byte) bool {
+	digest, same := sha256.Sum256(shown), 0
+	for _, secret := range list {
+		want := sha256.Sum256(secret)
+		same |= subtle.ConstantTimeCompare(want[:], digest[:])
+	}
+	return same == 1
+}

@@ -1,0 +1,224 @@
+package receiver
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/receiver/auth"
+	"riskdex/report"
+)
+
+// late is a body that does not come in time.
+type late struct{}
+
+func (late) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+func (late) Close() error             { return nil }
+
+// boundedSeries has a receiver give each answer that is about bounds, and returns
+// its series.
+func boundedSeries(t *testing.T) (all []map[string]float64) {
+	t.Helper()
+	now := time.Now()
+	clock := func() time.Time { return now }
+	signed := auth.Config{WebhookFiles: secretFile(t, webhookKey)}
+	credentials, err := auth.NewCredentials(signed, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := "[" + strings.Repeat("0,", maxRecords) + "0]"
+	for _, c := range []struct {
+		cfg  Config
+		door auth.Config
+		body func() io.Reader
+		want int
+	}{
+		{Config{}, auth.Config{}, func() io.Reader { return late{} }, http.StatusRequestTimeout},
+		{Config{}, signed, func() io.Reader { return late{} }, http.StatusRequestTimeout},
+		{Config{}, auth.Config{}, func() io.Reader { return strings.NewReader(many) }, http.StatusRequestEntityTooLarge},
+		{Config{MaxRate: 1e-9}, auth.Config{}, func() io.Reader { return strings.NewReader("{}") }, http.StatusTooManyRequests},
+	} {
+		c.cfg.MaxBody = 1 << 20
+		d := &door{recorder: new(recorder), t: t, reg: prometheus.NewRegistry()}
+		if c.cfg.Door, err = auth.New(c.door, clock, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := New(c.cfg, d.recorder, clock, d.reg, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("DELETE", "/cities/1", nil)) // within any rate
+		var statuses []int
+		for _, kind := range append(report.Kinds(), "nowhere") {
+			for method, path := range map[string]string{"POST": "", "PUT": "/1", "DELETE": "/1", "PATCH": ""} {
+				req := httptest.NewRequest(method, "/"+string(kind)+path, c.body())
+				credentials.Show(req.Header, "msg_1", nil)
+				rec := httptest.NewRecorder()
+				r.ServeHTTP(rec, req)
+				statuses = append(statuses, rec.Code)
+			}
+		}
+		if !slices.Contains(statuses, c.want) {
+			t.Errorf("statuses %v, want %d among them", statuses, c.want)
+		}
+		all = append(all, d.series())
+	}
+	return all
+}
+
+// TestCountsAreBounded, of records in a payload and of what stands in one object
+// or array: each takes far more memory than its bytes.
+func TestCountsAreBounded(t *testing.T) {
+	d := open(t, nil)
+	names := make([]string, maxMembers+1)
+	for i := range names {
+		names[i] = `"` + string(rune('a'+i%26)) + strings.Repeat("x", i/26%50) + strings.Repeat("y", i/26/50) + `":0`
+	}
+	for body, want := range map[string]int{
+		"[" + strings.Repeat(`{"id":1},`, maxRecords-1) + `{"id":1}]`: http.StatusAccepted,
+		"[" + strings.Repeat(`{"id":1},`, maxRecords) + `{"id":1}]`:   http.StatusRequestEntityTooLarge,
+		`{"id":1,"t":[` + strings.Repeat("0,", maxElements-1) + "0]}": http.StatusAccepted,
+		`{"id":1,"t":[` + strings.Repeat("0,", maxElements) + "0]}":   http.StatusBadRequest,
+		`{"id":1,"t":{` + strings.Join(names[1:], ",") + "}}":         http.StatusAccepted,
+		`{"id":1,"t":{` + strings.Join(names, ",") + "}}":             http.StatusBadRequest,
+	} {
+		if got := d.send("POST", "/cities", body); got.status != want {
+			t.Errorf("%.30s… of %d bytes: %d %s, want %d", body, len(body), got.status, got.Detail, want)
+		}
+	}
+}
+
+// TestBusyIsNoRefusal: the delivery is to come again, and nothing of it is kept.
+func TestBusyIsNoRefusal(t *testing.T) {
+	d := open(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Config{MaxBody: 64 << 10, BodyMemory: 128 << 10}
+		reg := prometheus.NewRegistry()
+		r, err := New(cfg, d.recorder, time.Now, reg, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := r.memory.enter(nobody)
+		if err := other.grow(128 << 10); err != nil {
+			t.Fatal(err)
+		}
+		other.done()
+		send := func(body io.Reader) *httptest.ResponseRecorder {
+			rec := httptest.NewRecorder()
+			r.ServeHTTP(rec, httptest.NewRequest("PUT", "/cities/1", body))
+			return rec
+		}
+		large := `{"t":"` + strings.Repeat("x", 32<<10) + `"}`
+		got := send(strings.NewReader(large))
+		if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || got.Header().Get("Connection") != "close" || len(d.deliveries) != 0 {
+			t.Errorf("%d %v, %d kept", got.Code, got.Header(), len(d.deliveries))
+		}
+		if got := send(strings.NewReader("{}")); got.Code != http.StatusAccepted {
+			t.Errorf("a small one: %d", got.Code)
+		}
+		other.leave()
+		if got := send(strings.NewReader(large)); got.Code != http.StatusAccepted {
+			t.Errorf("later: %d", got.Code)
+		}
+		if r.memory.free != cfg.BodyMemory || len(r.memory.shares) != 0 {
+			t.Errorf("%d bytes are free, %d shares are left", r.memory.free, len(r.memory.shares))
+		}
+	})
+}
+
+// TestPace: a body may come as slowly as it likes for a while, and then must keep
+// up.
+func TestPace(t *testing.T) {
+	now := time.Unix(0, 0)
+	var until time.Time
+	p := &pace{
+		ReadCloser: io.NopCloser(bytes.NewReader(make([]byte, 200<<20))), mustStop: func() bool { return false },
+		now: func() time.Time { return now }, until: func(at time.Time) error { until = at; return nil },
+	}
+	chunk := make([]byte, paceStep)
+	for i, want := range []time.Duration{14 * time.Second, 18 * time.Second, 22 * time.Second} {
+		if _, err := io.ReadFull(p, chunk); err != nil {
+			t.Fatal(err)
+		}
+		if got := until.Sub(time.Unix(0, 0)); got != want {
+			t.Errorf("step %d: until %v, want %v", i, got, want)
+		}
+	}
+	if _, err := io.CopyN(io.Discard, p, 100<<20); err != nil || until.Sub(time.Unix(0, 0)) != longest {
+		t.Errorf("until %v, %v", until, err)
+	}
+	p.stop()
+	if !until.Equal(now) {
+		t.Errorf("stopped at %v", until)
+	}
+	p.mustStop = func() bool { return true }
+	p.due = 0
+	if _, err := p.Read(chunk); !errors.Is(err, errNoMemory) {
+		t.Errorf("read after a stop: %v", err)
+	}
+}
+
+// TestReadAll in all the ways that a body can come.
+func TestReadAll(t *testing.T) {
+	const limit = 3 << 20
+	content := make([]byte, limit+1)
+	for i := range content {
+		content[i] = byte(i * 7)
+	}
+	for _, size := range []int{0, 1, 4 << 10, smallBody - 1, smallBody, smallBody + 1, 100_000, directly, directly + 1, limit, limit + 1} {
+		for _, length := range []int64{int64(size), -1} {
+			m := newMemory(2 * limit)
+			h := &holding{of: m, stop: nobody}
+			got, err := h.readAll(bytes.NewReader(content[:size]), limit, length)
+			if size > limit {
+				if !errors.Is(err, errTooLarge) || len(got) != limit {
+					t.Errorf("%d bytes: %d, %v", size, len(got), err)
+				}
+			} else if err != nil || !bytes.Equal(got, content[:size]) {
+				t.Errorf("%d bytes, stated as %d: %d, %v", size, length, len(got), err)
+			}
+			if held := 2*limit - m.free; size < smallBody && held != 0 || held > int64(2*size+smallBody) {
+				t.Errorf("%d bytes, stated as %d, hold %d", size, length, held)
+			}
+			h.leave()
+			if m.free != 2*limit {
+				t.Errorf("%d bytes: %d are not given back", size, 2*limit-m.free)
+			}
+		}
+	}
+}
+
+// TestSignedAndZipped is read twice, as it was sent and decompressed.
+func TestSignedAndZipped(t *testing.T) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(bytes.Repeat([]byte("x"), 100_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	req := httptest.NewRequest("PUT", "/cities/1", bytes.NewReader(b.Bytes()))
+	req.Header.Set("Content-Encoding", "gzip")
+	r := &Receiver{maxBody: 200_000, memory: newMemory(400_000)}
+	d := r.newDelivery(call{}, httptest.NewRecorder(), req)
+	raw, p := d.intake.readRaw()
+	if p != nil || !bytes.Equal(raw, b.Bytes()) {
+		t.Fatalf("%d bytes, %+v", len(raw), p)
+	}
+	if all, p := d.intake.read(); p != nil || len(all) != 100_000 {
+		t.Errorf("%d bytes, %+v", len(all), p)
+	}
+}

@@ -1,0 +1,108 @@
+package receiver
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"riskdex/receiver/auth"
+)
+
+// greeted lets those on whose requests the door lets in before their bodies are
+// read, whatever the path. What it turns away is counted and logged, and not kept:
+// strangers must not fill the journal.
+func (r *Receiver) greeted(prefix string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if refusal := r.door.Greet(req); refusal != nil {
+			d := r.newDelivery(call{kind: kindInPath(prefix, req.URL.Path), method: req.Method}, w, req)
+			r.turnAway(d, refusal)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+// verified tells whether a delivery may go on; otherwise it has its answer. Where
+// deliveries are signed, it reads the body as it was sent and leaves it to be read
+// once more: nothing is decompressed before it is known whose it is.
+func (r *Receiver) verified(d *delivery) bool {
+	if !r.door.Signed() {
+		return true
+	}
+	raw, p := d.intake.readRaw()
+	if p != nil {
+		r.strangers.warn(r, d, p.Reason)
+		if p.Reason != reasonBusy {
+			r.metrics.refusedFor("", p.Reason)
+		}
+		d.w.Header().Set("Connection", "close")
+		r.answer(d, p)
+		return false
+	}
+	id, refusal := r.door.Verify(d.req, raw)
+	if refusal != nil {
+		r.turnAway(d, refusal)
+		return false
+	}
+	d.signedID = id
+	return true
+}
+
+func (r *Receiver) turnAway(d *delivery, refusal *auth.Refusal) {
+	r.strangers.warn(r, d, string(refusal.Cause))
+	r.metrics.refusedFor("", string(refusal.Cause))
+	for _, challenge := range refusal.Challenges {
+		d.w.Header().Add("WWW-Authenticate", challenge)
+	}
+	r.answer(d, newProblem(refusal.Status, refusal.Reason, refusal.Detail))
+}
+
+// strangers keeps those who are turned away from filling the log: it has one line
+// a second, which tells how many had none.
+type strangers struct {
+	mu     sync.Mutex
+	last   time.Time
+	silent int
+}
+
+func (s *strangers) warn(r *Receiver, d *delivery, cause string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := r.now()
+	if age := now.Sub(s.last); age >= 0 && age < time.Second {
+		s.silent++
+		return
+	}
+	r.log.Warn("turned away at the door", "reason", cause, "from", d.req.RemoteAddr, "kind", d.kind, "method", d.method, "others_since", s.silent)
+	s.last, s.silent = now, 0
+}
+
+// tooMany answers a delivery of a sender who makes more than its share, and tells
+// whether it has.
+func (r *Receiver) tooMany(d *delivery) bool {
+	if r.rates == nil {
+		return false
+	}
+	wait := r.rates.take(r.door.Who(d.req), r.now())
+	if wait == 0 {
+		return false
+	}
+	seconds := int(wait/time.Second) + 1
+	d.w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	r.strangers.warn(r, d, reasonRate)
+	r.answer(d, newProblem(http.StatusTooManyRequests, reasonRate,
+		fmt.Sprintf("More than %g deliveries a second came from this sender. Nothing of this one was accepted; send it again in %d s.", r.rates.perSecond, seconds)))
+	return true
+}
+
+// causes are the reasons that are counted of what the door turns away.
+func causes() []string {
+	var list []string
+	for _, c := range auth.Causes() {
+		list = append(list, string(c))
+	}
+	return slices.Concat(list, []string{reasonTooLarge, reasonTruncated, reasonTooSlow})
+}

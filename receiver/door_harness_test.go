@@ -1,0 +1,149 @@
+package receiver
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/journal"
+	"riskdex/receiver/auth"
+	"riskdex/report"
+)
+
+const webhookKey = "whsec_cmlza2RleC10ZXN0LWtleS1vbmUtb2YtMzItYnl0ZXM="
+
+// guarded is a receiver with a door, on a real journal.
+type guarded struct {
+	*door
+	journal     journal.Journal
+	dir         string
+	auth        auth.Config
+	clock       time.Time
+	credentials *auth.Credentials
+	log         *bytes.Buffer
+	server      *httptest.Server
+}
+
+func guard(t *testing.T, cfg auth.Config) *guarded {
+	t.Helper()
+	g := &guarded{door: &door{t: t}, dir: t.TempDir(), auth: cfg, clock: time.Unix(1_800_000_000, 0), log: new(bytes.Buffer)}
+	var err error
+	if g.credentials, err = auth.NewCredentials(cfg, func() time.Time { return g.clock }); err != nil {
+		t.Fatal(err)
+	}
+	g.open()
+	t.Cleanup(g.close)
+	return g
+}
+
+func (g *guarded) open() {
+	g.t.Helper()
+	now := func() time.Time { return g.clock }
+	log := slog.New(slog.NewTextHandler(&locked{w: g.log}, nil))
+	var err error
+	g.journal, err = journal.OpenSQLite(g.t.Context(), filepath.Join(g.dir, "j.db"), journal.Options{Now: now, Log: log})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	cfg := DefaultConfig()
+	cfg.MaxBody = 1 << 20
+	if cfg.Door, err = auth.New(g.auth, now, log); err != nil {
+		g.t.Fatal(err)
+	}
+	g.reg = prometheus.NewRegistry()
+	r, err := New(cfg, g.journal, now, g.reg, log)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.server = httptest.NewServer(r)
+	g.url = g.server.URL
+}
+
+func (g *guarded) close() {
+	g.server.Close()
+	if err := g.journal.Close(); err != nil {
+		g.t.Error(err)
+	}
+}
+
+type locked struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *locked) Write(b []byte) (int, error) { l.mu.Lock(); defer l.mu.Unlock(); return l.w.Write(b) }
+
+// signed sends a delivery with all credentials.
+func (g *guarded) signed(method, path, id, body string, header ...string) reply {
+	g.t.Helper()
+	h := http.Header{}
+	g.credentials.Show(h, id, []byte(body))
+	for name := range h {
+		header = append(header, name, h.Get(name))
+	}
+	return g.send(method, path, body, header...)
+}
+
+// accepted returns how many changes were, of all kinds.
+func (g *guarded) accepted() (n uint64) {
+	g.t.Helper()
+	s, err := g.journal.Stats(g.t.Context())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for _, k := range s.Kinds {
+		n += k.Accepted[report.Index] + k.Accepted[report.Delete]
+	}
+	return n
+}
+
+func (g *guarded) kept() []report.Refusal {
+	g.t.Helper()
+	list, err := g.journal.Refusals(g.t.Context(), 0, 100)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return list
+}
+
+func secretFile(t *testing.T, content string) []string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{name}
+}
+
+func zipped(t *testing.T, body string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := io.WriteString(w, body)
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func signedHeader(g *guarded, id, body string) (header []string) {
+	h := http.Header{}
+	g.credentials.Show(h, id, []byte(body))
+	for name := range h {
+		header = append(header, name, h.Get(name))
+	}
+	return header
+}

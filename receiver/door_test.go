@@ -1,0 +1,180 @@
+package receiver
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/receiver/auth"
+)
+
+// Strangers reach nothing on any path, are counted, and leave nothing behind: not
+// in the journal, and not much in the log.
+func TestStrangersAreTurnedAway(t *testing.T) {
+	g := guard(t, auth.Config{BearerFiles: secretFile(t, "a-token-of-the-publisher")})
+	sent := 0.0
+	for _, c := range []struct{ method, path string }{
+		{"POST", "/cities"}, {"PUT", "/advisories/1"}, {"DELETE", "/special-reports/1"},
+		{"POST", "/nowhere"}, {"PATCH", "/cities/1"}, {"GET", "/cities"}, {"GET", "/"}, {"OPTIONS", "/cities"}, {"PUT", "/c%69ties/%2F"},
+	} {
+		for _, header := range [][]string{nil, {"Authorization", "Bearer a-token-of-somebody-else"}} {
+			got := g.send(c.method, c.path, `{"id":1}`, header...)
+			sent++
+			if got.status != http.StatusUnauthorized || got.Reason != "unauthorized" || got.header.Get("WWW-Authenticate") != `Bearer realm="riskdex"` ||
+				got.header.Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s %s: %+v", c.method, c.path, got)
+			}
+		}
+	}
+	if n := g.counted("riskdex_changes_refused_total", "kind", "none", "reason", "credentials"); n != sent {
+		t.Errorf("%v are counted, want %v", n, sent)
+	}
+	if n := g.counted("riskdex_deliveries_total", "code", "401"); n != sent {
+		t.Errorf("%v answers are counted, want %v", n, sent)
+	}
+	if n := g.counted("riskdex_deliveries_total", "code", "401", "kind", "cities", "method", "POST"); n != 2 {
+		t.Errorf("%v for POST /cities, want 2", n)
+	}
+	if len(g.kept()) != 0 || g.accepted() != 0 {
+		t.Errorf("strangers left %d refusals and %d changes", len(g.kept()), g.accepted())
+	}
+	if n := strings.Count(g.log.String(), "turned away"); n != 1 {
+		t.Errorf("%d lines in a second:\n%s", n, g.log)
+	}
+	g.clock = g.clock.Add(time.Second)
+	g.send("POST", "/cities", "")
+	if log := g.log.String(); !strings.Contains(log, "others_since=17") || strings.Contains(log, "token-of") {
+		t.Errorf("the log:\n%s", log)
+	}
+	if got := g.signed("POST", "/cities", "", `{"id":1}`); got.status != http.StatusAccepted {
+		t.Errorf("the publisher: %+v", got)
+	}
+	if got := g.signed("POST", "/nowhere", "", `{"id":1}`); got.status != http.StatusNotFound || len(g.kept()) != 1 {
+		t.Errorf("the publisher at a wrong path: %+v, %d kept", got, len(g.kept()))
+	}
+}
+
+// While the secrets cannot be read the sender is asked to come again.
+func TestClosedDoorAsksToComeAgain(t *testing.T) {
+	files := secretFile(t, "a-token-of-the-publisher")
+	g := guard(t, auth.Config{BearerFiles: files})
+	if err := os.Remove(files[0]); err != nil {
+		t.Fatal(err)
+	}
+	g.clock = g.clock.Add(time.Second)
+	got := g.signed("POST", "/cities", "", `{"id":1}`)
+	if got.status != http.StatusServiceUnavailable || got.Reason != "door_closed" || got.header.Get("Retry-After") == "" || strings.Contains(got.Detail, files[0]) {
+		t.Errorf("%+v", got)
+	}
+	if n := g.counted("riskdex_changes_refused_total", "kind", "none", "reason", "door_closed"); n != 1 || g.accepted() != 0 {
+		t.Errorf("%v counted, %d accepted", n, g.accepted())
+	}
+}
+
+// The signature is over the bytes as they were sent.
+func TestSignaturesAreOverTheBytesAsSent(t *testing.T) {
+	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
+	plain := `{"id": 130, "code": "LON"}`
+	packed := zipped(t, plain)
+	h := http.Header{}
+	g.credentials.Show(h, "msg_x", []byte(plain))
+	ofPlain := []string{"Content-Encoding", "gzip"}
+	for name := range h {
+		ofPlain = append(ofPlain, name, h.Get(name))
+	}
+	for what, c := range map[string]struct {
+		got  reply
+		want int
+	}{
+		"as it is":                           {g.signed("POST", "/cities", "msg_1", plain), 202},
+		"compressed":                         {g.signed("POST", "/cities", "msg_2", packed, "Content-Encoding", "gzip"), 202},
+		"compressed, signed before":          {g.send("POST", "/cities", packed, ofPlain...), 401},
+		"a DELETE":                           {g.signed("DELETE", "/cities/130", "msg_3", ""), 202},
+		"a DELETE with a body":               {g.signed("DELETE", "/cities/130", "msg_4", "x"), 202},
+		"a DELETE with a body nobody signed": {g.send("DELETE", "/cities/130", "x", signedHeader(g, "msg_5", "")...), 401},
+		"unsigned":                           {g.send("DELETE", "/cities/130", ""), 401},
+		"an unknown encoding, signed":        {g.signed("PUT", "/cities/1", "msg_6", "x", "Content-Encoding", "br"), 415},
+		"an unknown encoding, unsigned":      {g.send("PUT", "/cities/1", "x", "Content-Encoding", "br"), 401},
+		"not gzip, signed":                   {g.signed("PUT", "/cities/1", "msg_7", plain, "Content-Encoding", "gzip"), 400},
+		"too large":                          {g.signed("PUT", "/cities/1", "msg_8", strings.Repeat(" ", 1<<20+1)), 413},
+		"too large once decompressed":        {g.signed("PUT", "/cities/1", "msg_9", zipped(t, strings.Repeat(" ", 1<<20+1)), "Content-Encoding", "gzip"), 413},
+		"to a wrong path":                    {g.signed("POST", "/nowhere", "msg_10", plain), 404},
+		"to a wrong path, wrongly":           {g.send("POST", "/nowhere", plain, signedHeader(g, "msg_11", "")...), 401},
+	} {
+		if c.got.status != c.want {
+			t.Errorf("%s: %+v, want %d", what, c.got, c.want)
+		}
+	}
+	if got := g.accepted(); got != 4 {
+		t.Errorf("%d changes are accepted, want 4", got)
+	}
+	var reasons []string
+	for _, r := range g.kept() {
+		reasons = append(reasons, r.Reason)
+	}
+	slices.Sort(reasons)
+	// The first that was too large could not be verified, so it is a stranger's.
+	if want := []string{reasonTooLarge, reasonEncoding, reasonEncoding, reasonPath}; !slices.Equal(reasons, want) {
+		t.Errorf("kept %q, want %q", reasons, want)
+	}
+	if n := g.counted("riskdex_changes_refused_total", "kind", "none", "reason", reasonTooLarge); n != 1 {
+		t.Errorf("%v that could not be verified are counted, want 1", n)
+	}
+}
+
+// A bomb that nobody has signed is not decompressed.
+func TestUnsignedBombIsNotDecompressed(t *testing.T) {
+	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
+	bomb := zipped(t, strings.Repeat(" ", 1<<20))
+	header := append(signedHeader(g, "msg_1", "another body"), "Content-Encoding", "gzip")
+	var before, after runtime.MemStats
+	g.send("POST", "/cities", bomb, header...)
+	runtime.ReadMemStats(&before)
+	const times = 64
+	for range times {
+		if got := g.send("POST", "/cities", bomb, header...); got.status != http.StatusUnauthorized {
+			t.Fatalf("%+v", got)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	// All of them decompressed would be 64 MiB at least.
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > times<<19 {
+		t.Errorf("%d bombs had %d bytes allocated", times, grown)
+	}
+}
+
+// What strangers would send is not read: not even asked for, where they wait to be
+// asked.
+func TestStrangersHaveNothingRead(t *testing.T) {
+	for what, cfg := range map[string]auth.Config{
+		"a token":     {BearerFiles: secretFile(t, "a-token-of-the-publisher")},
+		"a signature": {WebhookFiles: secretFile(t, webhookKey)},
+		"an address":  {AllowFrom: []string{"192.0.2.1"}},
+	} {
+		g := guard(t, cfg)
+		conn, err := net.Dial("tcp", strings.TrimPrefix(g.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.WriteString(conn, "POST /cities HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden {
+			t.Errorf("without %s: %s", what, res.Status)
+		}
+		res.Body.Close()
+		conn.Close()
+	}
+}

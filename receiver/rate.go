@@ -1,0 +1,60 @@
+package receiver
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// maxSenders bounds how many senders are told apart. There are that many only where
+// deliveries are taken without credentials.
+const maxSenders = 10_000
+
+// rates bounds how many deliveries a second each sender may make. Those of one
+// second may come at once.
+type rates struct {
+	perSecond float64
+	mu        sync.Mutex
+	senders   map[string]*rate.Limiter
+}
+
+func newRates(perSecond float64) *rates {
+	return &rates{perSecond: perSecond, senders: map[string]*rate.Limiter{}}
+}
+
+// take counts a delivery. It returns 0 where the sender may make it, and otherwise
+// how long it is to wait.
+func (l *rates) take(who string, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limiter := l.senders[who]
+	if limiter == nil {
+		l.forget(now)
+		limiter = rate.NewLimiter(rate.Limit(l.perSecond), max(1, int(l.perSecond)))
+		l.senders[who] = limiter
+	}
+	if limiter.AllowN(now, 1) {
+		return 0
+	}
+	missing := 1 - limiter.TokensAt(now)
+	return time.Duration(missing / l.perSecond * float64(time.Second))
+}
+
+// forget makes room: who has not sent for long enough is like one who never did.
+func (l *rates) forget(now time.Time) {
+	if len(l.senders) < maxSenders {
+		return
+	}
+	for who, limiter := range l.senders {
+		if limiter.TokensAt(now) >= float64(limiter.Burst()) {
+			delete(l.senders, who)
+		}
+	}
+	for who := range l.senders {
+		if len(l.senders) < maxSenders {
+			return
+		}
+		delete(l.senders, who) // whoever it is may send a little more
+	}
+}

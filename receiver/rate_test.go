@@ -1,0 +1,79 @@
+package receiver
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/receiver/auth"
+)
+
+// TestSendersAreBoundedOneByOne: who sends too much is told when to come again, and
+// nobody else is.
+func TestSendersAreBoundedOneByOne(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	clock := func() time.Time { return now }
+	const one, other = "the-first-token-of-ours", "the-second-token-of-ours"
+	lock, err := auth.New(auth.Config{BearerFiles: secretFile(t, one+"\n"+other)}, clock, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := DefaultConfig()
+	cfg.MaxRate, cfg.Door = 2, lock
+	r, err := New(cfg, new(recorder), clock, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(scheme, token, path string) *httptest.ResponseRecorder {
+		req := httptest.NewRequest(http.MethodDelete, path, nil)
+		req.Header.Set("Authorization", scheme+" "+token)
+		rec := httptest.NewRecorder()
+		r.ServeHTTP(rec, req)
+		return rec
+	}
+	for i := range 2 {
+		if got := send("Bearer", one, "/cities/1"); got.Code != http.StatusAccepted {
+			t.Fatalf("%d: %d", i, got.Code)
+		}
+	}
+	// However it is spelt, and wherever it goes.
+	for _, path := range []string{"/cities/1", "/nowhere"} {
+		got := send("bEARER", one, path)
+		if wait, err := strconv.Atoi(got.Header().Get("Retry-After")); got.Code != http.StatusTooManyRequests || wait != 1 {
+			t.Errorf("%s: %d, wait %d, %v", path, got.Code, wait, err)
+		}
+	}
+	if got := send("Bearer", other, "/cities/1"); got.Code != http.StatusAccepted {
+		t.Errorf("another sender: %d", got.Code)
+	}
+	if got := send("Bearer", "a-token-of-somebody-else", "/cities/1"); got.Code != http.StatusUnauthorized {
+		t.Errorf("a stranger: %d", got.Code)
+	}
+	now = now.Add(time.Second / 2)
+	if got := send("Bearer", one, "/cities/1"); got.Code != http.StatusAccepted {
+		t.Errorf("half a second later: %d", got.Code)
+	}
+}
+
+// TestSendersAreForgotten, however many there are.
+func TestSendersAreForgotten(t *testing.T) {
+	now := time.Unix(0, 0)
+	l := newRates(1)
+	for i := range 3 * maxSenders {
+		if i == 2*maxSenders {
+			now = now.Add(time.Hour)
+		}
+		if wait := l.take(fmt.Sprint(i), now); wait != 0 {
+			t.Fatalf("the first of %d has to wait for %v", i, wait)
+		}
+		if len(l.senders) > maxSenders {
+			t.Fatalf("%d senders are remembered", len(l.senders))
+		}
+	}
+}
