@@ -53,7 +53,7 @@ func named(spans tracetest.SpanStubs, prefix string) (some tracetest.SpanStubs) 
 func attribute(s tracetest.SpanStub, key string) string {
 	for _, a := range s.Attributes {
 		if string(a.Key) == key {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""
