@@ -159,6 +159,15 @@ func TestPace(t *testing.T) {
 	if _, err := io.CopyN(io.Discard, p, 100<<20); err != nil || until.Sub(time.Unix(0, 0)) != longest {
 		t.Errorf("until %v, %v", until, err)
 	}
+	if p.done(); until.IsZero() {
+		t.Error("there is no deadline any more, and the body goes on")
+	}
+	if _, err := io.Copy(io.Discard, p); err != nil {
+		t.Fatal(err)
+	}
+	if p.done(); !until.IsZero() {
+		t.Errorf("until %v, though the body has ended", until)
+	}
 	p.stop()
 	if !until.Equal(now) {
 		t.Errorf("stopped at %v", until)

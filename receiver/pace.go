@@ -23,6 +23,7 @@ type pace struct {
 	mustStop  func() bool // asked after every deadline that is set
 	began     time.Time
 	read, due int64
+	ended     bool
 }
 
 // Read implements io.Reader.
@@ -40,11 +41,17 @@ func (p *pace) Read(b []byte) (int, error) {
 	}
 	n, err := p.ReadCloser.Read(b)
 	p.read += int64(n)
+	p.ended = p.ended || err == io.EOF
 	return n, err
 }
 
 // stop ends a read under way, from any goroutine.
 func (p *pace) stop() { _ = p.until(p.now()) }
 
-// done lets the connection wait for the next request as it likes.
-func (p *pace) done() { _ = p.until(time.Time{}) }
+// done lets the connection wait for the next request as it likes. Where the body
+// has not come to its end, the server reads on for a bit, and the deadline stays.
+func (p *pace) done() {
+	if p.ended {
+		_ = p.until(time.Time{})
+	}
+}
