@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"riskdex/internal/elastic/elastictest"
-	"riskdex/report"
 )
 
 const (
@@ -81,26 +80,31 @@ func TestDescriptionsAreTrue(t *testing.T) {
 	must(t, os.WriteFile(bearer, []byte("a-token-of-the-publisher\n"), 0o600))
 	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--bearer-file", bearer)
 	p.start()
-	tried(t, deliveriesDescription, "http://"+p.deliveries, "--header", "Authorization: Bearer a-token-of-the-publisher")
-	tried(t, deliveriesDescription, "http://"+p.deliveries) // strangers
-
-	deliver := func(path, body string, want int) {
+	deliver := func(method, path, body string, want int) {
 		t.Helper()
-		req, err := http.NewRequest("PUT", "http://"+p.deliveries+path, strings.NewReader(body))
+		req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
 		must(t, err)
 		req.Header.Set("Authorization", "Bearer a-token-of-the-publisher")
 		res, err := p.sender.Do(req)
 		must(t, err)
 		res.Body.Close()
 		if res.StatusCode != want {
-			t.Fatalf("PUT %s: %d, want %d", path, res.StatusCode, want)
+			t.Fatalf("%s %s: %d, want %d", method, path, res.StatusCode, want)
 		}
 	}
-	deliver("/cities/130", `{"risk_label":"low"}`, http.StatusAccepted) // Elasticsearch refuses it
-	deliver("/advisories/1", `{`, http.StatusBadRequest)
+	deliver("POST", "/advisories", `{`, http.StatusBadRequest) // the refusal with the number 1
+	tried(t, deliveriesDescription, "http://"+p.deliveries, "--header", "Authorization: Bearer a-token-of-the-publisher")
+	tried(t, deliveriesDescription, "http://"+p.deliveries) // strangers
+
+	deliver("PUT", "/cities/130", `{"risk_label":"low"}`, http.StatusAccepted) // Elasticsearch refuses it
 	p.drained()
-	if dead, _ := p.metrics().Sum("riskdex_dead_letters", `kind="`+string(report.Cities)+`"`); dead == 0 {
-		t.Error("there is no dead letter to be described")
+	for _, example := range []string{"/api/dead/letter?kind=cities&id=130", "/api/refused/delivery?number=1"} {
+		res, err := http.Get("http://" + p.admin + example)
+		must(t, err)
+		res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			t.Errorf("what the description has as its example is not there: %s: %d", example, res.StatusCode)
+		}
 	}
 	// A profile takes as long as its call says.
 	tried(t, administrationDescription, "http://"+p.admin, "--exclude-operation-id", "profile")
