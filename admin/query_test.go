@@ -1,9 +1,12 @@
 package admin_test
 
 import (
+	"context"
+	"net/http"
 	"slices"
 	"testing"
 
+	"riskdex/admin"
 	"riskdex/report"
 )
 
@@ -20,8 +23,8 @@ func TestQueryIsUnderstoodAsAWholeOrNotAtAll(t *testing.T) {
 		"all=true&kind=cities&kind=advisories",
 		"all=true&kind=towns",
 		"all=true&all=false",
-		"all=yes",
-		"all=1",
+		"all=yes&kind=cities&id=1&number=1", // without all, for one
+		"all=1&kind=cities&id=1&number=1",
 	} {
 		for _, path := range []string{"/api/dead/drop?", "/api/dead/retry?", "/api/refused/drop?", "/api/refused/retry?"} {
 			d.call(400, "POST", path+query, "", nil)
@@ -45,5 +48,28 @@ func TestQueryIsUnderstoodAsAWholeOrNotAtAll(t *testing.T) {
 	d.call(200, "POST", "/api/dead/drop?all=true&kind=cities&type=a%3Bb", "", nil)
 	if got := d.dead(report.Cities, 100, ""); len(got) != 2 {
 		t.Errorf("a type that no dead letter has: %d are left", len(got))
+	}
+}
+
+func TestVerificationIsNotBegunByHalf(t *testing.T) {
+	server := serveVerifier(t, func(context.Context, report.Kind, admin.VerifyOptions, func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+		return admin.VerifyReport{}, nil
+	})
+	for query, want := range map[string]int{
+		"":                                 200,
+		"repair=true&remove_foreign=false": 200,
+		"repair=false":                     200,
+		"repair=1":                         400,
+		"repair=true&remove_foreign=yes":   400,
+		"remove_foreign=true":              400,
+		"repair=true&kind=cities;":         400,
+		"kind=cities&kind=advisories":      400,
+	} {
+		res, err := http.Post(server.URL+"/api/verify?"+query, "", nil)
+		must(t, err)
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%q: %d, want %d", query, res.StatusCode, want)
+		}
 	}
 }
