@@ -5,7 +5,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GOSEC := github.com/securego/gosec/v2/cmd/gosec@v2.28.0
 
-.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard metrics kubernetes build image sbom gosec
+.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard metrics kubernetes build image sbom gosec openapi
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,12 @@ relevance: dev ## How well the search finds, by class of query.
 
 test-quick: go ## The tests that need no Elasticsearch.
 	@go test ./report ./receiver/... ./admin ./mappings ./journal/... ./dashboards ./internal/push ./internal/samplefeed
+
+openapi: dev ## Hold the OpenAPI descriptions against the program; see internal/openapitest/requirements.txt.
+	@test -x .local/python/bin/python || python3 -m venv .local/python
+	@.local/python/bin/pip install -q -r internal/openapitest/requirements.txt
+	@go test -count 1 -run Description ./receiver ./admin
+	@RISKDEX_TEST_PYTHON="$(CURDIR)/.local/python/bin/python" .local/dev with-elasticsearch -- go test -count 1 -v -run Descriptions -timeout 10m ./cmd/riskdex
 
 lint: go ## Formatter, vet, staticcheck.
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }

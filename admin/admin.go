@@ -37,6 +37,16 @@ type Parts struct {
 
 // New returns the handler of the admin listener.
 func New(p Parts) http.Handler {
+	router := p.routes()
+	if p.Allow == nil {
+		return guarded(router, isAddress)
+	}
+	// Under whatever name a browser calls: it shows the token only to the name that
+	// a person has given it for.
+	return withToken(p.Allow, guarded(router, func(string) bool { return true }))
+}
+
+func (p Parts) routes() *httprouter.Router {
 	router := httprouter.New()
 	router.RedirectTrailingSlash = false
 	router.RedirectFixedPath = false
@@ -74,10 +84,5 @@ func New(p Parts) http.Handler {
 		newPage(status).register(router)
 	}
 	registerProfiles(router)
-	if p.Allow == nil {
-		return guarded(router, isAddress)
-	}
-	// Under whatever name a browser calls: it shows the token only to the name that
-	// a person has given it for.
-	return withToken(p.Allow, guarded(router, func(string) bool { return true }))
+	return router
 }

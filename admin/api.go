@@ -35,7 +35,12 @@ func (a *api) register(router *httprouter.Router, calls []call) {
 func (a *api) handler(c call) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, a.maxBody)
-		answer, err := c.handle(&request{r})
+		in := &request{r}
+		var answer any
+		err := in.checkQuery()
+		if err == nil {
+			answer, err = c.handle(in)
+		}
 		if err != nil {
 			p := problemOf(err)
 			if p.Status >= http.StatusInternalServerError {
@@ -57,7 +62,27 @@ type request struct{ *http.Request }
 
 func (r *request) text(name string) string { return r.URL.Query().Get(name) }
 
-func (r *request) flag(name string) bool { return r.text(name) == "true" }
+// flag returns true or false, as the query says, and false where it says nothing.
+// Anything else is an error: who writes repair=1 has not asked for nothing.
+func (r *request) flag(name string) (bool, error) {
+	switch text := r.text(name); text {
+	case "true", "false", "":
+		return text == "true", nil
+	default:
+		return false, badRequest(fmt.Sprintf("%s is %q in the query, and must be true or false.", name, text))
+	}
+}
+
+// all tells whether the query asks for all, and not for one besides.
+func (r *request) all(one ...string) (bool, error) {
+	all, err := r.flag("all")
+	for _, name := range one {
+		if all && r.text(name) != "" {
+			return false, badRequest(fmt.Sprintf("The query has both all=true and %s: say which is meant, one or all.", name))
+		}
+	}
+	return all, err
+}
 
 // kinds returns the kind in the query, or all where there is none.
 func (r *request) kinds() ([]report.Kind, error) {

@@ -108,7 +108,11 @@ func (d *deadLetters) replace(r *request) (any, error) {
 
 // end ends one dead letter, or all that the query selects.
 func (d *deadLetters) end(r *request, end func(context.Context, []report.Stamp) (int, error)) (any, error) {
-	if r.flag("all") {
+	all, err := r.all("id", "version")
+	if err != nil {
+		return nil, err
+	}
+	if all {
 		return d.endAll(r, end)
 	}
 	l, err := d.one(r)

@@ -27,6 +27,9 @@ func (f *refusals) calls() []call {
 // list returns a page, newest first. With a kind or a reason in the query it may
 // be short though there is more.
 func (f *refusals) list(r *request) (any, error) {
+	if _, err := r.kinds(); err != nil {
+		return nil, err
+	}
 	limit, err := r.limit()
 	if err != nil {
 		return nil, err
@@ -98,7 +101,11 @@ func (f *refusals) redeliver(r *request, one report.Refusal, edited []byte) (any
 }
 
 func (f *refusals) retry(r *request) (any, error) {
-	if !r.flag("all") {
+	all, err := r.all("number")
+	if err != nil {
+		return nil, err
+	}
+	if !all {
 		one, err := f.one(r)
 		if err != nil {
 			return nil, err
@@ -107,7 +114,7 @@ func (f *refusals) retry(r *request) (any, error) {
 	}
 	var done Redelivered
 	// Newest first: of several for one document, that one is to win.
-	err := f.each(r, func(seqs []int64) error {
+	err = f.each(r, func(seqs []int64) error {
 		for _, seq := range seqs {
 			one, err := f.journal.Refusal(r.Context(), seq)
 			var stamps []report.Stamp
@@ -136,7 +143,11 @@ func (f *refusals) retry(r *request) (any, error) {
 }
 
 func (f *refusals) drop(r *request) (any, error) {
-	if !r.flag("all") {
+	all, err := r.all("number")
+	if err != nil {
+		return nil, err
+	}
+	if !all {
 		one, err := f.one(r)
 		if err != nil {
 			return nil, err
@@ -145,7 +156,7 @@ func (f *refusals) drop(r *request) (any, error) {
 		return Ended{Done: n}, err
 	}
 	var ended Ended
-	err := f.each(r, func(seqs []int64) error {
+	err = f.each(r, func(seqs []int64) error {
 		n, err := f.journal.DropRefusals(r.Context(), seqs)
 		ended.Done += n
 		return err
@@ -159,10 +170,8 @@ func (f *refusals) drop(r *request) (any, error) {
 // each calls do with the numbers of all that the query selects, newest first.
 // What is refused meanwhile is not among them.
 func (f *refusals) each(r *request, do func(seqs []int64) error) error {
-	if r.text("kind") != "" {
-		if _, err := r.kind(); err != nil {
-			return err
-		}
+	if _, err := r.kinds(); err != nil {
+		return err
 	}
 	for before := int64(0); ; {
 		list, err := f.journal.Refusals(r.Context(), before, longestPage)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -83,14 +84,9 @@ const (
 
 func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	in := &request{r}
-	kinds, err := in.kinds()
+	kinds, opt, err := in.verification()
 	if err != nil {
 		writeProblem(w, problemOf(err))
-		return
-	}
-	opt := VerifyOptions{Repair: in.flag("repair"), RemoveForeign: in.flag("remove_foreign")}
-	if opt.RemoveForeign && !opt.Repair {
-		writeProblem(w, problemOf(badRequest("remove_foreign says how to repair: it needs repair=true.")))
 		return
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -113,6 +109,22 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.log.Info("verified", "report", found)
 		stream.tell(VerifyEvent{Report: &found})
 	}
+}
+
+// verification returns what the query asks to be compared, and what to be done.
+func (r *request) verification() (kinds []report.Kind, opt VerifyOptions, err error) {
+	var errs [4]error
+	errs[0] = r.checkQuery()
+	kinds, errs[1] = r.kinds()
+	opt.Repair, errs[2] = r.flag("repair")
+	opt.RemoveForeign, errs[3] = r.flag("remove_foreign")
+	if err := cmp.Or(errs[:]...); err != nil {
+		return nil, opt, err
+	}
+	if opt.RemoveForeign && !opt.Repair {
+		return nil, opt, badRequest("remove_foreign says how to repair: it needs repair=true.")
+	}
+	return kinds, opt, nil
 }
 
 // eventStream writes events to a client. When that fails, the client is gone.

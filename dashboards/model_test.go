@@ -9,15 +9,15 @@ import (
 )
 
 // The dashboard goes through the published types of Grafana's dashboard model.
-// They are Python's: RISKDEX_TEST_GRAFANA_PYTHON names an interpreter that has
+// They are Python's: RISKDEX_TEST_PYTHON names an interpreter that has
 // the packages of requirements.txt.
 func TestBoardFitsTheModel(t *testing.T) {
-	python := os.Getenv("RISKDEX_TEST_GRAFANA_PYTHON")
+	python := os.Getenv("RISKDEX_TEST_PYTHON")
 	if python == "" {
 		if os.Getenv("CI") == "true" {
-			t.Fatal("RISKDEX_TEST_GRAFANA_PYTHON is not set: it names a Python that has dashboards/requirements.txt installed")
+			t.Fatal("RISKDEX_TEST_PYTHON is not set: it names a Python that has dashboards/requirements.txt installed")
 		}
-		t.Skip("RISKDEX_TEST_GRAFANA_PYTHON is not set")
+		t.Skip("RISKDEX_TEST_PYTHON is not set")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()

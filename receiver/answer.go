@@ -25,11 +25,14 @@ const (
 	reasonTooMany   = "too_many_records"
 )
 
-// Why a delivery cannot be taken now, though nothing is wrong with it. Like the
-// journal's reasons these are no refusals.
+// Why a delivery cannot be taken now, though nothing is wrong with it. These are no
+// refusals.
 const (
-	reasonBusy = "busy"
-	reasonRate = "too_many"
+	reasonBusy     = "busy"
+	reasonRate     = "too_many"
+	reasonNoRoom   = "no_room"
+	reasonJournal  = "journal"
+	reasonInternal = "internal"
 )
 
 func reasons() []string {

@@ -108,10 +108,10 @@ func (r *Receiver) append(parent context.Context, d report.Delivery) ([]report.S
 // have taken it all the same, if the wait for it was what ended.
 func notDurable(err error) *problem {
 	if errors.Is(err, report.ErrNoRoom) {
-		return newProblem(http.StatusServiceUnavailable, "no_room",
+		return newProblem(http.StatusServiceUnavailable, reasonNoRoom,
 			"There is no room to keep the delivery. Nothing of it was accepted; send it again later. The operator is to make room.")
 	}
-	return newProblem(http.StatusServiceUnavailable, "journal",
+	return newProblem(http.StatusServiceUnavailable, reasonJournal,
 		"The delivery could not be made durable now. Do not count on it; send it again later, which is harmless in any case.")
 }
 

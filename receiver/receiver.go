@@ -131,8 +131,8 @@ func (r *Receiver) routes(prefix string) *httprouter.Router {
 	router.MethodNotAllowed = r.refuseRoute(prefix, http.StatusMethodNotAllowed)
 	router.PanicHandler = func(w http.ResponseWriter, req *http.Request, cause any) {
 		r.log.ErrorContext(req.Context(), "delivery failed", "method", req.Method, "cause", fmt.Sprint(cause))
-		r.answered(req.Context(), Answered{Method: req.Method, Status: http.StatusInternalServerError, Reason: "internal"})
-		writeProblem(w, newProblem(http.StatusInternalServerError, "internal", "The delivery was not accepted, because of a fault in riskdex."))
+		r.answered(req.Context(), Answered{Method: req.Method, Status: http.StatusInternalServerError, Reason: reasonInternal})
+		writeProblem(w, newProblem(http.StatusInternalServerError, reasonInternal, "The delivery was not accepted, because of a fault in riskdex."))
 	}
 	for _, kind := range report.Kinds() {
 		collection := prefix + "/" + string(kind)

@@ -1,6 +1,9 @@
 package auth
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // Cause is why somebody is not let in: one word, the label `reason` of a metric.
 type Cause string
@@ -29,6 +32,17 @@ type Refusal struct {
 	Reason     string   // one word, for the sender
 	Detail     string   // a sentence or two, for the sender
 	Challenges []string // values of WWW-Authenticate
+}
+
+// Reasons returns the reasons of all refusals, once each.
+func Reasons() []string {
+	var all []string
+	for _, cause := range Causes() {
+		if reason := new(Door).refuse(cause).Reason; !slices.Contains(all, reason) {
+			all = append(all, reason)
+		}
+	}
+	return all
 }
 
 func (d *Door) refuse(cause Cause) *Refusal {

@@ -1,0 +1,59 @@
+package admin
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/internal/openapitest"
+	"riskdex/report"
+)
+
+func description(t *testing.T) openapitest.Document {
+	t.Helper()
+	d, err := openapitest.Read("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDescriptionHasEveryCall(t *testing.T) {
+	// The types of what a listener is made of have methods of their own names.
+	type letters interface{ DeadLetters }
+	type refused interface{ Refusals }
+	whole := Parts{
+		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Door: struct{ Door }{},
+		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Status: StatusParts{Journal: struct{ Journal }{}},
+	}
+	want, got := openapitest.Routes(whole.routes()), description(t).Operations(nil)
+	if !slices.Equal(got, want) || len(want) < 25 {
+		t.Errorf("openapi.yaml describes\n%q, there are\n%q", got, want)
+	}
+}
+
+func TestDescriptionHasEveryMember(t *testing.T) {
+	schemas := description(t).Components.Schemas
+	types := []any{
+		Problem{}, readiness{}, DeadLetter{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, Rebuild{},
+		VerifyEvent{}, VerifyProgress{}, VerifyFinding{}, VerifyReport{},
+		Status{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, Waiting{}, Delivery{},
+	}
+	for _, value := range types {
+		name := reflect.TypeOf(value).Name()
+		schemas[name].Compare(t, name, reflect.TypeOf(value))
+	}
+	schemas["Page"].Compare(t, "Page", reflect.TypeFor[Page[int]]())
+}
+
+func TestDescriptionHasEveryKind(t *testing.T) {
+	var want []string
+	for _, kind := range report.Kinds() {
+		want = append(want, string(kind))
+	}
+	if got := description(t).Components.Schemas["Kind"].Enum; !slices.Equal(got, want) {
+		t.Errorf("openapi.yaml has the kinds %q, there are %q", got, want)
+	}
+}

@@ -1,0 +1,75 @@
+package admin_test
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/report"
+)
+
+// A query of which a part cannot be understood does nothing: the part may be what
+// says which few of all are meant.
+func TestQueryIsUnderstoodAsAWholeOrNotAtAll(t *testing.T) {
+	d := openDesk(t)
+	d.deliver("POST", "/cities", `[{"id":1,"t":"poison"},{"id":2,"t":"poison"},{"t":"no id"}]`)
+	d.index()
+	for _, query := range []string{
+		"all=true&kind=cities&type=a;b",
+		"all=true&type=100%",
+		"all=true&type=a&type=b",
+		"all=true&kind=cities&kind=advisories",
+		"all=true&kind=towns",
+		"all=true&all=false",
+		"all=yes&kind=cities&id=1&number=1", // without all, for one
+		"all=1&kind=cities&id=1&number=1",
+	} {
+		for _, path := range []string{"/api/dead/drop?", "/api/dead/retry?", "/api/refused/drop?", "/api/refused/retry?"} {
+			d.call(400, "POST", path+query, "", nil)
+		}
+	}
+	for _, more := range []string{"&id=1", "&version=1"} { // one or all?
+		d.call(400, "POST", "/api/dead/drop?all=true&kind=cities"+more, "", nil)
+		d.call(400, "POST", "/api/dead/retry?all=true&kind=cities"+more, "", nil)
+	}
+	d.call(400, "POST", "/api/refused/drop?all=true&number=1", "", nil)
+	d.call(400, "POST", "/api/refused/retry?all=true&number=1", "", nil)
+	for _, query := range []string{"kind=towns", "kind=cities;", "reason=a&reason=b"} {
+		d.call(400, "GET", "/api/refused?"+query, "", nil)
+	}
+	if got := d.dead(report.Cities, 100, ""); !slices.Equal(got, []string{"1", "2"}) {
+		t.Errorf("dead letters that are left: %v", got)
+	}
+	if got := d.refused(100, ""); len(got) != 1 {
+		t.Errorf("refused deliveries that are left: %d", len(got))
+	}
+	d.call(200, "POST", "/api/dead/drop?all=true&kind=cities&type=a%3Bb", "", nil)
+	if got := d.dead(report.Cities, 100, ""); len(got) != 2 {
+		t.Errorf("a type that no dead letter has: %d are left", len(got))
+	}
+}
+
+func TestVerificationIsNotBegunByHalf(t *testing.T) {
+	server := serveVerifier(t, func(context.Context, report.Kind, admin.VerifyOptions, func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+		return admin.VerifyReport{}, nil
+	})
+	for query, want := range map[string]int{
+		"":                                 200,
+		"repair=true&remove_foreign=false": 200,
+		"repair=false":                     200,
+		"repair=1":                         400,
+		"repair=true&remove_foreign=yes":   400,
+		"remove_foreign=true":              400,
+		"repair=true&kind=cities;":         400,
+		"kind=cities&kind=advisories":      400,
+	} {
+		res, err := http.Post(server.URL+"/api/verify?"+query, "", nil)
+		must(t, err)
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%q: %d, want %d", query, res.StatusCode, want)
+		}
+	}
+}

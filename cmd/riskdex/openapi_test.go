@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/internal/elastic/elastictest"
+)
+
+const (
+	deliveriesDescription     = "../../receiver/openapi.yaml"
+	administrationDescription = "../../admin/openapi.yaml"
+)
+
+// openapiTool returns the path of a Python program that requirements.txt of
+// openapitest installs. RISKDEX_TEST_PYTHON names the interpreter beside it.
+func openapiTool(t *testing.T, name string) string {
+	t.Helper()
+	python := os.Getenv("RISKDEX_TEST_PYTHON")
+	if python == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("RISKDEX_TEST_PYTHON is not set: it names a Python that has internal/openapitest/requirements.txt installed")
+		}
+		t.Skip("RISKDEX_TEST_PYTHON is not set")
+	}
+	return filepath.Join(filepath.Dir(python), name)
+}
+
+// runTool fails a test when a program says that something is wrong.
+func runTool(t *testing.T, program string, args ...string) {
+	t.Helper()
+	// A measure of patience, not of speed.
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir = t.TempDir()       // for what it leaves behind
+	cmd.WaitDelay = time.Second // what it has started may hold its output
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	}
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	must(t, err)
+	return path
+}
+
+func TestDescriptionsAreOpenAPI(t *testing.T) {
+	tool := openapiTool(t, "openapi-spec-validator")
+	runTool(t, tool, "--schema", "3.1", absolute(t, deliveriesDescription), absolute(t, administrationDescription))
+}
+
+// tried makes calls to a running riskdex as a description says, and as it says that
+// nobody should: every answer must be one that the description has. The seed is
+// fixed, so that a failure comes again.
+func tried(t *testing.T, description, url string, more ...string) {
+	t.Helper()
+	runTool(t, openapiTool(t, "schemathesis"), append([]string{
+		"run", absolute(t, description), "--url", url, "--seed", "1", "--max-examples", "25",
+		"--phases", "examples,coverage,fuzzing", "--checks", "not_a_server_error,status_code_conformance," +
+			"content_type_conformance,response_headers_conformance,response_schema_conformance,negative_data_rejection," +
+			"missing_required_header,unsupported_method,allow_header_conformance",
+		"--generation-database", "none", "--continue-on-failure", "--no-color",
+	}, more...)...)
+}
+
+// TestDescriptionsAreTrue holds the descriptions against a whole riskdex that has
+// something of everything.
+func TestDescriptionsAreTrue(t *testing.T) {
+	openapiTool(t, "schemathesis")
+	bearer := filepath.Join(t.TempDir(), "bearer")
+	must(t, os.WriteFile(bearer, []byte("a-token-of-the-publisher\n"), 0o600))
+	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--bearer-file", bearer)
+	p.start()
+	deliver := func(method, path, body string, want int) {
+		t.Helper()
+		req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
+		must(t, err)
+		req.Header.Set("Authorization", "Bearer a-token-of-the-publisher")
+		res, err := p.sender.Do(req)
+		must(t, err)
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Fatalf("%s %s: %d, want %d", method, path, res.StatusCode, want)
+		}
+	}
+	deliver("POST", "/advisories", `{`, http.StatusBadRequest) // the refusal with the number 1
+	tried(t, deliveriesDescription, "http://"+p.deliveries, "--header", "Authorization: Bearer a-token-of-the-publisher")
+	tried(t, deliveriesDescription, "http://"+p.deliveries) // strangers
+
+	deliver("PUT", "/cities/130", `{"risk_label":"low"}`, http.StatusAccepted) // Elasticsearch refuses it
+	p.drained()
+	for _, example := range []string{"/api/dead/letter?kind=cities&id=130", "/api/refused/delivery?number=1"} {
+		res, err := http.Get("http://" + p.admin + example)
+		must(t, err)
+		res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			t.Errorf("what the description has as its example is not there: %s: %d", example, res.StatusCode)
+		}
+	}
+	// A profile takes as long as its call says.
+	tried(t, administrationDescription, "http://"+p.admin, "--exclude-operation-id", "profile")
+}

@@ -1,0 +1,155 @@
+// Package openapitest reads descriptions of HTTP interfaces (OpenAPI 3.1), and the
+// routes that there really are, so that tests can compare them.
+package openapitest
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/julienschmidt/httprouter"
+	"go.yaml.in/yaml/v3"
+)
+
+// Document is a description, as far as tests look at it.
+type Document struct {
+	Paths      map[string]map[string]any `yaml:"paths"`
+	Components struct {
+		Parameters map[string]struct{ Schema Schema } `yaml:"parameters"`
+		Schemas    map[string]Schema                  `yaml:"schemas"`
+	} `yaml:"components"`
+}
+
+// Schema is what the schema of an object or an enumeration says.
+type Schema struct {
+	Properties map[string]any `yaml:"properties"`
+	Required   []string       `yaml:"required"`
+	Enum       []string       `yaml:"enum"`
+}
+
+// Read reads a description.
+func Read(path string) (Document, error) {
+	var d Document
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return d, err
+	}
+	if err := yaml.Unmarshal(text, &d); err != nil {
+		return d, fmt.Errorf("read %s: %w", path, err)
+	}
+	return d, nil
+}
+
+// Operations returns the calls that are described, such as "GET /cities/{}", in
+// order. Where a parameter of a path has one of a few values, there is a call for
+// each of them: values has those, by the name of the parameter.
+func (d Document) Operations(values map[string][]string) (calls []string) {
+	for path, item := range d.Paths {
+		for key := range item {
+			if method := strings.ToUpper(key); slices.Contains(methods(), method) {
+				for _, one := range expanded(path, values) {
+					calls = append(calls, method+" "+one)
+				}
+			}
+		}
+	}
+	slices.Sort(calls)
+	return calls
+}
+
+func methods() []string {
+	return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
+}
+
+// expanded returns a path with every value of its first parameter, and of the
+// others in turn.
+func expanded(path string, values map[string][]string) (all []string) {
+	before, rest, found := strings.Cut(path, "{")
+	if !found {
+		return []string{path}
+	}
+	name, after, _ := strings.Cut(rest, "}")
+	these := values[name]
+	if these == nil {
+		these = []string{"{}"}
+	}
+	for _, value := range these {
+		for _, end := range expanded(after, values) {
+			all = append(all, before+value+end)
+		}
+	}
+	return all
+}
+
+// Routes returns the calls that router has handlers for, in the form and the order
+// of [Document.Operations]. The router does not tell them, so its tree is read.
+func Routes(router *httprouter.Router) (calls []string) {
+	trees := reflect.ValueOf(router).Elem().FieldByName("trees")
+	for _, method := range trees.MapKeys() {
+		walk(trees.MapIndex(method).Elem(), "", func(path string) {
+			calls = append(calls, method.String()+" "+path)
+		})
+	}
+	slices.Sort(calls)
+	return calls
+}
+
+func walk(node reflect.Value, before string, found func(path string)) {
+	path := before + node.FieldByName("path").String()
+	if !node.FieldByName("handle").IsNil() {
+		found(withoutNames(path))
+	}
+	children := node.FieldByName("children")
+	for i := range children.Len() {
+		walk(children.Index(i).Elem(), path, found)
+	}
+}
+
+// withoutNames writes `{}` for a parameter, with a colon or an asterisk.
+func withoutNames(path string) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if segment != "" && strings.ContainsAny(segment[:1], ":*") {
+			segments[i] = "{}"
+		}
+	}
+	return strings.ReplaceAll(strings.Join(segments, "/"), "//", "/") // a catch-all's slash is there twice
+}
+
+// Compare fails a test unless the schema has the members of a struct, and those
+// that are always there as required.
+func (s Schema) Compare(t testing.TB, name string, of reflect.Type) {
+	t.Helper()
+	all, always := membersOf(of)
+	if got := slices.Sorted(maps.Keys(s.Properties)); !slices.Equal(got, all) {
+		t.Errorf("the schema %s has\n%q, the type has\n%q", name, got, all)
+	}
+	if got := slices.Sorted(slices.Values(s.Required)); !slices.Equal(got, always) {
+		t.Errorf("the schema %s requires\n%q, the type always has\n%q", name, got, always)
+	}
+}
+
+// membersOf returns the names that a struct has as JSON, and of these those that
+// are always there, each in order.
+func membersOf(of reflect.Type) (all, always []string) {
+	for i := range of.NumField() {
+		field := of.Field(i)
+		if field.Anonymous {
+			inner, needed := membersOf(field.Type)
+			all, always = append(all, inner...), append(always, needed...)
+			continue
+		}
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		all = append(all, name)
+		if options == "" {
+			always = append(always, name)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(always)
+	return all, always
+}
