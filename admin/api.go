@@ -17,6 +17,7 @@ import (
 // error becomes a Problem.
 type call struct {
 	method, path string
+	query        string // the names that may be in the query, with spaces between
 	handle       func(*request) (any, error)
 }
 
@@ -37,7 +38,7 @@ func (a *api) handler(c call) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, a.maxBody)
 		in := &request{r}
 		var answer any
-		err := in.checkQuery()
+		err := in.checkQuery(c.query)
 		if err == nil {
 			answer, err = c.handle(in)
 		}

@@ -15,12 +15,13 @@ type deadLetters struct {
 }
 
 func (d *deadLetters) calls() []call {
+	const oneOrAll = "kind id version all type"
 	return []call{
-		{http.MethodGet, "/api/dead", d.list},
-		{http.MethodGet, "/api/dead/letter", d.show},
-		{http.MethodPut, "/api/dead/letter", d.replace},
-		{http.MethodPost, "/api/dead/retry", func(r *request) (any, error) { return d.end(r, d.journal.RetryDead) }},
-		{http.MethodPost, "/api/dead/drop", func(r *request) (any, error) { return d.end(r, d.journal.DropDead) }},
+		{http.MethodGet, "/api/dead", "kind type after limit", d.list},
+		{http.MethodGet, "/api/dead/letter", "kind id", d.show},
+		{http.MethodPut, "/api/dead/letter", "kind id version", d.replace},
+		{http.MethodPost, "/api/dead/retry", oneOrAll, func(r *request) (any, error) { return d.end(r, d.journal.RetryDead) }},
+		{http.MethodPost, "/api/dead/drop", oneOrAll, func(r *request) (any, error) { return d.end(r, d.journal.DropDead) }},
 	}
 }
 

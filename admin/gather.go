@@ -22,7 +22,7 @@ const (
 type statuses struct{ Parts }
 
 func (s *statuses) register(router *httprouter.Router, a *api) {
-	a.register(router, []call{{http.MethodGet, "/api/status", func(r *request) (any, error) {
+	a.register(router, []call{{http.MethodGet, "/api/status", "", func(r *request) (any, error) {
 		return s.now(r.Context()), nil
 	}}})
 }

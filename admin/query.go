@@ -1,19 +1,26 @@
 package admin
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 )
 
 // checkQuery returns an error where a part of the query would go unseen. That part
 // may be what says which few of all are meant: net/url leaves out what it cannot
-// read, such as a type with a semicolon in it, and the rest is then for everything.
-func (r *request) checkQuery() error {
+// read, such as a type with a semicolon in it, and nobody asks for a name that is
+// misspelt. The rest is then for everything. names are those that may be there.
+func (r *request) checkQuery(names string) error {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return badRequest(fmt.Sprintf("The query cannot be read: %v. Percent-encode what names something.", err))
 	}
 	for name, values := range query {
+		if !slices.Contains(strings.Fields(names), name) {
+			return badRequest(fmt.Sprintf("%q is in the query, where this call takes no such name, but: %s.", name, cmp.Or(names, "none")))
+		}
 		if len(values) > 1 {
 			return badRequest(fmt.Sprintf("%q is %d times in the query, and may be there once.", name, len(values)))
 		}

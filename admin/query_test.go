@@ -17,23 +17,27 @@ func TestQueryIsUnderstoodAsAWholeOrNotAtAll(t *testing.T) {
 	d.deliver("POST", "/cities", `[{"id":1,"t":"poison"},{"id":2,"t":"poison"},{"t":"no id"}]`)
 	d.index()
 	for _, query := range []string{
-		"all=true&kind=cities&type=a;b",
-		"all=true&type=100%",
-		"all=true&type=a&type=b",
+		"all=true&kind=cities;",
+		"all=true&kind=100%",
 		"all=true&kind=cities&kind=advisories",
 		"all=true&kind=towns",
 		"all=true&all=false",
-		"all=yes&kind=cities&id=1&number=1", // without all, for one
-		"all=1&kind=cities&id=1&number=1",
+		"all=true&knd=cities",
 	} {
 		for _, path := range []string{"/api/dead/drop?", "/api/dead/retry?", "/api/refused/drop?", "/api/refused/retry?"} {
 			d.call(400, "POST", path+query, "", nil)
 		}
 	}
+	for _, path := range []string{"/api/dead/drop?kind=cities&id=1&", "/api/dead/retry?kind=cities&id=1&", "/api/refused/drop?number=1&", "/api/refused/retry?number=1&"} {
+		d.call(400, "POST", path+"all=yes", "", nil)
+		d.call(400, "POST", path+"all=1", "", nil)
+	}
 	for _, more := range []string{"&id=1", "&version=1"} { // one or all?
 		d.call(400, "POST", "/api/dead/drop?all=true&kind=cities"+more, "", nil)
 		d.call(400, "POST", "/api/dead/retry?all=true&kind=cities"+more, "", nil)
 	}
+	d.call(400, "POST", "/api/dead/drop?all=true&kind=cities&type=a;b", "", nil)
+	d.call(400, "POST", "/api/dead/drop?all=true&type=a&type=b", "", nil)
 	d.call(400, "POST", "/api/refused/drop?all=true&number=1", "", nil)
 	d.call(400, "POST", "/api/refused/retry?all=true&number=1", "", nil)
 	for _, query := range []string{"kind=towns", "kind=cities;", "reason=a&reason=b"} {
@@ -63,6 +67,7 @@ func TestVerificationIsNotBegunByHalf(t *testing.T) {
 		"repair=true&remove_foreign=yes":   400,
 		"remove_foreign=true":              400,
 		"repair=true&kind=cities;":         400,
+		"repair=true&kidn=cities":          400,
 		"kind=cities&kind=advisories":      400,
 	} {
 		res, err := http.Post(server.URL+"/api/verify?"+query, "", nil)

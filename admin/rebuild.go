@@ -44,9 +44,9 @@ type rebuilds struct {
 
 func (b *rebuilds) calls() []call {
 	return []call{
-		{http.MethodGet, "/api/rebuild", b.list},
-		{http.MethodPost, "/api/rebuild", func(r *request) (any, error) { return b.with(r, b.indexer.Rebuild) }},
-		{http.MethodPost, "/api/rebuild/stop", func(r *request) (any, error) { return b.with(r, b.indexer.StopRebuild) }},
+		{http.MethodGet, "/api/rebuild", "", b.list},
+		{http.MethodPost, "/api/rebuild", "kind", func(r *request) (any, error) { return b.with(r, b.indexer.Rebuild) }},
+		{http.MethodPost, "/api/rebuild/stop", "kind", func(r *request) (any, error) { return b.with(r, b.indexer.StopRebuild) }},
 	}
 }
 

@@ -15,12 +15,13 @@ type refusals struct {
 }
 
 func (f *refusals) calls() []call {
+	const oneOrAll = "number all kind reason"
 	return []call{
-		{http.MethodGet, "/api/refused", f.list},
-		{http.MethodGet, "/api/refused/delivery", f.show},
-		{http.MethodPut, "/api/refused/delivery", f.replace},
-		{http.MethodPost, "/api/refused/retry", f.retry},
-		{http.MethodPost, "/api/refused/drop", f.drop},
+		{http.MethodGet, "/api/refused", "kind reason before limit", f.list},
+		{http.MethodGet, "/api/refused/delivery", "number", f.show},
+		{http.MethodPut, "/api/refused/delivery", "number", f.replace},
+		{http.MethodPost, "/api/refused/retry", oneOrAll, f.retry},
+		{http.MethodPost, "/api/refused/drop", oneOrAll, f.drop},
 	}
 }
 

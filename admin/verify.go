@@ -114,7 +114,7 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // verification returns what the query asks to be compared, and what to be done.
 func (r *request) verification() (kinds []report.Kind, opt VerifyOptions, err error) {
 	var errs [4]error
-	errs[0] = r.checkQuery()
+	errs[0] = r.checkQuery("kind repair remove_foreign")
 	kinds, errs[1] = r.kinds()
 	opt.Repair, errs[2] = r.flag("repair")
 	opt.RemoveForeign, errs[3] = r.flag("remove_foreign")

@@ -60,11 +60,10 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 
 // startRebuild starts one, or finds the one that is under way.
 func startRebuild(ctx context.Context, client *adminClient, kind report.Kind) (list admin.Page[admin.Rebuild], err error) {
-	q := query("kind", string(kind))
-	err = client.ask(ctx, http.MethodPost, "/api/rebuild", q, nil, &list)
+	err = client.ask(ctx, http.MethodPost, "/api/rebuild", query("kind", string(kind)), nil, &list)
 	if p, ok := errors.AsType[*admin.Problem](err); ok && p.Status == http.StatusConflict {
 		fmt.Fprintf(client.io.err, "%s: a rebuild is under way already\n", kind)
-		err = client.ask(ctx, http.MethodGet, "/api/rebuild", q, nil, &list)
+		err = client.ask(ctx, http.MethodGet, "/api/rebuild", query(), nil, &list)
 	}
 	return list, err
 }
