@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"io"
+	"net/http"
 	"time"
 )
 
@@ -22,6 +23,7 @@ type pace struct {
 	now       func() time.Time
 	mustStop  func() bool // asked after every deadline that is set
 	began     time.Time
+	ended     bool // all of it has come
 	read, due int64
 }
 
@@ -40,11 +42,23 @@ func (p *pace) Read(b []byte) (int, error) {
 	}
 	n, err := p.ReadCloser.Read(b)
 	p.read += int64(n)
+	p.ended = p.ended || err == io.EOF
 	return n, err
 }
 
 // stop ends a read under way, from any goroutine.
 func (p *pace) stop() { _ = p.until(p.now()) }
 
-// done lets the connection wait for the next request as it likes.
-func (p *pace) done() { _ = p.until(time.Time{}) }
+// done lets the connection wait for the next request as it likes, where all of
+// the body has come. What has not come is read by net/http, before it writes the
+// answer: that is not to take for ever. It may be called again.
+func (p *pace) done() {
+	switch {
+	case p.ended || p.ReadCloser == http.NoBody:
+		_ = p.until(time.Time{})
+	case p.began.IsZero():
+		_ = p.until(p.now().Add(paceGrace))
+	default:
+		p.stop()
+	}
+}
