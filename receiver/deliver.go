@@ -29,7 +29,10 @@ func (r *Receiver) newDelivery(c call, w http.ResponseWriter, req *http.Request)
 }
 
 // end gives back what the delivery holds, once it has its answer.
-func (d *delivery) end() { d.intake.hold.leave() }
+func (d *delivery) end() {
+	d.intake.pace.done() // also where nothing of the body was read
+	d.intake.hold.leave()
+}
 
 // appendTimeout bounds how long a sender waits for the journal.
 const appendTimeout = 30 * time.Second

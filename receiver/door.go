@@ -18,6 +18,7 @@ func (r *Receiver) greeted(prefix string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if refusal := r.door.Greet(req); refusal != nil {
 			d := r.newDelivery(call{kind: kindInPath(prefix, req.URL.Path), method: req.Method}, w, req)
+			defer d.end()
 			r.turnAway(d, refusal)
 			return
 		}

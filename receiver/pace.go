@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"io"
+	"net/http"
 	"time"
 )
 
@@ -22,8 +23,8 @@ type pace struct {
 	now       func() time.Time
 	mustStop  func() bool // asked after every deadline that is set
 	began     time.Time
+	ended     bool // all of it has come
 	read, due int64
-	ended     bool
 }
 
 // Read implements io.Reader.
@@ -48,10 +49,16 @@ func (p *pace) Read(b []byte) (int, error) {
 // stop ends a read under way, from any goroutine.
 func (p *pace) stop() { _ = p.until(p.now()) }
 
-// done lets the connection wait for the next request as it likes. Where the body
-// has not come to its end, the server reads on for a bit, and the deadline stays.
+// done lets the connection wait for the next request as it likes, where all of
+// the body has come. What has not come is read by net/http, before it writes the
+// answer: that is not to take for ever. It may be called again.
 func (p *pace) done() {
-	if p.ended {
+	switch {
+	case p.ended || p.ReadCloser == http.NoBody:
 		_ = p.until(time.Time{})
+	case p.began.IsZero():
+		_ = p.until(p.now().Add(paceGrace))
+	default:
+		p.stop()
 	}
 }

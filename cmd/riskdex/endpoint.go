@@ -38,7 +38,7 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 		listener, scheme = tls.NewListener(listener, secured), "https"
 	}
 	return &endpoint{what: what, scheme: scheme, listener: listener, server: &http.Server{
-		Handler:           handler,
+		Handler:           framedOnce(handler),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       5 * time.Minute, // 64 MiB over a slow line
 		WriteTimeout:      6 * time.Minute, // counts from the header of the request
@@ -46,6 +46,21 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}}, nil
+}
+
+// framedOnce ends a connection with the answer to a request whose end another
+// program may have seen elsewhere. With both Transfer-Encoding and Content-Length,
+// Go goes by the former and forgets the latter, so that a proxy which goes by the
+// latter would have passed on, as a part of the body, what looks like the next
+// request here. RFC 9112, section 6.1, asks for the same, and for HTTP/1.0 too,
+// where Go ignores Transfer-Encoding.
+func framedOnce(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (e *endpoint) url() string { return e.scheme + "://" + e.listener.Addr().String() }

@@ -28,6 +28,7 @@ type process struct {
 	journal           string
 	deliveries, admin string // addresses, the same after every start
 	extra             []string
+	token             string // for administration; empty where none is asked for
 	cmd               *exec.Cmd
 	log               *bytes.Buffer
 	atStart           metricstest.Samples // what /metrics said when it could first accept
@@ -143,12 +144,25 @@ func (p *process) try(method, path, body string) (int, error) {
 // metrics returns every series of the admin listener by its name and labels.
 func (p *process) metrics() metricstest.Samples {
 	p.t.Helper()
-	res, err := http.Get("http://" + p.admin + "/metrics")
-	must(p.t, err)
-	defer res.Body.Close()
-	all, err := metricstest.Read(res.Body)
+	all, err := metricstest.Read(bytes.NewReader(p.administer("/metrics")))
 	must(p.t, err)
 	return all
+}
+
+// administer returns what the admin listener says at a path.
+func (p *process) administer(path string) []byte {
+	p.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, "http://"+p.admin+path, nil)
+	must(p.t, err)
+	if p.token != "" {
+		req.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	must(p.t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	must(p.t, err)
+	return text
 }
 
 // sum adds up the series of a metric, but for the probe's: it is written at times

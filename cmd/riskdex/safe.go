@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 )
@@ -33,6 +34,17 @@ func visible(text string) string {
 		}
 	}
 	return safe.String()
+}
+
+// visibleWriter writes a log, a whole line at a time. A line in JSON remains the
+// same JSON, and one of text the same names and values: what steers a terminal
+// stands in values alone, and the handlers of log/slog leave some of it as it is.
+type visibleWriter struct{ io.Writer }
+
+// Write implements io.Writer.
+func (v visibleWriter) Write(line []byte) (int, error) {
+	_, err := io.WriteString(v.Writer, visible(string(line)))
+	return len(line), err
 }
 
 func steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }

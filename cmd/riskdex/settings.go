@@ -71,8 +71,8 @@ type logSettings struct {
 	LogFormat string     `name:"log-format" env:"RISKDEX_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json."`
 }
 
-func (s logSettings) logger(w io.Writer) *slog.Logger {
-	opts := &slog.HandlerOptions{Level: s.LogLevel}
+func (s logSettings) logger(to io.Writer) *slog.Logger {
+	opts, w := &slog.HandlerOptions{Level: s.LogLevel}, visibleWriter{to}
 	if s.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, opts))
 	}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/receiver/auth"
+)
+
+// attacked is a riskdex that has every secret there is. Whatever a test does to
+// it, in the end none of them has been said anywhere, nor has marker, which stands
+// in bodies; no line of the log is anybody else's; and no series has been born.
+type attacked struct {
+	*process
+	credentials *auth.Credentials
+	secrets     []string
+	answers     bytes.Buffer // all that it said over raw connections
+}
+
+// marker stands in what is delivered, and belongs in the journal alone.
+const marker = "only-in-the-journal-4711"
+
+// attack starts one. format is that of the log.
+func attack(t *testing.T, elasticsearch, format string, extra ...string) *attacked {
+	t.Helper()
+	key := func(text string) string { return "whsec_" + base64.StdEncoding.EncodeToString([]byte(text)) }
+	cfg := auth.Config{
+		BearerFiles:  []string{secretFile(t, "the-bearer-token-of-the-publisher")},
+		BasicFiles:   []string{secretFile(t, "publisher:the-password-of-the-publisher")},
+		WebhookFiles: []string{secretFile(t, key("the webhook key, of enough bytes"))},
+		HubFiles:     []string{secretFile(t, "the-hub-key-of-enough-bytes")},
+	}
+	a := &attacked{secrets: []string{
+		"the-bearer-token", "the-password", base64.StdEncoding.EncodeToString([]byte("publisher:the-password-of-the-publisher")),
+		"the webhook key", key("the webhook key, of enough bytes"), "the-hub-key", "the-admin-token", "the-elastic-password",
+	}}
+	var err error
+	a.credentials, err = auth.NewCredentials(cfg, time.Now)
+	must(t, err)
+	// Commands of this test are to know the token, too.
+	t.Setenv("RISKDEX_ADMIN_TOKEN_FILE", secretFile(t, "the-admin-token-of-the-operator"))
+	t.Setenv("ELASTICSEARCH_PASSWORD", "the-elastic-password")
+	a.process = newProcess(t, elasticsearch, append([]string{
+		"--log-level", "debug", "--log-format", format, "--elasticsearch-user", "riskdex",
+		"--bearer-file", cfg.BearerFiles[0], "--basic-file", cfg.BasicFiles[0],
+		"--webhook-secret-file", cfg.WebhookFiles[0], "--hub-secret-file", cfg.HubFiles[0],
+	}, extra...)...)
+	a.token = "the-admin-token-of-the-operator"
+	a.start()
+	return a
+}
+
+// shown is the header of a delivery by the publisher, a line each.
+func (a *attacked) shown(id, body string) string {
+	h := http.Header{}
+	a.credentials.Show(h, id, []byte(body))
+	var lines strings.Builder
+	must(a.t, h.Write(&lines))
+	return lines.String()
+}
+
+// raw sends bytes over a connection of their own and returns all that is answered.
+func (a *attacked) raw(text string) string {
+	a.t.Helper()
+	conn, err := net.Dial("tcp", a.deliveries)
+	must(a.t, err)
+	defer conn.Close()
+	must(a.t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	// It may be cut off before it has said everything, and then the answer may be
+	// lost as well.
+	if _, err := conn.Write([]byte(text)); err == nil {
+		_ = conn.(*net.TCPConn).CloseWrite()
+	}
+	var answer bytes.Buffer
+	_, err = answer.ReadFrom(conn)
+	if ne, ok := err.(net.Error); ok && ne.Timeout() {
+		a.t.Errorf("%.80q holds its connection", text)
+	}
+	a.answers.Write(answer.Bytes())
+	return answer.String()
+}
+
+// alive makes a delivery as it should be.
+func (a *attacked) alive() {
+	a.t.Helper()
+	if said := a.raw(a.request("PUT", "/cities/alive", `{"title":"`+marker+`"}`)); !strings.HasPrefix(said, "HTTP/1.1 202 ") {
+		a.t.Fatalf("a delivery as it should be is answered %q", said)
+	}
+}
+
+// request is a delivery by the publisher, with a path exactly as stated.
+func (a *attacked) request(method, path, body string) string {
+	id := fmt.Sprintf("msg_%d", time.Now().UnixNano())
+	return method + " " + path + " HTTP/1.1\r\nHost: riskdex\r\nConnection: close\r\n" + a.shown(id, body) +
+		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+}
+
+// unharmed ends it, and looks at all that it has said.
+func (a *attacked) unharmed(format string) {
+	a.t.Helper()
+	a.alive()
+	a.conserved()
+	said := map[string]string{"answers": a.answers.String()}
+	for _, path := range []string{"/metrics", "/debug/pprof/cmdline", "/api/status", "/readyz"} {
+		said[path] = string(a.administer(path))
+	}
+	cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", a.cmd.Process.Pid))
+	must(a.t, err)
+	said["the process list"] = string(cmdline)
+	a.terminate()
+	said["log"] = a.log.String()
+	for where, text := range said {
+		for _, secret := range slices.Concat(a.secrets, []string{marker, "goroutine 1", ".go:"}) {
+			if strings.Contains(text, secret) {
+				i := strings.Index(text, secret)
+				a.t.Errorf("%s: %q is said: …%.200q", where, secret, text[max(0, i-100):])
+			}
+		}
+	}
+	checkLog(a.t, format, said["log"])
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"riskdex/internal/elastic/elastictest"
+)
+
+// zeros never end.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+func gzipped(t *testing.T, content io.Reader) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := io.Copy(z, content)
+	must(t, err)
+	must(t, z.Close())
+	return b.Bytes()
+}
+
+// TestGzipBombs sends what grows a thousandfold.
+func TestGzipBombs(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	bomb := gzipped(t, io.LimitReader(zeros{}, 1<<30))
+	send := func(body []byte, encoding string) (int, string) {
+		req, err := http.NewRequest("PUT", "http://"+p.deliveries+"/cities/bomb", bytes.NewReader(body))
+		must(t, err)
+		req.Header.Set("Content-Encoding", encoding)
+		res, err := p.sender.Do(req)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		must(t, err)
+		return res.StatusCode, string(text)
+	}
+	small := gzipped(t, strings.NewReader(`{"title":"x"}`))
+	for name, c := range map[string]struct {
+		body     []byte
+		encoding string
+		want     int
+	}{
+		"a bomb":                {bomb, "gzip", http.StatusRequestEntityTooLarge},
+		"a bomb in a bomb":      {gzipped(t, bytes.NewReader(bomb)), "gzip, gzip", http.StatusUnsupportedMediaType},
+		"a bomb in one, unsaid": {gzipped(t, bytes.NewReader(bomb)), "gzip", http.StatusBadRequest},
+		"garbage after it":      {append(bytes.Clone(small), "garbage"...), "gzip", http.StatusBadRequest},
+		"a second document":     {append(bytes.Clone(small), small...), "gzip", http.StatusBadRequest},
+		"cut":                   {small[:len(small)-9], "gzip", http.StatusBadRequest},
+		"a false sum":           {append(bytes.Clone(small[:len(small)-8]), make([]byte, 8)...), "gzip", http.StatusBadRequest},
+		"no gzip":               {[]byte("{}"), "gzip", http.StatusBadRequest},
+		"empty members, no end": {bytes.Repeat(gzipped(t, strings.NewReader("")), 10_000), "gzip", http.StatusBadRequest},
+		"as it should be":       {small, "gzip", http.StatusAccepted},
+	} {
+		if got, said := send(c.body, c.encoding); got != c.want {
+			t.Errorf("%s: %d %.300s, want %d", name, got, said, c.want)
+		}
+	}
+	one := p.memory("VmHWM")
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if got, said := send(bomb, "gzip"); got != http.StatusRequestEntityTooLarge && got != http.StatusServiceUnavailable {
+				t.Errorf("one of many bombs: %d %s", got, said)
+			}
+		})
+	}
+	all.Wait()
+	many := p.memory("VmHWM")
+	t.Logf("a bomb of %d KiB that would be 1 GiB takes %d MiB at most, 50 at once %d MiB", len(bomb)>>10, one>>20, many>>20)
+	if (one > 512<<20 || many > mostForBodies) && !raceDetector {
+		t.Errorf("it took %d MiB, and %d MiB for many", one>>20, many>>20)
+	}
+	if got := p.send("PUT", "/cities/after", `{"title":"after"}`); got != http.StatusAccepted {
+		t.Errorf("after them: %d", got)
+	}
+	p.drained()
+}
+
+// mostForBodies is what riskdex may take while its 256 MiB for bodies are used up:
+// they double until Go's collector runs, the journal copies what it writes, and
+// refusals are kept meanwhile.
+const mostForBodies = 1536 << 20
+
+// largest is a body of exactly 64 MiB that is made while it is sent.
+func largest() io.Reader {
+	const head, tail = `{"t":["`, `"]}`
+	text := strings.Repeat("x", 1<<20-3) + `","`
+	parts := []io.Reader{strings.NewReader(head)}
+	for range 63 {
+		parts = append(parts, strings.NewReader(text))
+	}
+	left := 64<<20 - len(head) - 63*len(text) - len(tail)
+	return io.MultiReader(append(parts, strings.NewReader(text[:1<<10]), io.LimitReader(xs{}, int64(left-1<<10)), strings.NewReader(tail))...)
+}
+
+// xs are a text without an end.
+type xs struct{}
+
+func (xs) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'x'
+	}
+	return len(b), nil
+}
+
+// TestManyLargestBodies sends a hundred at once. Elasticsearch is away: what it
+// makes of such documents is another matter.
+func TestManyLargestBodies(t *testing.T) {
+	p := newProcess(t, "http://127.0.0.1:1")
+	p.start()
+	p.send("PUT", "/cities/small", "{}")
+	idle := p.memory("VmHWM")
+	var large sync.WaitGroup
+	var mu sync.Mutex
+	accepted, answers := map[string]bool{}, map[string]int{}
+	for i := range 100 {
+		large.Go(func() {
+			id := fmt.Sprintf("large-%d", i)
+			res, err := sendWhileReading(p.deliveries, id)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				answers[err.Error()]++
+				return
+			}
+			_ = res.Body.Close()
+			answers[fmt.Sprint(res.StatusCode)]++
+			if res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") == "" {
+				t.Errorf("%s is not told when to come again", id)
+			}
+			if res.StatusCode == http.StatusAccepted {
+				accepted[id] = true
+			}
+		})
+	}
+	ended, small := make(chan struct{}), 0
+	go func() { large.Wait(); close(ended) }()
+	for under := true; under; {
+		if got := p.send("PUT", "/cities/small", fmt.Sprintf(`{"n":%d}`, small)); got != http.StatusAccepted {
+			t.Errorf("a small one meanwhile: %d", got)
+		}
+		small++
+		select {
+		case <-ended:
+			under = false
+		default:
+		}
+	}
+	memory := p.memory("VmHWM")
+	t.Logf("100 bodies of 64 MiB at once: %v; %d small deliveries meanwhile; at most %d MiB of memory, %d before", answers, small, memory>>20, idle>>20)
+	if answers["202"] == 0 || answers["202"]+answers["503"] != 100 {
+		t.Errorf("answers %v, want 202 or 503 to each, and some 202", answers)
+	}
+	if memory > mostForBodies && !raceDetector {
+		t.Errorf("it took %d MiB", memory>>20)
+	}
+	if got, want := sum(p.metrics(), "riskdex_changes_accepted_total"), float64(1+small+len(accepted)); got != want {
+		t.Errorf("the journal has %v changes, want %v", got, want)
+	}
+}
+
+// sendWhileReading sends one of the largest bodies, and has the answer whenever it
+// comes: a sender that is told to stop has not sent all of it.
+func sendWhileReading(address, id string) (*http.Response, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	defer conn.Close()
+	sending.Go(func() {
+		head := fmt.Sprintf("PUT /cities/%s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", id, 64<<20)
+		_, _ = io.Copy(conn, io.MultiReader(strings.NewReader(head), largest())) // it may be told to stop
+	})
+	return http.ReadResponse(bufio.NewReader(conn), nil)
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/internal/elastic/elastictest"
+)
+
+// slowConnections is how many are held at once; mostMemory is what riskdex may
+// take meanwhile: 20 KiB for each connection, with slack for Go's collector.
+const (
+	slowConnections = 5000
+	mostMemory      = 256 << 20
+)
+
+// slow is a way to hold a connection: what is said at once, and what again and
+// again, slowly. never tells that answers are not read.
+type slow struct {
+	begin, more string
+	never       bool
+}
+
+// TestSlowConnections has senders as they should be beside thousands that hold
+// their connections.
+func TestSlowConnections(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--bearer-file", secretFile(t, "a-token-of-the-publisher"))
+	p.start()
+	const shown = " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a-token-of-the-publisher\r\n"
+	ways := []slow{
+		{"", "", false}, // silence
+		{"PUT /cities/slow" + shown + "X: ", "x", false}, // a header without an end
+		{"PUT /cities/slow" + shown + "Content-Length: 1000\r\n\r\n", " ", false},
+		{"PUT /cities/slow" + shown + "Transfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n", false},
+		{strings.Repeat("GET /cities/slow"+shown+"\r\n", 200), "", true},
+	}
+	attack, stop := context.WithCancel(t.Context())
+	defer stop()
+	var held, cut atomic.Int64
+	var attackers sync.WaitGroup
+	readers, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	for i := range slowConnections {
+		way := ways[i%len(ways)]
+		attackers.Go(func() {
+			for attack.Err() == nil { // once it is cut off it comes again
+				hold(attack, readers, p.deliveries, way, &held)
+				cut.Add(1)
+			}
+		})
+	}
+
+	var healthy sync.WaitGroup
+	var mu sync.Mutex
+	var took []time.Duration
+	statuses := map[string]int{}
+	deliver := func(sender, n int) {
+		began := time.Now()
+		status, err := p.tryAs("a-token-of-the-publisher", fmt.Sprintf("/cities/healthy-%d-%d", sender, n%50), cityBody(n, "healthy"))
+		spent := time.Since(began)
+		mu.Lock()
+		defer mu.Unlock()
+		took = append(took, spent)
+		statuses[fmt.Sprint(status, err)]++
+	}
+	var most atomic.Int64
+	eventually(t, "all slow connections are held", func() bool {
+		most.Store(max(most.Load(), held.Load()))
+		println(held.Load(), cut.Load())
+		return most.Load() >= slowConnections*99/100
+	})
+	for sender := range 8 {
+		healthy.Go(func() {
+			pace := time.NewTicker(20 * time.Millisecond)
+			defer pace.Stop()
+			for n := 0; n < 200 || cut.Load() < slowConnections; n++ {
+				deliver(sender, n)
+				<-pace.C
+			}
+		})
+	}
+	healthy.Wait()
+	stop()
+	eventually(t, "those that still send slowly are cut off", func() bool { return held.Load() <= slowConnections/int64(len(ways))+1 })
+	hangUp()
+	attackers.Wait()
+
+	if len(statuses) != 1 || statuses["202 <nil>"] == 0 {
+		t.Errorf("healthy senders are answered %v, want 202 to all", statuses)
+	}
+	slices.Sort(took)
+	memory := p.memory("VmHWM")
+	t.Logf("%d slow connections at most, %d cut off; %d deliveries beside them: median %v, 99th percentile %v, longest %v; at most %d MiB of memory",
+		most.Load(), cut.Load(), len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1], memory>>20)
+	if memory > mostMemory && !raceDetector {
+		t.Errorf("it took %d MiB, want at most %d", memory>>20, mostMemory>>20)
+	}
+	p.drained()
+}
+
+// hold makes one connection and holds it until it is cut off. One that never reads
+// cannot see that: it holds until readers is done.
+func hold(attack, readers context.Context, address string, way slow, held *atomic.Int64) {
+	var d net.Dialer
+	conn, err := d.DialContext(attack, "tcp", address)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	held.Add(1)
+	defer held.Add(-1)
+	if way.never {
+		_ = conn.(*net.TCPConn).SetReadBuffer(1)
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = conn.Write([]byte(way.begin))
+		<-readers.Done()
+		return
+	}
+	if _, err := conn.Write([]byte(way.begin)); err != nil {
+		return
+	}
+	for answer := make([]byte, 512); ; {
+		_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
+		_, err := conn.Read(answer)
+		var late net.Error
+		switch {
+		case err == nil:
+		case !errors.As(err, &late) || !late.Timeout():
+			return
+		default:
+			if _, err := conn.Write([]byte(way.more)); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// tryAs makes a delivery that shows a token.
+func (p *process) tryAs(token, path, body string) (int, error) {
+	req, err := http.NewRequest("PUT", "http://"+p.deliveries+path, strings.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := p.sender.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return res.StatusCode, res.Body.Close()
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// memory returns what the kernel says of a process in bytes: VmHWM is the most
+// that it ever had resident, VmRSS what it has now.
+func (p *process) memory(name string) int64 {
+	p.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	must(p.t, err)
+	for line := range strings.Lines(string(status)) {
+		var kib int64
+		if _, err := fmt.Sscanf(line, name+": %d kB", &kib); err == nil {
+			return kib << 10
+		}
+	}
+	p.t.Fatalf("%s is not in %q", name, status)
+	return 0
+}

@@ -1,0 +1,112 @@
+package receiver
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"riskdex/report"
+)
+
+// Of any path there is one spelling, and it says what the path said: segment by
+// segment, so that nothing that is encoded can add one or take one away.
+func FuzzCanonicalPath(f *testing.F) {
+	for _, path := range []string{"/cities/a%2Fb", "/c%69ties/%2e%2e", "/cities/%25%00%ff", "//%zz/", "/cities/a;b=c?d"} {
+		f.Add(path)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		u, err := url.ParseRequestURI(path)
+		if err != nil {
+			return
+		}
+		escaped := u.EscapedPath()
+		canonical, err := canonicalPath(escaped)
+		if err != nil {
+			t.Fatalf("%q is parsed and cannot be spelt: %v", path, err)
+		}
+		if again, err := canonicalPath(canonical); err != nil || again != canonical {
+			t.Errorf("%q is spelt %q and then %q, %v", path, canonical, again, err)
+		}
+		before, after := strings.Split(escaped, "/"), strings.Split(canonical, "/")
+		if len(before) != len(after) {
+			t.Fatalf("%q has %d segments, %q %d", escaped, len(before), canonical, len(after))
+		}
+		for i := range before {
+			one, _ := url.PathUnescape(before[i])
+			two, err := url.PathUnescape(after[i])
+			if err != nil || one != two {
+				t.Errorf("segment %q of %q becomes %q, %v", one, path, two, err)
+			}
+		}
+	})
+}
+
+// Whatever comes as gzip, no more is taken of it than the limit, and what was held
+// for it is given back.
+func FuzzGzipBody(f *testing.F) {
+	const limit = 64 << 10
+	for _, text := range []string{"", `{"id":1}`, strings.Repeat("0", limit+1)} {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = io.WriteString(z, text)
+		_ = z.Close()
+		f.Add(b.Bytes())
+		f.Add(append(bytes.Clone(b.Bytes()), b.Bytes()...))
+		f.Add(b.Bytes()[:b.Len()/2])
+	}
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		r := &Receiver{maxBody: limit, memory: newMemory(2 * limit)}
+		req := httptest.NewRequest(http.MethodPut, "/cities/1", bytes.NewReader(sent))
+		req.Header.Set("Content-Encoding", "gzip")
+		d := r.newDelivery(call{}, httptest.NewRecorder(), req)
+		content, p := d.intake.read()
+		d.end()
+		if len(content) > limit {
+			t.Errorf("%d bytes are taken", len(content))
+		}
+		if p != nil && (p.Status < 400 || p.Status >= 500) {
+			t.Errorf("answered %+v", p)
+		}
+		if r.memory.free != 2*limit || len(r.memory.shares) != 0 {
+			t.Errorf("%d bytes are not given back", 2*limit-r.memory.free)
+		}
+	})
+}
+
+// Whatever an operator states as a pointer, and whatever is looked up with it, what
+// is found stands in the body.
+func FuzzPointers(f *testing.F) {
+	f.Add("/data/0/id", []byte(`{"data":[{"id":1}]}`))
+	f.Add("/a~1b/~0/-1/99999999999999999999", []byte(`{"a/b":{"~":[]}}`))
+	f.Fuzz(func(t *testing.T, text string, body []byte) {
+		pointers, err := parsePointers([]string{text})
+		if err != nil || checkJSON(body) != nil {
+			return
+		}
+		if found := lookup(body, pointers[0]); found != nil && (checkJSON(found) != nil || !bytes.Contains(body, found)) {
+			t.Errorf("%q finds %q in %q", text, found, body)
+		}
+	})
+}
+
+// A body that an operator puts in the place of another passes the checks of a
+// delivery: what comes of it is JSON, and for the document that it is to replace.
+func FuzzEditedBody(f *testing.F) {
+	f.Add([]byte(`{"data":{"id":2,"title":"x"}}`))
+	f.Add([]byte("\xef\xbb\xbf{}"))
+	f.Add([]byte(`[null]`))
+	s := splitterForTest(f)
+	r := &Receiver{splitters: map[report.Kind]*splitter{report.Cities: s}}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		key := report.Key{Kind: report.Cities, ID: "1"}
+		change, err := r.Replacement(key, body)
+		if err == nil && (change.Key != key || checkJSON(change.Body) != nil) {
+			t.Errorf("%q becomes %+v", body, change)
+		}
+	})
+}
