@@ -212,6 +212,7 @@ func TestAllRefusals(t *testing.T) {
 			t.Errorf("drop%s: %+v, %d kept", query, ended, left)
 		}
 	}
+	fill()
 	one := d.refused(10, "")[0]
 	path := fmt.Sprintf("/api/refused/drop?number=%d", one.Number)
 	d.call(200, "POST", path, "", nil)
