@@ -41,7 +41,8 @@ func (l *rates) take(who string, now time.Time) time.Duration {
 	return time.Duration(missing / l.perSecond * float64(time.Second))
 }
 
-// forget makes room: who has not sent for long enough is like one who never did.
+// forget makes room: who has not sent for long enough is like one who never did. A
+// tenth is made at once, so that not every new sender has all of them looked at.
 func (l *rates) forget(now time.Time) {
 	if len(l.senders) < maxSenders {
 		return
@@ -52,7 +53,7 @@ func (l *rates) forget(now time.Time) {
 		}
 	}
 	for who := range l.senders {
-		if len(l.senders) < maxSenders {
+		if len(l.senders) <= maxSenders*9/10 {
 			return
 		}
 		delete(l.senders, who) // whoever it is may send a little more
