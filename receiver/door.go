@@ -14,10 +14,10 @@ import (
 // greeted lets those on whose requests the door lets in before their bodies are
 // read, whatever the path. What it turns away is counted and logged, and not kept:
 // strangers must not fill the journal.
-func (r *Receiver) greeted(prefix string, next http.Handler) http.Handler {
+func (r *Receiver) greeted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if refusal := r.door.Greet(req); refusal != nil {
-			d := r.newDelivery(call{kind: kindInPath(prefix, req.URL.Path), method: req.Method}, w, req)
+			d := r.newDelivery(call{kind: r.kindIn(req.URL.Path), method: req.Method}, w, req)
 			defer d.end()
 			r.turnAway(d, refusal)
 			return

@@ -28,7 +28,7 @@ func description(t *testing.T) openapitest.Document {
 func TestDescriptionHasEveryCall(t *testing.T) {
 	d := description(t)
 	kinds := d.Components.Parameters["Kind"].Schema.Enum
-	want, got := openapitest.Routes(new(Receiver).routes("")), d.Operations(map[string][]string{"kind": kinds})
+	want, got := openapitest.Routes(new(Receiver).routes()), d.Operations(map[string][]string{"kind": kinds})
 	if !slices.Equal(got, want) || len(want) != 3*len(report.Kinds()) {
 		t.Errorf("openapi.yaml describes\n%q, there are\n%q", got, want)
 	}

@@ -80,7 +80,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 			return nil, err
 		}
 	}
-	r.handler = withCanonicalPath(r.greeted(prefix, r.routes(prefix)))
+	r.handler = withCanonicalPath(r.greeted(r.routes()))
 	return r, nil
 }
 
@@ -121,21 +121,21 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.handler.ServeHTTP(w, req)
 }
 
-func (r *Receiver) routes(prefix string) *httprouter.Router {
+func (r *Receiver) routes() *httprouter.Router {
 	router := httprouter.New()
 	// A sender takes any 3xx for a failure.
 	router.RedirectTrailingSlash = false
 	router.RedirectFixedPath = false
 	router.HandleOPTIONS = false
-	router.NotFound = r.refuseRoute(prefix, http.StatusNotFound)
-	router.MethodNotAllowed = r.refuseRoute(prefix, http.StatusMethodNotAllowed)
+	router.NotFound = r.refuseRoute(http.StatusNotFound)
+	router.MethodNotAllowed = r.refuseRoute(http.StatusMethodNotAllowed)
 	router.PanicHandler = func(w http.ResponseWriter, req *http.Request, cause any) {
 		r.log.ErrorContext(req.Context(), "delivery failed", "method", req.Method, "cause", fmt.Sprint(cause))
 		r.answered(req.Context(), Answered{Method: req.Method, Status: http.StatusInternalServerError, Reason: reasonInternal})
 		writeProblem(w, newProblem(http.StatusInternalServerError, reasonInternal, "The delivery was not accepted, because of a fault in riskdex."))
 	}
 	for _, kind := range report.Kinds() {
-		collection := prefix + "/" + string(kind)
+		collection := r.prefix + "/" + string(kind)
 		router.POST(collection, r.handle(kind))
 		router.PUT(collection+"/:id", r.handle(kind))
 		router.DELETE(collection+"/:id", r.handle(kind))
@@ -161,12 +161,12 @@ func (r *Receiver) handle(kind report.Kind) httprouter.Handle {
 // refuseRoute answers what is none of the nine calls. A delivery that came to a
 // wrong address is kept like any other that is refused: it may be a correction
 // that somebody misses.
-func (r *Receiver) refuseRoute(prefix string, status int) http.Handler {
+func (r *Receiver) refuseRoute(status int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		d := r.newDelivery(call{kind: kindInPath(prefix, req.URL.Path), method: req.Method}, w, req)
+		d := r.newDelivery(call{kind: r.kindIn(req.URL.Path), method: req.Method}, w, req)
 		defer d.end()
 		reason, detail := reasonPath, fmt.Sprintf(
-			"There is nothing at this path. Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports.", prefix)
+			"There is nothing at this path. Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports.", r.prefix)
 		if status == http.StatusMethodNotAllowed {
 			reason, detail = reasonMethod, fmt.Sprintf(
 				"The method %q does not belong to this path, which takes %s.", req.Method, w.Header().Get("Allow"))
@@ -193,8 +193,9 @@ func mayCarryDelivery(method string) bool {
 	return false
 }
 
-func kindInPath(prefix, path string) report.Kind {
-	collection, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, prefix), "/"), "/")
+// kindIn returns the kind that a path names, if it does.
+func (r *Receiver) kindIn(path string) report.Kind {
+	collection, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, r.prefix), "/"), "/")
 	kind, err := report.ParseKind(collection)
 	if err != nil {
 		return ""
