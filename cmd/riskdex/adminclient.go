@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"riskdex/admin"
+	"riskdex/receiver/auth"
 )
 
 // adminSettings are shared by the commands that talk to a running riskdex.
@@ -50,10 +51,8 @@ func (s adminSettings) token() (string, error) {
 	if err != nil || text == nil {
 		return os.Getenv("RISKDEX_ADMIN_TOKEN"), err
 	}
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			return line, nil
-		}
+	for _, line := range auth.Lines(text) {
+		return line, nil
 	}
 	return "", fmt.Errorf("--admin-token-file: there is no token in %s", s.AdminTokenFile)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"strings"
 	"time"
@@ -58,18 +59,27 @@ func (s *secrets[T]) ready() error {
 	return err
 }
 
-// perLine reads one secret a line with one. Blank lines, lines that begin with #,
-// and spaces around a secret do not count. Errors name the line and never quote
-// it.
-func perLine(one func(line string) ([]byte, error)) func([]byte) ([][]byte, error) {
-	return func(content []byte) (list [][]byte, err error) {
+// Lines returns the secrets in a file, which has one a line, with the numbers of
+// their lines, from 1. Blank lines, lines that begin with #, and spaces around a
+// secret do not count.
+func Lines(content []byte) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
 		number := 0
 		for line := range strings.Lines(string(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")))) {
 			number++
 			line = strings.TrimSpace(line)
-			if line == "" || strings.HasPrefix(line, "#") {
-				continue
+			if line != "" && !strings.HasPrefix(line, "#") && !yield(number, line) {
+				return
 			}
+		}
+	}
+}
+
+// perLine reads each of the Lines with one. Errors name the line and never quote
+// it.
+func perLine(one func(line string) ([]byte, error)) func([]byte) ([][]byte, error) {
+	return func(content []byte) (list [][]byte, err error) {
+		for number, line := range Lines(content) {
 			secret, err := one(line)
 			if err != nil {
 				return nil, fmt.Errorf("line %d: %w", number, err)
