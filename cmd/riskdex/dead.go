@@ -32,28 +32,16 @@ func (c *deadListCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	lines, total := json.NewEncoder(io.out), 0
-	table := newTable("KIND", "ID", "SINCE", "SIZE", "TYPE", "REASON")
+	list := newListing(io.out, c.JSON, "KIND", "ID", "SINCE", "SIZE", "TYPE", "REASON")
 	for _, kind := range kindsOr(c.Kind) {
 		err := each(ctx, client, "/api/dead", "after", query("kind", string(kind), "type", c.Type), func(l admin.DeadLetter) error {
-			total++
-			if c.JSON {
-				return lines.Encode(l)
-			}
-			table.add(string(l.Kind), name(string(l.ID)), ago(l.DeadAt), bytesText(l.Bytes), l.ErrorType, l.Reason)
-			return nil
+			return list.add(l, string(l.Kind), name(string(l.ID)), ago(l.DeadAt), bytesText(l.Bytes), l.ErrorType, l.Reason)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if c.JSON {
-		return nil
-	}
-	if total > 0 {
-		table.print(io.out)
-	}
-	fmt.Fprintln(io.out, count(total, "dead letter", "dead letters"))
+	list.end("dead letter", "dead letters")
 	return nil
 }
 

@@ -30,27 +30,18 @@ func (c *refusedListCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	lines, total := json.NewEncoder(io.out), 0
-	table := newTable("NUMBER", "WHEN", "CALL", "RECORD", "ID", "SIZE", "REASON", "DETAIL")
+	list := newListing(io.out, c.JSON, "NUMBER", "WHEN", "CALL", "RECORD", "ID", "SIZE", "REASON", "DETAIL")
 	err = each(ctx, client, "/api/refused", "before", query("kind", c.Kind, "reason", c.Reason), func(r admin.Refusal) error {
-		total++
-		if c.JSON {
-			return lines.Encode(r)
-		}
 		id := ""
 		if r.ID != "" {
 			id = name(r.ID)
 		}
-		table.add(fmt.Sprint(r.Number), ago(r.At), r.Method+" "+r.Path, record(r.Position), id, sizeOf(r), r.Reason, r.Detail)
-		return nil
+		return list.add(r, fmt.Sprint(r.Number), ago(r.At), r.Method+" "+r.Path, record(r.Position), id, sizeOf(r), r.Reason, r.Detail)
 	})
-	if err != nil || c.JSON {
+	if err != nil {
 		return err
 	}
-	if total > 0 {
-		table.print(io.out)
-	}
-	fmt.Fprintln(io.out, count(total, "refusal kept", "refusals kept"))
+	list.end("refusal kept", "refusals kept")
 	return nil
 }
 

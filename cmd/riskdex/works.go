@@ -39,8 +39,8 @@ type works struct {
 // takes. Whoever gives it closes the journal, also when newWorks fails after it.
 type openJournal func(observe func(seconds float64)) (journal.Journal, error)
 
-// newWorks makes the parts from the settings; tracer is nil when nothing is traced. Every metric that riskdex has is
-// registered by the time it returns.
+// newWorks makes the parts from the settings; tracer is nil when nothing is traced.
+// Every metric that riskdex has is registered by the time it returns.
 func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger) (*works, error) {
 	w := &works{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
 	var err error
