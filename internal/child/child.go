@@ -64,6 +64,10 @@ func Start(cmd *exec.Cmd) (*Child, error) {
 	return c, nil
 }
 
+// PID is the number of the child's process, which is its command's: the shell that
+// starts it turns into it.
+func (c *Child) PID() int { return c.pid }
+
 // Done is closed when the child has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 

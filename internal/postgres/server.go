@@ -1,0 +1,209 @@
+// Package postgres starts PostgreSQL servers for tests and benchmarks: real ones, of the
+// newest version that is installed, each in a folder of its own, that end with the
+// process that started them.
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/internal/child"
+	"riskdex/internal/freeport"
+)
+
+// ErrMissing says how to get what is missing.
+var ErrMissing = errors.New("no PostgreSQL is installed; install it, on Debian with: apt-get install postgresql")
+
+const (
+	startPatience = time.Minute
+	stopPatience  = 20 * time.Second
+	pollPause     = 20 * time.Millisecond
+)
+
+// Server is a PostgreSQL server with trust for everybody on this machine and a
+// superuser called riskdex. Its methods may be called one at a time.
+type Server struct {
+	bin, home string
+	port      int
+	user      *owner
+	process   *child.Child
+}
+
+// New makes a folder with an empty database in it, which Remove removes.
+func New(ctx context.Context) (*Server, error) {
+	s, err := place()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.tool(ctx, "initdb", "-D", s.data(), "-U", "riskdex", "--auth=trust", "--encoding=UTF8", "--no-sync"); err != nil {
+		return nil, errors.Join(err, s.Remove())
+	}
+	return s, nil
+}
+
+// Standby makes a server that follows s, which runs, by streaming replication.
+func (s *Server) Standby(ctx context.Context) (*Server, error) {
+	standby, err := place()
+	if err != nil {
+		return nil, err
+	}
+	primary := fmt.Sprintf("host=127.0.0.1 port=%d user=riskdex application_name=standby", s.port)
+	if err := standby.tool(ctx, "pg_basebackup", "-D", standby.data(), "-d", primary, "-R", "--checkpoint=fast", "--no-sync"); err != nil {
+		return nil, errors.Join(err, standby.Remove())
+	}
+	return standby, nil
+}
+
+// place makes the folder of a server.
+func place() (*Server, error) {
+	bin, err := programs()
+	if err != nil {
+		return nil, err
+	}
+	home, err := os.MkdirTemp("", "riskdex-postgres-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for PostgreSQL: %w", err)
+	}
+	s := &Server{bin: bin, home: home}
+	if s.user, err = ownerOf(home); err == nil {
+		s.port, err = freeport.Find()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Remove())
+	}
+	return s, nil
+}
+
+// programs returns the folder of the programs of the newest version.
+func programs() (string, error) {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // Debian has them off the path
+	slices.SortFunc(found, func(a, b string) int { return versionOf(b) - versionOf(a) })
+	if len(found) == 0 {
+		initdb, err := exec.LookPath("initdb")
+		if err != nil {
+			return "", ErrMissing
+		}
+		found = append(found, initdb)
+	}
+	return filepath.Dir(found[0]), nil
+}
+
+func versionOf(initdb string) int {
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb))))
+	return n
+}
+
+func (s *Server) data() string { return filepath.Join(s.home, "data") }
+func (s *Server) log() string  { return filepath.Join(s.home, "log") }
+
+// Port is where the server listens, also after it was started again.
+func (s *Server) Port() int { return s.port }
+
+// URL names the database of the server.
+func (s *Server) URL() string {
+	return fmt.Sprintf("postgres://riskdex@127.0.0.1:%d/postgres", s.port)
+}
+
+// Start starts the server, with settings such as synchronous_commit=on, and returns
+// when it answers.
+func (s *Server) Start(ctx context.Context, settings ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	for {
+		err := s.start(ctx, settings)
+		if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "is still in use") {
+			return err
+		}
+		time.Sleep(pollPause) // the processes of a server that was killed end by and by
+	}
+}
+
+func (s *Server) start(ctx context.Context, settings []string) error {
+	log, err := os.OpenFile(s.log(), os.O_CREATE|os.O_TRUNC|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	defer log.Close()
+	args := []string{"-D", s.data(), "-p", strconv.Itoa(s.port)}
+	for _, setting := range append([]string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"}, settings...) {
+		args = append(args, "-c", setting)
+	}
+	cmd := exec.Command(filepath.Join(s.bin, "postgres"), args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = s.home, log, log, s.user.attributes()
+	if s.process, err = child.Start(cmd); err != nil {
+		return fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	for {
+		conn, err := pgx.Connect(ctx, s.URL())
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-s.process.Done():
+			return fmt.Errorf("start PostgreSQL: it ended: %w; its log:\n%s", s.process.Err(), s.tail())
+		case <-ctx.Done():
+			s.process.Kill()
+			return fmt.Errorf("start PostgreSQL: it does not answer: %w; its log:\n%s", err, s.tail())
+		case <-time.After(pollPause):
+		}
+	}
+}
+
+// Stop ends the server as an operator would who does not wait for its clients.
+func (s *Server) Stop() error {
+	if s.process == nil {
+		return nil
+	}
+	_ = s.process.Signal(fastShutdown)
+	if err := s.process.Stop(stopPatience); err != nil {
+		return fmt.Errorf("stop PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+// Kill ends the server as a crash would.
+func (s *Server) Kill() { s.process.Kill() }
+
+// Promote makes a standby the primary, and returns when it takes writes.
+func (s *Server) Promote(ctx context.Context) error {
+	return s.tool(ctx, "pg_ctl", "promote", "-w", "-D", s.data())
+}
+
+// Remove removes the folder. The server must have ended.
+func (s *Server) Remove() error {
+	if err := os.RemoveAll(s.home); err != nil {
+		return fmt.Errorf("remove PostgreSQL's folder: %w", err)
+	}
+	return nil
+}
+
+// tool runs one of PostgreSQL's programs.
+func (s *Server) tool(ctx context.Context, name string, args ...string) error {
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = s.home, &said, &said, s.user.attributes()
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w; it says: %s", name, err, strings.TrimSpace(said.String()))
+	}
+	return nil
+}
+
+func (s *Server) tail() string {
+	text, err := os.ReadFile(s.log())
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-10):], "\n")
+}
