@@ -73,7 +73,7 @@ func (p Parts) routes() *httprouter.Router {
 		a.register(router, (&refusals{p.Refusals, p.Door}).calls())
 	}
 	if p.Rebuilder != nil {
-		a.register(router, (&rebuilds{p.Rebuilder}).calls())
+		a.register(router, (&rebuilds{p.Rebuilder, p.Status.Journal, p.Status.Process}).calls())
 	}
 	if p.Verifier != nil {
 		router.Handler(http.MethodPost, "/api/verify", &verifications{p.Verifier, p.Log})

@@ -34,7 +34,7 @@ func (s *statuses) now(ctx context.Context) Status {
 	defer cancel()
 	at := s.Status.Now()
 	st := Status{
-		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
+		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
 		Kinds: []KindStatus{}, Waiting: []Waiting{}, Rebuilds: []Rebuild{}, Deliveries: []Delivery{}, Dead: []DeadLetter{}, Refused: []Refusal{},
 	}
 	if err := s.Health.CanAccept(); err != nil {
@@ -66,12 +66,13 @@ func (s *statuses) sums(ctx context.Context, st *Status) error {
 	}
 	st.Journal = &JournalStatus{Bytes: stats.Bytes, Used: stats.Used, Limit: stats.Limit, Free: stats.Free}
 	st.RefusedTotal = stats.Refused
+	st.Processes = append(st.Processes, stats.Processes...)
 	documents := s.documents(ctx, st.ElasticsearchUp)
 	for _, kind := range report.Kinds() {
 		k := stats.Kinds[kind]
 		st.DeadTotal += k.DeadLetters
 		one := KindStatus{
-			Kind: kind, Documents: documents[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters,
+			Kind: kind, Documents: documents[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Holder: k.Holder,
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 		}
 		if s.Status.History != nil {

@@ -18,14 +18,15 @@ type Journal interface {
 
 // journalCollector shows the journal's own sums. They are durable with the
 // changes that they count, so they are as true after a restart as before, and a
-// scrape never sees a change in two places or in none.
+// scrape never sees a change in two places or in none. They are the same from every
+// process that shares the journal.
 type journalCollector struct {
 	journal Journal
 	now     func() time.Time
 	log     *slog.Logger
 
 	accepted, settled, pending, resending, deadLetters, lag, refused *prometheus.Desc
-	bytes, used, limit, free                                         *prometheus.Desc
+	bytes, used, limit, free, processes                              *prometheus.Desc
 }
 
 // NewJournalCollector returns a collector of the metrics that the journal
@@ -46,13 +47,14 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 		used:        describe("journal_used_bytes", "What counts for the journal's limit: its size without what is free inside the file; what is still in its log counts twice."),
 		limit:       describe("journal_limit_bytes", "The most that riskdex_journal_used_bytes may be (--journal-max-bytes); 0 when there is no limit."),
 		free:        describe("journal_free_bytes", "What the disk of the journal has left; -1 when it cannot be told."),
+		processes:   describe("processes", "Processes that work on the journal."),
 		refused:     describe("refusals_kept", "Refused deliveries and records that are kept for inspection."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.lag, c.bytes, c.used, c.limit, c.free, c.refused} {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes} {
 		out <- d
 	}
 }
@@ -92,7 +94,10 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(c.limit, float64(stats.Limit))
 	gauge(c.free, float64(stats.Free))
 	gauge(c.refused, float64(stats.Refused))
+	gauge(c.processes, float64(len(stats.Processes)))
 }
 
-// statsTimeout bounds how long a scrape waits for the journal.
-const statsTimeout = 10 * time.Second
+// statsTimeout bounds how long a scrape waits for the journal. Prometheus waits ten
+// seconds for the scrape: a database that does not answer must leave time for what the
+// process tells by itself.
+const statsTimeout = 5 * time.Second

@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -14,8 +16,8 @@ type Rebuilder interface {
 	Rebuild(kind report.Kind) error
 	// StopRebuild gives one up that is under way; the old index stays.
 	StopRebuild(kind report.Kind) error
-	// Rebuilds returns the latest rebuild of every kind that had one since the
-	// start.
+	// Rebuilds returns the latest rebuild of every kind that this process has done
+	// since its start.
 	Rebuilds() []Rebuild
 }
 
@@ -40,6 +42,8 @@ type Rebuild struct {
 // rebuilds answers the calls on rebuilds.
 type rebuilds struct {
 	indexer Rebuilder
+	journal Journal // nil where it is not known who has a kind alone
+	process string  // this one
 }
 
 func (b *rebuilds) calls() []call {
@@ -60,8 +64,28 @@ func (b *rebuilds) with(r *request, do func(report.Kind) error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := b.elsewhere(r.Context(), kind); err != nil {
+		return nil, err
+	}
 	if err := do(kind); err != nil {
 		return nil, err
 	}
 	return b.list(r)
+}
+
+// elsewhere says which other process has a kind alone, if one has. That it may not be
+// had twice is not decided here, but in the journal.
+func (b *rebuilds) elsewhere(ctx context.Context, kind report.Kind) error {
+	if b.journal == nil {
+		return nil
+	}
+	stats, err := b.journal.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if holder := stats.Kinds[kind].Holder; holder != "" && holder != b.process {
+		return &Problem{Status: http.StatusConflict, Detail: fmt.Sprintf(
+			"Another process has %s alone: %q rebuilds it, or fills an index that was lost. Ask that one, or wait until it is done.", kind, holder)}
+	}
+	return nil
 }

@@ -8,9 +8,17 @@ import (
 
 // Status is how a riskdex is at one moment: what the status page shows, what
 // GET /api/status answers and what the command prints.
+//
+// What comes from the journal is the same from every process that shares it. Of the
+// process that is asked alone are StartedAt, Accepting, ElasticsearchUp, Waiting,
+// Rebuilds and Deliveries, with the troubles that follow from them; the History of
+// kinds goes back to its start.
 type Status struct {
 	At        time.Time `json:"at"`
 	StartedAt time.Time `json:"started_at"`
+
+	Process   string   `json:"process"`   // that is asked: its host, and its number there
+	Processes []string `json:"processes"` // that work on the journal, this one among them
 
 	Well     bool      `json:"well"`     // there are no troubles
 	Troubles []Trouble `json:"troubles"` // worst first
@@ -42,8 +50,12 @@ type KindStatus struct {
 	Resending   int         `json:"resending"`
 	DeadLetters int         `json:"dead_letters"`
 	LagSeconds  float64     `json:"lag_seconds"`
-	History     []Sample    `json:"history"` // of the last hour, oldest first
+	Holder      string      `json:"holder,omitempty"` // the process that has this kind alone, such as for a rebuild
+	History     []Sample    `json:"history"`          // of the last hour, oldest first
 }
+
+// Shared tells whether several processes work on the journal.
+func (st Status) Shared() bool { return len(st.Processes) > 1 }
 
 // JournalStatus is how much room the journal has, in bytes.
 type JournalStatus struct {
@@ -74,4 +86,5 @@ type StatusParts struct {
 	History    *History
 	Now        func() time.Time
 	Started    time.Time
+	Process    string // the name of this one, as the journal has it
 }

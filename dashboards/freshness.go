@@ -12,12 +12,12 @@ func freshness() row {
 		{
 			id: 202, title: "Pending by kind", shape: lines, unit: "short", width: 12,
 			description: "Changes that are accepted and not settled yet. A backlog that shrinks is being worked off; one that grows while Elasticsearch is up is more than it takes.",
-			queries:     []query{{`max by (kind) (riskdex_changes_pending{@kind})`, "{{kind}}"}},
+			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_changes_pending{@kind}))`, "{{kind}}"}},
 			limits:      []limit{{10_000, notice}},
 		},
 		{
 			id: 203, title: "Probe: accepted to found", shape: lines, unit: "s", width: 8,
-			description: "How long a probe document took from acceptance until a search found it. It goes the whole way that a delivery goes, so it includes the refresh of the index. That alone is up to a second, where it is as Elasticsearch has it by default.",
+			description: "How long a probe document took from acceptance until a search found it. It goes the whole way that a delivery goes, so it includes the refresh of the index, which riskdex asks for. Without that (--refresh-share 0) the refresh alone is up to a second, where it is as Elasticsearch has it by default.",
 			queries: []query{
 				{quantile("0.5", "riskdex_searchable_seconds", "@", ""), "half within"},
 				{quantile("0.95", "riskdex_searchable_seconds", "@", ""), "95 % within"},

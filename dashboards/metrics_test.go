@@ -55,7 +55,7 @@ func metrics(t *testing.T) map[string][]string {
 func documentedMetrics(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
-	row := regexp.MustCompile("(?m)^\\| `(riskdex_[a-z_]+)` \\| [a-z]+ \\| ([a-z, ]*) ?\\|")
+	row := regexp.MustCompile("(?m)^\\| `(riskdex_[a-z_]+)` \\| [a-z]+ \\| [a-z]+ \\| ([a-z, ]*) ?\\|")
 	for _, m := range row.FindAllStringSubmatch(string(read(t, "../docs/metrics.md")), -1) {
 		var labels []string
 		for label := range strings.SplitSeq(m[2], ",") {

@@ -36,7 +36,7 @@ func overview() row {
 		{
 			id: 106, title: "Pending", shape: number, unit: "short", width: 4,
 			description: "Changes that are accepted and not settled yet. A few are normal; what counts is how long they wait.",
-			queries:     []query{{`sum(max by (kind) (riskdex_changes_pending{@kind}))`, "pending"}},
+			queries:     []query{{`sum(max by (job, kind) (riskdex_changes_pending{@kind}))`, "pending"}},
 			limits:      []limit{{10_000, notice}},
 		},
 		{
@@ -48,7 +48,7 @@ func overview() row {
 		{
 			id: 108, title: "Dead letters", shape: number, unit: "short", width: 4,
 			description: "Documents whose newest version Elasticsearch refuses. Search shows an older version of them, or nothing.",
-			queries:     []query{{`sum(max by (kind) (riskdex_dead_letters{@kind}))`, "dead"}},
+			queries:     []query{{`sum(max by (job, kind) (riskdex_dead_letters{@kind}))`, "dead"}},
 			limits:      []limit{{1, warning}},
 		},
 		{

@@ -65,7 +65,17 @@ func process() row {
 			limits:      []limit{{5, warning}},
 		},
 		{
-			id: 810, title: "What runs", shape: lines, unit: "short", width: 24,
+			id: 811, title: "Processes on the journal", shape: lines, unit: "short", width: 8,
+			description: "How many processes work on the journal, and how many of those that Prometheus watches can read it. The two are the same, but for the seconds after a start or an end.",
+			queries: []query{
+				{`max by (job) (riskdex_processes{@})`, "{{job}} at work"},
+				{`count by (job) (riskdex_processes{@})`, "{{job}} watched"},
+			},
+			limits: []limit{{0, good}},
+			alerts: []string{"RiskdexProcessesDiffer"},
+		},
+		{
+			id: 810, title: "What runs", shape: lines, unit: "short", width: 16,
 			description: "The version of each instance, and the commit that it was built from: lay a change of behaviour beside it.",
 			queries:     []query{{`max by (instance, version, revision, goversion) (riskdex_build_info{@})`, "{{instance}} {{version}} {{revision}} {{goversion}}"}},
 			limits:      []limit{{0, good}},

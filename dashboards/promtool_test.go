@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,14 +48,18 @@ func ruleTests(t *testing.T) []string {
 	return paths
 }
 
-// Every alert is seen firing in some test, and is quiet again later in it.
+// Every alert is seen firing in some test, and is quiet again later in it; and once
+// with two instances.
 func TestEveryAlertIsTested(t *testing.T) {
 	firing := regexp.MustCompile(`ALERTS\{alertname="(\w+)"(,alertstate="firing")?\}`)
-	type state struct{ fired, cleared bool }
+	instance := regexp.MustCompile(`instance="[^"]+"`)
+	alone := []string{"RiskdexAbsent", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull"} // are of no two instances
+	type state struct{ fired, cleared, shared bool }
 	seen := map[string]state{}
 	for _, path := range ruleTests(t) {
 		var f struct {
 			Tests []struct {
+				InputSeries    []struct{ Series string } `yaml:"input_series"`
 				PromqlExprTest []struct {
 					Expr       string
 					ExpSamples []any `yaml:"exp_samples"`
@@ -65,7 +70,10 @@ func TestEveryAlertIsTested(t *testing.T) {
 			t.Fatalf("%s: %v", path, err)
 		}
 		for _, test := range f.Tests {
-			here := map[string]state{}
+			here, instances := map[string]state{}, map[string]bool{}
+			for _, s := range test.InputSeries {
+				instances[instance.FindString(s.Series)] = true
+			}
 			for _, look := range test.PromqlExprTest {
 				m := firing.FindStringSubmatch(look.Expr)
 				if m == nil {
@@ -76,18 +84,21 @@ func TestEveryAlertIsTested(t *testing.T) {
 				case len(look.ExpSamples) == 0:
 					s.cleared = s.cleared || s.fired
 				case m[2] != "": // and not only about to fire
-					s.fired = true
+					s.fired, s.shared = true, len(instances) > 1
 				}
 				here[m[1]] = s
 			}
 			for name, s := range here {
-				seen[name] = state{seen[name].fired || s.fired, seen[name].cleared || s.cleared}
+				seen[name] = state{seen[name].fired || s.fired, seen[name].cleared || s.cleared, seen[name].shared || s.shared}
 			}
 		}
 	}
 	for name := range alerts(t) {
 		if s := seen[name]; !s.fired || !s.cleared {
 			t.Errorf("%s: a test has seen it fire: %t, and clear after that: %t", name, s.fired, s.cleared)
+		}
+		if !seen[name].shared && !slices.Contains(alone, name) {
+			t.Errorf("%s: no test has seen it fire where two instances share a journal", name)
 		}
 	}
 }

@@ -11,14 +11,14 @@ func rebuilding() row {
 		{
 			id: 502, title: "Documents still to be sent", shape: lines, unit: "short", width: 12,
 			description: "Documents still to be sent to an index that was made anew, or that a repair sends once more. It falls to 0; a line that stays flat during a rebuild is stuck.",
-			queries:     []query{{`max by (kind) (riskdex_documents_resending{@kind})`, "{{kind}}"}},
+			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_documents_resending{@kind}))`, "{{kind}}"}},
 			limits:      []limit{{1, notice}},
 			alerts:      []string{"RiskdexRebuildStuck"},
 		},
 		{
 			id: 503, title: "Time left", shape: lines, unit: "s", width: 12,
 			description: "What is still to be sent at the speed of the last minutes. Nothing while nothing moves.",
-			queries:     []query{{`max by (kind) (riskdex_documents_resending{@kind}) / (max by (kind) (-deriv(riskdex_documents_resending{@kind}[$__rate_interval])) > 0)`, "{{kind}}"}},
+			queries:     []query{{`max by (kind) (max by (job, kind) (riskdex_documents_resending{@kind}) / (max by (job, kind) (-deriv(riskdex_documents_resending{@kind}[$__rate_interval])) > 0))`, "{{kind}}"}},
 			limits:      []limit{{3600, notice}},
 		},
 		{

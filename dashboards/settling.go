@@ -37,7 +37,7 @@ func settling() row {
 		{
 			id: 406, title: "Dead letters by kind", shape: lines, unit: "short", width: 8,
 			description: "Documents whose newest version Elasticsearch refuses. Search shows an older version of them, or nothing, until one is delivered that it takes, or someone retries or drops them.",
-			queries:     []query{{`max by (kind) (riskdex_dead_letters{@kind})`, "{{kind}}"}},
+			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_dead_letters{@kind}))`, "{{kind}}"}},
 			limits:      []limit{{1, warning}},
 			alerts:      []string{"RiskdexDeadLettersGrowing", "RiskdexDeadLettersWaiting"},
 		},
@@ -50,7 +50,7 @@ func settling() row {
 		{
 			id: 408, title: "Unaccounted changes", shape: lines, unit: "short", width: 8, signed: true,
 			description: "Accepted less indexed, deleted, superseded, dead and pending. Always 0: anything else means that a change was lost from the books, or counted twice.",
-			queries:     []query{{`job_instance_kind:riskdex_changes_unaccounted:diff{@every}`, "{{instance}} {{kind}}"}},
+			queries:     []query{{`max by (job, kind) (job_instance_kind:riskdex_changes_unaccounted:diff{@every}) != 0 or min by (job, kind) (job_instance_kind:riskdex_changes_unaccounted:diff{@every})`, "{{job}} {{kind}}"}},
 			limits:      []limit{{1, bad}},
 			alerts:      []string{"RiskdexUnaccounted"},
 		},

@@ -47,7 +47,7 @@ func (x *Indexer) deliverBoth(ctx context.Context, t turn, batch []prepared, out
 			out.filling.broken = describe(t.target.index, batch[i].change, filled[i])
 		}
 	}
-	out.wrote = index
+	out.wrote, out.shown = index, anyTaken(shown)
 	if index == t.target.index {
 		out.wrote = "" // a swap whose answer was lost
 	}

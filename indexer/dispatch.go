@@ -32,6 +32,8 @@ type dispatcher struct {
 	// time, and a worker beside the others for it: it measures how content fares,
 	// and must neither hold that up nor be held up otherwise.
 	probe *lane
+
+	refresher *refresher
 }
 
 // Run indexes until ctx is done and its last turns are over. Turns that are
@@ -56,9 +58,11 @@ func (x *Indexer) Run(ctx context.Context) error {
 	for range hands {
 		workers.Go(func() { d.work(working) })
 	}
+	d.refresher = newRefresher(working, len(d.all))
 	close(x.orders.begun)
 	d.dispatch(ctx)
 	close(x.orders.stopped)
+	d.refresher.end()
 	close(d.turns)
 	d.drain(stop)
 	workers.Wait()
@@ -95,6 +99,7 @@ const reasonStarting = "starting"
 func (d *dispatcher) dispatch(ctx context.Context) {
 	for {
 		d.giveTurns()
+		d.refreshDue(time.Now())
 		timer := d.timer(time.Now())
 		select {
 		case <-ctx.Done():
@@ -106,6 +111,8 @@ func (d *dispatcher) dispatch(ctx context.Context) {
 			}
 		case e := <-d.events:
 			d.note(e)
+		case r := <-d.refresher.ended:
+			d.noteRefresh(r)
 		case o := <-d.orders.given:
 			o.reply <- d.obey(o)
 		case <-timer.C:
@@ -177,6 +184,8 @@ func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 		d.log.InfoContext(ctx, "index ready", "index", index)
 	case l.trouble == nil:
 		d.log.InfoContext(ctx, "index healed: going on", "index", index, "was", was.reason)
+	case l.trouble.reason == reasonElsewhere:
+		d.log.InfoContext(ctx, "index left to another process, which has it alone for now", "index", index)
 	case l.trouble.verdict == hold:
 		d.log.ErrorContext(ctx, "index held: everything is kept, and tried again until it heals", "index", index,
 			"reason", l.trouble.reason, "error_type", l.trouble.answer.errorType, "detail", l.trouble.answer.detail)
@@ -186,11 +195,15 @@ func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 	}
 }
 
-// timer fires when the next lane opens. While every worker is busy it can wait
-// for one of them, whatever has become due but the probe.
+// timer fires when the next lane opens, or may be refreshed. While every worker is
+// busy it can wait for one of them, whatever has become due but the probe and what
+// needs no worker.
 func (d *dispatcher) timer(now time.Time) *time.Timer {
 	wait := d.cfg.CheckEvery
 	for _, l := range d.all {
+		if at, ok := l.refreshes(d.cfg); ok {
+			wait = min(wait, at.Sub(now))
+		}
 		if d.busy == d.cfg.Workers && l != d.probe {
 			continue
 		}

@@ -13,6 +13,7 @@
 //	bulk.go      one bulk request and the answer to each of its items
 //	classify.go  what an answer means for a change: the one place that decides
 //	trace.go     the spans of bulks and of settled changes
+//	refresh.go   have searches see what was written (refresh_lane.go: when)
 //	patience.go  how long single documents wait that are not taken
 //	verify.go    does the index have what the journal has?
 //	rebuild.go   what can be asked of a rebuild, and is told of it
@@ -29,6 +30,8 @@
 //   - When a bulk makes no progress at all, its lane closes for a while, backing
 //     off with jitter and without end, and opens with one probe. Other lanes go
 //     on. When a bulk makes some, only the changes that failed wait.
+//   - As soon as nothing more of a kind waits to be written, its index is refreshed,
+//     and then rests. While more waits, it is left to the index's own interval.
 //   - While bulks fail as a whole they are halved. A change that fails even alone
 //     may be the cause: it lets others go first, and goes in bulks of its own.
 //   - After Elasticsearch was away, recent deletes are sent again: a restart has
@@ -62,4 +65,15 @@
 // So a crash at any point leaves nothing that could be taken for something else,
 // and an index behind the alias that somebody else has put there, or restored, is
 // noticed: everything is sent to it.
+//
+// # Several processes
+//
+// Indexers of several processes may share a journal that gives each document to one of
+// them at a time. What concerns a whole index is done by one process alone: it holds
+// the kind in the journal while it rebuilds, and while it orders everything for an
+// index that was lost. The journal has it wait until the others have settled what they
+// were sending, and gives them nothing meanwhile (report.ErrHeld). Their lanes close for
+// that time; then they forget what they knew of the index and look anew (lane.lose). One
+// that was taken for dead finds so before it moves an alias, and the names of new
+// indices are not used twice.
 package indexer

@@ -23,6 +23,11 @@ type Journal interface {
 	Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error)
 	// Settle writes down what became of claimed changes and gives them back.
 	Settle(ctx context.Context, settlements []report.Settlement) error
+	// Hold has no other process claim changes of kind, until Release. It returns
+	// report.ErrHeld where another one has done that; so does Claim, then and once
+	// after. Claim with maxChanges 0 only asks.
+	Hold(ctx context.Context, kind report.Kind) error
+	Release(kind report.Kind)
 	// Resend makes the journal give out every document of kind once more, the
 	// deleted ones too.
 	Resend(ctx context.Context, kind report.Kind) (int, error)
@@ -54,6 +59,8 @@ type Indices interface {
 	// index behind it. Where that is new, or what it holds unknown, it calls resend
 	// first, after it has deleted what a rebuild has left unfinished.
 	Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error)
+	// Forget is called after another process has looked after the indices of kind.
+	Forget(kind report.Kind)
 	// MappingChanged tells whether a new index would be made in another way than
 	// the one behind the alias was.
 	MappingChanged(ctx context.Context, kind report.Kind) (bool, error)
@@ -71,7 +78,8 @@ type Indices interface {
 	Remove(ctx context.Context, kind report.Kind, index string) error
 }
 
-// Config bounds what the indexer does. Its numbers and times must be more than zero.
+// Config bounds what the indexer does. Its numbers and times must be more than
+// zero, but for RefreshShare.
 type Config struct {
 	Workers     int // goroutines that send bulks
 	BulkChanges int // changes in one bulk at most
@@ -83,8 +91,17 @@ type Config struct {
 	RestartTakes   time.Duration // how long Elasticsearch must be away to have been restarted
 	StopWithin     time.Duration // how long turns under way have to end
 
+	// Pause is how long a document waits that was overtaken on its way, after that
+	// way's end: one that changes all the time is sent no more often than that.
+	Pause time.Duration
+
 	RetireAfter     time.Duration // how long an index is kept after a rebuild took its place, for searches under way
 	RebuildPatience time.Duration // for how long a new index may take nothing while the old one does, before its rebuild is given up
+
+	// RefreshShare is what part of the time refreshes of an index may take at most,
+	// from 0 to 1. With 0 there are none, and a change becomes visible when the
+	// index refreshes by itself.
+	RefreshShare float64
 
 	Tracer trace.Tracer // makes the spans of bulks and settlements; nil when nothing is traced
 
@@ -102,10 +119,11 @@ func (c Config) kinds() []report.Kind {
 // DefaultConfig suits a small Elasticsearch.
 func DefaultConfig() Config {
 	return Config{
-		Workers: 4, BulkChanges: 1000, BulkBytes: 4 << 20,
+		Workers: 4, BulkChanges: 1000, BulkBytes: 1 << 20,
 		FirstBackoff: 200 * time.Millisecond, LongestBackoff: 5 * time.Second,
 		CheckEvery: 15 * time.Second, RestartTakes: 3 * time.Second, StopWithin: 10 * time.Second,
-		RetireAfter: time.Minute, RebuildPatience: time.Minute,
+		Pause:       time.Second,
+		RetireAfter: time.Minute, RebuildPatience: time.Minute, RefreshShare: 0.5,
 	}
 }
 
@@ -113,8 +131,11 @@ func (c Config) validate() error {
 	if min(c.Workers, c.BulkChanges, c.BulkBytes) <= 0 {
 		return fmt.Errorf("workers, changes and bytes in a bulk must be more than 0, not %d, %d and %d", c.Workers, c.BulkChanges, c.BulkBytes)
 	}
-	if min(c.FirstBackoff, c.LongestBackoff, c.CheckEvery, c.RestartTakes, c.StopWithin, c.RetireAfter, c.RebuildPatience) <= 0 {
-		return errors.New("backoff, check, stop and rebuild times must be more than 0")
+	if min(c.FirstBackoff, c.LongestBackoff, c.CheckEvery, c.RestartTakes, c.StopWithin, c.Pause, c.RetireAfter, c.RebuildPatience) <= 0 {
+		return errors.New("backoff, check, stop, pause and rebuild times must be more than 0")
+	}
+	if !(c.RefreshShare >= 0 && c.RefreshShare <= 1) { // also when it is no number
+		return fmt.Errorf("the share of the time that refreshes may take must be from 0 to 1, not %v", c.RefreshShare)
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ type lane struct {
 	index   string // behind the alias when it was last looked at
 	suspect bool   // the alias seems to be on another index by now
 	known   bool   // it is known what earlier runs have left to do
+	checked bool   // and whether the mapping has changed
+	holds   bool   // a rebuild has, or may have, the kind alone in the journal
 
 	pending  bool // there may be something to claim
 	wakeUps  int  // how often pending was set
@@ -34,6 +36,8 @@ type lane struct {
 
 	rebuild  *rebuild // the last one; nil when there was none
 	removals []removal
+
+	visibility visibility
 }
 
 // wake notes that there may be something to claim.
@@ -79,7 +83,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (turn, bool) {
 
 // own makes t a turn of this lane.
 func (l *lane) own(t turn, now time.Time) turn {
-	t.lane, t.rebuild, t.kind, t.known, t.started = l, l.rebuild, l.kind, l.known, now
+	t.lane, t.rebuild, t.kind, t.known, t.checked, t.started = l, l.rebuild, l.kind, l.known, l.checked, now
 	return t
 }
 
@@ -131,6 +135,10 @@ func (l *lane) end(t turn, out outcome, now time.Time, cfg Config) (changed bool
 	}
 	if out.wrote != "" && out.wrote != l.index && !out.looked {
 		l.suspect = true
+	}
+	l.visibility.lacking = l.visibility.lacking || out.shown
+	if out.lost {
+		l.lose(now)
 	}
 	l.noteRebuild(t, out, now, cfg)
 	l.trouble = out.trouble

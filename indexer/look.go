@@ -16,20 +16,35 @@ import (
 func (x *Indexer) look(ctx context.Context, t turn) (out outcome) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
+	held := false
+	var unmarked error // why the journal could not be told
 	index, err := x.indices.Ensure(ctx, t.kind, func(ctx context.Context) error {
+		// A document that another process is sending to the index that is gone would
+		// be settled, and missed.
+		if unmarked = x.journal.Hold(ctx, t.kind); unmarked != nil {
+			return unmarked
+		}
+		held = true
 		n, err := x.journal.Resend(ctx, t.kind)
 		if err != nil {
-			return fmt.Errorf("mark the documents of %s to be sent to the index again: %w", t.kind, err)
+			unmarked = fmt.Errorf("mark the documents of %s to be sent to the index again: %w", t.kind, err)
+			return unmarked
 		}
 		out.resent = true
 		x.log.Info("the index is new, or not as riskdex left it: every document is sent to it", "index", x.indices.Alias(t.kind), "documents", n)
 		return nil
 	})
+	if held {
+		x.journal.Release(t.kind)
+	}
+	if err != nil && unmarked != nil {
+		return x.cannotClaim(ctx, t.kind, err)
+	}
 	if err == nil && !t.back.IsZero() && !out.resent {
 		err = x.remindOfDeletes(ctx, t)
 	}
 	if err == nil && !t.known {
-		out.found, err = x.find(ctx, t.kind)
+		out.found, err = x.find(ctx, t)
 	}
 	if err != nil {
 		out.trouble = x.lookTrouble(t.kind, err)
@@ -65,14 +80,18 @@ type found struct {
 	old        []string
 }
 
-func (x *Indexer) find(ctx context.Context, kind report.Kind) (*found, error) {
+// find compares the mapping at the start only: while processes of two versions run,
+// each would take the index of the other for one of an old mapping.
+func (x *Indexer) find(ctx context.Context, t turn) (*found, error) {
 	var f found
-	unfinished, old, err := x.indices.Leftovers(ctx, kind)
+	unfinished, old, err := x.indices.Leftovers(ctx, t.kind)
 	if err != nil {
 		return nil, err
 	}
 	f.unfinished, f.old = len(unfinished) > 0, old
-	f.changed, err = x.indices.MappingChanged(ctx, kind)
+	if !t.checked {
+		f.changed, err = x.indices.MappingChanged(ctx, t.kind)
+	}
 	return &f, err
 }
 

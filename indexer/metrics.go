@@ -14,6 +14,8 @@ type metrics struct {
 	settleSeconds *prometheus.HistogramVec
 	bulkSeconds   *prometheus.HistogramVec
 	bulkDocuments *prometheus.HistogramVec
+	refreshes     *prometheus.HistogramVec
+	unrefreshed   *prometheus.CounterVec
 	retries       *prometheus.CounterVec
 	failures      *prometheus.CounterVec
 	held          *prometheus.GaugeVec
@@ -38,6 +40,13 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			time.Millisecond, requestTimeout), []string{"kind"}),
 		bulkDocuments: prometheus.NewHistogramVec(histogram.Counts("riskdex_bulk_documents",
 			"Changes in a bulk.", 4096), []string{"kind"}),
+		refreshes: prometheus.NewHistogramVec(histogram.Seconds("riskdex_refresh_seconds",
+			"Time that Elasticsearch took for a refresh that riskdex asked for, answered or not.",
+			time.Millisecond, requestTimeout), []string{"kind"}),
+		unrefreshed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "riskdex_refreshes_failed_total",
+			Help: "Refreshes that riskdex asked for and that failed. What was written becomes visible when the index refreshes by itself.",
+		}, []string{"kind"}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_retries_total",
 			Help: "Changes that were given back to the journal to be sent again, by reason. Every attempt counts.",
@@ -72,11 +81,13 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			return 0
 		}),
 	}
-	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.retries, m.failures, m.held, m.leftOut, m.rebuilding, m.rebuilds, m.up)
+	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.refreshes, m.unrefreshed, m.retries, m.failures, m.held, m.leftOut, m.rebuilding, m.rebuilds, m.up)
 	for _, kind := range kinds {
 		m.settleSeconds.WithLabelValues(string(kind))
 		m.bulkSeconds.WithLabelValues(string(kind))
 		m.bulkDocuments.WithLabelValues(string(kind))
+		m.refreshes.WithLabelValues(string(kind))
+		m.unrefreshed.WithLabelValues(string(kind))
 		for _, reason := range failureReasons() {
 			m.retries.WithLabelValues(string(kind), reason)
 			m.failures.WithLabelValues(string(kind), reason)
@@ -97,6 +108,13 @@ func (m *metrics) sent(kind report.Kind, changes int, took time.Duration, answer
 	m.bulkSeconds.WithLabelValues(string(kind)).Observe(took.Seconds())
 	m.bulkDocuments.WithLabelValues(string(kind)).Observe(float64(changes))
 	m.answered(answered)
+}
+
+func (m *metrics) refreshed(kind report.Kind, took time.Duration, ok bool) {
+	m.refreshes.WithLabelValues(string(kind)).Observe(took.Seconds())
+	if !ok {
+		m.unrefreshed.WithLabelValues(string(kind)).Inc()
+	}
 }
 
 // answered notes whether Elasticsearch answered the last request.

@@ -69,7 +69,7 @@ func poisons() map[string]poison {
 // poisoner stands between the indexer and the journal and its mapping, and
 // spoils the document whose body says so.
 type poisoner struct {
-	*journal.SQLite
+	journal.Journal
 	*mappings.Set
 	poisons map[string]poison
 
@@ -91,7 +91,7 @@ func (p *poisoner) AppendDocument(dst []byte, c report.Change) ([]byte, []string
 }
 
 func (p *poisoner) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error) {
-	changes, err := p.SQLite.Claim(ctx, kind, maxChanges, maxBytes)
+	changes, err := p.Journal.Claim(ctx, kind, maxChanges, maxBytes)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, c := range changes {
@@ -118,15 +118,15 @@ func (p *poisoner) Settle(ctx context.Context, settlements []report.Settlement) 
 		}
 	}
 	p.mu.Unlock()
-	return p.SQLite.Settle(ctx, settlements)
+	return p.Journal.Settle(ctx, settlements)
 }
 
 // TestPoisonIsDeadAlone puts each kind of poison at a random place of a bulk of
 // 1,000: it alone is dead, the 999 are indexed.
 func TestPoisonIsDeadAlone(t *testing.T) {
 	p := &poisoner{Set: setWith(t, refusing), poisons: poisons(), disguise: map[report.Version]report.Settlement{}}
-	r := assembleOf(t, quick(), parts{set: p.Set, documents: p, journal: func(j *journal.SQLite) indexer.Journal {
-		p.SQLite = j
+	r := assembleOf(t, quick(), parts{set: p.Set, documents: p, journal: func(j journal.Journal) indexer.Journal {
+		p.Journal = j
 		return p
 	}})
 	var largest atomic.Int64 // changes in a bulk

@@ -21,7 +21,7 @@ import (
 
 // full takes no deliveries until a time.
 type full struct {
-	*journal.SQLite
+	journal.Journal
 	until time.Time
 }
 
@@ -29,7 +29,7 @@ func (j *full) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, e
 	if time.Now().Before(j.until) {
 		return nil, journal.ErrNoRoom
 	}
-	return j.SQLite.Append(ctx, d)
+	return j.Journal.Append(ctx, d)
 }
 
 // bubble runs a test by a clock of its own, with the journal at path and the real

@@ -70,7 +70,10 @@ func (l *lane) endStep(t turn, out stepOutcome, now time.Time, cfg Config) {
 	if out.index != "" {
 		r.status.Old, r.status.New = t.from, out.index
 	}
+	l.holds = true
 	switch {
+	case out.lost:
+		l.lose(now)
 	case !r.active(): // stopped meanwhile
 		if t.step == stepBegin && out.index != "" {
 			l.removals = append(l.removals, removal{index: out.index, at: now})
@@ -103,6 +106,15 @@ func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 	}
 }
 
+// lose notes that another process has the kind alone. It does what is to be done, so
+// a rebuild of this one ends. What it leaves is looked at anew.
+func (l *lane) lose(now time.Time) {
+	l.known, l.index = false, ""
+	if l.rebuild.active() {
+		l.endRebuild(RebuildStopped, "another process has this kind alone, to rebuild it or to fill its index anew", now)
+	}
+}
+
 // noteRebuild notes what an ordinary turn says of the rebuild.
 func (l *lane) noteRebuild(t turn, out outcome, now time.Time, cfg Config) {
 	r := l.rebuild
@@ -124,7 +136,7 @@ func (l *lane) noteRebuild(t turn, out outcome, now time.Time, cfg Config) {
 
 // noteFound starts what the first look at a kind has found to be necessary.
 func (l *lane) noteFound(found *found, newBackOff func() *backoff.ExponentialBackOff, now time.Time, cfg Config) {
-	l.known = true
+	l.known, l.checked = true, true
 	for _, index := range found.old {
 		if !slices.ContainsFunc(l.removals, func(r removal) bool { return r.index == index }) {
 			l.removals = append(l.removals, removal{index: index, at: now.Add(cfg.RetireAfter)})

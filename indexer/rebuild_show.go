@@ -3,6 +3,8 @@ package indexer
 import (
 	"fmt"
 	"time"
+
+	"riskdex/report"
 )
 
 // obey carries out an order.
@@ -12,9 +14,12 @@ func (d *dispatcher) obey(o order) error {
 			continue
 		}
 		var err error
-		if o.stop {
+		switch {
+		case o.stop:
 			err = l.stopRebuild(time.Now())
-		} else {
+		case reasonOf(l.trouble) == reasonElsewhere:
+			err = report.ErrHeld
+		default:
 			err = l.startRebuild(CauseOperator, d.newBackOff, time.Now())
 		}
 		d.showRebuild(l)
@@ -25,6 +30,10 @@ func (d *dispatcher) obey(o order) error {
 
 // showRebuild tells people and metrics how far the rebuild of a lane is.
 func (d *dispatcher) showRebuild(l *lane) {
+	if l.holds && !l.rebuild.active() {
+		l.holds = false
+		d.journal.Release(l.kind)
+	}
 	if l.rebuild == nil {
 		return
 	}
@@ -48,6 +57,6 @@ func (d *dispatcher) showRebuild(l *lane) {
 		log.Error("rebuild failed: apps go on searching the old index, which stays up to date; mend the cause and rebuild again",
 			"old", now.Old, "new", now.New, "cause", now.Cause, "reason", now.Reason)
 	case RebuildStopped:
-		log.Warn("rebuild stopped: apps go on searching the old index, which stays up to date", "old", now.Old)
+		log.Warn("rebuild stopped: apps go on searching the old index, which stays up to date", "old", now.Old, "reason", now.Reason)
 	}
 }

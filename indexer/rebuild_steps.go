@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,6 +22,7 @@ const (
 // stepOutcome is what came of a step.
 type stepOutcome struct {
 	failed *judgement // nil when it worked; verdict retry when it may be tried again
+	lost   bool       // another process has the kind alone
 
 	index string         // begin: the new index, as soon as it may be there
 	total int            // begin: documents to be sent
@@ -43,6 +45,7 @@ func (x *Indexer) takeStep(ctx context.Context, t turn) (out stepOutcome) {
 			x.log.Warn("cannot delete an index that is no longer needed; trying again later", "index", t.to, "error", err)
 		}
 	}
+	out.lost = errors.Is(err, report.ErrHeld)
 	if err != nil {
 		j := judgeError(err)
 		j.answer.detail = err.Error()
@@ -58,7 +61,16 @@ func (x *Indexer) beginRebuild(ctx context.Context, t turn) (out stepOutcome, er
 	if t.from == "" {
 		return out, fmt.Errorf("the alias %s is on several indices and says of none that it is written to", x.indices.Alias(t.kind))
 	}
+	if err := x.journal.Hold(ctx, t.kind); err != nil {
+		return out, err
+	}
 	unfinished, _, err := x.indices.Leftovers(ctx, t.kind)
+	if err != nil {
+		return out, err
+	}
+	// The name differs from that of an unfinished one: a process that was taken for
+	// dead may still be about to move the alias to that.
+	index, err := x.indices.Next(ctx, t.kind)
 	if err != nil {
 		return out, err
 	}
@@ -80,10 +92,6 @@ func (x *Indexer) beginRebuild(ctx context.Context, t turn) (out stepOutcome, er
 	// the index behind the alias.
 	if before.Resending == 0 || len(unfinished) > 0 {
 		out.since = report.Version(time.Now().UnixMicro())
-	}
-	index, err := x.indices.Next(ctx, t.kind)
-	if err != nil {
-		return out, err
 	}
 	out.index = index
 	if err := x.indices.Create(ctx, t.kind, index); err != nil {
@@ -128,6 +136,10 @@ func (x *Indexer) isComplete(ctx context.Context, t turn) (complete bool, sent t
 
 // swap moves the alias to the new index, once everything in it can be seen.
 func (x *Indexer) swap(ctx context.Context, t turn) error {
+	// This process may have been taken for dead, and another have begun anew.
+	if err := x.journal.Hold(ctx, t.kind); err != nil {
+		return err
+	}
 	had, err := x.indices.Refresh(ctx, t.from)
 	if err != nil {
 		return err

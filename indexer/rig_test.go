@@ -22,18 +22,21 @@ import (
 
 	"riskdex/indexer"
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/mappings"
 	"riskdex/report"
 )
 
-func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
+func TestMain(m *testing.M) {
+	os.Exit(postgrestest.Main(func() int { return elastictest.Main(m) }))
+}
 
 // rig is an indexer between a real journal and a real Elasticsearch, with a
 // proxy before the latter that can be told to fail.
 type rig struct {
 	t       *testing.T
-	journal *journal.SQLite
+	journal journal.Journal
 	indices *mappings.Indices
 	indexer *indexer.Indexer
 	reg     *prometheus.Registry
@@ -49,7 +52,7 @@ type fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 func quick() indexer.Config {
 	cfg := indexer.DefaultConfig()
 	cfg.FirstBackoff, cfg.LongestBackoff = 2*time.Millisecond, 50*time.Millisecond
-	cfg.CheckEvery, cfg.StopWithin = 50*time.Millisecond, 5*time.Second
+	cfg.CheckEvery, cfg.StopWithin, cfg.Pause = 50*time.Millisecond, 5*time.Second, time.Millisecond
 	return cfg
 }
 
@@ -58,8 +61,10 @@ type parts struct {
 	elasticsearch string        // the server; the one of all tests by default
 	client        string        // where the indexer reaches it; the rig's proxy by default
 	set           *mappings.Set // the built-in one by default
-	journal       func(*journal.SQLite) indexer.Journal
+	journal       func(journal.Journal) indexer.Journal
 	documents     indexer.Documents
+	postgres      string // where the journal is; a file of the rig's own by default
+	prefix        string // of its indices; one of its own by default
 }
 
 // assemble makes a rig whose indexer does not run yet.
@@ -89,7 +94,11 @@ func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
 	through.User = target.User
 	client, err := indexer.NewClient(indexer.Connection{URL: cmp.Or(p.client, through.String())})
 	must(t, err)
-	r.journal, err = journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
+	if p.postgres != "" {
+		r.journal, err = journal.OpenPostgres(t.Context(), p.postgres, journal.Options{Log: log})
+	} else {
+		r.journal, err = journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
+	}
 	must(t, err)
 	t.Cleanup(func() { must(t, r.journal.Close()) })
 	set := p.set
@@ -104,7 +113,10 @@ func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
 	if p.journal != nil {
 		j = p.journal(r.journal)
 	}
-	r.indices = &mappings.Indices{Client: client, Prefix: elastictest.Prefix(t), Set: set, Log: log}
+	if p.prefix == "" {
+		p.prefix = elastictest.Prefix(t)
+	}
+	r.indices = &mappings.Indices{Client: client, Prefix: p.prefix, Set: set, Log: log}
 	r.indexer, err = indexer.New(cfg, j, p.documents, r.indices, client, r.reg, log)
 	must(t, err)
 	return r

@@ -3,6 +3,7 @@ package indexer
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"riskdex/report"
@@ -15,6 +16,7 @@ func (x *Indexer) deliver(ctx context.Context, t turn, batch []prepared, out *ou
 	shown, out.wrote = x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, all)
 	x.confirm(ctx, t.kind, batch, shown)
 	judgements := present(shown)
+	out.shown = anyTaken(shown)
 	out.trouble = troubleIn(judgements)
 	return judgements
 }
@@ -170,6 +172,10 @@ func present(judgements []*judgement) []judgement {
 }
 
 func count(judgements []*judgement) int { return len(present(judgements)) }
+
+func anyTaken(judgements []*judgement) bool {
+	return slices.ContainsFunc(judgements, func(j *judgement) bool { return j != nil && j.taken() })
+}
 
 func anyOver(judgements []*judgement) bool {
 	for _, j := range judgements {

@@ -37,7 +37,7 @@ func (r *rig) scraped() metricstest.Samples {
 
 // balky is a journal that gives nothing out while it is told so.
 type balky struct {
-	*journal.SQLite
+	journal.Journal
 	refuses atomic.Bool
 }
 
@@ -45,7 +45,7 @@ func (b *balky) Claim(ctx context.Context, kind report.Kind, maxChanges, maxByte
 	if b.refuses.Load() {
 		return nil, errors.New("a test has it refuse")
 	}
-	return b.SQLite.Claim(ctx, kind, maxChanges, maxBytes)
+	return b.Journal.Claim(ctx, kind, maxChanges, maxBytes)
 }
 
 // TestEveryFailureIsCountedWhereItWasAtZero has Elasticsearch and the journal fail
@@ -88,8 +88,8 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 		"journal":          nil,
 	}
 	j := &balky{}
-	r := assembleOf(t, quick(), parts{journal: func(real *journal.SQLite) indexer.Journal {
-		j.SQLite = real
+	r := assembleOf(t, quick(), parts{journal: func(real journal.Journal) indexer.Journal {
+		j.Journal = real
 		return j
 	}})
 	r.run()

@@ -40,6 +40,9 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, al
 		}
 		return s
 	}
+	if j.taken() {
+		s.NotBefore = time.Now().Add(x.cfg.Pause)
+	}
 	x.patience.forget(c.Key)
 	return s
 }

@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -17,12 +18,13 @@ type turn struct {
 	kind    report.Kind
 	started time.Time
 
-	ensure bool      // see first that the index exists
-	back   time.Time // where not zero: Elasticsearch was away, and last did its part then
-	known  bool      // what earlier runs have left is known already
-	max    int       // changes to claim at most
-	seen   int       // the dispatcher's count of wake-ups when it gave the turn
-	target *target   // where to write to as well; nil when nowhere
+	ensure  bool      // see first that the index exists
+	back    time.Time // where not zero: Elasticsearch was away, and last did its part then
+	known   bool      // what earlier runs have left is known already
+	checked bool      // and whether the mapping has changed
+	max     int       // changes to claim at most
+	seen    int       // the dispatcher's count of wake-ups when it gave the turn
+	target  *target   // where to write to as well; nil when nowhere
 
 	step     step
 	from, to string // for a step: the index behind the alias; the one that it is about
@@ -42,6 +44,8 @@ type outcome struct {
 	resent bool   // everything is sent to the alias again
 	sent   bool   // there were changes to send
 	spoilt bool   // a bulk was not taken as a whole
+	lost   bool   // another process has the kind alone, or has had it
+	shown  bool   // the index that apps search took changes, which its next refresh shows
 
 	bulk trace.SpanContext // the last one, if it carried something traced
 
@@ -58,6 +62,10 @@ func (x *Indexer) take(ctx context.Context, t turn, claimed func(int)) (out outc
 		return out
 	}
 	if t.ensure {
+		// What another process is busy with is neither looked at nor mended.
+		if _, err := x.journal.Claim(ctx, t.kind, 0, x.cfg.BulkBytes); err != nil {
+			return x.cannotClaim(ctx, t.kind, err)
+		}
 		out = x.look(ctx, t)
 		_, rebuild := out.found.cause()
 		if out.trouble != nil || rebuild || out.resent && t.target != nil {
@@ -66,13 +74,7 @@ func (x *Indexer) take(ctx context.Context, t turn, claimed func(int)) (out outc
 	}
 	changes, err := x.journal.Claim(ctx, t.kind, t.max, x.cfg.BulkBytes)
 	if err != nil {
-		if ctx.Err() != nil {
-			return out
-		}
-		x.log.Error("cannot claim changes from the journal", "kind", t.kind, "error", err)
-		x.metrics.failures.WithLabelValues(string(t.kind), reasonJournal).Inc()
-		out.trouble = &judgement{retry, reasonJournal, answer{detail: err.Error()}}
-		return out
+		return x.cannotClaim(ctx, t.kind, err)
 	}
 	claimed(len(changes))
 	if len(changes) > 0 {
@@ -82,6 +84,29 @@ func (x *Indexer) take(ctx context.Context, t turn, claimed func(int)) (out outc
 		out.filling.complete, out.filling.sent = x.isComplete(ctx, t)
 	}
 	return out
+}
+
+// cannotClaim is what comes of a turn that the journal gives nothing to.
+func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) (out outcome) {
+	switch {
+	case ctx.Err() != nil:
+	case errors.Is(err, report.ErrHeld):
+		x.indices.Forget(kind)
+		out.lost, out.trouble = true, elsewhere(err)
+	default:
+		x.log.Error("cannot claim changes from the journal", "kind", kind, "error", err)
+		x.metrics.failures.WithLabelValues(string(kind), reasonJournal).Inc()
+		out.trouble = &judgement{retry, reasonJournal, answer{detail: err.Error()}}
+	}
+	return out
+}
+
+// reasonElsewhere is why a lane is closed while another process has its kind alone. It
+// is no failure.
+const reasonElsewhere = "held_elsewhere"
+
+func elsewhere(err error) *judgement {
+	return &judgement{retry, reasonElsewhere, answer{detail: err.Error()}}
 }
 
 // transfer sends changes and settles them.

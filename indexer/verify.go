@@ -23,6 +23,9 @@ type VerifyJournal interface {
 	Renew(ctx context.Context, stamps []report.Stamp) (int, error)
 	// Append takes a delivery, all of it or nothing.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
+	// LockVerify returns report.ErrVerifying while kind is verified, by whichever
+	// process. Otherwise done is called in the end.
+	LockVerify(ctx context.Context, kind report.Kind) (done func(), err error)
 }
 
 // Aliases tells where the documents of a kind are.
@@ -99,14 +102,20 @@ type VerifyOptions struct {
 // findings. Nothing but versions is compared: a document that somebody has
 // altered without a new version goes unnoticed.
 //
-// An error is a *VerifyError where it is Elasticsearch's or the index's trouble.
+// The error is report.ErrVerifying while the kind is verified by somebody else, in this
+// process or another, and a *VerifyError where it is Elasticsearch's or the index's trouble.
 // The report then has what was found until then.
 func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt VerifyOptions) (VerifyReport, error) {
 	if _, err := report.ParseKind(string(kind)); err != nil {
 		return VerifyReport{}, err
 	}
+	done, err := v.journal.LockVerify(ctx, kind)
+	if err != nil {
+		return VerifyReport{Kind: kind}, err
+	}
+	defer done()
 	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: VerifyReport{Kind: kind}}
-	err := r.journalToIndex(ctx)
+	err = r.journalToIndex(ctx)
 	if err == nil {
 		err = r.indexToJournal(ctx)
 	}

@@ -221,6 +221,9 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	// Nothing mends it: the wait ends with the context and tells what was found.
 	go func() {
 		r.eventually("it is ordered", func() bool { return r.stats().Kinds[report.Cities].Resending == 1 })
+		// It can be seen before it is durable, and is answered when it is: before what
+		// comes after it.
+		r.append(many(report.Advisories, 1, "text")...)
 		cancel()
 	}()
 	got, err := r.verifier(quickVerify()).Verify(ctx, report.Cities, indexer.VerifyOptions{Repair: true})

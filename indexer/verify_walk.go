@@ -47,16 +47,7 @@ func (r *verification) open(ctx context.Context) (*snapshot, error) {
 		send: func(ctx context.Context) (*esapi.Response, error) {
 			return esapi.IndicesRefreshRequest{Index: []string{r.alias}}.Do(ctx, r.client)
 		},
-		read: func(text []byte) (answer, bool) {
-			var body struct {
-				Shards *shards `json:"_shards"`
-			}
-			// Copies that there is no machine for count in the total only.
-			if err := json.Unmarshal(text, &body); err != nil || body.Shards == nil || body.Shards.Failed != 0 {
-				return unreadable("not all shards were refreshed")
-			}
-			return answer{}, true
-		},
+		read: readRefresh,
 	})
 	if err != nil {
 		return nil, err

@@ -24,12 +24,16 @@ type claims struct {
 	// commit is held by the writer from before each COMMIT until it is noted
 	// here, and by a Claim while it decides. Taken before mu.
 	commit sync.Mutex
+	// flush is of what was committed last, nil when that needs none. It is written under
+	// commit, by the writer, and read there or by the writer.
+	flush *flush
 
 	mu       sync.Mutex
-	held     map[report.Key]report.Version
+	held     map[report.Key]claim
 	deferred map[report.Key]time.Time
 	touched  map[report.Key]struct{} // committed since begin; nil when no Claim reads
-	wakeAt   time.Time               // when timer fires; zero when it does not
+	quiet    quiet
+	wakeAt   time.Time // when timer fires; zero when it does not
 	timer    *time.Timer
 	closed   bool
 
@@ -47,8 +51,9 @@ const minWait = 20 * time.Millisecond
 func newClaims(now func() time.Time) *claims {
 	return &claims{
 		since:    map[report.Kind]int{},
-		held:     map[report.Key]report.Version{},
+		held:     map[report.Key]claim{},
 		deferred: map[report.Key]time.Time{},
+		quiet:    newQuiet(),
 		now:      now,
 		changed:  make(chan struct{}, 1),
 	}
@@ -61,18 +66,40 @@ func (c *claims) signal() {
 	}
 }
 
-// begin starts to note which documents are committed. The caller holds reading.
-func (c *claims) begin() {
+// begin starts to note which documents are committed while a Claim of kind reads. The
+// caller holds reading.
+func (c *claims) begin(kind report.Kind) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.touched = map[report.Key]struct{}{}
+	c.quiet.look(kind)
 }
 
-// end stops noting.
-func (c *claims) end() {
+// end stops noting. nothing says that the Claim has found nothing, whatever it asked
+// for; while retries are to come that may change by the clock alone.
+func (c *claims) end(nothing bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.touched = nil
+	c.quiet.end(nothing && len(c.deferred) == 0)
+}
+
+// isQuiet tells whether there is nothing of kind to be given out.
+func (c *claims) isQuiet(kind report.Kind) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.quiet.kinds[kind]
+}
+
+// reopened notes that the database may be another than it was.
+func (c *claims) reopened() {
+	c.commit.Lock()
+	defer c.commit.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flush = nil
+	c.quiet.stirAll()
+	c.signal()
 }
 
 func (c *claims) touchedSinceBegin(k report.Key) bool {
@@ -90,13 +117,6 @@ func (c *claims) free(k report.Key, now time.Time) bool {
 		return false
 	}
 	return !c.deferred[k].After(now)
-}
-
-func (c *claims) hold(k report.Key, v report.Version) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.held[k] = v
-	delete(c.deferred, k)
 }
 
 // count notes what was given out. The caller holds reading.
@@ -117,21 +137,25 @@ type settled struct {
 	newer bool // a newer version waits
 }
 
-// committed notes what a transaction did. The caller holds commit.
-func (c *claims) committed(touched map[report.Key]struct{}, settlements []settled) {
+// committed notes what a transaction did, and to which kinds. The caller holds commit.
+func (c *claims) committed(touched map[report.Key]struct{}, kinds map[report.Kind]struct{}, settlements []settled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for k := range kinds {
+		c.quiet.stir(k)
+	}
 	if c.touched != nil {
 		for k := range touched {
 			c.touched[k] = struct{}{}
 		}
 	}
 	for _, s := range settlements {
-		if c.held[s.Key] == s.Version {
+		ended := c.held[s.Key].version == s.Version
+		if ended {
 			delete(c.held, s.Key)
 		}
 		switch {
-		case s.again && s.NotBefore.After(c.now()):
+		case (s.again || s.newer && ended) && s.NotBefore.After(c.now()):
 			c.deferred[s.Key] = s.NotBefore
 			c.arm(s.NotBefore)
 		case s.again || s.newer:
@@ -166,6 +190,7 @@ func (c *claims) release() {
 			continue
 		}
 		delete(c.deferred, k)
+		c.quiet.stir(k.Kind)
 		c.signal()
 	}
 }

@@ -103,6 +103,52 @@
 // file. A file beside the journal, which ends in .suspect, has the next process do
 // the same if this one ends before.
 //
+// # Several processes
+//
+// A journal in PostgreSQL is shared by any number of processes, which need not know of
+// each other. What is promised above holds for all of them together, with what follows.
+//
+// Claims are leases. A process gives a sign of life every 2 seconds; one that gives none
+// for 15 seconds is taken for dead by the others. What it had claimed is given out
+// again, and what it still says of it does not count. If it was only slow, a document
+// may be in flight twice then: what keeps the newer one in the index is that the index
+// refuses older versions. It goes on under a new id; its Append is as good as before,
+// and its next Claim says that it was taken for dead. Transactions that it was in for
+// long are ended, so that what they had locked holds up nobody. A process that could not
+// reach the server itself for a while judges nobody for another 15 seconds.
+//
+// Claims, and what is put off by NotBefore, end with their process: at once where it
+// closes its journal, and otherwise with its lease. They are not worth waiting for a
+// disk: a server that crashes may forget the last ones, and a settlement as well.
+//
+// Hold gives one process a kind alone. It is durable, ends with its holder or with its
+// holder's lease, and whoever comes after it is told once that the kind was held.
+//
+// Versions are taken after the rows that they are for are locked. So the versions of one
+// document grow in the order of commits, whichever process they come through; those of
+// different documents need not.
+//
+// An Append waits for what synchronous_commit of the database says. With "on" and a
+// synchronous standby, what is acknowledged is on both disks, and a failover to that
+// standby loses nothing of it; versions stay above all that were given out. With an
+// asynchronous standby, or with "local", a failover loses what was not yet copied, and
+// nobody notices: the documents are in the index, and the journal has older ones or
+// none; verify finds them. With "off" nothing is accepted. A commit whose wait for the
+// standby is cancelled is no success, although the server calls it one.
+//
+// When the answer to a commit is lost, with the connection or because it takes more than
+// 14 seconds, Append returns an error and the delivery may be in, now or a moment later.
+// A repeat with the same receipt tells, and its answer is as durable as the first would
+// have been.
+//
+// While the server is away, or takes no writes, everything that writes returns an error,
+// nothing is in half, and Ready says why. Who finds the server again goes on by itself.
+// NOTIFY tells idle processes of what can be claimed; where it is lost, they look every
+// 2 seconds.
+//
+// Past [Options.MaxBytes] it is as below, but what the tables take does not shrink when
+// something is dropped: PostgreSQL keeps the room for what comes.
+//
 // # Room
 //
 // Past [Options.MaxBytes] or below [Options.MinFree], Append fails with

@@ -42,7 +42,7 @@ type Journal interface {
 	// first. Where both pending changes and those of Resend or Renew (which have
 	// Again set) could fill the answer, about a quarter of it is of the latter, so
 	// that neither starves. A document is left out while it is claimed or while the
-	// NotBefore of its retry is in the future. Each change stays claimed until its
+	// NotBefore of its last settlement is in the future. Each change stays claimed until its
 	// Settle. An empty answer means that nothing was claimable; Changed tells when
 	// to ask again.
 	Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error)
@@ -117,6 +117,22 @@ type Journal interface {
 
 	// DropRefusals forgets refusals, and returns how many it found.
 	DropRefusals(ctx context.Context, seqs []int64) (int, error)
+
+	// Hold gives this process a kind alone: no other claims any change of it until
+	// Release, or until this process ends or gives no sign of life. It waits until
+	// what others have claimed is settled, and returns report.ErrHeld where another
+	// process has the kind, or has had it since this one last claimed: then it is to
+	// look at its index anew. To hold a kind twice is harmless. Claim returns the same
+	// error in these cases, and Claim with maxChanges 0 asks just that. A journal for
+	// one process gives it every kind.
+	Hold(ctx context.Context, kind report.Kind) error
+
+	// Release ends Hold, soon.
+	Release(kind report.Kind)
+
+	// LockVerify lets one verification of a kind at a time begin, of all processes;
+	// others get report.ErrVerifying. The lock ends with done, or with the process.
+	LockVerify(ctx context.Context, kind report.Kind) (done func(), err error)
 
 	// Ready returns nil when the journal can accept deliveries, and otherwise
 	// what keeps it from doing so.

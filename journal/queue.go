@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"riskdex/report"
 )
 
 // Bounds of one group commit. A single request may exceed maxGroupBytes.
@@ -15,9 +17,13 @@ const (
 
 // request is one caller's part of a group commit.
 type request struct {
+	ctx   context.Context          // its caller's; who has left need not be served
 	run   func(*transaction) error // may run twice: again after a rollback
+	keys  []report.Key             // documents that run will look up; it may be others, too
+	takes int                      // how many versions run takes; it may be others, too
 	bytes int                      // about how much it writes
 	sync  bool                     // whether it must survive a power cut once answered
+	long  bool                     // whether it may take minutes
 	need  need                     // what it asks of the room that is left
 	done  chan error               // has room for the answer
 }
@@ -41,7 +47,7 @@ func (q *queue) do(ctx context.Context, r *request) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.done = make(chan error, 1)
+	r.ctx, r.done = ctx, make(chan error, 1)
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
@@ -55,6 +61,11 @@ func (q *queue) do(ctx context.Context, r *request) error {
 	case err := <-r.done:
 		return err
 	case <-ctx.Done():
+		select {
+		case err := <-r.done: // it has its answer all the same
+			return err
+		default:
+		}
 		q.forget(r)
 		return ctx.Err()
 	}
@@ -78,8 +89,9 @@ func (q *queue) signal() {
 }
 
 // next waits for requests and returns a group of them. The group is empty when
-// timeout fired first, and open is false once the queue is closed and empty.
-func (q *queue) next(timeout <-chan time.Time) (group []*request, open bool) {
+// timeout or interrupt fired first, and open is false once the queue is closed and
+// empty.
+func (q *queue) next(timeout <-chan time.Time, interrupt <-chan struct{}) (group []*request, open bool) {
 	for {
 		if group, open = q.take(); len(group) > 0 || !open {
 			return group, open
@@ -87,6 +99,8 @@ func (q *queue) next(timeout <-chan time.Time) (group []*request, open bool) {
 		select {
 		case <-q.wake:
 		case <-timeout:
+			return nil, true
+		case <-interrupt:
 			return nil, true
 		}
 	}

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -17,10 +16,9 @@ import (
 // SQLite is the journal in one SQLite file, for one process. OpenSQLite makes
 // one.
 type SQLite struct {
+	requests
 	path   string
-	opt    Options
 	lock   *os.File
-	queue  *queue
 	claims *claims
 	ended  chan struct{} // closed when run has returned
 	close  func() error  // runs once
@@ -38,7 +36,8 @@ type SQLite struct {
 	idleAfter  time.Duration
 	logged     bool // the log is not empty
 
-	failure atomic.Pointer[error] // why it cannot be written; nil when it can
+	verifying sync.Map              // the kinds that are
+	failure   atomic.Pointer[error] // why it cannot be written; nil when it can
 
 	mu     sync.RWMutex // held for reading while e is in use for reading
 	e      *engine      // nil when it could not be opened again, and after Close
@@ -77,10 +76,10 @@ func openSQLite(ctx context.Context, path string, opt Options) (*SQLite, error) 
 		return nil, errors.Join(err, lock.Close())
 	}
 	j := &SQLite{
-		path: path, opt: opt, lock: lock,
-		queue: newQueue(), claims: newClaims(opt.Now), room: newRoom(path, opt),
+		path: path, lock: lock, claims: newClaims(opt.Now), room: newRoom(path, opt),
 		ended: make(chan struct{}), probeEvery: time.Second, idleAfter: 5 * time.Second,
 	}
+	j.requests = requests{opt: opt, queue: newQueue(), lacks: j.lacks, held: j.claims.of, contents: j.contents}
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
 	if j.e, err = openEngine(ctx, path); err != nil {
@@ -100,98 +99,44 @@ func openSQLite(ctx context.Context, path string, opt Options) (*SQLite, error) 
 	return j, nil
 }
 
-// Append implements Journal.
-func (j *SQLite) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error) {
-	start := time.Now()
-	if err := checkDelivery(d); err != nil {
-		return nil, err
-	}
-	need := needOf(d)
-	if short := j.room.short.Load(); short.refuses(need) {
-		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), short.err)
-	}
-	size := 0
-	for _, c := range d.Changes {
-		size += len(c.Body)
-	}
-	for _, r := range d.Refusals {
-		size += min(len(r.Body), MaxRefusalBody)
-	}
-	if d.Receipt != nil {
-		size += len(d.Receipt.Answer)
-	}
-	var stamps []report.Stamp
-	var before error // the delivery was there before
-	err := j.queue.do(ctx, &request{bytes: size, sync: true, need: need, run: func(tx *transaction) (err error) {
-		if err := j.room.err(); err != nil {
-			if d.RetryOf != 0 {
-				return err // what it retries is kept for now
-			}
-			d.Refusals = nil // they are a help; not to keep them harms nobody
-		}
-		// It is no error of the transaction, which others share.
-		if before, err = tx.receive(d.Receipt); before != nil || err != nil {
-			return err
-		}
-		stamps, err = tx.append(d, j.opt)
-		return err
-	}})
-	if err == nil {
-		err = before
-	}
-	if err != nil {
-		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
-	}
-	j.opt.Observe(time.Since(start).Seconds())
-	return stamps, nil
-}
-
-// Settle implements Journal.
-func (j *SQLite) Settle(ctx context.Context, s []report.Settlement) error {
-	if err := checkSettlements(s); err != nil {
-		return err
-	}
-	err := j.queue.do(ctx, &request{run: func(tx *transaction) error { return tx.settle(s) }})
-	if err != nil {
-		return fmt.Errorf("settle %d changes in the journal: %w", len(s), err)
+// lacks tells whether there is room for what needs it.
+func (j *SQLite) lacks(n need) error {
+	if short := j.room.short.Load(); short.refuses(n) {
+		return short.err
 	}
 	return nil
 }
 
-// Resend implements Journal.
-func (j *SQLite) Resend(ctx context.Context, kind report.Kind) (int, error) {
-	if err := report.CheckKind(kind); err != nil {
-		return 0, err
-	}
-	return j.resend(ctx, kind, func(tx *transaction) (sql.Result, error) {
-		return tx.st.resend.ExecContext(tx.ctx, string(kind))
-	})
-}
-
-// ResendDeleted implements Journal.
-func (j *SQLite) ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error) {
-	if err := report.CheckKind(kind); err != nil {
-		return 0, err
-	}
-	return j.resend(ctx, kind, func(tx *transaction) (sql.Result, error) {
-		return tx.st.resendDeleted.ExecContext(tx.ctx, string(kind), since.UnixMicro())
-	})
-}
-
-func (j *SQLite) resend(ctx context.Context, kind report.Kind, mark func(*transaction) (sql.Result, error)) (int, error) {
-	var n int
-	err := j.queue.do(ctx, &request{sync: true, run: func(tx *transaction) (err error) {
-		n, err = tx.resend(kind, mark)
-		return err
-	}})
-	if err != nil {
-		return 0, fmt.Errorf("mark documents of %s to be sent again: %w", kind, err)
-	}
-	return n, nil
-}
-
 // Changed implements Journal.
 func (j *SQLite) Changed() <-chan struct{} { return j.claims.changed }
+
+// Hold implements Journal.
+func (j *SQLite) Hold(_ context.Context, kind report.Kind) error {
+	if j.isClosed() {
+		return ErrClosed
+	}
+	return report.CheckKind(kind)
+}
+
+// LockVerify implements Journal.
+func (j *SQLite) LockVerify(_ context.Context, kind report.Kind) (done func(), err error) {
+	if j.isClosed() {
+		return nil, ErrClosed
+	}
+	if _, taken := j.verifying.LoadOrStore(kind, true); taken {
+		return nil, report.ErrVerifying
+	}
+	return sync.OnceFunc(func() { j.verifying.Delete(kind) }), nil
+}
+
+// Release implements Journal.
+func (j *SQLite) Release(report.Kind) {}
+
+func (j *SQLite) isClosed() bool {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.closed
+}
 
 // Ready implements Journal.
 func (j *SQLite) Ready() error {

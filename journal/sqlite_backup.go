@@ -73,10 +73,8 @@ func (b *backup) run(ctx context.Context) (err error) {
 	if err := b.refuseToOverwrite(); err != nil {
 		return err
 	}
-	if info, err := os.Stat(b.from); err != nil {
+	if err := checkIsFile(b.from); err != nil {
 		return err
-	} else if !info.Mode().IsRegular() {
-		return errors.New("the journal is no regular file")
 	}
 	f, err := os.CreateTemp(filepath.Dir(b.to), filepath.Base(b.to)+".partial-*")
 	if err != nil {
@@ -97,16 +95,30 @@ func (b *backup) run(ctx context.Context) (err error) {
 	if err := b.check(ctx); err != nil {
 		return fmt.Errorf("check the copy: %w", err)
 	}
-	return b.publish()
+	return nameFile(b.partial, b.to, b.refuseToOverwrite)
 }
 
 func (b *backup) refuseToOverwrite() error {
-	for _, path := range []string{b.to, b.to + "-wal"} {
+	return refuseToOverwrite("a backup", b.to, b.to+"-wal")
+}
+
+// refuseToOverwrite returns an error where one of paths is there. what is what would be
+// there in its place.
+func refuseToOverwrite(what string, paths ...string) error {
+	for _, path := range paths {
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-			return errors.Join(fmt.Errorf("%s is there already, and a backup overwrites nothing; choose another name", path), err)
+			return errors.Join(fmt.Errorf("%s is there already, and %s overwrites nothing; choose another name", path, what), err)
 		}
 	}
 	return nil
+}
+
+func checkIsFile(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("the journal is no regular file")
+	}
+	return err
 }
 
 // copy copies the pages as they are in one moment.
@@ -140,16 +152,17 @@ func checkIsJournal(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// publish gives the copy its name. A link does not take the place of a file that
-// has come there meanwhile; where the file system has no links, a look has to do.
-func (b *backup) publish() error {
-	if err := os.Link(b.partial, b.to); err != nil {
-		if err := b.refuseToOverwrite(); err != nil {
+// nameFile gives the file partial, which is durable, the name to. A link does not take
+// the place of a file that has come there meanwhile; where the file system has no links,
+// a look, which is refuse, has to do.
+func nameFile(partial, to string, refuse func() error) error {
+	if err := os.Link(partial, to); err != nil {
+		if err := refuse(); err != nil {
 			return err
 		}
-		if err := os.Rename(b.partial, b.to); err != nil {
+		if err := os.Rename(partial, to); err != nil {
 			return err
 		}
 	}
-	return syncDir(filepath.Dir(b.to))
+	return syncDir(filepath.Dir(to))
 }

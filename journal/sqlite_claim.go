@@ -23,7 +23,11 @@ func (j *SQLite) Claim(ctx context.Context, kind report.Kind, maxChanges, maxByt
 			return err
 		})
 		for _, d := range t.damaged {
-			j.setAsideDamaged(ctx, d)
+			if d.unreadable != nil {
+				j.opt.Log.Error("the journal cannot read a document; restore a backup", "kind", d.Kind, "id", d.ID, "version", d.Version, "error", d.unreadable)
+				continue
+			}
+			j.setAsideDamaged(ctx, d.Key, d.Version)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("claim %s from the journal: %w", kind, err)
@@ -61,36 +65,43 @@ func (b *budget) take(n int64) {
 
 // take reads what may be claimed while the writer goes on, then stops commits for
 // a moment, reads again what was committed meanwhile, and decides.
-func (j *SQLite) take(e *engine, kind report.Kind, maxChanges, maxBytes int) (taking, error) {
+func (j *SQLite) take(e *engine, kind report.Kind, maxChanges, maxBytes int) (t taking, err error) {
 	c := j.claims
+	if c.isQuiet(kind) {
+		return t, nil
+	}
 	c.reading.Lock()
 	defer c.reading.Unlock()
-	c.begin()
-	defer c.end()
-
-	keys, err := e.candidates(kind, maxChanges, c.since[kind], func(k report.Key) bool { return c.free(k, j.opt.Now()) })
-	if err != nil {
-		return taking{}, err
-	}
 	var documents []document
-	b := budget{left: int64(maxBytes)}
-	for _, k := range keys {
-		d, err := e.read(k, b.limit())
-		if err != nil {
-			return taking{}, err
-		}
-		if d.size > b.limit() {
-			break
-		}
-		b.take(d.size)
-		documents = append(documents, d)
+	c.begin(kind)
+	defer func() { c.end(err == nil && len(documents) == 0 && maxChanges > 0) }()
+
+	err = e.inSnapshot(func() (err error) {
+		documents, err = j.readFree(e, kind, maxChanges, maxBytes)
+		return err
+	})
+	if err != nil {
+		return t, err
 	}
 
 	c.commit.Lock()
 	defer c.commit.Unlock()
-	t, err := j.decide(e, documents, budget{left: int64(maxBytes)})
+	if err := c.flush.wait(); err != nil { // what is not durable is nobody's business yet
+		return t, err
+	}
+	t, err = j.decide(e, documents, budget{left: int64(maxBytes)})
 	c.count(kind, t.changes)
 	return t, err
+}
+
+// readFree reads what may be claimed. The caller holds claims.reading.
+func (j *SQLite) readFree(e *engine, kind report.Kind, maxChanges, maxBytes int) ([]document, error) {
+	c, now := j.claims, j.opt.Now()
+	keys, err := e.candidates(kind, maxChanges, c.since[kind], func(k report.Key) bool { return c.free(k, now) })
+	if err != nil {
+		return nil, err
+	}
+	return e.readAll(keys, budget{left: int64(maxBytes)})
 }
 
 // decide claims those documents that may still be given out. The caller holds
@@ -113,7 +124,7 @@ func (j *SQLite) decide(e *engine, documents []document, b budget) (taking, erro
 			t.missed = true
 			continue
 		}
-		j.claims.hold(d.Key, d.Version)
+		j.claims.hold(d.Key, claim{version: d.Version, doc: d.doc, state: d.state})
 		if d.damaged {
 			t.damaged = append(t.damaged, d)
 			continue
@@ -122,28 +133,4 @@ func (j *SQLite) decide(e *engine, documents []document, b budget) (taking, erro
 		t.changes = append(t.changes, d.Change)
 	}
 	return t, nil
-}
-
-// setAsideDamaged makes a dead letter of a claimed record that cannot be trusted.
-// If that fails, the record stays claimed until the next start, and so is not
-// given out either.
-func (j *SQLite) setAsideDamaged(ctx context.Context, d document) {
-	log := j.opt.Log.With("kind", d.Kind, "id", d.ID, "version", d.Version)
-	if d.unreadable != nil {
-		log.Error("the journal cannot read a document; restore a backup", "error", d.unreadable)
-		return
-	}
-	var ended bool
-	err := j.queue.do(context.WithoutCancel(ctx), &request{run: func(tx *transaction) (err error) {
-		ended, err = tx.setAsideDamaged(d.Key, d.Version)
-		return err
-	}})
-	switch {
-	case err != nil:
-		log.Error("a record of the journal is damaged and could not be set aside", "error", err)
-	case !ended:
-		log.Error("a record of the journal is damaged beyond being set aside; have it delivered again")
-	default:
-		log.Error("a record of the journal is damaged and was set aside as a dead letter")
-	}
 }

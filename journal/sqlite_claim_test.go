@@ -19,8 +19,8 @@ func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 	c := j.claims
 	c.reading.Lock()
 	defer c.reading.Unlock()
-	c.begin()
-	defer c.end()
+	c.begin(report.Advisories)
+	defer c.end(false)
 	keys, err := j.e.candidates(report.Advisories, 10, 0, func(report.Key) bool { return true })
 	if err != nil || len(keys) != 3 {
 		t.Fatalf("candidates %v, %v", keys, err)
@@ -87,5 +87,27 @@ func TestCommitIsNotedUnderItsLock(t *testing.T) {
 	}
 	if asked == 0 || free != 0 {
 		t.Errorf("%d of %d times a Claim could have decided", free, asked)
+	}
+}
+
+// TestNothingIsMissedWhileAClaimLooks has a delivery come between the moment at which
+// a Claim has found nothing and the one at which it says so.
+func TestNothingIsMissedWhileAClaimLooks(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), Options{})
+	c := j.claims
+	c.reading.Lock()
+	c.begin(report.Advisories)
+	mustAppend(t, j, put("1", "{}"))
+	c.end(true)
+	c.reading.Unlock()
+	if changes, err := j.Claim(t.Context(), report.Advisories, 1, 1); err != nil || len(changes) != 1 {
+		t.Errorf("claimed %v, %v", changes, err)
+	}
+	if changes, err := j.Claim(t.Context(), report.Cities, 1, 1); err != nil || len(changes) != 0 || !c.isQuiet(report.Cities) {
+		t.Errorf("claimed %v, %v; quiet: %t", changes, err, c.isQuiet(report.Cities))
+	}
+	mustAppend(t, j, put("2", "{}"))
+	if !c.isQuiet(report.Cities) || c.isQuiet(report.Advisories) {
+		t.Error("a delivery of one kind is no news of another, and of its own it is")
 	}
 }

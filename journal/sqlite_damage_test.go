@@ -54,6 +54,19 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestSumsThatMakeNoSense has a journal opened whose sums are not as they were written.
+func TestSumsThatMakeNoSense(t *testing.T) {
+	path := damaged(t, "code = 'PAR'")
+	execRaw(t, path, "DELETE FROM meta WHERE name = 'last_version'")
+	j, err := OpenSQLite(t.Context(), path, Options{})
+	if err == nil {
+		t.Fatal("it opened", j.Close())
+	}
+	if !strings.Contains(err.Error(), "restore a backup") || !strings.Contains(err.Error(), path) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // TestDamageInResend does the same when a settled document is given out again.
 func TestDamageInResend(t *testing.T) {
 	path := damaged(t, "state = 5, body = x'00'")
@@ -170,5 +183,59 @@ func breakChain(t *testing.T, path string) {
 	}
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDamageAmongMany does the same among more documents than one statement reads,
+// within a budget for ten of them.
+func TestDamageAmongMany(t *testing.T) {
+	for _, damage := range []string{
+		"body = CAST(replace(body, 'y', 'x') AS BLOB)",
+		"body = CAST(replace(body, 'y', 'z') AS BLOB)", // and the chain of its pages is broken
+		"id = '9'", // of which there is none, and the checksum is of another
+	} {
+		t.Run(damage, func(t *testing.T) {
+			const n = 2 * many
+			path := filepath.Join(t.TempDir(), "journal.db")
+			j := openTest(t, path, Options{})
+			var d report.Delivery
+			for i := range n {
+				d.Changes = append(d.Changes, report.Change{
+					Key: report.Key{Kind: report.Cities, ID: report.ID(fmt.Sprint(100 + i))}, Op: report.Index,
+					Body: append(bytes.Repeat([]byte("y"), 9997), fmt.Sprint(100+i)...),
+				})
+			}
+			mustAppend(t, j, d)
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			execRaw(t, path, "UPDATE documents SET "+damage+" WHERE id = '120'")
+			if strings.Contains(damage, "'z'") {
+				breakChain(t, path)
+			}
+			j = openTest(t, path, Options{})
+			got := map[report.ID]bool{}
+			for {
+				changes, err := j.Claim(t.Context(), report.Cities, 100, 100_000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(changes) > 10 {
+					t.Errorf("%d given out at a time", len(changes))
+				}
+				for _, c := range changes {
+					if !bytes.HasSuffix(c.Body, []byte("y"+c.ID)) {
+						t.Errorf("%s has the body of another: %s", c.ID, c.Body[9990:])
+					}
+					got[c.ID] = true
+				}
+				if len(changes) == 0 {
+					break
+				}
+			}
+			if len(got) != n-1 || got["120"] || got["9"] {
+				t.Errorf("given out: %d, of which the damaged one %t", len(got), got["120"] || got["9"])
+			}
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -17,8 +18,12 @@ const (
 	// checkpointPages is how long the log grows before it is copied into the
 	// database file: 32 MiB.
 	checkpointPages = 8192
-	cacheKiB        = 32 << 10
-	busyTimeout     = 5 * time.Second
+	// A page takes twice its size of memory in the cache of a connection. That of the
+	// writer holds what a group changes (maxGroupBytes), which else is written to the log
+	// twice. Others forget their pages with every commit.
+	writerCacheKiB = 20 << 10
+	readerCacheKiB = 2 << 10
+	busyTimeout    = 5 * time.Second
 )
 
 // engine is an open database: one connection that writes, one that Claim reads
@@ -28,21 +33,30 @@ type engine struct {
 	write           *sql.Conn // used by the goroutine of SQLite.run only
 	claim           *sql.Conn // used by whoever holds claims.reading
 	st              statements
-	prepared        []*sql.Stmt  // all of st, in order to close them
-	synchronous     string       // as it is set on write
+	prepared        []*sql.Stmt // all of st, in order to close them
+	log             *os.File
+	sync            func() error // has the disk keep the log
 	traces          atomic.Int64 // rows of the table, as far as they are committed
 }
 
-// statements are prepared on the connection that their name begins with.
+// statements are prepared on the connections that stand beside them.
 type statements struct {
-	find, insert, replace, move, end, setAside                       *sql.Stmt // write
+	find, findMany, insert, replace, move, end, endClaimed, setAside *sql.Stmt // write
 	byCode, resend, resendDeleted, version, totals, probe, usedPages *sql.Stmt // write
 	mark, renew, drop, origin, keepOrigin                            *sql.Stmt // write
 	refuse, oldestRefusals, dropRefusals                             *sql.Stmt // write
 	refusal, refusalsOf, dropRefusal                                 *sql.Stmt // write
 	keepTrace, dropTrace                                             *sql.Stmt // write
 	receipt, keepReceipt, dropReceipts                               *sql.Stmt // write
-	claimWaiting, claimDocument, claimTrace, begin, commit, rollback *sql.Stmt
+	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace    *sql.Stmt // claim
+	claimDocuments                                                   *sql.Stmt // claim
+	begin, commit, rollback                                          *sql.Stmt // write
+	stats                                                            *sql.Stmt // readers
+}
+
+// preparer is a connection, or all that are for reading.
+type preparer interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 }
 
 // openEngine opens the database in the file path, and sets it up if it is empty.
@@ -53,7 +67,7 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 			err = errors.Join(err, e.close())
 		}
 	}()
-	if e.writer, err = sql.Open("sqlite", dsn(path)); err != nil {
+	if e.writer, err = sql.Open("sqlite", dsn(path)+cache(writerCacheKiB)); err != nil {
 		return e, err
 	}
 	if e.write, err = e.writer.Conn(ctx); err != nil {
@@ -64,17 +78,19 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 		"journal_mode = WAL",
 		fmt.Sprintf("wal_autocheckpoint = %d", checkpointPages),
 		fmt.Sprintf("journal_size_limit = %d", logLimit),
-		"synchronous = FULL",
+		"synchronous = NORMAL", // commits are synced by flush
 	} {
 		if _, err = e.write.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
 			return e, fmt.Errorf("set %s: %w", pragma, err)
 		}
 	}
-	e.synchronous = "FULL"
 	if err = setUp(ctx, e.write); err != nil {
 		return e, err
 	}
-	if e.readers, err = sql.Open("sqlite", dsn(path)+"&_pragma=query_only(1)"); err != nil {
+	if err = e.openLog(path); err != nil {
+		return e, err
+	}
+	if e.readers, err = sql.Open("sqlite", dsn(path)+cache(readerCacheKiB)+"&_pragma=query_only(1)"); err != nil {
 		return e, err
 	}
 	e.readers.SetMaxOpenConns(4)
@@ -85,29 +101,37 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 }
 
 func dsn(path string) string {
-	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=cache_size(-%d)",
-		(&url.URL{Path: path}).EscapedPath(), busyTimeout.Milliseconds(), cacheKiB)
+	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)", (&url.URL{Path: path}).EscapedPath(), busyTimeout.Milliseconds())
 }
 
+// cache is what follows the dsn of a connection with a page cache of its own size.
+func cache(kib int) string { return fmt.Sprintf("&_pragma=cache_size(-%d)", kib) }
+
+// prepare prepares all statements. Where the plan could depend on the value of a
+// parameter, as with a partial index or a LIMIT, SQLite plans a statement again each
+// time that it is run, which takes longer than running it. So the index is named, or
+// the number stands in the text. In statements that run for every change, parameters
+// have no numbers: the driver reads the number of each one from its text.
 func (e *engine) prepare(ctx context.Context) error {
 	for _, p := range []struct {
-		on    *sql.Conn
+		on    preparer
 		into  **sql.Stmt
 		query string
 	}{
 		{e.write, &e.st.begin, `BEGIN IMMEDIATE`},
 		{e.write, &e.st.commit, `COMMIT`},
 		{e.write, &e.st.rollback, `ROLLBACK`},
-		{e.write, &e.st.find, `SELECT doc, id, version, op, state, code, accepted_at, waiting_since
-			FROM documents WHERE kind = ?1 AND id = ?2`},
-		{e.write, &e.st.byCode, `SELECT id FROM documents
+		{e.write, &e.st.find, `SELECT ` + rowColumns + ` FROM documents WHERE kind = ? AND id = ?`},
+		{e.write, &e.st.findMany, manyQuery(rowColumns)},
+		{e.write, &e.st.byCode, `SELECT id FROM documents INDEXED BY documents_code
 			WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' LIMIT 2`},
 		{e.write, &e.st.insert, `INSERT INTO documents
 			(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, error_type, reason, body)
-			VALUES (?1, ?2, ?3, ?4, 2, ?5, ?6, ?7, ?6, ?8, '', '', ?9)`},
-		{e.write, &e.st.replace, `UPDATE documents SET version = ?2, op = ?3, state = 2, code = ?4, accepted_at = ?5,
-			waiting_since = ?6, ended_at = ?5, crc = ?7, error_type = '', reason = '', body = ?8 WHERE doc = ?1`},
-		{e.write, &e.st.end, `UPDATE documents SET state = ?2, ended_at = ?3 WHERE doc = ?1`},
+			VALUES (?, ?, ?, ?, 2, ?, ?, ?, ?, ?, '', '', ?)`},
+		{e.write, &e.st.replace, `UPDATE documents SET version = ?, op = ?, state = 2, code = ?, accepted_at = ?,
+			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
+		{e.write, &e.st.end, `UPDATE documents SET state = ?, ended_at = ? WHERE doc = ?`},
+		{e.write, &e.st.endClaimed, `UPDATE documents SET state = 3, ended_at = ? WHERE doc = ? AND version = ? AND state = ?`},
 		{e.write, &e.st.setAside, `UPDATE documents SET state = 4, ended_at = ?2, error_type = ?3, reason = ?4 WHERE doc = ?1`},
 		{e.write, &e.st.move, `UPDATE documents SET waiting_since = ?2 WHERE doc = ?1`},
 		{e.write, &e.st.resend, `UPDATE documents SET state = 5 WHERE kind = ?1 AND state = 3`},
@@ -141,12 +165,15 @@ func (e *engine) prepare(ctx context.Context) error {
 			WHERE kind = ?1 AND id = ?2 AND version = ?3`},
 		{e.write, &e.st.receipt, `SELECT digest, answer FROM receipts WHERE sender = ?1 AND id = ?2 AND at >= ?3`},
 		{e.write, &e.st.keepReceipt, `INSERT OR REPLACE INTO receipts (sender, id, at, digest, answer) VALUES (?1, ?2, ?3, ?4, ?5)`},
-		{e.write, &e.st.dropReceipts, `DELETE FROM receipts WHERE (sender, id) IN
-			(SELECT sender, id FROM receipts WHERE at < ?1 ORDER BY at LIMIT ?2)`},
-		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents
+		{e.write, &e.st.dropReceipts, fmt.Sprintf(`DELETE FROM receipts WHERE (sender, id) IN
+			(SELECT sender, id FROM receipts WHERE at < ?1 ORDER BY at LIMIT %d)`, receiptsDropped)},
+		{e.claim, &e.st.claimBegin, `BEGIN`},
+		{e.claim, &e.st.claimEnd, `ROLLBACK`},
+		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents INDEXED BY documents_unsettled
 			WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`},
-		{e.claim, &e.st.claimDocument, `SELECT kind, id, version, op, state, code, accepted_at, crc, length(body),
-			CASE WHEN length(body) <= ?3 THEN body END FROM documents WHERE kind = ?1 AND id = ?2`},
+		{e.claim, &e.st.claimDocument, `SELECT ` + documentColumns + ` FROM documents WHERE kind = ? AND id = ?`},
+		{e.claim, &e.st.claimDocuments, manyQuery(documentColumns)},
+		{e.readers, &e.st.stats, statsQuery},
 	} {
 		stmt, err := p.on.PrepareContext(ctx, p.query)
 		if err != nil {
@@ -164,6 +191,9 @@ func (e *engine) prepare(ctx context.Context) error {
 // while one is open SQLite keeps the files open.
 func (e *engine) close() error {
 	var errs []error
+	if e.log != nil {
+		errs = append(errs, e.log.Close())
+	}
 	for _, stmt := range e.prepared {
 		errs = append(errs, stmt.Close())
 	}

@@ -57,6 +57,11 @@ func (j *SQLite) Lookup(ctx context.Context, kind report.Kind, ids []report.ID) 
 	return list, nil
 }
 
+// querier is a connection, or all that are for reading.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 func entries(ctx context.Context, q querier, kind report.Kind, query string, args ...any) ([]report.Entry, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {

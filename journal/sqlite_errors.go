@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -48,15 +49,31 @@ func isFull(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL
 }
 
+// errNonsense is in the error of what was read, but can be nothing that riskdex wrote.
+var errNonsense = errors.New("it has values that make no sense")
+
+// nonsense marks an error of scanning a row, unless it is one of reading it.
+func nonsense(err error) error {
+	var e *sqlite.Error
+	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errNonsense, err)
+}
+
 // restoreHint says what to do where opening failed because the file makes no sense.
 func restoreHint(err error) error {
+	const hint = "the file is damaged, or no journal; restore a backup: %w"
+	if errors.Is(err, errNonsense) {
+		return fmt.Errorf(hint, err)
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("the file is damaged, or no journal; restore a backup: %w", err)
+		return fmt.Errorf(hint, err)
 	}
 	return err
 }

@@ -72,8 +72,12 @@ func (e *engine) letters(ctx context.Context, kind report.Kind, after report.ID,
 }
 
 func deadIDs(ctx context.Context, q querier, kind report.Kind, after report.ID, limit int) ([]report.ID, error) {
-	rows, err := q.QueryContext(ctx, `SELECT id FROM documents
-		WHERE kind = ? AND state = 4 AND id > ? ORDER BY id LIMIT ?`, string(kind), string(after), limit)
+	return idsOf(q.QueryContext(ctx, `SELECT id FROM documents
+		WHERE kind = ? AND state = 4 AND id > ? ORDER BY id LIMIT ?`, string(kind), string(after), limit))
+}
+
+// idsOf reads the only column that a query has found.
+func idsOf(rows *sql.Rows, err error) ([]report.ID, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,8 +12,9 @@ import (
 
 // Old receipts go with new ones, more than come, and none before its time.
 func TestOldReceiptsAreDropped(t *testing.T) {
-	now := day1
-	j, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "j.db"), Options{Now: func() time.Time { return now }})
+	var clock atomic.Int64 // since day1; the journal looks at it at any time
+	now := func() time.Time { return day1.Add(time.Duration(clock.Load())) }
+	j, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "j.db"), Options{Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +23,7 @@ func TestOldReceiptsAreDropped(t *testing.T) {
 		t.Helper()
 		for i := range n {
 			if _, err := j.Append(t.Context(), report.Delivery{Receipt: &report.Receipt{
-				Sender: "s", ID: fmt.Sprint(now.UnixMicro(), i), Digest: []byte("d"), Answer: []byte("a"),
+				Sender: "s", ID: fmt.Sprint(now().UnixMicro(), i), Digest: []byte("d"), Answer: []byte("a"),
 			}}); err != nil {
 				t.Fatal(err)
 			}
@@ -40,10 +42,10 @@ func TestOldReceiptsAreDropped(t *testing.T) {
 		}
 	}
 	deliver(100)
-	now = now.Add(report.ReceiptsFor)
+	clock.Add(int64(report.ReceiptsFor))
 	deliver(1)
 	kept(101)
-	now = now.Add(time.Microsecond)
+	clock.Add(int64(time.Microsecond))
 	deliver(60)
 	kept(61)
 }

@@ -3,127 +3,58 @@ package journal
 import (
 	"database/sql"
 	"errors"
-	"fmt"
-	"strings"
 
 	"riskdex/report"
 )
 
-// maxRefusalText bounds each text of a refusal that is kept, in bytes.
-const maxRefusalText = 8 << 10
-
-func clipRefusal(r report.Refusal) report.Refusal {
-	for _, s := range []*string{&r.Method, &r.Path, &r.ID, &r.Reason, &r.Detail} {
-		*s = clip(*s, maxRefusalText)
-	}
-	r.Cut = r.Cut || len(r.Body) > MaxRefusalBody
-	r.Body = r.Body[:min(len(r.Body), MaxRefusalBody)]
-	return r
+func (s *sqliteStore) refuse(r report.Refusal, turn report.Version, size int64) error {
+	return s.exec(s.st.refuse, int64(turn), r.At.UnixMicro(), size, string(r.Kind), r.Method,
+		r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, int64(refusalChecksum(r)), r.Body)
 }
 
-// clip returns at most n bytes of s, without half a character at its end.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
+func (s *sqliteStore) refusal(seq int64) (turn report.Version, size int64, err error) {
+	err = s.st.refusal.QueryRowContext(s.ctx, seq).Scan(&turn, &size)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
 	}
-	return strings.ToValidUTF8(s[:n], "")
+	return turn, size, err
 }
 
-// refusalBytes is about what a refusal takes on disk.
-func refusalBytes(r report.Refusal) int64 {
-	return int64(64 + len(r.Kind) + len(r.Method) + len(r.Path) + len(r.ID) + len(r.Reason) + len(r.Detail) + len(r.Body))
-}
-
-func (l ledger) tooManyRefusals(opt Options) bool {
-	return l.refusals > opt.MaxRefusals || l.refusalBytes > opt.MaxRefusalBytes
-}
-
-// turnOr returns the place of a refusal in the order of all deliveries: that of the
-// refusal which is being retried, if any, and otherwise the next.
-func (tx *transaction) turnOr(turn report.Version) report.Version {
-	if turn != 0 {
-		return turn
-	}
-	return tx.nextVersion()
-}
-
-// refuse keeps refusals, each with its turn, and drops the oldest beyond the bounds.
-func (tx *transaction) refuse(refusals []report.Refusal, turns []report.Version, opt Options) error {
-	if len(refusals) == 0 {
-		return nil
-	}
-	for i := max(0, len(refusals)-opt.MaxRefusals); i < len(refusals); i++ {
-		r := clipRefusal(refusals[i])
-		size := refusalBytes(r)
-		if _, err := tx.st.refuse.ExecContext(tx.ctx, int64(turns[i]), r.At.UnixMicro(), size, string(r.Kind), r.Method,
-			r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, int64(refusalChecksum(r)), r.Body); err != nil {
-			return fmt.Errorf("keep a refusal: %w", err)
-		}
-		tx.ledger.refusals++
-		tx.ledger.refusalBytes += size
-	}
-	return tx.dropOldestRefusals(opt)
-}
-
-// dropOldestRefusals drops refusals until the rest is within the bounds.
-func (tx *transaction) dropOldestRefusals(opt Options) error {
-	if !tx.ledger.tooManyRefusals(opt) {
-		return nil
-	}
-	last, err := tx.lastToDrop(opt)
-	if err == nil {
-		_, err = tx.st.dropRefusals.ExecContext(tx.ctx, last)
-	}
+func (s *sqliteStore) refusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]refusalID, error) {
+	rows, err := s.st.refusalsOf.QueryContext(s.ctx, string(kind), int64(before), ids[0], ids[1], ids[2])
 	if err != nil {
-		return fmt.Errorf("drop the oldest refusals: %w", err)
-	}
-	return nil
-}
-
-func (tx *transaction) lastToDrop(opt Options) (last int64, err error) {
-	rows, err := tx.st.oldestRefusals.QueryContext(tx.ctx)
-	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer rows.Close()
-	for tx.ledger.tooManyRefusals(opt) && rows.Next() {
-		var size int64
-		if err := rows.Scan(&last, &size); err != nil {
-			return 0, err
+	var list []refusalID
+	for rows.Next() {
+		var r refusalID
+		if err := rows.Scan(&r.seq, &r.id); err != nil {
+			return nil, err
 		}
-		tx.ledger.refusals--
-		tx.ledger.refusalBytes -= size
+		list = append(list, r)
 	}
-	return last, rows.Err()
+	return list, rows.Err()
 }
 
-// beginRetry takes the refusal out that a delivery retries and returns its turn, or
-// ErrNotFound. For other deliveries it does nothing and returns 0.
-func (tx *transaction) beginRetry(seq int64) (report.Version, error) {
-	if seq == 0 {
-		return 0, nil
-	}
-	turn, err := tx.dropRefusal(seq)
+func (s *sqliteStore) dropRefusal(seq int64) error { return s.exec(s.st.dropRefusal, seq) }
+
+func (s *sqliteStore) oldestRefusals(f func(seq, size int64) bool) error {
+	rows, err := s.st.oldestRefusals.QueryContext(s.ctx)
 	if err != nil {
-		return 0, fmt.Errorf("retry the refusal %d: %w", seq, err)
+		return err
 	}
-	return turn, nil
+	defer rows.Close()
+	for rows.Next() {
+		var seq, size int64
+		if err := rows.Scan(&seq, &size); err != nil {
+			return err
+		}
+		if !f(seq, size) {
+			return nil
+		}
+	}
+	return rows.Err()
 }
 
-// dropRefusal forgets one refusal and returns its turn, or ErrNotFound.
-func (tx *transaction) dropRefusal(seq int64) (report.Version, error) {
-	var turn, size int64
-	err := tx.st.refusal.QueryRowContext(tx.ctx, seq).Scan(&turn, &size)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return 0, ErrNotFound
-	case err != nil:
-		return 0, err
-	}
-	if _, err := tx.st.dropRefusal.ExecContext(tx.ctx, seq); err != nil {
-		return 0, err
-	}
-	tx.ledger.refusals--
-	tx.ledger.refusalBytes -= size
-	return report.Version(turn), nil
-}
+func (s *sqliteStore) dropRefusalsUntil(seq int64) error { return s.exec(s.st.dropRefusals, seq) }

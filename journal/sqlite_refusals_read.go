@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"riskdex/report"
@@ -37,34 +36,6 @@ func (j *SQLite) Refusal(ctx context.Context, seq int64) (r report.Refusal, err 
 		return report.Refusal{}, fmt.Errorf("read the refusal %d in the journal: %w", seq, err)
 	}
 	return r, nil
-}
-
-// DropRefusals implements Journal.
-func (j *SQLite) DropRefusals(ctx context.Context, seqs []int64) (sum int, err error) {
-	for chunk := range slices.Chunk(seqs, batch) {
-		var n int
-		if err := j.queue.do(ctx, &request{sync: true, run: func(tx *transaction) (err error) {
-			n, err = tx.dropThese(chunk)
-			return err
-		}}); err != nil {
-			return sum, fmt.Errorf("drop %d refusals from the journal: %w", len(seqs), err)
-		}
-		sum += n
-	}
-	return sum, nil
-}
-
-func (tx *transaction) dropThese(seqs []int64) (n int, err error) {
-	for _, seq := range seqs {
-		_, err := tx.dropRefusal(seq)
-		switch {
-		case err == nil:
-			n++
-		case !errors.Is(err, ErrNotFound):
-			return 0, err
-		}
-	}
-	return n, nil
 }
 
 const refusalColumns = `SELECT seq, at, kind, method, path, position, id, reason, detail, cut, coalesce(length(body), 0)`
@@ -102,7 +73,7 @@ func (e *engine) refusal(ctx context.Context, seq int64) (report.Refusal, error)
 	r.Body = body
 	if crc.Valid && uint32(crc.Int64) != refusalChecksum(r) {
 		r.Body, r.Bytes, r.Cut = nil, 0, true
-		r.Detail += " (its record in the journal is damaged: its checksum does not fit, and its body is lost)"
+		r.Detail += lostBody
 	}
 	return r, nil
 }

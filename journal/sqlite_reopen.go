@@ -14,6 +14,7 @@ func (j *SQLite) reopen() error {
 	if !j.distrusted {
 		return nil
 	}
+	_ = j.land() // it is answered; the file goes
 	start := time.Now()
 	if err := j.replace(j.open); err != nil {
 		// It may have read all of the file: there has to be time for other things.
@@ -21,7 +22,7 @@ func (j *SQLite) reopen() error {
 		return fmt.Errorf("start over with a copy of it: %w", err)
 	}
 	j.distrusted = false
-	j.claims.signal()
+	j.claims.reopened()
 	return nil
 }
 

@@ -6,16 +6,6 @@ const (
 	applicationID = 0x7269736b
 )
 
-// States of a document. SQLite stores the numbers 0 and 1 in no byte and these in
-// one, so that a change of state overwrites the record where it is.
-const (
-	pending = 2
-	done    = 3 // indexed, deleted or superseded
-	dead    = 4
-	resend  = 5
-	dropped = 6 // a dead letter that was given up: it has no body
-)
-
 // schema1 is all that the versions share. body is the last column, so that nothing
 // else has to be looked for behind it. Times are in microseconds since 1970. ended_at is when the document
 // was settled or set aside, and has the value of accepted_at until then, which

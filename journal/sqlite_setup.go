@@ -9,6 +9,9 @@ import (
 	"riskdex/report"
 )
 
+// markJournal makes a journal of a file that has the schema.
+var markJournal = fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion)
+
 // setUp creates the schema in an empty file, brings an older one up to date, and
 // refuses a file that this version of riskdex cannot use.
 func setUp(ctx context.Context, conn *sql.Conn) error {
@@ -38,8 +41,7 @@ func setUp(ctx context.Context, conn *sql.Conn) error {
 	case 2:
 		script = schema3
 	}
-	script = fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-		script, applicationID, schemaVersion)
+	script = fmt.Sprintf("BEGIN IMMEDIATE; %s; %s; COMMIT", script, markJournal)
 	if _, err := conn.ExecContext(ctx, script); err != nil {
 		return fmt.Errorf("bring its tables from schema version %d to %d: %w", version, schemaVersion, err)
 	}

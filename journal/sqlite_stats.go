@@ -3,19 +3,12 @@ package journal
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"riskdex/report"
 )
-
-// querier is a connection or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
 
 // load reads the ledger.
 func (e *engine) load(ctx context.Context) (ledger, error) {
@@ -25,11 +18,11 @@ func (e *engine) load(ctx context.Context) (ledger, error) {
 		return l, fmt.Errorf("read the totals: %w", err)
 	}
 	if err := e.write.QueryRowContext(ctx, `SELECT value FROM meta WHERE name = 'last_version'`).Scan(&l.last); err != nil {
-		return l, fmt.Errorf("read the last version: %w", err)
+		return l, fmt.Errorf("read the last version: %w", nonsense(err))
 	}
 	if err := e.write.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(bytes), 0) FROM refusals`).
 		Scan(&l.refusals, &l.refusalBytes); err != nil {
-		return l, fmt.Errorf("count the refusals: %w", err)
+		return l, fmt.Errorf("count the refusals: %w", nonsense(err))
 	}
 	if err := e.write.QueryRowContext(ctx, `SELECT count(*) FROM traces`).Scan(&l.traces); err != nil {
 		return l, fmt.Errorf("count the traces: %w", err)
@@ -38,9 +31,15 @@ func (e *engine) load(ctx context.Context) (ledger, error) {
 	return l, nil
 }
 
-func readTotals(ctx context.Context, q querier) (map[report.Kind]totals, error) {
-	rows, err := q.QueryContext(ctx, `SELECT kind, indexes, deletes, indexed, deleted, superseded, dead,
-		pending, resending, dead_letters FROM totals`)
+const totalsColumns = `kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters`
+
+// into is where a row of totalsColumns goes.
+func (t *totals) into(k *report.Kind) []any {
+	return []any{k, &t.indexes, &t.deletes, &t.indexed, &t.deleted, &t.superseded, &t.died, &t.pending, &t.resending, &t.deadLetters}
+}
+
+func readTotals(ctx context.Context, conn *sql.Conn) (map[report.Kind]totals, error) {
+	rows, err := conn.QueryContext(ctx, `SELECT `+totalsColumns+` FROM totals`)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +48,8 @@ func readTotals(ctx context.Context, q querier) (map[report.Kind]totals, error) 
 	for rows.Next() {
 		var k report.Kind
 		var t totals
-		if err := rows.Scan(&k, &t.indexes, &t.deletes, &t.indexed, &t.deleted, &t.superseded, &t.died,
-			&t.pending, &t.resending, &t.deadLetters); err != nil {
-			return nil, err
+		if err := rows.Scan(t.into(&k)...); err != nil {
+			return nil, nonsense(err)
 		}
 		all[k] = t
 	}
@@ -74,43 +72,37 @@ func (j *SQLite) Stats(ctx context.Context) (Stats, error) {
 	return s, nil
 }
 
+// statsQuery is all of it in one statement, for one moment. It is asked all the time,
+// also while nothing else is going on.
+const statsQuery = `SELECT ` + totalsColumns + `,
+	(SELECT waiting_since FROM documents INDEXED BY documents_unsettled
+		WHERE documents.kind = totals.kind AND state = 2 AND state <> 3 ORDER BY waiting_since LIMIT 1),
+	(` + usedPagesQuery + `),
+	(SELECT count(*) FROM refusals)
+	FROM totals`
+
 func (e *engine) stats(ctx context.Context) (Stats, error) {
-	s := Stats{Kinds: map[report.Kind]KindStats{}}
-	tx, err := e.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	s := Stats{Kinds: map[report.Kind]KindStats{}, Processes: []string{ProcessName()}}
+	rows, err := e.st.stats.QueryContext(ctx)
 	if err != nil {
 		return s, err
 	}
-	defer tx.Rollback()
-	all, err := readTotals(ctx, tx)
-	if err != nil {
-		return s, err
-	}
-	for _, k := range report.AllKinds() {
-		kind := all[k].stats()
-		if kind.OldestWaiting, err = oldestWaiting(ctx, tx, k); err != nil {
+	defer rows.Close()
+	for rows.Next() {
+		var k report.Kind
+		var t totals
+		var oldest sql.NullInt64
+		var pages int64
+		if err := rows.Scan(append(t.into(&k), &oldest, &pages, &s.Refused)...); err != nil {
 			return s, err
 		}
-		s.Kinds[k] = kind
+		kind := t.stats()
+		if oldest.Valid {
+			kind.OldestWaiting = time.UnixMicro(oldest.Int64).UTC()
+		}
+		s.Kinds[k], s.Used = kind, pages*pageSize
 	}
-	if err := tx.QueryRowContext(ctx, usedPagesQuery).Scan(&s.Used); err != nil {
-		return s, err
-	}
-	s.Used *= pageSize
-	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM refusals`).Scan(&s.Refused)
-	return s, err
-}
-
-func oldestWaiting(ctx context.Context, q querier, k report.Kind) (time.Time, error) {
-	var at int64
-	err := q.QueryRowContext(ctx, `SELECT waiting_since FROM documents
-		WHERE kind = ?1 AND state = 2 AND state <> 3 ORDER BY waiting_since LIMIT 1`, string(k)).Scan(&at)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return time.Time{}, nil
-	case err != nil:
-		return time.Time{}, err
-	}
-	return time.UnixMicro(at).UTC(), nil
+	return s, rows.Err()
 }
 
 // roomStats adds what the database and its log take on disk, and what is left.

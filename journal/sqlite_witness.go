@@ -75,11 +75,8 @@ func (j *SQLite) compareWitness() {
 
 // noteWitness notes what is acknowledged from now on. A disk that cannot take it
 // shows in the journal itself.
-func (j *SQLite) noteWitness(before report.Version) {
-	if j.ledger.last == before {
-		return
-	}
-	if err := j.witness.note(j.ledger.last); err != nil && !errors.Is(err, os.ErrClosed) {
+func (j *SQLite) noteWitness(last report.Version) {
+	if err := j.witness.note(last); err != nil && !errors.Is(err, os.ErrClosed) {
 		j.opt.Log.Debug("cannot note the last version", "path", j.path+witnessSuffix, "error", err)
 	}
 }

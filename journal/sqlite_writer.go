@@ -20,7 +20,10 @@ func (j *SQLite) run() {
 		case j.logged:
 			timeout = time.After(j.idleAfter)
 		}
-		group, open := j.queue.next(timeout)
+		group, open := j.queue.next(timeout, j.claims.flush.news())
+		if len(group) == 0 {
+			_ = j.land() // it is answered, and shows in Ready
+		}
 		if !open {
 			return
 		}
@@ -47,14 +50,12 @@ func (j *SQLite) serve(group []*request) {
 
 func (j *SQLite) carryOut(group []*request) {
 	if j.distrusted && time.Now().Before(j.retryAt) {
-		for _, r := range group {
-			r.done <- *j.failure.Load()
-		}
+		answer(group, *j.failure.Load())
 		return
 	}
-	err := j.reopen()
+	err, flushed := j.reopen(), false
 	if err == nil && (len(group) > 0 || j.failure.Load() != nil) {
-		err = j.commit(group)
+		flushed, err = j.commit(group)
 	}
 	switch {
 	case err == nil:
@@ -73,8 +74,8 @@ func (j *SQLite) carryOut(group []*request) {
 	default:
 		err = j.stop(err)
 	}
-	for _, r := range group {
-		r.done <- err
+	if !flushed {
+		answer(group, err)
 	}
 }
 
@@ -119,34 +120,45 @@ func bytesOf(group []*request) int64 {
 }
 
 // commit carries out a group in one transaction. On an error nothing of it has
-// happened, in the database as in memory.
-func (j *SQLite) commit(group []*request) error {
+// happened, in the database as in memory, but where the error is one of syncing.
+// flushed says that the group is being flushed, and answered by that.
+func (j *SQLite) commit(group []*request) (flushed bool, err error) {
 	ctx := context.Background()
-	if err := j.e.setSync(ctx, needsSync(group)); err != nil {
-		return err
-	}
 	if _, err := j.e.st.begin.ExecContext(ctx); err != nil {
-		return fmt.Errorf("begin a transaction: %w", err)
+		return false, fmt.Errorf("begin a transaction: %w", err)
 	}
-	tx := newTransaction(j.e, j.opt.Now(), j.ledger)
-	if err := j.fill(tx, group); err != nil {
-		return j.rollback(err)
+	now, after := j.opt.Now(), j.ledger.clone()
+	s := newSQLiteStore(j.e, now, &after, group)
+	tx := newTransaction(s, now, &after)
+	if err = j.fill(tx, group); err == nil {
+		err = s.finish(j.ledger)
+	}
+	if err == nil {
+		err = j.land()
+	}
+	if err != nil {
+		return false, j.rollback(err)
 	}
 
 	j.claims.commit.Lock()
 	defer j.claims.commit.Unlock()
 	if _, err := j.e.st.commit.ExecContext(ctx); err != nil {
-		return j.rollback(fmt.Errorf("commit: %w", err))
+		return false, j.rollback(fmt.Errorf("commit: %w", err))
 	}
-	before := j.ledger.last
-	j.ledger = tx.ledger
-	j.e.traces.Store(tx.ledger.traces) // before a Claim that has read too early is told to read again
-	j.noteWitness(before)
-	j.claims.committed(tx.touched, tx.settled)
+	j.ledger = after
+	j.e.traces.Store(after.traces) // before a Claim that has read too early is told to read again
+	j.claims.committed(tx.touched, tx.kinds, tx.settled)
 	if tx.wake {
 		j.claims.signal()
 	}
-	return nil
+	switch {
+	case !needsSync(group):
+		return false, nil
+	case j.failure.Load() != nil: // whether it can be written again is known when the disk has answered
+		return false, j.flushNow()
+	}
+	j.beginFlush(group)
+	return true, nil
 }
 
 func needsSync(group []*request) bool {
@@ -169,7 +181,7 @@ func (j *SQLite) fill(tx *transaction, group []*request) error {
 			return fmt.Errorf("try to write: %w", err)
 		}
 	}
-	return tx.finish(j.ledger)
+	return nil
 }
 
 // rollback ends a failed transaction and returns cause. That it fails is no news:

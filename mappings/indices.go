@@ -59,9 +59,9 @@ func (x *Indices) Template(kind report.Kind) string { return x.Prefix + "riskdex
 //     is unknown.
 //   - Where there is none, the first one is created together with the alias.
 //
-// Where the index is new or what it holds unknown, Ensure first deletes what a
-// rebuild has left unfinished and calls resend, which is to mark every document
-// of the kind to be sent again; nothing else is changed when that fails. Once in
+// Where the index is new or what it holds unknown, Ensure first calls resend, which
+// is to mark every document of the kind to be sent again; nothing is changed when
+// that fails. Then it deletes what a rebuild has left unfinished. Once in
 // a process it also brings the index template up to date. The name is empty where
 // the alias is on several indices and says of none that it is written to.
 //
@@ -147,17 +147,21 @@ func (x *Indices) setSeen(kind report.Kind, uuid string) {
 	x.seen[kind] = uuid
 }
 
+// Forget is for when another process has looked after the indices of a kind: what
+// Ensure finds next is what that one has left.
+func (x *Indices) Forget(kind report.Kind) { x.remember(kind, "") }
+
 // startOver has everything sent again. A rebuild under way ends before: it counts
 // on an index behind the alias that lacks nothing.
 func (x *Indices) startOver(ctx context.Context, kind report.Kind, s state, resend func(context.Context) error) error {
+	if err := resend(ctx); err != nil {
+		return fmt.Errorf("having every document of %s sent again, before its index is used: %w", kind, err)
+	}
 	for _, name := range s.with(s.alias + rebuilding) {
 		if err := x.Remove(ctx, kind, name); err != nil {
 			return err
 		}
 		delete(s.indices, name)
-	}
-	if err := resend(ctx); err != nil {
-		return fmt.Errorf("having every document of %s sent again, before its index is used: %w", kind, err)
 	}
 	x.remember(kind, "")
 	return nil

@@ -11,3 +11,11 @@ var ErrNoRoom = errors.New("there is no room for the journal")
 // or no longer: it was retried, dropped or dropped out, or a newer delivery has
 // taken its place.
 var ErrNotFound = errors.New("it is not there, or no longer")
+
+// ErrVerifying is why a verification does not begin.
+var ErrVerifying = errors.New("this kind is being verified already, by this process or another")
+
+// ErrHeld is why a process is given no changes of a kind, and may not have it alone:
+// another process has it alone, or has had it meanwhile. What is known of its index
+// may be wrong by now.
+var ErrHeld = errors.New("another process has this kind alone, or has had it meanwhile")

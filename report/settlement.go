@@ -24,8 +24,9 @@ type Settlement struct {
 	Version Version
 	Outcome Outcome
 
-	// NotBefore is, with Retry, the earliest time at which the change may be
-	// claimed again. The zero time means at once.
+	// NotBefore is the earliest time at which the document may be claimed again: the
+	// change itself after Retry, and a newer version where one waits by now. The zero
+	// time means at once.
 	NotBefore time.Time
 
 	// ErrorType and Reason say, with Dead and Retry, why: the `type` of

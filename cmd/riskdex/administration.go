@@ -47,7 +47,7 @@ func (b rebuilder) StopRebuild(kind report.Kind) error {
 
 func rebuildProblem(err error) error {
 	switch {
-	case errors.Is(err, indexer.ErrRebuilding), errors.Is(err, indexer.ErrNotRebuilding), errors.Is(err, indexer.ErrSwapping):
+	case errors.Is(err, indexer.ErrRebuilding), errors.Is(err, indexer.ErrNotRebuilding), errors.Is(err, indexer.ErrSwapping), errors.Is(err, report.ErrHeld):
 		return &admin.Problem{Status: http.StatusConflict, Detail: err.Error()}
 	case errors.Is(err, indexer.ErrNotRunning):
 		return &admin.Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}

@@ -28,11 +28,7 @@ func startLoad(p *process, senders int) *load {
 // deliver makes one delivery, with the number n in its body, or a delete for 0. One
 // that is not acknowledged is made again, so that in the end a ledger is exact.
 func (p *process) deliver(key report.Key, n int) bool {
-	path := push.Path(key.Kind, key.ID)
-	method, body := http.MethodPut, fmt.Sprintf(`{"n":%d,"text":"delivery %d of %s"}`, n, n, key.ID)
-	if n == 0 {
-		method, body = http.MethodDelete, ""
-	}
+	method, path, body := delivery(key, n)
 	for {
 		status, err := p.try(method, path, body)
 		if err == nil && status == http.StatusAccepted {
@@ -40,6 +36,13 @@ func (p *process) deliver(key report.Key, n int) bool {
 		}
 		time.Sleep(5 * time.Millisecond) // riskdex is away; do not spin
 	}
+}
+
+func delivery(key report.Key, n int) (method, path, body string) {
+	if n == 0 {
+		return http.MethodDelete, push.Path(key.Kind, key.ID), ""
+	}
+	return http.MethodPut, push.Path(key.Kind, key.ID), fmt.Sprintf(`{"n":%d,"text":"delivery %d of %s"}`, n, n, key.ID)
 }
 
 // more waits until n more deliveries are acknowledged.

@@ -36,6 +36,7 @@ type commands struct {
 	Rebuild rebuildCommand `cmd:"" help:"Fill a new index from the journal, and have it take the place of the old one."`
 	Verify  verifyCommand  `cmd:"" help:"Compare the index with the journal, and mend what differs."`
 	Backup  backupCommand  `cmd:"" help:"Copy the journal while it is in use."`
+	Journal journalCommand `cmd:"" help:"Move the journal from one engine to the other."`
 	Healthy healthyCommand `cmd:"" help:"Tell whether a running riskdex can accept deliveries, for supervisors."`
 
 	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`

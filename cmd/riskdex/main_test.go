@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/postgres/postgrestest"
 )
 
 // asRiskdex in the environment makes the test binary behave as riskdex itself,
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 		stop()
 		os.Exit(status)
 	}
-	os.Exit(elastictest.Main(m))
+	os.Exit(postgrestest.Main(func() int { return elastictest.Main(m) }))
 }
 
 func TestExitStatus(t *testing.T) {
@@ -42,6 +43,7 @@ func TestExitStatus(t *testing.T) {
 		"unknown kind":           {[]string{"serve", "--ids", "countries=/id"}, exitFailed, "countries"},
 		"no pointer":             {[]string{"serve", "--ids", "cities=id"}, exitFailed, "JSON pointer"},
 		"no workers":             {[]string{"serve", "--workers", "0", "--journal", t.TempDir() + "/j"}, exitFailed, "workers"},
+		"more than all the time": {[]string{"serve", "--refresh-share", "1.5", "--journal", t.TempDir() + "/j"}, exitFailed, "share of the time"},
 		"no URL":                 {[]string{"search", "x", "--elasticsearch-url", "localhost"}, exitFailed, "http://"},
 		"nobody there":           {[]string{"search", "x", "--elasticsearch-url", "http://127.0.0.1:1"}, exitFailed, "is Elasticsearch at"},
 		"nothing found":          {[]string{"search", "x", "--elasticsearch-url", url, "--index-prefix", prefix}, exitNegative, "0 of 0"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/journal"
 	"riskdex/report"
@@ -38,9 +39,9 @@ func (c *metricsCommand) Run(io streams) error {
 		fmt.Fprint(io.out, metricsMarkdown(all))
 		return nil
 	}
-	table := newTable("METRIC", "TYPE", "LABELS", "MEANING")
+	table := newTable("METRIC", "TYPE", "SCOPE", "LABELS", "MEANING")
 	for _, m := range all {
-		table.add(m.Name, m.Type, strings.Join(m.labelNames(), ", "), m.Help)
+		table.add(m.Name, m.Type, m.Scope, strings.Join(m.labelNames(), ", "), m.Help)
 	}
 	table.print(io.out)
 	return nil
@@ -61,7 +62,13 @@ func metricsOfServe() ([]metric, error) {
 	if err != nil {
 		return nil, err
 	}
-	return describe(families), nil
+	shared := prometheus.NewRegistry()
+	shared.MustRegister(w.global)
+	known, err := shared.Gather()
+	if err != nil {
+		return nil, err
+	}
+	return describe(families, known), nil
 }
 
 // blankJournal has nothing, and can only tell that. Nothing else is asked of it

@@ -45,7 +45,7 @@ func TestMetricsCommand(t *testing.T) {
 		if !strings.HasSuffix(m.Help, ".") || m.Series == 0 {
 			t.Errorf("%s means %q, and has %d series", m.Name, m.Help, m.Series)
 		}
-		row := regexp.MustCompile(`(?m)^` + m.Name + ` +` + m.Type + ` +` + strings.Join(m.labelNames(), ", ") + ` +` + regexp.QuoteMeta(m.Help) + `$`)
+		row := regexp.MustCompile(`(?m)^` + m.Name + ` +` + m.Type + ` +` + m.Scope + ` +` + strings.Join(m.labelNames(), ", ") + ` +` + regexp.QuoteMeta(m.Help) + `$`)
 		if !row.MatchString(table) {
 			t.Errorf("the table has no row for %s", m.Name)
 		}
@@ -53,6 +53,28 @@ func TestMetricsCommand(t *testing.T) {
 	i := slices.IndexFunc(all, func(m metric) bool { return m.Name == "riskdex_deliveries_total" })
 	if i < 0 || all[i].Type != "counter" || !slices.Equal(all[i].labelNames(), []string{"code", "kind", "method"}) || !slices.Contains(all[i].Labels[0].Values, "503") {
 		t.Errorf("riskdex_deliveries_total is not described rightly: %+v", all)
+	}
+}
+
+// TestEveryMetricHasItsScope names the global ones: a metric that is added counts as
+// local until it comes from the journal, and then is to be looked at here.
+func TestEveryMetricHasItsScope(t *testing.T) {
+	var got []string
+	for _, m := range listedMetrics(t) {
+		switch m.Scope {
+		case "global":
+			got = append(got, strings.TrimPrefix(m.Name, "riskdex_"))
+		case "local":
+		default:
+			t.Errorf("%s has the scope %q", m.Name, m.Scope)
+		}
+	}
+	want := []string{
+		"changes_accepted_total", "changes_pending", "changes_settled_total", "dead_letters", "documents_resending",
+		"journal_bytes", "journal_free_bytes", "journal_limit_bytes", "journal_used_bytes", "lag_seconds", "processes", "refusals_kept",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("global are\n%q, want\n%q", got, want)
 	}
 }
 

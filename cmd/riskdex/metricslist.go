@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,11 +12,20 @@ import (
 // metric is one of riskdex's own metrics, as /metrics exposes it.
 type metric struct {
 	Name   string  `json:"name"`
-	Type   string  `json:"type"` // counter, gauge or histogram
+	Type   string  `json:"type"`  // counter, gauge or histogram
+	Scope  string  `json:"scope"` // global or local
 	Labels []label `json:"labels"`
 	Help   string  `json:"help"`
 	Series int     `json:"series"` // label combinations
 }
+
+// Scopes of metrics. What the journal tells is global: each process that shares it
+// tells the same, and one of them is enough. Everything else is local: what one
+// process has seen or done.
+const (
+	global = "global"
+	local  = "local"
+)
 
 // label has the values that occur, in order.
 type label struct {
@@ -23,15 +33,20 @@ type label struct {
 	Values []string `json:"values"`
 }
 
-// describe describes riskdex's own metrics among families, in their order.
-// Because each label value is there from the start, none is missed.
-func describe(families []*dto.MetricFamily) []metric {
+// describe describes riskdex's own metrics among families, in their order. Those that
+// are in shared too are global. Because each label value is there from the start, none
+// is missed.
+func describe(families, shared []*dto.MetricFamily) []metric {
+	scopes := map[string]string{}
+	for _, f := range shared {
+		scopes[f.GetName()] = global
+	}
 	var all []metric
 	for _, f := range families {
 		if !strings.HasPrefix(f.GetName(), "riskdex_") {
 			continue
 		}
-		m := metric{Name: f.GetName(), Type: strings.ToLower(f.GetType().String()), Labels: []label{}, Help: f.GetHelp(), Series: len(f.GetMetric())}
+		m := metric{Name: f.GetName(), Type: strings.ToLower(f.GetType().String()), Scope: cmp.Or(scopes[f.GetName()], local), Labels: []label{}, Help: f.GetHelp(), Series: len(f.GetMetric())}
 		for _, series := range f.GetMetric() {
 			for _, pair := range series.GetLabel() {
 				m.note(pair.GetName(), pair.GetValue())
@@ -71,11 +86,13 @@ func metricsMarkdown(all []metric) string {
 		"<!-- Written by `make metrics` from the program; a test fails while the two differ. -->\n\n" +
 		"`/metrics` of the admin listener has these, in the text formats and as protobuf, whichever the scraper asks for. `riskdex metrics` prints the table too. " +
 		"Every series is there from the start, at 0. Those of the Go runtime (`go_…`) and of the process (`process_…`) come besides, as Prometheus' client for Go describes them.\n\n" +
-		"| metric | type | labels | what |\n| --- | --- | --- | --- |\n")
+		"A metric whose scope is `global` is what the journal tells. Every process that shares the journal tells the same, so take the largest and not the sum. " +
+		"What is `local` a process has seen or done by itself: add up its counters and histograms; its gauges are about that process alone.\n\n" +
+		"| metric | type | scope | labels | what |\n| --- | --- | --- | --- | --- |\n")
 	series := 0
 	for _, m := range all {
 		series += m.Series
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, strings.Join(m.labelNames(), ", "), strings.ReplaceAll(m.Help, "|", `\|`))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, m.Type, m.Scope, strings.Join(m.labelNames(), ", "), strings.ReplaceAll(m.Help, "|", `\|`))
 	}
 	fmt.Fprintf(&b, "\nThese are %d label combinations; a histogram has several series for each.\n\n"+
 		"Histograms have native buckets as well. A Prometheus that is told to take those drops the classic ones (`…_bucket`), which the dashboard and the alerts ask for. "+

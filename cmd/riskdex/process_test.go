@@ -5,17 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/freeport"
 	"riskdex/internal/metricstest"
 	"riskdex/report"
 )
@@ -30,9 +31,27 @@ type process struct {
 	extra             []string
 	token             string // for administration; empty where none is asked for
 	cmd               *exec.Cmd
-	log               *bytes.Buffer
+	log               *output
 	atStart           metricstest.Samples // what /metrics said when it could first accept
 	sender            *http.Client        // keeps as many connections as a test has senders
+}
+
+// output is what a process writes. It may be read meanwhile.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }
 
 // newProcess prepares a riskdex that is not started yet.
@@ -41,7 +60,7 @@ func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
 	p := &process{
 		t: t, elasticsearch: elasticsearch, prefix: elastictest.Prefix(t),
 		journal:    filepath.Join(t.TempDir(), "riskdex.db"),
-		deliveries: freeAddress(t), admin: freeAddress(t), extra: extra, log: new(bytes.Buffer),
+		deliveries: freeAddress(t), admin: freeAddress(t), extra: extra, log: new(output),
 		sender: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 	t.Cleanup(p.sender.CloseIdleConnections)
@@ -59,10 +78,9 @@ func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	a, err := freeport.Address()
 	must(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	return a
 }
 
 func tail(text string, lines int) string {
@@ -244,16 +262,24 @@ func (p *process) indexed(kind report.Kind) map[string]json.RawMessage {
 	return all
 }
 
-// search runs the search command and returns its hits as "kind/id".
+// search runs the search command and returns its hits as "kind/id". An index that
+// was made a moment ago cannot be searched yet: Elasticsearch answers 503 until it
+// has started the shard.
 func (p *process) search(words string) []string {
 	p.t.Helper()
 	var out, errs bytes.Buffer
-	status := run(p.t.Context(), []string{
-		"search", "--json", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, words,
-	}, streams{&out, &errs})
-	if status == exitFailed {
-		p.t.Fatalf("search %q: %s", words, errs.String())
-	}
+	eventually(p.t, "the indices can be searched", func() bool {
+		out.Reset()
+		errs.Reset()
+		status := run(p.t.Context(), []string{
+			"search", "--json", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, words,
+		}, streams{&out, &errs})
+		starting := strings.Contains(errs.String(), "503 search_phase_execution_exception")
+		if status == exitFailed && !starting {
+			p.t.Fatalf("search %q: %s", words, errs.String())
+		}
+		return !starting
+	})
 	var hits []string
 	for line := range strings.Lines(out.String()) {
 		var hit struct{ Kind, ID string }

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/model"
 	"go.yaml.in/yaml/v3"
 
+	"riskdex/internal/freeport"
 	"riskdex/internal/prometheus"
 )
 
@@ -36,12 +37,7 @@ type watched struct {
 // happens from now on is an increase to them.
 func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 	t.Helper()
-	if _, err := exec.LookPath("prometheus"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(prometheus.ErrMissing)
-		}
-		t.Skip(prometheus.ErrMissing)
-	}
+	requirePrometheus(t)
 	w := &watched{open: map[string]string{}}
 	target, err := url.Parse(elasticsearch)
 	must(t, err)
@@ -68,6 +64,17 @@ func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 	return w
 }
 
+// requirePrometheus skips the test where none is installed, but not in CI.
+func requirePrometheus(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("prometheus"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(prometheus.ErrMissing)
+		}
+		t.Skip(prometheus.ErrMissing)
+	}
+}
+
 func startPrometheus(t *testing.T, o prometheus.Options) *prometheus.Server {
 	t.Helper()
 	s, err := prometheus.Start(t.Context(), o)
@@ -82,9 +89,7 @@ func startPrometheus(t *testing.T, o prometheus.Options) *prometheus.Server {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	u, err := url.Parse("http://" + freeAddress(t))
-	must(t, err)
-	port, err := strconv.Atoi(u.Port())
+	port, err := freeport.Find()
 	must(t, err)
 	return port
 }

@@ -50,7 +50,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	undo = append(undo, func() error { tracing.stop(log); return nil })
 	log = tracing.logger(log)
 	w, err := newWorks(c, tracing.tracer(), func(observe func(seconds float64)) (journal.Journal, error) {
-		j, err := journal.OpenSQLite(ctx, c.Journal, journal.Options{
+		j, err := openNamed(ctx, c.Journal, journal.Options{
 			MaxBytes: int64(c.MaxBytes), MinFree: int64(c.MinFree), Log: log, Observe: observe,
 		})
 		if err != nil {
@@ -83,6 +83,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		Status: admin.StatusParts{
 			Journal: j, Index: index{w.client, w.indices, w.set}, Waiting: waitingIn(x),
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
+			Process: journal.ProcessName(),
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})

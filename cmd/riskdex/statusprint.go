@@ -40,18 +40,31 @@ func printStatus(w io.Writer, st admin.Status) {
 		kinds.add(string(k.Kind), documents, pending, lagText(k.LagSeconds), humanize.Comma(int64(k.DeadLetters)), lagLine(k.History))
 	}
 	kinds.print(w)
+	for _, k := range st.Kinds {
+		if k.Holder != "" {
+			fmt.Fprintf(w, "%s: %s has it alone, such as for a rebuild\n", k.Kind, oneLine(k.Holder))
+		}
+	}
 	fmt.Fprintln(w)
 	printFacts(w, wholeOf(st)...)
 	printWaiting(w, st)
 	printFailed(w, st)
 	if len(st.Deliveries) > 0 {
 		fmt.Fprintln(w)
-		last := newTable("LAST DELIVERIES", "KIND", "METHOD", "ANSWER", "")
+		last := newTable("LAST DELIVERIES"+ofThis(st), "KIND", "METHOD", "ANSWER", "")
 		for _, d := range st.Deliveries[:min(shownOfEach, len(st.Deliveries))] {
 			last.add(ago(d.At), string(d.Kind), d.Method, strconv.Itoa(d.Status), outcome(d))
 		}
 		last.print(w)
 	}
+}
+
+// ofThis is added to what is of one process where there are several.
+func ofThis(st admin.Status) string {
+	if st.Shared() {
+		return ", FOR THIS PROCESS"
+	}
+	return ""
 }
 
 func outcome(d admin.Delivery) string {
@@ -74,8 +87,8 @@ func wholeOf(st admin.Status) []string {
 		return no
 	}
 	facts := []string{
-		"deliveries", yes(st.Accepting, "accepted", "turned away"),
-		"index", yes(st.ElasticsearchUp, "Elasticsearch is up", "Elasticsearch is away"),
+		"deliveries", yes(st.Accepting, "accepted", "turned away") + strings.ToLower(ofThis(st)),
+		"index", yes(st.ElasticsearchUp, "Elasticsearch is up", "Elasticsearch is away") + strings.ToLower(ofThis(st)),
 	}
 	if j := st.Journal; j != nil {
 		room := humanize.IBytes(uint64(j.Bytes))
@@ -87,13 +100,17 @@ func wholeOf(st admin.Status) []string {
 		}
 		facts = append(facts, "journal", room)
 	}
-	return append(facts, "running", "since "+agoAndAt(st.StartedAt))
+	facts = append(facts, "running", "since "+agoAndAt(st.StartedAt), "process", oneLine(st.Process))
+	if st.Shared() {
+		facts = append(facts, "shared by", oneLine(strings.Join(st.Processes, ", ")))
+	}
+	return facts
 }
 
 func printWaiting(w io.Writer, st admin.Status) {
 	if len(st.Waiting) > 0 {
 		fmt.Fprintln(w)
-		waiting := newTable("INDEX THAT WAITS", "SINCE", "WHY", "WHAT ELASTICSEARCH SAYS")
+		waiting := newTable("INDEX THAT WAITS"+ofThis(st), "SINCE", "WHY", "WHAT ELASTICSEARCH SAYS")
 		for _, x := range st.Waiting {
 			why := x.Reason
 			if x.Held {
@@ -105,7 +122,7 @@ func printWaiting(w io.Writer, st admin.Status) {
 	}
 	if len(st.Rebuilds) > 0 {
 		fmt.Fprintln(w)
-		fmt.Fprintln(w, painter(useColour(w)).text(bold, "REBUILDS"))
+		fmt.Fprintln(w, painter(useColour(w)).text(bold, "REBUILDS"+ofThis(st)))
 		for _, r := range st.Rebuilds {
 			fmt.Fprintf(w, "  %s %s\n", oneLine(rebuildLine(r)), oneLine(r.Reason))
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -152,4 +153,14 @@ func TestBackupCommand(t *testing.T) {
 		t.Errorf("%d documents, of which 1 is %s", len(found), found["1"])
 	}
 	restored.expect(exitDone, "", words("verify"), "20 documents in the journal")
+}
+
+// TestBackupOfPostgres is not riskdex's to make.
+func TestBackupOfPostgres(t *testing.T) {
+	var out, errs bytes.Buffer
+	file := filepath.Join(t.TempDir(), "copy.db")
+	status := run(t.Context(), []string{"backup", "--journal", "postgres://riskdex@db/riskdex", file}, streams{&out, &errs})
+	if status != exitFailed || !strings.Contains(errs.String(), "pg_basebackup") {
+		t.Errorf("exit status %d, %s", status, errs.String())
+	}
 }

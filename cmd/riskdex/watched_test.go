@@ -188,7 +188,7 @@ func (w *watched) nativeIsTaken() {
 // isAsListed checks that riskdex metrics says what this riskdex exposes.
 func (w *watched) isAsListed() {
 	w.t.Helper()
-	exposed := describe(w.families())
+	exposed := describe(w.families(), nil)
 	for _, m := range exposed {
 		for _, l := range m.Labels {
 			if l.Name == "index" {
@@ -201,6 +201,9 @@ func (w *watched) isAsListed() {
 	listed := listedMetrics(w.t)
 	for _, m := range exposed {
 		i := slices.IndexFunc(listed, func(other metric) bool { return other.Name == m.Name })
+		if i >= 0 {
+			m.Scope = listed[i].Scope // /metrics does not tell it
+		}
 		switch {
 		case i < 0:
 			w.t.Errorf("riskdex metrics does not list %s: register it in newWorks", m.Name)

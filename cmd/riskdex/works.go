@@ -23,6 +23,7 @@ import (
 // and starts nothing, so that the metrics can be told without serving.
 type works struct {
 	registry *prometheus.Registry
+	global   prometheus.Collector // those of the metrics that are the same from each process
 	journal  journal.Journal
 	set      *mappings.Set
 	client   *elasticsearch.Client
@@ -64,7 +65,8 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 	if w.journal, err = open(appendHistogram(w.registry).Observe); err != nil {
 		return nil, err
 	}
-	w.registry.MustRegister(admin.NewJournalCollector(w.journal, time.Now, log))
+	w.global = admin.NewJournalCollector(w.journal, time.Now, log)
+	w.registry.MustRegister(w.global)
 	w.indices = &mappings.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Log: log}
 	indexing := c.indexerConfig()
 	indexing.Tracer, cfg.Tracer = tracer, tracer

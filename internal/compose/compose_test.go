@@ -38,31 +38,47 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// project is docker-compose.yml. Reading fails for what the specification does
-// not have, for what is referred to and not there, and for circles.
-func project(t *testing.T) *types.Project {
+// project is docker-compose.yml with some of its profiles. Reading fails for what the
+// specification does not have, for what is referred to and not there, and for circles.
+func project(t *testing.T, profiles ...string) *types.Project {
 	t.Helper()
 	p, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
 		WorkingDir:  root(t),
 		ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(root(t), "docker-compose.yml")}},
 		Environment: types.Mapping{},
-	}, func(o *loader.Options) { o.SetProjectName("riskdex", true) })
+	}, func(o *loader.Options) {
+		o.SetProjectName("riskdex", true)
+		o.Profiles = profiles
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
+// everything is all services, of whichever profile.
+func everything(t *testing.T) *types.Project {
+	t.Helper()
+	return project(t, "*")
+}
+
 func TestEverythingIsThere(t *testing.T) {
-	got := project(t).ServiceNames()
-	slices.Sort(got)
-	if want := []string{"elasticsearch", "grafana", "prometheus", "riskdex"}; !slices.Equal(got, want) {
-		t.Errorf("the services are %q, want %q", got, want)
+	plain := []string{"elasticsearch", "grafana", "prometheus", "riskdex"}
+	cluster := append([]string{"balancer", "postgres", "prometheus-cluster", "riskdex-1", "riskdex-2"}, plain...)
+	for _, test := range []struct{ profiles, want []string }{
+		{nil, plain}, {[]string{"cluster"}, cluster}, {[]string{"*"}, cluster},
+	} {
+		got := project(t, test.profiles...).ServiceNames()
+		slices.Sort(got)
+		slices.Sort(test.want)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("the services of %q are %q, want %q", test.profiles, got, test.want)
+		}
 	}
 }
 
 func TestEveryServiceIsBoundedAndCheckedAndComesBack(t *testing.T) {
-	for name, s := range project(t).Services {
+	for name, s := range everything(t).Services {
 		if s.MemLimit <= 0 {
 			t.Errorf("%s has no memory limit", name)
 		}
@@ -78,8 +94,8 @@ func TestEveryServiceIsBoundedAndCheckedAndComesBack(t *testing.T) {
 
 // An image with less than a whole version is another one tomorrow.
 func TestImagesArePinned(t *testing.T) {
-	pinned := regexp.MustCompile(`^[a-z/-]+:v?\d+\.\d+\.\d+$`)
-	for name, s := range project(t).Services {
+	pinned := regexp.MustCompile(`^([a-z/-]+:v?\d+\.\d+\.\d+|postgres:\d+\.\d+)$`) // PostgreSQL has versions of two numbers
+	for name, s := range everything(t).Services {
 		if s.Build == nil && !pinned.MatchString(s.Image) {
 			t.Errorf("%s has the image %q", name, s.Image)
 		}
@@ -95,13 +111,16 @@ func TestImagesArePinned(t *testing.T) {
 }
 
 func TestNothingIsPublishedBeyondTheLoopbackAddress(t *testing.T) {
-	published := 0
-	for name, s := range project(t).Services {
+	published := map[string]string{}
+	for name, s := range everything(t).Services {
 		if s.NetworkMode != "" {
 			t.Errorf("%s has the network mode %s", name, s.NetworkMode)
 		}
 		for _, port := range s.Ports {
-			published++
+			if other, taken := published[port.Published]; taken {
+				t.Errorf("%s and %s publish %s", other, name, port.Published)
+			}
+			published[port.Published] = name
 			if port.HostIP != "127.0.0.1" {
 				t.Errorf("%s publishes %d at %q", name, port.Target, port.HostIP)
 			}
@@ -110,14 +129,14 @@ func TestNothingIsPublishedBeyondTheLoopbackAddress(t *testing.T) {
 			}
 		}
 	}
-	if published == 0 {
+	if len(published) == 0 {
 		t.Error("nothing is published")
 	}
 }
 
 // Compose would make an empty folder in place of a file that is not there.
 func TestWhatIsMountedExists(t *testing.T) {
-	for name, s := range project(t).Services {
+	for name, s := range everything(t).Services {
 		for _, v := range s.Volumes {
 			if v.Type != types.VolumeTypeBind {
 				continue
@@ -136,7 +155,7 @@ func TestWhatIsMountedExists(t *testing.T) {
 }
 
 func TestStartOrder(t *testing.T) {
-	p := project(t)
+	p := everything(t)
 	want := map[string]map[string]string{
 		"elasticsearch": {},
 		// It must take deliveries while Elasticsearch is away.
@@ -144,6 +163,13 @@ func TestStartOrder(t *testing.T) {
 		// It must tell of a riskdex that does not get healthy.
 		"prometheus": {"riskdex": types.ServiceConditionStarted},
 		"grafana":    {"prometheus": types.ServiceConditionHealthy},
+		"postgres":   {},
+		// It needs a journal to start with, and does not need it to stay.
+		"riskdex-1": {"elasticsearch": types.ServiceConditionStarted, "postgres": types.ServiceConditionHealthy},
+		"riskdex-2": {"elasticsearch": types.ServiceConditionStarted, "postgres": types.ServiceConditionHealthy},
+		// It must find out by itself who is ready.
+		"balancer":           {"riskdex-1": types.ServiceConditionStarted, "riskdex-2": types.ServiceConditionStarted},
+		"prometheus-cluster": {"riskdex-1": types.ServiceConditionStarted, "riskdex-2": types.ServiceConditionStarted},
 	}
 	for name, s := range p.Services {
 		if len(s.DependsOn) != len(want[name]) {
@@ -159,9 +185,10 @@ func TestStartOrder(t *testing.T) {
 
 // riskdex needs up to 21 seconds to stop in good order.
 func TestRiskdexIsGivenTheTimeToStop(t *testing.T) {
-	s := project(t).Services["riskdex"]
-	if s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < 30*time.Second {
-		t.Errorf("it is killed after %v", s.StopGracePeriod)
+	for name, s := range everything(t).Services {
+		if s.Build != nil && (s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < 30*time.Second) {
+			t.Errorf("%s is killed after %v", name, s.StopGracePeriod)
+		}
 	}
 }
 

@@ -87,7 +87,10 @@ func environment(t *testing.T, s types.ServiceConfig) map[string]string {
 func listensOn(t *testing.T, s types.ServiceConfig) (ports []string) {
 	t.Helper()
 	if s.Build == nil {
-		return map[string][]string{"elasticsearch": {"9200"}, "prometheus": {"9090"}, "grafana": {"3000"}}[s.Name]
+		return map[string][]string{
+			"elasticsearch": {"9200"}, "prometheus": {"9090"}, "grafana": {"3000"},
+			"postgres": {"5432"}, "balancer": {"8080"}, "prometheus-cluster": {"9090"},
+		}[s.Name]
 	}
 	for name, value := range environment(t, s) {
 		if !strings.HasSuffix(name, "LISTEN") {
@@ -236,16 +239,19 @@ func TestRiskdexTakesItsSettingsAndHealthCheck(t *testing.T) {
 		}
 		return string(out)
 	}
-	s := project(t).Services["riskdex"]
-	help(s.HealthCheck.Test[2:]...)
-
-	known := map[string]bool{"GOMEMLIMIT": true} // Go's own
+	known := map[string]bool{"GOMEMLIMIT": true, "PGPASSFILE": true} // Go's own, and PostgreSQL's
 	for _, name := range regexp.MustCompile(`\(\$([A-Z_]+)`).FindAllStringSubmatch(help("serve"), -1) {
 		known[name[1]] = true
 	}
-	for name := range environment(t, s) {
-		if !known[name] {
-			t.Errorf("riskdex serve has no setting %s", name)
+	for _, s := range everything(t).Services {
+		if s.Build == nil {
+			continue
+		}
+		help(s.HealthCheck.Test[2:]...)
+		for name := range environment(t, s) {
+			if !known[name] {
+				t.Errorf("%s: riskdex serve has no setting %s", s.Name, name)
+			}
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // its data.
 func TestServicesCanDoNoMoreThanTheyNeed(t *testing.T) {
 	mayWrite := []string{"elasticsearch"} // makes a key store among its settings
-	for name, s := range project(t).Services {
+	for name, s := range everything(t).Services {
 		if !slices.Equal(s.CapDrop, []string{"ALL"}) || len(s.CapAdd) > 0 || s.Privileged {
 			t.Errorf("%s drops the capabilities %q and has %q, privileged is %v", name, s.CapDrop, s.CapAdd, s.Privileged)
 		}

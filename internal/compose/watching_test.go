@@ -45,48 +45,51 @@ func reachable(t *testing.T, address string) {
 		t.Error(err)
 		return
 	}
-	s, known := project(t).Services[host]
+	s, known := everything(t).Services[host]
 	if !known || !slices.Contains(listensOn(t, s), port) {
 		t.Errorf("nobody listens at %s", address)
 	}
 }
 
 func TestPrometheusFindsItsTargetsAndRules(t *testing.T) {
-	s := project(t).Services["prometheus"]
-	var config struct {
-		Rules []string `yaml:"rule_files"`
-		Jobs  []struct {
-			Name   string `yaml:"job_name"`
-			Static []struct {
-				Targets []string `yaml:"targets"`
-			} `yaml:"static_configs"`
-		} `yaml:"scrape_configs"`
-	}
-	parse(t, configuration(t, s, "--config.file"), &config)
-	watched := false
-	for _, job := range config.Jobs {
-		for _, group := range job.Static {
-			for _, target := range group.Targets {
-				if host, _, _ := net.SplitHostPort(target); host == "localhost" {
-					continue // Prometheus itself
-				}
-				reachable(t, target)
-				watched = watched || target == "riskdex:8081"
+	for name, want := range map[string][]string{
+		"prometheus":         {"riskdex:8081"},
+		"prometheus-cluster": {"riskdex-1:8081", "riskdex-2:8081"},
+	} {
+		s := everything(t).Services[name]
+		var config struct {
+			Rules []string `yaml:"rule_files"`
+			Jobs  []struct {
+				Name   string `yaml:"job_name"`
+				Static []struct {
+					Targets []string `yaml:"targets"`
+				} `yaml:"static_configs"`
+			} `yaml:"scrape_configs"`
+		}
+		parse(t, configuration(t, s, "--config.file"), &config)
+		var targets []string
+		for _, job := range config.Jobs {
+			for _, group := range job.Static {
+				targets = append(targets, group.Targets...)
 			}
 		}
-	}
-	if !watched {
-		t.Error("riskdex is not watched")
-	}
-	if len(config.Rules) == 0 {
-		t.Error("there are no rules")
-	}
-	for _, file := range config.Rules {
-		if !path.IsAbs(file) {
-			file = path.Join("/etc/prometheus", file)
+		for _, target := range targets {
+			reachable(t, target)
 		}
-		if name, ok := mounted(t, s, file); !ok || name != "dashboards/rules.yml" {
-			t.Errorf("at %s is %q", file, name)
+		// One job: the rules add up and compare what the processes of one job say.
+		if !slices.Equal(targets, want) || len(config.Jobs) != 1 || !strings.Contains(config.Jobs[0].Name, "riskdex") {
+			t.Errorf("%s watches %v, want one job with %q", name, config.Jobs, want)
+		}
+		if len(config.Rules) == 0 {
+			t.Errorf("%s has no rules", name)
+		}
+		for _, file := range config.Rules {
+			if !path.IsAbs(file) {
+				file = path.Join("/etc/prometheus", file)
+			}
+			if at, ok := mounted(t, s, file); !ok || at != "dashboards/rules.yml" {
+				t.Errorf("%s: at %s is %q", name, file, at)
+			}
 		}
 	}
 }

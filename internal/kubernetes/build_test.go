@@ -28,6 +28,7 @@ const (
 	base       = "base"
 	monitored  = "monitoring"
 	example    = "example"
+	cluster    = "cluster"
 	repository = "../.."
 	manifests  = repository + "/deploy/kubernetes"
 )
@@ -131,7 +132,7 @@ func TestEveryFileIsDecodedStrictly(t *testing.T) {
 }
 
 func TestWhatIsBuilt(t *testing.T) {
-	want := map[string]int{base: 9, monitored: 12, example: 12}
+	want := map[string]int{base: 9, monitored: 12, example: 12, cluster: 12}
 	for folder, count := range want {
 		objects := built(t, folder)
 		if len(objects) != count {
@@ -142,7 +143,7 @@ func TestWhatIsBuilt(t *testing.T) {
 
 // A file that no kustomization names is applied by nobody.
 func TestEveryFileIsNamed(t *testing.T) {
-	for _, folder := range []string{base, monitored, example} {
+	for _, folder := range []string{base, monitored, example, cluster} {
 		text, err := os.ReadFile(filepath.Join(manifests, folder, "kustomization.yaml"))
 		must(t, err)
 		var k types.Kustomization

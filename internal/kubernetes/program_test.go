@@ -71,7 +71,7 @@ func help(t *testing.T) string {
 func TestRiskdexHasTheSettings(t *testing.T) {
 	text := help(t)
 	knows := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
-	for _, folder := range []string{base, example} {
+	for _, folder := range []string{base, example, cluster} {
 		objects := built(t, folder)
 		c, _ := container(t, objects)
 		for name := range flags(t, c) {
@@ -80,7 +80,7 @@ func TestRiskdexHasTheSettings(t *testing.T) {
 			}
 		}
 		for _, e := range c.Env {
-			if e.Name != "GOMEMLIMIT" && !knows(`\(\$`+e.Name+`\)`) {
+			if e.Name != "GOMEMLIMIT" && e.Name != "PGPASSWORD" && !knows(`\(\$`+e.Name+`\)`) {
 				t.Errorf("%s: riskdex serve has no setting %s", folder, e.Name)
 			}
 		}

@@ -35,7 +35,7 @@ func configFor(o Options) ([]byte, error) {
 		return nil, fmt.Errorf("read the scrape configuration %s: %w", o.Config, err)
 	}
 	config.Rules = []string{rules}
-	config.Jobs = slices.DeleteFunc(config.Jobs, func(job map[string]any) bool { return !redirect(job, o.Target) })
+	config.Jobs = slices.DeleteFunc(config.Jobs, func(job map[string]any) bool { return !redirect(job, append([]string{o.Target}, o.Others...)) })
 	if len(config.Jobs) == 0 {
 		return nil, fmt.Errorf("the scrape configuration %s has no target at %s", o.Config, Service)
 	}
@@ -54,9 +54,9 @@ func configFor(o Options) ([]byte, error) {
 	return yaml.Marshal(config)
 }
 
-// redirect puts the target in place of the service's and takes away all others.
+// redirect puts the targets in place of the service's and takes away all others.
 // It reports whether the job had the service as a target.
-func redirect(job map[string]any, target string) bool {
+func redirect(job map[string]any, instead []string) bool {
 	groups, _ := job["static_configs"].([]any)
 	found := false
 	for _, group := range groups {
@@ -65,7 +65,10 @@ func redirect(job map[string]any, target string) bool {
 		kept := []any{}
 		for _, t := range targets {
 			if host, _, _ := strings.Cut(fmt.Sprint(t), ":"); host == Service {
-				kept, found = append(kept, target), true
+				for _, target := range instead {
+					kept = append(kept, target)
+				}
+				found = true
 			}
 		}
 		if group != nil {

@@ -31,7 +31,7 @@ func configured(t *testing.T, text string, interval time.Duration) (config map[s
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := configFor(Options{Config: file, Rules: "/here/rules.yml", Target: "127.0.0.1:18081", Interval: interval})
+	out, err := configFor(Options{Config: file, Rules: "/here/rules.yml", Target: "127.0.0.1:18081", Others: []string{"127.0.0.1:28081"}, Interval: interval})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func TestConfigurationForThisMachine(t *testing.T) {
 			}
 			c.global["external_labels"] = map[string]any{"site": "here"}
 			job := map[string]any{"job_name": "riskdex", "metrics_path": "/metrics", "static_configs": []any{
-				map[string]any{"targets": []any{"127.0.0.1:18081"}, "labels": map[string]any{"a": "b"}},
+				map[string]any{"targets": []any{"127.0.0.1:18081", "127.0.0.1:28081"}, "labels": map[string]any{"a": "b"}},
 			}}
 			for name, value := range c.times {
 				job[name] = value

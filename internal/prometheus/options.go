@@ -35,6 +35,9 @@ type Options struct {
 	// Target is the host and port of riskdex's admin listener.
 	Target string
 
+	// Others are those of further riskdexes, as instances of the same job.
+	Others []string
+
 	// Port is the first that is tried; 0 means [DefaultPort].
 	Port int
 

@@ -2,7 +2,6 @@ package prometheus_test
 
 import (
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/freeport"
 	"riskdex/internal/prometheus"
 )
 
@@ -55,12 +55,11 @@ func options(t *testing.T, target string) prometheus.Options {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }
 
 func start(t *testing.T, o prometheus.Options) *prometheus.Server {

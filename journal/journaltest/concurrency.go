@@ -21,11 +21,12 @@ type ledger struct {
 }
 
 // testConcurrency has many senders and claimers meet on few documents, and an
-// operator who renews some and retries those that die. No document
+// operator who renews some and retries those that die, at each of the processes that
+// have the journal open. No document
 // may be in flight twice, none may be given out in a version older than one that
 // was known when the Claim began, and in the end the sums hold and the newest body
 // of every document was given out last.
-func testConcurrency(t *testing.T, h *harness) {
+func testConcurrency(t *testing.T, hs ...*harness) {
 	l := &ledger{
 		newest: map[report.Key]report.Version{}, bodies: map[report.Version]string{},
 		inFlight: map[report.Key]report.Version{}, indexed: map[report.Key]report.Version{},
@@ -34,22 +35,28 @@ func testConcurrency(t *testing.T, h *harness) {
 	over := make(chan struct{})
 	var senders, claimers, operators sync.WaitGroup
 	for s := range 16 {
-		senders.Go(func() { l.send(t, h, s) })
+		senders.Go(func() { l.send(t, hs[s%len(hs)], s) })
 	}
-	for range 4 {
-		claimers.Go(func() { l.claim(t, h, sent) })
+	for i := range max(4, 2*len(hs)) {
+		claimers.Go(func() { l.claim(t, hs[i%len(hs)], sent) })
 	}
-	retried := 0
-	operators.Go(func() { retried = operate(t, h, sent, over) })
+	retried := make([]int, len(hs))
+	for i, h := range hs {
+		operators.Go(func() { retried[i] = operate(t, h, sent, over) })
+	}
 	senders.Wait()
 	close(sent)
 	claimers.Wait()
 	close(over)
 	operators.Wait()
 
-	h.conserved(t)
-	if s := h.stats(t, report.Advisories); s.Pending != 0 || sum(s.Accepted) != 16*100*2+uint64(retried) {
-		t.Errorf("in the end, after %d retries: %s", retried, describe(s))
+	agree(t, hs)
+	again := 0
+	for _, n := range retried {
+		again += n
+	}
+	if s := hs[0].stats(t, report.Advisories); s.Pending != 0 || sum(s.Accepted) != 16*100*2+uint64(again) {
+		t.Errorf("in the end, after %d retries: %s", again, describe(s))
 	}
 	for k, v := range l.newest {
 		if last := l.indexed[k]; last < v || l.bodies[last] != l.bodies[v] {

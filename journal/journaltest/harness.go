@@ -47,11 +47,24 @@ type harness struct {
 }
 
 func newHarness(t testing.TB, open Open, opt journal.Options) *harness {
+	return newHarnesses(t, 1, open, opt)[0]
+}
+
+// newHarnesses opens one journal n times, as so many processes would.
+func newHarnesses(t testing.TB, n int, open Open, opt journal.Options) (list []*harness) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	h := &harness{clock: &clock{t: start}, start: start}
-	opt.Now = h.clock.now
+	common := &clock{t: start}
+	opt.Now = common.now
 	opt.Log = slog.New(slog.DiscardHandler)
 	dir := t.TempDir()
+	for range n {
+		list = append(list, openHarness(t, open, dir, opt, common))
+	}
+	return list
+}
+
+func openHarness(t testing.TB, open Open, dir string, opt journal.Options, clock *clock) *harness {
+	h := &harness{clock: clock, start: clock.now()}
 	h.again = func() journal.Journal { return open(t, dir, opt) }
 	h.Journal = h.again()
 	t.Cleanup(func() {

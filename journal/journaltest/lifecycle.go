@@ -3,6 +3,7 @@ package journaltest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"riskdex/journal"
@@ -12,6 +13,7 @@ import (
 var lifecycleTests = []test{
 	{"a new journal is empty and ready", testEmpty},
 	{"everything is an error once closed", testClosed},
+	{"one at a time verifies a kind", testLockVerify},
 }
 
 func testEmpty(t *testing.T, h *harness) {
@@ -22,6 +24,9 @@ func testEmpty(t *testing.T, h *harness) {
 	if err != nil || len(s.Kinds) != len(report.AllKinds()) || s.Bytes <= 0 {
 		t.Errorf("Stats = %+v, %v", s, err)
 	}
+	if !slices.Equal(s.Processes, []string{journal.ProcessName()}) {
+		t.Errorf("the processes are %q, this one is %q", s.Processes, journal.ProcessName())
+	}
 	for _, k := range report.AllKinds() {
 		if s := s.Kinds[k]; len(s.Accepted) != len(report.Ops()) || len(s.Settled) != len(report.Outcomes()) {
 			t.Errorf("%s lacks labels: %+v", k, s)
@@ -31,6 +36,30 @@ func testEmpty(t *testing.T, h *harness) {
 	if stamps, err := h.Append(t.Context(), report.Delivery{}); err != nil || len(stamps) != 0 {
 		t.Errorf("an empty delivery: %v, %v", stamps, err)
 	}
+}
+
+func testLockVerify(t *testing.T, h *harness) {
+	lock := func(k report.Kind) func() {
+		t.Helper()
+		done, err := h.LockVerify(t.Context(), k)
+		if err != nil {
+			t.Fatalf("%s: %v", k, err)
+		}
+		return done
+	}
+	done := lock(report.Cities)
+	if _, err := h.LockVerify(t.Context(), report.Cities); !errors.Is(err, report.ErrVerifying) {
+		t.Errorf("a second one: %v", err)
+	}
+	lock(report.Advisories)()
+	done()
+	done() // is harmless
+	again := lock(report.Cities)
+	done()
+	if _, err := h.LockVerify(t.Context(), report.Cities); !errors.Is(err, report.ErrVerifying) {
+		t.Errorf("after the first was done twice: %v", err)
+	}
+	again()
 }
 
 func testClosed(t *testing.T, h *harness) {
@@ -64,6 +93,8 @@ func testClosed(t *testing.T, h *harness) {
 		"Refusals":     func() error { _, err := h.Refusals(ctx, 0, 1); return err },
 		"Refusal":      func() error { _, err := h.Refusal(ctx, 1); return err },
 		"DropRefusals": func() error { _, err := h.DropRefusals(ctx, []int64{1}); return err },
+		"Hold":         func() error { return h.Hold(ctx, report.Cities) },
+		"LockVerify":   func() error { _, err := h.LockVerify(ctx, report.Cities); return err },
 		"Ready":        h.Ready,
 	} {
 		if err := call(); !errors.Is(err, journal.ErrClosed) {

@@ -126,7 +126,8 @@ func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.
 }
 
 func (m *model) settle(s report.Settlement, now time.Time) {
-	if m.held[s.Key] == s.Version {
+	ended := m.held[s.Key] == s.Version
+	if ended {
 		delete(m.held, s.Key)
 	}
 	d := m.documents[s.Key]
@@ -136,6 +137,9 @@ func (m *model) settle(s report.Settlement, now time.Time) {
 	if s.Version < d.Version {
 		if (s.Outcome == report.Indexed || s.Outcome == report.Deleted) && d.state == report.StatePending && d.waiting.Before(d.AcceptedAt) {
 			d.waiting = d.AcceptedAt
+		}
+		if ended && s.NotBefore.After(now) {
+			m.deferred[s.Key] = s.NotBefore
 		}
 		return
 	}

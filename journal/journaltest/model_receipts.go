@@ -3,6 +3,7 @@ package journaltest
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"pgregory.net/rapid"
@@ -32,7 +33,9 @@ func (m *machine) repeats(r *rapid.T, d report.Delivery) bool {
 	}
 	now := m.h.clock.now()
 	old, is := m.m.receipts[d.Receipt.ID]
-	if !is || old.at.Before(now.Add(-report.ReceiptsFor)) {
+	if oldest := now.Add(-report.ReceiptsFor); !is || old.at.Before(oldest) {
+		// What is too old goes for good, also where the clock jumps back.
+		maps.DeleteFunc(m.m.receipts, func(_ string, old modelReceipt) bool { return old.at.Before(oldest) })
 		m.m.receipts[d.Receipt.ID] = modelReceipt{*d.Receipt, now}
 		return false
 	}

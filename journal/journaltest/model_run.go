@@ -88,8 +88,8 @@ func (m *machine) settle(r *rapid.T) {
 	for range rapid.IntRange(1, 3).Draw(r, "settlements") {
 		c := rapid.SampledFrom(m.given).Draw(r, "change")
 		s := report.Settlement{Key: c.Key, Version: c.Version, Outcome: outcomes.Draw(r, "outcome"), ErrorType: "t", Reason: "r"}
-		if s.Outcome == report.Retry {
-			s.NotBefore = m.h.clock.now().Add(time.Duration(rapid.IntRange(-1, 3).Draw(r, "wait")) * time.Second)
+		if wait := rapid.IntRange(-1, 3).Draw(r, "wait"); wait > -1 {
+			s.NotBefore = m.h.clock.now().Add(time.Duration(wait-1) * time.Second)
 		}
 		list = append(list, s)
 	}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"riskdex/journal"
+)
+
+type journalCommand struct {
+	Copy journalCopyCommand `cmd:"" help:"Copy a journal that nobody uses to one that is not there yet: from a file to PostgreSQL, or back."`
+}
+
+// openNamed opens the journal in a file, or in the PostgreSQL database that a URL
+// names.
+func openNamed(ctx context.Context, name string, opt journal.Options) (journal.Journal, error) {
+	if !journal.IsPostgres(name) {
+		return journal.OpenSQLite(ctx, name, opt)
+	}
+	if err := refusePassword(name); err != nil {
+		return nil, err
+	}
+	return journal.OpenPostgres(ctx, name, opt)
+}
+
+// refusePassword refuses the name of a journal that gives a password away.
+func refusePassword(name string) error {
+	if !journal.IsPostgres(name) || !hasPassword(name) {
+		return nil
+	}
+	return errors.New("the URL of the journal has a password in it, which every user of this machine can read in the list of processes; " +
+		"give it in the environment as PGPASSWORD, or in a file that PGPASSFILE names")
+}
+
+func hasPassword(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false // it is not opened either
+	}
+	_, set := u.User.Password()
+	return set || u.Query().Has("password") || u.Query().Has("sslpassword")
+}

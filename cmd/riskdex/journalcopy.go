@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+type journalCopyCommand struct {
+	From string `arg:"" help:"The journal: a file, or postgres://…. No riskdex may use it; stop it first."`
+	To   string `arg:"" help:"The copy: a file that does not exist, or postgres://… with a schema that has no journal yet."`
+	JSON bool   `name:"json" help:"Print what was copied as one JSON object."`
+}
+
+// copied is what the command prints as JSON.
+type copied struct {
+	From        string       `json:"from"`
+	To          string       `json:"to"`
+	Documents   int64        `json:"documents"` // tombstones among them
+	Refusals    int64        `json:"refusals"`
+	Receipts    int64        `json:"receipts"`
+	Bytes       int64        `json:"bytes"` // of bodies
+	LastVersion int64        `json:"last_version"`
+	Checksum    string       `json:"checksum"` // over all documents, refusals and receipts
+	Damaged     int64        `json:"damaged"`
+	Named       []damagedKey `json:"damaged_documents,omitempty"` // the first of them
+	Lost        *lostChanges `json:"lost,omitempty"`
+}
+
+type damagedKey struct {
+	Kind report.Kind `json:"kind"`
+	ID   report.ID   `json:"id"`
+}
+
+// lostChanges is a time of which the journal lacks what it had acknowledged.
+type lostChanges struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+}
+
+// Run copies. Its error is errNegative when the copy is made, and the journal is
+// damaged, or lacks changes.
+func (c *journalCopyCommand) Run(ctx context.Context, io streams) error {
+	for _, name := range []string{c.From, c.To} {
+		if err := refusePassword(name); err != nil {
+			return err
+		}
+	}
+	p := newProgress(io.err)
+	made, err := journal.Copy(ctx, c.From, c.To, func(at journal.CopyProgress) {
+		p.show(copyLine(at))
+	})
+	p.clear()
+	if err != nil {
+		return err
+	}
+	if err := c.print(io, made); err != nil {
+		return err
+	}
+	if made.Damaged > 0 {
+		nameDamaged(io, made.Damaged, made.Named)
+		fmt.Fprintln(io.err, "They are in the copy as they are in the journal.")
+	}
+	if !made.LostUntil.IsZero() {
+		fmt.Fprintf(io.err, "the journal lacks changes that it had acknowledged: it is damaged, or an older copy of it; "+
+			"have the publisher deliver again what it sent between %s and %s\n", exactTime(made.LostSince), exactTime(made.LostUntil))
+	}
+	if made.Damaged > 0 || !made.LostUntil.IsZero() {
+		return errNegative
+	}
+	return nil
+}
+
+func (c *journalCopyCommand) print(io streams, made journal.CopyReport) error {
+	if !c.JSON {
+		fmt.Fprintf(io.out, "%s: %s (%s), %s, %s; read back, and the same as in %s\n", c.To, count(int(made.Documents), "document", "documents"),
+			humanize.IBytes(uint64(made.Bytes)), count(int(made.Refusals), "refusal", "refusals"), count(int(made.Receipts), "receipt", "receipts"), c.From)
+		printFacts(io.out, "version", fmt.Sprint(made.LastVersion), "checksum", made.Checksum)
+		return nil
+	}
+	out := copied{
+		From: c.From, To: c.To, Documents: made.Documents, Refusals: made.Refusals, Receipts: made.Receipts, Bytes: made.Bytes,
+		LastVersion: int64(made.LastVersion), Checksum: made.Checksum, Damaged: made.Damaged,
+	}
+	for _, key := range made.Named {
+		out.Named = append(out.Named, damagedKey{key.Kind, key.ID})
+	}
+	if !made.LostUntil.IsZero() {
+		out.Lost = &lostChanges{made.LostSince, made.LostUntil}
+	}
+	return json.NewEncoder(io.out).Encode(out)
+}
+
+func exactTime(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
+
+func copyLine(at journal.CopyProgress) string {
+	what := "copying"
+	if at.Checking {
+		what = "checking the copy"
+	}
+	return fmt.Sprintf("%s: %s of %s documents%s", what, humanize.Comma(at.Done), humanize.Comma(at.Total), percent(at.Done, at.Total))
+}

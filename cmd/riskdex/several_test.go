@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/ledgertest"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/torture"
+	"riskdex/report"
+)
+
+// several are processes that share a journal in PostgreSQL and the indices, with a
+// sender who knows them all, as a load balancer would.
+type several struct {
+	t   *testing.T
+	all []*process
+	url string // of the journal
+}
+
+func newSeveral(t *testing.T, n int) *several {
+	t.Helper()
+	return severalOn(t, n, postgrestest.URL(t))
+}
+
+func severalOn(t *testing.T, n int, url string) *several {
+	t.Helper()
+	s := &several{t: t, url: url}
+	for range n {
+		p := newProcess(t, elastictest.URL(t))
+		p.journal = s.url
+		if len(s.all) > 0 {
+			p.prefix = s.all[0].prefix
+		}
+		p.sender.Timeout = 5 * time.Second // then it asks another one
+		s.all = append(s.all, p)
+	}
+	return s
+}
+
+func (s *several) start() {
+	s.t.Helper()
+	for _, p := range s.all {
+		p.start()
+	}
+}
+
+// deliver is deliver of a process, to any that takes it.
+func (s *several) deliver(key report.Key, n int) bool {
+	method, path, body := delivery(key, n)
+	for {
+		status, err := s.all[rand.IntN(len(s.all))].try(method, path, body)
+		if err == nil && status == http.StatusAccepted {
+			return true
+		}
+		time.Sleep(5 * time.Millisecond) // that one is away; do not spin
+	}
+}
+
+func (s *several) load(senders int) *load {
+	l := &load{Ledger: ledgertest.New()}
+	l.stop = l.Load(senders, s.deliver)
+	return l
+}
+
+// shared waits until each of the processes has settled something since.
+func (s *several) shared(among ...*process) {
+	s.t.Helper()
+	for _, p := range among {
+		before := sum(p.metrics(), "riskdex_settle_seconds_count")
+		eventually(s.t, "each process indexes", func() bool { return sum(p.metrics(), "riskdex_settle_seconds_count") > before })
+	}
+}
+
+// check compares the index with the ledger, through each process.
+func (s *several) check(l *load) {
+	s.t.Helper()
+	l.stop()
+	for _, p := range s.all {
+		p.drained()
+	}
+	l.check(s.all[rand.IntN(len(s.all))])
+	s.t.Logf("%d deliveries acknowledged", l.Acknowledged())
+}
+
+func TestSeveralProcessesOneIsKilled(t *testing.T) {
+	s := newSeveral(t, 3)
+	s.start()
+	l := s.load(8)
+	for range torture.Extent(6, 60) {
+		l.more(t, 100+rand.Int64N(300))
+		victim := s.all[rand.IntN(len(s.all))]
+		victim.kill()
+		l.more(t, 100)
+		victim.start()
+	}
+	s.shared(s.all...)
+	s.check(l)
+}
+
+// TestSeveralProcessesOneIsPaused for longer than its lease: others take over what it
+// has claimed, and it overwrites nothing when it goes on.
+func TestSeveralProcessesOneIsPaused(t *testing.T) {
+	s := newSeveral(t, 3)
+	s.start()
+	l := s.load(8)
+	paused, others := s.all[0], s.all[1:]
+	for range torture.Extent(1, 10) {
+		l.more(t, 300)
+		must(t, paused.cmd.Process.Signal(syscall.SIGSTOP))
+		l.more(t, 300)
+		eventually(t, "it is taken for dead", func() bool {
+			for _, p := range others {
+				if strings.Contains(p.log.String(), "processes gave no sign of life") {
+					return true
+				}
+			}
+			return false
+		})
+		s.shared(others...)
+		must(t, paused.cmd.Process.Signal(syscall.SIGCONT))
+		s.shared(paused)
+	}
+	s.check(l)
+	if !strings.Contains(paused.log.String(), "taken for dead") {
+		t.Error("the process that was stopped does not say so")
+	}
+}
+
+func TestSeveralProcessesRolled(t *testing.T) {
+	s := newSeveral(t, 3)
+	s.start()
+	l := s.load(8)
+	for range torture.Extent(2, 20) {
+		for _, p := range s.all {
+			l.more(t, 100)
+			if status := p.terminate(); status != exitDone {
+				t.Errorf("exit status %d", status)
+			}
+			l.more(t, 100)
+			p.start()
+		}
+	}
+	s.shared(s.all...)
+	s.check(l)
+}
+
+// way is a connection that can be cut.
+func way(t *testing.T, to string) (proxy *toxiproxy.Proxy, hang func(), heal func()) {
+	t.Helper()
+	zerolog.SetGlobalLevel(zerolog.Disabled) // some faults log by themselves
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	proxy = toxiproxy.NewProxy(server, t.Name(), "127.0.0.1:0", to)
+	must(t, proxy.Start())
+	t.Cleanup(proxy.Stop)
+	return proxy, func() {
+		_, err := proxy.Toxics.AddToxicJson(strings.NewReader(`{"type":"timeout","attributes":{"timeout":0}}`))
+		must(t, err)
+	}, func() { proxy.Toxics.ResetToxics(context.Background()) }
+}
+
+// through has a URL lead to another address.
+func through(t *testing.T, address, listen string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	must(t, err)
+	u.Host = listen
+	return u.String()
+}
+
+func hostOf(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	must(t, err)
+	return u.Host
+}
+
+// TestSeveralProcessesOneWithoutJournal: it refuses deliveries, and the others take
+// them and what it had claimed.
+func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
+	url := postgrestest.URL(t)
+	proxy, hang, heal := way(t, hostOf(t, url))
+	s := severalOn(t, 3, url)
+	cut, others := s.all[0], s.all[1:]
+	cut.journal = through(t, s.url, proxy.Listen)
+	s.start()
+	l := s.load(8)
+	for range torture.Extent(1, 5) {
+		l.more(t, 200)
+		hang()
+		l.more(t, 200)
+		eventually(t, "it is taken for dead", func() bool {
+			return strings.Contains(others[0].log.String()+others[1].log.String(), "processes gave no sign of life")
+		})
+		s.shared(others...)
+		heal()
+		s.shared(cut)
+	}
+	s.check(l)
+}
+
+// TestSeveralProcessesOneWithoutElasticsearch: it takes deliveries, and the others
+// index them.
+func TestSeveralProcessesOneWithoutElasticsearch(t *testing.T) {
+	direct := elastictest.URL(t)
+	proxy, _, _ := way(t, hostOf(t, direct))
+	s := newSeveral(t, 3)
+	cut, others := s.all[0], s.all[1:]
+	cut.elasticsearch = through(t, direct, proxy.Listen)
+	s.start()
+	l := s.load(8)
+	for range torture.Extent(2, 20) {
+		l.more(t, 200)
+		proxy.Stop()
+		l.more(t, 200)
+		if status := cut.send(http.MethodPut, "/cities/only-here", `{"n":1}`); status != http.StatusAccepted {
+			t.Errorf("the process without Elasticsearch answers %d", status)
+		}
+		l.Note(report.Key{Kind: report.Cities, ID: "only-here"}, 1)
+		s.shared(others...)
+		eventually(t, "others index what it has accepted", func() bool { return others[0].indexed(report.Cities)["only-here"] != nil })
+		must(t, proxy.Start())
+		s.shared(cut)
+	}
+	cut.elasticsearch = direct
+	s.check(l)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/prometheus"
+)
+
+// severable is a way to Elasticsearch that can be cut.
+func severable(t *testing.T, elasticsearch string) (address string, cut *atomic.Bool) {
+	t.Helper()
+	target, err := url.Parse(elasticsearch)
+	must(t, err)
+	way, cut := httputil.NewSingleHostReverseProxy(target), new(atomic.Bool)
+	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if cut.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		way.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(proxy.Close)
+	return proxy.URL, cut
+}
+
+// TestPrometheusSeesTwoProcessesAsOneJournal has two processes work on a journal before
+// the eyes of a real Prometheus. What is of the journal is seen once, what is of one of
+// them is seen as its own, and each answers for both.
+func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
+	requirePrometheus(t)
+	home := postgrestest.Start(t)
+	cuttable, cut := severable(t, elastictest.URL(t))
+	mapped := []string{"--mappings", narrowMappings(t), "--probe-every", "1s"}
+	one, other := newProcess(t, elastictest.URL(t), mapped...), newProcess(t, cuttable, mapped...)
+	other.prefix = one.prefix
+	for _, p := range []*process{one, other} {
+		p.journal = home.URL()
+		p.start()
+	}
+	w := &watched{process: one, open: map[string]string{}, server: startPrometheus(t, prometheus.Options{
+		Home: t.TempDir(), Config: "../../dashboards/prometheus.yml", Rules: hastyRules(t),
+		Target: one.admin, Others: []string{other.admin}, Port: freePort(t), Interval: 500 * time.Millisecond,
+	})}
+	finds := func(query string, want ...float64) {
+		t.Helper()
+		eventually(t, query, func() bool { return slices.Equal(values(t, w.server, query), want) })
+	}
+	finds(`count(up == 1)`, 2)
+	finds(`max by (job) (riskdex_processes)`, 2)
+
+	// Some to each: accepted is told by both, the requests by who was asked.
+	for i, p := range []*process{one, other, other} {
+		p.send("POST", "/cities", `[{"id":`+string(rune('1'+2*i))+`,"title":"a"},{"id":`+string(rune('2'+2*i))+`,"title":"b"}]`)
+	}
+	one.drained()
+	finds(`sum(max by (job, kind, op) (riskdex_changes_accepted_total{kind!="probe"}))`, 6)
+	finds(`sum(max by (job, kind, outcome) (riskdex_changes_settled_total{kind!="probe"}))`, 6)
+	finds(`sum(riskdex_deliveries_total{code="202"})`, 3)
+	finds(`sum(riskdex_settle_seconds_count{kind="cities"})`, 6)
+
+	one.send("POST", "/advisories", `{"title":"without an id"}`)
+	other.send("PUT", "/special-reports/7", `{"title":"refused","risk_label":"high"}`)
+	firing := func(alert string) []float64 {
+		return values(t, w.server, `count(ALERTS{alertname="`+alert+`", alertstate="firing"})`)
+	}
+	w.fires("RiskdexDeadLettersGrowing", func() {
+		if n := firing("RiskdexDeadLettersGrowing"); !slices.Equal(n, []float64{1}) {
+			t.Errorf("it was raised %v times", n)
+		}
+		theSame(t, one, other)
+		other.expect(exitDone, "", words("dead drop --all --yes"))
+	})
+
+	cut.Store(true)
+	w.fires("RiskdexCutOff", func() {
+		if n := values(t, w.server, `ALERTS{alertname="RiskdexCutOff", instance="`+other.admin+`", alertstate="firing"}`); len(n) != 1 {
+			t.Errorf("it does not name %s", other.admin)
+		}
+		other.send("PUT", "/cities/1", `{"title":"found through the other"}`)
+		one.drained()
+		if n := firing("RiskdexElasticsearchAway"); len(n) > 0 {
+			t.Error("Elasticsearch is taken to be away")
+		}
+		cut.Store(false)
+	})
+
+	other.kill()
+	w.until("it is missed", func() bool { return len(firing("RiskdexDown")) == 1 })
+	finds(`max by (job) (riskdex_processes)`, 1)
+	w.until("the numbers of processes agree again", func() bool { return len(firing("RiskdexProcessesDiffer")) == 0 })
+	finds(`sum(max by (job, kind, op) (riskdex_changes_accepted_total{kind!="probe", op="index"}))`, 8)
+}
+
+// theSame asks both for what is of the journal.
+func theSame(t *testing.T, one, other *process) {
+	t.Helper()
+	status := func(p *process) (st admin.Status) {
+		t.Helper()
+		must(t, json.Unmarshal(p.administer("/api/status"), &st))
+		for i := range st.Kinds {
+			st.Kinds[i].History, st.Kinds[i].LagSeconds = nil, 0
+		}
+		return st
+	}
+	a, b := status(one), status(other)
+	if !reflect.DeepEqual(a.Kinds, b.Kinds) || !reflect.DeepEqual(a.Dead, b.Dead) || !reflect.DeepEqual(a.Refused, b.Refused) ||
+		a.DeadTotal != 1 || b.DeadTotal != 1 || a.RefusedTotal != 1 || b.RefusedTotal != 1 {
+		t.Errorf("one says\n%+v, the other\n%+v", a, b)
+	}
+	if a.Process == b.Process || !slices.Equal(a.Processes, b.Processes) || !slices.Equal(a.Processes, []string{a.Process, b.Process}) {
+		t.Errorf("one is %q of %q, the other %q of %q", a.Process, a.Processes, b.Process, b.Processes)
+	}
+	for _, command := range []string{"dead list --json", "refused list --json"} { // a list for people tells ages, which go on between the two
+		if a, b := one.command("", words(command)...), other.command("", words(command)...); a.out != b.out || strings.Count(a.out, "\n") != 1 {
+			t.Errorf("%s: one says\n%s, the other\n%s", command, a.out, b.out)
+		}
+	}
+	one.expect(exitNegative, "", words("status"), "LAST DELIVERIES, FOR THIS PROCESS", "shared by", b.Process)
+}

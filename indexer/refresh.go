@@ -1,0 +1,91 @@
+package indexer
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+)
+
+// refreshed is what came of a refresh of a lane's index.
+type refreshed struct {
+	lane   *lane
+	took   time.Duration
+	failed *answer // nil when searches see everything that was written before it
+}
+
+// refresher refreshes indices, each beside the workers and at most once at a time: it
+// takes no turn of anybody, and no turn waits for it. It belongs to Run's goroutine.
+type refresher struct {
+	ctx   context.Context
+	stop  context.CancelFunc // cuts off what is under way: Elasticsearch's own refresh does for that
+	ended chan refreshed     // has room for all lanes, so nobody waits to tell
+	hands sync.WaitGroup
+}
+
+func newRefresher(ctx context.Context, lanes int) *refresher {
+	r := &refresher{ended: make(chan refreshed, lanes)}
+	r.ctx, r.stop = context.WithCancel(ctx)
+	return r
+}
+
+func (r *refresher) end() {
+	r.stop()
+	r.hands.Wait()
+}
+
+// refreshDue begins the refreshes that are due.
+func (d *dispatcher) refreshDue(now time.Time) {
+	for _, l := range d.all {
+		at, ok := l.refreshes(d.cfg)
+		if !ok || now.Before(at) {
+			continue
+		}
+		l.beginRefresh()
+		d.refresher.hands.Go(func() {
+			began := time.Now()
+			failed := d.refresh(d.refresher.ctx, d.indices.Alias(l.kind))
+			d.refresher.ended <- refreshed{l, time.Since(began), failed}
+		})
+	}
+}
+
+// noteRefresh notes what came of a refresh. One that fails is no trouble: what was
+// written becomes visible by the index's own interval, as it would without riskdex.
+func (d *dispatcher) noteRefresh(r refreshed) {
+	now := time.Now()
+	d.metrics.refreshed(r.lane.kind, r.took, r.failed == nil)
+	if r.lane.endRefresh(r, now, d.cfg) {
+		d.log.Warn("cannot refresh the index: what is written to it becomes visible when it refreshes by itself",
+			"index", d.indices.Alias(r.lane.kind), "error_type", r.failed.errorType, "detail", r.failed.detail)
+	}
+}
+
+// refresh makes everything visible that was written to an index so far, or returns
+// why it is not known to be.
+func (x *Indexer) refresh(ctx context.Context, index string) *answer {
+	failed, ok := question{
+		send: func(ctx context.Context) (*esapi.Response, error) {
+			return esapi.IndicesRefreshRequest{Index: []string{index}}.Do(ctx, x.client)
+		},
+		read: readRefresh,
+	}.attempt(ctx)
+	if ok {
+		return nil
+	}
+	return &failed
+}
+
+// readRefresh reads the answer to a refresh.
+func readRefresh(text []byte) (answer, bool) {
+	var body struct {
+		Shards *shards `json:"_shards"`
+	}
+	// Copies that there is no machine for count in the total only.
+	if err := json.Unmarshal(text, &body); err != nil || body.Shards == nil || body.Shards.Failed != 0 {
+		return unreadable("not all shards were refreshed")
+	}
+	return answer{}, true
+}

@@ -1,0 +1,181 @@
+package indexer
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// written has a turn of the lane write something and find that nothing more waits.
+func (l *lane) written(now time.Time, cfg Config) {
+	l.wake()
+	t, _ := l.next(now, 2, cfg)
+	l.begin(t)
+	l.claimed(t, 0)
+	l.end(t, outcome{sent: true, shown: true}, now, cfg)
+}
+
+func TestIndexIsRefreshedWhenNothingMoreWaits(t *testing.T) {
+	l, now, cfg := laneForTest()
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a refresh though nothing was written")
+	}
+	l.wake()
+	first, _ := l.next(now, 2, cfg)
+	l.begin(first)
+	l.claimed(first, 5)
+	second, _ := l.next(now, 2, cfg)
+	l.begin(second)
+	l.claimed(second, 5)
+	l.end(first, outcome{sent: true, shown: true}, now, cfg)
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a refresh in the midst of a backlog")
+	}
+	third, _ := l.next(now, 2, cfg)
+	l.begin(third)
+	l.claimed(third, 0)
+	l.end(third, outcome{}, now, cfg)
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a refresh while another bulk is under way")
+	}
+	l.end(second, outcome{sent: true, shown: true}, now, cfg)
+	if at, ok := l.refreshes(cfg); !ok || at.After(now) {
+		t.Errorf("with everything written, it is refreshed at %v, %v", at, ok)
+	}
+	l.wake()
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a refresh while something may wait")
+	}
+}
+
+func TestOnlyWhatSearchesLackIsRefreshed(t *testing.T) {
+	l, now, cfg := laneForTest()
+	for name, out := range map[string]outcome{
+		"nothing was sent":        {},
+		"nothing was taken":       {sent: true},
+		"a new index was filled":  {sent: true, filling: filling{progress: true}},
+		"the index was looked at": {looked: true, index: "x"},
+	} {
+		l.wake()
+		turn, _ := l.next(now, 2, cfg)
+		l.begin(turn)
+		l.claimed(turn, 0)
+		l.end(turn, out, now, cfg)
+		if _, ok := l.refreshes(cfg); ok {
+			t.Errorf("%s: a refresh", name)
+		}
+	}
+}
+
+func TestNothingIsShownTwice(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.written(now, cfg)
+	l.beginRefresh()
+	l.endRefresh(refreshed{lane: l, took: time.Millisecond}, now, cfg)
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a second refresh though nothing was written since the first began")
+	}
+}
+
+func TestRefreshesRest(t *testing.T) {
+	l, now, cfg := laneForTest()
+	cfg.RefreshShare = 0.2
+	l.written(now, cfg)
+	l.beginRefresh()
+	l.written(now, cfg)
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a second refresh beside the first")
+	}
+	l.endRefresh(refreshed{took: 10 * time.Millisecond}, now, cfg)
+	if at, ok := l.refreshes(cfg); !ok || !at.Equal(now.Add(40*time.Millisecond)) {
+		t.Errorf("what was written meanwhile is shown at %v, %v; want four times the refresh later", at.Sub(now), ok)
+	}
+	if turn, ok := l.next(now.Add(cfg.CheckEvery), 2, cfg); !ok || turn.step != stepNone {
+		t.Error("the lane itself rests")
+	}
+}
+
+func TestRest(t *testing.T) {
+	for _, c := range []struct {
+		took  time.Duration
+		share float64
+		want  time.Duration
+	}{
+		{time.Second, 1, 0},
+		{time.Second, 0.5, time.Second},
+		{time.Second, 0.1, 9 * time.Second},
+		{0, 5e-324, 0},
+		{time.Minute, 5e-324, 24 * time.Hour},
+	} {
+		if got := rest(c.took, c.share); got.Round(time.Millisecond) != c.want {
+			t.Errorf("after %v of refreshing for a share of %v: %v, want %v", c.took, c.share, got, c.want)
+		}
+	}
+}
+
+func TestShareOfNothingIsNoRefresh(t *testing.T) {
+	l, now, cfg := laneForTest()
+	cfg.RefreshShare = 0
+	l.written(now, cfg)
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a refresh")
+	}
+}
+
+func TestShareThatIsNone(t *testing.T) {
+	cfg := DefaultConfig()
+	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
+		cfg.RefreshShare = share
+		if cfg.validate() == nil {
+			t.Errorf("a share of %v is accepted", share)
+		}
+	}
+}
+
+// TestFailedRefreshIsNoTrouble: it is tried again, ever more rarely, and people are
+// told of it now and then.
+func TestFailedRefreshIsNoTrouble(t *testing.T) {
+	l, now, cfg := laneForTest()
+	cfg.RefreshShare = 1
+	l.written(now, cfg)
+	failed := refreshed{took: time.Millisecond, failed: &answer{level: transport}}
+	var longest time.Duration
+	warned := 0
+	began := now
+	for range 60 {
+		l.beginRefresh()
+		if l.endRefresh(failed, now, cfg) {
+			warned++
+		}
+		at, ok := l.refreshes(cfg)
+		if !ok {
+			t.Fatal("what was written is never shown")
+		}
+		if rest := at.Sub(now); rest < time.Second || rest > 2*time.Minute {
+			t.Fatalf("a rest of %v after a failure", rest)
+		} else {
+			longest = max(longest, rest)
+		}
+		now = at
+	}
+	if longest < 30*time.Second {
+		t.Errorf("the longest rest was %v, want about a minute", longest)
+	}
+	if most := int(now.Sub(began)/warnAgain) + 1; warned < 2 || warned > most {
+		t.Errorf("warned %d times in %v", warned, now.Sub(began))
+	}
+	if l.trouble != nil {
+		t.Errorf("trouble: %+v", l.trouble)
+	}
+	l.beginRefresh()
+	l.endRefresh(refreshed{took: time.Millisecond}, now, cfg)
+	l.written(now, cfg)
+	if at, ok := l.refreshes(cfg); !ok || at.After(now) {
+		t.Errorf("after a success: refreshed at %v, %v", at.Sub(now), ok)
+	}
+	l.beginRefresh()
+	l.endRefresh(failed, now, cfg)
+	if at, _ := l.refreshes(cfg); at.Sub(now) > 5*time.Second {
+		t.Errorf("the first failure after a success is rested for %v", at.Sub(now))
+	}
+}

@@ -1,0 +1,298 @@
+package indexer_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/indexer"
+	"riskdex/report"
+)
+
+func isRefresh(req *http.Request) bool { return strings.HasSuffix(req.URL.Path, "/_refresh") }
+
+// onRefresh gives f the refreshes, and the server all other requests.
+func onRefresh(f fault) fault {
+	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if isRefresh(req) {
+			f(w, req, next)
+			return
+		}
+		next.ServeHTTP(w, req)
+	}
+}
+
+// stillStart makes a rig whose indices do not refresh by themselves, and runs it.
+func stillStart(t *testing.T, cfg indexer.Config) *rig {
+	t.Helper()
+	r := start(t, cfg)
+	r.eventually("the indices are there", r.looked)
+	r.change("PUT", "/"+r.indices.Prefix+"*/_settings?expand_wildcards=all", `{"index.refresh_interval":"-1"}`)
+	return r
+}
+
+// looked tells whether the index of every kind is there.
+func (r *rig) looked() bool {
+	for _, kind := range report.Kinds() {
+		if status, _ := r.ask("GET", "/_alias/"+r.indices.Alias(kind), ""); status != http.StatusOK {
+			return false
+		}
+	}
+	return true
+}
+
+// visible returns how many documents a search sees. It asks for no refresh.
+func (r *rig) visible(kind report.Kind) int {
+	r.t.Helper()
+	_, answer := r.ask("GET", "/"+r.indices.Alias(kind)+"/_count", "")
+	return int(answer["count"].(float64))
+}
+
+func (r *rig) becomesVisible(kind report.Kind, n int) {
+	r.t.Helper()
+	r.eventually(fmt.Sprintf("%d documents are visible", n), func() bool { return r.visible(kind) == n })
+}
+
+func (r *rig) refreshes(kind report.Kind) int {
+	r.t.Helper()
+	return int(r.metric("riskdex_refresh_seconds", "kind", string(kind)))
+}
+
+func (r *rig) refreshesFailed() int {
+	r.t.Helper()
+	return int(r.metric("riskdex_refreshes_failed_total"))
+}
+
+// TestLoneChangeBecomesVisible: one after the other, though nobody else refreshes.
+func TestLoneChangeBecomesVisible(t *testing.T) {
+	r := stillStart(t, quick())
+	for i, c := range many(report.Cities, 5, "text") {
+		r.append(c)
+		r.becomesVisible(report.Cities, i+1)
+	}
+	r.append(remove(report.Cities, "0"))
+	r.becomesVisible(report.Cities, 4)
+	if n := r.refreshes(report.Advisories); n != 0 {
+		t.Errorf("%d refreshes of an index that nothing was written to", n)
+	}
+}
+
+// TestLostAnswerBecomesVisible: what was written without riskdex knowing is superseded
+// when it is sent again, and lacking all the same.
+func TestLostAnswerBecomesVisible(t *testing.T) {
+	r := stillStart(t, quick())
+	lost := applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
+	var bulks atomic.Int64
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if isBulk(req) && bulks.Add(1) == 1 {
+			lost(w, req, next)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+	r.append(index(report.Cities, "1", `{}`))
+	r.becomesVisible(report.Cities, 1)
+	r.drained()
+	if n := r.superseded(); n != 1 {
+		t.Errorf("%d superseded, want 1", n)
+	}
+}
+
+func TestProbeBecomesVisible(t *testing.T) {
+	r := stillStart(t, probed())
+	r.eventually("the probe's index is there", func() bool {
+		status, _ := r.ask("PUT", "/"+r.indices.Index(report.Probe, 1)+"/_settings", `{"index.refresh_interval":"-1"}`)
+		return status == http.StatusOK
+	})
+	r.probe(often()).finds(3)
+}
+
+// TestBacklogIsRefreshedOnceAtItsEnd also shows that the last of a load is not left
+// to anybody else.
+func TestBacklogIsRefreshedOnceAtItsEnd(t *testing.T) {
+	cfg := quick()
+	cfg.BulkChanges = 20
+	r := stillStart(t, cfg)
+	r.stop()
+	const documents = 1000
+	var bulks, early, refreshes atomic.Int64
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if isRefresh(req) {
+			refreshes.Add(1)
+			if bulks.Load() < documents/20 {
+				early.Add(1)
+			}
+		}
+		next.ServeHTTP(w, req)
+		if isBulk(req) {
+			bulks.Add(1)
+		}
+	})
+	r.append(many(report.Cities, documents, "text")...)
+	r.restart(cfg, nil, nil)
+	r.becomesVisible(report.Cities, documents)
+	if early.Load() != 0 || refreshes.Load() != 1 {
+		t.Errorf("%d refreshes, of them %d before everything was written; want one in the end", refreshes.Load(), early.Load())
+	}
+}
+
+func TestWithoutAShareNothingIsRefreshed(t *testing.T) {
+	cfg := quick()
+	cfg.RefreshShare = 0
+	r := stillStart(t, cfg)
+	var refreshes, others atomic.Int64
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if isRefresh(req) {
+			refreshes.Add(1)
+		} else if !isBulk(req) {
+			others.Add(1)
+		}
+		next.ServeHTTP(w, req)
+	})
+	r.append(many(report.Cities, 10, "text")...)
+	r.drained()
+	before := others.Load()
+	r.eventually("idle indices are looked at", func() bool { return others.Load() > before+10 })
+	if n := refreshes.Load(); n != 0 || r.visible(report.Cities) != 0 {
+		t.Errorf("%d refreshes, %d documents visible", n, r.visible(report.Cities))
+	}
+}
+
+// TestFailingRefreshesHarmNothing: whatever is answered, everything is written as
+// before, and it is asked for again a second later at the soonest.
+func TestFailingRefreshesHarmNothing(t *testing.T) {
+	for name, f := range map[string]fault{
+		"missing privilege": answerWith(403, `{"error":{"type":"security_exception","reason":"no"},"status":403}`),
+		"cut":               func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
+		"a failed shard": applied(func(w http.ResponseWriter, _ []byte) {
+			_, _ = w.Write([]byte(`{"_shards":{"total":2,"successful":1,"failed":1}}`))
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := stillStart(t, quick())
+			var asked atomic.Int64
+			r.fail(onRefresh(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				asked.Add(1)
+				f(w, req, next)
+			}))
+			began := time.Now()
+			for _, c := range many(report.Cities, 50, "text") {
+				r.append(c)
+				r.drained(report.Cities)
+			}
+			r.eventually("a failure is counted", func() bool { return r.refreshesFailed() > 0 })
+			if n, most := asked.Load(), 2+int64(time.Since(began)/time.Second); n > most {
+				t.Errorf("%d refreshes were asked for, want %d at most", n, most)
+			}
+			if w := r.indexer.Waiting(); w != nil || r.metric("riskdex_held") != 0 || r.metric("riskdex_failures_total") != 0 || r.metric("riskdex_retries_total") != 0 {
+				t.Errorf("it is taken for trouble: %+v", w)
+			}
+			r.heal()
+			r.becomesVisible(report.Cities, 50) // nothing more is written
+		})
+	}
+}
+
+// lateRefreshes has refreshes take place and their answers wait until they are let go.
+func lateRefreshes(r *rig) (asked *atomic.Int64, let func()) {
+	asked, gate := new(atomic.Int64), make(chan struct{})
+	let = sync.OnceFunc(func() { close(gate) })
+	r.t.Cleanup(let)
+	r.fail(onRefresh(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		answer := httptest.NewRecorder()
+		next.ServeHTTP(answer, req)
+		asked.Add(1)
+		<-gate
+		for name, values := range answer.Header() {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(answer.Body.Bytes())
+	}))
+	return asked, let
+}
+
+// TestNothingWaitsForARefresh: with a single worker, everything goes on while one is
+// under way, and what is written meanwhile is shown by another.
+func TestNothingWaitsForARefresh(t *testing.T) {
+	cfg := quick()
+	cfg.Workers, cfg.CheckEvery = 1, time.Hour // so that nothing but the end of its rest has the index refreshed again
+	r := stillStart(t, cfg)
+	asked, let := lateRefreshes(r)
+	r.append(index(report.Cities, "1", `{}`))
+	r.eventually("a refresh is under way", func() bool { return asked.Load() == 1 })
+	r.append(index(report.Cities, "2", `{}`), index(report.Advisories, "1", `{}`))
+	r.drained()
+	r.becomesVisible(report.Advisories, 1)
+	if n := r.visible(report.Cities); n != 1 {
+		t.Fatalf("%d cities visible, want that of before the refresh", n)
+	}
+	let()
+	r.becomesVisible(report.Cities, 2)
+}
+
+// TestStopWaitsForNoRefresh has half of the time that a request may take.
+func TestStopWaitsForNoRefresh(t *testing.T) {
+	r := stillStart(t, quick())
+	asked, _ := lateRefreshes(r)
+	r.append(index(report.Cities, "1", `{}`))
+	r.eventually("a refresh is under way", func() bool { return asked.Load() == 1 })
+	began := time.Now()
+	r.stop()
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("the stop took %v", took)
+	}
+	if n := r.refreshesFailed(); n != 0 {
+		t.Errorf("%d refreshes are said to have failed", n)
+	}
+}
+
+// TestRebuildRefreshesNothingThatIsSearched: the documents that are sent again go to
+// the new index only, which is refreshed before it takes its place.
+func TestRebuildRefreshesNothingThatIsSearched(t *testing.T) {
+	r := stillStart(t, rebuilding())
+	r.append(many(report.Cities, 50, "text")...)
+	r.becomesVisible(report.Cities, 50)
+	r.eventually("its refresh is over", func() bool { return r.refreshes(report.Cities) > 0 })
+	before := r.refreshes(report.Cities)
+	must(t, r.indexer.Rebuild(report.Cities))
+	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == indexer.RebuildDone })
+	if n := r.visible(report.Cities); n != 50 {
+		t.Errorf("%d cities visible, want 50", n)
+	}
+	if n := r.refreshes(report.Cities) - before; n != 0 {
+		t.Errorf("%d refreshes of what nothing was written to", n)
+	}
+}
+
+// TestChangeDuringARebuildBecomesVisible has a rebuild wait for its end, with nothing
+// left to send again.
+func TestChangeDuringARebuildBecomesVisible(t *testing.T) {
+	r := stillStart(t, rebuilding())
+	r.append(many(report.Cities, 50, "text")...)
+	r.becomesVisible(report.Cities, 50)
+	old := "/" + r.indices.Index(report.Cities, 1) + "/_refresh" // of the swap; the dispatcher's is of the alias
+	var held atomic.Int64
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if req.URL.Path == old {
+			held.Add(1)
+			answerWith(503, `{}`)(w, req, next)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+	must(t, r.indexer.Rebuild(report.Cities))
+	r.eventually("the new index lacks nothing", func() bool { return held.Load() > 0 })
+	r.append(index(report.Cities, "new", `{}`))
+	r.becomesVisible(report.Cities, 51)
+	if r.status().Phase == indexer.RebuildDone {
+		t.Error("the rebuild is over")
+	}
+	r.heal()
+	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == indexer.RebuildDone })
+}

@@ -1,0 +1,167 @@
+package indexer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+
+	"riskdex/indexer"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/report"
+)
+
+// severalRigs are indexers that share a journal and the indices, as processes do.
+func severalRigs(t *testing.T, cfg indexer.Config, n int) []*rig {
+	t.Helper()
+	url, prefix := postgrestest.URL(t), elastictest.Prefix(t)
+	rigs := make([]*rig, n)
+	for i := range rigs {
+		rigs[i] = assembleOf(t, cfg, parts{postgres: url, prefix: prefix})
+	}
+	return rigs
+}
+
+// loaded delivers to both rigs by turns, until stop is called.
+func loaded(t *testing.T, rigs []*rig) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var working sync.WaitGroup
+	for w := range 2 {
+		working.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				var changes []report.Change
+				for range 10 {
+					id := fmt.Sprintf("live-%d", rand.IntN(300))
+					if rand.IntN(4) == 0 {
+						changes = append(changes, remove(report.Cities, id))
+					} else {
+						changes = append(changes, index(report.Cities, id, fmt.Sprintf(`{"title":"live","n":"%d-%d"}`, w, n)))
+					}
+				}
+				if _, err := rigs[rand.IntN(len(rigs))].journal.Append(t.Context(), report.Delivery{Changes: changes}); err != nil {
+					t.Errorf("append: %v", err)
+					return
+				}
+			}
+		})
+	}
+	return func() {
+		cancel()
+		working.Wait()
+	}
+}
+
+// share waits until each of the rigs has indexed something since it was asked.
+func share(t *testing.T, rigs []*rig) {
+	t.Helper()
+	before := make([]float64, len(rigs))
+	for i, r := range rigs {
+		before[i] = r.metric("riskdex_bulk_documents", "kind", "cities")
+	}
+	for i, r := range rigs {
+		r.eventually("each process indexes", func() bool { return r.metric("riskdex_bulk_documents", "kind", "cities") > before[i]+1 })
+	}
+}
+
+// TestRebuildWhileOthersIndex: one process makes the index anew, while the others take
+// deliveries, and go on with the new index afterwards.
+func TestRebuildWhileOthersIndex(t *testing.T) {
+	rigs := severalRigs(t, rebuilding(), 3)
+	a, b := rigs[0], rigs[1]
+	a.append(many(report.Cities, 300, "text")...)
+	for _, r := range rigs {
+		r.run()
+	}
+	stop := loaded(t, rigs)
+	share(t, rigs)
+
+	a.rebuild()
+	a.eventually("the new index is filled", func() bool { return a.status().Phase != indexer.RebuildStarting })
+	b.eventually("another process knows of it", func() bool {
+		err := b.indexer.Rebuild(report.Cities)
+		return errors.Is(err, report.ErrHeld) || a.status().Phase == indexer.RebuildDone
+	})
+	a.eventually("it takes its place under load", func() bool { return a.status().Phase == indexer.RebuildDone })
+	share(t, rigs)
+	stop()
+	a.only(2)
+	a.complete()
+	if n := len(b.indexer.Rebuilds()); n > 0 && b.status().Phase != indexer.RebuildStopped {
+		t.Errorf("the other process rebuilds too: %+v", b.status())
+	}
+}
+
+// TestRebuildOfADeadProcess is taken over by another.
+func TestRebuildOfADeadProcess(t *testing.T) {
+	rigs := severalRigs(t, rebuilding(), 2)
+	a, b := rigs[0], rigs[1]
+	a.append(many(report.Cities, 200, "text")...)
+	a.run()
+	a.drained()
+	b.run()
+	died := a.dieAt(func(r *rig, req *http.Request) bool {
+		return req.URL.Path == "/"+r.indices.Index(report.Cities, 2)+"/_bulk"
+	}, true)
+	a.rebuild()
+	<-died
+	b.append(index(report.Cities, "1", `{"title":"live"}`), remove(report.Cities, "2"))
+	a.stop()
+	must(t, a.journal.Close())
+	b.eventually("another process has ended it", func() bool {
+		all := b.behind()
+		return len(all) == 1 && all[b.indices.Index(report.Cities, 3)]
+	})
+	b.complete()
+	if d := b.document(report.Cities, "1"); d["title"] != "live" {
+		t.Errorf("%v", d)
+	}
+	if s := b.status(); s.Cause != indexer.CauseInterrupted {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestLostIndexWhileOthersIndex: what another process has just written to the index
+// that is lost is in the new one as well.
+func TestLostIndexWhileOthersIndex(t *testing.T) {
+	rigs := severalRigs(t, quick(), 3)
+	rigs[0].append(many(report.Cities, 300, "text")...)
+	for _, r := range rigs {
+		r.run()
+	}
+	stop := loaded(t, rigs)
+	share(t, rigs)
+	for range 5 {
+		for name := range rigs[0].behind() {
+			rigs[0].change("DELETE", "/"+name, "")
+		}
+		rigs[0].eventually("there is an index again", func() bool { return len(rigs[0].behind()) > 0 })
+		share(t, rigs)
+	}
+	stop()
+	rigs[1].complete()
+}
+
+// TestStartOfManyAtOnce makes one index of each kind.
+func TestStartOfManyAtOnce(t *testing.T) {
+	rigs := severalRigs(t, quick(), 4)
+	rigs[0].append(many(report.Cities, 50, "text")...)
+	rigs[3].append(many(report.Advisories, 50, "text")...)
+	for _, r := range rigs {
+		r.run()
+	}
+	for _, r := range rigs {
+		r.drained()
+	}
+	for _, kind := range []report.Kind{report.Cities, report.Advisories} {
+		if n := rigs[2].count(kind); n != 50 {
+			t.Errorf("%d %s", n, kind)
+		}
+	}
+	if all := rigs[0].behind(); len(all) != 1 {
+		t.Errorf("%v", all)
+	}
+}

@@ -1,0 +1,175 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"iter"
+	"maps"
+	"strings"
+
+	"riskdex/report"
+)
+
+// copied is what was read of a journal: its records are counted and summed up while
+// they go through.
+type copied struct {
+	head                    copyHead
+	docs, refused, received tally
+	damaged                 int64
+	named                   []report.Key
+	progress                func(done int64)
+	shown                   int64 // of docs.bytes, when progress was last called
+}
+
+func newCopied(ctx context.Context, s copySource) (*copied, error) {
+	head, err := s.head(ctx)
+	return &copied{head: head, docs: newTally(), refused: newTally(), received: newTally(), progress: func(int64) {}}, err
+}
+
+// tally counts records and has a checksum over all of them.
+type tally struct {
+	count, bytes int64
+	sum          hash.Hash
+	buffer       []byte
+}
+
+func newTally() tally { return tally{sum: sha256.New()} }
+
+// add takes a record in. Each text is preceded by its length, as in checksum.
+func (t *tally) add(numbers []int64, texts []string, body []byte) {
+	t.count++
+	t.bytes += int64(len(body))
+	b := t.buffer[:0]
+	for _, n := range numbers {
+		b = binary.BigEndian.AppendUint64(b, uint64(n))
+	}
+	for _, s := range texts {
+		b = binary.BigEndian.AppendUint64(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	b = binary.BigEndian.AppendUint64(b, uint64(len(body)))
+	t.sum.Write(b)
+	t.sum.Write(body)
+	t.buffer = b
+}
+
+// Progress is told every so many documents, or bytes of them.
+const (
+	shownDocuments = 500
+	shownBytes     = 4 << 20
+)
+
+// documents lets through only what comes in its order, each document once: an index
+// that is out of order may have lost some.
+func (c *copied) documents(records iter.Seq2[copyDocument, error]) iter.Seq2[copyDocument, error] {
+	var last report.Key
+	return through(records, func(d copyDocument) error {
+		if c.docs.count > 0 && cmpKeys(last, d.Key) >= 0 {
+			return fmt.Errorf("%s %q comes after %s %q: the index of documents is damaged; restore a backup", d.Kind, d.ID, last.Kind, last.ID)
+		}
+		last = d.Key
+		c.docs.add(d.fields())
+		if !d.intact() {
+			if c.damaged++; len(c.named) < maxNamed {
+				c.named = append(c.named, d.Key)
+			}
+		}
+		if c.docs.count%shownDocuments == 0 || c.docs.bytes-c.shown >= shownBytes {
+			c.shown = c.docs.bytes
+			c.progress(c.docs.count)
+		}
+		return nil
+	})
+}
+
+func (c *copied) refusals(records iter.Seq2[copyRefusal, error]) iter.Seq2[copyRefusal, error] {
+	return through(records, func(r copyRefusal) error {
+		c.refused.add(r.fields())
+		return nil
+	})
+}
+
+func (c *copied) receipts(records iter.Seq2[copyReceipt, error]) iter.Seq2[copyReceipt, error] {
+	return through(records, func(r copyReceipt) error {
+		c.received.add(r.fields())
+		return nil
+	})
+}
+
+// through has see look at each record that passes, and ends with the first error.
+func through[T any](records iter.Seq2[T, error], see func(T) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for r, err := range records {
+			if err == nil {
+				err = see(r)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// complete tells whether all documents that are there went through.
+func (c *copied) complete() error {
+	c.progress(c.docs.count)
+	if c.docs.count != c.head.documents {
+		return fmt.Errorf("of %d documents %d could be found: the index of documents is damaged; restore a backup", c.head.documents, c.docs.count)
+	}
+	return nil
+}
+
+// compare returns an error that says where c, which was read from the copy, is other
+// than what was copied.
+func (c *copied) compare(had *copied) error {
+	var differ []string
+	for _, t := range []struct {
+		what      string
+		has, want tally
+	}{{"documents", c.docs, had.docs}, {"refusals", c.refused, had.refused}, {"receipts", c.received, had.received}} {
+		if t.has.count != t.want.count {
+			differ = append(differ, fmt.Sprintf("it has %d %s of %d", t.has.count, t.what, t.want.count))
+		} else if !bytes.Equal(t.has.sum.Sum(nil), t.want.sum.Sum(nil)) {
+			differ = append(differ, fmt.Sprintf("the %s have another checksum", t.what))
+		}
+	}
+	if !maps.Equal(nonzero(c.head.totals), nonzero(had.head.totals)) {
+		differ = append(differ, fmt.Sprintf("the totals are %v instead of %v", c.head.totals, had.head.totals))
+	}
+	// Tables that were there before may have given out higher ones.
+	if c.head.last < had.head.last || c.head.lastRefusal < had.head.lastRefusal {
+		differ = append(differ, "it would give out versions, or numbers of refusals, a second time")
+	}
+	if len(differ) > 0 {
+		return errors.New("it differs from the journal, and was not kept: " + strings.Join(differ, "; "))
+	}
+	return nil
+}
+
+// nonzero leaves out the kinds of which there was nothing yet: they need not have a row.
+func nonzero(all map[report.Kind]totals) map[report.Kind]totals {
+	some := maps.Clone(all)
+	maps.DeleteFunc(some, func(_ report.Kind, t totals) bool { return t == totals{} })
+	return some
+}
+
+func (c *copied) report() CopyReport {
+	whole := sha256.New()
+	for _, t := range []tally{c.docs, c.refused, c.received} {
+		whole.Write(t.sum.Sum(nil))
+	}
+	r := CopyReport{
+		Documents: c.docs.count, Refusals: c.refused.count, Receipts: c.received.count, Bytes: c.docs.bytes + c.refused.bytes,
+		LastVersion: c.head.last, Checksum: hex.EncodeToString(whole.Sum(nil)), Damaged: c.damaged, Named: c.named,
+	}
+	if c.head.has < c.head.last {
+		r.LostSince, r.LostUntil = fromMicro(int64(c.head.has)), fromMicro(int64(c.head.last))
+	}
+	return r
+}

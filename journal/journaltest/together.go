@@ -1,0 +1,206 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"testing"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// RunTogether checks what an engine promises to several processes that have one journal
+// open at the same time.
+func RunTogether(t *testing.T, open Open) {
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T, hs []*harness)
+	}{
+		{"claims are exclusive, and the newest wins", func(t *testing.T, hs []*harness) { testConcurrency(t, hs...) }},
+		{"a delivery that comes to all at once takes effect once", testReceiptEverywhere},
+		{"a city is one document, whatever name it comes under and wherever", testOneCity},
+		{"a refusal is retried once", testRefusalRetriedEverywhere},
+		{"a dead letter is retried once", testLetterRetriedEverywhere},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			hs := newHarnesses(t, 3, open, journal.Options{})
+			c.run(t, hs)
+			agree(t, hs)
+		})
+	}
+}
+
+// agree checks that the sums hold, and that every process says the same.
+func agree(t *testing.T, hs []*harness) {
+	t.Helper()
+	first, err := hs[0].Stats(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hs {
+		h.conserved(t)
+		if s, err := h.Stats(context.Background()); err != nil || !reflect.DeepEqual(s.Kinds, first.Kinds) || s.Refused != first.Refused {
+			t.Errorf("one says %+v, another %+v, %v", first, s, err)
+		}
+	}
+}
+
+// atOnce has every process do something at the same time, each several times.
+func atOnce(hs []*harness, do func(h *harness)) {
+	var all sync.WaitGroup
+	for _, h := range hs {
+		for range 2 {
+			all.Go(func() { do(h) })
+		}
+	}
+	all.Wait()
+}
+
+// rounds is how often those meet who are to meet.
+const rounds = 25
+
+func testReceiptEverywhere(t *testing.T, hs []*harness) {
+	for i := range rounds {
+		var mu sync.Mutex
+		first, again := 0, 0
+		atOnce(hs, func(h *harness) {
+			err := h.appendWith(receipt(fmt.Sprint(i), "1"), "x")
+			mu.Lock()
+			defer mu.Unlock()
+			if same, ok := errors.AsType[*report.RepeatedError](err); ok && string(same.Answer) == "answer to 1" {
+				again++
+			} else if err == nil {
+				first++
+			} else {
+				t.Error(err)
+			}
+		})
+		if first != 1 || again != 2*len(hs)-1 {
+			t.Fatalf("it took effect %d times, and %d were told that it had", first, again)
+		}
+	}
+	hs[0].expect(t, report.Advisories, fmt.Sprintf("index=%d superseded=%d pending=1", rounds, rounds-1))
+}
+
+// testOneCity has a city delivered under its id and under its code at the same time.
+// Whether it is new or not, there is one document, of the version given out last.
+func testOneCity(t *testing.T, hs []*harness) {
+	for i := range rounds {
+		code := fmt.Sprintf("%c%cX", 'A'+i/26, 'A'+i%26)
+		id := report.ID(fmt.Sprint(i))
+		hs[0].append(t, city(string(id), code, "first"))
+		var mu sync.Mutex
+		newest := map[report.Version]string{}
+		last := report.Version(0)
+		turn := 0
+		atOnce(hs, func(h *harness) {
+			mu.Lock()
+			turn++
+			c := city(string(id), code, fmt.Sprintf("by id %d", turn))
+			if turn%2 == 0 {
+				c = city(code, code, fmt.Sprintf("by code %d", turn))
+			}
+			mu.Unlock()
+			for range 3 {
+				s := h.append(t, c)[0]
+				mu.Lock()
+				if s.ID != id {
+					t.Errorf("%s is another document: %s", c.ID, s.ID)
+				}
+				newest[s.Version], last = string(c.Body), max(last, s.Version)
+				mu.Unlock()
+			}
+		})
+		e, err := hs[1].Lookup(context.Background(), report.Cities, []report.ID{id, report.ID(code)})
+		if err != nil || len(e) != 1 || e[0].Version != last {
+			t.Fatalf("there is %+v, %v; the last version was %d", e, err, last)
+		}
+		if c := hs[2].claimOne(t, report.Cities); string(c.Body) != newest[last] {
+			t.Errorf("given out is %s, the last was %s", c.Body, newest[last])
+		} else {
+			hs[2].settle(t, c, report.Indexed)
+		}
+	}
+	testNewCity(t, hs)
+}
+
+// testNewCity has cities that nobody knows come under their code and under their id.
+func testNewCity(t *testing.T, hs []*harness) {
+	for i := range rounds {
+		code, id := fmt.Sprintf("N%c%c", 'A'+i/26, 'A'+i%26), fmt.Sprint("new ", i)
+		var mu sync.Mutex
+		turn := 0
+		atOnce(hs, func(h *harness) {
+			mu.Lock()
+			turn++
+			c := city(id, code, "by id")
+			if turn%2 == 0 {
+				c = city(code, code, "by code")
+				c.OwnID = report.ID(id) // as the body states it
+			}
+			mu.Unlock()
+			h.append(t, c)
+		})
+		e, err := hs[0].Lookup(context.Background(), report.Cities, []report.ID{report.ID(id), report.ID(code)})
+		if err != nil || len(e) != 1 {
+			t.Fatalf("one city is %d documents: %+v, %v", len(e), e, err)
+		}
+	}
+}
+
+func testRefusalRetriedEverywhere(t *testing.T, hs []*harness) {
+	for i := range rounds {
+		if _, err := hs[0].Append(context.Background(), report.Delivery{Refusals: []report.Refusal{{Kind: report.Advisories, Reason: "r"}}}); err != nil {
+			t.Fatal(err)
+		}
+		list, err := hs[1].Refusals(context.Background(), 0, 10)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%d refusals, %v", len(list), err)
+		}
+		var mu sync.Mutex
+		done, turn := 0, 0
+		atOnce(hs, func(h *harness) {
+			mu.Lock()
+			turn++
+			c := advisory(fmt.Sprint(i, ".", turn), "x") // each has mended it in another way
+			mu.Unlock()
+			_, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{c}, RetryOf: list[0].Seq})
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				done++
+			} else if !errors.Is(err, report.ErrNotFound) {
+				t.Error(err)
+			}
+		})
+		if done != 1 {
+			t.Fatalf("it was retried %d times", done)
+		}
+	}
+	hs[0].expect(t, report.Advisories, fmt.Sprintf("index=%d pending=%d", rounds, rounds))
+}
+
+func testLetterRetriedEverywhere(t *testing.T, hs []*harness) {
+	hs[0].append(t, advisory("1", "x"))
+	for range rounds {
+		c := hs[1].claimOne(t, report.Advisories)
+		hs[1].settle(t, c, report.Dead)
+		var mu sync.Mutex
+		done := 0
+		atOnce(hs, func(h *harness) {
+			n, err := h.RetryDead(context.Background(), []report.Stamp{{Key: c.Key, Version: c.Version}})
+			mu.Lock()
+			defer mu.Unlock()
+			done += n
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		if done != 1 {
+			t.Fatalf("it was retried %d times", done)
+		}
+	}
+}

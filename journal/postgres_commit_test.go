@@ -1,0 +1,155 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/report"
+)
+
+// TestPostgresVersionsOfALateRow has a delivery by code find its city only after it has
+// taken versions, when another process has just given the city a later one.
+func TestPostgresVersionsOfALateRow(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	deliver(t, p[0], putCity("130", "LON", "first"))
+	var between report.Version
+	by := putCity("lon", "LON", "by code")
+	err := p[0].queue.do(t.Context(), &request{
+		keys: []report.Key{by.Changes[0].Key}, takes: 1, sync: true,
+		run: func(tx *transaction) error {
+			if tx.store.(*postgresStore).names && between == 0 {
+				between = deliver(t, p[1], putCity("130", "LON", "by id"))
+			}
+			_, err := tx.append(by, p[0].opt)
+			return err
+		},
+	})
+	must(t, err)
+	changes, err := p[1].Claim(t.Context(), report.Cities, 10, 1<<20)
+	must(t, err)
+	if len(changes) != 1 || changes[0].ID != "130" || changes[0].Version <= between || string(changes[0].Body) != "by code" {
+		t.Errorf("after version %d came %+v", between, changes)
+	}
+	sumsHold(t, p...)
+}
+
+// TestPostgresNamesOfCities has a city with a new code be delivered while another
+// process looks which city has that code: it waits until that is decided.
+func TestPostgresNamesOfCities(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	var other <-chan error
+	by := putCity("lon", "LON", "by code")
+	err := p[0].queue.do(t.Context(), &request{
+		keys: []report.Key{by.Changes[0].Key}, takes: 1, sync: true,
+		run: func(tx *transaction) error {
+			_, err := tx.append(by, p[0].opt)
+			if err == nil && other == nil {
+				other = later(func(ctx context.Context) error {
+					_, err := p[1].Append(ctx, putCity("130", "LON", "by id"))
+					return err
+				})
+				eventually(t, "the other waits", func() bool { return waitsFor(t, p[1], "advisory") || len(other) > 0 })
+			}
+			if len(other) > 0 {
+				t.Errorf("the other did not wait: %v", <-other)
+			}
+			return err
+		},
+	})
+	must(t, err)
+	must(t, <-other)
+}
+
+// away is a server with a synchronous standby that is away, and processes on it.
+func away(t *testing.T, n int) (url string, list []*Postgres) {
+	server := postgrestest.Start(t)
+	url = server.URL()
+	for range n {
+		list = append(list, process(t, url, hasty(), Options{}))
+	}
+	execSQL(t, list[0], "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	execSQL(t, list[0], "SELECT pg_reload_conf()")
+	eventually(t, "the standby is waited for", func() bool {
+		return valueOf[string](t, list[0], "SHOW synchronous_standby_names") == "*"
+	})
+	return url, list
+}
+
+// TestPostgresCommitThatIsCancelled has an administrator cancel the wait for a standby:
+// the server says COMMIT, and the change is not on the standby.
+func TestPostgresCommitThatIsCancelled(t *testing.T) {
+	_, p := away(t, 1)
+	answer := later(func(ctx context.Context) error {
+		_, err := p[0].Append(ctx, put("1", "x"))
+		return err
+	})
+	eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, p[0], "SyncRep") })
+	execSQL(t, p[0], "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	if err := <-answer; err == nil {
+		t.Error("it was acknowledged")
+	} else {
+		t.Log(err)
+	}
+}
+
+// TestPostgresRepeatIsAsDurable has a delivery come twice, the second time when the
+// first is committed on the server but not on its standby: to say that it was accepted
+// before would be to acknowledge it.
+func TestPostgresRepeatIsAsDurable(t *testing.T) {
+	_, p := away(t, 1)
+	d := report.Delivery{
+		Refusals: []report.Refusal{{Kind: report.Advisories, Reason: "r"}},
+		Receipt:  &report.Receipt{Sender: "s", ID: "1", Digest: []byte("d")},
+	}
+	for range 2 {
+		_, err := p[0].Append(t.Context(), d)
+		if _, same := errors.AsType[*report.RepeatedError](err); err == nil || same {
+			t.Fatalf("it was acknowledged: %v", err)
+		}
+		eventually(t, "the first is in", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM receipts") == 1 })
+	}
+	execSQL(t, p[0], "ALTER SYSTEM SET synchronous_standby_names = ''")
+	execSQL(t, p[0], "SELECT pg_reload_conf()")
+	eventually(t, "it is answered as a repeat", func() bool {
+		_, err := p[0].Append(t.Context(), d)
+		_, same := errors.AsType[*report.RepeatedError](err)
+		return same
+	})
+}
+
+// TestPostgresStandbyAway has everything else go on while the standby is away: signs of
+// life, claims, and that the dead are taken for dead.
+func TestPostgresStandbyAway(t *testing.T) {
+	_, p := away(t, 3)
+	p[2].kill()
+	eventually(t, "the dead are noticed", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM processes") == 2 })
+	if err := p[0].Hold(t.Context(), report.Advisories); err == nil {
+		t.Error("a kind is held that a failover would free")
+	}
+	eventually(t, "the kind is given back", func() bool {
+		return valueOf[int](t, p[0], "SELECT count(*) FROM holds WHERE holder <> 0") == 0
+	})
+}
+
+// TestPostgresSyncTurnedOff turns synchronous_commit off under a process that runs.
+func TestPostgresSyncTurnedOff(t *testing.T) {
+	server := postgrestest.Start(t)
+	j := process(t, server.URL(), hasty(), Options{})
+	appendTo(t, j, "1", "x")
+	execSQL(t, j, "ALTER SYSTEM SET synchronous_commit = off")
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	eventually(t, "nothing is acknowledged", func() bool {
+		_, err := j.Append(t.Context(), put("1", "y"))
+		return err != nil && strings.Contains(err.Error(), "synchronous_commit")
+	})
+	if j.Ready() == nil {
+		t.Error("it is ready")
+	}
+	execSQL(t, j, "ALTER SYSTEM SET synchronous_commit = on")
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
+	appendTo(t, j, "1", "z")
+}

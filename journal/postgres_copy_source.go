@@ -1,0 +1,200 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/report"
+)
+
+// postgresCopySource is a journal in PostgreSQL that is read for a copy.
+type postgresCopySource struct {
+	tx  pgx.Tx
+	end func() // ends the transaction, where that is its own
+}
+
+// openPostgresCopySource sees to it that nothing changes before it is closed: who writes,
+// or wants to become one of its processes, waits.
+func openPostgresCopySource(ctx context.Context, url string) (copySource, error) {
+	conn, err := connectForCopy(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := beginCopySource(ctx, conn)
+	if err != nil {
+		closeCopy(conn)
+		return nil, err
+	}
+	return &postgresCopySource{tx: tx, end: func() { closeCopy(conn) }}, nil
+}
+
+func beginCopySource(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
+	var there bool
+	if err := conn.QueryRow(ctx, "SELECT "+journalIsThere).Scan(&there); err != nil {
+		return nil, err
+	}
+	if !there {
+		return nil, errors.New("its schema has no riskdex journal; name the schema with search_path=… in the URL if it is another one")
+	}
+	if err := checkUnused(ctx, conn); err != nil {
+		return nil, err
+	}
+	// What the transaction sees is what there is at its first query, when it has the locks.
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, "LOCK TABLE "+copyTables+" IN SHARE MODE"); err != nil {
+		return nil, fmt.Errorf("wait until nobody writes: %w", err)
+	}
+	if err := lockSetUp(ctx, tx); err != nil {
+		return nil, err
+	}
+	if err := checkUnused(ctx, tx); err != nil {
+		return nil, err
+	}
+	return tx, checkVersion(ctx, tx)
+}
+
+func (s *postgresCopySource) close() error {
+	s.end()
+	return nil
+}
+
+func (s *postgresCopySource) head(ctx context.Context) (h copyHead, err error) {
+	err = s.tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM documents),
+		(SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM versions),
+		coalesce(pg_sequence_last_value(pg_get_serial_sequence('refusals', 'seq')::regclass), 0)`).Scan(&h.documents, &h.last, &h.lastRefusal)
+	if err != nil {
+		return h, err
+	}
+	h.has = h.last
+	rows, err := s.tx.Query(ctx, sumTotals)
+	if err != nil {
+		return h, err
+	}
+	h.totals, err = collectTotals(rows)
+	return h, err
+}
+
+const copyDocumentColumns = `kind, id, version, origin, op, state, code, accepted_at, waiting_since, ended_at, crc, trace, error_type, reason, body`
+
+// documents goes from kind to kind, because the order of kinds in the table is that of a
+// language.
+func (s *postgresCopySource) documents(ctx context.Context) iter.Seq2[copyDocument, error] {
+	return func(yield func(copyDocument, error) bool) {
+		kinds, err := s.kinds(ctx)
+		if err != nil {
+			yield(copyDocument{}, err)
+			return
+		}
+		for _, kind := range kinds {
+			for d, err := range s.documentsOf(ctx, kind) {
+				if !yield(d, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// kinds also has those that are damaged. It has the planner use the index from now on:
+// it would otherwise rather sort all bodies.
+func (s *postgresCopySource) kinds(ctx context.Context) ([]string, error) {
+	if _, err := s.tx.Exec(ctx, "SET LOCAL enable_sort = off"); err != nil {
+		return nil, err
+	}
+	rows, err := s.tx.Query(ctx, "SELECT DISTINCT kind FROM documents")
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	slices.Sort(kinds)
+	return kinds, err
+}
+
+func (s *postgresCopySource) documentsOf(ctx context.Context, kind string) iter.Seq2[copyDocument, error] {
+	var last report.ID
+	scan := func(rows pgx.Rows) (d copyDocument, err error) {
+		var at int64
+		var state int16
+		var id, code, trace, errorType, reason []byte
+		err = rows.Scan((*string)(&d.Kind), &id, (*int64)(&d.Version), (*int64)(&d.origin), (*string)(&d.Op), &state, &code, &at,
+			&d.waitedAt, &d.endedAt, &d.crc, &trace, &errorType, &reason, &d.Body)
+		d.ID, d.state, d.Code, d.AcceptedAt = report.ID(id), int64(state), string(code), fromMicro(at)
+		d.Trace, d.errorType, d.reason, d.Body = string(trace), string(errorType), string(reason), orNil(d.Body)
+		last = d.ID
+		return d, err
+	}
+	return eachRow(ctx, s.tx, scan, func(err error) error {
+		return fmt.Errorf("what comes after %s %q cannot be read: %w", kind, last, err)
+	}, "SELECT "+copyDocumentColumns+" FROM documents WHERE kind = $1 ORDER BY id", kind)
+}
+
+const copyRefusalColumns = `seq, version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body`
+
+func (s *postgresCopySource) refusals(ctx context.Context) iter.Seq2[copyRefusal, error] {
+	var last int64
+	scan := func(rows pgx.Rows) (r copyRefusal, err error) {
+		var at int64
+		var method, path, id, reason, detail []byte
+		err = rows.Scan(&r.Seq, (*int64)(&r.turn), &at, &r.size, (*string)(&r.Kind), &method, &path, &r.Position, &id, &reason, &detail, &r.Cut, &r.crc, &r.Body)
+		r.At, r.Method, r.Path, r.ID, r.Reason, r.Detail = fromMicro(at), string(method), string(path), string(id), string(reason), string(detail)
+		r.Body = orNil(r.Body)
+		last = r.Seq
+		return r, err
+	}
+	return eachRow(ctx, s.tx, scan, func(err error) error {
+		return fmt.Errorf("the refusal after number %d cannot be read: %w", last, err)
+	}, "SELECT "+copyRefusalColumns+" FROM refusals ORDER BY seq")
+}
+
+func (s *postgresCopySource) receipts(ctx context.Context) iter.Seq2[copyReceipt, error] {
+	scan := func(rows pgx.Rows) (r copyReceipt, err error) {
+		var sender, id []byte
+		err = rows.Scan(&sender, &id, &r.at, &r.Digest, &r.Answer)
+		r.Sender, r.ID = string(sender), string(id)
+		return r, err
+	}
+	return eachRow(ctx, s.tx, scan, func(err error) error { return fmt.Errorf("read the receipts: %w", err) },
+		"SELECT sender, id, at, digest, answer FROM receipts ORDER BY sender, id")
+}
+
+func orNil(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// eachRow reads the rows of a query, up to the first error, which fail explains.
+func eachRow[T any](ctx context.Context, tx pgx.Tx, scan func(pgx.Rows) (T, error), fail func(error) error, query string, args ...any) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		rows, err := tx.Query(ctx, query, args...)
+		if err == nil {
+			defer rows.Close()
+			for err == nil && rows.Next() {
+				var r T
+				if r, err = scan(rows); err == nil && !yield(r, nil) {
+					return
+				}
+			}
+			rows.Close()
+			if err == nil {
+				err = rows.Err()
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			err = fail(err)
+		}
+		if err != nil {
+			yield(none, err)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package journal
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// code returns the SQLSTATE of an error of the server, or nothing. The codes are those of
+// https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func code(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// classifyPostgres sorts the errors of a transaction. What it does not know is passing:
+// the server is asked again.
+func classifyPostgres(err error) fault {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoom) {
+		return faultRequest
+	}
+	c := code(err)
+	if len(c) < 2 {
+		return faultPassing
+	}
+	switch c[:2] {
+	case "22", "23", "54": // data, constraints, limits of the server
+		return faultRequest
+	}
+	return faultPassing
+}
+
+// errSyncOff is why nothing is acknowledged.
+var errSyncOff = errors.New("synchronous_commit is off: what is acknowledged could be lost with a power cut; set it to on for this database: ALTER DATABASE … SET synchronous_commit = on")
+
+// warning is where a connection keeps the last warning of the server.
+const warning = "warning"
+
+func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" {
+		conn.CustomData()[warning] = n.Message
+	}
+}
+
+// inTheWay tells whether a transaction failed only because another process did
+// something at the same time.
+func inTheWay(err error) bool {
+	switch code(err) {
+	case "40001", "40P01", "55P03", "23505": // serialization, deadlock, a row that is locked, or that both made
+		return true
+	}
+	return false
+}
+
+func isDiskFull(err error) bool { return strings.HasPrefix(code(err), "53100") }

@@ -1,0 +1,161 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/rs/zerolog"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/report"
+)
+
+// spoiltWay is the way to PostgreSQL, which can be spoilt below it.
+type spoiltWay struct {
+	t     *testing.T
+	proxy *toxiproxy.Proxy
+}
+
+// newSpoiltWay returns a way to an empty schema, its address, and that without it.
+func newSpoiltWay(t *testing.T) (way *spoiltWay, through, direct string) {
+	t.Helper()
+	direct = postgrestest.URL(t)
+	u, err := url.Parse(direct)
+	must(t, err)
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	way = &spoiltWay{t, toxiproxy.NewProxy(server, t.Name(), "127.0.0.1:0", u.Host)}
+	must(t, way.proxy.Start())
+	t.Cleanup(way.proxy.Stop)
+	u.Host = way.proxy.Listen
+	return way, u.String(), direct
+}
+
+// swallow has nothing arrive any longer, without a word, on old connections and new ones.
+func (w *spoiltWay) swallow() {
+	w.t.Helper()
+	for _, direction := range []string{"upstream", "downstream"} {
+		toxic := fmt.Sprintf(`{"name":"%[1]s","type":"timeout","stream":"%[1]s","attributes":{"timeout":0}}`, direction)
+		_, err := w.proxy.Toxics.AddToxicJson(strings.NewReader(toxic))
+		must(w.t, err)
+	}
+}
+
+func (w *spoiltWay) heal() { w.proxy.Toxics.ResetToxics(context.Background()) }
+
+// TestPostgresNetworkSwallows has the network swallow what is sent: nobody waits for
+// longer than a group commit may take, and for the one before it.
+func TestPostgresNetworkSwallows(t *testing.T) {
+	way, through, direct := newSpoiltWay(t)
+	p := hasty()
+	p.beat = 0
+	var all sync.WaitGroup
+	j, other := process(t, through+"&connect_timeout=1", p, Options{}), process(t, direct, p, Options{})
+	appendTo(t, j, "0", "x")
+	conns := make([]*pgxpool.Conn, 8)
+	for i := range conns {
+		var err error
+		conns[i], err = j.pool.Acquire(t.Context())
+		must(t, err)
+	}
+	for _, c := range conns {
+		c.Release()
+	}
+	way.swallow()
+	for i := range 4 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			if _, err := j.Append(ctx, put(fmt.Sprint(i), "swallowed")); err == nil || ctx.Err() != nil {
+				t.Errorf("Append: %v, %v", err, ctx.Err())
+			}
+		})
+		all.Go(func() {
+			if i > 0 {
+				return
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			if _, err := j.Claim(ctx, report.Advisories, 1, 1); err == nil || ctx.Err() != nil {
+				t.Errorf("Claim: %v, %v", err, ctx.Err())
+			}
+		})
+	}
+	all.Wait()
+	if j.Ready() == nil {
+		t.Error("it is ready")
+	}
+	if n := j.pool.Stat().IdleConns(); n > 0 {
+		t.Errorf("it keeps %d connections of which it has heard nothing", n)
+	}
+	appendTo(t, other, "0", "y")
+	way.heal()
+	eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
+	appendTo(t, j, "0", "z")
+	eventually(t, "it claims again", func() bool {
+		got, err := j.Claim(t.Context(), report.Advisories, 100, 1<<20)
+		return err == nil && len(got) > 0
+	})
+	sumsHold(t, j, other)
+}
+
+// TestPostgresClaimWithoutAnswer loses the answer to a Claim whose commit the server
+// carries out: what was claimed is given out all the same.
+func TestPostgresClaimWithoutAnswer(t *testing.T) {
+	way, through, direct := newSpoiltWay(t)
+	j, other := process(t, through, silent(), Options{}), process(t, direct, silent(), Options{})
+	appendTo(t, other, "1", "x")
+	execSQL(t, other, `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';
+		CREATE TRIGGER wait BEFORE UPDATE ON documents FOR EACH ROW EXECUTE FUNCTION wait()`)
+	lock, err := other.pool.Acquire(t.Context())
+	must(t, err)
+	defer lock.Release()
+	_, err = lock.Exec(t.Context(), "SELECT pg_advisory_lock(1)")
+	must(t, err)
+
+	answer := later(func(ctx context.Context) error {
+		_, err := j.Claim(ctx, report.Advisories, 10, 1<<20)
+		return err
+	})
+	eventually(t, "the server carries it out", func() bool { return waitsFor(t, other, "advisory") })
+	way.proxy.Stop()
+	if err := <-answer; err == nil {
+		t.Error("Claim had an answer")
+	}
+	_, err = lock.Exec(t.Context(), "SELECT pg_advisory_unlock(1)")
+	must(t, err)
+	eventually(t, "the claim is committed", func() bool { return valueOf[int](t, other, "SELECT count(*) FROM documents WHERE claimed <> 0") == 1 })
+	must(t, way.proxy.Start())
+	eventually(t, "it is given out", func() bool {
+		got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+		return err == nil && len(got) == 1
+	})
+	if got := claimed(t, other); len(got) != 0 {
+		t.Errorf("it was given out twice: %v", got)
+	}
+}
+
+// TestPostgresConnectionsEnd has the server end connections at random, under load.
+func TestPostgresConnectionsEnd(t *testing.T) {
+	url, p := processes(t, 3, hasty())
+	conn, err := pgx.Connect(t.Context(), url)
+	must(t, err)
+	defer conn.Close(context.Background())
+	l := loadOn(t, p)
+	for range 30 {
+		l.more(10)
+		_, err := conn.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'riskdex%' AND random() < 0.2")
+		must(t, err)
+	}
+	l.more(10)
+	for _, j := range p {
+		j.pool.Reset() // of those that are ended and that nobody has used since
+	}
+	l.end()
+}

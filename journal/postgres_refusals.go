@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/report"
+)
+
+// folded is an id without regard to the case of ASCII letters, as SQLite's NOCASE has it.
+func folded(id string) []byte {
+	b := []byte(id)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return b
+}
+
+func (s *postgresStore) refuse(r report.Refusal, turn report.Version, size int64) error {
+	_, err := s.tx.Exec(s.ctx, `INSERT INTO refusals
+		(version, at, bytes, kind, method, path, position, id, folded, reason, detail, cut, crc, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		int64(turn), r.At.UnixMicro(), size, string(r.Kind), []byte(r.Method), []byte(r.Path), int64(r.Position), []byte(r.ID), folded(r.ID),
+		[]byte(r.Reason), []byte(r.Detail), r.Cut, int64(refusalChecksum(r)), r.Body)
+	return err
+}
+
+// refusal locks it, so that it is retried once.
+func (s *postgresStore) refusal(seq int64) (turn report.Version, size int64, err error) {
+	err = s.tx.QueryRow(s.ctx, "SELECT version, bytes FROM refusals WHERE seq = $1 FOR UPDATE", seq).Scan(&turn, &size)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return turn, size, err
+}
+
+func (s *postgresStore) refusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]refusalID, error) {
+	rows, err := s.tx.Query(s.ctx, `SELECT seq, id FROM refusals
+		WHERE kind = $1 AND version < $2 AND sha256(folded) IN (sha256($3), sha256($4), sha256($5))`,
+		string(kind), int64(before), folded(ids[0]), folded(ids[1]), folded(ids[2]))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (found refusalID, err error) {
+		var id []byte
+		err = r.Scan(&found.seq, &id)
+		found.id = string(id)
+		return found, err
+	})
+}
+
+func (s *postgresStore) dropRefusal(seq int64) error {
+	_, err := s.tx.Exec(s.ctx, "DELETE FROM refusals WHERE seq = $1", seq)
+	return err
+}
+
+func (s *postgresStore) oldestRefusals(f func(seq, size int64) bool) error {
+	rows, err := s.tx.Query(s.ctx, "SELECT seq, bytes FROM refusals ORDER BY seq")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var seq, size int64
+		if err := rows.Scan(&seq, &size); err != nil {
+			return err
+		}
+		if !f(seq, size) {
+			break
+		}
+	}
+	rows.Close()
+	return rows.Err()
+}
+
+func (s *postgresStore) dropRefusalsUntil(seq int64) error {
+	_, err := s.tx.Exec(s.ctx, "DELETE FROM refusals WHERE seq <= $1", seq)
+	return err
+}
+
+func (s *postgresStore) receipt(sender, id string, since int64) (digest, answer []byte, err error) {
+	err = s.tx.QueryRow(s.ctx, "SELECT digest, answer FROM receipts WHERE sender = $1 AND id = $2 AND at >= $3",
+		[]byte(sender), []byte(id), since).Scan(&digest, &answer)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil, nil
+	}
+	return digest, answer, err
+}
+
+// keepReceipt fails where another process has kept one of the same id meanwhile. The
+// transaction is run again then, and finds it.
+func (s *postgresStore) keepReceipt(r report.Receipt, at int64) error {
+	batch := &pgx.Batch{}
+	batch.Queue("DELETE FROM receipts WHERE sender = $1 AND id = $2 AND at < $3", []byte(r.Sender), []byte(r.ID), at-report.ReceiptsFor.Microseconds())
+	batch.Queue("INSERT INTO receipts (sender, id, at, digest, answer) VALUES ($1, $2, $3, $4, $5)",
+		[]byte(r.Sender), []byte(r.ID), at, r.Digest, append([]byte{}, r.Answer...))
+	return s.tx.SendBatch(s.ctx, batch).Close()
+}
+
+func (s *postgresStore) dropReceipts(before int64) error {
+	_, err := s.tx.Exec(s.ctx, `DELETE FROM receipts WHERE (sender, id) IN
+		(SELECT sender, id FROM receipts WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)`, before, receiptsDropped)
+	return err
+}

@@ -1,0 +1,196 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/torture"
+	"riskdex/report"
+)
+
+// TestPostgresKilled kills the server under load and starts it again, and again.
+func TestPostgresKilled(t *testing.T) {
+	server := postgrestest.Start(t)
+	var p []*Postgres
+	for range 2 {
+		p = append(p, process(t, server.URL(), hasty(), Options{}))
+	}
+	l := loadOn(t, p)
+	for range torture.Extent(4, 40) {
+		l.more(50)
+		server.Kill()
+		eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
+		must(t, server.Start(t.Context()))
+		eventually(t, "both are ready by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
+	}
+	l.more(50)
+	l.end()
+}
+
+// TestPostgresFailover kills the primary under load, and a standby to which all was
+// copied before it was acknowledged takes its place.
+func TestPostgresFailover(t *testing.T) {
+	for range torture.Extent(1, 10) {
+		failover(t)
+	}
+}
+
+func failover(t *testing.T) {
+	primary := postgrestest.Start(t)
+	setUp := process(t, primary.URL(), hasty(), Options{}) // before anything waits for a standby
+	standby, err := primary.Standby(t.Context())
+	must(t, err)
+	postgrestest.Own(t, standby)
+	must(t, standby.Start(t.Context()))
+	execSQL(t, setUp, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	execSQL(t, setUp, "SELECT pg_reload_conf()")
+	eventually(t, "the standby is waited for", func() bool {
+		return valueOf[int](t, setUp, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
+	})
+	must(t, setUp.Close())
+
+	both := fmt.Sprintf("postgres://riskdex@127.0.0.1:%d,127.0.0.1:%d/postgres?target_session_attrs=read-write", primary.Port(), standby.Port())
+	var p []*Postgres
+	for range 2 {
+		p = append(p, process(t, both, hasty(), Options{}))
+	}
+	l := loadOn(t, p)
+	l.more(200)
+	before := p[0].member.me.Load()
+	primary.Kill()
+	eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
+	must(t, standby.Promote(t.Context()))
+	eventually(t, "both are ready by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
+	l.more(200)
+	l.end()
+	if p[0].member.me.Load() != before {
+		t.Error("it was taken for dead")
+	}
+}
+
+// TestPostgresReadOnly has the server take no writes for a while.
+func TestPostgresReadOnly(t *testing.T) {
+	server := postgrestest.Start(t)
+	j := process(t, server.URL(), hasty(), Options{})
+	appendTo(t, j, "1", "x")
+	execSQL(t, j, "ALTER SYSTEM SET default_transaction_read_only = on")
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	eventually(t, "Append says so", func() bool {
+		_, err := j.Append(t.Context(), put("1", "x"))
+		return err != nil && strings.Contains(err.Error(), "read-only") && !errors.Is(err, ErrNoRoom)
+	})
+	if j.Ready() == nil {
+		t.Error("it is ready")
+	}
+	if err := j.queue.do(t.Context(), &request{sync: true, run: func(*transaction) error { return nil }}); err == nil {
+		t.Error("it looks whether it can write, and does not notice")
+	}
+	if _, err := j.Stats(t.Context()); err != nil {
+		t.Errorf("what is there cannot be read: %v", err)
+	}
+	execSQL(t, j, "ALTER SYSTEM SET default_transaction_read_only = off")
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
+	appendTo(t, j, "1", "y")
+	sumsHold(t, j)
+}
+
+// TestPostgresFullDisk has the documents on a disk that is full.
+func TestPostgresFullDisk(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount a small disk")
+	}
+	disk := filepath.Join(t.TempDir(), "disk")
+	must(t, os.Mkdir(disk, 0o777))
+	mount := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m,mode=777", "none", disk)
+	if out, err := mount.CombinedOutput(); err != nil {
+		t.Skipf("cannot mount a small disk: %v: %s", err, out)
+	}
+	server := postgrestest.Start(t)
+	t.Cleanup(func() {
+		must(t, server.Stop())
+		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	for folder := disk; folder != filepath.Clean(os.TempDir()); folder = filepath.Dir(folder) {
+		must(t, os.Chmod(folder, 0o777|os.ModeSticky))
+	}
+	must(t, os.Mkdir(filepath.Join(disk, "space"), 0o700))
+	if out, err := exec.Command("chown", "postgres", filepath.Join(disk, "space")).CombinedOutput(); err != nil {
+		t.Fatalf("chown: %v: %s", err, out)
+	}
+	j := process(t, server.URL(), hasty(), Options{})
+	execSQL(t, j, fmt.Sprintf("CREATE TABLESPACE small LOCATION '%s'", filepath.Join(disk, "space")))
+	execSQL(t, j, "ALTER TABLE documents SET TABLESPACE small")
+	execSQL(t, j, "ALTER TABLE documents ALTER body SET STORAGE EXTERNAL")
+
+	taken := 0
+	eventually(t, "there is no room", func() bool {
+		_, err := j.Append(t.Context(), put(fmt.Sprint(taken), noise(100_000)))
+		if err == nil {
+			taken++
+		} else if !errors.Is(err, ErrNoRoom) {
+			t.Fatal(err)
+		}
+		return err != nil
+	})
+	// A small write fits: then it is ready, and takes what there is room for.
+	entries, err := j.Entries(t.Context(), report.Advisories, "", 1000)
+	if err != nil || len(entries) != taken {
+		t.Errorf("%d were taken, there are %d: %v", taken, len(entries), err)
+	}
+	execSQL(t, j, "ALTER TABLE documents SET TABLESPACE pg_default")
+	eventually(t, "there is room again", func() bool { return j.Ready() == nil })
+	appendTo(t, j, "last", noise(100_000))
+	sumsHold(t, j)
+}
+
+// TestPostgresMaxBytes reaches the limit of the tables with two processes.
+func TestPostgresMaxBytes(t *testing.T) {
+	url := postgrestest.URL(t)
+	var p []*Postgres
+	for range 2 {
+		p = append(p, process(t, url, hasty(), Options{MaxBytes: 2 << 20}))
+	}
+	for i := 0; p[0].Ready() == nil || p[1].Ready() == nil; i++ {
+		if i > 10_000 {
+			t.Fatal("there is no limit")
+		}
+		_, err := p[0].Append(t.Context(), put(fmt.Sprint(i), noise(20_000)))
+		if err != nil && !errors.Is(err, ErrNoRoom) {
+			t.Fatal(err)
+		}
+	}
+	for _, j := range p {
+		if _, err := j.Append(t.Context(), put("more", "x")); !errors.Is(err, ErrNoRoom) {
+			t.Errorf("past the limit: %v", err)
+		}
+		deliver(t, j, report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Advisories, ID: "1"}, Op: report.Delete}}})
+		settle(t, j, report.Indexed, claimed(t, j)...)
+		if s, err := j.Stats(t.Context()); err != nil || s.Limit != 2<<20 || s.Used < s.Limit {
+			t.Errorf("Stats: %+v, %v", s, err)
+		}
+	}
+	sumsHold(t, p...)
+}
+
+// TestPostgresNoServer has neither server there when a process starts.
+func TestPostgresNoServer(t *testing.T) {
+	server := postgrestest.Start(t)
+	must(t, server.Stop())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	start := time.Now()
+	if _, err := OpenPostgres(ctx, server.URL(), Options{}); err == nil || ctx.Err() != nil {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+}

@@ -1,0 +1,291 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"riskdex/report"
+)
+
+// run carries out the requests of the queue, a group per transaction, until the
+// queue is closed and empty. While the server does not take them, it tries on its own
+// whether it does again: an instance that is not ready gets no deliveries.
+func (j *Postgres) run() {
+	defer close(j.ended)
+	for {
+		var timeout <-chan time.Time
+		if j.failure.Load() != nil {
+			timeout = time.After(j.pace.probe)
+		}
+		group, open := j.queue.next(timeout, nil)
+		if !open {
+			return
+		}
+		j.carryOut(group)
+	}
+}
+
+// carryOut carries out a group and answers every request of it. An empty group is a
+// probe.
+func (j *Postgres) carryOut(all []*request) {
+	group := j.inTime(all)
+	if len(group) == 0 && len(all) > 0 {
+		return
+	}
+	err := j.commit(group)
+	switch {
+	case errors.Is(err, errLate):
+		j.carryOut(group)
+		return
+	case err == nil:
+		if j.failure.Swap(nil) != nil {
+			j.opt.Log.Info("the journal can be written again")
+			j.calm.stirAll()
+		}
+	case classifyPostgres(err) == faultRequest && len(group) > 1:
+		for i := range group {
+			j.carryOut(group[i : i+1])
+		}
+		return
+	case classifyPostgres(err) == faultRequest:
+	default:
+		err = j.stop(err)
+	}
+	for _, r := range group {
+		r.done <- err
+	}
+}
+
+// stop notes why the journal cannot be written, and returns it.
+func (j *Postgres) stop(err error) error {
+	if isDiskFull(err) {
+		err = fmt.Errorf("%w: the disk of PostgreSQL is full; make room on it: %w", ErrNoRoom, err)
+	} else {
+		err = fmt.Errorf("the journal in PostgreSQL cannot be written: %w", err)
+	}
+	if j.failure.Load() == nil {
+		j.opt.Log.Error("the journal accepts no deliveries", "error", err)
+	}
+	j.fail(err)
+	j.pool.Reset() // other connections of the same age are no better
+	return err
+}
+
+// attempts is how often a group is tried that other processes got in the way of. Each
+// time at least one of them gets further.
+const attempts = 8
+
+func (j *Postgres) commit(group []*request) (err error) {
+	limit := j.pace.group
+	if slices.ContainsFunc(group, func(r *request) bool { return r.long }) {
+		limit = j.pace.mark
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	known := &foreseen{}
+	for attempt := 0; attempt < attempts; attempt++ {
+		var late []report.Key
+		if late, err = j.tryCommit(ctx, group, known); err == nil {
+			return nil
+		}
+		learned := known.learn(late)
+		switch {
+		case errors.Is(err, errNames):
+			known.names = true
+		case !inTheWay(err):
+			return err
+		case learned:
+			attempt-- // it gets further each time
+		case attempt > 0:
+			sleep(ctx, rand.N(20*time.Millisecond)) // #nosec G404 -- so that they do not meet again
+		}
+	}
+	return err
+}
+
+// foreseen is what earlier attempts at a group have found that it needs.
+type foreseen struct {
+	names bool         // the lock of the names of cities
+	keys  []report.Key // documents that no request has named
+}
+
+// learn tells whether keys are new.
+func (f *foreseen) learn(keys []report.Key) (learned bool) {
+	for _, k := range keys {
+		if !slices.Contains(f.keys, k) {
+			f.keys, learned = append(f.keys, k), true
+		}
+	}
+	return learned
+}
+
+// tryCommit carries out a group in one transaction. Nothing of it has happened where
+// it returns an error, unless the connection was lost in the moment of the commit. It
+// returns the documents that known should have had.
+func (j *Postgres) tryCommit(ctx context.Context, group []*request, known *foreseen) (late []report.Key, err error) {
+	pooled, err := j.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn := pooled.Conn()
+	tx, s, before, err := j.begin(ctx, conn, group, known)
+	if err == nil {
+		err = j.fill(tx, group)
+	}
+	if err == nil && j.anyLate(group) {
+		err = errLate
+	}
+	if err == nil {
+		err = s.finish(before)
+	}
+	if err != nil {
+		s.giveUp(conn)
+		pooled.Release()
+		return s.late, err
+	}
+	pooled.Release()
+	j.announce(tx)
+	return nil, nil
+}
+
+// giveUp ends a transaction that failed, and what it may still have of the lock of
+// versions.
+func (s *postgresStore) giveUp(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	b := &pgx.Batch{}
+	b.Queue("ROLLBACK")
+	b.Queue("SELECT pg_advisory_unlock_all()")
+	s.next = s.first
+	s.queueUnused(b)
+	if conn.SendBatch(ctx, b).Close() != nil {
+		_ = conn.Close(ctx)
+	}
+}
+
+// begin starts a transaction and locks the rows of a group, in one round trip.
+func (j *Postgres) begin(ctx context.Context, conn *pgx.Conn, group []*request, known *foreseen) (*transaction, *postgresStore, ledger, error) {
+	l := ledger{totals: map[report.Kind]totals{}}
+	s := &postgresStore{
+		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: known.names, sync: needsSync(group), piece: j.piece, ledger: &l, wall: j.opt.Now,
+		first: 1, next: 1, rows: map[report.Key]*postgresRow{}, of: map[*row]*postgresRow{},
+	}
+	keys, takes := wanted(group, known.keys)
+	b := &pgx.Batch{}
+	b.Queue("BEGIN")
+	if !s.sync {
+		b.Queue("SET LOCAL synchronous_commit = off")
+	}
+	if known.names {
+		b.Queue("SELECT pg_advisory_xact_lock($1, $2)", s.keys.class, int32(lockNames))
+	}
+	b.Queue("SELECT refusals, refusal_bytes, "+serverTime("$1")+", current_setting('synchronous_commit') FROM meta", s.at).QueryRow(func(r pgx.Row) error {
+		var commits string
+		err := r.Scan(&l.refusals, &l.refusalBytes, &s.now, &commits)
+		if err == nil && s.sync && commits == "off" {
+			err = errSyncOff
+		}
+		return err
+	})
+	if len(keys) > 0 {
+		b.Queue(lookupRows, lookupArgs(keys)...).Query(func(rows pgx.Rows) error { return s.readRows(rows, nil, keys) })
+	}
+	if takes > 0 {
+		s.queueVersions(b, int64(takes))
+	}
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
+		return nil, s, l, fmt.Errorf("begin a transaction: %w", err)
+	}
+	before := l
+	return newTransaction(s, time.UnixMicro(s.now).UTC(), &l), s, before, nil
+}
+
+// wanted returns the documents that a group looks up, and more, each once, and how many
+// versions it takes.
+func wanted(group []*request, more []report.Key) (keys []report.Key, takes int) {
+	seen := map[report.Key]bool{}
+	add := func(list []report.Key) {
+		for _, k := range list {
+			if !seen[k] {
+				seen[k], keys = true, append(keys, k)
+			}
+		}
+	}
+	add(more)
+	for _, r := range group {
+		add(r.keys)
+		takes += r.takes
+	}
+	return keys, takes
+}
+
+func (j *Postgres) fill(tx *transaction, group []*request) error {
+	for _, r := range group {
+		if err := r.run(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes everything and commits, in one round trip. What must be durable waits
+// for the disk, and for a standby, also where it has only found that what it would have
+// done is done: that may not be durable yet. The server waits for what has written
+// something.
+func (s *postgresStore) finish(before ledger) error {
+	b := &pgx.Batch{}
+	s.queueRows(b)
+	s.queueLedger(b, before)
+	if s.sync && b.Len() == 0 {
+		b.Queue("UPDATE meta SET probes = probes + 1")
+	}
+	s.queueUnused(b)
+	said := s.tx.PgConn().CustomData()
+	delete(said, warning)
+	var answer string
+	b.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
+		answer = tag.String()
+		return nil
+	})
+	err := s.tx.SendBatch(s.ctx, b).Close()
+	if err == nil && answer != "COMMIT" { // the answer where a statement before it has failed
+		err = fmt.Errorf("commit: the server says %s", answer)
+	}
+	if text := said[warning]; err == nil && s.sync && text != nil {
+		// So says one whose wait for a standby was cancelled, and it is committed.
+		err = fmt.Errorf("commit: the server warns: %s", text)
+	}
+	return err
+}
+
+// announce tells this process and others what may be claimed now.
+func (j *Postgres) announce(tx *transaction) {
+	wake := tx.wake
+	for _, n := range tx.settled {
+		if !n.again && !n.newer {
+			continue
+		}
+		if n.NotBefore.After(j.opt.Now()) {
+			j.calm.arm(n.Kind, n.NotBefore)
+		} else {
+			wake = true
+		}
+	}
+	kinds := make([]report.Kind, 0, len(tx.kinds))
+	for k := range tx.kinds {
+		kinds = append(kinds, k)
+	}
+	slices.Sort(kinds)
+	j.calm.stir(kinds...)
+	if wake {
+		j.calm.signal()
+		j.notify.tell(kinds...)
+	}
+}

@@ -1,0 +1,37 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+
+	"riskdex/report"
+)
+
+// receiptsDropped is how many old receipts are dropped with each new one: more
+// than one, so that they do not pile up, and few, so that nobody waits for it.
+const receiptsDropped = 16
+
+// receive keeps the receipt of a delivery, if it has one. before says that there
+// is one already, and that the delivery must not be taken.
+func (tx *transaction) receive(r *report.Receipt) (before, err error) {
+	if r == nil {
+		return nil, nil
+	}
+	oldest := tx.now.Add(-report.ReceiptsFor).UnixMicro()
+	digest, answer, err := tx.store.receipt(r.Sender, r.ID, oldest)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look for the receipt of the delivery %q: %w", r.ID, err)
+	case bytes.Equal(digest, r.Digest):
+		return &report.RepeatedError{Answer: answer}, nil
+	case digest != nil:
+		return report.ErrIDReused, nil
+	}
+	if err = tx.store.dropReceipts(oldest); err == nil {
+		err = tx.store.keepReceipt(*r, tx.now.UnixMicro())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep the receipt of the delivery %q: %w", r.ID, err)
+	}
+	return nil, nil
+}

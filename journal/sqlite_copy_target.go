@@ -1,0 +1,210 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+)
+
+// sqliteCopyTarget is an SQLite journal in the making: a partial file beside the place
+// where it will be. Until all is written it is marked as no journal, so that nobody takes
+// what an interrupted copy has left for one.
+type sqliteCopyTarget struct {
+	to, partial string
+	db          *sql.DB
+	conn        *sql.Conn
+}
+
+func openSQLiteCopyTarget(ctx context.Context, to string) (copyTarget, error) {
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return nil, err
+	}
+	t := &sqliteCopyTarget{to: to}
+	if err := t.refuseToOverwrite(); err != nil {
+		return nil, err
+	}
+	if err := makeDir(filepath.Dir(to)); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".partial-*")
+	if err != nil {
+		return nil, err
+	}
+	t.partial = f.Name()
+	if err = f.Close(); err == nil {
+		err = t.create(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	return t, nil
+}
+
+// refuseToOverwrite looks for all that a riskdex would take for a part of the journal: a
+// log, what the journal before it had acknowledged, a copy that is to take its place.
+func (t *sqliteCopyTarget) refuseToOverwrite() error {
+	paths := []string{t.to}
+	for _, suffix := range []string{"-wal", "-shm", "-journal", witnessSuffix, suspectSuffix, wholeSuffix} {
+		paths = append(paths, t.to+suffix)
+	}
+	return refuseToOverwrite("a copy", paths...)
+}
+
+// create makes the tables, in a transaction that write ends. A file that is thrown away
+// where anything fails needs no log.
+func (t *sqliteCopyTarget) create(ctx context.Context) (err error) {
+	t.db, err = sql.Open("sqlite", dsn(t.partial)+cache(writerCacheKiB)+
+		fmt.Sprintf("&_pragma=page_size(%d)&_pragma=journal_mode(off)&_pragma=synchronous(full)", pageSize))
+	if err != nil {
+		return err
+	}
+	if t.conn, err = t.db.Conn(ctx); err != nil {
+		return err
+	}
+	return t.exec(ctx, "BEGIN; "+create())
+}
+
+func (t *sqliteCopyTarget) write(ctx context.Context, head copyHead, documents iter.Seq2[copyDocument, error],
+	refusals iter.Seq2[copyRefusal, error], receipts iter.Seq2[copyReceipt, error]) error {
+	if err := t.writeDocuments(ctx, documents); err != nil {
+		return err
+	}
+	if err := writeRows(ctx, t.conn, refusals, `INSERT INTO refusals
+		(seq, version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		func(r copyRefusal) []any {
+			return []any{r.Seq, int64(r.turn), r.At.UnixMicro(), r.size, string(r.Kind), r.Method, r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, r.crc, r.Body}
+		}); err != nil {
+		return err
+	}
+	if err := writeRows(ctx, t.conn, receipts, `INSERT INTO receipts (sender, id, at, digest, answer) VALUES (?, ?, ?, ?, ?)`,
+		func(r copyReceipt) []any {
+			return []any{r.Sender, r.ID, r.at, append([]byte{}, r.Digest...), append([]byte{}, r.Answer...)} // not NULL
+		}); err != nil {
+		return err
+	}
+	return t.writeHead(ctx, head)
+}
+
+func (t *sqliteCopyTarget) writeDocuments(ctx context.Context, documents iter.Seq2[copyDocument, error]) error {
+	var extra [2]*sql.Stmt
+	for i, query := range []string{
+		`INSERT INTO origins (doc, version, origin) VALUES (?, ?, ?)`,
+		`INSERT INTO traces (doc, version, traceparent) VALUES (?, ?, ?)`,
+	} {
+		stmt, err := t.conn.PrepareContext(ctx, query)
+		if err != nil {
+			return err
+		}
+		defer stmt.Close()
+		extra[i] = stmt
+	}
+	doc := int64(0)
+	withExtra := through(documents, func(d copyDocument) (err error) {
+		doc++
+		if d.origin != 0 {
+			_, err = extra[0].ExecContext(ctx, doc, int64(d.Version), int64(d.origin))
+		}
+		if d.Trace != "" && err == nil {
+			_, err = extra[1].ExecContext(ctx, doc, int64(d.Version), d.Trace)
+		}
+		return err
+	})
+	return writeRows(ctx, t.conn, withExtra, `INSERT INTO documents (doc, kind, id, version, op, state, code, accepted_at,
+		waiting_since, ended_at, crc, error_type, reason, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		func(d copyDocument) []any {
+			return []any{doc, string(d.Kind), string(d.ID), int64(d.Version), string(d.Op), d.state, d.Code, d.AcceptedAt.UnixMicro(),
+				d.waitedAt, d.endedAt, d.crc, d.errorType, d.reason, d.Body}
+		})
+}
+
+// writeRows runs a statement with the values of each record.
+func writeRows[T any](ctx context.Context, conn *sql.Conn, records iter.Seq2[T, error], query string, values func(T) []any) error {
+	stmt, err := conn.PrepareContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	for r, err := range records {
+		if err == nil {
+			_, err = stmt.ExecContext(ctx, values(r)...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeHead writes the rest, and what makes it a journal.
+func (t *sqliteCopyTarget) writeHead(ctx context.Context, head copyHead) error {
+	for k, sums := range head.totals {
+		if err := t.exec(ctx, `INSERT OR REPLACE INTO totals (kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(k), sums.indexes, sums.deletes, sums.indexed, sums.deleted, sums.superseded,
+			sums.died, sums.pending, sums.resending, sums.deadLetters); err != nil {
+			return err
+		}
+	}
+	if err := t.exec(ctx, `UPDATE meta SET value = ? WHERE name = 'last_version'`, int64(head.last)); err != nil {
+		return err
+	}
+	// The number of one that was dropped is not given to another.
+	if err := t.exec(ctx, `DELETE FROM sqlite_sequence WHERE name = 'refusals'`); err != nil {
+		return err
+	}
+	if err := t.exec(ctx, `INSERT INTO sqlite_sequence (name, seq) VALUES ('refusals', ?)`, head.lastRefusal); err != nil {
+		return err
+	}
+	// All else is durable before the mark.
+	if err := t.exec(ctx, "COMMIT; "+markJournal); err != nil {
+		return err
+	}
+	return t.leave()
+}
+
+func (t *sqliteCopyTarget) exec(ctx context.Context, query string, args ...any) error {
+	_, err := t.conn.ExecContext(ctx, query, args...)
+	return err
+}
+
+func (t *sqliteCopyTarget) reader(ctx context.Context) (copySource, error) {
+	s, err := readSQLiteCopy(ctx, t.partial)
+	if err != nil {
+		return nil, err
+	}
+	var answer string
+	if err = s.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer); err == nil && answer != "ok" {
+		err = fmt.Errorf("its pages are damaged (%s)", answer)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (t *sqliteCopyTarget) publish(context.Context) error {
+	return nameFile(t.partial, t.to, t.refuseToOverwrite)
+}
+
+func (t *sqliteCopyTarget) close() error {
+	return errors.Join(t.leave(), remove(t.partial))
+}
+
+// leave closes the file.
+func (t *sqliteCopyTarget) leave() error {
+	var errs []error
+	if t.conn != nil {
+		errs = append(errs, t.conn.Close())
+	}
+	if t.db != nil {
+		errs = append(errs, t.db.Close())
+	}
+	t.conn, t.db = nil, nil
+	return errors.Join(errs...)
+}
+
+var _ copyTarget = (*sqliteCopyTarget)(nil)

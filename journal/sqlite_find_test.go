@@ -1,0 +1,92 @@
+package journal
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"riskdex/report"
+)
+
+// TestRowsAreFoundAsTheyAre has one transaction change documents that it has looked
+// up ahead: again, and by a mark that finds none of them one by one.
+func TestRowsAreFoundAsTheyAre(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	opt := Options{}.withDefaults()
+	j, err := openSQLite(t.Context(), path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		go j.run()
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	d := report.Delivery{}
+	var keys []report.Key
+	for _, id := range []string{"0", "1", "2", "3", "1", "4"} {
+		d.Changes = append(d.Changes, put(id, "{}").Changes...)
+		keys = append(keys, d.Changes[len(d.Changes)-1].Key)
+	}
+	commit := func(runs ...func(*transaction) error) {
+		t.Helper()
+		group := []*request{{keys: keys, run: func(*transaction) error { return nil }}}
+		for _, run := range runs {
+			group = append(group, &request{run: run})
+		}
+		if _, err := j.commit(group); err != nil {
+			t.Fatal(err)
+		}
+		checkTables(t, j)
+	}
+	var stamps []report.Stamp
+	deliver := func(d report.Delivery) func(*transaction) error {
+		return func(tx *transaction) (err error) {
+			stamps, err = tx.append(d, opt)
+			return err
+		}
+	}
+	commit(deliver(d), deliver(d))
+	var settlements []report.Settlement
+	for _, s := range stamps {
+		settlements = append(settlements, report.Settlement{Key: s.Key, Version: s.Version, Outcome: report.Indexed})
+	}
+	settle := func(tx *transaction) error { return tx.settle(settlements, make([]claim, len(settlements))) }
+	commit(settle, settle)
+	resend := func(tx *transaction) error {
+		_, err := tx.store.find(keys[0])
+		if err == nil && len(tx.store.(*sqliteStore).known) == 0 {
+			err = fmt.Errorf("nothing was looked up ahead")
+		}
+		if err == nil {
+			_, _, err = tx.resend(report.Advisories, "")
+		}
+		return err
+	}
+	commit(resend, deliver(put("2", "{}")), settle)
+	if n := j.ledger.totals[report.Advisories]; n.resending != 0 || n.pending != 1 || n.indexed != 5 {
+		t.Errorf("totals %+v", n)
+	}
+
+	// By their claims documents are settled without being found, here each one twice,
+	// and one of them although it was overtaken.
+	commit(deliver(d))
+	changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+	if err != nil || len(changes) != 5 {
+		t.Fatalf("claimed %v, %v", changes, err)
+	}
+	settlements = nil
+	for _, c := range append(changes, changes...) {
+		settlements = append(settlements, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed})
+	}
+	held, others := j.claims.of(settlements)
+	if len(others) != 0 {
+		t.Fatalf("no claims of %v", others)
+	}
+	byClaim := func(tx *transaction) error { return tx.settle(settlements, held) }
+	commit(deliver(put("0", "{}")), byClaim, deliver(put("2", "{}")))
+	if n := j.ledger.totals[report.Advisories]; n.pending != 2 || n.indexed != 9 {
+		t.Errorf("totals %+v", n)
+	}
+}

@@ -1,0 +1,58 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+
+	"riskdex/report"
+)
+
+// maxTrace is what is kept of a traceparent at most, in bytes. One of version 00
+// has 55 (W3C Trace Context, section 3.2).
+const maxTrace = 64
+
+// keepTrace notes the trace of the version that a document was just given, in place
+// of that of the version before it.
+func (s *sqliteStore) keepTrace(c report.Change, old *row) error {
+	if old != nil {
+		if err := s.dropTrace(old.doc); err != nil {
+			return err
+		}
+	}
+	if c.Trace == "" {
+		return nil
+	}
+	if _, err := s.st.keepTrace.ExecContext(s.ctx, string(c.Kind), string(c.ID), c.Trace); err != nil {
+		return fmt.Errorf("keep the trace of %s %q: %w", c.Kind, c.ID, err)
+	}
+	s.ledger.traces++
+	return nil
+}
+
+// dropTrace forgets the trace of a document, if it has one. It asks the database
+// only while there are any: who traces nothing pays nothing.
+func (s *sqliteStore) dropTrace(doc int64) error {
+	if s.ledger.traces == 0 {
+		return nil
+	}
+	result, err := s.st.dropTrace.ExecContext(s.ctx, doc)
+	if err != nil {
+		return fmt.Errorf("drop the trace of a document: %w", err)
+	}
+	n, err := result.RowsAffected()
+	s.ledger.traces -= n
+	return err
+}
+
+// trace returns the trace of a version, or nothing. That it cannot be read must
+// not keep its document from being given out.
+func (e *engine) trace(k report.Key, v report.Version) string {
+	if e.traces.Load() == 0 {
+		return ""
+	}
+	var trace looseText
+	if e.st.claimTrace.QueryRowContext(context.Background(), string(k.Kind), string(k.ID), int64(v)).Scan(&trace) != nil {
+		return ""
+	}
+	return string(trace)
+}

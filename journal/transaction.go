@@ -1,0 +1,31 @@
+package journal
+
+import (
+	"time"
+
+	"riskdex/report"
+)
+
+// transaction is one group commit in the making, each request seeing what the
+// earlier ones did. It has the rules of a journal, which are the same for every
+// engine; store has the rows.
+type transaction struct {
+	store   store
+	now     time.Time
+	ledger  *ledger                  // a copy, valid once committed
+	touched map[report.Key]struct{}  // documents whose row changed, or claim ends
+	kinds   map[report.Kind]struct{} // of them, and of those that were marked without being found
+	settled []settled
+	wake    bool // changes may become claimable
+}
+
+func newTransaction(s store, now time.Time, l *ledger) *transaction {
+	return &transaction{
+		store: s, now: now, ledger: l, touched: map[report.Key]struct{}{}, kinds: map[report.Kind]struct{}{},
+	}
+}
+
+// touch notes that the row of a document changed.
+func (tx *transaction) touch(k report.Key) {
+	tx.touched[k], tx.kinds[k.Kind] = struct{}{}, struct{}{}
+}
