@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ type guarded struct {
 	journal     journal.Journal
 	dir         string
 	auth        auth.Config
-	clock       time.Time
+	clock       atomic.Int64 // Unix seconds; the journal looks at it at any time
 	credentials *auth.Credentials
 	log         *bytes.Buffer
 	server      *httptest.Server
@@ -36,9 +37,10 @@ type guarded struct {
 
 func guard(t *testing.T, cfg auth.Config) *guarded {
 	t.Helper()
-	g := &guarded{door: &door{t: t}, dir: t.TempDir(), auth: cfg, clock: time.Unix(1_800_000_000, 0), log: new(bytes.Buffer)}
+	g := &guarded{door: &door{t: t}, dir: t.TempDir(), auth: cfg, log: new(bytes.Buffer)}
+	g.clock.Store(1_800_000_000)
 	var err error
-	if g.credentials, err = auth.NewCredentials(cfg, func() time.Time { return g.clock }); err != nil {
+	if g.credentials, err = auth.NewCredentials(cfg, g.now); err != nil {
 		t.Fatal(err)
 	}
 	g.open()
@@ -46,9 +48,14 @@ func guard(t *testing.T, cfg auth.Config) *guarded {
 	return g
 }
 
+func (g *guarded) now() time.Time { return time.Unix(g.clock.Load(), 0) }
+
+// later lets time pass, in whole seconds.
+func (g *guarded) later(d time.Duration) { g.clock.Add(int64(d / time.Second)) }
+
 func (g *guarded) open() {
 	g.t.Helper()
-	now := func() time.Time { return g.clock }
+	now := g.now
 	log := slog.New(slog.NewTextHandler(&locked{w: g.log}, nil))
 	var err error
 	g.journal, err = journal.OpenSQLite(g.t.Context(), filepath.Join(g.dir, "j.db"), journal.Options{Now: now, Log: log})

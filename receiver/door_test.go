@@ -48,7 +48,7 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 	if n := strings.Count(g.log.String(), "turned away"); n != 1 {
 		t.Errorf("%d lines in a second:\n%s", n, g.log)
 	}
-	g.clock = g.clock.Add(time.Second)
+	g.later(time.Second)
 	g.send("POST", "/cities", "")
 	if log := g.log.String(); !strings.Contains(log, "others_since=17") || strings.Contains(log, "token-of") {
 		t.Errorf("the log:\n%s", log)
@@ -68,7 +68,7 @@ func TestClosedDoorAsksToComeAgain(t *testing.T) {
 	if err := os.Remove(files[0]); err != nil {
 		t.Fatal(err)
 	}
-	g.clock = g.clock.Add(time.Second)
+	g.later(time.Second)
 	got := g.signed("POST", "/cities", "", `{"id":1}`)
 	if got.status != http.StatusServiceUnavailable || got.Reason != "door_closed" || got.header.Get("Retry-After") == "" || strings.Contains(got.Detail, files[0]) {
 		t.Errorf("%+v", got)

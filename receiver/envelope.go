@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"iter"
 	"slices"
 
 	"riskdex/report"
@@ -44,17 +45,22 @@ func isEnvelopeMeta(name string) bool {
 	}, name)
 }
 
-// list returns the records of the payload of a POST. Each needs an id of its
-// own, so an object without one that holds records with one is an envelope.
-func (s *splitter) list(body []byte) [][]byte {
-	return s.unwrap(body, maxEnvelopes, func(object []member) []byte {
-		for _, name := range envelopeNames(s.kind) {
-			if inner := valueOf(object, name); s.holdsRecords(inner) {
-				return inner
-			}
+// list gives the records of the payload of a POST. Each needs an id of its own,
+// so an object without one that holds records with one is an envelope.
+func (s *splitter) list(body []byte) iter.Seq[record] {
+	return func(yield func(record) bool) {
+		s.unwrap(body, maxEnvelopes, s.envelope, yield)
+	}
+}
+
+// envelope returns what an object without an id holds, if that is records.
+func (s *splitter) envelope(object []member) []byte {
+	for _, name := range envelopeNames(s.kind) {
+		if inner := valueOf(object, name); s.holdsRecords(inner) {
+			return inner
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // holdsRecords tells whether raw is a record with an id, an envelope, or a list
@@ -62,7 +68,8 @@ func (s *splitter) list(body []byte) [][]byte {
 // no id must not keep the others out.
 func (s *splitter) holdsRecords(raw []byte) bool {
 	if firstByte(raw) == '{' {
-		return s.hasID(raw) || s.onlyEnvelope(members(raw)) != nil
+		r := recordOf(raw)
+		return s.hasID(r) || s.onlyEnvelope(r.members) != nil
 	}
 	return holdsObjects(raw)
 }
@@ -71,11 +78,18 @@ func (s *splitter) holdsRecords(raw []byte) bool {
 // record may be anything, so only what can be nothing but an envelope is taken
 // off: a known name with at most the usual metadata beside it. What holds
 // several records is one record as a whole, rather than none.
-func (s *splitter) one(body []byte) []byte {
-	if found := s.unwrap(body, maxEnvelopes, s.onlyEnvelope); len(found) == 1 {
-		return found[0]
+func (s *splitter) one(body []byte) record {
+	var only record
+	found := 0
+	s.unwrap(body, maxEnvelopes, s.onlyEnvelope, func(r record) bool {
+		only = r
+		found++
+		return found == 1
+	})
+	if found != 1 {
+		return recordOf(body)
 	}
-	return body
+	return only
 }
 
 // onlyEnvelope returns what an object holds when it is an envelope and nothing
@@ -93,38 +107,48 @@ func (s *splitter) onlyEnvelope(object []member) []byte {
 	return inner
 }
 
-// unwrap takes off up to depth envelopes and flattens arrays. open returns what
+// unwrap takes off up to depth envelopes, flattens arrays, and calls yield with each
+// record until that returns false, which unwrap then returns too. open returns what
 // is inside an object, nil when the object is a record.
-func (s *splitter) unwrap(raw []byte, depth int, open func([]member) []byte) [][]byte {
+func (s *splitter) unwrap(raw []byte, depth int, open func([]member) []byte, yield func(record) bool) bool {
 	for _, p := range s.records {
 		if inner := lookup(raw, p); inner != nil {
-			return flatten(inner)
+			return flatten(inner, yield)
 		}
 	}
-	switch first := firstByte(raw); {
-	case first == '[':
-		var found [][]byte
+	if firstByte(raw) == '[' {
 		for _, element := range elements(raw) {
+			next := false
 			if firstByte(element) == '[' || depth == 0 {
-				found = append(found, element)
-				continue
+				next = yield(recordOf(element))
+			} else {
+				next = s.unwrap(element, depth-1, open, yield)
 			}
-			found = append(found, s.unwrap(element, depth-1, open)...)
+			if !next {
+				return false
+			}
 		}
-		return found
-	case first == '{' && depth > 0 && !s.hasID(raw):
-		if inner := open(members(raw)); inner != nil {
-			return s.unwrap(inner, depth-1, open)
+		return true
+	}
+	r := recordOf(raw)
+	if r.members != nil && depth > 0 && !s.hasID(r) {
+		if inner := open(r.members); inner != nil {
+			return s.unwrap(inner, depth-1, open, yield)
 		}
 	}
-	return [][]byte{raw}
+	return yield(r)
 }
 
-func flatten(raw []byte) [][]byte {
-	if firstByte(raw) == '[' {
-		return elements(raw)
+func flatten(raw []byte, yield func(record) bool) bool {
+	if firstByte(raw) != '[' {
+		return yield(recordOf(raw))
 	}
-	return [][]byte{raw}
+	for _, element := range elements(raw) {
+		if !yield(recordOf(element)) {
+			return false
+		}
+	}
+	return true
 }
 
 // holdsObjects tells whether raw is an object or a list in which there are some.

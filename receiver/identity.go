@@ -9,18 +9,18 @@ import (
 
 // idIn returns the id that a record states about itself, as text, and whether
 // it states one.
-func (s *splitter) idIn(record []byte) (string, bool) { return firstText(record, s.ids) }
+func (s *splitter) idIn(r record) (string, bool) { return firstText(r.members, s.ids) }
 
-func (s *splitter) hasID(record []byte) bool {
-	_, ok := s.idIn(record)
+func (s *splitter) hasID(r record) bool {
+	_, ok := s.idIn(r)
 	return ok
 }
 
 // codeIn returns the three-letter code that a city states, in upper case, or
 // nothing. Anything that is not three letters is some other kind of code, which
 // must not become a name for the city.
-func (s *splitter) codeIn(record []byte) string {
-	text, _ := firstText(record, s.codes)
+func (s *splitter) codeIn(r record) string {
+	text, _ := firstText(r.members, s.codes)
 	if len(text) != 3 || strings.Trim(strings.ToUpper(text), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return ""
 	}
@@ -28,12 +28,8 @@ func (s *splitter) codeIn(record []byte) string {
 }
 
 // firstText returns the first number, or text that is not empty, at any of the
-// pointers. The record's members are found once for all of them.
-func firstText(record []byte, pointers []pointer) (string, bool) {
-	if firstByte(record) != '{' {
-		return "", false
-	}
-	object := members(record)
+// pointers.
+func firstText(object []member, pointers []pointer) (string, bool) {
 	for _, p := range pointers {
 		value := valueOf(object, p[0])
 		if value == nil {

@@ -55,23 +55,26 @@ const maxRecords = 100_000
 // records takes one record, an array of records, or either in an envelope.
 func (r *Receiver) records(c call, body []byte) (contents, *problem) {
 	s := r.splitters[c.kind]
-	records := s.list(body)
-	if len(records) == 0 {
-		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord, "The payload holds no record.")
-	}
-	if len(records) > maxRecords {
-		return contents{}, newProblem(http.StatusRequestEntityTooLarge, reasonTooMany,
-			fmt.Sprintf("The payload holds %d records, where at most %d may come at once. Send it in parts.", len(records), maxRecords))
-	}
 	var in contents
-	for i, record := range records {
+	n := 0
+	for record := range s.list(body) {
+		if n++; n > maxRecords {
+			continue // only counted
+		}
 		change, refusal := s.change(record)
 		if refusal == nil {
 			in.changes = append(in.changes, change)
 			continue
 		}
-		refusal.Position = i
+		refusal.Position = n - 1
 		in.refused = append(in.refused, *refusal)
+	}
+	switch {
+	case n == 0:
+		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord, "The payload holds no record.")
+	case n > maxRecords:
+		return contents{}, newProblem(http.StatusRequestEntityTooLarge, reasonTooMany,
+			fmt.Sprintf("The payload holds %d records, where at most %d may come at once. Send it in parts.", n, maxRecords))
 	}
 	return in, nil
 }
@@ -89,7 +92,7 @@ func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 	s := r.splitters[c.kind]
 	record := s.one(body)
 	change := report.Change{
-		Key: report.Key{Kind: c.kind, ID: id}, Op: report.Index, Code: s.codeIn(record), Body: record,
+		Key: report.Key{Kind: c.kind, ID: id}, Op: report.Index, Code: s.codeIn(record), Body: record.raw,
 	}
 	if own, stated := s.idIn(record); stated && change.Code != "" && strings.EqualFold(change.Code, c.pathID) {
 		// The path names the city by its code; if that is not an id, then the
@@ -102,18 +105,18 @@ func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 }
 
 // change makes a change of one record of a POST, or says why it cannot.
-func (s *splitter) change(record []byte) (report.Change, *report.Refusal) {
-	own, stated := s.idIn(record)
+func (s *splitter) change(r record) (report.Change, *report.Refusal) {
+	own, stated := s.idIn(r)
 	if !stated {
-		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: record,
+		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: r.raw,
 			Detail: "The record has no id: it is no object, or holds no number or text at " + s.idPlaces() + "."}
 	}
 	id, err := report.ParseID(own)
 	if err != nil {
-		return report.Change{}, &report.Refusal{ID: own, Reason: idReason(err), Body: record, Detail: sentence(err)}
+		return report.Change{}, &report.Refusal{ID: own, Reason: idReason(err), Body: r.raw, Detail: sentence(err)}
 	}
 	return report.Change{
-		Key: report.Key{Kind: s.kind, ID: id}, Op: report.Index, Code: s.codeIn(record), Body: record,
+		Key: report.Key{Kind: s.kind, ID: id}, Op: report.Index, Code: s.codeIn(r), Body: r.raw,
 	}, nil
 }
 

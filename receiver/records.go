@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // member is one name and value of an object; value is a part of the body.
@@ -14,56 +12,48 @@ type member struct {
 	value []byte
 }
 
+// record is one of a payload, or what is looked at as such. Its members are found
+// once: a body is long, and each look at it is one more way through all of it.
+type record struct {
+	raw     []byte
+	members []member // nil where it is no object, or an empty one
+}
+
+func recordOf(raw []byte) record {
+	if firstByte(raw) != '{' {
+		return record{raw: raw}
+	}
+	return record{raw, members(raw)}
+}
+
 // members returns those of the object that raw holds, in order. raw has passed
-// checkJSON, so there is nothing left in it that could fail.
-func members(raw []byte) []member {
-	dec := decoderFor(raw)
-	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
-		return nil
-	}
-	var found []member
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return nil
-		}
-		text := name.String()
-		found = append(found, member{text, nextValue(dec, raw)})
-	}
-	return found
-}
-
-// elements returns those of the array that raw holds, which has passed
 // checkJSON.
-func elements(raw []byte) [][]byte {
-	dec := decoderFor(raw)
-	if token, err := dec.ReadToken(); err != nil || token.Kind() != '[' {
+func members(raw []byte) []member {
+	w := walk{raw: raw}
+	if w.next() != '{' {
 		return nil
 	}
-	var found [][]byte
-	for dec.PeekKind() != ']' {
-		value := nextValue(dec, raw)
-		if value == nil {
-			return nil
-		}
-		found = append(found, value)
+	w.at++
+	var found []member
+	for w.next() == '"' {
+		name := w.name()
+		found = append(found, member{name, w.value()})
 	}
 	return found
 }
 
-// decoderFor leaves out what checkJSON has checked, and takes what it took.
-func decoderFor(raw []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
-
-// nextValue returns the part of raw that the next value stands in.
-func nextValue(dec *jsontext.Decoder, raw []byte) []byte {
-	value, err := dec.ReadValue()
-	if err != nil {
+// elements returns those of the array that raw holds, which has passed checkJSON.
+func elements(raw []byte) [][]byte {
+	w := walk{raw: raw}
+	if w.next() != '[' {
 		return nil
 	}
-	end := dec.InputOffset()
-	return raw[end-int64(len(value)) : end : end]
+	w.at++
+	var found [][]byte
+	for c := w.next(); c != ']' && c != 0; c = w.next() {
+		found = append(found, w.value())
+	}
+	return found
 }
 
 // lookup returns the value at p within raw, nil when there is none.

@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"iter"
 	"slices"
 	"testing"
 
@@ -16,10 +17,10 @@ func splitterForTest(t testing.TB) *splitter {
 	return splitters[report.Cities]
 }
 
-func texts(raw [][]byte) []string {
+func texts(records iter.Seq[record]) []string {
 	var all []string
-	for _, r := range raw {
-		all = append(all, string(r))
+	for r := range records {
+		all = append(all, string(r.raw))
 	}
 	return all
 }
@@ -70,7 +71,7 @@ func TestOneRecord(t *testing.T) {
 		"several":                 {`[{"a":1},{"b":2}]`, `[{"a":1},{"b":2}]`},
 		"text":                    {`"all is calm"`, `"all is calm"`},
 	} {
-		if got := string(s.one([]byte(c.body))); got != c.want {
+		if got := string(s.one([]byte(c.body)).raw); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
 	}
@@ -118,7 +119,7 @@ func TestIdentity(t *testing.T) {
 		`{"id":[130]}`:                      "",
 		`{"data":{"id":130},"meta":"none"}`: "",
 	} {
-		if got, _ := s.idIn([]byte(record)); got != want {
+		if got, _ := s.idIn(recordOf([]byte(record))); got != want {
 			t.Errorf("%s: id %q, want %q", record, got, want)
 		}
 	}
@@ -132,7 +133,7 @@ func TestIdentity(t *testing.T) {
 		`{"code":["LON"],"iata":"lhr"}`: "LHR",
 		`{"name":"x"}`:                  "",
 	} {
-		if got := s.codeIn([]byte(record)); got != want {
+		if got := s.codeIn(recordOf([]byte(record))); got != want {
 			t.Errorf("%s: code %q, want %q", record, got, want)
 		}
 	}

@@ -38,7 +38,7 @@ func TestSignedDeliveryTakesEffectOnce(t *testing.T) {
 			g.close()
 			g.open()
 		case "signed anew, minutes later":
-			g.clock = g.clock.Add(9 * time.Minute)
+			g.later(9 * time.Minute)
 		}
 		if got := g.signed("POST", "/cities", "msg_1", body); got.status != http.StatusAccepted || answer(got) != answer(first) {
 			t.Errorf("%s it is answered %+v, want %+v", when, got, first)

@@ -58,8 +58,8 @@ func checkJSON(body []byte) error {
 		if err := checkCount(dec.StackIndex(depth)); err != nil {
 			return fmt.Errorf("%w, at byte %d", err, start)
 		}
-		if dec.InputOffset()-start > maxDigits {
-			if err := checkLength(dec, token); err != nil {
+		if length := dec.InputOffset() - start; length > maxDigits {
+			if err := checkLength(dec, token, length); err != nil {
 				return fmt.Errorf("%w, at byte %d", err, start)
 			}
 		}
@@ -97,9 +97,13 @@ func firstInvalid(body []byte) int {
 	return len(body)
 }
 
-// checkLength bounds the one token that dec has just read. Few tokens are long
-// enough to be looked at here.
-func checkLength(dec *jsontext.Decoder, token jsontext.Token) error {
+// checkLength bounds the one token that dec has just read, which takes length bytes
+// with what is before it. Few tokens are long enough to be looked at here, and few of
+// those so long that what they say has to be made of them: it is never longer.
+func checkLength(dec *jsontext.Decoder, token jsontext.Token, length int64) error {
+	if token.Kind() == '"' && length <= maxNameBytes {
+		return nil
+	}
 	text := token.String()
 	switch token.Kind() {
 	case '0':

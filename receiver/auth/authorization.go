@@ -57,6 +57,15 @@ func bearerShown(parameter string) ([]byte, bool) { return []byte(parameter), tr
 
 // basicShown returns the user, a colon and the password.
 func basicShown(parameter string) ([]byte, bool) {
-	shown, err := base64.StdEncoding.Strict().DecodeString(parameter)
-	return shown, err == nil
+	return decode64(parameter)
+}
+
+// decode64 takes nothing but base64 with its padding, as RFC 4648 section 3.3 has
+// it; Go's decoder by itself passes over line breaks.
+func decode64(text string) ([]byte, bool) {
+	if strings.ContainsAny(text, "\r\n") {
+		return nil, false
+	}
+	decoded, err := base64.StdEncoding.Strict().DecodeString(text)
+	return decoded, err == nil
 }

@@ -20,6 +20,8 @@ func FuzzAuthorization(f *testing.F) {
 	f.Add("Bearer "+token, "")
 	f.Add(basic("anna:zürich-1234"), "Basic")
 	f.Add("bearer  "+token+" ", "Bearer x")
+	credentialsBroken := strings.Replace(basic("anna:zürich-1234"), "W", "W\n", 1)
+	f.Add(credentialsBroken, "Bc")
 	bearer := &authorization{fixed(f, []byte(token)), "Bearer", bearerShown}
 	credentials := &authorization{fixed(f, []byte("anna:zürich-1234")), "Basic", basicShown}
 	f.Fuzz(func(t *testing.T, one, two string) {

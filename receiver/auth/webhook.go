@@ -3,7 +3,6 @@ package auth
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -123,8 +122,8 @@ func signaturesIn(list string) (found [][]byte) {
 		if !ok {
 			continue
 		}
-		signature, err := base64.StdEncoding.Strict().DecodeString(encoded)
-		if err != nil {
+		signature, ok := decode64(encoded)
+		if !ok {
 			continue
 		}
 		if found = append(found, signature); len(found) > maxSignatures {

@@ -1,0 +1,48 @@
+package receiver
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"riskdex/report"
+)
+
+// BenchmarkUnderstand measures what becomes of a body that has been read: its check,
+// and the changes that are made of it.
+func BenchmarkUnderstand(b *testing.B) {
+	splitters, err := newSplitters(DefaultConfig())
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := &Receiver{splitters: splitters}
+	record := func(n, size int) string {
+		return fmt.Sprintf(`{"id":%d,"code":"LON","title":"A city","text":"%s","risk":{"id":"3","name":"Medium"}}`,
+			n, strings.Repeat("Take care at <b>night</b>. ", size/27))
+	}
+	var all []string
+	for n := range 300 {
+		all = append(all, record(n, 40<<10))
+	}
+	for _, c := range []struct {
+		name string
+		call call
+		body string
+	}{
+		{"PUT/advisory", call{report.Advisories, http.MethodPut, "130"}, record(130, 4<<10)},
+		{"PUT/city", call{report.Cities, http.MethodPut, "130"}, record(130, 4<<10)},
+		{"POST/300", call{report.Cities, http.MethodPost, ""}, "[" + strings.Join(all, ",") + "]"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			body := []byte(c.body)
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, p := r.understand(c.call, body); p != nil {
+					b.Fatal(p)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package receiver
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// FuzzWalk wants of whatever passes checkJSON the members and elements that a decoder
+// finds, byte for byte, at every level.
+func FuzzWalk(f *testing.F) {
+	for _, text := range []string{
+		`{"a":1,"b":{"c":[1,2,{"d":"e"}]},"f":"\"}\\","g\"h\u0041":null, "i" : [ ] }`,
+		`[1 , -2.5e3,"x\\\"y" , [[]], {"":"]}"},true]`, `"text"`, `{}`, ` [ ] `, "[\"\\\\\",\"\\\\\\\\\",3]", `{"\ud800":"\ud800"}`, `7`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if checkJSON(raw) == nil {
+			sameWalk(t, raw)
+		} else { // nonsense comes of it, and an end
+			_, _ = members(raw), elements(raw)
+		}
+	})
+}
+
+func sameWalk(t *testing.T, raw []byte) {
+	t.Helper()
+	names, values := decoded(t, raw)
+	switch firstByte(raw) {
+	case '{':
+		got := members(raw)
+		if len(got) != len(values) {
+			t.Fatalf("%q has %d members, not %d", raw, len(values), len(got))
+		}
+		for i, m := range got {
+			if m.name != names[i] || !bytes.Equal(m.value, values[i]) {
+				t.Fatalf("member %d of %q is %q: %q, not %q: %q", i, raw, names[i], values[i], m.name, m.value)
+			}
+		}
+	case '[':
+		got := elements(raw)
+		if len(got) != len(values) {
+			t.Fatalf("%q has %d elements, not %d", raw, len(values), len(got))
+		}
+		for i, e := range got {
+			if !bytes.Equal(e, values[i]) {
+				t.Fatalf("element %d of %q is %q, not %q", i, raw, values[i], e)
+			}
+		}
+	}
+	for _, v := range values {
+		sameWalk(t, v)
+	}
+}
+
+// decoded returns what stands directly in an object or an array.
+func decoded(t *testing.T, raw []byte) (names []string, values [][]byte) {
+	t.Helper()
+	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true))
+	kind := dec.PeekKind()
+	if kind != '{' && kind != '[' {
+		return nil, nil
+	}
+	_, err := dec.ReadToken()
+	for err == nil && dec.PeekKind() != '}' && dec.PeekKind() != ']' {
+		if kind == '{' {
+			var name jsontext.Token
+			if name, err = dec.ReadToken(); err != nil {
+				break
+			}
+			names = append(names, name.String())
+		}
+		var value jsontext.Value
+		value, err = dec.ReadValue()
+		values = append(values, bytes.Clone(value))
+	}
+	if err != nil && err != io.EOF {
+		t.Fatalf("decode %q: %v", raw, err)
+	}
+	return names, values
+}
