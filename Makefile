@@ -5,7 +5,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GOSEC := github.com/securego/gosec/v2/cmd/gosec@v2.28.0
 
-.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench dashboard metrics kubernetes build image sbom gosec openapi
+.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench microbench dashboard metrics kubernetes build image sbom gosec openapi
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -64,11 +64,11 @@ lint: go ## Formatter, vet, staticcheck.
 #   G104  errors that nobody handles: a close after another failure, mostly
 #   G115  conversions of integers: sizes, counts and checksums that fit by what they are
 #   G304  files named by a variable: those that the operator names
-# The folders start servers for development and tests, from what a developer says,
+# The folders find ports or start servers for development, tests and benchmarks, from what a developer says,
 # and are not in the program.
 gosec: go ## What looks like a weakness in the program's code.
 	go run $(GOSEC) -quiet -exclude=G104,G115,G304 \
-		-exclude-dir=internal/dev -exclude-dir=internal/elastic -exclude-dir=internal/prometheus -exclude-dir=internal/ledgertest -exclude-dir=journal/journaltest ./...
+		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/elastic -exclude-dir=internal/freeport -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/ledgertest -exclude-dir=journal/journaltest ./...
 
 vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
 	@mkdir -p .local
@@ -76,7 +76,7 @@ vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability da
 
 FUZZTIME ?= 30s
 fuzz: go ## Fuzz what reads strangers' input, FUZZTIME (30s) each.
-	for f in CheckJSON CanonicalPath GzipBody Pointers EditedBody; do \
+	for f in CheckJSON Walk CanonicalPath GzipBody Pointers EditedBody; do \
 		go test -run '^$$' -fuzz "^Fuzz$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver || exit; done
 	for f in Authorization WebhookHeaders HubHeader ForwardedFor SecretFile; do \
 		go test -run '^$$' -fuzz "^Fuzz$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver/auth || exit; done
@@ -84,7 +84,12 @@ fuzz: go ## Fuzz what reads strangers' input, FUZZTIME (30s) each.
 	go test -run '^$$' -fuzz FuzzMarkup -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
 	go test -run '^$$' -fuzz FuzzParseKind -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
 
-bench: go ## Benchmarks of the journal, the receiver's checks and the extraction.
+# The long form, with nothing chosen, is the one whose table is kept.
+bench: go ## How fast it is, beside what limits it; SHORT=1 in two minutes, ONLY= some parts, JSON=1 for programs.
+	@go run ./internal/bench $(if $(SHORT),--short) $(if $(JSON),--json) $(if $(ONLY),--only '$(ONLY)') $(if $(PROFILES),--profiles '$(PROFILES)') \
+		$(if $(SHORT)$(ONLY),,--write docs/performance.md)
+
+microbench: go ## Go benchmarks of the journal, the receiver's checks and the extraction.
 	go test -run '^$$' -bench . -benchmem ./journal ./receiver ./mappings
 
 dashboard: go ## Write dashboards/riskdex.json from its definition.

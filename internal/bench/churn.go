@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// hot is how many documents the updates of churn are for.
+const hot = 255
+
+// churn has few documents updated all the time, and measures until the index has
+// the last of each. It also counts what was written to the index, and the documents
+// that end with anything but the newest body.
+func (b *bench) churn(ctx context.Context) error {
+	w, err := newWorkload(4 << 10)
+	if err != nil {
+		return err
+	}
+	updates := b.scale(50_000, 6_000)
+	r, err := b.begin(ctx, "churn")
+	if err != nil {
+		return err
+	}
+	if err := b.es.settle(ctx); err != nil {
+		return err
+	}
+	h := &history{updates: make([]update, updates)}
+	l := load{
+		addresses: []string{r.deliveries}, workload: w, deliveries: updates,
+		document: func(n int) int { return n % hot }, edition: func(n int) int { return n },
+		sending: func(n int) { h.updates[n].sent = h.clock.Add(1) },
+		acked:   func(n int) { h.updates[n].acknowledged = h.clock.Add(1) },
+	}
+	profiled := b.profile(ctx, r, "churn")
+	began := time.Now()
+	if _, _, err := l.send(ctx); err != nil {
+		return err
+	}
+	if err := r.settled(ctx); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	profiled()
+	items, err := b.es.written(ctx, r.index())
+	if err != nil {
+		return err
+	}
+	if err := b.es.refresh(ctx, r.index()); err != nil {
+		return err
+	}
+	stale, err := b.stale(ctx, r.index(), h)
+	if err != nil {
+		return err
+	}
+	b.note(
+		told(fmt.Sprintf("churn: %d updates of %d documents settled", updates, hot), took.Seconds(), "s").atMost(5*float64(updates)/50_000),
+		told("churn, stale documents", float64(stale), "").atMost(0),
+		told("churn, documents sent to Elasticsearch", float64(items), ""),
+	)
+	return r.end(ctx)
+}
+
+// history says when updates were sent and acknowledged, by a common clock.
+type history struct {
+	clock   atomic.Int64
+	updates []update
+}
+
+type update struct{ sent, acknowledged int64 }
+
+// overtaken tells whether another update of the same document was sent after n had
+// been acknowledged. Of updates that were under way at the same time, any may be
+// the last.
+func (h *history) overtaken(n int) bool {
+	for i := n % hot; i < len(h.updates); i += hot {
+		if h.updates[i].sent > h.updates[n].acknowledged {
+			return true
+		}
+	}
+	return false
+}
+
+// stale counts the documents of which the index has another update than the last.
+func (b *bench) stale(ctx context.Context, index string, h *history) (int, error) {
+	var answer struct {
+		Hits struct {
+			Hits []struct {
+				Source struct{ Title string } `json:"_source"`
+			}
+		}
+	}
+	if err := b.es.ask(ctx, "POST", "/"+index+"/_search", []byte(`{"size":1000,"_source":["title"]}`), &answer); err != nil {
+		return 0, err
+	}
+	stale := hot - len(answer.Hits.Hits)
+	for _, hit := range answer.Hits.Hits {
+		edition, _, _ := strings.Cut(hit.Source.Title, " ")
+		n, err := strconv.Atoi(edition)
+		if err != nil {
+			return 0, fmt.Errorf("a document has the title %q, which is not of a workload", hit.Source.Title)
+		}
+		if h.overtaken(n) {
+			stale++
+		}
+	}
+	return stale, nil
+}

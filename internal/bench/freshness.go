@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// freshnessEvery is the time between two deliveries: 20 a second.
+const freshnessEvery = 50 * time.Millisecond
+
+// freshness has documents delivered one at a time, and measures how long it takes
+// from sending one to the first search that finds it. Beside it stands the same with
+// documents sent straight to an index, which shows them once a second.
+func (b *bench) freshness(ctx context.Context) error {
+	w, err := newWorkload(4 << 10)
+	if err != nil {
+		return err
+	}
+	n := b.scale(600, 80)
+	plain, err := b.freshnessPlain(ctx, w, n)
+	if err != nil {
+		return err
+	}
+	r, err := b.begin(ctx, "fresh")
+	if err != nil {
+		return err
+	}
+	ours, err := b.freshnessOf(ctx, r, w, n, 0)
+	if err != nil {
+		return err
+	}
+	m, err := r.metrics(ctx)
+	if err != nil {
+		return err
+	}
+	mean := func(name string) float64 {
+		sum, _ := m.Sum(name+"_sum", `kind="advisories"`)
+		n, _ := m.Sum(name+"_count", `kind="advisories"`)
+		return 1000 * sum / n
+	}
+	b.note(
+		told("freshness: median (beside a plain index)", ms(ours.at(0.5)), "ms").beside(ms(plain.at(0.5))).atMost(60),
+		told("freshness: 99th percentile", ms(ours.at(0.99)), "ms").beside(ms(plain.at(0.99))).atMost(200),
+		told("freshness: a bulk, mean", mean("riskdex_bulk_seconds"), "ms"),
+		told("freshness: a refresh, mean", mean("riskdex_refresh_seconds"), "ms"),
+	)
+	return r.end(ctx)
+}
+
+// freshnessOf measures it for n documents of a workload, from the one numbered first.
+func (b *bench) freshnessOf(ctx context.Context, r *riskdex, w *workload, n, first int) (latencies, error) {
+	return b.findEach(ctx, r.index(), n, first, func(i int) error {
+		c, err := dial(ctx, r.deliveries)
+		if err != nil {
+			return err
+		}
+		defer c.conn.Close()
+		return c.put(w, i, 0)
+	})
+}
+
+func (b *bench) freshnessPlain(ctx context.Context, w *workload, n int) (latencies, error) {
+	prefix := b.prefix("plain")
+	index, err := b.clone(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	each, err := b.findEach(ctx, index, n, 0, func(i int) error {
+		item, err := b.appendItem(nil, id(i), time.Now(), w.appendBody(nil, i, 0))
+		if err != nil {
+			return err
+		}
+		return b.es.ask(ctx, "POST", "/"+index+"/_bulk", item, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return each, b.es.forget(ctx, prefix)
+}
+
+// lookEvery is the pause between two searches for what was sent.
+const lookEvery = 5 * time.Millisecond
+
+// findEach sends n documents from the one numbered first, each at its time, and
+// searches until it has found them all. There is one search at a time, for all that
+// were sent and not found yet: a search for each would keep Elasticsearch from its
+// work, the more the longer it takes.
+func (b *bench) findEach(ctx context.Context, index string, n, first int, send func(i int) error) (latencies, error) {
+	sending, ctx := errgroup.WithContext(ctx)
+	began := make([]atomic.Int64, n) // after start; 0 is not yet
+	start := time.Now().Add(-1)
+	sending.Go(func() error {
+		ticker := time.NewTicker(freshnessEvery)
+		defer ticker.Stop()
+		for i := range n {
+			sending.Go(func() error {
+				began[i].Store(int64(time.Since(start)))
+				return send(first + i)
+			})
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-ticker.C:
+			}
+		}
+		return nil
+	})
+	each := make(latencies, n)
+	sending.Go(func() error {
+		for found := 0; found < n; {
+			wanted := map[string]int{}
+			for i := range n {
+				if each[i] == 0 && began[i].Load() > 0 {
+					wanted[id(first+i)] = i
+				}
+			}
+			hits, err := b.find(ctx, index, slices.Collect(maps.Keys(wanted)))
+			if err != nil {
+				return err
+			}
+			now := time.Since(start)
+			for _, hit := range hits {
+				i := wanted[hit]
+				each[i] = now - time.Duration(began[i].Load())
+				found++
+			}
+			if err := wait(ctx, lookEvery); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	err := sending.Wait()
+	slices.Sort(each)
+	return each, err
+}
+
+// find searches for documents, and returns the ids of those that a search shows.
+func (b *bench) find(ctx context.Context, index string, ids []string) (found []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var answer struct {
+		Hits struct {
+			Hits []struct {
+				ID string `json:"_id"`
+			}
+		}
+	}
+	query := fmt.Sprintf(`{"query":{"ids":{"values":["%s"]}},"size":%d,"_source":false,"track_total_hits":false}`, strings.Join(ids, `","`), len(ids))
+	err = b.es.ask(ctx, "POST", "/"+index+"/_search?request_cache=false", []byte(query), &answer)
+	for _, hit := range answer.Hits.Hits {
+		found = append(found, hit.ID)
+	}
+	return found, err
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"riskdex/indexer"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// The limit is Elasticsearch itself: the documents that riskdex would send, made
+// beforehand, in bulks of 8 MB over two connections.
+const (
+	limitConnections = 2
+	limitBulk        = 8 << 20
+)
+
+// clone makes an index that is made as riskdex makes its own, and returns its name.
+func (b *bench) clone(ctx context.Context, prefix string) (string, error) {
+	client, err := indexer.NewClient(indexer.Connection{URL: b.es.url})
+	if err != nil {
+		return "", err
+	}
+	x := &mappings.Indices{Client: client, Prefix: prefix, Set: b.set, Log: slog.New(slog.DiscardHandler)}
+	return x.Ensure(ctx, report.Advisories, func(context.Context) error { return nil })
+}
+
+// bulks returns n documents of a workload as the bodies of bulks. document says which
+// the i-th of them is; nil is i itself.
+func (b *bench) bulks(w *workload, n int, document func(i int) int) ([][]byte, error) {
+	var all [][]byte
+	var bulk, body []byte
+	for i := range n {
+		at := i
+		if document != nil {
+			at = document(i)
+		}
+		body = w.appendBody(body[:0], at, 0)
+		var err error
+		if bulk, err = b.appendItem(bulk, id(at), time.Now(), body); err != nil {
+			return nil, err
+		}
+		if len(bulk) >= limitBulk || i == n-1 {
+			all = append(all, bulk)
+			bulk = make([]byte, 0, limitBulk+64<<10)
+		}
+	}
+	return all, nil
+}
+
+// appendItem appends what a bulk has of a document.
+func (b *bench) appendItem(dst []byte, id string, at time.Time, body []byte) ([]byte, error) {
+	version := at.UnixMicro()
+	dst = append(dst, `{"index":{"_id":"`...)
+	dst = append(dst, id...)
+	dst = append(dst, `","version_type":"external","version":`...)
+	dst = strconv.AppendInt(dst, version, 10)
+	dst = append(dst, "}}\n"...)
+	dst, _, err := b.set.AppendDocument(dst, report.Change{
+		Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Index,
+		Version: report.Version(version), AcceptedAt: at, Body: body,
+	})
+	return append(dst, '\n'), err
+}
+
+// sendBulks sends bulks to an index and makes them visible. It returns how long
+// that took, and the CPU time that Elasticsearch spent on it.
+func (b *bench) sendBulks(ctx context.Context, index string, bulks [][]byte) (took, processor time.Duration, err error) {
+	before, err := b.es.processor(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	began := time.Now()
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(limitConnections)
+	for _, bulk := range bulks {
+		group.Go(func() error {
+			return b.es.ask(working, "POST", "/"+index+"/_bulk?filter_path=errors", bulk, nil)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return 0, 0, err
+	}
+	if err := b.es.refresh(ctx, index); err != nil {
+		return 0, 0, err
+	}
+	took = time.Since(began)
+	after, err := b.es.processor(ctx)
+	return took, after - before, err
+}
+
+// limit measures how long Elasticsearch takes for n documents of a workload.
+func (b *bench) limit(ctx context.Context, w *workload, n int) (took, processor time.Duration, err error) {
+	prefix := b.prefix("limit")
+	index, err := b.clone(ctx, prefix)
+	if err != nil {
+		return 0, 0, err
+	}
+	bulks, err := b.bulks(w, n, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := b.es.settle(ctx); err != nil {
+		return 0, 0, err
+	}
+	took, processor, err = b.sendBulks(ctx, index, bulks)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := b.expect(ctx, index, n); err != nil {
+		return 0, 0, err
+	}
+	return took, processor, b.es.forget(ctx, prefix)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// processorOf returns the CPU time of a process, its ended threads included. /proc has
+// it in hundredths of a second; what riskdex takes while it is idle is not much more.
+func processorOf(pid int) (time.Duration, error) {
+	// The clock of another process, as clock_getcpuclockid(3) makes it.
+	const scheduled = 2
+	var t unix.Timespec
+	if err := unix.ClockGettime(int32(^pid)<<3|scheduled, &t); err != nil {
+		return 0, fmt.Errorf("read the CPU time of process %d: %w", pid, err)
+	}
+	return time.Duration(t.Nano()), nil
+}
+
+// residentMiB returns the resident set of a process, in MiB (proc(5), VmRSS).
+func residentMiB(pid int) (float64, error) {
+	text := firstValue(fmt.Sprintf("/proc/%d/status", pid), "VmRSS")
+	kib, err := strconv.ParseFloat(strings.TrimSuffix(text, " kB"), 64)
+	if err != nil {
+		return 0, fmt.Errorf("/proc/%d/status does not say what is resident: %q", pid, text)
+	}
+	return kib / 1024, nil
+}
+
+// fsyncs measures how long the disk takes to keep 4 KB at the end of a file.
+func fsyncs(dir string, n int) (latencies, error) {
+	file, err := os.Create(filepath.Join(dir, "fsync"))
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	block := make([]byte, 4096)
+	each := make(latencies, n)
+	for i := range each {
+		began := time.Now()
+		if _, err := file.Write(block); err != nil {
+			return nil, err
+		}
+		if err := file.Sync(); err != nil {
+			return nil, err
+		}
+		each[i] = time.Since(began)
+	}
+	slices.Sort(each)
+	return each, nil
+}
+
+// machine says in a line what this one is.
+func machine() string {
+	return fmt.Sprintf("%s, %d cores, %.0f GiB, %s, %s", firstValue("/proc/cpuinfo", "model name"), runtime.NumCPU(),
+		memoryGiB(), kernel(), runtime.Version())
+}
+
+func kernel() string {
+	text, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return runtime.GOOS
+	}
+	release, _, _ := strings.Cut(strings.TrimSpace(string(text)), "-")
+	return "Linux " + release
+}
+
+func memoryGiB() float64 {
+	kib, _, _ := strings.Cut(firstValue("/proc/meminfo", "MemTotal"), " ")
+	n, _ := strconv.ParseFloat(kib, 64)
+	return n / (1 << 20)
+}
+
+// firstValue returns what a file has behind the first line that begins with name.
+func firstValue(path, name string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return "unknown"
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown"
+}
+
+// load1 is how many processes wanted to run in the last minute.
+func load1() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	return first
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/elastic/go-elasticsearch/v8/esutil"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/indexer"
+	"riskdex/internal/child"
+	"riskdex/internal/freeport"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// peerCommand is what many would write in place of riskdex: an HTTP handler that
+// hands what it gets to the client library's BulkIndexer. It makes the same
+// documents. Like riskdex, it runs in a process of its own.
+type peerCommand struct {
+	Listen        string `required:""`
+	Elasticsearch string `required:""`
+	Index         string `required:""`
+	Answer        string `enum:"queued,indexed,kept" default:"queued" help:"When to answer: once it is queued, or once Elasticsearch has it. Or: only keep it in --file, which is what a snapshot is compared with."`
+	File          string
+}
+
+// Run serves until ctx is done.
+func (c peerCommand) Run(ctx context.Context) error {
+	p := &peer{answer: c.Answer, file: c.File}
+	var err error
+	if p.set, err = mappings.Builtin(); err != nil {
+		return err
+	}
+	client, err := indexer.NewClient(indexer.Connection{URL: c.Elasticsearch})
+	if err != nil {
+		return err
+	}
+	p.bulk, err = esutil.NewBulkIndexer(esutil.BulkIndexerConfig{
+		Client: client, Index: c.Index, NumWorkers: 2, FlushBytes: 5 << 20, FlushInterval: flushInterval(c.Answer),
+	})
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Addr: c.Listen, Handler: p}
+	go func() {
+		<-ctx.Done()
+		server.Close()
+	}()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// flushInterval is short where a sender waits for it: 64 of them never fill a bulk.
+func flushInterval(answer string) time.Duration {
+	if answer == "indexed" {
+		return 5 * time.Millisecond
+	}
+	return time.Second
+}
+
+type peer struct {
+	answer, file string
+	set          *mappings.Set
+	bulk         esutil.BulkIndexer
+}
+
+// ServeHTTP takes one delivery.
+func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		switch p.answer {
+		case "kept":
+			err = p.keep(body)
+		default:
+			err = p.index(r, body)
+		}
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func (p *peer) index(r *http.Request, body []byte) error {
+	id := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
+	now := time.Now()
+	doc, _, err := p.set.AppendDocument(make([]byte, 0, 3*len(body)), report.Change{
+		Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Index,
+		Version: report.Version(now.UnixMicro()), AcceptedAt: now, Body: body,
+	})
+	if err != nil {
+		return err
+	}
+	item := esutil.BulkIndexerItem{Action: "index", DocumentID: id, Body: bytes.NewReader(doc)}
+	var done chan error
+	if p.answer == "indexed" {
+		done = make(chan error, 1)
+		item.OnSuccess = func(context.Context, esutil.BulkIndexerItem, esutil.BulkIndexerResponseItem) { done <- nil }
+		item.OnFailure = func(_ context.Context, _ esutil.BulkIndexerItem, res esutil.BulkIndexerResponseItem, err error) {
+			done <- errors.Join(err, fmt.Errorf("status %d", res.Status))
+		}
+	}
+	if err := p.bulk.Add(context.Background(), item); err != nil || done == nil {
+		return err
+	}
+	return <-done
+}
+
+// keep parses a body, writes it to a file and waits for the disk: the least that
+// making a delivery durable takes.
+func (p *peer) keep(body []byte) error {
+	if err := parse(body); err != nil {
+		return err
+	}
+	file, err := os.Create(p.file)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(body)
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+func parse(body []byte) error {
+	in := jsontext.NewDecoder(bytes.NewBuffer(body))
+	for {
+		if _, err := in.ReadToken(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// startPeer starts this program as a peer, and returns when it answers.
+func (b *bench) startPeer(ctx context.Context, index, answer, file string) (process *child.Child, address string, err error) {
+	if address, err = freeport.Address(); err != nil {
+		return nil, "", err
+	}
+	cmd := exec.Command(b.self, "peer", "--listen", address, "--elasticsearch", b.es.url, "--index", index, "--answer", answer, "--file", file)
+	cmd.Stderr = os.Stderr
+	if process, err = child.Start(cmd); err != nil {
+		return nil, "", err
+	}
+	return process, address, until(ctx, 5*time.Millisecond, func() (bool, error) {
+		c, err := dial(ctx, address)
+		if err != nil {
+			return false, process.Death()
+		}
+		return true, c.conn.Close()
+	})
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/internal/postgres"
+)
+
+// shared is what was measured of processes that share a journal.
+type shared struct {
+	accepted float64 // deliveries a second, with Elasticsearch away
+	p50, p99 float64 // ms to the acknowledgement meanwhile
+	indexed  float64 // documents a second, until all are in the index
+}
+
+// processes measures what one, two and four processes do with one PostgreSQL, beside
+// one process with SQLite. Both journals are on the disk of the temporary folder.
+func (b *bench) processes(ctx context.Context) (err error) {
+	w, err := newWorkload(4 << 10)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "riskdex-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	disk, err := fsyncs(dir, 500)
+	if err != nil {
+		return err
+	}
+	b.note(told("processes: an fsync, median", ms(disk.at(0.5)), "ms"))
+	db, stop, err := startDatabase(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+
+	// SQLite is measured before and after: the machine is not the same all the time.
+	file := func(context.Context) (string, error) {
+		folder, err := os.MkdirTemp(dir, "journal-")
+		return filepath.Join(folder, "riskdex.db"), err
+	}
+	before, err := b.share(ctx, w, 1, file)
+	if err != nil {
+		return err
+	}
+	counts := []int{1, 2, 4}
+	var all []shared
+	for _, n := range counts {
+		one, err := b.share(ctx, w, n, db.schema)
+		if err != nil {
+			return err
+		}
+		all = append(all, one)
+	}
+	after, err := b.share(ctx, w, 1, file)
+	if err != nil {
+		return err
+	}
+	alone := mean(before, after)
+	b.note(alone.results("1 process, SQLite")...)
+	for i, n := range counts {
+		name := fmt.Sprintf("%d processes, PostgreSQL", n)
+		if n == 1 {
+			name = "1 process, PostgreSQL"
+		}
+		results := all[i].results(name)
+		for k, r := range alone.results("") {
+			b.note(results[k].beside(r.Value))
+		}
+	}
+	return b.costs(ctx, w, db)
+}
+
+func mean(a, b shared) shared {
+	return shared{(a.accepted + b.accepted) / 2, (a.p50 + b.p50) / 2, (a.p99 + b.p99) / 2, (a.indexed + b.indexed) / 2}
+}
+
+func (s shared) results(name string) []result {
+	return []result{
+		told(name+": accepted, Elasticsearch away", s.accepted, "deliveries/s"),
+		told(name+": acknowledged, median", s.p50, "ms"),
+		told(name+": acknowledged, 99th percentile", s.p99, "ms"),
+		told(name+": until all are in the index", s.indexed, "documents/s"),
+	}
+}
+
+// share has n processes with one journal, a new one for each measure.
+func (b *bench) share(ctx context.Context, w *workload, n int, journal func(context.Context) (string, error)) (s shared, err error) {
+	name, err := journal(ctx)
+	if err != nil {
+		return s, err
+	}
+	if s, err = b.shareAway(ctx, w, n, name); err != nil {
+		return s, err
+	}
+	if name, err = journal(ctx); err == nil {
+		s.indexed, err = b.shareIndex(ctx, w, n, name)
+	}
+	return s, err
+}
+
+// shareAway has deliveries come while nobody listens where Elasticsearch should be.
+func (b *bench) shareAway(ctx context.Context, w *workload, n int, journal string) (s shared, err error) {
+	group, err := b.group(ctx, n, journal, nowhere)
+	if err != nil {
+		return s, err
+	}
+	deliveries := b.scale(40_000, 4_000)
+	took, acks, err := load{addresses: group.addresses(), workload: w, deliveries: deliveries}.send(ctx)
+	if err != nil {
+		return s, err
+	}
+	s = shared{accepted: perSecond(deliveries, took), p50: ms(acks.at(0.5)), p99: ms(acks.at(0.99))}
+	return s, group.end(ctx)
+}
+
+// shareIndex returns how many documents a second are delivered and indexed.
+func (b *bench) shareIndex(ctx context.Context, w *workload, n int, journal string) (rate float64, err error) {
+	group, err := b.group(ctx, n, journal, b.es.url)
+	if err != nil {
+		return 0, err
+	}
+	first := group[0]
+	if err = first.indexed(ctx); err == nil {
+		err = b.es.settle(ctx)
+	}
+	if err != nil {
+		return 0, err
+	}
+	deliveries := b.scale(20_000, 2_000)
+	began := time.Now()
+	_, _, err = load{addresses: group.addresses(), workload: w, deliveries: deliveries}.send(ctx)
+	if err == nil {
+		err = first.written(ctx, deliveries)
+	}
+	if err == nil {
+		err = b.es.refresh(ctx, first.index())
+	}
+	if err != nil {
+		return 0, err
+	}
+	rate = perSecond(deliveries, time.Since(began))
+	if err := b.expect(ctx, first.index(), deliveries); err != nil {
+		return 0, err
+	}
+	return rate, group.end(ctx)
+}
+
+// group is processes with one journal and the same indices.
+type group []*riskdex
+
+func (b *bench) group(ctx context.Context, n int, journal, elasticsearch string) (g group, err error) {
+	prefix := b.prefix("processes")
+	for range n {
+		r, err := b.prepare("process")
+		if err != nil {
+			return nil, err
+		}
+		r.journal, r.prefix = journal, prefix
+		if err := r.start(ctx, elasticsearch); err != nil {
+			return nil, err
+		}
+		g = append(g, r)
+	}
+	return g, nil
+}
+
+func (g group) addresses() (all []string) {
+	for _, r := range g {
+		all = append(all, r.deliveries)
+	}
+	return all
+}
+
+func (g group) end(ctx context.Context) (err error) {
+	for _, r := range g {
+		err = errors.Join(err, r.end(ctx))
+	}
+	return err
+}
+
+// database is a PostgreSQL server for journals.
+type database struct {
+	conn    *pgx.Conn
+	url     string
+	schemas int
+}
+
+// startDatabase starts one with its own settings: a commit is on the disk.
+func startDatabase(ctx context.Context) (db *database, stop func() error, err error) {
+	server, err := postgres.New(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	stop = func() error { return errors.Join(server.Stop(), server.Remove()) }
+	if err := server.Start(ctx); err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	conn, err := pgx.Connect(ctx, server.URL())
+	if err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	return &database{conn: conn, url: server.URL()}, stop, nil
+}
+
+// schema makes room for a journal of its own, in place of the one before, and
+// returns its URL.
+func (db *database) schema(ctx context.Context) (string, error) {
+	old, name := fmt.Sprintf("bench%d", db.schemas), fmt.Sprintf("bench%d", db.schemas+1)
+	db.schemas++
+	for _, query := range []string{"DROP SCHEMA IF EXISTS " + old + " CASCADE", "CREATE SCHEMA " + name, "CHECKPOINT"} {
+		if _, err := db.conn.Exec(ctx, query); err != nil {
+			return "", fmt.Errorf("make room for a journal: %w", err)
+		}
+	}
+	return db.url + "?search_path=" + name, nil
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// server is Elasticsearch, asked directly.
+type server struct{ url string }
+
+// ask sends a request, and decodes the answer into v unless that is nil. Whatever
+// is no success is an error.
+func (s server) ask(ctx context.Context, method, path string, body []byte, v any) error {
+	text, err := request(ctx, method, s.url+path, body)
+	if err != nil || v == nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%s %s: read the answer: %w", method, path, err)
+	}
+	return nil
+}
+
+// request sends a request with a JSON body and returns the answer. Whatever is no
+// success is an error.
+func request(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: read the answer: %w", method, url, err)
+	}
+	if res.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s %s: status %d: %.300s", method, url, res.StatusCode, text)
+	}
+	return text, nil
+}
+
+// refresh makes everything visible that an index has been sent.
+func (s server) refresh(ctx context.Context, index string) error {
+	return s.ask(ctx, "POST", "/"+index+"/_refresh", nil, nil)
+}
+
+// count returns how many documents a search of an index can find.
+func (s server) count(ctx context.Context, index string) (int, error) {
+	var answer struct{ Count int }
+	err := s.ask(ctx, "GET", "/"+index+"/_count", nil, &answer)
+	return answer.Count, err
+}
+
+// awaitWritten waits until an index has taken n documents.
+func (s server) awaitWritten(ctx context.Context, index string, n int) error {
+	return until(ctx, 20*time.Millisecond, func() (bool, error) {
+		has, err := s.written(ctx, index)
+		return has >= n, err
+	})
+}
+
+// written returns how many documents an index has taken since it was made, visible
+// or not.
+func (s server) written(ctx context.Context, index string) (int, error) {
+	var answer struct {
+		All struct {
+			Primaries struct {
+				Indexing struct {
+					Total int `json:"index_total"`
+				}
+			}
+		} `json:"_all"`
+	}
+	err := s.ask(ctx, "GET", "/"+index+"/_stats/indexing?filter_path=_all.primaries.indexing.index_total", nil, &answer)
+	return answer.All.Primaries.Indexing.Total, err
+}
+
+// processor returns the CPU time that the server has taken since it was started.
+func (s server) processor(ctx context.Context) (time.Duration, error) {
+	var answer struct {
+		Nodes map[string]struct {
+			Process struct {
+				CPU struct {
+					Total int64 `json:"total_in_millis"`
+				}
+			}
+		}
+	}
+	if err := s.ask(ctx, "GET", "/_nodes/stats/process", nil, &answer); err != nil {
+		return 0, err
+	}
+	var sum time.Duration
+	for _, node := range answer.Nodes {
+		sum += time.Duration(node.Process.CPU.Total) * time.Millisecond
+	}
+	return sum, nil
+}
+
+// settle gives merges and the like of what was measured before time to end, so
+// that they do not fall into what is measured next.
+func (s server) settle(ctx context.Context) error {
+	for {
+		before, err := s.processor(ctx)
+		if err != nil {
+			return err
+		}
+		if err := wait(ctx, time.Second); err != nil {
+			return err
+		}
+		after, err := s.processor(ctx)
+		if err != nil || after-before < 100*time.Millisecond {
+			return err
+		}
+	}
+}
+
+// forget deletes the indices whose names begin with prefix.
+func (s server) forget(ctx context.Context, prefix string) error {
+	var found map[string]json.RawMessage
+	if err := s.ask(ctx, "GET", "/"+prefix+"*/_alias?expand_wildcards=all", nil, &found); err != nil {
+		return err
+	}
+	for name := range found {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if err := s.ask(ctx, "DELETE", "/"+name, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// until asks every so often until ok says that it is so.
+func until(ctx context.Context, every time.Duration, ok func() (bool, error)) error {
+	for {
+		is, err := ok()
+		if is || err != nil {
+			return err
+		}
+		if err := wait(ctx, every); err != nil {
+			return err
+		}
+	}
+}

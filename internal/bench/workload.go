@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/internal/samplefeed"
+)
+
+// firstID makes every id a number of as many digits, so that all bodies of a
+// workload have the same length.
+const firstID, digits = 10_000_000, 8
+
+// variety is how many different texts a workload has. Documents that share one are
+// too far apart for Elasticsearch to compress them together.
+const variety = 2_000
+
+// workload makes advisories of one size, in the words of the sample feed. It may be
+// used by many goroutines.
+type workload struct {
+	tails [][]byte // of bodies, from behind the id
+}
+
+// newWorkload makes the texts for bodies of about size bytes.
+func newWorkload(size int) (*workload, error) {
+	sentences, err := sentences()
+	if err != nil {
+		return nil, err
+	}
+	w := new(workload)
+	dice := rand.New(rand.NewPCG(1, uint64(size)))
+	for range variety {
+		w.tails = append(w.tails, tailOf(dice, sentences, size))
+	}
+	return w, nil
+}
+
+// head is how every body begins, up to the id.
+const head = `{"id":`
+
+// tailOf returns what follows the id in a body.
+func tailOf(dice *rand.Rand, sentences []string, size int) []byte {
+	pick := func() string { return sentences[dice.IntN(len(sentences))] }
+	tail := fmt.Appendf(nil, `,"title":"%s %s","risk_level":%d,"country":"FR","duration":{"start_date":"2026-07-%02d","end_date":"2026-08-%02d"},"text":"`,
+		stamp(0), firstWords(pick()), 1+dice.IntN(5), 1+dice.IntN(28), 1+dice.IntN(28))
+	size -= len(head) + digits + len(`"}`)
+	for len(tail) < size {
+		text := quoted("<p>" + pick() + " " + pick() + "</p>\n")
+		tail = append(tail, text[1:len(text)-1]...)
+	}
+	// No half of an escape or of a character, and the same length everywhere.
+	tail = bytes.ToValidUTF8(bytes.TrimRight(tail[:size], `\u0123456789abcdef`), nil)
+	tail = append(tail, bytes.Repeat([]byte("."), size-len(tail))...)
+	return append(tail, `"}`...)
+}
+
+func firstWords(text string) string {
+	words := strings.Fields(text)
+	return strings.Join(words[:min(8, len(words))], " ")
+}
+
+// quoted leaves < and > as they are, as most publishers do.
+func quoted(text string) []byte {
+	raw, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		panic(err) // the sample feed is valid UTF-8
+	}
+	return raw
+}
+
+// stamp is how an edition of a document stands at the beginning of its title.
+func stamp(edition int) string { return fmt.Sprintf("%07d", edition) }
+
+// titleBegins is what stands before the stamp.
+const titleBegins = `,"title":"`
+
+// appendBody appends the body of document n, in an edition.
+func (w *workload) appendBody(dst []byte, n, edition int) []byte {
+	dst = append(dst, head...)
+	dst = strconv.AppendInt(dst, int64(firstID+n), 10)
+	title := len(dst) + len(titleBegins)
+	dst = append(dst, w.tails[n%variety]...)
+	if edition > 0 {
+		copy(dst[title:], stamp(edition))
+	}
+	return dst
+}
+
+// payload returns the documents from..to as one array.
+func (w *workload) payload(from, to int) []byte {
+	body := []byte{'['}
+	for n := from; n < to; n++ {
+		if n > from {
+			body = append(body, ',')
+		}
+		body = w.appendBody(body, n, 0)
+	}
+	return append(body, ']')
+}
+
+// bodySize is how long every body is, in bytes.
+func (w *workload) bodySize() int { return len(head) + digits + len(w.tails[0]) }
+
+func id(n int) string { return strconv.Itoa(firstID + n) }
+
+// sentences returns those of the sample feed's texts, without markup.
+func sentences() ([]string, error) {
+	requests, _, err := samplefeed.Feed()
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, r := range requests {
+		var body any
+		if len(r.Body) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(r.Body, &body); err != nil {
+			return nil, fmt.Errorf("read the sample feed: %w", err)
+		}
+		all = collect(all, body)
+	}
+	return all, nil
+}
+
+func collect(all []string, v any) []string {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			all = collect(all, e)
+		}
+	case map[string]any:
+		for _, name := range sortedKeys(v) {
+			all = collect(all, v[name])
+		}
+	case string:
+		for s := range strings.SplitSeq(v, ". ") {
+			if len(s) > 40 && len(s) < 400 && !strings.ContainsAny(s, "<>\\\"") {
+				all = append(all, strings.TrimSpace(s)+".")
+			}
+		}
+	}
+	return all
+}
