@@ -40,15 +40,6 @@ func (j *SQLite) beginFlush(group []*request) {
 	}()
 }
 
-// flushNow is a flush that is over when it returns. It answers nobody.
-func (j *SQLite) flushNow() error {
-	f := &flush{done: make(chan struct{}), told: true}
-	f.err = j.syncLog(j.ledger.last)
-	close(f.done)
-	j.claims.flush = f
-	return f.err
-}
-
 // syncLog has the disk keep what is committed, which goes up to a version.
 func (j *SQLite) syncLog(last report.Version) error {
 	if err := j.e.sync(); err != nil {

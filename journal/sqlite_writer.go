@@ -155,7 +155,8 @@ func (j *SQLite) commit(group []*request) (flushed bool, err error) {
 	case !needsSync(group):
 		return false, nil
 	case j.failure.Load() != nil: // whether it can be written again is known when the disk has answered
-		return false, j.flushNow()
+		j.beginFlush(nil)
+		return false, j.land()
 	}
 	j.beginFlush(group)
 	return true, nil

@@ -20,9 +20,6 @@ type record struct {
 }
 
 func recordOf(raw []byte) record {
-	if firstByte(raw) != '{' {
-		return record{raw: raw}
-	}
 	return record{raw, members(raw)}
 }
 

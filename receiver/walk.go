@@ -45,8 +45,8 @@ func (w *walk) value() []byte {
 // name is value, for the name of a member.
 func (w *walk) name() string {
 	quoted := w.value()
-	if inner := bytes.Trim(quoted, `"`); len(inner) == len(quoted)-2 && bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
+	if len(quoted) >= 2 && bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
 	}
 	text, _ := jsontext.AppendUnquote(nil, quoted) // half a surrogate pair becomes U+FFFD
 	return string(text)
