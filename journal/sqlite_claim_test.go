@@ -3,6 +3,7 @@ package journal
 import (
 	"math"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,9 +58,10 @@ func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 // TestCommitIsNotedUnderItsLock uses the clock, which is asked while a transaction
 // is noted, to look whether a Claim could decide at that moment.
 func TestCommitIsNotedUnderItsLock(t *testing.T) {
-	var j *SQLite
-	asked, free := 0, 0
+	var watched atomic.Pointer[SQLite]
+	var asked, free atomic.Int64
 	opt := Options{Now: func() time.Time {
+		j := watched.Load()
 		if j == nil {
 			return time.Now()
 		}
@@ -67,26 +69,26 @@ func TestCommitIsNotedUnderItsLock(t *testing.T) {
 			j.claims.mu.Unlock()
 			return time.Now()
 		}
-		asked++
+		asked.Add(1)
 		if j.claims.commit.TryLock() {
 			j.claims.commit.Unlock()
-			free++
+			free.Add(1)
 		}
 		return time.Now()
 	}}
-	opened := openTest(t, filepath.Join(t.TempDir(), "journal.db"), opt)
-	mustAppend(t, opened, put("1", "{}"))
-	changes, err := opened.Claim(t.Context(), report.Advisories, 1, 1)
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), opt)
+	mustAppend(t, j, put("1", "{}"))
+	changes, err := j.Claim(t.Context(), report.Advisories, 1, 1)
 	if err != nil || len(changes) != 1 {
 		t.Fatalf("claimed %v, %v", changes, err)
 	}
-	j = opened
+	watched.Store(j)
 	s := report.Settlement{Key: changes[0].Key, Version: changes[0].Version, Outcome: report.Retry}
 	if err := j.Settle(t.Context(), []report.Settlement{s}); err != nil {
 		t.Fatal(err)
 	}
-	if asked == 0 || free != 0 {
-		t.Errorf("%d of %d times a Claim could have decided", free, asked)
+	if asked.Load() == 0 || free.Load() != 0 {
+		t.Errorf("%d of %d times a Claim could have decided", free.Load(), asked.Load())
 	}
 }
 

@@ -74,7 +74,7 @@ func TestParts(t *testing.T) {
 		want    string
 	}{
 		{runCommand{}, "burst snapshot freshness churn away idle processes growth"},
-		{runCommand{Short: true}, "burst snapshot freshness churn away idle processes"},
+		{runCommand{Short: true}, "burst snapshot freshness churn away idle"},
 		{runCommand{Short: true, Only: []string{"growth"}}, "growth"},
 		{runCommand{Only: []string{"idle", "burst"}}, "burst idle"},
 	} {
