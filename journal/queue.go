@@ -93,7 +93,7 @@ func (q *queue) signal() {
 // empty.
 func (q *queue) next(timeout <-chan time.Time, interrupt <-chan struct{}) (group []*request, open bool) {
 	for {
-		if group, open = q.take(); len(group) > 0 || !open {
+		if group, open = q.take(nil); len(group) > 0 || !open {
 			return group, open
 		}
 		select {
@@ -106,13 +106,14 @@ func (q *queue) next(timeout <-chan time.Time, interrupt <-chan struct{}) (group
 	}
 }
 
-func (q *queue) take() (group []*request, open bool) {
+// take returns what waits, as much of it as may be in one group with those before.
+func (q *queue) take(before []*request) (group []*request, open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n, bytes := 0, 0
-	for n < len(q.waiting) && n < maxGroupRequests {
-		bytes += q.waiting[n].bytes
-		if n > 0 && bytes > maxGroupBytes {
+	n, bytes := 0, bytesOf(before)
+	for n < len(q.waiting) && len(before)+n < maxGroupRequests {
+		bytes += int64(q.waiting[n].bytes)
+		if len(before)+n > 0 && bytes > maxGroupBytes {
 			break
 		}
 		n++

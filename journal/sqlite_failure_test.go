@@ -76,7 +76,7 @@ func setMaxPages(t *testing.T, j *SQLite, pages string) {
 func TestFullDisk(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.probeEvery = time.Hour
-	if _, err := j.commit([]*request{{run: func(tx *transaction) error { _, err := tx.append(put("1", "old"), j.opt); return err }}}); err != nil {
+	if _, _, err := j.commit([]*request{{run: func(tx *transaction) error { _, err := tx.append(put("1", "old"), j.opt); return err }}}); err != nil {
 		t.Fatal(err)
 	}
 	setMaxPages(t, j, "20")

@@ -35,7 +35,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 		for _, run := range runs {
 			group = append(group, &request{run: run})
 		}
-		if _, err := j.commit(group); err != nil {
+		if _, _, err := j.commit(group); err != nil {
 			t.Fatal(err)
 		}
 		checkTables(t, j)

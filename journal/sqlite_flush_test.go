@@ -12,10 +12,14 @@ import (
 	"riskdex/report"
 )
 
-// slowDisk opens a journal whose disk answers when the test lets it.
-func slowDisk(t *testing.T) (j *SQLite, syncs chan chan error) {
+// slowDisk opens a journal whose disk answers when the test lets it. It is prepared
+// before anything is written to it.
+func slowDisk(t *testing.T, prepare ...func(*SQLite)) (j *SQLite, syncs chan chan error) {
 	t.Helper()
 	j = openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
+	for _, p := range prepare {
+		p(j)
+	}
 	j.probeEvery, j.idleAfter = time.Millisecond, time.Hour
 	syncs = make(chan chan error)
 	ended := make(chan struct{})
@@ -136,6 +140,80 @@ func TestWriterGoesOnBesideTheDisk(t *testing.T) {
 		t.Error(err)
 	}
 	checkTables(t, j)
+}
+
+// TestOthersJoinWhileTheDiskWorks wants all that comes while the disk works on one group
+// committed together, and synced once. What cannot be carried out of it fails alone.
+func TestOthersJoinWhileTheDiskWorks(t *testing.T) {
+	for name, bad := range map[string]bool{"all good": false, "a bad one among them": true} {
+		t.Run(name, func(t *testing.T) {
+			j, syncs := slowDisk(t, func(j *SQLite) {
+				execRaw(t, j.path, `CREATE TRIGGER refuse BEFORE INSERT ON documents WHEN NEW.id = 'bad'
+					BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+			})
+			one := appendLater(t, j, put("1", "{}"))
+			disk := within(t, "a sync", syncs)
+			filled, two := fillLater(t, j, put("2", "{}"))
+			within(t, "the next transaction", filled)
+			filled, three := fillLater(t, j, put("3", "{}"))
+			within(t, "one that joins", filled)
+			results := []chan error{one, two, three}
+			if bad {
+				filled, result := fillLater(t, j, put("bad", "{}"))
+				within(t, "one that cannot be carried out", filled)
+				go func() { // each on its own now
+					for range results[1:] {
+						<-syncs <- nil
+					}
+				}()
+				defer func() {
+					if err := within(t, "the answer to the bad one", result); err == nil {
+						t.Error("it was accepted")
+					}
+				}()
+			}
+			disk <- nil
+			if !bad {
+				within(t, "the one sync of two", syncs) <- nil
+			}
+			for i, result := range results {
+				if err := within(t, "an answer", result); err != nil {
+					t.Errorf("delivery %d: %v", i+1, err)
+				}
+			}
+			checkTables(t, j)
+		})
+	}
+}
+
+// TestNobodyJoinsWhereRoomIsShort wants every group looked at before it is written, so
+// that the limit is overstepped by one delivery at most.
+func TestNobodyJoinsWhereRoomIsShort(t *testing.T) {
+	j, syncs := slowDisk(t, func(j *SQLite) { j.room.max = 1 << 20 })
+	results := []chan error{appendLater(t, j, put("1", "{}"))}
+	disk := within(t, "a sync", syncs)
+	for _, id := range []string{"2", "3"} {
+		filled, result := fillLater(t, j, put(id, "{}"))
+		results = append(results, result)
+		if id == "2" {
+			within(t, "the next transaction", filled)
+			continue
+		}
+		select {
+		case <-filled:
+			t.Error("it has joined")
+		case <-time.After(50 * time.Millisecond): // it has had time for it
+		}
+	}
+	for i, result := range results {
+		disk <- nil
+		if err := within(t, "an answer", result); err != nil {
+			t.Errorf("delivery %d: %v", i+1, err)
+		}
+		if i < len(results)-1 {
+			disk = within(t, "a sync", syncs)
+		}
+	}
 }
 
 // TestFlushFails has the disk fail after a commit: while nothing else is going on, and

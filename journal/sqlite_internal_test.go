@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -228,7 +229,7 @@ func TestGroupsAreBounded(t *testing.T) {
 	}
 	var sizes []int
 	for {
-		group, _ := q.take()
+		group, _ := q.take(nil)
 		if len(group) == 0 {
 			break
 		}
@@ -236,5 +237,16 @@ func TestGroupsAreBounded(t *testing.T) {
 	}
 	if len(sizes) != 3 || sizes[0] != 1 || sizes[1] != 1 || sizes[2] != 2 {
 		t.Errorf("groups of %v requests", sizes)
+	}
+
+	before := []*request{{bytes: maxGroupBytes - 2}}
+	for _, size := range []int{1, 1, 1} {
+		q.waiting = append(q.waiting, &request{bytes: size})
+	}
+	if group, _ := q.take(before); len(group) != 2 || len(q.waiting) != 1 {
+		t.Errorf("%d join a group that has room for 2", len(group))
+	}
+	if group, _ := q.take(slices.Repeat([]*request{{}}, maxGroupRequests)); len(group) != 0 {
+		t.Errorf("%d join a group that is full", len(group))
 	}
 }

@@ -21,10 +21,8 @@ type sqliteStore struct {
 	known map[report.Key]*row // those that were looked up ahead, nil where there is none
 }
 
-func newSQLiteStore(e *engine, now time.Time, l *ledger, group []*request) *sqliteStore {
-	s := &sqliteStore{ctx: context.Background(), st: &e.st, now: now, ledger: l}
-	s.expect(group)
-	return s
+func newSQLiteStore(e *engine, l *ledger) *sqliteStore {
+	return &sqliteStore{ctx: context.Background(), st: &e.st, ledger: l}
 }
 
 var _ store = (*sqliteStore)(nil)

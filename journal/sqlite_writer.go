@@ -55,7 +55,7 @@ func (j *SQLite) carryOut(group []*request) {
 	}
 	err, flushed := j.reopen(), false
 	if err == nil && (len(group) > 0 || j.failure.Load() != nil) {
-		flushed, err = j.commit(group)
+		group, flushed, err = j.commit(group)
 	}
 	switch {
 	case err == nil:
@@ -119,31 +119,32 @@ func bytesOf(group []*request) int64 {
 	return int64(n)
 }
 
-// commit carries out a group in one transaction. On an error nothing of it has
-// happened, in the database as in memory, but where the error is one of syncing.
-// flushed says that the group is being flushed, and answered by that.
-func (j *SQLite) commit(group []*request) (flushed bool, err error) {
+// commit carries out a group in one transaction, and those who join it. It returns all
+// of them. On an error nothing of it has happened, in the database as in memory, but
+// where the error is one of syncing. flushed says that the group is being flushed, and
+// answered by that.
+func (j *SQLite) commit(group []*request) (all []*request, flushed bool, err error) {
 	ctx := context.Background()
 	if _, err := j.e.st.begin.ExecContext(ctx); err != nil {
-		return false, fmt.Errorf("begin a transaction: %w", err)
+		return group, false, fmt.Errorf("begin a transaction: %w", err)
 	}
-	now, after := j.opt.Now(), j.ledger.clone()
-	s := newSQLiteStore(j.e, now, &after, group)
-	tx := newTransaction(s, now, &after)
-	if err = j.fill(tx, group); err == nil {
+	after := j.ledger.clone()
+	s := newSQLiteStore(j.e, &after)
+	tx := newTransaction(s, j.opt.Now(), &after)
+	if group, err = j.fill(tx, s, group); err == nil {
 		err = s.finish(j.ledger)
 	}
 	if err == nil {
 		err = j.land()
 	}
 	if err != nil {
-		return false, j.rollback(err)
+		return group, false, j.rollback(err)
 	}
 
 	j.claims.commit.Lock()
 	defer j.claims.commit.Unlock()
 	if _, err := j.e.st.commit.ExecContext(ctx); err != nil {
-		return false, j.rollback(fmt.Errorf("commit: %w", err))
+		return group, false, j.rollback(fmt.Errorf("commit: %w", err))
 	}
 	j.ledger = after
 	j.e.traces.Store(after.traces) // before a Claim that has read too early is told to read again
@@ -153,13 +154,13 @@ func (j *SQLite) commit(group []*request) (flushed bool, err error) {
 	}
 	switch {
 	case !needsSync(group):
-		return false, nil
+		return group, false, nil
 	case j.failure.Load() != nil: // whether it can be written again is known when the disk has answered
 		j.beginFlush(nil)
-		return false, j.land()
+		return group, false, j.land()
 	}
 	j.beginFlush(group)
-	return true, nil
+	return group, true, nil
 }
 
 func needsSync(group []*request) bool {
@@ -171,18 +172,48 @@ func needsSync(group []*request) bool {
 	return len(group) == 0
 }
 
-func (j *SQLite) fill(tx *transaction, group []*request) error {
-	for _, r := range group {
-		if err := r.run(tx); err != nil {
-			return err
+// fill carries out a group, and then those who come while the disk still works on the
+// group before: until it is done, nothing can be committed anyway.
+func (j *SQLite) fill(tx *transaction, s *sqliteStore, group []*request) (all []*request, err error) {
+	for more := group; len(more) > 0; more = j.joining(all) {
+		all = append(all, more...)
+		tx.now = j.opt.Now()
+		s.now = tx.now
+		s.expect(more)
+		for _, r := range more {
+			if err := r.run(tx); err != nil {
+				return all, err
+			}
 		}
 	}
-	if len(group) == 0 {
+	if len(all) == 0 {
 		if _, err := j.e.st.probe.ExecContext(context.Background()); err != nil {
-			return fmt.Errorf("try to write: %w", err)
+			return all, fmt.Errorf("try to write: %w", err)
 		}
 	}
-	return nil
+	return all, nil
+}
+
+// joining waits for requests as long as the disk works on the group before, and returns
+// none when it has ended. Where room is short, each group is looked at on its own.
+func (j *SQLite) joining(group []*request) []*request {
+	if j.claims.flush == nil || j.room.err() != nil || j.room.mayEndAfter(maxGroupBytes) {
+		return nil
+	}
+	for {
+		select {
+		case <-j.claims.flush.done:
+			return nil
+		default:
+		}
+		if more, _ := j.queue.take(group); len(more) > 0 {
+			return more
+		}
+		select {
+		case <-j.claims.flush.done:
+		case <-j.queue.wake:
+		}
+	}
 }
 
 // rollback ends a failed transaction and returns cause. That it fails is no news:
