@@ -154,7 +154,7 @@
 // Past [Options.MaxBytes] or below [Options.MinFree], Append fails with
 // [ErrNoRoom] and nothing of the delivery is in; all other requests go on. Deletes
 // are taken past MaxBytes. Refusals are not kept meanwhile, without an error. The
-// log is emptied when it reaches 32 MiB, unless someone reads the file for long, a
-// backup for example: then it grows by what is written meanwhile, counts for both
-// limits, and is cut afterwards.
+// log is copied into the file whenever 4 MiB of it are not there yet, unless someone
+// reads the file for long, a backup for example: then it grows by what is written
+// meanwhile, counts for both limits, and is cut afterwards.
 package journal

@@ -16,8 +16,8 @@ import (
 const (
 	pageSize = 4096
 	// checkpointPages is how long the log grows before it is copied into the
-	// database file: 32 MiB.
-	checkpointPages = 8192
+	// database file: 4 MiB. Nobody is served meanwhile.
+	checkpointPages = 1024
 	// A page takes twice its size of memory in the cache of a connection. That of the
 	// writer holds what a group changes (maxGroupBytes), which else is written to the log
 	// twice. Others forget their pages with every commit.
@@ -50,7 +50,7 @@ type statements struct {
 	receipt, keepReceipt, dropReceipts                               *sql.Stmt // write
 	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace    *sql.Stmt // claim
 	claimDocuments                                                   *sql.Stmt // claim
-	begin, commit, rollback                                          *sql.Stmt // write
+	begin, commit, rollback, logLength, copyLog                      *sql.Stmt // write
 	stats                                                            *sql.Stmt // readers
 }
 
@@ -76,8 +76,8 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 	for _, pragma := range []string{
 		fmt.Sprintf("page_size = %d", pageSize),
 		"journal_mode = WAL",
-		fmt.Sprintf("wal_autocheckpoint = %d", checkpointPages),
-		fmt.Sprintf("journal_size_limit = %d", logLimit),
+		"wal_autocheckpoint = 0", // tendLog copies the log
+		fmt.Sprintf("journal_size_limit = %d", 2*logLimit),
 		"synchronous = NORMAL", // commits are synced by flush
 	} {
 		if _, err = e.write.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
@@ -121,6 +121,8 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.begin, `BEGIN IMMEDIATE`},
 		{e.write, &e.st.commit, `COMMIT`},
 		{e.write, &e.st.rollback, `ROLLBACK`},
+		{e.write, &e.st.logLength, `PRAGMA wal_checkpoint(NOOP)`},
+		{e.write, &e.st.copyLog, `PRAGMA wal_checkpoint(PASSIVE)`},
 		{e.write, &e.st.find, `SELECT ` + rowColumns + ` FROM documents WHERE kind = ? AND id = ?`},
 		{e.write, &e.st.findMany, manyQuery(rowColumns)},
 		{e.write, &e.st.byCode, `SELECT id FROM documents INDEXED BY documents_code

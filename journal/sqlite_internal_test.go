@@ -167,6 +167,10 @@ func TestSynchronous(t *testing.T) {
 	if err := j.e.write.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&level); err != nil || level != normal {
 		t.Errorf("the level is %d, %v, want %d", level, err, normal)
 	}
+	var pages int
+	if err := j.e.write.QueryRowContext(t.Context(), "PRAGMA wal_autocheckpoint").Scan(&pages); err != nil || pages != 0 {
+		t.Errorf("a COMMIT copies a log of %d pages, %v, and whoever waits for it waits for that", pages, err)
+	}
 	if !needsSync([]*request{{}, {sync: true}}) || !needsSync(nil) {
 		t.Error("a group with an Append, and a probe, must be committed with an fsync")
 	}

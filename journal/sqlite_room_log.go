@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -45,26 +46,35 @@ func (j *SQLite) measure(log int64) error {
 	return err
 }
 
-// tendLog copies a log that has become long into the database file. SQLite does so
-// by itself after a commit, but does not tell when that fails.
+// tendLog copies a log that has become long into the database file. SQLite could do so
+// by itself inside of COMMIT, but then the group would wait for that; now the disk works
+// on the group meanwhile.
 func (j *SQLite) tendLog(log int64) error {
 	r := j.room
-	age := r.now().Sub(r.tended)
-	if log <= 2*logLimit || age >= 0 && age < lookEvery {
-		r.longLog = r.longLog && log > 2*logLimit
-		return nil
+	ahead, err := logAhead(j.e.st.logLength)
+	if age := r.now().Sub(r.tended); err != nil || ahead < checkpointPages || r.longLog && age >= 0 && age < lookEvery {
+		return err
+	}
+	if ahead, err = logAhead(j.e.st.copyLog); err != nil {
+		return err
 	}
 	r.tended = r.now()
-	var busy, pages, copied int64
-	if err := j.e.write.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)").
-		Scan(&busy, &pages, &copied); err != nil {
-		return fmt.Errorf("copy the log into the database file: %w", err)
-	}
-	if !r.longLog && copied < pages {
-		r.longLog = true
+	isLong := ahead >= checkpointPages && (r.longLog || log > 2*logLimit)
+	if isLong && !r.longLog {
 		r.log.Warn("the log of the journal grows while another process reads it, such as a backup", "path", j.path, "bytes", log)
 	}
+	r.longLog = isLong
 	return nil
+}
+
+// logAhead carries out a checkpoint, and returns how many pages of the log are not in
+// the database file after it.
+func logAhead(checkpoint *sql.Stmt) (pages int64, err error) {
+	var busy, all, copied int64
+	if err := checkpoint.QueryRowContext(context.Background()).Scan(&busy, &all, &copied); err != nil {
+		return 0, fmt.Errorf("copy the log into the database file: %w", err)
+	}
+	return all - copied, nil
 }
 
 // usedPages is what the pages in use take in the database file, in bytes. Those
