@@ -217,8 +217,9 @@ func TestNobodyJoinsWhereRoomIsShort(t *testing.T) {
 }
 
 // TestFlushFails has the disk fail after a commit: while nothing else is going on, and
-// while the next transaction is filled. What was committed is not acknowledged, not
-// given out before it is durable after all, and the journal comes back by itself.
+// while the next transaction is filled, which another joins. What was committed is not
+// acknowledged, not given out before it is durable after all, and the journal comes back
+// by itself.
 func TestFlushFails(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	for name, withNext := range map[string]bool{"alone": false, "with another that waits": true} {
@@ -228,9 +229,11 @@ func TestFlushFails(t *testing.T) {
 			results := []chan error{appendLater(t, j, put("1", "{}"))}
 			disk := within(t, "a sync", syncs)
 			if withNext {
-				filled, next := fillLater(t, j, put("2", "{}"))
-				results = append(results, next)
-				within(t, "the next transaction", filled)
+				for _, what := range []string{"the next transaction", "one that joins it"} {
+					filled, next := fillLater(t, j, put("2", "{}"))
+					results = append(results, next)
+					within(t, what, filled)
+				}
 			}
 			disk <- broken
 			for i, result := range results {

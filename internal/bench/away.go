@@ -16,6 +16,10 @@ func (b *bench) away(ctx context.Context) error {
 	}
 	deliveries := b.scale(200_000, 6_000)
 	documents := deliveries / 2
+	reads, readsMedian, err := b.onlyRead(ctx, w, b.scale(60_000, 6_000))
+	if err != nil {
+		return err
+	}
 	r, err := b.prepare("away")
 	if err != nil {
 		return err
@@ -50,12 +54,24 @@ func (b *bench) away(ctx context.Context) error {
 	profiled()
 	mib := func(kib *atomic.Int64) float64 { return float64(kib.Load()) / 1024 }
 	b.note(
-		told("Elasticsearch away: accepted", perSecond(deliveries, took), "deliveries/s").atLeast(10_000),
-		told("Elasticsearch away: median", ms(acks.at(0.5)), "ms"),
+		told("Elasticsearch away: accepted (beside a handler that does nothing)", perSecond(deliveries, took), "deliveries/s").beside(reads).atLeast(10_000),
+		told("Elasticsearch away: median (beside the same)", ms(acks.at(0.5)), "ms").beside(readsMedian),
 		told("Elasticsearch away: 99th percentile", ms(acks.at(0.99)), "ms"),
 		told(fmt.Sprintf("memory: %d deliveries arrive (beside the first half)", deliveries), mib(&most), "MiB").beside(mib(&half)).atMost(128),
 	)
 	return b.restart(ctx, r, w, documents)
+}
+
+// onlyRead measures a handler that reads deliveries, forgets them and answers: how many
+// a second it takes, and how long it takes for one, as a median.
+func (b *bench) onlyRead(ctx context.Context, w *workload, deliveries int) (perSec, median float64, err error) {
+	process, address, err := b.startPeer(ctx, "none", "read", "")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer process.Kill()
+	took, acks, err := load{addresses: []string{address}, workload: w, deliveries: deliveries}.send(ctx)
+	return perSecond(deliveries, took), ms(acks.at(0.5)), err
 }
 
 // restart kills r, which has so many documents pending, and starts it again.

@@ -29,7 +29,7 @@ type peerCommand struct {
 	Listen        string `required:""`
 	Elasticsearch string `required:""`
 	Index         string `required:""`
-	Answer        string `enum:"queued,indexed,kept" default:"queued" help:"When to answer: once it is queued, or once Elasticsearch has it. Or: only keep it in --file, which is what a snapshot is compared with."`
+	Answer        string `enum:"queued,indexed,kept,read" default:"queued" help:"When to answer: once it is queued, or once Elasticsearch has it. Or: only keep it in --file, which is what a snapshot is compared with. Or: once it is read."`
 	File          string
 }
 
@@ -82,6 +82,7 @@ func (p *peer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch p.answer {
 		case "kept":
 			err = p.keep(body)
+		case "read":
 		default:
 			err = p.index(r, body)
 		}
