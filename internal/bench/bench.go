@@ -122,7 +122,7 @@ func (b *bench) open(ctx context.Context, binary string) (stop func() error, err
 	}
 	if b.binary = binary; binary == "" {
 		b.binary = filepath.Join(b.dir, "riskdex")
-		build := exec.CommandContext(ctx, "go", "build", "-o", b.binary, "./cmd/riskdex")
+		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=auto", "-o", b.binary, "./cmd/riskdex")
 		build.Stderr = b.err
 		if err := build.Run(); err != nil {
 			return nil, fmt.Errorf("build riskdex: %w", err)
