@@ -13,6 +13,9 @@ import (
 // for a while, it is not known: what waited in its sockets looks like new, until they
 // have been read.
 
+// errGone is why a delivery is not taken.
+var errGone = errors.New("its sender has given up on it, and may have delivered it to another process")
+
 // errLate is why a transaction is begun again, or a delivery not taken.
 var errLate = errors.New("this process was stopped for a while, and what it has may be old; deliver again, in a moment or to another process")
 
@@ -60,6 +63,11 @@ func (p *pulse) stopped(now time.Duration) bool {
 func (j *Postgres) isLate(r *request) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
+	}
+	select {
+	case <-r.gone:
+		return errGone
+	default:
 	}
 	if r.takes > 0 && j.pulse.stopped(time.Since(j.pulse.start)) {
 		return errLate

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,6 +37,13 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 		_, err := j.Append(ctx, put("1", "{}"))
 		return err
 	}
+	left := put("1", "{}")
+	gone := make(chan struct{})
+	left.Gone = gone
+	close(gone)
+	if _, err := j.Append(t.Context(), left); !errors.Is(err, errGone) {
+		t.Errorf("Append of a sender who has given up: %v", err)
+	}
 	far := time.Since(j.pulse.start) + time.Hour
 	j.pulse.until.Store(int64(far))
 	if err := deliver(t.Context()); !errors.Is(err, errLate) {
@@ -47,18 +55,28 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 	j.pulse.until.Store(0)
 
 	ctx, leave := context.WithCancel(t.Context())
+	gone = make(chan struct{})
+	hangUp := sync.OnceFunc(func() { close(gone) })
 	r := &request{ctx: ctx, done: make(chan error, 1), takes: 1, run: func(tx *transaction) error {
 		leave()
 		_, err := tx.append(put("1", "{}"), j.opt)
 		return err
 	}}
+	hungUp := &request{ctx: t.Context(), gone: gone, done: make(chan error, 1), takes: 1, run: func(tx *transaction) error {
+		hangUp()
+		_, err := tx.append(put("3", "{}"), j.opt)
+		return err
+	}}
 	stays := make(chan error, 1)
-	j.carryOut([]*request{r, {ctx: t.Context(), done: stays, takes: 1, run: func(tx *transaction) error {
+	j.carryOut([]*request{r, hungUp, {ctx: t.Context(), done: stays, takes: 1, run: func(tx *transaction) error {
 		_, err := tx.append(put("2", "{}"), j.opt)
 		return err
 	}}})
 	if err := <-r.done; !errors.Is(err, context.Canceled) {
 		t.Errorf("who left is told %v", err)
+	}
+	if err := <-hungUp.done; !errors.Is(err, errGone) {
+		t.Errorf("who hung up is told %v", err)
 	}
 	if err := <-stays; err != nil {
 		t.Errorf("who stayed is told %v", err)

@@ -18,6 +18,7 @@ const (
 // request is one caller's part of a group commit.
 type request struct {
 	ctx   context.Context          // its caller's; who has left need not be served
+	gone  <-chan struct{}          // closed when the sender has given up on it; nil where there is none
 	run   func(*transaction) error // may run twice: again after a rollback
 	keys  []report.Key             // documents that run will look up; it may be others, too
 	takes int                      // how many versions run takes; it may be others, too

@@ -49,7 +49,7 @@ func (j *requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 	}
 	var stamps []report.Stamp
 	var before error // the delivery was there before
-	err := j.queue.do(ctx, &request{keys: keys, takes: len(keys) + len(d.Refusals), bytes: size, sync: true, need: need, run: func(tx *transaction) (err error) {
+	err := j.queue.do(ctx, &request{gone: d.Gone, keys: keys, takes: len(keys) + len(d.Refusals), bytes: size, sync: true, need: need, run: func(tx *transaction) (err error) {
 		d := d
 		if err := j.lacks(needRoom); err != nil {
 			if d.RetryOf != 0 {

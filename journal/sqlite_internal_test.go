@@ -254,3 +254,14 @@ func TestGroupsAreBounded(t *testing.T) {
 		t.Errorf("%d join a group that is full", len(group))
 	}
 }
+
+// TestWhoHasHungUpIsServed by one process alone: whatever its sender delivers next comes
+// after it.
+func TestWhoHasHungUpIsServed(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), Options{})
+	d := put("1", "{}")
+	gone := make(chan struct{})
+	close(gone)
+	d.Gone = gone
+	mustAppend(t, j, d)
+}

@@ -81,7 +81,7 @@ func (r *Receiver) accept(d *delivery, out report.Delivery, answers []refused, b
 		}
 	}
 	text := accepted{Accepted: len(out.Changes), Refused: answers}.text()
-	out.Receipt = d.receipt(body, text)
+	out.Receipt, out.Gone = d.receipt(body, text), ctx.Done()
 	stamps, err := r.append(ctx, out)
 	if r.repeated(d, body, err) {
 		return
@@ -99,8 +99,8 @@ func (r *Receiver) accept(d *delivery, out report.Delivery, answers []refused, b
 	writeBody(d.w, http.StatusAccepted, "application/json", text)
 }
 
-// append hands d to the journal. A sender that hangs up now has sent all of it:
-// better to have it.
+// append hands d to the journal. A sender that hangs up now has sent all of it: whether
+// to have it nevertheless is left to the journal.
 func (r *Receiver) append(parent context.Context, d report.Delivery) ([]report.Stamp, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), appendTimeout)
 	defer cancel()

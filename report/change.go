@@ -84,6 +84,14 @@ type Delivery struct {
 	// is one with the same sender and id, the delivery is not taken: the error is a
 	// *RepeatedError where the digest is the same too, and else ErrIDReused.
 	Receipt *Receipt
+
+	// Gone, if not nil, is closed when its sender has given up on it. Several processes
+	// that share a journal do not take it then, as far as that is known in time: another
+	// of them may have been given it since, and newer ones after it, which it would
+	// overtake. One process alone takes it all the same: what the sender delivers next
+	// comes after it. (net/http cannot tell a sender who has closed its half of the
+	// connection, and waits for the answer, from one who has gone.)
+	Gone <-chan struct{}
 }
 
 // Stamp is what the journal made of one change: the document that it is for,
