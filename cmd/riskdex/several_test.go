@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -207,6 +208,40 @@ func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
 		s.shared(cut)
 	}
 	s.check(l)
+}
+
+// TestSeveralProcessesForgetWhoHasGone: a sender gives up on a process whose journal is
+// away, and delivers the same document to another one, and then a newer version. What
+// still waits in the first does not overtake that when its journal is back.
+func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
+	url := postgrestest.URL(t)
+	proxy, hang, heal := way(t, hostOf(t, url))
+	s := severalOn(t, 2, url)
+	cut, other := s.all[0], s.all[1]
+	cut.journal = through(t, s.url, proxy.Listen)
+	cut.sender.Timeout = time.Second
+	s.start()
+	hang()
+	// The writer is busy with the first when the second comes.
+	for _, path := range []string{"/cities/first", "/cities/second"} {
+		if status, err := cut.try(http.MethodDelete, path, ""); err == nil {
+			t.Errorf("the process without a journal answers %d", status)
+		}
+	}
+	for n := range 2 {
+		if status := other.send(http.MethodPut, "/cities/second", fmt.Sprintf(`{"n":%d}`, n)); status != http.StatusAccepted {
+			t.Errorf("the other process answers %d", status)
+		}
+	}
+	heal()
+	eventually(t, "the journal is back", func() bool {
+		status, err := cut.try(http.MethodPut, "/cities/last", `{"n":1}`)
+		return err == nil && status == http.StatusAccepted
+	})
+	cut.drained()
+	if found := other.indexed(report.Cities); string(found["second"]) != `{"n":1}` || found["last"] == nil {
+		t.Errorf("the index has %s", found)
+	}
 }
 
 // TestSeveralProcessesOneWithoutElasticsearch: it takes deliveries, and the others

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -80,7 +81,8 @@ func TestTheBalancerTakesItsConfiguration(t *testing.T) {
 type process struct {
 	deliveries, admin *httptest.Server
 	ready, dies       atomic.Bool
-	got               atomic.Int64 // deliveries
+	waits             atomic.Bool  // until the sender has gone
+	got, gone         atomic.Int64 // deliveries
 }
 
 func newProcess(t *testing.T) *process {
@@ -91,6 +93,10 @@ func newProcess(t *testing.T) *process {
 		p.got.Add(1)
 		if p.dies.Load() {
 			panic(http.ErrAbortHandler)
+		}
+		if p.waits.Load() {
+			<-r.Context().Done()
+			p.gone.Add(1)
 		}
 		w.WriteHeader(http.StatusAccepted)
 	}))
@@ -213,6 +219,31 @@ func TestAProcessThatStopsCostsNoDelivery(t *testing.T) {
 	if got := b.got.Load() - before; got != 40 {
 		t.Errorf("the other got %d of 40 deliveries", got)
 	}
+}
+
+// What still waits in a process must not overtake what its sender delivers next.
+func TestAProcessLearnsThatASenderHasGone(t *testing.T) {
+	a, b := newProcess(t), newProcess(t)
+	address, _ := balance(t, a, b)
+	a.waits.Store(true)
+	b.waits.Store(true)
+	before := a.got.Load() + b.got.Load()
+	ctx, leave := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, "PUT", "http://"+address+"/cities/1", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		if res, err := http.DefaultClient.Do(req); err == nil {
+			res.Body.Close()
+		}
+	}()
+	await(t, "the delivery arrives", func() bool { return a.got.Load()+b.got.Load() > before })
+	leave()
+	<-left
+	await(t, "the process is told", func() bool { return a.gone.Load()+b.gone.Load() == 1 })
 }
 
 // What a process has got may be in the journal although it did not answer. Whether to
