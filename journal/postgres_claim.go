@@ -115,7 +115,8 @@ func (j *Postgres) lookForClaim(ctx context.Context, conn *pgx.Conn, me int64, k
 	at := j.clock.now()
 	b := &pgx.Batch{}
 	b.Queue("BEGIN")
-	// What is claimed need not be durable: a crash gives it back.
+	// What is claimed need not be durable: a crash gives it back, if not by itself then
+	// with giveBackClaims.
 	b.Queue("SET LOCAL synchronous_commit = off")
 	// These two keep others from holding the kind, and from taking this process out,
 	// until what it claims can be seen. Statements after this one see what was before.

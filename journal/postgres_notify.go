@@ -79,8 +79,8 @@ func notice(me int64, kinds []report.Kind) string {
 
 // listen hears of what other processes have done. While it does not, each beat looks.
 func (j *Postgres) listen(ctx context.Context, cfg *pgx.ConnConfig) {
-	for ctx.Err() == nil {
-		err := j.hear(ctx, cfg)
+	for again := false; ctx.Err() == nil; again = true {
+		err := j.hear(ctx, cfg, again)
 		if ctx.Err() == nil {
 			j.opt.Log.Debug("cannot hear of other processes; trying again", "error", err)
 			sleep(ctx, time.Second)
@@ -88,7 +88,7 @@ func (j *Postgres) listen(ctx context.Context, cfg *pgx.ConnConfig) {
 	}
 }
 
-func (j *Postgres) hear(ctx context.Context, cfg *pgx.ConnConfig) error {
+func (j *Postgres) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) error {
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return err
@@ -100,6 +100,11 @@ func (j *Postgres) hear(ctx context.Context, cfg *pgx.ConnConfig) error {
 	}()
 	if _, err := conn.Exec(ctx, fmt.Sprintf("LISTEN %s", pgx.Identifier{j.keys.channel}.Sanitize())); err != nil {
 		return err
+	}
+	if again {
+		if err := j.giveBackClaims(ctx, conn); err != nil {
+			return err
+		}
 	}
 	j.calm.stirAll() // what came before was not heard
 	for {

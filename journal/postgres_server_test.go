@@ -76,6 +76,32 @@ func failover(t *testing.T) {
 	}
 }
 
+// TestPostgresForgetsASettlement has the server lose a settlement with a crash, and not
+// the claim before it, while the process goes on.
+func TestPostgresForgetsASettlement(t *testing.T) {
+	server := postgrestest.Start(t)
+	j := process(t, server.URL(), hasty(), Options{})
+	execSQL(t, j, "ALTER SYSTEM SET wal_writer_delay = '10s'") // what does not wait for the disk comes to it later
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	appendTo(t, j, "1", "x")
+	claimed, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+	if err != nil || len(claimed) != 1 {
+		t.Fatalf("claimed %v, %v", claimed, err)
+	}
+	appendTo(t, j, "2", "y") // with it, the disk has the claim
+	must(t, j.Settle(t.Context(), []report.Settlement{{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Indexed}}))
+	server.Kill()
+	must(t, server.Start(t.Context()))
+	given := map[report.ID]bool{}
+	eventually(t, "both are given out", func() bool {
+		changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+		for _, c := range changes {
+			given[c.ID] = true
+		}
+		return err == nil && given["1"] && given["2"]
+	})
+}
+
 // TestPostgresReadOnly has the server take no writes for a while.
 func TestPostgresReadOnly(t *testing.T) {
 	server := postgrestest.Start(t)
