@@ -45,11 +45,13 @@ func (j *Postgres) disown(ctx context.Context) error {
 // the disk, so such a server may have forgotten it, and still have the claim: nobody would
 // settle that again for as long as this process lives. What is on its way just now is
 // given out once more; its version is the same, so that does nothing.
-func (j *Postgres) giveBackClaims(ctx context.Context, conn *pgx.Conn) error {
-	attempt, cancel := context.WithTimeout(ctx, j.pace.group)
+func (j *Postgres) giveBackClaims(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, j.pace.group)
 	defer cancel()
-	if _, err := conn.Exec(attempt, "UPDATE documents SET holder = 0, claimed = 0 WHERE state IN (2, 5) AND holder = $1 AND claimed <> 0",
-		j.member.me.Load()); err != nil {
+	if err := j.inTransaction(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE documents SET holder = 0, claimed = 0 WHERE state IN (2, 5) AND holder = $1 AND claimed <> 0", j.member.me.Load())
+		return err
+	}); err != nil {
 		return fmt.Errorf("give back what was claimed before the connection was lost: %w", err)
 	}
 	j.notify.tell(report.AllKinds()...)

@@ -102,7 +102,7 @@ func (j *Postgres) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) er
 		return err
 	}
 	if again {
-		if err := j.giveBackClaims(ctx, conn); err != nil {
+		if err := j.giveBackClaims(ctx); err != nil {
 			return err
 		}
 	}
