@@ -137,7 +137,7 @@ func (j *Postgres) tryCommit(ctx context.Context, group []*request, known *fores
 	conn := pooled.Conn()
 	tx, s, before, err := j.begin(ctx, conn, group, known)
 	if err == nil {
-		err = j.fill(tx, group)
+		err = tx.carryOut(group)
 	}
 	if err == nil && j.anyLate(group) {
 		err = errLate
@@ -224,15 +224,6 @@ func wanted(group []*request, more []report.Key) (keys []report.Key, takes int) 
 		takes += r.takes
 	}
 	return keys, takes
-}
-
-func (j *Postgres) fill(tx *transaction, group []*request) error {
-	for _, r := range group {
-		if err := r.run(tx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // finish writes everything and commits, in one round trip. What must be durable waits

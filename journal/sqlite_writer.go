@@ -180,10 +180,8 @@ func (j *SQLite) fill(tx *transaction, s *sqliteStore, group []*request) (all []
 		tx.now = j.opt.Now()
 		s.now = tx.now
 		s.expect(more)
-		for _, r := range more {
-			if err := r.run(tx); err != nil {
-				return all, err
-			}
+		if err := tx.carryOut(more); err != nil {
+			return all, err
 		}
 	}
 	if len(all) == 0 {

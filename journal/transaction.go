@@ -25,6 +25,16 @@ func newTransaction(s store, now time.Time, l *ledger) *transaction {
 	}
 }
 
+// carryOut runs requests up to the first that fails.
+func (tx *transaction) carryOut(group []*request) error {
+	for _, r := range group {
+		if err := r.run(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // touch notes that the row of a document changed.
 func (tx *transaction) touch(k report.Key) {
 	tx.touched[k], tx.kinds[k.Kind] = struct{}{}, struct{}{}
