@@ -91,8 +91,9 @@ type Config struct {
 	RestartTakes   time.Duration // how long Elasticsearch must be away to have been restarted
 	StopWithin     time.Duration // how long turns under way have to end
 
-	// Pause is how long a document waits that was overtaken on its way, after that
-	// way's end: one that changes all the time is sent no more often than that.
+	// Pause is how long a document waits at most that was overtaken on its way, after
+	// that way's end: one that changes all the time is sent no more often than that. One
+	// that is calm waits no longer than report.Calm.
 	Pause time.Duration
 
 	RetireAfter     time.Duration // how long an index is kept after a rebuild took its place, for searches under way
@@ -122,7 +123,7 @@ func DefaultConfig() Config {
 		Workers: 4, BulkChanges: 1000, BulkBytes: 1 << 20,
 		FirstBackoff: 200 * time.Millisecond, LongestBackoff: 5 * time.Second,
 		CheckEvery: 15 * time.Second, RestartTakes: 3 * time.Second, StopWithin: 10 * time.Second,
-		Pause:       time.Second,
+		Pause:       3 * time.Second,
 		RetireAfter: time.Minute, RebuildPatience: time.Minute, RefreshShare: 0.5,
 	}
 }

@@ -1,6 +1,7 @@
 package indexer_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -10,8 +11,9 @@ import (
 	"riskdex/report"
 )
 
-// TestOvertakenDocumentWaits has a document delivered again while it is on its way.
-func TestOvertakenDocumentWaits(t *testing.T) {
+// TestOvertakenDocumentGoesWhenCalm has a document delivered again while it is on its way:
+// what came once is not put off for as long as what comes all the time.
+func TestOvertakenDocumentGoesWhenCalm(t *testing.T) {
 	cfg := quick()
 	cfg.Pause = time.Hour
 	r := start(t, cfg)
@@ -30,18 +32,42 @@ func TestOvertakenDocumentWaits(t *testing.T) {
 	<-onWay
 	r.append(index(report.Cities, "1", `{"id":1,"n":2}`))
 	close(goOn)
-	settled := func() uint64 {
-		s := r.stats().Kinds[report.Cities].Settled
-		return s[report.Indexed] + s[report.Superseded]
+	r.drained()
+	if n := r.document(report.Cities, "1")["n"]; n != 2.0 {
+		t.Errorf("the index has number %v, want the last", n)
 	}
-	r.eventually("the first delivery came to its end", func() bool { return settled() == 2 })
-	// Others go on, and so does one that is delivered again after it has arrived.
-	for range 3 {
-		r.append(index(report.Cities, "0", `{"id":0}`), index(report.Cities, "2", `{"id":2}`))
-		r.eventually("all but the overtaken one are settled", func() bool { return r.stats().Kinds[report.Cities].Pending == 1 })
+}
+
+// TestHotDocumentIsSentSeldom delivers a document as fast as the journal takes it.
+func TestHotDocumentIsSentSeldom(t *testing.T) {
+	cfg := quick()
+	cfg.Pause = time.Hour
+	r := start(t, cfg)
+	r.append(index(report.Cities, "0", `{"id":0}`))
+	r.drained()
+	var sent atomic.Int64
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if strings.HasSuffix(req.URL.Path, "/_bulk") {
+			sent.Add(1)
+		}
+		next.ServeHTTP(w, req)
+	})
+	most := int64(2) // the first, and the last when it is calm
+	before := time.Now()
+	for n := range 200 {
+		began := time.Now()
+		r.append(index(report.Cities, "1", fmt.Sprintf(`{"id":1,"n":%d}`, n)))
+		if time.Since(before) >= report.Calm {
+			most++ // the machine was slow, and it was calm meanwhile
+		}
+		before = began
 	}
-	if n := r.document(report.Cities, "1")["n"]; n != 1.0 {
-		t.Errorf("the index has number %v: the pause was not kept", n)
+	r.drained()
+	if n := sent.Load(); n > most {
+		t.Errorf("200 deliveries of one document took %d bulks, want %d at most", n, most)
+	}
+	if n := r.document(report.Cities, "1")["n"]; n != 199.0 {
+		t.Errorf("the index has number %v, want the last", n)
 	}
 }
 

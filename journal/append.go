@@ -94,6 +94,7 @@ func (tx *transaction) put(c *report.Change, old *row) (err error) {
 		t.accept(c.Op)
 	})
 	tx.touch(c.Key)
+	tx.touched[c.Key] = true
 	tx.wake = true
 	return tx.store.put(*c, waiting, old)
 }

@@ -30,7 +30,7 @@ type claims struct {
 
 	mu       sync.Mutex
 	held     map[report.Key]claim
-	deferred map[report.Key]time.Time
+	deferred map[report.Key]deferral
 	touched  map[report.Key]struct{} // committed since begin; nil when no Claim reads
 	quiet    quiet
 	wakeAt   time.Time // when timer fires; zero when it does not
@@ -45,14 +45,11 @@ type claims struct {
 // again, where there are both.
 const pendingPerAgain = 3
 
-// minWait bounds how often expired retries are looked for.
-const minWait = 20 * time.Millisecond
-
 func newClaims(now func() time.Time) *claims {
 	return &claims{
 		since:    map[report.Kind]int{},
 		held:     map[report.Key]claim{},
-		deferred: map[report.Key]time.Time{},
+		deferred: map[report.Key]deferral{},
 		quiet:    newQuiet(),
 		now:      now,
 		changed:  make(chan struct{}, 1),
@@ -76,19 +73,20 @@ func (c *claims) begin(kind report.Kind) {
 }
 
 // end stops noting. nothing says that the Claim has found nothing, whatever it asked
-// for; while retries are to come that may change by the clock alone.
+// for.
 func (c *claims) end(nothing bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.touched = nil
-	c.quiet.end(nothing && len(c.deferred) == 0)
+	c.quiet.end(nothing)
 }
 
-// isQuiet tells whether there is nothing of kind to be given out.
+// isQuiet tells whether there is nothing of kind to be given out. Once a document that
+// was put off may be due, that is not known.
 func (c *claims) isQuiet(kind report.Kind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.quiet.kinds[kind]
+	return c.quiet.kinds[kind] && (c.wakeAt.IsZero() || c.now().Before(c.wakeAt))
 }
 
 // reopened notes that the database may be another than it was.
@@ -113,10 +111,15 @@ func (c *claims) touchedSinceBegin(k report.Key) bool {
 func (c *claims) free(k report.Key, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.isFree(k, now)
+}
+
+// isFree is free for who holds mu.
+func (c *claims) isFree(k report.Key, now time.Time) bool {
 	if _, ok := c.held[k]; ok {
 		return false
 	}
-	return !c.deferred[k].After(now)
+	return !c.deferred[k].ends().After(now)
 }
 
 // count notes what was given out. The caller holds reading.
@@ -133,64 +136,47 @@ func (c *claims) count(kind report.Kind, changes []report.Change) {
 // settled is one settlement that was committed.
 type settled struct {
 	report.Settlement
-	again bool // the version is the newest and still waits: it was a retry
-	newer bool // a newer version waits
+	again bool      // the version is the newest and still waits: it was a retry
+	newer bool      // a newer version waits
+	came  time.Time // when that was delivered
 }
 
-// committed notes what a transaction did, and to which kinds. The caller holds commit.
-func (c *claims) committed(touched map[report.Key]struct{}, kinds map[report.Kind]struct{}, settlements []settled) {
+// committed notes what a transaction did. What it changed of documents that are claimed,
+// or put off, nobody needs to look for: they are told of when that ends. The caller holds
+// commit.
+func (c *claims) committed(tx *transaction) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for k := range kinds {
-		c.quiet.stir(k)
-	}
-	if c.touched != nil {
-		for k := range touched {
-			c.touched[k] = struct{}{}
-		}
-	}
-	for _, s := range settlements {
+	now, wake, free := c.now(), tx.wake, tx.byKind
+	for _, s := range tx.settled {
 		ended := c.held[s.Key].version == s.Version
 		if ended {
 			delete(c.held, s.Key)
 		}
-		switch {
-		case (s.again || s.newer && ended) && s.NotBefore.After(c.now()):
-			c.deferred[s.Key] = s.NotBefore
-			c.arm(s.NotBefore)
-		case s.again || s.newer:
-			c.signal()
+		if d := deferralBy(s); (s.again || s.newer && ended) && d.ends().After(now) {
+			c.putOff(s.Key, d)
+		}
+		wake = wake || s.again || s.newer
+	}
+	for k, delivered := range tx.touched {
+		if c.touched != nil {
+			c.touched[k] = struct{}{}
+		}
+		if d, ok := c.deferred[k]; ok && delivered {
+			d.came = tx.now
+			c.putOff(k, d)
+		}
+		if c.isFree(k, now) {
+			free = true
+			c.quiet.stir(k.Kind)
 		}
 	}
-}
-
-// arm sees to it that release runs at t or earlier. The caller holds mu.
-func (c *claims) arm(t time.Time) {
-	if c.closed || !c.wakeAt.IsZero() && !t.Before(c.wakeAt) {
-		return
-	}
-	c.wakeAt = t
-	wait := max(t.Sub(c.now()), minWait)
-	if c.timer == nil {
-		c.timer = time.AfterFunc(wait, c.release)
-	} else {
-		c.timer.Reset(wait)
-	}
-}
-
-// release lets go of the documents whose retry is due.
-func (c *claims) release() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.wakeAt = time.Time{}
-	now := c.now()
-	for k, t := range c.deferred {
-		if t.After(now) {
-			c.arm(t)
-			continue
+	if tx.byKind {
+		for k := range tx.kinds {
+			c.quiet.stir(k)
 		}
-		delete(c.deferred, k)
-		c.quiet.stir(k.Kind)
+	}
+	if wake && free {
 		c.signal()
 	}
 }

@@ -41,8 +41,8 @@ type Journal interface {
 	// most maxBytes, but at least one if there is one. Those waiting longest come
 	// first. Where both pending changes and those of Resend or Renew (which have
 	// Again set) could fill the answer, about a quarter of it is of the latter, so
-	// that neither starves. A document is left out while it is claimed or while the
-	// NotBefore of its last settlement is in the future. Each change stays claimed until its
+	// that neither starves. A document is left out while it is claimed or while its last
+	// settlement puts it off (see report.Settlement). Each change stays claimed until its
 	// Settle. An empty answer means that nothing was claimable; Changed tells when
 	// to ask again.
 	Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error)

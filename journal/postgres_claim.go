@@ -79,9 +79,11 @@ func (j *Postgres) claim(ctx context.Context, kind report.Kind, maxChanges, maxB
 		ids = choose(seen.waiting, seen.again, maxChanges, int64(maxBytes), j.since[kind])
 	}
 	if err == nil && len(ids) == 0 && maxChanges > 0 {
-		var later bool
-		later, err = j.waitsForItsTime(ctx, conn.Conn(), kind)
-		nothing = err == nil && !later
+		var wait *int64
+		if wait, err = j.nextDue(ctx, conn.Conn(), kind); wait != nil {
+			j.calm.arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
+		}
+		nothing = err == nil && wait == nil
 	}
 	if err != nil || len(ids) == 0 {
 		rollback(conn.Conn())
@@ -125,7 +127,7 @@ func (j *Postgres) lookForClaim(ctx context.Context, conn *pgx.Conn, me int64, k
 		QueryRow(func(r pgx.Row) error { return r.Scan(&seen.alive, &seen.holder, &seen.generation) })
 	for state, into := range map[int]*[]candidate{pending: &seen.waiting, resend: &seen.again} {
 		b.Queue(fmt.Sprintf(`SELECT id, bytes FROM documents
-			WHERE kind = $1 AND state = %d AND (holder <= 0 OR claimed = 0) AND free_at <= `+serverTime("$3")+`
+			WHERE kind = $1 AND state = %d AND (holder <= 0 OR claimed = 0) AND `+dueAt+` <= `+serverTime("$3")+`
 			ORDER BY waiting_since, version, id LIMIT $2 FOR UPDATE SKIP LOCKED`, state), string(kind), limit, at).
 			Query(func(rows pgx.Rows) (err error) {
 				*into, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (c candidate, err error) {
@@ -138,12 +140,18 @@ func (j *Postgres) lookForClaim(ctx context.Context, conn *pgx.Conn, me int64, k
 	return seen, conn.SendBatch(ctx, b).Close()
 }
 
-// waitsForItsTime tells whether a document is put off. It looks at every one that is not
-// settled, so it is asked only where none of them can be claimed: then they are few.
-func (j *Postgres) waitsForItsTime(ctx context.Context, conn *pgx.Conn, kind report.Kind) (later bool, err error) {
-	err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM documents WHERE kind = $1 AND state IN (2, 5) AND free_at > "+serverTime("$2")+")",
-		string(kind), j.clock.now()).Scan(&later)
-	return later, err
+// dueAt is when a document may be claimed, as it says in free_at; see
+// report.Settlement.NotBefore.
+var dueAt = fmt.Sprintf("CASE WHEN free_at < 0 THEN least(-free_at, accepted_at + %d) ELSE free_at END", report.Calm.Microseconds())
+
+// nextDue returns in how many microseconds the next document is due that is put off, nil
+// where there is none. It looks at every one that is not settled, so it is asked only
+// where none of them can be claimed: then they are few.
+func (j *Postgres) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind) (wait *int64, err error) {
+	err = conn.QueryRow(ctx, "SELECT min(at) - min(now) FROM (SELECT "+dueAt+" AS at, "+serverTime("$2")+" AS now"+`
+			FROM documents WHERE kind = $1 AND state IN (2, 5)) AS waiting WHERE at > now`,
+		string(kind), j.clock.now()).Scan(&wait)
+	return wait, err
 }
 
 // mayClaim returns report.ErrHeld while another process has the kind alone, and once

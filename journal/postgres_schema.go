@@ -24,7 +24,7 @@ CREATE TABLE documents (
 	accepted_at   bigint NOT NULL,
 	waiting_since bigint NOT NULL,
 	ended_at      bigint NOT NULL,
-	free_at       bigint NOT NULL, -- before it, the document is not claimed
+	free_at       bigint NOT NULL, -- before it, the document is not claimed; negated where dueAt may be before it
 	holder        bigint NOT NULL, -- who has claimed it
 	claimed       bigint NOT NULL, -- which version
 	crc           bigint NOT NULL,

@@ -342,8 +342,11 @@ func (s *postgresStore) unclaim(n settled) {
 	}
 	if at := s.freeAt(n.NotBefore); at != 0 && (n.again || n.newer && ended) {
 		p.freeAt, p.changed = at, true
+		if deferralBy(n).calm {
+			p.freeAt = -at
+		}
 	}
-	if p.changed && p.claimed == 0 && p.freeAt > s.now {
+	if p.changed && p.claimed == 0 && max(p.freeAt, -p.freeAt) > s.now {
 		p.holder = s.me // who puts a document off does so for its own lifetime
 	}
 }

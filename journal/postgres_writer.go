@@ -263,8 +263,12 @@ func (j *Postgres) announce(tx *transaction) {
 		if !n.again && !n.newer {
 			continue
 		}
-		if n.NotBefore.After(j.opt.Now()) {
-			j.calm.arm(n.Kind, n.NotBefore)
+		if now := j.opt.Now(); n.NotBefore.After(now) {
+			// What the settlement asks for is in the time of this process, and when the
+			// delivery came in that of the server.
+			wait := deferralBy(n)
+			wait.came = now.Add(n.came.Sub(tx.now))
+			j.calm.arm(n.Kind, wait.ends())
 		} else {
 			wake = true
 		}

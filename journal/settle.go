@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"time"
 
 	"riskdex/report"
 )
@@ -50,7 +51,7 @@ func (tx *transaction) settleOne(s report.Settlement, held claim) (settled, erro
 	case s.Version == r.version && waits:
 		err = tx.end(s, r)
 	case s.Version < r.version && waits:
-		note.newer = true
+		note.newer, note.came = true, time.UnixMicro(r.acceptedAt)
 		err = tx.refresh(s, r)
 	}
 	return note, err
@@ -119,6 +120,6 @@ func (tx *transaction) resendDeleted(kind report.Kind, since int64) (int64, erro
 
 func (tx *transaction) marked(kind report.Kind, n int64) {
 	tx.ledger.update(kind, func(t *totals) { t.resending += n })
-	tx.kinds[kind] = struct{}{}
+	tx.kinds[kind], tx.byKind = struct{}{}, true
 	tx.wake = tx.wake || n > 0
 }

@@ -113,3 +113,49 @@ func TestNothingIsMissedWhileAClaimLooks(t *testing.T) {
 		t.Error("a delivery of one kind is no news of another, and of its own it is")
 	}
 }
+
+// TestHotDocumentWakesNobody has a document delivered again and again while it is on its
+// way, and while it is put off: a Claim for each would find nothing.
+func TestHotDocumentWakesNobody(t *testing.T) {
+	now := time.Now()
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), Options{Now: func() time.Time { return now }})
+	mustAppend(t, j, put("hot", "0"))
+	claim := func() []report.Change {
+		t.Helper()
+		got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	onWay := claim()[0]
+	again := func(when string) {
+		t.Helper()
+		if got := claim(); len(got) != 0 {
+			t.Fatalf("%s, %d are given out", when, len(got))
+		}
+		select {
+		case <-j.Changed():
+		default:
+		}
+		mustAppend(t, j, put("hot", when))
+		if !j.claims.isQuiet(report.Advisories) {
+			t.Errorf("%s, a delivery has the journal looked through", when)
+		}
+		select {
+		case <-j.Changed():
+			t.Errorf("%s, a delivery wakes who claims", when)
+		default:
+		}
+	}
+	again("on its way")
+	s := report.Settlement{Key: onWay.Key, Version: onWay.Version, Outcome: report.Indexed, NotBefore: now.Add(time.Hour)}
+	if err := j.Settle(t.Context(), []report.Settlement{s}); err != nil {
+		t.Fatal(err)
+	}
+	again("put off")
+	mustAppend(t, j, put("cold", "0"))
+	if got := claim(); len(got) != 1 || got[0].ID != "cold" {
+		t.Errorf("%d are given out, want the other one", len(got))
+	}
+}

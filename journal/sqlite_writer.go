@@ -148,10 +148,7 @@ func (j *SQLite) commit(group []*request) (all []*request, flushed bool, err err
 	}
 	j.ledger = after
 	j.e.traces.Store(after.traces) // before a Claim that has read too early is told to read again
-	j.claims.committed(tx.touched, tx.kinds, tx.settled)
-	if tx.wake {
-		j.claims.signal()
-	}
+	j.claims.committed(tx)
 	switch {
 	case !needsSync(group):
 		return group, false, nil

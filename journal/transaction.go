@@ -13,15 +13,16 @@ type transaction struct {
 	store   store
 	now     time.Time
 	ledger  *ledger                  // a copy, valid once committed
-	touched map[report.Key]struct{}  // documents whose row changed, or claim ends
+	touched map[report.Key]bool      // documents whose row changed, or claim ends; true where a delivery did it
 	kinds   map[report.Kind]struct{} // of them, and of those that were marked without being found
+	byKind  bool                     // there are such
 	settled []settled
 	wake    bool // changes may become claimable
 }
 
 func newTransaction(s store, now time.Time, l *ledger) *transaction {
 	return &transaction{
-		store: s, now: now, ledger: l, touched: map[report.Key]struct{}{}, kinds: map[report.Kind]struct{}{},
+		store: s, now: now, ledger: l, touched: map[report.Key]bool{}, kinds: map[report.Kind]struct{}{},
 	}
 }
 
@@ -35,7 +36,7 @@ func (tx *transaction) carryOut(group []*request) error {
 	return nil
 }
 
-// touch notes that the row of a document changed.
+// touch notes that the row of a document changed, or that its claim ends.
 func (tx *transaction) touch(k report.Key) {
-	tx.touched[k], tx.kinds[k.Kind] = struct{}{}, struct{}{}
+	tx.touched[k], tx.kinds[k.Kind] = tx.touched[k], struct{}{}
 }

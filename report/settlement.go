@@ -18,15 +18,21 @@ const (
 // Outcomes returns the four ends of a change, always in the same order.
 func Outcomes() []Outcome { return []Outcome{Indexed, Deleted, Superseded, Dead} }
 
+// Calm is how long nothing must have been delivered for a document that was overtaken on
+// its way, for it not to be put off any longer. Whoever corrects a delivery once is
+// served then, and who sends one document all the time is not.
+const Calm = 100 * time.Millisecond
+
 // Settlement says what became of a change that was claimed.
 type Settlement struct {
 	Key
 	Version Version
 	Outcome Outcome
 
-	// NotBefore is the earliest time at which the document may be claimed again: the
-	// change itself after Retry, and a newer version where one waits by now. The zero
-	// time means at once.
+	// NotBefore puts the document off: the change itself after Retry, and a newer version
+	// where one waits by now. It is not claimed before that time, with one exception: after
+	// all but Retry, a newer version is claimed as soon as no other has come for [Calm].
+	// The zero time means at once.
 	NotBefore time.Time
 
 	// ErrorType and Reason say, with Dead and Retry, why: the `type` of

@@ -17,7 +17,10 @@ var claimTests = []test{
 	{"limits", testClaimLimits},
 	{"a claimed document is not given out again", testClaimExclusive},
 	{"a newer version waits for the settling of the claimed one", testClaimNewerWaits},
-	{"a document that was overtaken waits out a pause", testClaimPause},
+	{"a document that was overtaken is put off until it is calm", testClaimCalm},
+	{"a document that never is calm is put off until its time", testClaimNeverCalm},
+	{"a document that is calm makes itself known", testClaimCalmSignal},
+	{"calm does not hasten a retry", testClaimCalmRetry},
 	{"claims end with the process", testClaimRestart},
 	{"a retry is given out at its time", testClaimRetry},
 	{"a retry makes itself known at its time", testClaimRetrySignal},
@@ -71,37 +74,6 @@ func testClaimNewerWaits(t *testing.T, h *harness) {
 			t.Errorf("%s: claimed %s", o, c.Body)
 		}
 		h.settle(t, c, report.Indexed)
-	}
-}
-
-// testClaimPause has a document overtaken while it is claimed.
-func testClaimPause(t *testing.T, h *harness) {
-	for _, o := range append(report.Outcomes(), report.Retry) {
-		h.append(t, advisory("1", "old "+string(o)), advisory("2", "beside "+string(o)))
-		both := h.claim(t, report.Advisories)
-		h.append(t, advisory("1", "new "+string(o)))
-		pause := h.clock.now().Add(time.Minute)
-		for _, c := range both { // 2 is not overtaken: its pause is of no account
-			h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: o, NotBefore: pause})
-		}
-		h.clock.move(time.Minute - 1)
-		if o != report.Retry {
-			h.append(t, advisory("2", "at once"))
-			h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
-		}
-		h.claimNone(t, report.Advisories)
-		// Whoever says it late has no say in it.
-		h.settleWith(t, report.Settlement{Key: both[0].Key, Version: both[0].Version, Outcome: o, NotBefore: pause.Add(time.Hour)})
-		h.clock.move(1)
-		for _, c := range h.claim(t, report.Advisories) {
-			if c.ID == "1" && string(c.Body) != "new "+string(o) {
-				t.Errorf("%s: claimed %s", o, c.Body)
-			}
-			h.settle(t, c, report.Indexed)
-		}
-		if n := h.stats(t, report.Advisories).Pending; n != 0 {
-			t.Fatalf("%s: %d pending after the pause", o, n)
-		}
 	}
 }
 

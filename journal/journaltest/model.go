@@ -17,7 +17,7 @@ type model struct {
 	refusals  []modelRefusal // in the order they came
 	stats     map[report.Kind]*journal.KindStats
 	held      map[report.Key]report.Version
-	deferred  map[report.Key]time.Time
+	deferred  map[report.Key]modelDeferral
 	receipts  map[string]modelReceipt // by id
 }
 
@@ -42,7 +42,7 @@ func newModel() *model {
 
 func (m *model) restart() {
 	m.held = map[report.Key]report.Version{}
-	m.deferred = map[report.Key]time.Time{}
+	m.deferred = map[report.Key]modelDeferral{}
 }
 
 func (m *model) next(now time.Time) report.Version {
@@ -109,7 +109,7 @@ func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.
 	}
 	var list []*modelDocument
 	for k, d := range m.documents {
-		if _, held := m.held[k]; k.Kind == kind && !held && !m.deferred[k].After(now) && d.state == state {
+		if _, held := m.held[k]; k.Kind == kind && !held && !m.deferred[k].ends(d).After(now) && d.state == state {
 			list = append(list, d)
 		}
 	}
@@ -123,6 +123,19 @@ func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.
 		changes = append(changes, c)
 	}
 	return changes
+}
+
+// modelDeferral is until when a document is put off.
+type modelDeferral struct {
+	until time.Time
+	calm  bool // or until nothing was delivered for it for report.Calm
+}
+
+func (p modelDeferral) ends(d *modelDocument) time.Time {
+	if calm := d.AcceptedAt.Add(report.Calm); p.calm && calm.Before(p.until) {
+		return calm
+	}
+	return p.until
 }
 
 func (m *model) settle(s report.Settlement, now time.Time) {
@@ -139,13 +152,13 @@ func (m *model) settle(s report.Settlement, now time.Time) {
 			d.waiting = d.AcceptedAt
 		}
 		if ended && s.NotBefore.After(now) {
-			m.deferred[s.Key] = s.NotBefore
+			m.deferred[s.Key] = modelDeferral{s.NotBefore, s.Outcome != report.Retry}
 		}
 		return
 	}
 	if s.Outcome == report.Retry {
 		if s.NotBefore.After(now) {
-			m.deferred[s.Key] = s.NotBefore
+			m.deferred[s.Key] = modelDeferral{s.NotBefore, false}
 		}
 		return
 	}

@@ -134,5 +134,5 @@ func (m *machine) reopen(r *rapid.T) {
 }
 
 func (m *machine) clock(r *rapid.T) {
-	m.h.clock.move(time.Duration(rapid.IntRange(-2, 5).Draw(r, "seconds")) * time.Second)
+	m.h.clock.move(time.Duration(rapid.IntRange(-40, 100).Draw(r, "twentieths of a second")) * time.Second / 20)
 }

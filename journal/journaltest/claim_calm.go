@@ -1,0 +1,103 @@
+package journaltest
+
+import (
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// instant is what the clock of every engine can tell.
+const instant = time.Microsecond
+
+// overtake has advisory 1 overtaken while it is claimed, and its claim end with a
+// settlement that puts it off by a minute.
+func overtake(t *testing.T, h *harness, o report.Outcome) report.Settlement {
+	t.Helper()
+	h.append(t, advisory("1", "old "+string(o)))
+	c := h.claimOne(t, report.Advisories)
+	h.append(t, advisory("1", "new "+string(o)))
+	s := report.Settlement{Key: c.Key, Version: c.Version, Outcome: o, NotBefore: h.clock.now().Add(time.Minute)}
+	h.settleWith(t, s)
+	return s
+}
+
+func testClaimCalm(t *testing.T, h *harness) {
+	for _, o := range report.Outcomes() {
+		s := overtake(t, h, o)
+		for _, body := range []string{"newer", "newest"} {
+			h.clock.move(report.Calm - instant)
+			h.claimNone(t, report.Advisories)
+			h.append(t, advisory("1", body))
+		}
+		// Whoever says it late has no say in it, and others do not wait.
+		s.NotBefore = s.NotBefore.Add(time.Hour)
+		h.settleWith(t, s)
+		h.append(t, advisory("2", "beside"))
+		h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
+		h.clock.move(report.Calm - instant)
+		h.claimNone(t, report.Advisories)
+		h.clock.move(instant)
+		c := h.claimOne(t, report.Advisories)
+		if string(c.Body) != "newest" {
+			t.Errorf("%s: claimed %s", o, c.Body)
+		}
+		h.settle(t, c, report.Indexed)
+		if n := h.stats(t, report.Advisories).Pending; n != 0 {
+			t.Fatalf("%s: %d pending", o, n)
+		}
+	}
+	// One that has been calm for long when its claim ends is not put off at all, nor one
+	// that was not overtaken.
+	h.append(t, advisory("1", "a"), advisory("2", "a"))
+	both := h.claim(t, report.Advisories)
+	h.append(t, advisory("1", "b"))
+	h.clock.move(report.Calm)
+	for _, c := range both {
+		h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed, NotBefore: h.clock.now().Add(time.Minute)})
+	}
+	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
+	h.append(t, advisory("2", "b"))
+	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
+}
+
+func testClaimNeverCalm(t *testing.T, h *harness) {
+	s := overtake(t, h, report.Indexed)
+	for h.clock.now().Add(report.Calm / 2).Before(s.NotBefore) {
+		h.clock.move(report.Calm / 2)
+		h.append(t, advisory("1", "again"))
+	}
+	h.claimNone(t, report.Advisories)
+	h.clock.move(s.NotBefore.Sub(h.clock.now()) - instant)
+	h.append(t, advisory("1", "the last"))
+	h.claimNone(t, report.Advisories)
+	h.clock.move(instant)
+	if c := h.claimOne(t, report.Advisories); string(c.Body) != "the last" {
+		t.Errorf("claimed %s", c.Body)
+	}
+}
+
+func testClaimCalmSignal(t *testing.T, h *harness) {
+	overtake(t, h, report.Indexed)
+	h.claimNone(t, report.Advisories)
+	h.clock.move(report.Calm / 2)
+	h.append(t, advisory("1", "again"))
+	h.claimNone(t, report.Advisories)
+	h.drain()
+	h.clock.move(report.Calm)
+	if !h.notified() {
+		t.Error("no signal when the document was calm")
+	}
+	h.claimOne(t, report.Advisories)
+}
+
+func testClaimCalmRetry(t *testing.T, h *harness) {
+	s := overtake(t, h, report.Retry)
+	h.clock.move(time.Minute - instant)
+	h.claimNone(t, report.Advisories)
+	h.clock.move(instant)
+	c := h.claimOne(t, report.Advisories)
+	if c.Version <= s.Version {
+		t.Error("what was overtaken is given out")
+	}
+}
