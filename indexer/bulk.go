@@ -30,15 +30,19 @@ type destination struct {
 // to. A failure of the whole is one answer of the level request or transport for
 // all.
 func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (items []answer, index string, failure answer, ok bool) {
-	var body bytes.Buffer
+	size := 0
 	for _, p := range batch {
-		body.Write(p.lines)
+		size += len(p.lines)
+	}
+	body := make([]byte, 0, size)
+	for _, p := range batch {
+		body = append(body, p.lines...)
 	}
 	failure, ok = question{
 		items: len(batch),
 		send: func(ctx context.Context) (*esapi.Response, error) {
 			return esapi.BulkRequest{
-				Index: to.name, Body: bytes.NewReader(body.Bytes()), RequireAlias: &to.alias, Timeout: shardTimeout,
+				Index: to.name, Body: bytes.NewReader(body), RequireAlias: &to.alias, Timeout: shardTimeout,
 				FilterPath: []string{"items.*._index", "items.*._id", "items.*.status", "items.*.error.type", "items.*.error.reason", "error.type", "error.reason", "status"},
 			}.Do(ctx, x.client)
 		},
