@@ -72,8 +72,7 @@ func (c *claims) begin(kind report.Kind) {
 	c.quiet.look(kind)
 }
 
-// end stops noting. nothing says that the Claim has found nothing, whatever it asked
-// for.
+// end stops noting. nothing says that there was nothing for the Claim to find.
 func (c *claims) end(nothing bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 // deferral is why a document is put off, and until when.
 type deferral struct {
 	until time.Time
-	calm  bool      // or until nothing has been delivered for it for a while
-	came  time.Time // when the last delivery came, where calm
+	calm  bool      // or until nothing was delivered for it for report.Calm
+	came  time.Time // when it was delivered last; counts where calm
 }
 
 // deferralBy returns what a settlement asks for.
@@ -18,6 +18,7 @@ func deferralBy(s settled) deferral {
 	return deferral{until: s.NotBefore, calm: s.newer && s.Outcome != report.Retry, came: s.came}
 }
 
+// ends returns when the document may be given out.
 func (d deferral) ends() time.Time {
 	if calm := d.came.Add(report.Calm); d.calm && calm.Before(d.until) {
 		return calm

@@ -54,7 +54,7 @@ func (c *calm) end(nothing bool) {
 	c.quiet.end(nothing)
 }
 
-// stir notes that something has happened to kinds.
+// stir notes that something of kinds may have become claimable.
 func (c *calm) stir(kinds ...report.Kind) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
