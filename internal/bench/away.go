@@ -92,7 +92,7 @@ func (b *bench) restart(ctx context.Context, r *riskdex, w *workload, pending in
 	}
 	profiled := b.profile(ctx, r, "drain")
 	began := time.Now()
-	err = until(ctx, 50*time.Millisecond, func() (bool, error) {
+	err = until(ctx, writtenEvery, func() (bool, error) {
 		has, err := b.es.written(ctx, r.index())
 		return err == nil && has >= pending, ctx.Err() // the index comes in its time
 	})
