@@ -38,7 +38,8 @@ func TestOvertakenDocumentGoesWhenCalm(t *testing.T) {
 	}
 }
 
-// TestHotDocumentIsSentSeldom delivers a document as fast as the journal takes it.
+// TestHotDocumentIsSentSeldom delivers a document as fast as the journal takes it. Every
+// bulk is overtaken on its way.
 func TestHotDocumentIsSentSeldom(t *testing.T) {
 	cfg := quick()
 	cfg.Pause = time.Hour
@@ -46,22 +47,29 @@ func TestHotDocumentIsSentSeldom(t *testing.T) {
 	r.append(index(report.Cities, "0", `{"id":0}`))
 	r.drained()
 	var sent atomic.Int64
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	var next atomic.Pointer[chan struct{}] // closed with the next delivery
+	next.Store(new(make(chan struct{})))
+	r.fail(func(w http.ResponseWriter, req *http.Request, rest http.Handler) {
 		if strings.HasSuffix(req.URL.Path, "/_bulk") {
 			sent.Add(1)
+			<-*next.Load()
 		}
-		next.ServeHTTP(w, req)
+		rest.ServeHTTP(w, req)
 	})
 	most := int64(2) // the first, and the last when it is calm
 	before := time.Now()
 	for n := range 200 {
 		began := time.Now()
 		r.append(index(report.Cities, "1", fmt.Sprintf(`{"id":1,"n":%d}`, n)))
+		close(*next.Swap(new(make(chan struct{}))))
 		if time.Since(before) >= report.Calm {
 			most++ // the machine was slow, and it was calm meanwhile
 		}
 		before = began
 	}
+	over := make(chan struct{})
+	close(over)
+	close(*next.Swap(&over))
 	r.drained()
 	if n := sent.Load(); n > most {
 		t.Errorf("200 deliveries of one document took %d bulks, want %d at most", n, most)
