@@ -38,5 +38,8 @@ func (tx *transaction) carryOut(group []*request) error {
 
 // touch notes that the row of a document changed, or that its claim ends.
 func (tx *transaction) touch(k report.Key) {
-	tx.touched[k], tx.kinds[k.Kind] = tx.touched[k], struct{}{}
+	if _, ok := tx.touched[k]; !ok {
+		tx.touched[k] = false
+	}
+	tx.kinds[k.Kind] = struct{}{}
 }
