@@ -77,9 +77,9 @@ func (b *bench) onlyRead(ctx context.Context, w *workload, deliveries int) (perS
 // restart kills r, which has so many documents pending, and starts it again.
 func (b *bench) restart(ctx context.Context, r *riskdex, w *workload, pending int) error {
 	r.kill()
-	n := min(pending, 60_000)
-	// The limit is measured before and after: the machine is not the same all the time.
-	before, _, err := b.limit(ctx, w, n)
+	// The limit is measured before and after: the machine is not the same all the time. It
+	// is of as many documents: the larger an index, the more of it is merged.
+	before, _, err := b.limit(ctx, w, pending)
 	if err != nil {
 		return err
 	}
@@ -107,11 +107,11 @@ func (b *bench) restart(ctx context.Context, r *riskdex, w *workload, pending in
 	if err := b.expect(ctx, r.index(), pending); err != nil {
 		return err
 	}
-	after, _, err := b.limit(ctx, w, n)
+	after, _, err := b.limit(ctx, w, pending)
 	if err != nil {
 		return err
 	}
-	limit := perSecond(n, (before+after)/2)
+	limit := perSecond(pending, (before+after)/2)
 	b.note(
 		told(fmt.Sprintf("restart with %d pending: accepts after", pending), accepted.Seconds(), "s").atMost(1),
 		told("restart: drained", perSecond(pending, drained), "documents/s").beside(limit).ratioAtLeast(0.90),
