@@ -112,11 +112,7 @@ func (b *bench) burstOnce(ctx context.Context, w *workload, n int) (o once, err 
 		return o, err
 	}
 	profiled()
-	grown := func(name string) float64 {
-		now, _ := m.Sum(name, `kind="advisories"`)
-		then, _ := before.Sum(name, `kind="advisories"`)
-		return now - then
-	}
+	grown := increase(before, m)
 	o = once{
 		rate: perSecond(n, took), p50: ms(acks.at(0.5)), p99: ms(acks.at(0.99)), cpu: per20000(n, after-cpu),
 		bulk: grown("riskdex_bulk_documents_sum") / grown("riskdex_bulk_documents_count"), refreshes: grown("riskdex_refresh_seconds_count"),

@@ -47,11 +47,7 @@ func (b *bench) freshness(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	grown := func(name string) float64 {
-		was, _ := before.Sum(name, `kind="advisories"`)
-		is, _ := after.Sum(name, `kind="advisories"`)
-		return is - was
-	}
+	grown := increase(before, after)
 	mean := func(name string) float64 { return 1000 * grown(name+"_sum") / grown(name+"_count") }
 	b.note(
 		told("freshness: median (beside a plain index)", ms(ours.at(0.5)), "ms").beside(ms(plain.at(0.5))).atMost(60),

@@ -143,6 +143,15 @@ func (r *riskdex) metrics(ctx context.Context) (metricstest.Samples, error) {
 	return metricstest.Read(bytes.NewReader(text))
 }
 
+// increase returns what tells by how much a metric of its advisories has grown.
+func increase(before, after metricstest.Samples) func(name string) float64 {
+	return func(name string) float64 {
+		was, _ := before.Sum(name, `kind="advisories"`)
+		is, _ := after.Sum(name, `kind="advisories"`)
+		return is - was
+	}
+}
+
 // processor returns the CPU time that it has taken since it was started.
 func (r *riskdex) processor() (time.Duration, error) { return processorOf(r.process.PID()) }
 
