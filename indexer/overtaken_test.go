@@ -22,7 +22,7 @@ func TestOvertakenDocumentGoesWhenCalm(t *testing.T) {
 	var held atomic.Bool
 	onWay, goOn := make(chan struct{}), make(chan struct{})
 	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if strings.HasSuffix(req.URL.Path, "/_bulk") && held.CompareAndSwap(false, true) {
+		if isBulk(req) && held.CompareAndSwap(false, true) {
 			close(onWay)
 			<-goOn
 		}
@@ -50,7 +50,7 @@ func TestHotDocumentIsSentSeldom(t *testing.T) {
 	var next atomic.Pointer[chan struct{}] // closed with the next delivery
 	next.Store(new(make(chan struct{})))
 	r.fail(func(w http.ResponseWriter, req *http.Request, rest http.Handler) {
-		if strings.HasSuffix(req.URL.Path, "/_bulk") {
+		if isBulk(req) {
 			sent.Add(1)
 			<-*next.Load()
 		}

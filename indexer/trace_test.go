@@ -112,7 +112,7 @@ func TestRetriedBulksAreSpans(t *testing.T) {
 	r, exporter := traced(t)
 	fails := 3
 	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if strings.HasSuffix(req.URL.Path, "/_bulk") && fails > 0 {
+		if isBulk(req) && fails > 0 {
 			fails--
 			http.Error(w, "no", http.StatusServiceUnavailable)
 			return
@@ -142,7 +142,7 @@ func TestRetriedBulksAreSpans(t *testing.T) {
 func TestHalvedBulksAreSpans(t *testing.T) {
 	r, exporter := traced(t)
 	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if strings.HasSuffix(req.URL.Path, "/_bulk") && req.ContentLength > 3500 {
+		if isBulk(req) && req.ContentLength > 3500 {
 			http.Error(w, "{}", http.StatusRequestEntityTooLarge)
 			return
 		}
