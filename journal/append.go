@@ -93,8 +93,7 @@ func (tx *transaction) put(c *report.Change, old *row) (err error) {
 		}
 		t.accept(c.Op)
 	})
-	tx.touch(c.Key)
-	tx.touched[c.Key] = true
+	tx.touch(c.Key, true)
 	tx.wake = true
 	return tx.store.put(*c, waiting, old)
 }

@@ -82,6 +82,6 @@ func (tx *transaction) dropDead(c content, r *row) (bool, error) {
 		crc = new(checksum(c.Change))
 	}
 	tx.ledger.update(c.Kind, func(t *totals) { t.leave(dead) })
-	tx.touch(c.Key)
+	tx.touch(c.Key, false)
 	return true, tx.store.drop(r, tx.now.UnixMicro(), crc)
 }

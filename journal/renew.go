@@ -24,7 +24,7 @@ func (tx *transaction) renew(c content, r *row) (bool, error) {
 		return false, nil
 	}
 	tx.ledger.update(c.Kind, func(t *totals) { t.resending++ })
-	tx.touch(c.Key)
+	tx.touch(c.Key, false)
 	tx.wake = true
 	if !c.intact {
 		return false, tx.store.mark(r)

@@ -21,7 +21,7 @@ func (tx *transaction) settle(list []report.Settlement, held []claim) error {
 		if err != nil {
 			return fmt.Errorf("settle %s %q: %w", s.Kind, s.ID, err)
 		}
-		tx.touch(s.Key)
+		tx.touch(s.Key, false)
 		tx.store.unclaim(note)
 		tx.settled = append(tx.settled, note)
 	}

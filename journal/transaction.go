@@ -36,10 +36,9 @@ func (tx *transaction) carryOut(group []*request) error {
 	return nil
 }
 
-// touch notes that the row of a document changed, or that its claim ends.
-func (tx *transaction) touch(k report.Key) {
-	if _, ok := tx.touched[k]; !ok {
-		tx.touched[k] = false
-	}
+// touch notes that the row of a document changed, or that its claim ends; delivered says
+// that a delivery did it.
+func (tx *transaction) touch(k report.Key, delivered bool) {
+	tx.touched[k] = tx.touched[k] || delivered
 	tx.kinds[k.Kind] = struct{}{}
 }
