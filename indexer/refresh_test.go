@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,25 +32,25 @@ func onRefresh(f fault) fault {
 func stillStart(t *testing.T, cfg indexer.Config) *rig {
 	t.Helper()
 	r := start(t, cfg)
-	r.eventually("the indices are there", r.looked)
+	r.eventually("every kind can be searched", r.searched)
 	r.change("PUT", "/"+r.indices.Prefix+"*/_settings?expand_wildcards=all", `{"index.refresh_interval":"-1"}`)
 	return r
 }
 
-// looked tells whether the index of every kind is there.
-func (r *rig) looked() bool {
-	for _, kind := range report.Kinds() {
-		if status, _ := r.ask("GET", "/_alias/"+r.indices.Alias(kind), ""); status != http.StatusOK {
-			return false
-		}
-	}
-	return true
+// searched tells whether every kind can be searched.
+func (r *rig) searched() bool {
+	return !slices.ContainsFunc(report.Kinds(), func(kind report.Kind) bool { return r.visible(kind) < 0 })
 }
 
-// visible returns how many documents a search sees. It asks for no refresh.
+// visible returns how many documents a search sees, or -1 if there can be none: an
+// alias is there before the shard behind it has started, and until then
+// Elasticsearch answers a search with 503. It asks for no refresh.
 func (r *rig) visible(kind report.Kind) int {
 	r.t.Helper()
-	_, answer := r.ask("GET", "/"+r.indices.Alias(kind)+"/_count", "")
+	status, answer := r.ask("GET", "/"+r.indices.Alias(kind)+"/_count", "")
+	if status != http.StatusOK {
+		return -1
+	}
 	return int(answer["count"].(float64))
 }
 

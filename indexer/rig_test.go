@@ -272,12 +272,11 @@ func (r *rig) document(kind report.Kind, id string) map[string]any {
 	return answer["_source"].(map[string]any)["source"].(map[string]any)
 }
 
+// count returns how many documents there are, and makes them visible.
 func (r *rig) count(kind report.Kind) int {
 	r.t.Helper()
-	alias := r.indices.Alias(kind)
-	r.change("POST", "/"+alias+"/_refresh", "")
-	_, answer := r.ask("GET", "/"+alias+"/_count", "")
-	return int(answer["count"].(float64))
+	r.change("POST", "/"+r.indices.Alias(kind)+"/_refresh", "")
+	return r.visible(kind)
 }
 
 // metric returns the sum of a metric over the series that have all of labels.
