@@ -35,10 +35,10 @@ type Postgres struct {
 	background sync.WaitGroup
 	piece      int
 
-	member member
-	pulse  *pulse
-	calm   *calm
-	notify *notifier
+	member  member
+	pulse   *pulse
+	lookout *lookout
+	notify  *notifier
 
 	reading sync.Mutex          // held by the one Claim that reads
 	unsure  []unsureClaim       // of the holder of reading
@@ -106,7 +106,7 @@ func openPostgres(ctx context.Context, url string, opt Options, pace pace) (*Pos
 		pulse: newPulse(),
 	}
 	opt = opt.withDefaults()
-	j.calm = newCalm(opt.Now)
+	j.lookout = newLookout(opt.Now)
 	j.requests = requests{opt: opt, queue: newQueue(), lacks: j.lacks, held: j.notHeld, contents: j.readContents}
 	j.close = sync.OnceValue(j.shutDown)
 	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
@@ -125,7 +125,7 @@ func openPostgres(ctx context.Context, url string, opt Options, pace pace) (*Pos
 	}
 	j.background.Go(func() { j.pulse.run(j.open) })
 	go j.run()
-	j.calm.signal()
+	j.lookout.signal()
 	return j, nil
 }
 
@@ -214,7 +214,7 @@ func (j *Postgres) lacks(n need) error {
 }
 
 // Changed implements Journal.
-func (j *Postgres) Changed() <-chan struct{} { return j.calm.changed }
+func (j *Postgres) Changed() <-chan struct{} { return j.lookout.changed }
 
 // Ready implements Journal.
 func (j *Postgres) Ready() error {
@@ -234,7 +234,7 @@ func (j *Postgres) shutDown() error {
 	j.fail(ErrClosed)
 	j.end()
 	j.background.Wait()
-	j.calm.close()
+	j.lookout.close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := j.leave(ctx)

@@ -18,7 +18,7 @@ func (j *Postgres) Claim(ctx context.Context, kind report.Kind, maxChanges, maxB
 	if err := j.closed(); err != nil {
 		return nil, err
 	}
-	if maxChanges > 0 && j.calm.isQuiet(kind) {
+	if maxChanges > 0 && j.lookout.isQuiet(kind) {
 		return nil, nil
 	}
 	for {
@@ -61,8 +61,8 @@ func (j *Postgres) claim(ctx context.Context, kind report.Kind, maxChanges, maxB
 		return nil, nil, err
 	}
 	nothing := false
-	j.calm.look(kind)
-	defer func() { j.calm.end(nothing) }()
+	j.lookout.look(kind)
+	defer func() { j.lookout.end(nothing) }()
 
 	conn, err := j.pool.Acquire(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (j *Postgres) claim(ctx context.Context, kind report.Kind, maxChanges, maxB
 	if err == nil && len(ids) == 0 && maxChanges > 0 {
 		var wait *int64
 		if wait, err = j.nextDue(ctx, conn.Conn(), kind); wait != nil {
-			j.calm.arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
+			j.lookout.arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
 		}
 		nothing = err == nil && wait == nil
 	}

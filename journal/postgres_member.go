@@ -62,7 +62,7 @@ func (j *Postgres) beat(ctx context.Context) {
 			return
 		case <-j.member.soon:
 		case <-ticker.C:
-			j.calm.stirAll()
+			j.lookout.stirAll()
 		}
 		attempt, cancel := context.WithTimeout(ctx, j.pace.lease/3)
 		err := j.live(attempt)
@@ -102,7 +102,7 @@ func (j *Postgres) live(ctx context.Context) error {
 	}
 	if !there {
 		j.opt.Log.Warn("this process was taken for dead, because the journal heard nothing of it for a while; what it had claimed is sent by others")
-		j.calm.stirAll()
+		j.lookout.stirAll()
 	}
 	if err := j.giveBack(ctx); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (j *Postgres) reap(ctx context.Context) error {
 		return err
 	}
 	j.opt.Log.Warn("processes gave no sign of life; what they had claimed is sent by others", "processes", dead)
-	j.calm.stirAll()
+	j.lookout.stirAll()
 	j.notify.tell(report.AllKinds()...)
 	return nil
 }

@@ -172,7 +172,7 @@ func TestPostgresTellsOthers(t *testing.T) {
 			case <-idle.Changed():
 				return false
 			case <-time.After(50 * time.Millisecond):
-				return len(claimed(t, idle)) == 0 && idle.calm.isQuiet(report.Advisories)
+				return len(claimed(t, idle)) == 0 && idle.lookout.isQuiet(report.Advisories)
 			}
 		})
 		step.do()
@@ -196,7 +196,7 @@ func TestPostgresTellsOthers(t *testing.T) {
 func TestPostgresListensAgain(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	eventually(t, "both listen", func() bool { return listens(t, p[0]) == 2 })
-	eventually(t, "nothing happens", func() bool { return len(claimed(t, p[1])) == 0 && p[1].calm.isQuiet(report.Advisories) })
+	eventually(t, "nothing happens", func() bool { return len(claimed(t, p[1])) == 0 && p[1].lookout.isQuiet(report.Advisories) })
 	execSQL(t, p[0], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")
 	eventually(t, "nobody listens", func() bool { return listens(t, p[0]) == 0 })
 	appendTo(t, p[0], "1", "x")

@@ -106,7 +106,7 @@ func (j *Postgres) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) er
 			return err
 		}
 	}
-	j.calm.stirAll() // what came before was not heard
+	j.lookout.stirAll() // what came before was not heard
 	for {
 		n, err := conn.WaitForNotification(ctx)
 		if err != nil {
@@ -117,9 +117,9 @@ func (j *Postgres) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) er
 			continue
 		}
 		for _, k := range words[1:] {
-			j.calm.stir(report.Kind(k))
+			j.lookout.stir(report.Kind(k))
 		}
-		j.calm.signal()
+		j.lookout.signal()
 	}
 }
 

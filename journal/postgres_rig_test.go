@@ -68,7 +68,7 @@ func (j *Postgres) kill() {
 	j.fail(ErrClosed)
 	j.end()
 	j.background.Wait()
-	j.calm.close()
+	j.lookout.close()
 	j.pool.Close()
 	j.close = func() error { return nil }
 }

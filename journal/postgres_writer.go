@@ -47,7 +47,7 @@ func (j *Postgres) carryOut(all []*request) {
 	case err == nil:
 		if j.failure.Swap(nil) != nil {
 			j.opt.Log.Info("the journal can be written again")
-			j.calm.stirAll()
+			j.lookout.stirAll()
 		}
 	case classifyPostgres(err) == faultRequest && len(group) > 1:
 		for i := range group {
@@ -263,12 +263,12 @@ func (j *Postgres) announce(tx *transaction) {
 		if !n.again && !n.newer {
 			continue
 		}
-		if now := j.opt.Now(); n.NotBefore.After(now) {
-			// What the settlement asks for is in the time of this process, and when the
-			// delivery came in that of the server.
-			wait := deferralBy(n)
-			wait.came = now.Add(n.came.Sub(tx.now))
-			j.calm.arm(n.Kind, wait.ends())
+		// What the settlement asks for is in the time of this process, and when the
+		// delivery came in that of the server.
+		now, wait := j.opt.Now(), deferralBy(n)
+		wait.came = now.Add(n.came.Sub(tx.now))
+		if ends := wait.ends(); ends.After(now) {
+			j.lookout.arm(n.Kind, ends)
 		} else {
 			wake = true
 		}
@@ -278,9 +278,9 @@ func (j *Postgres) announce(tx *transaction) {
 		kinds = append(kinds, k)
 	}
 	slices.Sort(kinds)
-	j.calm.stir(kinds...)
+	j.lookout.stir(kinds...)
 	if wake {
-		j.calm.signal()
+		j.lookout.signal()
 		j.notify.tell(kinds...)
 	}
 }

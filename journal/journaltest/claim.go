@@ -20,6 +20,7 @@ var claimTests = []test{
 	{"a document that was overtaken is put off until it is calm", testClaimCalm},
 	{"a document that never is calm is put off until its time", testClaimNeverCalm},
 	{"a document that is calm makes itself known", testClaimCalmSignal},
+	{"a document that was calm before its claim ended makes itself known at once", testClaimCalmBefore},
 	{"calm does not hasten a retry", testClaimCalmRetry},
 	{"claims end with the process", testClaimRestart},
 	{"a retry is given out at its time", testClaimRetry},

@@ -91,6 +91,19 @@ func testClaimCalmSignal(t *testing.T, h *harness) {
 	h.claimOne(t, report.Advisories)
 }
 
+func testClaimCalmBefore(t *testing.T, h *harness) {
+	h.append(t, advisory("1", "old"))
+	c := h.claimOne(t, report.Advisories)
+	h.append(t, advisory("1", "new"))
+	h.clock.move(report.Calm)
+	h.claimNone(t, report.Advisories)
+	h.drain()
+	h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed, NotBefore: h.clock.now().Add(time.Minute)})
+	if !h.drain() {
+		t.Error("no signal when its claim had ended")
+	}
+}
+
 func testClaimCalmRetry(t *testing.T, h *harness) {
 	s := overtake(t, h, report.Retry)
 	h.clock.move(time.Minute - instant)

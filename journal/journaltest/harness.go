@@ -228,11 +228,13 @@ func (h *harness) notified() bool {
 	}
 }
 
-// drain empties Changed.
-func (h *harness) drain() {
+// drain empties Changed, and tells whether there was a signal.
+func (h *harness) drain() bool {
 	select {
 	case <-h.Changed():
+		return true
 	default:
+		return false
 	}
 }
 
