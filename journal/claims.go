@@ -38,7 +38,7 @@ type claims struct {
 	closed   bool
 
 	now     func() time.Time
-	changed chan struct{}
+	changed bell
 }
 
 // pendingPerAgain is how many pending changes are given out for each that is sent
@@ -52,14 +52,7 @@ func newClaims(now func() time.Time) *claims {
 		deferred: map[report.Key]deferral{},
 		quiet:    newQuiet(),
 		now:      now,
-		changed:  make(chan struct{}, 1),
-	}
-}
-
-func (c *claims) signal() {
-	select {
-	case c.changed <- struct{}{}:
-	default:
+		changed:  newBell(),
 	}
 }
 
@@ -96,7 +89,7 @@ func (c *claims) reopened() {
 	defer c.mu.Unlock()
 	c.flush = nil
 	c.quiet.stirAll()
-	c.signal()
+	c.changed.ring()
 }
 
 func (c *claims) touchedSinceBegin(k report.Key) bool {
@@ -176,7 +169,7 @@ func (c *claims) committed(tx *transaction) {
 		}
 	}
 	if wake && free {
-		c.signal()
+		c.changed.ring()
 	}
 }
 

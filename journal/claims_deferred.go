@@ -62,6 +62,6 @@ func (c *claims) release() {
 			continue
 		}
 		c.quiet.stir(k.Kind)
-		c.signal()
+		c.changed.ring()
 	}
 }

@@ -125,7 +125,7 @@ func openPostgres(ctx context.Context, url string, opt Options, pace pace) (*Pos
 	}
 	j.background.Go(func() { j.pulse.run(j.open) })
 	go j.run()
-	j.lookout.signal()
+	j.lookout.changed.ring()
 	return j, nil
 }
 

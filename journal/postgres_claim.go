@@ -159,7 +159,7 @@ func (j *Postgres) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind
 func (j *Postgres) mayClaim(kind report.Kind, me int64, seen looked) error {
 	switch {
 	case !seen.alive:
-		j.member.hurry() // to be registered anew
+		j.member.soon.ring() // to be registered anew
 		return errTakenForDead
 	case seen.holder == me:
 		return nil

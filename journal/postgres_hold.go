@@ -150,7 +150,7 @@ func (j *Postgres) Release(kind report.Kind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.holds, kind)
-	m.hurry()
+	m.soon.ring()
 }
 
 // giveBack gives back the holds that are not wanted any longer.

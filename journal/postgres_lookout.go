@@ -11,7 +11,7 @@ import (
 // so that nobody asks the server for it all the time, and when that may change.
 type lookout struct {
 	now     func() time.Time
-	changed chan struct{}
+	changed bell
 
 	mu     sync.Mutex
 	quiet  quiet
@@ -22,15 +22,8 @@ type lookout struct {
 
 func newLookout(now func() time.Time) *lookout {
 	return &lookout{
-		now: now, changed: make(chan struct{}, 1), quiet: newQuiet(),
+		now: now, changed: newBell(), quiet: newQuiet(),
 		timers: map[report.Kind]*time.Timer{}, due: map[report.Kind]time.Time{},
-	}
-}
-
-func (l *lookout) signal() {
-	select {
-	case l.changed <- struct{}{}:
-	default:
 	}
 }
 
@@ -68,7 +61,7 @@ func (l *lookout) stirAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.quiet.stirAll()
-	l.signal()
+	l.changed.ring()
 }
 
 // arm has a document of a kind looked for at t, or earlier.
@@ -82,15 +75,15 @@ func (l *lookout) arm(k report.Kind, t time.Time) {
 	if old := l.timers[k]; old != nil {
 		old.Stop()
 	}
-	l.timers[k] = time.AfterFunc(max(t.Sub(l.now()), minWait), func() { l.ring(k) })
+	l.timers[k] = time.AfterFunc(max(t.Sub(l.now()), minWait), func() { l.release(k) })
 }
 
-func (l *lookout) ring(k report.Kind) {
+func (l *lookout) release(k report.Kind) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.due, k)
 	l.quiet.stir(k)
-	l.signal()
+	l.changed.ring()
 }
 
 func (l *lookout) close() {

@@ -22,7 +22,7 @@ type member struct {
 	mu    sync.Mutex
 	known map[report.Kind]int64 // generations of the holds, as far as this process has seen them
 	holds map[report.Kind]bool  // that it wants to have
-	soon  chan struct{}         // holds one value while a hold is to be given back
+	soon  bell                  // rung to have the next beat come at once
 
 	heard, judges time.Time // when it last reached the journal, and from when it takes others for dead
 }
@@ -41,7 +41,7 @@ func (j *Postgres) register(ctx context.Context, q interface {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.soon == nil {
-		m.soon = make(chan struct{}, 1)
+		m.soon = newBell()
 	}
 	if m.known == nil {
 		m.known = map[report.Kind]int64{} // and what it knew it still knows: another may have had a kind meanwhile
@@ -191,14 +191,6 @@ func (j *Postgres) leave(ctx context.Context) error {
 		_, err = j.pool.Exec(ctx, "SELECT pg_notify($1, $2)", j.keys.channel, notice(me, report.AllKinds()))
 	}
 	return err
-}
-
-// hurry has the next beat come at once.
-func (m *member) hurry() {
-	select {
-	case m.soon <- struct{}{}:
-	default:
-	}
 }
 
 // measure notes how much the tables take.

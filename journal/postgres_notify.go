@@ -22,7 +22,7 @@ type notifier struct {
 	pool    *pgxpool.Pool
 	channel string
 	me      func() int64
-	wake    chan struct{}
+	wake    bell
 
 	mu    sync.Mutex
 	kinds map[report.Kind]bool
@@ -33,7 +33,7 @@ type notifier struct {
 const spacing = 5 * time.Millisecond
 
 func newNotifier(pool *pgxpool.Pool, channel string, me func() int64) *notifier {
-	return &notifier{pool: pool, channel: channel, me: me, wake: make(chan struct{}, 1), kinds: map[report.Kind]bool{}}
+	return &notifier{pool: pool, channel: channel, me: me, wake: newBell(), kinds: map[report.Kind]bool{}}
 }
 
 // tell never waits.
@@ -43,10 +43,7 @@ func (n *notifier) tell(kinds ...report.Kind) {
 		n.kinds[k] = true
 	}
 	n.mu.Unlock()
-	select {
-	case n.wake <- struct{}{}:
-	default:
-	}
+	n.wake.ring()
 }
 
 func (n *notifier) run(ctx context.Context) {
@@ -119,7 +116,7 @@ func (j *Postgres) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) er
 		for _, k := range words[1:] {
 			j.lookout.stir(report.Kind(k))
 		}
-		j.lookout.signal()
+		j.lookout.changed.ring()
 	}
 }
 

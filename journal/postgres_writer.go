@@ -280,7 +280,7 @@ func (j *Postgres) announce(tx *transaction) {
 	slices.Sort(kinds)
 	j.lookout.stir(kinds...)
 	if wake {
-		j.lookout.signal()
+		j.lookout.changed.ring()
 		j.notify.tell(kinds...)
 	}
 }

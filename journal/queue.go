@@ -33,14 +33,14 @@ type request struct {
 // Each belongs to a caller that waits for it, so their number is bounded by that
 // of the callers.
 type queue struct {
-	wake chan struct{} // holds one value while the writer has something to look at
+	wake bell // rung when there is something for the writer to look at
 
 	mu      sync.Mutex
 	waiting []*request
 	closed  bool
 }
 
-func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+func newQueue() *queue { return &queue{wake: newBell()} }
 
 // do has r carried out and returns its error. When ctx ends first it returns the
 // context's error, and r may be carried out or not.
@@ -56,7 +56,7 @@ func (q *queue) do(ctx context.Context, r *request) error {
 	}
 	q.waiting = append(q.waiting, r)
 	q.mu.Unlock()
-	q.signal()
+	q.wake.ring()
 
 	select {
 	case err := <-r.done:
@@ -79,13 +79,6 @@ func (q *queue) forget(r *request) {
 	defer q.mu.Unlock()
 	if i := slices.Index(q.waiting, r); i >= 0 {
 		q.waiting = slices.Delete(q.waiting, i, i+1)
-	}
-}
-
-func (q *queue) signal() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
 	}
 }
 
@@ -129,5 +122,5 @@ func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true
 	q.mu.Unlock()
-	q.signal()
+	q.wake.ring()
 }

@@ -95,7 +95,7 @@ func openSQLite(ctx context.Context, path string, opt Options) (*SQLite, error) 
 		return nil, errors.Join(restoreHint(err), j.e.close(), lock.Close())
 	}
 	j.compareWitness()
-	j.claims.signal()
+	j.claims.changed.ring()
 	return j, nil
 }
 
