@@ -41,14 +41,11 @@ func closeCopy(conn *pgx.Conn) {
 // lockSetUp keeps others from setting the journal up until the transaction ends: a
 // riskdex that is started waits.
 func lockSetUp(ctx context.Context, tx pgx.Tx) error {
-	var free bool
-	if err := tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock("+setUpLock+")").Scan(&free); err != nil {
-		return err
+	free, err := trySetUpLock(ctx, tx)
+	if err == nil && !free {
+		err = errors.New("a riskdex is just being started on it, or it is being copied, or it is both ends of this copy")
 	}
-	if !free {
-		return errors.New("a riskdex is just being started on it, or it is being copied, or it is both ends of this copy")
-	}
-	return nil
+	return err
 }
 
 // checkUnused returns an error that names the processes that use the journal. Their

@@ -19,8 +19,15 @@ func setUpPostgres(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error 
 		return err
 	}
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+setUpLock+")"); err != nil {
+		free, err := trySetUpLock(ctx, tx)
+		if err != nil {
 			return err
+		}
+		if !free {
+			log.Info("another process sets this journal up, or copies it; riskdex waits until that is done")
+			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+setUpLock+")"); err != nil {
+				return err
+			}
 		}
 		return makeTables(ctx, tx)
 	})
@@ -35,6 +42,12 @@ const (
 	setUpLock      = `hashtextextended('riskdex ' || current_schema(), 0)`
 	journalIsThere = `to_regclass(quote_ident(current_schema()) || '.riskdex_journal') IS NOT NULL`
 )
+
+// trySetUpLock takes the lock until the transaction ends, unless another has it.
+func trySetUpLock(ctx context.Context, tx pgx.Tx) (had bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock("+setUpLock+")").Scan(&had)
+	return had, err
+}
 
 // makeTables is for who has the lock setUpLock.
 func makeTables(ctx context.Context, tx pgx.Tx) error {

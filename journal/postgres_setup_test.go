@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -42,6 +43,41 @@ func TestPostgresSetUpAtOnce(t *testing.T) {
 		}
 		sumsHold(t, j)
 	}
+}
+
+// TestPostgresSetUpWaits starts a process on a journal that is being copied.
+func TestPostgresSetUpWaits(t *testing.T) {
+	url := postgrestest.URL(t)
+	copying := process(t, url, silent(), Options{})
+	tx, err := copying.pool.Begin(t.Context())
+	must(t, err)
+	must(t, lockSetUp(t.Context(), tx))
+	logged, opened := newBell(), make(chan *Postgres)
+	log := slog.New(slog.NewTextHandler(ringing{logged}, nil))
+	go func() {
+		j, err := OpenPostgres(t.Context(), url, Options{Log: log})
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- j
+	}()
+	select {
+	case <-logged:
+	case <-time.After(patience):
+		t.Error("nobody is told what riskdex waits for")
+	}
+	must(t, tx.Rollback(t.Context()))
+	if j := <-opened; j != nil {
+		must(t, j.Close())
+	}
+}
+
+// ringing rings with every line of a log.
+type ringing struct{ bell }
+
+func (r ringing) Write(line []byte) (int, error) {
+	r.ring()
+	return len(line), nil
 }
 
 func TestPostgresSetUpRefuses(t *testing.T) {
