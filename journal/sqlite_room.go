@@ -105,7 +105,7 @@ func (r *room) lookAtDisk() {
 // judge begins or ends a shortage.
 func (r *room) judge() {
 	old := r.short.Load()
-	now := r.shortage(old)
+	now := r.shortage()
 	r.short.Store(now)
 	switch {
 	case now != nil && old == nil:
@@ -115,19 +115,30 @@ func (r *room) judge() {
 	}
 }
 
-func (r *room) shortage(old *shortage) *shortage {
-	max, min := r.max, r.min
-	if old != nil {
-		max -= max / slack
-		min += min / slack
+// most is how much the journal may use now: during a shortage, what ends it.
+func (r *room) most() int64 {
+	if r.short.Load() != nil {
+		return r.max - r.max/slack
 	}
+	return r.max
+}
+
+// least is how much the disk must have left now.
+func (r *room) least() int64 {
+	if r.short.Load() != nil {
+		return r.min + r.min/slack
+	}
+	return r.min
+}
+
+func (r *room) shortage() *shortage {
 	size := func(n int64) string { return humanize.IBytes(uint64(n)) }
 	switch {
-	case r.min > 0 && r.free >= 0 && r.free < min:
+	case r.min > 0 && r.free >= 0 && r.free < r.least():
 		return &shortage{disk: true, err: fmt.Errorf(
 			"%w: the disk of %s has %s left, and --journal-min-free keeps %s of it; make room on it, deliveries are accepted again from %s on",
 			ErrNoRoom, r.path, size(r.free), size(r.min), size(r.min+r.min/slack))}
-	case r.max > 0 && r.used >= max:
+	case r.max > 0 && r.used >= r.most():
 		return &shortage{err: fmt.Errorf(
 			"%w: %s uses %s, and --journal-max-bytes allows it %s; raise that, or delete documents until it uses less than %s",
 			ErrNoRoom, r.path, size(r.used), size(r.max), size(r.max-r.max/slack))}

@@ -54,6 +54,7 @@ func TestLimit(t *testing.T) {
 	mustAppend(t, r.SQLite, withRefusal)
 	mustAppend(t, r.SQLite, del("1"))
 	mustAppend(t, r.SQLite, del("2"))
+	eventually(t, "there is room", func() bool { return r.Ready() == nil }) // it is measured while the disk works
 	mustAppend(t, r.SQLite, put("more", "{}"))
 	if s, err := r.Stats(t.Context()); err != nil || s.Refused != 0 || s.Used >= limit {
 		t.Errorf("%+v, %v", s, err)
@@ -64,8 +65,20 @@ func TestLimit(t *testing.T) {
 	checkTables(t, r.SQLite)
 }
 
-// TestLimitIsOversteppedByOneAtMost sends many large deliveries at once, which
-// would be committed together if there were room.
+// TestLogProlongsNoShortage has the log take what the file does not need any longer.
+func TestLogProlongsNoShortage(t *testing.T) {
+	r := newRoomRig(t, Options{MaxBytes: 1 << 40})
+	mustAppend(t, r.SQLite, put("1", strings.Repeat("x", 8<<20)))
+	mustAppend(t, r.SQLite, del("2")) // from here on the log stays as long as it is
+	s, err := r.Stats(t.Context())
+	must(t, err)
+	for _, max := range []int64{1, s.Used + s.Used/slack/2} {
+		must(t, r.queue.do(t.Context(), &request{run: func(*transaction) error { r.room.max, r.probeEvery = max, time.Hour; return nil }}))
+		mustAppend(t, r.SQLite, del("2"))
+		eventually(t, "it is judged", func() bool { return (r.Ready() == nil) == (max > 1) })
+	}
+}
+
 // TestRetryWithoutRoom: a retry of a refusal ends that refusal, so it is not taken
 // while what it refuses anew could not be kept.
 func TestRetryWithoutRoom(t *testing.T) {
@@ -93,6 +106,8 @@ func TestRetryWithoutRoom(t *testing.T) {
 	mustAppend(t, r.SQLite, del("0"))
 }
 
+// TestLimitIsOversteppedByOneAtMost sends many large deliveries at once, which
+// would be committed together if there were room.
 func TestLimitIsOversteppedByOneAtMost(t *testing.T) {
 	const limit, size = 8 << 20, 1 << 20
 	r := newRoomRig(t, Options{MaxBytes: limit})
