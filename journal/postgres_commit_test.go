@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
@@ -118,6 +119,44 @@ func TestPostgresRepeatIsAsDurable(t *testing.T) {
 		_, same := errors.AsType[*report.RepeatedError](err)
 		return same
 	})
+}
+
+// TestPostgresVersionsAfterACancelledWait cancels the wait of a commit for the standby,
+// whose versions then are in use, while the clock is behind them.
+func TestPostgresVersionsAfterACancelledWait(t *testing.T) {
+	server := postgrestest.Start(t)
+	ahead := process(t, server.URL(), hasty(), Options{})
+	appendTo(t, ahead, "0", "x")
+	must(t, ahead.Close())
+	behind := time.Now().Add(-time.Hour)
+	j := process(t, server.URL(), hasty(), Options{Now: func() time.Time { return behind }})
+	appendTo(t, j, "1", "first")
+	standby := func(names string) {
+		execSQL(t, j, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'")
+		execSQL(t, j, "SELECT pg_reload_conf()")
+		eventually(t, "it is set", func() bool { return valueOf[string](t, j, "SHOW synchronous_standby_names") == names })
+	}
+	standby("*")
+	cancelled := later(func(ctx context.Context) error {
+		_, err := j.Append(ctx, put("1", "second"))
+		return err
+	})
+	eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, j, "SyncRep") })
+	execSQL(t, j, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	if err := <-cancelled; err == nil {
+		t.Fatal("what is on no standby was acknowledged")
+	}
+	standby("")
+	eventually(t, "it can be written", func() bool { return j.Ready() == nil })
+	var second report.Version
+	for _, c := range claimed(t, j) {
+		if c.ID == "1" {
+			second = c.Version
+		}
+	}
+	if third := appendTo(t, j, "1", "third"); third <= second {
+		t.Errorf("the third delivery has version %d, the second has %d", third, second)
+	}
 }
 
 // TestPostgresStandbyAway has everything else go on while the standby is away: signs of

@@ -252,6 +252,7 @@ func (s *postgresStore) finish(before ledger) error {
 	if text := said[warning]; err == nil && s.sync && text != nil {
 		// So says one whose wait for a standby was cancelled, and it is committed.
 		err = fmt.Errorf("commit: the server warns: %s", text)
+		s.first = s.last + 1 // so that giveUp puts no version back
 	}
 	return err
 }
