@@ -44,12 +44,13 @@ func (j *Postgres) disown(ctx context.Context) error {
 // been started anew, or another may have taken its place. A settlement does not wait for
 // the disk, so such a server may have forgotten it, and still have the claim: nobody would
 // settle that again for as long as this process lives. What is on its way just now is
-// given out once more; its version is the same, so that does nothing.
+// given out once more: what is said of it counts no more, since it may go to an index that
+// another process has replaced meanwhile, which need not wait for it; see Hold.
 func (j *Postgres) giveBackClaims(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group)
 	defer cancel()
 	if err := j.inTransaction(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE documents SET holder = 0, claimed = 0 WHERE state IN (2, 5) AND holder = $1 AND claimed <> 0", j.member.me.Load())
+		_, err := tx.Exec(ctx, "UPDATE documents SET holder = -1, claimed = 0 WHERE state IN (2, 5) AND holder = $1 AND claimed <> 0", j.member.me.Load())
 		return err
 	}); err != nil {
 		return fmt.Errorf("give back what was claimed before the connection was lost: %w", err)

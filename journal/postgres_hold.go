@@ -25,7 +25,7 @@ func (j *Postgres) Hold(ctx context.Context, kind report.Kind) error {
 	err := j.take(ctx, kind, me)
 	switch {
 	case err == nil:
-		if err = j.alone(ctx, kind, me); err != nil {
+		if err = j.alone(ctx, kind, me); err != nil && !had {
 			j.Release(kind)
 		}
 	case !had:

@@ -12,12 +12,14 @@ import (
 	"riskdex/report"
 )
 
-// claimOfCities is what a Claim says while or after another has the kind. One that
-// wants something does not ask where nothing has happened.
-func claimOfCities(t *testing.T, j *Postgres) error {
-	_, err := j.Claim(t.Context(), report.Cities, 0, 1)
+// claimOf is what a Claim says while or after another has the kind. One that wants
+// something does not ask where nothing has happened.
+func claimOf(t *testing.T, j *Postgres, kind report.Kind) error {
+	_, err := j.Claim(t.Context(), kind, 0, 1)
 	return err
 }
+
+func claimOfCities(t *testing.T, j *Postgres) error { return claimOf(t, j, report.Cities) }
 
 // holderOf is who has a kind, by the database.
 func holderOf(t *testing.T, j *Postgres, kind report.Kind) int64 {
@@ -232,4 +234,39 @@ func TestPostgresClaimsMeetHolds(t *testing.T) {
 		t.Error("nothing was claimed")
 	}
 	t.Logf("%d holds among %d claims", held.Load(), claims.Load())
+}
+
+// TestPostgresHoldAfterClaimsWereGivenBack has a process lose the connection that it
+// listens on while a document is on its way to the index that another replaces.
+func TestPostgresHoldAfterClaimsWereGivenBack(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	for _, j := range p {
+		must(t, claimOf(t, j, report.Advisories))
+	}
+	appendTo(t, p[0], "1", "x")
+	onItsWay := claimed(t, p[0])
+	execSQL(t, p[1], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND application_name = $1", p[0].member.connections)
+	eventually(t, "its claims are given back", func() bool {
+		return valueOf[int](t, p[1], "SELECT count(*) FROM documents WHERE claimed <> 0") == 0
+	})
+	must(t, p[1].Hold(t.Context(), report.Advisories))
+	settle(t, p[0], report.Indexed, onItsWay...)
+	if got := claimed(t, p[1]); len(got) != 1 {
+		t.Errorf("%d documents for the new index, want the one that went to the old", len(got))
+	}
+}
+
+// TestPostgresHoldTwice has the second Hold of one that has the kind fail at any moment.
+func TestPostgresHoldTwice(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	must(t, p[0].Hold(t.Context(), report.Cities))
+	for d := time.Duration(0); d < 20*time.Millisecond; d += 50 * time.Microsecond {
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		err := p[0].Hold(ctx, report.Cities)
+		cancel()
+		must(t, p[0].giveBack(t.Context())) // as with every sign of life
+		if holderOf(t, p[1], report.Cities) != p[0].member.me.Load() {
+			t.Fatalf("after %v, %v: the kind was given back", d, err)
+		}
+	}
 }

@@ -7,7 +7,8 @@ const postgresVersion = 1
 // postgresSchema is what version 1 has. What comes from outside is bytea: text in
 // PostgreSQL has no U+0000, and its order is that of a language. Times are in
 // microseconds since 1970. What is claimed, and what holds a kind, has the id of a
-// process in holder; 0 is nobody, and -1 a process that was taken for dead.
+// process in holder; 0 is nobody, and -1 a process that was taken for dead, or
+// has lost its connection.
 //
 // What a process has put off has its id as well, and claimed 0.
 //
