@@ -191,6 +191,9 @@ func (j *Postgres) enter(ctx context.Context, log *slog.Logger) error {
 	if err := checkLocks(ctx, conn.Conn(), other.Conn(), j.keys.class); err != nil {
 		return err
 	}
+	if err := j.recountRefusals(ctx); err != nil {
+		return err
+	}
 	j.member.heard = time.Now()
 	return j.register(ctx, conn.Conn())
 }

@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -76,9 +78,30 @@ func (s *postgresStore) oldestRefusals(f func(seq, size int64) bool) error {
 	return rows.Err()
 }
 
-func (s *postgresStore) dropRefusalsUntil(seq int64) error {
-	_, err := s.tx.Exec(s.ctx, "DELETE FROM refusals WHERE seq <= $1", seq)
-	return err
+func (s *postgresStore) dropRefusalsUntil(seq int64) (n int, bytes int64, err error) {
+	err = s.tx.QueryRow(s.ctx, `WITH gone AS (DELETE FROM refusals WHERE seq <= $1 RETURNING bytes)
+		SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM gone`, seq).Scan(&n, &bytes)
+	return n, bytes, err
+}
+
+// recountRefusals mends the sums of what is kept of refusals. Older versions of riskdex
+// took the same ones off them twice where two processes dropped them at the same time.
+func (j *Postgres) recountRefusals(ctx context.Context) error {
+	err := j.inTransaction(ctx, func(tx pgx.Tx) error {
+		// Whoever keeps or drops some adds to the sums as the last that it does: what the
+		// statement after this one sees is in them, and nothing else is.
+		if _, err := tx.Exec(ctx, "SELECT FROM meta FOR UPDATE"); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE meta SET refusals = kept.n, refusal_bytes = kept.bytes
+			FROM (SELECT count(*) AS n, coalesce(sum(bytes), 0)::bigint AS bytes FROM refusals) AS kept
+			WHERE (meta.refusals, meta.refusal_bytes) IS DISTINCT FROM (kept.n, kept.bytes)`)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("count the refusals that are kept: %w", err)
+	}
+	return nil
 }
 
 func (s *postgresStore) receipt(sender, id string, since int64) (digest, answer []byte, err error) {

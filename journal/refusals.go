@@ -69,14 +69,19 @@ func (tx *transaction) dropOldestRefusals(opt Options) error {
 		return nil
 	}
 	var last int64
+	left := *tx.ledger
 	err := tx.store.oldestRefusals(func(seq, size int64) bool {
 		last = seq
-		tx.ledger.refusals--
-		tx.ledger.refusalBytes -= size
-		return tx.ledger.tooManyRefusals(opt)
+		left.refusals--
+		left.refusalBytes -= size
+		return left.tooManyRefusals(opt)
 	})
 	if err == nil {
-		err = tx.store.dropRefusalsUntil(last)
+		var n int
+		var bytes int64
+		n, bytes, err = tx.store.dropRefusalsUntil(last)
+		tx.ledger.refusals -= n
+		tx.ledger.refusalBytes -= bytes
 	}
 	if err != nil {
 		return fmt.Errorf("drop the oldest refusals: %w", err)

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,7 +24,7 @@ func (tx *transaction) clearRefusals(c report.Change, addressed report.ID, befor
 		if err == nil && same {
 			_, err = tx.dropRefusal(r.seq)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrNotFound) { // then another process has dropped it
 			return fmt.Errorf("clear its refusal %d: %w", r.seq, err)
 		}
 	}

@@ -155,7 +155,7 @@ func (e *engine) prepare(ctx context.Context) error {
 			(version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`},
 		{e.write, &e.st.oldestRefusals, `SELECT seq, bytes FROM refusals ORDER BY seq`},
-		{e.write, &e.st.dropRefusals, `DELETE FROM refusals WHERE seq <= ?1`},
+		{e.write, &e.st.dropRefusals, `DELETE FROM refusals WHERE seq <= ?1 RETURNING bytes`},
 		{e.write, &e.st.refusal, `SELECT version, bytes FROM refusals WHERE seq = ?1`},
 		{e.write, &e.st.refusalsOf, `SELECT seq, id FROM refusals
 			WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?4, ?5)`},

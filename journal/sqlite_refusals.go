@@ -57,4 +57,18 @@ func (s *sqliteStore) oldestRefusals(f func(seq, size int64) bool) error {
 	return rows.Err()
 }
 
-func (s *sqliteStore) dropRefusalsUntil(seq int64) error { return s.exec(s.st.dropRefusals, seq) }
+func (s *sqliteStore) dropRefusalsUntil(seq int64) (n int, bytes int64, err error) {
+	rows, err := s.st.dropRefusals.QueryContext(s.ctx, seq)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var size int64
+		if err := rows.Scan(&size); err != nil {
+			return 0, 0, err
+		}
+		n, bytes = n+1, bytes+size
+	}
+	return n, bytes, rows.Err()
+}

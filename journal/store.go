@@ -58,7 +58,9 @@ type store interface {
 	dropRefusal(seq int64) error
 	// oldestRefusals calls f with each refusal, the oldest first, until f returns false.
 	oldestRefusals(f func(seq, size int64) bool) error
-	dropRefusalsUntil(seq int64) error
+	// dropRefusalsUntil returns how many it has dropped, and their size. Another process
+	// may have dropped some before.
+	dropRefusalsUntil(seq int64) (n int, bytes int64, err error)
 
 	// receipt returns what is kept of a delivery since a time; digest is nil where
 	// that is nothing. dropReceipts drops a few from before it.

@@ -1,0 +1,73 @@
+package journal
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/report"
+)
+
+func refusalOf(id string) report.Delivery {
+	return report.Delivery{Refusals: []report.Refusal{{Kind: report.Advisories, Method: "POST", Path: "/advisories", ID: id, Reason: "r", Body: []byte("not JSON")}}}
+}
+
+// TestPostgresRefusalsStayBounded has two processes drop the oldest at the same time.
+func TestPostgresRefusalsStayBounded(t *testing.T) {
+	url := postgrestest.URL(t)
+	const most = 50
+	var p []*Postgres
+	for range 2 {
+		p = append(p, process(t, url, silent(), Options{MaxRefusals: most}))
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for range 100 {
+				if _, err := p[i%2].Append(t.Context(), refusalOf("x")); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if kept := valueOf[int](t, p[0], "SELECT count(*) FROM refusals"); kept > most {
+		t.Errorf("%d refusals are kept, of at most %d", kept, most)
+	}
+	refusalsAreCounted(t, p[0])
+	// As an older riskdex may have left it.
+	execSQL(t, p[0], "UPDATE meta SET refusals = 0, refusal_bytes = refusal_bytes - 7")
+	refusalsAreCounted(t, process(t, url, silent(), Options{}))
+}
+
+func refusalsAreCounted(t *testing.T, j *Postgres) {
+	t.Helper()
+	for what, counted := range map[string]string{"refusals": "count(*)", "refusal_bytes": "coalesce(sum(bytes), 0)::bigint"} {
+		said, kept := valueOf[int](t, j, "SELECT "+what+" FROM meta"), valueOf[int](t, j, "SELECT "+counted+" FROM refusals")
+		if said != kept {
+			t.Errorf("%s: %d, but it is %d", what, said, kept)
+		}
+	}
+}
+
+// TestPostgresDeliveryMeetsADroppedRefusal has a good delivery come while another process
+// drops the refusal that it ends.
+func TestPostgresDeliveryMeetsADroppedRefusal(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	_, err := p[1].Append(t.Context(), refusalOf("7"))
+	must(t, err)
+	var delivered <-chan error
+	must(t, p[1].queue.do(t.Context(), &request{sync: true, run: func(tx *transaction) error {
+		_, err := tx.dropThese([]int64{valueOf[int64](t, p[0], "SELECT seq FROM refusals")})
+		delivered = later(func(ctx context.Context) error {
+			_, err := p[0].Append(ctx, put("7", "{}"))
+			return err
+		})
+		eventually(t, "the delivery waits for it", func() bool { return waitsFor(t, p[1], "transactionid") || len(delivered) > 0 })
+		return err
+	}}))
+	must(t, <-delivered)
+	refusalsAreCounted(t, p[0])
+}
