@@ -45,7 +45,7 @@ type copyHead struct {
 
 // copyDocument is the row of a document.
 type copyDocument struct {
-	report.Change                    // without OwnID and ExactID
+	report.Change                    // without what says how it was addressed
 	origin            report.Version // 0 is its version
 	state             int64
 	waitedAt, endedAt int64 // microseconds

@@ -9,11 +9,12 @@ import (
 
 // resolve tells which document a change is for, and returns its row if it has
 // one. A city answers to its code: what is not the id of a live city may be the
-// code of exactly one. Live cities go before tombstones; the id that the body
-// states counts only when nothing is known under the one that was addressed.
+// code of exactly one, unless it is certain to be an id. Live cities go before
+// tombstones; the id that the body states counts only when nothing is known under
+// the one that was addressed.
 func (tx *transaction) resolve(c report.Change) (report.Key, *row, error) {
 	r, err := tx.store.find(c.Key)
-	if err != nil || c.ExactID || c.Kind != report.Cities || r != nil && r.op != report.Delete {
+	if err != nil || c.ByID || c.ExactID || c.Kind != report.Cities || r != nil && r.op != report.Delete {
 		return c.Key, r, err
 	}
 	code := strings.ToUpper(string(c.ID))

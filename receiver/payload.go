@@ -104,7 +104,11 @@ func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 	return contents{changes: []report.Change{change}}, nil
 }
 
-// change makes a change of one record of a POST, or says why it cannot.
+// change makes a change of one record of a POST, or says why it cannot. An id that
+// is not the record's code is never read as the code of another city, whether the
+// record states a code or none: two records of one payload would become one, and
+// which of them is lost would hang on their order. A city that is there twice can be
+// seen and removed. An id that is the code as well may be either, as a path may.
 func (s *splitter) change(r record) (report.Change, *report.Refusal) {
 	own, stated := s.idIn(r)
 	if !stated {
@@ -115,8 +119,9 @@ func (s *splitter) change(r record) (report.Change, *report.Refusal) {
 	if err != nil {
 		return report.Change{}, &report.Refusal{ID: own, Reason: idReason(err), Body: r.raw, Detail: sentence(err)}
 	}
+	code := s.codeIn(r)
 	return report.Change{
-		Key: report.Key{Kind: s.kind, ID: id}, Op: report.Index, Code: s.codeIn(r), Body: r.raw,
+		Key: report.Key{Kind: s.kind, ID: id}, Op: report.Index, Code: code, ByID: !strings.EqualFold(code, own), Body: r.raw,
 	}, nil
 }
 

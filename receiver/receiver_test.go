@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/receiver/auth"
 	"riskdex/report"
 )
 
@@ -256,6 +257,52 @@ func TestCityNamedByItsCode(t *testing.T) {
 		if got.Key != want.Key || got.Code != want.Code || got.OwnID != want.OwnID {
 			t.Errorf("change %d: %+v, want %+v", i, got, want)
 		}
+	}
+}
+
+// A record says by its own id which document it is for, also where that is the code
+// of another city.
+func TestRecordIsForItsOwnID(t *testing.T) {
+	d := open(t, nil)
+	d.send("POST", "/cities", `[{"id":"PER","code":"AUS"},{"id":"ulm"},{"id":"LON","code":"lon"},{"code":"mex"},{"id":null,"iata":"ROM"}]`)
+	d.send("POST", "/cities", `{"id":"PER","code":"AUS"}`)
+	d.send("PUT", "/cities/PER", `{"id":"PER","code":"AUS"}`)
+	for i, want := range []report.Change{
+		{Key: report.Key{Kind: report.Cities, ID: "PER"}, Code: "AUS", ByID: true},
+		{Key: report.Key{Kind: report.Cities, ID: "ulm"}, ByID: true},
+		{Key: report.Key{Kind: report.Cities, ID: "LON"}, Code: "LON"}, // either
+		{Key: report.Key{Kind: report.Cities, ID: "mex"}, Code: "MEX"},
+		{Key: report.Key{Kind: report.Cities, ID: "ROM"}, Code: "ROM"},
+		{Key: report.Key{Kind: report.Cities, ID: "PER"}, Code: "AUS", ByID: true},
+		{Key: report.Key{Kind: report.Cities, ID: "PER"}, Code: "AUS"}, // a path may be a code
+	} {
+		got := d.changes()[i]
+		if got.Key != want.Key || got.Code != want.Code || got.ByID != want.ByID || got.OwnID != "" {
+			t.Errorf("change %d: %+v, want %+v", i, got, want)
+		}
+	}
+}
+
+// A snapshot in which ids are codes of other cities is the same cities each time.
+func TestSnapshotComesTwice(t *testing.T) {
+	g := guard(t, auth.Config{})
+	const snapshot = `{"cities":[{"id":"LIM","code":"PER"},{"id":"PER","code":"AUS"},{"id":"MEX","code":"MEX"},{"id":"n1","code":"ULM"},{"id":"ulm"}]}`
+	for range 2 {
+		if got := g.send("POST", "/cities", snapshot); got.status != 202 || got.Accepted != 5 {
+			t.Fatalf("%+v", got)
+		}
+	}
+	changes, err := g.journal.Claim(t.Context(), report.Cities, 100, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		if want := fmt.Sprintf(`{"id":%q`, c.ID); !strings.HasPrefix(string(c.Body), want) {
+			t.Errorf("%s has the body %s", c.ID, c.Body)
+		}
+	}
+	if len(changes) != 5 {
+		t.Errorf("%d cities are there, want 5", len(changes))
 	}
 }
 

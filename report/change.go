@@ -41,6 +41,10 @@ type Change struct {
 	// it when it knows no document under ID. Otherwise it is empty.
 	OwnID ID
 
+	// ByID is set where ID is what the record states as its own id, and is no code of
+	// it. It is then never read as the code of a city.
+	ByID bool
+
 	// ExactID is set for changes that do not come from the publisher, to documents
 	// that the journal does not know. ID is then never read as the code of a city,
 	// and the change is left out if the publisher has delivered the document after

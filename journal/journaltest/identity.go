@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"maps"
 	"testing"
 
 	"riskdex/report"
@@ -8,6 +9,7 @@ import (
 
 var identityTests = []test{
 	{"which city a change is for", testResolve},
+	{"a record is for the document of its own id", testResolveByID},
 	{"earlier changes of the same delivery count", testResolveSameDelivery},
 	{"a code that is no longer stated stays", testCodeStays},
 	{"a code that is replaced no longer counts", testCodeReplaced},
@@ -50,6 +52,50 @@ func testResolve(t *testing.T, h *harness) {
 	}
 	if got := h.append(t, city("NYC", "", "{}"))[0]; got.ID != "8" {
 		t.Errorf("the tombstone NYC went before the live city with that code: %q", got.ID)
+	}
+}
+
+func byID(c report.Change) report.Change {
+	c.ByID = true
+	return c
+}
+
+// testResolveByID has cities whose ids are codes of others, in any order, known or
+// not, alive or deleted, and refused before.
+func testResolveByID(t *testing.T, h *harness) {
+	snapshot := []report.Change{
+		byID(city("LIM", "PER", "Lima")), byID(city("PER", "AUS", "Perth")), byID(city("AUS", "", "no code")),
+		byID(city("n1", "ULM", "Ulm")), byID(city("ulm", "QUL", "Quelimane")),
+	}
+	for range 2 {
+		for i, s := range h.append(t, snapshot...) {
+			if s.Key != snapshot[i].Key {
+				t.Errorf("%q is for %q", snapshot[i].ID, s.ID)
+			}
+		}
+	}
+	h.expect(t, report.Cities, "index=10 superseded=5 pending=5")
+	if s := h.append(t, remove(report.Cities, "QUL"))[0]; s.ID != "ulm" {
+		t.Errorf("a path that is the code of ulm is for %q", s.ID)
+	}
+	if s := h.append(t, byID(city("ulm", "QUL", "back")))[0]; s.ID != "ulm" {
+		t.Errorf("a tombstone with that id was passed over for %q, whose code it is", s.ID)
+	}
+	h.append(t, city("2", "NYC", "first"))
+	seq := h.refuse(t, refusal(report.Cities, "2", "of the other"), refusal(report.Cities, "", "bad"))
+	if s := h.retry(t, seq, byID(city("NYC", "", "retried")))[0]; s.ID != "NYC" || s.Version == 0 {
+		t.Errorf("what had been refused was stamped %+v, want NYC", s)
+	}
+	h.kept(t, "of the other")
+	bodies := map[report.ID]string{}
+	for _, c := range h.claim(t, report.Cities) {
+		bodies[c.ID] = string(c.Body)
+	}
+	want := map[report.ID]string{
+		"LIM": "Lima", "PER": "Perth", "AUS": "no code", "n1": "Ulm", "ulm": "back", "2": "first", "NYC": "retried",
+	}
+	if !maps.Equal(bodies, want) {
+		t.Errorf("the journal has %q, want %q", bodies, want)
 	}
 }
 

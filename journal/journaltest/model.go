@@ -71,7 +71,7 @@ func (m *model) put(c report.Change, now time.Time) *modelDocument {
 
 func (m *model) resolve(c report.Change) report.Key {
 	known := m.documents[c.Key]
-	if c.ExactID || c.Kind != report.Cities || known != nil && known.Op == report.Index {
+	if c.ByID || c.ExactID || c.Kind != report.Cities || known != nil && known.Op == report.Index {
 		return c.Key
 	}
 	if k, ok := m.only(strings.ToUpper(string(c.ID)), report.Index); ok {
@@ -119,7 +119,7 @@ func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.
 	var changes []report.Change
 	for _, d := range list {
 		c := d.Change
-		c.OwnID, c.ExactID, c.Again = "", false, again
+		c.OwnID, c.ByID, c.ExactID, c.Again = "", false, false, again
 		changes = append(changes, c)
 	}
 	return changes

@@ -21,8 +21,11 @@ func (m *machine) change(r *rapid.T, kind report.Kind) report.Change {
 	c := index(kind, names.Draw(r, "id"), "", rapid.StringN(1, 40, 40).Draw(r, "body"))
 	if kind == report.Cities {
 		c.Code = codes.Draw(r, "code")
-		if rapid.Bool().Draw(r, "own") {
+		switch rapid.IntRange(0, 2).Draw(r, "addressed by") {
+		case 0:
 			c.OwnID = report.ID(names.Draw(r, "own id"))
+		case 1:
+			c.ByID = true
 		}
 	}
 	return c
