@@ -32,10 +32,8 @@ const reasonCut = "incomplete"
 // A stamp with version 0 is for a document of which something was accepted since
 // it was refused, and which the retry has left alone.
 func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited []byte) ([]report.Stamp, error) {
-	if refusal.Reason == reasonPath || refusal.Reason == reasonMethod {
-		return nil, &RefusedError{refusal.Reason, fmt.Sprintf(
-			"It came as %s %s, which takes no delivery, so it is not certain what it is. Deliver its body to the right path, then drop it.",
-			refusal.Method, refusal.Path)}
+	if never := neverRetried(refusal); never != nil {
+		return nil, never
 	}
 	body := edited
 	if body == nil && refusal.Method != http.MethodDelete {
@@ -63,6 +61,24 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 	}
 	r.log.Info("refused delivery retried", "number", refusal.Seq, "kind", refusal.Kind, "method", refusal.Method, "changes", len(stamps), "edited", edited != nil)
 	return stamps, nil
+}
+
+// neverRetried returns why a refusal is not delivered again, with whatever body, and
+// nil where it may be.
+func neverRetried(refusal report.Refusal) *RefusedError {
+	switch refusal.Reason {
+	case reasonPath, reasonMethod:
+		return &RefusedError{refusal.Reason, fmt.Sprintf(
+			"It came as %s %s, which takes no delivery, so it is not certain what it is. Deliver its body to the right path, then drop it.",
+			refusal.Method, refusal.Path)}
+	case reasonIDReused:
+		// The signature is good, and covers neither path nor method: it may be another
+		// delivery, of somebody who has seen it.
+		return &RefusedError{refusal.Reason, fmt.Sprintf(
+			"It came as %s %s with the webhook-id of another delivery, so it is not certain that the publisher meant it. Have the publisher deliver it again under an id of its own, or drop it.",
+			refusal.Method, refusal.Path)}
+	}
+	return nil
 }
 
 // Replacement makes the change that a PUT of body to the document's path would

@@ -100,6 +100,8 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 		"cut, all of it now": {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "1", Body: []byte(`{`), Cut: true}, `{}`, `index 1   {}`},
 		"wrong path":         {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "", Reason: reasonPath, Body: []byte(`{}`)}, `{"id":1}`, reasonPath},
 		"wrong method":       {report.Refusal{Kind: report.Cities, Method: "PATCH", Reason: reasonMethod, Body: []byte(`{}`)}, "", reasonMethod},
+		"a replay":           {report.Refusal{Kind: report.Cities, Method: "DELETE", ID: "1", Reason: reasonIDReused}, "", reasonIDReused},
+		"a replay, edited":   {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "1", Reason: reasonIDReused}, `{}`, reasonIDReused},
 	} {
 		rec.deliveries = nil
 		c.refusal.Seq = 77

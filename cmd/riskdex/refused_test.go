@@ -1,12 +1,17 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"riskdex/admin"
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/receiver/auth"
 	"riskdex/report"
 )
 
@@ -54,4 +59,53 @@ func TestRefusedCommands(t *testing.T) {
 	p.expect(exitDone, "", words("refused list"), "1 refusal kept")
 	p.expect(exitDone, "", words("refused drop 3"), "1 dropped")
 	p.expect(exitNegative, "", words("refused drop --all --yes"), "nothing to do")
+}
+
+// TestReplayIsNotRetried has a signed delivery sent once more, to another path. No
+// retry carries it out, and none of the others is held up by it.
+func TestReplayIsNotRetried(t *testing.T) {
+	secret := secretFile(t, "whsec_"+base64.StdEncoding.EncodeToString([]byte("the webhook key, of enough bytes")))
+	credentials, err := auth.NewCredentials(auth.Config{WebhookFiles: []string{secret}}, time.Now)
+	must(t, err)
+	p := newProcess(t, "http://127.0.0.1:1", "--webhook-secret-file", secret)
+	p.start()
+	send := func(method, path, body string, h http.Header) int {
+		req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
+		must(t, err)
+		req.Header = h
+		res, err := p.sender.Do(req)
+		must(t, err)
+		must(t, res.Body.Close())
+		return res.StatusCode
+	}
+	signed := func(id, body string) http.Header {
+		h := http.Header{}
+		credentials.Show(h, id, []byte(body))
+		return h
+	}
+	for i, path := range []string{"/advisories/1", "/advisories/2"} {
+		if got := send("PUT", path, `{}`, signed(fmt.Sprint("put", i), `{}`)); got != http.StatusAccepted {
+			t.Fatalf("PUT %d: %d", i, got)
+		}
+	}
+	h := signed("delete", "")
+	if got := send("DELETE", "/advisories/1", "", h); got != http.StatusAccepted {
+		t.Fatalf("DELETE: %d", got)
+	}
+	if got := send("POST", "/advisories", `{"ref":3}`, signed("post", `{"ref":3}`)); got != http.StatusUnprocessableEntity { // 1
+		t.Fatalf("without an id: %d", got)
+	}
+	if got := send("DELETE", "/advisories/2", "", h); got != http.StatusConflict { // 2
+		t.Fatalf("the replay: %d", got)
+	}
+	p.expect(exitNegative, "", words("refused retry 2"), "id of its own")
+	p.expect(exitNegative, `{}`, words("refused retry 2 --body -"), "id of its own")
+	p.terminate()
+	p.extra = append(p.extra, "--ids", "advisories=/ref")
+	p.start()
+	p.expect(exitNegative, "", words("refused retry --all"), "1 is refused again", "1 document accepted")
+	p.expect(exitDone, "", words("refused list"), "1 refusal kept", "id_reused")
+	if n, _ := p.metrics().Sum("riskdex_changes_accepted_total", `op="delete"`, `kind="advisories"`); n != 1 {
+		t.Errorf("%v deletes were accepted, want 1", n)
+	}
 }
