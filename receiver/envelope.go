@@ -69,7 +69,7 @@ func (s *splitter) envelope(object []member) []byte {
 func (s *splitter) holdsRecords(raw []byte) bool {
 	if firstByte(raw) == '{' {
 		r := recordOf(raw)
-		return s.hasID(r) || s.onlyEnvelope(r.members) != nil
+		return s.hasID(r) || holdsObjects(s.onlyEnvelope(r.members))
 	}
 	return holdsObjects(raw)
 }
@@ -77,7 +77,8 @@ func (s *splitter) holdsRecords(raw []byte) bool {
 // one returns the record in the payload of a PUT, whose id is in the path. The
 // record may be anything, so only what can be nothing but an envelope is taken
 // off: a known name with at most the usual metadata beside it. What holds
-// several records is one record as a whole, rather than none.
+// several records is one record as a whole, rather than none. A null is taken out of
+// an envelope like a record: with the envelope around it, it would pass for one.
 func (s *splitter) one(body []byte) record {
 	var only record
 	found := 0
@@ -92,13 +93,13 @@ func (s *splitter) one(body []byte) record {
 	return only
 }
 
-// onlyEnvelope returns what an object holds when it is an envelope and nothing
-// else.
+// onlyEnvelope returns what an object holds, objects or null, when it is an envelope
+// and nothing else.
 func (s *splitter) onlyEnvelope(object []member) []byte {
 	var inner []byte
 	for _, m := range object {
 		switch {
-		case inner == nil && slices.Contains(envelopeNames(s.kind), m.name) && holdsObjects(m.value):
+		case inner == nil && slices.Contains(envelopeNames(s.kind), m.name) && (holdsObjects(m.value) || holdsNull(m.value)):
 			inner = m.value
 		case !isEnvelopeMeta(m.name):
 			return nil
@@ -158,6 +159,18 @@ func holdsObjects(raw []byte) bool {
 		return true
 	case '[':
 		return slices.ContainsFunc(elements(raw), func(e []byte) bool { return firstByte(e) == '{' })
+	}
+	return false
+}
+
+// holdsNull tells whether raw is null, or a list of that.
+func holdsNull(raw []byte) bool {
+	switch firstByte(raw) {
+	case 'n':
+		return true
+	case '[':
+		list := elements(raw)
+		return len(list) == 1 && firstByte(list[0]) == 'n'
 	}
 	return false
 }

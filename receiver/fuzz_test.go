@@ -95,7 +95,8 @@ func FuzzPointers(f *testing.F) {
 }
 
 // A body that an operator puts in the place of another passes the checks of a
-// delivery: what comes of it is JSON, and for the document that it is to replace.
+// delivery: what comes of it is JSON other than null, and for the document that it is
+// to replace.
 func FuzzEditedBody(f *testing.F) {
 	f.Add([]byte(`{"data":{"id":2,"title":"x"}}`))
 	f.Add([]byte("\xef\xbb\xbf{}"))
@@ -105,7 +106,7 @@ func FuzzEditedBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		key := report.Key{Kind: report.Cities, ID: "1"}
 		change, err := r.Replacement(key, body)
-		if err == nil && (change.Key != key || checkJSON(change.Body) != nil) {
+		if err == nil && (change.Key != key || checkJSON(change.Body) != nil || firstByte(change.Body) == 'n') {
 			t.Errorf("%q becomes %+v", body, change)
 		}
 	})

@@ -85,12 +85,12 @@ func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 	if p != nil {
 		return contents{}, p
 	}
-	if string(body) == "null" {
-		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord,
-			"The payload is null, which says nothing about the document. To remove it, send DELETE.")
-	}
 	s := r.splitters[c.kind]
 	record := s.one(body)
+	if firstByte(record.raw) == 'n' {
+		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord,
+			"The record in the payload is null, which says nothing about the document. To remove it, send DELETE.")
+	}
 	change := report.Change{
 		Key: report.Key{Kind: c.kind, ID: id}, Op: report.Index, Code: s.codeIn(record), Body: record.raw,
 	}

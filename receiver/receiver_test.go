@@ -111,7 +111,10 @@ func TestPostTellsWhatWasRefused(t *testing.T) {
 }
 
 func TestRefusedDeliveries(t *testing.T) {
-	d := open(t, func(c *Config) { c.MaxBody = 1000 })
+	d := open(t, func(c *Config) {
+		c.MaxBody = 1000
+		c.Records = map[report.Kind][]string{report.SpecialReports: {"/record"}}
+	})
 	big := `{"id":1,"t":"` + strings.Repeat("x", 1000) + `"}`
 	for name, c := range map[string]struct {
 		method, path, body string
@@ -124,6 +127,12 @@ func TestRefusedDeliveries(t *testing.T) {
 		"duplicate":           {"PUT", "/cities/1", `{"a":1,"a":2}`, nil, 400, reasonJSON},
 		"no record":           {"POST", "/cities", `[]`, nil, 422, reasonNoRecord},
 		"null":                {"PUT", "/cities/1", `null`, nil, 422, reasonNoRecord},
+		"null in an envelope": {"PUT", "/cities/1", `{"city":null,"meta":{}}`, nil, 422, reasonNoRecord},
+		"null in a list":      {"PUT", "/cities/1", ` [null] `, nil, 422, reasonNoRecord},
+		"null in both":        {"PUT", "/advisories/1", `{"data":{"advisories":[null]}}`, nil, 422, reasonNoRecord},
+		"stated null":         {"PUT", "/special-reports/1", `{"record":null,"meta":{}}`, nil, 422, reasonNoRecord},
+		"stated list of null": {"PUT", "/special-reports/1", `{"record":[null],"meta":{}}`, nil, 422, reasonNoRecord},
+		"POST of null in it":  {"POST", "/special-reports", `{"record":null,"meta":{}}`, nil, 422, reasonNoID},
 		"no id":               {"POST", "/advisories", `{"title":"x"}`, nil, 422, reasonNoID},
 		"null id":             {"POST", "/advisories", `null`, nil, 422, reasonNoID},
 		"too large":           {"POST", "/cities", big, nil, 413, reasonTooLarge},

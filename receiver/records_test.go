@@ -49,6 +49,7 @@ func TestListRecords(t *testing.T) {
 		"all of a list lack it":   {`{"cities":[{"name":"x"},{"name":"y"}]}`, []string{`{"name":"x"}`, `{"name":"y"}`}},
 		"one of a list lacks it":  {`{"cities":[{"id":1},{"name":"x"}]}`, []string{`{"id":1}`, `{"name":"x"}`}},
 		"half a surrogate pair":   {`[{"id":1,"t":"\ud800"},{"id":2}]`, []string{`{"id":1,"t":"\ud800"}`, `{"id":2}`}},
+		"null before the records": {`{"data":{"city":null},"items":[{"id":1}]}`, []string{`{"id":1}`}},
 		"white space is not kept": {"{\"cities\" : [ {\"id\":1} ,\n {\"id\":2} ] }", []string{`{"id":1}`, `{"id":2}`}},
 	} {
 		if got := texts(s.list([]byte(c.body))); !slices.Equal(got, c.want) {
@@ -70,6 +71,14 @@ func TestOneRecord(t *testing.T) {
 		"city's name":             {`{"city":"London"}`, `{"city":"London"}`},
 		"several":                 {`[{"a":1},{"b":2}]`, `[{"a":1},{"b":2}]`},
 		"text":                    {`"all is calm"`, `"all is calm"`},
+		"null":                    {` null`, ` null`},
+		"list of null":            {`[null]`, `null`},
+		"null in envelope":        {`{"city": null ,"meta":{}}`, `null`},
+		"null in envelopes":       {`{"data":{"city":null},"meta":{}}`, `null`},
+		"null in list in it":      {`{"cities":[null]}`, `null`},
+		"null beside more":        {`{"title":"t","data":null}`, `{"title":"t","data":null}`},
+		"null beside another":     {`{"data":null,"city":{"name":"x"}}`, `{"data":null,"city":{"name":"x"}}`},
+		"metadata alone":          {`{"meta":null,"type":"city"}`, `{"meta":null,"type":"city"}`},
 	} {
 		if got := string(s.one([]byte(c.body)).raw); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)

@@ -94,6 +94,7 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 		"still no JSON":      {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "1"}, `{]`, reasonJSON},
 		"still no id":        {report.Refusal{Kind: report.Cities, Method: "POST"}, `{}`, reasonNoID},
 		"one without an id":  {report.Refusal{Kind: report.Cities, Method: "POST"}, `[{"id":1},{}]`, reasonNoID},
+		"null in it":         {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "1", Body: []byte(`{"city":null}`)}, "", reasonNoRecord},
 		"nothing in it":      {report.Refusal{Kind: report.Cities, Method: "POST"}, `[]`, reasonNoRecord},
 		"a path too long":    {report.Refusal{Kind: report.Cities, Method: "PUT", ID: strings.Repeat("x", 600)}, `{}`, reasonIDTooLong},
 		"cut":                {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "1", Body: []byte(`{}`), Cut: true}, "", reasonCut},
@@ -138,7 +139,7 @@ func TestReplacementIsForItsDocument(t *testing.T) {
 	if err != nil || c.Key != key || c.Op != report.Index || c.Code != "LON" || c.OwnID != "" || string(c.Body) != `{"id":130,"code":"LON"}` {
 		t.Errorf("%+v, %v", c, err)
 	}
-	for _, wrong := range []string{``, `{`, `null`, `{"a":1,"a":1}`} {
+	for _, wrong := range []string{``, `{`, `null`, `{"city":null}`, `{"a":1,"a":1}`} {
 		if _, err := r.Replacement(key, []byte(wrong)); err == nil {
 			t.Errorf("%q was taken", wrong)
 		}
