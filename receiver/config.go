@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,7 +27,9 @@ type Config struct {
 	BodyMemory int64
 
 	// IDs are, by kind, the JSON pointers at which a record's id is looked for,
-	// in order; the first that holds a number or a text that is not empty wins.
+	// in order; the first that holds a number or a text that is not empty wins. A
+	// kind that is not in it has the usual ones, and a city without an id there goes
+	// by the text at the usual ones of its code.
 	IDs map[report.Kind][]string
 
 	// Codes are the JSON pointers of a city's three-letter code.
@@ -58,22 +61,25 @@ func DefaultConfig() Config {
 	return Config{
 		MaxBody:    64 << 20,
 		BodyMemory: 256 << 20,
-		IDs: map[report.Kind][]string{
-			report.Cities: {
-				"/id", "/_id", "/uuid", "/guid", "/city_id", "/cityId", "/attributes/id",
-				"/code", "/city_code", "/cityCode", "/iata_code", "/iataCode", "/iata", "/attributes/code",
-			},
-			report.Advisories: {
-				"/id", "/_id", "/uuid", "/guid", "/advisory_id", "/advisoryId", "/attributes/id",
-			},
-			report.SpecialReports: {
-				"/id", "/_id", "/uuid", "/guid", "/special_report_id", "/specialReportId",
-				"/report_id", "/reportId", "/attributes/id",
-			},
-		},
-		Codes: []string{
-			"/code", "/city_code", "/cityCode", "/iata_code", "/iataCode", "/iata", "/attributes/code",
-		},
+		IDs:        map[report.Kind][]string{},
+		Codes:      usualCodes(),
+	}
+}
+
+// usualIDs are the pointers at which comparable feeds have an id.
+func usualIDs(kind report.Kind) []string {
+	own := map[report.Kind][]string{
+		report.Cities:         {"/city_id", "/cityId"},
+		report.Advisories:     {"/advisory_id", "/advisoryId"},
+		report.SpecialReports: {"/special_report_id", "/specialReportId", "/report_id", "/reportId"},
+	}
+	return slices.Concat([]string{"/id", "/_id", "/uuid", "/guid"}, own[kind], []string{"/attributes/id"})
+}
+
+// usualCodes are those at which they have the code of a city.
+func usualCodes() []string {
+	return []string{
+		"/code", "/city_code", "/cityCode", "/iata_code", "/iataCode", "/iata", "/attributes/code",
 	}
 }
 

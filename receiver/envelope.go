@@ -12,6 +12,7 @@ import (
 type splitter struct {
 	kind    report.Kind
 	ids     []pointer
+	codeIDs []pointer // where a text is an id if there is none at ids
 	codes   []pointer // for cities only
 	records []pointer // stated by the operator
 }

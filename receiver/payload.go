@@ -113,7 +113,7 @@ func (s *splitter) change(r record) (report.Change, *report.Refusal) {
 	own, stated := s.idIn(r)
 	if !stated {
 		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: r.raw,
-			Detail: "The record has no id: it is no object, or holds no number or text at " + s.idPlaces() + "."}
+			Detail: "The record has no id: it is no object, or holds no " + s.idPlaces() + "."}
 	}
 	id, err := report.ParseID(own)
 	if err != nil {

@@ -85,24 +85,26 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 }
 
 func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
-	defaults := DefaultConfig()
 	splitters := map[report.Kind]*splitter{}
 	for _, kind := range report.Kinds() {
-		ids := cfg.IDs[kind]
+		ids, codes, codeIDs := cfg.IDs[kind], []string(nil), []string(nil)
+		if kind == report.Cities {
+			if codes = cfg.Codes; codes == nil {
+				codes = usualCodes()
+			}
+			if ids == nil {
+				codeIDs = usualCodes()
+			}
+		}
 		if ids == nil {
-			ids = defaults.IDs[kind]
+			ids = usualIDs(kind)
 		}
 		s := &splitter{kind: kind}
-		var errs [3]error
+		var errs [4]error
 		s.ids, errs[0] = parsePointers(ids)
-		s.records, errs[1] = parsePointers(cfg.Records[kind])
-		if kind == report.Cities {
-			codes := cfg.Codes
-			if codes == nil {
-				codes = defaults.Codes
-			}
-			s.codes, errs[2] = parsePointers(codes)
-		}
+		s.codeIDs, errs[1] = parsePointers(codeIDs)
+		s.codes, errs[2] = parsePointers(codes)
+		s.records, errs[3] = parsePointers(cfg.Records[kind])
 		if err := errors.Join(errs[:]...); err != nil {
 			return nil, fmt.Errorf("where the records, ids and codes of %s are: %w", kind, err)
 		}

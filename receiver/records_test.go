@@ -50,6 +50,8 @@ func TestListRecords(t *testing.T) {
 		"one of a list lacks it":  {`{"cities":[{"id":1},{"name":"x"}]}`, []string{`{"id":1}`, `{"name":"x"}`}},
 		"half a surrogate pair":   {`[{"id":1,"t":"\ud800"},{"id":2}]`, []string{`{"id":1,"t":"\ud800"}`, `{"id":2}`}},
 		"null before the records": {`{"data":{"city":null},"items":[{"id":1}]}`, []string{`{"id":1}`}},
+		"a number is no code":     {`{"code":200,"message":"OK","cities":[{"id":130},{"id":131}]}`, []string{`{"id":130}`, `{"id":131}`}},
+		"a code is an id":         {`{"code":"LON","cities":[{"id":130}]}`, []string{`{"code":"LON","cities":[{"id":130}]}`}},
 		"white space is not kept": {"{\"cities\" : [ {\"id\":1} ,\n {\"id\":2} ] }", []string{`{"id":1}`, `{"id":2}`}},
 	} {
 		if got := texts(s.list([]byte(c.body))); !slices.Equal(got, c.want) {
@@ -106,6 +108,25 @@ func TestStatedRecordsComeFirst(t *testing.T) {
 	}
 }
 
+// Who states where ids are has a number there as one, whatever the place is called.
+func TestStatedIDMayBeANumber(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.IDs[report.Cities] = []string{"/id", "/code"}
+	splitters, err := newSplitters(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record, want := range map[string]string{
+		`{"code":200,"cities":[{"id":130}]}`: "200",
+		`{"code":"LON"}`:                     "LON",
+		`{"iata":"LON"}`:                     "",
+	} {
+		if got, _ := splitters[report.Cities].idIn(recordOf([]byte(record))); got != want {
+			t.Errorf("%s: id %q, want %q", record, got, want)
+		}
+	}
+}
+
 func TestIdentity(t *testing.T) {
 	s := splitterForTest(t)
 	for record, want := range map[string]string{
@@ -123,6 +144,10 @@ func TestIdentity(t *testing.T) {
 		`{"attributes":{"id":5}}`:           "5",
 		`{"id":"\u00e9\/"}`:                 "é/",
 		`{"code":"LON","id":130}`:           "130",
+		`{"code":200}`:                      "",
+		`{"code":200,"iata":"LON"}`:         "LON",
+		`{"code":"200"}`:                    "200",
+		`{"attributes":{"code":1}}`:         "",
 		`{"name":"x"}`:                      "",
 		`[1]`:                               "",
 		`{"id":[130]}`:                      "",
@@ -138,6 +163,7 @@ func TestIdentity(t *testing.T) {
 		`{"attributes":{"code":"LON"}}`: "LON",
 		`{"code":"GB-LND"}`:             "",
 		`{"code":130}`:                  "",
+		`{"code":130,"iata":"LON"}`:     "LON",
 		`{"code":"ÄÖÜ"}`:                "",
 		`{"code":["LON"],"iata":"lhr"}`: "LHR",
 		`{"name":"x"}`:                  "",

@@ -22,10 +22,18 @@ func sentence(err error) string {
 
 func trimSpace(body []byte) []byte { return bytes.Trim(body, " \t\r\n") }
 
-// idPlaces lists the pointers at which an id is looked for.
+// idPlaces says where an id is looked for.
 func (s *splitter) idPlaces() string {
-	places := make([]string, len(s.ids))
-	for i, p := range s.ids {
+	text := "number or text at " + spelled(s.ids)
+	if len(s.codeIDs) > 0 {
+		text += ", nor a text at " + spelled(s.codeIDs)
+	}
+	return text
+}
+
+func spelled(pointers []pointer) string {
+	places := make([]string, len(pointers))
+	for i, p := range pointers {
 		places[i] = "/" + strings.Join(p, "/")
 	}
 	return strings.Join(places, ", ")
