@@ -52,12 +52,15 @@ func (r *Receiver) verified(d *delivery) bool {
 	return true
 }
 
+// turnAway answers who is not let in, and ends the connection: one that may wait for
+// the next request costs its sender nothing, and there are only so many of them.
 func (r *Receiver) turnAway(d *delivery, refusal *auth.Refusal) {
 	r.strangers.warn(r, d, string(refusal.Cause))
 	r.metrics.refusedFor("", string(refusal.Cause))
 	for _, challenge := range refusal.Challenges {
 		d.w.Header().Add("WWW-Authenticate", challenge)
 	}
+	d.w.Header().Set("Connection", "close")
 	r.answer(d, newProblem(refusal.Status, refusal.Reason, refusal.Detail))
 }
 

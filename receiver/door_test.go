@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -176,5 +177,98 @@ func TestStrangersHaveNothingRead(t *testing.T) {
 		}
 		res.Body.Close()
 		conn.Close()
+	}
+}
+
+// connection is one to a receiver, on which requests follow each other.
+type connection struct {
+	t    *testing.T
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func connect(t *testing.T, url string) *connection {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return &connection{t, conn, bufio.NewReader(conn)}
+}
+
+// send makes a request and returns the status of the answer.
+func (c *connection) send(method, target string, header http.Header, body string) int {
+	c.t.Helper()
+	var h strings.Builder
+	if err := header.Write(&h); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(c.conn, "%s %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", method, target, h.String(), len(body), body); err != nil {
+		c.t.Fatal(err)
+	}
+	res, err := http.ReadResponse(c.in, nil)
+	if err == nil {
+		_, err = io.Copy(io.Discard, res.Body)
+	}
+	if err != nil {
+		c.t.Fatalf("%s %s: %v", method, target, err)
+	}
+	return res.StatusCode
+}
+
+// ended waits for the other side to end it.
+func (c *connection) ended() bool {
+	_, err := c.in.ReadByte()
+	return err == io.EOF
+}
+
+// Who is turned away does not keep a connection, and who is let in does.
+func TestStrangersKeepNoConnection(t *testing.T) {
+	token := auth.Config{BearerFiles: secretFile(t, "a-token-of-the-publisher")}
+	signature := auth.Config{WebhookFiles: secretFile(t, webhookKey)}
+	for what, c := range map[string]struct {
+		door           auth.Config
+		method, target string
+		forged         bool // a signature that has the right form
+		status         int
+	}{
+		"no token":                   {token, "PUT", "/cities/1", false, 401},
+		"no token, no delivery":      {token, "GET", "/", false, 401},
+		"no signature":               {signature, "PUT", "/cities/1", false, 401},
+		"a wrong signature":          {signature, "PUT", "/cities/1", true, 401},
+		"a wrong signature, nowhere": {signature, "POST", "/nowhere", true, 401},
+		"a signature of no delivery": {signature, "GET", "/cities", true, 405},
+		"a signature of nothing":     {signature, "GET", "/", true, 404},
+		"another address":            {auth.Config{AllowFrom: []string{"192.0.2.1"}}, "PUT", "/cities/1", false, 403},
+	} {
+		g := guard(t, c.door)
+		h := http.Header{}
+		if c.forged {
+			g.credentials.Show(h, "msg_1", []byte("another body"))
+		}
+		stranger := connect(t, g.url)
+		if got := stranger.send(c.method, c.target, h, `{}`); got != c.status {
+			t.Errorf("%s: answered %d, want %d", what, got, c.status)
+		} else if !stranger.ended() {
+			t.Errorf("%s: the connection is kept", what)
+		}
+	}
+	for what, door := range map[string]auth.Config{"a token": token, "a signature": signature} {
+		g := guard(t, door)
+		publisher := connect(t, g.url)
+		for i, c := range []struct {
+			path, body string
+			status     int
+		}{{"/cities/1", `{}`, 202}, {"/cities/1", `{`, 400}, {"/nowhere", `{}`, 404}, {"/cities/2", `{}`, 202}} {
+			h := http.Header{}
+			g.credentials.Show(h, fmt.Sprint("msg_", i), []byte(c.body))
+			if got := publisher.send("PUT", c.path, h, c.body); got != c.status {
+				t.Errorf("with %s, %s %s: answered %d, want %d", what, c.path, c.body, got, c.status)
+			}
+		}
 	}
 }

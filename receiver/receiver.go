@@ -175,6 +175,9 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 		}
 		p := newProblem(status, reason, detail)
 		if !mayCarryDelivery(req.Method) {
+			if r.door.Signed() { // and not verified: it may be anybody
+				w.Header().Set("Connection", "close")
+			}
 			r.metrics.refusedFor(d.kind, p.Reason)
 			r.answer(d, p)
 			return

@@ -44,7 +44,9 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 		WriteTimeout:      6 * time.Minute, // counts from the header of the request
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		// It would answer anybody, and keep the connection.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}}, nil
 }
 

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/journal"
+	"riskdex/receiver"
+	"riskdex/receiver/auth"
+)
+
+// TestServerAnswersNobodyByItself: what the HTTP server would answer in place of the
+// handler, it would answer strangers, who would keep the connection.
+func TestServerAnswersNobodyByItself(t *testing.T) {
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	door, err := auth.New(auth.Config{BearerFiles: []string{secretFile(t, "a-token-of-the-publisher")}}, time.Now, log)
+	must(t, err)
+	j, err := journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "j.db"), journal.Options{Log: log})
+	must(t, err)
+	t.Cleanup(func() { must(t, j.Close()) })
+	cfg := receiver.DefaultConfig()
+	cfg.Door = door
+	handler, err := receiver.New(cfg, j, time.Now, prometheus.NewRegistry(), log)
+	must(t, err)
+	e, err := listen(t.Context(), "tests", "127.0.0.1:0", nil, handler, log)
+	must(t, err)
+	e.serve(func(err error) { t.Error(err) })
+	t.Cleanup(func() { must(t, e.shutdown(time.Minute)) })
+
+	for _, c := range []struct {
+		header string
+		status int
+	}{
+		{"", http.StatusUnauthorized},
+		{"Authorization: Bearer a-token-of-the-publisher\r\nConnection: close\r\n", http.StatusNotFound},
+	} {
+		conn, err := net.Dial("tcp", e.listener.Addr().String())
+		must(t, err)
+		must(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+		_, err = fmt.Fprintf(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\n%s\r\n", c.header)
+		must(t, err)
+		in := bufio.NewReader(conn)
+		res, err := http.ReadResponse(in, nil)
+		must(t, err)
+		if res.StatusCode != c.status {
+			t.Errorf("with %q it is answered %s, want %d", c.header, res.Status, c.status)
+		}
+		if _, err := io.Copy(io.Discard, in); err != nil {
+			t.Errorf("with %q the connection is kept: %v", c.header, err)
+		}
+		must(t, conn.Close())
+	}
+}
