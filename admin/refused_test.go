@@ -151,7 +151,7 @@ func TestRetriedRefusalNeverOvertakes(t *testing.T) {
 	d.deliver("DELETE", "/cities/2", "")
 	d.index()
 	var done admin.Redelivered
-	d.call(200, "PUT", bodyOf(kept), `[{"id":1,"t":"old"},{"id":"LON","t":"old, by its code"},{"id":2,"t":"old"},{"id":3,"t":"not known yet"}]`, &done)
+	d.call(200, "PUT", bodyOf(kept), `[{"id":1,"t":"old"},{"code":"LON","t":"old, by its code"},{"id":2,"t":"old"},{"id":3,"t":"not known yet"}]`, &done)
 	if done != (admin.Redelivered{Deliveries: 1, Accepted: 1, Overtaken: 3}) {
 		t.Errorf("%+v", done)
 	}
