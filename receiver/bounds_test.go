@@ -186,7 +186,7 @@ func TestReadAll(t *testing.T) {
 	for i := range content {
 		content[i] = byte(i * 7)
 	}
-	for _, size := range []int{0, 1, 4 << 10, smallBody - 1, smallBody, smallBody + 1, 100_000, directly, directly + 1, limit, limit + 1} {
+	for _, size := range []int{0, 1, 4 << 10, smallBody - 1, smallBody, smallBody + 1, 100_000, 1 << 20, limit, limit + 1} {
 		for _, length := range []int64{int64(size), -1} {
 			m := newMemory(2 * limit)
 			h := &holding{of: m, stop: nobody}
@@ -208,6 +208,34 @@ func TestReadAll(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryIsForWhatHasCome: a length that is only stated gets none.
+func TestMemoryIsForWhatHasCome(t *testing.T) {
+	const limit = 3 << 20
+	for _, length := range []int64{64 << 10, 1 << 20, limit, -1} {
+		m := newMemory(2 * limit)
+		h := &holding{of: m, stop: nobody}
+		came := 0
+		body := readerFunc(func(b []byte) (int, error) {
+			if held := 2*limit - m.free; held > 2*int64(came) {
+				t.Errorf("of %d bytes, %d have come, and %d are held", length, came, held)
+			}
+			n := min(len(b), 10_000, 64<<10-came)
+			if came += n; n == 0 {
+				return 0, io.ErrUnexpectedEOF
+			}
+			return n, nil
+		})
+		if _, err := h.readAll(body, limit, length); !errors.Is(err, io.ErrUnexpectedEOF) || came != 64<<10 {
+			t.Errorf("%d bytes, %v", came, err)
+		}
+		h.leave()
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
 // TestSignedAndZipped is read twice, as it was sent and decompressed.
 func TestSignedAndZipped(t *testing.T) {

@@ -10,10 +10,6 @@ type holding struct {
 	stop  func() // ends a read under way
 }
 
-// directly is up to what size a body whose length is stated gets room for all of
-// it at once.
-const directly = 1 << 20
-
 // readAll reads in to its end, of which at most limit bytes are allowed. length is
 // what was stated, or -1. What could be read is returned beside an error.
 func (h *holding) readAll(in io.Reader, limit, length int64) ([]byte, error) {
@@ -41,12 +37,10 @@ func (h *holding) readAll(in io.Reader, limit, length int64) ([]byte, error) {
 	}
 }
 
-// grow returns read with more room.
+// grow returns read with twice the room, or what is left of the stated length. All of
+// it at once would be cheaper, and let whoever states a length have memory for it.
 func (h *holding) grow(read []byte, limit, length int64) ([]byte, error) {
 	size := 2 * int64(cap(read))
-	if size > smallBody && length <= directly {
-		size = max(size, length+1)
-	}
 	if length >= int64(len(read)) {
 		size = min(size, length+1)
 	}
