@@ -21,6 +21,9 @@ func (h *holding) readAll(in io.Reader, limit, length int64) ([]byte, error) {
 	for {
 		n, err := in.Read(read[len(read):cap(read)])
 		read = read[:len(read)+n]
+		if h.share != nil {
+			h.share.brought(int64(n))
+		}
 		switch {
 		case int64(len(read)) > limit:
 			return read[:limit], errTooLarge
@@ -56,7 +59,7 @@ func (h *holding) grow(read []byte, limit, length int64) ([]byte, error) {
 	return append(make([]byte, 0, size), read...), nil
 }
 
-// mustGiveWay tells whether an older request wants the memory.
+// mustGiveWay tells whether another request wants the memory.
 func (h *holding) mustGiveWay() bool { return h.share != nil && h.share.mustGiveWay() }
 
 // done notes that all has been read.
