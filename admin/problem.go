@@ -14,7 +14,7 @@ type Problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail"`           // a sentence for people: what is wrong, where, what to do
-	Reason string `json:"reason,omitempty"` // one word, where a body was refused
+	Reason string `json:"reason,omitempty"` // one word, where a body or an order about a rebuild was refused
 }
 
 func (p *Problem) Error() string { return p.Detail }

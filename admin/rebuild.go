@@ -21,6 +21,15 @@ type Rebuilder interface {
 	Rebuilds() []Rebuild
 }
 
+// Why an order about a rebuild is not carried out, as the Reason of a Problem with
+// status 409.
+const (
+	ReasonRebuilding    = "rebuilding"     // this process rebuilds that kind already
+	ReasonNotRebuilding = "not_rebuilding" // there is none to stop
+	ReasonSwapping      = "swapping"       // it is too late to stop it
+	ReasonHeldElsewhere = "held_elsewhere" // another process has that kind alone
+)
+
 // Rebuild is one rebuild in an answer.
 type Rebuild struct {
 	Kind      report.Kind `json:"kind"`
@@ -84,7 +93,7 @@ func (b *rebuilds) elsewhere(ctx context.Context, kind report.Kind) error {
 		return err
 	}
 	if holder := stats.Kinds[kind].Holder; holder != "" && holder != b.process {
-		return &Problem{Status: http.StatusConflict, Detail: fmt.Sprintf(
+		return &Problem{Status: http.StatusConflict, Reason: ReasonHeldElsewhere, Detail: fmt.Sprintf(
 			"Another process has %s alone: %q rebuilds it, or fills an index that was lost. Ask that one, or wait until it is done.", kind, holder)}
 	}
 	return nil

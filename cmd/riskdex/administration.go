@@ -46,9 +46,18 @@ func (b rebuilder) StopRebuild(kind report.Kind) error {
 }
 
 func rebuildProblem(err error) error {
+	conflict := func(reason string) error {
+		return &admin.Problem{Status: http.StatusConflict, Reason: reason, Detail: err.Error()}
+	}
 	switch {
-	case errors.Is(err, indexer.ErrRebuilding), errors.Is(err, indexer.ErrNotRebuilding), errors.Is(err, indexer.ErrSwapping), errors.Is(err, report.ErrHeld):
-		return &admin.Problem{Status: http.StatusConflict, Detail: err.Error()}
+	case errors.Is(err, indexer.ErrRebuilding):
+		return conflict(admin.ReasonRebuilding)
+	case errors.Is(err, indexer.ErrNotRebuilding):
+		return conflict(admin.ReasonNotRebuilding)
+	case errors.Is(err, indexer.ErrSwapping):
+		return conflict(admin.ReasonSwapping)
+	case errors.Is(err, report.ErrHeld):
+		return conflict(admin.ReasonHeldElsewhere)
 	case errors.Is(err, indexer.ErrNotRunning):
 		return &admin.Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"riskdex/admin"
@@ -21,8 +22,8 @@ type rebuildCommand struct {
 // watchEvery is how often the worker is asked how far it is.
 const watchEvery = 500 * time.Millisecond
 
-// Run rebuilds. Its error is errNegative when a rebuild was stopped, or did not
-// end while this waited.
+// Run rebuilds. Its error is errNegative when a kind is not being rebuilt, a rebuild
+// was stopped, or it did not end while this waited.
 func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
@@ -32,23 +33,28 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	if c.Stop {
 		return stopRebuilds(ctx, client, kinds)
 	}
-	watched := map[report.Kind]time.Time{} // when the rebuild started
+	w := &rebuildWatch{client: client, progress: newProgress(io.err), started: map[report.Kind]time.Time{}}
+	anew := 0
 	for _, kind := range kinds {
-		list, err := startRebuild(ctx, client, kind)
+		how, err := startRebuild(ctx, client, kind)
 		if err != nil {
 			return err
 		}
-		for _, r := range list.Items {
-			if r.Kind == kind {
-				watched[kind] = r.StartedAt
-			}
+		if how.none {
+			w.refused = true
+			continue
+		}
+		w.started[kind] = how.rebuild.StartedAt
+		if !how.joined {
+			anew++
 		}
 	}
 	if c.Detach {
-		fmt.Fprintln(io.out, "started; to see how far it is: riskdex rebuild")
-		return nil
+		if anew > 0 {
+			fmt.Fprintln(io.out, "started; to see how far it is: riskdex rebuild")
+		}
+		return w.verdict()
 	}
-	w := &rebuildWatch{client: client, progress: newProgress(io.err), started: watched}
 	err = w.run(ctx)
 	if ctx.Err() != nil {
 		w.progress.clear()
@@ -58,14 +64,51 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	return err
 }
 
-// startRebuild starts one, or finds the one that is under way.
-func startRebuild(ctx context.Context, client *adminClient, kind report.Kind) (list admin.Page[admin.Rebuild], err error) {
-	err = client.ask(ctx, http.MethodPost, "/api/rebuild", query("kind", string(kind)), nil, &list)
-	if p, ok := errors.AsType[*admin.Problem](err); ok && p.Status == http.StatusConflict {
-		fmt.Fprintf(client.io.err, "%s: a rebuild is under way already\n", kind)
-		err = client.ask(ctx, http.MethodGet, "/api/rebuild", query(), nil, &list)
+// beginning is what came of asking for a rebuild.
+type beginning struct {
+	rebuild admin.Rebuild
+	joined  bool // it was under way before
+	none    bool // there is none, and none was started
+}
+
+// startRebuild starts one, or finds the one that is under way in the process that is
+// asked. Where there is neither, it says so: a rebuild that ended before is none that
+// anybody may wait for.
+func startRebuild(ctx context.Context, client *adminClient, kind report.Kind) (beginning, error) {
+	var list admin.Page[admin.Rebuild]
+	err := client.ask(ctx, http.MethodPost, "/api/rebuild", query("kind", string(kind)), nil, &list)
+	if err == nil {
+		r, _ := latest(list, kind)
+		return beginning{rebuild: r}, nil
 	}
-	return list, err
+	p, ok := errors.AsType[*admin.Problem](err)
+	if !ok || p.Status != http.StatusConflict {
+		return beginning{}, err
+	}
+	fmt.Fprintln(client.io.err, oneLine(p.Detail))
+	if p.Reason != admin.ReasonHeldElsewhere {
+		if err := client.ask(ctx, http.MethodGet, "/api/rebuild", query(), nil, &list); err != nil {
+			return beginning{}, err
+		}
+		if r, ok := latest(list, kind); ok && r.Active {
+			return beginning{rebuild: r, joined: true}, nil
+		}
+	}
+	if p.Reason == admin.ReasonRebuilding {
+		fmt.Fprintf(client.io.err, "%s: it has ended since, and no rebuild was started. To have one: riskdex rebuild %[1]s\n", kind)
+	} else {
+		fmt.Fprintf(client.io.err, "%s: no rebuild was started\n", kind)
+	}
+	return beginning{none: true}, nil
+}
+
+// latest returns the last rebuild of a kind.
+func latest(list admin.Page[admin.Rebuild], kind report.Kind) (admin.Rebuild, bool) {
+	i := slices.IndexFunc(list.Items, func(r admin.Rebuild) bool { return r.Kind == kind })
+	if i < 0 {
+		return admin.Rebuild{}, false
+	}
+	return list.Items[i], true
 }
 
 func stopRebuilds(ctx context.Context, client *adminClient, kinds []report.Kind) error {

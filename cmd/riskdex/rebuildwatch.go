@@ -19,6 +19,7 @@ type rebuildWatch struct {
 	client   *adminClient
 	progress *progress
 	started  map[report.Kind]time.Time // those that are watched and have not ended
+	refused  bool                      // one was neither started nor under way
 	failed   bool
 	stopped  bool
 }
@@ -50,7 +51,7 @@ func (w *rebuildWatch) verdict() error {
 	switch {
 	case w.failed:
 		return errors.New("apps go on searching the old index, which stays up to date; mend the cause and rebuild again")
-	case w.stopped:
+	case w.stopped, w.refused:
 		return errNegative
 	}
 	return nil
@@ -89,7 +90,7 @@ func (w *rebuildWatch) ended(kind report.Kind, r admin.Rebuild, known bool) {
 			count(r.Total, "document", "documents"), r.EndedAt.Sub(r.StartedAt).Round(100*time.Millisecond), r.NewIndex)
 	case known && r.Phase == "stopped":
 		w.stopped = true
-		fmt.Fprintf(w.client.io.err, "%s: stopped\n", kind)
+		fmt.Fprintf(w.client.io.err, "%s: stopped%s\n", kind, because(r.Reason))
 	case known:
 		w.failed = true
 		fmt.Fprintf(w.client.io.err, "%s: %s: %s\n", kind, r.Phase, oneLine(r.Reason))
@@ -97,6 +98,14 @@ func (w *rebuildWatch) ended(kind report.Kind, r admin.Rebuild, known bool) {
 		w.stopped = true
 		fmt.Fprintf(w.client.io.err, "%s: riskdex has been started anew and begins the rebuild anew; to see how far it is: riskdex rebuild\n", kind)
 	}
+}
+
+// because is what follows on what happened: why, where that is known.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + oneLine(reason)
 }
 
 func rebuildLine(r admin.Rebuild) string {
