@@ -87,6 +87,34 @@ func TestPageLoadsItselfAgain(t *testing.T) {
 	c.until(`getComputedStyle(document.querySelector(".aged")).display`, "block")
 }
 
+// TestReboundNameInABrowser has a page under a name that points here by now read what is
+// kept. A real browser says of plain HTTP much less than of TLS.
+func TestReboundNameInABrowser(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("POST", "/cities", `[{"title":"no id"}]`)
+	c := openChromium(t, "--host-resolver-rules=MAP rebound.example 127.0.0.1")
+	read := func(path, more string) string {
+		return c.eval(`(x => (x.open("GET", "` + path + `", false), ` + more + ` x.send(), x.status + " " + x.responseText))(new XMLHttpRequest())`)
+	}
+	rebound := strings.Replace(d.server.URL, "127.0.0.1", "rebound.example", 1)
+	c.open(rebound + "/livez") // the page's script is in place of the owner's
+	for _, path := range []string{"/", "/api/refused", "/metrics"} {
+		for _, more := range []string{``, `x.setRequestHeader("Accept-Language", ""), x.setRequestHeader("Accept", "*/*"), x.setRequestHeader("User-Agent", "curl/8"),`} {
+			if got := read(path, more); !strings.HasPrefix(got, "403 ") {
+				t.Errorf("a page reads %s: %.100s", path, got)
+			}
+		}
+	}
+	c.open(rebound + "/api/refused") // as in a window that it opens, and may look into
+	if got := c.eval("document.body.innerText"); !strings.Contains(got, `"status":403`) {
+		t.Errorf("in a window: %s", got)
+	}
+	c.open(d.server.URL + "/livez")
+	if got := read("/api/refused", ``); !strings.HasPrefix(got, `200 {"items":[{`) {
+		t.Errorf("a page of riskdex's own reads %s", got)
+	}
+}
+
 // TestUsualPageInABrowser is for the eye: how it looks on an ordinary day.
 func TestUsualPageInABrowser(t *testing.T) {
 	d := openStatusDesk(t)

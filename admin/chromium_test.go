@@ -28,8 +28,9 @@ type chromium struct {
 // browserPatience bounds a whole test with a browser, on a slow machine too.
 const browserPatience = 3 * time.Minute
 
-// openChromium skips the test where there is no Chromium, unless CI is set.
-func openChromium(t *testing.T) *chromium {
+// openChromium skips the test where there is no Chromium, unless CI is set. more are
+// further flags of it.
+func openChromium(t *testing.T, more ...string) *chromium {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -43,8 +44,9 @@ func openChromium(t *testing.T) *chromium {
 	profile, err := os.MkdirTemp("", "riskdex-chromium-") // it writes until it ends, so t.TempDir would fail
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(profile) })
-	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-		"--no-first-run", "--disable-background-networking", "--user-data-dir="+profile, "--remote-debugging-port=0", "--remote-allow-origins=*", "about:blank")
+	args := append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+		"--no-first-run", "--disable-background-networking", "--user-data-dir=" + profile, "--remote-debugging-port=0", "--remote-allow-origins=*"}, more...)
+	cmd := exec.CommandContext(ctx, program, append(args, "about:blank")...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	must(t, cmd.Start())

@@ -57,3 +57,56 @@ func TestWebPagesChangeNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWebPagesReadNothing sends what browsers send on behalf of pages under a name
+// that its owner has made to point here, and what others send who call by a name.
+func TestWebPagesReadNothing(t *testing.T) {
+	d := openStatusDesk(t)
+	get := func(method, host, path string, header ...string) int {
+		req := httptest.NewRequest(method, "http://127.0.0.1"+path, nil)
+		req.Host = host
+		for i := 0; i < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		rec := httptest.NewRecorder()
+		d.server.Config.Handler.ServeHTTP(rec, req)
+		return rec.Code
+	}
+	const name = "evil.example:8081"
+	for what, header := range map[string][]string{
+		"by fetch, over TLS":                  {"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors"},
+		"by a form, over TLS":                 {"Origin", "http://" + name, "Sec-Fetch-Site", "same-origin"},
+		"in a new window, over TLS":           {"Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"},
+		"of a browser that says its site":     {"Sec-Fetch-Site", "same-origin"},
+		"of a browser that says its mode":     {"Sec-Fetch-Mode", "cors"},
+		"by fetch, old browser":               {"Origin", "http://" + name},
+		"by fetch, over HTTP":                 {"Accept-Language", "en-US,en;q=0.9"},
+		"by fetch, over HTTP, in no language": {"Accept-Language", ""},
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
+			for _, path := range []string{"/", "/search?q=x", "/api/status", "/api/refused", "/api/dead", "/metrics", "/debug/pprof/heap", "/livez/../api/dead"} {
+				if status := get(method, name, path, header...); status != http.StatusForbidden {
+					t.Errorf("%s %s, %s: %d", method, path, what, status)
+				}
+			}
+		}
+	}
+	for what, c := range map[string]struct {
+		host, path string
+		header     []string
+	}{
+		"curl, by name":                     {"riskdex.internal:8081", "/api/refused", nil},
+		"Prometheus, by name":               {"riskdex:8081", "/metrics", []string{"User-Agent", "Prometheus/3.5.0", "Accept-Encoding", "gzip", "Accept", "application/openmetrics-text", "X-Prometheus-Scrape-Timeout-Seconds", "10"}},
+		"a supervisor, by any name":         {"whatever", "/readyz", []string{"User-Agent", "kube-probe/1.34"}},
+		"a supervisor that is half browser": {"whatever", "/livez", []string{"Accept-Language", "en"}},
+		"a person, by address":              {"192.0.2.7:8081", "/", []string{"Accept-Language", "en"}},
+		"a person, by address alone":        {"[2001:db8::7]", "/", []string{"Accept-Language", "en"}},
+		"a person, on localhost":            {"localhost:8081", "/", []string{"Accept-Language", "en", "Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"}},
+		"a person who follows a link":       {"localhost:8081", "/", []string{"Accept-Language", "en", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}},
+		"the page that reads itself again":  {"127.0.0.1:8081", "/", []string{"Accept-Language", "en", "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors"}},
+	} {
+		if status := get(http.MethodGet, c.host, c.path, c.header...); status != http.StatusOK {
+			t.Errorf("%s: %d", what, status)
+		}
+	}
+}

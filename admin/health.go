@@ -23,6 +23,11 @@ type readiness struct {
 	ElasticsearchUp bool   `json:"elasticsearch_up"`
 }
 
+// forSupervisors tells what is answered to everybody, under whatever name they call.
+func forSupervisors(r *http.Request) bool {
+	return r.URL.Path == "/livez" || r.URL.Path == "/readyz"
+}
+
 func (h Health) register(router *httprouter.Router) {
 	router.GET("/livez", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")

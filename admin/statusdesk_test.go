@@ -38,7 +38,7 @@ func openStatusDesk(t *testing.T) *statusDesk {
 	d.history = admin.NewHistory(rippled{d}, d.clock, log)
 	d.server.Close()
 	d.server = httptest.NewServer(admin.New(admin.Parts{
-		DeadLetters: d.journal, Refusals: d.journal, Door: d.door, MaxBody: 10_000, Log: log, Rebuilder: d,
+		DeadLetters: d.journal, Refusals: d.journal, Door: d.door, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics,
 		Health: admin.Health{
 			CanAccept:       func() error { d.mu.Lock(); defer d.mu.Unlock(); return d.cannot },
 			ElasticsearchUp: func() bool { d.mu.Lock(); defer d.mu.Unlock(); return !d.down },

@@ -11,7 +11,7 @@ import (
 // in now; it has been logged.
 func withToken(allow func(token string) (bool, error), next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/livez" || r.URL.Path == "/readyz" {
+		if forSupervisors(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -91,3 +91,20 @@ func TestATokenDoesNotLetPagesOfOthersIn(t *testing.T) {
 		}
 	}
 }
+
+// TestATokenLetsItsOwnerReadByAnyName: a browser shows it under no other name than the
+// one that a person has given it for.
+func TestATokenLetsItsOwnerReadByAnyName(t *testing.T) {
+	h := withAllow(knows("right"))
+	for token, status := range map[string]int{"right": http.StatusOK, "wrong": http.StatusUnauthorized} {
+		req := httptest.NewRequest(http.MethodGet, "https://riskdex.internal/debug/pprof/heap", nil)
+		req.SetBasicAuth("any", token)
+		req.Header.Set("Accept-Language", "en")
+		req.Header.Set("Sec-Fetch-Site", "same-origin")
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, req)
+		if rec.Code != status {
+			t.Errorf("%s: %d, want %d", token, rec.Code, status)
+		}
+	}
+}
