@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/url"
 
 	"riskdex/journal"
@@ -10,6 +11,20 @@ import (
 
 type journalCommand struct {
 	Copy journalCopyCommand `cmd:"" help:"Copy a journal that nobody uses to one that is not there yet: from a file to PostgreSQL, or back."`
+}
+
+// journalOptions returns what is stated of the journal. It is said in the log where
+// that has no effect: somebody relies on it.
+func (c *serveCommand) journalOptions(log *slog.Logger) journal.Options {
+	opt := journal.Options{MaxBytes: int64(c.MaxBytes), Log: log}
+	switch {
+	case c.MinFree == nil:
+	case journal.IsPostgres(c.Journal):
+		log.Warn("--journal-min-free has no effect: the journal is in PostgreSQL, whose disk riskdex does not see. Have that watched, and give --journal-max-bytes for a bound")
+	default:
+		opt.MinFree = int64(*c.MinFree)
+	}
+	return opt
 }
 
 // openNamed opens the journal in a file, or in the PostgreSQL database that a URL

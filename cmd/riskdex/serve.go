@@ -19,7 +19,7 @@ type serveCommand struct {
 	AdminTokens []string      `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"Tokens, one a line, of which one is asked for on the admin listener. Reread when it changes."`
 	Journal     string        `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE|URL" help:"The journal: a file, for one process, or postgres://… for several."`
 	MaxBytes    size          `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"The most that the journal may take; past it only deletes are accepted. No limit if not given."`
-	MinFree     size          `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" default:"256MiB" placeholder:"SIZE" help:"What the journal's disk must have left; below it nothing is accepted."`
+	MinFree     *size         `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" placeholder:"SIZE" help:"What the disk of a journal in a file must have left; below it nothing is accepted. 256MiB if not given. Has no effect with PostgreSQL."`
 	Workers     int           `name:"workers" env:"RISKDEX_WORKERS" default:"4" help:"Goroutines that send to Elasticsearch."`
 	Refresh     float64       `name:"refresh-share" env:"RISKDEX_REFRESH_SHARE" default:"0.5" placeholder:"SHARE" help:"What part of the time refreshes of an index may take at most; 0 leaves them to Elasticsearch's own interval."`
 	ProbeEvery  time.Duration `name:"probe-every" env:"RISKDEX_PROBE_EVERY" default:"15s" placeholder:"TIME" help:"How often to write a document of riskdex's own and look for it with a search; 0 is never."`

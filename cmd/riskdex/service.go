@@ -50,9 +50,9 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	undo = append(undo, func() error { tracing.stop(log); return nil })
 	log = tracing.logger(log)
 	w, err := newWorks(c, tracing.tracer(), func(observe func(seconds float64)) (journal.Journal, error) {
-		j, err := openNamed(ctx, c.Journal, journal.Options{
-			MaxBytes: int64(c.MaxBytes), MinFree: int64(c.MinFree), Log: log, Observe: observe,
-		})
+		opt := c.journalOptions(log)
+		opt.Observe = observe
+		j, err := openNamed(ctx, c.Journal, opt)
 		if err != nil {
 			return nil, err
 		}
