@@ -18,9 +18,9 @@ import (
 
 // adminSettings are shared by the commands that talk to a running riskdex.
 type adminSettings struct {
-	Admin          string `name:"admin" env:"RISKDEX_ADMIN_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The admin listener of the running riskdex."`
-	AdminTokenFile string `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"A file whose first line is a token that it asks for; or the token itself in RISKDEX_ADMIN_TOKEN."`
-	AdminCAFile    string `name:"admin-ca-file" env:"RISKDEX_ADMIN_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities to trust in place of the system's."`
+	Admin           string   `name:"admin" env:"RISKDEX_ADMIN_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The admin listener of the running riskdex."`
+	AdminTokenFiles []string `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"A file whose first line is a token that it asks for; of several, the first that has one. Or the token itself in RISKDEX_ADMIN_TOKEN."`
+	AdminCAFile     string   `name:"admin-ca-file" env:"RISKDEX_ADMIN_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities to trust in place of the system's."`
 }
 
 // adminClient makes calls of the admin listener's JSON API.
@@ -44,17 +44,26 @@ func (s adminSettings) client(io streams) (*adminClient, error) {
 	return c, err
 }
 
-// token returns what to show. The file may be the one that riskdex itself knows
-// its tokens from, which has several during a rotation.
+// token returns what to show. The files may be those that riskdex itself knows its
+// tokens from: several, and with several tokens in them during a rotation. Any of these
+// is good, so one that this user may not read is no trouble while another can be read.
 func (s adminSettings) token() (string, error) {
-	text, err := content("--admin-token-file", s.AdminTokenFile)
-	if err != nil || text == nil {
-		return os.Getenv("RISKDEX_ADMIN_TOKEN"), err
+	var errs []error
+	for _, file := range s.AdminTokenFiles {
+		text, err := content("--admin-token-file", file)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, line := range auth.Lines(text) {
+			return line, nil
+		}
+		errs = append(errs, fmt.Errorf("--admin-token-file: there is no token in %s", file))
 	}
-	for _, line := range auth.Lines(text) {
-		return line, nil
+	if len(errs) > 0 {
+		return "", errors.Join(errs...)
 	}
-	return "", fmt.Errorf("--admin-token-file: there is no token in %s", s.AdminTokenFile)
+	return os.Getenv("RISKDEX_ADMIN_TOKEN"), nil
 }
 
 // send sends a request with the token.
