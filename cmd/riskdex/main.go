@@ -66,6 +66,7 @@ func run(ctx context.Context, args []string, io streams) int {
 		kong.Writers(io.out, io.err),
 		kong.Exit(func(status int) { exited = status }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.PostBuild(emptyIsUnset),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(io),
 		kong.Bind(input{os.Stdin}),

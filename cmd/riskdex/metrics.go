@@ -51,7 +51,7 @@ func (c *metricsCommand) Run(io streams) error {
 // defaults set up, without opening its journal.
 func metricsOfServe() ([]metric, error) {
 	serve := new(serveCommand)
-	if err := kong.ApplyDefaults(serve); err != nil {
+	if err := kong.ApplyDefaults(serve, kong.PostBuild(emptyIsUnset)); err != nil {
 		return nil, err
 	}
 	w, err := newWorks(serve, nil, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestEmptyVariablesAreNotSet: with every variable there and empty, every command is told
+// what it is told without any.
+func TestEmptyVariablesAreNotSet(t *testing.T) {
+	parse := func(args ...string) commands {
+		var cli commands
+		parser, err := kong.New(&cli, kong.PostBuild(emptyIsUnset))
+		must(t, err)
+		if _, err := parser.Parse(args); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+		return cli
+	}
+	variables := variablesOf(t)
+	if len(variables) < 40 || !slices.Contains(variables, "RISKDEX_MAPPINGS") || !slices.Contains(variables, "RISKDEX_ADMIN_URL") {
+		t.Fatalf("these are not all: %q", variables)
+	}
+	for _, command := range []string{"serve", "search x", "status", "dead list", "rebuild", "backup copy", "mappings check", "push", "metrics", "healthy"} {
+		t.Run(command, func(t *testing.T) {
+			for _, name := range variables {
+				t.Setenv(name, "") // puts back what was there, which is not for these
+			}
+			empty := parse(words(command)...)
+			for _, name := range variables {
+				must(t, os.Unsetenv(name))
+			}
+			if without := parse(words(command)...); !reflect.DeepEqual(empty, without) {
+				t.Errorf("empty variables: %+v, none: %+v", empty, without)
+			}
+		})
+	}
+	var out bytes.Buffer
+	t.Setenv("RISKDEX_MAPPINGS", "")
+	t.Setenv("RISKDEX_MAX_BODY", "")
+	for command, says := range map[string]string{"metrics": "riskdex_lag_seconds", "search x --elasticsearch-url http://127.0.0.1:1": "is Elasticsearch at"} {
+		if run(t.Context(), words(command), streams{&out, &out}); !strings.Contains(out.String(), says) {
+			t.Errorf("%s: said %s", command, out.String())
+		}
+		out.Reset()
+	}
+	t.Setenv("RISKDEX_WORKERS", "7")
+	if got := parse("serve").Serve.Workers; got != 7 {
+		t.Errorf("a variable that says 7 is taken for %d", got)
+	}
+}
+
+// variablesOf returns every variable that a flag of any command has.
+func variablesOf(t *testing.T) (names []string) {
+	t.Helper()
+	parser, err := kong.New(&commands{})
+	must(t, err)
+	must(t, kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			names = append(names, flag.Envs...)
+		}
+		return next(nil)
+	}))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
