@@ -44,7 +44,7 @@ func (p *page) button(done string, call func(*request) (any, error)) http.Handle
 			_, err = call(named)
 		}
 		if err != nil {
-			v := p.view(r)
+			v := p.view()
 			v.Failed = problemOf(err)
 			if v.Failed.Status >= http.StatusInternalServerError {
 				p.status.Log.Error("a button of the status page failed", "button", done, "error", err)

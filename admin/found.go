@@ -16,7 +16,7 @@ const (
 
 // search shows what a search finds.
 func (p *page) search(w http.ResponseWriter, r *http.Request) {
-	v := p.view(r)
+	v := p.view()
 	v.Words = strings.ToValidUTF8(strings.TrimSpace(r.URL.Query().Get("q")), "")
 	status := http.StatusOK
 	switch {

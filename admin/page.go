@@ -85,7 +85,7 @@ func (p *page) register(router *httprouter.Router) {
 // view is what the templates show.
 type view struct {
 	Status Status
-	Token  string // empty where the guard would refuse the buttons
+	Token  string // of the buttons
 	Done   string // what a button has done
 	Words  string // that are searched for
 	Found  *Found
@@ -93,16 +93,10 @@ type view struct {
 	Kinds  []report.Kind
 }
 
-func (p *page) view(r *http.Request) view {
-	v := view{Kinds: report.Kinds()}
-	if isAddress(r.Host) {
-		v.Token = p.token
-	}
-	return v
-}
+func (p *page) view() view { return view{Kinds: report.Kinds(), Token: p.token} }
 
 func (p *page) show(w http.ResponseWriter, r *http.Request) {
-	v := p.view(r)
+	v := p.view()
 	v.Status = p.status.now(r.Context())
 	v.Done = doneTexts[r.URL.Query().Get("done")]
 	p.write(w, http.StatusOK, "status.html", v)
