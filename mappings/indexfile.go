@@ -48,13 +48,6 @@ func hash(index indexFile, kind *kindMapping, countries countryNames) (string, e
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// meta is `_meta` of an index's mapping.
-type meta struct {
-	Riskdex struct {
-		Hash string `json:"hash"`
-	} `json:"riskdex"`
-}
-
 // indexBody is what an index and a template have in common.
 type indexBody struct {
 	Settings jsontext.Value            `json:"settings"`
@@ -86,13 +79,15 @@ func (s *Set) body(kind report.Kind) (indexBody, error) {
 
 // body returns the settings and mapping of an index, marked with the hash.
 func (f indexFile) body(hash string) (indexBody, error) {
-	var m meta
-	m.Riskdex.Hash = hash
-	marked, err := json.Marshal(m)
+	noted, err := meta{}.with(notes{Hash: hash})
 	if err != nil {
 		return indexBody{}, err
 	}
-	mappings := map[string]jsontext.Value{"_meta": marked}
+	text, err := json.Marshal(noted)
+	if err != nil {
+		return indexBody{}, err
+	}
+	mappings := map[string]jsontext.Value{"_meta": text}
 	for name, value := range f.Mappings {
 		mappings[name] = value
 	}

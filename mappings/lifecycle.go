@@ -121,15 +121,8 @@ func (x *Indices) Remove(ctx context.Context, kind report.Kind, index string) er
 	if !ok {
 		return nil
 	}
-	ours := found.number > 0 && (found.only(s.alias+rebuilding) || found.only(s.alias+retired))
-	if ours {
-		hash, err := x.hashOf(ctx, index)
-		if err != nil {
-			return err
-		}
-		ours = hash != ""
-	}
-	if !ours {
+	made := found.number > 0 && found.Mappings.Meta.notes().Hash != ""
+	if !made || !found.only(s.alias+rebuilding) && !found.only(s.alias+retired) {
 		x.Log.InfoContext(ctx, "left an index alone: it is in use, or was not made by riskdex", "index", index)
 		return nil
 	}

@@ -44,6 +44,9 @@ type indexState struct {
 			UUID string `json:"uuid"`
 		} `json:"index"`
 	} `json:"settings"`
+	Mappings struct {
+		Meta meta `json:"_meta"`
+	} `json:"mappings"`
 }
 
 func (i indexState) has(alias string) bool {
@@ -58,7 +61,8 @@ func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
 	s := state{alias: x.Alias(kind), hidden: hidden(kind)}
 	body, err := perform(ctx, x.Client, esapi.IndicesGetRequest{
 		Index: []string{s.alias + "-v*", s.alias}, IgnoreUnavailable: yes(), ExpandWildcards: "all",
-		Features: "aliases,settings", FilterPath: []string{"*.aliases", "*.settings.index.uuid"},
+		Features:   "aliases,settings,mappings",
+		FilterPath: []string{"*.aliases", "*.settings.index.uuid", "*.mappings._meta"},
 	})
 	if err != nil {
 		return s, fmt.Errorf("looking for the alias %s and its indices: %w", s.alias, err)

@@ -1,0 +1,42 @@
+package mappings
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// meta is `_meta` of an index's mapping. Others may have members there.
+type meta map[string]jsontext.Value
+
+// notes is the member of `_meta` that is riskdex's own.
+type notes struct {
+	Hash string `json:"hash,omitzero"` // of what riskdex made the index from
+
+	Others map[string]jsontext.Value `json:",embed"` // of a newer riskdex
+}
+
+const ours = "riskdex"
+
+// notes returns what riskdex has noted. What does not read like notes is none.
+func (m meta) notes() notes {
+	var n notes
+	if json.Unmarshal(m[ours], &n) != nil {
+		return notes{}
+	}
+	return n
+}
+
+// with returns m with other notes.
+func (m meta) with(n notes) (meta, error) {
+	text, err := json.Marshal(n)
+	if err != nil {
+		return nil, err
+	}
+	noted := meta{ours: text}
+	for name, value := range m {
+		if name != ours {
+			noted[name] = value
+		}
+	}
+	return noted, nil
+}
