@@ -33,10 +33,8 @@ type Indices struct {
 	Log    *slog.Logger
 
 	mu      sync.Mutex
-	current map[report.Kind]bool // this process has written the template
-	// The uuids of the index that was last behind the alias, and of the one that a
-	// swap was to put there. Whether it did is unknown when its answer was lost.
-	seen, coming map[report.Kind]string
+	current map[report.Kind]bool     // this process has written the template
+	seen    map[report.Kind]identity // of the index that was last behind the alias
 }
 
 // Alias returns what apps search, and what documents are written to.
@@ -54,7 +52,8 @@ func (x *Indices) Template(kind report.Kind) string { return x.Prefix + "riskdex
 // be filled, and returns that index's name:
 //
 //   - Where the alias is there, it stays where it is. If somebody else has put it
-//     there, or the index was restored, what that index holds is unknown.
+//     there, or the index was restored or is a copy, also while no riskdex ran, what
+//     that index holds is unknown.
 //   - Where only an index is there, the highest one gets the alias. What it holds
 //     is unknown.
 //   - Where there is none, the first one is created together with the alias.
@@ -87,8 +86,12 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 		return "", false, err
 	}
 	index = s.written()
-	if index == "" && len(s.with(s.alias)) > 0 || index != "" && x.isFilled(kind, s, index) {
-		return index, false, nil
+	if index == "" && len(s.with(s.alias)) > 0 {
+		return "", false, nil
+	}
+	if index != "" && x.isFilled(kind, s, index) {
+		err := x.trust(ctx, kind, s, index)
+		return index, isType(err, indexMissing), err
 	}
 	if err := x.startOver(ctx, kind, s, resend); err != nil {
 		return "", false, err
@@ -99,57 +102,49 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	if index == "" {
 		index = x.Index(kind, 1)
 		err = x.create(ctx, kind, index, map[string]aliasBody{s.alias: {IsWriteIndex: yes()}, s.alias + filled: {}})
-		return index, isType(err, "resource_already_exists_exception"), err
+		return index, isType(err, "resource_already_exists_exception") || isType(err, indexMissing), err
 	}
 	if err := x.keep(ctx, s, index); err != nil {
-		return "", isType(err, "index_not_found_exception"), err
+		return "", isType(err, indexMissing), err
 	}
-	x.remember(kind, s.indices[index].Settings.Index.UUID)
+	if err := x.mark(ctx, s, index); err != nil {
+		return "", isType(err, indexMissing), err
+	}
+	x.remember(kind, s.indices[index].Settings.Index)
 	return index, false, nil
 }
 
 // isFilled tells whether an index is the one that riskdex keeps in step, as it
-// left it. One that was restored under its old name has another uuid. A swap whose
-// answer was lost is noticed here.
+// left it. One without a mark is taken for it by who has not seen another.
 func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	uuid := s.indices[index].Settings.Index.UUID
-	if !s.indices[index].has(s.alias + filled) {
+	i := s.indices[index]
+	if !i.has(s.alias+filled) || i.has(s.alias+retired) {
 		return false
 	}
-	if x.seen[kind] == "" || x.coming[kind] == uuid {
-		x.setSeen(kind, uuid)
+	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) {
+		return marked == i.Settings.Index
 	}
-	return x.seen[kind] == uuid
-}
-
-// expect notes that a swap is about to put the index behind the alias.
-func (x *Indices) expect(kind report.Kind, uuid string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.coming == nil {
-		x.coming = make(map[report.Kind]string)
-	}
-	x.coming[kind] = uuid
+	return x.seen[kind] == (identity{}) || x.seen[kind] == i.Settings.Index
 }
 
-func (x *Indices) remember(kind report.Kind, uuid string) {
+// remember notes which index is behind the alias, and tells whether it was unknown
+// so far.
+func (x *Indices) remember(kind report.Kind, id identity) (first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.setSeen(kind, uuid)
-}
-
-func (x *Indices) setSeen(kind report.Kind, uuid string) {
 	if x.seen == nil {
-		x.seen = make(map[report.Kind]string)
+		x.seen = make(map[report.Kind]identity)
 	}
-	x.seen[kind] = uuid
+	first = x.seen[kind] != id
+	x.seen[kind] = id
+	return first
 }
 
 // Forget is for when another process has looked after the indices of a kind: what
 // Ensure finds next is what that one has left.
-func (x *Indices) Forget(kind report.Kind) { x.remember(kind, "") }
+func (x *Indices) Forget(kind report.Kind) { x.remember(kind, identity{}) }
 
 // startOver has everything sent again. A rebuild under way ends before: it counts
 // on an index behind the alias that lacks nothing.
@@ -163,7 +158,7 @@ func (x *Indices) startOver(ctx context.Context, kind report.Kind, s state, rese
 		}
 		delete(s.indices, name)
 	}
-	x.remember(kind, "")
+	x.Forget(kind)
 	return nil
 }
 
@@ -184,13 +179,13 @@ func (x *Indices) keep(ctx context.Context, s state, index string) error {
 	if missing {
 		x.Log.WarnContext(ctx, "the alias was missing; it is on the latest index again", "alias", s.alias, "index", index)
 	} else {
-		x.Log.WarnContext(ctx, "the alias is on an index that riskdex does not know; every document is sent to it", "alias", s.alias, "index", index)
+		x.Log.WarnContext(ctx, "the alias is on an index that riskdex does not know, or that was restored; every document is sent to it", "alias", s.alias, "index", index)
 	}
 	return nil
 }
 
-// create makes an index with aliases. The template comes along: where the index is
-// gone, the template may have gone with it.
+// create makes an index with aliases, and marks it. The template comes along: where
+// the index is gone, the template may have gone with it.
 func (x *Indices) create(ctx context.Context, kind report.Kind, index string, aliases map[string]aliasBody) error {
 	if err := x.putTemplate(ctx, kind); err != nil {
 		return err
@@ -217,8 +212,14 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 		return fmt.Errorf("creating the index %s: %w", index, err)
 	}
 	x.Log.InfoContext(ctx, "created an index", "index", index)
-	return nil
+	s, err := x.state(ctx, kind)
+	if err != nil {
+		return err
+	}
+	return x.mark(ctx, s, index)
 }
+
+const indexMissing = "index_not_found_exception"
 
 func isType(err error, errorType string) bool {
 	response, ok := errors.AsType[*ResponseError](err)

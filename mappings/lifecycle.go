@@ -91,9 +91,7 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 	if err != nil {
 		return err
 	}
-	uuid := s.indices[to].Settings.Index.UUID
 	if s.written() == to {
-		x.remember(kind, uuid)
 		return nil
 	}
 	actions := []aliasAction{remove(from, s.alias), s.addWritten(to), remove(to, s.alias+rebuilding)}
@@ -101,11 +99,9 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 	if s.indices[from].number > 0 {
 		actions = append(actions, s.add(from, s.alias+retired))
 	}
-	x.expect(kind, uuid)
 	if err := x.changeAliases(ctx, actions); err != nil {
 		return fmt.Errorf("moving the alias %s from the index %s to %s: %w", s.alias, from, to, err)
 	}
-	x.remember(kind, uuid)
 	return nil
 }
 
@@ -127,7 +123,7 @@ func (x *Indices) Remove(ctx context.Context, kind report.Kind, index string) er
 		return nil
 	}
 	_, err = perform(ctx, x.Client, esapi.IndicesDeleteRequest{Index: []string{index}})
-	if err != nil && !isType(err, "index_not_found_exception") {
+	if err != nil && !isType(err, indexMissing) {
 		return fmt.Errorf("deleting the index %s: %w", index, err)
 	}
 	x.Log.InfoContext(ctx, "deleted an index", "index", index)

@@ -40,9 +40,7 @@ type indexState struct {
 	number   int                  // n of <alias>-v<n>; 0 where it is called otherwise
 	Aliases  map[string]aliasBody `json:"aliases"`
 	Settings struct {
-		Index struct {
-			UUID string `json:"uuid"`
-		} `json:"index"`
+		Index identity `json:"index"`
 	} `json:"settings"`
 	Mappings struct {
 		Meta meta `json:"_meta"`
@@ -62,7 +60,7 @@ func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
 	body, err := perform(ctx, x.Client, esapi.IndicesGetRequest{
 		Index: []string{s.alias + "-v*", s.alias}, IgnoreUnavailable: yes(), ExpandWildcards: "all",
 		Features:   "aliases,settings,mappings",
-		FilterPath: []string{"*.aliases", "*.settings.index.uuid", "*.mappings._meta"},
+		FilterPath: []string{"*.aliases", "*.settings.index.uuid", "*.settings.index.history.uuid", "*.mappings._meta"},
 	})
 	if err != nil {
 		return s, fmt.Errorf("looking for the alias %s and its indices: %w", s.alias, err)

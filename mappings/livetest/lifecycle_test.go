@@ -165,6 +165,25 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 			must(t, x.Client, esapi.IndicesCreateRequest{Index: old, Body: strings.NewReader(`{"aliases":{"` + alias(x) + `":{"is_write_index":true},"` + alias(x) + `-filled":{}}}`)})
 			return old
 		},
+		"aliases moved back": func(t *testing.T, x *mappings.Indices, old string) string {
+			if err := x.Swap(t.Context(), report.Cities, old, x.Index(report.Cities, 2)); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{alias(x), alias(x) + "-filled"} {
+				must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(`{"actions":[
+					{"remove":{"index":"` + x.Index(report.Cities, 2) + `","alias":"` + name + `"}}, {"add":{"index":"` + old + `","alias":"` + name + `"}}]}`)})
+			}
+			must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{x.Index(report.Cities, 2)}})
+			return old
+		},
+		"restored with its mark": func(t *testing.T, x *mappings.Indices, old string) string {
+			meta := metaOf(t, x, old)
+			must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{old}})
+			must(t, x.Client, esapi.IndicesCreateRequest{Index: old, Body: strings.NewReader(`{"mappings":{"_meta":` + meta + `},
+				"aliases":{"` + alias(x) + `":{"is_write_index":true},"` + alias(x) + `-filled":{}}}`)})
+			*x = *newIndices(t, x.Prefix) // has seen nothing
+			return old
+		},
 		"alias removed": func(t *testing.T, x *mappings.Indices, old string) string {
 			must(t, x.Client, esapi.IndicesDeleteAliasRequest{Index: []string{old}, Name: []string{alias(x)}})
 			return old

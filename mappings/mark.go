@@ -1,0 +1,77 @@
+package mappings
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"github.com/go-json-experiment/json"
+
+	"riskdex/report"
+)
+
+// identity is what Elasticsearch gives an index, and nobody can set. One that is
+// restored or copied has another uuid than the one that it was made from. One that
+// is restored over itself, while it is closed, keeps its uuid, and gets a
+// history of its own.
+//
+// riskdex notes the identity of an index in its mapping, which goes along wherever
+// the index goes. So an index that bears the mark of another does not hold what
+// riskdex has written to it.
+type identity struct {
+	UUID    string `json:"uuid,omitzero"`
+	History struct {
+		UUID string `json:"uuid,omitzero"`
+	} `json:"history,omitzero"`
+}
+
+// mark notes in an index that it is the one of which s tells. Should it be another
+// by now, the mark is wrong for that.
+func (x *Indices) mark(ctx context.Context, s state, index string) error {
+	i, ok := s.indices[index]
+	if !ok {
+		return &ResponseError{Status: http.StatusNotFound, Type: indexMissing, Reason: "the index " + index + " is gone again"}
+	}
+	n := i.Mappings.Meta.notes()
+	if n.identity == i.Settings.Index {
+		return nil
+	}
+	n.identity = i.Settings.Index
+	noted, err := i.Mappings.Meta.with(n) // it is replaced as a whole
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]meta{"_meta": noted})
+	if err != nil {
+		return err
+	}
+	_, err = perform(ctx, x.Client, esapi.IndicesPutMappingRequest{Index: []string{index}, Body: bytes.NewReader(body)})
+	if err != nil {
+		return fmt.Errorf("marking the index %s, in its mapping: %w", index, err)
+	}
+	return nil
+}
+
+// trust remembers an index that is filled, and marks it if it has no mark: an older
+// riskdex has made it, or a process that did not come to marking it. Such an index is
+// used even where Elasticsearch refuses that, because it is read-only or for want of
+// privileges. It is tried again at every look, and told of at the first.
+func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index string) error {
+	err := x.mark(ctx, s, index)
+	if err != nil && !isRefused(err) {
+		return err
+	}
+	if first := x.remember(kind, s.indices[index].Settings.Index); first && err != nil {
+		x.Log.WarnContext(ctx, "the index cannot be marked: it would not be noticed if it were restored while riskdex is stopped",
+			"index", index, "error", err)
+	}
+	return nil
+}
+
+func isRefused(err error) bool {
+	response, ok := errors.AsType[*ResponseError](err)
+	return ok && (response.Status == http.StatusForbidden || response.Type == "cluster_block_exception")
+}
