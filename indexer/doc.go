@@ -63,8 +63,10 @@
 // same step as the one that apps search: <alias>-rebuilding while it is filled,
 // <alias>-filled when it is kept in step, <alias>-retired when its place was taken.
 // So a crash at any point leaves nothing that could be taken for something else,
-// and an index behind the alias that somebody else has put there, or restored, is
-// noticed: everything is sent to it.
+// and an index behind the alias that somebody else has put there is noticed. So is
+// one that was restored, aliases included, also while no riskdex ran: every index has
+// its own uuid in its mapping, which is wrong for whatever is made from it. To both,
+// everything is sent.
 //
 // # Several processes
 //

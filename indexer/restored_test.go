@@ -1,0 +1,120 @@
+package indexer_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"riskdex/report"
+)
+
+// fromThePast has an index of which the past is known: two documents as they were,
+// before one of them was deleted, the other corrected, and a third added. take is
+// called in between.
+func (r *rig) fromThePast(take func()) {
+	r.t.Helper()
+	r.append(index(report.Cities, "gone", `{"title":"old"}`), index(report.Cities, "corrected", `{"title":"old"}`))
+	r.drained()
+	take()
+	r.append(remove(report.Cities, "gone"), index(report.Cities, "corrected", `{"title":"new"}`), index(report.Cities, "added", `{"title":"new"}`))
+	r.drained()
+}
+
+// isCurrent waits until apps find what fromThePast delivered last.
+func (r *rig) isCurrent() {
+	r.t.Helper()
+	r.eventually("what was delivered since is there, and the deleted document is not", func() bool {
+		return r.document(report.Cities, "corrected")["title"] == "new" && r.document(report.Cities, "added") != nil &&
+			r.document(report.Cities, "gone") == nil
+	})
+	r.drained()
+}
+
+// mapping returns the mapping of an index, with all that is noted there.
+func (r *rig) mapping(index string) string {
+	r.t.Helper()
+	_, answer := r.ask("GET", "/"+index+"/_mapping", "")
+	text, err := json.Marshal(answer[index].(map[string]any)["mappings"])
+	must(r.t, err)
+	return string(text)
+}
+
+// TestIndexRestoredWhileStopped: the aliases come back with the index, as
+// Elasticsearch restores them.
+func TestIndexRestoredWhileStopped(t *testing.T) {
+	r := start(t, quick())
+	v1, alias := r.indices.Index(report.Cities, 1), r.indices.Alias(report.Cities)
+	var mapping string
+	r.fromThePast(func() { mapping = r.mapping(v1) })
+	r.stop()
+	r.change("DELETE", "/"+v1, "")
+	r.change("PUT", "/"+v1, `{"mappings":`+mapping+`,"aliases":{"`+alias+`":{"is_write_index":true},"`+alias+`-filled":{}}}`)
+	for _, id := range []string{"gone", "corrected"} {
+		r.change("PUT", "/"+v1+"/_doc/"+id+"?version=1&version_type=external", `{"source":{"title":"old"}}`)
+	}
+	r.restart(quick(), nil, nil)
+	r.isCurrent()
+}
+
+// TestCloneBehindTheAlias: a copy of an index that riskdex kept in step is not one.
+func TestCloneBehindTheAlias(t *testing.T) {
+	r := start(t, quick())
+	v1, alias := r.indices.Index(report.Cities, 1), r.indices.Alias(report.Cities)
+	clone := v1 + "-clone"
+	r.fromThePast(func() {
+		r.change("PUT", "/"+v1+"/_block/write", "")
+		r.change("PUT", "/"+v1+"/_clone/"+clone+"?wait_for_active_shards=1", `{"settings":{"index.blocks.write":null}}`)
+		r.change("PUT", "/"+v1+"/_settings", `{"index.blocks.write":null}`)
+	})
+	r.stop()
+	r.change("DELETE", "/"+v1, "")
+	r.change("POST", "/_aliases", `{"actions":[{"add":{"index":"`+clone+`","alias":"`+alias+`"}},{"add":{"index":"`+clone+`","alias":"`+alias+`-filled"}}]}`)
+	r.restart(quick(), nil, nil)
+	r.isCurrent()
+}
+
+// sent returns how many writes an index has seen, whatever came of them.
+func (r *rig) sent(index string) float64 {
+	r.t.Helper()
+	_, answer := r.ask("GET", "/"+index+"/_stats/indexing", "")
+	n := answer["_all"].(map[string]any)["primaries"].(map[string]any)["indexing"].(map[string]any)
+	return n["index_total"].(float64) + n["index_failed"].(float64) + n["delete_total"].(float64)
+}
+
+// TestNothingIsSentAgainAfterAStart to an index that riskdex knows by its mark, or
+// that an older one has made, without a mark.
+func TestNothingIsSentAgainAfterAStart(t *testing.T) {
+	for name, before := range map[string]func(r *rig) (index string){
+		"first":   func(r *rig) string { return r.indices.Index(report.Cities, 1) },
+		"rebuilt": func(r *rig) string { r.rebuild(); r.only(2); return r.indices.Index(report.Cities, 2) },
+		"unmarked": func(r *rig) string {
+			v1 := r.indices.Index(report.Cities, 1)
+			mapping := r.mapping(v1)
+			r.stop()
+			meta := map[string]any{}
+			must(r.t, json.Unmarshal([]byte(mapping), &meta))
+			delete(meta["_meta"].(map[string]any)["riskdex"].(map[string]any), "uuid")
+			text, err := json.Marshal(meta["_meta"])
+			must(r.t, err)
+			r.change("PUT", "/"+v1+"/_mapping", `{"_meta":`+string(text)+`}`)
+			return v1
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, rebuilding())
+			r.append(many(report.Cities, 30, "text")...)
+			r.drained()
+			filled := before(r)
+			sent := r.sent(filled)
+			for range 2 {
+				r.restart(rebuilding(), nil, nil)
+				r.append(index(report.Cities, "next", `{"title":"next"}`))
+				r.drained()
+				sent++
+			}
+			if got := r.sent(filled); got != sent {
+				t.Errorf("%v writes, want %v", got, sent)
+			}
+			r.complete()
+		})
+	}
+}

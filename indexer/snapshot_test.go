@@ -1,0 +1,61 @@
+package indexer_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riskdex/internal/elastic"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+// mayKeep is what the README says that riskdex needs.
+const mayKeep = `{"cluster":["monitor","manage_index_templates"],"indices":[{"names":["*"],"privileges":["read","write","manage"]}]}`
+
+// TestRestoredFromASnapshot has real snapshots restored. riskdex may no more than it
+// needs.
+func TestRestoredFromASnapshot(t *testing.T) {
+	home := elastictest.Home(t)
+	folder := filepath.Join(home, "snapshots")
+	s := elastictest.Start(t, elastic.Options{
+		Home:     home,
+		Settings: map[string]string{"path.repo": folder},
+		Security: &elastic.Security{
+			Users: map[string]elastic.User{admin: {Password: adminPassword, Role: elastic.Superuser}, "riskdex": {Password: "keeps in step", Role: "keeping"}},
+			Roles: map[string]string{"keeping": mayKeep},
+		},
+	})
+	server := &ownServer{Server: s}
+	for name, c := range map[string]struct {
+		before   string // what is done to the index before it is restored
+		settings string // of the restore
+		running  bool   // riskdex is not stopped
+	}{
+		"the index was lost":         {before: "DELETE /%s"},
+		"over the closed index":      {before: "POST /%s/_close"},
+		"over it while riskdex runs": {before: "POST /%s/_close", running: true},
+		"under another name":         {before: "DELETE /%s", settings: `,"rename_pattern":"-v1$","rename_replacement":"-v7"`},
+		"under a name of somebody's": {before: "DELETE /%s", settings: `,"rename_pattern":"-v1$","rename_replacement":"-restored"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := assembleOf(t, quick(), parts{elasticsearch: server.as(admin, adminPassword), client: server.as("riskdex", "keeps in step")})
+			r.run()
+			v1 := r.indices.Index(report.Cities, 1)
+			server.administer(t, `PUT /_snapshot/past {"type":"fs","settings":{"location":"`+folder+`"}}`)
+			snapshot := "/_snapshot/past/" + strings.TrimLeft(r.indices.Prefix, "-_")
+			r.fromThePast(func() {
+				server.administer(t, "PUT "+snapshot+`?wait_for_completion=true {"indices":"`+v1+`","include_global_state":false}`)
+			})
+			if !c.running {
+				r.stop()
+			}
+			server.administer(t, strings.ReplaceAll(c.before, "%s", v1))
+			server.administer(t, "POST "+snapshot+`/_restore?wait_for_completion=true {"indices":"`+v1+`"`+c.settings+`}`)
+			if !c.running {
+				r.restart(quick(), nil, nil)
+			}
+			r.isCurrent()
+		})
+	}
+}
