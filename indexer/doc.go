@@ -35,7 +35,8 @@
 //   - While bulks fail as a whole they are halved. A change that fails even alone
 //     may be the cause: it lets others go first, and goes in bulks of its own.
 //   - After Elasticsearch was away, recent deletes are sent again: a restart has
-//     made it forget their versions.
+//     made it forget their versions. Only a look or a bulk shows that it is there.
+//   - Every index is looked at now and then, whether there is something to send or not.
 //
 // # Rebuild
 //

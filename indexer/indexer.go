@@ -87,7 +87,7 @@ type Config struct {
 
 	FirstBackoff   time.Duration // about the first wait after a failure
 	LongestBackoff time.Duration // about the longest
-	CheckEvery     time.Duration // how often an idle index is looked at
+	CheckEvery     time.Duration // how often an index is looked at, unless bulks for it never pause
 	RestartTakes   time.Duration // how long Elasticsearch must be away to have been restarted
 	StopWithin     time.Duration // how long turns under way have to end
 

@@ -18,7 +18,8 @@ type lane struct {
 	trouble  *judgement
 	openAt   time.Time
 	backoff  *backoff.ExponentialBackOff
-	lastSeen time.Time // when Elasticsearch last did its part
+	lastSeen time.Time // when Elasticsearch was last asked and did its part
+	lookedAt time.Time // when the index was last looked at
 	away     bool      // it has given no answer, or none of its own, since
 	limit    int       // changes in a bulk at most; 0 is no limit of the lane's own
 
@@ -72,11 +73,13 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (turn, bool) {
 		return l.own(t, now), l.turns == 0
 	case waiting && !now.Before(at):
 		return l.own(due, now), l.turns == 0
-	case l.pending:
-		return l.own(t, now), l.turns < limit
-	case l.turns == 0 && now.Sub(l.lastSeen) >= cfg.CheckEvery:
+	case l.turns == 0 && now.Sub(l.lookedAt) >= cfg.CheckEvery:
+		// Also where there is something to claim: a kind that is never quiet for so
+		// long, and be it because all commits wake it, would never be looked at.
 		t.ensure = true
 		return l.own(t, now), true
+	case l.pending:
+		return l.own(t, now), l.turns < limit
 	}
 	return turn{}, false
 }
@@ -115,6 +118,9 @@ const noClaim = -1
 // before end, once for each turn.
 func (l *lane) claimed(t turn, n int) {
 	l.claiming = false
+	if n != noClaim {
+		l.alone = false // the index has been looked at: what is left is ordinary
+	}
 	if n == 0 && t.seen == l.wakeUps {
 		l.pending = false
 	}
@@ -131,7 +137,7 @@ func (l *lane) end(t turn, out outcome, now time.Time, cfg Config) (changed bool
 		return false
 	}
 	if out.looked {
-		l.index, l.suspect = out.index, false
+		l.index, l.suspect, l.lookedAt = out.index, false, now
 	}
 	if out.wrote != "" && out.wrote != l.index && !out.looked {
 		l.suspect = true
@@ -141,16 +147,18 @@ func (l *lane) end(t turn, out outcome, now time.Time, cfg Config) (changed bool
 		l.lose(now)
 	}
 	l.noteRebuild(t, out, now, cfg)
-	l.trouble = out.trouble
-	if out.trouble != nil {
+	switch {
+	case out.trouble != nil:
+		l.trouble = out.trouble
 		l.openAt = now.Add(l.backoff.NextBackOff())
 		l.away = l.away || out.trouble.away()
 		if out.spoilt {
 			l.limit = max(1, min(l.max(cfg)/2, probeChanges))
 		}
 		l.wake()
-	} else {
-		l.lastSeen, l.openAt, l.away = now, time.Time{}, false
+	case out.looked || out.sent: // otherwise Elasticsearch was not asked
+		l.trouble, l.openAt = nil, time.Time{}
+		l.lastSeen, l.away = now, false
 		l.backoff.Reset()
 		if l.limit *= 8; l.limit >= cfg.BulkChanges || !out.sent {
 			l.limit = 0
@@ -176,7 +184,7 @@ func (l *lane) opens(cfg Config) (at time.Time, ok bool) {
 	if l.trouble != nil {
 		return l.openAt, true
 	}
-	at = l.lastSeen.Add(cfg.CheckEvery)
+	at = l.lookedAt.Add(cfg.CheckEvery)
 	if _, due, ok := l.due(); ok && due.Before(at) {
 		at = due
 	}

@@ -15,7 +15,7 @@ func laneForTest() (*lane, time.Time, Config) {
 	t, _ := l.next(now, 2, x.cfg)
 	l.begin(t)
 	l.claimed(t, 0)
-	l.end(t, outcome{}, now, x.cfg)
+	l.end(t, outcome{looked: true}, now, x.cfg)
 	return l, now, x.cfg
 }
 
@@ -55,7 +55,7 @@ func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
 	if _, ok := l.next(now, 2, cfg); ok {
 		t.Error("more turns than the lane may have")
 	}
-	l.end(first, outcome{}, now, cfg)
+	l.end(first, outcome{sent: true}, now, cfg)
 	third, _ := l.next(now, 2, cfg)
 	l.begin(third)
 	l.claimed(third, 0)
@@ -120,7 +120,7 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	}
 	l.begin(probe)
 	l.claimed(probe, 5)
-	if !l.end(probe, outcome{}, later, cfg) || l.trouble != nil {
+	if !l.end(probe, outcome{looked: true, sent: true}, later, cfg) || l.trouble != nil {
 		t.Error("the end of trouble is not reported")
 	}
 	if next, ok := l.next(later, 2, cfg); !ok || next.ensure {
@@ -135,6 +135,76 @@ func TestIdleLaneLooksAtItsIndex(t *testing.T) {
 	}
 	if turn, ok := l.next(now.Add(cfg.CheckEvery), 2, cfg); !ok || !turn.ensure {
 		t.Errorf("%+v, %v", turn, ok)
+	}
+}
+
+// TestLaneThatIsNeverQuietLooksAtItsIndex, whether its turns find something to send
+// or are woken for nothing, as by changes of other kinds.
+func TestLaneThatIsNeverQuietLooksAtItsIndex(t *testing.T) {
+	for name, out := range map[string]outcome{"busy": {sent: true}, "woken for nothing": {}} {
+		l, now, cfg := laneForTest()
+		for at := now; ; at = at.Add(cfg.CheckEvery / 10) {
+			l.wake()
+			turn := take(t, l, at, cfg)
+			if due := !at.Before(now.Add(cfg.CheckEvery)); turn.ensure != due {
+				t.Fatalf("%s: after %v: looks at its index: %v", name, at.Sub(now), turn.ensure)
+			} else if due {
+				break
+			}
+			l.end(turn, out, at, cfg)
+		}
+	}
+}
+
+// TestOneWhoLooksSendsBesideOthers: only the look itself is to be alone. Should its
+// bulk take long, the lane still has a turn.
+func TestOneWhoLooksSendsBesideOthers(t *testing.T) {
+	l, now, cfg := laneForTest()
+	now = now.Add(cfg.CheckEvery)
+	l.wake()
+	look, _ := l.next(now, 2, cfg)
+	l.begin(look)
+	if beside, ok := l.next(now, 2, cfg); !look.ensure || ok {
+		t.Errorf("%+v beside %+v", beside, look)
+	}
+	l.claimed(look, 10)
+	if beside, ok := l.next(now, 2, cfg); !ok || beside.ensure {
+		t.Errorf("%+v, %v", beside, ok)
+	}
+}
+
+// TestEmptyClaimIsNoSignOfLife: Elasticsearch was not asked. It may have been
+// restarted since it last was, and that before it is first seen to be away.
+func TestEmptyClaimIsNoSignOfLife(t *testing.T) {
+	l, began, cfg := laneForTest()
+	l.known = true
+	now := began
+	for now.Sub(began) < 10*time.Second {
+		now = now.Add(100 * time.Millisecond)
+		l.wake()
+		turn := take(t, l, now, cfg)
+		l.end(turn, outcome{}, now, cfg)
+	}
+	l.wake()
+	turn := take(t, l, now, cfg)
+	away := classify(answer{level: request, status: 503})
+	l.end(turn, outcome{sent: true, spoilt: true, trouble: &away}, now, cfg)
+	probe := take(t, l, l.openAt, cfg)
+	if !probe.ensure || !probe.back.Equal(began) {
+		t.Errorf("looks: %v; it was away since %v, want %v", probe.ensure, probe.back, began)
+	}
+}
+
+func TestEmptyClaimEndsNoTrouble(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.wake()
+	sends, _ := l.next(now, 2, cfg)
+	l.begin(sends)
+	l.claimed(sends, 5)
+	empty := take(t, l, now, cfg)
+	l.end(sends, outcome{sent: true, trouble: trouble}, now, cfg)
+	if l.end(empty, outcome{}, now, cfg) || l.trouble == nil {
+		t.Error("the lane has healed without an answer")
 	}
 }
 
@@ -159,7 +229,7 @@ func TestLaneDoesNotSpin(t *testing.T) {
 		t.Errorf("while its probe is under way: opens at %v", at)
 	}
 	l.claimed(probe, 5)
-	l.end(probe, outcome{}, now, cfg)
+	l.end(probe, outcome{looked: true, sent: true}, now, cfg)
 	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(cfg.CheckEvery)) {
 		t.Errorf("healthy and idle: opens at %v, %v", at, ok)
 	}

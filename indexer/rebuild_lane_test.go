@@ -53,7 +53,7 @@ func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
 	if got, ok := l.next(now, 2, cfg); ok {
 		t.Errorf("beside a turn that writes to one index only: %+v", got)
 	}
-	l.end(ordinary, outcome{}, now, cfg)
+	l.end(ordinary, outcome{sent: true}, now, cfg)
 	begin := take(t, l, now, cfg)
 	if begin.step != stepBegin {
 		t.Fatalf("%+v", begin)

@@ -42,7 +42,7 @@ type outcome struct {
 	index  string // which one, where looked
 	found  *found // what earlier runs have left; nil when it was not looked for
 	resent bool   // everything is sent to the alias again
-	sent   bool   // there were changes to send
+	sent   bool   // changes were sent
 	spoilt bool   // a bulk was not taken as a whole
 	lost   bool   // another process has the kind alone, or has had it
 	shown  bool   // the index that apps search took changes, which its next refresh shows
@@ -119,7 +119,7 @@ func (x *Indexer) transfer(ctx context.Context, t turn, changes []report.Change,
 		judgements = x.deliver(ctx, t, batch, out)
 	}
 	out.spoilt = out.trouble != nil && out.trouble.answer.level != item
-	out.sent = true
+	out.sent = slices.ContainsFunc(batch, func(p prepared) bool { return p.refused == nil })
 	var settlements []report.Settlement
 	for i, j := range judgements {
 		settlements = append(settlements, x.settlementFor(ctx, batch[i], j, out.trouble == nil))
