@@ -50,6 +50,7 @@ func (x *Indexer) look(ctx context.Context, t turn) (out outcome) {
 		out.trouble = x.lookTrouble(t.kind, err)
 		return out
 	}
+	x.metrics.answered(true)
 	out.looked, out.index = true, index
 	return out
 }

@@ -75,3 +75,16 @@ func (r *rig) awaitLook() {
 	r.eventually("the index is looked at", func() bool { return looks.Load() > 1 })
 	r.heal()
 }
+
+// TestLooksShowThatElasticsearchIsBack: where nothing is delivered they are all that
+// it is asked.
+func TestLooksShowThatElasticsearchIsBack(t *testing.T) {
+	r := start(t, quick())
+	r.append(many(report.Cities, 1, "text")...)
+	r.drained()
+	r.fail(func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
+	r.eventually("it is seen to be away", func() bool { return !r.indexer.ElasticsearchUp() })
+	r.heal()
+	r.eventually("no index waits", func() bool { return len(r.indexer.Waiting()) == 0 })
+	r.eventually("it is shown as up", r.indexer.ElasticsearchUp)
+}
