@@ -2,6 +2,7 @@ package indexer_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -222,6 +223,61 @@ func TestNothingIsDeadWhenEveryRequestIsRefused(t *testing.T) {
 	}
 	r.heal()
 	r.drained()
+}
+
+// TestFailuresBlameNoDocument: while a refused bulk is sent in halves, some of them
+// fail in another way. That is no sign that the others were read.
+func TestFailuresBlameNoDocument(t *testing.T) {
+	r := assemble(t, quick())
+	var n atomic.Int64
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		switch {
+		case !isBulk(req):
+			next.ServeHTTP(w, req)
+		case n.Add(1)%4 == 0:
+			answerWith(503, `<html>unavailable</html>`)(w, req, next)
+		default:
+			answerWith(400, `<html>bad request</html>`)(w, req, next)
+		}
+	})
+	r.append(many(report.Cities, 50, "text")...)
+	r.run()
+	r.eventually("several attempts", func() bool { return r.metric("riskdex_failures_total", "kind", "cities") > 60 })
+	r.heal()
+	r.drained()
+	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 {
+		t.Errorf("%d dead letters though nothing was read", k.DeadLetters)
+	}
+	if n := r.count(report.Cities); n != 50 {
+		t.Errorf("%d documents of 50", n)
+	}
+}
+
+// TestPoisonThatCameAloneIsDeadInTheEnd: while it is alone nothing tells it from a
+// fault in every request. It waits, and is judged as soon as it meets others.
+func TestPoisonThatCameAloneIsDeadInTheEnd(t *testing.T) {
+	r := start(t, quick())
+	r.fail(refuseIf(func(body []byte) bool { return bytes.Contains(body, []byte("venom")) },
+		answerWith(400, `{"error":{"type":"illegal_argument_exception","reason":"no"},"status":400}`)))
+	r.append(index(report.Cities, "poison", `{"text":"venom"}`))
+	r.eventually("it is known for what it does", func() bool { return r.metric("riskdex_retries_total", "reason", "request_refused") > 12 })
+	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 {
+		t.Error("dead without any sign that it is to blame")
+	}
+	for wave := 0; r.stats().Kinds[report.Cities].DeadLetters == 0; wave++ {
+		if wave == 200 {
+			t.Fatal("200 waves of others were taken, and it is tried still")
+		}
+		r.append(many(report.Cities, 20, fmt.Sprint("wave ", wave))...)
+		r.eventually("the others are settled", func() bool { return r.stats().Kinds[report.Cities].Pending <= 1 })
+	}
+	r.drained()
+	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
+		t.Errorf("%d dead letters, want 1", k.DeadLetters)
+	}
+	if n := r.count(report.Cities); n != 20 {
+		t.Errorf("%d documents, want 20", n)
+	}
 }
 
 func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {

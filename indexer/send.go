@@ -56,15 +56,17 @@ func (x *Indexer) send(ctx context.Context, kind report.Kind, to destination, ba
 	return judgements, ""
 }
 
-// spoilt decides for the changes that spoilt a bulk even alone. Where others of
-// the same bulk were taken it is they that are refused; where none was, the
-// fault may as well be in every request, and no document is to blame for it.
+// spoilt decides for the changes that spoilt a bulk even alone. Where Elasticsearch
+// has read others of the same batch it is they that are refused; where it has read
+// none, the fault may as well be in every request, and no document is to blame for
+// it. Only an answer to an item shows that a request was read: a failure shows
+// nothing, however it came.
 func spoilt(judgements []judgement) []judgement {
-	taken := false
+	read := false
 	for _, j := range judgements {
-		taken = taken || j.verdict != bisect
+		read = read || j.answer.level == item
 	}
-	if taken {
+	if read {
 		for i, j := range judgements {
 			if j.verdict == bisect {
 				judgements[i].verdict = dead
@@ -123,7 +125,8 @@ func (x *Indexer) sendSome(ctx context.Context, kind report.Kind, to destination
 
 // sendApart is send with every suspect in a bulk of its own, after the others.
 // When one bulk fails, the suspects that are left wait with it: each may take a
-// whole time-out.
+// whole time-out. A suspect that spoils its bulk is judged by what became of the
+// others, as it would be in theirs.
 func (x *Indexer) sendApart(ctx context.Context, kind report.Kind, to destination, batch []prepared) (judgements []judgement, index string) {
 	judgements = make([]judgement, len(batch))
 	groups := [][]int{nil} // places in batch
@@ -149,6 +152,9 @@ func (x *Indexer) sendApart(ctx context.Context, kind report.Kind, to destinatio
 		for n, i := range places {
 			if failed != nil {
 				judgements[i] = *failed
+				if failed.verdict == bisect {
+					judgements[i].verdict = retry // it has spoilt nothing: it was not sent
+				}
 				continue
 			}
 			judgements[i] = sent[n]
@@ -157,7 +163,7 @@ func (x *Indexer) sendApart(ctx context.Context, kind report.Kind, to destinatio
 			failed = troubleIn(sent)
 		}
 	}
-	return judgements, index
+	return spoilt(judgements), index
 }
 
 // present returns the judgements that there are.

@@ -7,7 +7,11 @@ import (
 func judgements(verdicts ...verdict) []judgement {
 	var all []judgement
 	for _, v := range verdicts {
-		all = append(all, judgement{verdict: v, reason: v.String()})
+		j := judgement{verdict: v, reason: v.String()}
+		if v == bisect {
+			j.answer.level = request
+		}
+		all = append(all, j)
 	}
 	return all
 }
@@ -40,10 +44,18 @@ func TestOnlyWhatSpoilsAloneIsDead(t *testing.T) {
 	if got[1].verdict != dead || got[0].verdict != settled {
 		t.Errorf("%v", got)
 	}
-	// When nothing at all is taken, no document is to blame.
-	for _, j := range spoilt(judgements(bisect, bisect)) {
-		if j.verdict != bisect {
-			t.Errorf("%v", j.verdict)
+	// When nothing at all is read, no document is to blame.
+	unread := judgements(bisect, bisect)
+	for _, failure := range []answer{
+		{level: transport},
+		{level: request, status: 503},
+		{level: request, status: 401},
+	} {
+		unread = append(unread, classify(failure))
+	}
+	for _, j := range spoilt(unread) {
+		if j.verdict == dead {
+			t.Errorf("dead, though only failures were seen: %+v", j)
 		}
 	}
 }
