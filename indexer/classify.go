@@ -146,6 +146,10 @@ func decideByType(a answer) (verdict, string, bool) {
 	switch {
 	case strings.Contains(a.detail, "no write index is defined for alias"):
 		return hold, reasonNoWriteIndex, true
+	case strings.HasPrefix(a.detail, "pipeline with id ["):
+		// The index names an ingest pipeline that is not there. It comes as a 400, and
+		// without it every document would be taken for refused.
+		return hold, reasonRequest, true
 	case strings.Contains(a.detail, "Limit of total fields"):
 		return hold, reasonFieldLimit, true
 	}

@@ -30,6 +30,7 @@ func TestClassify(t *testing.T) {
 		"closed index":             {answer{item, 400, "index_closed_exception", "closed"}, hold, reasonClosed},
 		"no write index":           {answer{item, 400, "illegal_argument_exception", "no write index is defined for alias [cities]"}, hold, reasonNoWriteIndex},
 		"too many fields":          {answer{item, 400, "document_parsing_exception", "Limit of total fields [1000] has been exceeded"}, hold, reasonFieldLimit},
+		"missing pipeline":         {answer{item, 400, "illegal_argument_exception", "pipeline with id [not-there] does not exist"}, hold, reasonRequest},
 		"not allowed":              {answer{item, 403, "security_exception", ""}, hold, reasonUnauthorized},
 		"wrong password":           {answer{request, 401, "security_exception", ""}, hold, reasonUnauthorized},
 		"401 of a proxy":           {answer{request, 401, "", ""}, hold, reasonUnauthorized},

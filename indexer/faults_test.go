@@ -300,6 +300,13 @@ func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
 			func(r *rig, index string) {
 				r.change("PUT", "/"+index+"/_settings", `{"index.blocks.read_only_allow_delete":null}`)
 			}},
+		"pipeline that is not there": {"request_refused",
+			func(r *rig, index string) {
+				r.change("PUT", "/"+index+"/_settings", `{"index.default_pipeline":"not-there"}`)
+			},
+			func(r *rig, index string) {
+				r.change("PUT", "/"+index+"/_settings", `{"index.default_pipeline":null}`)
+			}},
 		"no write index": {"no_write_index",
 			func(r *rig, index string) {
 				r.change("PUT", "/"+strings.TrimSuffix(index, "1")+"2", "")
