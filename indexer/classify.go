@@ -55,6 +55,12 @@ func (j *judgement) away() bool {
 	return j.reason == reasonUnreachable || j.reason == reasonUnavailable
 }
 
+// ofItems tells whether Elasticsearch answers, and is not overloaded, but fails at
+// the changes one by one.
+func (j *judgement) ofItems() bool {
+	return j.verdict == retry && j.answer.level == item && j.answer.status >= 500
+}
+
 // taken tells whether Elasticsearch has the change, or a newer one.
 func (j *judgement) taken() bool { return j.verdict == settled || j.verdict == superseded }
 

@@ -15,6 +15,7 @@
 //	trace.go     the spans of bulks and of settled changes
 //	refresh.go   have searches see what was written (refresh_lane.go: when)
 //	patience.go  how long single documents wait that are not taken
+//	crowd.go     and how long those that would keep others from being sent
 //	verify.go    does the index have what the journal has?
 //	rebuild.go   what can be asked of a rebuild, and is told of it
 //	prober.go    how long does it take until a search shows a change?
@@ -29,7 +30,8 @@
 //     Elasticsearch is away, and a crash loses nothing.
 //   - When a bulk makes no progress at all, its lane closes for a while, backing
 //     off with jitter and without end, and opens with one probe. Other lanes go
-//     on. When a bulk makes some, only the changes that failed wait.
+//     on. When a bulk makes some, only the changes that failed wait; so do changes
+//     that fail one by one and fill a bulk, so that others get in.
 //   - As soon as nothing more of a kind waits to be written, its index is refreshed,
 //     and then rests. While more waits, it is left to the index's own interval.
 //   - While bulks fail as a whole they are halved. A change that fails even alone

@@ -23,6 +23,8 @@ type lane struct {
 	away     bool      // it has given no answer, or none of its own, since
 	limit    int       // changes in a bulk at most; 0 is no limit of the lane's own
 
+	crowd crowd
+
 	index   string // behind the alias when it was last looked at
 	suspect bool   // the alias seems to be on another index by now
 	known   bool   // it is known what earlier runs have left to do
@@ -53,7 +55,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (turn, bool) {
 	if l.claiming || l.alone || now.Before(l.openAt) {
 		return turn{}, false
 	}
-	t := turn{max: l.max(cfg), seen: l.wakeUps, target: l.rebuild.target()}
+	t := turn{max: l.max(cfg), seen: l.wakeUps, target: l.rebuild.target(), crowded: l.crowd.since}
 	if t.target != nil && t.target.stalled {
 		t.max = min(t.max, probeChanges)
 	}
@@ -63,7 +65,10 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (turn, bool) {
 		// One probe at a time, with nothing else under way: a lost index is made
 		// again with everything the journal knows, and a document that is
 		// settled in the old one meanwhile would be missed.
-		t.ensure, t.max = true, min(t.max, probeChanges)
+		t.ensure = true
+		if !l.trouble.ofItems() {
+			t.max = min(t.max, probeChanges)
+		}
 		if l.away && (!l.known || now.Sub(l.lastSeen) >= cfg.RestartTakes) {
 			t.back = l.lastSeen
 		}
@@ -90,7 +95,9 @@ func (l *lane) own(t turn, now time.Time) turn {
 	return t
 }
 
-// probeChanges keeps the bulks small with which a lane in trouble is tried.
+// probeChanges keeps the bulks small with which a lane in trouble is tried, unless
+// they are answered and only what is in them fails: others may be taken, and small
+// bulks would have no room for them.
 const probeChanges = 100
 
 // max returns how many changes a bulk may have now. While bulks fail as a whole
@@ -147,6 +154,7 @@ func (l *lane) end(t turn, out outcome, now time.Time, cfg Config) (changed bool
 		l.lose(now)
 	}
 	l.noteRebuild(t, out, now, cfg)
+	l.crowd.note(t, out, now)
 	switch {
 	case out.trouble != nil:
 		l.trouble = out.trouble
@@ -156,6 +164,9 @@ func (l *lane) end(t turn, out outcome, now time.Time, cfg Config) (changed bool
 			l.limit = max(1, min(l.max(cfg)/2, probeChanges))
 		}
 		l.wake()
+	case out.looked && !out.sent && l.trouble != nil && l.crowd.waits(now, cfg):
+		l.openAt = now.Add(l.backoff.NextBackOff())
+		l.lastSeen, l.away = now, false
 	case out.looked || out.sent: // otherwise Elasticsearch was not asked
 		l.trouble, l.openAt = nil, time.Time{}
 		l.lastSeen, l.away = now, false

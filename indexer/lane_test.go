@@ -128,6 +128,51 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	}
 }
 
+// TestProbesHaveRoomForOthers where only the changes of the last one failed.
+func TestProbesHaveRoomForOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer answer
+		small  bool
+	}{
+		"a shard is away":       {answer{level: item, status: 503, errorType: "unavailable_shards_exception"}, false},
+		"Elasticsearch is away": {answer{level: request, status: 503}, true},
+		"it is overloaded":      {answer{level: item, status: 429, errorType: "es_rejected_execution_exception"}, true},
+		"the index is closed":   {answer{level: item, status: 400, errorType: "index_closed_exception"}, true},
+	} {
+		l, now, cfg := laneForTest()
+		l.wake()
+		turn := take(t, l, now, cfg)
+		j := classify(c.answer)
+		l.end(turn, outcome{sent: true, trouble: &j}, now, cfg)
+		probe := take(t, l, l.openAt, cfg)
+		if small := probe.max == probeChanges; !probe.ensure || small != c.small {
+			t.Errorf("%s: a probe of %d changes", name, probe.max)
+		}
+	}
+}
+
+// TestCrowdThatWaitsIsTroubleStill: nothing else is there to be sent, and nothing
+// shows that those would be taken. They may also be settled elsewhere.
+func TestCrowdThatWaitsIsTroubleStill(t *testing.T) {
+	l, now, cfg := laneForTest()
+	j := classify(answer{level: item, status: 503})
+	l.wake()
+	sends := take(t, l, now, cfg)
+	l.end(sends, outcome{sent: true, trouble: &j, crowded: true}, now, cfg)
+	for began := now; l.trouble != nil; {
+		if now = l.openAt; now.Sub(began) > time.Hour {
+			t.Fatal("the lane does not heal")
+		}
+		probe := take(t, l, now, cfg)
+		l.end(probe, outcome{looked: true}, now, cfg)
+		if passed := now.Sub(began); l.trouble == nil && passed < longestLetBy*cfg.LongestBackoff {
+			t.Errorf("healed after %v without having sent anything", passed)
+		} else if l.trouble != nil && !l.openAt.After(now) {
+			t.Fatal("no pause after a probe that found nothing")
+		}
+	}
+}
+
 func TestIdleLaneLooksAtItsIndex(t *testing.T) {
 	l, now, cfg := laneForTest()
 	if _, ok := l.next(now.Add(cfg.CheckEvery-1), 2, cfg); ok {

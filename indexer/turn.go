@@ -19,6 +19,7 @@ type turn struct {
 	started time.Time
 
 	ensure  bool      // see first that the index exists
+	crowded time.Time // where not zero: a crowd has been in the way since then
 	back    time.Time // where not zero: Elasticsearch was away, and last did its part then
 	known   bool      // what earlier runs have left is known already
 	checked bool      // and whether the mapping has changed
@@ -38,14 +39,15 @@ func (t turn) alone() bool { return t.ensure || t.step != stepNone }
 type outcome struct {
 	trouble *judgement // nil when Elasticsearch did its part
 
-	looked bool   // the index is there
-	index  string // which one, where looked
-	found  *found // what earlier runs have left; nil when it was not looked for
-	resent bool   // everything is sent to the alias again
-	sent   bool   // changes were sent
-	spoilt bool   // a bulk was not taken as a whole
-	lost   bool   // another process has the kind alone, or has had it
-	shown  bool   // the index that apps search took changes, which its next refresh shows
+	looked  bool   // the index is there
+	index   string // which one, where looked
+	found   *found // what earlier runs have left; nil when it was not looked for
+	resent  bool   // everything is sent to the alias again
+	sent    bool   // changes were sent
+	spoilt  bool   // a bulk was not taken as a whole
+	crowded bool   // every change failed by itself, and others may wait behind them
+	lost    bool   // another process has the kind alone, or has had it
+	shown   bool   // the index that apps search took changes, which its next refresh shows
 
 	bulk trace.SpanContext // the last one, if it carried something traced
 
@@ -120,9 +122,14 @@ func (x *Indexer) transfer(ctx context.Context, t turn, changes []report.Change,
 	}
 	out.spoilt = out.trouble != nil && out.trouble.answer.level != item
 	out.sent = slices.ContainsFunc(batch, func(p prepared) bool { return p.refused == nil })
+	out.crowded = out.trouble != nil && out.trouble.ofItems() && x.othersBehind(t, changes)
 	var settlements []report.Settlement
 	for i, j := range judgements {
-		settlements = append(settlements, x.settlementFor(ctx, batch[i], j, out.trouble == nil))
+		s := x.settlementFor(ctx, batch[i], j, out.trouble == nil)
+		if out.crowded && s.Outcome == report.Retry {
+			s.NotBefore = x.letBy(t, s.Key)
+		}
+		settlements = append(settlements, s)
 	}
 	if out.spoilt && t.max == 1 {
 		// Others go first at the next try, which comes sooner.

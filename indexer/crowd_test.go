@@ -1,0 +1,102 @@
+package indexer_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"riskdex/report"
+)
+
+// TestDocumentsThatFailLeaveRoomForOthers: those that wait longest are claimed first,
+// and more of them fail than a bulk holds.
+func TestDocumentsThatFailLeaveRoomForOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		changes, bytes int // in a bulk
+		text           string
+	}{
+		"a bulk full of changes": {100, 1 << 20, "text"},
+		"a bulk full of bytes":   {1000, 20_000, strings.Repeat("text ", 60)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := quick()
+			cfg.BulkChanges, cfg.BulkBytes = c.changes, c.bytes
+			r := assemble(t, cfg)
+			r.fail(withoutShard("stuck"))
+			stuck := many(report.Cities, 150, c.text)
+			for i := range stuck {
+				stuck[i].ID = "stuck" + stuck[i].ID
+			}
+			r.append(stuck...)
+			r.append(many(report.Cities, 20, c.text)...)
+			r.run()
+			r.eventually("the others are settled", func() bool { return r.stats().Kinds[report.Cities].Settled[report.Indexed] == 20 })
+			if k := r.stats().Kinds[report.Cities]; k.Pending != 150 || k.DeadLetters != 0 {
+				t.Errorf("%d pending, %d dead letters; want 150 and none", k.Pending, k.DeadLetters)
+			}
+			r.heal()
+			r.drained()
+			if n := r.count(report.Cities); n != 170 {
+				t.Errorf("%d documents of 170", n)
+			}
+		})
+	}
+}
+
+// withoutShard answers for documents whose id begins with prefix as Elasticsearch
+// does when it has waited for their shard in vain, and lets it index the others.
+func withoutShard(prefix string) fault {
+	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if !isBulk(req) {
+			next.ServeHTTP(w, req)
+			return
+		}
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		lines := bytes.SplitAfter(body, []byte("\n"))
+		var passed []byte
+		items := make([]json.RawMessage, len(lines)/2) // an action and its document each
+		for i := range items {
+			var action struct {
+				Index struct {
+					ID string `json:"_id"`
+				}
+			}
+			decode(lines[2*i], &action)
+			if strings.HasPrefix(action.Index.ID, prefix) {
+				items[i] = fmt.Appendf(nil, `{"index":{"_id":%q,"status":503,"error":{"type":"unavailable_shards_exception","reason":"primary shard is not active"}}}`, action.Index.ID)
+			} else {
+				passed = append(append(passed, lines[2*i]...), lines[2*i+1]...)
+			}
+		}
+		var answer struct{ Items []json.RawMessage }
+		if len(passed) > 0 {
+			rec := httptest.NewRecorder()
+			req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(passed)), int64(len(passed))
+			req.Header.Del("Accept-Encoding") // the answer is read here
+			next.ServeHTTP(rec, req)
+			decode(rec.Body.Bytes(), &answer)
+		}
+		for i := range items {
+			if items[i] == nil {
+				items[i], answer.Items = answer.Items[0], answer.Items[1:]
+			}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		_ = json.NewEncoder(w).Encode(map[string]any{"items": items})
+	}
+}
+
+func decode(text []byte, to any) {
+	if err := json.Unmarshal(text, to); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
