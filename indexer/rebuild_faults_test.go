@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"riskdex/indexer"
 	"riskdex/report"
@@ -206,6 +207,47 @@ func TestAliasLostDuringARebuild(t *testing.T) {
 			r.only(1)
 			r.complete()
 		})
+	}
+}
+
+// TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch: it begins while the index
+// behind the alias is filled, fails in passing once its own is made, begins again,
+// and is stopped. What was marked for the alias must have gone there.
+func TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch(t *testing.T) {
+	cfg := rebuilding()
+	cfg.BulkChanges = 1
+	r := filledRig(t, cfg, 400)
+	var cut atomic.Bool
+	lost := applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		switch {
+		case isBulk(req):
+			time.Sleep(10 * time.Millisecond)
+		case req.Method == "PUT" && req.URL.Path == "/"+r.indices.Index(report.Cities, 2) && !cut.Swap(true):
+			lost(w, req, next)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+	r.change("DELETE", "/"+r.indices.Index(report.Cities, 1), "")
+	r.eventually("the index behind the alias is filled", func() bool {
+		return r.behind()[r.indices.Index(report.Cities, 1)] && r.stats().Kinds[report.Cities].Resending > 200
+	})
+	r.rebuild()
+	r.eventually("something was sent for the rebuild", func() bool {
+		s := r.status()
+		return s.Phase == indexer.RebuildFilling && s.Remaining < s.Total-30
+	})
+	if !cut.Load() {
+		t.Error("the rebuild began at once")
+	}
+	must(t, r.indexer.StopRebuild(report.Cities))
+	r.heal()
+	r.drained()
+	r.eventually("one index is left", func() bool { return len(r.behind()) == 1 })
+	r.complete()
+	if n := r.count(report.Cities); n != 400 {
+		t.Errorf("%d documents of 400", n)
 	}
 }
 

@@ -87,10 +87,11 @@ func (x *Indexer) beginRebuild(ctx context.Context, t turn) (out stepOutcome, er
 		x.log.Warn("a new index has no document whose newest version is a dead letter; look at them with: riskdex dead list",
 			"alias", x.indices.Alias(t.kind), "dead_letters", before.DeadLetters)
 	}
-	// Where an unfinished rebuild was, the index behind the alias lacked nothing:
-	// what is still marked was meant for that rebuild. Otherwise it is meant for
-	// the index behind the alias.
-	if before.Resending == 0 || len(unfinished) > 0 {
+	// What is marked already may be meant for the index behind the alias, also where
+	// a rebuild was begun before: it may have ended before it marked anything. So
+	// what is sent again goes there as well, unless there are no marks. Where that
+	// rebuild has left them, the alias is sent what it has, which does no harm.
+	if before.Resending == 0 {
 		out.since = report.Version(time.Now().UnixMicro())
 	}
 	out.index = index
