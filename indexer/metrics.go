@@ -120,16 +120,18 @@ func (m *metrics) refreshed(kind report.Kind, took time.Duration, ok bool) {
 // answered notes whether Elasticsearch answered the last request.
 func (m *metrics) answered(ok bool) { m.isUp.Store(ok) }
 
-// settled observes the changes that have come to their end. Both lists name the
-// same changes, in any order.
+// settled observes the changes that have come to their end, each once: what is sent
+// again came to it before. Both lists name the same changes, in any order.
 func (m *metrics) settled(changes []report.Change, settlements []report.Settlement, now time.Time) {
 	accepted := make(map[report.Version]time.Time, len(changes))
 	for _, c := range changes {
-		accepted[c.Version] = c.AcceptedAt
+		if !c.Again {
+			accepted[c.Version] = c.AcceptedAt
+		}
 	}
 	for _, s := range settlements {
-		if s.Outcome != report.Retry {
-			m.settleSeconds.WithLabelValues(string(s.Kind)).Observe(now.Sub(accepted[s.Version]).Seconds())
+		if at, ok := accepted[s.Version]; ok && s.Outcome != report.Retry {
+			m.settleSeconds.WithLabelValues(string(s.Kind)).Observe(now.Sub(at).Seconds())
 		}
 	}
 }

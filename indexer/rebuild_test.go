@@ -97,6 +97,19 @@ func TestRebuildUnderLoad(t *testing.T) {
 	t.Logf("%d documents to send, %d changes beside them, %d searches, took %v", s.Total, k.Accepted[report.Index]+k.Accepted[report.Delete], searches, s.Ended.Sub(s.Started))
 }
 
+// TestChangeIsSettledOnce: a rebuild sends everything again, and what that takes says
+// nothing of how long a change takes from the publisher to the index.
+func TestChangeIsSettledOnce(t *testing.T) {
+	r := filledRig(t, rebuilding(), 30)
+	before := r.metric("riskdex_settle_seconds", "kind", "cities")
+	r.rebuild()
+	r.reaches(indexer.RebuildDone)
+	r.drained()
+	if after := r.metric("riskdex_settle_seconds", "kind", "cities"); before < 30 || after != before {
+		t.Errorf("%v observed before the rebuild, %v after it", before, after)
+	}
+}
+
 func TestRebuildOfEveryKindAtOnceAndAgain(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
 	r.append(many(report.Advisories, 50, "text")...)
