@@ -13,8 +13,8 @@ import (
 // riskdex does not know, is filled with everything the journal knows; the journal
 // is told first, so that a crash in between cannot leave an index that silently
 // lacks documents. The first look also tells what earlier runs have left to do.
-func (x *Indexer) look(ctx context.Context, t turn) (out outcome) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
+	ctx, cancel := context.WithTimeout(parent, requestTimeout)
 	defer cancel()
 	held := false
 	var unmarked error // why the journal could not be told
@@ -37,20 +37,29 @@ func (x *Indexer) look(ctx context.Context, t turn) (out outcome) {
 	if held {
 		x.journal.Release(t.kind)
 	}
+	// A journal that takes longer than ctx is no sign that riskdex stops, as the end
+	// of parent is.
 	if err != nil && unmarked != nil {
-		return x.cannotClaim(ctx, t.kind, err)
-	}
-	if err == nil && !t.back.IsZero() && !out.resent {
-		err = x.remindOfDeletes(ctx, t)
-	}
-	if err == nil && !t.known {
-		out.found, err = x.find(ctx, t)
+		return x.cannotClaim(parent, t.kind, err)
 	}
 	if err != nil {
 		out.trouble = x.lookTrouble(t.kind, err)
 		return out
 	}
 	x.metrics.answered(true)
+	if !t.back.IsZero() && !out.resent {
+		if err := x.remindOfDeletes(ctx, t); err != nil {
+			return x.cannotClaim(parent, t.kind, err)
+		}
+	}
+	if !t.known {
+		found, err := x.find(ctx, t)
+		if err != nil {
+			out.trouble = x.lookTrouble(t.kind, err)
+			return out
+		}
+		out.found = found
+	}
 	out.looked, out.index = true, index
 	return out
 }
