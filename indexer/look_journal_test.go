@@ -113,3 +113,16 @@ func TestFirstLookIsRepeatedUntilItHasSeenEverything(t *testing.T) {
 		t.Errorf("all of it: %+v", out)
 	}
 }
+
+// TestStepOfAnotherProcessIsNotTakenForAStrangers: whoever has the kind alone may have
+// moved the alias, and not just anybody.
+func TestStepOfAnotherProcessIsNotTakenForAStrangers(t *testing.T) {
+	s := &looking{hold: func(context.Context) error { return report.ErrHeld }}
+	for _, step := range []step{stepBegin, stepSwap} {
+		s.forgotten = 0
+		out := s.indexer(t).take(t.Context(), turn{kind: report.Cities, step: step, from: "v1", to: "v2"}, func(int) {})
+		if !out.step.lost || s.forgotten != 1 {
+			t.Errorf("step %v: lost %v, forgotten %d times", step, out.step.lost, s.forgotten)
+		}
+	}
+}

@@ -45,7 +45,9 @@ func (x *Indexer) takeStep(ctx context.Context, t turn) (out stepOutcome) {
 			x.log.Warn("cannot delete an index that is no longer needed; trying again later", "index", t.to, "error", err)
 		}
 	}
-	out.lost = errors.Is(err, report.ErrHeld)
+	if out.lost = errors.Is(err, report.ErrHeld); out.lost {
+		x.indices.Forget(t.kind) // the index behind the alias may be the other's by now
+	}
 	if err != nil {
 		j := judgeError(err)
 		j.answer.detail = err.Error()
