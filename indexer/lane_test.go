@@ -201,6 +201,18 @@ func TestLaneThatIsNeverQuietLooksAtItsIndex(t *testing.T) {
 	}
 }
 
+// TestBulkPutsOffNoLook: the lane is idle after it, and has to be woken for the look.
+func TestBulkPutsOffNoLook(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.wake()
+	later := now.Add(cfg.CheckEvery / 2)
+	sends := take(t, l, later, cfg)
+	l.end(sends, outcome{sent: true}, later, cfg)
+	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(cfg.CheckEvery)) {
+		t.Errorf("opens %v after the last look, %v; want %v", at.Sub(now), ok, cfg.CheckEvery)
+	}
+}
+
 // TestOneWhoLooksSendsBesideOthers: only the look itself is to be alone. Should its
 // bulk take long, the lane still has a turn.
 func TestOneWhoLooksSendsBesideOthers(t *testing.T) {
