@@ -51,14 +51,14 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	}
 	if c.Detach {
 		if anew > 0 {
-			fmt.Fprintln(io.out, "started; to see how far it is: riskdex rebuild")
+			fmt.Fprintln(io.out, "started; to see how far it is: riskdex status")
 		}
 		return w.verdict()
 	}
 	err = w.run(ctx)
 	if ctx.Err() != nil {
 		w.progress.clear()
-		fmt.Fprintln(io.err, "the rebuild goes on; to see how far it is: riskdex rebuild; to give it up: riskdex rebuild --stop")
+		fmt.Fprintln(io.err, "the rebuild goes on; to see how far it is: riskdex status; to give it up: riskdex rebuild --stop")
 		return errNegative
 	}
 	return err

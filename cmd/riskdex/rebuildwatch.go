@@ -96,7 +96,7 @@ func (w *rebuildWatch) ended(kind report.Kind, r admin.Rebuild, known bool) {
 		fmt.Fprintf(w.client.io.err, "%s: %s: %s\n", kind, r.Phase, oneLine(r.Reason))
 	default:
 		w.stopped = true
-		fmt.Fprintf(w.client.io.err, "%s: riskdex has been started anew and begins the rebuild anew; to see how far it is: riskdex rebuild\n", kind)
+		fmt.Fprintf(w.client.io.err, "%s: riskdex has been started anew and begins the rebuild anew; to see how far it is: riskdex status\n", kind)
 	}
 }
 
