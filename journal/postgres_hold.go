@@ -23,15 +23,13 @@ func (j *Postgres) Hold(ctx context.Context, kind report.Kind) error {
 	}
 	had, me := j.member.want(kind), j.member.me.Load()
 	err := j.take(ctx, kind, me)
-	switch {
-	case err == nil:
-		if err = j.alone(ctx, kind, me); err != nil && !had {
-			j.Release(kind)
-		}
-	case !had:
-		j.Release(kind)
+	if err == nil {
+		err = j.alone(ctx, kind, me)
 	}
 	if err != nil {
+		if !had {
+			j.Release(kind)
+		}
 		return fmt.Errorf("have %s alone in the journal: %w", kind, err)
 	}
 	return nil
