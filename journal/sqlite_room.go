@@ -115,30 +115,24 @@ func (r *room) judge() {
 	}
 }
 
-// most is how much the journal may use now: during a shortage, what ends it.
-func (r *room) most() int64 {
+// limits are how much the journal may use now, and how much the disk must have left:
+// during a shortage, what ends it.
+func (r *room) limits() (most, least int64) {
 	if r.short.Load() != nil {
-		return r.max - r.max/slack
+		return r.max - r.max/slack, r.min + r.min/slack
 	}
-	return r.max
-}
-
-// least is how much the disk must have left now.
-func (r *room) least() int64 {
-	if r.short.Load() != nil {
-		return r.min + r.min/slack
-	}
-	return r.min
+	return r.max, r.min
 }
 
 func (r *room) shortage() *shortage {
+	most, least := r.limits()
 	size := func(n int64) string { return humanize.IBytes(uint64(n)) }
 	switch {
-	case r.min > 0 && r.free >= 0 && r.free < r.least():
+	case r.min > 0 && r.free >= 0 && r.free < least:
 		return &shortage{disk: true, err: fmt.Errorf(
 			"%w: the disk of %s has %s left, and --journal-min-free keeps %s of it; make room on it, deliveries are accepted again from %s on",
 			ErrNoRoom, r.path, size(r.free), size(r.min), size(r.min+r.min/slack))}
-	case r.max > 0 && r.used >= r.most():
+	case r.max > 0 && r.used >= most:
 		return &shortage{err: fmt.Errorf(
 			"%w: %s uses %s, and --journal-max-bytes allows it %s; raise that, or delete documents until it uses less than %s",
 			ErrNoRoom, r.path, size(r.used), size(r.max), size(r.max-r.max/slack))}

@@ -37,7 +37,7 @@ func (j *SQLite) watchRoom(written int64) error {
 func (j *SQLite) measure(log int64) error {
 	ctx, r := context.Background(), j.room
 	pages, err := j.e.usedPages(ctx)
-	if most := r.most(); err == nil && pages < most && pages+log >= most {
+	if most, _ := r.limits(); err == nil && pages < most && pages+log >= most {
 		if err = j.e.emptyLog(ctx); err == nil {
 			log, err = fileSize(j.path + "-wal")
 		}
