@@ -1,6 +1,8 @@
 package mappings
 
 import (
+	"maps"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -33,11 +35,8 @@ func (m meta) with(n notes) (meta, error) {
 	if err != nil {
 		return nil, err
 	}
-	noted := meta{ours: text}
-	for name, value := range m {
-		if name != ours {
-			noted[name] = value
-		}
-	}
+	noted := meta{}
+	maps.Copy(noted, m)
+	noted[ours] = text
 	return noted, nil
 }
