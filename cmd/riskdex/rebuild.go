@@ -34,23 +34,21 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 		return stopRebuilds(ctx, client, kinds)
 	}
 	w := &rebuildWatch{client: client, progress: newProgress(io.err), started: map[report.Kind]time.Time{}}
-	anew := 0
+	anew := false
 	for _, kind := range kinds {
 		how, err := startRebuild(ctx, client, kind)
 		if err != nil {
 			return err
 		}
 		if how.none {
-			w.refused = true
+			w.stopped = true
 			continue
 		}
 		w.started[kind] = how.rebuild.StartedAt
-		if !how.joined {
-			anew++
-		}
+		anew = anew || !how.joined
 	}
 	if c.Detach {
-		if anew > 0 {
+		if anew {
 			fmt.Fprintln(io.out, "started; to see how far it is: riskdex status")
 		}
 		return w.verdict()

@@ -19,9 +19,8 @@ type rebuildWatch struct {
 	client   *adminClient
 	progress *progress
 	started  map[report.Kind]time.Time // those that are watched and have not ended
-	refused  bool                      // one was neither started nor under way
 	failed   bool
-	stopped  bool
+	stopped  bool // or neither started nor under way, or begun anew
 }
 
 func (w *rebuildWatch) run(ctx context.Context) error {
@@ -51,7 +50,7 @@ func (w *rebuildWatch) verdict() error {
 	switch {
 	case w.failed:
 		return errors.New("apps go on searching the old index, which stays up to date; mend the cause and rebuild again")
-	case w.stopped, w.refused:
+	case w.stopped:
 		return errNegative
 	}
 	return nil
