@@ -32,7 +32,8 @@ type Config struct {
 	// by the text at the usual ones of its code.
 	IDs map[report.Kind][]string
 
-	// Codes are the JSON pointers of a city's three-letter code.
+	// Codes are the JSON pointers of a city's three-letter code; the usual ones if it
+	// is nil.
 	Codes []string
 
 	// Records are, by kind, JSON pointers to where the records are in a
@@ -61,8 +62,6 @@ func DefaultConfig() Config {
 	return Config{
 		MaxBody:    64 << 20,
 		BodyMemory: 256 << 20,
-		IDs:        map[report.Kind][]string{},
-		Codes:      usualCodes(),
 	}
 }
 

@@ -87,7 +87,8 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
 	splitters := map[report.Kind]*splitter{}
 	for _, kind := range report.Kinds() {
-		ids, codes, codeIDs := cfg.IDs[kind], []string(nil), []string(nil)
+		ids := cfg.IDs[kind]
+		var codes, codeIDs []string
 		if kind == report.Cities {
 			if codes = cfg.Codes; codes == nil {
 				codes = usualCodes()

@@ -351,7 +351,7 @@ func TestSnapshotOf300(t *testing.T) {
 
 func TestConfigIsChecked(t *testing.T) {
 	for name, change := range map[string]func(*Config){
-		"pointer without a slash": func(c *Config) { c.IDs[report.Cities] = []string{"id"} },
+		"pointer without a slash": func(c *Config) { c.IDs = map[report.Kind][]string{report.Cities: {"id"}} },
 		"pointer to all":          func(c *Config) { c.Codes = []string{""} },
 		"bad escape in a pointer": func(c *Config) { c.Records = map[report.Kind][]string{report.Cities: {"/~2"}} },
 		"wildcard prefix":         func(c *Config) { c.Prefix = "/:x" },

@@ -91,7 +91,7 @@ func TestOneRecord(t *testing.T) {
 func TestStatedRecordsComeFirst(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Records = map[report.Kind][]string{report.Advisories: {"/countries", "/event/data"}}
-	cfg.IDs[report.Advisories] = []string{"/iso3"}
+	cfg.IDs = map[report.Kind][]string{report.Advisories: {"/iso3"}}
 	splitters, err := newSplitters(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestStatedRecordsComeFirst(t *testing.T) {
 // Who states where ids are has a number there as one, whatever the place is called.
 func TestStatedIDMayBeANumber(t *testing.T) {
 	cfg := DefaultConfig()
-	cfg.IDs[report.Cities] = []string{"/id", "/code"}
+	cfg.IDs = map[report.Kind][]string{report.Cities: {"/id", "/code"}}
 	splitters, err := newSplitters(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -42,12 +42,9 @@ func (s receiverSettings) config() (receiver.Config, error) {
 	if len(s.Codes) > 0 {
 		cfg.Codes = s.Codes
 	}
-	ids, err := byKind("--ids", s.IDs)
-	if err != nil {
+	var err error
+	if cfg.IDs, err = byKind("--ids", s.IDs); err != nil {
 		return cfg, err
-	}
-	for kind, pointers := range ids {
-		cfg.IDs[kind] = pointers
 	}
 	cfg.Records, err = byKind("--records", s.Records)
 	return cfg, err
