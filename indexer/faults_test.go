@@ -135,12 +135,7 @@ func TestTooLargeABulkIsHalved(t *testing.T) {
 	r.append(index(report.Cities, "giant", `{"text":"`+strings.Repeat("x", 2*limit)+`"}`))
 	r.run()
 	r.drained()
-	if n := r.count(report.Cities); n != 99 {
-		t.Errorf("%d documents, want 99", n)
-	}
-	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
-		t.Errorf("%d dead letters, want only the giant", k.DeadLetters)
-	}
+	r.cities(99, 1) // only the giant is dead
 }
 
 func TestOnePoisonSpoilsNoOther(t *testing.T) {
@@ -154,12 +149,7 @@ func TestOnePoisonSpoilsNoOther(t *testing.T) {
 	r.append(changes...)
 	r.run()
 	r.drained()
-	if n := r.count(report.Cities); n != 999 {
-		t.Errorf("%d documents, want 999", n)
-	}
-	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
-		t.Errorf("%d dead letters, want 1", k.DeadLetters)
-	}
+	r.cities(999, 1)
 }
 
 // TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther: a document that something
@@ -245,12 +235,7 @@ func TestFailuresBlameNoDocument(t *testing.T) {
 	r.eventually("several attempts", func() bool { return r.metric("riskdex_failures_total", "kind", "cities") > 60 })
 	r.heal()
 	r.drained()
-	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 {
-		t.Errorf("%d dead letters though nothing was read", k.DeadLetters)
-	}
-	if n := r.count(report.Cities); n != 50 {
-		t.Errorf("%d documents of 50", n)
-	}
+	r.cities(50, 0) // nothing is dead where nothing was read
 }
 
 // TestPoisonThatCameAloneIsDeadInTheEnd: while it is alone nothing tells it from a
@@ -272,12 +257,7 @@ func TestPoisonThatCameAloneIsDeadInTheEnd(t *testing.T) {
 		r.eventually("the others are settled", func() bool { return r.stats().Kinds[report.Cities].Pending <= 1 })
 	}
 	r.drained()
-	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
-		t.Errorf("%d dead letters, want 1", k.DeadLetters)
-	}
-	if n := r.count(report.Cities); n != 20 {
-		t.Errorf("%d documents, want 20", n)
-	}
+	r.cities(20, 1)
 }
 
 func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {

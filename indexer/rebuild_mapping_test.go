@@ -87,12 +87,7 @@ func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
 	close(g.open)
 	r.reaches(indexer.RebuildDone)
 	r.drained()
-	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
-		t.Errorf("%d dead letters, want 1", k.DeadLetters)
-	}
-	if n := r.count(report.Cities); n != 100 {
-		t.Errorf("%d documents, want 100", n)
-	}
+	r.cities(100, 1)
 }
 
 // TestWrongJournalEmptiesNoSearch: a fresh journal knows nothing of what the index

@@ -194,10 +194,5 @@ func TestRebuildKeepsDeadLettersApart(t *testing.T) {
 	r.rebuild()
 	r.reaches(indexer.RebuildDone)
 	r.only(2)
-	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 1 {
-		t.Errorf("%d dead letters, want 1", k.DeadLetters)
-	}
-	if n := r.count(report.Cities); n != 50 {
-		t.Errorf("%d documents, want 50", n)
-	}
+	r.cities(50, 1)
 }

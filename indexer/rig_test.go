@@ -279,6 +279,17 @@ func (r *rig) count(kind report.Kind) int {
 	return r.visible(kind)
 }
 
+// cities checks how many cities are in the index, and how many are dead letters.
+func (r *rig) cities(documents, dead int) {
+	r.t.Helper()
+	if n := r.count(report.Cities); n != documents {
+		r.t.Errorf("%d documents, want %d", n, documents)
+	}
+	if n := r.stats().Kinds[report.Cities].DeadLetters; n != dead {
+		r.t.Errorf("%d dead letters, want %d", n, dead)
+	}
+}
+
 // metric returns the sum of a metric over the series that have all of labels.
 func (r *rig) metric(name string, labels ...string) float64 {
 	r.t.Helper()
