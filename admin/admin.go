@@ -21,6 +21,9 @@ type Parts struct {
 	Door        Door // needed by both of the above
 	Rebuilder   Rebuilder
 	Verifier    Verifier
+	Losses      Losses
+	Backups     Backups     // nil where the journal is not riskdex's to copy
+	JournalInfo JournalInfo // nothing is served of a journal without a name
 
 	// Status is for the status page and the API's status.
 	Status StatusParts
@@ -39,11 +42,9 @@ type Parts struct {
 func New(p Parts) http.Handler {
 	router := p.routes()
 	if p.Allow == nil {
-		return guarded(router, isAddress)
+		return guarded(router, false)
 	}
-	// Under whatever name a browser calls: it shows the token only to the name that
-	// a person has given it for.
-	return withToken(p.Allow, guarded(router, func(string) bool { return true }))
+	return withToken(p.Allow, guarded(router, true))
 }
 
 func (p Parts) routes() *httprouter.Router {
@@ -77,6 +78,14 @@ func (p Parts) routes() *httprouter.Router {
 	}
 	if p.Verifier != nil {
 		router.Handler(http.MethodPost, "/api/verify", &verifications{p.Verifier, p.Log})
+	}
+	if p.JournalInfo.Name != "" {
+		b := &backups{p.JournalInfo, p.Backups, p.Log}
+		a.register(router, b.calls())
+		router.Handler(http.MethodPost, "/api/journal/backup", b)
+	}
+	if p.Losses != nil {
+		a.register(router, (&losses{p.Losses}).calls())
 	}
 	if p.Status.Journal != nil {
 		status := &statuses{p}

@@ -136,9 +136,9 @@ func (s sums) Stats(context.Context) (report.Stats, error) { return report.Stats
 // TestJournalSeriesAreThereFromTheStart compares the series of a journal that has
 // nothing with those of one that has some of everything.
 func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
-	full := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Bytes: 1, Used: 1, Limit: 1, Free: 1, Refused: 1, Processes: []string{"a 1"}}
+	full := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Bytes: 1, Used: 1, Limit: 1, Free: 1, Refused: 1, Processes: []string{"a 1"}, Loss: report.Loss{Since: time.Unix(1, 0), Until: time.Unix(2, 0)}}
 	for _, kind := range report.AllKinds() {
-		k := report.KindStats{Accepted: map[report.Op]uint64{}, Settled: map[report.Outcome]uint64{}, Pending: 1, Resending: 1, DeadLetters: 1, OldestWaiting: time.Unix(1, 0)}
+		k := report.KindStats{Accepted: map[report.Op]uint64{}, Settled: map[report.Outcome]uint64{}, Pending: 1, Resending: 1, DeadLetters: 1, Tombstones: 1, Dropped: 1, OldestWaiting: time.Unix(1, 0)}
 		for _, op := range report.Ops() {
 			k.Accepted[op] = 1
 		}
@@ -146,6 +146,11 @@ func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
 			k.Settled[outcome] = 1
 		}
 		full.Kinds[kind] = k
+	}
+	full.Notes = map[string]string{}
+	for _, kind := range report.Kinds() {
+		full.Notes[report.VerifiedNote(kind)] = report.Verified{At: time.Unix(1, 0), Wrong: 1}.Note()
+		full.Notes[report.RebuildFailedNote(kind)] = report.RebuildFailed{At: time.Unix(1, 0)}.Note()
 	}
 	scrape := func(s report.Stats) metricstest.Samples {
 		reg := prometheus.NewRegistry()

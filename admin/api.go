@@ -51,7 +51,7 @@ func (a *api) handler(c call) http.Handler {
 			return
 		}
 		if changes(c.method) {
-			a.log.Info("called on the admin listener", "method", c.method, "path", c.path, "query", r.URL.RawQuery)
+			a.log.Info("a call of the admin listener was carried out", "method", c.method, "path", c.path, "query", r.URL.RawQuery)
 		}
 		writeJSON(w, http.StatusOK, "application/json", answer)
 	})

@@ -2,11 +2,13 @@ package admin_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -115,6 +117,39 @@ func TestReboundNameInABrowser(t *testing.T) {
 	}
 }
 
+// TestPagesDeliverNothingInABrowser has pages of others do what they can with a receiver
+// that wants nothing shown: forms and scripts of another site, and one under a name that
+// points here by now.
+func TestPagesDeliverNothingInABrowser(t *testing.T) {
+	d := openStatusDesk(t)
+	if status := d.deliver("PUT", "/cities/1", `{"t":"ours"}`); status != http.StatusAccepted {
+		t.Fatal(status)
+	}
+	door := httptest.NewServer(d.door)
+	t.Cleanup(door.Close)
+	c := openChromium(t, "--host-resolver-rules=MAP rebound.example 127.0.0.1")
+	c.open(d.server.URL + "/livez") // another port is another site; the page's script is in place of the owner's
+	for _, mode := range []string{"no-cors", "cors"} {
+		c.do("Runtime.evaluate", map[string]any{"awaitPromise": true, "expression": `fetch("` + door.URL + `/cities", {method: "POST", mode: "` + mode +
+			`", headers: {"Content-Type": "text/plain"}, body: '{"id":2}'}).catch(String)`}, nil)
+	}
+	c.do("Runtime.evaluate", map[string]any{"awaitPromise": true, "expression": `fetch("` + door.URL + `/cities/1", {method: "DELETE"}).catch(String)`}, nil)
+	c.eval(`(document.body.innerHTML = '<form method=post enctype=text/plain action="` + door.URL + `/cities"><input name=&quot; value=x></form>', document.forms[0].submit())`)
+	c.until("location.href", door.URL+"/cities")
+	c.until(`document.body.innerText.includes("web_page")`, "true")
+
+	rebound := strings.Replace(door.URL, "127.0.0.1", "rebound.example", 1)
+	c.open(rebound + "/livez")
+	for _, call := range []string{`"POST", "/cities"`, `"PUT", "/cities/1"`, `"DELETE", "/cities/1"`} {
+		if got := c.eval(`(x => (x.open(` + call + `, false), x.send('{"id":2}'), x.status + " " + x.responseText))(new XMLHttpRequest())`); !strings.HasPrefix(got, "403 ") {
+			t.Errorf("%s: %s", call, got)
+		}
+	}
+	if taken := d.index(); len(taken) != 1 || taken["1"] != `{"t":"ours"}` {
+		t.Errorf("the index would have %v", taken)
+	}
+}
+
 // TestUsualPageInABrowser is for the eye: how it looks on an ordinary day.
 func TestUsualPageInABrowser(t *testing.T) {
 	d := openStatusDesk(t)
@@ -143,6 +178,101 @@ func TestUsualPageInABrowser(t *testing.T) {
 		t.Error("the dead letter is not shown")
 	}
 }
+
+// TestBadDayInABrowser shows what an operator sees on one, at three widths: nothing leaves
+// its place, no word is broken, and whatever is said has its section in the runbook.
+func TestBadDayInABrowser(t *testing.T) {
+	d := openStatusDesk(t)
+	d.lagged(20)
+	d.deliver("PUT", "/advisories/FR-2026-14", `{"t":"poison"}`)
+	d.deliver("POST", "/cities", `[{"title":"no id"}]`)
+	d.deliver("POST", "/countries", `{"id":1}`)
+	d.deliver("PUT", "/cities/7", `{`)
+	d.index()
+	for _, one := range []admin.Delivery{
+		{Kind: report.Cities, ID: "130", Method: "PUT", Status: http.StatusAccepted, Accepted: 1},
+		{Kind: report.Advisories, ID: "FR-2026-14", Method: "POST", Status: http.StatusAccepted, Accepted: 1200, Refused: 1},
+		{Path: "/countries", Method: "POST", Status: http.StatusNotFound, Reason: "unknown_path"},
+		{Kind: report.Cities, ID: "7", Method: "PUT", Status: http.StatusBadRequest, Reason: "invalid_json"},
+	} {
+		one.At = d.clock()
+		d.last.Note(one)
+	}
+	d.set(func() {
+		d.cannot = errors.New("no room: /var/lib/riskdex/riskdex.db uses 10 MiB, and --journal-max-bytes allows it 10 MiB; raise that, or delete documents until it uses less than 9.8 MiB")
+		d.sizes = &report.Stats{Bytes: 14_680_064, WAL: 4_194_304, Used: 10_485_760, Limit: 10_485_760, Free: 1 << 36}
+		d.waiting = []admin.Waiting{
+			{Kind: report.Cities, Index: "cities", Reason: "unreachable", ErrorType: "", Detail: "dial tcp 192.0.2.10:9200: connect: connection refused", Since: d.now},
+			{Kind: report.Advisories, Index: "advisories", Held: true, Reason: "request_refused", ErrorType: "illegal_argument_exception", Detail: "pipeline with id [enrichment] does not exist", Since: d.now},
+		}
+		d.rebuilt = []admin.Rebuild{
+			{Kind: report.SpecialReports, Phase: "filling", Active: true, Total: 1000, Remaining: 400, SecondsLeft: 80, StartedAt: d.now},
+			{Kind: report.Cities, Phase: "failed", Reason: "mapper_parsing_exception: failed to parse field [risk_label] of type [integer]", NewIndex: "cities-v2", StartedAt: d.now},
+		}
+	})
+	c := openChromium(t)
+	for _, width := range []int{320, 800, 1400} {
+		for _, colours := range []string{"light", "dark"} {
+			c.look(width, 900, width < 500, colours)
+			c.open(d.server.URL + "/")
+			c.picture(fmt.Sprintf("bad-%d-%s", width, colours))
+			if got := c.eval("document.documentElement.scrollWidth"); got != fmt.Sprint(width) {
+				t.Errorf("the page is %s wide, and the window %d", got, width)
+			}
+			if got := c.eval(`[...document.querySelectorAll(".card, td, .state")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)`); got != "" {
+				t.Errorf("at %d, what is in these does not fit: %s", width, got)
+			}
+			if got := c.eval(brokenWords); got != "" {
+				t.Errorf("at %d, these words are broken: %s", width, got)
+			}
+		}
+	}
+	text := c.eval("document.body.innerText")
+	for _, want := range []string{
+		"up, but not yet for cities", "lag since ", "at most 2 s", "of that, write-ahead log", "4.0 MiB", "10 MiB of 10 MiB",
+		"cities / 130", "advisories / FR-2026-14 and 1,200 more", "/countries", "It cannot be retried.", "riskdex refused retry 3 --body FILE",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q: %s", want, text)
+		}
+	}
+	if got := c.eval(`document.querySelectorAll('form[action="/refused/retry"]').length`); got != "1" {
+		t.Errorf("there are %s buttons to retry what was refused: missing_id alone may be accepted as it is", got)
+	}
+	links := c.eval(`[...document.querySelectorAll(".state a")].map(a => a.href)`)
+	for link := range strings.SplitSeq(links, ",") {
+		c.open(link)
+		if got := c.eval(`document.querySelector(":target").tagName`); got != "H3" {
+			t.Errorf("%s leads to %s", link, got)
+		}
+	}
+	if n := strings.Count(links, "/runbook#"); n != len(d.status().Troubles) {
+		t.Errorf("%d troubles, and %d links: %s", len(d.status().Troubles), n, links)
+	}
+	for _, width := range []int{320, 1400} {
+		c.look(width, 900, width < 500, "light")
+		c.open(d.server.URL + "/runbook")
+		c.picture(fmt.Sprintf("runbook-%d", width))
+		if got := c.eval("document.documentElement.scrollWidth"); got != fmt.Sprint(width) {
+			t.Errorf("the runbook is %s wide, and the window %d", got, width)
+		}
+	}
+}
+
+// brokenWords returns the words of a page that stand on more than one line, but for ids
+// and paths, which may be longer than a line.
+const brokenWords = `(() => {
+	const broken = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+	for (let n; n = walker.nextNode();) {
+		for (const word of n.data.matchAll(/[\p{L}\d_,.]{2,}/gu)) {
+			const range = document.createRange()
+			range.setStart(n, word.index)
+			range.setEnd(n, word.index + word[0].length)
+			if (new Set([...range.getClientRects()].map(r => r.top)).size > 1 && !n.parentElement.closest(".id")) broken.push(word[0])
+		}
+	}
+	return broken
+})()`
 
 // lagged gives the history so many minutes up to now, in which a change waited
 // now and then.

@@ -15,7 +15,7 @@ func TestDeadLettersAreListedInPages(t *testing.T) {
 	for i := range 7 {
 		d.deliver("PUT", fmt.Sprintf("/cities/%d", i), `{"t":"poison"}`)
 	}
-	d.deliver("PUT", "/cities/well", `{}`)
+	d.deliver("PUT", "/cities/well", `{"t":1}`)
 	d.deliver("PUT", "/cities/s", `{"t":"strict poison"}`)
 	d.deliver("PUT", "/advisories/a", `{"t":"poison"}`)
 	d.index()

@@ -11,7 +11,9 @@ import (
 // Delivery is a request that the receiver has answered.
 type Delivery struct {
 	At       time.Time   `json:"at"`
-	Kind     report.Kind `json:"kind"` // empty when the path named none
+	Kind     report.Kind `json:"kind"`           // empty when the path named none
+	ID       string      `json:"id,omitempty"`   // of the document, or of the first of several, as far as it is known
+	Path     string      `json:"path,omitempty"` // where that is none of a delivery
 	Method   string      `json:"method"`
 	Status   int         `json:"status"`
 	Reason   string      `json:"reason,omitempty"` // where nothing was accepted

@@ -16,6 +16,6 @@
 //	                   deliveries.go remember
 //	page.go            the same for a browser: forms.go has its buttons, found.go its search
 //	                   (index.go has what it needs), sparkline.go the line of an hour,
-//	                   visible.go what may be shown, page/ the HTML
+//	                   runbook.go the runbook, visible.go what may be shown, page/ the HTML
 //	pprof.go           profiles of the process
 package admin

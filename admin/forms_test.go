@@ -70,7 +70,7 @@ func (d *statusDesk) form(action string) form {
 // as it is.
 func TestButtons(t *testing.T) {
 	d := openHostileDesk(t)
-	d.deliver("POST", "/cities", `no json`)
+	d.deliver("POST", "/cities", `{"t":"no id"}`)
 	if n := len(d.forms()); n != 2*(3+2) {
 		t.Errorf("%d forms", n)
 	}
@@ -90,9 +90,9 @@ func TestButtons(t *testing.T) {
 	if st := d.status(); st.DeadTotal != 1 {
 		t.Errorf("after the drop: %d dead", st.DeadTotal)
 	}
-	// The newest refusal is no JSON, which a retry does not change.
+	// The newest refusal has no id, which a retry does not change while --ids is the same.
 	if status, _ := d.press(d.form("/refused/retry")); status != http.StatusUnprocessableEntity {
-		t.Errorf("retry of what is no JSON: %d", status)
+		t.Errorf("retry of what has no id: %d", status)
 	}
 	for left := 1; left >= 0; left-- {
 		if status, to := d.press(d.form("/refused/drop")); status != http.StatusSeeOther || to != "/?done=refused-drop" {

@@ -43,28 +43,43 @@ func (s *statuses) now(ctx context.Context) Status {
 	if s.Status.Waiting != nil {
 		st.Waiting = append(st.Waiting, s.Status.Waiting()...)
 	}
+	if s.Status.SearchFails != nil {
+		if since, err := s.Status.SearchFails(); err != nil {
+			st.SearchFails = &SearchFailure{since.UTC(), err.Error()}
+		}
+	}
 	if s.Rebuilder != nil {
 		st.Rebuilds = append(st.Rebuilds, s.Rebuilder.Rebuilds()...)
 	}
 	if s.Status.Deliveries != nil {
 		st.Deliveries = append(st.Deliveries, s.Status.Deliveries.Last()...)
 	}
-	unreadable := s.sums(ctx, &st)
-	if unreadable == nil {
-		unreadable = s.failed(ctx, &st)
+	var ev evidence
+	if ev.notes, ev.unreadable = s.sums(ctx, &st); ev.unreadable == nil {
+		ev.unreadable = s.failed(ctx, &st)
 	}
-	st.Troubles = troublesOf(st, unreadable)
+	if s.Status.Lacking != nil {
+		ev.lacking = s.Status.Lacking()
+	}
+	if s.Status.Probe != nil {
+		p := s.Status.Probe()
+		ev.probe = &p
+	}
+	st.Troubles = troublesOf(st, ev)
 	st.Well = len(st.Troubles) == 0
 	return st
 }
 
-// sums adds what the journal counts.
-func (s *statuses) sums(ctx context.Context, st *Status) error {
+// sums adds what the journal counts, and returns the notes in it.
+func (s *statuses) sums(ctx context.Context, st *Status) (notes map[string]string, err error) {
 	stats, err := s.Status.Journal.Stats(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	st.Journal = &JournalStatus{Bytes: stats.Bytes, Used: stats.Used, Limit: stats.Limit, Free: stats.Free}
+	st.Journal = &JournalStatus{Bytes: stats.Bytes, WAL: stats.WAL, Used: stats.Used, Limit: stats.Limit, Free: stats.Free}
+	if stats.Loss.Lost() {
+		st.Journal.Loss = lossOf(stats.Loss)
+	}
 	st.RefusedTotal = stats.Refused
 	st.Processes = append(st.Processes, stats.Processes...)
 	documents := s.documents(ctx, st.ElasticsearchUp)
@@ -80,7 +95,7 @@ func (s *statuses) sums(ctx context.Context, st *Status) error {
 		}
 		st.Kinds = append(st.Kinds, one)
 	}
-	return nil
+	return stats.Notes, nil
 }
 
 // documents asks the index how many documents of each kind it shows.
@@ -121,7 +136,7 @@ func (s *statuses) failed(ctx context.Context, st *Status) error {
 			return err
 		}
 		for _, r := range refusals {
-			st.Refused = append(st.Refused, refusalOf(r))
+			st.Refused = append(st.Refused, refusalOf(r, s.Door))
 		}
 	}
 	return nil

@@ -32,10 +32,15 @@ type desk struct {
 
 func openDesk(t *testing.T) *desk {
 	t.Helper()
+	return openDeskOn(t, filepath.Join(t.TempDir(), "riskdex.db"))
+}
+
+func openDeskOn(t *testing.T, path string) *desk {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	d := &desk{t: t, metrics: prometheus.NewRegistry()}
 	var err error
-	d.journal, err = journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
+	d.journal, err = journal.OpenSQLite(t.Context(), path, journal.Options{Log: log})
 	must(t, err)
 	t.Cleanup(func() { _ = d.journal.Close() })
 	cfg := receiver.DefaultConfig()

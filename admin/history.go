@@ -58,7 +58,7 @@ func (h *History) Sample(ctx context.Context) {
 	defer cancel()
 	stats, err := h.journal.Stats(ctx)
 	if err != nil {
-		h.log.Debug("a gap in the history of the status page", "error", err)
+		h.log.Debug("the journal cannot be read for the lag of the last hour, which gets a gap", "error", err)
 		return
 	}
 	now := h.now()

@@ -26,7 +26,8 @@ type journalCollector struct {
 	log     *slog.Logger
 
 	accepted, settled, pending, resending, deadLetters, lag, refused *prometheus.Desc
-	bytes, used, limit, free, processes                              *prometheus.Desc
+	tombstones, dropped                                              *prometheus.Desc
+	bytes, used, limit, free, processes, lost, wrong, unbuilt        *prometheus.Desc
 }
 
 // NewJournalCollector returns a collector of the metrics that the journal
@@ -42,19 +43,24 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 		pending:     describe("changes_pending", "Documents whose newest version is not settled yet.", "kind"),
 		resending:   describe("documents_resending", "Settled documents that are still to be sent to a new index.", "kind"),
 		deadLetters: describe("dead_letters", "Dead letters: documents whose newest version Elasticsearch refuses.", "kind"),
+		tombstones:  describe("tombstones", "Deleted documents that are remembered, so that nothing older brings them back. Those that were settled longer ago than --keep-deleted are dropped.", "kind"),
+		dropped:     describe("tombstones_dropped_total", "Tombstones dropped over the life of the journal.", "kind"),
 		lag:         describe("lag_seconds", "For how long the index has lacked the change that it has lacked longest; 0 when it lacks none.", "kind"),
 		bytes:       describe("journal_bytes", "Size of the journal on disk."),
 		used:        describe("journal_used_bytes", "What counts for the journal's limit: its size without what is free inside the file; what is still in its log counts twice."),
 		limit:       describe("journal_limit_bytes", "The most that riskdex_journal_used_bytes may be (--journal-max-bytes); 0 when there is no limit."),
 		free:        describe("journal_free_bytes", "What the disk of the journal has left; -1 when it cannot be told."),
 		processes:   describe("processes", "Processes that work on the journal."),
+		lost:        describe("journal_lost_seconds", "Length of the time from which the journal may lack changes that it had acknowledged, until somebody acknowledges the loss; 0 when none is known."),
+		wrong:       describe("verify_differences", "Documents in which the last verification found that the index differs from the journal, and that were not seen mended.", "kind"),
+		unbuilt:     describe("rebuild_failed", "1 from when a rebuild failed until another begins, or it is given up (riskdex rebuild --stop).", "kind"),
 		refused:     describe("refusals_kept", "Refused deliveries and records that are kept for inspection."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes} {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.tombstones, c.dropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt} {
 		out <- d
 	}
 }
@@ -87,13 +93,24 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 		gauge(c.pending, float64(k.Pending), string(kind))
 		gauge(c.resending, float64(k.Resending), string(kind))
 		gauge(c.deadLetters, float64(k.DeadLetters), string(kind))
+		gauge(c.tombstones, float64(k.Tombstones), string(kind))
+		counter(c.dropped, k.Dropped, string(kind))
 		gauge(c.lag, lagSeconds(k.OldestWaiting, c.now()), string(kind))
+	}
+	for _, kind := range report.Kinds() {
+		gauge(c.wrong, float64(report.VerifiedIn(stats.Notes, kind).Wrong), string(kind))
+		failed := 0.0
+		if !report.RebuildFailedIn(stats.Notes, kind).At.IsZero() {
+			failed = 1
+		}
+		gauge(c.unbuilt, failed, string(kind))
 	}
 	gauge(c.bytes, float64(stats.Bytes))
 	gauge(c.used, float64(stats.Used))
 	gauge(c.limit, float64(stats.Limit))
 	gauge(c.free, float64(stats.Free))
 	gauge(c.refused, float64(stats.Refused))
+	gauge(c.lost, stats.Loss.Seconds())
 	gauge(c.processes, float64(len(stats.Processes)))
 }
 

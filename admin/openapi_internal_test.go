@@ -26,7 +26,7 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 	type refused interface{ Refusals }
 	whole := Parts{
 		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Door: struct{ Door }{},
-		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Status: StatusParts{Journal: struct{ Journal }{}},
+		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Losses: struct{ Losses }{}, JournalInfo: JournalInfo{Name: "x"}, Status: StatusParts{Journal: struct{ Journal }{}},
 	}
 	want, got := openapitest.Routes(whole.routes()), description(t).Operations(nil)
 	if !slices.Equal(got, want) || len(want) < 25 {
@@ -39,7 +39,7 @@ func TestDescriptionHasEveryMember(t *testing.T) {
 	types := []any{
 		Problem{}, readiness{}, DeadLetter{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, Rebuild{},
 		VerifyEvent{}, VerifyProgress{}, VerifyFinding{}, VerifyReport{},
-		Status{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, Waiting{}, Delivery{},
+		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, Loss{}, JournalInfo{}, BackupEvent{}, BackupProgress{}, BackupReport{}, DamagedKey{}, Waiting{}, Delivery{},
 	}
 	for _, value := range types {
 		name := reflect.TypeOf(value).Name()
@@ -55,5 +55,15 @@ func TestDescriptionHasEveryKind(t *testing.T) {
 	}
 	if got := description(t).Components.Schemas["Kind"].Enum; !slices.Equal(got, want) {
 		t.Errorf("openapi.yaml has the kinds %q, there are %q", got, want)
+	}
+}
+
+func TestDescriptionHasEveryTrouble(t *testing.T) {
+	var want []string
+	for _, c := range Causes() {
+		want = append(want, c.Name)
+	}
+	if got := description(t).Components.Schemas["Cause"].Enum; !slices.Equal(got, want) {
+		t.Errorf("openapi.yaml has the troubles %q, there are %q", got, want)
 	}
 }

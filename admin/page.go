@@ -39,6 +39,8 @@ func newPage(status *statuses) *page {
 		"clock":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 		"lag":    lagText,
 		"line":   sparkline,
+		"anchor": anchor,
+		"others": func(d Delivery) int { return d.Accepted + d.Refused - 1 },
 		"share":  func(part, whole int64) int64 { return min(100, 100*part/max(whole, 1)) },
 		"done":   func(r Rebuild) int { return r.Total - max(r.Remaining, 0) },
 	}).ParseFS(pageFiles, "page/*.html"))
@@ -67,6 +69,7 @@ func lagText(seconds float64) string {
 func (p *page) register(router *httprouter.Router) {
 	router.HandlerFunc(http.MethodGet, "/", p.show)
 	router.HandlerFunc(http.MethodGet, "/search", p.search)
+	router.HandlerFunc(http.MethodGet, "/runbook", p.runbook)
 	for path, content := range map[string]string{"style.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"} {
 		body, err := pageFiles.ReadFile("page/" + path)
 		if err != nil {
@@ -91,6 +94,8 @@ type view struct {
 	Found  *Found
 	Failed *Problem // why a button or a search has not done it
 	Kinds  []report.Kind
+
+	Runbook template.HTML
 }
 
 func (p *page) view() view { return view{Kinds: report.Kinds(), Token: p.token} }

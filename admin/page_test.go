@@ -71,6 +71,46 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
+// TestRunbookIsThere looks up the section of every trouble, and the forms of its text.
+func TestRunbookIsThere(t *testing.T) {
+	d := openStatusDesk(t)
+	page, _ := d.read(http.StatusOK, "/runbook")
+	ids := map[string]bool{}
+	elements(t, page, func(n *html.Node) { ids[attribute(n, "id")] = true })
+	elements(t, page, func(n *html.Node) {
+		if section, ok := strings.CutPrefix(attribute(n, "href"), "#"); ok && !ids[section] {
+			t.Errorf("a link leads to #%s, which is not there", section)
+		}
+	})
+	for _, c := range admin.Causes() {
+		if !ids[strings.ToLower(c.Alert)] {
+			t.Errorf("%s has no section %s", c.Name, c.Alert)
+		}
+	}
+	for _, form := range []string{"<td><code>not_accepting</code></td>", "<strong>Means:</strong>", "<pre>inhibit_rules:\n", `<a href="#when-an-alert-fires">what to do when an alert fires</a>`} {
+		if !strings.Contains(page, form) {
+			t.Errorf("no %s", form)
+		}
+	}
+	if strings.Contains(page, "](") || strings.Contains(page, "**") || strings.Contains(page, "```") {
+		t.Error("some of it is shown as it is written")
+	}
+}
+
+// TestStatusTellsWhatElasticsearchIsNotUpFor has one index that has not got through yet.
+func TestStatusTellsWhatElasticsearchIsNotUpFor(t *testing.T) {
+	for want, st := range map[string]admin.Status{
+		"away":                             {Waiting: []admin.Waiting{{Index: "cities"}}},
+		"up":                               {ElasticsearchUp: true, Waiting: []admin.Waiting{{Index: "cities", Held: true}}},
+		"up, but not yet for cities":       {ElasticsearchUp: true, Waiting: []admin.Waiting{{Index: "cities"}, {Index: "advisories", Held: true}}},
+		"up, but not yet for a and 1 more": {ElasticsearchUp: true, Waiting: []admin.Waiting{{Index: "a"}, {Index: "b"}}},
+	} {
+		if got := st.Elasticsearch(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestNothingFromOutsideBecomesHTML reads the pages as a browser would.
 func TestNothingFromOutsideBecomesHTML(t *testing.T) {
 	d := openHostileDesk(t)

@@ -14,6 +14,8 @@ import (
 type Rebuilder interface {
 	// Rebuild starts filling a new index of kind.
 	Rebuild(kind report.Kind) error
+	// TakeOver is Rebuild for an index that another journal may fill.
+	TakeOver(kind report.Kind) error
 	// StopRebuild gives one up that is under way; the old index stays.
 	StopRebuild(kind report.Kind) error
 	// Rebuilds returns the latest rebuild of every kind that this process has done
@@ -28,6 +30,8 @@ const (
 	ReasonNotRebuilding = "not_rebuilding" // there is none to stop
 	ReasonSwapping      = "swapping"       // it is too late to stop it
 	ReasonHeldElsewhere = "held_elsewhere" // another process has that kind alone
+
+	ReasonAnotherJournal = "another_journal" // fills the index; take_over=true takes it over
 )
 
 // Rebuild is one rebuild in an answer.
@@ -58,9 +62,20 @@ type rebuilds struct {
 func (b *rebuilds) calls() []call {
 	return []call{
 		{http.MethodGet, "/api/rebuild", "", b.list},
-		{http.MethodPost, "/api/rebuild", "kind", func(r *request) (any, error) { return b.with(r, b.indexer.Rebuild) }},
+		{http.MethodPost, "/api/rebuild", "kind take_over", b.start},
 		{http.MethodPost, "/api/rebuild/stop", "kind", func(r *request) (any, error) { return b.with(r, b.indexer.StopRebuild) }},
 	}
+}
+
+func (b *rebuilds) start(r *request) (any, error) {
+	takeOver, err := r.flag("take_over")
+	if err != nil {
+		return nil, err
+	}
+	if takeOver {
+		return b.with(r, b.indexer.TakeOver)
+	}
+	return b.with(r, b.indexer.Rebuild)
 }
 
 func (b *rebuilds) list(*request) (any, error) {

@@ -23,32 +23,35 @@ type Refusals interface {
 type Door interface {
 	// Redeliver has a refused delivery pass the checks again, with the kept body,
 	// or the edited one where that is not nil. A stamp with version 0 is for a
-	// document that has something newer.
+	// document that has something newer, or a delete of what is not there.
 	Redeliver(ctx context.Context, refusal report.Refusal, edited []byte) ([]report.Stamp, error)
+	// MayRetry tells how it may be delivered again.
+	MayRetry(refusal report.Refusal) report.MayRetry
 	// Replacement makes a change of an edited body for a document.
 	Replacement(key report.Key, body []byte) (report.Change, error)
 }
 
 // Refusal is a refused delivery, or a refused record of one, in an answer.
 type Refusal struct {
-	Number   int64       `json:"number"`
-	At       time.Time   `json:"at"`
-	Kind     report.Kind `json:"kind"` // empty when the path named none
-	Method   string      `json:"method"`
-	Path     string      `json:"path"`
-	Position int         `json:"position"` // of the record in the delivery, from 0; -1 when all of it was refused
-	ID       string      `json:"id"`       // as far as it is known
-	Reason   string      `json:"reason"`
-	Detail   string      `json:"detail"`
-	Bytes    int         `json:"bytes"`
-	Cut      bool        `json:"cut"` // the body is not all of what was sent
-	Content              // not in lists
+	Number   int64           `json:"number"`
+	At       time.Time       `json:"at"`
+	Kind     report.Kind     `json:"kind"` // empty when the path named none
+	Method   string          `json:"method"`
+	Path     string          `json:"path"`
+	Position int             `json:"position"` // of the record in the delivery, from 0; -1 when all of it was refused
+	ID       string          `json:"id"`       // as far as it is known
+	Reason   string          `json:"reason"`
+	Detail   string          `json:"detail"`
+	Bytes    int             `json:"bytes"`
+	Cut      bool            `json:"cut"`   // the body is not all of what was sent
+	Retry    report.MayRetry `json:"retry"` // how it may be delivered once more
+	Content                  // not in lists
 }
 
-func refusalOf(r report.Refusal) Refusal {
+func refusalOf(r report.Refusal, door Door) Refusal {
 	return Refusal{
 		Number: r.Seq, At: r.At, Kind: r.Kind, Method: r.Method, Path: r.Path, Position: r.Position, ID: r.ID,
-		Reason: r.Reason, Detail: r.Detail, Bytes: r.Bytes, Cut: r.Cut, Content: contentOf(r.Body),
+		Reason: r.Reason, Detail: r.Detail, Bytes: r.Bytes, Cut: r.Cut, Retry: door.MayRetry(r), Content: contentOf(r.Body),
 	}
 }
 
@@ -63,7 +66,7 @@ type Redelivered struct {
 func (d *Redelivered) add(stamps []report.Stamp) {
 	d.Deliveries++
 	for _, s := range stamps {
-		if s.Version == 0 {
+		if s.Version == 0 && s.Effect != report.Unknown {
 			d.Overtaken++
 		} else {
 			d.Accepted++

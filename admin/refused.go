@@ -46,7 +46,7 @@ func (f *refusals) list(r *request) (any, error) {
 	page := Page[Refusal]{Items: []Refusal{}}
 	for _, one := range list {
 		if selected(r, one) {
-			page.Items = append(page.Items, refusalOf(one))
+			page.Items = append(page.Items, refusalOf(one, f.door))
 		}
 	}
 	if len(list) == limit {
@@ -76,7 +76,7 @@ func (f *refusals) show(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return refusalOf(one), nil
+	return refusalOf(one, f.door), nil
 }
 
 func (f *refusals) replace(r *request) (any, error) {

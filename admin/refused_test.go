@@ -181,7 +181,7 @@ func TestNewerDeliveryClearsRefusal(t *testing.T) {
 	d := openDesk(t)
 	d.deliver("PUT", "/cities/1", `{`)
 	d.deliver("PUT", "/cities/2", `{`)
-	d.deliver("PUT", "/cities/1", `{}`)
+	d.deliver("PUT", "/cities/1", `{"t":1}`)
 	if kept := d.refused(10, ""); len(kept) != 1 || kept[0].ID != "2" {
 		t.Errorf("%+v", kept)
 	}

@@ -11,6 +11,7 @@ type line struct {
 	Runs          []string // the points of a polyline each; a gap is between two
 	Width, Height int
 	Worst         float64 // seconds
+	Since         string  // as it is known for: "in the last hour", or from when on
 }
 
 const (
@@ -29,6 +30,10 @@ func sparkline(history []Sample, now time.Time) line {
 	}
 	scale := max(l.Worst, leastScale)
 	first := now.Truncate(time.Minute).Add(-(historyMinutes - 1) * time.Minute)
+	l.Since = "in the last hour"
+	if len(history) > 0 && history[0].Minute.After(first.Add(time.Minute)) {
+		l.Since = "since " + history[0].Minute.UTC().Format("15:04") + " UTC" // the process knows of nothing before its start
+	}
 	var run []string
 	end := func() {
 		if len(run) == 1 {

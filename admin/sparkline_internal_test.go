@@ -31,6 +31,16 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
+// TestLineSaysSinceWhen tells an hour from what a process that was started since knows.
+func TestLineSaysSinceWhen(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
+	for ago, want := range map[int]string{59: "in the last hour", 58: "in the last hour", 57: "since 11:03 UTC", 0: "since 12:00 UTC"} {
+		if got := sparkline([]Sample{{Minute: now.Truncate(time.Minute).Add(-time.Duration(ago) * time.Minute)}}, now).Since; got != want {
+			t.Errorf("with %d minutes: %q, want %q", ago, got, want)
+		}
+	}
+}
+
 func TestLagText(t *testing.T) {
 	for want, seconds := range map[string]float64{"none": 0, "under 1 s": .4, "59 s": 59.9, "1 min 0 s": 60, "59 min 59 s": 3599, "25 h 1 min": 90060} {
 		if got := lagText(seconds); got != want {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"time"
 
 	"riskdex/report"
@@ -10,8 +11,8 @@ import (
 // GET /api/status answers and what the command prints.
 //
 // What comes from the journal is the same from every process that shares it. Of the
-// process that is asked alone are StartedAt, Accepting, ElasticsearchUp, Waiting,
-// Rebuilds and Deliveries, with the troubles that follow from them; the History of
+// process that is asked alone are StartedAt, Accepting, ElasticsearchUp, SearchFails,
+// Waiting, Rebuilds and Deliveries, with the troubles that follow from them; the History of
 // kinds goes back to its start.
 type Status struct {
 	At        time.Time `json:"at"`
@@ -31,6 +32,9 @@ type Status struct {
 	// cannot be read, which is a trouble then.
 	Kinds   []KindStatus   `json:"kinds"`
 	Journal *JournalStatus `json:"journal,omitempty"`
+
+	// SearchFails tells since when the search that apps make has failed, with the reason.
+	SearchFails *SearchFailure `json:"search_fails,omitempty"`
 
 	Waiting    []Waiting    `json:"waiting"`
 	Rebuilds   []Rebuild    `json:"rebuilds"`
@@ -57,12 +61,33 @@ type KindStatus struct {
 // Shared tells whether several processes work on the journal.
 func (st Status) Shared() bool { return len(st.Processes) > 1 }
 
-// JournalStatus is how much room the journal has, in bytes.
+// Elasticsearch says how it is from this process: up, away, or up but for an index that
+// has not got through yet.
+func (st Status) Elasticsearch() string {
+	if !st.ElasticsearchUp {
+		return "away"
+	}
+	var waiting []string
+	for _, w := range st.Waiting {
+		if !w.Held {
+			waiting = append(waiting, w.Index)
+		}
+	}
+	if len(waiting) == 0 {
+		return "up"
+	}
+	return fmt.Sprintf("up, but not yet for %s", waiting[0]+more(waiting[1:]))
+}
+
+// JournalStatus is how much room the journal has, in bytes, and what it lacks.
 type JournalStatus struct {
 	Bytes int64 `json:"bytes"` // on disk
+	WAL   int64 `json:"wal"`   // of that, the write-ahead log, which becomes small again by itself; 0 with PostgreSQL
 	Used  int64 `json:"used"`  // of that, what counts for the limit
 	Limit int64 `json:"limit"` // 0 when there is none
 	Free  int64 `json:"free"`  // left on its disk; -1 when it cannot be told
+
+	Loss *Loss `json:"loss,omitempty"` // that nobody has acknowledged
 }
 
 // Waiting is an index to which nothing is written now. Everything for it is kept.
@@ -76,12 +101,38 @@ type Waiting struct {
 	Since     time.Time   `json:"since"`
 }
 
+// SearchFailure is that apps get no answer to a search.
+type SearchFailure struct {
+	Since  time.Time `json:"since"`
+	Detail string    `json:"detail"`
+}
+
+// Lacking is that the journal does not know most of what the index of a kind has.
+type Lacking struct {
+	Kind    report.Kind
+	Known   int // documents that the journal has
+	Indexed int // that the index has
+}
+
+// Probe is how the document that riskdex writes and searches for is.
+type Probe struct {
+	Index        string        // the alias of its index
+	Unsearchable time.Duration // for how long no search has found it
+}
+
 // StatusParts are what a status is made of, besides the other parts. Those that
 // are nil are left out.
 type StatusParts struct {
-	Journal    Journal
-	Index      Index
-	Waiting    func() []Waiting
+	Journal Journal
+	Index   Index
+	Waiting func() []Waiting
+	// SearchFails tells since when the search that apps make has failed, and why; no
+	// error where it is answered.
+	SearchFails func() (since time.Time, err error)
+
+	Lacking func() []Lacking // of which kinds the journal knows too little
+	Probe   func() Probe     // nil where there is none
+
 	Deliveries *Deliveries
 	History    *History
 	Now        func() time.Time

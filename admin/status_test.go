@@ -3,6 +3,7 @@ package admin_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +15,34 @@ import (
 // TestStatusTellsEveryTrouble brings each about and takes it away again.
 func TestStatusTellsEveryTrouble(t *testing.T) {
 	d := openStatusDesk(t)
+	tried := []string{admin.TroubleJournal, admin.TroubleLost} // by TestStatusOfAJournalThatCannotBeRead, and in loss_test.go
 	for _, c := range []struct {
 		what        string
 		begin, stop func()
 	}{
+		{
+			admin.TroubleSearch,
+			func() { d.set(func() { d.fails = d.now.Add(-admin.SearchBound) }) },
+			func() { d.set(func() { d.fails = d.now.Add(-admin.SearchBound + 1) }) }, // the next may be answered
+		},
+		{
+			admin.TroubleLacking,
+			func() {
+				d.set(func() {
+					d.fails, d.lacking = time.Time{}, []admin.Lacking{{Kind: report.Cities, Known: 3, Indexed: 504}}
+				})
+			},
+			func() { d.set(func() { d.lacking = nil }) },
+		},
+		{
+			admin.TroubleAnotherJournal,
+			func() {
+				d.set(func() {
+					d.waiting = []admin.Waiting{{Kind: report.Cities, Index: "cities", Held: true, Reason: admin.ReasonAnotherJournal}}
+				})
+			},
+			func() { d.set(func() { d.waiting = nil }) },
+		},
 		{admin.TroubleElasticsearch, func() { d.set(func() { d.down = true }) }, func() { d.set(func() { d.down = false }) }},
 		{admin.TroubleNotAccepting, func() { d.set(func() { d.cannot = errors.New("no room") }) }, func() { d.set(func() { d.cannot = nil }) }},
 		{
@@ -32,23 +57,51 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		{
 			admin.TroubleLag,
 			func() {
-				d.deliver("PUT", "/cities/1", `{}`)
+				d.deliver("PUT", "/cities/1", `{"t":1}`)
 				d.set(func() { d.now = time.Now().Add(admin.LagBound + time.Minute) })
 			},
 			func() { d.index() },
 		},
 		{
+			admin.TroubleKindHeld,
+			func() {
+				d.deliver("PUT", "/cities/1", `{"t":1}`)
+				d.set(func() { d.holder, d.now = "a 1", time.Now().Add(admin.LagBound+time.Minute) })
+			},
+			func() { d.index() }, // that one has done its part; to have a kind alone is no trouble
+		},
+		{
+			admin.TroubleNotSearchable,
+			func() { d.set(func() { d.probe = admin.LagBound + 1 }) },
+			func() { d.set(func() { d.probe = admin.LagBound }) },
+		},
+		{
+			admin.TroubleRebuild,
+			func() {
+				d.note(report.RebuildFailedNote(report.Cities), report.RebuildFailed{At: time.Unix(1, 0), Reason: "no \x00 shards"}.Note())
+			},
+			func() { d.note(report.RebuildFailedNote(report.Cities), "") },
+		},
+		{
+			admin.TroubleDiffers,
+			func() {
+				d.note(report.VerifiedNote(report.Cities), report.Verified{At: time.Unix(1, 0), Wrong: 3}.Note())
+			},
+			func() { d.note(report.VerifiedNote(report.Cities), report.Verified{At: time.Unix(2, 0)}.Note()) },
+		},
+		{
 			admin.TroubleDeadLetters,
 			func() { d.deliver("PUT", "/cities/2", `{"t":"poison"}`); d.index() },
-			func() { d.deliver("PUT", "/cities/2", `{}`); d.index() },
+			func() { d.deliver("PUT", "/cities/2", `{"t":1}`); d.index() },
 		},
 	} {
 		if st := d.status(); !st.Well || len(st.Troubles) != 0 {
 			t.Errorf("before %s: %+v", c.what, st.Troubles)
 		}
+		tried = append(tried, c.what)
 		c.begin()
 		st := d.status()
-		if st.Well || len(st.Troubles) != 1 || st.Troubles[0].What != c.what || st.Troubles[0].Detail == "" {
+		if st.Well || len(st.Troubles) != 1 || st.Troubles[0].What != c.what || strings.ContainsAny(st.Troubles[0].Detail+st.Troubles[0].Remedy, "{}`") {
 			t.Errorf("%s: %+v", c.what, st.Troubles)
 		}
 		if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, "Something is wrong.") {
@@ -59,12 +112,17 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 	if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, "All is well.") {
 		t.Error("the page does not show that all is well")
 	}
+	for _, cause := range admin.Causes() {
+		if !slices.Contains(tried, cause.Name) {
+			t.Errorf("%s was not brought about", cause.Name)
+		}
+	}
 }
 
 // TestLagOfAMinuteIsNoTrouble looks at the bound itself.
 func TestLagOfAMinuteIsNoTrouble(t *testing.T) {
 	d := openStatusDesk(t)
-	d.deliver("PUT", "/cities/1", `{}`)
+	d.deliver("PUT", "/cities/1", `{"t":1}`)
 	stats, err := d.journal.Stats(t.Context())
 	must(t, err)
 	since := stats.Kinds[report.Cities].OldestWaiting
@@ -110,7 +168,7 @@ func TestLastDeliveriesAreBounded(t *testing.T) {
 // TestHistoryKeepsTheWorstOfEachMinute passes more than an hour.
 func TestHistoryKeepsTheWorstOfEachMinute(t *testing.T) {
 	d := openStatusDesk(t)
-	d.deliver("PUT", "/cities/1", `{}`)
+	d.deliver("PUT", "/cities/1", `{"t":1}`)
 	stats, err := d.journal.Stats(t.Context())
 	must(t, err)
 	since := stats.Kinds[report.Cities].OldestWaiting

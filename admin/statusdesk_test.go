@@ -26,26 +26,50 @@ type statusDesk struct {
 	down    bool  // Elasticsearch
 	cannot  error // accept
 	waiting []admin.Waiting
+	lacking []admin.Lacking
+	holder  string        // has cities alone
+	probe   time.Duration // for how long it has not been found
+	fails   time.Time     // the search that apps make, since then; zero where it does not
 	rebuilt []admin.Rebuild
 	ripple  time.Duration // a lag that the history is to see
+	sizes   *report.Stats // what the journal is to say of its size, where it is not nil
 	found   admin.Found
 }
 
 func openStatusDesk(t *testing.T) *statusDesk {
 	t.Helper()
+	return openStatusDeskOn(t, openDesk(t))
+}
+
+func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	d := &statusDesk{desk: openDesk(t), last: new(admin.Deliveries), now: time.Now()}
+	d := &statusDesk{desk: on, last: new(admin.Deliveries), now: time.Now()}
 	d.history = admin.NewHistory(rippled{d}, d.clock, log)
 	d.server.Close()
 	d.server = httptest.NewServer(admin.New(admin.Parts{
-		DeadLetters: d.journal, Refusals: d.journal, Door: d.door, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics,
+		DeadLetters: d.journal, Refusals: d.journal, Door: d.door, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics, Losses: d.journal, JournalInfo: admin.JournalInfo{Name: "x", Engine: "sqlite"},
 		Health: admin.Health{
 			CanAccept:       func() error { d.mu.Lock(); defer d.mu.Unlock(); return d.cannot },
 			ElasticsearchUp: func() bool { d.mu.Lock(); defer d.mu.Unlock(); return !d.down },
 		},
 		Status: admin.StatusParts{
-			Journal: d.journal, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
+			Journal: sized{d}, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
 			Waiting: func() []admin.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
+			Lacking: func() []admin.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
+			Probe: func() admin.Probe {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				return admin.Probe{Index: "probe", Unsearchable: d.probe}
+			},
+			SearchFails: func() (time.Time, error) {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				if d.fails.IsZero() {
+					return time.Time{}, nil
+				}
+				return d.fails, errors.New("index_closed_exception")
+			},
 		},
 	}))
 	t.Cleanup(d.server.Close)
@@ -64,6 +88,11 @@ func (d *statusDesk) set(change func()) {
 	change()
 }
 
+func (d *statusDesk) note(name, value string) {
+	d.t.Helper()
+	must(d.t, d.journal.Note(d.t.Context(), name, value))
+}
+
 // rippled is the journal, and a lag that there is not.
 type rippled struct{ *statusDesk }
 
@@ -80,6 +109,24 @@ func (r rippled) Stats(ctx context.Context) (report.Stats, error) {
 	return stats, err
 }
 
+// sized is the journal, with another size where one is stated.
+type sized struct{ *statusDesk }
+
+func (s sized) Stats(ctx context.Context) (report.Stats, error) {
+	stats, err := s.journal.Stats(ctx)
+	s.set(func() {
+		if s.holder != "" {
+			k := stats.Kinds[report.Cities]
+			k.Holder = s.holder
+			stats.Kinds[report.Cities] = k
+		}
+		if s.sizes != nil {
+			stats.Bytes, stats.WAL, stats.Used, stats.Limit, stats.Free = s.sizes.Bytes, s.sizes.WAL, s.sizes.Used, s.sizes.Limit, s.sizes.Free
+		}
+	})
+	return stats, err
+}
+
 // Documents and Search implement admin.Index, and what follows admin.Rebuilder.
 func (d *statusDesk) Documents(context.Context, report.Kind) (int, error) { return 1234, nil }
 
@@ -91,6 +138,7 @@ func (d *statusDesk) Search(_ context.Context, words string) (admin.Found, error
 }
 
 func (d *statusDesk) Rebuild(report.Kind) error     { return nil }
+func (d *statusDesk) TakeOver(report.Kind) error    { panic("not asked for") }
 func (d *statusDesk) StopRebuild(report.Kind) error { return nil }
 func (d *statusDesk) Rebuilds() []admin.Rebuild     { return d.rebuilt }
 

@@ -2,6 +2,8 @@ package admin
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"riskdex/report"
@@ -9,54 +11,293 @@ import (
 
 // Trouble is something that somebody should look after.
 type Trouble struct {
-	What   string      `json:"what"` // one word
-	Kind   report.Kind `json:"kind,omitempty"`
-	Detail string      `json:"detail"` // a sentence for people: what is wrong, what to do
+	What     string      `json:"what"` // the name of a Cause
+	Kind     report.Kind `json:"kind,omitempty"`
+	Severity Severity    `json:"severity"`
+	Detail   string      `json:"detail"` // what is wrong: a sentence for people
+	Remedy   string      `json:"remedy"` // what to do
+	Alert    string      `json:"alert"`  // that tells of it, and the section of the runbook
+}
+
+// Severity says how soon somebody should look after a trouble. It is that of the alert.
+type Severity string
+
+// The severities.
+const (
+	Critical Severity = "critical" // now
+	Warning  Severity = "warning"  // within the next working hours
+)
+
+// Cause is one thing that may be wrong. The status, the page and the exit status of the
+// command know no other troubles, and docs/operations.md lists the same.
+type Cause struct {
+	Name     string // what programs know it by
+	Severity Severity
+	Within   time.Duration // from when it is so, until the status says so at the latest
+	Message  string        // with {places} for what differs from time to time
+	Remedy   string        // likewise
+	Alert    string
 }
 
 // What may be wrong.
 const (
-	TroubleJournal       = "journal_unreadable"
-	TroubleNotAccepting  = "not_accepting"
-	TroubleElasticsearch = "elasticsearch_away"
-	TroubleHeld          = "index_held"
-	TroubleLag           = "lagging"
-	TroubleDeadLetters   = "dead_letters"
+	TroubleJournal        = "journal_unreadable"
+	TroubleNotAccepting   = "not_accepting"
+	TroubleLost           = "changes_lost"
+	TroubleElasticsearch  = "elasticsearch_away"
+	TroubleSearch         = "search_fails"
+	TroubleAnotherJournal = "another_journal"
+	TroubleLacking        = "journal_lacks_documents"
+	TroubleHeld           = "index_held"
+	TroubleNotSearchable  = "not_searchable"
+	TroubleKindHeld       = "kind_held"
+	TroubleLag            = "lagging"
+	TroubleRebuild        = "rebuild_failed"
+	TroubleDiffers        = "index_differs"
+	TroubleDeadLetters    = "dead_letters"
 )
 
 // LagBound is the lag that is a trouble.
 const LagBound = time.Minute
 
-// troublesOf judges a status, worst first. unreadable is why the journal could
-// not be read, if so.
-func troublesOf(st Status, unreadable error) []Trouble {
-	all := []Trouble{}
-	add := func(what string, kind report.Kind, detail string) {
-		all = append(all, Trouble{what, kind, detail})
+// SearchBound is for how long the search that apps make must have failed, at each try, to
+// be a trouble: the next try of an app may be answered.
+const SearchBound = 5 * time.Second
+
+// clockForm is how a message says when something was.
+const clockForm = "2006-01-02 15:04:05 MST"
+
+// lookEvery is how often the indexer looks at each index, whatever else it does, and the
+// prober searches, unless --probe-every says otherwise.
+const lookEvery = 15 * time.Second
+
+// Causes returns everything that may be wrong, worst first.
+func Causes() []Cause { return slices.Clone(causes) }
+
+var causes = []Cause{
+	{
+		TroubleJournal, Critical, statusTimeout,
+		"The journal cannot be read, so what waits and what failed is not known: {error}.",
+		"Look after the disk of the journal, or the PostgreSQL server and the way to it.",
+		"RiskdexJournalUnreadable",
+	},
+	{
+		TroubleNotAccepting, Critical, 5 * time.Second,
+		"Deliveries are answered with 503: {reason}.",
+		"Mend what it says. What was answered with 503 is not in the journal: the publisher has to deliver it again.",
+		"RiskdexNotAccepting",
+	},
+	{
+		TroubleLost, Critical, time.Second,
+		"Changes that were acknowledged {span} may be missing: an older copy took the place of the journal, or its log was damaged.",
+		"Have the publisher deliver again what it sent in that time, then: `riskdex journal acknowledge-loss`.",
+		"RiskdexChangesLost",
+	},
+	{
+		TroubleElasticsearch, Critical, lookEvery + time.Minute, // that a request may take
+		"Elasticsearch did not answer the last request. Deliveries are accepted and kept, and are sent when it is back.",
+		"Bring Elasticsearch back, or the way to it.",
+		"RiskdexElasticsearchAway",
+	},
+	{
+		TroubleSearch, Critical, lookEvery + 10*time.Second, // that a search may take
+		"Search fails for apps, since {time}: {error}.",
+		"Mend what it says: open an index that is closed (`POST /INDEX/_open`), bring back the node with a shard that is missing. " +
+			"An index or alias that is gone riskdex makes again.",
+		"RiskdexSearchFails",
+	},
+	{
+		TroubleAnotherJournal, Critical, lookEvery,
+		"Another journal fills {indices}. Deliveries are accepted and wait.",
+		"If the right journal was lost, or another one is named: start riskdex with the right one, or its backup. " +
+			"If two riskdex are to run: give this one another `--index-prefix`. " +
+			"If this journal is to fill them from now on: `riskdex rebuild --take-over`.",
+		"RiskdexIndexHeld",
+	},
+	{
+		TroubleLacking, Critical, 30 * time.Second,
+		"Of {kind} the journal has {known} documents, and the index has {indexed}: another journal has filled it, or this is an old backup. " +
+			"The index cannot be made anew from this one, and what was deleted since is not known to it.",
+		"If the right journal was lost, or another one is named: start riskdex with the right one, or its newest backup " +
+			"(and `riskdex rebuild --take-over`, if that finds that another journal fills the index). If this one is to go on: have the publisher deliver " +
+			"everything again, and then `riskdex verify --repair --remove-foreign` takes away what it has no longer.",
+		"RiskdexJournalLacksDocuments",
+	},
+	{
+		TroubleHeld, Critical, lookEvery,
+		"Nothing can be written to the index {index}: {reason}.",
+		"{what to do, by reason}. It goes on by itself then.",
+		"RiskdexIndexHeld",
+	},
+	{
+		TroubleNotSearchable, Critical, LagBound,
+		"No search has found the probe document of riskdex for {time}: what Elasticsearch takes, search does not show.",
+		"Look at the index {probe index} and its shards in Elasticsearch: is its refresh turned off, does its alias lead elsewhere? " +
+			"Whatever it is may hold for the other indices as well.",
+		"RiskdexNotSearchable",
+	},
+	{
+		TroubleKindHeld, Warning, LagBound,
+		"The process {holder} has {kind} alone, such as for a rebuild, and search has lacked a change of it for {time}.",
+		"`riskdex status` of that process says what it does. If that hangs, stop it: another process takes over.",
+		"RiskdexLagging",
+	},
+	{
+		TroubleLag, Warning, LagBound,
+		"Search has lacked a change of {kind} for {time}.",
+		"Mend what else is said here. If nothing else is, it is load, and drains by itself.",
+		"RiskdexLagging",
+	},
+	{
+		TroubleRebuild, Warning, time.Second,
+		"The rebuild of {kind} failed at {time}: {reason}. Apps go on searching the old index, which stays up to date.",
+		"Mend that and `riskdex rebuild {kind}`; or give it up: `riskdex rebuild --stop {kind}`.",
+		"RiskdexRebuildFailed",
+	},
+	{
+		TroubleDiffers, Warning, time.Second,
+		"The index of {kind} differs from the journal in {number} documents, which a verification found at {time} and did not mend.",
+		"`riskdex verify --repair {kind}` mends them, or says why not. If that was done otherwise: `riskdex verify {kind}`.",
+		"RiskdexIndexDiffers",
+	},
+	{
+		TroubleDeadLetters, Warning, time.Second,
+		"Dead letters of {kind}: {number}. Elasticsearch refuses them, and search shows an older version of each, or none.",
+		"`riskdex dead list` says why. Have the publisher correct them, or mend the mapping and `riskdex dead retry --all`.",
+		"RiskdexDeadLettersGrowing",
+	},
+}
+
+// held says what is wrong with an index that is held, and what to do, by the reason that
+// the metrics have.
+var held = map[string]struct{ is, remedy string }{
+	"index_blocked":   {"it is blocked", "Make room on Elasticsearch's disk if that is past its flood mark, and set `index.blocks.read_only_allow_delete` to null; take any other block away in the same manner"},
+	"index_closed":    {"it is closed", "Open it: `POST /INDEX/_open`"},
+	"index_missing":   {"it is gone", "Let riskdex make it again: it may lack the right to"},
+	"no_write_index":  {"the alias leads to several indices", "Make one of them the write index, or the only one"},
+	"field_limit":     {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
+	"unauthorized":    {"Elasticsearch does not let riskdex", "Give riskdex the right credentials, or their user the privileges that it needs"},
+	"request_refused": {"the requests are refused", "Check `--elasticsearch-url` and what is between: what answers is not an Elasticsearch, or not at that path"},
+}
+
+// foreignIndices returns the indices that another journal fills.
+func foreignIndices(waiting []Waiting) (names []string) {
+	for _, w := range waiting {
+		if w.Reason == ReasonAnotherJournal {
+			names = append(names, w.Index)
+		}
 	}
-	if unreadable != nil {
-		add(TroubleJournal, "", fmt.Sprintf("The journal cannot be read, so what waits and what failed is not known: %v.", unreadable))
+	return names
+}
+
+// more is short, so that the page shows what to do as well; each stands with what waits.
+func more(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", len(names))
+}
+
+// troubles gathers what is wrong.
+type troubles []Trouble
+
+// add adds one; values are for the places of its message and its remedy, each after its
+// name.
+func (all *troubles) add(name string, kind report.Kind, values ...string) {
+	c := causes[indexOf(name)]
+	for i := 0; i < len(values); i += 2 {
+		values[i] = "{" + values[i] + "}"
+	}
+	fill := strings.NewReplacer(append(values, "`", "")...)
+	*all = append(*all, Trouble{
+		What: c.Name, Kind: kind, Severity: c.Severity, Alert: c.Alert,
+		Detail: fill.Replace(c.Message), Remedy: fill.Replace(c.Remedy),
+	})
+}
+
+func indexOf(name string) int {
+	return slices.IndexFunc(causes, func(c Cause) bool { return c.Name == name })
+}
+
+// evidence is what troubles are made from besides what a status shows.
+type evidence struct {
+	unreadable error // why the journal could not be read, if so
+	lacking    []Lacking
+	notes      map[string]string // in the journal
+	probe      *Probe
+}
+
+// troublesOf judges a status, worst first.
+func troublesOf(st Status, ev evidence) []Trouble {
+	all := troubles{}
+	if ev.unreadable != nil {
+		all.add(TroubleJournal, "", "error", ev.unreadable.Error())
+	}
+	for _, l := range ev.lacking {
+		all.add(TroubleLacking, l.Kind, "kind", string(l.Kind), "known", fmt.Sprint(l.Known), "indexed", fmt.Sprint(l.Indexed))
 	}
 	if !st.Accepting {
-		add(TroubleNotAccepting, "", "Deliveries are answered with 503: "+st.CannotAccept+".")
+		all.add(TroubleNotAccepting, "", "reason", st.CannotAccept)
+	}
+	if st.Journal != nil && st.Journal.Loss != nil {
+		all.add(TroubleLost, "", "span", report.Loss{Since: st.Journal.Loss.Since, Until: st.Journal.Loss.Until}.Span())
 	}
 	if !st.ElasticsearchUp {
-		add(TroubleElasticsearch, "", "Elasticsearch did not answer the last request. Deliveries are accepted and kept, and are sent when it is back.")
+		all.add(TroubleElasticsearch, "")
+	}
+	if f := st.SearchFails; f != nil && st.ElasticsearchUp && st.At.Sub(f.Since) >= SearchBound {
+		all.add(TroubleSearch, "", "time", f.Since.Format(clockForm), "error", f.Detail)
+	}
+	if foreign := foreignIndices(st.Waiting); len(foreign) > 0 {
+		all.add(TroubleAnotherJournal, "", "indices", foreign[0]+more(foreign[1:]))
 	}
 	for _, w := range st.Waiting {
-		if w.Held {
-			add(TroubleHeld, w.Kind, fmt.Sprintf("Nothing can be written to the index %s (%s). It goes on by itself once that is mended.", w.Index, w.Reason))
+		if w.Held && w.Reason != ReasonAnotherJournal {
+			known := held[w.Reason]
+			all.add(TroubleHeld, w.Kind, "index", w.Index, "reason", heldReason(w, known.is), "what to do, by reason", heldRemedy(w, known.remedy))
 		}
 	}
-	for _, k := range st.Kinds {
-		if lag := time.Duration(k.LagSeconds * float64(time.Second)); lag > LagBound {
-			add(TroubleLag, k.Kind, fmt.Sprintf("Search has lacked a change of %s for %s.", k.Kind, lag.Round(time.Second)))
-		}
+	if p := ev.probe; p != nil && p.Unsearchable > LagBound && st.ElasticsearchUp && !slices.Contains(foreignIndices(st.Waiting), p.Index) {
+		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "probe index", p.Index)
 	}
 	for _, k := range st.Kinds {
+		if r := report.RebuildFailedIn(ev.notes, k.Kind); !r.At.IsZero() {
+			all.add(TroubleRebuild, k.Kind, "kind", string(k.Kind), "time", r.At.Format(clockForm), "reason", strings.TrimSuffix(r.Reason, "."))
+		}
+		if v := report.VerifiedIn(ev.notes, k.Kind); v.Wrong > 0 {
+			all.add(TroubleDiffers, k.Kind, "kind", string(k.Kind), "number", fmt.Sprint(v.Wrong), "time", v.At.Format(clockForm))
+		}
+		lag := time.Duration(k.LagSeconds * float64(time.Second))
+		switch late := lag.Round(time.Second).String(); {
+		case lag <= LagBound:
+		case k.Holder != "":
+			all.add(TroubleKindHeld, k.Kind, "kind", string(k.Kind), "time", late, "holder", k.Holder)
+		default:
+			all.add(TroubleLag, k.Kind, "kind", string(k.Kind), "time", late)
+		}
 		if k.DeadLetters > 0 {
-			add(TroubleDeadLetters, k.Kind, fmt.Sprintf("Dead letters of %s: %d. Elasticsearch refuses them, and search shows an older version of each, or none.", k.Kind, k.DeadLetters))
+			all.add(TroubleDeadLetters, k.Kind, "kind", string(k.Kind), "number", fmt.Sprint(k.DeadLetters))
 		}
 	}
+	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all
+}
+
+// heldReason says why an index is held, with the word that the metrics have for it, and
+// with what Elasticsearch says where the word alone does not tell.
+func heldReason(w Waiting, is string) string {
+	switch {
+	case is == "":
+		return w.Reason + ": " + w.Detail
+	case w.Reason == "request_refused" && w.Detail != "":
+		return fmt.Sprintf("%s (%s): %s", is, w.Reason, w.Detail)
+	}
+	return fmt.Sprintf("%s (%s)", is, w.Reason)
+}
+
+func heldRemedy(w Waiting, remedy string) string {
+	if remedy == "" {
+		return "See the reason in the runbook"
+	}
+	return strings.NewReplacer("INDEX", w.Index, "KIND", string(w.Kind), "`", "").Replace(remedy)
 }

@@ -91,10 +91,7 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	stream := &eventStream{out: newEncoder(w), control: http.NewResponseController(w), broken: cancel}
-	_ = stream.control.Flush() // the first page may take a while
+	stream := newEventStream(w, cancel)
 	for _, kind := range kinds {
 		found, err := v.verifier.Verify(ctx, kind, opt, stream.tell)
 		if cause := context.Cause(ctx); cause != nil {
@@ -135,9 +132,22 @@ type eventStream struct {
 	shown   time.Time // when the last progress was
 }
 
-func (s *eventStream) tell(e VerifyEvent) {
+// newEventStream begins an answer of lines of JSON.
+func newEventStream(w http.ResponseWriter, broken context.CancelCauseFunc) *eventStream {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s := &eventStream{out: newEncoder(w), control: http.NewResponseController(w), broken: broken}
+	_ = s.control.Flush() // the first line may take a while
+	return s
+}
+
+func (s *eventStream) tell(e VerifyEvent) { s.send(e, e.Progress != nil, e.Finding == nil) }
+
+// send leaves out progress that comes too soon after the one before. What is urgent goes at
+// once, and the rest with it, or a little later.
+func (s *eventStream) send(e any, progress, urgent bool) {
 	now := time.Now()
-	if e.Progress != nil {
+	if progress {
 		if now.Sub(s.shown) < progressEvery {
 			return
 		}
@@ -148,7 +158,7 @@ func (s *eventStream) tell(e VerifyEvent) {
 	if err == nil || errors.Is(err, http.ErrNotSupported) {
 		err = s.out.Encode(e)
 	}
-	if err == nil && (e.Finding == nil || now.Sub(s.shown) >= progressEvery) {
+	if err == nil && (urgent || now.Sub(s.shown) >= progressEvery) {
 		err = s.control.Flush()
 	}
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {

@@ -39,6 +39,8 @@ type boardPanel struct {
 	Datasource               source
 	Links                    []link
 	Targets                  []target
+	Collapsed                bool
+	Panels                   []boardPanel // of a collapsed row
 	FieldConfig              struct{ Defaults defaults }
 }
 
@@ -63,9 +65,17 @@ func read(t *testing.T, path string) []byte {
 // chosen is the data source that the reader has chosen.
 func chosen() source { return source{"prometheus", "${datasource}"} }
 
+// all are the rows and panels, open and closed.
+func (b boardFile) all() (list []boardPanel) {
+	for _, p := range b.Panels {
+		list = append(append(list, p), p.Panels...)
+	}
+	return list
+}
+
 // graphs are the panels that show data.
 func (b boardFile) graphs() []boardPanel {
-	return slices.DeleteFunc(slices.Clone(b.Panels), func(p boardPanel) bool { return p.Type == "row" })
+	return slices.DeleteFunc(b.all(), func(p boardPanel) bool { return p.Type == "row" })
 }
 
 func TestBoardIsGenerated(t *testing.T) {
@@ -104,7 +114,7 @@ func TestBoardVariables(t *testing.T) {
 
 func TestBoardPanels(t *testing.T) {
 	ids, titles := map[int]string{}, map[string]bool{}
-	for _, p := range board(t).Panels {
+	for _, p := range board(t).all() {
 		if other, twice := ids[p.ID]; twice || p.ID <= 0 {
 			t.Errorf("%q has the id %d, as has %q", p.Title, p.ID, other)
 		}
@@ -143,8 +153,17 @@ func TestBoardPanels(t *testing.T) {
 }
 
 func TestBoardHasNoOverlaps(t *testing.T) {
+	b := board(t)
+	for _, p := range b.Panels {
+		apart(t, p.Panels) // they are laid out when their row is opened
+	}
+	apart(t, b.Panels)
+}
+
+func apart(t *testing.T, panels []boardPanel) {
+	t.Helper()
 	taken := map[[2]int]string{}
-	for _, p := range board(t).Panels {
+	for _, p := range panels {
 		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
 			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
 				if other, is := taken[[2]int{x, y}]; is || x >= 24 {
@@ -153,6 +172,28 @@ func TestBoardHasNoOverlaps(t *testing.T) {
 				taken[[2]int{x, y}] = p.Title
 			}
 		}
+	}
+}
+
+// What is on the screen when somebody is woken is what every incident shows at a glance.
+func TestBoardIsReadAtAGlance(t *testing.T) {
+	open, rows := 0, 0
+	for _, p := range board(t).Panels {
+		switch {
+		case p.Type != "row":
+			open++
+		case rows == 0 && p.Collapsed, rows > 0 && !p.Collapsed:
+			t.Errorf("the row %q: collapsed: %t", p.Title, p.Collapsed)
+		}
+		if p.Type == "row" {
+			rows++
+			if p.Collapsed != (len(p.Panels) > 0) {
+				t.Errorf("the row %q: collapsed: %t, with %d panels in it", p.Title, p.Collapsed, len(p.Panels))
+			}
+		}
+	}
+	if open < 15 || open > 23 || rows < 2 {
+		t.Errorf("%d panels are open, and there are %d rows", open, rows)
 	}
 }
 

@@ -32,6 +32,7 @@ type row struct {
 	id      int
 	title   string
 	section string // of docs/operations.md
+	open    bool   // when the dashboard is loaded
 	panels  []panel
 }
 
@@ -47,7 +48,7 @@ type panel struct {
 	queries     []query
 	limits      []limit
 	states      []state  // names for values, in place of numbers
-	alerts      []string // that point to this panel
+	alerts      []string // that it is about: what to do is in their sections of the runbook
 	stacked     bool
 	log         bool // logarithmic scale
 	signed      bool // may be below zero

@@ -1,20 +1,7 @@
 package dashboards
 
 func freshness() row {
-	return row{200, "Lag and freshness", "lag-and-freshness", []panel{
-		{
-			id: 201, title: "Lag by kind", shape: lines, unit: "s", width: 12,
-			description: "For how long the index has lacked the change that it has lacked longest. It rises by one second a second while that change waits, and is true after a restart and while Elasticsearch is away.",
-			queries:     []query{{`max by (kind) (riskdex_lag_seconds{@kind})`, "{{kind}}"}},
-			limits:      []limit{{120, warning}, {900, bad}},
-			alerts:      []string{"RiskdexLagging", "RiskdexLaggingBadly"},
-		},
-		{
-			id: 202, title: "Pending by kind", shape: lines, unit: "short", width: 12,
-			description: "Changes that are accepted and not settled yet. A backlog that shrinks is being worked off; one that grows while Elasticsearch is up is more than it takes.",
-			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_changes_pending{@kind}))`, "{{kind}}"}},
-			limits:      []limit{{10_000, notice}},
-		},
+	return row{200, "Lag and freshness", "lag-and-freshness", false, []panel{
 		{
 			id: 203, title: "Probe: accepted to found", shape: lines, unit: "s", width: 8,
 			description: "How long a probe document took from acceptance until a search found it. It goes the whole way that a delivery goes, so it includes the refresh of the index, which riskdex asks for. Without that (--refresh-share 0) the refresh alone is up to a second, where it is as Elasticsearch has it by default.",
@@ -23,13 +10,6 @@ func freshness() row {
 				{quantile("0.95", "riskdex_searchable_seconds", "@", ""), "95 % within"},
 			},
 			limits: []limit{{30, notice}},
-		},
-		{
-			id: 204, title: "Age of the probe", shape: lines, unit: "s", width: 8,
-			description: "For how long the probe document has been waiting to be found, from the first try to write it. 0 when it was found.",
-			queries:     []query{{`max by (instance) (riskdex_probe_unsearchable_seconds{@})`, "{{instance}}"}},
-			limits:      []limit{{30, notice}, {120, bad}},
-			alerts:      []string{"RiskdexNotSearchable"},
 		},
 		{
 			id: 205, title: "Probes found", shape: lines, unit: "cpm", width: 8,

@@ -16,7 +16,7 @@ type dashboard struct {
 	Links         []link      `json:"links"`
 	Templating    templating  `json:"templating"`
 	Annotations   annotations `json:"annotations"`
-	Panels        []any       `json:"panels"` // gridRow and gridPanel by turns
+	Panels        []any       `json:"panels"` // gridRow and gridPanel by turns; what is in a collapsed row stands in that
 }
 
 type timeRange struct {

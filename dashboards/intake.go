@@ -1,28 +1,21 @@
 package dashboards
 
 func intake() row {
-	return row{300, "Intake", "intake", []panel{
+	return row{300, "Intake", "intake", false, []panel{
 		{
 			id: 301, title: "Deliveries by kind", shape: lines, unit: "reqps", width: 8, stacked: true,
 			description: "Requests answered, by kind of content. The kind none is a path that is no call of the interface.",
-			queries:     []query{{`sum by (kind) (rate(riskdex_deliveries_total{@kind}[$__rate_interval]))`, "{{kind}}"}},
+			queries:     []query{{`sum by (kind) (rate(riskdex_deliveries_total{@kind}[$__rate_interval])) > 0`, "{{kind}}"}},
 		},
 		{
 			id: 302, title: "Deliveries by method", shape: lines, unit: "reqps", width: 8, stacked: true,
 			description: "POST creates, PUT updates or corrects, DELETE removes; other is no call of the interface.",
-			queries:     []query{{`sum by (method) (rate(riskdex_deliveries_total{@kind}[$__rate_interval]))`, "{{method}}"}},
+			queries:     []query{{`sum by (method) (rate(riskdex_deliveries_total{@kind}[$__rate_interval])) > 0`, "{{method}}"}},
 		},
 		{
 			id: 303, title: "Deliveries by answer", shape: lines, unit: "reqps", width: 8, stacked: true,
 			description: "202 is durable. 4xx is refused, and the sender has to change something. 503 could not be made durable, and the sender has to try again.",
-			queries:     []query{{`sum by (code) (rate(riskdex_deliveries_total{@kind}[$__rate_interval]))`, "{{code}}"}},
-		},
-		{
-			id: 304, title: "Turned away", shape: lines, unit: "reqps", width: 8,
-			description: "Deliveries answered with 5xx. The publisher still has them; whether it sends them again is in its hands.",
-			queries:     []query{{`sum by (code) (rate(riskdex_deliveries_total{@kind, code=~"5.."}[$__rate_interval]))`, "{{code}}"}},
-			limits:      []limit{{0.001, bad}},
-			alerts:      []string{"RiskdexNotAccepting"},
+			queries:     []query{{`sum by (code) (rate(riskdex_deliveries_total{@kind}[$__rate_interval])) > 0`, "{{code}}"}},
 		},
 		{
 			id: 305, title: "Accepted in six hours", shape: lines, unit: "short", width: 8,
@@ -34,19 +27,12 @@ func intake() row {
 		{
 			id: 306, title: "Changes accepted", shape: lines, unit: "cps", width: 8, stacked: true,
 			description: "Documents to be indexed or deleted that were made durable. One delivery may carry many.",
-			queries:     []query{{`sum by (kind, op) (max by (job, kind, op) (rate(riskdex_changes_accepted_total{@kind}[$__rate_interval])))`, "{{kind}} {{op}}"}},
-		},
-		{
-			id: 307, title: "Refused by reason", shape: lines, unit: "short", width: 12,
-			description: "Deliveries and records refused at the door within half an hour, for a call of the interface. Each is a report that search does not show.",
-			queries:     []query{{`sum by (kind, reason) (increase(riskdex_changes_refused_total{@kind, kind!="none"}[30m])) > 0`, "{{kind}} {{reason}}"}},
-			limits:      []limit{{1, warning}},
-			alerts:      []string{"RiskdexRefusing"},
+			queries:     []query{{`sum by (kind, op) (max by (job, kind, op) (rate(riskdex_changes_accepted_total{@kind}[$__rate_interval]))) > 0`, "{{kind}} {{op}}"}},
 		},
 		{
 			id: 308, title: "Calls of no interface", shape: lines, unit: "short", width: 6,
 			description: "Requests within half an hour for a path or with a method that is no call of the interface: a publisher that points to the wrong place, or a stranger. Also what did not show that it is from the publisher, and was turned away.",
-			queries:     []query{{`sum by (reason) (increase(riskdex_changes_refused_total{@, kind="none"}[30m]))`, "{{reason}}"}},
+			queries:     []query{{`sum by (reason) (increase(riskdex_changes_refused_total{@, kind="none"}[30m])) > 0`, "{{reason}}"}},
 			limits:      []limit{{20, warning}},
 			alerts:      []string{"RiskdexUnknownCalls"},
 		},
@@ -55,6 +41,15 @@ func intake() row {
 			description: "Refused deliveries and records that can be inspected with `riskdex refused`. They are kept within bounds; the oldest go first.",
 			queries:     []query{{`max by (job) (riskdex_refusals_kept{@})`, "kept"}},
 			limits:      []limit{{1, notice}},
+		},
+		{
+			id: 310, title: "Accepted, and odd", shape: lines, unit: "short", width: 24,
+			description: "Deliveries within half an hour that were accepted though something about them does not fit: a PUT whose record states another id than that of the document in its path, for which it was taken; a DELETE of what is not there.",
+			queries: []query{
+				{`sum by (kind) (increase(riskdex_id_mismatches_total{@kind}[30m])) > 0`, "{{kind}} other id in the record"},
+				{`sum by (kind) (increase(riskdex_deletes_unknown_total{@kind}[30m])) > 0`, "{{kind}} deletes of nothing"},
+			},
+			limits: []limit{{1, notice}},
 		},
 	}}
 }

@@ -10,17 +10,7 @@ const (
 )
 
 func journalRow() row {
-	return row{600, "Journal", "journal", []panel{
-		{
-			id: 601, title: "Time to make a delivery durable", shape: lines, unit: "s", width: 8, log: true,
-			description: "From handing a delivery to the journal until it would survive a power cut. It is mostly the disk's time for an fsync.",
-			queries: []query{
-				{quantile("0.5", "riskdex_journal_append_seconds", "@", ""), "half within"},
-				{quantile("0.99", "riskdex_journal_append_seconds", "@", ""), "99 % within"},
-			},
-			limits: []limit{{0.25, notice}, {1, warning}},
-			alerts: []string{"RiskdexJournalSlow"},
-		},
+	return row{600, "Journal", "journal", false, []panel{
 		{
 			id: 602, title: "Deliveries made durable", shape: lines, unit: "wps", width: 8,
 			description: "Deliveries that the journal took, a second. Many share one fsync under load.",
@@ -50,11 +40,26 @@ func journalRow() row {
 			alerts:      []string{"RiskdexJournalNearLimit", "RiskdexJournalAtLimit"},
 		},
 		{
-			id: 606, title: "Free on the journal's disk", shape: lines, unit: "bytes", width: 8,
-			description: "What is left on the file system of the journal; nothing where that is not known. Below the low-space mark deliveries are answered with 503.",
-			queries:     []query{{`min by (job) (riskdex_journal_free_bytes{@} >= 0)`, "{{job}}"}},
-			limits:      []limit{{0, bad}, {freeAlmost, warning}, {freeTight, good}},
-			alerts:      []string{"RiskdexJournalDiskFilling", "RiskdexJournalDiskFull"},
+			id: 607, title: "Deleted documents remembered", shape: lines, unit: "short", width: 8,
+			description: "Tombstones, and how many were dropped in a day. Each is dropped once its delete has been in the index for --keep-deleted.",
+			queries: []query{
+				{`sum by (kind) (max by (job, kind) (riskdex_tombstones{@kind}))`, "{{kind}}"},
+				{`sum by (kind) (max by (job, kind) (increase(riskdex_tombstones_dropped_total{@kind}[1d])))`, "{{kind}}, dropped"},
+			},
+		},
+		{
+			id: 608, title: "Time from which changes may be missing", shape: lines, unit: "s", width: 8,
+			description: "How long the time is from which the journal may lack changes that it had acknowledged. 0 when none is known, and once somebody has acknowledged the loss.",
+			queries:     []query{{`max by (job) (riskdex_journal_lost_seconds{@})`, "{{job}}"}},
+			limits:      []limit{{0.000001, bad}},
+			alerts:      []string{"RiskdexChangesLost"},
+		},
+		{
+			id: 609, title: "Not known to the journal", shape: lines, unit: "short", width: 8,
+			description: "Documents that the index has beyond those that the journal has, where that is most of the index: it is not the right journal, or an old backup. Otherwise 0.",
+			queries:     []query{{`max by (kind) (riskdex_documents_unknown{@kind})`, "{{kind}}"}},
+			limits:      []limit{{1, bad}},
+			alerts:      []string{"RiskdexJournalLacksDocuments"},
 		},
 	}}
 }

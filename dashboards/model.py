@@ -103,13 +103,14 @@ def main(path):
     after = json.loads(json.dumps(model, cls=JSONEncoder))
     problems = sorted(set(lost(before, after)) | set(mistyped_fields(model, "")))
     known_units = {value for name, value in vars(units).items() if isinstance(value, str) and not name.startswith("_")}
-    for panel in before["panels"]:
+    panels = [p for row in before["panels"] for p in [row, *row.get("panels", [])]]
+    for panel in panels:
         unit = panel.get("fieldConfig", {}).get("defaults", {}).get("unit")
         if unit is not None and unit not in known_units:
             problems.append(f"panel {panel['id']}: Grafana has no unit {unit!r}")
     for problem in problems:
         print(problem)
-    print(f"{len(before['panels'])} panels and rows, {len(problems)} problems")
+    print(f"{len(panels)} panels and rows, {len(problems)} problems")
     return 1 if problems else 0
 
 

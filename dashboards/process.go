@@ -1,7 +1,7 @@
 package dashboards
 
 func process() row {
-	return row{800, "The process", "the-process", []panel{
+	return row{800, "The process", "the-process", false, []panel{
 		{
 			id: 801, title: "Running for", shape: lines, unit: "s", width: 8,
 			description: "How long each instance has been running. A line that falls to 0 is a restart.",

@@ -17,6 +17,7 @@ type Query struct {
 	Title  string // of the panel, or the name of the variable or annotation
 	Legend string // as Grafana writes it, with {{label}}
 	Expr   string // PromQL
+	Open   bool   // whether its panel is seen when the dashboard is loaded
 }
 
 // Values are what the dashboard's variables stand for in a query. Those that
@@ -33,19 +34,19 @@ type Values struct {
 func Queries(v Values) []Query {
 	replace := v.replacer()
 	var out []Query
-	add := func(panel int, title, legend, expr string) {
-		out = append(out, Query{panel, title, legend, replace.Replace(expr)})
+	add := func(panel int, title, legend, expr string, open bool) {
+		out = append(out, Query{panel, title, legend, replace.Replace(expr), open})
 	}
 	for _, v := range kindsOfSeries() {
-		add(0, v.name, "", v.selector)
+		add(0, v.name, "", v.selector, false)
 	}
 	for _, a := range marks() {
-		add(0, a.name, a.text, a.expr)
+		add(0, a.name, a.text, a.expr, false)
 	}
 	for _, r := range rows() {
 		for _, p := range r.panels {
 			for _, q := range p.queries {
-				add(p.id, p.title, q.legend, selectors.Replace(q.expr))
+				add(p.id, p.title, q.legend, selectors.Replace(q.expr), r.open)
 			}
 		}
 	}
@@ -86,14 +87,18 @@ func kindsOfSeries() []variable {
 	}
 }
 
-// mark is an event that is drawn as a vertical line in every panel.
+// mark is an event that is drawn as a vertical line in every panel, or as a band where it lasts.
 type mark struct {
 	name, text, expr, color string
 }
 
 func marks() []mark {
+	// A warning may be there for days, and would colour all of it.
 	return []mark{
-		{"Alerts", "{{alertname}} {{kind}}{{index}}", `ALERTS{alertname=~"Riskdex.+", alertstate="firing", job=~"$job|", instance=~"$instance|", kind=~"$kind|"}`, bad},
+		{"Alerts", "{{alertname}} {{kind}}{{index}}", `ALERTS{alertname=~"Riskdex.+", alertstate="firing", severity="critical", job=~"$job|", instance=~"$instance|", kind=~"$kind|"}`, bad},
+		{"Holds", "{{index}} is held: {{reason}}", selectors.Replace(`max by (index, reason) (riskdex_held{@index}) == 1`), warning},
+		// The gauge has those that last longer than a scrape.
+		{"Rebuilds", "Rebuild of {{kind}} {{outcome}}", selectors.Replace(`max by (kind) (riskdex_rebuild_active{@kind}) == 1 or sum by (kind, outcome) (increase(riskdex_rebuilds_total{@kind}[2m])) > 0`), notice},
 		{"Starts", "{{instance}} started", `changes(process_start_time_seconds{job=~"$job", instance=~"$instance"}[2m]) > 0`, neutral},
 	}
 }

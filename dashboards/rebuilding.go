@@ -1,7 +1,7 @@
 package dashboards
 
 func rebuilding() row {
-	return row{500, "Rebuild", "rebuild", []panel{
+	return row{500, "Rebuild", "rebuild", false, []panel{
 		{
 			id: 501, title: "Rebuild under way", shape: timeline, unit: "none", width: 12,
 			description: "While a new index is being filled from the journal. The old one goes on serving searches and taking changes until the new one is complete.",
@@ -24,9 +24,16 @@ func rebuilding() row {
 		{
 			id: 504, title: "Rebuilds ended within an hour", shape: lines, unit: "short", width: 12,
 			description: "How rebuilds ended: done, failed or stopped. One that failed or was stopped left the old index in place.",
-			queries:     []query{{`sum by (kind, outcome) (increase(riskdex_rebuilds_total{@kind}[1h]))`, "{{kind}} {{outcome}}"}},
+			queries:     []query{{`sum by (kind, outcome) (increase(riskdex_rebuilds_total{@kind}[1h])) > 0`, "{{kind}} {{outcome}}"}},
 			limits:      []limit{{1, notice}},
 			alerts:      []string{"RiskdexRebuildFailed"},
+		},
+		{
+			id: 505, title: "Found by verify, and not mended", shape: lines, unit: "short", width: 12,
+			description: "Documents in which the last verification found that the index differs from the journal, and that were not seen mended. It stays until the next verification, or a new index.",
+			queries:     []query{{`max by (kind) (riskdex_verify_differences{@kind})`, "{{kind}}"}},
+			limits:      []limit{{1, warning}},
+			alerts:      []string{"RiskdexIndexDiffers"},
 		},
 	}}
 }

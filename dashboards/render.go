@@ -27,8 +27,10 @@ func render(rows []row) dashboard {
 	}
 	y := 0
 	for _, r := range rows {
-		d.Panels = append(d.Panels, gridRow{Type: "row", ID: r.id, Title: r.title, GridPos: place{1, 24, 0, y}, Panels: []any{}})
+		header := gridRow{Type: "row", ID: r.id, Title: r.title, Collapsed: !r.open, GridPos: place{1, 24, 0, y}, Panels: []any{}}
+		panels := []any{}
 		y++
+		below := y
 		x, tallest := 0, 0
 		for _, p := range r.panels {
 			if x+p.width > 24 {
@@ -36,10 +38,17 @@ func render(rows []row) dashboard {
 			}
 			g := renderPanel(r, p)
 			g.GridPos.X, g.GridPos.Y = x, y
-			d.Panels = append(d.Panels, g)
+			panels = append(panels, g)
 			x, tallest = x+p.width, max(tallest, g.GridPos.H)
 		}
-		y += tallest
+		if r.open {
+			d.Panels = append(append(d.Panels, header), panels...)
+			y += tallest
+			continue
+		}
+		header.Panels = panels
+		d.Panels = append(d.Panels, header)
+		y = below // what is closed takes no room
 	}
 	return d
 }

@@ -78,11 +78,11 @@ func runbookSections(t *testing.T) map[string]bool {
 
 func TestAlertsAreComplete(t *testing.T) {
 	sections := runbookSections(t)
-	pointing := map[string]int{} // alert to the panel that says it is its own
+	pointing := map[string][]int{} // alert to the panels that say it is theirs
 	for _, p := range board(t).graphs() {
 		for _, l := range p.Links {
 			if alert, ok := strings.CutPrefix(l.Title, "Runbook: "); ok {
-				pointing[alert] = p.ID
+				pointing[alert] = append(pointing[alert], p.ID)
 			}
 		}
 	}
@@ -97,8 +97,8 @@ func TestAlertsAreComplete(t *testing.T) {
 			t.Errorf("%s: docs/operations.md has no section for it, or runbook_url is another: %q", name, got)
 		}
 		id, err := strconv.Atoi(r.Annotations["__panelId__"])
-		if err != nil || pointing[name] != id || r.Annotations["__dashboardUid__"] != UID {
-			t.Errorf("%s points to panel %q of %q; of the panels %d says that the alert is its own", name,
+		if err != nil || !slices.Contains(pointing[name], id) || r.Annotations["__dashboardUid__"] != UID {
+			t.Errorf("%s points to panel %q of %q; of the panels %d say that the alert is theirs", name,
 				r.Annotations["__panelId__"], r.Annotations["__dashboardUid__"], pointing[name])
 		}
 		if !strings.HasPrefix(r.Annotations["dashboard_url"]+"&", Link(id)+"&") {
@@ -108,6 +108,27 @@ func TestAlertsAreComplete(t *testing.T) {
 	}
 	for name := range pointing {
 		t.Errorf("a panel points to the alert %s, which does not exist", name)
+	}
+}
+
+// Who is woken reads what an alert means, where to look, and what to do.
+func TestRunbookSaysWhatToDo(t *testing.T) {
+	sections := map[string]string{}
+	for _, section := range strings.Split(string(read(t, "../docs/operations.md")), "\n### ") {
+		title, text, _ := strings.Cut(section, "\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		sections[title] = text
+	}
+	for name := range alerts(t) {
+		text, ok := sections[name]
+		if !ok {
+			t.Errorf("docs/operations.md has no section %s", name)
+		}
+		for _, part := range [][]string{{"**Means:**"}, {"**Look:**", "**Look and do:**"}, {"**Do:**", "**Do**, by reason:", "**Look and do:**"}} {
+			if !slices.ContainsFunc(part, func(p string) bool { return strings.Contains(text, "\n"+p+" ") || strings.Contains(text, "\n"+p+"\n") }) {
+				t.Errorf("docs/operations.md, %s: no paragraph begins with %s", name, part[0])
+			}
+		}
 	}
 }
 

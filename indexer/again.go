@@ -11,7 +11,7 @@ import (
 // the index has that very version, it is not the document that is refused but its
 // new form, made for a mapping that this index does not have: it is no dead
 // letter, apps see it.
-func (x *Indexer) confirm(ctx context.Context, kind report.Kind, batch []prepared, judgements []*judgement) {
+func (x *Indexer) confirm(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
 	var ids []report.ID
 	for i, j := range judgements {
 		if j != nil && j.verdict == dead && batch[i].change.Again {
@@ -21,14 +21,14 @@ func (x *Indexer) confirm(ctx context.Context, kind report.Kind, batch []prepare
 	if len(ids) == 0 {
 		return
 	}
-	has, err := x.versions(ctx, x.indices.Alias(kind), ids)
+	has, err := x.versions(ctx, index, ids)
 	for i, j := range judgements {
 		c := batch[i].change
 		switch {
 		case j == nil || j.verdict != dead || !c.Again:
 		case err != nil:
 			*j = judgeError(err)
-		case has[c.ID].version >= c.Version:
+		case has[c.ID].version == c.Version:
 			*j = judgement{verdict: superseded, answer: j.answer}
 		}
 	}

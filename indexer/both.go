@@ -32,11 +32,13 @@ func (x *Indexer) deliverBoth(ctx context.Context, t turn, batch []prepared, out
 		return !batch[i].change.Again || batch[i].change.Version > t.target.since
 	}
 	shown, index := x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, forAlias)
-	x.confirm(ctx, t.kind, batch, shown)
+	x.lookBehind(ctx, x.indices.Alias(t.kind), batch, shown)
+	x.confirm(ctx, x.indices.Alias(t.kind), batch, shown)
 	// What the alias is to be asked again for can wait for that.
 	filled, _ := x.sendSome(ctx, t.kind, destination{t.target.index, false}, batch, func(i int) bool {
 		return shown[i] == nil || shown[i].over()
 	})
+	x.lookBehind(ctx, t.target.index, batch, filled)
 	judgements := make([]judgement, len(batch))
 	for i := range batch {
 		judgements[i] = both(shown[i], filled[i])
@@ -74,18 +76,18 @@ func both(shown, filled *judgement) judgement {
 		return *shown
 	case filled.taken() && shown == nil:
 		return *filled
-	case filled.verdict == retry:
+	case filled.verdict == retry || filled.verdict == overtaken:
 		return *filled
 	case shown != nil:
 		return *shown
 	}
-	return judgement{retry, filled.reason, filled.answer}
+	return judgement{verdict: retry, reason: filled.reason, answer: filled.answer}
 }
 
 // breaks tells whether an answer of the new index ends the rebuild. A document
 // that the old index refuses as well is not the new one's fault.
 func breaks(shown, filled *judgement) bool {
-	if filled == nil || filled.taken() || filled.verdict == retry {
+	if filled == nil || filled.taken() || filled.verdict == retry || filled.verdict == overtaken {
 		return false
 	}
 	return filled.verdict != dead || shown == nil || shown.verdict != dead

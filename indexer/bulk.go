@@ -99,7 +99,7 @@ func itemAnswers(text []byte, batch []prepared) (answers []answer, index string,
 		if !ok || got.ID != string(batch[i].change.ID) {
 			return nil, "", fmt.Errorf("item %d of the answer to a bulk is not for the change that was sent there", i)
 		}
-		answers[i] = answer{level: item, status: got.Status}
+		answers[i] = answer{level: item, status: got.Status, op: batch[i].change.Op}
 		if got.Error == nil {
 			index = got.Index // of a write that was refused it may be the alias
 		} else {

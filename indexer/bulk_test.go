@@ -17,9 +17,9 @@ func TestItemAnswers(t *testing.T) {
 		want []answer // nil: says nothing for sure
 	}{
 		"both": {`{"items":[{"index":{"_id":"a","status":201}},{"delete":{"_id":"b","status":404}}]}`,
-			[]answer{{item, 201, "", ""}, {item, 404, "", ""}}},
+			[]answer{{item, 201, "", "", report.Index}, {item, 404, "", "", report.Delete}}},
 		"one refused": {`{"items":[{"index":{"_id":"a","status":400,"error":{"type":"x","reason":"y"}}},{"delete":{"_id":"b","status":200}}]}`,
-			[]answer{{item, 400, "x", "y"}, {item, 200, "", ""}}},
+			[]answer{{item, 400, "x", "y", report.Index}, {item, 200, "", "", report.Delete}}},
 		"too few":         {`{"items":[{"index":{"_id":"a","status":201}}]}`, nil},
 		"too many":        {`{"items":[{"index":{"_id":"a","status":201}},{"delete":{"_id":"b","status":200}},{"delete":{"_id":"b","status":200}}]}`, nil},
 		"another order":   {`{"items":[{"delete":{"_id":"b","status":200}},{"index":{"_id":"a","status":201}}]}`, nil},

@@ -3,6 +3,8 @@ package indexer
 import (
 	"net/http"
 	"strings"
+
+	"riskdex/report"
 )
 
 // verdict is what an answer means for a change.
@@ -14,11 +16,12 @@ const (
 	retry                     // trouble that passes: send it again, later
 	hold                      // the index or the operator must change first
 	dead                      // this document is refused, and will always be
-	bisect                    // something in the bulk spoils it: send it in halves
+	bisect                    // refused as a whole: something in it may spoil it
+	overtaken                 // the index has something newer that did not come from this journal
 )
 
 func (v verdict) String() string {
-	return [...]string{"settled", "superseded", "retry", "hold", "dead", "bisect"}[v]
+	return [...]string{"settled", "superseded", "retry", "hold", "dead", "bisect", "overtaken"}[v]
 }
 
 // level says what an answer speaks of.
@@ -34,9 +37,10 @@ const (
 // matters for a change.
 type answer struct {
 	level     level
-	status    int    // HTTP status of the request or the item; 0 for transport
-	errorType string // `error.type`, empty when there was none
-	detail    string // `error.reason`, or what the transport said
+	status    int       // HTTP status of the request or the item; 0 for transport
+	errorType string    // `error.type`, empty when there was none
+	detail    string    // `error.reason`, or what the transport said
+	op        report.Op // of the item
 }
 
 // judgement is a verdict and what led to it.
@@ -44,6 +48,7 @@ type judgement struct {
 	verdict
 	reason string // one word of failureReasons, for metrics; empty for settled and superseded
 	answer answer
+	alone  bool // it was alone in a bulk that failed as a whole
 }
 
 // over tells whether nothing is left to be done: Elasticsearch has the change, or
@@ -54,6 +59,10 @@ func (j *judgement) over() bool { return j.taken() || j.verdict == dead }
 func (j *judgement) away() bool {
 	return j.reason == reasonUnreachable || j.reason == reasonUnavailable
 }
+
+// byItself tells whether a change failed by itself, so that it is the one to wait:
+// it was alone in its bulk, or answers come for each.
+func (j *judgement) byItself() bool { return j.verdict == retry && (j.alone || j.ofItems()) }
 
 // ofItems tells whether Elasticsearch answers, and is not overloaded, but fails at
 // the changes one by one.
@@ -78,15 +87,20 @@ const (
 	reasonRequest      = "request_refused"
 	reasonTooLarge     = "too_large"
 	reasonDocument     = "document_refused"
+	reasonVersion      = errorTypeOutOfReach
 	reasonUnknown      = "unknown"
+	reasonDied         = "elasticsearch_died"
 	reasonJournal      = "journal"
+
+	// reasonAnotherJournal: the index is filled from another journal.
+	reasonAnotherJournal = "another_journal"
 )
 
 func failureReasons() []string {
 	return []string{
 		reasonUnreachable, reasonOverloaded, reasonUnavailable, reasonBlocked, reasonMissing, reasonClosed,
 		reasonNoWriteIndex, reasonFieldLimit, reasonUnauthorized, reasonRequest, reasonTooLarge, reasonDocument,
-		reasonUnknown, reasonJournal,
+		reasonVersion, reasonDied, reasonUnknown, reasonJournal, reasonAnotherJournal,
 	}
 }
 
@@ -96,7 +110,7 @@ func failureReasons() []string {
 // sent twice does no harm, one that is set aside wrongly does.
 func classify(a answer) judgement {
 	v, reason := decide(a)
-	return judgement{v, reason, a}
+	return judgement{verdict: v, reason: reason, answer: a}
 }
 
 func decide(a answer) (verdict, string) {
@@ -107,8 +121,7 @@ func decide(a answer) (verdict, string) {
 		return v, reason
 	}
 	switch {
-	case a.level == item && a.errorType == "" && (a.status == http.StatusOK || a.status == http.StatusCreated || a.status == http.StatusNotFound):
-		// 404 without an error is a delete of what was not there.
+	case a.level == item && a.errorType == "" && done(a.op, a.status):
 		return settled, ""
 	case a.status == http.StatusUnauthorized, a.status == http.StatusForbidden:
 		return hold, reasonUnauthorized
@@ -116,7 +129,7 @@ func decide(a answer) (verdict, string) {
 		return retry, reasonOverloaded
 	case a.status >= 500, a.status == http.StatusRequestTimeout:
 		return retry, reasonUnavailable
-	case a.status == http.StatusRequestEntityTooLarge:
+	case a.level == request && a.status == http.StatusRequestEntityTooLarge:
 		return bisect, reasonTooLarge
 	case a.level == request && a.status == http.StatusBadRequest:
 		return bisect, reasonRequest
@@ -124,17 +137,32 @@ func decide(a answer) (verdict, string) {
 		// Redirects, 404 and 405 on the bulk endpoint: what answers is not an
 		// Elasticsearch, or not at this path.
 		return hold, reasonRequest
-	case a.status == http.StatusBadRequest:
+	case a.status == http.StatusBadRequest && a.errorType != "":
 		return dead, reasonDocument
 	}
 	return retry, reasonUnknown
 }
 
+// done tells whether a status that comes without an error says that op was carried out.
+// 404 says so of a delete alone: there was nothing to delete.
+func done(op report.Op, status int) bool {
+	switch op {
+	case report.Index:
+		return status == http.StatusOK || status == http.StatusCreated
+	case report.Delete:
+		return status == http.StatusOK || status == http.StatusNotFound
+	}
+	return false
+}
+
+// versionConflict is the error type of a write that is not newer than what the index has.
+const versionConflict = "version_conflict_engine_exception"
+
 // decideByType knows the error types that mean the same whatever the status is
 // that comes with them (it has changed between releases).
 func decideByType(a answer) (verdict, string, bool) {
 	switch a.errorType {
-	case "version_conflict_engine_exception":
+	case versionConflict:
 		return superseded, "", a.level == item
 	case "cluster_block_exception":
 		return hold, reasonBlocked, true

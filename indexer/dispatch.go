@@ -88,7 +88,7 @@ func (d *dispatcher) work(ctx context.Context) {
 func (x *Indexer) newLane(kind report.Kind) *lane {
 	return &lane{
 		kind: kind, pending: true, backoff: x.newBackOff(),
-		lastSeen: time.Now(), away: true, // nobody knows what was before
+		lastSeen: time.Now(), away: true, unasked: true, // nobody knows what was before
 		trouble: &judgement{verdict: retry, reason: reasonStarting},
 	}
 }

@@ -12,10 +12,12 @@
 //	turn.go      claim, send (send.go, prepare.go), settle (settle.go)
 //	bulk.go      one bulk request and the answer to each of its items
 //	classify.go  what an answer means for a change: the one place that decides
+//	overtaken.go what the index has that is ahead of the journal
 //	trace.go     the spans of bulks and of settled changes
 //	refresh.go   have searches see what was written (refresh_lane.go: when)
-//	patience.go  how long single documents wait that are not taken
-//	crowd.go     and how long those that would keep others from being sent
+//	sending.go   in which bulks, and which document is to blame where one fails
+//	failing.go   what is remembered of documents that were not taken
+//	generation.go, traffic.go   did Elasticsearch die, and what was under way?
 //	verify.go    does the index have what the journal has?
 //	rebuild.go   what can be asked of a rebuild, and is told of it
 //	prober.go    how long does it take until a search shows a change?
@@ -30,12 +32,13 @@
 //     Elasticsearch is away, and a crash loses nothing.
 //   - When a bulk makes no progress at all, its lane closes for a while, backing
 //     off with jitter and without end, and opens with one probe. Other lanes go
-//     on. When a bulk makes some, only the changes that failed wait; so do changes
-//     that fail one by one and fill a bulk, so that others get in.
+//     on. When a bulk makes some, only the changes that failed wait. A change that fails
+//     by itself waits by itself in either case, so that others get in.
 //   - As soon as nothing more of a kind waits to be written, its index is refreshed,
 //     and then rests. While more waits, it is left to the index's own interval.
-//   - While bulks fail as a whole they are halved. A change that fails even alone
-//     may be the cause: it lets others go first, and goes in bulks of its own.
+//   - The changes of a bulk that fails as a whole go in smaller ones. A change that fails
+//     even alone may be the cause: it lets others go first, and goes in bulks of its own.
+//     It becomes a dead letter only where nothing but it can be the cause (sending.alone).
 //   - After Elasticsearch was away, recent deletes are sent again: a restart has
 //     made it forget their versions. Only a look or a bulk shows that it is there.
 //   - Every index is looked at now and then, whether there is something to send or not.
@@ -70,6 +73,15 @@
 // one that was restored, aliases included, also while no riskdex ran: every index has
 // its own uuid in its mapping, which is wrong for whatever is made from it. To both,
 // everything is sent.
+//
+// A rebuild may take the index over from another journal (foreign.go). Its new index is then
+// the claim, and all there is of it: whoever fills the old one waits while the claim is
+// there, and nobody writes to the old one. So it is whole when the new one goes, and
+// nothing of it is in the new one when that takes its place. The new index of a take-over
+// that has ended otherwise goes at the next look, in this process or the next, and what
+// only it had is marked to be sent again. Before one is made, the documents of both are
+// counted. The new one takes the place no sooner than two looks of the other journal's
+// process after it was made.
 //
 // # Several processes
 //

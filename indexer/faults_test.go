@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -129,9 +130,9 @@ func TestPassingFaultsLoseNothing(t *testing.T) {
 
 func TestTooLargeABulkIsHalved(t *testing.T) {
 	r := assemble(t, quick())
-	const limit = 20_000
+	const limit = 200_000 // more than a limit can plausibly be
 	r.fail(refuseIf(func(body []byte) bool { return len(body) > limit }, answerWith(413, `<html>too large</html>`)))
-	r.append(many(report.Cities, 99, strings.Repeat("x", 1000))...)
+	r.append(many(report.Cities, 99, strings.Repeat("x", 10_000))...)
 	r.append(index(report.Cities, "giant", `{"text":"`+strings.Repeat("x", 2*limit)+`"}`))
 	r.run()
 	r.drained()
@@ -213,6 +214,56 @@ func TestNothingIsDeadWhenEveryRequestIsRefused(t *testing.T) {
 	}
 	r.heal()
 	r.drained()
+}
+
+// TestTooLargeForEverythingBlamesNobody: a proxy answers 413 to whatever is sent, to
+// documents of 50 bytes and to deletes.
+func TestTooLargeForEverythingBlamesNobody(t *testing.T) {
+	r := start(t, quick())
+	r.append(many(report.Cities, 10, "before")...)
+	r.drained()
+	r.fail(refuseIf(func(body []byte) bool { return bytes.Contains(body, []byte(`"version_type"`)) }, answerWith(413, `<html>too large</html>`)))
+	r.append(many(report.Cities, 20, "text")...)
+	r.append(index(report.Cities, "large", `{"text":"`+strings.Repeat("x", 100_000)+`"}`), remove(report.Cities, "3"))
+	r.eventually("several attempts", func() bool { return r.metric("riskdex_retries_total", "reason", "too_large") > 200 })
+	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 || k.Pending != 21 {
+		t.Errorf("%d dead letters, %d pending", k.DeadLetters, k.Pending)
+	}
+	r.heal()
+	r.drained()
+	r.cities(20, 0)
+}
+
+// TestRefusalsThatComeAndGoBlameNobody: every request is refused for a moment, again and
+// again, wherever in a turn that begins and ends.
+func TestRefusalsThatComeAndGoBlameNobody(t *testing.T) {
+	for _, status := range []int{400, 413} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			r := start(t, quick())
+			var left atomic.Int64 // bulks until it changes
+			var refuses atomic.Bool
+			r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				if !isBulk(req) {
+					next.ServeHTTP(w, req)
+					return
+				}
+				if left.Add(-1) <= 0 {
+					refuses.Store(!refuses.Load())
+					left.Store(5 + rand.Int64N(40))
+				}
+				if refuses.Load() {
+					answerWith(status, `<html>no</html>`)(w, req, next)
+					return
+				}
+				next.ServeHTTP(w, req)
+			})
+			for wave := range 10 {
+				r.append(many(report.Cities, 300, strings.Repeat("x", 70_000*(wave%2)+wave))...)
+				r.drained()
+			}
+			r.cities(300, 0)
+		})
+	}
 }
 
 // TestFailuresBlameNoDocument: while a refused bulk is sent in halves, some of them

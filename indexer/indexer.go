@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
 	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
@@ -36,10 +36,17 @@ type Journal interface {
 	// Changed receives after there may be something new to claim, also where a
 	// retry has become due.
 	Changed() <-chan struct{}
+	// Pass gives documents that wait a version above the one that an index has, unless a
+	// newer one of theirs is known by then, and returns how many.
+	Pass(ctx context.Context, list []report.Ahead) (int, error)
 	// RetryDead has dead letters sent once more.
 	RetryDead(ctx context.Context, letters []report.Stamp) (int, error)
+	// Documents returns how many documents of kind there are that are not deleted.
+	Documents(ctx context.Context, kind report.Kind) (int, error)
 	// Stats tells how much there is.
 	Stats(ctx context.Context) (report.Stats, error)
+	// Note keeps a short text under a name.
+	Note(ctx context.Context, name, value string) error
 }
 
 // Documents makes the documents that are sent to Elasticsearch.
@@ -59,6 +66,14 @@ type Indices interface {
 	// index behind it. Where that is new, or what it holds unknown, it calls resend
 	// first, after it has deleted what a rebuild has left unfinished.
 	Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error)
+	// The error of Ensure wraps report.ErrAnotherJournal where another journal fills
+	// the index, and report.ErrUndecided where the next call shows whether that is so.
+	// With the former comes the index all the same. CheckLine only asks, and returns the
+	// former error. CheckClaim does so while a rebuild that takes the index over fills the
+	// index claim: another journal may fill the one behind the alias, but none may have
+	// begun to take it over since.
+	CheckLine(ctx context.Context, kind report.Kind) error
+	CheckClaim(ctx context.Context, kind report.Kind, claim string) (index string, err error)
 	// Forget is called after another process has looked after the indices of kind.
 	Forget(kind report.Kind)
 	// MappingChanged tells whether a new index would be made in another way than
@@ -72,7 +87,8 @@ type Indices interface {
 	Create(ctx context.Context, kind report.Kind, index string) error
 	// Refresh makes what an index has visible, and returns how many documents.
 	Refresh(ctx context.Context, index string) (documents int, err error)
-	// Swap moves the alias in one step. To repeat it is harmless.
+	// Swap moves the alias in one step, from none where from is empty. To repeat it is
+	// harmless.
 	Swap(ctx context.Context, kind report.Kind, from, to string) error
 	// Remove deletes an index of an earlier or unfinished rebuild, and no other.
 	Remove(ctx context.Context, kind report.Kind, index string) error
@@ -148,12 +164,16 @@ type Indexer struct {
 	documents Documents
 	indices   Indices
 	client    *elasticsearch.Client
-	patience  *patience
+	failing   *failing
+	traffic   traffic
+	noNodes   sync.Once // it was said that Elasticsearch does not tell its nodes
 	metrics   *metrics
 	log       *slog.Logger
 	giveUp    chan struct{} // closed when Run may wait for the journal no longer
+	warned    seldom
 	orders    *orders
 	board     *board
+	notes     notes
 }
 
 // New returns an indexer that has yet to be run.
@@ -167,10 +187,10 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 		metrics: newMetrics(reg, indices, documents, cfg.kinds()), log: log, giveUp: make(chan struct{}),
 		orders: newOrders(), board: newBoard(),
 	}
-	x.patience = &patience{newBackOff: x.newBackOff, longest: cfg.LongestBackoff, waits: map[report.Key]*backoff.ExponentialBackOff{}, suspects: map[report.Key]struct{}{}}
+	x.failing = x.nothingFailing()
 	return x, nil
 }
 
-// ElasticsearchUp tells whether Elasticsearch answered the last request. It may
-// be called at any time, by anybody.
+// ElasticsearchUp tells whether Elasticsearch answered the last request, if there was one.
+// It may be called at any time, by anybody.
 func (x *Indexer) ElasticsearchUp() bool { return x.metrics.isUp.Load() }

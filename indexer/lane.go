@@ -21,9 +21,8 @@ type lane struct {
 	lastSeen time.Time // when Elasticsearch was last asked and did its part
 	lookedAt time.Time // when the index was last looked at
 	away     bool      // it has given no answer, or none of its own, since
-	limit    int       // changes in a bulk at most; 0 is no limit of the lane's own
-
-	crowd crowd
+	unasked  bool      // nobody has asked it yet: away only says that it may have been
+	failedAt time.Time // when changes were last sent in vain
 
 	index   string // behind the alias when it was last looked at
 	suspect bool   // the alias seems to be on another index by now
@@ -55,13 +54,13 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (turn, bool) {
 	if l.claiming || l.alone || now.Before(l.openAt) {
 		return turn{}, false
 	}
-	t := turn{max: l.max(cfg), seen: l.wakeUps, target: l.rebuild.target(), crowded: l.crowd.since}
+	t := turn{max: cfg.BulkChanges, seen: l.wakeUps, target: l.rebuild.target()}
 	if t.target != nil && t.target.stalled {
 		t.max = min(t.max, probeChanges)
 	}
 	due, at, waiting := l.due()
 	switch {
-	case l.trouble != nil:
+	case l.blocked():
 		// One probe at a time, with nothing else under way: a lost index is made
 		// again with everything the journal knows, and a document that is
 		// settled in the old one meanwhile would be missed.
@@ -70,7 +69,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (turn, bool) {
 			t.max = min(t.max, probeChanges)
 		}
 		if l.away && (!l.known || now.Sub(l.lastSeen) >= cfg.RestartTakes) {
-			t.back = l.lastSeen
+			t.back, t.unasked = l.lastSeen, l.unasked
 		}
 		return l.own(t, now), l.turns == 0
 	case l.suspect:
@@ -78,20 +77,24 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (turn, bool) {
 		return l.own(t, now), l.turns == 0
 	case waiting && !now.Before(at):
 		return l.own(due, now), l.turns == 0
-	case l.turns == 0 && now.Sub(l.lookedAt) >= cfg.CheckEvery:
-		// Also where there is something to claim: a kind that is never quiet for so
-		// long, and be it because all commits wake it, would never be looked at.
+	case now.Sub(l.lookedAt) >= cfg.CheckEvery:
+		// Also where there is something to claim, or turns are under way, which have to
+		// end first: a kind that is never quiet for so long would never be looked at.
 		t.ensure = true
-		return l.own(t, now), true
-	case l.pending:
+		return l.own(t, now), l.turns == 0
+	case l.pending && (t.target != nil || !l.takingOver()):
 		return l.own(t, now), l.turns < limit
 	}
 	return turn{}, false
 }
 
+// blocked tells whether nothing but a look is to be done.
+func (l *lane) blocked() bool { return l.trouble != nil && !(l.foreign() && l.takingOver()) }
+
 // own makes t a turn of this lane.
 func (l *lane) own(t turn, now time.Time) turn {
 	t.lane, t.rebuild, t.kind, t.known, t.checked, t.started = l, l.rebuild, l.kind, l.known, l.checked, now
+	t.takeOver = l.takingOver()
 	return t
 }
 
@@ -99,18 +102,6 @@ func (l *lane) own(t turn, now time.Time) turn {
 // they are answered and only what is in them fails: others may be taken, and small
 // bulks would have no room for them.
 const probeChanges = 100
-
-// max returns how many changes a bulk may have now. While bulks fail as a whole
-// they are halved, down to a single change, which then lets others go first: it may
-// be the cause of all the trouble, such as a document that something on the way
-// takes offence at. When one gets through they grow again, and faster than they
-// shrank: where most bulks are lost at random they must not stay small.
-func (l *lane) max(cfg Config) int {
-	if l.limit == 0 {
-		return cfg.BulkChanges
-	}
-	return min(l.limit, cfg.BulkChanges)
-}
 
 func (l *lane) begin(t turn) {
 	l.turns++
@@ -127,6 +118,9 @@ func (l *lane) claimed(t turn, n int) {
 	l.claiming = false
 	if n != noClaim {
 		l.alone = false // the index has been looked at: what is left is ordinary
+		if t.ensure {
+			l.lookedAt = t.started
+		}
 	}
 	if n == 0 && t.seen == l.wakeUps {
 		l.pending = false
@@ -153,29 +147,42 @@ func (l *lane) end(t turn, out outcome, now time.Time, cfg Config) (changed bool
 	if out.lost {
 		l.lose(now)
 	}
+	if out.trouble != nil && out.trouble.reason == reasonAnotherJournal {
+		l.leave(t, now)
+	}
+	if out.looked && out.foreign == nil && t.takeOver {
+		t.rebuild.takesOver = false // the index is this journal's
+	}
 	l.noteRebuild(t, out, now, cfg)
-	l.crowd.note(t, out, now)
 	switch {
 	case out.trouble != nil:
 		l.trouble = out.trouble
 		l.openAt = now.Add(l.backoff.NextBackOff())
 		l.away = l.away || out.trouble.away()
-		if out.spoilt {
-			l.limit = max(1, min(l.max(cfg)/2, probeChanges))
+		l.unasked = l.unasked && !out.trouble.away()
+		if out.sent {
+			l.failedAt = now
 		}
 		l.wake()
-	case out.looked && !out.sent && l.trouble != nil && l.crowd.waits(now, cfg):
+	case out.looked && !out.sent && l.mayFailStill(now, cfg):
 		l.openAt = now.Add(l.backoff.NextBackOff())
-		l.lastSeen, l.away = now, false
+		l.lastSeen, l.away, l.unasked = now, false, false
 	case out.looked || out.sent: // otherwise Elasticsearch was not asked
-		l.trouble, l.openAt = nil, time.Time{}
-		l.lastSeen, l.away = now, false
-		l.backoff.Reset()
-		if l.limit *= 8; l.limit >= cfg.BulkChanges || !out.sent {
-			l.limit = 0
+		if out.looked || !t.takeOver { // what the new index takes says nothing of the other one
+			l.trouble = out.foreign
 		}
+		l.openAt = time.Time{}
+		l.lastSeen, l.away, l.unasked = now, false, false
+		l.backoff.Reset()
 	}
 	return reasonOf(before) != reasonOf(l.trouble)
+}
+
+// mayFailStill tells whether changes that failed one by one may not have been tried
+// again yet: that nothing else is there to be sent does not show that they would be
+// taken now. They may also have been settled elsewhere, so it ends.
+func (l *lane) mayFailStill(now time.Time, cfg Config) bool {
+	return l.trouble != nil && l.trouble.ofItems() && now.Sub(l.failedAt) < 2*longestWait*cfg.LongestBackoff
 }
 
 func reasonOf(j *judgement) string {
@@ -192,7 +199,7 @@ func (l *lane) opens(cfg Config) (at time.Time, ok bool) {
 	if l.turns > 0 {
 		return time.Time{}, false
 	}
-	if l.trouble != nil {
+	if l.blocked() {
 		return l.openAt, true
 	}
 	at = l.lookedAt.Add(cfg.CheckEvery)

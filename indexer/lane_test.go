@@ -158,14 +158,14 @@ func TestCrowdThatWaitsIsTroubleStill(t *testing.T) {
 	j := classify(answer{level: item, status: 503})
 	l.wake()
 	sends := take(t, l, now, cfg)
-	l.end(sends, outcome{sent: true, trouble: &j, crowded: true}, now, cfg)
+	l.end(sends, outcome{sent: true, trouble: &j}, now, cfg)
 	for began := now; l.trouble != nil; {
 		if now = l.openAt; now.Sub(began) > time.Hour {
 			t.Fatal("the lane does not heal")
 		}
 		probe := take(t, l, now, cfg)
 		l.end(probe, outcome{looked: true}, now, cfg)
-		if passed := now.Sub(began); l.trouble == nil && passed < longestLetBy*cfg.LongestBackoff {
+		if passed := now.Sub(began); l.trouble == nil && passed < longestWait*cfg.LongestBackoff {
 			t.Errorf("healed after %v without having sent anything", passed)
 		} else if l.trouble != nil && !l.openAt.After(now) {
 			t.Fatal("no pause after a probe that found nothing")
@@ -198,6 +198,23 @@ func TestLaneThatIsNeverQuietLooksAtItsIndex(t *testing.T) {
 			}
 			l.end(turn, out, at, cfg)
 		}
+	}
+}
+
+// TestLookWaitsForTurnsUnderWay, and gets none beside it: a lane whose turns overlap for
+// ever would not notice that another journal fills its index by now.
+func TestLookWaitsForTurnsUnderWay(t *testing.T) {
+	l, now, cfg := laneForTest()
+	l.wake()
+	sends := take(t, l, now, cfg)
+	now = now.Add(cfg.CheckEvery)
+	l.wake()
+	if beside, ok := l.next(now, 2, cfg); ok {
+		t.Errorf("%+v begins before the look that is due", beside)
+	}
+	l.end(sends, outcome{sent: true}, now, cfg)
+	if look := take(t, l, now, cfg); !look.ensure {
+		t.Errorf("%+v is no look", look)
 	}
 }
 
@@ -245,7 +262,7 @@ func TestEmptyClaimIsNoSignOfLife(t *testing.T) {
 	l.wake()
 	turn := take(t, l, now, cfg)
 	away := classify(answer{level: request, status: 503})
-	l.end(turn, outcome{sent: true, spoilt: true, trouble: &away}, now, cfg)
+	l.end(turn, outcome{sent: true, trouble: &away}, now, cfg)
 	probe := take(t, l, l.openAt, cfg)
 	if !probe.ensure || !probe.back.Equal(began) {
 		t.Errorf("looks: %v; it was away since %v, want %v", probe.ensure, probe.back, began)
@@ -289,5 +306,105 @@ func TestLaneDoesNotSpin(t *testing.T) {
 	l.end(probe, outcome{looked: true, sent: true}, now, cfg)
 	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(cfg.CheckEvery)) {
 		t.Errorf("healthy and idle: opens at %v, %v", at, ok)
+	}
+}
+
+// TestTakeOverWaitsForTheFormerOwner: however small the new index is, it takes its place
+// only when whoever fills the old one has looked twice since it is there.
+func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
+	for name, c := range map[string]struct {
+		cause    RebuildCause
+		takeOver bool
+		waits    time.Duration
+	}{
+		"take-over":   {CauseOperator, true, 2 * DefaultConfig().CheckEvery},
+		"interrupted": {CauseInterrupted, false, 0},
+		"neither":     {CauseOperator, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, now, cfg := laneForTest()
+			if err := l.startRebuild(c.cause, (&Indexer{cfg: cfg}).newBackOff, now); err != nil {
+				t.Fatal(err)
+			}
+			if c.takeOver {
+				l.takeOver(now)
+				look, _ := l.next(now, 2, cfg)
+				if !look.ensure || !look.takeOver {
+					t.Fatalf("it begins with %+v", look)
+				}
+				l.begin(look)
+				l.claimed(look, 0)
+				l.end(look, outcome{looked: true, foreign: new(judgeError(report.ErrAnotherJournal))}, now, cfg)
+			}
+			begin, _ := l.next(now, 2, cfg)
+			if begin.step != stepBegin {
+				t.Fatalf("then comes %+v", begin)
+			}
+			l.begin(begin)
+			l.claimed(begin, noClaim)
+			l.end(begin, outcome{step: stepOutcome{index: "new"}}, now, cfg)
+			l.rebuild.status.Phase = RebuildSwapping
+			swap, at, ok := l.due()
+			if !ok || swap.step != stepSwap || c.waits > 0 && !at.Equal(now.Add(c.waits)) || c.waits == 0 && at.After(now) {
+				t.Errorf("the swap, %v, is due %v later, want %v", swap.step, at.Sub(now), c.waits)
+			}
+		})
+	}
+}
+
+// TestNothingGoesToTheAliasDuringATakeOver, and none once it is stopped, before a look has
+// shown whose the index behind it is: not when it was in trouble meanwhile, either.
+func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
+	l, now, cfg := laneForTest()
+	if err := l.startRebuild(CauseOperator, (&Indexer{cfg: cfg}).newBackOff, now); err != nil {
+		t.Fatal(err)
+	}
+	l.takeOver(now)
+	take := func() turn {
+		t.Helper()
+		turn, ok := l.next(now, 2, cfg)
+		if !ok {
+			t.Fatal("no turn is wanted")
+		}
+		l.begin(turn)
+		return turn
+	}
+	end := func(turn turn, n int, out outcome) {
+		l.claimed(turn, n)
+		l.end(turn, out, now, cfg)
+	}
+	look := take()
+	if !look.ensure || !look.takeOver {
+		t.Fatalf("it begins with %+v", look)
+	}
+	end(look, noClaim, outcome{looked: true, index: "other", foreign: new(judgeError(report.ErrAnotherJournal))})
+	begin := take()
+	if begin.step != stepBegin {
+		t.Fatalf("then comes %+v", begin)
+	}
+	end(begin, noClaim, outcome{step: stepOutcome{failed: &judgement{verdict: retry}}})
+	l.wake()
+	if turn, ok := l.next(now, 2, cfg); ok {
+		t.Errorf("before there is a new index: %+v", turn)
+	}
+	now = l.rebuild.retryAt
+	l.lookedAt = now
+	end(take(), noClaim, outcome{step: stepOutcome{index: "new"}})
+	first := take()
+	l.claimed(first, 5)
+	second := take()
+	for _, turn := range []turn{first, second} {
+		if turn.target == nil || !turn.target.only || turn.target.index != "new" {
+			t.Fatalf("it is filled by %+v", turn)
+		}
+	}
+	l.end(first, outcome{trouble: &judgement{verdict: retry, reason: reasonUnavailable}}, now, cfg)
+	end(second, 5, outcome{sent: true})
+	if err := l.stopRebuild(now); err != nil {
+		t.Fatal(err)
+	}
+	l.wake()
+	if turn := take(); !turn.ensure || turn.takeOver || turn.target != nil {
+		t.Errorf("after the stop comes %+v", turn)
 	}
 }

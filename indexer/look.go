@@ -18,7 +18,7 @@ func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
 	defer cancel()
 	held := false
 	var unmarked error // why the journal could not be told
-	index, err := x.indices.Ensure(ctx, t.kind, func(ctx context.Context) error {
+	resend := func(ctx context.Context) error {
 		// A document that another process is sending to the index that is gone would
 		// be settled, and missed.
 		if unmarked = x.journal.Hold(ctx, t.kind); unmarked != nil {
@@ -31,9 +31,12 @@ func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
 			return unmarked
 		}
 		out.resent = true
-		x.log.Info("the index is new, or not as riskdex left it: every document is sent to it", "index", x.indices.Alias(t.kind), "documents", n)
+		if n > 0 { // otherwise the journal is as new as the index
+			x.log.Info("the index is new, or it is not known what it holds: every document is sent to it", "index", x.indices.Alias(t.kind), "documents", n)
+		}
 		return nil
-	})
+	}
+	index, err := x.lookFor(ctx, t, resend, &out)
 	if held {
 		x.journal.Release(t.kind)
 	}
@@ -42,11 +45,19 @@ func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
 	if err != nil && unmarked != nil {
 		return x.cannotClaim(parent, t.kind, err)
 	}
+	if errors.Is(err, report.ErrUndecided) {
+		out.trouble = undecided(err)
+		return out
+	}
 	if err != nil {
 		out.trouble = x.lookTrouble(t.kind, err)
 		return out
 	}
 	x.metrics.answered(true)
+	out.looked, out.index = true, index
+	if out.foreign != nil {
+		return out
+	}
 	if !t.back.IsZero() && !out.resent {
 		if err := x.remindOfDeletes(ctx, t); err != nil {
 			return x.cannotClaim(parent, t.kind, err)
@@ -55,13 +66,29 @@ func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
 	if !t.known {
 		found, err := x.find(ctx, t)
 		if err != nil {
-			out.trouble = x.lookTrouble(t.kind, err)
+			out.looked, out.trouble = false, x.lookTrouble(t.kind, err)
 			return out
 		}
 		out.found = found
 	}
-	out.looked, out.index = true, index
 	return out
+}
+
+// lookFor returns the index behind the alias. In a take-over that may be another
+// journal's, which out says then.
+func (x *Indexer) lookFor(ctx context.Context, t turn, resend func(context.Context) error, out *outcome) (index string, err error) {
+	if t.takeOver && t.target != nil {
+		index, err = x.indices.CheckClaim(ctx, t.kind, t.target.index)
+		if err == nil && index != t.target.index {
+			out.foreign = new(judgeError(fmt.Errorf("%w, until %s takes its place: %s", report.ErrAnotherJournal, t.target.index, index)))
+		}
+		return index, err
+	}
+	index, err = x.indices.Ensure(ctx, t.kind, resend)
+	if t.takeOver && errors.Is(err, report.ErrAnotherJournal) {
+		out.foreign, err = new(judgeError(err)), nil
+	}
+	return index, err
 }
 
 // deletesLinger is for how long Elasticsearch remembers the version of a delete, as
@@ -77,7 +104,11 @@ func (x *Indexer) remindOfDeletes(ctx context.Context, t turn) error {
 	if err != nil {
 		return fmt.Errorf("mark the recent deletes of %s to be sent again: %w", t.kind, err)
 	}
-	if n > 0 {
+	switch {
+	case n == 0:
+	case t.unasked:
+		x.log.Info("recent deletes are sent again, in case Elasticsearch was restarted while riskdex did not run", "index", x.indices.Alias(t.kind), "deletes", n)
+	default:
 		x.log.Info("Elasticsearch was away: recent deletes are sent again", "index", x.indices.Alias(t.kind), "deletes", n)
 	}
 	return nil
@@ -128,6 +159,9 @@ func (x *Indexer) lookTrouble(kind report.Kind, err error) *judgement {
 // judgeError judges why something other than a bulk failed, by the same rules as
 // any other answer. There is no document in it that could be to blame.
 func judgeError(err error) judgement {
+	if errors.Is(err, report.ErrAnotherJournal) {
+		return judgement{verdict: hold, reason: reasonAnotherJournal, answer: answer{level: request, detail: err.Error()}}
+	}
 	a := answer{level: transport, detail: err.Error()}
 	var refused interface {
 		Answer() (status int, errorType, reason string)

@@ -13,12 +13,15 @@ import (
 	"riskdex/report"
 )
 
+// maker is Documents by a name that no method of a Journal has.
+type maker = Documents
+
 // looking is an indexer between a journal and indices of which a test says what
 // they do.
 type looking struct {
 	Journal
 	Indices
-	Documents
+	maker
 	hold          func(context.Context) error
 	resendDeleted func() error
 	lost          bool // the index is
@@ -34,8 +37,9 @@ func (s *looking) Release(report.Kind)                           {}
 func (s *looking) ResendDeleted(context.Context, report.Kind, time.Time) (int, error) {
 	return 0, s.resendDeleted()
 }
-func (s *looking) Alias(kind report.Kind) string { return string(kind) }
-func (s *looking) Forget(report.Kind)            { s.forgotten++ }
+func (s *looking) Alias(kind report.Kind) string                { return string(kind) }
+func (s *looking) CheckLine(context.Context, report.Kind) error { return nil }
+func (s *looking) Forget(report.Kind)                           { s.forgotten++ }
 func (s *looking) Ensure(ctx context.Context, _ report.Kind, resend func(context.Context) error) (string, error) {
 	if s.lost {
 		if err := resend(ctx); err != nil {

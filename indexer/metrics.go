@@ -18,6 +18,7 @@ type metrics struct {
 	unrefreshed   *prometheus.CounterVec
 	retries       *prometheus.CounterVec
 	failures      *prometheus.CounterVec
+	overtaken     *prometheus.CounterVec
 	held          *prometheus.GaugeVec
 	leftOut       *prometheus.CounterVec
 	rebuilding    *prometheus.GaugeVec
@@ -30,6 +31,7 @@ type metrics struct {
 // series that is born with its first event hides that event from a rate.
 func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents, kinds []report.Kind) *metrics {
 	isUp := new(atomic.Bool)
+	isUp.Store(true) // not asked yet is not away
 	m := &metrics{
 		isUp: isUp,
 		settleSeconds: prometheus.NewHistogramVec(histogram.Seconds("riskdex_settle_seconds",
@@ -55,13 +57,17 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			Name: "riskdex_failures_total",
 			Help: "Changes that were not taken by Elasticsearch when they were sent, and failed looks at an index or into the journal, by reason. Every attempt counts.",
 		}, []string{"kind", "reason"}),
+		overtaken: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "riskdex_versions_overtaken_total",
+			Help: "Changes of which an index had a version that is ahead of the journal. They were given versions above it and sent again.",
+		}, []string{"kind"}),
 		held: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "riskdex_held",
 			Help: "1 while writing to an index is held for a reason that the index or the operator must change.",
 		}, []string{"index", "reason"}),
 		leftOut: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_fields_left_out_total",
-			Help: "Fields that a document was sent without, because what its record has for them does not fit. Every attempt counts.",
+			Help: "Fields that a document was sent without, or with a part of what its record has for them, because that does not fit or is too much. Every attempt counts.",
 		}, []string{"kind", "field"}),
 		rebuilding: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "riskdex_rebuild_active",
@@ -73,7 +79,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 		}, []string{"kind", "outcome"}),
 		up: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "riskdex_elasticsearch_up",
-			Help: "1 when Elasticsearch answered the last request, 0 when it did not or was unavailable.",
+			Help: "0 when Elasticsearch did not answer the last request, or was unavailable; 1 when it did, and before the first one.",
 		}, func() float64 {
 			if isUp.Load() {
 				return 1
@@ -81,7 +87,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			return 0
 		}),
 	}
-	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.refreshes, m.unrefreshed, m.retries, m.failures, m.held, m.leftOut, m.rebuilding, m.rebuilds, m.up)
+	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.refreshes, m.unrefreshed, m.retries, m.failures, m.overtaken, m.held, m.leftOut, m.rebuilding, m.rebuilds, m.up)
 	for _, kind := range kinds {
 		m.settleSeconds.WithLabelValues(string(kind))
 		m.bulkSeconds.WithLabelValues(string(kind))
@@ -92,6 +98,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			m.retries.WithLabelValues(string(kind), reason)
 			m.failures.WithLabelValues(string(kind), reason)
 		}
+		m.overtaken.WithLabelValues(string(kind))
 		m.holding(indices.Alias(kind), nil)
 		for _, field := range documents.Unfit(kind) {
 			m.leftOut.WithLabelValues(string(kind), field)

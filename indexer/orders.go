@@ -8,9 +8,10 @@ import (
 
 // order is what somebody outside asks of the dispatcher.
 type order struct {
-	kind  report.Kind
-	stop  bool       // stop the rebuild; otherwise start one
-	reply chan error // has room for the answer
+	kind     report.Kind
+	stop     bool       // stop the rebuild; otherwise start one
+	takeOver bool       // start it also where another journal fills the index
+	reply    chan error // has room for the answer
 }
 
 // orders carries orders to the dispatcher while it runs.

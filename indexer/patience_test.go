@@ -60,7 +60,7 @@ func TestAnHourOfAbsenceIsWaitedFor(t *testing.T) {
 		must(t, err)
 		set, err := mappings.Builtin()
 		must(t, err)
-		indices := &mappings.Indices{Client: client, Prefix: prefix, Set: set, Log: log}
+		indices := &mappings.Indices{Client: client, Prefix: prefix, Set: set, Line: j.Line(), Log: log}
 		r := &rig{t: t, journal: j, indices: indices, reg: prometheus.NewRegistry(), direct: url}
 		r.indexer, err = indexer.New(indexer.DefaultConfig(), j, set, indices, client, r.reg, log)
 		must(t, err)

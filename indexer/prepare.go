@@ -19,7 +19,7 @@ func (x *Indexer) prepareAll(ctx context.Context, changes []report.Change) []pre
 		traced := x.trace(c)
 		if err != nil {
 			x.log.ErrorContext(traced.context(ctx), "no document could be made of a change", "kind", c.Kind, "id", c.ID, "version", c.Version, "error", err)
-			p = prepared{change: c, refused: &judgement{dead, reasonDocument, answer{errorType: "riskdex_document", detail: err.Error()}}}
+			p = prepared{change: c, refused: &judgement{verdict: dead, reason: reasonDocument, answer: answer{errorType: "riskdex_document", detail: err.Error()}}}
 		}
 		p.traced = traced
 		batch = append(batch, p)
@@ -32,8 +32,9 @@ func (x *Indexer) prepareAll(ctx context.Context, changes []report.Change) []pre
 type prepared struct {
 	change  report.Change
 	lines   []byte
-	refused *judgement // why no document could be made of the change; nil when there is one
-	traced  *traced    // nil when nothing of it is traced; copies share it
+	refused *judgement     // why no document could be made of the change; nil when there is one
+	ahead   report.Version // what an index has in its place, where that is overtaken; 0 where it is not found
+	traced  *traced        // nil when nothing of it is traced; copies share it
 }
 
 // prepare writes the lines for c. Elasticsearch takes neither a line break

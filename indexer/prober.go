@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,6 +38,8 @@ func DefaultProbeConfig() ProbeConfig {
 
 // Prober writes a document the whole way that a delivery goes, and searches for it.
 // It tells how long a change takes until a search shows it, and that it does at all.
+// Beside that it makes a search as apps make it, over all that they search, and tells
+// whether that is answered.
 //
 // There is one such document. While one version of it is looked for, no other is
 // probed. It is written once more when it is overdue, because the version may be
@@ -46,41 +49,54 @@ type Prober struct {
 	journal ProbeJournal
 	client  *elasticsearch.Client
 	alias   string
+	foreign func() bool // another journal fills the index of the probe
 	log     *slog.Logger
 	seconds prometheus.Histogram
 	since   atomic.Pointer[time.Time] // of the probe that is looked for; nil while none is
+	search  Search
+	fails   atomic.Pointer[SearchFailure]
+}
+
+// ProbeIndex tells what is known of the index of the probe.
+type ProbeIndex interface {
+	Alias(kind report.Kind) string
+	// Foreign tells whether another journal fills it, and so has its own probe there.
+	Foreign(kind report.Kind) bool
 }
 
 // NewProber returns a prober that has yet to be run. Config.Probe must have the
 // indexer send what it writes.
-func NewProber(cfg ProbeConfig, journal ProbeJournal, indices interface{ Alias(report.Kind) string }, client *elasticsearch.Client,
+func NewProber(cfg ProbeConfig, journal ProbeJournal, indices ProbeIndex, search Search, client *elasticsearch.Client,
 	reg prometheus.Registerer, log *slog.Logger) (*Prober, error) {
 	if min(cfg.Every, cfg.Again) <= 0 {
 		return nil, fmt.Errorf("the times between two probes, and until one is written again, must be more than 0, not %v and %v", cfg.Every, cfg.Again)
 	}
-	p := &Prober{cfg: cfg, journal: journal, client: client, alias: indices.Alias(report.Probe), log: log}
+	p := &Prober{cfg: cfg, journal: journal, client: client, alias: indices.Alias(report.Probe), search: search, log: log}
+	p.foreign = func() bool { return indices.Foreign(report.Probe) }
 	p.seconds = prometheus.NewHistogram(histogram.Seconds("riskdex_searchable_seconds",
 		"Time from the acceptance of a probe document until a search found it.", 10*time.Millisecond, 24*time.Hour))
 	unsearchable := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_probe_unsearchable_seconds",
 		Help: "For how long the probe document that is looked for has not been found by a search; 0 when it was found.",
-	}, func() float64 { return p.unsearchable().Seconds() })
-	reg.MustRegister(p.seconds, unsearchable)
+	}, func() float64 { return p.Unsearchable().Seconds() })
+	failing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riskdex_search_failing_seconds",
+		Help: "For how long the search that apps make, over all kinds, has failed at each try; 0 when the last one was answered in full.",
+	}, func() float64 {
+		if fails := p.fails.Load(); fails != nil {
+			return age(&fails.Since).Seconds()
+		}
+		return 0
+	})
+	reg.MustRegister(p.seconds, unsearchable, failing)
 	return p, nil
 }
 
-// unsearchable tells for how long the probe has been waiting, also where the
-// journal does not take it.
-func (p *Prober) unsearchable() time.Duration {
-	since := p.since.Load()
-	if since == nil {
-		return 0
-	}
-	return max(0, time.Since(*since))
-}
-
-// Run probes until ctx is done. It may be called once.
+// Run probes, and searches as apps do, until ctx is done. It may be called once.
 func (p *Prober) Run(ctx context.Context) {
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() { p.searching(ctx) })
 	began := time.Now()
 	for since := p.oldest(ctx, began); ; since = began {
 		waiting := since

@@ -24,6 +24,9 @@ const findBody = `{"query":{"ids":{"values":["` + string(probeID) + `"]}},"size"
 
 // find returns the version of the probe that a search shows; 0 when it shows none.
 func (p *Prober) find(ctx context.Context) (report.Version, error) {
+	if p.foreign() {
+		return 0, fmt.Errorf("search %s: %w", p.alias, report.ErrAnotherJournal)
+	}
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	cached := false

@@ -34,7 +34,8 @@ func once() indexer.ProbeConfig {
 // probing is a prober that runs, with metrics of its own: a process has one.
 type probing struct {
 	*rig
-	stop func()
+	prober *indexer.Prober
+	stop   func()
 }
 
 // probe runs a prober on what the rig has.
@@ -45,16 +46,22 @@ func (r *rig) probe(cfg indexer.ProbeConfig) *probing {
 
 func (r *rig) probeInto(cfg indexer.ProbeConfig, j indexer.ProbeJournal) *probing {
 	r.t.Helper()
+	return r.probeFor(cfg, j, func(context.Context) error { return nil })
+}
+
+// probeFor is probeInto for apps that search so.
+func (r *rig) probeFor(cfg indexer.ProbeConfig, j indexer.ProbeJournal, search indexer.Search) *probing {
+	r.t.Helper()
 	own := &rig{t: r.t, journal: r.journal, indices: r.indices, reg: prometheus.NewRegistry(), direct: r.direct}
 	log := slog.New(slog.NewTextHandler(r.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	p, err := indexer.NewProber(cfg, j, r.indices, r.indices.Client, own.reg, log)
+	p, err := indexer.NewProber(cfg, j, r.indices, search, r.indices.Client, own.reg, log)
 	must(r.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { p.Run(ctx) })
 	stop := sync.OnceFunc(func() { cancel(); running.Wait() })
 	r.t.Cleanup(stop)
-	return &probing{own, stop}
+	return &probing{own, p, stop}
 }
 
 func (p *probing) found() int { return int(p.metric("riskdex_searchable_seconds")) }

@@ -65,7 +65,8 @@ const (
 )
 
 // Rebuild starts to rebuild the index of kind. It returns at once; Rebuilds tells
-// what comes of it. The error is ErrRebuilding or ErrNotRunning.
+// what comes of it. The error is ErrRebuilding or ErrNotRunning, or wraps
+// report.ErrHeld or report.ErrAnotherJournal.
 func (x *Indexer) Rebuild(kind report.Kind) error {
 	if err := x.orders.give(order{kind: kind}); err != nil {
 		return fmt.Errorf("rebuild %s: %w", kind, err)
@@ -73,11 +74,26 @@ func (x *Indexer) Rebuild(kind report.Kind) error {
 	return nil
 }
 
+// TakeOver is Rebuild also for an index that another journal fills. An Indexer of that
+// journal that runs finds the new index when it next looks, and waits. The new index takes
+// the place of the old one after that, and the kind is this journal's. A take-over that
+// ends in another way, also with the process, leaves everything as it was.
+func (x *Indexer) TakeOver(kind report.Kind) error {
+	if err := x.orders.give(order{kind: kind, takeOver: true}); err != nil {
+		return fmt.Errorf("take %s over: %w", kind, err)
+	}
+	return nil
+}
+
 // StopRebuild gives up the rebuild of kind: the new index is deleted, apps go on
-// searching the old one. The error is ErrNotRebuilding, ErrSwapping or
-// ErrNotRunning.
+// searching the old one. One that has failed, in whichever process, is no longer told of.
+// The error is ErrNotRebuilding, ErrSwapping or ErrNotRunning.
 func (x *Indexer) StopRebuild(kind report.Kind) error {
-	if err := x.orders.give(order{kind: kind, stop: true}); err != nil {
+	err := x.orders.give(order{kind: kind, stop: true})
+	if errors.Is(err, ErrNotRebuilding) && x.giveUpFailed(kind) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("stop the rebuild of %s: %w", kind, err)
 	}
 	return nil
@@ -106,7 +122,7 @@ func (x *Indexer) measure(r *Rebuild) {
 		r.Remaining = -1
 		return
 	}
-	r.Remaining = min(stats.Kinds[r.Kind].Resending, r.Total)
+	r.Remaining = min(toSend(stats.Kinds[r.Kind]), r.Total)
 	r.Estimate = estimate(r.Total-r.Remaining, r.Remaining, time.Since(r.Filling))
 }
 

@@ -71,6 +71,7 @@ func (l *lane) endStep(t turn, out stepOutcome, now time.Time, cfg Config) {
 		r.status.Old, r.status.New = t.from, out.index
 	}
 	l.holds = true
+	l.suspect = l.suspect || out.failed != nil && out.failed.reason == reasonAnotherJournal
 	switch {
 	case out.lost:
 		l.lose(now)
@@ -83,7 +84,7 @@ func (l *lane) endStep(t turn, out stepOutcome, now time.Time, cfg Config) {
 	case out.failed != nil:
 		l.endRebuild(RebuildFailed, out.failed.answer.detail, now)
 	case t.step == stepBegin:
-		r.begun(out, now)
+		r.begun(out, now, cfg)
 	default:
 		r.swapped(now)
 		l.index = t.to

@@ -91,7 +91,8 @@ func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
 }
 
 // TestWrongJournalEmptiesNoSearch: a fresh journal knows nothing of what the index
-// has, and a changed mapping has the index rebuilt without anybody asking.
+// has. It leaves the index alone; where it is told to take over, the index is its own
+// from then on, but does not lose what it has.
 func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
 	r.stop()
@@ -99,6 +100,11 @@ func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 	other.indices.Prefix = r.indices.Prefix
 	other.restart(rebuilding(), mapped(t, asByte, asKeyword), nil)
 	other.append(many(report.Cities, 5, "text")...)
+	other.eventually("it leaves the index alone", func() bool { return other.waitsFor(report.Cities) == "another_journal" })
+	if all := other.indexer.Rebuilds(); len(all) > 0 {
+		t.Errorf("a rebuild is begun: %+v", all)
+	}
+	must(t, other.indexer.TakeOver(report.Cities))
 	other.reaches(indexer.RebuildFailed)
 	if s := other.status(); !strings.Contains(s.Reason, "100") || !strings.Contains(s.Reason, "journal") {
 		t.Errorf("the reason does not say enough: %s", s.Reason)

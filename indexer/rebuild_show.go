@@ -19,8 +19,13 @@ func (d *dispatcher) obey(o order) error {
 			err = l.stopRebuild(time.Now())
 		case reasonOf(l.trouble) == reasonElsewhere:
 			err = report.ErrHeld
+		case l.foreign() && !o.takeOver && !l.rebuild.active():
+			err = fmt.Errorf("%w: %s", report.ErrAnotherJournal, l.trouble.answer.detail)
 		default:
 			err = l.startRebuild(CauseOperator, d.newBackOff, time.Now())
+			if err == nil && o.takeOver {
+				l.takeOver(time.Now())
+			}
 		}
 		d.showRebuild(l)
 		return err
@@ -43,12 +48,17 @@ func (d *dispatcher) showRebuild(l *lane) {
 		return
 	}
 	d.metrics.rebuild(l.kind, now.Phase)
+	d.noteRebuild(now)
 	log := d.log.With("alias", d.indices.Alias(l.kind))
 	switch now.Phase {
 	case RebuildStarting:
 		log.Info("rebuild: a new index is made", "cause", now.Cause)
 	case RebuildFilling:
-		log.Info("rebuild: the new index is filled, and changes go to both", "old", now.Old, "new", now.New, "documents", now.Total)
+		what := "rebuild: the new index is filled, and changes go to both"
+		if l.rebuild.takesOver {
+			what = "rebuild: the new index is filled, to take the place of another journal's, which that one leaves alone from now on"
+		}
+		log.Info(what, "old", now.Old, "new", now.New, "documents", now.Total)
 	case RebuildSwapping:
 		log.Info("rebuild: the new index has everything", "new", now.New)
 	case RebuildRetiring:

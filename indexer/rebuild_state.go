@@ -16,13 +16,15 @@ import (
 // again; and, when everything is in it, move the alias. In between, the lane's
 // ordinary turns write to both indices.
 type rebuild struct {
-	status  Rebuild
-	sent    time.Time      // when nothing was marked any longer; see isComplete
-	since   report.Version // see target
-	backoff *backoff.ExponentialBackOff
-	retryAt time.Time      // when a step that failed may be tried again
-	stalled time.Time      // since when the new index takes nothing though the old one does; zero when it does
-	fits    []report.Stamp // dead letters of the old index that the new one has taken
+	status    Rebuild
+	sent      time.Time      // when nothing was marked any longer; see isComplete
+	since     report.Version // see target
+	backoff   *backoff.ExponentialBackOff
+	retryAt   time.Time      // when a step that failed may be tried again
+	takesOver bool           // it was told to, and the index behind the alias may be another journal's still
+	swapAfter time.Time      // not before, the new index takes its place
+	stalled   time.Time      // since when the new index takes nothing though the old one does; zero when it does
+	fits      []report.Stamp // dead letters of the old index that the new one has taken
 }
 
 // maxFits bounds the memory for them. Those beyond stay dead letters.
@@ -36,6 +38,7 @@ type target struct {
 	sent    time.Time
 	since   report.Version
 	stalled bool
+	only    bool // nothing goes to the alias: another journal's index is behind it
 }
 
 // target returns where turns write to besides the alias, or nil.
@@ -43,7 +46,7 @@ func (r *rebuild) target() *target {
 	if r == nil || r.status.Phase != RebuildFilling && r.status.Phase != RebuildSwapping {
 		return nil
 	}
-	return &target{index: r.status.New, sent: r.sent, since: r.since, stalled: !r.stalled.IsZero()}
+	return &target{index: r.status.New, sent: r.sent, since: r.since, stalled: !r.stalled.IsZero(), only: r.takesOver}
 }
 
 func (r *rebuild) active() bool { return r != nil && r.status.Phase.Active() }
@@ -55,19 +58,32 @@ func (r *rebuild) step() (s step, at time.Time, ok bool) {
 	case r.status.Phase == RebuildStarting:
 		return stepBegin, r.retryAt, true
 	case r.status.Phase == RebuildSwapping:
-		return stepSwap, r.retryAt, true
+		return stepSwap, later(r.retryAt, r.swapAfter), true
 	}
 	return stepNone, time.Time{}, false
 }
 
 // begun, swapped, filled and end note what a step or a turn has come to.
 
-func (r *rebuild) begun(out stepOutcome, now time.Time) {
+func (r *rebuild) begun(out stepOutcome, now time.Time, cfg Config) {
+	r.takesOver = r.takesOver && !out.own
+	if r.takesOver {
+		// Whoever fills the index behind the alias has found the new one by then, and
+		// writes no longer to what is behind the alias.
+		r.swapAfter = now.Add(2 * cfg.CheckEvery)
+	}
 	r.status.Phase, r.status.Filling = RebuildFilling, now
 	r.status.Total, r.status.Remaining = out.total, out.total
 	r.since = out.since
 	r.retryAt = time.Time{}
 	r.backoff.Reset()
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (r *rebuild) swapped(now time.Time) {

@@ -27,20 +27,22 @@ type stepOutcome struct {
 	index string         // begin: the new index, as soon as it may be there
 	total int            // begin: documents to be sent
 	since report.Version // begin: see target
+	own   bool           // begin: the index behind the alias is this journal's
 }
 
 func (x *Indexer) takeStep(ctx context.Context, t turn) (out stepOutcome) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	var err error
-	switch t.step {
-	case stepBegin:
+	err := x.mayStep(ctx, t)
+	switch {
+	case err != nil:
+	case t.step == stepBegin:
 		out, err = x.beginRebuild(ctx, t)
-	case stepSwap:
+	case t.step == stepSwap:
 		if err = x.swap(ctx, t); err == nil {
 			x.revive(ctx, t)
 		}
-	case stepRemove:
+	case t.step == stepRemove:
 		if err = x.indices.Remove(ctx, t.kind, t.to); err != nil {
 			x.log.Warn("cannot delete an index that is no longer needed; trying again later", "index", t.to, "error", err)
 		}
@@ -56,15 +58,31 @@ func (x *Indexer) takeStep(ctx context.Context, t turn) (out stepOutcome) {
 	return out
 }
 
+// mayStep asks whether another journal has taken over.
+func (x *Indexer) mayStep(ctx context.Context, t turn) (err error) {
+	switch {
+	case !t.takeOver:
+		return x.indices.CheckLine(ctx, t.kind)
+	case t.step == stepSwap:
+		_, err = x.indices.CheckClaim(ctx, t.kind, t.to)
+	}
+	return err
+}
+
 // beginRebuild makes the new index before it marks the documents: a crash in
 // between leaves an index that is known to be unfinished, and is found at the next
 // start.
 func (x *Indexer) beginRebuild(ctx context.Context, t turn) (out stepOutcome, err error) {
-	if t.from == "" {
+	if t.from == "" && !t.takeOver {
 		return out, fmt.Errorf("the alias %s is on several indices and says of none that it is written to", x.indices.Alias(t.kind))
 	}
 	if err := x.journal.Hold(ctx, t.kind); err != nil {
 		return out, err
+	}
+	if t.takeOver {
+		if err := x.mayTakeOver(ctx, t); err != nil {
+			return out, err
+		}
 	}
 	unfinished, _, err := x.indices.Leftovers(ctx, t.kind)
 	if err != nil {
@@ -86,7 +104,7 @@ func (x *Indexer) beginRebuild(ctx context.Context, t turn) (out stepOutcome, er
 		return out, err
 	}
 	if before.DeadLetters > 0 {
-		x.log.Warn("a new index has no document whose newest version is a dead letter; look at them with: riskdex dead list",
+		x.log.Warn("the new index will lack the documents that are dead letters, of which the old one may have an older version; look at them with: riskdex dead list",
 			"alias", x.indices.Alias(t.kind), "dead_letters", before.DeadLetters)
 	}
 	// What is marked already may be meant for the index behind the alias, also where
@@ -104,9 +122,48 @@ func (x *Indexer) beginRebuild(ctx context.Context, t turn) (out stepOutcome, er
 		return out, fmt.Errorf("mark the documents of %s to be sent to the index %s: %w", t.kind, index, err)
 	}
 	after, err := x.kindStats(ctx, t.kind)
-	out.total = after.Resending
+	if err != nil {
+		return out, err
+	}
+	out.total = toSend(after)
+	// Another journal may only have been about to take it over.
+	err = x.indices.CheckLine(ctx, t.kind)
+	out.own = err == nil && t.from != ""
+	if t.takeOver && errors.Is(err, report.ErrAnotherJournal) {
+		err = nil
+	}
 	return out, err
 }
+
+// mayTakeOver returns an error where the journal is known to have too few documents for
+// its index to take the place of another journal's. It comes before the new index, which
+// would have that journal wait.
+func (x *Indexer) mayTakeOver(ctx context.Context, t turn) error {
+	if t.from == "" {
+		return nil
+	}
+	has, err := x.journal.Documents(ctx, t.kind)
+	if err != nil {
+		return fmt.Errorf("count the documents of %s in the journal: %w", t.kind, err)
+	}
+	had, err := x.indices.Refresh(ctx, t.from)
+	if err != nil {
+		return err
+	}
+	if tooFew(had, has) {
+		return tooFewToTakeOver(t, had, fmt.Sprintf("this journal has %d documents", has))
+	}
+	return nil
+}
+
+func tooFewToTakeOver(t turn, had int, has string) error {
+	return unsafeError(fmt.Sprintf("%s, the index %s of another journal has %d, and is left to that one: "+
+		"have everything delivered to this journal, then riskdex rebuild --take-over; or, if that index is of no use, "+
+		"delete it in Elasticsearch while no riskdex runs with the journal that fills it, then riskdex rebuild --take-over", has, t.from, had))
+}
+
+// toSend returns how many documents are to be sent to a new index, deleted ones among them.
+func toSend(k report.KindStats) int { return k.Resending + k.Pending }
 
 func (x *Indexer) kindStats(ctx context.Context, kind report.Kind) (report.KindStats, error) {
 	stats, err := x.journal.Stats(ctx)
@@ -143,18 +200,24 @@ func (x *Indexer) swap(ctx context.Context, t turn) error {
 	if err := x.journal.Hold(ctx, t.kind); err != nil {
 		return err
 	}
-	had, err := x.indices.Refresh(ctx, t.from)
-	if err != nil {
-		return err
+	had := 0
+	if t.from != "" {
+		var err error
+		if had, err = x.indices.Refresh(ctx, t.from); err != nil {
+			return err
+		}
 	}
 	has, err := x.indices.Refresh(ctx, t.to)
 	if err != nil {
 		return err
 	}
 	if tooFew(had, has) {
-		return unsafeError(fmt.Sprintf("the new index %s has %d documents, the old one %s has %d: the journal does not seem to be the one "+
-			"that filled it, or most documents are dead letters; have everything delivered again, or, if the old index is "+
-			"of no use, delete it: it is made anew from the journal", t.to, has, t.from, had))
+		if t.takeOver {
+			return tooFewToTakeOver(t, had, fmt.Sprintf("the new index %s has %d documents", t.to, has))
+		}
+		refused := fmt.Sprintf("the new index %s has %d documents, the old one %s has %d: ", t.to, has, t.from, had)
+		return unsafeError(refused + "the journal does not seem to be the one that filled it, or most documents are dead letters; " +
+			"have everything delivered again, or, if the old index is of no use, delete it: it is made anew from the journal")
 	}
 	return x.indices.Swap(ctx, t.kind, t.from, t.to)
 }

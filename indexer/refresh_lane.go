@@ -26,7 +26,7 @@ const warnAgain = 10 * time.Minute
 // to end, and whether there is such a time.
 func (l *lane) refreshes(cfg Config) (at time.Time, ok bool) {
 	v := &l.visibility
-	if cfg.RefreshShare == 0 || !v.lacking || v.refreshing || l.pending || l.turns > 0 {
+	if cfg.RefreshShare == 0 || !v.lacking || v.refreshing || l.pending || l.turns > 0 || l.foreign() {
 		return time.Time{}, false
 	}
 	return v.rests, true

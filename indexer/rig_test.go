@@ -65,6 +65,7 @@ type parts struct {
 	documents     indexer.Documents
 	postgres      string // where the journal is; a file of the rig's own by default
 	prefix        string // of its indices; one of its own by default
+	log           *slog.Logger
 }
 
 // assemble makes a rig whose indexer does not run yet.
@@ -76,7 +77,7 @@ func assemble(t *testing.T, cfg indexer.Config) *rig {
 func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
 	t.Helper()
 	r := &rig{t: t, direct: cmp.Or(p.elasticsearch, elastictest.URL(t)), reg: prometheus.NewRegistry(), stop: func() {}}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	log := cmp.Or(p.log, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})))
 	target, err := url.Parse(r.direct)
 	must(t, err)
 	real := httputil.NewSingleHostReverseProxy(target)
@@ -116,7 +117,7 @@ func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
 	if p.prefix == "" {
 		p.prefix = elastictest.Prefix(t)
 	}
-	r.indices = &mappings.Indices{Client: client, Prefix: p.prefix, Set: set, Log: log}
+	r.indices = &mappings.Indices{Client: client, Prefix: p.prefix, Set: set, Line: r.journal.Line(), Log: log}
 	r.indexer, err = indexer.New(cfg, j, p.documents, r.indices, client, r.reg, log)
 	must(t, err)
 	return r
@@ -234,10 +235,15 @@ func (r *rig) drained(kinds ...report.Kind) {
 // measure of speed, only of patience.
 func (r *rig) eventually(what string, ok func() bool) {
 	r.t.Helper()
-	deadline := time.Now().Add(60 * time.Second)
+	r.within(time.Minute, what, ok)
+}
+
+func (r *rig) within(patience time.Duration, what string, ok func() bool) {
+	r.t.Helper()
+	deadline := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(deadline) {
-			r.t.Fatalf("not within a minute: %s; %+v", what, r.stats())
+			r.t.Fatalf("not within %v: %s; %+v", patience, what, r.stats())
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,40 +11,380 @@ import (
 	"riskdex/report"
 )
 
-// TestSuspectThatWasNotSentIsNotJudged: the one before it spoilt its bulk, and is
-// refused, since another was taken. That says nothing of those behind it.
-func TestSuspectThatWasNotSentIsNotJudged(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body, _ := io.ReadAll(req.Body)
-		w.Header().Set("X-Elastic-Product", "Elasticsearch")
-		w.Header().Set("Content-Type", "application/json")
-		if bytes.Contains(body, []byte("venom")) {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		_, id, _ := strings.Cut(string(body), `"_id":"`)
-		id, _, _ = strings.Cut(id, `"`)
-		fmt.Fprintf(w, `{"items":[{"index":{"_id":%q,"status":201}}]}`, id)
-	}))
-	defer server.Close()
-	x := new(looking).indexer(t)
+// scripted is an Elasticsearch of which a test says how it answers.
+type scripted struct {
+	t       *testing.T
+	indexer *Indexer
+	// bulk returns the status for a bulk with these documents, and whether the
+	// connection is cut instead.
+	bulk    func(ids []string) (status int, cut bool)
+	started int    // when its only node was started
+	nodes   int    // the status of the answer to who its nodes are; 200 where 0
+	index   string // what the index answers to a question; ready where empty
+	bulks   []string
+}
+
+func newScripted(t *testing.T, bulk func(ids []string) (status int, cut bool)) *scripted {
+	s := &scripted{t: t, bulk: bulk, indexer: new(looking).indexer(t)}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
 	var err error
-	if x.client, err = NewClient(Connection{URL: server.URL}); err != nil {
+	if s.indexer.client, err = NewClient(Connection{URL: server.URL}); err != nil {
 		t.Fatal(err)
 	}
-	var batch []prepared
-	for _, id := range []string{"harmless", "venom", "behind"} {
-		key := report.Key{Kind: report.Cities, ID: report.ID(id)}
-		if id != "harmless" {
-			x.patience.suspect(key)
+	return s
+}
+
+func (s *scripted) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	w.Header().Set("X-Elastic-Product", "Elasticsearch")
+	w.Header().Set("Content-Type", "application/json")
+	body, _ := io.ReadAll(req.Body)
+	switch {
+	case strings.HasPrefix(req.URL.Path, "/_nodes"):
+		w.WriteHeader(max(http.StatusOK, s.nodes))
+		fmt.Fprintf(w, `{"_nodes":{"failed":0},"nodes":{"a":{"jvm":{"start_time_in_millis":%d}}}}`, s.started)
+		return
+	case strings.HasSuffix(req.URL.Path, "/_mget"):
+		if s.index != "" {
+			fmt.Fprintf(w, `{"docs":[{"_id":"x","error":{"type":%q,"reason":""}}]}`, s.index)
+			return
 		}
-		batch = append(batch, prepared{
-			change: report.Change{Key: key, Op: report.Index, Version: 1},
-			lines:  fmt.Appendf(nil, `{"index":{"_id":%q}}`+"\n{}\n", id),
+		id := strings.Split(string(body), `"`)[3]
+		fmt.Fprintf(w, `{"docs":[{"_id":%q,"found":false}]}`, id)
+		return
+	}
+	var ids, items []string
+	for line := range strings.Lines(string(body)) {
+		action, rest, ok := strings.Cut(strings.TrimPrefix(line, `{"`), `":{"_id":"`)
+		if !ok {
+			continue
+		}
+		id, _, _ := strings.Cut(rest, `"`)
+		if strings.Contains(rest, `"version":1}`) {
+			s.bulks = append(s.bulks, "see")
+			if status, _ := s.bulk([]string{"see"}); status != http.StatusOK {
+				w.WriteHeader(status)
+				return
+			}
+			fmt.Fprintf(w, `{"items":[{"delete":{"_id":%q,"status":404}}]}`, id)
+			return
+		}
+		ids, items = append(ids, id), append(items, fmt.Sprintf(`{%q:{"_id":%q,"status":200}}`, action, id))
+	}
+	s.bulks = append(s.bulks, strings.Join(ids, " "))
+	status, cut := s.bulk(ids)
+	if cut {
+		panic(http.ErrAbortHandler)
+	}
+	w.WriteHeader(status)
+	if status == http.StatusOK {
+		fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(items, ","))
+	}
+}
+
+// send sends documents; an id that begins with "delete" is a delete. An id that
+// begins with "large" is that of a large document.
+func (s *scripted) send(ids ...string) string {
+	s.t.Helper()
+	var batch []prepared
+	for _, id := range ids {
+		p := prepared{change: report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Version: 1}}
+		if strings.HasPrefix(id, "delete") {
+			p.change.Op = report.Delete
+		}
+		p.lines = fmt.Appendf(nil, `{"%s":{"_id":%q}}`+"\n", p.change.Op, id)
+		if strings.HasPrefix(id, "large") {
+			p.lines = append(p.lines, `{"text":"`+strings.Repeat("x", plausiblySmall)+`"}`+"\n"...)
+		} else if p.change.Op == report.Index {
+			p.lines = append(p.lines, "{}\n"...)
+		}
+		batch = append(batch, p)
+	}
+	judgements, _ := s.indexer.send(s.t.Context(), report.Cities, destination{name: "cities"}, batch)
+	var verdicts []string
+	for _, j := range judgements {
+		verdicts = append(verdicts, j.verdict.String())
+	}
+	return strings.Join(verdicts, " ")
+}
+
+func (s *scripted) want(got, want string) {
+	s.t.Helper()
+	if got != want {
+		s.t.Errorf("%s, want %s; bulks %q", got, want, s.bulks)
+	}
+}
+
+// spoils answers bulks that have the document with status, or cuts them.
+func spoils(id string, status int) func(ids []string) (int, bool) {
+	return func(ids []string) (int, bool) {
+		for _, i := range ids {
+			if i == id {
+				return status, status == 0
+			}
+		}
+		return http.StatusOK, false
+	}
+}
+
+func TestRefusedAloneIsDeadOnlyBesideOthers(t *testing.T) {
+	s := newScripted(t, spoils("venom", http.StatusBadRequest))
+	s.want(s.send("a", "b", "venom"), "settled settled dead")
+	s.indexer.failing.forget(change("venom").Key)
+	s.want(s.send("venom"), "retry")
+	s.want(s.send("venom"), "retry")
+	s.want(s.send("c"), "settled")
+	s.want(s.send("venom"), "dead")
+	// It is the first, so nothing was read when it was refused. The others wait for
+	// the next turn, where they go first.
+	s = newScripted(t, spoils("venom", http.StatusBadRequest))
+	s.want(s.send("venom", "a", "b"), "retry retry retry")
+	s.want(s.send("venom", "a", "b"), "dead settled settled")
+}
+
+// TestRefusalsThatBeginInATurnBlameNobody: some were read before they began, none after.
+func TestRefusalsThatBeginInATurnBlameNobody(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge} {
+		for read := range 6 {
+			n := 0
+			s := newScripted(t, func(ids []string) (int, bool) {
+				if n++; len(ids) > 1 || n > 4+read {
+					return status, false
+				}
+				return http.StatusOK, false
+			})
+			if got := s.send("a", "large b", "c", "large d", "e", "f", "g", "delete h"); strings.Contains(got, "dead") {
+				t.Errorf("after %d bulks, all with %d: %s", 4+read, status, got)
+			}
+		}
+	}
+}
+
+// TestRefusalsThatBeginBetweenTwoBulksBlameNobody: others were read directly before.
+func TestRefusalsThatBeginBetweenTwoBulksBlameNobody(t *testing.T) {
+	for read := range 4 {
+		n := 0
+		s := newScripted(t, func([]string) (int, bool) {
+			if n++; n > read {
+				return http.StatusRequestEntityTooLarge, false
+			}
+			return http.StatusOK, false
+		})
+		s.indexer.failing.alone(change("large"), false, 0, false)
+		s.indexer.failing.alone(change("large too"), false, 0, false)
+		if got := s.send("a", "large", "large too"); strings.Contains(got, "dead") {
+			t.Errorf("after %d bulks: %s", read, got)
+		}
+	}
+}
+
+// TestEveryOtherRequestIsRefused, as where one of two proxies is wrong.
+func TestEveryOtherRequestIsRefused(t *testing.T) {
+	for first := range 2 {
+		n := first
+		s := newScripted(t, func([]string) (int, bool) {
+			if n++; n%2 == 0 {
+				return http.StatusBadRequest, false
+			}
+			return http.StatusOK, false
+		})
+		for range 10 {
+			if got := s.send("a", "b", "c", "d", "e"); strings.Contains(got, "dead") {
+				t.Error(got)
+			}
+			s.indexer.failing.alone(change("e"), false, 0, false)
+		}
+	}
+}
+
+// TestRefusalsByChanceBlameNobody, such as by one of two proxies, while other lanes send by turns.
+func TestRefusalsByChanceBlameNobody(t *testing.T) {
+	for refusals, want := range map[int]string{blameAfter: "settled", blameUnsaidAfter - 1: "settled", blameUnsaidAfter: "dead"} {
+		n := 0
+		s := newScripted(t, func(ids []string) (int, bool) {
+			if ids[0] == "c" {
+				if n++; n <= refusals {
+					return http.StatusBadRequest, false
+				}
+			}
+			return http.StatusOK, false
+		})
+		s.indexer.failing.alone(change("c"), false, 0, false) // by itself, from the start
+		s.want(s.send("a", "b", "c"), "settled settled "+want)
+	}
+}
+
+// TestTooLargeBlamesOnlyWhatIsLarge, and no delete.
+func TestTooLargeBlamesOnlyWhatIsLarge(t *testing.T) {
+	for id, want := range map[string]string{"large": "dead", "small": "retry", "delete": "retry"} {
+		s := newScripted(t, spoils(id, http.StatusRequestEntityTooLarge))
+		s.want(s.send("a", "b", id), "settled settled "+want)
+	}
+	s := newScripted(t, func([]string) (int, bool) { return http.StatusRequestEntityTooLarge, false })
+	for range 5 {
+		s.want(s.send("a", "large", "delete"), "retry retry retry")
+	}
+}
+
+// TestSmallerBulksAfterOneThatFailed: the cause goes alone in the end, after all others.
+func TestSmallerBulksAfterOneThatFailed(t *testing.T) {
+	for _, status := range []int{0, http.StatusBadGateway, http.StatusForbidden} {
+		s := newScripted(t, spoils("17", status))
+		var ids []string
+		for i := range 100 {
+			ids = append(ids, fmt.Sprint(i))
+		}
+		left := ids
+		for turns := 0; len(left) > 1; turns++ {
+			if turns == 5 {
+				t.Fatalf("%d are left after %d turns: %q", len(left), turns, left)
+			}
+			var wait []string
+			for i, v := range strings.Fields(s.send(left...)) {
+				if v != "settled" {
+					wait = append(wait, left[i])
+				}
+			}
+			left = wait
+		}
+		s.bulks = nil
+		s.want(s.send(append(left, "new", "newer")...), "retry settled settled")
+		s.want(strings.Join(s.bulks, ", "), "new newer, 17")
+	}
+}
+
+// TestOneThatFailsAloneHasOthersTriedFirst, also of those that go alone.
+func TestOneThatFailsAloneHasOthersTriedFirst(t *testing.T) {
+	away := true
+	s := newScripted(t, func(ids []string) (int, bool) { return http.StatusOK, away || ids[0] == "venom" })
+	s.send("venom")
+	s.send("a")
+	s.send("b")
+	s.bulks = nil
+	s.send("venom", "a", "b") // and waits again
+	away = false
+	s.want(s.send("venom", "a", "b"), "retry settled settled")
+}
+
+// TestWhatWasNotSentIsNotJudged: the one before it failed.
+func TestWhatWasNotSentIsNotJudged(t *testing.T) {
+	s := newScripted(t, spoils("venom", 0))
+	s.send("venom")
+	s.send("behind")
+	s.indexer.failing.alone(change("behind"), false, 0, false)
+	s.want(s.send("harmless", "venom", "behind"), "settled retry retry")
+	s = newScripted(t, spoils("venom", http.StatusBadRequest))
+	got, _ := s.indexer.send(t.Context(), report.Cities, destination{name: "cities"}, []prepared{
+		{change: change("venom"), lines: []byte(`{"index":{"_id":"venom"}}` + "\n{}\n")}, {change: change("behind")}})
+	if !got[0].byItself() || got[1].byItself() {
+		t.Errorf("fail by themselves: %v, %v; want the one that was sent", got[0].byItself(), got[1].byItself())
+	}
+}
+
+// dies has Elasticsearch die, and be started again, whenever it is sent the document.
+func (s *scripted) dies(id string) {
+	s.bulk = func(ids []string) (int, bool) {
+		for _, i := range ids {
+			if i == id {
+				s.started++
+				return 0, true
+			}
+		}
+		return http.StatusOK, false
+	}
+}
+
+func TestDeadWhenElasticsearchDiesOfIt(t *testing.T) {
+	s := newScripted(t, nil)
+	s.dies("venom")
+	s.send("a", "venom", "b")
+	for range 1 + blameAfter {
+		s.want(s.send("venom", "c"), "retry settled")
+	}
+	died := s.started
+	s.want(s.send("venom", "c"), "dead settled")
+	s.want(s.send("venom"), "dead") // until the journal knows
+	if s.started != died {
+		t.Error("it was sent once more")
+	}
+}
+
+// TestElasticsearchThatDiesBlamesNobody unless everything speaks for it.
+func TestElasticsearchThatDiesBlamesNobody(t *testing.T) {
+	always := func(s *scripted) { s.started++ }
+	for name, c := range map[string]struct {
+		between func(s *scripted)
+		set     func(s *scripted)
+	}{
+		"it lives on: the answers are lost":     {between: func(*scripted) {}},
+		"it does not tell its nodes":            {between: always, set: func(s *scripted) { s.nodes = http.StatusForbidden }},
+		"a proxy answers in place of its nodes": {between: always, set: func(s *scripted) { s.nodes = http.StatusBadGateway }},
+		"its index is not ready before it dies": {between: always, set: func(s *scripted) { s.index = "no_shard_available_action_exception" }},
+		"now it dies, now the answer is lost":   {between: func(s *scripted) { s.started += len(s.bulks) / 2 % 2 }},
+		"the document is another one each time": {between: func(s *scripted) { always(s); s.indexer.failing.forget(change("d").Key) }},
+		"it is answered in between, if with an error": {between: func(s *scripted) {
+			if always(s); len(s.bulks)%3 == 0 {
+				s.indexer.failing.alone(change("d"), false, 0, false)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScripted(t, func([]string) (int, bool) { return 0, true })
+			if c.set != nil {
+				c.set(s)
+			}
+			for range 20 {
+				s.want(s.send("d"), "retry")
+				c.between(s)
+			}
 		})
 	}
-	got, _ := x.sendApart(t.Context(), report.Cities, destination{name: "cities"}, batch)
-	if got[0].verdict != settled || got[1].verdict != dead || got[2].verdict != retry {
-		t.Errorf("%v, %v, %v", got[0].verdict, got[1].verdict, got[2].verdict)
+}
+
+// TestOneOfSeveralUnderWayIsNotToBlame, but is sent as the only one from then on.
+func TestOneOfSeveralUnderWayIsNotToBlame(t *testing.T) {
+	s := newScripted(t, nil)
+	var alone []bool
+	s.bulk = func([]string) (int, bool) {
+		s.started++
+		free := s.indexer.traffic.lock.TryRLock()
+		if free {
+			s.indexer.traffic.lock.RUnlock()
+		}
+		alone = append(alone, !free)
+		if len(alone) <= 3 && free { // another bulk comes and goes meanwhile
+			s.indexer.traffic.begin(false)()
+		}
+		return 0, true
+	}
+	for range 5 {
+		s.want(s.send("d"), "retry")
+	}
+	s.want(s.send("d"), "dead") // the first two times do not count
+	if got := fmt.Sprint(alone); got != "[false false true true true]" {
+		t.Errorf("sent as the only one: %s", got)
+	}
+}
+
+func TestTrafficOfOne(t *testing.T) {
+	var tr traffic
+	first := tr.begin(false)
+	second := tr.begin(false)
+	if second() || first() {
+		t.Error("one of two was the only one")
+	}
+	if !tr.begin(false)() || !tr.begin(true)() {
+		t.Error("nothing else was under way")
+	}
+	only, begun := tr.begin(true), make(chan bool)
+	go func() { begun <- true; begun <- tr.begin(false)() }()
+	<-begun
+	select {
+	case <-begun:
+		t.Fatal("another began beside the only one")
+	default:
+	}
+	if !only() || !<-begun {
+		t.Error("they were under way together")
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"riskdex/report"
 )
 
-// settlementFor says what becomes of a change. alone tells that only this change,
-// not the lane, is to wait.
-func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, alone bool) report.Settlement {
+// settlementFor says what becomes of a change that was sent with others, as many as
+// inBulk. waits tells that only this change, not the lane, is to wait.
+func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, waits bool, inBulk int) report.Settlement {
 	c, ctx := p.change, p.traced.context(ctx)
 	s := report.Settlement{Key: c.Key, Version: c.Version, ErrorType: j.answer.errorType, Reason: j.answer.detail}
 	if j.reason != "" {
@@ -30,20 +30,29 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, al
 		s.Outcome = report.Dead
 		// Elasticsearch's sentence may quote the document, which has no place in
 		// a log; the journal keeps it.
-		x.log.ErrorContext(ctx, "dead letter: the document is refused", "kind", c.Kind, "id", c.ID, "version", c.Version,
+		what := "dead letter: the document is refused"
+		if j.reason == reasonDied {
+			what = "dead letter: Elasticsearch dies of the document"
+		}
+		x.log.ErrorContext(ctx, what, "kind", c.Kind, "id", c.ID, "version", c.Version,
 			"error_type", s.ErrorType)
+	case overtaken:
+		// It goes out again under a version that was given to it since (pass).
+		s.Outcome = report.Retry
+		s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk))
+		return s
 	default:
 		s.Outcome = report.Retry
 		x.metrics.retries.WithLabelValues(string(c.Kind), j.reason).Inc()
-		if alone {
-			s.NotBefore = time.Now().Add(x.patience.next(c.Key))
+		if waits || j.byItself() {
+			s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk))
 		}
 		return s
 	}
 	if j.taken() {
 		s.NotBefore = time.Now().Add(x.cfg.Pause)
 	}
-	x.patience.forget(c.Key)
+	x.failing.forget(c.Key)
 	return s
 }
 

@@ -61,6 +61,10 @@ func attribute(s tracetest.SpanStub, key string) string {
 
 func TestDeliveriesAndTheirBulkAreLinked(t *testing.T) {
 	r, exporter := traced(t)
+	r.append(index(report.Cities, "4", `{"id":4}`)) // so that there is something to delete
+	there, err := r.journal.Claim(t.Context(), report.Cities, 1, 1<<20)
+	must(t, err)
+	must(t, r.journal.Settle(t.Context(), []report.Settlement{{Key: there[0].Key, Version: there[0].Version, Outcome: report.Indexed}}))
 	r.append(
 		from(delivery(1), index(report.Cities, "1", `{"id":1}`)), from(delivery(1), index(report.Cities, "2", `{"id":2}`)),
 		index(report.Cities, "3", `{"id":3}`), from(delivery(2), remove(report.Cities, "4")),

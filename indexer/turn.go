@@ -19,13 +19,15 @@ type turn struct {
 	started time.Time
 
 	ensure  bool      // see first that the index exists
-	crowded time.Time // where not zero: a crowd has been in the way since then
 	back    time.Time // where not zero: Elasticsearch was away, and last did its part then
+	unasked bool      // with back: it may have been away, before this process had asked it
 	known   bool      // what earlier runs have left is known already
 	checked bool      // and whether the mapping has changed
 	max     int       // changes to claim at most
 	seen    int       // the dispatcher's count of wake-ups when it gave the turn
 	target  *target   // where to write to as well; nil when nowhere
+
+	takeOver bool // a rebuild is to take the index over from another journal, or does so
 
 	step     step
 	from, to string // for a step: the index behind the alias; the one that it is about
@@ -39,15 +41,14 @@ func (t turn) alone() bool { return t.ensure || t.step != stepNone }
 type outcome struct {
 	trouble *judgement // nil when Elasticsearch did its part
 
-	looked  bool   // the index is there
-	index   string // which one, where looked
-	found   *found // what earlier runs have left; nil when it was not looked for
-	resent  bool   // everything is sent to the alias again
-	sent    bool   // changes were sent
-	spoilt  bool   // a bulk was not taken as a whole
-	crowded bool   // every change failed by itself, and others may wait behind them
-	lost    bool   // another process has the kind alone, or has had it
-	shown   bool   // the index that apps search took changes, which its next refresh shows
+	looked  bool       // the index is there
+	index   string     // which one, where looked
+	foreign *judgement // why it is not to be written to: another journal fills it, which a take-over passes
+	found   *found     // what earlier runs have left; nil when it was not looked for
+	resent  bool       // everything is sent to the alias again
+	sent    bool       // changes were sent
+	lost    bool       // another process has the kind alone, or has had it
+	shown   bool       // the index that apps search took changes, which its next refresh shows
 
 	bulk trace.SpanContext // the last one, if it carried something traced
 
@@ -70,7 +71,7 @@ func (x *Indexer) take(ctx context.Context, t turn, claimed func(int)) (out outc
 		}
 		out = x.look(ctx, t)
 		_, rebuild := out.found.cause()
-		if out.trouble != nil || rebuild || out.resent && t.target != nil {
+		if out.trouble != nil || rebuild || out.resent && t.target != nil || t.takeOver && t.target == nil {
 			return out
 		}
 	}
@@ -98,7 +99,7 @@ func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) 
 	default:
 		x.log.Error("cannot claim changes from the journal", "kind", kind, "error", err)
 		x.metrics.failures.WithLabelValues(string(kind), reasonJournal).Inc()
-		out.trouble = &judgement{retry, reasonJournal, answer{detail: err.Error()}}
+		out.trouble = &judgement{verdict: retry, reason: reasonJournal, answer: answer{detail: err.Error()}}
 	}
 	return out
 }
@@ -108,33 +109,23 @@ func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) 
 const reasonElsewhere = "held_elsewhere"
 
 func elsewhere(err error) *judgement {
-	return &judgement{retry, reasonElsewhere, answer{detail: err.Error()}}
+	return &judgement{verdict: retry, reason: reasonElsewhere, answer: answer{detail: err.Error()}}
 }
 
 // transfer sends changes and settles them.
 func (x *Indexer) transfer(ctx context.Context, t turn, changes []report.Change, out *outcome) {
 	batch := x.prepareAll(ctx, changes)
 	var judgements []judgement
-	if t.target != nil {
-		judgements = x.deliverBoth(ctx, t, batch, out)
-	} else {
+	if t.target == nil || t.target.only {
 		judgements = x.deliver(ctx, t, batch, out)
+	} else {
+		judgements = x.deliverBoth(ctx, t, batch, out)
 	}
-	out.spoilt = out.trouble != nil && out.trouble.answer.level != item
 	out.sent = slices.ContainsFunc(batch, func(p prepared) bool { return p.refused == nil })
-	out.crowded = out.trouble != nil && out.trouble.ofItems() && x.othersBehind(t, changes)
+	x.pass(ctx, t.kind, batch, judgements)
 	var settlements []report.Settlement
 	for i, j := range judgements {
-		s := x.settlementFor(ctx, batch[i], j, out.trouble == nil)
-		if out.crowded && s.Outcome == report.Retry {
-			s.NotBefore = x.letBy(t, s.Key)
-		}
-		settlements = append(settlements, s)
-	}
-	if out.spoilt && t.max == 1 {
-		// Others go first at the next try, which comes sooner.
-		x.patience.suspect(batch[0].change.Key)
-		settlements[0].NotBefore = time.Now().Add(2 * x.cfg.LongestBackoff)
+		settlements = append(settlements, x.settlementFor(ctx, batch[i], j, out.trouble == nil, len(batch)))
 	}
 	out.bulk = lastBulk(batch)
 	if x.settle(trace.ContextWithRemoteSpanContext(ctx, out.bulk), changes, settlements) {

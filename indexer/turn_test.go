@@ -38,24 +38,3 @@ func TestTroubleIn(t *testing.T) {
 		}
 	}
 }
-
-func TestOnlyWhatSpoilsAloneIsDead(t *testing.T) {
-	got := spoilt(judgements(settled, bisect, settled))
-	if got[1].verdict != dead || got[0].verdict != settled {
-		t.Errorf("%v", got)
-	}
-	// When nothing at all is read, no document is to blame.
-	unread := judgements(bisect, bisect)
-	for _, failure := range []answer{
-		{level: transport},
-		{level: request, status: 503},
-		{level: request, status: 401},
-	} {
-		unread = append(unread, classify(failure))
-	}
-	for _, j := range spoilt(unread) {
-		if j.verdict == dead {
-			t.Errorf("dead, though only failures were seen: %+v", j)
-		}
-	}
-}

@@ -31,6 +31,8 @@ type VerifyJournal interface {
 // Aliases tells where the documents of a kind are.
 type Aliases interface {
 	Alias(kind report.Kind) string
+	// CheckLine returns report.ErrAnotherJournal where another journal fills the index.
+	CheckLine(ctx context.Context, kind report.Kind) error
 }
 
 // VerifyConfig bounds what a verification does. All of it must be more than
@@ -115,7 +117,10 @@ func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt VerifyOptio
 	}
 	defer done()
 	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: VerifyReport{Kind: kind}}
-	err = r.journalToIndex(ctx)
+	err = r.checkLine(ctx)
+	if err == nil {
+		err = r.journalToIndex(ctx)
+	}
 	if err == nil {
 		err = r.indexToJournal(ctx)
 	}
@@ -153,6 +158,28 @@ func (r *verification) lookup(ctx context.Context, ids []report.ID) (map[report.
 		known[e.ID] = e
 	}
 	return known, nil
+}
+
+// checkLine keeps an index from being compared, and repaired, that another journal
+// fills.
+func (r *verification) checkLine(ctx context.Context) error {
+	return backoff.Retry(func() error {
+		asking, cancel := context.WithTimeout(ctx, requestTimeout)
+		defer cancel()
+		err := r.aliases.CheckLine(asking, r.kind)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return backoff.Permanent(ctx.Err())
+		}
+		j := judgeError(err)
+		failed := &VerifyError{Index: r.alias, Doing: "the verification", Reason: j.reason, Detail: j.answer.detail, status: j.answer.status}
+		if j.verdict != retry {
+			return backoff.Permanent(failed)
+		}
+		return failed
+	}, backoff.WithContext(r.newBackOff(r.cfg.Patience), ctx))
 }
 
 func (r *verification) newBackOff(within time.Duration) *backoff.ExponentialBackOff {

@@ -38,6 +38,9 @@ func (e *VerifyError) advice() string {
 		return "the index has a block; remove it, and verify again"
 	case reasonUnauthorized:
 		return "Elasticsearch does not let riskdex read the index; see to its credentials and their privileges"
+	case reasonAnotherJournal:
+		return "another journal fills this index, so there is nothing to compare; start riskdex with the journal that belongs to it, " +
+			"or have this one take over: riskdex rebuild --take-over"
 	case reasonSnapshot:
 		return "the index was replaced, or Elasticsearch restarted, while it was read; verify again"
 	}

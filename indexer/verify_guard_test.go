@@ -20,7 +20,7 @@ func TestRepairTrustsNoWrongJournal(t *testing.T) {
 		t.Run(fmt.Sprintf("%d known and %d unknown", c.known, c.unknown), func(t *testing.T) {
 			r := start(t, quick())
 			r.append(many(report.Cities, c.known, "text")...)
-			r.append(remove(report.Cities, "gone"))
+			r.append(index(report.Cities, "gone", `{}`), remove(report.Cities, "gone"))
 			r.drained()
 			for i := range c.unknown {
 				r.change("PUT", r.doc(fmt.Sprint("unknown ", i), ""), `{}`)

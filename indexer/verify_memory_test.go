@@ -103,7 +103,8 @@ func (m madeUp) Renew(context.Context, []report.Stamp) (int, error) { panic("not
 func (m madeUp) Append(context.Context, report.Delivery) ([]report.Stamp, error) {
 	panic("not asked for")
 }
-func (m madeUp) Alias(kind report.Kind) string { return string(kind) }
+func (m madeUp) Alias(kind report.Kind) string              { return string(kind) }
+func (madeUp) CheckLine(context.Context, report.Kind) error { return nil }
 
 // RoundTrip answers as Elasticsearch would.
 func (m madeUp) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"fmt"
+	"time"
 
 	"riskdex/report"
 )
@@ -57,6 +58,8 @@ type VerifyReport struct {
 	WrongJournal bool
 	// OtherJournal counts versions that no hand writes, but another journal does.
 	OtherJournal int
+
+	ahead int // foreign versions that are ahead of the clock
 }
 
 // Found returns how many documents differ.
@@ -77,6 +80,9 @@ func (r VerifyReport) Advice() string {
 	case r.OtherJournal > 0:
 		return fmt.Sprintf("%d documents have versions that another journal gave out: they may be newer than what this one has; %s",
 			r.OtherJournal, restore)
+	case r.ahead > 0:
+		return fmt.Sprintf("%d documents have versions ahead of the clock, which no journal gives out while its clock is right: "+
+			"a repair has what this journal says written above them; what no version can pass becomes a dead letter, until its index is rebuilt", r.ahead)
 	}
 	return ""
 }
@@ -99,6 +105,9 @@ func (r *VerifyReport) count(f Finding, max int) {
 	if f.ofAnotherJournal() {
 		r.OtherJournal++
 	}
+	if f.aheadOfClock() {
+		r.ahead++
+	}
 	if len(r.Findings) < max {
 		r.Findings = append(r.Findings, f)
 	}
@@ -107,10 +116,16 @@ func (r *VerifyReport) count(f Finding, max int) {
 // ofAnotherJournal tells that the version in the index comes from a journal, and
 // not from this one: versions are microseconds of the clock, while somebody who
 // writes by hand begins at 1 or counts up from what is there. What this journal
-// may lack must not be lost to a repair.
+// may lack must not be lost to a repair. A version ahead of the clock does not tell when
+// it was written: somebody made it up, or a clock was wrong.
 func (f Finding) ofAnotherJournal() bool {
 	const clock, byHand = 1_000_000_000_000_000, 1_000_000 // the year 2001; a second
-	return f.Problem == Foreign && f.IndexVersion >= clock && f.IndexVersion-f.JournalVersion > byHand
+	return f.Problem == Foreign && f.IndexVersion >= clock && !f.aheadOfClock() && f.IndexVersion-f.JournalVersion > byHand
+}
+
+// aheadOfClock allows for clocks that differ a little.
+func (f Finding) aheadOfClock() bool {
+	return f.Problem == Foreign && f.IndexVersion > max(f.JournalVersion, report.Version(time.Now().Add(time.Minute).UnixMicro()))
 }
 
 // The passes of a verification, in this order.

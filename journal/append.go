@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 
 	"riskdex/report"
@@ -14,26 +15,41 @@ func (tx *transaction) append(d report.Delivery, opt Options) ([]report.Stamp, e
 		return nil, err
 	}
 	stamps := make([]report.Stamp, 0, len(d.Changes))
-	turns := make([]report.Version, 0, len(d.Refusals))
+	given, next := d.Refusals, 0
+	d.Refusals = make([]report.Refusal, 0, len(given))
+	turns := make([]report.Version, 0, len(given))
+	refuse := func(r report.Refusal) (err error) {
+		d.Refusals = append(d.Refusals, r)
+		turns, err = tx.appendTurn(turns, turn)
+		return err
+	}
 	for i, c := range d.Changes {
-		for n := len(turns); err == nil && n < len(d.Refusals) && comesBefore(d.Refusals[n], i+n); n++ {
-			turns, err = tx.appendTurn(turns, turn)
+		for ; err == nil && next < len(given) && comesBefore(given[next], i+next); next++ {
+			err = refuse(given[next])
 		}
 		if err != nil {
 			return nil, err
 		}
-		s, err := tx.accept(c, turn)
+		s, err := tx.accept(c, turn, len(turns) > 0)
+		if errors.Is(err, report.ErrAmbiguous) && d.Ambiguous != nil {
+			err, s = nil, report.Stamp{Key: c.Key, Effect: report.Ambiguous}
+			if len(turns) < opt.MaxDeliveryRefusals {
+				err = refuse(d.Ambiguous(i))
+			} else {
+				d.MoreRefused++
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("write %s %q: %w", c.Kind, c.ID, err)
 		}
 		stamps = append(stamps, s)
 	}
-	for len(turns) < len(d.Refusals) {
-		if turns, err = tx.appendTurn(turns, turn); err != nil {
+	for _, r := range given[next:] {
+		if err := refuse(r); err != nil {
 			return nil, err
 		}
 	}
-	return stamps, tx.refuse(d.Refusals, turns, opt)
+	return stamps, tx.refuse(d, turns, opt)
 }
 
 // comesBefore tells whether a refused record stands before the record at a position
@@ -43,9 +59,10 @@ func comesBefore(r report.Refusal, position int) bool {
 }
 
 // accept writes a change and clears the refusals that it makes obsolete. turn is
-// the version that a refusal had, where this is its retry, and otherwise 0. A change
-// that would overtake something newer is left out.
-func (tx *transaction) accept(c report.Change, turn report.Version) (report.Stamp, error) {
+// the version that a refusal had, where this is its retry, and otherwise 0. refused says that
+// the delivery has refusals before it. A change that would overtake something newer is left
+// out, and so is a delete of what is not there, unless it has to be remembered.
+func (tx *transaction) accept(c report.Change, turn report.Version, refused bool) (report.Stamp, error) {
 	addressed := c.ID
 	key, old, err := tx.resolve(c)
 	if err != nil {
@@ -61,7 +78,18 @@ func (tx *transaction) accept(c report.Change, turn report.Version) (report.Stam
 		}
 	}
 	c.Key = key
-	if err := tx.put(&c, old); err != nil {
+	effect := report.Changed
+	if c.Op == report.Delete && !c.ExactID && isDeleted(old) {
+		effect = report.Unknown
+		if !refused && !tx.mustRemember() {
+			return report.Stamp{Key: key, Effect: effect}, nil
+		}
+	}
+	n, overtakes, err := tx.call(&c, addressed, old, turn)
+	if err != nil || overtakes {
+		return report.Stamp{Key: key}, err
+	}
+	if err := tx.put(&c, n, old); err != nil {
 		return report.Stamp{}, err
 	}
 	if turn == 0 {
@@ -69,20 +97,29 @@ func (tx *transaction) accept(c report.Change, turn report.Version) (report.Stam
 	} else if err := tx.store.keepOrigin(key, turn); err != nil {
 		return report.Stamp{}, err
 	}
-	return report.Stamp{Key: key, Version: c.Version}, tx.clearRefusals(c, addressed, turn)
+	return report.Stamp{Key: key, Version: c.Version, Effect: effect}, tx.clearRefusals(c, addressed, turn)
 }
 
+// isDeleted tells whether there is nothing to delete: no document, or one whose delete is
+// done or waits to be sent. A delete that Elasticsearch has refused is none.
+func isDeleted(r *row) bool {
+	return r == nil || r.op == report.Delete && (r.state == pending || r.state == done || r.state == resend)
+}
+
+// mustRemember tells whether a delete of what is not there leaves a tombstone: while a
+// refused delivery is kept, whose retry could bring the document back, and only then.
+//
+// Refusals of other processes count as well. Their number is read before the rows are, so a
+// refusal that is being retried shows either here or by the document that its retry brought.
+func (tx *transaction) mustRemember() bool { return tx.ledger.refusals > 0 }
+
 // put writes a change over the row that its document has, if any, and gives it
-// its version. A document that already waits goes on waiting since then; a code
-// that the new body does not state stays, since a later path may carry it.
-func (tx *transaction) put(c *report.Change, old *row) (err error) {
-	if c.Version, err = tx.store.nextVersion(); err != nil {
+// its version. A document that already waits goes on waiting since then.
+func (tx *transaction) put(c *report.Change, n naming, old *row) (err error) {
+	if c.Version, err = tx.store.nextVersion(0); err != nil {
 		return err
 	}
 	c.AcceptedAt = tx.now
-	if old != nil && c.Code == "" {
-		c.Code = old.code
-	}
 	waiting := tx.now.UnixMicro()
 	if old != nil && old.state == pending {
 		waiting = old.waitedAt
@@ -92,8 +129,9 @@ func (tx *transaction) put(c *report.Change, old *row) (err error) {
 			t.leave(old.state)
 		}
 		t.accept(c.Op)
+		t.count(c.Op, old)
 	})
 	tx.touch(c.Key, true)
 	tx.wake = true
-	return tx.store.put(*c, waiting, old)
+	return tx.store.put(*c, n, waiting, old)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"riskdex/report"
 )
@@ -32,9 +31,7 @@ type CopyReport struct {
 	Damaged int64
 	Named   []report.Key
 
-	// LostSince and LostUntil are zero unless the journal lacks changes that it had
-	// acknowledged between these times, of which OpenSQLite would log the same.
-	LostSince, LostUntil time.Time
+	Loss report.Loss // until somebody acknowledges it
 }
 
 // Copy copies the journal from to a new one, to. Each is the name of a file, or the URL

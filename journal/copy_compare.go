@@ -142,6 +142,12 @@ func (c *copied) compare(had *copied) error {
 	if !maps.Equal(nonzero(c.head.totals), nonzero(had.head.totals)) {
 		differ = append(differ, fmt.Sprintf("the totals are %v instead of %v", c.head.totals, had.head.totals))
 	}
+	if c.head.line != had.head.line {
+		differ = append(differ, "it has another line")
+	}
+	if c.head.loss != had.head.loss {
+		differ = append(differ, "it says something else of what is lost")
+	}
 	// Tables that were there before may have given out higher ones.
 	if c.head.last < had.head.last || c.head.lastRefusal < had.head.lastRefusal {
 		differ = append(differ, "it would give out versions, or numbers of refusals, a second time")
@@ -168,8 +174,6 @@ func (c *copied) report() CopyReport {
 		Documents: c.docs.count, Refusals: c.refused.count, Receipts: c.received.count, Bytes: c.docs.bytes + c.refused.bytes,
 		LastVersion: c.head.last, Checksum: hex.EncodeToString(whole.Sum(nil)), Damaged: c.damaged, Named: c.named,
 	}
-	if c.head.has < c.head.last {
-		r.LostSince, r.LostUntil = fromMicro(int64(c.head.has)), fromMicro(int64(c.head.last))
-	}
+	r.Loss = c.head.loss.report()
 	return r
 }

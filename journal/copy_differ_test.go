@@ -77,6 +77,7 @@ func TestCopyThatDiffers(t *testing.T) {
 			"a refusal that is lost":  {tampering{refusal: func(*copyRefusal) bool { return false }}, "0 refusals of 2"},
 			"the place of a refusal":  {tampering{refusal: func(r *copyRefusal) bool { r.turn++; return true }}, "refusals have another checksum"},
 			"the number of a refusal": {tampering{refusal: func(r *copyRefusal) bool { r.Seq += 10; return true }}, "refusals have another checksum"},
+			"the line":                {tampering{head: func(h *copyHead) { h.line = newLine() }}, "another line"},
 			"a receipt that is lost":  {tampering{receipt: func(*copyReceipt) bool { return false }}, "0 receipts of 1"},
 			"the answer":              {tampering{receipt: func(r *copyReceipt) bool { r.Answer = []byte("x"); return true }}, "receipts have another checksum"},
 			"totals": {tampering{head: func(h *copyHead) {

@@ -36,16 +36,18 @@ type copyTarget interface {
 
 // copyHead is what a journal has besides its records.
 type copyHead struct {
+	line        string
 	documents   int64 // how many there are
 	totals      map[report.Kind]totals
 	last        report.Version // the highest ever given out
-	has         report.Version // below last where changes are lost that were acknowledged
 	lastRefusal int64          // the highest number ever given to one
+	loss        loss
 }
 
 // copyDocument is the row of a document.
 type copyDocument struct {
-	report.Change                    // without what says how it was addressed
+	report.Change // without what says how it was addressed
+	naming
 	origin            report.Version // 0 is its version
 	state             int64
 	waitedAt, endedAt int64 // microseconds
@@ -56,7 +58,11 @@ type copyDocument struct {
 func (d *copyDocument) intact() bool { return checksum(d.Change) == uint32(d.crc) }
 
 func (d *copyDocument) fields() ([]int64, []string, []byte) {
-	return []int64{int64(d.Version), int64(d.origin), d.state, d.AcceptedAt.UnixMicro(), d.waitedAt, d.endedAt, d.crc},
+	alone := int64(0)
+	if d.alone {
+		alone = 1
+	}
+	return []int64{int64(d.Version), int64(d.origin), d.state, d.AcceptedAt.UnixMicro(), d.waitedAt, d.endedAt, d.crc, int64(d.kept), alone},
 		[]string{string(d.Kind), string(d.ID), string(d.Op), d.Code, d.Trace, d.errorType, d.reason}, d.Body
 }
 

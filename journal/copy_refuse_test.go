@@ -113,7 +113,7 @@ func TestCopyRefusesSource(t *testing.T) {
 		}},
 		{name: "newer, PostgreSQL", want: "made by a newer riskdex", from: func(t *testing.T) string {
 			url := setUpOnly(t, postgrestest.URL(t))
-			execPostgres(t, url, `UPDATE riskdex_journal SET version = 2`)
+			execPostgres(t, url, `UPDATE riskdex_journal SET version = version + 1`)
 			return url
 		}},
 		{name: "suspect", want: "could not write it", from: func(t *testing.T) string {

@@ -110,7 +110,7 @@ func TestCopyOfLostChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	made, err := Copy(t.Context(), from, to, nil)
-	if err != nil || made.LastVersion != later || made.LostUntil.UnixMicro() != later || !made.LostSince.Before(made.LostUntil) || made.LostSince.IsZero() {
+	if err != nil || made.LastVersion != later || made.Loss.Until.UnixMicro() != later || !made.Loss.Since.Before(made.Loss.Until) || made.Loss.Since.IsZero() {
 		t.Fatalf("%+v, %v", made, err)
 	}
 	goesOn(t, to, made)

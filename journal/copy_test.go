@@ -179,6 +179,7 @@ func everything(t *testing.T, name string) map[string]any {
 	stats, err := j.Stats(ctx)
 	note("totals", stats.Kinds, err)
 	note("refused", stats.Refused, nil)
+	note("line", j.Line(), nil)
 	for _, k := range report.AllKinds() {
 		entries, err := j.Entries(ctx, k, "", 1000)
 		note("entries of "+string(k), entries, err)
@@ -217,7 +218,7 @@ func TestCopy(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := int64(len(oddIDs) + 4 + 1 + 2 + 1); made.Documents != want || made.Refusals != 2 || made.Receipts != 1 || made.Damaged != 0 || !made.LostUntil.IsZero() {
+				if want := int64(len(oddIDs) + 4 + 1 + 2 + 1); made.Documents != want || made.Refusals != 2 || made.Receipts != 1 || made.Damaged != 0 || made.Loss.Lost() {
 					t.Errorf("%+v, want %d documents", made, want)
 				}
 				if want := (CopyProgress{Checking: true, Done: made.Documents, Total: made.Documents}); at != want {

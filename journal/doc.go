@@ -4,7 +4,9 @@
 // It is a compacted log: one row per document, which is the queue (rows that are
 // pending), the store of dead letters (rows that are dead) and the source of a
 // rebuild (all rows) at once. A deleted document leaves a tombstone, a row
-// without a body.
+// without a body, which is dropped [Options.KeepDeleted] after the delete was settled.
+// A delete of what is not there leaves nothing, unless a refusal is kept, whose retry it
+// must outrank.
 //
 // # What it promises
 //
@@ -73,19 +75,25 @@
 //
 // Opening a journal after a crash, in this order:
 //
-//  1. The lock file beside it is locked. The system dropped the lock of a
-//     process that died; while one lives, opening fails.
-//  2. SQLite reads the write-ahead log up to the last whole transaction. A
+//  1. The lock file beside it is locked, and the file itself, which may have another
+//     name elsewhere. The system dropped the locks of a process that died; while one
+//     lives, opening fails.
+//  2. A restore that was begun is completed ([RestoreSQLite]).
+//  3. The id of the file is compared with the one that its log is noted for, and its
+//     last version with the one that it had when the log was begun. Where they do not
+//     fit, the log is of another file, or of a later state of this one, and opening fails.
+//  4. SQLite reads the write-ahead log up to the last whole transaction. A
 //     transaction that was cut short has a wrong checksum and is not seen.
-//  3. The schema version is compared. A newer one is refused, an older one is
+//  5. The schema version is compared. A newer one is refused, an older one is
 //     brought up to date and an empty file is set up, each in one transaction.
-//  4. The last version given out and the totals are loaded. They were written in
+//  6. The last version given out and the totals are loaded. They were written in
 //     the same transactions as the rows that they speak of, so they agree.
-//  5. A file beside the journal, which ends in .last, has the last version that was
+//  7. A file beside the journal, which ends in .last, has the last version that was
 //     acknowledged. Where the journal is behind it, changes are lost, by damage to
-//     the log or because an older copy was put in its place: this is logged as an
-//     error, with the times between which to deliver again.
-//  6. Nothing is claimed. Every pending row can be claimed at once, also those
+//     the log or because an older copy was put in its place. This is logged as an
+//     error, with the times between which to deliver again, and noted in the journal:
+//     Stats says so, in every process and copy, until [Journal.AcknowledgeLoss].
+//  8. Nothing is claimed. Every pending row can be claimed at once, also those
 //     that were in flight; a version that Elasticsearch already has is refused
 //     there and settles as superseded, or is written again unchanged.
 //
@@ -95,13 +103,26 @@
 // disk, and writing it once more need not change that. Ready and every Append
 // return the error until the journal has
 //
-//  1. let SQLite check the pages of the file as it is read now,
-//  2. copied it, with its log, to a new file, durably,
-//  3. put that in the place of the old one, and opened it as above.
+//  1. opened the file and its log anew, since what SQLite remembers of the log need not
+//     be in it any longer,
+//  2. let SQLite check the pages of the file as it is read now,
+//  3. copied it, with its log, to a new file, durably,
+//  4. put that in the place of the old one, and opened it as above.
 //
 // What was read before can be read meanwhile. The copy needs as much room as the
 // file. A file beside the journal, which ends in .suspect, has the next process do
-// the same if this one ends before.
+// the same if this one ends before. Close copies the log into the file itself, unless
+// that is not trusted: SQLite would not tell that it failed.
+//
+// A disk, or a server, may hang and never fail. From the moment that a request has had no
+// answer for 5 seconds, Ready returns an error, and what reads an SQLite journal does so
+// too, without touching the disk; what begins to read before that waits for the disk, and
+// nothing else does. Requests go on waiting, for as long as their callers do.
+//
+// The files may be renamed, deleted or replaced while the journal is open. It looks for
+// them once a second and before each group. While a name leads to something else than
+// what is open, Ready and every Append of changes return an error; all other requests go
+// on, in the files that are open. It accepts again once the same files are back.
 //
 // # Several processes
 //
@@ -153,7 +174,8 @@
 //
 // Past [Options.MaxBytes] or below [Options.MinFree], Append fails with
 // [ErrNoRoom] and nothing of the delivery is in; all other requests go on. Deletes
-// are taken past MaxBytes. Refusals are not kept meanwhile, without an error. The
+// of documents that are there are taken past MaxBytes, and those that leave nothing.
+// Refusals are not kept meanwhile, without an error. The
 // log is copied into the file whenever 4 MiB of it are not there yet, unless someone
 // reads the file for long, a backup for example: then it grows by what is written
 // meanwhile, counts for both limits, and is cut afterwards.

@@ -34,7 +34,7 @@ func (j *requests) forEach(ctx context.Context, stamps []report.Stamp, n need, c
 			size += len(c.Body)
 		}
 		var done int
-		if err := j.queue.do(ctx, &request{keys: keys, bytes: size, sync: true, need: n, run: func(tx *transaction) (err error) {
+		if err := j.queue.do(ctx, &request{keys: keys, bytes: size, size: len(list), sync: true, need: n, run: func(tx *transaction) (err error) {
 			done, err = tx.forEach(list, change)
 			return err
 		}}); err != nil {

@@ -32,7 +32,8 @@ type Journal interface {
 	// ends while Append waits, it returns the context's error although the
 	// delivery may be committed all the same. It returns ErrNotFound, and takes
 	// nothing, when the refusal that d retries is not there, and a
-	// *report.RepeatedError or report.ErrIDReused, as Delivery.Receipt has it. A
+	// *report.RepeatedError or report.ErrIDReused, as Delivery.Receipt has it, or
+	// report.ErrGone, as Delivery.Gone has it. A
 	// receipt is as durable as its delivery. Append keeps no reference to d after it
 	// has returned, unless ctx ended.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
@@ -70,12 +71,23 @@ type Journal interface {
 	// record is not renewed, but becomes a dead letter.
 	Renew(ctx context.Context, stamps []report.Stamp) (int, error)
 
+	// Pass gives documents that wait a new version, above the one that an index has of
+	// them, which would refuse theirs for ever. All later versions are above it, too.
+	// Each is the same change as before, which no delivery has overtaken, and nothing is
+	// counted. Stamps that are not the newest, or do not wait, are skipped, and so is
+	// what is not [report.Version.InReach]; how many were not is returned. A claim of the
+	// older version stays until it is settled.
+	Pass(ctx context.Context, list []report.Ahead) (int, error)
+
 	// Entries returns up to limit documents of kind whose ids come after the given
 	// one, tombstones among them, in the order of their ids' bytes.
 	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
 
 	// Lookup returns what is known of those of ids that are known, in no order.
 	Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error)
+
+	// Documents returns how many documents of kind there are that are not deleted.
+	Documents(ctx context.Context, kind report.Kind) (int, error)
 
 	// DeadLetters returns up to limit dead letters of kind whose ids come after the
 	// given one, in the order of their ids' bytes, without bodies.
@@ -100,6 +112,19 @@ type Journal interface {
 	// is returned. Renew, RetryDead and DropDead take long lists in several
 	// transactions: where they return an error, the number says how many were done.
 	DropDead(ctx context.Context, letters []report.Stamp) (int, error)
+
+	// DropDeleted drops the tombstones that were settled longer ago than
+	// Options.KeepDeleted, in steps between which deliveries are taken, and returns how
+	// many. A journal does so by itself, once an hour.
+	DropDeleted(ctx context.Context) (int, error)
+
+	// Note keeps a short text under a name, in place of the one before. It stays over
+	// restarts, and a backup has it; Stats has them all.
+	Note(ctx context.Context, name, value string) error
+
+	// AcknowledgeLoss ends what Stats says of a loss, which nothing else does, and returns
+	// it. It returns ErrNotFound where there is none.
+	AcknowledgeLoss(ctx context.Context) (report.Loss, error)
 
 	// Changed receives a value after changes may have become claimable. It holds
 	// at most one value however often that happened, and is never closed.
@@ -134,9 +159,17 @@ type Journal interface {
 	// others get report.ErrVerifying. The lock ends with done, or with the process.
 	LockVerify(ctx context.Context, kind report.Kind) (done func(), err error)
 
+	// Line returns the id of the line, which a journal is born with. Its backups, its
+	// copies and what is restored from them have the same; no other journal has.
+	Line() string
+
 	// Ready returns nil when the journal can accept deliveries, and otherwise
-	// what keeps it from doing so.
+	// what keeps it from doing so. It never waits.
 	Ready() error
+
+	// OldestWait is for how long the request of this process has been without an answer
+	// that has been so longest; 0 while all have theirs. Ready is an error from 5 seconds on.
+	OldestWait() time.Duration
 
 	// Close stops taking requests, finishes those that wait, and releases the
 	// database. Calling it again returns the same error.

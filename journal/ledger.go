@@ -14,6 +14,7 @@ type ledger struct {
 	refusals     int   // kept
 	refusalBytes int64 // of those kept
 	traces       int64 // kept
+	loss         loss  // when it was opened
 }
 
 // totals are the sums of one kind.
@@ -21,6 +22,7 @@ type totals struct {
 	indexes, deletes                   int64 // accepted
 	indexed, deleted, superseded, died int64 // settled
 	pending, resending, deadLetters    int64 // as it is now
+	tombstones, dropped                int64 // documents that are deleted, as it is now; and those that were dropped
 }
 
 func (l ledger) clone() ledger {
@@ -72,6 +74,16 @@ func (t *totals) accept(op report.Op) {
 	}
 }
 
+// count counts the tombstone that a change makes, and no longer the one that it replaces.
+func (t *totals) count(op report.Op, old *row) {
+	if old != nil && old.op == report.Delete {
+		t.tombstones--
+	}
+	if op == report.Delete {
+		t.tombstones++
+	}
+}
+
 func (t totals) stats() KindStats {
 	return KindStats{
 		Accepted: map[report.Op]uint64{
@@ -87,5 +99,7 @@ func (t totals) stats() KindStats {
 		Pending:     int(t.pending),
 		Resending:   int(t.resending),
 		DeadLetters: int(t.deadLetters),
+		Tombstones:  int(t.tombstones),
+		Dropped:     uint64(t.dropped),
 	}
 }

@@ -32,16 +32,18 @@ func (j *requests) ReplaceDead(ctx context.Context, letter report.Stamp, c repor
 	if err == nil && c.Key != letter.Key {
 		err = errors.New("it is for another document")
 	}
+	var stamp report.Stamp
 	if err == nil {
 		d := report.Delivery{Changes: []report.Change{c}}
-		err = j.queue.do(ctx, &request{keys: []report.Key{c.Key}, bytes: len(c.Body), sync: true, need: needOf(d), run: func(tx *transaction) error {
-			return tx.replaceDead(letter, &c)
+		err = j.queue.do(ctx, &request{keys: []report.Key{c.Key}, bytes: len(c.Body), sync: true, need: needOf(d), run: func(tx *transaction) (err error) {
+			stamp, err = tx.replaceDead(letter, c)
+			return err
 		}})
 	}
 	if err != nil {
 		return report.Stamp{}, fmt.Errorf("replace the dead letter of %s %q in the journal: %w", letter.Kind, letter.ID, err)
 	}
-	return report.Stamp{Key: c.Key, Version: c.Version}, nil
+	return stamp, nil
 }
 
 // retryDead accepts a dead letter as a new change. It is no newer delivery: what was
@@ -52,7 +54,7 @@ func (tx *transaction) retryDead(c content, r *row) (bool, error) {
 	}
 	origin, err := tx.origin(r)
 	if err == nil {
-		err = tx.put(&c.Change, r)
+		err = tx.put(&c.Change, r.naming, r)
 	}
 	if err == nil {
 		err = tx.store.keepOrigin(c.Key, origin)
@@ -60,15 +62,19 @@ func (tx *transaction) retryDead(c content, r *row) (bool, error) {
 	return err == nil, err
 }
 
-func (tx *transaction) replaceDead(s report.Stamp, c *report.Change) error {
+func (tx *transaction) replaceDead(s report.Stamp, c report.Change) (report.Stamp, error) {
 	r, err := tx.store.find(s.Key)
 	if err != nil {
-		return err
+		return report.Stamp{}, err
 	}
 	if r == nil || r.version != s.Version || r.state != dead {
-		return ErrNotFound
+		return report.Stamp{}, ErrNotFound
 	}
-	return tx.put(c, r)
+	n, _, err := tx.call(&c, c.ID, r, 0)
+	if err == nil {
+		err = tx.put(&c, n, r)
+	}
+	return report.Stamp{Key: c.Key, Version: c.Version}, err
 }
 
 // dropDead gives a dead letter up. A checksum that did not fit must not begin to.

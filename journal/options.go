@@ -9,6 +9,7 @@ import (
 const (
 	DefaultMinFree         = 256 << 20
 	DefaultMaxRefusals     = 10_000
+	DefaultKeepDeleted     = 90 * 24 * time.Hour
 	DefaultMaxRefusalBytes = 256 << 20
 )
 
@@ -25,15 +26,27 @@ type Options struct {
 	MaxRefusals     int
 	MaxRefusalBytes int64
 
+	// MaxDeliveryRefusals bounds the refusals kept of one delivery, so that it cannot
+	// evict those of all others. Zero means a tenth of MaxRefusals. Together they take
+	// at most a tenth of MaxRefusalBytes, or are one.
+	MaxDeliveryRefusals int
+
 	// MaxBytes is the most that the journal may take, in bytes: its documents and
 	// its log, without what is free inside the file. Zero means that there is no
-	// such limit. Past it, Append fails with ErrNoRoom for all but deletes.
+	// such limit. Past it, Append fails with ErrNoRoom for all but deletes of
+	// documents that are there.
 	MaxBytes int64
 
 	// MinFree is how many bytes the disk that the journal lies on must have left.
 	// Zero means the default; a negative one that there is no such mark. Past it,
 	// Append fails with ErrNoRoom. What is left is for what waits to drain.
 	MinFree int64
+
+	// KeepDeleted is how long a tombstone is kept once the delete is settled. Zero means
+	// the default; a negative one that they are kept for ever. What is dropped is
+	// forgotten: where an index comes back that had the document, nobody knows that it is
+	// deleted.
+	KeepDeleted time.Duration
 
 	// Observe, if not nil, is told how long each successful Append took, in
 	// seconds, with all waiting and its fsync. It is called concurrently.
@@ -53,8 +66,14 @@ func (o Options) withDefaults() Options {
 	if o.MaxRefusalBytes <= 0 {
 		o.MaxRefusalBytes = DefaultMaxRefusalBytes
 	}
+	if o.MaxDeliveryRefusals <= 0 {
+		o.MaxDeliveryRefusals = max(1, o.MaxRefusals/10)
+	}
 	if o.MinFree == 0 {
 		o.MinFree = DefaultMinFree
+	}
+	if o.KeepDeleted == 0 {
+		o.KeepDeleted = DefaultKeepDeleted
 	}
 	if o.Observe == nil {
 		o.Observe = func(float64) {}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type Postgres struct {
 	pace  pace
 	pool  *pgxpool.Pool
 	keys  lockKeys
+	line  string
 	ended chan struct{} // closed when run has returned
 	close func() error  // runs once
 
@@ -124,6 +126,7 @@ func openPostgres(ctx context.Context, url string, opt Options, pace pace) (*Pos
 		j.background.Go(func() { j.beat(j.open) })
 	}
 	j.background.Go(func() { j.pulse.run(j.open) })
+	j.background.Go(func() { j.lookAfterDeleted(j.open, func(context.Context) error { return nil }) }) // autovacuum does the rest
 	go j.run()
 	j.lookout.changed.ring()
 	return j, nil
@@ -183,6 +186,9 @@ func (j *Postgres) enter(ctx context.Context, log *slog.Logger) error {
 	if j.keys, err = readLockKeys(ctx, conn.Conn()); err != nil {
 		return err
 	}
+	if j.line, err = readPostgresLine(ctx, conn.Conn()); err != nil {
+		return err
+	}
 	other, err := j.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -197,6 +203,9 @@ func (j *Postgres) enter(ctx context.Context, log *slog.Logger) error {
 	j.member.heard = time.Now()
 	return j.register(ctx, conn.Conn())
 }
+
+// Line implements Journal.
+func (j *Postgres) Line() string { return j.line }
 
 // notHeld leaves it to the transaction to find each document: another process may
 // have changed it.
@@ -224,7 +233,7 @@ func (j *Postgres) Ready() error {
 	if err := j.failure.Load(); err != nil {
 		return *err
 	}
-	return j.lacks(needRoom)
+	return cmp.Or(j.lacks(needRoom), j.stalled())
 }
 
 // Close implements Journal. What this process has claimed can be claimed by others at

@@ -58,7 +58,11 @@ func beginCopySource(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
 	if err := checkUnused(ctx, tx); err != nil {
 		return nil, err
 	}
-	return tx, checkVersion(ctx, tx)
+	version, err := tablesVersion(ctx, tx)
+	if err == nil && version != postgresVersion {
+		err = fmt.Errorf("its tables have version %d, and this riskdex copies version %d: start this riskdex on it, and stop it again", version, postgresVersion)
+	}
+	return tx, err
 }
 
 func (s *postgresCopySource) close() error {
@@ -73,7 +77,12 @@ func (s *postgresCopySource) head(ctx context.Context) (h copyHead, err error) {
 	if err != nil {
 		return h, err
 	}
-	h.has = h.last
+	if err := s.tx.QueryRow(ctx, "SELECT "+lossColumns).Scan(h.loss.into()...); err != nil {
+		return h, err
+	}
+	if h.line, err = readPostgresLine(ctx, s.tx); err != nil {
+		return h, err
+	}
 	rows, err := s.tx.Query(ctx, sumTotals)
 	if err != nil {
 		return h, err
@@ -82,7 +91,7 @@ func (s *postgresCopySource) head(ctx context.Context) (h copyHead, err error) {
 	return h, err
 }
 
-const copyDocumentColumns = `kind, id, version, origin, op, state, code, accepted_at, waiting_since, ended_at, crc, trace, error_type, reason, body`
+const copyDocumentColumns = `kind, id, version, origin, op, state, code, accepted_at, waiting_since, ended_at, crc, trace, error_type, reason, body, kept, alone`
 
 // documents goes from kind to kind, because the order of kinds in the table is that of a
 // language.
@@ -125,7 +134,7 @@ func (s *postgresCopySource) documentsOf(ctx context.Context, kind string) iter.
 		var state int16
 		var id, code, trace, errorType, reason []byte
 		err = rows.Scan((*string)(&d.Kind), &id, (*int64)(&d.Version), (*int64)(&d.origin), (*string)(&d.Op), &state, &code, &at,
-			&d.waitedAt, &d.endedAt, &d.crc, &trace, &errorType, &reason, &d.Body)
+			&d.waitedAt, &d.endedAt, &d.crc, &trace, &errorType, &reason, &d.Body, (*int64)(&d.kept), &d.alone)
 		d.ID, d.state, d.Code, d.AcceptedAt = report.ID(id), int64(state), string(code), fromMicro(at)
 		d.Trace, d.errorType, d.reason, d.Body = string(trace), string(errorType), string(reason), orNil(d.Body)
 		last = d.ID

@@ -73,7 +73,7 @@ func (t *postgresCopyTarget) write(ctx context.Context, head copyHead, documents
 				"have the publisher deliver it again to a riskdex on this journal, or restore a backup", d.Kind, d.ID, d.Kind, d.Op, d.state)
 		}
 		return []any{string(d.Kind), []byte(d.ID), int64(d.Version), int64(d.origin), string(d.Op), int16(d.state), []byte(d.Code), d.AcceptedAt.UnixMicro(),
-			d.waitedAt, d.endedAt, d.crc, orNil([]byte(d.Trace)), []byte(d.errorType), []byte(d.reason), d.Body, int64(0), int64(0), int64(0), int64(len(d.Body))}, nil
+			d.waitedAt, d.endedAt, d.crc, orNil([]byte(d.Trace)), []byte(d.errorType), []byte(d.reason), d.Body, int64(d.kept), d.alone, int64(0), int64(0), int64(0), int64(len(d.Body))}, nil
 	}))
 	if err == nil {
 		err = t.copyFrom(ctx, "refusals", copyRefusalColumns+", folded", rowsOf(refusals, func(r copyRefusal) ([]any, error) {
@@ -137,10 +137,15 @@ func (t *postgresCopyTarget) copyFrom(ctx context.Context, table, columns string
 // writeHead writes the rest, with all sums in one slot.
 func (t *postgresCopyTarget) writeHead(ctx context.Context, head copyHead) error {
 	b := &pgx.Batch{}
+	b.Queue("UPDATE ids SET value = $1 WHERE name = 'line'", head.line)
+	b.Queue("DELETE FROM loss") // of a riskdex that was on it for a moment
+	if head.loss.until > 0 {
+		b.Queue("INSERT INTO loss VALUES (true, $1, $2, $3)", int64(head.loss.since), int64(head.loss.until), head.loss.noticedAt)
+	}
 	b.Queue("DELETE FROM totals")
 	for k, sums := range head.totals {
 		b.Queue(addTotals, int16(0), string(k), sums.indexes, sums.deletes, sums.indexed, sums.deleted, sums.superseded,
-			sums.died, sums.pending, sums.resending, sums.deadLetters)
+			sums.died, sums.pending, sums.resending, sums.deadLetters, sums.tombstones, sums.dropped)
 	}
 	b.Queue("UPDATE meta SET refusals = sums.n, refusal_bytes = sums.bytes FROM (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM refusals) AS sums")
 	// These two hold also where the transaction is given up, so they must not go back.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"riskdex/report"
 )
 
 // code returns the SQLSTATE of an error of the server, or nothing. The codes are those of
@@ -19,7 +21,7 @@ func code(err error) string {
 // classifyPostgres sorts the errors of a transaction. What it does not know is passing:
 // the server is asked again.
 func classifyPostgres(err error) fault {
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoom) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) {
 		return faultRequest
 	}
 	c := code(err)

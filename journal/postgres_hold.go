@@ -108,7 +108,7 @@ func (j *Postgres) alone(ctx context.Context, kind report.Kind, me int64) error 
 		case !others:
 			return nil
 		}
-		if sleep(ctx, 50*time.Millisecond); ctx.Err() != nil {
+		if pause(ctx, 50*time.Millisecond) != nil {
 			return ctx.Err()
 		}
 	}

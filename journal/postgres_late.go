@@ -3,18 +3,15 @@ package journal
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 )
 
-// A delivery whose sender has given up on it may have been given to another process
-// since, and newer ones after it: taken now, it would be newer than they are. So who has
-// left is not served any more, as far as that is known. Where this process was stopped
-// for a while, it is not known: what waited in its sockets looks like new, until they
-// have been read.
-
-// errGone is why a delivery is not taken.
-var errGone = errors.New("its sender has given up on it, and may have delivered it to another process")
+// Several processes ask once more, right before the commit: the newer delivery may be
+// committed by another one. Where this process was stopped together with its system, or
+// is behind a load balancer, what it is told of its senders may be old: after a stop, it
+// waits until what comes late has come.
 
 // errLate is why a transaction is begun again, or a delivery not taken.
 var errLate = errors.New("this process was stopped for a while, and what it has may be old; deliver again, in a moment or to another process")
@@ -58,16 +55,10 @@ func (p *pulse) stopped(now time.Duration) bool {
 	return now-time.Duration(p.last.Load()) > stoppedFor || now < time.Duration(p.until.Load())
 }
 
-// isLate tells whether a request must not be carried out any more. What is settled,
-// or changed by an operator, goes by versions and is never late.
+// isLate is late, and for what comes from outside: whether this process was stopped.
 func (j *Postgres) isLate(r *request) error {
-	if err := r.ctx.Err(); err != nil {
+	if err := r.late(); err != nil {
 		return err
-	}
-	select {
-	case <-r.gone:
-		return errGone
-	default:
 	}
 	if r.takes > 0 && j.pulse.stopped(time.Since(j.pulse.start)) {
 		return errLate
@@ -76,22 +67,5 @@ func (j *Postgres) isLate(r *request) error {
 }
 
 func (j *Postgres) anyLate(group []*request) bool {
-	for _, r := range group {
-		if j.isLate(r) != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// inTime returns those of a group that are to be carried out, and answers the others.
-func (j *Postgres) inTime(group []*request) (rest []*request) {
-	for _, r := range group {
-		if err := j.isLate(r); err != nil {
-			r.done <- err
-		} else {
-			rest = append(rest, r)
-		}
-	}
-	return rest
+	return slices.ContainsFunc(group, func(r *request) bool { return j.isLate(r) != nil })
 }

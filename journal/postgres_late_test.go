@@ -3,7 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,13 +37,6 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 		_, err := j.Append(ctx, put("1", "{}"))
 		return err
 	}
-	left := put("1", "{}")
-	gone := make(chan struct{})
-	left.Gone = gone
-	close(gone)
-	if _, err := j.Append(t.Context(), left); !errors.Is(err, errGone) {
-		t.Errorf("Append of a sender who has given up: %v", err)
-	}
 	far := time.Since(j.pulse.start) + time.Hour
 	j.pulse.until.Store(int64(far))
 	if err := deliver(t.Context()); !errors.Is(err, errLate) {
@@ -55,15 +48,14 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 	j.pulse.until.Store(0)
 
 	ctx, leave := context.WithCancel(t.Context())
-	gone = make(chan struct{})
-	hangUp := sync.OnceFunc(func() { close(gone) })
+	var gone atomic.Bool
 	r := &request{ctx: ctx, done: make(chan error, 1), takes: 1, run: func(tx *transaction) error {
 		leave()
 		_, err := tx.append(put("1", "{}"), j.opt)
 		return err
 	}}
-	hungUp := &request{ctx: t.Context(), gone: gone, done: make(chan error, 1), takes: 1, run: func(tx *transaction) error {
-		hangUp()
+	hungUp := &request{ctx: t.Context(), gone: gone.Load, done: make(chan error, 1), takes: 1, run: func(tx *transaction) error {
+		gone.Store(true)
 		_, err := tx.append(put("3", "{}"), j.opt)
 		return err
 	}}
@@ -75,7 +67,7 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 	if err := <-r.done; !errors.Is(err, context.Canceled) {
 		t.Errorf("who left is told %v", err)
 	}
-	if err := <-hungUp.done; !errors.Is(err, errGone) {
+	if err := <-hungUp.done; !errors.Is(err, report.ErrGone) {
 		t.Errorf("who hung up is told %v", err)
 	}
 	if err := <-stays; err != nil {

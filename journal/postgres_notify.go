@@ -61,7 +61,7 @@ func (n *notifier) run(ctx context.Context) {
 		attempt, cancel := context.WithTimeout(ctx, time.Second)
 		_, _ = n.pool.Exec(attempt, "SELECT pg_notify($1, $2)", n.channel, text)
 		cancel()
-		sleep(ctx, spacing)
+		_ = pause(ctx, spacing)
 	}
 }
 
@@ -79,8 +79,8 @@ func (j *Postgres) listen(ctx context.Context, cfg *pgx.ConnConfig) {
 	for again := false; ctx.Err() == nil; again = true {
 		err := j.hear(ctx, cfg, again)
 		if ctx.Err() == nil {
-			j.opt.Log.Debug("cannot hear of other processes; trying again", "error", err)
-			sleep(ctx, time.Second)
+			j.opt.Log.Debug("cannot listen for what other processes commit; it is found within seconds all the same, and tried again", "error", err)
+			_ = pause(ctx, time.Second)
 		}
 	}
 }
@@ -117,14 +117,5 @@ func (j *Postgres) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) er
 			j.lookout.stir(report.Kind(k))
 		}
 		j.lookout.changed.ring()
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

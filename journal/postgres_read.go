@@ -55,6 +55,14 @@ func (j *Postgres) readStats(ctx context.Context, tx pgx.Tx) (Stats, error) {
 		return err
 	})
 	b.Queue("SELECT count(*) FROM refusals").QueryRow(func(r pgx.Row) error { return r.Scan(&s.Refused) })
+	b.Queue("SELECT coalesce(json_object_agg(substr(name, length('" + noteName + "') + 1), value), '{}') FROM ids WHERE name LIKE '" + noteName + "%'").
+		QueryRow(func(r pgx.Row) error { return r.Scan(&s.Notes) })
+	b.Queue("SELECT " + lossColumns).QueryRow(func(r pgx.Row) error {
+		var l loss
+		err := r.Scan(l.into()...)
+		s.Loss = l.report()
+		return err
+	})
 	for _, k := range report.AllKinds() {
 		b.Queue("SELECT waiting_since FROM documents WHERE kind = $1 AND state = 2 ORDER BY waiting_since LIMIT 1", string(k)).
 			Query(func(rows pgx.Rows) error {
@@ -87,7 +95,8 @@ func (j *Postgres) readStats(ctx context.Context, tx pgx.Tx) (Stats, error) {
 }
 
 const sumTotals = `SELECT kind, sum(indexes)::bigint, sum(deletes)::bigint, sum(indexed)::bigint, sum(deleted)::bigint,
-	sum(superseded)::bigint, sum(dead)::bigint, sum(pending)::bigint, sum(resending)::bigint, sum(dead_letters)::bigint
+	sum(superseded)::bigint, sum(dead)::bigint, sum(pending)::bigint, sum(resending)::bigint, sum(dead_letters)::bigint,
+	sum(tombstones)::bigint, sum(tombstones_dropped)::bigint
 	FROM totals GROUP BY kind`
 
 // collectTotals reads what sumTotals finds, and closes it.
@@ -95,7 +104,8 @@ func collectTotals(rows pgx.Rows) (map[report.Kind]totals, error) {
 	all := map[report.Kind]totals{}
 	var kind string
 	var t totals
-	_, err := pgx.ForEachRow(rows, []any{&kind, &t.indexes, &t.deletes, &t.indexed, &t.deleted, &t.superseded, &t.died, &t.pending, &t.resending, &t.deadLetters}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&kind, &t.indexes, &t.deletes, &t.indexed, &t.deleted, &t.superseded, &t.died, &t.pending, &t.resending, &t.deadLetters,
+		&t.tombstones, &t.dropped}, func() error {
 		all[report.Kind(kind)] = t
 		return nil
 	})

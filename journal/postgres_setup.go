@@ -57,15 +57,20 @@ func makeTables(ctx context.Context, tx pgx.Tx) error {
 	case err != nil:
 		return err
 	case there:
-		return checkVersion(ctx, tx)
+		return upgradeTables(ctx, tx)
 	case foreign:
-		return errors.New("its schema has a table documents that is not riskdex's; give riskdex a database, or a schema, of its own")
+		return errForeignTables
 	}
 	return createTables(ctx, tx)
 }
 
+var errForeignTables = errors.New("its schema has a table documents that is not riskdex's; give riskdex a database, or a schema, of its own")
+
 func createTables(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, postgresSchema); err != nil {
+		return err
+	}
+	if err := upgradeTables(ctx, tx); err != nil {
 		return err
 	}
 	// LZ4 takes a tenth of the time of the default, where the server was built with it.
@@ -78,15 +83,58 @@ func createTables(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-func checkVersion(ctx context.Context, tx pgx.Tx) error {
-	var version int
-	if err := tx.QueryRow(ctx, "SELECT version FROM riskdex_journal").Scan(&version); err != nil {
+// upgradeTables adds what older tables lack. Processes of an older riskdex may go on
+// using them meanwhile.
+func upgradeTables(ctx context.Context, tx pgx.Tx) error {
+	version, err := tablesVersion(ctx, tx)
+	if err != nil || version == postgresVersion {
 		return err
 	}
-	if version > postgresVersion {
-		return fmt.Errorf("they have version %d, made by a newer riskdex; this one knows versions up to %d; run the newer one", version, postgresVersion)
+	if version < 2 {
+		if _, err := tx.Exec(ctx, postgresSchema2); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "INSERT INTO ids VALUES ('line', $1)", newLine()); err != nil {
+			return err
+		}
 	}
-	return nil
+	if version < 3 {
+		if _, err := tx.Exec(ctx, postgresSchema3); err != nil {
+			return err
+		}
+	}
+	if version < 4 {
+		if _, err := tx.Exec(ctx, postgresSchema4); err != nil {
+			return err
+		}
+	}
+	if version < 5 {
+		if _, err := tx.Exec(ctx, postgresSchema5); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, "UPDATE riskdex_journal SET version = $1", postgresVersion)
+	return err
+}
+
+func readPostgresLine(ctx context.Context, q interface {
+	QueryRow(context.Context, string, ...any) pgx.Row
+}) (line string, err error) {
+	if err := q.QueryRow(ctx, "SELECT value FROM ids WHERE name = 'line'").Scan(&line); err != nil {
+		return "", fmt.Errorf("read the id of its line: %w", err)
+	}
+	return line, nil
+}
+
+// tablesVersion refuses tables of a newer riskdex.
+func tablesVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
+	if err := tx.QueryRow(ctx, "SELECT version FROM riskdex_journal").Scan(&version); err != nil {
+		return 0, err
+	}
+	if version > postgresVersion {
+		return 0, fmt.Errorf("they have version %d, made by a newer riskdex; this one knows versions up to %d; run the newer one", version, postgresVersion)
+	}
+	return version, nil
 }
 
 // checkServer refuses a server on which a commit does not mean that it is durable.

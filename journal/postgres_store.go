@@ -34,8 +34,12 @@ type postgresStore struct {
 	// is what the sequence had before the first of them.
 	before, first, next, last report.Version
 
-	rows map[report.Key]*postgresRow // nil where there is none
-	late []report.Key                // looked up after the others were locked
+	rows    map[report.Key]*postgresRow // nil where there is none
+	group   []*request                  // what the transaction is for
+	coded   map[codedAs][]report.ID     // of rows, those that have, or had, a code
+	inTable map[codedAs][]report.ID     // who had a code when it was looked up
+
+	late []report.Key // looked up after the others were locked
 	of   map[*row]*postgresRow
 }
 
@@ -65,7 +69,7 @@ type postgresRow struct {
 var errNames = errors.New("the lock of the names of cities is needed")
 
 const postgresRowColumns = `d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at, d.waiting_since,
-	d.ended_at, d.free_at, d.holder, d.claimed, d.crc, d.bytes, d.trace, d.error_type, d.reason`
+	d.ended_at, d.free_at, d.holder, d.claimed, d.crc, d.bytes, d.trace, d.error_type, d.reason, d.kept, d.alone`
 
 func (s *postgresStore) scanRow(r pgx.Rows) error {
 	var p postgresRow
@@ -74,7 +78,7 @@ func (s *postgresStore) scanRow(r pgx.Rows) error {
 	var crc int64
 	var state int16
 	if err := r.Scan(&kind, &id, &p.version, &p.origin, &op, &state, &code, &p.acceptedAt, &p.waitedAt,
-		&p.endedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.bytes, &p.trace, &errorType, &reason); err != nil {
+		&p.endedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.bytes, &p.trace, &errorType, &reason, &p.kept, &p.alone); err != nil {
 		return err
 	}
 	p.key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
@@ -87,6 +91,15 @@ func (s *postgresStore) scanRow(r pgx.Rows) error {
 
 func (s *postgresStore) know(p *postgresRow) {
 	s.rows[p.key], s.of[&p.row] = p, p
+	s.noteCode(p)
+}
+
+// noteCode notes under which code withCode finds a row.
+func (s *postgresStore) noteCode(p *postgresRow) {
+	if p.key.Kind == report.Cities && p.hasCode() {
+		as := codedAs{p.code, p.op}
+		s.coded[as] = append(s.coded[as], p.id)
+	}
 }
 
 // readRows reads what a lookup of keys has found.
@@ -141,10 +154,10 @@ func (s *postgresStore) find(k report.Key) (*row, error) {
 	return &p.row, nil
 }
 
-func (s *postgresStore) nextVersion() (report.Version, error) {
-	if s.next > s.last {
+func (s *postgresStore) nextVersion(after report.Version) (report.Version, error) {
+	if s.next > s.last || s.next <= after {
 		const more = 64
-		err := s.tx.SendBatch(s.ctx, s.queueVersions(&pgx.Batch{}, more)).Close()
+		err := s.tx.SendBatch(s.ctx, s.queueVersions(&pgx.Batch{}, more, after)).Close()
 		if err != nil {
 			return 0, fmt.Errorf("take versions: %w", err)
 		}
@@ -154,12 +167,12 @@ func (s *postgresStore) nextVersion() (report.Version, error) {
 }
 
 // queueVersions takes n versions out of the sequence: later ones than any process has
-// taken before, and ahead of the clock. That happens while the rows are locked that
+// taken before, and ahead of the clock and of after. That happens while the rows are locked that
 // they are for, so that versions of a document grow in the order of commits. What the
 // sequence says is durable before any commit after it.
-func (s *postgresStore) queueVersions(b *pgx.Batch, n int64) *pgx.Batch {
+func (s *postgresStore) queueVersions(b *pgx.Batch, n int64, after report.Version) *pgx.Batch {
 	b.Queue("SELECT pg_advisory_lock($1, $2)", s.keys.class, int32(lockVersions))
-	b.Queue("SELECT last_value, setval('versions', greatest(last_value + 1, "+serverTime("$1")+") + $2 - 1) FROM versions", s.at, n).
+	b.Queue("SELECT last_value, setval('versions', greatest(last_value + 1, $3::bigint + 1, "+serverTime("$1")+") + $2 - 1) FROM versions", s.at, n, int64(after)).
 		QueryRow(func(r pgx.Row) error {
 			var before, last report.Version
 			err := r.Scan(&before, &last)
@@ -188,35 +201,94 @@ func (s *postgresStore) queueUnused(b *pgx.Batch) {
 	b.Queue("SELECT pg_advisory_unlock($1, $2)", s.keys.class, int32(lockVersions))
 }
 
-// withCode looks in the table and among the rows that are changed but not written.
+// withCode looks among the rows that this transaction has, and for others in the table. The
+// codes of a whole group are looked up there together: nobody else changes which city has
+// which, as long as this transaction has the lock of names.
 func (s *postgresStore) withCode(code string, op report.Op) (ids []report.ID, err error) {
 	if !s.names {
 		return nil, errNames
 	}
-	known := [][]byte{}
-	for k, p := range s.rows {
-		if p == nil || k.Kind != report.Cities {
-			continue
-		}
-		known = append(known, []byte(k.ID))
-		if p.code == code && code != "" && p.op == op {
-			ids = append(ids, k.ID)
+	if code == "" {
+		return nil, nil
+	}
+	if _, ok := s.inTable[codedAs{code, report.Index}]; !ok {
+		if err := s.lookUpCodes(code); err != nil {
+			return nil, err
 		}
 	}
-	rows, err := s.tx.Query(s.ctx, `SELECT id FROM documents
-		WHERE kind = 'cities' AND code <> ''::bytea AND code = $1 AND op = $2 AND id <> ALL($3) LIMIT 2`, []byte(code), string(op), known)
-	if err != nil {
-		return nil, err
+	// Those that it does not find are left out the next time, so that a code that all the
+	// cities of a delivery state takes no longer than others.
+	as := codedAs{code, op}
+	find := func(in map[codedAs][]report.ID, has func(*postgresRow) bool) {
+		list := in[as]
+		if len(list) == 0 {
+			return
+		}
+		rest := list[:0]
+		for i, id := range list {
+			if len(ids) == 2 {
+				rest = append(rest, list[i:]...)
+				break
+			}
+			if has(s.rows[report.Key{Kind: report.Cities, ID: id}]) && !slices.Contains(ids, id) {
+				ids, rest = append(ids, id), append(rest, id)
+			}
+		}
+		in[as] = rest
 	}
-	others, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
-	for _, id := range others {
-		ids = append(ids, report.ID(id))
-	}
-	return ids[:min(len(ids), 2)], err
+	find(s.coded, func(p *postgresRow) bool { return p != nil && p.hasCode() && p.code == code && p.op == op })
+	find(s.inTable, func(p *postgresRow) bool { return p == nil })
+	return ids, nil
 }
 
-func (s *postgresStore) put(c report.Change, waiting int64, old *row) error {
-	if c.Kind == report.Cities && !s.names && (old == nil || old.code != c.Code) {
+// codedAs is a code, and whether those that have it are live cities or deleted ones.
+type codedAs struct {
+	code string
+	op   report.Op
+}
+
+// lookUpCodes looks up who has a code, and with it all those that the group names.
+func (s *postgresStore) lookUpCodes(code string) error {
+	if s.inTable == nil {
+		s.inTable = map[codedAs][]report.ID{}
+	}
+	wanted := [][]byte{}
+	add := func(code string) {
+		as := codedAs{code, report.Index}
+		if _, ok := s.inTable[as]; !ok && code != "" {
+			s.inTable[as] = nil
+			wanted = append(wanted, []byte(code))
+		}
+	}
+	add(code)
+	for _, r := range s.group {
+		if r.turn == nil {
+			continue
+		}
+		for _, c := range r.turn.changes {
+			if c.Kind == report.Cities {
+				add(c.Code)
+				add(strings.ToUpper(string(c.ID)))
+			}
+		}
+	}
+	rows, err := s.tx.Query(s.ctx, `SELECT id, code, op FROM documents
+		WHERE kind = 'cities' AND code <> ''::bytea AND code = ANY($1) AND kept <> -1`, wanted)
+	if err != nil {
+		return err
+	}
+	var id, named []byte
+	var op string
+	_, err = pgx.ForEachRow(rows, []any{&id, &named, &op}, func() error {
+		as := codedAs{string(named), report.Op(op)}
+		s.inTable[as] = append(s.inTable[as], report.ID(id))
+		return nil
+	})
+	return err
+}
+
+func (s *postgresStore) put(c report.Change, n naming, waiting int64, old *row) error {
+	if c.Kind == report.Cities && !s.names && (old == nil || old.code != c.Code || old.naming != n || old.op != c.Op && c.Code != "") {
 		return errNames
 	}
 	p := s.of[old]
@@ -225,11 +297,23 @@ func (s *postgresStore) put(c report.Change, waiting int64, old *row) error {
 		p.id = c.ID
 		s.know(p)
 	}
+	if p.state != pending && p.state != resend && p.holder > 0 && p.holder != s.me && p.claimed == 0 {
+		// Another process has put it off, and may be gone: what ends with a process, ends
+		// for what waits, and this did not.
+		p.freeAt, p.holder = 0, 0
+	}
 	at := c.AcceptedAt.UnixMicro()
+	p.naming = n
 	p.version, p.op, p.state, p.code, p.acceptedAt, p.waitedAt = c.Version, c.Op, pending, c.Code, at, waiting
 	p.origin, p.endedAt, p.crc, p.errorType, p.reason = 0, at, checksum(c), "", ""
 	p.trace, p.body, p.bytes = []byte(c.Trace), c.Body, int64(len(c.Body))
 	p.changed, p.written = true, true
+	s.noteCode(p)
+	return nil
+}
+
+func (s *postgresStore) rename(r *row, n naming) error {
+	s.change(r).naming = n
 	return nil
 }
 
@@ -275,7 +359,10 @@ func (s *postgresStore) mark(r *row) error {
 
 func (s *postgresStore) renew(r *row, v report.Version, crc uint32) error {
 	p := s.change(r)
-	p.state, p.version, p.crc, p.origin = resend, v, crc, 0
+	p.version, p.crc, p.origin = v, crc, 0
+	if p.state == done {
+		p.state = resend
+	}
 	return nil
 }
 
@@ -320,6 +407,8 @@ func (s *postgresStore) forget() error {
 	}
 	clear(s.rows)
 	clear(s.of)
+	clear(s.coded)
+	s.inTable = nil
 	return nil
 }
 
@@ -390,22 +479,23 @@ func (s *postgresStore) queueRows(b *pgx.Batch) *pgx.Batch {
 
 const (
 	rowNames = `kind, id, version, origin, op, state, code, accepted_at, waiting_since, ended_at, free_at, holder, claimed,
-		crc, bytes, trace, error_type, reason`
+		crc, bytes, trace, error_type, reason, kept, alone`
 	rowArrays = `$1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::smallint[], $7::bytea[], $8::bigint[],
 		$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bytea[],
-		$17::bytea[], $18::bytea[]`
-	insertRows = `INSERT INTO documents (` + rowNames + `, body) SELECT * FROM unnest(` + rowArrays + `, $19::bytea[])`
+		$17::bytea[], $18::bytea[], $19::bigint[], $20::boolean[]`
+	insertRows = `INSERT INTO documents (` + rowNames + `, body) SELECT * FROM unnest(` + rowArrays + `, $21::bytea[])`
 
 	updateRowsWith = `UPDATE documents d SET version = n.version, origin = n.origin, op = n.op, state = n.state, code = n.code,
 		accepted_at = n.accepted_at, waiting_since = n.waiting_since, ended_at = n.ended_at, free_at = n.free_at,
-		holder = n.holder, claimed = n.claimed, crc = n.crc, bytes = n.bytes, trace = n.trace, error_type = n.error_type, reason = n.reason`
+		holder = n.holder, claimed = n.claimed, crc = n.crc, bytes = n.bytes, trace = n.trace, error_type = n.error_type, reason = n.reason,
+		kept = n.kept, alone = n.alone`
 )
 
 // updateRowsFrom is the rest of the statement, with the body or without.
 func updateRowsFrom(body string) string {
 	names, arrays := rowNames, rowArrays
 	if body != "" {
-		names, arrays = names+", "+body, arrays+", $19::bytea[]"
+		names, arrays = names+", "+body, arrays+", $21::bytea[]"
 	}
 	return ` FROM unnest(` + arrays + `) AS n (` + names + `) WHERE d.kind = n.kind AND d.id = n.id`
 }
@@ -418,7 +508,7 @@ func columnsOf(rows []*postgresRow, body bool) []any {
 	n := len(rows)
 	kind, op, state := make([]string, n), make([]string, n), make([]int16, n)
 	id, code, trace, errorType, reason, bodies := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
-	numbers := make([][]int64, 10)
+	numbers, alone := make([][]int64, 11), make([]bool, n)
 	for i := range numbers {
 		numbers[i] = make([]int64, n)
 	}
@@ -431,12 +521,13 @@ func columnsOf(rows []*postgresRow, body bool) []any {
 		if len(p.body) > 0 {
 			bodies[i] = p.body
 		}
-		for column, v := range []int64{int64(p.version), int64(p.origin), p.acceptedAt, p.waitedAt, p.endedAt, p.freeAt, p.holder, p.claimed, int64(p.crc), p.bytes} {
+		for column, v := range []int64{int64(p.version), int64(p.origin), p.acceptedAt, p.waitedAt, p.endedAt, p.freeAt, p.holder, p.claimed, int64(p.crc), p.bytes, int64(p.kept)} {
 			numbers[column][i] = v
 		}
+		alone[i] = p.alone
 	}
 	args := []any{kind, id, numbers[0], numbers[1], op, state, code, numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7],
-		numbers[8], numbers[9], trace, errorType, reason}
+		numbers[8], numbers[9], trace, errorType, reason, numbers[10], alone}
 	if body {
 		args = append(args, bodies)
 	}
@@ -456,7 +547,8 @@ func (s *postgresStore) queueLedger(b *pgx.Batch, before ledger) {
 	slot := int16(s.me % slots)
 	for _, k := range report.AllKinds() {
 		if t := s.ledger.totals[k]; t != (totals{}) {
-			b.Queue(addTotals, slot, string(k), t.indexes, t.deletes, t.indexed, t.deleted, t.superseded, t.died, t.pending, t.resending, t.deadLetters)
+			b.Queue(addTotals, slot, string(k), t.indexes, t.deletes, t.indexed, t.deleted, t.superseded, t.died, t.pending, t.resending, t.deadLetters,
+				t.tombstones, t.dropped)
 		}
 	}
 	refusals, size := s.ledger.refusals-before.refusals, s.ledger.refusalBytes-before.refusalBytes
@@ -465,11 +557,24 @@ func (s *postgresStore) queueLedger(b *pgx.Batch, before ledger) {
 	}
 }
 
+func (s *postgresStore) endLoss() (l loss, err error) {
+	if err = s.tx.QueryRow(s.ctx, endLoss).Scan(l.into()...); errors.Is(err, pgx.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return l, err
+}
+
+func (s *postgresStore) note(name, value string) error {
+	_, err := s.tx.Exec(s.ctx, keepNote, name, value)
+	return err
+}
+
 // slots is how many processes add to the sums without waiting for each other.
 const slots = 16
 
-const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 	ON CONFLICT (slot, kind) DO UPDATE SET indexes = t.indexes + excluded.indexes, deletes = t.deletes + excluded.deletes,
 		indexed = t.indexed + excluded.indexed, deleted = t.deleted + excluded.deleted,
 		superseded = t.superseded + excluded.superseded, dead = t.dead + excluded.dead, pending = t.pending + excluded.pending,
-		resending = t.resending + excluded.resending, dead_letters = t.dead_letters + excluded.dead_letters`
+		resending = t.resending + excluded.resending, dead_letters = t.dead_letters + excluded.dead_letters,
+		tombstones = t.tombstones + excluded.tombstones, tombstones_dropped = t.tombstones_dropped + excluded.tombstones_dropped`

@@ -35,11 +35,13 @@ func (j *Postgres) run() {
 // carryOut carries out a group and answers every request of it. An empty group is a
 // probe.
 func (j *Postgres) carryOut(all []*request) {
-	group := j.inTime(all)
+	group := inTime(all, j.isLate)
 	if len(group) == 0 && len(all) > 0 {
 		return
 	}
-	err := j.commit(group)
+	stay, err := j.commit(group)
+	group = without(group, stay)
+	j.queue.putBack(stay)
 	switch {
 	case errors.Is(err, errLate):
 		j.carryOut(group)
@@ -59,7 +61,7 @@ func (j *Postgres) carryOut(all []*request) {
 		err = j.stop(err)
 	}
 	for _, r := range group {
-		r.done <- err
+		r.answer(err)
 	}
 }
 
@@ -82,32 +84,39 @@ func (j *Postgres) stop(err error) error {
 // time at least one of them gets further.
 const attempts = 8
 
-func (j *Postgres) commit(group []*request) (err error) {
+// commit returns those of a group that have to wait for what they would have overtaken.
+func (j *Postgres) commit(group []*request) (stay []*request, err error) {
 	limit := j.pace.group
 	if slices.ContainsFunc(group, func(r *request) bool { return r.long }) {
 		limit = j.pace.mark
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	known := &foreseen{}
+	known := &foreseen{names: slices.ContainsFunc(group, manyCities)}
 	for attempt := 0; attempt < attempts; attempt++ {
 		var late []report.Key
-		if late, err = j.tryCommit(ctx, group, known); err == nil {
-			return nil
+		if stay, late, err = j.tryCommit(ctx, group, known); err == nil {
+			return stay, nil
 		}
 		learned := known.learn(late)
 		switch {
 		case errors.Is(err, errNames):
 			known.names = true
 		case !inTheWay(err):
-			return err
+			return nil, err
 		case learned:
 			attempt-- // it gets further each time
 		case attempt > 0:
-			sleep(ctx, rand.N(20*time.Millisecond)) // #nosec G404 -- so that they do not meet again
+			_ = pause(ctx, rand.N(20*time.Millisecond)) // #nosec G404 -- so that they do not meet again
 		}
 	}
-	return err
+	return nil, err
+}
+
+// manyCities tells of a request that is likely to need the lock of names: it costs less to
+// have it from the beginning than to begin again.
+func manyCities(r *request) bool {
+	return r.isLarge() && r.turn != nil && slices.ContainsFunc(r.keys, func(k report.Key) bool { return k.Kind == report.Cities })
 }
 
 // foreseen is what earlier attempts at a group have found that it needs.
@@ -129,15 +138,15 @@ func (f *foreseen) learn(keys []report.Key) (learned bool) {
 // tryCommit carries out a group in one transaction. Nothing of it has happened where
 // it returns an error, unless the connection was lost in the moment of the commit. It
 // returns the documents that known should have had.
-func (j *Postgres) tryCommit(ctx context.Context, group []*request, known *foreseen) (late []report.Key, err error) {
+func (j *Postgres) tryCommit(ctx context.Context, group []*request, known *foreseen) (stay []*request, late []report.Key, err error) {
 	pooled, err := j.pool.Acquire(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	conn := pooled.Conn()
 	tx, s, before, err := j.begin(ctx, conn, group, known)
 	if err == nil {
-		err = tx.carryOut(group)
+		stay, err = tx.carryOut(group)
 	}
 	if err == nil && j.anyLate(group) {
 		err = errLate
@@ -148,11 +157,11 @@ func (j *Postgres) tryCommit(ctx context.Context, group []*request, known *fores
 	if err != nil {
 		s.giveUp(conn)
 		pooled.Release()
-		return s.late, err
+		return nil, s.late, err
 	}
 	pooled.Release()
 	j.announce(tx)
-	return nil, nil
+	return stay, nil, nil
 }
 
 // giveUp ends a transaction that failed, and what it may still have of the lock of
@@ -175,7 +184,7 @@ func (j *Postgres) begin(ctx context.Context, conn *pgx.Conn, group []*request, 
 	l := ledger{totals: map[report.Kind]totals{}}
 	s := &postgresStore{
 		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: known.names, sync: needsSync(group), piece: j.piece, ledger: &l, wall: j.opt.Now,
-		first: 1, next: 1, rows: map[report.Key]*postgresRow{}, of: map[*row]*postgresRow{},
+		first: 1, next: 1, group: group, coded: map[codedAs][]report.ID{}, rows: map[report.Key]*postgresRow{}, of: map[*row]*postgresRow{},
 	}
 	keys, takes := wanted(group, known.keys)
 	b := &pgx.Batch{}
@@ -198,7 +207,7 @@ func (j *Postgres) begin(ctx context.Context, conn *pgx.Conn, group []*request, 
 		b.Queue(lookupRows, lookupArgs(keys)...).Query(func(rows pgx.Rows) error { return s.readRows(rows, nil, keys) })
 	}
 	if takes > 0 {
-		s.queueVersions(b, int64(takes))
+		s.queueVersions(b, int64(takes), 0)
 	}
 	if err := conn.SendBatch(ctx, b).Close(); err != nil {
 		return nil, s, l, fmt.Errorf("begin a transaction: %w", err)

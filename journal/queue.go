@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -9,38 +10,78 @@ import (
 	"riskdex/report"
 )
 
-// Bounds of one group commit. A single request may exceed maxGroupBytes.
+// Bounds of one group commit. A single request may exceed maxGroupBytes and
+// maxGroupChanges.
 const (
 	maxGroupRequests = 1024
 	maxGroupBytes    = 16 << 20
+	maxGroupChanges  = 4096
 )
 
 // request is one caller's part of a group commit.
 type request struct {
 	ctx   context.Context          // its caller's; who has left need not be served
-	gone  <-chan struct{}          // closed when the sender has given up on it; nil where there is none
-	run   func(*transaction) error // may run twice: again after a rollback
+	gone  func() bool              // whether its sender has hung up; nil where there is none
+	run   func(*transaction) error // may run again after a rollback, and so changes nothing that it was given
 	keys  []report.Key             // documents that run will look up; it may be others, too
 	takes int                      // how many versions run takes; it may be others, too
 	bytes int                      // about how much it writes
+	size  int                      // how many documents it changes
 	sync  bool                     // whether it must survive a power cut once answered
 	long  bool                     // whether it may take minutes
 	need  need                     // what it asks of the room that is left
 	done  chan error               // has room for the answer
+
+	of    *queue     // that it waits in, or was taken from
+	since time.Time  // when it came there
+	seq   uint64     // its place in the order of arrival
+	turn  *turn      // what has to be known before it may overtake; nil where that is nothing
+	ahead []*request // those that it overtakes, if it may
+	stays bool       // it may not
 }
 
 // queue holds the requests that wait for the writer, in the order they came.
 // Each belongs to a caller that waits for it, so their number is bounded by that
 // of the callers.
+//
+// After each group with a large request goes one of small requests, which overtake the
+// large ones that still wait: so a small one waits for one large one at most, and
+// neither starves. Whether one may overtake is decided in the transaction (turn).
 type queue struct {
 	wake bell // rung when there is something for the writer to look at
 
-	mu      sync.Mutex
-	waiting []*request
-	closed  bool
+	mu         sync.Mutex
+	waiting    []*request
+	arrived    uint64
+	unanswered map[*request]struct{} // those that wait, and those that are being carried out
+	small      bool                  // the next group is one of small requests
+	closed     bool
 }
 
-func newQueue() *queue { return &queue{wake: newBell()} }
+func newQueue() *queue { return &queue{wake: newBell(), unanswered: map[*request]struct{}{}} }
+
+// answer tells the caller what became of a request.
+func (r *request) answer(err error) {
+	r.done <- err
+	if r.of == nil {
+		return
+	}
+	r.of.mu.Lock()
+	delete(r.of.unanswered, r)
+	r.of.mu.Unlock()
+}
+
+// oldest is for how long the request has been without an answer that has been so longest,
+// also where its caller has left while it was carried out; 0 where there is none. long
+// tells whether one of them may take minutes.
+func (q *queue) oldest() (wait time.Duration, long bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for r := range q.unanswered {
+		wait, long = max(wait, time.Since(r.since)), long || r.long
+	}
+	return wait, long
+}
 
 // do has r carried out and returns its error. When ctx ends first it returns the
 // context's error, and r may be carried out or not.
@@ -54,6 +95,10 @@ func (q *queue) do(ctx context.Context, r *request) error {
 		q.mu.Unlock()
 		return ErrClosed
 	}
+	q.arrived++
+	r.seq = q.arrived
+	r.of, r.since = q, time.Now()
+	q.unanswered[r] = struct{}{}
 	q.waiting = append(q.waiting, r)
 	q.mu.Unlock()
 	q.wake.ring()
@@ -79,6 +124,7 @@ func (q *queue) forget(r *request) {
 	defer q.mu.Unlock()
 	if i := slices.Index(q.waiting, r); i >= 0 {
 		q.waiting = slices.Delete(q.waiting, i, i+1)
+		delete(q.unanswered, r)
 	}
 }
 
@@ -104,17 +150,61 @@ func (q *queue) next(timeout <-chan time.Time, interrupt <-chan struct{}) (group
 func (q *queue) take(before []*request) (group []*request, open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n, bytes := 0, bytesOf(before)
-	for n < len(q.waiting) && len(before)+n < maxGroupRequests {
-		bytes += int64(q.waiting[n].bytes)
-		if len(before)+n > 0 && bytes > maxGroupBytes {
+	if q.small || len(before) > 0 {
+		group = q.pick(before, true)
+	}
+	if len(group) == 0 {
+		group = q.pick(before, false)
+	}
+	if len(group) > 0 {
+		q.small = slices.ContainsFunc(group, (*request).isLarge)
+	}
+	return group, len(group) > 0 || !q.closed
+}
+
+// pick takes requests in the order of their arrival, up to the bounds of a group. With
+// overtake it leaves out the large ones.
+func (q *queue) pick(before []*request, overtake bool) (group []*request) {
+	var left, passed []*request
+	n, bytes, size := len(before), bytesOf(before), sizeOf(before)
+	for i, r := range q.waiting {
+		if overtake && (r.isLarge() || r.stays) {
+			left, passed = append(left, r), append(passed, r)
+			continue
+		}
+		bytes, size = bytes+int64(r.bytes), size+r.size
+		if n == maxGroupRequests || n > 0 && (bytes > maxGroupBytes || size > maxGroupChanges) {
+			left = append(left, q.waiting[i:]...)
 			break
 		}
 		n++
+		r.ahead = slices.Clip(passed)
+		group = append(group, r)
 	}
-	group = slices.Clone(q.waiting[:n])
-	q.waiting = slices.Delete(q.waiting, 0, n)
-	return group, n > 0 || !q.closed
+	q.waiting = left
+	return group
+}
+
+// putBack has requests wait where they were, until what is before them is done.
+func (q *queue) putBack(list []*request) {
+	if len(list) == 0 {
+		return
+	}
+	for _, r := range list {
+		r.stays, r.ahead = true, nil
+	}
+	q.mu.Lock()
+	q.waiting = append(q.waiting, list...)
+	slices.SortFunc(q.waiting, func(a, b *request) int { return cmp.Compare(a.seq, b.seq) })
+	q.mu.Unlock()
+	q.wake.ring()
+}
+
+func sizeOf(group []*request) (n int) {
+	for _, r := range group {
+		n += r.size
+	}
+	return n
 }
 
 // close lets no further request in. Those that wait are still carried out.
@@ -123,4 +213,12 @@ func (q *queue) close() {
 	q.closed = true
 	q.mu.Unlock()
 	q.wake.ring()
+}
+
+// without returns the requests of a group that are not in list.
+func without(group, list []*request) []*request {
+	if len(list) == 0 {
+		return group
+	}
+	return slices.DeleteFunc(slices.Clone(group), func(r *request) bool { return slices.Contains(list, r) })
 }

@@ -11,9 +11,9 @@ import (
 // than one, so that they do not pile up, and few, so that nobody waits for it.
 const receiptsDropped = 16
 
-// receive keeps the receipt of a delivery, if it has one. before says that there
-// is one already, and that the delivery must not be taken.
-func (tx *transaction) receive(r *report.Receipt) (before, err error) {
+// repeats says in before that there is a receipt of a delivery already, and that the
+// delivery must not be taken.
+func (tx *transaction) repeats(r *report.Receipt) (before, err error) {
 	if r == nil {
 		return nil, nil
 	}
@@ -27,11 +27,25 @@ func (tx *transaction) receive(r *report.Receipt) (before, err error) {
 	case digest != nil:
 		return report.ErrIDReused, nil
 	}
-	if err = tx.store.dropReceipts(oldest); err == nil {
-		err = tx.store.keepReceipt(*r, tx.now.UnixMicro())
+	return nil, nil
+}
+
+// receive keeps the receipt of a delivery, if it has one, once it is known what became of
+// its changes.
+func (tx *transaction) receive(d report.Delivery, stamps []report.Stamp) error {
+	if d.Receipt == nil {
+		return nil
+	}
+	r := *d.Receipt
+	if r.Answers != nil {
+		r.Answer = r.Answers(stamps)
+	}
+	err := tx.store.dropReceipts(tx.now.Add(-report.ReceiptsFor).UnixMicro())
+	if err == nil {
+		err = tx.store.keepReceipt(r, tx.now.UnixMicro())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keep the receipt of the delivery %q: %w", r.ID, err)
+		return fmt.Errorf("keep the receipt of the delivery %q: %w", r.ID, err)
 	}
-	return nil, nil
+	return nil
 }

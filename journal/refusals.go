@@ -41,18 +41,15 @@ func (l *ledger) tooManyRefusals(opt Options) bool {
 // the refusal which is being retried, if any, and otherwise the next.
 func (tx *transaction) appendTurn(turns []report.Version, turn report.Version) (_ []report.Version, err error) {
 	if turn == 0 {
-		turn, err = tx.store.nextVersion()
+		turn, err = tx.store.nextVersion(0)
 	}
 	return append(turns, turn), err
 }
 
-// refuse keeps refusals, each with its turn, and drops the oldest beyond the bounds.
-func (tx *transaction) refuse(refusals []report.Refusal, turns []report.Version, opt Options) error {
-	if len(refusals) == 0 {
-		return nil
-	}
-	for i := max(0, len(refusals)-opt.MaxRefusals); i < len(refusals); i++ {
-		r := clipRefusal(refusals[i])
+// refuse keeps the refusals of a delivery, each with its turn, and drops the oldest of
+// all beyond the bounds.
+func (tx *transaction) refuse(d report.Delivery, turns []report.Version, opt Options) error {
+	for i, r := range shareOf(d, opt) {
 		size := refusalBytes(r)
 		if err := tx.store.refuse(r, turns[i], size); err != nil {
 			return fmt.Errorf("keep a refusal: %w", err)
@@ -61,6 +58,25 @@ func (tx *transaction) refuse(refusals []report.Refusal, turns []report.Version,
 		tx.ledger.refusalBytes += size
 	}
 	return tx.dropOldestRefusals(opt)
+}
+
+// shareOf returns the refusals of a delivery that are kept: the first of them, within
+// the share of one delivery. The last says how many are not.
+func shareOf(d report.Delivery, opt Options) []report.Refusal {
+	var kept []report.Refusal
+	bytes := int64(0)
+	for _, r := range d.Refusals[:min(len(d.Refusals), opt.MaxDeliveryRefusals)] {
+		r = clipRefusal(r)
+		if bytes += refusalBytes(r); bytes > opt.MaxRefusalBytes/10 && len(kept) > 0 {
+			break
+		}
+		kept = append(kept, r)
+	}
+	if more := len(d.Refusals) - len(kept) + d.MoreRefused; more > 0 && len(kept) > 0 {
+		last := &kept[len(kept)-1]
+		last.Detail = clip(last.Detail, maxRefusalText/2) + fmt.Sprintf(" (%d more records of this delivery were refused, and are not kept.)", more)
+	}
+	return kept
 }
 
 // dropOldestRefusals drops refusals until the rest is within the bounds.

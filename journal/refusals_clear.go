@@ -57,5 +57,8 @@ func (tx *transaction) isFor(id string, c report.Change, addressed report.ID) (b
 		return false, nil
 	}
 	key, _, err := tx.resolve(report.Change{Key: report.Key{Kind: c.Kind, ID: report.ID(id)}})
+	if errors.Is(err, report.ErrAmbiguous) {
+		return false, nil
+	}
 	return key == c.Key, err
 }

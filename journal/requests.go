@@ -26,6 +26,26 @@ type requests struct {
 	contents func(context.Context, []report.Stamp) (list []content, rest []report.Stamp, err error)
 }
 
+// stallAfter is for how long a request may be without an answer before the journal says
+// that it is not ready. Its disk, or its server, may hang without ever failing.
+const stallAfter = 5 * time.Second
+
+// OldestWait implements Journal.
+func (j *requests) OldestWait() time.Duration {
+	wait, _ := j.queue.oldest()
+	return wait
+}
+
+// stalled tells that the journal answers nobody. Deliveries are still let in: it may be
+// over before their senders give up, and some never send a delivery twice.
+func (j *requests) stalled() error {
+	if wait := j.OldestWait(); wait >= stallAfter {
+		return fmt.Errorf("the journal has left a request without an answer for %v: its disk or its server hangs, or is too slow; "+
+			"deliveries wait for up to 30 seconds and get 503 then; see to the disk or the server, and it goes on by itself", wait.Round(time.Second))
+	}
+	return nil
+}
+
 // Append implements Journal.
 func (j *requests) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error) {
 	start := time.Now()
@@ -36,9 +56,12 @@ func (j *requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 	if err := j.lacks(need); err != nil {
 		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
 	}
-	size, keys := 0, make([]report.Key, len(d.Changes))
-	for i, c := range d.Changes {
-		keys[i] = c.Key
+	size, keys := 0, make([]report.Key, 0, len(d.Changes))
+	for _, c := range d.Changes {
+		keys = append(keys, c.Key)
+		if c.OwnID != "" && c.OwnID != c.ID {
+			keys = append(keys, report.Key{Kind: c.Kind, ID: c.OwnID})
+		}
 		size += len(c.Body)
 	}
 	for _, r := range d.Refusals {
@@ -48,21 +71,27 @@ func (j *requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 		size += len(d.Receipt.Answer)
 	}
 	var stamps []report.Stamp
-	var before error // the delivery was there before
-	err := j.queue.do(ctx, &request{gone: d.Gone, keys: keys, takes: len(keys) + len(d.Refusals), bytes: size, sync: true, need: need, run: func(tx *transaction) (err error) {
+	var before error // the delivery was there before, or is not taken for lack of room
+	err := j.queue.do(ctx, &request{gone: d.Gone, keys: keys, takes: len(d.Changes) + len(d.Refusals), bytes: size, size: len(d.Changes) + len(d.Refusals), turn: newTurn(d), sync: true, need: need, run: func(tx *transaction) (err error) {
+		// It is no error of the transaction, which others share.
+		if before, err = tx.repeats(d.Receipt); before != nil || err != nil {
+			return err
+		}
 		d := d
 		if err := j.lacks(needRoom); err != nil {
 			if d.RetryOf != 0 {
 				return err // what it retries is kept for now
 			}
 			d.Refusals = nil // they are a help; not to keep them harms nobody
+			if only, notLive := tx.removesOnly(d); notLive != nil || !only {
+				before = err
+				return notLive
+			}
 		}
-		// It is no error of the transaction, which others share.
-		if before, err = tx.receive(d.Receipt); before != nil || err != nil {
+		if stamps, err = tx.append(d, j.opt); err != nil {
 			return err
 		}
-		stamps, err = tx.append(d, j.opt)
-		return err
+		return tx.receive(d, stamps)
 	}})
 	if err == nil {
 		err = before
@@ -80,7 +109,7 @@ func (j *requests) Settle(ctx context.Context, s []report.Settlement) error {
 		return err
 	}
 	held, others := j.held(s)
-	err := j.queue.do(ctx, &request{keys: others, run: func(tx *transaction) error { return tx.settle(s, held) }})
+	err := j.queue.do(ctx, &request{keys: others, size: len(s), run: func(tx *transaction) error { return tx.settle(s, held) }})
 	if err != nil {
 		return fmt.Errorf("settle %d changes in the journal: %w", len(s), err)
 	}

@@ -7,41 +7,86 @@ import (
 	"riskdex/report"
 )
 
-// resolve tells which document a change is for, and returns its row if it has
-// one. A city answers to its code: what is not the id of a live city may be the
-// code of exactly one, unless it is certain to be an id. Live cities go before
-// tombstones; the id that the body states counts only when nothing is known under
-// the one that was addressed.
+// resolve tells which document a change is for, and returns its row if it has one. ID
+// may be the id of a city or its code. In this order:
+//
+//  1. ID is the id of a live document, or certain to be an id: it is for that one, unless
+//     that is a city known by this code alone, and the record states another id and the code:
+//     it is for that id then, which adopts the city.
+//  2. ID is the id of a deleted one: for that one too, unless a live city has stated
+//     this code since that delete, or with it. So a delete that comes twice removes
+//     nothing else, and a city that came later can be deleted by its code.
+//  3. The record states an id: it is for that id.
+//  4. ID is the code of a live city: it is for that one. Where several state it, nobody
+//     knows which is meant (report.ErrAmbiguous).
+//  5. ID is the code of a deleted city: it is for that one.
+//  6. ID is a new id.
 func (tx *transaction) resolve(c report.Change) (report.Key, *row, error) {
 	r, err := tx.store.find(c.Key)
-	if err != nil || c.ByID || c.ExactID || c.Kind != report.Cities || r != nil && r.op != report.Delete {
+	if err == nil && adopts(c, r) {
+		key := report.Key{Kind: c.Kind, ID: c.OwnID}
+		r, err = tx.store.find(key)
+		return key, r, err
+	}
+	if err != nil || c.Kind != report.Cities || c.ExactID || c.OwnID == c.ID || r != nil && r.op != report.Delete {
 		return c.Key, r, err
 	}
 	code := strings.ToUpper(string(c.ID))
-	found, err := tx.onlyOneWithCode(code, report.Index)
-	if err == nil && found == "" && r == nil {
-		found, err = tx.onlyOneWithCode(code, report.Delete)
-		if found == "" {
-			found = c.OwnID
+	live, err := tx.store.withCode(code, report.Index)
+	if err != nil {
+		return c.Key, r, fmt.Errorf("look up the code %q: %w", code, err)
+	}
+	if r.wasThere() {
+		since, err := tx.statedSince(live, r)
+		if err != nil || !since {
+			return c.Key, r, err
 		}
 	}
-	if err != nil || found == "" {
-		return c.Key, r, err
+	found := live
+	switch {
+	case c.OwnID != "":
+		found = []report.ID{c.OwnID}
+	case len(live) > 1:
+		return c.Key, r, report.ErrAmbiguous
+	case len(live) == 0:
+		if found, err = tx.store.withCode(code, report.Delete); err != nil {
+			return c.Key, r, fmt.Errorf("look up the code %q among deleted cities: %w", code, err)
+		}
 	}
-	key := report.Key{Kind: c.Kind, ID: found}
+	if len(found) != 1 {
+		return c.Key, r, nil
+	}
+	key := report.Key{Kind: c.Kind, ID: found[0]}
 	r, err = tx.store.find(key)
 	return key, r, err
 }
 
-// onlyOneWithCode returns the id of the one city with that code whose newest
-// change is op, and nothing when there is none or more than one.
-func (tx *transaction) onlyOneWithCode(code string, op report.Op) (report.ID, error) {
-	ids, err := tx.store.withCode(code, op)
-	if err != nil {
-		return "", fmt.Errorf("look up the code %q: %w", code, err)
+// adopts tells whether c, which came under the id of the live city r, is the first record to
+// state an id for it besides its code.
+func adopts(c report.Change, r *row) bool {
+	return c.Kind == report.Cities && !c.ExactID && c.Op == report.Index && c.OwnID != "" && !isCode(c.OwnID, c.Code) &&
+		r != nil && r.isOnlyCode(c.Code)
+}
+
+// statedSince tells whether any of some cities that have a code has stated it since
+// another one was deleted.
+func (tx *transaction) statedSince(ids []report.ID, deleted *row) (bool, error) {
+	if len(ids) == 0 {
+		return false, nil
 	}
-	if len(ids) != 1 {
-		return "", nil
+	end, err := tx.origin(deleted)
+	for _, id := range ids {
+		var r *row
+		if err == nil {
+			r, err = tx.store.find(report.Key{Kind: report.Cities, ID: id})
+		}
+		if err != nil || r == nil {
+			return false, err
+		}
+		at, err := tx.statedAt(r)
+		if err != nil || at >= end {
+			return err == nil, err
+		}
 	}
-	return ids[0], nil
+	return false, err
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 type SQLite struct {
 	requests
 	path   string
+	line   string
+	fileID string // of what is open; owned by the goroutine of run
 	lock   *os.File
 	claims *claims
 	ended  chan struct{} // closed when run has returned
@@ -28,15 +31,19 @@ type SQLite struct {
 
 	// Owned by the goroutine of run.
 	room       *room
+	files      *files    // nil while they could not be opened again
+	served     time.Time // when requests were last carried out
 	witness    *witness
 	ledger     ledger
 	distrusted bool
+	recovered  bool      // a distrusted file was opened anew since
 	retryAt    time.Time // before it, a distrusted file is left alone
 	probeEvery time.Duration
 	idleAfter  time.Duration
 	logged     bool // the log is not empty
 
 	verifying sync.Map              // the kinds that are
+	moved     atomic.Pointer[error] // why files are not where they belong; nil when they are
 	failure   atomic.Pointer[error] // why it cannot be written; nil when it can
 
 	mu     sync.RWMutex // held for reading while e is in use for reading
@@ -54,6 +61,7 @@ func OpenSQLite(ctx context.Context, path string, opt Options) (*SQLite, error) 
 		return nil, fmt.Errorf("open the journal %s: %w", path, err)
 	}
 	go j.run()
+	go j.lookAfterDeleted(j.open, j.giveBack)
 	return j, nil
 }
 
@@ -82,25 +90,59 @@ func openSQLite(ctx context.Context, path string, opt Options) (*SQLite, error) 
 	j.requests = requests{opt: opt, queue: newQueue(), lacks: j.lacks, held: j.claims.of, contents: j.contents}
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
-	if j.e, err = openEngine(ctx, path); err != nil {
-		return nil, errors.Join(restoreHint(err), lock.Close())
+	if j.witness, err = openWitness(path); err != nil {
+		return nil, errors.Join(err, lock.Close())
 	}
-	if j.ledger, err = j.e.load(ctx); err == nil {
+	withoutLog, err := j.openFile(ctx)
+	if err != nil {
+		return nil, errors.Join(restoreHint(err), j.witness.close(), lock.Close())
+	}
+	if j.line, err = readLine(ctx, j.e.write); err == nil {
 		err = j.watchRoom(0)
 	}
 	if err == nil {
-		j.witness, err = openWitness(path)
+		err = j.compareWitness(ctx, withoutLog)
+	}
+	if err == nil {
+		err = j.begin(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(restoreHint(err), j.e.close(), lock.Close())
+		return nil, errors.Join(restoreHint(err), j.e.close(), j.files.close(), j.witness.close(), lock.Close())
 	}
-	j.compareWitness()
 	j.claims.changed.ring()
 	return j, nil
 }
 
-// lacks tells whether there is room for what needs it.
+// openFile opens the file and its log. withoutLog says that it was in use, and its log is
+// gone.
+func (j *SQLite) openFile(ctx context.Context) (withoutLog bool, err error) {
+	f, err := holdFile(j.path)
+	if err != nil {
+		return false, err
+	}
+	if withoutLog, err = j.matchLog(ctx); err != nil {
+		return false, errors.Join(err, f.close())
+	}
+	e, err := openEngine(ctx, j.path)
+	if err != nil {
+		return false, errors.Join(err, f.close())
+	}
+	l, err := e.load(ctx)
+	if err == nil {
+		err = f.opened()
+	}
+	if err != nil {
+		return false, errors.Join(err, e.close(), f.close())
+	}
+	j.e, j.files, j.ledger = e, f, l
+	return withoutLog, nil
+}
+
+// lacks tells whether there is room for what needs it, in files that will be found.
 func (j *SQLite) lacks(n need) error {
+	if err := j.moved.Load(); n != needNothing && err != nil {
+		return *err
+	}
 	if short := j.room.short.Load(); short.refuses(n) {
 		return short.err
 	}
@@ -139,12 +181,20 @@ func (j *SQLite) isClosed() bool {
 }
 
 // Ready implements Journal.
-func (j *SQLite) Ready() error {
-	if err := j.failure.Load(); err != nil {
-		return *err
+func (j *SQLite) Ready() error { return cmp.Or(j.accepts(), j.stalled()) }
+
+// accepts tells what is known to keep deliveries out.
+func (j *SQLite) accepts() error {
+	for _, p := range []*atomic.Pointer[error]{&j.failure, &j.moved} {
+		if err := p.Load(); err != nil {
+			return *err
+		}
 	}
 	return j.room.err()
 }
+
+// Line implements Journal.
+func (j *SQLite) Line() string { return j.line }
 
 // Close implements Journal.
 func (j *SQLite) Close() error { return j.close() }
@@ -160,14 +210,37 @@ func (j *SQLite) shutDown() error {
 	defer j.mu.Unlock()
 	j.closed = true
 	var err error
+	if j.e != nil && !j.distrusted {
+		err = j.lastCheckpoint()
+	}
 	if j.e != nil {
-		err = j.e.close()
+		err = errors.Join(err, j.e.close())
 		j.e = nil
+	}
+	if j.files != nil {
+		err = errors.Join(err, j.files.close())
 	}
 	if err = errors.Join(err, j.witness.close(), j.lock.Close()); err != nil {
 		return fmt.Errorf("close the journal %s: %w", j.path, err)
 	}
 	return nil
+}
+
+// lastCheckpoint copies the log into the file, so that SQLite removes it. Where that has
+// to wait for another process, the log stays, and the next process goes on with it.
+func (j *SQLite) lastCheckpoint() error {
+	_ = j.e.setInUse(context.Background(), false) // where that fails, what is beside the file tells more
+	if err := j.e.emptyLog(context.Background()); err != nil {
+		if classify(err) == faultEngine {
+			j.markSuspect(err)
+			return err
+		}
+		return nil
+	}
+	if log, err := fileSize(j.path + "-wal"); err != nil || log > 0 {
+		return err
+	}
+	return unlockReading(j.files.held)
 }
 
 func (j *SQLite) fail(err error) { j.failure.Store(&err) }
@@ -182,5 +255,18 @@ func (j *SQLite) read(f func(*engine) error) error {
 	case j.e == nil:
 		return j.Ready()
 	}
+	if wait, long := j.queue.oldest(); wait >= stallAfter && !long {
+		return fmt.Errorf("the disk of %s has not answered for %v", j.path, wait.Round(time.Second))
+	}
+	j.touch()
 	return f(j.e)
+}
+
+// touch writes a byte to the disk of the journal, and returns when it can be written. Who
+// reads the database writes too: to the memory that SQLite shares by way of a file. Where
+// the disk hangs, such a write waits as a page fault, of which Go knows nothing: a few of
+// them, or one and the next garbage collection, would stop all of the process until the
+// disk answers. This one waits in a system call, beside which all others go on.
+func (j *SQLite) touch() {
+	_, _ = j.lock.WriteAt([]byte("\n"), lockTouched) // that it fails shows in the journal itself
 }

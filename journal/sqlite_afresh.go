@@ -92,6 +92,10 @@ func adopt(path string) error {
 	return remove(path + suspectSuffix)
 }
 
+// Every connection to a database locks some of these bytes of the file for as long as it
+// is open.
+const sharedFirst, sharedSize = 0x40000000 + 2, 510
+
 // unread returns an error while another process has the database open: the last
 // one that closes it removes the log of that name, whosever it is by then. Closing
 // the file here drops the locks of this process on it, so nothing may have it open.
@@ -104,8 +108,6 @@ func unread(path string) error {
 		return err
 	}
 	defer f.Close()
-	// Every connection holds a lock on some of these bytes for as long as it is open.
-	const sharedFirst, sharedSize = 0x40000000 + 2, 510
 	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: sharedFirst, Len: sharedSize}
 	if err := syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &lock); err != nil {
 		return fmt.Errorf("see whether another process reads it: %w", err)
@@ -117,8 +119,11 @@ func unread(path string) error {
 }
 
 // mend brings a journal in order that is to be opened, if an earlier process left
-// it suspect.
+// it suspect, or was restoring it.
 func mend(ctx context.Context, path string) error {
+	if err := finishRestore(path, func(string) {}); err != nil {
+		return err
+	}
 	if err := adopt(path); err != nil {
 		return err
 	}

@@ -42,8 +42,8 @@ type BackupReport struct {
 // It reads for as long as it copies. What is written meanwhile has to wait in the
 // journal's log, which grows by as much and is cut again afterwards.
 //
-// To restore a copy, stop riskdex, take the file, its -wal and its -shm away, and
-// put the copy in the place of the file. An old -wal beside it would spoil it.
+// To restore a copy: [RestoreSQLite]. It has an id of its own, so that the log of the file
+// whose place it takes is not taken for its own.
 // A restored journal does not know what was accepted after the copy was made.
 // Versions come from the clock, so what is delivered from then on is newer than
 // anything that an index may have. But documents that have not been delivered
@@ -64,6 +64,7 @@ type backup struct {
 	from, to, partial string
 	progress          func(BackupProgress)
 	report            BackupReport
+	newest            int64 // when the last of its documents was accepted, in microseconds
 }
 
 func (b *backup) run(ctx context.Context) (err error) {
@@ -123,6 +124,9 @@ func checkIsFile(path string) error {
 
 // copy copies the pages as they are in one moment.
 func (b *backup) copy(ctx context.Context) error {
+	if _, _, err := checkLogBeside(ctx, b.from); err != nil {
+		return err
+	}
 	source, err := openSource(ctx, b.from)
 	if err != nil {
 		return restoreHint(err)

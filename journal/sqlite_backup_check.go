@@ -94,6 +94,7 @@ func (b *backup) checkRecord(ctx context.Context, one *sql.Stmt, doc int64) erro
 	case err != nil:
 		return err
 	case checksum(c) == uint32(crc):
+		b.newest = max(b.newest, int64(accepted))
 		return nil
 	}
 	if b.report.Damaged++; len(b.report.Named) < maxNamed {

@@ -102,3 +102,33 @@ func checkFolder(t *testing.T, dir string, want []string) {
 		t.Errorf("the folder has %v, want %v", got, want)
 	}
 }
+
+// TestBackupLeavesRoom for deliveries, on the disk of the journal.
+func TestBackupLeavesRoom(t *testing.T) {
+	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
+	j.room.min, j.room.diskFree = 100<<20, func(string) (int64, error) { return 100<<20 + 50<<10, nil }
+	start(t, j)
+	mustAppend(t, j, put("1", "{}"))
+	to := filepath.Join(t.TempDir(), "copy.db")
+	if _, err := j.Backup(t.Context(), to, nil); err == nil || !strings.Contains(err.Error(), "choose another disk") {
+		t.Errorf("it was made: %v", err)
+	}
+	onlyFile(t, to)
+	must(t, j.Close())
+	if _, err := j.Backup(t.Context(), to, nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("of a closed journal: %v", err)
+	}
+}
+
+// TestBackupEndsWithTheJournal that is closed meanwhile.
+func TestBackupEndsWithTheJournal(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), Options{MinFree: -1})
+	mustAppend(t, j, put("1", strings.Repeat("x", 3<<20)))
+	to := filepath.Join(t.TempDir(), "copy.db")
+	_, err := j.Backup(t.Context(), to, func(BackupProgress) { must(t, j.Close()) })
+	if !errors.Is(err, ErrClosed) {
+		t.Errorf("%v", err)
+	}
+	onlyFile(t, to)
+	has(t, j.path, "1")
+}

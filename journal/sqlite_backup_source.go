@@ -23,14 +23,19 @@ type source struct {
 
 // openSource opens it for reading only. So it does not, as the last connection that
 // is closed does, copy the log into the file and remove it.
-func openSource(ctx context.Context, path string) (s *source, err error) {
+func openSource(ctx context.Context, path string) (*source, error) {
+	return openSourceWith(ctx, path, "")
+}
+
+// openSourceWith adds parameters to the name of the database.
+func openSourceWith(ctx context.Context, path, more string) (s *source, err error) {
 	s = &source{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if s.db, err = sql.Open("sqlite", dsn(path)+"&mode=ro&_pragma=query_only(1)"); err != nil {
+	if s.db, err = sql.Open("sqlite", dsn(path)+"&mode=ro&_pragma=query_only(1)"+more); err != nil {
 		return s, err
 	}
 	if s.conn, err = s.db.Conn(ctx); err != nil {
@@ -83,10 +88,45 @@ func (s *source) copyTo(ctx context.Context, path string, progress func(BackupPr
 	if isFull(err) {
 		err = fmt.Errorf("the disk of %s is full; make room on it: %w", path, err)
 	}
+	if err == nil {
+		err = stamp(ctx, path)
+	}
 	if err != nil {
 		return err
 	}
 	return syncFile(path)
+}
+
+// stamp makes a file of its own of a copy: with an id that no other has, and in no use. It
+// leaves one alone that is too damaged for that: what it has of records is of use all the
+// same.
+func stamp(ctx context.Context, path string) error {
+	err := changeFile(ctx, path, func(conn *sql.Conn) error {
+		var version int
+		if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version < fileIDVersion {
+			return err // it gets an id when it is opened
+		}
+		_, err := conn.ExecContext(ctx, `BEGIN; UPDATE ids SET value = ? WHERE name = 'file'; DELETE FROM meta WHERE name = 'in_use'; COMMIT`, newFileID())
+		return err
+	})
+	if isCorrupt(err) {
+		return nil
+	}
+	return err
+}
+
+// changeFile changes a file that nobody else knows of, and leaves nothing beside it.
+func changeFile(ctx context.Context, path string, f func(*sql.Conn) error) (err error) {
+	db, err := sql.Open("sqlite", dsn(path)+"&_pragma=journal_mode(delete)&_pragma=synchronous(full)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(conn), conn.Close())
 }
 
 func (s *source) steps(ctx context.Context, to *sqlite.Backup, progress func(BackupProgress)) error {

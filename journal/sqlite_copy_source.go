@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"time"
 
 	"riskdex/report"
 )
@@ -15,8 +16,11 @@ import (
 // sqliteCopySource is an SQLite journal that is read for a copy.
 type sqliteCopySource struct {
 	*source
-	path string
-	lock *os.File // nil where nobody else knows of the file
+	lock  *os.File // nil where nobody else knows of the file
+	files *files   // as lock
+
+	noted      report.Version // beside it, as the last that was acknowledged
+	withoutLog bool           // it was in use, and its log is gone
 }
 
 // openSQLiteCopySource locks a journal and opens it for reading. Nothing is created
@@ -39,11 +43,19 @@ func openSQLiteCopySource(ctx context.Context, path string) (copySource, error) 
 				"start riskdex on it, and stop it again", path+suffix), err, lock.Close())
 		}
 	}
-	s, err := readSQLiteCopy(ctx, path)
+	files, err := holdFile(path)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	s.lock = lock
+	noted, withoutLog, err := checkLogBeside(ctx, path)
+	if err != nil {
+		return nil, errors.Join(err, files.close(), lock.Close())
+	}
+	s, err := readSQLiteCopy(ctx, path)
+	if err != nil {
+		return nil, errors.Join(err, files.close(), lock.Close())
+	}
+	s.lock, s.files, s.noted, s.withoutLog = lock, files, noted, withoutLog
 	return s, nil
 }
 
@@ -63,13 +75,13 @@ func readSQLiteCopy(ctx context.Context, path string) (*sqliteCopySource, error)
 	if err != nil {
 		return nil, errors.Join(restoreHint(err), src.close())
 	}
-	return &sqliteCopySource{source: src, path: path}, nil
+	return &sqliteCopySource{source: src}, nil
 }
 
 func (s *sqliteCopySource) close() error {
 	err := s.source.close()
 	if s.lock != nil {
-		err = errors.Join(err, s.lock.Close())
+		err = errors.Join(err, s.files.close(), s.lock.Close())
 	}
 	return err
 }
@@ -82,35 +94,33 @@ func (s *sqliteCopySource) head(ctx context.Context) (h copyHead, err error) {
 	}
 	for query, into := range map[string]any{
 		`SELECT count(*) FROM documents NOT INDEXED`:                                    &h.documents,
-		`SELECT value FROM meta WHERE name = 'last_version'`:                            &h.has,
+		`SELECT value FROM meta WHERE name = 'last_version'`:                            &h.last,
 		`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'refusals'), 0)`: &h.lastRefusal,
 	} {
 		if err := s.conn.QueryRowContext(ctx, query).Scan(into); err != nil {
 			return h, fmt.Errorf("%s: %w", query, restoreHint(nonsense(err)))
 		}
 	}
-	h.last = max(h.has, s.noted())
-	return h, nil
-}
-
-// noted is what the witness beside it says, 0 where there is none.
-func (s *sqliteCopySource) noted() report.Version {
-	f, err := os.Open(s.path + witnessSuffix)
-	if err != nil {
-		return 0
+	if h.line, err = readLine(ctx, s.conn); err != nil {
+		return h, err
 	}
-	w := witness{f}
-	defer w.close()
-	return w.read()
+	if err := s.conn.QueryRowContext(ctx, `SELECT `+lossColumns).Scan(h.loss.into()...); err != nil {
+		return h, fmt.Errorf("read what it lacks: %w", restoreHint(nonsense(err)))
+	}
+	if lost := whatIsLost(s.noted, h.last, s.withoutLog, time.Now()); lost.until > 0 {
+		h.loss, h.last = h.loss.and(lost), lost.until
+	}
+	return h, nil
 }
 
 // Keys come from their index, without a look at the records, so that it can be said
 // which record cannot be read.
 const copyDocuments = `SELECT k.kind, k.id, d.kind, d.id, d.version, coalesce(o.origin, 0), d.op, d.state, d.code, d.accepted_at,
-	d.waiting_since, d.ended_at, d.crc, coalesce(t.traceparent, ''), d.error_type, d.reason, d.body
+	d.waiting_since, d.ended_at, d.crc, coalesce(t.traceparent, ''), d.error_type, d.reason, d.body, coalesce(n.kept, 0), coalesce(n.alone, 0)
 	FROM documents AS k INDEXED BY documents_key
 	LEFT JOIN documents AS d ON d.doc = k.doc
 	LEFT JOIN origins AS o ON o.doc = d.doc AND o.version = d.version
+	LEFT JOIN namings AS n ON n.doc = d.doc
 	LEFT JOIN traces AS t ON t.doc = d.doc AND t.version = d.version
 	ORDER BY k.kind, k.id`
 
@@ -118,11 +128,12 @@ func (s *sqliteCopySource) documents(ctx context.Context) iter.Seq2[copyDocument
 	var last report.Key
 	scan := func(rows *sql.Rows) (d copyDocument, err error) {
 		var key report.Key
-		var at exactInt
+		var at, alone exactInt
 		err = rows.Scan((*exactText)(&key.Kind), (*exactText)(&key.ID), (*exactText)(&d.Kind), (*exactText)(&d.ID),
 			(*exactInt)(&d.Version), (*exactInt)(&d.origin), (*exactText)(&d.Op), (*exactInt)(&d.state), (*exactText)(&d.Code), &at,
 			(*exactInt)(&d.waitedAt), (*exactInt)(&d.endedAt), (*exactInt)(&d.crc), (*exactText)(&d.Trace),
-			(*exactText)(&d.errorType), (*exactText)(&d.reason), (*exactBytes)(&d.Body))
+			(*exactText)(&d.errorType), (*exactText)(&d.reason), (*exactBytes)(&d.Body), (*exactInt)(&d.kept), &alone)
+		d.alone = alone != 0
 		d.AcceptedAt = fromMicro(int64(at))
 		if err == nil && d.Key != key {
 			err = fmt.Errorf("%w: it says that it is %s %q", errNonsense, d.Kind, d.ID)

@@ -52,6 +52,13 @@ func (t *sqliteCopyTarget) refuseToOverwrite() error {
 	for _, suffix := range []string{"-wal", "-shm", "-journal", witnessSuffix, suspectSuffix, wholeSuffix} {
 		paths = append(paths, t.to+suffix)
 	}
+	begun, err := begunRestore(t.to)
+	if err != nil {
+		return err
+	}
+	if begun != "" {
+		paths = append(paths, begun)
+	}
 	return refuseToOverwrite("a copy", paths...)
 }
 
@@ -66,7 +73,7 @@ func (t *sqliteCopyTarget) create(ctx context.Context) (err error) {
 	if t.conn, err = t.db.Conn(ctx); err != nil {
 		return err
 	}
-	return t.exec(ctx, "BEGIN; "+create())
+	return t.exec(ctx, "BEGIN; PRAGMA auto_vacuum = INCREMENTAL; "+create())
 }
 
 func (t *sqliteCopyTarget) write(ctx context.Context, head copyHead, documents iter.Seq2[copyDocument, error],
@@ -91,10 +98,11 @@ func (t *sqliteCopyTarget) write(ctx context.Context, head copyHead, documents i
 }
 
 func (t *sqliteCopyTarget) writeDocuments(ctx context.Context, documents iter.Seq2[copyDocument, error]) error {
-	var extra [2]*sql.Stmt
+	var extra [3]*sql.Stmt
 	for i, query := range []string{
 		`INSERT INTO origins (doc, version, origin) VALUES (?, ?, ?)`,
 		`INSERT INTO traces (doc, version, traceparent) VALUES (?, ?, ?)`,
+		`INSERT INTO namings (doc, kept, alone) VALUES (?, ?, ?)`,
 	} {
 		stmt, err := t.conn.PrepareContext(ctx, query)
 		if err != nil {
@@ -111,6 +119,9 @@ func (t *sqliteCopyTarget) writeDocuments(ctx context.Context, documents iter.Se
 		}
 		if d.Trace != "" && err == nil {
 			_, err = extra[1].ExecContext(ctx, doc, int64(d.Version), d.Trace)
+		}
+		if (d.naming != naming{}) && err == nil {
+			_, err = extra[2].ExecContext(ctx, doc, int64(d.kept), d.alone)
 		}
 		return err
 	})
@@ -143,14 +154,22 @@ func writeRows[T any](ctx context.Context, conn *sql.Conn, records iter.Seq2[T, 
 // writeHead writes the rest, and what makes it a journal.
 func (t *sqliteCopyTarget) writeHead(ctx context.Context, head copyHead) error {
 	for k, sums := range head.totals {
-		if err := t.exec(ctx, `INSERT OR REPLACE INTO totals (kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(k), sums.indexes, sums.deletes, sums.indexed, sums.deleted, sums.superseded,
-			sums.died, sums.pending, sums.resending, sums.deadLetters); err != nil {
+		if err := t.exec(ctx, `INSERT OR REPLACE INTO totals (kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters,
+			tombstones, tombstones_dropped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(k), sums.indexes, sums.deletes, sums.indexed, sums.deleted, sums.superseded,
+			sums.died, sums.pending, sums.resending, sums.deadLetters, sums.tombstones, sums.dropped); err != nil {
 			return err
 		}
 	}
 	if err := t.exec(ctx, `UPDATE meta SET value = ? WHERE name = 'last_version'`, int64(head.last)); err != nil {
 		return err
+	}
+	if err := t.exec(ctx, `UPDATE ids SET value = ? WHERE name = 'line'`, head.line); err != nil {
+		return err
+	}
+	if head.loss.until > 0 {
+		if err := t.exec(ctx, `INSERT INTO loss VALUES (1, ?, ?, ?)`, int64(head.loss.since), int64(head.loss.until), head.loss.noticedAt); err != nil {
+			return err
+		}
 	}
 	// The number of one that was dropped is not given to another.
 	if err := t.exec(ctx, `DELETE FROM sqlite_sequence WHERE name = 'refusals'`); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/disktest"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )
@@ -24,10 +25,10 @@ type sender struct {
 
 // openOn opens a journal on a disk. It is closed by the test, since the disk may
 // be gone by then.
-func openOn(t *testing.T, d *disk) *sender {
+func openOn(t *testing.T, d *disktest.Disk) *sender {
 	t.Helper()
 	opt := Options{MinFree: -1, Log: slog.New(slog.DiscardHandler)}.withDefaults()
-	j, err := openSQLite(t.Context(), filepath.Join(d.dir, "journal.db"), opt)
+	j, err := openSQLite(t.Context(), filepath.Join(d.Dir, "journal.db"), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,27 +78,27 @@ func (s *sender) mustFail(t *testing.T) []error {
 }
 
 // survives cuts the disk off, mounts it again, and checks what is there.
-func (s *sender) survives(t *testing.T, d *disk) {
+func (s *sender) survives(t *testing.T, d *disktest.Disk) {
 	t.Helper()
-	d.cut(t)
+	d.Cut(t)
 	_ = s.Close() // its disk is gone
-	d.again(t)
-	checkSurvivor(t, filepath.Join(d.dir, "journal.db"), s.acks)
+	d.Again(t)
+	checkSurvivor(t, filepath.Join(d.Dir, "journal.db"), s.acks)
 }
 
 // TestRealFullDisk fills the disk of a journal up: no delivery is acknowledged
 // that is not there after a power cut, and acceptance comes back by itself.
 func TestRealFullDisk(t *testing.T) {
 	rounds := torture.Extent(2, 20)
-	d := newDisk(t, t.TempDir(), 24, "")
+	d := disktest.New(t, t.TempDir(), 24, "")
 	total := 0
 	for round := range rounds {
 		s := openOn(t, d)
 		if errs := s.send(t, 20); errs != nil {
 			t.Fatal(errs)
 		}
-		ballast := filepath.Join(d.dir, "ballast")
-		fill(t, ballast, int64(round%5)<<18)
+		ballast := filepath.Join(d.Dir, "ballast")
+		disktest.Fill(t, ballast, int64(round%5)<<18)
 		for _, err := range s.mustFail(t) {
 			if !errors.Is(err, ErrNoRoom) {
 				t.Errorf("%v, want that there is no room", err)
@@ -122,9 +123,9 @@ func TestRealFullDisk(t *testing.T) {
 }
 
 // empty takes everything off a disk.
-func empty(t *testing.T, d *disk) {
+func empty(t *testing.T, d *disktest.Disk) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(d.dir, "*"))
+	files, err := filepath.Glob(filepath.Join(d.Dir, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,15 +144,15 @@ func TestSyncFails(t *testing.T) {
 	rounds := torture.Extent(4, 20)
 	total := 0
 	for round := range rounds {
-		outer := tmpfs(t, 40)
-		d := newDisk(t, outer, 32, "")
+		outer := disktest.Tmpfs(t, 40)
+		d := disktest.New(t, outer, 32, "")
 		s := openOn(t, d)
 		if errs := s.send(t, 50); errs != nil {
 			t.Fatal(errs)
 		}
-		d.rot(t)
+		d.Rot(t)
 		ballast := filepath.Join(outer, "ballast")
-		fill(t, ballast, 0)
+		disktest.Fill(t, ballast, 0)
 		failed := 0
 		for range 3 { // it may find out in between that some of the disk still works
 			for _, err := range s.mustFail(t) {
@@ -178,10 +179,37 @@ func TestSyncFails(t *testing.T) {
 		}
 		total += len(s.acks)
 		s.survives(t, d)
-		d.unmount()
+		d.Unmount()
 		if t.Failed() {
 			return
 		}
 	}
 	t.Logf("%d disks that failed, %d acknowledged changes", rounds, total)
+}
+
+// TestLastSyncFails has the disk refuse what a journal copies from its log when it is
+// closed, and nothing before. It says so, and the next process does not go on in that
+// file: what it writes once more, and the disk takes, may not be there after a power cut.
+func TestLastSyncFails(t *testing.T) {
+	outer := disktest.Tmpfs(t, 40)
+	d := disktest.New(t, outer, 32, "")
+	s := openOn(t, d)
+	if errs := s.send(t, 10); errs != nil { // nothing is copied before
+		t.Fatal(errs)
+	}
+	d.Rot(t)
+	ballast := filepath.Join(outer, "ballast")
+	disktest.Fill(t, ballast, 0)
+	if err := s.Close(); err == nil {
+		t.Error("Close says nothing of it")
+	}
+	must(t, os.Remove(ballast))
+	next := openOn(t, d)
+	next.sent, next.acks = s.sent, s.acks
+	for range 10 { // until the log has begun again
+		if errs := next.send(t, 50); errs != nil {
+			t.Fatal(errs)
+		}
+	}
+	next.survives(t, d)
 }

@@ -47,9 +47,11 @@ type statements struct {
 	refuse, oldestRefusals, dropRefusals                             *sql.Stmt // write
 	refusal, refusalsOf, dropRefusal                                 *sql.Stmt // write
 	keepTrace, dropTrace                                             *sql.Stmt // write
-	receipt, keepReceipt, dropReceipts                               *sql.Stmt // write
+	receipt, keepReceipt, dropReceipts, endLoss, keepNote            *sql.Stmt // write
+	oldDeleted, dropDeleted, dropOrigin, vacuum                      *sql.Stmt // write
 	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace    *sql.Stmt // claim
 	claimDocuments                                                   *sql.Stmt // claim
+	manyCodes, insertMany, replaceContent, keepNaming                *sql.Stmt // write
 	begin, commit, rollback, logLength, copyLog                      *sql.Stmt // write
 	stats                                                            *sql.Stmt // readers
 }
@@ -73,8 +75,17 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 	if e.write, err = e.writer.Conn(ctx); err != nil {
 		return e, err
 	}
+	var pages int
+	if err = e.write.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		return e, err
+	}
+	vacuum := "auto_vacuum" // asks only
+	if pages == 0 {
+		vacuum += " = INCREMENTAL" // each time that it is set, SQLite writes to the file
+	}
 	for _, pragma := range []string{
 		fmt.Sprintf("page_size = %d", pageSize),
+		vacuum,
 		"journal_mode = WAL",
 		"wal_autocheckpoint = 0", // tendLog copies the log
 		fmt.Sprintf("journal_size_limit = %d", 2*logLimit),
@@ -123,14 +134,18 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.rollback, `ROLLBACK`},
 		{e.write, &e.st.logLength, `PRAGMA wal_checkpoint(NOOP)`},
 		{e.write, &e.st.copyLog, `PRAGMA wal_checkpoint(PASSIVE)`},
-		{e.write, &e.st.find, `SELECT ` + rowColumns + ` FROM documents WHERE kind = ? AND id = ?`},
-		{e.write, &e.st.findMany, manyQuery(rowColumns)},
-		{e.write, &e.st.byCode, `SELECT id FROM documents INDEXED BY documents_code
-			WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' LIMIT 2`},
-		{e.write, &e.st.insert, `INSERT INTO documents
-			(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, error_type, reason, body)
-			VALUES (?, ?, ?, ?, 2, ?, ?, ?, ?, ?, '', '', ?)`},
+		{e.write, &e.st.find, `SELECT ` + rowColumns + ` FROM documents` + withNaming + ` WHERE kind = ? AND id = ?`},
+		{e.write, &e.st.findMany, manyQuery(rowColumns, withNaming)},
+		{e.write, &e.st.byCode, `SELECT id FROM documents INDEXED BY documents_code` + withNaming + `
+			WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' AND coalesce(kept, 0) <> -1 LIMIT 2`},
+		{e.write, &e.st.keepNaming, `INSERT OR REPLACE INTO namings (doc, kept, alone)
+			SELECT doc, ?3, ?4 FROM documents WHERE kind = ?1 AND id = ?2`},
+		{e.write, &e.st.manyCodes, manyCodesQuery()},
+		{e.write, &e.st.insert, insertQuery(1)},
+		{e.write, &e.st.insertMany, insertQuery(many)},
 		{e.write, &e.st.replace, `UPDATE documents SET version = ?, op = ?, state = 2, code = ?, accepted_at = ?,
+			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
+		{e.write, &e.st.replaceContent, `UPDATE documents SET version = ?, state = 2, accepted_at = ?,
 			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
 		{e.write, &e.st.end, `UPDATE documents SET state = ?, ended_at = ? WHERE doc = ?`},
 		{e.write, &e.st.endClaimed, `UPDATE documents SET state = 3, ended_at = ? WHERE doc = ? AND version = ? AND state = ?`},
@@ -140,7 +155,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.resendDeleted, `UPDATE documents SET state = 5
 			WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = 3`},
 		{e.write, &e.st.mark, `UPDATE documents SET state = 5 WHERE doc = ?1`},
-		{e.write, &e.st.renew, `UPDATE documents SET state = 5, version = ?2, crc = ?3 WHERE doc = ?1`},
+		{e.write, &e.st.renew, `UPDATE documents SET state = iif(state = 3, 5, state), version = ?2, crc = ?3 WHERE doc = ?1`},
 		{e.write, &e.st.drop, `UPDATE documents SET state = 6, ended_at = ?2, crc = coalesce(?3, crc),
 			error_type = '', reason = '', body = NULL WHERE doc = ?1`},
 		{e.write, &e.st.origin, `SELECT origin FROM origins WHERE doc = ?1 AND version = ?2`},
@@ -150,7 +165,8 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.probe, `UPDATE meta SET value = value + 1 WHERE name = 'probes'`},
 		{e.write, &e.st.usedPages, usedPagesQuery},
 		{e.write, &e.st.totals, `UPDATE totals SET indexes = ?2, deletes = ?3, indexed = ?4, deleted = ?5,
-			superseded = ?6, dead = ?7, pending = ?8, resending = ?9, dead_letters = ?10 WHERE kind = ?1`},
+			superseded = ?6, dead = ?7, pending = ?8, resending = ?9, dead_letters = ?10,
+			tombstones = ?11, tombstones_dropped = ?12 WHERE kind = ?1`},
 		{e.write, &e.st.refuse, `INSERT INTO refusals
 			(version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`},
@@ -169,12 +185,20 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.keepReceipt, `INSERT OR REPLACE INTO receipts (sender, id, at, digest, answer) VALUES (?1, ?2, ?3, ?4, ?5)`},
 		{e.write, &e.st.dropReceipts, fmt.Sprintf(`DELETE FROM receipts WHERE (sender, id) IN
 			(SELECT sender, id FROM receipts WHERE at < ?1 ORDER BY at LIMIT %d)`, receiptsDropped)},
+		{e.write, &e.st.endLoss, endLoss},
+		{e.write, &e.st.keepNote, keepNote},
+		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
+			WHERE kind = ?1 AND (accepted_at, doc) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = 3
+			ORDER BY accepted_at, doc LIMIT %d`, tombstoneStep)},
+		{e.write, &e.st.dropDeleted, `DELETE FROM documents WHERE doc = ?1`},
+		{e.write, &e.st.dropOrigin, `DELETE FROM origins WHERE doc = ?1`},
+		{e.write, &e.st.vacuum, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, vacuumPages)},
 		{e.claim, &e.st.claimBegin, `BEGIN`},
 		{e.claim, &e.st.claimEnd, `ROLLBACK`},
 		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents INDEXED BY documents_unsettled
 			WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`},
 		{e.claim, &e.st.claimDocument, `SELECT ` + documentColumns + ` FROM documents WHERE kind = ? AND id = ?`},
-		{e.claim, &e.st.claimDocuments, manyQuery(documentColumns)},
+		{e.claim, &e.st.claimDocuments, manyQuery(documentColumns, "")},
 		{e.readers, &e.st.stats, statsQuery},
 	} {
 		stmt, err := p.on.PrepareContext(ctx, p.query)

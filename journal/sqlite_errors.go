@@ -7,6 +7,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"riskdex/report"
 )
 
 // fault is what an error of the database says about its cause.
@@ -21,7 +23,7 @@ const (
 // classify sorts the errors of a transaction. What it does not know is a fault of
 // the engine: opening it again is always right, only slow.
 func classify(err error) fault {
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoom) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) {
 		return faultRequest
 	}
 	var e *sqlite.Error

@@ -42,7 +42,7 @@ func TestOnlyTheBadRequestFails(t *testing.T) {
 		BEGIN SELECT RAISE(ABORT, 'refused'); END`)
 	var group []*request
 	for _, id := range []string{"a", "bad", "b"} {
-		group = append(group, &request{sync: true, done: make(chan error, 1), run: func(tx *transaction) error {
+		group = append(group, &request{ctx: t.Context(), sync: true, done: make(chan error, 1), run: func(tx *transaction) error {
 			_, err := tx.append(put(id, "{}"), j.opt)
 			return err
 		}})
@@ -129,7 +129,7 @@ func TestReadyComesBack(t *testing.T) {
 
 func waitReady(t *testing.T, j *SQLite) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for j.Ready() != nil {
 		if time.Now().After(deadline) {
 			t.Fatalf("it stays not ready: %v", j.Ready())

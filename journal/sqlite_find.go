@@ -9,12 +9,18 @@ import (
 	"riskdex/report"
 )
 
-const rowColumns = `doc, id, version, op, state, code, accepted_at, waiting_since`
+const (
+	rowColumns = `doc, version, op, state, code, accepted_at, waiting_since, kept, alone`
+	withNaming = ` LEFT JOIN namings USING (doc)`
+)
 
 // find implements store.
 func (s *sqliteStore) find(k report.Key) (*row, error) {
 	if r, ok := s.lookedUp(k); ok {
 		return r, nil
+	}
+	if err := s.insertFresh(); err != nil {
+		return nil, err
 	}
 	r, err := scanRow(s.st.find.QueryRowContext(s.ctx, string(k.Kind), string(k.ID)).Scan)
 	switch {
@@ -23,28 +29,28 @@ func (s *sqliteStore) find(k report.Key) (*row, error) {
 	case err != nil:
 		return nil, fmt.Errorf("look up %s %q: %w", k.Kind, k.ID, err)
 	}
+	r.id = k.ID
 	return r, nil
 }
 
 // scanRow reads rowColumns, and what comes before them.
 func scanRow(scan func(...any) error, before ...any) (*row, error) {
-	var doc sql.NullInt64
-	var id, op, code looseText
-	var version, state, accepted, waiting looseInt
-	err := scan(append(before, &doc, &id, &version, &op, &state, &code, &accepted, &waiting)...)
-	if err != nil || !doc.Valid {
+	var doc int64
+	var op, code looseText
+	var version, state, accepted, waiting, kept, alone looseInt
+	if err := scan(append(before, &doc, &version, &op, &state, &code, &accepted, &waiting, &kept, &alone)...); err != nil {
 		return nil, err
 	}
 	return &row{
-		doc: doc.Int64, id: report.ID(id), version: report.Version(version), op: report.Op(op), state: int64(state),
-		code: string(code), acceptedAt: int64(accepted), waitedAt: int64(waiting),
+		doc: doc, version: report.Version(version), op: report.Op(op), state: int64(state),
+		code: string(code), naming: naming{kept: report.Version(kept), alone: alone != 0}, acceptedAt: int64(accepted), waitedAt: int64(waiting),
 	}, nil
 }
 
 // fewAhead is from how many documents on it pays to look them up together.
 const fewAhead = 3
 
-// expect notes which documents a group of requests will look up.
+// expect notes which documents a group of requests will look up, and for which codes.
 func (s *sqliteStore) expect(group []*request) {
 	n := 0
 	for _, r := range group {
@@ -53,12 +59,25 @@ func (s *sqliteStore) expect(group []*request) {
 	if n < fewAhead {
 		return
 	}
-	s.ahead, s.known = make([]report.Key, 0, n), make(map[report.Key]*row, many)
+	s.ahead, s.codes = make([]report.Key, 0, n), make([]string, 0, n)
+	s.known, s.free = make(map[report.Key]*row, many), make(map[string]bool, many)
 	seen := make(map[report.Key]bool, n)
+	add := func(k report.Key, code string) {
+		if !seen[k] {
+			seen[k], s.ahead, s.codes = true, append(s.ahead, k), append(s.codes, code)
+		}
+	}
 	for _, r := range group {
-		for _, k := range r.keys {
-			if !seen[k] {
-				seen[k], s.ahead = true, append(s.ahead, k)
+		if r.turn == nil {
+			for _, k := range r.keys {
+				add(k, "")
+			}
+			continue
+		}
+		for _, c := range r.turn.changes {
+			add(c.Key, c.Code)
+			if c.OwnID != "" {
+				add(report.Key{Kind: c.Kind, ID: c.OwnID}, c.Code)
 			}
 		}
 	}
@@ -70,7 +89,7 @@ func (s *sqliteStore) expect(group []*request) {
 func (s *sqliteStore) lookedUp(k report.Key) (r *row, ok bool) {
 	if r, ok = s.known[k]; !ok {
 		if i := slices.Index(s.ahead[:min(len(s.ahead), many)], k); i >= 0 {
-			s.ahead = s.ahead[i:]
+			s.ahead, s.codes = s.ahead[i:], s.codes[i:]
 			s.lookAhead()
 			r, ok = s.known[k]
 		}
@@ -79,29 +98,79 @@ func (s *sqliteStore) lookedUp(k report.Key) (r *row, ok bool) {
 	return r, ok
 }
 
-// lookAhead looks up the next documents. An error is left to find, which will tell
-// whose it is.
+// lookAhead looks up the next documents, and the codes that they may take. An error is
+// left to find and withCode, which will tell whose it is.
 func (s *sqliteStore) lookAhead() {
 	clear(s.known)
+	clear(s.free)
 	keys := together(s.ahead)
-	s.ahead = s.ahead[len(keys):]
+	codes := s.codes[:len(keys)]
+	s.ahead, s.codes = s.ahead[len(keys):], s.codes[len(keys):]
 	if len(keys) < fewAhead {
 		return
 	}
+	found := make([]*row, len(keys))
 	rows, err := s.st.findMany.QueryContext(s.ctx, manyArgs(keys)...)
-	if err != nil {
+	if forRows(rows, err, func(scan func(...any) error) error {
+		var place int
+		r, err := scanRow(scan, &place)
+		if err == nil {
+			found[place], r.id = r, keys[place].ID
+		}
+		return err
+	}) != nil {
 		return
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var place int
-		r, err := scanRow(rows.Scan, &place)
-		if err != nil || place >= len(keys) {
-			return
+	var taken []string
+	for i, k := range keys {
+		s.known[k] = found[i]
+		if codes[i] != "" && (found[i] == nil || found[i].code != codes[i]) {
+			taken = append(taken, codes[i])
 		}
-		s.known[keys[place]] = r
+	}
+	s.lookUpCodes(taken)
+	for _, d := range s.fresh {
+		delete(s.known, d.key)
+		delete(s.free, d.code)
 	}
 }
 
-// forget is for changes of rows that were not found one by one.
+// lookUpCodes finds out which of some codes are free.
+func (s *sqliteStore) lookUpCodes(codes []string) {
+	if len(codes) < fewAhead {
+		return
+	}
+	had := make([]bool, len(codes))
+	rows, err := s.st.manyCodes.QueryContext(s.ctx, manyTexts(codes)...)
+	if forRows(rows, err, func(scan func(...any) error) error {
+		var place int
+		err := scan(&place)
+		if err == nil {
+			had[place] = true
+		}
+		return err
+	}) != nil {
+		return
+	}
+	for i, code := range codes {
+		s.free[code] = !had[i]
+	}
+}
+
+// forRows calls f with each row that a query has found.
+func forRows(rows *sql.Rows, err error, f func(scan func(...any) error) error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// forget is for changes of rows that were not found one by one. What is not inserted yet
+// is pending, and none of them.
 func (s *sqliteStore) forget() { clear(s.known) }

@@ -90,3 +90,62 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 		t.Errorf("totals %+v", n)
 	}
 }
+
+// TestFreshIsFound has one transaction look up ahead what it has not inserted yet.
+func TestFreshIsFound(t *testing.T) {
+	opt := Options{}.withDefaults()
+	j, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "journal.db"), opt)
+	must(t, err)
+	t.Cleanup(func() { must(t, j.Close()) })
+	city := func(id, code string) report.Change {
+		return report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, OwnID: report.ID(id), Op: report.Index, Code: code, Body: []byte("{}")}
+	}
+	byCode := city("LON", "LON")
+	byCode.OwnID = ""
+
+	// The first one is known, so the statement that inserts is never full when the next
+	// are looked up.
+	_, err = j.Append(t.Context(), report.Delivery{Changes: []report.Change{city("0", "C0")}})
+	must(t, err)
+	d := report.Delivery{Changes: []report.Change{city("0", "C0"), byCode}}
+	for i := range 3 * many {
+		d.Changes = append(d.Changes, city(fmt.Sprint("n", i), fmt.Sprint("N", i)))
+	}
+	d.Changes[many+many/2] = city("130", "LON") // adopts the one that is known by its code
+	_, err = j.Append(t.Context(), d)
+	must(t, err)
+	stamps, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{
+		{Key: report.Key{Kind: report.Cities, ID: "LON"}, Op: report.Delete},
+	}})
+	must(t, err)
+	if stamps[0].ID != "130" {
+		t.Errorf("%+v: the city was not adopted", stamps)
+	}
+
+	// Those who join a group look up ahead anew.
+	superseded := func() uint64 {
+		n, err := j.Stats(t.Context())
+		must(t, err)
+		return n.Kinds[report.Cities].Settled[report.Superseded]
+	}
+	before := superseded()
+	must(t, j.queue.do(t.Context(), &request{run: func(tx *transaction) error {
+		s := tx.store.(*sqliteStore)
+		group := func(ids ...string) (d report.Delivery) {
+			for _, id := range ids {
+				d.Changes = append(d.Changes, city(id, "J"+id))
+			}
+			return d
+		}
+		for _, d := range []report.Delivery{group("a", "b", "c"), group("d", "b", "e")} {
+			s.expect([]*request{{keys: make([]report.Key, fewAhead), turn: newTurn(d)}})
+			if _, err := tx.append(d, opt); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}))
+	if n := superseded() - before; n != 1 {
+		t.Errorf("%d were superseded, want b alone", n)
+	}
+}

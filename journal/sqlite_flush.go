@@ -84,7 +84,7 @@ func (j *SQLite) land() error {
 
 func answer(group []*request, err error) {
 	for _, r := range group {
-		r.done <- err
+		r.answer(err)
 	}
 }
 

@@ -239,9 +239,15 @@ func TestGroupsAreBounded(t *testing.T) {
 		}
 		sizes = append(sizes, len(group))
 	}
-	if len(sizes) != 3 || sizes[0] != 1 || sizes[1] != 1 || sizes[2] != 2 {
-		t.Errorf("groups of %v requests", sizes)
+	if want := []int{1, 2, 1}; !slices.Equal(sizes, want) { // small ones overtake the second
+		t.Errorf("groups of %v requests, want %v", sizes, want)
 	}
+
+	q.waiting = slices.Repeat([]*request{{size: largeRequest - 1}}, 10)
+	if group, _ := q.take(nil); len(group) != maxGroupChanges/(largeRequest-1) {
+		t.Errorf("%d requests of %d changes each are in one group", len(group), largeRequest-1)
+	}
+	q.waiting = nil
 
 	before := []*request{{bytes: maxGroupBytes - 2}}
 	for _, size := range []int{1, 1, 1} {
@@ -253,15 +259,4 @@ func TestGroupsAreBounded(t *testing.T) {
 	if group, _ := q.take(slices.Repeat([]*request{{}}, maxGroupRequests)); len(group) != 0 {
 		t.Errorf("%d join a group that is full", len(group))
 	}
-}
-
-// TestWhoHasHungUpIsServed by one process alone: whatever its sender delivers next comes
-// after it.
-func TestWhoHasHungUpIsServed(t *testing.T) {
-	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), Options{})
-	d := put("1", "{}")
-	gone := make(chan struct{})
-	close(gone)
-	d.Gone = gone
-	mustAppend(t, j, d)
 }

@@ -207,17 +207,17 @@ func sendUntilKilled(j *SQLite, delivery string) {
 }
 
 // deliveryOf makes a delivery: documents of its own, and one of a few that all
-// deliveries write. Some of the changes are deletes.
+// deliveries write, or delete.
 func deliveryOf(delivery string) report.Delivery {
 	ids := []string{fmt.Sprint("hot", rand.IntN(10))}
 	for n := range partsOf(delivery) {
 		ids = append(ids, fmt.Sprintf("%s/%d", delivery, n))
 	}
 	var d report.Delivery
-	for _, id := range ids {
+	for i, id := range ids {
 		body := bytes.Repeat([]byte(delivery), 1+rand.IntN(300))
 		c := report.Change{Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Index, Body: body}
-		if rand.IntN(5) == 0 {
+		if i == 0 && rand.IntN(3) == 0 {
 			c.Op, c.Body = report.Delete, nil
 		}
 		d.Changes = append(d.Changes, c)

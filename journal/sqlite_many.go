@@ -7,21 +7,49 @@ import (
 	"riskdex/report"
 )
 
-// many is how many documents one statement looks up. A statement costs the same
+// many is how many documents one statement looks up, or inserts. A statement costs the same
 // whatever it finds, and that is more than finding a document.
 const many = 32
 
-// manyQuery returns the statement that selects columns of up to many documents. Each
-// row has before it the place of its document among the ids: that must not be told by
-// what the row holds, which may be damaged. There is a row of NULLs where there is no
-// document. The parameters are those of columns, the ids, and their kind.
-func manyQuery(columns string) string {
+// wantedTexts is a table of up to many parameters, each with its place among them: what a row
+// is found for must not be told by what it holds, which may be damaged.
+func wantedTexts() string {
 	values := make([]string, many)
 	for i := range values {
 		values[i] = fmt.Sprintf("(%d, ?)", i)
 	}
-	return `SELECT wanted.column1, ` + columns + ` FROM (VALUES ` + strings.Join(values, ", ") + `) AS wanted
-		LEFT JOIN documents INDEXED BY documents_key ON kind = ? AND id = wanted.column2`
+	return `(VALUES ` + strings.Join(values, ", ") + `) AS wanted`
+}
+
+// manyQuery returns the statement that selects columns of up to many documents, and before
+// them the place of the document among the ids. joined is for columns of further tables.
+// The parameters are those of columns, the ids, and their kind.
+func manyQuery(columns, joined string) string {
+	return `SELECT wanted.column1, ` + columns + ` FROM ` + wantedTexts() + `
+		CROSS JOIN documents INDEXED BY documents_key ON kind = ? AND id = wanted.column2` + joined
+}
+
+// manyCodesQuery returns the statement that selects the places of those of up to many codes
+// that any city has, or had, in its newest record.
+func manyCodesQuery() string {
+	return `SELECT wanted.column1 FROM ` + wantedTexts() + `
+		WHERE EXISTS (SELECT 1 FROM documents INDEXED BY documents_code WHERE kind = 'cities' AND code = wanted.column2 AND code <> '')`
+}
+
+// insertQuery returns the statement that inserts n documents, from newDocument.args.
+func insertQuery(n int) string {
+	return `INSERT INTO documents
+		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, error_type, reason, body)
+		VALUES ` + strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, 2, ?, ?, ?, ?, ?, '', '', ?), `, n), ", ")
+}
+
+// manyTexts returns texts as the parameters of wantedTexts.
+func manyTexts(texts []string) []any {
+	args := make([]any, many)
+	for i, text := range texts {
+		args[i] = text
+	}
+	return args
 }
 
 // manyArgs returns the arguments of a manyQuery for keys of one kind: what its columns

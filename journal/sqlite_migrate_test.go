@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
 )
 
@@ -205,7 +206,7 @@ func TestMigratedRefusals(t *testing.T) {
 func TestMigrationIsOneStep(t *testing.T) {
 	path, _ := version1(t)
 	execRaw(t, path, "CREATE INDEX refusals_document ON meta (value)")
-	if _, err := OpenSQLite(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "version 1 to 3") {
+	if _, err := OpenSQLite(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "version 1 to 7") {
 		t.Fatalf("it was opened: %v", err)
 	}
 	execRaw(t, path, "DROP INDEX refusals_document")
@@ -214,6 +215,56 @@ func TestMigrationIsOneStep(t *testing.T) {
 	checkTables(t, j)
 	if s, err := j.Stats(t.Context()); err != nil || s.Refused != 3 {
 		t.Errorf("%d refusals, %v", s.Refused, err)
+	}
+}
+
+// What versions 7 and 6 added is taken out by these, in this order.
+const (
+	withoutLoss    = "DROP TABLE loss; DELETE FROM ids WHERE name = 'file'; "
+	withoutNamings = withoutLoss + "DROP TRIGGER namings_end; DROP TABLE namings; "
+)
+
+// TestCitiesOfBeforeAreAdopted: of before it was known what a city is called by.
+func TestCitiesOfBeforeAreAdopted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	url := postgrestest.URL(t)
+	for name, c := range map[string]struct {
+		open func() Journal
+		old  func()
+	}{
+		"SQLite": {func() Journal { return openTest(t, path, Options{}) }, func() { execRaw(t, path, withoutNamings+"PRAGMA user_version = 5") }},
+		"PostgreSQL": {func() Journal { return process(t, url, silent(), Options{}) }, func() {
+			execPostgres(t, url, "DROP TABLE loss")
+			execPostgres(t, url, "ALTER TABLE documents DROP COLUMN kept, DROP COLUMN alone")
+			execPostgres(t, url, "UPDATE riskdex_journal SET version = 3")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := c.open()
+			stated := func(id, code string) report.Delivery {
+				return report.Delivery{Changes: []report.Change{{
+					Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Code: code, OwnID: report.ID(id), Body: []byte("{}"),
+				}}}
+			}
+			for _, d := range []report.Delivery{stated("LON", "LON"), stated("130", "LON"), stated("7", "PAR")} {
+				_, err := j.Append(t.Context(), d)
+				must(t, err)
+			}
+			must(t, j.Close())
+			c.old()
+			j = c.open()
+			_, err := j.Append(t.Context(), stated("130", "LON"))
+			must(t, err)
+			entries, err := j.Entries(t.Context(), report.Cities, "", 10)
+			must(t, err)
+			got := ""
+			for _, e := range entries {
+				got += fmt.Sprintf("%s %s, ", e.Op, e.ID)
+			}
+			if got != "index 130, index 7, delete LON, " {
+				t.Errorf("the cities are %s", got)
+			}
+		})
 	}
 }
 
@@ -228,7 +279,7 @@ func TestMigrationFromVersion2(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	execRaw(t, path, "DROP TABLE traces; DROP TABLE receipts; DELETE FROM totals WHERE kind = 'probe'; PRAGMA user_version = 2")
+	execRaw(t, path, "DROP TABLE traces; DROP TABLE receipts; DELETE FROM totals WHERE kind = 'probe'; "+withoutNamings+"DROP TABLE ids; ALTER TABLE totals DROP COLUMN tombstones; ALTER TABLE totals DROP COLUMN tombstones_dropped; PRAGMA user_version = 2")
 	j = openTest(t, path, Options{})
 	checkTables(t, j)
 	if got := claimAll(t, j); len(got) != 1 || got[0].ID != "1" {

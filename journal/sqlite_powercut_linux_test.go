@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/disktest"
 	"riskdex/internal/torture"
 )
 
@@ -15,22 +16,22 @@ import (
 // half there, the sums hold, and versions go on growing.
 func TestPowerCut(t *testing.T) {
 	cuts := torture.Extent(10, 120)
-	var d *disk
+	var d *disktest.Disk
 	var before []acknowledged // on this disk
 	total, start := 0, time.Now()
 	for cut := range cuts {
 		if cut%5 == 0 { // the others go on with the journal of the one before
 			if d != nil {
-				d.unmount()
+				d.Unmount()
 			}
 			// Every second one may bring files back longer than what is in them.
-			d = newDisk(t, t.TempDir(), 48, []string{"", "data=writeback"}[cut/5%2])
+			d = disktest.New(t, t.TempDir(), 48, []string{"", "data=writeback"}[cut/5%2])
 			before = nil
 		}
 		acks := cutOne(t, d)
 		total += len(acks)
 		before = append(before, acks...)
-		checkSurvivor(t, filepath.Join(d.dir, "data", "journal.db"), before)
+		checkSurvivor(t, filepath.Join(d.Dir, "data", "journal.db"), before)
 		if t.Failed() {
 			t.Fatalf("at cut %d", cut)
 		}
@@ -42,15 +43,15 @@ func TestPowerCut(t *testing.T) {
 // acknowledged until then. What comes later does not count: at a power cut nobody
 // would have heard of it, and here an fsync that is under way while the file
 // system goes down may return without an error. The disk is mounted again.
-func cutOne(t *testing.T, d *disk, env ...string) []acknowledged {
+func cutOne(t *testing.T, d *disktest.Disk, env ...string) []acknowledged {
 	t.Helper()
-	w := startWriter(t, filepath.Join(d.dir, "data", "journal.db"), env...)
+	w := startWriter(t, filepath.Join(d.Dir, "data", "journal.db"), env...)
 	w.waitFor(t, 1)
 	time.Sleep(rand.N(200 * time.Millisecond)) // at a random moment
 	acks := w.acknowledged()
-	d.cut(t)
+	d.Cut(t)
 	w.kill()
-	d.again(t)
+	d.Again(t)
 	return acks
 }
 
@@ -58,10 +59,10 @@ func cutOne(t *testing.T, d *disk, env ...string) []acknowledged {
 // not wait for the disk loses what it acknowledged.
 func TestPowerCutWithoutSync(t *testing.T) {
 	for cut := range 20 {
-		d := newDisk(t, t.TempDir(), 48, "")
+		d := disktest.New(t, t.TempDir(), 48, "")
 		acks := cutOne(t, d, noSyncEnv+"=1")
-		lost := missing(t, filepath.Join(d.dir, "data", "journal.db"), acks)
-		d.unmount()
+		lost := missing(t, filepath.Join(d.Dir, "data", "journal.db"), acks)
+		d.Unmount()
 		if lost > 0 {
 			t.Logf("at cut %d, %d of %d acknowledged changes were lost", cut+1, lost, len(acks))
 			return

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -26,13 +25,39 @@ func (j *SQLite) reopen() error {
 	return nil
 }
 
-// replace goes on with reading the old engine until the copy is whole.
+// replace goes on with reading the old file until the copy is whole, but opens it anew
+// before. SQLite knows by heart which pages are in the log, and does not look at their
+// checksums again: of what the disk has not taken, the system may have forgotten some
+// since, and it would read as zeros. When it is opened, SQLite takes the log up to the
+// last transaction that is whole, and that has all that was acknowledged.
 func (j *SQLite) replace(ctx context.Context) error {
+	if j.files != nil {
+		if err := j.files.inPlace(); err != nil {
+			return err // what is there now is another journal
+		}
+	}
 	if _, err := os.Stat(j.path + wholeSuffix); err != nil {
+		if !j.recovered {
+			if err := j.openAgain(ctx, unread); err != nil {
+				return err
+			}
+			j.recovered = true
+		}
 		if err := copyAfresh(ctx, j.path); err != nil {
 			return err
 		}
 	}
+	if err := j.openAgain(ctx, adopt); err != nil {
+		return err
+	}
+	if err := j.compareWitness(ctx, false); err != nil {
+		return err
+	}
+	return j.begin(ctx)
+}
+
+// openAgain closes the engine, calls between with the path of the journal, and opens it.
+func (j *SQLite) openAgain(ctx context.Context, between func(path string) error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.e != nil {
@@ -41,19 +66,15 @@ func (j *SQLite) replace(ctx context.Context) error {
 		}
 		j.e = nil
 	}
-	if err := adopt(j.path); err != nil {
+	if j.files != nil {
+		_ = j.files.close() // only its locks matter, and they are gone in any case
+		j.files = nil
+	}
+	if err := between(j.path); err != nil {
 		return err
 	}
-	e, err := openEngine(ctx, j.path)
-	if err != nil {
-		return err
-	}
-	l, err := e.load(ctx)
-	if err != nil {
-		return errors.Join(err, e.close())
-	}
-	j.e, j.ledger = e, l
-	return nil
+	_, err := j.openFile(ctx)
+	return err
 }
 
 // markSuspect leaves a mark for the next process, in case this one ends before the

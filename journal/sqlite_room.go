@@ -148,7 +148,7 @@ func (r *room) admit(group []*request) (now, later []*request) {
 	var before int64
 	for i, q := range group {
 		if short.refuses(q.need) {
-			q.done <- short.err
+			q.answer(short.err)
 			continue
 		}
 		if before > 0 && q.need == needRoom && r.mayEndAfter(before) {

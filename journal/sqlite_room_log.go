@@ -38,7 +38,7 @@ func (j *SQLite) measure(log int64) error {
 	ctx, r := context.Background(), j.room
 	pages, err := j.e.usedPages(ctx)
 	if most, _ := r.limits(); err == nil && pages < most && pages+log >= most {
-		if err = j.e.emptyLog(ctx); err == nil {
+		if err = j.emptyLog(ctx); err == nil {
 			log, err = fileSize(j.path + "-wal")
 		}
 	}
@@ -58,10 +58,13 @@ func (j *SQLite) tendLog(log int64) error {
 	if ahead, err = logAhead(j.e.st.copyLog); err != nil {
 		return err
 	}
+	if ahead == 0 {
+		j.inFile()
+	}
 	r.tended = r.now()
 	isLong := ahead >= checkpointPages && (r.longLog || log > 2*logLimit)
 	if isLong && !r.longLog {
-		r.log.Warn("the log of the journal grows while another process reads it, such as a backup", "path", j.path, "bytes", log)
+		r.log.Warn("the write-ahead log of the journal grows while another process reads it, such as a backup", "path", j.path, "bytes", log)
 	}
 	r.longLog = isLong
 	return nil
@@ -91,6 +94,17 @@ const usedPagesQuery = `SELECT page_count - freelist_count FROM pragma_page_coun
 
 // emptyLog copies the log into the database file and cuts it off, if that needs no
 // waiting for readers.
+func (j *SQLite) emptyLog(ctx context.Context) error {
+	if err := j.e.emptyLog(ctx); err != nil {
+		return err
+	}
+	log, err := fileSize(j.path + "-wal")
+	if err == nil && log == 0 {
+		j.inFile()
+	}
+	return err
+}
+
 func (e *engine) emptyLog(ctx context.Context) error {
 	if _, err := e.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err

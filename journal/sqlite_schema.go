@@ -1,7 +1,7 @@
 package journal
 
 const (
-	schemaVersion = 3
+	schemaVersion = 7
 	// applicationID marks the file as a journal: "risk" in ASCII.
 	applicationID = 0x7269736b
 )
@@ -107,6 +107,64 @@ CREATE INDEX receipts_at ON receipts (at);
 
 -- The sums of the probe, which is a kind since this version.
 INSERT INTO totals (kind) VALUES ('probe');
+`
+
+// schema4 is what schema version 4 added: the id of the line.
+func schema4() string {
+	return `
+CREATE TABLE ids (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO ids VALUES ('line', '` + newLine() + `');
+`
+}
+
+// schema5 is what schema version 5 added: how many tombstones there are, and how many
+// have been dropped.
+const schema5 = `
+ALTER TABLE totals ADD COLUMN tombstones INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE totals ADD COLUMN tombstones_dropped INTEGER NOT NULL DEFAULT 0;
+UPDATE totals SET tombstones = (SELECT count(*) FROM documents WHERE documents.kind = totals.kind AND op = 'delete');
+`
+
+// schema6 is what schema version 6 added.
+const schema6 = `
+-- kept is 0 where the newest record of a city states its code, and otherwise the version
+-- of the last that did, or -1 where the code has left it, or -2 where nothing but deletes
+-- of it is known. alone is 1 where no record has
+-- stated the id as such. A city without a row has 0 for both.
+CREATE TABLE namings (
+	doc   INTEGER PRIMARY KEY,
+	kept  INTEGER NOT NULL,
+	alone INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER namings_end AFTER DELETE ON documents BEGIN
+	DELETE FROM namings WHERE doc = old.doc;
+END;
+`
+
+// fileIDVersion is the first schema version whose files have an id.
+const fileIDVersion = 7
+
+// schema7 is what schema version 7 added: what is lost, in one row or none, and the id of
+// the file.
+func schema7() string {
+	return `
+CREATE TABLE loss (
+	one        INTEGER PRIMARY KEY CHECK (one = 1),
+	since      INTEGER NOT NULL, -- the last version before it
+	until      INTEGER NOT NULL, -- the last version of it
+	noticed_at INTEGER NOT NULL
+) STRICT;
+INSERT INTO ids VALUES ('file', '` + newFileID() + `');
+`
+}
+
+// migrate5 brings version 5 to version 6. A city whose id is its code is taken for one that
+// is known by nothing else. Where another one states that code, it is to adopt it with its
+// next record, as if it stated the code anew.
+const migrate5 = schema6 + `
+INSERT INTO namings SELECT doc, 0, 1 FROM documents WHERE kind = 'cities' AND code <> '' AND code = upper(id);
+INSERT OR IGNORE INTO namings SELECT d.doc, d.version, 0 FROM documents d JOIN documents a ON a.kind = d.kind AND a.code = d.code
+	WHERE d.kind = 'cities' AND d.op = 'index' AND d.code <> '' AND d.code <> upper(d.id) AND a.op = 'index' AND a.code = upper(a.id);
 `
 
 // migrate1 brings version 1 to version 2. Versions come from the clock, so the time

@@ -35,11 +35,8 @@ func setUp(ctx context.Context, conn *sql.Conn) error {
 		return nil
 	}
 	script := create()
-	switch version {
-	case 1:
-		script = migrate1 + schema3
-	case 2:
-		script = schema3
+	if version > 0 {
+		script = migrate(version)
 	}
 	script = fmt.Sprintf("BEGIN IMMEDIATE; %s; %s; COMMIT", script, markJournal)
 	if _, err := conn.ExecContext(ctx, script); err != nil {
@@ -48,10 +45,31 @@ func setUp(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
+// migrate is the script that brings a file from an older schema version to this one.
+func migrate(version int) string {
+	script := ""
+	if version < 2 {
+		script += migrate1
+	}
+	if version < 3 {
+		script += schema3
+	}
+	if version < 4 {
+		script += schema4()
+	}
+	if version < 5 {
+		script += schema5
+	}
+	if version < 6 {
+		script += migrate5
+	}
+	return script + schema7()
+}
+
 // create is the script for an empty file.
 func create() string {
 	var script strings.Builder
-	script.WriteString(schema1 + schema2 + schema3)
+	script.WriteString(schema1 + schema2 + schema3 + schema4() + schema5 + schema6 + schema7())
 	for _, k := range report.Kinds() {
 		fmt.Fprintf(&script, "INSERT INTO totals (kind) VALUES ('%s');", k)
 	}

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -27,15 +28,26 @@ func (e *engine) load(ctx context.Context) (ledger, error) {
 	if err := e.write.QueryRowContext(ctx, `SELECT count(*) FROM traces`).Scan(&l.traces); err != nil {
 		return l, fmt.Errorf("count the traces: %w", err)
 	}
+	if err := e.write.QueryRowContext(ctx, `SELECT `+lossColumns).Scan(l.loss.into()...); err != nil {
+		return l, fmt.Errorf("read what it lacks: %w", nonsense(err))
+	}
 	e.traces.Store(l.traces)
 	return l, nil
 }
 
-const totalsColumns = `kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters`
+func readLine(ctx context.Context, conn *sql.Conn) (line string, err error) {
+	err = conn.QueryRowContext(ctx, `SELECT value FROM ids WHERE name = 'line'`).Scan(&line)
+	if err != nil {
+		return "", fmt.Errorf("read the id of its line: %w", restoreHint(nonsense(err)))
+	}
+	return line, nil
+}
+
+const totalsColumns = `kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters, tombstones, tombstones_dropped`
 
 // into is where a row of totalsColumns goes.
 func (t *totals) into(k *report.Kind) []any {
-	return []any{k, &t.indexes, &t.deletes, &t.indexed, &t.deleted, &t.superseded, &t.died, &t.pending, &t.resending, &t.deadLetters}
+	return []any{k, &t.indexes, &t.deletes, &t.indexed, &t.deleted, &t.superseded, &t.died, &t.pending, &t.resending, &t.deadLetters, &t.tombstones, &t.dropped}
 }
 
 func readTotals(ctx context.Context, conn *sql.Conn) (map[report.Kind]totals, error) {
@@ -78,7 +90,8 @@ const statsQuery = `SELECT ` + totalsColumns + `,
 	(SELECT waiting_since FROM documents INDEXED BY documents_unsettled
 		WHERE documents.kind = totals.kind AND state = 2 AND state <> 3 ORDER BY waiting_since LIMIT 1),
 	(` + usedPagesQuery + `),
-	(SELECT count(*) FROM refusals)
+	(SELECT count(*) FROM refusals),
+	(SELECT json_group_object(substr(name, length('` + noteName + `') + 1), value) FROM ids WHERE name LIKE '` + noteName + `%'), ` + lossColumns + `
 	FROM totals`
 
 func (e *engine) stats(ctx context.Context) (Stats, error) {
@@ -93,14 +106,19 @@ func (e *engine) stats(ctx context.Context) (Stats, error) {
 		var t totals
 		var oldest sql.NullInt64
 		var pages int64
-		if err := rows.Scan(append(t.into(&k), &oldest, &pages, &s.Refused)...); err != nil {
+		var notes []byte
+		var l loss
+		if err := rows.Scan(append(append(t.into(&k), &oldest, &pages, &s.Refused, &notes), l.into()...)...); err != nil {
 			return s, err
+		}
+		if err := json.Unmarshal(notes, &s.Notes); err != nil {
+			return s, fmt.Errorf("read the notes: %w", err)
 		}
 		kind := t.stats()
 		if oldest.Valid {
 			kind.OldestWaiting = time.UnixMicro(oldest.Int64).UTC()
 		}
-		s.Kinds[k], s.Used = kind, pages*pageSize
+		s.Kinds[k], s.Used, s.Loss = kind, pages*pageSize, l.report()
 	}
 	return s, rows.Err()
 }
@@ -115,7 +133,7 @@ func (j *SQLite) roomStats(s *Stats) error {
 	if err != nil {
 		return err
 	}
-	s.Bytes, s.Used, s.Limit = file+log, s.Used+log, max(j.opt.MaxBytes, 0)
+	s.Bytes, s.WAL, s.Used, s.Limit = file+log, log, s.Used+log, max(j.opt.MaxBytes, 0)
 	if s.Free, err = j.room.diskFree(filepath.Dir(j.path)); err != nil {
 		s.Free = -1
 	}

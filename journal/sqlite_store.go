@@ -18,7 +18,12 @@ type sqliteStore struct {
 	ledger *ledger
 
 	ahead []report.Key        // documents that will be looked up, in this order
+	codes []string            // that they may take
 	known map[report.Key]*row // those that were looked up ahead, nil where there is none
+	free  map[string]bool     // codes that were looked up ahead, where no city has or had one
+	fresh []newDocument       // that are not in the table yet; fewer than many
+
+	freshBytes int // of their bodies
 }
 
 func newSQLiteStore(e *engine, l *ledger) *sqliteStore {
@@ -27,31 +32,109 @@ func newSQLiteStore(e *engine, l *ledger) *sqliteStore {
 
 var _ store = (*sqliteStore)(nil)
 
-func (s *sqliteStore) nextVersion() (report.Version, error) {
-	s.ledger.last = max(report.Version(s.now.UnixMicro()), s.ledger.last+1)
+func (s *sqliteStore) nextVersion(after report.Version) (report.Version, error) {
+	s.ledger.last = max(report.Version(s.now.UnixMicro()), s.ledger.last+1, after+1)
 	return s.ledger.last, nil
 }
 
 func (s *sqliteStore) withCode(code string, op report.Op) ([]report.ID, error) {
+	if s.free[code] {
+		return nil, nil
+	}
+	if err := s.insertFresh(); err != nil {
+		return nil, err
+	}
 	return idsOf(s.st.byCode.QueryContext(s.ctx, string(report.Cities), code, string(op)))
 }
 
-func (s *sqliteStore) put(c report.Change, waiting int64, old *row) error {
+func (s *sqliteStore) put(c report.Change, n naming, waiting int64, old *row) error {
 	var body any // NULL when there is none
 	if len(c.Body) > 0 {
 		body = c.Body
 	}
 	version, op, at, crc := int64(c.Version), string(c.Op), c.AcceptedAt.UnixMicro(), int64(checksum(c))
+	delete(s.free, c.Code)
 	var err error
-	if old == nil {
-		_, err = s.st.insert.ExecContext(s.ctx, string(c.Kind), string(c.ID), version, op, c.Code, at, waiting, at, crc, body)
-	} else {
+	switch {
+	case old == nil:
+		s.fresh = append(s.fresh, newDocument{
+			key: c.Key, code: c.Code, naming: n, trace: c.Trace,
+			args: [insertArgs]any{string(c.Kind), string(c.ID), version, op, c.Code, at, waiting, at, crc, body},
+		})
+		if s.freshBytes += len(c.Body); len(s.fresh) == many || s.freshBytes > maxFreshBytes {
+			err = s.insertFresh()
+		}
+		return err
+	case old.op == c.Op && old.code == c.Code: // the indices that have them stay as they are
+		_, err = s.st.replaceContent.ExecContext(s.ctx, version, at, waiting, at, crc, body, old.doc)
+	default:
 		_, err = s.st.replace.ExecContext(s.ctx, version, op, c.Code, at, waiting, at, crc, body, old.doc)
 	}
-	if err != nil {
-		return err
+	if err == nil && n != old.naming {
+		err = s.keepNaming(c.Key, n)
 	}
-	return s.keepTrace(c, old)
+	if err == nil {
+		err = s.dropTrace(old.doc)
+	}
+	if err == nil {
+		err = s.keepTrace(c.Key, c.Trace)
+	}
+	return err
+}
+
+// newDocument is one that the table is to have.
+type newDocument struct {
+	key    report.Key
+	code   string
+	naming naming
+	trace  string
+	args   [insertArgs]any
+}
+
+const (
+	insertArgs = 10 // of insertQuery for each document
+	// maxFreshBytes bounds the bodies in a statement, which SQLite copies for it.
+	maxFreshBytes = 1 << 20
+)
+
+// insertFresh inserts the new documents, which are kept back until they fill a statement,
+// or until something is to be found or written that may be one of them.
+func (s *sqliteStore) insertFresh() error {
+	list := s.fresh
+	s.fresh, s.freshBytes = s.fresh[:0], 0
+	if len(list) == many {
+		args := make([]any, 0, many*insertArgs)
+		for _, d := range list {
+			args = append(args, d.args[:]...)
+		}
+		if _, err := s.st.insertMany.ExecContext(s.ctx, args...); err != nil {
+			return err
+		}
+	}
+	for _, d := range list {
+		if len(list) < many {
+			if _, err := s.st.insert.ExecContext(s.ctx, d.args[:]...); err != nil {
+				return fmt.Errorf("write %s %q: %w", d.key.Kind, d.key.ID, err)
+			}
+		}
+		if d.naming != (naming{}) {
+			if err := s.keepNaming(d.key, d.naming); err != nil {
+				return err
+			}
+		}
+		if err := s.keepTrace(d.key, d.trace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sqliteStore) keepNaming(k report.Key, n naming) error {
+	return s.exec(s.st.keepNaming, string(k.Kind), string(k.ID), int64(n.kept), n.alone)
+}
+
+func (s *sqliteStore) rename(r *row, n naming) error {
+	return s.keepNaming(report.Key{Kind: report.Cities, ID: r.id}, n)
 }
 
 func (s *sqliteStore) end(r *row, at int64) error {
@@ -120,7 +203,11 @@ func (s *sqliteStore) origin(r *row) (report.Version, error) {
 
 // keepOrigin leaves the next version without one until it is noted for that one.
 func (s *sqliteStore) keepOrigin(k report.Key, origin report.Version) error {
-	if err := s.exec(s.st.keepOrigin, string(k.Kind), string(k.ID), int64(origin)); err != nil {
+	err := s.insertFresh()
+	if err == nil {
+		err = s.exec(s.st.keepOrigin, string(k.Kind), string(k.ID), int64(origin))
+	}
+	if err != nil {
 		return fmt.Errorf("note since when %s %q is as it is: %w", k.Kind, k.ID, err)
 	}
 	return nil
@@ -142,6 +229,15 @@ func (s *sqliteStore) keepReceipt(r report.Receipt, at int64) error {
 
 func (s *sqliteStore) dropReceipts(before int64) error { return s.exec(s.st.dropReceipts, before) }
 
+func (s *sqliteStore) endLoss() (l loss, err error) {
+	if err = s.st.endLoss.QueryRowContext(s.ctx).Scan(l.into()...); errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return l, err
+}
+
+func (s *sqliteStore) note(name, value string) error { return s.exec(s.st.keepNote, name, value) }
+
 func (s *sqliteStore) exec(stmt *sql.Stmt, args ...any) error {
 	_, err := stmt.ExecContext(s.ctx, args...)
 	return err
@@ -159,6 +255,9 @@ func (s *sqliteStore) count(stmt *sql.Stmt, args ...any) (int64, error) {
 // finish writes what changed of the ledger, so that it is committed together with
 // the documents it speaks of.
 func (s *sqliteStore) finish(before ledger) error {
+	if err := s.insertFresh(); err != nil {
+		return err
+	}
 	if s.ledger.last != before.last {
 		if err := s.exec(s.st.version, int64(s.ledger.last)); err != nil {
 			return fmt.Errorf("keep the last version: %w", err)
@@ -169,7 +268,7 @@ func (s *sqliteStore) finish(before ledger) error {
 			continue
 		}
 		if err := s.exec(s.st.totals, string(k), t.indexes, t.deletes, t.indexed, t.deleted,
-			t.superseded, t.died, t.pending, t.resending, t.deadLetters); err != nil {
+			t.superseded, t.died, t.pending, t.resending, t.deadLetters, t.tombstones, t.dropped); err != nil {
 			return fmt.Errorf("keep the totals of %s: %w", k, err)
 		}
 	}

@@ -11,19 +11,13 @@ import (
 // has 55 (W3C Trace Context, section 3.2).
 const maxTrace = 64
 
-// keepTrace notes the trace of the version that a document was just given, in place
-// of that of the version before it.
-func (s *sqliteStore) keepTrace(c report.Change, old *row) error {
-	if old != nil {
-		if err := s.dropTrace(old.doc); err != nil {
-			return err
-		}
-	}
-	if c.Trace == "" {
+// keepTrace notes the trace of the version that a document was just given, if it has one.
+func (s *sqliteStore) keepTrace(k report.Key, trace string) error {
+	if trace == "" {
 		return nil
 	}
-	if _, err := s.st.keepTrace.ExecContext(s.ctx, string(c.Kind), string(c.ID), c.Trace); err != nil {
-		return fmt.Errorf("keep the trace of %s %q: %w", c.Kind, c.ID, err)
+	if _, err := s.st.keepTrace.ExecContext(s.ctx, string(k.Kind), string(k.ID), trace); err != nil {
+		return fmt.Errorf("keep the trace of %s %q: %w", k.Kind, k.ID, err)
 	}
 	s.ledger.traces++
 	return nil

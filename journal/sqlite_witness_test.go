@@ -32,8 +32,9 @@ func TestLostChangesAreNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"the file cut to nothing": func(t *testing.T, path, _ string) {
+		"the file cut to nothing, without its log": func(t *testing.T, path, _ string) {
 			spoil(t, path, func([]byte) []byte { return nil })
+			must(t, os.Remove(path+"-wal"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +58,7 @@ func TestLostChangesAreNoticed(t *testing.T) {
 			} else if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}
-			for _, suffix := range []string{"", "-wal"} {
+			for _, suffix := range []string{"", "-wal", witnessSuffix} {
 				b, err := os.ReadFile(live.path + suffix)
 				if err != nil {
 					t.Fatal(err)
@@ -66,7 +67,7 @@ func TestLostChangesAreNoticed(t *testing.T) {
 			}
 			lose(t, path, older)
 			j, log := openLogged(t, path)
-			if log.count("lacks changes that it had acknowledged") != 1 || log.count("acknowledged_until") != 1 {
+			if log.count("lacks changes that it had acknowledged") != 1 || log.count("level=ERROR") != 1 {
 				t.Errorf("the log says %s", log.b.String())
 			}
 			if j.ledger.last < stamps[0].Version {

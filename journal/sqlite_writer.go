@@ -9,18 +9,18 @@ import (
 // run carries out the requests of the queue, a group per transaction, until the
 // queue is closed and empty. While the journal cannot accept, it tries on its own
 // whether it can again: an instance that is not ready gets no deliveries. When
-// there is nothing to do, it empties the log.
+// there is nothing to do, it looks after the files, and empties the log.
 func (j *SQLite) run() {
 	defer close(j.ended)
 	for {
-		var timeout <-chan time.Time
+		timeout := lookEvery
 		switch {
-		case j.Ready() != nil:
-			timeout = time.After(j.probeEvery)
+		case j.accepts() != nil:
+			timeout = j.probeEvery
 		case j.logged:
-			timeout = time.After(j.idleAfter)
+			timeout = min(timeout, j.idleAfter)
 		}
-		group, open := j.queue.next(timeout, j.claims.flush.news())
+		group, open := j.queue.next(time.After(timeout), j.claims.flush.news())
 		if len(group) == 0 {
 			_ = j.land() // it is answered, and shows in Ready
 		}
@@ -34,10 +34,13 @@ func (j *SQLite) run() {
 // serve carries out a group and answers every request of it. An empty group is a
 // probe.
 func (j *SQLite) serve(group []*request) {
+	if len(group) > 0 {
+		j.served = time.Now()
+	}
 	for {
 		j.room.lookAtDisk()
 		j.room.judge()
-		now, later := j.room.admit(group)
+		now, later := j.room.admit(j.inPlace(group))
 		if len(now) > 0 || len(group) == 0 {
 			j.carryOut(now)
 		}
@@ -48,7 +51,39 @@ func (j *SQLite) serve(group []*request) {
 	}
 }
 
-func (j *SQLite) carryOut(group []*request) {
+// inPlace looks whether the files are where they belong. While they are not, it answers
+// deliveries, and returns the rest of a group: what was acknowledged before is in the
+// files that are open, and still reaches the index.
+func (j *SQLite) inPlace(group []*request) (rest []*request) {
+	var err error
+	if j.files != nil {
+		err = j.files.inPlace()
+	}
+	if err == nil {
+		if j.moved.Swap(nil) != nil {
+			j.opt.Log.Info("the files of the journal are back, and it accepts deliveries", "path", j.path)
+		}
+		return group
+	}
+	err = fmt.Errorf("the journal %s: %w", j.path, err)
+	if j.moved.Swap(&err) == nil {
+		j.opt.Log.Error("the journal accepts no deliveries: its files were moved, deleted or replaced while it runs", "path", j.path, "error", err)
+	}
+	for _, r := range group {
+		if r.need != needNothing {
+			r.answer(err)
+		} else {
+			rest = append(rest, r)
+		}
+	}
+	return rest
+}
+
+func (j *SQLite) carryOut(all []*request) {
+	group := inTime(all, (*request).late)
+	if len(group) == 0 && len(all) > 0 {
+		return
+	}
 	if j.distrusted && time.Now().Before(j.retryAt) {
 		answer(group, *j.failure.Load())
 		return
@@ -83,8 +118,9 @@ func (j *SQLite) carryOut(group []*request) {
 // An empty log is nothing that damage could hide in: SQLite takes what is behind
 // a damaged part of it for a transaction that was cut short.
 func (j *SQLite) lookAround(group []*request) error {
-	if len(group) == 0 && j.logged {
-		if err := j.e.emptyLog(context.Background()); err != nil {
+	if len(group) == 0 && j.logged && time.Since(j.served) >= j.idleAfter {
+		j.touch()
+		if err := j.emptyLog(context.Background()); err != nil {
 			return err
 		}
 	}
@@ -96,7 +132,7 @@ func (j *SQLite) lookAround(group []*request) error {
 // stop notes why the journal cannot be written, and returns it.
 func (j *SQLite) stop(err error) error {
 	if classify(err) == faultEngine && !j.distrusted {
-		j.distrusted = true
+		j.distrusted, j.recovered = true, false
 		j.markSuspect(err)
 	}
 	if isFull(err) {
@@ -125,6 +161,7 @@ func bytesOf(group []*request) int64 {
 // answered by that.
 func (j *SQLite) commit(group []*request) (all []*request, flushed bool, err error) {
 	ctx := context.Background()
+	j.touch()
 	if _, err := j.e.st.begin.ExecContext(ctx); err != nil {
 		return group, false, fmt.Errorf("begin a transaction: %w", err)
 	}
@@ -177,9 +214,12 @@ func (j *SQLite) fill(tx *transaction, s *sqliteStore, group []*request) (all []
 		tx.now = j.opt.Now()
 		s.now = tx.now
 		s.expect(more)
-		if err := tx.carryOut(more); err != nil {
+		stay, err := tx.carryOut(more)
+		if err != nil {
 			return all, err
 		}
+		all = without(all, stay)
+		j.queue.putBack(stay)
 	}
 	if len(all) == 0 {
 		if _, err := j.e.st.probe.ExecContext(context.Background()); err != nil {
@@ -202,7 +242,10 @@ func (j *SQLite) joining(group []*request) []*request {
 		default:
 		}
 		if more, _ := j.queue.take(group); len(more) > 0 {
-			return more
+			if more = inTime(more, (*request).late); len(more) > 0 {
+				return more
+			}
+			continue
 		}
 		select {
 		case <-j.claims.flush.done:

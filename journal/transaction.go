@@ -26,14 +26,24 @@ func newTransaction(s store, now time.Time, l *ledger) *transaction {
 	}
 }
 
-// carryOut runs requests up to the first that fails.
-func (tx *transaction) carryOut(group []*request) error {
+// carryOut runs requests up to the first that fails. It returns those that were not run,
+// because they must not overtake what they would have.
+func (tx *transaction) carryOut(group []*request) (stay []*request, err error) {
 	for _, r := range group {
+		r.ahead = append(r.ahead, stay...)
+		may, err := tx.mayOvertake(r)
+		if err != nil {
+			return nil, err
+		}
+		if !may {
+			stay = append(stay, r)
+			continue
+		}
 		if err := r.run(tx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return stay, nil
 }
 
 // touch notes that the row of a document changed, or that its claim ends; delivered says

@@ -20,9 +20,9 @@ var (
 
 // AppendDocument appends to dst the document that Elasticsearch is to hold for
 // c: one line of JSON, without a line break at its end. It also returns the
-// names of the fields that the record has a value for which does not fit, in
-// the order of the document; such a value is left out of its field and is found
-// in `source` only, and in `text` when it is readable.
+// names of the fields that the record has a value for which does not fit, or more
+// than the field takes, in the order of the document; that is left out of its field and
+// is found in `source` only, and in `text` when it is readable.
 //
 // It fails, and returns dst as it was, when c has no body, or a body that
 // Elasticsearch would refuse: one that is not exactly one JSON value, is not
@@ -97,9 +97,21 @@ func (x *extractor) document(c report.Change) {
 	}
 	x.member("version")
 	x.dst = strconv.AppendInt(x.dst, int64(c.Version), 10)
-	x.member("source")
-	x.dst = appendCompact(x.dst, c.Body)
+	x.source(c.Body)
 	x.dst = append(x.dst, '}')
+}
+
+// source writes the record itself, unless it is too long.
+func (x *extractor) source(body []byte) {
+	start := len(x.dst)
+	x.member("source")
+	value := len(x.dst)
+	x.dst = appendCompact(x.dst, body)
+	if len(x.dst)-value > maxSource {
+		x.dst = x.dst[:start]
+		x.unfit = append(x.unfit, "source")
+		x.trace.note(x, "source", 0, unfit, 0)
+	}
 }
 
 // findRoots finds the objects that hold the record's members.

@@ -36,10 +36,14 @@ func (s *Set) Explain(kind report.Kind, record []byte) ([]FieldSource, error) {
 
 // whyNot says why a value is not in a field.
 func whyNot(field string, v verdict) string {
-	if field == "text" {
+	switch {
+	case v == surplus:
+		return fmt.Sprintf("the field takes at most %d values; this and what comes after it is left out", maxValues)
+	case field == "source":
+		return fmt.Sprintf("the record has more than %d bytes; it is kept in the journal alone", maxSource)
+	case field == "text":
 		return fmt.Sprintf("it has more than %d bytes, or the record more than %d values; the rest is left out", maxText, maxNodes)
-	}
-	if v == container {
+	case v == container:
 		return "it is an object or an array in which nothing is looked for; the field takes " + takes(field)
 	}
 	return "the field takes " + takes(field)

@@ -1,9 +1,11 @@
 package mappings
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -167,11 +169,74 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextIsCut: a text beyond what Elasticsearch reads is cut at a paragraph.
+// TestTextIsCut: of a text beyond what Elasticsearch is to index, the first part stays.
 func TestTextIsCut(t *testing.T) {
 	words := strings.Repeat("many words ", maxText/22)
-	got, unfit := field(t, builtinSet(t), "text", `["`+words+`","`+words+`","`+words+`","last"]`)
-	if !unfit || len(got) > maxText+100 || !strings.HasSuffix(got, `words\n\nlast"`) {
-		t.Errorf("got %d bytes, unfit %v", len(got), unfit)
+	for name, c := range map[string]struct{ body, prefix string }{
+		"in the second string": {`["first","` + words + words + words + `","last"]`, `"first\n\nmany`},
+		"in the third string":  {`["` + words + `","` + words + `","` + words + `","last"]`, `"many words`},
+		"without any space":    {`["` + strings.Repeat("東", maxText/2) + `"]`, `"東`},
+	} {
+		got, unfit := field(t, builtinSet(t), "text", c.body)
+		if !unfit || len(got) > maxText+100 || len(got) < maxText-100 || !strings.HasPrefix(got, c.prefix) ||
+			!strings.HasSuffix(got, `many"`) && !strings.HasSuffix(got, `words"`) && !strings.HasSuffix(got, `東"`) {
+			t.Errorf("%s: got %d bytes, unfit %v: %.20s…%s", name, len(got), unfit, got, got[len(got)-30:])
+		}
+		if !utf8.ValidString(got) {
+			t.Errorf("%s: half a letter is left", name)
+		}
+	}
+}
+
+// TestFieldsTakeSoMany: of a field with several values, the first stay.
+func TestFieldsTakeSoMany(t *testing.T) {
+	s := builtinSet(t)
+	many := func(n int, format string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(format, i))
+		}
+		return strings.Join(all, ",")
+	}
+	letters := func(n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`"%c%c%c"`, 'A'+i/676%26, 'A'+i/26%26, 'A'+i%26))
+		}
+		return strings.Join(all, ",")
+	}
+	for _, c := range []struct {
+		field, body string
+		values      int
+		unfit       bool
+	}{
+		{"names", `{"aliases":[` + many(maxValues, `"n%d"`) + `]}`, maxValues, false},
+		{"names", `{"aliases":[` + many(maxValues+1, `"n%d"`) + `]}`, maxValues, true},
+		{"names", `{"aliases":"` + many(maxValues, `n%d`) + `"}`, maxValues, false},
+		{"names", `{"aliases":"` + many(3*maxValues, `n%d`) + `"}`, maxValues, true},
+		{"airports", `{"airports":[` + letters(maxValues+100) + `]}`, maxValues, true},
+		{"places", `{"places":[` + many(maxValues, `{"name":"p%d"}`) + `]}`, maxValues, false},
+		{"places", `{"places":[` + many(maxValues+1, `{"name":"p%d"}`) + `]}`, maxValues, true},
+	} {
+		got, unfit := field(t, s, c.field, c.body)
+		var values []jsontext.Value
+		if err := json.Unmarshal([]byte(got), &values); err != nil {
+			t.Fatal(err)
+		}
+		if len(values) != c.values || unfit != c.unfit {
+			t.Errorf("%s of %.40s: %d values, unfit %v", c.field, c.body, len(values), unfit)
+		}
+	}
+}
+
+// TestLongSourceStaysInTheJournal: and what is just not too long is kept as it is.
+func TestLongSourceStaysInTheJournal(t *testing.T) {
+	s := builtinSet(t)
+	for more, want := range map[int]bool{0: true, 1: false} {
+		body := `{"title":"x","file":"` + strings.Repeat("x", maxSource-len(`{"title":"x","file":""}`)+more) + `"}`
+		got, unfit := field(t, s, "source", body)
+		if (got == body) != want || unfit == want {
+			t.Errorf("of %d bytes: %d bytes, unfit %v", len(body), len(got), unfit)
+		}
 	}
 }

@@ -30,11 +30,14 @@ type Indices struct {
 	Client *elasticsearch.Client
 	Prefix string // before every alias, index and template
 	Set    *Set
+	Line   string // of the journal that fills them; empty where there is none
 	Log    *slog.Logger
 
 	mu      sync.Mutex
 	current map[report.Kind]bool     // this process has written the template
 	seen    map[report.Kind]identity // of the index that was last behind the alias
+
+	foreign map[report.Kind]bool // the index is filled from another journal
 }
 
 // Alias returns what apps search, and what documents are written to.
@@ -57,6 +60,8 @@ func (x *Indices) Template(kind report.Kind) string { return x.Prefix + "riskdex
 //   - Where only an index is there, the highest one gets the alias. What it holds
 //     is unknown.
 //   - Where there is none, the first one is created together with the alias.
+//   - Where another journal fills it, it is left alone. A take-over that nobody goes
+//     on with is undone: its new index goes.
 //
 // Where the index is new or what it holds unknown, Ensure first calls resend, which
 // is to mark every document of the kind to be sent again; nothing is changed when
@@ -65,15 +70,17 @@ func (x *Indices) Template(kind report.Kind) string { return x.Prefix + "riskdex
 // the alias is on several indices and says of none that it is written to.
 //
 // Ensure may be repeated, and several processes may call it at the same time. An
-// error wraps a *ResponseError when it is an answer of Elasticsearch.
+// error wraps a *ResponseError when it is an answer of Elasticsearch, and
+// report.ErrAnotherJournal or report.ErrUndecided where the index is not this journal's,
+// or not yet. With the former comes the name of the index behind the alias, if any.
 func (x *Indices) Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error) {
-	if err := x.ensureTemplate(ctx, kind); err != nil {
-		return "", err
-	}
 	const attempts = 3 // each lost only to another process that made the index or removed it
 	for range attempts {
 		var again bool
 		if index, again, err = x.ensureAlias(ctx, kind, resend); err == nil || !again {
+			if err == nil {
+				x.setForeign(kind, false)
+			}
 			return index, err
 		}
 	}
@@ -85,19 +92,32 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	if err != nil {
 		return "", false, err
 	}
+	takeOver, err := x.claim(ctx, kind, s)
+	if errors.Is(err, report.ErrAnotherJournal) {
+		if undo := x.undo(ctx, kind, s, resend); undo != nil {
+			return "", false, undo
+		}
+		return s.written(), false, err
+	}
+	if err != nil {
+		return "", false, err
+	}
+	if err := x.ensureTemplate(ctx, kind); err != nil {
+		return "", false, err
+	}
 	index = s.written()
 	if index == "" && len(s.with(s.alias)) > 0 {
 		return "", false, nil
 	}
-	if index != "" && x.isFilled(kind, s, index) {
+	if index != "" && !takeOver && x.isFilled(kind, s, index) {
 		err := x.trust(ctx, kind, s, index)
 		return index, isType(err, indexMissing), err
 	}
-	if err := x.startOver(ctx, kind, s, resend); err != nil {
+	if err := x.startOver(ctx, kind, s, s.with(s.alias+rebuilding), resend); err != nil {
 		return "", false, err
 	}
 	if index == "" {
-		index = s.latest()
+		index = s.latest(anyIndex)
 	}
 	if index == "" {
 		index = x.Index(kind, 1)
@@ -146,13 +166,13 @@ func (x *Indices) remember(kind report.Kind, id identity) (first bool) {
 // Ensure finds next is what that one has left.
 func (x *Indices) Forget(kind report.Kind) { x.remember(kind, identity{}) }
 
-// startOver has everything sent again. A rebuild under way ends before: it counts
+// startOver has everything sent again. Rebuilds under way end before: they count
 // on an index behind the alias that lacks nothing.
-func (x *Indices) startOver(ctx context.Context, kind report.Kind, s state, resend func(context.Context) error) error {
+func (x *Indices) startOver(ctx context.Context, kind report.Kind, s state, unfinished []string, resend func(context.Context) error) error {
 	if err := resend(ctx); err != nil {
 		return fmt.Errorf("having every document of %s sent again, before its index is used: %w", kind, err)
 	}
-	for _, name := range s.with(s.alias + rebuilding) {
+	for _, name := range unfinished {
 		if err := x.Remove(ctx, kind, name); err != nil {
 			return err
 		}
@@ -199,6 +219,11 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 		aliases[name] = alias
 	}
 	content.Aliases = aliases
+	if x.Line != "" {
+		if content, err = x.withLine(content); err != nil {
+			return err
+		}
+	}
 	body, err := json.Marshal(content)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -25,7 +26,7 @@ func (x *Indices) Next(ctx context.Context, kind report.Kind) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return x.Index(kind, s.indices[s.latest()].number+1), nil
+	return x.Index(kind, s.indices[s.latest(anyIndex)].number+1), nil
 }
 
 // Create makes an index of the current mapping beside the one behind the alias,
@@ -84,8 +85,8 @@ func allShards(body []byte) error {
 
 // Swap takes the alias of a kind from one index and gives it to another, which
 // Create has made, in one step: every search sees either the one or the other. It
-// fails where the alias is not on the first any longer, and succeeds where it is
-// on the other already.
+// fails where the alias is not on the first any longer, or on any where from is empty,
+// and succeeds where it is on the other already.
 func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) error {
 	s, err := x.state(ctx, kind)
 	if err != nil {
@@ -94,7 +95,13 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 	if s.written() == to {
 		return nil
 	}
-	actions := []aliasAction{remove(from, s.alias), s.addWritten(to), remove(to, s.alias+rebuilding)}
+	actions := []aliasAction{s.addWritten(to), remove(to, s.alias+rebuilding)}
+	if from != "" {
+		actions = append(actions, remove(from, s.alias))
+	} else if behind := s.with(s.alias); len(behind) > 0 {
+		return &ResponseError{Status: http.StatusConflict, Reason: fmt.Sprintf("the alias %s is on %s, and says of none that it is written to, or was put there just now; "+
+			"take it from all but one", s.alias, strings.Join(behind, " and "))}
+	}
 	actions = append(actions, s.moveFilled(to)...)
 	if s.indices[from].number > 0 {
 		actions = append(actions, s.add(from, s.alias+retired))
@@ -119,7 +126,7 @@ func (x *Indices) Remove(ctx context.Context, kind report.Kind, index string) er
 	}
 	made := found.number > 0 && found.Mappings.Meta.notes().Hash != ""
 	if !made || !found.only(s.alias+rebuilding) && !found.only(s.alias+retired) {
-		x.Log.InfoContext(ctx, "left an index alone: it is in use, or was not made by riskdex", "index", index)
+		x.Log.InfoContext(ctx, "an index that was to be deleted stays: it is in use again, or was not made by riskdex", "index", index)
 		return nil
 	}
 	_, err = perform(ctx, x.Client, esapi.IndicesDeleteRequest{Index: []string{index}})

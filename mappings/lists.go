@@ -16,11 +16,17 @@ func (x *extractor) list(name string, from []source, codes bool, convert func(*e
 	x.member(name)
 	x.dst = append(x.dst, '[')
 	partly := false // some of the values in one place fit, and some do not
+values:
 	for _, root := range x.roots {
 		for i := range from {
 			x.found = x.tree.find(x.found[:0], root, from[i].at.steps)
 			var here tally
 			for _, at := range x.found {
+				if len(x.seen) >= maxValues {
+					x.trace.note(x, name, at, surplus, 0)
+					partly = true
+					break values
+				}
 				value := len(x.dst)
 				v := x.values(at, from[i].split, convert)
 				if v != fits && len(x.dst) > value {
@@ -28,6 +34,7 @@ func (x *extractor) list(name string, from []source, codes bool, convert func(*e
 				}
 				x.trace.note(x, name, at, v, value)
 				here.count(v)
+				partly = partly || v == surplus
 				x.tree.nodes[at].used = x.tree.nodes[at].used || codes && v == fits
 			}
 			partly = partly || here.fits > 0 && here.unfit > 0
@@ -69,6 +76,9 @@ func (x *extractor) values(at uint32, split string, convert func(*extractor, []b
 		word = bytes.TrimSpace(word)
 		if len(word) == 0 {
 			continue
+		}
+		if len(x.seen) >= maxValues {
+			return surplus
 		}
 		value, v := convert(x, word)
 		if v == fits {

@@ -2,6 +2,7 @@ package mappings
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,18 +29,20 @@ type identity struct {
 	} `json:"history,omitzero"`
 }
 
-// mark notes in an index that it is the one of which s tells. Should it be another
-// by now, the mark is wrong for that.
+// mark notes in an index that it is the one of which s tells, and which line of journals
+// fills it. Should it be another by now, the mark is wrong for that.
 func (x *Indices) mark(ctx context.Context, s state, index string) error {
 	i, ok := s.indices[index]
 	if !ok {
 		return &ResponseError{Status: http.StatusNotFound, Type: indexMissing, Reason: "the index " + index + " is gone again"}
 	}
 	n := i.Mappings.Meta.notes()
-	if n.identity == i.Settings.Index {
+	want := n
+	want.identity, want.Line = i.Settings.Index, cmp.Or(x.Line, n.Line)
+	if n.identity == want.identity && n.Line == want.Line {
 		return nil
 	}
-	n.identity = i.Settings.Index
+	n = want
 	noted, err := i.Mappings.Meta.with(n) // it is replaced as a whole
 	if err != nil {
 		return err
@@ -59,13 +62,19 @@ func (x *Indices) mark(ctx context.Context, s state, index string) error {
 // riskdex has made it, or a process that did not come to marking it. Such an index is
 // used even where Elasticsearch refuses that, because it is read-only or for want of
 // privileges. It is tried again at every look, and told of at the first.
+//
+// Two journals may both find that an index says of no line. The one that marks it last
+// has it, so each uses it only when its next look finds its own line.
 func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index string) error {
 	err := x.mark(ctx, s, index)
 	if err != nil && !isRefused(err) {
 		return err
 	}
+	if err == nil && x.Line != "" && s.line(index) == "" {
+		return fmt.Errorf("%w: the index %s was marked just now", report.ErrUndecided, index)
+	}
 	if first := x.remember(kind, s.indices[index].Settings.Index); first && err != nil {
-		x.Log.WarnContext(ctx, "the index cannot be marked: it would not be noticed if it were restored while riskdex is stopped",
+		x.Log.WarnContext(ctx, "the index cannot be marked: it would not be noticed if it were restored while riskdex is stopped, or filled from another journal",
 			"index", index, "error", err)
 	}
 	return nil

@@ -13,6 +13,7 @@ type meta map[string]jsontext.Value
 // notes is the member of `_meta` that is riskdex's own.
 type notes struct {
 	Hash string `json:"hash,omitzero"` // of what riskdex made the index from
+	Line string `json:"line,omitzero"` // of the journals that fill the index
 	identity
 
 	Others map[string]jsontext.Value `json:",embed"` // of a newer riskdex

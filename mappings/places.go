@@ -10,6 +10,8 @@ func (x *extractor) places() {
 	start, count := len(x.dst), 0
 	x.member("places")
 	x.dst = append(x.dst, '[')
+	bounded := false
+places:
 	for _, root := range x.roots {
 		for i := range from.Each {
 			x.found = x.tree.find(x.found[:0], root, from.Each[i].steps)
@@ -17,13 +19,18 @@ func (x *extractor) places() {
 				if x.tree.empty(at) {
 					continue
 				}
+				if count >= maxValues {
+					x.trace.note(x, "places", at, surplus, 0)
+					bounded = true
+					break places
+				}
 				if x.place(at, count == 0, &seen) {
 					count++
 				}
 			}
 		}
 	}
-	if seen.unfit > 0 {
+	if seen.unfit > 0 || bounded {
 		x.unfit = append(x.unfit, "places")
 	}
 	if count == 0 {

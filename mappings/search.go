@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/elastic/go-elasticsearch/v8"
@@ -37,18 +38,27 @@ type Hit struct {
 	Highlights map[string][]string
 }
 
-// Search runs a body made by SearchBody or CompleteBody on aliases or indices. Those that do
-// not exist are passed over. A search that not every shard could answer is an
-// error rather than an incomplete result.
+// SearchPath returns where a search of aliases goes, with the query that comes with it.
+// Apps are told to ask the same (README.md), so what riskdex sees of a search is what
+// they see: an alias that is not there, or an index that is closed, fails the whole of it,
+// and so does a shard that cannot answer. Nobody is told of no danger because a report
+// was left out in silence.
+func SearchPath(aliases ...string) string {
+	return "/" + strings.Join(aliases, ",") + "/_search?allow_partial_search_results=false"
+}
+
+// Search runs a body made by SearchBody or CompleteBody on all that apps search.
+func (x *Indices) Search(ctx context.Context, body []byte) (Result, error) {
+	var aliases []string
+	for _, kind := range report.Kinds() {
+		aliases = append(aliases, x.Alias(kind))
+	}
+	return Search(ctx, x.Client, aliases, body)
+}
+
+// Search is Indices.Search for some aliases or indices.
 func Search(ctx context.Context, client *elasticsearch.Client, indices []string, body []byte) (Result, error) {
-	yes, no := true, false
-	answer, err := perform(ctx, client, esapi.SearchRequest{
-		Index:                     indices,
-		Body:                      bytes.NewReader(body),
-		IgnoreUnavailable:         &yes,
-		AllowNoIndices:            &yes,
-		AllowPartialSearchResults: &no,
-	})
+	answer, err := perform(ctx, client, search{SearchPath(indices...), body})
 	if err != nil {
 		return Result{}, fmt.Errorf("searching %s: %w", strings.Join(indices, ", "), err)
 	}
@@ -71,6 +81,26 @@ func Search(ctx context.Context, client *elasticsearch.Client, indices []string,
 		})
 	}
 	return result, nil
+}
+
+// search is a request to a path with its query.
+type search struct {
+	path string
+	body []byte
+}
+
+// Do implements esapi.Request.
+func (s search) Do(ctx context.Context, transport esapi.Transport) (*esapi.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.path, bytes.NewReader(s.body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := transport.Perform(request)
+	if err != nil {
+		return nil, err
+	}
+	return &esapi.Response{StatusCode: response.StatusCode, Header: response.Header, Body: response.Body}, nil
 }
 
 type searchAnswer struct {

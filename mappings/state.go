@@ -78,6 +78,9 @@ func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
 	return s, nil
 }
 
+// anyIndex is for latest.
+func anyIndex(indexState) bool { return true }
+
 // with returns the indices that have an alias, in order.
 func (s state) with(alias string) []string {
 	var names []string
@@ -107,11 +110,11 @@ func (s state) written() string {
 	return ""
 }
 
-// latest returns the index of the highest number, or nothing.
-func (s state) latest() string {
+// latest returns the index of the highest number of those that are wanted, or nothing.
+func (s state) latest(wanted func(indexState) bool) string {
 	highest, latest := 0, ""
 	for name, index := range s.indices {
-		if index.number > highest {
+		if index.number > highest && wanted(index) {
 			highest, latest = index.number, name
 		}
 	}

@@ -1,6 +1,11 @@
 package mappings
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // text writes every readable string of the record, in document order, with a
 // blank line between two. What went to a field of codes is left out, as are
@@ -31,8 +36,9 @@ func (x *extractor) text() {
 			x.prose = x.prose[:start]
 		}
 		if len(x.prose) > maxText {
-			x.prose = x.prose[:start]
+			x.prose = firstWords(x.prose, maxText)
 			cut = true
+			break
 		}
 	}
 	if len(x.prose) > 0 {
@@ -45,6 +51,18 @@ func (x *extractor) text() {
 		x.unfit = append(x.unfit, "text")
 		x.trace.note(x, "text", 0, unfit, 0)
 	}
+}
+
+// firstWords returns what fits into n bytes of a longer text, without half a word at its
+// end unless that is longer than words are.
+func firstWords(s []byte, n int) []byte {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	if i := bytes.LastIndexAny(s[n-maxRun:n], " \n"); i >= 0 {
+		n += i - maxRun
+	}
+	return bytes.TrimRight(s[:n], " \n")
 }
 
 // hideType marks `type` as no text where it is a word of a format: in GeoJSON,

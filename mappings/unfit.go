@@ -4,7 +4,7 @@ import "riskdex/report"
 
 // Unfit returns the fields that AppendDocument may name as left empty for a
 // record of kind, in the order of the document: those that the mapping file has
-// a place for, and `text`.
+// a place for, `text` and `source`.
 func (s *Set) Unfit(kind report.Kind) []string {
 	m := s.kinds[kind]
 	if m == nil {
@@ -21,7 +21,7 @@ func (s *Set) Unfit(kind report.Kind) []string {
 		{"places", len(m.Places.Each)}, {"location", len(from.Location)}, {"summary", len(from.Summary)},
 		{"starts_at", len(from.StartsAt)}, {"ends_at", len(from.EndsAt)},
 		{"published_at", len(from.PublishedAt)}, {"updated_at", len(from.UpdatedAt)},
-		{"text", 1},
+		{"text", 1}, {"source", 1},
 	} {
 		if f.places > 0 {
 			fields = append(fields, f.name)

@@ -13,7 +13,7 @@ import (
 func TestUnfitNamesEveryField(t *testing.T) {
 	body := `{"code":true,"title":true,"aliases":[true],"country":true,"risk_level":true,"airports":true,"places":[{"name":true}],
 		"location":true,"summary":true,"start_date":true,"end_date":true,"published_at":true,"updated_at":true,
-		"many":[` + strings.Repeat("1,", maxNodes) + `1]}`
+		"many":[` + strings.Repeat("123456,", maxNodes+maxSource/7) + `1]}`
 	s := builtinSet(t)
 	for _, kind := range report.Kinds() {
 		_, unfit, err := s.AppendDocument(nil, change(kind, "1", body))

@@ -18,11 +18,14 @@ const (
 	reasonTooLarge  = "too_large"
 	reasonTruncated = "truncated"
 	reasonEncoding  = "unknown_encoding"
+	reasonGzip      = "invalid_gzip"
+	reasonType      = "unsupported_type"
 	reasonMethod    = "wrong_method"
 	reasonPath      = "unknown_path"
 	reasonIDReused  = "id_reused"
 	reasonTooSlow   = "too_slow"
 	reasonTooMany   = "too_many_records"
+	reasonAmbiguous = "ambiguous_code"
 )
 
 // Why a delivery cannot be taken now, though nothing is wrong with it. These are no
@@ -38,8 +41,8 @@ const (
 func reasons() []string {
 	return []string{
 		reasonJSON, reasonNoID, reasonIDTooLong, reasonIDInvalid, reasonNoRecord,
-		reasonTooLarge, reasonTruncated, reasonEncoding, reasonMethod, reasonPath, reasonIDReused,
-		reasonTooSlow, reasonTooMany,
+		reasonTooLarge, reasonTruncated, reasonEncoding, reasonGzip, reasonType, reasonMethod, reasonPath, reasonIDReused,
+		reasonTooSlow, reasonTooMany, reasonAmbiguous,
 	}
 }
 
@@ -50,7 +53,9 @@ type problem struct {
 	Status  int       `json:"status"`
 	Detail  string    `json:"detail"`
 	Reason  string    `json:"reason"`
-	Refused []refused `json:"refused,omitempty"`
+	Refused []refused `json:"refused,omitempty"` // the first
+
+	RefusedTotal int `json:"refused_total,omitempty"`
 }
 
 func newProblem(status int, reason, detail string) *problem {
@@ -60,16 +65,13 @@ func newProblem(status int, reason, detail string) *problem {
 // accepted is the answer to a delivery of which at least one record is durable.
 type accepted struct {
 	Accepted int       `json:"accepted"`
-	Refused  []refused `json:"refused"`
-}
+	Refused  []refused `json:"refused"` // the first
 
-// text is the body of the answer.
-func (a accepted) text() []byte {
-	text, err := json.Marshal(a)
-	if err != nil { // only for types that JSON cannot have, and these are ours
-		panic(err)
-	}
-	return append(text, '\n')
+	RefusedTotal int `json:"refused_total"`
+
+	// Unknown is the position of a DELETE, which has no other than 0, of a document that
+	// is not there.
+	Unknown []int `json:"unknown,omitempty"`
 }
 
 // refused is one record of a delivery that was not accepted.
@@ -97,10 +99,7 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}
-	writeBody(w, status, contentType, append(body, '\n'))
-}
-
-func writeBody(w http.ResponseWriter, status int, contentType string, body []byte) {
+	body = append(body, '\n')
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -13,6 +13,8 @@ import (
 type Answered struct {
 	At       time.Time
 	Kind     report.Kind // empty when the path named none
+	ID       string      // of the document that it is for, or of the first of several, as far as it is known
+	Path     string      // where that is none of a delivery
 	Method   string      // of the request, which may be anything
 	Status   int         // of the answer
 	Reason   string      // one word, where nothing was accepted

@@ -3,6 +3,7 @@ package receiver
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,12 +24,13 @@ func TestEveryAnswerIsObserved(t *testing.T) {
 		broken             error
 		want               Answered
 	}{
-		{"POST", "/cities", `[{"id":1},{"id":2},{"t":"x"}]`, nil, Answered{at, report.Cities, "POST", http.StatusAccepted, "", 2, 1}},
-		{"DELETE", "/advisories/1", "", nil, Answered{at, report.Advisories, "DELETE", http.StatusAccepted, "", 1, 0}},
-		{"PUT", "/special-reports/1", "{", nil, Answered{at, report.SpecialReports, "PUT", http.StatusBadRequest, reasonJSON, 0, 0}},
-		{"POST", "/cities", `[{"t":"x"},{"t":"y"}]`, nil, Answered{at, report.Cities, "POST", http.StatusUnprocessableEntity, reasonNoID, 0, 2}},
-		{"PUT", "/cities/1", `{}`, errors.New("no disk"), Answered{at, report.Cities, "PUT", http.StatusServiceUnavailable, "journal", 0, 0}},
-		{"POST", "/nowhere", `{}`, nil, Answered{at, "", "POST", http.StatusNotFound, reasonPath, 0, 0}},
+		{"POST", "/cities", `[{"id":1},{"id":2},{"t":"x"}]`, nil, Answered{at, report.Cities, "1", "", "POST", http.StatusAccepted, "", 2, 1}},
+		{"DELETE", "/advisories/1", "", nil, Answered{at, report.Advisories, "1", "", "DELETE", http.StatusAccepted, "", 1, 0}},
+		{"PUT", "/special-reports/1", "{", nil, Answered{at, report.SpecialReports, "1", "", "PUT", http.StatusBadRequest, reasonJSON, 0, 0}},
+		{"POST", "/cities", `[{"t":"x"},{"t":"y"}]`, nil, Answered{at, report.Cities, "", "", "POST", http.StatusUnprocessableEntity, reasonNoID, 0, 2}},
+		{"PUT", "/cities/1", `{"t":1}`, errors.New("no disk"), Answered{at, report.Cities, "1", "", "PUT", http.StatusServiceUnavailable, "journal", 0, 0}},
+		{"POST", "/cities", `[{"id":"` + strings.Repeat("x", maxIDShown+1) + `"}]`, nil, Answered{at, report.Cities, strings.Repeat("x", maxIDShown) + "…", "", "POST", http.StatusUnprocessableEntity, reasonIDTooLong, 0, 1}},
+		{"POST", "/nowhere", `{}`, nil, Answered{at, "", "", "/nowhere", "POST", http.StatusNotFound, reasonPath, 0, 0}},
 	} {
 		d.err = c.broken
 		if got := d.send(c.method, c.path, c.body); got.status != c.want.Status || got.Accepted != c.want.Accepted {

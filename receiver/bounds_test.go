@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -78,6 +80,48 @@ func boundedSeries(t *testing.T) (all []map[string]float64) {
 	return all
 }
 
+// busySeries has a receiver whose memory others have answer a large delivery of each
+// kind, before and after its signature would be known, and returns the series.
+func busySeries(t *testing.T) (all []map[string]float64) {
+	t.Helper()
+	for _, who := range []auth.Config{{}, {WebhookFiles: secretFile(t, webhookKey)}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &door{recorder: new(recorder), t: t, reg: prometheus.NewRegistry()}
+			cfg := Config{MaxBody: 64 << 10, BodyMemory: 128 << 10}
+			var err error
+			if cfg.Door, err = auth.New(who, time.Now, slog.New(slog.DiscardHandler)); err != nil {
+				t.Fatal(err)
+			}
+			credentials, err := auth.NewCredentials(who, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := New(cfg, d.recorder, time.Now, d.reg, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			other := largeShare(r.memory, nobody)
+			if err := other.grow(128 << 10); err != nil {
+				t.Fatal(err)
+			}
+			other.done()
+			for _, kind := range report.Kinds() {
+				req := httptest.NewRequest("PUT", "/"+string(kind)+"/1", strings.NewReader(strings.Repeat("x", 32<<10)))
+				credentials.Show(req.Header, "msg_1", nil)
+				rec := httptest.NewRecorder()
+				if r.ServeHTTP(rec, req); rec.Code != http.StatusServiceUnavailable {
+					t.Errorf("%s: %d", kind, rec.Code)
+				}
+				if n := d.counted("riskdex_deliveries_not_durable_total", "kind", string(kind), "cause", causeBusy); n != 1 {
+					t.Errorf("%s is counted %g times as busy", kind, n)
+				}
+			}
+			all = append(all, d.series())
+		})
+	}
+	return all
+}
+
 // TestCountsAreBounded, of records in a payload and of what stands in one object
 // or array: each takes far more memory than its bytes.
 func TestCountsAreBounded(t *testing.T) {
@@ -100,6 +144,57 @@ func TestCountsAreBounded(t *testing.T) {
 	}
 }
 
+// TestWhatIsMadeOfABodyTakesMemory: a delivery of many records waits for memory like a
+// large one, and one that needs more than there is, is told so.
+func TestWhatIsMadeOfABodyTakesMemory(t *testing.T) {
+	records := "[" + strings.Repeat(`{"id":1},`, 999) + `{"id":1}]`
+	members := `{"id":1`
+	for i := range 5000 {
+		members += fmt.Sprintf(`,"m%d":0`, i)
+	}
+	members += "}"
+	for what, c := range map[string]struct {
+		body string
+		size int64 // of the memory
+		free int64 // of it
+		want int
+	}{
+		"few records":                      {`[{"id":1},{"id":2}]`, 1 << 20, 0, http.StatusAccepted},
+		"records":                          {records, 1 << 20, 700 << 10, http.StatusAccepted},
+		"records, and others have it":      {records, 1 << 20, 300 << 10, http.StatusServiceUnavailable},
+		"more records than there is for":   {records, 256 << 10, 256 << 10, http.StatusRequestEntityTooLarge},
+		"members":                          {members, 1 << 20, 800 << 10, http.StatusAccepted},
+		"members, and others have it":      {members, 1 << 20, 300 << 10, http.StatusServiceUnavailable},
+		"members, elsewhere":               {`{"id":1,"t":[` + strings.Repeat("0,", 50_000) + `0]}`, 32 << 20, 32 << 20, http.StatusAccepted},
+		"elements, of which none is taken": {"[" + strings.Repeat("0,", 90_000) + "0]", 32 << 20, 32 << 20, http.StatusUnprocessableEntity},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			rec := &recorder{}
+			r, err := New(Config{MaxBody: 128 << 10, BodyMemory: c.size}, rec, time.Now, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.maxBody = 1 << 20
+			oldest, other := largeShare(r.memory, nobody), largeShare(r.memory, nobody)
+			r.memory.kept = 0
+			if err := errors.Join(oldest.grow(1), other.grow(c.size-c.free)); c.free > 0 && c.free < c.size && err != nil {
+				t.Fatal(err)
+			}
+			other.done()
+			w := httptest.NewRecorder()
+			r.ServeHTTP(w, httptest.NewRequest("POST", "/cities", strings.NewReader(c.body)))
+			if w.Code != c.want || (w.Code == http.StatusServiceUnavailable) != (len(rec.deliveries) == 0) {
+				t.Errorf("%s: %d %s, %d handed on", what, w.Code, w.Body, len(rec.deliveries))
+			}
+			oldest.leave()
+			other.leave()
+			if r.memory.free != c.size {
+				t.Errorf("%s: %d of %d bytes are free afterwards", what, r.memory.free, c.size)
+			}
+		})
+	}
+}
+
 // TestBusyIsNoRefusal: the delivery is to come again, and nothing of it is kept.
 func TestBusyIsNoRefusal(t *testing.T) {
 	d := open(t, nil)
@@ -110,7 +205,7 @@ func TestBusyIsNoRefusal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := r.memory.enter(nobody)
+		other := largeShare(r.memory, nobody)
 		if err := other.grow(128 << 10); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +220,7 @@ func TestBusyIsNoRefusal(t *testing.T) {
 		if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || got.Header().Get("Connection") != "close" || len(d.deliveries) != 0 {
 			t.Errorf("%d %v, %d kept", got.Code, got.Header(), len(d.deliveries))
 		}
-		if got := send(strings.NewReader("{}")); got.Code != http.StatusAccepted {
+		if got := send(strings.NewReader(`{"t":1}`)); got.Code != http.StatusAccepted {
 			t.Errorf("a small one: %d", got.Code)
 		}
 		other.leave()
@@ -144,7 +239,7 @@ func TestPace(t *testing.T) {
 	now := time.Unix(0, 0)
 	var until time.Time
 	p := &pace{
-		ReadCloser: io.NopCloser(bytes.NewReader(make([]byte, 200<<20))), mustStop: func() bool { return false },
+		ReadCloser: io.NopCloser(bytes.NewReader(make([]byte, 200<<20))), share: newMemory(1, 1).share(nobody),
 		now: func() time.Time { return now }, until: func(at time.Time) error { until = at; return nil },
 	}
 	chunk := make([]byte, paceStep)
@@ -156,6 +251,14 @@ func TestPace(t *testing.T) {
 			t.Errorf("step %d: until %v, want %v", i, got, want)
 		}
 	}
+	if _, err := p.Read(chunk[:1]); err != nil {
+		t.Fatal(err)
+	}
+	p.share.waited = time.Minute
+	if _, err := p.Read(chunk[:1]); err != nil || until.Sub(time.Unix(0, 0)) < time.Minute {
+		t.Errorf("until %v, %v, though it had to wait for memory", until, err)
+	}
+	p.share.waited = 0
 	if _, err := io.CopyN(io.Discard, p, 100<<20); err != nil || until.Sub(time.Unix(0, 0)) != longest {
 		t.Errorf("until %v, %v", until, err)
 	}
@@ -172,8 +275,7 @@ func TestPace(t *testing.T) {
 	if !until.Equal(now) {
 		t.Errorf("stopped at %v", until)
 	}
-	p.mustStop = func() bool { return true }
-	p.due = 0
+	p.share.told, p.due = true, 0
 	if _, err := p.Read(chunk); !errors.Is(err, errNoMemory) {
 		t.Errorf("read after a stop: %v", err)
 	}
@@ -188,8 +290,8 @@ func TestReadAll(t *testing.T) {
 	}
 	for _, size := range []int{0, 1, 4 << 10, smallBody - 1, smallBody, smallBody + 1, 100_000, 1 << 20, limit, limit + 1} {
 		for _, length := range []int64{int64(size), -1} {
-			m := newMemory(2 * limit)
-			h := &holding{of: m, stop: nobody}
+			m := newMemory(2*limit, 2*limit)
+			h := m.share(nobody)
 			got, err := h.readAll(bytes.NewReader(content[:size]), limit, length)
 			if size > limit {
 				if !errors.Is(err, errTooLarge) || len(got) != limit {
@@ -213,8 +315,8 @@ func TestReadAll(t *testing.T) {
 func TestMemoryIsForWhatHasCome(t *testing.T) {
 	const limit = 3 << 20
 	for _, length := range []int64{64 << 10, 1 << 20, limit, -1} {
-		m := newMemory(2 * limit)
-		h := &holding{of: m, stop: nobody}
+		m := newMemory(2*limit, 2*limit)
+		h := m.share(nobody)
 		came := 0
 		body := readerFunc(func(b []byte) (int, error) {
 			if held := 2*limit - m.free; held > 2*int64(came) {
@@ -241,7 +343,9 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 func TestSignedAndZipped(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := z.Write(bytes.Repeat([]byte("x"), 100_000)); err != nil {
+	content := make([]byte, 100_000)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(content) // hardly smaller when it is compressed
+	if _, err := z.Write(content); err != nil {
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
@@ -249,13 +353,16 @@ func TestSignedAndZipped(t *testing.T) {
 	}
 	req := httptest.NewRequest("PUT", "/cities/1", bytes.NewReader(b.Bytes()))
 	req.Header.Set("Content-Encoding", "gzip")
-	r := &Receiver{maxBody: 200_000, memory: newMemory(400_000)}
+	r := &Receiver{maxBody: 200_000, memory: newMemory(400_000, 400_000)}
 	d := r.newDelivery(call{}, httptest.NewRecorder(), req)
 	raw, p := d.intake.readRaw()
 	if p != nil || !bytes.Equal(raw, b.Bytes()) {
 		t.Fatalf("%d bytes, %+v", len(raw), p)
 	}
-	if all, p := d.intake.read(); p != nil || len(all) != 100_000 {
+	if all, p := d.intake.read(); p != nil || !bytes.Equal(all, content) {
 		t.Errorf("%d bytes, %+v", len(all), p)
+	}
+	if held := r.memory.size - r.memory.free; held > 131072 {
+		t.Errorf("%d bytes are held, though what was sent is not needed any more", held)
 	}
 }

@@ -2,7 +2,6 @@ package receiver
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -16,22 +15,23 @@ type delivery struct {
 	req    *http.Request
 	intake *intake
 
+	about    string // the document that it is for, or the first of several, as far as it is known
 	signedID string // that the sender gave to it; empty where it is not signed
+	stray    bool   // it is none of the nine calls
 }
 
 // newDelivery returns the delivery of a request. Whoever has it ends it.
 func (r *Receiver) newDelivery(c call, w http.ResponseWriter, req *http.Request) *delivery {
 	// Deadlines of connections are by the system's clock.
 	p := &pace{ReadCloser: req.Body, until: http.NewResponseController(w).SetReadDeadline, now: time.Now}
-	h := &holding{of: r.memory, stop: p.stop}
-	p.mustStop = h.mustGiveWay
-	return &delivery{call: c, w: w, req: req, intake: &intake{w: w, req: req, limit: r.maxBody, hold: h, pace: p}}
+	p.share = r.memory.share(p.stop)
+	return &delivery{call: c, about: c.pathID, w: w, req: req, intake: &intake{w: w, req: req, limit: r.maxBody, share: p.share, pace: p}}
 }
 
 // end gives back what the delivery holds, once it has its answer.
 func (d *delivery) end() {
 	d.intake.pace.done() // also where nothing of the body was read
-	d.intake.hold.leave()
+	d.intake.share.leave()
 }
 
 // appendTimeout bounds how long a sender waits for the journal.
@@ -52,80 +52,139 @@ func (r *Receiver) deliver(d *delivery) {
 	} else {
 		d.intake.end()
 	}
-	in, p := r.understand(d.call, body)
+	in, p := r.understand(d.call, body, d.intake.share.grow)
+	if p != nil && p.Reason == reasonBusy {
+		r.busy(d, p)
+		return
+	}
+	if p != nil && p.Reason == reasonJSON {
+		p = notJSON(d.req.Header, body, p)
+	}
 	if p != nil {
 		r.refuse(d, p, body, false)
 		return
 	}
-	answers := make([]refused, len(in.refused))
-	for i := range in.refused {
-		answers[i] = r.fill(d, &in.refused[i])
-	}
-	out := report.Delivery{Changes: in.changes, Refusals: in.refused}
-	if len(out.Changes) == 0 {
-		r.noteAll(d, in.refused)
-		r.keep(d.req.Context(), out)
-		r.answer(d, noneAccepted(answers))
+	if len(in.changes) == 0 && in.refused.total > 0 {
+		r.decline(d, noneAccepted(in.refused), in.refused, body)
 		return
 	}
-	r.accept(d, out, answers, body)
+	r.accept(d, in, body)
 }
 
-// accept appends out and answers once it is durable. body is what out was made of.
-func (r *Receiver) accept(d *delivery, out report.Delivery, answers []refused, body []byte) {
+// accept appends what body came to, and answers once that is durable.
+func (r *Receiver) accept(d *delivery, in contents, body []byte) {
 	ctx := d.req.Context()
+	if len(in.changes) > 0 {
+		d.about = string(in.changes[0].ID)
+	}
+	out := r.toAppend(d, in.refused)
+	out.Changes = in.changes
 	if r.tracer != nil {
 		name := traceOf(ctx)
 		for i := range out.Changes {
 			out.Changes[i].Trace = name
 		}
 	}
-	text := accepted{Accepted: len(out.Changes), Refused: answers}.text()
-	out.Receipt, out.Gone = d.receipt(body, text), ctx.Done()
+	out.Ambiguous = func(change int) report.Refusal {
+		refusal := in.ambiguous(d.call, change)
+		r.fill(d, &refusal)
+		return refusal
+	}
+	if out.Receipt = d.receipt(body, outcome{}); out.Receipt != nil {
+		out.Receipt.Answers = func(stamps []report.Stamp) []byte { return in.result(d.call, stamps).outcome().text() }
+	}
+	out.Gone = hungUp(ctx)
 	stamps, err := r.append(ctx, out)
-	if r.repeated(d, body, err) {
+	if r.repeated(d, in.refused, body, err) {
 		return
 	}
-	r.noteAll(d, out.Refusals)
 	if err != nil {
-		r.log.ErrorContext(ctx, "delivery not accepted: the journal could not make it durable",
-			"kind", d.kind, "method", d.method, "changes", len(out.Changes), "error", err)
-		r.answer(d, notDurable(err))
+		r.note(d, in.refused)
+		r.lose(d, err, "changes", len(out.Changes))
 		return
 	}
-	r.log.DebugContext(ctx, "delivery accepted", "kind", d.kind, "method", d.method,
-		"changes", len(stamps), "refused", len(answers), "first_id", stamps[0].ID, "version", stamps[len(stamps)-1].Version)
-	r.answered(ctx, Answered{Kind: d.kind, Method: d.method, Status: http.StatusAccepted, Accepted: len(out.Changes), Refused: len(answers)})
-	writeBody(d.w, http.StatusAccepted, "application/json", text)
+	if len(stamps) > 0 && stamps[0].ID != "" {
+		d.about = string(stamps[0].ID) // by which a city goes that was named by its code
+	}
+	r.noteMismatch(d, in, stamps)
+	result := in.result(d.call, stamps)
+	r.note(d, result.refused)
+	if result.problem != nil {
+		r.answer(d, result.problem)
+		return
+	}
+	r.metrics.unknown.WithLabelValues(string(d.kind)).Add(float64(len(result.unknown)))
+	if len(stamps) == 0 {
+		r.log.InfoContext(ctx, "delivery accepted; it holds no records", "kind", d.kind, "method", d.method)
+	} else {
+		r.log.DebugContext(ctx, "delivery accepted", "kind", d.kind, "method", d.method, "changes", result.accepted, "unknown", len(result.unknown),
+			"refused", result.refused.total, "first_id", stamps[0].ID, "version", stamps[len(stamps)-1].Version)
+	}
+	a := d.answered(http.StatusAccepted, "")
+	a.Accepted, a.Refused = result.accepted, result.refused.total
+	r.answered(ctx, a)
+	writeJSON(d.w, http.StatusAccepted, "application/json", accepted{
+		Accepted: result.accepted, Refused: result.refused.listed(), RefusedTotal: result.refused.total, Unknown: result.unknown,
+	})
 }
 
-// append hands d to the journal. A sender that hangs up now has sent all of it: whether
-// to have it nevertheless is left to the journal.
+// append hands d to the journal. Whether a sender hangs up meanwhile, it asks itself
+// (report.Delivery.Gone).
 func (r *Receiver) append(parent context.Context, d report.Delivery) ([]report.Stamp, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), appendTimeout)
 	defer cancel()
 	return r.journal.Append(ctx, d)
 }
 
-// notDurable is the answer to a delivery that the journal did not take. It may
-// have taken it all the same, if the wait for it was what ended.
-func notDurable(err error) *problem {
-	if errors.Is(err, report.ErrNoRoom) {
-		return newProblem(http.StatusServiceUnavailable, reasonNoRoom,
-			"There is no room to keep the delivery. Nothing of it was accepted; send it again later. The operator is to make room.")
-	}
-	return newProblem(http.StatusServiceUnavailable, reasonJournal,
-		"The delivery could not be made durable now. Do not count on it; send it again later, which is harmless in any case.")
-}
-
 // refuse answers with p and keeps the whole delivery for inspection. cut tells
 // that body is not all of what was sent.
 func (r *Receiver) refuse(d *delivery, p *problem, body []byte, cut bool) {
-	refusal := report.Refusal{Position: -1, ID: d.pathID, Reason: p.Reason, Detail: p.Detail, Body: body, Cut: cut}
-	r.fill(d, &refusal)
-	r.note(d, refusal)
-	r.keep(d.req.Context(), report.Delivery{Refusals: []report.Refusal{refusal}})
+	content := body
+	if cut { // what was sent tells it from another delivery, though it cannot be read
+		content = d.intake.raw
+	}
+	var list refusals
+	list.add(report.Refusal{Position: -1, ID: d.pathID, Reason: p.Reason, Detail: p.Detail, Body: body, Cut: cut})
+	r.decline(d, p, list, content)
+}
+
+// decline keeps what was refused of a delivery that is not accepted, and answers with p.
+// To keep it is a help for people, not a promise to the sender, unless the delivery is
+// signed: while there is no receipt of it, the same signature is good for another one.
+func (r *Receiver) decline(d *delivery, p *problem, list refusals, body []byte) {
+	if d.about == "" {
+		d.about = list.first[0].ID
+	}
+	out := r.toAppend(d, list)
+	out.Receipt = d.receipt(body, p.outcome())
+	_, err := r.append(d.req.Context(), out)
+	if r.repeated(d, list, body, err) {
+		return
+	}
+	if err != nil && out.Receipt != nil {
+		r.lose(d, err, "refused", list.total)
+		return
+	}
+	if err != nil {
+		l := lossOf(err)
+		r.limited.log(r, d, l.level, "what was refused could not be kept: "+l.says, "refused", list.total, "error", err)
+	}
+	r.note(d, list)
 	r.answer(d, p)
+}
+
+// toAppend is the delivery that keeps what was refused.
+func (r *Receiver) toAppend(d *delivery, list refusals) report.Delivery {
+	for i := range list.first {
+		r.fill(d, &list.first[i])
+	}
+	return report.Delivery{Refusals: list.first, MoreRefused: list.more()}
+}
+
+// fill completes a refusal.
+func (r *Receiver) fill(d *delivery, refusal *report.Refusal) {
+	refusal.At = r.now()
+	refusal.Kind, refusal.Method, refusal.Path = d.kind, d.req.Method, d.req.URL.Path
 }
 
 // refuseUnread is refuse for a body that was not read to its end. One for which
@@ -138,44 +197,43 @@ func (r *Receiver) refuseUnread(d *delivery, p *problem, body []byte) {
 		r.refuse(d, p, body, true)
 		return
 	}
+	r.busy(d, p)
+}
+
+// busy answers a delivery for which there is no memory.
+func (r *Receiver) busy(d *delivery, p *problem) {
+	r.metrics.lost.WithLabelValues(string(d.kind), causeBusy).Inc()
 	r.log.WarnContext(d.req.Context(), "delivery not accepted: too many large ones come at once", "kind", d.kind, "method", d.method)
 	r.answer(d, p)
 }
 
-// note counts and logs a refusal. A delivery that comes twice is noted once.
-func (r *Receiver) note(d *delivery, refusal report.Refusal) {
-	r.metrics.refusedFor(d.kind, refusal.Reason)
-	r.log.WarnContext(d.req.Context(), "refused", "kind", d.kind, "method", refusal.Method, "position", refusal.Position,
-		"id", shortened(refusal.ID), "reason", refusal.Reason, "detail", refusal.Detail)
-}
-
-func (r *Receiver) noteAll(d *delivery, refusals []report.Refusal) {
-	for _, refusal := range refusals {
-		r.note(d, refusal)
+// note counts and logs what was refused. A delivery that comes twice is noted once.
+func (r *Receiver) note(d *delivery, list refusals) {
+	if list.total == 0 {
+		return
 	}
-}
-
-// fill completes a refusal, and returns it as an answer shows it.
-func (r *Receiver) fill(d *delivery, refusal *report.Refusal) refused {
-	refusal.At = r.now()
-	refusal.Kind, refusal.Method, refusal.Path = d.kind, d.req.Method, d.req.URL.Path
-	answer := refused{Position: refusal.Position, Reason: refusal.Reason, Detail: refusal.Detail}
-	if refusal.ID != "" {
-		id := shortened(refusal.ID)
-		answer.ID = &id
+	for reason, n := range list.counts {
+		r.metrics.refusedFor(d.kind, reason, n)
 	}
-	return answer
-}
-
-// keep stores what was refused. That it is kept is a help for people, not a
-// promise to the sender, who is told that nothing was accepted.
-func (r *Receiver) keep(ctx context.Context, out report.Delivery) {
-	if _, err := r.append(ctx, out); err != nil {
-		r.log.ErrorContext(ctx, "what was refused could not be kept", "refused", len(out.Refusals), "error", err)
+	what := "delivery refused"
+	if list.first[0].Position >= 0 {
+		what = "records of a delivery refused"
 	}
+	r.log.WarnContext(d.req.Context(), what, append([]any{"kind", d.kind, "method", d.req.Method, "path", shortened(d.req.URL.Path)}, list.logged()...)...)
 }
 
 func (r *Receiver) answer(d *delivery, p *problem) {
-	r.answered(d.req.Context(), Answered{Kind: d.kind, Method: d.method, Status: p.Status, Reason: p.Reason, Refused: len(p.Refused)})
+	a := d.answered(p.Status, p.Reason)
+	a.Refused = p.RefusedTotal
+	r.answered(d.req.Context(), a)
 	writeProblem(d.w, p)
+}
+
+// answered is what there is to say of the delivery now that it has its answer.
+func (d *delivery) answered(status int, reason string) Answered {
+	a := Answered{Kind: d.kind, Method: d.method, Status: status, Reason: reason, ID: shortened(d.about)}
+	if reason == reasonPath || reason == reasonMethod {
+		a.Path = shortened(d.req.URL.Path)
+	}
+	return a
 }

@@ -2,10 +2,10 @@ package receiver
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"riskdex/receiver/auth"
@@ -35,9 +35,11 @@ func (r *Receiver) verified(d *delivery) bool {
 	}
 	raw, p := d.intake.readRaw()
 	if p != nil {
-		r.strangers.warn(r, d, p.Reason)
-		if p.Reason != reasonBusy {
-			r.metrics.refusedFor("", p.Reason)
+		r.warn(d, p.Reason)
+		if p.Reason == reasonBusy {
+			r.metrics.lost.WithLabelValues(string(d.kind), causeBusy).Inc()
+		} else {
+			r.metrics.refusedFor("", p.Reason, 1)
 		}
 		d.w.Header().Set("Connection", "close")
 		r.answer(d, p)
@@ -55,8 +57,8 @@ func (r *Receiver) verified(d *delivery) bool {
 // turnAway answers who is not let in, and ends the connection: one that may wait for
 // the next request costs its sender nothing, and there are only so many of them.
 func (r *Receiver) turnAway(d *delivery, refusal *auth.Refusal) {
-	r.strangers.warn(r, d, string(refusal.Cause))
-	r.metrics.refusedFor("", string(refusal.Cause))
+	r.warn(d, string(refusal.Cause))
+	r.metrics.refusedFor("", string(refusal.Cause), 1)
 	for _, challenge := range refusal.Challenges {
 		d.w.Header().Add("WWW-Authenticate", challenge)
 	}
@@ -64,24 +66,9 @@ func (r *Receiver) turnAway(d *delivery, refusal *auth.Refusal) {
 	r.answer(d, newProblem(refusal.Status, refusal.Reason, refusal.Detail))
 }
 
-// strangers keeps those who are turned away from filling the log: it has one line
-// a second, which tells how many had none.
-type strangers struct {
-	mu     sync.Mutex
-	last   time.Time
-	silent int
-}
-
-func (s *strangers) warn(r *Receiver, d *delivery, cause string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := r.now()
-	if age := now.Sub(s.last); age >= 0 && age < time.Second {
-		s.silent++
-		return
-	}
-	r.log.Warn("turned away at the door", "reason", cause, "from", d.req.RemoteAddr, "kind", d.kind, "method", d.method, "others_since", s.silent)
-	s.last, s.silent = now, 0
+// warn logs that one is turned away.
+func (r *Receiver) warn(d *delivery, cause string) {
+	r.limited.log(r, d, slog.LevelWarn, "turned away at the door", "reason", cause, "from", d.req.RemoteAddr)
 }
 
 // tooMany answers a delivery of a sender who makes more than its share, and tells
@@ -96,7 +83,7 @@ func (r *Receiver) tooMany(d *delivery) bool {
 	}
 	seconds := int(wait/time.Second) + 1
 	d.w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	r.strangers.warn(r, d, reasonRate)
+	r.warn(d, reasonRate)
 	r.answer(d, newProblem(http.StatusTooManyRequests, reasonRate,
 		fmt.Sprintf("More than %g deliveries a second came from this sender. Nothing of this one was accepted; send it again in %d s.", r.rates.perSecond, seconds)))
 	return true

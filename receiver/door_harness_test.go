@@ -29,6 +29,7 @@ type guarded struct {
 	journal     journal.Journal
 	dir         string
 	auth        auth.Config
+	prefix      string
 	clock       atomic.Int64 // Unix seconds; the journal looks at it at any time
 	credentials *auth.Credentials
 	log         *bytes.Buffer
@@ -63,7 +64,7 @@ func (g *guarded) open() {
 		g.t.Fatal(err)
 	}
 	cfg := DefaultConfig()
-	cfg.MaxBody = 1 << 20
+	cfg.MaxBody, cfg.Prefix = 1<<20, g.prefix
 	if cfg.Door, err = auth.New(g.auth, now, log); err != nil {
 		g.t.Fatal(err)
 	}

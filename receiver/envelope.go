@@ -15,6 +15,7 @@ type splitter struct {
 	codeIDs []pointer // where a text is an id if there is none at ids
 	codes   []pointer // for cities only
 	records []pointer // stated by the operator
+	noID    string    // what is said of a record without an id
 }
 
 // maxEnvelopes is how many envelopes may stand around each other, such as
@@ -61,7 +62,20 @@ func (s *splitter) envelope(object []member) []byte {
 			return inner
 		}
 	}
+	if inner := s.onlyEnvelope(object); s.holdsEmptyList(inner, maxEnvelopes) {
+		return inner
+	}
 	return nil
+}
+
+// holdsEmptyList tells whether raw is an empty list, or that in envelopes: a snapshot
+// on a day on which there is nothing.
+func (s *splitter) holdsEmptyList(raw []byte, depth int) bool {
+	if firstByte(raw) == '{' && depth > 0 {
+		r := recordOf(raw)
+		return !s.hasID(r) && s.holdsEmptyList(s.onlyEnvelope(r.members), depth-1)
+	}
+	return isEmptyList(raw)
 }
 
 // holdsRecords tells whether raw is a record with an id, an envelope, or a list
@@ -78,29 +92,31 @@ func (s *splitter) holdsRecords(raw []byte) bool {
 // one returns the record in the payload of a PUT, whose id is in the path. The
 // record may be anything, so only what can be nothing but an envelope is taken
 // off: a known name with at most the usual metadata beside it. What holds
-// several records is one record as a whole, rather than none. A null is taken out of
-// an envelope like a record: with the envelope around it, it would pass for one.
-func (s *splitter) one(body []byte) record {
-	var only record
-	found := 0
+// several records is one record as a whole, rather than none. Nothing is taken out of
+// an envelope like a record: with the envelope around it, it would pass for one. Where
+// there is no record, missing says what is in its place.
+func (s *splitter) one(body []byte) (_ record, missing string) {
+	first, found, full := record{raw: []byte("[]")}, 0, false
 	s.unwrap(body, maxEnvelopes, s.onlyEnvelope, func(r record) bool {
-		only = r
-		found++
-		return found == 1
+		if found++; found == 1 {
+			first = r
+		}
+		full = full || r.members != nil
+		return found == 1 || !full
 	})
-	if found != 1 {
-		return recordOf(body)
+	if found > 1 && full {
+		return recordOf(body), ""
 	}
-	return only
+	return first, whyNoRecord(first.raw)
 }
 
-// onlyEnvelope returns what an object holds, objects or null, when it is an envelope
+// onlyEnvelope returns what an object holds, objects or nothing, when it is an envelope
 // and nothing else.
 func (s *splitter) onlyEnvelope(object []member) []byte {
 	var inner []byte
 	for _, m := range object {
 		switch {
-		case inner == nil && slices.Contains(envelopeNames(s.kind), m.name) && (holdsObjects(m.value) || holdsNull(m.value)):
+		case inner == nil && slices.Contains(envelopeNames(s.kind), m.name) && (holdsObjects(m.value) || holdsNothing(m.value)):
 			inner = m.value
 		case !isEnvelopeMeta(m.name):
 			return nil
@@ -119,7 +135,7 @@ func (s *splitter) unwrap(raw []byte, depth int, open func([]member) []byte, yie
 		}
 	}
 	if firstByte(raw) == '[' {
-		for _, element := range elements(raw) {
+		for element := range elements(raw) {
 			next := false
 			if firstByte(element) == '[' || depth == 0 {
 				next = yield(recordOf(element))
@@ -145,7 +161,7 @@ func flatten(raw []byte, yield func(record) bool) bool {
 	if firstByte(raw) != '[' {
 		return yield(recordOf(raw))
 	}
-	for _, element := range elements(raw) {
+	for element := range elements(raw) {
 		if !yield(recordOf(element)) {
 			return false
 		}
@@ -159,19 +175,11 @@ func holdsObjects(raw []byte) bool {
 	case '{':
 		return true
 	case '[':
-		return slices.ContainsFunc(elements(raw), func(e []byte) bool { return firstByte(e) == '{' })
-	}
-	return false
-}
-
-// holdsNull tells whether raw is null, or a list of that.
-func holdsNull(raw []byte) bool {
-	switch firstByte(raw) {
-	case 'n':
-		return true
-	case '[':
-		list := elements(raw)
-		return len(list) == 1 && firstByte(list[0]) == 'n'
+		for element := range elements(raw) {
+			if firstByte(element) == '{' {
+				return true
+			}
+		}
 	}
 	return false
 }

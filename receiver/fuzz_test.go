@@ -60,7 +60,7 @@ func FuzzGzipBody(f *testing.F) {
 		f.Add(b.Bytes()[:b.Len()/2])
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		r := &Receiver{maxBody: limit, memory: newMemory(2 * limit)}
+		r := &Receiver{maxBody: limit, memory: newMemory(2*limit, 2*limit)}
 		req := httptest.NewRequest(http.MethodPut, "/cities/1", bytes.NewReader(sent))
 		req.Header.Set("Content-Encoding", "gzip")
 		d := r.newDelivery(call{}, httptest.NewRecorder(), req)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,13 +25,14 @@ type busy struct {
 
 func (b busy) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error) {
 	close(b.reached)
-	select {
-	case <-d.Gone:
-		b.left <- ctx.Err()
-	case <-time.After(20 * time.Second):
-		b.left <- errors.New("the journal is not told that the sender has given up")
+	for start := time.Now(); !d.Gone(); time.Sleep(time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			b.left <- errors.New("the journal is not told that the sender has hung up")
+			return nil, ctx.Err()
+		}
 	}
-	return nil, errors.New("nothing is taken in this test")
+	b.left <- ctx.Err()
+	return nil, fmt.Errorf("append: %w", report.ErrGone)
 }
 
 // TestTheJournalKnowsWhenASenderHangsUp, and whether to take the delivery nevertheless is
@@ -46,7 +49,7 @@ func TestTheJournalKnowsWhenASenderHangsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprint(conn, "PUT /cities/1 HTTP/1.1\r\nHost: riskdex\r\nContent-Length: 2\r\n\r\n{}"); err != nil {
+	if _, err := fmt.Fprint(conn, "PUT /cities/1 HTTP/1.1\r\nHost: riskdex\r\nContent-Length: 7\r\n\r\n{\"t\":1}"); err != nil {
 		t.Fatal(err)
 	}
 	<-j.reached
@@ -55,5 +58,34 @@ func TestTheJournalKnowsWhenASenderHangsUp(t *testing.T) {
 	}
 	if err := <-j.left; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWhoClosesHalfAConnectionIsTold that nothing was accepted, and what to do.
+func TestWhoClosesHalfAConnectionIsTold(t *testing.T) {
+	j := busy{make(chan struct{}), make(chan error, 1)}
+	r, err := New(DefaultConfig(), j, time.Now, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(r)
+	server.Config.ConnContext = ConnContext
+	server.Start()
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprint(conn, "PUT /cities/1 HTTP/1.1\r\nHost: riskdex\r\nContent-Length: 7\r\n\r\n{\"t\":1}"); err != nil {
+		t.Fatal(err)
+	}
+	<-j.reached
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	said, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(said), "HTTP/1.1 503 ") || !strings.Contains(string(said), "keep the connection open") {
+		t.Errorf("answered %q, %v", said, err)
 	}
 }

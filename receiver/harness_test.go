@@ -23,6 +23,7 @@ import (
 type recorder struct {
 	mu         sync.Mutex
 	deliveries []report.Delivery
+	ambiguous  []report.Refusal
 	err        error
 }
 
@@ -36,6 +37,13 @@ func (r *recorder) Append(_ context.Context, d report.Delivery) ([]report.Stamp,
 	stamps := make([]report.Stamp, len(d.Changes))
 	for i, c := range d.Changes {
 		stamps[i] = report.Stamp{Key: c.Key, Version: report.Version(i + 1)}
+		switch c.ID {
+		case "ambiguous":
+			r.ambiguous = append(r.ambiguous, d.Ambiguous(i))
+			stamps[i] = report.Stamp{Key: c.Key, Effect: report.Ambiguous}
+		case "unknown":
+			stamps[i] = report.Stamp{Key: c.Key, Effect: report.Unknown}
+		}
 	}
 	return stamps, nil
 }
@@ -95,6 +103,9 @@ type reply struct {
 	Reason   string
 	Detail   string
 	Refused  []refused
+
+	RefusedTotal int `json:"refused_total"`
+	Unknown      []int
 }
 
 func (d *door) send(method, path, body string, header ...string) reply {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
 )
 
 // idIn returns the id that a record states about itself, as text, and whether
@@ -23,14 +25,15 @@ func (s *splitter) hasID(r record) bool {
 }
 
 // codeIn returns the three-letter code that a city states, in upper case, or
-// nothing. Anything that is not three letters is some other kind of code, which
-// must not become a name for the city.
-func (s *splitter) codeIn(r record) string {
-	text, _ := first(r.members, s.codes, quotedText)
-	if len(text) != 3 || strings.Trim(strings.ToUpper(text), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
-		return ""
+// nothing; none says that it states that it has none.
+func (s *splitter) codeIn(r record) (code string, none bool) {
+	if text, ok := first(r.members, s.codes, quotedText); ok {
+		return report.CodeOf(text), false
 	}
-	return strings.ToUpper(text)
+	_, none = first(r.members, s.codes, func(raw []byte) (string, bool) {
+		return "", string(raw) == "null" || string(raw) == `""`
+	})
+	return "", none
 }
 
 // first returns what textOf takes of the value at the first of the pointers at which it
@@ -57,13 +60,20 @@ func scalarText(raw []byte) (string, bool) {
 	return quotedText(raw)
 }
 
-// quotedText takes a text that is not empty.
+// halfPair is half of a surrogate pair. It is no UTF-8, so no id has it.
+const halfPair = "\xed\xa0\x80"
+
+// quotedText takes a text that is not empty. Half a surrogate pair in it, which JSON can
+// have and no text, becomes halfPair: neither nothing nor U+FFFD, which is another text.
 func quotedText(raw []byte) (string, bool) {
 	if firstByte(raw) != '"' {
 		return "", false
 	}
 	text, err := jsontext.AppendUnquote(nil, raw)
-	return string(text), err == nil && len(text) > 0
+	if err != nil {
+		return strings.ReplaceAll(string(text), "\ufffd", halfPair), len(text) > 0
+	}
+	return string(text), len(text) > 0
 }
 
 func numberText(literal string) string {

@@ -17,7 +17,7 @@ type intake struct {
 	w     http.ResponseWriter
 	req   *http.Request
 	limit int64 // bytes, sent and decompressed alike
-	hold  *holding
+	share *share
 	pace  *pace
 	raw   []byte // as it was sent, where that has been read already
 }
@@ -42,7 +42,7 @@ func (b *intake) readRaw() ([]byte, *problem) {
 	if b.raw != nil {
 		return b.raw, nil
 	}
-	read, err := b.hold.readAll(b.sent(), b.limit, b.req.ContentLength)
+	read, err := b.share.readAll(b.sent(), b.limit, b.req.ContentLength)
 	if err != nil {
 		return read, b.problem(err, false)
 	}
@@ -62,20 +62,25 @@ func (b *intake) inflate() ([]byte, *problem) {
 	if b.raw == nil {
 		sent = b.sent()
 	}
-	in, err := gzip.NewReader(sent)
+	in, err := newGunzip(sent)
+	if err == io.EOF {
+		return []byte{}, nil // which is no JSON, however it was sent
+	}
 	if err != nil {
 		return nil, b.problem(err, true)
 	}
-	read, err := b.hold.readAll(in, b.limit, -1)
+	read, err := b.share.readAll(in, b.limit, -1)
 	if err != nil {
 		return read, b.problem(err, true)
 	}
+	b.share.giveBack(int64(len(b.raw)))
+	b.raw = nil
 	return read, nil
 }
 
 // end notes that nothing more is read of the connection.
 func (b *intake) end() {
-	b.hold.done() // from here on nobody stops the pace
+	b.share.done() // from here on nobody stops the pace
 	b.pace.done()
 }
 
@@ -89,15 +94,18 @@ func (b *intake) problem(err error, compressed bool) *problem {
 	case errors.As(err, &tooLong), errors.Is(err, errTooLarge):
 		return newProblem(http.StatusRequestEntityTooLarge, reasonTooLarge,
 			fmt.Sprintf("The body is larger than %d bytes after decompression. Send it in parts, or let the operator raise --max-body.", b.limit))
-	case errors.Is(err, errNoMemory) || b.hold.mustGiveWay():
+	case errors.Is(err, errNoMemory) || b.share.mustGiveWay():
 		return newProblem(http.StatusServiceUnavailable, reasonBusy,
 			"Too many large deliveries come at once. Nothing of this one was accepted; send it again later, or in parts.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return newProblem(http.StatusRequestTimeout, reasonTooSlow,
 			fmt.Sprintf("The body came too slowly: %d bytes a second are the least. Nothing of it was accepted; send it again.", leastPace))
-	case compressed && (errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)):
-		return newProblem(http.StatusBadRequest, reasonEncoding,
-			"The body is not valid gzip, though Content-Encoding says so: "+err.Error()+".")
+	case errors.Is(err, errNotGzip):
+		return newProblem(http.StatusBadRequest, reasonGzip,
+			"The body is not gzip, though Content-Encoding says so: "+err.Error()+". Compress it, or leave Content-Encoding out.")
+	case compressed && (errors.Is(err, errAfterGzip) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)):
+		return newProblem(http.StatusBadRequest, reasonGzip,
+			"The body is not valid gzip, though Content-Encoding says so: "+err.Error()+". Sending it again as it is does not help.")
 	}
 	return newProblem(http.StatusBadRequest, reasonTruncated,
 		"The body could not be read to its end: "+err.Error()+". Nothing of it was accepted; send it again.")

@@ -2,13 +2,15 @@ package receiver
 
 import (
 	"errors"
-	"slices"
 	"sync"
 	"time"
 )
 
-// Why a body is not read to its end, though nothing is wrong with it.
-var errNoMemory = errors.New("too many large bodies at once")
+// Why a delivery is not taken, though nothing is wrong with it.
+var (
+	errNoMemory   = errors.New("too many large bodies at once")
+	errOverMemory = errors.New("it takes more memory than all bodies may")
+)
 
 const (
 	// smallBody is what every request may hold beside the memory that all share, so
@@ -19,157 +21,123 @@ const (
 	// stalledAfter is how long a request may take to bring its next quarter of what
 	// it holds, while others wait for it.
 	stalledAfter = 5 * time.Second
-	// reclaimEvery is how often those who wait have the others looked at.
+	// reclaimEvery is how often each who waits looks at the others.
 	reclaimEvery = time.Second
 )
 
-// memory bounds what the bodies of all requests take together. While there is none
-// left, requests give way to those that wait:
+// memory bounds what the bodies of all requests take together, with what is made of
+// them. Who lacks some waits for it, for a while. Two rules see to it that the wait ends:
 //
-//   - Who has stalled gives way to anybody, so that memory is held by sending, and
-//     not by having sent. The oldest, up to half of the memory, are spared: they need
-//     no more than the pace that all must keep, and end even over a bad line.
-//   - Then the request that came last gives way to the one before it. So some of them
-//     end, whatever their number, and whoever only began to send does not keep out
-//     those who have sent most of theirs.
+//   - What the largest body needs stays free for the oldest request. So that one always
+//     goes on, even over a bad line; when it has ended, the next is the oldest.
+//   - While anybody waits, whoever has stalled gives way, but for the oldest. So memory
+//     is held by sending, and not by having sent.
 type memory struct {
-	mu      sync.Mutex
-	size    int64
-	free    int64
-	leaving int64         // held by those who have been told to give way
-	wanted  int64         // by all who wait
-	looked  time.Time     // when those who have stalled were looked for
-	shares  []*share      // in the order in which their bodies became large
-	freed   chan struct{} // closed, and replaced, when something is given back
+	mu     sync.Mutex
+	size   int64
+	kept   int64 // for the oldest
+	free   int64
+	shares []*share      // in the order in which their bodies became large
+	freed  chan struct{} // closed, and replaced, when there may be more for somebody
 }
 
-// share is what one request has of the memory. Only its request calls its methods.
+// newMemory returns a memory of size bytes, of which a body takes largest at most. Where
+// that is more than half, half is kept for the oldest: the others need some as well.
+func newMemory(size, largest int64) *memory {
+	return &memory{size: size, kept: min(largest, size/2), free: size, freed: make(chan struct{})}
+}
+
+// share is what one request has of the memory: nothing, while it holds little. Only its
+// request calls its methods.
 type share struct {
-	of     *memory
-	held   int64
-	wanted int64  // while it waits, or has waited in vain
-	whole  bool   // the body has been read: the request ends soon by itself
-	wake   func() // ends a read under way
+	of   *memory
+	wake func() // ends a read of the body under way; anybody may call it, until the share is left
+	own  int64  // what is left of smallBody
 
-	since time.Time // when it had more, or its last quarter had come
-	came  int64     // after that
+	waited time.Duration // for more, in all
 
-	giveWay chan struct{} // closed when what is held is wanted by another request
-	told    bool          // it is closed
+	entered bool
+	held    int64
+	read    bool      // the body has been read: nothing more is to come
+	waits   bool      // and so cannot bring anything
+	told    bool      // it has to give way
+	since   time.Time // when it had more, or its last quarter had come
+	came    int64     // after that
 }
 
-func newMemory(bytes int64) *memory {
-	return &memory{size: bytes, free: bytes, freed: make(chan struct{})}
-}
+func (m *memory) share(wake func()) *share { return &share{of: m, wake: wake, own: smallBody} }
 
-// enter begins the share of a request. wake must end a read of its body that is
-// under way; it may be called at any time until leave, by anybody.
-func (m *memory) enter(wake func()) *share {
-	s := &share{of: m, wake: wake, giveWay: make(chan struct{})}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.shares = append(m.shares, s)
-	return s
-}
-
-// grow takes bytes more, and waits for them if need be. The error is errNoMemory
-// when the request has to give way.
+// grow takes bytes more, and waits for them if need be. The error is errNoMemory when
+// there are none in time, or the request has to give way.
 func (s *share) grow(bytes int64) error {
-	freed, ok := s.of.take(s, bytes)
-	if ok {
+	own := min(bytes, s.own)
+	s.own -= own
+	if bytes -= own; bytes == 0 {
 		return nil
 	}
+	freed, err := s.of.take(s, bytes)
+	if freed == nil {
+		return err
+	}
+	began := time.Now()
+	defer func() { s.waited += time.Since(began) }()
 	patience, look := time.NewTimer(memoryPatience), time.NewTicker(reclaimEvery)
 	defer patience.Stop()
 	defer look.Stop()
-	for ; !ok; freed, ok = s.of.take(s, bytes) {
+	for ; freed != nil; freed, err = s.of.take(s, bytes) {
 		select {
 		case <-freed:
 		case <-look.C:
-		case <-s.giveWay:
-			return errNoMemory
+			s.of.reclaim(time.Now())
 		case <-patience.C:
 			return errNoMemory
 		}
 	}
-	return nil
+	return err
 }
 
-// take is one try to grow. Where there is not enough, others are told to give back
-// what they hold: first those who have stalled, then those who are younger than s.
-func (m *memory) take(s *share, bytes int64) (freed <-chan struct{}, ok bool) {
+// take is one try to grow. freed is nil when that has ended.
+func (m *memory) take(s *share, bytes int64) (freed <-chan struct{}, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s.told {
-		return m.freed, false
+	if !s.entered {
+		s.entered = true
+		m.shares = append(m.shares, s)
 	}
-	if m.free >= bytes {
+	switch {
+	case s.told:
+		return nil, errNoMemory
+	case s.held+bytes > m.size:
+		return nil, errOverMemory
+	case m.free-bytes >= m.keptFrom(s):
 		m.free -= bytes
 		s.held += bytes
-		m.want(s, 0)
+		s.waits = false
 		s.since, s.came = time.Now(), 0
-		return nil, true
+		return nil, nil
 	}
-	m.want(s, bytes)
-	if now := time.Now(); now.Sub(m.looked) >= reclaimEvery {
-		m.looked = now
-		m.reclaim(now)
-	}
-	m.overtake(s)
-	return m.freed, false
+	s.waits = true
+	return m.freed, nil
 }
 
-// overtake has the youngest of those who are younger than s give way, unless all of
-// them together do not have enough for it.
-func (m *memory) overtake(s *share) {
-	enough := m.free + m.leaving
-	for i, young := range slices.Backward(m.shares) {
-		switch {
-		case enough >= s.wanted:
-			for _, y := range m.shares[i+1:] {
-				m.tell(y)
-			}
-			return
-		case young == s:
-			return
-		case young.canGive():
-			enough += young.held
-		}
+// keptFrom is how much s has to leave free.
+func (m *memory) keptFrom(s *share) int64 {
+	if oldest := m.shares[0]; s != oldest {
+		return max(0, m.kept-oldest.held)
 	}
+	return 0
 }
 
-// want notes how much s waits for.
-func (m *memory) want(s *share, bytes int64) {
-	m.wanted += bytes - s.wanted
-	s.wanted = bytes
-}
-
-// reclaim has the youngest of those who have stalled give way, as far as memory is
-// wanted.
+// reclaim has those who have stalled give way.
 func (m *memory) reclaim(now time.Time) {
-	held := m.size - m.free // by the shares up to i
-	for i := len(m.shares) - 1; i >= 0 && held > m.size/2 && m.free+m.leaving < m.wanted; i-- {
-		s := m.shares[i]
-		if s.wanted == 0 && now.Sub(s.since) >= stalledAfter { // who waits cannot bring anything
-			m.tell(s)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.shares[1:] {
+		if !s.told && !s.read && !s.waits && now.Sub(s.since) >= stalledAfter {
+			s.told = true
+			s.wake()
 		}
-		held -= s.held
 	}
-}
-
-// canGive tells whether a request would give something back if it were told to, and
-// not soon as it is.
-func (s *share) canGive() bool { return s.held > 0 && !s.whole && !s.told }
-
-// tell has a request give back what it holds, if it can.
-func (m *memory) tell(s *share) {
-	if !s.canGive() {
-		return
-	}
-	s.told = true
-	m.leaving += s.held
-	close(s.giveWay)
-	s.wake()
 }
 
 // brought notes that something more of the body has come.
@@ -181,11 +149,11 @@ func (s *share) brought(bytes int64) {
 	}
 }
 
-// done notes that the body has been read, so that nobody waits for it to give way.
+// done notes that the body has been read, so that nobody ends a read of it.
 func (s *share) done() {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
-	s.whole = true
+	s.read = true
 }
 
 // mustGiveWay tells whether another request wants what this one holds.
@@ -193,6 +161,13 @@ func (s *share) mustGiveWay() bool {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
 	return s.told
+}
+
+// giveBack returns some of what the request holds beyond its own.
+func (s *share) giveBack(bytes int64) {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	s.of.release(s, min(bytes, s.held))
 }
 
 // leave gives everything back. It may be called again.
@@ -203,17 +178,15 @@ func (s *share) leave() {
 	for i, other := range m.shares {
 		if other == s {
 			m.shares = append(m.shares[:i], m.shares[i+1:]...)
-			break
+			m.release(s, s.held)
+			return
 		}
 	}
-	m.want(s, 0)
-	if s.held > 0 {
-		if s.told {
-			m.leaving -= s.held
-		}
-		m.free += s.held
-		s.held = 0
-		close(m.freed)
-		m.freed = make(chan struct{})
-	}
+}
+
+func (m *memory) release(s *share, bytes int64) {
+	s.held -= bytes
+	m.free += bytes
+	close(m.freed)
+	m.freed = make(chan struct{})
 }

@@ -12,35 +12,51 @@ import (
 
 func nobody() {}
 
-// TestYoungestGivesWay: the one that came last ends, and the one before it goes on.
-func TestYoungestGivesWay(t *testing.T) {
+// largeShare is one that has used up what is its own.
+func largeShare(m *memory, wake func()) *share {
+	s := m.share(wake)
+	s.own = 0
+	return s
+}
+
+// TestWhatTheOldestNeedsIsKept from the others, until it has ended. Then the next is the
+// oldest, and need not wait for anybody else.
+func TestWhatTheOldestNeedsIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(100)
-		var woken atomic.Bool
-		old, middle, young := m.enter(nobody), m.enter(nobody), m.enter(func() { woken.Store(true) })
-		for _, s := range []*share{old, middle, young} {
-			if err := s.grow(33); err != nil {
-				t.Fatal(err)
-			}
+		m := newMemory(100, 40)
+		old, next, young := largeShare(m, nobody), largeShare(m, nobody), largeShare(m, nobody)
+		if err := errors.Join(old.grow(10), next.grow(30), young.grow(30)); err != nil {
+			t.Fatal(err)
+		}
+		next.done() // so that it does not stall
+		began := time.Now()
+		if err := young.grow(1); !errors.Is(err, errNoMemory) || time.Since(began) != memoryPatience {
+			t.Errorf("what is kept for the oldest: %v after %v", err, time.Since(began))
+		}
+		if err := old.grow(30); err != nil || time.Since(began) != memoryPatience {
+			t.Errorf("the oldest: %v after %v", err, time.Since(began))
 		}
 		got := make(chan error, 1)
-		go func() { got <- old.grow(30) }()
+		go func() { got <- next.grow(40) }()
 		synctest.Wait()
-		if !woken.Load() || middle.told || !errors.Is(young.grow(1), errNoMemory) {
-			t.Errorf("woken %t, the one in the middle told %t", woken.Load(), middle.told)
-		}
-		young.leave()
-		if err := <-got; err != nil {
-			t.Error(err)
+		old.leave()
+		synctest.Wait()
+		select {
+		case err := <-got:
+			if err != nil {
+				t.Error(err)
+			}
+		default:
+			t.Error("the next oldest still waits")
 		}
 	})
 }
 
-// TestWhoHasStalledGivesWay to whoever waits, the youngest of them first. The oldest,
-// up to half of the memory, and those who bring a quarter in time keep what they hold.
+// TestWhoHasStalledGivesWay to whoever waits, but for the oldest. Those who bring a
+// quarter in time keep what they hold.
 func TestWhoHasStalledGivesWay(t *testing.T) {
 	for what, c := range map[string]struct {
-		brings int64 // by each of them, every four seconds
+		brings int64 // every four seconds
 		told   bool
 	}{
 		"nothing":        {0, true},
@@ -49,123 +65,78 @@ func TestWhoHasStalledGivesWay(t *testing.T) {
 		"more by and by": {100, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			m := newMemory(100)
-			old, middle, young := m.enter(nobody), m.enter(nobody), m.enter(nobody)
-			if err := errors.Join(old.grow(50), middle.grow(25), young.grow(25)); err != nil {
+			m := newMemory(100, 50)
+			woken := make(chan struct{})
+			old, young := largeShare(m, nobody), largeShare(m, func() { close(woken) })
+			if err := errors.Join(old.grow(50), young.grow(25), largeShare(m, nobody).grow(25)); err != nil {
 				t.Fatal(err)
 			}
+			m.shares[2].done()
 			go func() {
 				for range 4 {
 					time.Sleep(4 * time.Second)
-					middle.brought(c.brings)
 					young.brought(c.brings)
 				}
 			}()
 			go func() {
 				select {
-				case <-young.giveWay:
+				case <-woken:
 					young.leave()
 				case <-time.After(time.Minute):
 				}
 			}()
 			began := time.Now()
-			err := m.enter(nobody).grow(10)
+			err := largeShare(m, nobody).grow(10)
 			switch took := time.Since(began); {
 			case c.told && (err != nil || took != stalledAfter):
 				t.Errorf("%s: %v after %v", what, err, took)
 			case !c.told && (!errors.Is(err, errNoMemory) || took != memoryPatience):
 				t.Errorf("%s: %v after %v", what, err, took)
 			}
-			if old.told || middle.told || young.told != c.told {
-				t.Errorf("%s: told: %t, %t, %t", what, old.told, middle.told, young.told)
+			if old.told || young.told != c.told || c.told && !errors.Is(young.grow(1), errNoMemory) {
+				t.Errorf("%s: told: %t, %t", what, old.told, young.told)
 			}
 			time.Sleep(time.Minute) // those beside it end
 		})
 	}
 }
 
-// TestOldestHalfIsSpared, though others wait for all of it and it brings nothing.
-func TestOldestHalfIsSpared(t *testing.T) {
+// TestWhoCannotBringAnythingHasNotStalled: it waits for memory, or has brought all.
+func TestWhoCannotBringAnythingHasNotStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(100)
-		old := m.enter(nobody)
-		if err := old.grow(50); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		if err := m.enter(nobody).grow(60); !errors.Is(err, errNoMemory) || old.told {
-			t.Errorf("%v, told %t", err, old.told)
-		}
-	})
-}
-
-// TestWhoWaitsHasNotStalled: while there is no room for more, nothing more is read.
-func TestWhoWaitsHasNotStalled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(100)
-		whole, old := m.enter(nobody), m.enter(nobody)
-		if err := errors.Join(whole.grow(60), old.grow(40)); err != nil {
+		m := newMemory(100, 50)
+		old, waits, whole := largeShare(m, nobody), largeShare(m, nobody), largeShare(m, nobody)
+		if err := errors.Join(old.grow(50), waits.grow(10), whole.grow(40)); err != nil {
 			t.Fatal(err)
 		}
 		whole.done()
 		got := make(chan error, 1)
-		go func() { got <- old.grow(10) }()
-		synctest.Wait()
-		go func() { _ = m.enter(nobody).grow(10) }()
+		go func() { got <- waits.grow(10) }()
+		go func() { _ = largeShare(m, nobody).grow(10) }()
 		time.Sleep(memoryPatience - time.Second)
+		if waits.told || whole.told {
+			t.Errorf("told: %t, %t", waits.told, whole.told)
+		}
 		whole.leave()
-		if err := <-got; err != nil || old.told {
-			t.Errorf("%v, told %t", err, old.told)
+		if err := <-got; err != nil {
+			t.Error(err)
 		}
 		time.Sleep(stalledAfter - time.Second) // it has time to bring something
-		if err := m.enter(nobody).grow(30); err != nil || old.told {
-			t.Errorf("%v, told %t", err, old.told)
+		if err := largeShare(m, nobody).grow(51); !errors.Is(err, errNoMemory) || !waits.told {
+			t.Errorf("%v, told %t, long after it waited", err, waits.told)
 		}
 	})
 }
 
-// TestNobodyGivesWayInVain: what is not enough for an older one is not taken.
-func TestNobodyGivesWayInVain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(100)
-		whole, old, young := m.enter(nobody), m.enter(nobody), m.enter(nobody)
-		if err := errors.Join(whole.grow(60), old.grow(20), young.grow(20)); err != nil {
-			t.Fatal(err)
-		}
-		whole.done()
-		go func() {
-			for range 4 {
-				time.Sleep(stalledAfter - time.Second)
-				young.brought(20)
-			}
-		}()
-		if err := old.grow(21); !errors.Is(err, errNoMemory) || young.told {
-			t.Errorf("%v, told %t", err, young.told)
-		}
-		if err := old.grow(20); !errors.Is(err, errNoMemory) || !young.told {
-			t.Errorf("%v, told %t", err, young.told)
-		}
-	})
-}
-
-// TestOldOnesAndWholeOnesAreWaitedFor, for a while.
-func TestOldOnesAndWholeOnesAreWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(100)
-		old, young, whole := m.enter(nobody), m.enter(nobody), m.enter(nobody)
-		if err := errors.Join(old.grow(50), whole.grow(50)); err != nil {
-			t.Fatal(err)
-		}
-		whole.done()
-		began := time.Now()
-		if err := young.grow(1); !errors.Is(err, errNoMemory) || time.Since(began) != memoryPatience || old.told || whole.told {
-			t.Errorf("%v after %v; told: %t, %t", err, time.Since(began), old.told, whole.told)
-		}
-		time.AfterFunc(memoryPatience/2, whole.leave)
-		if err := young.grow(1); err != nil || time.Since(began) != memoryPatience*3/2 {
-			t.Errorf("%v after %v", err, time.Since(began))
-		}
-	})
+// TestMoreThanAllMemory is not waited for.
+func TestMoreThanAllMemory(t *testing.T) {
+	s := largeShare(newMemory(100, 50), nobody)
+	if err := errors.Join(s.grow(60), s.grow(40)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.grow(1); !errors.Is(err, errOverMemory) {
+		t.Error(err)
+	}
 }
 
 // TestSomeAlwaysEnd: a hundred bodies, of which four have room, come again until
@@ -180,11 +151,11 @@ func TestSomeAlwaysEnd(t *testing.T) {
 func someAlwaysEnd(t *testing.T, pause time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		const room, body, step, senders = 4 << 10, 1 << 10, 64, 100
-		m := newMemory(room)
+		m := newMemory(room, body)
 		var held, turnedAway, ended atomic.Int64
 		send := func() error {
 			woken := make(chan struct{})
-			s := m.enter(func() { close(woken) })
+			s := largeShare(m, func() { close(woken) })
 			defer s.leave()
 			mine := int64(0)
 			defer func() { held.Add(-mine) }()
@@ -221,8 +192,8 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 			})
 		}
 		all.Wait()
-		if ended.Load() != senders || m.free != room || len(m.shares) != 0 || m.leaving != 0 || m.wanted != 0 {
-			t.Errorf("%d have ended; %d bytes free, %d leaving, %d wanted, %d shares", ended.Load(), m.free, m.leaving, m.wanted, len(m.shares))
+		if ended.Load() != senders || m.free != room || len(m.shares) != 0 {
+			t.Errorf("%d have ended; %d bytes free, %d shares", ended.Load(), m.free, len(m.shares))
 		}
 		if turnedAway.Load() == 0 {
 			t.Error("nobody was turned away, so nothing was tried")

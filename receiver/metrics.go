@@ -20,6 +20,9 @@ const (
 type metrics struct {
 	deliveries *prometheus.CounterVec
 	refused    *prometheus.CounterVec
+	lost       *prometheus.CounterVec
+	mismatches *prometheus.CounterVec
+	unknown    *prometheus.CounterVec
 }
 
 // newMetrics registers the metrics with every label value that can occur, at 0: a
@@ -35,7 +38,19 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Help: "Deliveries, and records within deliveries, that were refused at the door, by reason.",
 		}, []string{"kind", "reason"}),
 	}
-	reg.MustRegister(m.deliveries, m.refused)
+	m.lost = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "riskdex_deliveries_not_durable_total",
+		Help: "Deliveries answered with 503 because they could not be made durable, by cause: too many large ones at once, the sender hung up, the journal took too long, it has no room, or it failed.",
+	}, []string{"kind", "cause"})
+	m.mismatches = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "riskdex_id_mismatches_total",
+		Help: "PUTs whose record states another id than that of the document in the path, for which they were taken.",
+	}, []string{"kind"})
+	m.unknown = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "riskdex_deletes_unknown_total",
+		Help: "Deletes of documents that are not there: answered as a success that says so.",
+	}, []string{"kind"})
+	reg.MustRegister(m.deliveries, m.refused, m.lost, m.mismatches, m.unknown)
 	for _, kind := range append(report.Kinds(), "") {
 		for method, codes := range answers(kind) {
 			for _, code := range codes {
@@ -44,11 +59,17 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}
 	}
 	for _, kind := range report.Kinds() {
+		m.mismatches.WithLabelValues(string(kind))
+		m.unknown.WithLabelValues(string(kind))
 		for _, reason := range reasons() {
 			m.refused.WithLabelValues(string(kind), reason)
 		}
+		for _, cause := range lossCauses() {
+			m.lost.WithLabelValues(string(kind), cause)
+		}
 	}
 	m.refused.WithLabelValues(noKind, reasonPath)
+	m.refused.WithLabelValues(noKind, reasonIDReused)
 	for _, cause := range causes() {
 		m.refused.WithLabelValues(noKind, cause)
 	}
@@ -67,13 +88,13 @@ func answers(kind report.Kind) map[string][]int {
 	}
 	if kind == "" {
 		// A fault in riskdex is answered where the kind is not known any more.
-		elsewhere := slices.Concat(guarded, []int{http.StatusNotFound, http.StatusInternalServerError})
+		elsewhere := slices.Concat(guarded, []int{http.StatusNotFound, http.StatusConflict, http.StatusInternalServerError})
 		return map[string][]int{
 			http.MethodPost: elsewhere, http.MethodPut: elsewhere, http.MethodDelete: elsewhere, otherMethod: elsewhere,
 		}
 	}
-	stray := slices.Concat(guarded, []int{http.StatusNotFound, http.StatusMethodNotAllowed})
-	call := slices.Concat(stray, []int{http.StatusAccepted, http.StatusUnprocessableEntity, http.StatusConflict})
+	stray := slices.Concat(guarded, []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict})
+	call := slices.Concat(stray, []int{http.StatusAccepted, http.StatusUnprocessableEntity})
 	withBody := slices.Concat(call, []int{http.StatusUnsupportedMediaType})
 	return map[string][]int{
 		http.MethodPost: withBody, http.MethodPut: withBody, http.MethodDelete: call, otherMethod: stray,
@@ -84,8 +105,8 @@ func (m *metrics) answered(kind report.Kind, method string, status int) {
 	m.deliveries.WithLabelValues(kindLabel(kind), methodLabel(method), strconv.Itoa(status)).Inc()
 }
 
-func (m *metrics) refusedFor(kind report.Kind, reason string) {
-	m.refused.WithLabelValues(kindLabel(kind), reason).Inc()
+func (m *metrics) refusedFor(kind report.Kind, reason string, n int) {
+	m.refused.WithLabelValues(kindLabel(kind), reason).Add(float64(n))
 }
 
 func kindLabel(kind report.Kind) string {

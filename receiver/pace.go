@@ -21,7 +21,8 @@ type pace struct {
 	io.ReadCloser
 	until     func(time.Time) error // sets the deadline of reads
 	now       func() time.Time
-	mustStop  func() bool // asked after every deadline that is set
+	share     *share // of the memory; waiting for that is no fault of the sender
+	waited    time.Duration
 	began     time.Time
 	ended     bool // all of it has come
 	read, due int64
@@ -29,14 +30,14 @@ type pace struct {
 
 // Read implements io.Reader.
 func (p *pace) Read(b []byte) (int, error) {
-	if p.read >= p.due {
+	if p.read >= p.due || p.waited != p.share.waited {
 		if p.began.IsZero() {
 			p.began = p.now()
 		}
-		p.due = p.read + paceStep
+		p.due, p.waited = p.read+paceStep, p.share.waited
 		allowed := min(longest, paceGrace+time.Duration(p.due)*time.Second/leastPace)
-		_ = p.until(p.began.Add(allowed)) // where there is no connection, nobody waits
-		if p.mustStop() {
+		_ = p.until(p.began.Add(allowed + p.waited)) // where there is no connection, nobody waits
+		if p.share.mustGiveWay() {
 			return 0, errNoMemory
 		}
 	}

@@ -20,13 +20,15 @@ type call struct {
 // contents is what the body of a delivery comes to.
 type contents struct {
 	changes []report.Change
-	refused []report.Refusal // records that are no change, with what is known from the body
+	places  []int     // of the changes in a POST
+	refused refusals  // records that are no change, with what is known from the body
+	ownID   report.ID // that the record of a PUT states
 }
 
 // understand makes changes of a body that was read to its end. The problem is
 // why nothing in it can be told apart at all; refused records are in the
-// contents, next to changes or alone.
-func (r *Receiver) understand(c call, body []byte) (contents, *problem) {
+// contents, next to changes or alone. grow takes memory for what is made of the body.
+func (r *Receiver) understand(c call, body []byte, grow func(int64) error) (contents, *problem) {
 	if c.method == http.MethodDelete {
 		id, p := pathID(c.pathID)
 		if p != nil {
@@ -37,6 +39,9 @@ func (r *Receiver) understand(c call, body []byte) (contents, *problem) {
 	// RFC 8259 allows a parser to ignore a byte order mark. Elasticsearch would
 	// not, and some senders write one.
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	if err := grow(memberMemory * int64(min(bytes.Count(body, []byte(",")), maxMembers))); err != nil {
+		return contents{}, noMemory(err)
+	}
 	if err := checkJSON(body); err != nil {
 		return contents{}, newProblem(http.StatusBadRequest, reasonJSON,
 			"The body is not JSON that Elasticsearch would take: "+err.Error()+".")
@@ -45,15 +50,37 @@ func (r *Receiver) understand(c call, body []byte) (contents, *problem) {
 	if c.method == http.MethodPut {
 		return r.document(c, body)
 	}
-	return r.records(c, body)
+	return r.records(c, body, grow)
+}
+
+// What is made of a body takes memory beside it, many times its size where it holds
+// little else than brackets. These are about what was measured.
+const (
+	recordMemory  = 512 // bytes for each record that is accepted, here and in the journal
+	memberMemory  = 128 // for each member of the object that is looked at
+	recordsAtOnce = 64  // for so many records, memory is taken at a time
+)
+
+// unbounded is for bodies that come one at a time, from an operator.
+func unbounded(int64) error { return nil }
+
+// noMemory is why the body, which has been read, is not taken apart.
+func noMemory(err error) *problem {
+	if errors.Is(err, errOverMemory) {
+		return newProblem(http.StatusRequestEntityTooLarge, reasonTooMany,
+			"The payload holds more records than there is memory for. Send it in parts, or let the operator raise --body-memory.")
+	}
+	return newProblem(http.StatusServiceUnavailable, reasonBusy,
+		"Too many large deliveries come at once. Nothing of this one was accepted; send it again later, or in parts.")
 }
 
 // maxRecords is how many records one payload may hold. A snapshot of everything
 // has some hundreds; each takes memory and a row beside its bytes.
 const maxRecords = 100_000
 
-// records takes one record, an array of records, or either in an envelope.
-func (r *Receiver) records(c call, body []byte) (contents, *problem) {
+// records takes one record, an array of records, or either in an envelope. A list that is
+// empty is no mistake: a snapshot is so on a day on which there is nothing.
+func (r *Receiver) records(c call, body []byte, grow func(int64) error) (contents, *problem) {
 	s := r.splitters[c.kind]
 	var in contents
 	n := 0
@@ -63,18 +90,23 @@ func (r *Receiver) records(c call, body []byte) (contents, *problem) {
 		}
 		change, refusal := s.change(record)
 		if refusal == nil {
-			in.changes = append(in.changes, change)
+			if len(in.changes)%recordsAtOnce == 0 {
+				if err := grow(recordsAtOnce * recordMemory); err != nil {
+					return contents{}, noMemory(err)
+				}
+			}
+			in.changes, in.places = append(in.changes, change), append(in.places, n-1)
 			continue
 		}
 		refusal.Position = n - 1
-		in.refused = append(in.refused, *refusal)
+		in.refused.add(*refusal)
 	}
-	switch {
-	case n == 0:
-		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord, "The payload holds no record.")
-	case n > maxRecords:
+	if n > maxRecords {
 		return contents{}, newProblem(http.StatusRequestEntityTooLarge, reasonTooMany,
 			fmt.Sprintf("The payload holds %d records, where at most %d may come at once. Send it in parts.", n, maxRecords))
+	}
+	if n == 1 && in.refused.total == 1 {
+		in.refused.first[0].Detail += s.listHint(in.refused.first[0].Body)
 	}
 	return in, nil
 }
@@ -86,53 +118,61 @@ func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 		return contents{}, p
 	}
 	s := r.splitters[c.kind]
-	record := s.one(body)
-	if firstByte(record.raw) == 'n' {
-		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord,
-			"The record in the payload is null, which says nothing about the document. To remove it, send DELETE.")
+	record, missing := s.one(body)
+	if missing != "" {
+		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord, "In the place of the record is "+ended(missing)+
+			" A record is an object with members; this would leave nothing of the document. To remove it, send DELETE.")
 	}
-	change := report.Change{
-		Key: report.Key{Kind: c.kind, ID: id}, Op: report.Index, Code: s.codeIn(record), Body: record.raw,
+	change := report.Change{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Index, Body: record.raw}
+	change.Code, change.NoCode = s.codeIn(record)
+	if c.kind == report.Cities { // others have no name but the path
+		change.OwnID = s.ownID(record)
 	}
-	if own, stated := s.idIn(record); stated && change.Code != "" && strings.EqualFold(change.Code, c.pathID) {
-		// The path names the city by its code; if that is not an id, then the
-		// body's is.
-		if ownID, err := report.ParseID(own); err == nil && ownID != id {
-			change.OwnID = ownID
-		}
-	}
-	return contents{changes: []report.Change{change}}, nil
+	return contents{changes: []report.Change{change}, ownID: s.ownID(record)}, nil
 }
 
-// change makes a change of one record of a POST, or says why it cannot. An id that
-// is not the record's code is never read as the code of another city, whether the
-// record states a code or none: two records of one payload would become one, and
-// which of them is lost would hang on their order. A city that is there twice can be
-// seen and removed. An id that is the code as well may be either, as a path may.
+// change makes a change of one record of a POST, or says why it cannot. It is for the id
+// that it states. One that states none goes by its code, as by a path.
 func (s *splitter) change(r record) (report.Change, *report.Refusal) {
+	if firstByte(r.raw) != '{' {
+		return report.Change{}, &report.Refusal{Reason: reasonNoRecord, Body: r.raw,
+			Detail: "In the place of the record is " + ended(whyNoRecord(r.raw)) + " A record is an object with an id."}
+	}
 	own, stated := s.idIn(r)
 	if !stated {
-		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: r.raw,
-			Detail: "The record has no id: it is no object, or holds no " + s.idPlaces() + "."}
+		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: r.raw, Detail: s.noID}
 	}
 	id, err := report.ParseID(own)
-	if err != nil {
+	switch {
+	case errors.Is(err, report.ErrIDNotUTF8):
+		return report.Change{}, &report.Refusal{ID: strings.ToValidUTF8(own, "\ufffd"), Reason: idReason(err), Body: r.raw,
+			Detail: `The id holds half of a surrogate pair, such as "\ud800" alone, which is no text: Elasticsearch would not take it.`}
+	case err != nil:
 		return report.Change{}, &report.Refusal{ID: own, Reason: idReason(err), Body: r.raw, Detail: sentence(err)}
 	}
-	code := s.codeIn(r)
-	return report.Change{
-		Key: report.Key{Kind: s.kind, ID: id}, Op: report.Index, Code: code, ByID: !strings.EqualFold(code, own), Body: r.raw,
-	}, nil
+	change := report.Change{Key: report.Key{Kind: s.kind, ID: id}, Op: report.Index, Body: r.raw}
+	change.Code, change.NoCode = s.codeIn(r)
+	if s.kind == report.Cities {
+		change.OwnID = s.ownID(r) // it is id, unless that is the code
+	}
+	return change, nil
 }
 
 // noneAccepted is the answer to a POST all of whose records are refused.
-func noneAccepted(answers []refused) *problem {
-	detail := answers[0].Detail
-	if len(answers) > 1 {
-		detail = fmt.Sprintf("None of the %d records in the payload could be accepted. The first: %s", len(answers), detail)
+func noneAccepted(list refusals) *problem {
+	first := list.first[0]
+	detail := first.Detail
+	if list.total > 1 {
+		detail = fmt.Sprintf("None of the %d records in the payload could be accepted. The first: %s", list.total, detail)
 	}
-	p := newProblem(http.StatusUnprocessableEntity, answers[0].Reason, detail)
-	p.Refused = answers
+	status := http.StatusUnprocessableEntity
+	if list.counts[reasonAmbiguous] == list.total {
+		status = http.StatusConflict
+	}
+	p := newProblem(status, first.Reason, detail)
+	if first.Position >= 0 { // it is one of records, and not all of the delivery
+		p.Refused, p.RefusedTotal = list.listed(), list.total
+	}
 	return p
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +40,8 @@ type Receiver struct {
 	tracer    trace.Tracer // nil when nothing is traced
 	prefix    string
 	door      *auth.Door
-	strangers strangers
+	limited   limitedLog
+	seldom    limitedLog // for what one sender does with each delivery
 	metrics   *metrics
 	log       *slog.Logger
 }
@@ -65,9 +67,9 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 		return nil, fmt.Errorf("the memory for bodies is %d bytes: the largest body, of %d, must fit twice, as it is sent and decompressed", cfg.BodyMemory, cfg.MaxBody)
 	}
 	r := &Receiver{
-		journal: journal, maxBody: cfg.MaxBody, memory: newMemory(cfg.BodyMemory), splitters: splitters,
+		journal: journal, maxBody: cfg.MaxBody, memory: newMemory(cfg.BodyMemory, 2*cfg.MaxBody), splitters: splitters,
 		now: now, observe: cfg.Observe, door: cfg.Door, metrics: newMetrics(reg), log: log,
-		tracer: cfg.Tracer, prefix: prefix,
+		tracer: cfg.Tracer, prefix: prefix, seldom: limitedLog{every: seldom},
 	}
 	if cfg.MaxRate < 0 {
 		return nil, fmt.Errorf("the most deliveries a second are %g: it cannot be less than 0", cfg.MaxRate)
@@ -109,6 +111,7 @@ func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
 		if err := errors.Join(errs[:]...); err != nil {
 			return nil, fmt.Errorf("where the records, ids and codes of %s are: %w", kind, err)
 		}
+		s.noID = "The record has no id: it holds no " + s.idPlaces() + "."
 		splitters[kind] = s
 	}
 	return splitters, nil
@@ -168,24 +171,28 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		d := r.newDelivery(call{kind: r.kindIn(req.URL.Path), method: req.Method}, w, req)
 		defer d.end()
-		reason, detail := reasonPath, fmt.Sprintf(
-			"There is nothing at this path. Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports.", r.prefix)
+		reason, detail := reasonPath, "There is nothing at this path."+r.meant(req.URL.Path)
+		detail += fmt.Sprintf(" Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports, and from there to /ID, in which a slash is %%2F.", r.prefix)
 		if status == http.StatusMethodNotAllowed {
+			// The router counts OPTIONS in, which it is told not to answer.
+			allow := strings.Join(slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(method string) bool { return method == http.MethodOptions }), ", ")
+			w.Header().Set("Allow", allow)
 			reason, detail = reasonMethod, fmt.Sprintf(
-				"The method %q does not belong to this path, which takes %s.", req.Method, w.Header().Get("Allow"))
+				"The method %q does not belong to this path, which takes %s.", req.Method, allow)
 		}
 		p := newProblem(status, reason, detail)
 		if !mayCarryDelivery(req.Method) {
 			if r.door.Signed() { // and not verified: it may be anybody
 				w.Header().Set("Connection", "close")
 			}
-			r.metrics.refusedFor(d.kind, p.Reason)
+			r.metrics.refusedFor(d.kind, p.Reason, 1)
 			r.answer(d, p)
 			return
 		}
 		if !r.verified(d) || r.tooMany(d) {
 			return
 		}
+		d.stray = true
 		body, unread := d.intake.read()
 		r.refuse(d, p, body, unread != nil)
 	})

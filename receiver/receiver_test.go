@@ -3,6 +3,7 @@ package receiver
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,7 +65,7 @@ func TestAnyEncodedSegmentIsAnID(t *testing.T) {
 	} {
 		for _, method := range []string{"PUT", "DELETE"} {
 			before := len(d.changes())
-			if got := d.send(method, "/cities/"+segment, `{}`); got.status != 202 {
+			if got := d.send(method, "/cities/"+segment, `{"t":1}`); got.status != 202 {
 				t.Errorf("%s %.40s: %d %s", method, segment, got.status, got.Detail)
 				continue
 			}
@@ -73,13 +74,13 @@ func TestAnyEncodedSegmentIsAnID(t *testing.T) {
 			}
 		}
 	}
-	if got := d.send("PUT", "/c%69ties/7", `{}`); got.status != 202 {
+	if got := d.send("PUT", "/c%69ties/7", `{"t":1}`); got.status != 202 {
 		t.Errorf("another spelling of the same path: %d", got.status)
 	}
 	for segment, reason := range map[string]string{
 		strings.Repeat("x", report.MaxIDBytes+1): reasonIDTooLong, "%FF": reasonIDInvalid,
 	} {
-		if got := d.send("PUT", "/cities/"+segment, `{}`); got.status != 422 || got.Reason != reason {
+		if got := d.send("PUT", "/cities/"+segment, `{"t":1}`); got.status != 422 || got.Reason != reason {
 			t.Errorf("PUT %.40s: %d %s, want 422 %s", segment, got.status, got.Reason, reason)
 		}
 	}
@@ -110,6 +111,48 @@ func TestPostTellsWhatWasRefused(t *testing.T) {
 	}
 }
 
+// TestManyRefusalsAreBounded: a body of some hundred bytes, compressed, makes neither an
+// answer of megabytes nor a log of a hundred thousand lines. All are counted.
+func TestManyRefusalsAreBounded(t *testing.T) {
+	var log bytes.Buffer
+	rec, reg := &recorder{}, prometheus.NewRegistry()
+	r, err := New(DefaultConfig(), rec, time.Now, reg, slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := `{"id":"` + strings.Repeat("x", 600) + `"}`
+	for first, want := range map[string]int{`{"id":1}`: http.StatusAccepted, long: http.StatusUnprocessableEntity} {
+		log.Reset()
+		rec.deliveries = nil
+		body := gzipped(t, "["+first+strings.Repeat(",{}", 80_000)+strings.Repeat(","+long, 100)+"]")
+		req := httptest.NewRequest("POST", "/cities", strings.NewReader(body))
+		req.Header.Set("Content-Encoding", "gzip")
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, req)
+		var got reply
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		total := 80_100
+		if want != http.StatusAccepted {
+			total++
+		}
+		if w.Code != want || w.Body.Len() > 100<<10 || len(got.Refused) != maxListed || got.RefusedTotal != total {
+			t.Errorf("%d with %d bytes, %d of %d refused are listed", w.Code, w.Body.Len(), len(got.Refused), got.RefusedTotal)
+		}
+		if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), "missing_id 80000") || log.Len() > 2000 {
+			t.Errorf("the log has %d lines: %.3000s", lines, log.String())
+		}
+		if d := rec.deliveries[0]; len(d.Refusals) != maxRefusals || len(d.Refusals)+d.MoreRefused != total {
+			t.Errorf("%d refusals are handed on, and %d more", len(d.Refusals), d.MoreRefused)
+		}
+	}
+	d := door{t: t, reg: reg}
+	if n := d.counted("riskdex_changes_refused_total", "kind", "cities", "reason", reasonNoID); n != 160_000 {
+		t.Errorf("%v are counted", n)
+	}
+}
+
 func TestRefusedDeliveries(t *testing.T) {
 	d := open(t, func(c *Config) {
 		c.MaxBody = 1000
@@ -125,27 +168,26 @@ func TestRefusedDeliveries(t *testing.T) {
 		"not JSON":            {"POST", "/cities", `{`, nil, 400, reasonJSON},
 		"empty":               {"PUT", "/cities/1", ``, nil, 400, reasonJSON},
 		"duplicate":           {"PUT", "/cities/1", `{"a":1,"a":2}`, nil, 400, reasonJSON},
-		"no record":           {"POST", "/cities", `[]`, nil, 422, reasonNoRecord},
 		"null":                {"PUT", "/cities/1", `null`, nil, 422, reasonNoRecord},
 		"null in an envelope": {"PUT", "/cities/1", `{"city":null,"meta":{}}`, nil, 422, reasonNoRecord},
 		"null in a list":      {"PUT", "/cities/1", ` [null] `, nil, 422, reasonNoRecord},
 		"null in both":        {"PUT", "/advisories/1", `{"data":{"advisories":[null]}}`, nil, 422, reasonNoRecord},
 		"stated null":         {"PUT", "/special-reports/1", `{"record":null,"meta":{}}`, nil, 422, reasonNoRecord},
 		"stated list of null": {"PUT", "/special-reports/1", `{"record":[null],"meta":{}}`, nil, 422, reasonNoRecord},
-		"POST of null in it":  {"POST", "/special-reports", `{"record":null,"meta":{}}`, nil, 422, reasonNoID},
+		"POST of null in it":  {"POST", "/special-reports", `{"record":null,"meta":{}}`, nil, 422, reasonNoRecord},
 		"no id":               {"POST", "/advisories", `{"title":"x"}`, nil, 422, reasonNoID},
-		"null id":             {"POST", "/advisories", `null`, nil, 422, reasonNoID},
+		"null id":             {"POST", "/advisories", `null`, nil, 422, reasonNoRecord},
 		"too large":           {"POST", "/cities", big, nil, 413, reasonTooLarge},
 		"unknown encoding":    {"POST", "/cities", `{}`, []string{"Content-Encoding", "br"}, 415, reasonEncoding},
-		"not gzip":            {"POST", "/cities", `{"id":1,"title":"plain"}`, []string{"Content-Encoding", "gzip"}, 400, reasonEncoding},
+		"not gzip":            {"POST", "/cities", `{"id":1,"title":"plain"}`, []string{"Content-Encoding", "gzip"}, 400, reasonGzip},
 		"no such path":        {"POST", "/countries", `{"id":1}`, nil, 404, reasonPath},
 		"trailing slash":      {"POST", "/cities/", `{"id":1}`, nil, 404, reasonPath},
 		"double slash":        {"POST", "//cities", `{"id":1}`, nil, 404, reasonPath},
 		"other case":          {"POST", "/Cities", `{"id":1}`, nil, 404, reasonPath},
-		"too deep a path":     {"PUT", "/cities/1/2", `{}`, nil, 404, reasonPath},
+		"too deep a path":     {"PUT", "/cities/1/2", `{"t":1}`, nil, 404, reasonPath},
 		"root":                {"GET", "/", ``, nil, 404, reasonPath},
 		"PATCH":               {"PATCH", "/cities/1", `{}`, nil, 405, reasonMethod},
-		"PUT of a collection": {"PUT", "/cities", `{}`, nil, 405, reasonMethod},
+		"PUT of a collection": {"PUT", "/cities", `{"t":1}`, nil, 405, reasonMethod},
 		"POST of a document":  {"POST", "/cities/1", `{}`, nil, 405, reasonMethod},
 		"GET":                 {"GET", "/cities", ``, nil, 405, reasonMethod},
 		"OPTIONS":             {"OPTIONS", "/cities", ``, nil, 405, reasonMethod},
@@ -203,7 +245,7 @@ func TestGzip(t *testing.T) {
 	}
 	corrupt := []byte(cut)
 	corrupt[len(corrupt)-6] ^= 0xff // in the checksum
-	if got := d.send("POST", "/cities", string(corrupt), zip...); got.status != 400 || got.Reason != reasonEncoding {
+	if got := d.send("POST", "/cities", string(corrupt), zip...); got.status != 400 || got.Reason != reasonGzip {
 		t.Errorf("gzip with a wrong checksum: %d %s", got.status, got.Reason)
 	}
 	if n := len(d.changes()); n != 1 {
@@ -232,13 +274,13 @@ func TestGzipBombDoesNotGrowMemory(t *testing.T) {
 	req.Header.Set("Content-Encoding", "gzip")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	in := &Receiver{maxBody: 4 << 20, memory: newMemory(8 << 20)}
+	in := &Receiver{maxBody: 4 << 20, memory: newMemory(8<<20, 8<<20)}
 	_, p := in.newDelivery(call{}, httptest.NewRecorder(), req).intake.read()
 	runtime.ReadMemStats(&after)
 	if p == nil || p.Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("%+v", p)
 	}
-	if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 6<<20 {
 		t.Errorf("a bomb of %d MiB took %d MiB of memory, with a limit of 4", inflated>>20, grown>>20)
 	}
 }
@@ -256,14 +298,20 @@ func TestCityNamedByItsCode(t *testing.T) {
 	d.send("PUT", "/cities/131", `{"id":130,"code":"LON"}`)
 	d.send("PUT", "/cities/LON", `{"code":"LON"}`)
 	d.send("PUT", "/advisories/LON", `{"id":130,"code":"LON"}`)
+	d.send("PUT", "/cities/AAA", `{"id":2}`)
+	d.send("PUT", "/cities/1", `{"code":null}`)
+	d.send("PUT", "/cities/1", `{"iata":""}`)
 	for i, want := range []report.Change{
 		{Key: report.Key{Kind: report.Cities, ID: "lon"}, Code: "LON", OwnID: "130"},
-		{Key: report.Key{Kind: report.Cities, ID: "131"}, Code: "LON"}, // the path wins
+		{Key: report.Key{Kind: report.Cities, ID: "131"}, Code: "LON", OwnID: "130"},
 		{Key: report.Key{Kind: report.Cities, ID: "LON"}, Code: "LON"},
 		{Key: report.Key{Kind: report.Advisories, ID: "LON"}},
+		{Key: report.Key{Kind: report.Cities, ID: "AAA"}, OwnID: "2"},
+		{Key: report.Key{Kind: report.Cities, ID: "1"}, NoCode: true},
+		{Key: report.Key{Kind: report.Cities, ID: "1"}, NoCode: true},
 	} {
 		got := d.changes()[i]
-		if got.Key != want.Key || got.Code != want.Code || got.OwnID != want.OwnID {
+		if got.Key != want.Key || got.Code != want.Code || got.NoCode != want.NoCode || got.OwnID != want.OwnID {
 			t.Errorf("change %d: %+v, want %+v", i, got, want)
 		}
 	}
@@ -277,16 +325,16 @@ func TestRecordIsForItsOwnID(t *testing.T) {
 	d.send("POST", "/cities", `{"id":"PER","code":"AUS"}`)
 	d.send("PUT", "/cities/PER", `{"id":"PER","code":"AUS"}`)
 	for i, want := range []report.Change{
-		{Key: report.Key{Kind: report.Cities, ID: "PER"}, Code: "AUS", ByID: true},
-		{Key: report.Key{Kind: report.Cities, ID: "ulm"}, ByID: true},
-		{Key: report.Key{Kind: report.Cities, ID: "LON"}, Code: "LON"}, // either
+		{Key: report.Key{Kind: report.Cities, ID: "PER"}, Code: "AUS", OwnID: "PER"},
+		{Key: report.Key{Kind: report.Cities, ID: "ulm"}, OwnID: "ulm"},
+		{Key: report.Key{Kind: report.Cities, ID: "LON"}, Code: "LON", OwnID: "LON"},
 		{Key: report.Key{Kind: report.Cities, ID: "mex"}, Code: "MEX"},
 		{Key: report.Key{Kind: report.Cities, ID: "ROM"}, Code: "ROM"},
-		{Key: report.Key{Kind: report.Cities, ID: "PER"}, Code: "AUS", ByID: true},
-		{Key: report.Key{Kind: report.Cities, ID: "PER"}, Code: "AUS"}, // a path may be a code
+		{Key: report.Key{Kind: report.Cities, ID: "PER"}, Code: "AUS", OwnID: "PER"},
+		{Key: report.Key{Kind: report.Cities, ID: "PER"}, Code: "AUS", OwnID: "PER"},
 	} {
 		got := d.changes()[i]
-		if got.Key != want.Key || got.Code != want.Code || got.ByID != want.ByID || got.OwnID != "" {
+		if got.Key != want.Key || got.Code != want.Code || got.OwnID != want.OwnID {
 			t.Errorf("change %d: %+v, want %+v", i, got, want)
 		}
 	}
@@ -318,7 +366,7 @@ func TestSnapshotComesTwice(t *testing.T) {
 func TestNotDurableIsNotAccepted(t *testing.T) {
 	d := open(t, nil)
 	d.err = errors.New("disk full")
-	for _, call := range [][3]string{{"POST", "/cities", `{"id":1}`}, {"PUT", "/cities/1", `{}`}, {"DELETE", "/cities/1", ``}} {
+	for _, call := range [][3]string{{"POST", "/cities", `{"id":1}`}, {"PUT", "/cities/1", `{"t":1}`}, {"DELETE", "/cities/1", ``}} {
 		got := d.send(call[0], call[1], call[2])
 		if got.status != 503 || got.header.Get("Retry-After") == "" || strings.Contains(got.Detail, "disk full") {
 			t.Errorf("%s %s: %+v", call[0], call[1], got)

@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strconv"
 )
@@ -40,17 +41,19 @@ func members(raw []byte) []member {
 }
 
 // elements returns those of the array that raw holds, which has passed checkJSON.
-func elements(raw []byte) [][]byte {
-	w := walk{raw: raw}
-	if w.next() != '[' {
-		return nil
+func elements(raw []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		w := walk{raw: raw}
+		if w.next() != '[' {
+			return
+		}
+		w.at++
+		for c := w.next(); c != ']' && c != 0; c = w.next() {
+			if !yield(w.value()) {
+				return
+			}
+		}
 	}
-	w.at++
-	var found [][]byte
-	for c := w.next(); c != ']' && c != 0; c = w.next() {
-		found = append(found, w.value())
-	}
-	return found
 }
 
 // lookup returns the value at p within raw, nil when there is none.
@@ -60,17 +63,27 @@ func lookup(raw []byte, p pointer) []byte {
 		case '{':
 			raw = valueOf(members(raw), token)
 		case '[':
-			list := elements(raw)
 			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(list) {
+			if err != nil || i < 0 {
 				return nil
 			}
-			raw = list[i]
+			raw = elementAt(raw, i)
 		default:
 			return nil
 		}
 	}
 	return raw
+}
+
+// elementAt returns one element of an array, nil where there is none.
+func elementAt(raw []byte, i int) []byte {
+	for element := range elements(raw) {
+		if i == 0 {
+			return element
+		}
+		i--
+	}
+	return nil
 }
 
 func valueOf(list []member, name string) []byte {

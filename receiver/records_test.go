@@ -3,6 +3,7 @@ package receiver
 import (
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 
 	"riskdex/report"
@@ -34,6 +35,11 @@ func TestListRecords(t *testing.T) {
 		"one record":              {`{"id":1}`, []string{`{"id":1}`}},
 		"array":                   {`[{"id":1}, {"id":2}]`, []string{`{"id":1}`, `{"id":2}`}},
 		"empty array":             {`[]`, nil},
+		"empty envelope":          {`{"cities":[]}`, nil},
+		"empty envelopes":         {`{"data":{"cities":[]},"meta":{"count":0}}`, nil},
+		"an id and nothing":       {`{"id":1,"cities":[]}`, []string{`{"id":1,"cities":[]}`}},
+		"something and nothing":   {`{"title":"x","items":[]}`, []string{`{"title":"x","items":[]}`}},
+		"no list":                 {`{"cities":{}}`, []string{`{"cities":{}}`}},
 		"plural envelope":         {`{"cities":[{"id":1},{"id":2}],"meta":{"id":9}}`, []string{`{"id":1}`, `{"id":2}`}},
 		"singular envelope":       {`{"city":{"id":1},"meta":{}}`, []string{`{"id":1}`}},
 		"unknown beside it":       {`{"generated":"today","cities":[{"id":1}]}`, []string{`{"id":1}`}},
@@ -73,6 +79,11 @@ func TestOneRecord(t *testing.T) {
 		"city's name":             {`{"city":"London"}`, `{"city":"London"}`},
 		"several":                 {`[{"a":1},{"b":2}]`, `[{"a":1},{"b":2}]`},
 		"text":                    {`"all is calm"`, `"all is calm"`},
+		"nothing":                 {`[]`, `[]`},
+		"nothing in envelopes":    {`{"data":{"cities":[]},"meta":{}}`, `[]`},
+		"several, and nothing":    {`[{},{"a":1},{"b":2}]`, `[{},{"a":1},{"b":2}]`},
+		"nothing twice":           {`[{},{}]`, `{}`},
+		"encoded twice in it":     {`{"data":"{\"a\":1}"}`, `"{\"a\":1}"`},
 		"null":                    {` null`, ` null`},
 		"list of null":            {`[null]`, `null`},
 		"null in envelope":        {`{"city": null ,"meta":{}}`, `null`},
@@ -82,8 +93,12 @@ func TestOneRecord(t *testing.T) {
 		"null beside another":     {`{"data":null,"city":{"name":"x"}}`, `{"data":null,"city":{"name":"x"}}`},
 		"metadata alone":          {`{"meta":null,"type":"city"}`, `{"meta":null,"type":"city"}`},
 	} {
-		if got := string(s.one([]byte(c.body)).raw); got != c.want {
-			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		got, missing := s.one([]byte(c.body))
+		if string(got.raw) != c.want {
+			t.Errorf("%s: got %s, want %s", name, got.raw, c.want)
+		}
+		if (missing == "") != (strings.Contains(c.want, `{"`) && c.want[0] != '"') {
+			t.Errorf("%s: in the place of the record is %q", name, missing)
 		}
 	}
 }
@@ -150,6 +165,7 @@ func TestIdentity(t *testing.T) {
 		`{"attributes":{"code":1}}`:         "",
 		`{"name":"x"}`:                      "",
 		`[1]`:                               "",
+		`{"id":"x\ud800"}`:                  "x" + halfPair,
 		`{"id":[130]}`:                      "",
 		`{"data":{"id":130},"meta":"none"}`: "",
 	} {
@@ -168,7 +184,7 @@ func TestIdentity(t *testing.T) {
 		`{"code":["LON"],"iata":"lhr"}`: "LHR",
 		`{"name":"x"}`:                  "",
 	} {
-		if got := s.codeIn(recordOf([]byte(record))); got != want {
+		if got, none := s.codeIn(recordOf([]byte(record))); got != want || none {
 			t.Errorf("%s: code %q, want %q", record, got, want)
 		}
 	}

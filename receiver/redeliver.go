@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -43,19 +44,25 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 		}
 		body = refusal.Body
 	}
-	in, p := r.understand(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body)
+	in, p := r.understand(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body, unbounded)
 	switch {
 	case p != nil:
 		return nil, &RefusedError{p.Reason, p.Detail}
-	case len(in.refused) > 0:
-		first := in.refused[0]
-		if records := len(in.changes) + len(in.refused); records > 1 {
+	case in.refused.total > 0:
+		first := in.refused.first[0]
+		if records := len(in.changes) + in.refused.total; records > 1 {
 			first.Detail = fmt.Sprintf("Of its %d records, %d cannot be accepted, and a retry is accepted as a whole or not at all. The first is at position %d: %s",
-				records, len(in.refused), first.Position, first.Detail)
+				records, in.refused.total, first.Position, first.Detail)
 		}
 		return nil, &RefusedError{first.Reason, first.Detail}
+	case len(in.changes) == 0:
+		return nil, &RefusedError{reasonNoRecord, "There is no record in it, so a retry would do nothing. To give it up, drop it."}
 	}
 	stamps, err := r.append(ctx, report.Delivery{Changes: in.changes, RetryOf: refusal.Seq})
+	if errors.Is(err, report.ErrAmbiguous) {
+		return nil, &RefusedError{reasonAmbiguous,
+			"Several cities state the code that it names a city by, so it is not known which of them is meant. Retry it once all but one of them have given the code up, or drop it."}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("retry the refused delivery %d: %w", refusal.Seq, err)
 	}
@@ -81,10 +88,22 @@ func neverRetried(refusal report.Refusal) *RefusedError {
 	return nil
 }
 
+// MayRetry tells how a refusal may be delivered once more; its body is not looked at.
+func (r *Receiver) MayRetry(refusal report.Refusal) report.MayRetry {
+	inPath := refusal.Method != http.MethodPost // its id, which stays what it is
+	switch {
+	case neverRetried(refusal) != nil, inPath && (refusal.Reason == reasonIDTooLong || refusal.Reason == reasonIDInvalid):
+		return report.RetryNever
+	case refusal.Cut && refusal.Method != http.MethodDelete, refusal.Reason == reasonJSON, refusal.Reason == reasonIDTooLong, refusal.Reason == reasonIDInvalid:
+		return report.RetryEdited
+	}
+	return report.RetryAsIs
+}
+
 // Replacement makes the change that a PUT of body to the document's path would
 // make, or returns a *RefusedError.
 func (r *Receiver) Replacement(key report.Key, body []byte) (report.Change, error) {
-	in, p := r.understand(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body)
+	in, p := r.understand(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body, unbounded)
 	if p != nil {
 		return report.Change{}, &RefusedError{p.Reason, p.Detail}
 	}

@@ -72,7 +72,7 @@ func TestBodyThatBreaksOffIsCut(t *testing.T) {
 func TestNoRoomIsSaid(t *testing.T) {
 	d := open(t, nil)
 	d.err = fmt.Errorf("append: %w: 3 MiB are left", report.ErrNoRoom)
-	got := d.send("PUT", "/cities/1", `{}`)
+	got := d.send("PUT", "/cities/1", `{"t":1}`)
 	if got.status != http.StatusServiceUnavailable || got.Reason != "no_room" || got.header.Get("Retry-After") == "" || strings.Contains(got.Detail, "MiB") {
 		t.Errorf("%+v", got)
 	}
@@ -87,7 +87,7 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 		want    string // of the change, or the reason of the refusal
 	}{
 		"PUT":                {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "LON", Body: []byte(`{`)}, `{"id":130,"code":"lon"}`, `index LON LON 130 {"id":130,"code":"lon"}`},
-		"PUT as it was":      {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "7", Body: []byte(`{}`)}, "", `index 7   {}`},
+		"PUT as it was":      {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "7", Body: []byte(`{"t":1}`)}, "", `index 7   {"t":1}`},
 		"POST":               {report.Refusal{Kind: report.Advisories, Method: "POST", Position: -1}, `{"advisory":{"id":7}}`, `index 7   {"id":7}`},
 		"record of a POST":   {report.Refusal{Kind: report.Advisories, Method: "POST", Position: 4, ID: strings.Repeat("x", 600)}, `{"id":8}`, `index 8   {"id":8}`},
 		"DELETE":             {report.Refusal{Kind: report.Cities, Method: "DELETE", ID: "9", Cut: true}, "", `delete 9   `},
@@ -98,7 +98,7 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 		"nothing in it":      {report.Refusal{Kind: report.Cities, Method: "POST"}, `[]`, reasonNoRecord},
 		"a path too long":    {report.Refusal{Kind: report.Cities, Method: "PUT", ID: strings.Repeat("x", 600)}, `{}`, reasonIDTooLong},
 		"cut":                {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "1", Body: []byte(`{}`), Cut: true}, "", reasonCut},
-		"cut, all of it now": {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "1", Body: []byte(`{`), Cut: true}, `{}`, `index 1   {}`},
+		"cut, all of it now": {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "1", Body: []byte(`{`), Cut: true}, `{"t":1}`, `index 1   {"t":1}`},
 		"wrong path":         {report.Refusal{Kind: report.Cities, Method: "PUT", ID: "", Reason: reasonPath, Body: []byte(`{}`)}, `{"id":1}`, reasonPath},
 		"wrong method":       {report.Refusal{Kind: report.Cities, Method: "PATCH", Reason: reasonMethod, Body: []byte(`{}`)}, "", reasonMethod},
 		"a replay":           {report.Refusal{Kind: report.Cities, Method: "DELETE", ID: "1", Reason: reasonIDReused}, "", reasonIDReused},
@@ -128,6 +128,33 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 		}
 		if len(rec.refusals()) > 0 {
 			t.Errorf("%s: another refusal is kept", name)
+		}
+	}
+}
+
+// TestMayRetryIsWhatRedeliverDoes compares the two.
+func TestMayRetryIsWhatRedeliverDoes(t *testing.T) {
+	r := receiverOn(t, &recorder{})
+	for _, refusal := range []report.Refusal{
+		{Method: "POST", Body: []byte(`{"t":"x"}`), Reason: reasonNoID}, // --ids may have been changed since
+		{Method: "POST", Body: []byte(`{`), Reason: reasonJSON},
+		{Method: "POST", Body: []byte(`{"id":"` + strings.Repeat("x", 600) + `"}`), Reason: reasonIDTooLong},
+		{Method: "PUT", Body: []byte(`{"id":1}`), ID: strings.Repeat("x", 600), Reason: reasonIDTooLong},
+		{Method: "DELETE", ID: strings.Repeat("x", 600), Reason: reasonIDTooLong},
+		{Method: "PUT", Body: []byte(`{}`), ID: "1", Cut: true, Reason: reasonTooLarge},
+		{Method: "DELETE", ID: "1", Cut: true, Reason: reasonAmbiguous},
+		{Method: "PUT", Body: []byte(`{"t":1}`), ID: "1", Reason: reasonType},
+		{Method: "PATCH", Body: []byte(`{}`), Reason: reasonMethod},
+		{Method: "PUT", Body: []byte(`{}`), Reason: reasonPath},
+		{Method: "PUT", Body: []byte(`{}`), ID: "1", Reason: reasonIDReused},
+	} {
+		refusal.Kind = report.Advisories
+		_, asIs := r.Redeliver(t.Context(), refusal, nil)
+		_, edited := r.Redeliver(t.Context(), refusal, []byte(`{"id":"1","t":2}`))
+		got := r.MayRetry(refusal)
+		if got == report.RetryNever && edited == nil || got != report.RetryNever && edited != nil ||
+			got == report.RetryEdited && asIs == nil || got == report.RetryAsIs && asIs != nil && refusal.Reason != reasonNoID {
+			t.Errorf("%s %s: %s; as it is: %v; edited: %v", refusal.Method, refusal.Reason, got, asIs, edited)
 		}
 	}
 }

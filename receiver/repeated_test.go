@@ -3,7 +3,10 @@ package receiver
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -95,23 +98,103 @@ func TestConcurrentRepeatsTakeEffectOnce(t *testing.T) {
 	}
 }
 
-// A delivery that did not become durable may come again under its id, and so may
-// one that was refused.
+// What was refused is answered the same when it comes again, and its signature is
+// good for no other path: whoever is told of a wrong prefix by a 404 and has seen the
+// delivery could have it accepted where it was not sent.
+func TestRefusedDeliveryHasAReceipt(t *testing.T) {
+	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
+	g.prefix = "/api"
+	g.close()
+	g.open()
+	zip := []string{"Content-Encoding", "gzip"}
+	for i, c := range []struct {
+		method, path, body string
+		header             []string
+		status             int
+		elsewhere          string // where it would be accepted, if that were the first path
+	}{
+		{"POST", "/cities", `{"id":1}`, nil, http.StatusNotFound, "/api/cities"},
+		{"POST", "/api/cities/1/2", `{"id":1}`, nil, http.StatusNotFound, "/api/cities"},
+		{"DELETE", "/cities/1", ``, nil, http.StatusNotFound, "/api/cities/1"},
+		{"POST", "/api/cities/1", `{"id":1}`, nil, http.StatusMethodNotAllowed, "/api/cities"},
+		{"POST", "/api/cities", `[{"code":"LON"},{"id":"` + strings.Repeat("x", 600) + `"},{}]`, nil, http.StatusAccepted, "/api/advisories"},
+		{"POST", "/api/advisories", `[{"code":"LON"},{}]`, nil, http.StatusUnprocessableEntity, "/api/cities"},
+		{"PUT", "/api/cities/" + strings.Repeat("x", 600), `{}`, nil, http.StatusUnprocessableEntity, "/api/cities/1"},
+		{"PUT", "/api/cities/1", `{`, nil, http.StatusBadRequest, "/api/cities/2"},
+		{"PUT", "/api/cities/1", `no gzip`, zip, http.StatusBadRequest, "/api/cities/2"},
+		{"PUT", "/api/cities/1", zipped(t, strings.Repeat(" ", 2<<20)), zip, http.StatusRequestEntityTooLarge, "/api/cities/2"},
+		{"PUT", "/api/cities/1", `{}`, []string{"Content-Encoding", "br"}, http.StatusUnsupportedMediaType, "/api/cities/2"},
+	} {
+		id := fmt.Sprint("msg_", i)
+		first := g.signed(c.method, c.path, id, c.body, c.header...)
+		if first.status != c.status {
+			t.Errorf("%s %s: %+v", c.method, c.path, first)
+			continue
+		}
+		kept, accepted := len(g.kept()), g.accepted()
+		noted := g.counted("riskdex_changes_refused_total")
+		again := g.signed(c.method, c.path, id, c.body, c.header...)
+		first.header, again.header = nil, nil
+		if !reflect.DeepEqual(again, first) || len(g.kept()) != kept || g.accepted() != accepted || g.counted("riskdex_changes_refused_total") != noted {
+			t.Errorf("%s %s again: %+v, first %+v; %d refusals kept, before %d", c.method, c.path, again, first, len(g.kept()), kept)
+		}
+		if got := g.signed(c.method, c.elsewhere, id, c.body, c.header...); got.status != http.StatusConflict || g.accepted() != accepted {
+			t.Errorf("%s %s at %s: %+v", c.method, c.path, c.elsewhere, got)
+		}
+	}
+	if got := g.signed("PUT", "/api/cities/1", "msg_8", "no gzip either", zip...); got.status != http.StatusConflict {
+		t.Errorf("another that cannot be read: %+v", got)
+	}
+	// A mistake that is mended is another delivery, and has an id of its own.
+	if got := g.signed("PUT", "/api/cities/1", "msg_7", `{"t":1}`); got.status != http.StatusConflict {
+		t.Errorf("mended, under the same id: %+v", got)
+	}
+	if got := g.signed("PUT", "/api/cities/1", "msg_mended", `{"t":1}`); got.status != http.StatusAccepted {
+		t.Errorf("mended, under its own id: %+v", got)
+	}
+}
+
+// A delivery that did not become durable may come again under its id. One that is to
+// be refused is told so only once its receipt is durable.
 func TestWhatFailedMayComeAgain(t *testing.T) {
 	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
-	if got := g.signed("PUT", "/cities/1", "msg_1", `{`); got.status != http.StatusBadRequest {
-		t.Errorf("%+v", got)
-	}
 	if err := g.journal.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.signed("PUT", "/cities/1", "msg_1", `{}`); got.status != http.StatusServiceUnavailable {
-		t.Errorf("%+v", got)
+	for id, body := range map[string]string{"msg_1": `{"t":1}`, "msg_2": `{`} {
+		if got := g.signed("PUT", "/cities/1", id, body); got.status != http.StatusServiceUnavailable {
+			t.Errorf("%s: %+v", body, got)
+		}
 	}
 	g.close()
 	g.open()
-	if got := g.signed("PUT", "/cities/1", "msg_1", `{}`); got.status != http.StatusAccepted || g.accepted() != 1 {
+	if got := g.signed("PUT", "/cities/1", "msg_1", `{"t":1}`); got.status != http.StatusAccepted || g.accepted() != 1 {
 		t.Errorf("%+v", got)
+	}
+	if got := g.signed("PUT", "/cities/1", "msg_2", `{`); got.status != http.StatusBadRequest || len(g.kept()) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A receipt holds counts, and not what was listed, so that its size is bounded.
+func TestReceiptsAreSmall(t *testing.T) {
+	rec := &recorder{}
+	r := receiverOn(t, rec)
+	for _, body := range []string{`[{"id":1}` + strings.Repeat(`,{}`, 50_000) + `]`, `[{}` + strings.Repeat(`,{}`, 50_000) + `]`} {
+		rec.deliveries = nil
+		d := r.newDelivery(call{kind: report.Cities, method: "POST"}, httptest.NewRecorder(), httptest.NewRequest("POST", "/cities", strings.NewReader(body)))
+		d.signedID = "msg_1"
+		if in, p := r.understand(d.call, []byte(body), unbounded); p != nil {
+			t.Fatal(p)
+		} else if len(in.changes) > 0 {
+			r.accept(d, in, []byte(body))
+		} else {
+			r.decline(d, noneAccepted(in.refused), in.refused, []byte(body))
+		}
+		if receipt := rec.deliveries[0].Receipt; receipt == nil || len(receipt.Answer) > 1000 {
+			t.Errorf("the receipt is %+v", receipt)
+		}
+		d.end()
 	}
 }
 

@@ -41,6 +41,7 @@ func guardedSeries(t *testing.T) (all []map[string]float64) {
 		{signed, "msg_1", 0, strings.Repeat("x", 1001), nil, http.StatusRequestEntityTooLarge},
 		{signed, "msg_1", 0, `{"id":1}`, report.ErrIDReused, 0},
 		{signed, "broken off", 0, "{", nil, 0},
+		{auth.Config{}, "of a page", 0, "{}", nil, http.StatusForbidden},
 	} {
 		cfg := Config{MaxBody: 1000}
 		d := &door{recorder: &recorder{err: c.err}, t: t, reg: prometheus.NewRegistry()}
@@ -72,6 +73,9 @@ func guardedSeries(t *testing.T) (all []map[string]float64) {
 		var header []string
 		for name := range shown {
 			header = append(header, name, shown.Get(name))
+		}
+		if c.id == "of a page" {
+			header = append(header, "Origin", "http://evil.example")
 		}
 		for _, kind := range append(report.Kinds(), "nowhere") {
 			for method, path := range map[string]string{"POST": "/" + string(kind), "PUT": "/" + string(kind) + "/1", "DELETE": "/" + string(kind) + "/1", "PATCH": "/" + string(kind)} {

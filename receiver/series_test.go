@@ -60,13 +60,17 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 			d.send("PUT", path+"/1", body)
 		}
 		d.send("PUT", path+"/1", "null")
+		d.send("PUT", path+"/1", `{"id":2}`)
+		d.send("PUT", path+"/1", "t=1", "Content-Type", "application/x-www-form-urlencoded")
 		for _, encoding := range []string{"br", "gzip"} {
 			d.send("POST", path, "{}", "Content-Encoding", encoding)
-			d.send("PUT", path+"/1", "{}", "Content-Encoding", encoding)
+			d.send("PUT", path+"/1", `{"t":1}`, "Content-Encoding", encoding)
 		}
 		d.send("DELETE", path+"/1", "")
+		d.send("DELETE", path+"/unknown", "")
+		d.send("DELETE", path+"/ambiguous", "")
 		for _, id := range []string{long, "%FF"} {
-			d.send("PUT", path+"/"+id, "{}")
+			d.send("PUT", path+"/"+id, `{"t":1}`)
 			d.send("DELETE", path+"/"+id, "")
 		}
 		d.breakOff(path)
@@ -75,10 +79,11 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 			d.send(method, path, "")
 			d.send(method, path+"/1", "")
 		}
-		d.err = errors.New("no disk")
-		d.send("POST", path, `{"id":1}`)
-		d.send("PUT", path+"/1", `{}`)
-		d.send("DELETE", path+"/1", "")
+		for _, d.err = range []error{errors.New("no disk"), report.ErrGone, report.ErrNoRoom, context.DeadlineExceeded} {
+			d.send("POST", path, `{"id":1}`)
+			d.send("PUT", path+"/1", `{"t":1}`)
+			d.send("DELETE", path+"/1", "")
+		}
 		d.err = nil
 	}
 	for _, method := range methods {
@@ -106,7 +111,7 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 	for series, n := range d.series() {
 		after[series] += n
 	}
-	for _, others := range append(guardedSeries(t), boundedSeries(t)...) {
+	for _, others := range slices.Concat(guardedSeries(t), boundedSeries(t), busySeries(t)) {
 		for series, n := range others {
 			after[series] += n
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -49,7 +50,7 @@ func checkJSON(body []byte) error {
 		start := dec.InputOffset()
 		token, err := dec.ReadToken()
 		if err != nil {
-			return jsonError(err, len(body))
+			return jsonError(err, firstByte(body), len(body))
 		}
 		depth := dec.StackDepth()
 		if depth > maxDepth {
@@ -59,7 +60,7 @@ func checkJSON(body []byte) error {
 			return fmt.Errorf("%w, at byte %d", err, start)
 		}
 		if length := dec.InputOffset() - start; length > maxDigits {
-			if err := checkLength(dec, token, length); err != nil {
+			if err := checkLength(dec, token, body[start:start+length]); err != nil {
 				return fmt.Errorf("%w, at byte %d", err, start)
 			}
 		}
@@ -97,16 +98,16 @@ func firstInvalid(body []byte) int {
 	return len(body)
 }
 
-// checkLength bounds the one token that dec has just read, which takes length bytes
-// with what is before it. Few tokens are long enough to be looked at here, and few of
+// checkLength bounds the one token that dec has just read, which stands in raw with what
+// is before it. Few tokens are long enough to be looked at here, and few of
 // those so long that what they say has to be made of them: it is never longer.
-func checkLength(dec *jsontext.Decoder, token jsontext.Token, length int64) error {
-	if token.Kind() == '"' && length <= maxNameBytes {
+func checkLength(dec *jsontext.Decoder, token jsontext.Token, raw []byte) error {
+	if token.Kind() == '"' && len(raw) <= maxNameBytes {
 		return nil
 	}
-	text := token.String()
 	switch token.Kind() {
 	case '0':
+		text := token.String()
 		digits := 0
 		for _, c := range []byte(text) {
 			if '0' <= c && c <= '9' {
@@ -117,19 +118,29 @@ func checkLength(dec *jsontext.Decoder, token jsontext.Token, length int64) erro
 			return fmt.Errorf("a number has more than %d digits", maxDigits)
 		}
 	case '"':
+		size := textBytes(token, raw)
 		kind, length := dec.StackIndex(dec.StackDepth())
-		if isName := kind == '{' && length%2 == 1; isName && len(text) > maxNameBytes {
+		if isName := kind == '{' && length%2 == 1; isName && size > maxNameBytes {
 			return fmt.Errorf("a member's name is longer than %d bytes", maxNameBytes)
 		}
-		if len(text) > maxStringBytes {
+		if size > maxStringBytes {
 			return fmt.Errorf("a text is longer than %d bytes", maxStringBytes)
 		}
 	}
 	return nil
 }
 
+// textBytes is how long a text is once its escapes are undone. One without any is not
+// copied for that: it may be most of a body.
+func textBytes(token jsontext.Token, raw []byte) int {
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return len(token.String())
+	}
+	return len(raw) - bytes.IndexByte(raw, '"') - len(`""`)
+}
+
 // jsonError says in words what the decoder found, never quoting the body.
-func jsonError(err error, size int) error {
+func jsonError(err error, first byte, size int) error {
 	var syntactic *jsontext.SyntacticError
 	if !errors.As(err, &syntactic) {
 		return fmt.Errorf("the body is not JSON: %w", err)
@@ -137,13 +148,20 @@ func jsonError(err error, size int) error {
 	if syntactic.ByteOffset >= int64(size) && errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the body ends in the middle of a JSON value, after byte %d", size)
 	}
+	where := string(syntactic.JSONPointer)
+	if where == "" && !strings.ContainsRune(`{["`, rune(first)) {
+		// What it says then is of a literal that the first letter makes it expect.
+		return errors.New("the body does not begin like JSON")
+	}
 	cause := syntactic.Err
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		cause = errors.New("a member appears twice in the same object")
 	}
-	where := string(syntactic.JSONPointer)
 	if len(where) > maxPointerShown {
 		where = where[:maxPointerShown] + "…"
 	}
-	return fmt.Errorf("%w, at byte %d within %q", cause, syntactic.ByteOffset, where)
+	if where != "" {
+		where = fmt.Sprintf(" within %q", where)
+	}
+	return fmt.Errorf("%w, at byte %d%s", cause, syntactic.ByteOffset, where)
 }

@@ -20,6 +20,14 @@ func sentence(err error) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
+// ended ends a sentence that may have ended with a question.
+func ended(text string) string {
+	if strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
+}
+
 func trimSpace(body []byte) []byte { return bytes.Trim(body, " \t\r\n") }
 
 // idPlaces says where an id is looked for.
@@ -34,7 +42,7 @@ func (s *splitter) idPlaces() string {
 func spelled(pointers []pointer) string {
 	places := make([]string, len(pointers))
 	for i, p := range pointers {
-		places[i] = "/" + strings.Join(p, "/")
+		places[i] = p.text()
 	}
 	return strings.Join(places, ", ")
 }

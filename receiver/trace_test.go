@@ -137,7 +137,7 @@ func TestMalformedTraceparent(t *testing.T) {
 		"ff" + sampled[2:], sampled + "-and-more", strings.Repeat("0", 100_000), "00-\x00", "ü",
 	} {
 		d := openTraced(t)
-		spans := d.send("PUT", "/cities/1", `{}`, "traceparent", text, "tracestate", "=,=,=")
+		spans := d.send("PUT", "/cities/1", `{"t":1}`, "traceparent", text, "tracestate", "=,=,=")
 		if len(spans) != 1 || spans[0].Parent.IsValid() || attributes(spans[0])["http.response.status_code"] != "202" {
 			t.Errorf("%.80q: %+v", text, spans)
 		}
@@ -153,7 +153,7 @@ func TestUnsampledDelivery(t *testing.T) {
 		"by the sender":  openTraced(t),
 		"by the sampler": openTraced(t, sdktrace.WithSampler(sdktrace.NeverSample())),
 	} {
-		spans := d.send("PUT", "/cities/1", `{}`, "traceparent", unsampled)
+		spans := d.send("PUT", "/cities/1", `{"t":1}`, "traceparent", unsampled)
 		if changes := d.changes(); len(spans) != 0 || len(changes) != 1 || changes[0].Trace != "" {
 			t.Errorf("%s: spans %v, changes %+v", name, spans, changes)
 		}
@@ -163,7 +163,7 @@ func TestUnsampledDelivery(t *testing.T) {
 // Without a tracer the traceparent of a sender means nothing.
 func TestNoTracerNoTrace(t *testing.T) {
 	d := open(t, nil)
-	if got := d.send("PUT", "/cities/1", `{}`, "traceparent", sampled); got.status != http.StatusAccepted {
+	if got := d.send("PUT", "/cities/1", `{"t":1}`, "traceparent", sampled); got.status != http.StatusAccepted {
 		t.Fatalf("status %d", got.status)
 	}
 	if changes := d.changes(); len(changes) != 1 || changes[0].Trace != "" {
@@ -175,7 +175,7 @@ func TestNoTracerNoTrace(t *testing.T) {
 func TestPanicIsInTheSpan(t *testing.T) {
 	d := openTraced(t)
 	d.receiver.journal = nil
-	spans := d.send("PUT", "/cities/1", `{}`)
+	spans := d.send("PUT", "/cities/1", `{"t":1}`)
 	if len(spans) != 1 || spans[0].Status.Code != codes.Error || attributes(spans[0])["error.type"] != "internal" {
 		t.Errorf("spans %+v", spans)
 	}

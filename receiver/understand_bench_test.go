@@ -39,7 +39,7 @@ func BenchmarkUnderstand(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, p := r.understand(c.call, body); p != nil {
+				if _, p := r.understand(c.call, body, unbounded); p != nil {
 					b.Fatal(p)
 				}
 			}

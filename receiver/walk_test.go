@@ -3,6 +3,7 @@ package receiver
 import (
 	"bytes"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,7 +22,7 @@ func FuzzWalk(f *testing.F) {
 		if checkJSON(raw) == nil {
 			sameWalk(t, raw)
 		} else { // nonsense comes of it, and an end
-			_, _ = members(raw), elements(raw)
+			_, _ = members(raw), slices.Collect(elements(raw))
 		}
 	})
 }
@@ -41,7 +42,7 @@ func sameWalk(t *testing.T, raw []byte) {
 			}
 		}
 	case '[':
-		got := elements(raw)
+		got := slices.Collect(elements(raw))
 		if len(got) != len(values) {
 			t.Fatalf("%q has %d elements, not %d", raw, len(values), len(got))
 		}

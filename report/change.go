@@ -32,18 +32,16 @@ type Change struct {
 	Key
 	Op Op
 
-	// Code is the code that a city answers to besides its id, in upper case;
-	// empty when its body states none, and for the other kinds.
-	Code string
+	// Code is the code that the record of a city states, in upper case, and NoCode is set
+	// where it says that the city has none. With neither it says nothing of codes, and the
+	// city keeps the one that it has.
+	Code   string
+	NoCode bool
 
-	// OwnID is the id in the body of a change that was addressed by path, where
-	// the body says that the path names the city by its code. The journal uses
-	// it when it knows no document under ID. Otherwise it is empty.
+	// OwnID is the id that the record of a city states as its own; empty where it states
+	// none. Where it is ID, that is never read as a code; otherwise ID comes from the path,
+	// and OwnID counts where the journal knows no document under that.
 	OwnID ID
-
-	// ByID is set where ID is what the record states as its own id, and is no code of
-	// it. It is then never read as the code of a city.
-	ByID bool
 
 	// ExactID is set for changes that do not come from the publisher, to documents
 	// that the journal does not know. ID is then never read as the code of a city,
@@ -75,6 +73,15 @@ type Delivery struct {
 	Changes  []Change
 	Refusals []Refusal
 
+	// MoreRefused is how many records were refused besides those in Refusals, which are
+	// the first. Of the others only their number is kept.
+	MoreRefused int
+
+	// Ambiguous makes the refusal of a change, whose index is given, that names a city by
+	// a code which several state. The journal keeps it in the place of the change. Without
+	// it nothing of the delivery is taken then (ErrAmbiguous).
+	Ambiguous func(change int) Refusal
+
 	// RetryOf is the Seq of the refusal that this delivery retries, or 0. Changes
 	// to documents of which the journal has accepted something newer than that
 	// refusal are left out: a retry never overtakes. Newer is what was delivered
@@ -89,23 +96,33 @@ type Delivery struct {
 	// *RepeatedError where the digest is the same too, and else ErrIDReused.
 	Receipt *Receipt
 
-	// Gone, if not nil, is closed when its sender has given up on it. Several processes
-	// that share a journal do not take it then, as far as that is known in time: another
-	// of them may have been given it since, and newer ones after it, which it would
-	// overtake. One process alone takes it all the same: what the sender delivers next
-	// comes after it. (net/http cannot tell a sender who has closed its half of the
-	// connection, and waits for the answer, from one who has gone.)
-	Gone <-chan struct{}
+	// Gone, if not nil, tells whether its sender has hung up. The journal asks right
+	// before it carries the delivery out, and does not take it then (ErrGone): the sender
+	// may have sent a newer one since, which this one would overtake. It is to be quick,
+	// and may be called until Append has returned, and for as long after it as that is
+	// not carried out. A sender who has closed its half of the connection, and waits for
+	// the answer, cannot be told from one who has gone.
+	Gone func() bool
 }
 
 // Stamp is what the journal made of one change: the document that it is for,
 // which differs from the one addressed where a city was named by its code, and
 // its version. The version is 0 where the change was left out, see
-// Delivery.RetryOf and Change.ExactID.
+// Delivery.RetryOf and Change.ExactID, and where Effect says why there is none.
 type Stamp struct {
 	Key
 	Version Version
+	Effect  Effect
 }
+
+// Effect is what an accepted change, or one that could not be, came to.
+type Effect int
+
+const (
+	Changed   Effect = iota // it is the newest of its document, unless it was left out
+	Unknown                 // a delete of a document that is not there; without a version where it left nothing in the journal
+	Ambiguous               // it names a city by a code that several state; it was refused
+)
 
 // Refusal is a delivery, or one record of it, that was not accepted. It is kept
 // for inspection.
@@ -123,3 +140,13 @@ type Refusal struct {
 	Bytes    int    // of Body
 	Cut      bool   // Body is not all of what was sent
 }
+
+// MayRetry tells how a refusal may be delivered once more.
+type MayRetry string
+
+// The ways.
+const (
+	RetryAsIs   MayRetry = "as_is"  // as it was kept: what it was refused for may have been mended since
+	RetryEdited MayRetry = "edited" // with another body alone
+	RetryNever  MayRetry = "never"
+)

@@ -12,6 +12,13 @@ var ErrNoRoom = errors.New("there is no room for the journal")
 // taken its place.
 var ErrNotFound = errors.New("it is not there, or no longer")
 
+// ErrGone is why a delivery was not taken whose sender hung up before it was committed.
+var ErrGone = errors.New("its sender hung up before it was durable, and may have sent a newer one since")
+
+// ErrAmbiguous is why a delivery was not taken that names a city by a code which several
+// cities state.
+var ErrAmbiguous = errors.New("several cities state this code, so it is not known which one is meant")
+
 // ErrVerifying is why a verification does not begin.
 var ErrVerifying = errors.New("this kind is being verified already, by this process or another")
 
@@ -19,3 +26,11 @@ var ErrVerifying = errors.New("this kind is being verified already, by this proc
 // another process has it alone, or has had it meanwhile. What is known of its index
 // may be wrong by now.
 var ErrHeld = errors.New("another process has this kind alone, or has had it meanwhile")
+
+// ErrAnotherJournal is why an index is left alone: a journal fills it, or is about to, that
+// is neither this one nor one that this one was copied or restored from.
+var ErrAnotherJournal = errors.New("another journal fills this index")
+
+// ErrUndecided is why an index is not used yet: another look has to show which journal
+// fills it.
+var ErrUndecided = errors.New("it is not decided yet which journal fills this index")

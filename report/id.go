@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -34,4 +35,14 @@ func ParseID(s string) (ID, error) {
 		return "", ErrIDNotUTF8
 	}
 	return ID(s), nil
+}
+
+// CodeOf returns a text as the code of a city, which has three letters, in upper case, and
+// nothing where it is none. What is not three letters is some other kind of code, which
+// must not become a name for the city.
+func CodeOf(text string) string {
+	if code := strings.ToUpper(text); len(text) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return code
+	}
+	return ""
 }

@@ -16,6 +16,9 @@ type Receipt struct {
 	ID     string // of the delivery, of up to 512 bytes
 	Digest []byte // of all that the delivery says; of equal deliveries it is equal
 	Answer []byte // what the sender is told
+
+	// Answers, if not nil, makes Answer of what became of the changes.
+	Answers func([]Stamp) []byte
 }
 
 // RepeatedError is why a delivery was not taken that was taken before.

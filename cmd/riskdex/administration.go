@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"riskdex/admin"
 	"riskdex/indexer"
+	"riskdex/journal"
 	"riskdex/report"
 )
 
 // verifies lets the admin listener have the indexer's verifier.
-type verifies struct{ verifier *indexer.Verifier }
+type verifies struct {
+	verifier *indexer.Verifier
+	journal  journal.Journal // keeps what was not mended
+}
 
 // Verify implements admin.Verifier.
 func (v verifies) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
@@ -27,6 +32,12 @@ func (v verifies) Verify(ctx context.Context, kind report.Kind, opt admin.Verify
 			}})
 		},
 	})
+	if err == nil || r.Wrong() > 0 {
+		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+		defer cancel()
+		found := report.Verified{At: time.Now(), Wrong: r.Wrong()}
+		err = errors.Join(err, v.journal.Note(noting, report.VerifiedNote(kind), found.Note()))
+	}
 	return admin.VerifyReport{
 		Kind: r.Kind, Documents: r.Documents, Indexed: r.Indexed, UnderWay: r.UnderWay,
 		Missing: r.Missing, Stale: r.Stale, Foreign: r.Foreign,
@@ -34,11 +45,17 @@ func (v verifies) Verify(ctx context.Context, kind report.Kind, opt admin.Verify
 	}, err
 }
 
+// noteTimeout bounds how long the journal may take to keep what a verification found.
+const noteTimeout = 10 * time.Second
+
 // rebuilder lets the admin listener have the indexer's rebuilds.
 type rebuilder struct{ *indexer.Indexer }
 
 // Rebuild implements admin.Rebuilder.
 func (b rebuilder) Rebuild(kind report.Kind) error { return rebuildProblem(b.Indexer.Rebuild(kind)) }
+
+// TakeOver implements admin.Rebuilder.
+func (b rebuilder) TakeOver(kind report.Kind) error { return rebuildProblem(b.Indexer.TakeOver(kind)) }
 
 // StopRebuild implements admin.Rebuilder.
 func (b rebuilder) StopRebuild(kind report.Kind) error {
@@ -58,6 +75,8 @@ func rebuildProblem(err error) error {
 		return conflict(admin.ReasonSwapping)
 	case errors.Is(err, report.ErrHeld):
 		return conflict(admin.ReasonHeldElsewhere)
+	case errors.Is(err, report.ErrAnotherJournal):
+		return &admin.Problem{Status: http.StatusConflict, Reason: admin.ReasonAnotherJournal, Detail: err.Error() + "; to have this journal take over: riskdex rebuild --take-over"}
 	case errors.Is(err, indexer.ErrNotRunning):
 		return &admin.Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}
 	}

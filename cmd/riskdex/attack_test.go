@@ -68,20 +68,27 @@ func (a *attacked) shown(id, body string) string {
 	return lines.String()
 }
 
-// raw sends bytes over a connection of their own and returns all that is answered.
+// raw sends bytes over a connection of their own and returns all that is answered. It ends
+// what it sends once nothing more is answered: who does so earlier has hung up.
 func (a *attacked) raw(text string) string {
 	a.t.Helper()
 	conn, err := net.Dial("tcp", a.deliveries)
 	must(a.t, err)
 	defer conn.Close()
-	must(a.t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	must(a.t, conn.SetWriteDeadline(time.Now().Add(time.Minute)))
 	// It may be cut off before it has said everything, and then the answer may be
 	// lost as well.
-	if _, err := conn.Write([]byte(text)); err == nil {
-		_ = conn.(*net.TCPConn).CloseWrite()
-	}
+	_, sent := conn.Write([]byte(text))
 	var answer bytes.Buffer
-	_, err = answer.ReadFrom(conn)
+	for _, within := range []time.Duration{300 * time.Millisecond, time.Minute} {
+		must(a.t, conn.SetReadDeadline(time.Now().Add(within)))
+		if _, err = answer.ReadFrom(conn); err == nil {
+			break
+		}
+		if sent == nil {
+			_ = conn.(*net.TCPConn).CloseWrite()
+		}
+	}
 	if ne, ok := err.(net.Error); ok && ne.Timeout() {
 		a.t.Errorf("%.80q holds its connection", text)
 	}

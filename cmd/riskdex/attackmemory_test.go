@@ -90,6 +90,107 @@ func TestGzipBombs(t *testing.T) {
 	p.drained()
 }
 
+// TestRefusedBodyTakesItsSize: a body of 64 MiB that is refused takes about that much
+// beside what riskdex takes without, whatever is wrong with it. What could not be read
+// to its end is given back at once.
+func TestRefusedBodyTakesItsSize(t *testing.T) {
+	const size = 64<<20 - 100
+	zipped := gzipped(t, io.LimitReader(zeros{}, 128<<20))
+	for name, c := range map[string]struct {
+		body   func() io.Reader
+		header string
+		length int64
+		want   int
+		times  int
+	}{
+		"more than may come":        {func() io.Reader { return io.LimitReader(xs{}, 64<<20+100) }, "identity", 64<<20 + 100, http.StatusRequestEntityTooLarge, 3},
+		"more, of no stated length": {func() io.Reader { return io.LimitReader(xs{}, 64<<20+100) }, "identity", -1, http.StatusRequestEntityTooLarge, 3},
+		"a bomb":                    {func() io.Reader { return bytes.NewReader(zipped) }, "gzip", int64(len(zipped)), http.StatusRequestEntityTooLarge, 3},
+		"no JSON": {func() io.Reader {
+			return io.MultiReader(strings.NewReader(`["`), io.LimitReader(xs{}, 40<<20), strings.NewReader(`","`), io.LimitReader(xs{}, size-40<<20), strings.NewReader(`"}`))
+		}, "identity", size + 7, http.StatusBadRequest, 1},
+		"too long a text": {func() io.Reader {
+			return io.MultiReader(strings.NewReader(`{"t":"`), io.LimitReader(xs{}, size), strings.NewReader(`"}`))
+		}, "identity", size + 8, http.StatusBadRequest, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProcess(t, "http://127.0.0.1:1")
+			p.start()
+			p.send("PUT", "/cities/small", `{"title":"x"}`)
+			idle := p.memory("VmHWM")
+			for range c.times {
+				req, err := http.NewRequest("PUT", "http://"+p.deliveries+"/cities/1", c.body())
+				must(t, err)
+				req.ContentLength = c.length
+				req.Header.Set("Content-Encoding", c.header)
+				if res, err := p.sender.Do(req); err != nil {
+					t.Logf("%v", err) // it was answered before all was sent
+				} else if _ = res.Body.Close(); res.StatusCode != c.want {
+					t.Errorf("%d", res.StatusCode)
+				}
+			}
+			took := p.memory("VmHWM") - idle
+			t.Logf("at most %d MiB beside the %d MiB before", took>>20, idle>>20)
+			if took > 128<<20 && !raceDetector {
+				t.Errorf("it took %d MiB", took>>20)
+			}
+		})
+	}
+}
+
+// TestManySmallBodiesOfManyRecords: a body of some kilobytes, compressed, may hold a
+// hundred thousand records, accepted or refused, and a million elements that are none.
+func TestManySmallBodiesOfManyRecords(t *testing.T) {
+	const most = 640 << 20
+	ids := new(strings.Builder)
+	for i := range 100_000 {
+		fmt.Fprintf(ids, `,{"id":%d}`, i)
+	}
+	for name, body := range map[string]string{
+		"refused":  "[{}" + strings.Repeat(",{}", 99_999) + "]",
+		"accepted": "[" + ids.String()[1:] + "]",
+		"none":     "[0" + strings.Repeat(",0", 999_999) + "]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProcess(t, "http://127.0.0.1:1")
+			p.start()
+			zipped := gzipped(t, strings.NewReader(body))
+			var mu sync.Mutex
+			answers := map[int]int{}
+			var all sync.WaitGroup
+			for range 40 {
+				all.Go(func() {
+					req, err := http.NewRequest("POST", "http://"+p.deliveries+"/cities", bytes.NewReader(zipped))
+					must(t, err)
+					req.Header.Set("Content-Encoding", "gzip")
+					res, err := p.sender.Do(req)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer res.Body.Close()
+					answer, err := io.ReadAll(res.Body)
+					if err != nil || len(answer) > 64<<10 {
+						t.Errorf("an answer of %d bytes, %v", len(answer), err)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					answers[res.StatusCode]++
+				})
+			}
+			all.Wait()
+			memory := p.memory("VmHWM")
+			t.Logf("40 at once, of %d bytes: %v, at most %d MiB", len(zipped), answers, memory>>20)
+			if memory > most && !raceDetector {
+				t.Errorf("they took %d MiB", memory>>20)
+			}
+			if answers[http.StatusRequestTimeout] != 0 || name == "accepted" && answers[http.StatusAccepted] == 0 {
+				t.Errorf("answers %v", answers)
+			}
+		})
+	}
+}
+
 // mostForBodies is what riskdex may take while its 256 MiB for bodies are used up:
 // they double until Go's collector runs, the journal copies what it writes, and
 // refusals are kept meanwhile.
@@ -122,7 +223,7 @@ func (xs) Read(b []byte) (int, error) {
 func TestManyLargestBodies(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1")
 	p.start()
-	p.send("PUT", "/cities/small", "{}")
+	p.send("PUT", "/cities/small", `{"t":1}`)
 	idle := p.memory("VmHWM")
 	var large sync.WaitGroup
 	var mu sync.Mutex

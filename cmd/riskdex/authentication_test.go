@@ -89,11 +89,13 @@ func TestPushShowsCredentials(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(feed, "cities", "1.delete"), nil, 0o600))
 	push := append([]string{"push", feed, "--to", "http://" + p.deliveries}, flags...)
 
-	if status := p.send("PUT", "/cities/1", "{}"); status != http.StatusUnauthorized {
+	if status := p.send("PUT", "/cities/1", `{"t":1}`); status != http.StatusUnauthorized {
 		t.Errorf("a stranger is answered %d", status)
 	}
 	p.expect(exitDone, "", push, "2 of 2 deliveries sent", "3 documents accepted")
-	p.expect(exitNegative, "", push[:6], "401 Unauthorized", "X-Hub-Signature-256")
+	p.expect(exitNegative, "", push[:6], "401 Unauthorized", "X-Hub-Signature-256", "number 1 of 2", "--hub-secret-file")
+	elsewhere := append([]string{"push", feed, "--to", "http://" + p.deliveries + "/elsewhere"}, flags...)
+	p.expect(exitNegative, "", elsewhere, "POST /cities and 1 more: 404")
 	p.drained()
 
 	// A key of its own is known to the sender only.

@@ -1,51 +1,107 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"path/filepath"
 
 	"github.com/dustin/go-humanize"
 
+	"riskdex/admin"
 	"riskdex/journal"
-	"riskdex/report"
 )
 
 type backupCommand struct {
-	File    string `arg:"" help:"The copy: a file that does not exist."`
-	Journal string `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE" help:"The journal. It may be in use."`
+	adminSettings
+	File    string `arg:"" help:"The copy: a file that does not exist, on the machine of riskdex."`
+	Journal string `name:"journal" placeholder:"FILE" help:"Copy this journal, whether any riskdex uses it or not, and ask none."`
 }
 
-// Run copies the journal. Its error is errNegative when the copy is made, and the
-// journal is damaged.
+// Run has the running riskdex copy its journal: which that is need not be what this command
+// would guess from the folder that it is run in. Its error is errNegative when the copy is
+// made, and the journal is damaged.
 func (c *backupCommand) Run(ctx context.Context, io streams) error {
-	if journal.IsPostgres(c.Journal) {
-		return errors.New("a journal in PostgreSQL is backed up with PostgreSQL's own tools, such as pg_basebackup or pg_dump; riskdex journal copy makes a file of one that is not in use")
-	}
 	p := newProgress(io.err)
-	made, err := journal.BackupSQLite(ctx, c.Journal, c.File, func(at journal.BackupProgress) {
-		p.show(backupLine(at))
-	})
+	made, err := c.copy(ctx, io, p)
 	p.clear()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "%s: %s, %s, checked\n", c.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"))
-	if made.Damaged == 0 && made.Problem == "" {
-		return nil
+	fmt.Fprintf(io.out, "%s: %s, %s, checked; a copy of %s\n", made.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"), made.Journal)
+	if nameDamage(io, "journal", made) {
+		fmt.Fprintln(io.err, "Keep the backups that you have.")
+		return errNegative
 	}
-	nameDamaged(io, made.Damaged, made.Named)
+	return nil
+}
+
+func (c *backupCommand) copy(ctx context.Context, io streams, p *progress) (made admin.BackupReport, err error) {
+	if c.Journal == "" {
+		return c.ask(ctx, io, p)
+	}
+	if journal.IsPostgres(c.Journal) {
+		return made, errors.New("a journal in PostgreSQL is backed up with PostgreSQL's own tools, such as pg_basebackup or pg_dump; riskdex journal copy makes a file of one that is not in use")
+	}
+	r, err := journal.BackupSQLite(ctx, c.Journal, c.File, func(at journal.BackupProgress) { p.show(backupLine(at)) })
+	made = reportOf(r)
+	made.File, made.Journal = c.File, journalInfo(c.Journal).Name
+	return made, err
+}
+
+// ask has riskdex make the copy.
+func (c *backupCommand) ask(ctx context.Context, io streams, p *progress) (made admin.BackupReport, err error) {
+	file, err := filepath.Abs(c.File)
+	if err != nil {
+		return made, err
+	}
+	client, err := c.client(io)
+	if err != nil {
+		return made, err
+	}
+	res, err := client.open(ctx, http.MethodPost, "/api/journal/backup", query("file", file), nil)
+	if _, answered := errors.AsType[*admin.Problem](err); err != nil && !answered && ctx.Err() == nil {
+		return made, fmt.Errorf("%w. Nothing was copied; to copy a journal that no riskdex uses, name it: --journal FILE", err)
+	}
+	if err != nil {
+		return made, err
+	}
+	defer res.Body.Close()
+	for events := json.NewDecoder(res.Body); ; {
+		var e admin.BackupEvent
+		if err := events.Decode(&e); err != nil {
+			return made, fmt.Errorf("the backup broke off; if %s is there all the same, it is whole: %w", file, cmp.Or(ctx.Err(), err))
+		}
+		switch {
+		case e.Progress != nil:
+			p.show(backupLine(journal.BackupProgress(*e.Progress)))
+		case e.Report != nil && e.Report.Error != "":
+			return made, fmt.Errorf("riskdex, which makes the copy as its own user: %s", e.Report.Error)
+		case e.Report != nil:
+			return *e.Report, nil
+		}
+	}
+}
+
+// nameDamage says what is damaged in a copy, if anything is.
+func nameDamage(io streams, where string, made admin.BackupReport) bool {
+	if made.Damaged == 0 && made.Problem == "" {
+		return false
+	}
+	nameDamaged(io, where, made.Damaged, made.Named)
 	if made.Problem != "" {
 		fmt.Fprintf(io.err, "SQLite says: %s. ", oneLine(made.Problem))
 	}
-	fmt.Fprintln(io.err, "Keep the backups that you have.")
-	return errNegative
+	return true
 }
 
-// nameDamaged says which records of a journal are damaged, as far as they are named.
-func nameDamaged(io streams, damaged int64, named []report.Key) {
+// nameDamaged says which records are damaged, as far as they are named, and where.
+func nameDamaged(io streams, where string, damaged int64, named []admin.DamagedKey) {
 	for _, key := range named {
-		fmt.Fprintf(io.err, "damaged in the journal: %s %s\n", name(string(key.Kind)), name(string(key.ID)))
+		fmt.Fprintf(io.err, "damaged in the %s: %s %s\n", where, name(string(key.Kind)), name(string(key.ID)))
 	}
 	fmt.Fprintf(io.err, "%s cannot be trusted and will not be served; have the publisher deliver them again. ", count(int(damaged), "record", "records"))
 }

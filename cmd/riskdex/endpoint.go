@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/net/netutil"
+	"riskdex/receiver"
 )
 
 // endpoint is an HTTP server on one address.
@@ -32,13 +32,14 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 	if err != nil {
 		return nil, fmt.Errorf("listen for %s on %s: %w", what, address, err)
 	}
-	listener = netutil.LimitListener(listener, maxConnections)
+	listener = limit(listener.(*net.TCPListener), maxConnections)
 	scheme := "http"
 	if secured != nil {
 		listener, scheme = tls.NewListener(listener, secured), "https"
 	}
 	return &endpoint{what: what, scheme: scheme, listener: listener, server: &http.Server{
 		Handler:           framedOnce(handler),
+		ConnContext:       receiver.ConnContext,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       5 * time.Minute, // 64 MiB over a slow line
 		WriteTimeout:      6 * time.Minute, // counts from the header of the request

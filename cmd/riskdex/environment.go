@@ -1,8 +1,12 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -21,4 +25,68 @@ func emptyIsUnset(k *kong.Kong) error {
 		}
 		return next(nil)
 	})
+}
+
+// ownPrefix begins every variable that is a setting of riskdex alone.
+const ownPrefix = "RISKDEX_"
+
+// notSettings begin variables that the tests of riskdex set.
+var notSettings = regexp.MustCompile(`^RISKDEX_(TEST_|TORTURE$)`)
+
+// serviceLink matches the variables that Kubernetes sets in every container for a
+// Service whose name begins with riskdex.
+var serviceLink = regexp.MustCompile(`^RISKDEX_([A-Z0-9_]+_)?(SERVICE_HOST=|SERVICE_PORT(_[A-Z0-9_]+)?=|PORT=(tcp|udp|sctp)://|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)`)
+
+// checkVariables returns an error for each variable of the environment that looks like a
+// setting and is none: a misspelled RISKDEX_BEARER_FILE would otherwise let everybody
+// deliver. environ is as os.Environ returns it. Empty variables count as unset.
+func checkVariables(k *kong.Kong, environ []string) error {
+	known := []string{adminTokenVariable}
+	if err := kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
+		if flag, ok := node.(*kong.Flag); ok {
+			known = append(known, flag.Envs...)
+		}
+		return next(nil)
+	}); err != nil {
+		return err
+	}
+	var problems []error
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, ownPrefix) || value == "" || slices.Contains(known, name) ||
+			notSettings.MatchString(name) || serviceLink.MatchString(variable) {
+			continue
+		}
+		distance := func(setting string) int {
+			if strings.HasPrefix(setting, name) {
+				return 0 // it is the beginning of one
+			}
+			return editDistance(name, setting)
+		}
+		nearest := slices.MinFunc(known, func(a, b string) int { return distance(a) - distance(b) })
+		problems = append(problems, fmt.Errorf("the variable %s is no setting of riskdex; did you mean %s? Correct it, or take it out of the environment", name, nearest))
+	}
+	return errors.Join(problems...)
+}
+
+// editDistance returns how many letters have to be inserted, removed or replaced to turn
+// a into b (Levenshtein).
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

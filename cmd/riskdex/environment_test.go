@@ -70,3 +70,39 @@ func variablesOf(t *testing.T) (names []string) {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// TestUnknownVariables: a misspelled setting is an error that says which one was meant,
+// in every command; what others set in the environment is none.
+func TestUnknownVariables(t *testing.T) {
+	tests := []struct{ name, value, nearest string }{
+		{"RISKDEX_BEARRER_FILE", "/nope", "RISKDEX_BEARER_FILE"},
+		{"RISKDEX_BEARER", "/nope", "RISKDEX_BEARER_FILE"},
+		{"RISKDEX_JOURNAL_MAX_BYTE", "1GiB", "RISKDEX_JOURNAL_MAX_BYTES"},
+		{"RISKDEX_PORT", "8080", "RISKDEX_"}, // a port is no link to a service
+		{"RISKDEX_WORKERS", "4", ""},
+		{"RISKDEX_BEARRER_FILE", "", ""}, // empty is unset
+		{"RISKDEXX", "1", ""},
+		{"RISKDEX_SERVICE_HOST", "10.0.0.1", ""},
+		{"RISKDEX_SERVICE_PORT_HTTP", "8080", ""},
+		{"RISKDEX_ADMIN_PORT_8081_TCP_ADDR", "10.0.0.1", ""},
+		{"RISKDEX_ADMIN_PORT", "tcp://10.0.0.1:8081", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name+"="+test.value, func(t *testing.T) {
+			t.Setenv(test.name, test.value)
+			for _, command := range []string{"version", "metrics"} {
+				var out, errs bytes.Buffer
+				status := run(t.Context(), words(command), streams{&out, &errs})
+				if test.nearest == "" {
+					if status != exitDone {
+						t.Errorf("%s: status %d: %s", command, status, errs.String())
+					}
+					continue
+				}
+				if status != exitFailed || !strings.Contains(errs.String(), test.name+" ") || !strings.Contains(errs.String(), "did you mean "+test.nearest) {
+					t.Errorf("%s: status %d, says %q", command, status, errs.String())
+				}
+			}
+		})
+	}
+}

@@ -23,7 +23,7 @@ func TestHotDocumentsEndNewest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newProcess(t, elastictest.URL(t))
 			p.start()
-			p.send(http.MethodPut, "/cities/0", "{}")
+			p.send(http.MethodPut, "/cities/0", `{"t":1}`)
 			p.drained() // the index is there, so that updates overtake each other on the way to it
 			const senders = 32
 			h := &history{updates: make([]update, c.updates)}

@@ -5,18 +5,21 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"time"
 
 	"riskdex/journal"
 )
 
 type journalCommand struct {
 	Copy journalCopyCommand `cmd:"" help:"Copy a journal that nobody uses to one that is not there yet: from a file to PostgreSQL, or back."`
+
+	AcknowledgeLoss acknowledgeLossCommand `cmd:"" help:"Say that what the journal lacks was delivered again, which ends the alert."`
 }
 
 // journalOptions returns what is stated of the journal. It is said in the log where
 // that has no effect: somebody relies on it.
 func (c *serveCommand) journalOptions(log *slog.Logger) journal.Options {
-	opt := journal.Options{MaxBytes: int64(c.MaxBytes), Log: log}
+	opt := journal.Options{MaxBytes: int64(c.MaxBytes), KeepDeleted: time.Duration(c.KeepDeleted), Log: log}
 	switch {
 	case c.MinFree == nil:
 	case journal.IsPostgres(c.Journal):

@@ -8,8 +8,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"riskdex/admin"
 	"riskdex/journal"
-	"riskdex/report"
 )
 
 type journalCopyCommand struct {
@@ -20,27 +20,22 @@ type journalCopyCommand struct {
 
 // copied is what the command prints as JSON.
 type copied struct {
-	From        string       `json:"from"`
-	To          string       `json:"to"`
-	Documents   int64        `json:"documents"` // tombstones among them
-	Refusals    int64        `json:"refusals"`
-	Receipts    int64        `json:"receipts"`
-	Bytes       int64        `json:"bytes"` // of bodies
-	LastVersion int64        `json:"last_version"`
-	Checksum    string       `json:"checksum"` // over all documents, refusals and receipts
-	Damaged     int64        `json:"damaged"`
-	Named       []damagedKey `json:"damaged_documents,omitempty"` // the first of them
-	Lost        *lostChanges `json:"lost,omitempty"`
-}
-
-type damagedKey struct {
-	Kind report.Kind `json:"kind"`
-	ID   report.ID   `json:"id"`
+	From        string             `json:"from"`
+	To          string             `json:"to"`
+	Documents   int64              `json:"documents"` // tombstones among them
+	Refusals    int64              `json:"refusals"`
+	Receipts    int64              `json:"receipts"`
+	Bytes       int64              `json:"bytes"` // of bodies
+	LastVersion int64              `json:"last_version"`
+	Checksum    string             `json:"checksum"` // over all documents, refusals and receipts
+	Damaged     int64              `json:"damaged"`
+	Named       []admin.DamagedKey `json:"damaged_documents,omitempty"` // the first of them
+	Lost        *lostChanges       `json:"lost,omitempty"`
 }
 
 // lostChanges is a time of which the journal lacks what it had acknowledged.
 type lostChanges struct {
-	Since time.Time `json:"since"`
+	Since time.Time `json:"since,omitzero"` // not there where all may be missing that there was before
 	Until time.Time `json:"until"`
 }
 
@@ -64,14 +59,14 @@ func (c *journalCopyCommand) Run(ctx context.Context, io streams) error {
 		return err
 	}
 	if made.Damaged > 0 {
-		nameDamaged(io, made.Damaged, made.Named)
+		nameDamaged(io, "journal", made.Damaged, damagedKeys(made.Named))
 		fmt.Fprintln(io.err, "They are in the copy as they are in the journal.")
 	}
-	if !made.LostUntil.IsZero() {
-		fmt.Fprintf(io.err, "the journal lacks changes that it had acknowledged: it is damaged, or an older copy of it; "+
-			"have the publisher deliver again what it sent between %s and %s\n", exactTime(made.LostSince), exactTime(made.LostUntil))
+	if made.Loss.Lost() {
+		fmt.Fprintf(io.err, "the journal lacks changes that it had acknowledged %s: it is damaged, or an older copy of it; have the publisher deliver again "+
+			"what it sent in that time. The copy says so until: riskdex journal acknowledge-loss\n", made.Loss.Span())
 	}
-	if made.Damaged > 0 || !made.LostUntil.IsZero() {
+	if made.Damaged > 0 || made.Loss.Lost() {
 		return errNegative
 	}
 	return nil
@@ -86,18 +81,13 @@ func (c *journalCopyCommand) print(io streams, made journal.CopyReport) error {
 	}
 	out := copied{
 		From: c.From, To: c.To, Documents: made.Documents, Refusals: made.Refusals, Receipts: made.Receipts, Bytes: made.Bytes,
-		LastVersion: int64(made.LastVersion), Checksum: made.Checksum, Damaged: made.Damaged,
+		LastVersion: int64(made.LastVersion), Checksum: made.Checksum, Damaged: made.Damaged, Named: damagedKeys(made.Named),
 	}
-	for _, key := range made.Named {
-		out.Named = append(out.Named, damagedKey{key.Kind, key.ID})
-	}
-	if !made.LostUntil.IsZero() {
-		out.Lost = &lostChanges{made.LostSince, made.LostUntil}
+	if made.Loss.Lost() {
+		out.Lost = &lostChanges{made.Loss.Since, made.Loss.Until}
 	}
 	return json.NewEncoder(io.out).Encode(out)
 }
-
-func exactTime(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
 func copyLine(at journal.CopyProgress) string {
 	what := "copying"

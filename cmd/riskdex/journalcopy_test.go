@@ -42,6 +42,7 @@ func TestJournalCopyCommand(t *testing.T) {
 		t.Fatalf("status %d", status)
 	}
 	p.drained()
+	p.indicesReady()
 	p.expect(exitDone, "", words("verify"), "20 documents in the journal")
 	p.expect(exitDone, "", words("refused list"), "1 refusal kept")
 	back := filepath.Join(t.TempDir(), "new", "back.db")
@@ -66,6 +67,7 @@ func TestJournalCopyCommand(t *testing.T) {
 		t.Fatalf("status %d", status)
 	}
 	p.drained()
+	p.indicesReady()
 	p.expect(exitDone, "", words("verify"), "20 documents in the journal")
 	found := p.indexed(report.Cities)
 	if len(found) != 19 || string(found["1"]) != `{"title":"in PostgreSQL"}` || string(found["2"]) != `{"title":"in a file again"}` {

@@ -16,26 +16,42 @@ import (
 // listenForDeliveries opens the listener that the publisher reaches, if its
 // settings are safe together.
 func (c *serveCommand) listenForDeliveries(ctx context.Context, door *auth.Door, handler http.Handler, log *slog.Logger) (*endpoint, error) {
-	secured, err := c.TLS.config("deliveries", time.Now, log)
+	secured, err := c.securedDeliveries(log)
 	if err != nil {
 		return nil, err
-	}
-	if len(c.ClientCA) > 0 {
-		if secured == nil {
-			return nil, errors.New("client certificates are shown over TLS only: give --tls-cert-file and --tls-key-file too")
-		}
-		secured.ClientAuth = tls.RequestClientCert // the door looks at it
 	}
 	e, err := listen(ctx, "deliveries", c.Listen, secured, handler, log)
 	if err != nil {
 		return nil, err
 	}
-	if !door.Required() && !c.mayBeOpen(e) {
-		return nil, errors.Join(fmt.Errorf("deliveries on %s would be taken from whoever can reach it: state what the publisher has to show "+
-			"(--bearer-file, --basic-file, --webhook-secret-file, --hub-secret-file, --client-ca-file or --allow-from), "+
-			"listen on a loopback address, or say --insecure-open", e.listener.Addr()), e.close())
+	if err := c.guardDeliveries(door, e.listener.Addr()); err != nil {
+		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
+}
+
+// securedDeliveries returns nil where deliveries come over plain HTTP.
+func (c *serveCommand) securedDeliveries(log *slog.Logger) (*tls.Config, error) {
+	secured, err := c.TLS.config("deliveries", time.Now, log)
+	if err != nil || len(c.ClientCA) == 0 {
+		return secured, err
+	}
+	if secured == nil {
+		return nil, errors.New("client certificates are shown over TLS only: give --tls-cert-file and --tls-key-file too")
+	}
+	secured.ClientAuth = tls.RequestClientCert // the door looks at it
+	return secured, nil
+}
+
+// guardDeliveries returns an error where whoever reaches an address could deliver, and
+// nobody has said that this is meant.
+func (c *serveCommand) guardDeliveries(door *auth.Door, address net.Addr) error {
+	if door.Required() || c.mayBeOpen(address) {
+		return nil
+	}
+	return fmt.Errorf("deliveries on %s would be taken from whoever can reach it: state what the publisher has to show "+
+		"(--bearer-file, --basic-file, --webhook-secret-file, --hub-secret-file, --client-ca-file or --allow-from), "+
+		"listen on a loopback address, or say --insecure-open", address)
 }
 
 // listenForAdmin opens the listener of administration, if its settings are safe
@@ -49,11 +65,19 @@ func (c *serveCommand) listenForAdmin(ctx context.Context, handler http.Handler,
 	if err != nil {
 		return nil, err
 	}
-	if len(c.AdminTokens) == 0 && !c.mayBeOpen(e) {
-		return nil, errors.Join(fmt.Errorf("administration on %s would be open to whoever can reach it: give --admin-token-file, "+
-			"listen on a loopback address, or say --insecure-open", e.listener.Addr()), e.close())
+	if err := c.guardAdmin(e.listener.Addr()); err != nil {
+		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
+}
+
+// guardAdmin is guardDeliveries for administration.
+func (c *serveCommand) guardAdmin(address net.Addr) error {
+	if len(c.AdminTokens) > 0 || c.mayBeOpen(address) {
+		return nil
+	}
+	return fmt.Errorf("administration on %s would be open to whoever can reach it: give --admin-token-file, "+
+		"listen on a loopback address, or say --insecure-open", address)
 }
 
 // allow returns what lets people and programs into administration, or nil where
@@ -69,8 +93,8 @@ func (c *serveCommand) allow(log *slog.Logger) (func(token string) (bool, error)
 	return tokens.Allow, nil
 }
 
-// mayBeOpen tells whether nobody has to show anything on an endpoint.
-func (c *serveCommand) mayBeOpen(e *endpoint) bool {
-	tcp, ok := e.listener.Addr().(*net.TCPAddr)
+// mayBeOpen tells whether nobody has to show anything on an address.
+func (c *serveCommand) mayBeOpen(address net.Addr) bool {
+	tcp, ok := address.(*net.TCPAddr)
 	return c.InsecureOpen || ok && tcp.IP.IsLoopback()
 }

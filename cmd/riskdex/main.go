@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -27,6 +28,7 @@ var errNegative = errors.New("the answer is no")
 
 type commands struct {
 	Serve  serveCommand  `cmd:"" help:"Receive deliveries and keep Elasticsearch in step with them, until SIGTERM or SIGINT."`
+	Check  checkCommand  `cmd:"" help:"Try the settings of serve, and what they lead to, without serving: say line by line what is right and what is not."`
 	Push   pushCommand   `cmd:"" help:"Send a sample feed, or a folder of JSON files, to a receiver."`
 	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
 
@@ -36,7 +38,8 @@ type commands struct {
 	Rebuild rebuildCommand `cmd:"" help:"Fill a new index from the journal, and have it take the place of the old one."`
 	Verify  verifyCommand  `cmd:"" help:"Compare the index with the journal, and mend what differs."`
 	Backup  backupCommand  `cmd:"" help:"Copy the journal while it is in use."`
-	Journal journalCommand `cmd:"" help:"Move the journal from one engine to the other."`
+	Restore restoreCommand `cmd:"" help:"Put a copy in the place of the journal, while no riskdex uses it."`
+	Journal journalCommand `cmd:"" help:"Move the journal from one engine to the other, or say that a loss was made good."`
 	Healthy healthyCommand `cmd:"" help:"Tell whether a running riskdex can accept deliveries, for supervisors."`
 
 	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`
@@ -81,6 +84,10 @@ func run(ctx context.Context, args []string, io streams) int {
 	}
 	if err != nil {
 		fmt.Fprintf(io.err, "riskdex: %v\nTry: riskdex --help\n", err)
+		return exitFailed
+	}
+	if err := checkVariables(parser, os.Environ()); err != nil {
+		fmt.Fprintf(io.err, "riskdex: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nriskdex: "))
 		return exitFailed
 	}
 	switch err := command.Run(); {

@@ -46,7 +46,7 @@ func TestExitStatus(t *testing.T) {
 		"more than all the time": {[]string{"serve", "--refresh-share", "1.5", "--journal", t.TempDir() + "/j"}, exitFailed, "share of the time"},
 		"no URL":                 {[]string{"search", "x", "--elasticsearch-url", "localhost"}, exitFailed, "http://"},
 		"nobody there":           {[]string{"search", "x", "--elasticsearch-url", "http://127.0.0.1:1"}, exitFailed, "is Elasticsearch at"},
-		"nothing found":          {[]string{"search", "x", "--elasticsearch-url", url, "--index-prefix", prefix}, exitNegative, "0 of 0"},
+		"no indices":             {[]string{"search", "x", "--elasticsearch-url", url, "--index-prefix", prefix}, exitFailed, "index_not_found_exception"},
 		"folder without mapping": {[]string{"search", "x", "--mappings", t.TempDir()}, exitFailed, ".json"},
 	} {
 		var out bytes.Buffer

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"riskdex/mappings"
+	"riskdex/receiver"
 	"riskdex/report"
 )
 
@@ -23,6 +26,7 @@ type mappingsCheckCommand struct {
 	Record string   `name:"record" placeholder:"RECORD.json" help:"Show which field gets what from where in this record."`
 	Kind   string   `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"The kind of the record."`
 	JSON   bool     `name:"json" help:"Print one JSON object a mistake or a field."`
+	namesSettings
 }
 
 // Run checks. Its error is errNegative when there are mistakes.
@@ -112,10 +116,46 @@ func (c *mappingsCheckCommand) explain(io streams, set *mappings.Set) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Record, err)
 	}
-	if c.JSON {
-		return printFieldsJSON(io, fields)
+	cfg := receiver.DefaultConfig()
+	if err := c.addTo(&cfg); err != nil {
+		return err
 	}
-	return printFields(io, fields)
+	names, err := cfg.Names(report.Kind(c.Kind), record)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Record, err)
+	}
+	if c.JSON {
+		return printFieldsJSON(io, append(idFields(names), fields...))
+	}
+	if err := printFields(io, append(idFields(names), fields...)); err != nil {
+		return err
+	}
+	fmt.Fprint(io.out, "\n"+goesBy(report.Kind(c.Kind), names)+"\n")
+	return nil
+}
+
+// idFields has the id that a record states, in the form of a field: it is the _id of its
+// document.
+func idFields(n receiver.Names) []mappings.FieldSource {
+	if n.ID == "" {
+		return nil
+	}
+	value, _ := json.Marshal(n.ID) // a text
+	return []mappings.FieldSource{{Field: "_id", Value: value, Pointer: jsontext.Pointer(n.IDAt)}}
+}
+
+// goesBy says which document a delivery of the record is for.
+func goesBy(kind report.Kind, n receiver.Names) string {
+	id := oneLine(shortened(n.ID))
+	switch {
+	case n.ID != "" && kind == report.Cities:
+		return fmt.Sprintf("a POST is for the document %s; so is a PUT, unless its path is another known id: then it is for that one, and counted in riskdex_id_mismatches_total", id)
+	case n.ID != "":
+		return fmt.Sprintf("a POST is for the document %s; a PUT is for the one in its path: where that is another, it is counted in riskdex_id_mismatches_total", id)
+	case n.Code != "" && kind == report.Cities:
+		return fmt.Sprintf("the record states no id: a POST goes by the code %s, and a PUT by its path", oneLine(shortened(n.Code)))
+	}
+	return "the record states no id: a POST of it is refused, and a PUT goes by its path; --ids says where ids are"
 }
 
 func printFieldsJSON(io streams, fields []mappings.FieldSource) error {

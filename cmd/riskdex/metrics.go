@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/prometheus/client_golang/prometheus"
@@ -74,6 +75,15 @@ func metricsOfServe() ([]metric, error) {
 // blankJournal has nothing, and can only tell that. Nothing else is asked of it
 // while metrics are described.
 type blankJournal struct{ journal.Journal }
+
+// Ready implements journal.Journal.
+func (blankJournal) Ready() error { return nil }
+
+// OldestWait implements journal.Journal.
+func (blankJournal) OldestWait() time.Duration { return 0 }
+
+// Line is of no index.
+func (blankJournal) Line() string { return "" }
 
 // Stats returns sums of nothing.
 func (blankJournal) Stats(context.Context) (report.Stats, error) { return report.Stats{}, nil }

@@ -106,6 +106,6 @@ func TestDescriptionsAreTrue(t *testing.T) {
 			t.Errorf("what the description has as its example is not there: %s: %d", example, res.StatusCode)
 		}
 	}
-	// A profile takes as long as its call says.
-	tried(t, administrationDescription, "http://"+p.admin, "--exclude-operation-id", "profile")
+	// A profile takes as long as its call says, and a backup is written where it says.
+	tried(t, administrationDescription, "http://"+p.admin, "--exclude-operation-id", "profile", "--exclude-operation-id", "backUp")
 }

@@ -69,6 +69,9 @@ func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
 			p.conserved() // whatever the test did
 		}
 		p.kill()
+		if strings.Contains(p.log.String(), `=""`) {
+			t.Error("a line of the log has an attribute that says nothing")
+		}
 		if t.Failed() {
 			t.Logf("log of riskdex:\n%s", tail(p.log.String(), 60))
 		}
@@ -115,6 +118,16 @@ func (p *process) start() {
 		return res.StatusCode == http.StatusOK
 	})
 	p.atStart = p.metrics()
+}
+
+// indicesReady waits until each kind has its index: that of cities is made first.
+func (p *process) indicesReady() {
+	p.t.Helper()
+	for _, kind := range report.Kinds() {
+		eventually(p.t, "the index is there", func() bool {
+			return strings.Contains(p.log.String(), `msg="index ready" index=`+p.prefix+string(kind))
+		})
+	}
 }
 
 // kill ends it as a power cut would end the process.

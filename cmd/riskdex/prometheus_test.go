@@ -31,6 +31,7 @@ type watched struct {
 	cut, cutBulks  atomic.Bool
 	server, native *prometheus.Server // native takes native histograms
 	open           map[string]string  // queries that have found nothing yet, and what they are for
+	glanced        map[int]bool       // open panels that have shown an incident
 }
 
 // watch starts everything, and returns when both servers have scraped once: what
@@ -38,7 +39,7 @@ type watched struct {
 func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 	t.Helper()
 	requirePrometheus(t)
-	w := &watched{open: map[string]string{}}
+	w := &watched{open: map[string]string{}, glanced: map[int]bool{}}
 	target, err := url.Parse(elasticsearch)
 	must(t, err)
 	way := httputil.NewSingleHostReverseProxy(target)

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -59,10 +62,17 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 	} else {
 		c.print(io, sum, len(requests))
 	}
+	var denied *push.DeniedError
 	switch {
+	case errors.As(err, &denied):
+		fmt.Fprintf(io.err, "not accepted, and neither would the rest be: %v\n", err)
+		if denied.Status == http.StatusUnauthorized {
+			fmt.Fprintln(io.err, "Name the file with what the receiver asks for: --bearer-file, --basic-file, --webhook-secret-file or --hub-secret-file, as riskdex serve has it.")
+		}
+		return errNegative
 	case err != nil:
 		return err
-	case len(sum.Failed) > 0 || len(sum.Refused) > 0:
+	case len(sum.Failed) > 0 || sum.RefusedTotal > 0:
 		return errNegative
 	}
 	return nil
@@ -77,19 +87,43 @@ func (c *pushCommand) requests() ([]push.Request, error) {
 }
 
 func (c *pushCommand) print(io streams, sum push.Summary, total int) {
-	for _, f := range sum.Failed {
-		fmt.Fprintf(io.err, "not accepted: %s %s: %d %s: %s\n", f.Request.Method, f.Request.Path, f.Status, f.Title, f.Detail)
+	for _, alike := range alikeFailures(sum.Failed) {
+		f := alike[0]
+		fmt.Fprintf(io.err, "not accepted: %s %s%s: %d %s: %s\n", f.Request.Method, f.Request.Path, andMore(len(alike)-1), f.Status, f.Title, f.Detail)
 	}
 	for _, r := range sum.Refused {
 		fmt.Fprintf(io.err, "refused: record %d of %s %s: %s\n", r.Position, r.Request.Method, r.Request.Path, r.Reason)
 	}
+	if more := sum.RefusedTotal - len(sum.Refused); more > 0 {
+		fmt.Fprintf(io.err, "refused: %s more\n", humanize.Comma(int64(more)))
+	}
 	fmt.Fprintf(io.out, "%d of %d deliveries sent, %s in %s: %d documents accepted, %d refused, %d deliveries not accepted\n",
-		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, len(sum.Refused), len(sum.Failed))
+		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, len(sum.Failed))
+}
+
+// alikeFailures groups failures with the same answer, in the order of the first of each.
+func alikeFailures(all []push.Failure) (groups [][]push.Failure) {
+	for _, f := range all {
+		i := slices.IndexFunc(groups, func(g []push.Failure) bool { return g[0].Status == f.Status && g[0].Detail == f.Detail })
+		if i < 0 {
+			groups = append(groups, []push.Failure{f})
+			continue
+		}
+		groups[i] = append(groups[i], f)
+	}
+	return groups
+}
+
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 func (c *pushCommand) printJSON(io streams, sum push.Summary, total int) error {
 	return json.NewEncoder(io.out).Encode(map[string]any{
-		"deliveries": total, "sent": sum.Sent, "accepted": sum.Accepted, "refused": len(sum.Refused),
+		"deliveries": total, "sent": sum.Sent, "accepted": sum.Accepted, "refused": sum.RefusedTotal,
 		"failed": len(sum.Failed), "bytes": sum.Bytes, "seconds": sum.Elapsed.Seconds(),
 	})
 }

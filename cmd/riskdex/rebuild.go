@@ -14,9 +14,10 @@ import (
 
 type rebuildCommand struct {
 	adminSettings
-	Kind   string `arg:"" optional:"" enum:",cities,advisories,special-reports" default:"" help:"Only this kind: cities, advisories or special-reports."`
-	Detach bool   `name:"detach" xor:"mode" help:"Start it and do not wait for its end."`
-	Stop   bool   `name:"stop" xor:"mode" help:"Give up a rebuild that is under way. Apps go on searching the old index."`
+	Kind     string `arg:"" optional:"" enum:",cities,advisories,special-reports" default:"" help:"Only this kind: cities, advisories or special-reports."`
+	TakeOver bool   `name:"take-over" xor:"stop" help:"Also where another journal fills the index: have this one fill it from now on. Half a minute longer."`
+	Detach   bool   `name:"detach" xor:"mode" help:"Start it and do not wait for its end."`
+	Stop     bool   `name:"stop" xor:"mode,stop" help:"Give up a rebuild that is under way. Apps go on searching the old index."`
 }
 
 // watchEvery is how often the worker is asked how far it is.
@@ -36,7 +37,7 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	w := &rebuildWatch{client: client, progress: newProgress(io.err), started: map[report.Kind]time.Time{}}
 	anew := false
 	for _, kind := range kinds {
-		how, err := startRebuild(ctx, client, kind)
+		how, err := startRebuild(ctx, client, kind, c.TakeOver)
 		if err != nil {
 			return err
 		}
@@ -72,9 +73,13 @@ type beginning struct {
 // startRebuild starts one, or finds the one that is under way in the process that is
 // asked. Where there is neither, it says so: a rebuild that ended before is none that
 // anybody may wait for.
-func startRebuild(ctx context.Context, client *adminClient, kind report.Kind) (beginning, error) {
+func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, takeOver bool) (beginning, error) {
 	var list admin.Page[admin.Rebuild]
-	err := client.ask(ctx, http.MethodPost, "/api/rebuild", query("kind", string(kind)), nil, &list)
+	q := query("kind", string(kind))
+	if takeOver {
+		q.Set("take_over", "true")
+	}
+	err := client.ask(ctx, http.MethodPost, "/api/rebuild", q, nil, &list)
 	if err == nil {
 		r, _ := latest(list, kind)
 		return beginning{rebuild: r}, nil
@@ -84,7 +89,7 @@ func startRebuild(ctx context.Context, client *adminClient, kind report.Kind) (b
 		return beginning{}, err
 	}
 	fmt.Fprintln(client.io.err, oneLine(p.Detail))
-	if p.Reason != admin.ReasonHeldElsewhere {
+	if p.Reason != admin.ReasonHeldElsewhere && p.Reason != admin.ReasonAnotherJournal {
 		if err := client.ask(ctx, http.MethodGet, "/api/rebuild", query(), nil, &list); err != nil {
 			return beginning{}, err
 		}

@@ -32,6 +32,8 @@ func (b rebuilding) Rebuild(kind report.Kind) error {
 	return rebuildProblem(fmt.Errorf("rebuild %s: %w", kind, b.order))
 }
 
+func (b rebuilding) TakeOver(report.Kind) error { return errors.New("nobody asks for that here") }
+
 func (b rebuilding) StopRebuild(report.Kind) error { return errors.New("nobody asks for that here") }
 
 func (b rebuilding) Rebuilds() []admin.Rebuild { return b.known }

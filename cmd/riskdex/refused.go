@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"riskdex/admin"
+	"riskdex/report"
 )
 
 type refusedCommand struct {
@@ -95,7 +96,12 @@ func (c *refusedShowCommand) Run(ctx context.Context, io streams) error {
 	}
 	printFacts(io.out, facts...)
 	showBody(io.out, r.Raw())
-	fmt.Fprintf(io.out, "\ndeliver it once more with an edited body: riskdex refused retry %d --body FILE\n", r.Number)
+	switch r.Retry {
+	case report.RetryNever:
+		fmt.Fprintf(io.out, "\nit cannot be retried; give it up: riskdex refused drop %d\n", r.Number)
+	default:
+		fmt.Fprintf(io.out, "\ndeliver it once more with an edited body: riskdex refused retry %d --body FILE\n", r.Number)
+	}
 	return nil
 }
 

@@ -84,7 +84,7 @@ func TestReplayIsNotRetried(t *testing.T) {
 		return h
 	}
 	for i, path := range []string{"/advisories/1", "/advisories/2"} {
-		if got := send("PUT", path, `{}`, signed(fmt.Sprint("put", i), `{}`)); got != http.StatusAccepted {
+		if got := send("PUT", path, `{"t":1}`, signed(fmt.Sprint("put", i), `{"t":1}`)); got != http.StatusAccepted {
 			t.Fatalf("PUT %d: %d", i, got)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"riskdex/mappings"
-	"riskdex/report"
 )
 
 type searchCommand struct {
@@ -46,14 +46,13 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 		return err
 	}
 	indices := &mappings.Indices{Client: client, Prefix: c.IndexPrefix, Set: set}
-	var aliases []string
-	for _, kind := range report.Kinds() {
-		aliases = append(aliases, indices.Alias(kind))
-	}
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	started := time.Now()
-	found, err := mappings.Search(ctx, client, aliases, body)
+	found, err := indices.Search(ctx, body)
+	if _, answered := errors.AsType[*mappings.ResponseError](err); answered {
+		return fmt.Errorf("%w; an app that searches gets the same answer", err)
+	}
 	if err != nil {
 		return fmt.Errorf("%w (is Elasticsearch at %s?)", err, redacted(c.ElasticsearchURL))
 	}

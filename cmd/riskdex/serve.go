@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"runtime"
 	"time"
 
@@ -18,22 +20,41 @@ type serveCommand struct {
 	AdminTLS    tlsSettings   `embed:"" prefix:"admin-" envprefix:"RISKDEX_ADMIN_"`
 	AdminTokens []string      `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"Tokens, one a line, of which one is asked for on the admin listener. Reread when it changes."`
 	Journal     string        `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE|URL" help:"The journal: a file, for one process, or postgres://… for several."`
-	MaxBytes    size          `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"The most that the journal may take; past it only deletes are accepted. No limit if not given."`
+	MaxBytes    size          `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"The most that the journal may take; past it only deletes of documents that are there are accepted. No limit if not given."`
 	MinFree     *size         `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" placeholder:"SIZE" help:"What the disk of a journal in a file must have left; below it nothing is accepted. 256MiB if not given. Has no effect with PostgreSQL."`
+	KeepDeleted span          `name:"keep-deleted" env:"RISKDEX_KEEP_DELETED" default:"90d" placeholder:"TIME" help:"How long a deleted document is remembered once the index has the delete, such as 90d: at least as long as an index may be restored from a snapshot that still has the document."`
 	Workers     int           `name:"workers" env:"RISKDEX_WORKERS" default:"4" help:"Goroutines that send to Elasticsearch."`
 	Refresh     float64       `name:"refresh-share" env:"RISKDEX_REFRESH_SHARE" default:"0.5" placeholder:"SHARE" help:"What part of the time refreshes of an index may take at most; 0 leaves them to Elasticsearch's own interval."`
 	ProbeEvery  time.Duration `name:"probe-every" env:"RISKDEX_PROBE_EVERY" default:"15s" placeholder:"TIME" help:"How often to write a document of riskdex's own and look for it with a search; 0 is never."`
 }
 
-// Run serves until ctx is done.
+// Run serves until ctx is done. From then on it returns within stopWithin, also while the
+// journal is being opened: what a disk holds up that hangs is left behind, and ends with
+// the process. Whoever is not answered by then was not told that a delivery is durable.
 func (c *serveCommand) Run(ctx context.Context, io streams) error {
 	log := c.logger(io.err)
+	served := make(chan error, 1)
+	go func() { served <- c.serve(ctx, log) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-served:
+		return err
+	case <-time.After(stopWithin):
+		return fmt.Errorf("stop: not done within %v, as where the disk of the journal hangs; riskdex ends all the same, and what was acknowledged is in the journal", stopWithin)
+	}
+}
+
+func (c *serveCommand) serve(ctx context.Context, log *slog.Logger) error {
 	s, err := newService(ctx, c, log)
 	if err != nil {
 		return err
 	}
 	defer runtime.KeepAlive(newBallast())
-	log.Info("riskdex serves", "deliveries", s.URL(), "admin", s.AdminURL(), "journal", c.Journal, "elasticsearch", redacted(c.ElasticsearchURL))
+	log.Info("riskdex serves", "version", thisBuild().Version, "deliveries", s.URL(), "admin", s.AdminURL(), "journal", c.Journal, "elasticsearch", redacted(c.ElasticsearchURL))
 	err = s.Run(ctx)
 	if err == nil {
 		log.Info("riskdex has stopped")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -14,10 +13,11 @@ import (
 	"riskdex/journal"
 )
 
-// How long the parts of a stop may take. With the indexer's own bound and the
-// journal's closing, the whole is well under the 30 seconds that supervisors
-// usually wait.
+// How long the parts of a stop may take, and all of it: under the 30 seconds that
+// supervisors usually wait. Nothing bounds the journal's closing but stopWithin: a
+// disk that hangs answers when it likes.
 const (
+	stopWithin     = 25 * time.Second
 	stopDeliveries = 10 * time.Second
 	stopAdmin      = time.Second
 )
@@ -29,6 +29,7 @@ type service struct {
 	journal    journal.Journal
 	indexer    *indexer.Indexer
 	prober     *indexer.Prober // nil when there is none
+	coverage   *indexer.Coverage
 	history    *admin.History
 	deliveries *endpoint
 	admin      *endpoint
@@ -63,7 +64,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		return nil, err
 	}
 	j, x := w.journal, w.indexer
-	s := &service{log: log, tracing: tracing, journal: j, indexer: x, prober: w.prober, history: admin.NewHistory(j, time.Now, log)}
+	s := &service{log: log, tracing: tracing, journal: j, indexer: x, prober: w.prober, coverage: w.coverage, history: admin.NewHistory(j, time.Now, log)}
 	if s.deliveries, err = c.listenForDeliveries(ctx, w.guard, w.door, log); err != nil {
 		return nil, err
 	}
@@ -77,13 +78,14 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		return nil, err
 	}
 	administration := admin.New(admin.Parts{
-		Health:  admin.Health{CanAccept: bothReady(j.Ready, w.guard.Ready), ElasticsearchUp: x.ElasticsearchUp},
+		Health:  admin.Health{CanAccept: w.canAccept, ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: w.registry, DeadLetters: j, Refusals: j, Door: w.door,
-		Rebuilder: rebuilder{x}, Verifier: verifies{verifier},
+		Rebuilder: rebuilder{x}, Verifier: verifies{verifier, j}, Losses: j,
+		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{
-			Journal: j, Index: index{w.client, w.indices, w.set}, Waiting: waitingIn(x),
+			Journal: j, Index: w.index(), Waiting: waitingIn(x),
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
-			Process: journal.ProcessName(),
+			Process: journal.ProcessName(), SearchFails: searchFailsIn(w.prober), Lacking: lackingIn(w.coverage), Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})
@@ -114,6 +116,7 @@ func (s *service) Run(ctx context.Context) error {
 	go func() { indexed <- s.indexer.Run(indexing) }()
 	var beside sync.WaitGroup
 	beside.Go(func() { s.history.Run(indexing) })
+	beside.Go(func() { s.coverage.Run(indexing) })
 	if s.prober != nil {
 		beside.Go(func() { s.prober.Run(indexing) })
 	}
@@ -129,11 +132,6 @@ func (s *service) Run(ctx context.Context) error {
 		err = errors.Join(context.Cause(working), err)
 	}
 	return err
-}
-
-// bothReady tells what keeps deliveries from being accepted.
-func bothReady(journal, door func() error) func() error {
-	return func() error { return cmp.Or(journal(), door()) }
 }
 
 // redacted hides a password in a URL.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"reflect"
 	"strings"
 
 	"riskdex/mappings"
@@ -23,27 +24,37 @@ func loadMappings(dir string) (*mappings.Set, error) {
 	return set, nil
 }
 
+// namesSettings say where a record says which document it is for.
+type namesSettings struct {
+	IDs   map[string]string `name:"ids" env:"RISKDEX_IDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers at which the id of a record is looked for, in order, such as cities=/id,/code."`
+	Codes []string          `name:"codes" env:"RISKDEX_CODES" placeholder:"POINTER" help:"JSON pointers of a city's three-letter code."`
+}
+
+func (s namesSettings) addTo(cfg *receiver.Config) (err error) {
+	if len(s.Codes) > 0 {
+		cfg.Codes = s.Codes
+	}
+	cfg.IDs, err = byKind("--ids", s.IDs)
+	return err
+}
+
 // receiverSettings say where deliveries arrive and how payloads are read.
 type receiverSettings struct {
-	Listen     string            `name:"listen" env:"RISKDEX_LISTEN" default:"127.0.0.1:8080" help:"Address for deliveries."`
-	Prefix     string            `name:"prefix" env:"RISKDEX_PREFIX" placeholder:"PATH" help:"Path before /cities, /advisories and /special-reports."`
-	MaxBody    size              `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" help:"Largest body, after decompression."`
-	BodyMemory size              `name:"body-memory" env:"RISKDEX_BODY_MEMORY" default:"256MiB" help:"What the bodies of all requests may take together; at least twice --max-body."`
-	MaxRate    float64           `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" help:"Deliveries a second of each sender, by credential; 0 is no bound."`
-	IDs        map[string]string `name:"ids" env:"RISKDEX_IDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers at which the id of a record is looked for, in order, such as cities=/id,/code."`
-	Codes      []string          `name:"codes" env:"RISKDEX_CODES" placeholder:"POINTER" help:"JSON pointers of a city's three-letter code."`
-	Records    map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in a payload, where it is none of the usual envelopes, such as advisories=/countries."`
+	Listen     string  `name:"listen" env:"RISKDEX_LISTEN" default:"127.0.0.1:8080" help:"Address for deliveries."`
+	Prefix     string  `name:"prefix" env:"RISKDEX_PREFIX" placeholder:"PATH" help:"Path before /cities, /advisories and /special-reports."`
+	MaxBody    size    `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" help:"Largest body, after decompression."`
+	BodyMemory size    `name:"body-memory" env:"RISKDEX_BODY_MEMORY" default:"256MiB" help:"What the bodies of all requests may take together; at least twice --max-body."`
+	MaxRate    float64 `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" help:"Deliveries a second of each sender, by credential; 0 is no bound."`
+	namesSettings
+	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in a payload, where it is none of the usual envelopes, such as advisories=/countries."`
 }
 
 func (s receiverSettings) config() (receiver.Config, error) {
 	cfg := receiver.DefaultConfig()
 	cfg.Prefix, cfg.MaxBody, cfg.BodyMemory = s.Prefix, int64(s.MaxBody), int64(s.BodyMemory)
 	cfg.MaxRate = s.MaxRate
-	if len(s.Codes) > 0 {
-		cfg.Codes = s.Codes
-	}
-	var err error
-	if cfg.IDs, err = byKind("--ids", s.IDs); err != nil {
+	err := s.addTo(&cfg)
+	if err != nil {
 		return cfg, err
 	}
 	cfg.Records, err = byKind("--records", s.Records)
@@ -69,9 +80,27 @@ type logSettings struct {
 }
 
 func (s logSettings) logger(to io.Writer) *slog.Logger {
-	opts, w := &slog.HandlerOptions{Level: s.LogLevel}, visibleWriter{to}
+	opts, w := &slog.HandlerOptions{Level: s.LogLevel, ReplaceAttr: withoutEmpty}, visibleWriter{to}
 	if s.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, opts))
 	}
 	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+// withoutEmpty leaves out what is not known or does not apply: an empty text says nothing
+// to whoever reads a line.
+func withoutEmpty(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == slog.MessageKey {
+		return a
+	}
+	v := a.Value.Resolve()
+	empty := v.Kind() == slog.KindString && v.String() == ""
+	if v.Kind() == slog.KindAny { // such as a kind or an id
+		text := reflect.ValueOf(v.Any())
+		empty = text.Kind() == reflect.String && text.Len() == 0
+	}
+	if empty {
+		return slog.Attr{}
+	}
+	return a
 }

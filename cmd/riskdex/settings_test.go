@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"riskdex/journal"
+	"riskdex/report"
 )
 
 // serving returns what serve is told by arguments.
@@ -20,6 +22,21 @@ func serving(t *testing.T, args ...string) *serveCommand {
 	_, err = parser.Parse(append([]string{"serve"}, args...))
 	must(t, err)
 	return &cli.Serve
+}
+
+// TestLogLeavesOutWhatSaysNothing logs in both forms.
+func TestLogLeavesOutWhatSaysNothing(t *testing.T) {
+	for form, want := range map[string]string{
+		"text": `level=WARN msg=said kind=cities number=0 is=false error="" group.name=x`,
+		"json": `"level":"WARN","msg":"said","kind":"cities","number":0,"is":false,"error":"","group":{"name":"x"}}`,
+	} {
+		var out bytes.Buffer
+		logSettings{LogFormat: form}.logger(&out).Warn("said", "kind", report.Cities, "other", report.Kind(""), "id", report.ID(""), "detail", "", "number", 0, "is", false,
+			"error", errors.New(""), slog.Group("group", "name", "x", "none", ""))
+		if _, got, _ := strings.Cut(strings.TrimSpace(out.String()), map[string]string{"text": " ", "json": ","}[form]); got != want {
+			t.Errorf("%s: %s, want %s", form, got, want)
+		}
+	}
 }
 
 // TestMinFreeIsOfFiles: whoever gives it for PostgreSQL is told that it is for nothing.

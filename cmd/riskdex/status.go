@@ -16,7 +16,9 @@ const statusPatience = 20 * time.Second
 
 type statusCommand struct {
 	adminSettings
-	JSON bool `name:"json" help:"Print it as one JSON object."`
+	JSON     bool          `name:"json" help:"Print it as one JSON object."`
+	Watch    bool          `name:"watch" help:"Go on showing it until Ctrl-C: in place on a terminal, a line each time elsewhere. The exit status is that of the last."`
+	Interval time.Duration `name:"interval" default:"2s" placeholder:"TIME" help:"With --watch: how often."`
 }
 
 // Run shows how a running riskdex is. Its error is errNegative when something is
@@ -26,13 +28,10 @@ func (c *statusCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, statusPatience)
-	defer cancel()
-	var st admin.Status
-	err = client.ask(ctx, http.MethodGet, "/api/status", nil, nil, &st)
-	if p, ok := errors.AsType[*admin.Problem](err); ok {
-		return fmt.Errorf("%s does not tell its status: %w", redacted(client.base), p)
+	if c.Watch {
+		return c.watch(ctx, client)
 	}
+	st, err := c.ask(ctx, client)
 	if err != nil {
 		return err
 	}
@@ -45,4 +44,14 @@ func (c *statusCommand) Run(ctx context.Context, io streams) error {
 		err = errNegative
 	}
 	return err
+}
+
+func (c *statusCommand) ask(ctx context.Context, client *adminClient) (st admin.Status, err error) {
+	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	defer cancel()
+	err = client.ask(ctx, http.MethodGet, "/api/status", nil, nil, &st)
+	if p, ok := errors.AsType[*admin.Problem](err); ok {
+		return st, fmt.Errorf("%s does not tell its status: %w", redacted(client.base), p)
+	}
+	return st, err
 }

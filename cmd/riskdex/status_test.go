@@ -20,6 +20,7 @@ func TestStatusCommand(t *testing.T) {
 	p.start()
 	const hostile = `&lt;script>alert(1)&lt;/script> \u001b[31m`
 	p.send("POST", "/cities", `[{"id":1,"title":"well <em>`+hostile+`"},{"id":2,"title":"two"}]`)
+	p.indicesReady()
 	p.drained()
 	eventually(t, "the documents can be searched", func() bool { return len(p.search("well")) == 1 })
 	p.expect(exitDone, "", words("status"), "all is well", "DOCUMENTS", "cities", "2 accepted", "202", "Elasticsearch is up", "limit of 1.0 GiB")
@@ -75,6 +76,7 @@ func TestStatusWhileElasticsearchIsAway(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1")
 	p.start()
 	p.send("PUT", "/cities/1", `{"title":"waits"}`)
+	p.says(admin.TroubleElasticsearch)
 	p.expect(exitNegative, "", words("status"), "Elasticsearch is away", "not known")
 	if page := p.page("/"); !strings.Contains(page, "not known") {
 		t.Errorf("the page: %s", page)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/elastic/go-elasticsearch/v8"
 
@@ -16,7 +17,7 @@ import (
 func noteIn(last *admin.Deliveries) func(receiver.Answered) {
 	return func(a receiver.Answered) {
 		last.Note(admin.Delivery{
-			At: a.At.UTC(), Kind: a.Kind, Method: a.Method, Status: a.Status,
+			At: a.At.UTC(), Kind: a.Kind, ID: a.ID, Path: a.Path, Method: a.Method, Status: a.Status,
 			Reason: a.Reason, Accepted: a.Accepted, Refused: a.Refused,
 		})
 	}
@@ -33,6 +34,49 @@ func waitingIn(x *indexer.Indexer) func() []admin.Waiting {
 			})
 		}
 		return list
+	}
+}
+
+// searchOfApps returns a search as an app makes it. The words are of no importance: it is
+// to be answered, whatever it finds.
+func searchOfApps(set *mappings.Set, indices *mappings.Indices) (indexer.Search, error) {
+	body, err := set.SearchBody("protest london", mappings.SearchOptions{Size: 1})
+	return func(ctx context.Context) error {
+		_, err := indices.Search(ctx, body)
+		return err
+	}, err
+}
+
+// searchFailsIn lets the admin listener know whether search fails for apps.
+func searchFailsIn(p *indexer.Prober) func() (since time.Time, err error) {
+	if p == nil {
+		return nil
+	}
+	return func() (time.Time, error) {
+		if fails := p.SearchFails(); fails != nil {
+			return fails.Since, fails.Err
+		}
+		return time.Time{}, nil
+	}
+}
+
+// probeIn lets the admin listener see how the probe is.
+func probeIn(p *indexer.Prober, indices *mappings.Indices) func() admin.Probe {
+	if p == nil {
+		return nil
+	}
+	return func() admin.Probe {
+		return admin.Probe{Index: indices.Alias(report.Probe), Unsearchable: p.Unsearchable()}
+	}
+}
+
+// lackingIn lets the admin listener see of which kinds the journal knows too little.
+func lackingIn(c *indexer.Coverage) func() []admin.Lacking {
+	return func() (all []admin.Lacking) {
+		for _, l := range c.Lacking() {
+			all = append(all, admin.Lacking{Kind: l.Kind, Known: l.Known, Indexed: l.Indexed})
+		}
+		return all
 	}
 }
 
@@ -58,11 +102,7 @@ func (x index) Search(ctx context.Context, words string) (admin.Found, error) {
 	if err != nil {
 		return admin.Found{}, err
 	}
-	var aliases []string
-	for _, kind := range report.Kinds() {
-		aliases = append(aliases, x.indices.Alias(kind))
-	}
-	result, err := mappings.Search(ctx, x.client, aliases, body)
+	result, err := x.indices.Search(ctx, body)
 	found := admin.Found{Total: result.Total, More: result.More}
 	for _, h := range result.Hits {
 		found.Hits = append(found.Hits, admin.Hit{

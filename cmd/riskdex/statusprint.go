@@ -24,7 +24,7 @@ func printStatus(w io.Writer, st admin.Status) {
 		fmt.Fprintln(w, paint.text(bold, "something is wrong"))
 	}
 	for _, t := range st.Troubles {
-		fmt.Fprintf(w, "  %s\n", oneLine(t.Detail))
+		fmt.Fprintf(w, "  %s\n    %s\n", oneLine(t.Detail), oneLine(t.Remedy))
 	}
 	fmt.Fprintln(w)
 	kinds := newTable("KIND", "DOCUMENTS", "PENDING", "LAG", "DEAD", "LAG OF THE LAST HOUR")
@@ -51,9 +51,9 @@ func printStatus(w io.Writer, st admin.Status) {
 	printFailed(w, st)
 	if len(st.Deliveries) > 0 {
 		fmt.Fprintln(w)
-		last := newTable("LAST DELIVERIES"+ofThis(st), "KIND", "METHOD", "ANSWER", "")
+		last := newTable("LAST DELIVERIES"+ofThis(st), "METHOD", "DOCUMENT", "ANSWER", "")
 		for _, d := range st.Deliveries[:min(shownOfEach, len(st.Deliveries))] {
-			last.add(ago(d.At), string(d.Kind), d.Method, strconv.Itoa(d.Status), outcome(d))
+			last.add(ago(d.At), d.Method, documentOf(d), strconv.Itoa(d.Status), outcome(d))
 		}
 		last.print(w)
 	}
@@ -65,6 +65,21 @@ func ofThis(st admin.Status) string {
 		return ", FOR THIS PROCESS"
 	}
 	return ""
+}
+
+// documentOf says which document a delivery was for, as far as that is known.
+func documentOf(d admin.Delivery) string {
+	if d.Path != "" {
+		return name(d.Path)
+	}
+	text := string(d.Kind)
+	if d.ID != "" {
+		text += " " + name(d.ID)
+	}
+	if others := d.Accepted + d.Refused - 1; others > 0 {
+		text += fmt.Sprintf(" and %s more", humanize.Comma(int64(others)))
+	}
+	return text
 }
 
 func outcome(d admin.Delivery) string {
@@ -88,12 +103,15 @@ func wholeOf(st admin.Status) []string {
 	}
 	facts := []string{
 		"deliveries", yes(st.Accepting, "accepted", "turned away") + strings.ToLower(ofThis(st)),
-		"index", yes(st.ElasticsearchUp, "Elasticsearch is up", "Elasticsearch is away") + strings.ToLower(ofThis(st)),
+		"index", "Elasticsearch is " + st.Elasticsearch() + strings.ToLower(ofThis(st)),
 	}
 	if j := st.Journal; j != nil {
-		room := humanize.IBytes(uint64(j.Bytes))
+		room := humanize.IBytes(uint64(j.Bytes)) + " on disk"
+		if j.WAL > 0 {
+			room += fmt.Sprintf(", of which %s is its write-ahead log", humanize.IBytes(uint64(j.WAL)))
+		}
 		if j.Limit > 0 {
-			room += fmt.Sprintf("; %s of its limit of %s are used", humanize.IBytes(uint64(j.Used)), humanize.IBytes(uint64(j.Limit)))
+			room += fmt.Sprintf("; %s count for its limit of %s", humanize.IBytes(uint64(j.Used)), humanize.IBytes(uint64(j.Limit)))
 		}
 		if j.Free >= 0 {
 			room += fmt.Sprintf("; its disk has %s left", humanize.IBytes(uint64(j.Free)))

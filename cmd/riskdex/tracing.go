@@ -53,7 +53,7 @@ func startTracing(ctx context.Context, log *slog.Logger) *tracing {
 	about, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("riskdex")),
 		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithProcessPID(), resource.WithFromEnv())
 	if err != nil {
-		log.Warn("not all is known that spans are to say of this process", "error", err)
+		log.Warn("spans will lack some of what OTEL_RESOURCE_ATTRIBUTES or the machine says of this process", "error", err)
 	}
 	log.Info("tracing is on")
 	return &tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}

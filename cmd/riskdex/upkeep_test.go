@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -102,6 +105,7 @@ func TestVerifyCommand(t *testing.T) {
 	p.fill(50)
 	p.send("DELETE", "/cities/49", "")
 	p.drained()
+	p.indicesReady()
 	p.expect(exitDone, "", words("verify"), "cities: 50 documents in the journal", "nothing differs", "special-reports")
 	index := "/" + p.prefix + "cities-v1/_doc/"
 	p.ask("DELETE", index+"7", "", nil)
@@ -134,9 +138,11 @@ func TestBackupCommand(t *testing.T) {
 	p.start()
 	p.fill(20)
 	file := filepath.Join(t.TempDir(), "copy.db")
-	backup := []string{"backup", file, "--journal", p.journal}
-	p.expect(exitDone, "", backup, "20 records, checked")
-	p.expect(exitFailed, "", backup, "overwrites nothing")
+	p.expect(exitDone, "", []string{"backup", file}, file+": ", "20 records, checked; a copy of "+p.journal)
+	p.expect(exitFailed, "", []string{"backup", file}, "overwrites nothing")
+	p.expect(exitFailed, "", []string{"backup", filepath.Join(t.TempDir(), "not", "there.db")}, "riskdex, which makes the copy as its own user", "no such file")
+	named := filepath.Join(t.TempDir(), "named.db")
+	p.expect(exitDone, "", []string{"backup", named, "--journal", p.journal}, "20 records, checked; a copy of "+p.journal)
 	p.send("PUT", "/cities/1", `{"title":"later"}`)
 	p.drained()
 	p.kill()
@@ -155,7 +161,74 @@ func TestBackupCommand(t *testing.T) {
 	restored.expect(exitDone, "", words("verify"), "20 documents in the journal")
 }
 
-// TestBackupOfPostgres is not riskdex's to make.
+// TestBackupFromAnywhere: in the wrong folder, with a journal that nobody uses where riskdex
+// would have it, and the name of another in the environment, it is that of the riskdex that
+// runs. Where none does, nothing is copied that nobody has named.
+func TestBackupFromAnywhere(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	p.fill(3)
+	t.Chdir(t.TempDir())
+	unused := filepath.Join("data", "riskdex.db")
+	must(t, os.Mkdir("data", 0o700))
+	j, err := journal.OpenSQLite(t.Context(), unused, journal.Options{})
+	must(t, err)
+	must(t, j.Close())
+	t.Setenv("RISKDEX_JOURNAL", unused)
+	p.expect(exitDone, "", words("backup copy.db"), "3 records, checked; a copy of "+p.journal)
+	if status := p.terminate(); status != exitDone {
+		t.Fatalf("exit status %d", status)
+	}
+	p.expect(exitFailed, "", words("backup second.db"), "no riskdex answers", "Nothing was copied", "--journal FILE")
+	if _, err := os.Stat("second.db"); !os.IsNotExist(err) {
+		t.Errorf("something was copied: %v", err)
+	}
+	p.expect(exitDone, "", words("backup second.db --journal "+unused), "0 records, checked; a copy of "+filepath.Join(mustDir(t), unused))
+
+	// Nor is anything restored over a journal that nobody has named, while another one runs.
+	t.Setenv("RISKDEX_JOURNAL", "")
+	p.start()
+	p.expect(exitFailed, "", words("restore copy.db"), "a riskdex runs at", "on the journal "+p.journal, "stop it first")
+}
+
+// TestBackupIsGivenUp where its watcher leaves, or riskdex stops: there is no half of it.
+func TestBackupIsGivenUp(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	for i := range 12 {
+		p.send("PUT", fmt.Sprint("/cities/", i), `{"title":"`+strings.Repeat("x", 8<<20)+`"}`)
+	}
+	dir := t.TempDir()
+	for what, stop := range map[string]func(*running){
+		"the command": func(r *running) { must(t, r.cmd.Process.Signal(syscall.SIGINT)) },
+		"riskdex":     func(*running) { must(t, p.cmd.Process.Signal(syscall.SIGTERM)); _ = p.cmd.Wait(); p.cmd = nil },
+	} {
+		if p.cmd == nil {
+			p.start()
+		}
+		file := filepath.Join(dir, "copy.db")
+		r := p.begin("backup", file)
+		eventually(t, "it has begun", func() bool {
+			begun, err := filepath.Glob(file + "*")
+			return err == nil && len(begun) > 0
+		})
+		stop(r)
+		got := r.wait()
+		if got.status == exitDone { // it was faster
+			must(t, os.Remove(file))
+			continue
+		}
+		eventually(t, "nothing is left", func() bool {
+			left, err := os.ReadDir(dir)
+			return err == nil && len(left) == 0
+		})
+		if got.status != exitFailed || !strings.Contains(got.errs, "the backup broke off") && !strings.Contains(got.errs, "canceled") && !strings.Contains(got.errs, "closed") {
+			t.Errorf("%s is stopped: %+v", what, got)
+		}
+	}
+}
+
+// TestBackupOfPostgres is not riskdex's to make, whether it is asked or not.
 func TestBackupOfPostgres(t *testing.T) {
 	var out, errs bytes.Buffer
 	file := filepath.Join(t.TempDir(), "copy.db")
@@ -163,4 +236,9 @@ func TestBackupOfPostgres(t *testing.T) {
 	if status != exitFailed || !strings.Contains(errs.String(), "pg_basebackup") {
 		t.Errorf("exit status %d, %s", status, errs.String())
 	}
+	database := postgrestest.URL(t)
+	p := newProcess(t, elastictest.URL(t))
+	p.journal = database
+	p.start()
+	p.expect(exitFailed, "", []string{"backup", file}, "The journal is in PostgreSQL", "pg_basebackup")
 }

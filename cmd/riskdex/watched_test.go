@@ -19,13 +19,15 @@ import (
 
 	"riskdex/dashboards"
 	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
 )
 
 // TestPrometheusSeesRiskdexWork brings a riskdex into trouble and out of it before
 // the eyes of real Prometheus servers. Every alert that is tried is raised and
-// cleared, and every query of the dashboard and every recording rule finds data.
+// cleared, and every query of the dashboard and every recording rule finds data. The
+// panels that are open show each trouble.
 func TestPrometheusSeesRiskdexWork(t *testing.T) {
-	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "1GiB", "--probe-every", "1s")
+	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "64MiB", "--probe-every", "1s")
 	exposed := w.families()
 	if names := notNative(exposed); len(names) > 0 {
 		t.Fatalf("histograms that are not made with internal/histogram: %v", names)
@@ -37,28 +39,41 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 		}
 	}()
 	w.fill(200)
-	w.traffic()
+	w.incident("what is refused, at the door and by Elasticsearch", w.traffic,
+		append(panels(101, 113, 307, 108, 406), sign{311, "refused"}, sign{311, "accepted"})...)
 	if n, err := w.server.Rules(t.Context()); n == 0 || err != nil {
 		t.Errorf("%d rules, %v", n, err)
 	}
 
 	w.fires("RiskdexDeadLettersGrowing", func() { w.expect(exitDone, "", words("dead drop --all --yes")) })
 
-	w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
-	w.send("PUT", "/cities/1", `{"title":"waits"}`)
+	w.incident("an index that is held", func() {
+		w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
+		w.send("PUT", "/cities/1", `{"title":"waits"}`)
+	}, panels(107, 405, 404, 402, 201, 202, 104, 106)...)
 	w.fires("RiskdexIndexHeld", func() {
 		w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
 	})
 
-	w.cut.Store(true)
-	w.send("PUT", "/cities/1", `{"title":"waits again"}`)
+	w.incident("that Elasticsearch is away", func() {
+		w.cut.Store(true)
+		for _, kind := range report.Kinds() {
+			w.send("PUT", "/"+string(kind)+"/1", `{"title":"waits again"}`)
+		}
+	}, panels(103, 701, 404, 402, 201, 202, 104, 106, 105, 204)...)
 	w.fires("RiskdexElasticsearchAway", func() { w.cut.Store(false) })
 	w.drained()
 	w.nativeIsTaken()
 
-	if status := w.terminate(); status != exitDone {
-		t.Errorf("stopped with %d", status)
-	}
+	var large int
+	w.incident("a journal without room", func() { large = w.full() }, append(panels(304), sign{311, "not accepted now"})...)
+	w.empty(large)
+
+	w.incident("that riskdex is down", func() {
+		if status := w.terminate(); status != exitDone {
+			w.t.Errorf("stopped with %d", status)
+		}
+	}, panels(102)...)
 	w.fires("RiskdexDown", w.start)
 
 	// A rebuild stands still for long enough to be seen.
@@ -75,6 +90,7 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	if wrong := values(t, w.server, fmt.Sprintf("max_over_time(%s[1h]) != 0 or min_over_time(%[1]s[1h]) != 0", unaccounted)); len(wrong) > 0 {
 		t.Errorf("at some time the books did not agree: %v", wrong)
 	}
+	w.everythingAtAGlance()
 	w.isAsListed()
 }
 
@@ -122,6 +138,8 @@ func (w *watched) traffic() {
 	}{
 		{"POST", "/cities", `[{"id":1,"code":"SYD","title":"Sydney"},{"id":2,"title":true}]`, http.StatusAccepted},
 		{"PUT", "/cities/1", `{"title":"Sydney, corrected"}`, http.StatusAccepted},
+		{"PUT", "/cities/1", `{"id":"another","title":"Sydney, with another id"}`, http.StatusAccepted},
+		{"DELETE", "/cities/of-nothing", "", http.StatusAccepted},
 		{"PUT", "/advisories/3", `{"title":"Harbour closed"}`, http.StatusAccepted},
 		{"DELETE", "/advisories/3", "", http.StatusAccepted},
 		{"PUT", "/special-reports/4", `{"title":"Elections"}`, http.StatusAccepted},

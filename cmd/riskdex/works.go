@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -30,7 +31,8 @@ type works struct {
 	indices  *mappings.Indices
 	indexer  *indexer.Indexer
 	prober   *indexer.Prober // nil where there is no probe
-	guard    *auth.Door      // decides whose deliveries are let in
+	coverage *indexer.Coverage
+	guard    *auth.Door // decides whose deliveries are let in
 	door     *receiver.Receiver
 	last     *admin.Deliveries
 	maxBody  int64
@@ -67,14 +69,20 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 	}
 	w.global = admin.NewJournalCollector(w.journal, time.Now, log)
 	w.registry.MustRegister(w.global)
-	w.indices = &mappings.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Log: log}
+	registerReadiness(w.registry, w.canAccept, w.journal.OldestWait)
+	w.indices = &mappings.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Line: w.journal.Line(), Log: log}
 	indexing := c.indexerConfig()
 	indexing.Tracer, cfg.Tracer = tracer, tracer
 	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
 		return nil, err
 	}
+	w.coverage = indexer.NewCoverage(indexer.CoverageEvery, w.journal, w.index().Documents, w.indices.Foreign, w.registry, log)
 	if c.ProbeEvery != 0 {
-		w.prober, err = indexer.NewProber(c.probeConfig(), w.journal, w.indices, w.client, w.registry, log)
+		search, err := searchOfApps(w.set, w.indices)
+		if err != nil {
+			return nil, err
+		}
+		w.prober, err = indexer.NewProber(c.probeConfig(), w.journal, w.indices, search, w.client, w.registry, log)
 		if err != nil {
 			return nil, err
 		}
@@ -84,6 +92,30 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 		return nil, err
 	}
 	return w, nil
+}
+
+// index is what apps search.
+func (w *works) index() index { return index{w.client, w.indices, w.set} }
+
+// canAccept tells what keeps deliveries from being accepted, as /readyz and the metrics
+// tell it.
+func (w *works) canAccept() error { return cmp.Or(w.journal.Ready(), w.guard.Ready()) }
+
+// registerReadiness has the metrics tell what needs neither the disk nor the server of
+// the journal: they may hang.
+func registerReadiness(reg prometheus.Registerer, canAccept func() error, oldestWait func() time.Duration) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riskdex_accepting",
+		Help: "1 while deliveries can be accepted, 0 while they cannot, as /readyz has it.",
+	}, func() float64 {
+		if canAccept() != nil {
+			return 0
+		}
+		return 1
+	}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riskdex_journal_oldest_wait_seconds",
+		Help: "For how long the journal has left a request without an answer, the oldest of those that wait; from 5 on deliveries count as not accepted.",
+	}, func() float64 { return oldestWait().Seconds() }))
 }
 
 func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {

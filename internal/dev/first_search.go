@@ -18,10 +18,17 @@ func (r *stack) push(ctx context.Context) error {
 // settled waits until Elasticsearch has everything.
 func (r *stack) settled(ctx context.Context) error {
 	started := time.Now()
+	foreign := false
 	err := r.await(ctx, "everything to be in the index", func() bool {
+		held, _ := r.metric("riskdex_held", `reason="another_journal"`)
 		pending, known := r.metric("riskdex_changes_pending")
-		return known && pending == 0
+		foreign = held > 0
+		return foreign || known && pending == 0
 	})
+	if foreign {
+		return fmt.Errorf("another journal fills the indices, as it does when %s was deleted and the data of Elasticsearch at %s was not: "+
+			"put that journal back, or delete that data as well, or begin in indices of its own with RISKDEX_INDEX_PREFIX=…", shown(r.journal), r.url)
+	}
 	if err == nil {
 		r.say("everything is in the index, %.1f s after the last delivery", time.Since(started).Seconds())
 	}

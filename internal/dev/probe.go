@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,8 +22,9 @@ func (r *stack) get(path string) int {
 	return res.StatusCode
 }
 
-// metric returns the sum over the series of a metric, and whether there is one.
-func (r *stack) metric(name string) (sum float64, known bool) {
+// metric returns the sum over the series of a metric that have these labels, and
+// whether there is one.
+func (r *stack) metric(name string, labels ...string) (sum float64, known bool) {
 	res, err := (&http.Client{Timeout: patience}).Get("http://" + r.admin + "/metrics")
 	if err != nil {
 		return 0, false
@@ -32,6 +34,9 @@ func (r *stack) metric(name string) (sum float64, known bool) {
 	for lines.Scan() {
 		series, value, _ := strings.Cut(lines.Text(), " ")
 		if base, _, _ := strings.Cut(series, "{"); base != name {
+			continue
+		}
+		if slices.ContainsFunc(labels, func(label string) bool { return !strings.Contains(series, label) }) {
 			continue
 		}
 		v, err := strconv.ParseFloat(value, 64)

@@ -72,6 +72,7 @@ type stack struct {
 	streams
 	once          bool // a check: what cannot be seen to work is an error
 	binary, log   string
+	journal       string
 	listen, admin string
 	url           string // of Elasticsearch
 	riskdex       *child.Child
@@ -127,8 +128,8 @@ func (r *stack) serve(ctx context.Context) error {
 	defer log.Close() // the child has its own descriptor
 	cmd := exec.Command(r.binary, "serve")
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.Env = append(os.Environ(), "ELASTICSEARCH_URL="+r.url,
-		"RISKDEX_JOURNAL="+env("RISKDEX_JOURNAL", filepath.Join(filepath.Dir(r.binary), "riskdex.db")))
+	r.journal = env("RISKDEX_JOURNAL", filepath.Join(filepath.Dir(r.binary), "riskdex.db"))
+	cmd.Env = append(os.Environ(), "ELASTICSEARCH_URL="+r.url, "RISKDEX_JOURNAL="+r.journal)
 	if r.riskdex, err = child.Start(cmd); err != nil {
 		return err
 	}

@@ -22,10 +22,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// visitor is the pod for backups.
-func visitor(t *testing.T) *core.Pod {
+// visitor is the pod for backups, and restorer the one that restores them.
+func visitor(t *testing.T) *core.Pod  { return podOf(t, "visitor/pod.yaml") }
+func restorer(t *testing.T) *core.Pod { return podOf(t, "visitor/restore.yaml") }
+
+func podOf(t *testing.T, file string) *core.Pod {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(manifests, "visitor/pod.yaml"))
+	text, err := os.ReadFile(filepath.Join(manifests, file))
 	must(t, err)
 	object, err := strict(t)(text)
 	must(t, err)
@@ -39,7 +42,7 @@ func TestPodsAskForNothing(t *testing.T) {
 		t.Errorf("the namespace admits %q", level)
 	}
 	_, pod := container(t, objects)
-	for name, pod := range map[string]core.PodSpec{"riskdex": pod, "visitor": visitor(t).Spec} {
+	for name, pod := range map[string]core.PodSpec{"riskdex": pod, "visitor": visitor(t).Spec, "restore": restorer(t).Spec} {
 		s := pod.SecurityContext
 		if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil || s.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
 			t.Errorf("%s: %+v", name, s)
@@ -81,9 +84,14 @@ func TestTheJournalIsOneAndKept(t *testing.T) {
 		keep.WhenDeleted != apps.RetainPersistentVolumeClaimRetentionPolicyType || keep.WhenScaled != apps.RetainPersistentVolumeClaimRetentionPolicyType {
 		t.Errorf("claims are kept: %+v", keep)
 	}
-	pod := visitor(t)
-	if got := pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName; got != claims[0].Name+"-"+set.Name+"-0" || pod.Namespace != set.Namespace {
-		t.Errorf("the visitor has the claim %s of %s", got, pod.Namespace)
+	for _, pod := range []*core.Pod{visitor(t), restorer(t)} {
+		if got := pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName; got != claims[0].Name+"-"+set.Name+"-0" || pod.Namespace != set.Namespace {
+			t.Errorf("the pod %s has the claim %s of %s", pod.Name, got, pod.Namespace)
+		}
+	}
+	c, _ := container(t, built(t, base))
+	if args := restorer(t).Spec.Containers[0].Args; args[0] != "restore" || !slices.Contains(args, "--journal="+flags(t, c)["journal"]) {
+		t.Errorf("what is restored is %q", args)
 	}
 }
 

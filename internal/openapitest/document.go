@@ -19,8 +19,11 @@ import (
 type Document struct {
 	Paths      map[string]map[string]any `yaml:"paths"`
 	Components struct {
-		Parameters map[string]struct{ Schema Schema } `yaml:"parameters"`
-		Schemas    map[string]Schema                  `yaml:"schemas"`
+		Parameters map[string]struct {
+			Name, In string
+			Schema   Schema
+		} `yaml:"parameters"`
+		Schemas map[string]Schema `yaml:"schemas"`
 	} `yaml:"components"`
 }
 
@@ -59,6 +62,39 @@ func (d Document) Operations(values map[string][]string) (calls []string) {
 	}
 	slices.Sort(calls)
 	return calls
+}
+
+// Queries returns the names that may be in the query of each call, in the form of
+// [Document.Operations].
+func (d Document) Queries() map[string][]string {
+	all := map[string][]string{}
+	for path, item := range d.Paths {
+		for key, operation := range item {
+			if method := strings.ToUpper(key); slices.Contains(methods(), method) {
+				names := d.queryNames(item["parameters"])
+				if operation, ok := operation.(map[string]any); ok {
+					names = append(names, d.queryNames(operation["parameters"])...)
+				}
+				all[method+" "+path] = names
+			}
+		}
+	}
+	return all
+}
+
+func (d Document) queryNames(parameters any) (names []string) {
+	list, _ := parameters.([]any)
+	for _, p := range list {
+		p, _ := p.(map[string]any)
+		if ref, ok := p["$ref"].(string); ok {
+			if shared := d.Components.Parameters[ref[strings.LastIndexByte(ref, '/')+1:]]; shared.In == "query" {
+				names = append(names, shared.Name)
+			}
+		} else if name, ok := p["name"].(string); ok && p["in"] == "query" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func methods() []string {

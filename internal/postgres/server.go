@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -174,6 +175,45 @@ func (s *Server) Stop() error {
 
 // Kill ends the server as a crash would.
 func (s *Server) Kill() { s.process.Kill() }
+
+// Suspend has no process of the server do anything more, as where its machine hangs, until
+// Resume. The system goes on answering for it: connections come about.
+func (s *Server) Suspend() error {
+	if err := s.process.Signal(syscall.SIGSTOP); err != nil { // first, so that there are no new ones
+		return err
+	}
+	return s.signalChildren(syscall.SIGSTOP)
+}
+
+// Resume ends Suspend.
+func (s *Server) Resume() error {
+	return errors.Join(s.signalChildren(syscall.SIGCONT), s.process.Signal(syscall.SIGCONT))
+}
+
+// signalChildren sends a signal to the processes that the server has started: each is in a
+// process group of its own.
+func (s *Server) signalChildren(sig syscall.Signal) error {
+	all, err := filepath.Glob("/proc/[0-9]*/stat")
+	errs := []error{err}
+	for _, path := range all {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // its state and its parent
+		if len(fields) < 2 || fields[1] != strconv.Itoa(s.process.PID()) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil {
+			err = syscall.Kill(pid, sig)
+		}
+		if err != nil && !errors.Is(err, syscall.ESRCH) {
+			errs = append(errs, fmt.Errorf("send %v to process %d of PostgreSQL: %w", sig, pid, err))
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // Promote makes a standby the primary, and returns when it takes writes.
 func (s *Server) Promote(ctx context.Context) error {

@@ -39,9 +39,10 @@ type answer struct {
 		Position int             `json:"position"`
 		ID       json.RawMessage `json:"id"`
 		Reason   string          `json:"reason"`
-	} `json:"refused"`
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
+	} `json:"refused"` // the first
+	RefusedTotal int    `json:"refused_total"`
+	Title        string `json:"title"`
+	Detail       string `json:"detail"`
 }
 
 // retryError is why an attempt is to be repeated, and not before when.
@@ -71,8 +72,7 @@ func (s sender) send(ctx context.Context, r Request, id string) (answer, error) 
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
-		var untrusted *tls.CertificateVerificationError
-		if errors.As(err, &untrusted) {
+		if isPermanent(err) {
 			return answer{}, err
 		}
 		return answer{}, &retryError{cause: err}
@@ -88,7 +88,29 @@ func (s sender) send(ctx context.Context, r Request, id string) (answer, error) 
 		cause := fmt.Errorf("the receiver answered %s: %s", resp.Status, strings.TrimSpace(a.Title+" "+a.Detail))
 		return a, &retryError{cause: cause, after: retryAfter(resp.Header.Get("Retry-After"), s.now())}
 	}
+	if a.status == http.StatusUnauthorized || a.status == http.StatusForbidden {
+		return a, &DeniedError{Status: a.status, Detail: a.Detail}
+	}
 	return a, nil
+}
+
+// DeniedError is a receiver's answer 401 or 403: it does not take this sender for the
+// publisher, and so would answer every other request alike.
+type DeniedError struct {
+	Status int
+	Detail string // what the receiver says is missing
+}
+
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("the receiver answered %d %s: %s", e.Status, http.StatusText(e.Status), e.Detail)
+}
+
+// isPermanent tells whether an attempt that got no answer would fail in the same way
+// for as long as nobody changes the URL or whom it trusts.
+func isPermanent(err error) bool {
+	var untrusted *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
+	return errors.As(err, &untrusted) || errors.As(err, &noTLS) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 // readAnswer takes what it can from the body. Success is in the status alone,

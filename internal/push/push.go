@@ -48,12 +48,13 @@ type Pusher struct {
 
 // Summary is what became of the requests of a Run.
 type Summary struct {
-	Sent     int       // requests that have their final answer, failures included
-	Accepted int       // documents that the receiver says it accepted
-	Refused  []Refusal // documents that it refused within a delivery
-	Failed   []Failure // requests that it refused as a whole
-	Bytes    int64     // of the bodies of the requests in Sent
-	Elapsed  time.Duration
+	Sent         int       // requests that have their final answer, failures included
+	Accepted     int       // documents that the receiver says it accepted
+	Refused      []Refusal // documents that it refused within a delivery, as far as it lists them
+	RefusedTotal int       // of them
+	Failed       []Failure // requests that it refused as a whole
+	Bytes        int64     // of the bodies of the requests in Sent
+	Elapsed      time.Duration
 }
 
 // Refusal is one document that the receiver did not take.
@@ -79,12 +80,14 @@ type Failure struct {
 //
 // An attempt that the receiver answers with 429 or 503, or that gets no answer,
 // is repeated with growing, jittered waits, never before the answer's
-// Retry-After, until ctx ends; a delivery that arrives twice is harmless. Any
-// other answer outside 2xx is noted in Failed and the next request is sent.
+// Retry-After, until ctx ends; a delivery that arrives twice is harmless. The
+// answers 401 and 403 end the run with a *[DeniedError], and so does what would
+// fail with every attempt, such as a certificate that is not trusted. Any other
+// answer outside 2xx is noted in Failed and the next request is sent.
 //
 // The error is nil when every request has its final answer, also if some of
-// those are failures. Otherwise it says which request was the first without,
-// and the summary has what came before it.
+// those are failures. Otherwise it says which request ended the run, and the
+// summary has what came before it.
 func (p *Pusher) Run(ctx context.Context, requests []Request) (Summary, error) {
 	var sum Summary
 	start := p.clock()()
@@ -200,6 +203,7 @@ func (s *Summary) add(r Request, a answer) {
 	s.Sent++
 	s.Bytes += int64(len(r.Body))
 	s.Accepted += a.Accepted
+	s.RefusedTotal += max(a.RefusedTotal, len(a.Refused)) // an older riskdex lists all, and has no total
 	for _, refused := range a.Refused {
 		s.Refused = append(s.Refused, Refusal{Request: r, Position: refused.Position, ID: asText(refused.ID), Reason: refused.Reason})
 	}

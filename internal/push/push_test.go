@@ -213,7 +213,9 @@ func TestWhatNoAttemptCanMendStopsTheRun(t *testing.T) {
 	untrusted.Config.ErrorLog = nil
 	untrusted.StartTLS()
 	t.Cleanup(untrusted.Close)
-	for _, url := range []string{"", "localhost:8080", "ftp://localhost", "http://", "http://localhost/?a=b", "http://%zz", untrusted.URL} {
+	plain := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) { accept(w) })
+	overTLS := strings.Replace(plain.URL, "http://", "https://", 1)
+	for _, url := range []string{"", "localhost:8080", "ftp://localhost", "http://", "http://localhost/?a=b", "http://%zz", untrusted.URL, overTLS} {
 		p, timer := pusher(url)
 		if sum, err := p.Run(t.Context(), someRequests()); err == nil || sum.Sent != 0 || len(timer.waits) != 0 {
 			t.Errorf("%q: %+v, %v", url, sum, err)
@@ -223,6 +225,28 @@ func TestWhatNoAttemptCanMendStopsTheRun(t *testing.T) {
 	p.Header = http.Header{"Authorization": {"Bearer x\n"}}
 	if _, err := p.Run(t.Context(), someRequests()); err == nil || strings.Contains(err.Error(), "Bearer") {
 		t.Errorf("a header with a line break: %v", err)
+	}
+}
+
+// Who is not let in once is not let in with the next delivery either.
+func TestWhoIsDeniedStops(t *testing.T) {
+	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		rec := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+			if n == 0 {
+				accept(w)
+				return
+			}
+			problem(w, status, "", "what is missing")
+		})
+		p, timer := pusher(rec.URL)
+		sum, err := p.Run(t.Context(), someRequests())
+		var denied *DeniedError
+		if !errors.As(err, &denied) || denied.Status != status || !strings.Contains(err.Error(), "what is missing") {
+			t.Errorf("%d: %v", status, err)
+		}
+		if sum.Accepted != 1 || len(rec.requests()) != 2 || len(timer.waits) != 0 {
+			t.Errorf("%d: %+v after %q", status, sum, rec.requests())
+		}
 	}
 }
 

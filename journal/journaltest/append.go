@@ -3,8 +3,11 @@ package journaltest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,16 +21,19 @@ var appendTests = []test{
 	{"an invalid change fails all of its delivery and no other", testAppendInvalid},
 	{"an overtaken pending change is superseded at once", testAppendSupersedes},
 	{"two changes of a document in one delivery", testAppendTwice},
-	{"deleting an unknown document leaves a tombstone", testAppendDeleteUnknown},
+	{"deleting what is not there leaves nothing, and says so", testAppendDeleteUnknown},
+	{"and is remembered while a refused delivery is kept", testAppendDeleteRemembered},
 	{"a newer version clears a dead letter", testAppendOverDead},
 	{"a document waits since its oldest pending change", testAppendWaiting},
 	{"a change that is not from the publisher overtakes nothing", testAppendExactID},
+	{"a delivery whose sender has hung up is not taken", testAppendGone},
 	{"versions grow when the clock jumps back", testVersionsClock},
 	{"the last version survives a restart", testVersionsRestart},
 }
 
 func testAppendKeepsAll(t *testing.T, h *harness) {
-	stamps := h.append(t, city("130", "LON", `{"id":130}`), remove(report.Cities, "131"))
+	stamps := h.append(t, city("130", "LON", `{"id":130}`), city("131", "", "{}"), remove(report.Cities, "131"))
+	stamps = slices.Delete(stamps, 1, 2)
 	got := h.claim(t, report.Cities)
 	if len(got) != 2 {
 		t.Fatalf("%d changes, want 2", len(got))
@@ -47,7 +53,7 @@ func testAppendKeepsAll(t *testing.T, h *harness) {
 		t.Errorf("version %d is behind the clock", stamps[0].Version)
 	}
 	h.claimNone(t, report.Advisories)
-	h.expect(t, report.Cities, "index=1 delete=1 pending=2")
+	h.expect(t, report.Cities, "index=2 delete=1 superseded=1 pending=2")
 }
 
 func testAppendOddBytes(t *testing.T, h *harness) {
@@ -138,10 +144,56 @@ func testAppendTwice(t *testing.T, h *harness) {
 }
 
 func testAppendDeleteUnknown(t *testing.T, h *harness) {
-	h.append(t, remove(report.Advisories, "1"))
-	c := h.claimOne(t, report.Advisories)
-	h.settle(t, c, report.Deleted)
-	h.expect(t, report.Advisories, "delete=1 deleted=1")
+	unknown := func(id string) {
+		t.Helper()
+		if s := h.append(t, remove(report.Advisories, id))[0]; s.ID != report.ID(id) || s.Version != 0 || s.Effect != report.Unknown {
+			t.Errorf("stamped %+v", s)
+		}
+	}
+	unknown("1")
+	h.reopen(t)
+	h.expect(t, report.Advisories, "")
+	if got := h.entries(t, report.Advisories, "", 10); len(got) > 0 {
+		t.Errorf("the journal has %+v", got)
+	}
+	h.gone(t, report.Advisories, "1")
+	unknown("1")
+	h.expect(t, report.Advisories, "index=1 delete=1 superseded=1 pending=1")
+	h.settle(t, h.claimOne(t, report.Advisories), report.Dead) // the index may have it all the same
+	if s := h.append(t, remove(report.Advisories, "1"))[0]; s.Version == 0 || s.Effect != report.Changed {
+		t.Errorf("a delete after one that was refused by the index is stamped %+v", s)
+	}
+	h.settle(t, h.claimOne(t, report.Advisories), report.Deleted)
+	unknown("1")
+	h.resend(t, report.Advisories, 1)
+	unknown("1")
+	h.expect(t, report.Advisories, "index=1 delete=2 deleted=1 superseded=1 dead=1 resending=1")
+}
+
+func testAppendDeleteRemembered(t *testing.T, h *harness) {
+	seq := h.refuse(t, refusal(report.Cities, "", "bad"), refusal(report.Advisories, "other", "kept"))
+	s := h.append(t, remove(report.Advisories, "1"))[0]
+	if s.Version == 0 || s.Effect != report.Unknown {
+		t.Errorf("while refusals are kept, it is stamped %+v", s)
+	}
+	h.expect(t, report.Advisories, "delete=1 pending=1")
+	if s := h.retry(t, seq, advisory("1", "older"))[0]; s.Version != 0 {
+		t.Errorf("what was refused before brings it back: %+v", s)
+	}
+	if n, err := h.DropRefusals(context.Background(), []int64{h.refusals(t)[0].Seq}); n != 1 || err != nil {
+		t.Errorf("dropped %d refusals, %v", n, err)
+	}
+	if s := h.append(t, remove(report.Advisories, "2"))[0]; s.Version != 0 {
+		t.Errorf("once none is kept, it is stamped %+v", s)
+	}
+	// Refused in the same delivery, and before.
+	d := report.Delivery{Changes: []report.Change{remove(report.Advisories, "3"), remove(report.Advisories, "4")}}
+	d.Refusals = []report.Refusal{refusal(report.Advisories, "", "between")}
+	d.Refusals[0].Position = 1
+	stamps, err := h.Append(context.Background(), d)
+	if err != nil || stamps[0].Version != 0 || stamps[1].Version == 0 {
+		t.Errorf("stamped %+v, %v", stamps, err)
+	}
 }
 
 func testAppendOverDead(t *testing.T, h *harness) {
@@ -189,6 +241,32 @@ func testAppendExactID(t *testing.T, h *harness) {
 	if s := h.append(t, city("LON", "", "{}"))[0]; s.ID != "1" {
 		t.Errorf("LON is for %q, want 1", s.ID)
 	}
+}
+
+// testAppendGone has a sender hang up before its delivery is carried out, together with
+// one who stays.
+func testAppendGone(t *testing.T, h *harness) {
+	h.append(t, advisory("1", "newer"))
+	left := report.Delivery{Changes: []report.Change{advisory("1", "older")}, Gone: func() bool { return true }}
+	stays := report.Delivery{Changes: []report.Change{advisory("2", "{}")}, Gone: func() bool { return false }}
+	var both sync.WaitGroup
+	for range 10 {
+		both.Go(func() {
+			if _, err := h.Append(context.Background(), left); !errors.Is(err, report.ErrGone) {
+				t.Errorf("Append for a sender who has hung up: %v", err)
+			}
+		})
+		both.Go(func() {
+			if _, err := h.Append(context.Background(), stays); err != nil {
+				t.Errorf("Append for a sender who waits: %v", err)
+			}
+		})
+	}
+	both.Wait()
+	if c := h.claimOneOf(t, report.Advisories, "1"); string(c.Body) != "newer" {
+		t.Errorf("the journal has %q", c.Body)
+	}
+	h.expect(t, report.Advisories, "index=11 superseded=9 pending=2")
 }
 
 func testVersionsClock(t *testing.T, h *harness) {

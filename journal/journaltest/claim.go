@@ -23,6 +23,7 @@ var claimTests = []test{
 	{"a document that was calm before its claim ended makes itself known at once", testClaimCalmBefore},
 	{"calm does not hasten a retry", testClaimCalmRetry},
 	{"claims end with the process", testClaimRestart},
+	{"what a process that is gone has put off is not put off", testPutOffEndsWithItsProcess},
 	{"a retry is given out at its time", testClaimRetry},
 	{"a retry makes itself known at its time", testClaimRetrySignal},
 	{"each of several retries makes itself known", testClaimRetrySignals},
@@ -178,4 +179,16 @@ func testClaimErrors(t *testing.T, h *harness) {
 	if err := h.Settle(context.Background(), []report.Settlement{{Key: report.Key{Kind: report.Cities, ID: "1"}, Version: 1, Outcome: "lost"}}); err == nil {
 		t.Error("Settle took an unknown outcome")
 	}
+}
+
+// testPutOffEndsWithItsProcess puts a document off and settles it. What is delivered for
+// it after the process has gone is not put off.
+func testPutOffEndsWithItsProcess(t *testing.T, h *harness) {
+	h.append(t, city("1", "", "{}"))
+	c := h.claimOne(t, report.Cities)
+	h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Retry, NotBefore: h.clock.now().Add(time.Hour)})
+	h.settle(t, c, report.Indexed)
+	h.reopen(t)
+	h.append(t, city("1", "", "{}"))
+	h.claimOne(t, report.Cities)
 }

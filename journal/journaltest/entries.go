@@ -38,6 +38,7 @@ func (h *harness) lookup(t tester, kind report.Kind, ids ...report.ID) []report.
 }
 
 func testEntriesStates(t *testing.T, h *harness) {
+	h.append(t, advisory("gone", "a"))
 	stamps := h.append(t, advisory("dead", "a"), advisory("dropped", "a"), remove(report.Advisories, "gone"),
 		advisory("live", "a"), advisory("pending", "a"), advisory("resending", "a"), city("other", "", "a"))
 	for _, c := range h.claim(t, report.Advisories) {
@@ -64,9 +65,22 @@ func testEntriesStates(t *testing.T, h *harness) {
 	if !slices.Equal(got, want) {
 		t.Errorf("looked up\n%+v\nwant\n%+v", got, want)
 	}
+	live := func() {
+		t.Helper()
+		for kind, want := range map[report.Kind]int{report.Advisories: 5, report.Cities: 1, report.SpecialReports: 0} {
+			if n, err := h.Documents(t.Context(), kind); n != want || err != nil {
+				t.Errorf("%d documents of %s that are not deleted, %v; want %d", n, kind, err, want)
+			}
+		}
+	}
+	live()
 	h.reopen(t)
+	live()
 	if got := h.entries(t, report.Advisories, "", 100); !slices.Equal(got, want) {
 		t.Errorf("after a restart\n%+v\nwant\n%+v", got, want)
+	}
+	if _, err := h.Documents(t.Context(), "countries"); err == nil {
+		t.Error("Documents took an unknown kind")
 	}
 	if _, err := h.Entries(t.Context(), "countries", "", 1); err == nil {
 		t.Error("Entries took an unknown kind")

@@ -44,6 +44,7 @@ type harness struct {
 	clock *clock
 	start time.Time
 	again func() journal.Journal
+	fresh func() journal.Journal // a journal in another folder
 }
 
 func newHarness(t testing.TB, open Open, opt journal.Options) *harness {
@@ -66,6 +67,7 @@ func newHarnesses(t testing.TB, n int, open Open, opt journal.Options) (list []*
 func openHarness(t testing.TB, open Open, dir string, opt journal.Options, clock *clock) *harness {
 	h := &harness{clock: clock, start: clock.now()}
 	h.again = func() journal.Journal { return open(t, dir, opt) }
+	h.fresh = func() journal.Journal { return open(t, t.TempDir(), opt) }
 	h.Journal = h.again()
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
@@ -73,6 +75,17 @@ func openHarness(t testing.TB, open Open, dir string, opt journal.Options, clock
 		}
 	})
 	return h
+}
+
+// other returns another journal.
+func (h *harness) other(t *testing.T) journal.Journal {
+	j := h.fresh()
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return j
 }
 
 // reopen is a clean stop and a start.
@@ -236,6 +249,12 @@ func (h *harness) drain() bool {
 	default:
 		return false
 	}
+}
+
+// gone deletes a document that was there.
+func (h *harness) gone(t tester, kind report.Kind, id string) report.Stamp {
+	t.Helper()
+	return h.append(t, index(kind, id, "", "{}"), remove(kind, id))[1]
 }
 
 func city(id, code, body string) report.Change {

@@ -1,7 +1,11 @@
 package journaltest
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"riskdex/report"
@@ -14,6 +18,18 @@ var identityTests = []test{
 	{"a code that is no longer stated stays", testCodeStays},
 	{"a code that is replaced no longer counts", testCodeReplaced},
 	{"only cities answer to a code", testCodeOtherKinds},
+	{"a city known by its code is adopted, and a repeated delete removes nothing else", testAdopted},
+	{"a city known by its code is adopted by a record under its code", testAdoptedByPath},
+	{"a retry adopts nothing that is newer", testAdoptedByRetry},
+	{"the id in the record decides, and codes may be swapped", testSwappedCodes},
+	{"a code leaves who gives it up, and who another one takes it from", testCodeLeaves},
+	{"a dead letter that is replaced without its code does not take it back", testCodeOfReplaced},
+	{"what a city is called after it has lost its code", testCodeLost},
+	{"a code is stated by records that have it, and by no others", testCodeStated},
+	{"a delete of what never was makes no city of it", testNeverThere},
+	{"a code of several cities names none", testAmbiguous},
+	{"of many records by a code of several cities, the first are kept", testAmbiguousMany},
+	{"a retry by a code of several cities changes nothing", testAmbiguousRetry},
 }
 
 func own(c report.Change, id string) report.Change {
@@ -21,12 +37,31 @@ func own(c report.Change, id string) report.Change {
 	return c
 }
 
+func noCode(c report.Change) report.Change {
+	c.NoCode = true
+	return c
+}
+
+// has checks the bodies of the cities that are there.
+func (h *harness) has(t *testing.T, want map[report.ID]string) {
+	t.Helper()
+	got := map[report.ID]string{}
+	for _, c := range h.claim(t, report.Cities) {
+		if c.Op == report.Index {
+			got[c.ID] = string(c.Body)
+		}
+		h.settle(t, c, report.Retry)
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the journal has the cities %q, want %q", got, want)
+	}
+}
+
 func testResolve(t *testing.T, h *harness) {
 	h.append(t,
-		city("1", "LON", "{}"), city("PAR", "XXX", "{}"), city("2", "PAR", "{}"),
-		city("3", "TWO", "{}"), city("4", "TWO", "{}"),
+		city("1", "LON", "{}"), own(city("PAR", "XXX", "{}"), "PAR"), city("2", "PAR", "{}"),
 		city("5", "GON", "{}"), city("6", "DBL", "{}"), city("7", "DBL", "{}"),
-		city("NYC", "", "{}"), city("8", "NYC", "{}"), city("ROM", "", "{}"))
+		own(city("NYC", "", "{}"), "NYC"), city("8", "NYC", "{}"), city("ROM", "", "{}"))
 	h.append(t, remove(report.Cities, "5"), remove(report.Cities, "6"), remove(report.Cities, "7"), remove(report.Cities, "ROM"))
 	for _, c := range []struct {
 		name  string
@@ -37,26 +72,245 @@ func testResolve(t *testing.T, h *harness) {
 		{"the code of one live city", remove(report.Cities, "LON"), "1"},
 		{"in any case", city("lon", "", "{}"), "1"},
 		{"an id goes before another's code", city("PAR", "", "{}"), "PAR"},
-		{"the code of two live cities", city("TWO", "", "{}"), "TWO"},
-		{"the code of one tombstone", city("GON", "", "{}"), "5"},
-		{"the code of two tombstones", city("DBL", "", "{}"), "DBL"},
-		{"a live city goes before a tombstone with that id", remove(report.Cities, "NYC"), "NYC"},
+		{"the code of one that was deleted", city("GON", "", "{}"), "5"},
+		{"the code of two that were deleted: of the last", city("DBL", "", "{}"), "7"},
+		{"the id of a live city that is another's code", remove(report.Cities, "NYC"), "NYC"},
+		{"and once more: the other has stated it before", remove(report.Cities, "NYC"), "NYC"},
 		{"its own id, when nothing else is known", own(city("SYD", "SYD", "{}"), "9"), "9"},
-		{"its own id does not count when the code is known", own(city("XXX", "", "{}"), "10"), "PAR"},
-		{"nor when the id is", own(city("ROM", "", "{}"), "11"), "ROM"},
+		{"its own id goes before the code", own(city("XXX", "", "{}"), "10"), "10"},
+		{"but not before the id of one that was deleted", own(city("ROM", "", "{}"), "11"), "ROM"},
 		{"nothing known at all", city("OSL", "", "{}"), "OSL"},
 	} {
 		if got := h.append(t, c.given)[0]; got.ID != c.want || got.Kind != report.Cities {
 			t.Errorf("%s: %q is for %q, want %q", c.name, c.given.ID, got.ID, c.want)
 		}
 	}
+	h.append(t, city("8", "NYC", "{}"))
 	if got := h.append(t, city("NYC", "", "{}"))[0]; got.ID != "8" {
-		t.Errorf("the tombstone NYC went before the live city with that code: %q", got.ID)
+		t.Errorf("the tombstone NYC went before the live city that has stated that code since: %q", got.ID)
 	}
 }
 
+func testAdopted(t *testing.T, h *harness) {
+	h.append(t, city("LON", "LON", "by code"))
+	h.append(t, city("130", "LON", "by id"))
+	h.has(t, map[report.ID]string{"130": "by id"})
+	h.expect(t, report.Cities, "index=2 delete=1 superseded=1 pending=2")
+	for i, want := range []report.ID{"130", "LON"} {
+		if s := h.append(t, remove(report.Cities, "LON"))[0]; s.ID != want {
+			t.Errorf("delete %d by its code is for %q, want %q", i, s.ID, want)
+		}
+	}
+	h.append(t, city("130", "LON", "back"))
+	if s := h.append(t, city("LON", "", "by path"))[0]; s.ID != "130" {
+		t.Errorf("a path that is its code is for %q", s.ID)
+	}
+	h.append(t, city("osl", "", "a path that nobody knows")) // is all that it is called by
+	h.append(t, own(city("OSL", "OSL", "now with its id"), "7"))
+	// An id that a record states is more than a code.
+	h.append(t, byID(city("ULM", "ULM", "an id")), byID(city("8", "ULM", "another")))
+	h.has(t, map[report.ID]string{"130": "by path", "7": "now with its id", "ULM": "an id", "8": "another"})
+}
+
+func testAdoptedByPath(t *testing.T, h *harness) {
+	h.append(t, city("PAR", "", "by path"), city("lon", "LON", "by code"), city("OSL", "", "by path"), city("XXX", "YYY", "another code"))
+	h.append(t, own(city("PAR", "", "another id, no code"), "74"), own(city("XXX", "XXX", "not known by that alone"), "9"))
+	h.has(t, map[report.ID]string{"PAR": "another id, no code", "lon": "by code", "OSL": "by path", "XXX": "not known by that alone"})
+	for _, c := range []struct{ path, code, id string }{{"PAR", "PAR", "75"}, {"lon", "LON", "130"}, {"OSL", "OSL", "osl"}} {
+		want := c.id
+		if c.id == "osl" { // which is no other id than its code
+			want = c.path
+		}
+		if s := h.append(t, own(city(c.path, c.code, "now with its id"), c.id))[0]; s.ID != report.ID(want) {
+			t.Errorf("%s with the id %s is for %q", c.path, c.id, s.ID)
+		}
+	}
+	h.has(t, map[report.ID]string{"75": "now with its id", "130": "now with its id", "OSL": "now with its id", "XXX": "not known by that alone"})
+	if s := h.append(t, remove(report.Cities, "75"))[0]; s.Effect != report.Changed {
+		t.Errorf("a delete by its id: %+v", s)
+	}
+	if s := h.append(t, remove(report.Cities, "LON"))[0]; s.ID != "130" || s.Effect != report.Changed {
+		t.Errorf("a delete by its code: %+v", s)
+	}
+}
+
+func testAdoptedByRetry(t *testing.T, h *harness) {
+	seq := h.refuse(t, refusal(report.Cities, "130", "older"))
+	h.append(t, city("LON", "LON", "newer"))
+	if s := h.retry(t, seq, byID(city("130", "LON", "older")))[0]; s.Version != 0 {
+		t.Errorf("it was stamped %+v", s)
+	}
+	seq = h.refuse(t, refusal(report.Cities, "130", "newest"))
+	h.has(t, map[report.ID]string{"LON": "newer"})
+	h.retry(t, seq, byID(city("130", "LON", "newest")))
+	h.has(t, map[report.ID]string{"130": "newest"})
+	if s := h.append(t, remove(report.Cities, "LON"))[0]; s.ID != "130" {
+		t.Errorf("a delete by its code is for %q", s.ID)
+	}
+}
+
+func testSwappedCodes(t *testing.T, h *harness) {
+	h.append(t, byID(city("50", "OLD", "50")), byID(city("51", "NEW", "51")), remove(report.Cities, "51"))
+	h.append(t, own(city("NEW", "NEW", "50 again"), "50"))
+	h.append(t, byID(city("1", "AAA", "1")), byID(city("2", "BBB", "2")))
+	h.append(t, own(city("AAA", "", "2 again"), "2"), own(city("BBB", "", "1 again"), "1"))
+	want := map[report.ID]string{"50": "50 again", "1": "1 again", "2": "2 again"}
+	h.has(t, want)
+	for _, c := range []struct{ code, id report.ID }{{"AAA", "2"}, {"BBB", "1"}, {"NEW", "50"}} {
+		if s := h.append(t, remove(report.Cities, string(c.code)))[0]; s.ID != c.id {
+			t.Errorf("%s is the code of %q, want %q", c.code, s.ID, c.id)
+		}
+	}
+}
+
+func testCodeLeaves(t *testing.T, h *harness) {
+	h.append(t, city("1", "GNE", "{}"), city("2", "TAK", "{}"), city("2", "", "says nothing of codes"))
+	h.append(t, noCode(city("1", "", "gives it up")), city("3", "TAK", "takes it"))
+	for _, c := range []struct{ code, id report.ID }{{"GNE", "GNE"}, {"TAK", "3"}, {"TAK", "3"}} {
+		if s := h.append(t, remove(report.Cities, string(c.code)))[0]; s.ID != c.id {
+			t.Errorf("%s is the code of %q, want %q", c.code, s.ID, c.id)
+		}
+	}
+	h.append(t, city("6", "END", "{}"), remove(report.Cities, "6"), city("7", "END", "{}"), remove(report.Cities, "7"))
+	if s := h.append(t, city("END", "", "back"))[0]; s.ID != "7" {
+		t.Errorf("the code of two that were deleted is of %q, and not of the one that stated it last", s.ID)
+	}
+	h.append(t, city("XXX", "YYY", "another code"), own(city("8", "YYY", "takes it"), "8"))
+	if s := h.append(t, remove(report.Cities, "XXX"))[0]; s.ID != "XXX" || s.Effect != report.Changed {
+		t.Errorf("a city whose id is not its code was adopted: %+v", s)
+	}
+	h.append(t, city("4", "TWO", "{}"), city("5", "TWO", "{}"), city("5", "", "says nothing of codes"))
+	if s := h.append(t, remove(report.Cities, "TWO"))[0]; s.ID != "4" {
+		t.Errorf("the code is of %q, and not of the one whose newest record states it", s.ID)
+	}
+}
+
+// testCodeOfReplaced has the record neither take the code from another city nor state it.
+func testCodeOfReplaced(t *testing.T, h *harness) {
+	stamps := h.append(t, byID(city("1", "LON", "{}")), byID(city("2", "LON", "{}")))
+	for _, c := range h.claim(t, report.Cities) {
+		h.settle(t, c, report.Dead)
+	}
+	if _, err := h.ReplaceDead(t.Context(), stamps[0], city("1", "", "says nothing of codes")); err != nil {
+		t.Fatal(err)
+	}
+	if s := h.append(t, city("LON", "", "by its code"))[0]; s.ID != "2" {
+		t.Errorf("the code is of %q, and not of the one whose newest record states it", s.ID)
+	}
+}
+
+func testCodeLost(t *testing.T, h *harness) {
+	h.append(t, city("XXX", "YYY", "{}"), city("XXX", "", "says nothing of codes"), own(city("8", "YYY", "takes it"), "8"))
+	h.append(t, city("XXX", "", "its path is all that it is called by"))
+	for _, c := range []struct{ code, id report.ID }{{"yyy", "8"}, {"xxx", "XXX"}} {
+		if s := h.append(t, remove(report.Cities, string(c.code)))[0]; s.ID != c.id {
+			t.Errorf("%s is the code of %q, want %q", c.code, s.ID, c.id)
+		}
+	}
+}
+
+func testCodeStated(t *testing.T, h *harness) {
+	h.append(t, byID(city("NYC", "", "an id")), city("9", "NYC", "states it"), remove(report.Cities, "NYC"))
+	h.append(t, city("9", "", "says nothing of codes"), city("9", "", "nor does this one"))
+	if s := h.append(t, remove(report.Cities, "NYC"))[0]; s.ID != "NYC" || s.Effect != report.Unknown {
+		t.Errorf("a delete that came twice is for %+v", s)
+	}
+}
+
+func testNeverThere(t *testing.T, h *harness) {
+	h.refuse(t, refusal(report.Cities, "", "kept, so that deletes are remembered"))
+	unknown := remove(report.Cities, "LON")
+	for range 2 {
+		if s := h.append(t, unknown)[0]; s.ID != "LON" || s.Version == 0 || s.Effect != report.Unknown {
+			t.Errorf("a delete of what never was is stamped %+v", s)
+		}
+		h.settle(t, h.claimOne(t, report.Cities), report.Dead)
+		h.reopen(t)
+		if s := h.append(t, unknown)[0]; s.ID != "LON" || s.Version == 0 {
+			t.Errorf("a delete after one that was refused by the index is stamped %+v", s)
+		}
+	}
+	h.append(t, own(city("130", "LON", "first"), "130"), remove(report.Cities, "LON"))
+	if s := h.append(t, city("LON", "LON", "comes back"))[0]; s.ID != "130" {
+		t.Errorf("LON brings back %q, want 130", s.ID)
+	}
+	h.append(t, remove(report.Cities, "PAR"))
+	if s := h.append(t, own(city("PAR", "", "its path is its code"), "75"))[0]; s.ID != "75" {
+		t.Errorf("PAR is for %q, want 75", s.ID)
+	}
+	h.has(t, map[report.ID]string{"130": "comes back", "75": "its path is its code"})
+}
+
+func testAmbiguous(t *testing.T, h *harness) {
+	h.append(t, byID(city("3", "TWO", "3")), byID(city("4", "TWO", "4")))
+	for i, c := range []report.Change{remove(report.Cities, "TWO"), city("two", "", "which?")} {
+		d := report.Delivery{Changes: []report.Change{byID(city("9", "", "before")), c, byID(city("9", "", "after"))}}
+		d.Ambiguous = func(i int) report.Refusal { return refusal(report.Cities, string(d.Changes[i].ID), "ambiguous") }
+		stamps, err := h.Append(context.Background(), d)
+		if err != nil || len(stamps) != 3 {
+			t.Fatalf("%v, %v", stamps, err)
+		}
+		if s := stamps[1]; s.Effect != report.Ambiguous || s.Version != 0 || stamps[2].Effect != report.Changed {
+			t.Errorf("stamped %+v", stamps)
+		}
+		h.has(t, map[report.ID]string{"3": "3", "4": "4", "9": "after"})
+		if list, err := h.Refusals(context.Background(), 0, 10); err != nil || len(list) != i+1 {
+			t.Errorf("%d refusals are kept, %v", len(list), err)
+		}
+	}
+	if s := h.append(t, own(city("TWO", "TWO", "5"), "5"))[0]; s.ID != "5" {
+		t.Errorf("a record that states an id is for %q", s.ID)
+	}
+	h.append(t, remove(report.Cities, "3"), remove(report.Cities, "5"))
+	if s := h.append(t, remove(report.Cities, "TWO"))[0]; s.ID != "4" {
+		t.Errorf("the code of one that is left is for %q", s.ID)
+	}
+}
+
+func testAmbiguousMany(t *testing.T, h *harness) {
+	h.append(t, byID(city("3", "TWO", "3")), byID(city("4", "TWO", "4")))
+	const bound, many = 5, 50 // the bound is that of the suite
+	d, made := report.Delivery{}, 0
+	for i := range many {
+		c := city("TWO", "", "which?")
+		if i == many-2 {
+			c = byID(city("9", "", "between"))
+		}
+		d.Changes = append(d.Changes, c)
+	}
+	d.Refusals = []report.Refusal{refusal(report.Cities, "", "the second"), refusal(report.Cities, "", "the last")}
+	d.Refusals[0].Position, d.Refusals[1].Position = 1, many+1
+	d.Ambiguous = func(int) report.Refusal {
+		made++
+		return refusal(report.Cities, "TWO", "ambiguous")
+	}
+	stamps, err := h.Append(context.Background(), d)
+	if err != nil || len(stamps) != many || stamps[many-1].Effect != report.Ambiguous || stamps[many-2].Effect != report.Changed {
+		t.Fatalf("stamped %+v, %v", stamps, err)
+	}
+	if made >= bound {
+		t.Errorf("%d refusals were made, of which %d are kept", made, bound)
+	}
+	h.kept(t, "ambiguous", "ambiguous", "ambiguous", "the second", "ambiguous")
+	if more := fmt.Sprintf("(%d more records of this delivery were refused", many-1+2-bound); !strings.Contains(h.refusals(t)[0].Detail, more) {
+		t.Errorf("the last does not say %q", more)
+	}
+	h.has(t, map[report.ID]string{"3": "3", "4": "4", "9": "between"})
+}
+
+func testAmbiguousRetry(t *testing.T, h *harness) {
+	h.append(t, byID(city("3", "TWO", "3")), byID(city("4", "TWO", "4")))
+	seq := h.refuse(t, refusal(report.Cities, "TWO", "bad"))
+	_, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{byID(city("5", "", "5")), city("TWO", "", "which?")}, RetryOf: seq})
+	if !errors.Is(err, report.ErrAmbiguous) {
+		t.Errorf("the retry: %v", err)
+	}
+	h.has(t, map[report.ID]string{"3": "3", "4": "4"})
+	h.kept(t, "bad")
+}
+
 func byID(c report.Change) report.Change {
-	c.ByID = true
+	c.OwnID = c.ID
 	return c
 }
 

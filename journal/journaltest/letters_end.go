@@ -73,12 +73,13 @@ func testRetryDeadOvertaken(t *testing.T, h *harness) {
 }
 
 func testRetryDeadDelete(t *testing.T, h *harness) {
+	h.append(t, advisory("1", "a"))
 	s := h.kill(t, remove(report.Advisories, "1"))
 	if l, err := h.DeadLetter(t.Context(), s.Key); err != nil || l.Op != report.Delete || l.Body != nil || l.Bytes != 0 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	h.retryDead(t, 1, s)
-	h.expect(t, report.Advisories, "delete=2 dead=1 pending=1")
+	h.expect(t, report.Advisories, "index=1 delete=2 superseded=1 dead=1 pending=1")
 	if c := h.claimOne(t, report.Advisories); c.Op != report.Delete {
 		t.Errorf("claimed %+v", c)
 	}

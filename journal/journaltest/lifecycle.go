@@ -13,6 +13,7 @@ import (
 var lifecycleTests = []test{
 	{"a new journal is empty and ready", testEmpty},
 	{"everything is an error once closed", testClosed},
+	{"a journal keeps the id that its line was born with", testLine},
 	{"one at a time verifies a kind", testLockVerify},
 }
 
@@ -35,6 +36,21 @@ func testEmpty(t *testing.T, h *harness) {
 	}
 	if stamps, err := h.Append(t.Context(), report.Delivery{}); err != nil || len(stamps) != 0 {
 		t.Errorf("an empty delivery: %v, %v", stamps, err)
+	}
+}
+
+func testLine(t *testing.T, h *harness) {
+	line := h.Line()
+	if len(line) < 26 { // 128 bits in base 32
+		t.Errorf("%q is not much of an id", line)
+	}
+	h.reopen(t)
+	if h.Line() != line {
+		t.Errorf("the line is %s after a restart, and was %s", h.Line(), line)
+	}
+	other := h.other(t)
+	if other.Line() == line {
+		t.Errorf("another journal has the same line, %s", line)
 	}
 }
 
@@ -82,6 +98,8 @@ func testClosed(t *testing.T, h *harness) {
 		"Settle":       func() error { return h.Settle(ctx, nil) },
 		"Resend":       func() error { _, err := h.Resend(ctx, report.Advisories); return err },
 		"Renew":        func() error { _, err := h.Renew(ctx, []report.Stamp{stamp}); return err },
+		"Note":         func() error { return h.Note(ctx, "a", "b") },
+		"Documents":    func() error { _, err := h.Documents(ctx, report.Advisories); return err },
 		"Entries":      func() error { _, err := h.Entries(ctx, report.Advisories, "", 1); return err },
 		"Lookup":       func() error { _, err := h.Lookup(ctx, report.Advisories, []report.ID{"1"}); return err },
 		"DeadLetters":  func() error { _, err := h.DeadLetters(ctx, report.Advisories, "", 1); return err },

@@ -3,7 +3,6 @@ package journaltest
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"riskdex/journal"
@@ -26,6 +25,14 @@ type modelDocument struct {
 	state   report.State
 	waiting time.Time
 	origin  report.Version // what its content was delivered under
+
+	// Of a city: whether its newest record states its code, what the last that did was
+	// delivered under, and whether the code has left it. named is set where a record has
+	// stated its id as such.
+	states, lost, named bool
+	// never is set where nothing but deletes of it is known.
+	never  bool
+	stated report.Version
 }
 
 func newModel() *model {
@@ -56,9 +63,6 @@ func (m *model) put(c report.Change, now time.Time) *modelDocument {
 	d := &modelDocument{Change: c, state: report.StatePending, waiting: now, origin: c.Version}
 	s := m.stats[c.Kind]
 	if old := m.documents[c.Key]; old != nil {
-		if c.Code == "" {
-			d.Code = old.Code
-		}
 		if old.state == report.StatePending {
 			d.waiting = old.waiting
 			s.Settled[report.Superseded]++
@@ -67,37 +71,6 @@ func (m *model) put(c report.Change, now time.Time) *modelDocument {
 	m.documents[c.Key] = d
 	s.Accepted[c.Op]++
 	return d
-}
-
-func (m *model) resolve(c report.Change) report.Key {
-	known := m.documents[c.Key]
-	if c.ByID || c.ExactID || c.Kind != report.Cities || known != nil && known.Op == report.Index {
-		return c.Key
-	}
-	if k, ok := m.only(strings.ToUpper(string(c.ID)), report.Index); ok {
-		return k
-	}
-	if known != nil {
-		return c.Key
-	}
-	if k, ok := m.only(strings.ToUpper(string(c.ID)), report.Delete); ok {
-		return k
-	}
-	if c.OwnID != "" {
-		return report.Key{Kind: c.Kind, ID: c.OwnID}
-	}
-	return c.Key
-}
-
-func (m *model) only(code string, op report.Op) (key report.Key, ok bool) {
-	n := 0
-	for k, d := range m.documents {
-		if k.Kind == report.Cities && d.Code == code && d.Op == op {
-			key = k
-			n++
-		}
-	}
-	return key, n == 1
 }
 
 // claimable returns what may be given out, in its order: pending changes, or those
@@ -119,7 +92,7 @@ func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.
 	var changes []report.Change
 	for _, d := range list {
 		c := d.Change
-		c.OwnID, c.ByID, c.ExactID, c.Again = "", false, false, again
+		c.OwnID, c.NoCode, c.ExactID, c.Again = "", false, false, again
 		changes = append(changes, c)
 	}
 	return changes

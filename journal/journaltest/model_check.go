@@ -43,7 +43,7 @@ func (m *machine) took(r *rapid.T, kind report.Kind, maxChanges, maxBytes int, g
 }
 
 func sameChange(a, b report.Change) bool {
-	return a.Key == b.Key && a.Op == b.Op && a.Code == b.Code && a.OwnID == b.OwnID && a.Again == b.Again && a.ByID == b.ByID && a.ExactID == b.ExactID &&
+	return a.Key == b.Key && a.Op == b.Op && a.Code == b.Code && a.OwnID == b.OwnID && a.Again == b.Again && a.NoCode == b.NoCode && a.ExactID == b.ExactID &&
 		a.Version == b.Version && a.AcceptedAt.Equal(b.AcceptedAt) && bytes.Equal(a.Body, b.Body)
 }
 

@@ -19,6 +19,11 @@ type modelRefusal struct {
 type record struct {
 	change  report.Change
 	refusal *report.Refusal
+	reason  string // of its refusal, if it names a city by a code of several
+}
+
+func (r record) ambiguous() report.Refusal {
+	return refusal(r.change.Kind, string(r.change.ID), r.reason)
 }
 
 // deliver takes the records of a delivery in their order. turn is that of the
@@ -28,8 +33,12 @@ func (m *model) deliver(records []record, turn report.Version, now time.Time) []
 	var refused []modelRefusal
 	for _, r := range records {
 		if r.refusal == nil {
-			stamps = append(stamps, m.accept(r.change, turn, now))
-			continue
+			s := m.accept(r.change, turn, len(refused) > 0, now)
+			stamps = append(stamps, s)
+			if s.Effect != report.Ambiguous {
+				continue
+			}
+			r.refusal = new(r.ambiguous())
 		}
 		t := turn
 		if t == 0 {
@@ -41,27 +50,74 @@ func (m *model) deliver(records []record, turn report.Version, now time.Time) []
 	return stamps
 }
 
-func (m *model) accept(c report.Change, turn report.Version, now time.Time) report.Stamp {
+func (m *model) accept(c report.Change, turn report.Version, refused bool, now time.Time) report.Stamp {
 	addressed := c.ID
-	c.Key = m.resolve(c)
+	key, ambiguous := m.resolve(c)
+	if ambiguous {
+		return report.Stamp{Key: c.Key, Effect: report.Ambiguous}
+	}
+	c.Key = key
 	if c.ExactID {
 		turn = 1
 	}
-	if old := m.documents[c.Key]; turn != 0 && old != nil && old.origin > turn {
+	old := m.documents[c.Key]
+	if turn != 0 && old != nil && old.origin > turn {
+		return report.Stamp{Key: c.Key}
+	}
+	effect := report.Changed
+	if c.Op == report.Delete && !c.ExactID && (old == nil || old.Op == report.Delete && old.state != report.StateDead && old.state != report.StateDropped) {
+		effect = report.Unknown
+		if !refused && len(m.refusals) == 0 {
+			return report.Stamp{Key: c.Key, Effect: effect}
+		}
+	}
+	if !m.adopt(c, addressed, turn, now) {
 		return report.Stamp{Key: c.Key}
 	}
 	d := m.put(c, now)
 	d.origin = cmp.Or(turn, d.Version)
+	if c.Kind == report.Cities {
+		m.call(d, old, c, addressed)
+	}
 	m.refusals = slices.DeleteFunc(m.refusals, func(r modelRefusal) bool {
 		return r.Kind == c.Kind && r.turn < d.origin && (r.ID == string(addressed) || r.ID == string(c.ID) || m.isByCode(r.ID, d))
 	})
-	return report.Stamp{Key: c.Key, Version: d.Version}
+	return report.Stamp{Key: c.Key, Version: d.Version, Effect: effect}
+}
+
+// adopt has the city go that was known by the code alone which c states for an id. It
+// returns false where c is older than what is known of that one.
+func (m *model) adopt(c report.Change, addressed report.ID, turn report.Version, now time.Time) bool {
+	code := c.Code
+	if code == "" && !c.NoCode && c.OwnID == c.ID && addressed != c.ID {
+		code = report.CodeOf(string(addressed))
+	}
+	if c.Kind != report.Cities || c.Op != report.Index || code == "" || strings.ToUpper(string(c.ID)) == code {
+		return true
+	}
+	if old := m.documents[c.Key]; old != nil && old.Op == report.Index && old.states && !old.lost && old.Code == code {
+		return true // it stated the code before: then the other one is a second city that does
+	}
+	for _, d := range m.having(code, report.Index) {
+		if !d.isKnownByItsCodeAlone(code) {
+			continue
+		}
+		if turn != 0 && d.origin > turn {
+			return false
+		}
+		gone := m.put(report.Change{Key: d.Key, Op: report.Delete}, now)
+		gone.origin = cmp.Or(turn, gone.Version)
+	}
+	return true
 }
 
 // isByCode tells whether an id is the code of the city d and of no other.
 func (m *model) isByCode(id string, d *modelDocument) bool {
-	return d.Kind == report.Cities && d.Code != "" && strings.ToUpper(id) == d.Code &&
-		m.resolve(report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}}) == d.Key
+	if d.Kind != report.Cities || d.Code == "" || strings.ToUpper(id) != d.Code {
+		return false
+	}
+	key, ambiguous := m.resolve(report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}})
+	return key == d.Key && !ambiguous
 }
 
 // retry is deliver as the retry of the refusal with a reason. It tells whether that
@@ -103,7 +159,8 @@ func (m *model) renew(list []report.Stamp, now time.Time) (n int) {
 func (m *model) retryDead(list []report.Stamp, now time.Time) (n int) {
 	for _, s := range list {
 		if d := m.newest(s, report.StateDead); d != nil {
-			m.put(d.Change, now).origin = d.origin
+			again := m.put(d.Change, now)
+			again.origin, again.states, again.lost, again.named, again.never, again.stated = d.origin, d.states, d.lost, d.named, d.never, d.stated
 			n++
 		}
 	}
@@ -114,7 +171,12 @@ func (m *model) replaceDead(s report.Stamp, c report.Change, now time.Time) (rep
 	if m.newest(s, report.StateDead) == nil {
 		return report.Stamp{}, false
 	}
+	old := m.documents[c.Key]
+	m.adopt(c, c.ID, 0, now)
 	d := m.put(c, now)
+	if c.Kind == report.Cities {
+		m.call(d, old, c, c.ID)
+	}
 	return report.Stamp{Key: d.Key, Version: d.Version}, true
 }
 

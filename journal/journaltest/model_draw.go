@@ -3,6 +3,7 @@ package journaltest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -12,7 +13,7 @@ import (
 var (
 	kinds    = rapid.SampledFrom([]report.Kind{report.Cities, report.Cities, report.Advisories})
 	names    = rapid.SampledFrom([]string{"1", "2", "3", "LON", "PAR", "lon"})
-	codes    = rapid.SampledFrom([]string{"", "", "LON", "PAR", "1"})
+	codes    = rapid.SampledFrom([]string{"", "", "LON", "PAR", "LON"})
 	outcomes = rapid.SampledFrom(append(report.Outcomes(), report.Indexed, report.Retry))
 )
 
@@ -21,11 +22,16 @@ func (m *machine) change(r *rapid.T, kind report.Kind) report.Change {
 	c := index(kind, names.Draw(r, "id"), "", rapid.StringN(1, 40, 40).Draw(r, "body"))
 	if kind == report.Cities {
 		c.Code = codes.Draw(r, "code")
-		switch rapid.IntRange(0, 2).Draw(r, "addressed by") {
+		c.NoCode = c.Code == "" && rapid.IntRange(0, 3).Draw(r, "says that it has none") == 0
+		switch rapid.IntRange(0, 3).Draw(r, "addressed by") {
 		case 0:
 			c.OwnID = report.ID(names.Draw(r, "own id"))
 		case 1:
-			c.ByID = true
+			c.OwnID = c.ID
+		case 2:
+			if c.Code != "" { // by its code, with its id
+				c.ID, c.OwnID = report.ID(c.Code), report.ID(names.Draw(r, "own id"))
+			}
 		}
 	}
 	return c
@@ -55,18 +61,53 @@ func (m *machine) records(r *rapid.T) []record {
 			list = append(list, record{change: m.change(r, kind)})
 		}
 	}
+	if rapid.IntRange(0, 7).Draw(r, "and many others") == 0 {
+		list = among(m.others(r), list)
+	}
+	for i := range list {
+		m.refused++
+		list[i].reason = fmt.Sprint("ambiguous ", m.refused)
+	}
 	return list
+}
+
+// others draws so many cities, new ones and some that others have drawn, that an engine
+// looks them up, and writes them, together.
+func (m *machine) others(r *rapid.T) (list []record) {
+	from := rapid.IntRange(0, 60).Draw(r, "from")
+	for i := range rapid.IntRange(40, 70).Draw(r, "others") {
+		id := report.ID(fmt.Sprint("city ", from+i))
+		c := index(report.Cities, string(id), fmt.Sprint("C", from+i), "other")
+		c.OwnID = id
+		if rapid.IntRange(0, 15).Draw(r, "odd") == 0 {
+			c.Code = fmt.Sprint("C", rapid.IntRange(0, 130).Draw(r, "code of another"))
+		}
+		list = append(list, record{change: c})
+	}
+	return list
+}
+
+// among puts records in the midst of others.
+func among(others, list []record) []record {
+	for i := range list {
+		if list[i].refusal != nil {
+			list[i].refusal.Position += len(others) / 2
+		}
+	}
+	return slices.Concat(others[:len(others)/2], list, others[len(others)/2:])
 }
 
 // with fills a delivery.
 func with(d report.Delivery, records []record) report.Delivery {
+	var changes []record
 	for _, r := range records {
 		if r.refusal != nil {
 			d.Refusals = append(d.Refusals, *r.refusal)
 		} else {
-			d.Changes = append(d.Changes, r.change)
+			d.Changes, changes = append(d.Changes, r.change), append(changes, r)
 		}
 	}
+	d.Ambiguous = func(i int) report.Refusal { return changes[i].ambiguous() }
 	return d
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"riskdex/journal"
@@ -157,5 +158,44 @@ func testRefusalsDropped(t *testing.T, h *harness) {
 	h.reopen(t)
 	if next := h.refuse(t, report.Refusal{Reason: "h"}); next <= last+4 {
 		t.Errorf("the number %d was given after %d", next, last+4)
+	}
+}
+
+// testRefusalsShare: one delivery cannot evict what is kept of the others. The first of
+// its refusals are kept, and how many there were.
+func testRefusalsShare(t *testing.T, open Open) {
+	many := func(n, bytes int) (d report.Delivery) {
+		for i := range n {
+			d.Refusals = append(d.Refusals, report.Refusal{Reason: fmt.Sprint(i), Detail: "Why.", Position: i, Body: make([]byte, bytes)})
+		}
+		return d
+	}
+	for name, c := range map[string]struct {
+		opt  journal.Options
+		d    report.Delivery
+		more int
+		want []string
+		said string
+	}{
+		"a tenth of their number":     {journal.Options{MaxRefusals: 20}, many(30, 0), 0, []string{"1", "0", "other"}, "28 more records"},
+		"those that did not come":     {journal.Options{MaxRefusals: 20}, many(1, 0), 41, []string{"0", "other"}, "41 more records"},
+		"as many as it may have":      {journal.Options{MaxRefusals: 20}, many(2, 0), 0, []string{"1", "0", "other"}, ""},
+		"a tenth of their bytes":      {journal.Options{MaxRefusalBytes: 10_000}, many(5, 400), 0, []string{"1", "0", "other"}, "3 more records"},
+		"one that is large by itself": {journal.Options{MaxRefusalBytes: 10_000}, many(5, 4_000), 7, []string{"0", "other"}, "11 more records"},
+	} {
+		h := newHarness(t, open, c.opt)
+		h.refuse(t, report.Refusal{Reason: "other"})
+		c.d.MoreRefused = c.more
+		if _, err := h.Append(t.Context(), c.d); err != nil {
+			t.Fatal(err)
+		}
+		h.kept(t, c.want...)
+		last := h.refusals(t)[0].Detail
+		if !strings.HasPrefix(last, "Why.") || c.said == "" && last != "Why." || !strings.Contains(last, c.said) {
+			t.Errorf("%s: the last says %q", name, last)
+		}
+		if err := h.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

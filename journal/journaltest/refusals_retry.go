@@ -60,7 +60,7 @@ func testRetryRefused(t *testing.T, h *harness) {
 
 func testRetryRefusedOvertaken(t *testing.T, h *harness) {
 	seq := h.refuse(t, refusal(report.Advisories, "", "bad"))
-	h.append(t, advisory("1", "newer"), remove(report.Advisories, "2"))
+	h.append(t, advisory("1", "newer"), advisory("2", "a"), remove(report.Advisories, "2"))
 	h.clock.move(-time.Hour)
 	stamps := h.retry(t, seq, advisory("1", "a"), advisory("2", "a"), advisory("3", "a"))
 	for i, id := range []report.ID{"1", "2", "3"} {

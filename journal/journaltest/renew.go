@@ -51,7 +51,7 @@ func testRenew(t *testing.T, h *harness) {
 }
 
 func testRenewTombstone(t *testing.T, h *harness) {
-	s := h.append(t, remove(report.Advisories, "1"))[0]
+	s := h.gone(t, report.Advisories, "1")
 	h.settle(t, h.claimOne(t, report.Advisories), report.Deleted)
 	h.renew(t, 1, s)
 	if c := h.claimOne(t, report.Advisories); c.Op != report.Delete || c.Body != nil || c.Version <= s.Version {

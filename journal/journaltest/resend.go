@@ -43,7 +43,7 @@ func testResendWhich(t *testing.T, h *harness) {
 func testResendDeleted(t *testing.T, h *harness) {
 	gone := func(ids ...string) {
 		for _, id := range ids {
-			h.append(t, remove(report.Advisories, id))
+			h.gone(t, report.Advisories, id)
 			h.settle(t, h.claimOne(t, report.Advisories), report.Deleted)
 		}
 	}

@@ -25,6 +25,7 @@ func Run(t *testing.T, open Open) {
 		{"settle", settleTests},
 		{"resend", resendTests},
 		{"renew", renewTests},
+		{"pass", passTests},
 		{"entries", entryTests},
 		{"dead letters", letterTests},
 		{"retries of dead letters", letterEndTests},
@@ -33,18 +34,21 @@ func Run(t *testing.T, open Open) {
 		{"retries of refusals", retryTests},
 		{"traces", traceTests},
 		{"receipts", receiptTests},
+		{"deleted documents", deletedTests},
+		{"notes", noteTests},
 		{"lifecycle", lifecycleTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.tests {
 				t.Run(c.name, func(t *testing.T) {
-					h := newHarness(t, open, journal.Options{MaxRefusals: 5})
+					h := newHarness(t, open, journal.Options{MaxRefusals: 5, MaxDeliveryRefusals: 5})
 					c.run(t, h)
 					h.conserved(t)
 				})
 			}
 		})
 	}
+	t.Run("refusals of one delivery", func(t *testing.T) { testRefusalsShare(t, open) })
 	t.Run("concurrency", func(t *testing.T) { testConcurrency(t, newHarness(t, open, journal.Options{})) })
 	t.Run("model", func(t *testing.T) { testModel(t, open) })
 }

@@ -38,7 +38,7 @@ func (h *harness) claimTrace(t tester, kind report.Kind, want string) report.Cha
 }
 
 func testTraceRestart(t *testing.T, h *harness) {
-	h.append(t, traced(city("1", "LON", "{}"), traceA), city("2", "", "{}"), traced(remove(report.Cities, "3"), traceB))
+	h.append(t, traced(city("1", "LON", "{}"), traceA), city("2", "", "{}"), city("3", "", "{}"), traced(remove(report.Cities, "3"), traceB))
 	want := map[report.ID]string{"1": traceA, "2": "", "3": traceB}
 	for range 2 {
 		for _, c := range h.claim(t, report.Cities) {

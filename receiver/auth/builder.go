@@ -28,7 +28,10 @@ func open[T any](b *builder, what string, files []string, parse func([]byte) ([]
 	return s
 }
 
-func (b *builder) require(m method) { b.door.methods = append(b.door.methods, m) }
+func (b *builder) require(m method) {
+	b.door.methods = append(b.door.methods, m)
+	b.door.required = true
+}
 
 func (b *builder) address(cfg Config) {
 	if len(cfg.AllowFrom) == 0 {
@@ -60,6 +63,14 @@ func (b *builder) authorization(what string, files []string, one func(string) ([
 	}
 	b.require(&authorization{s, scheme, decode})
 	b.asked(scheme, ask)
+}
+
+// webPages keeps web pages out where what has to be shown, if anything, is what a
+// browser shows by itself: where it is, a certificate, the password of its user.
+func (b *builder) webPages(cfg Config) {
+	if len(cfg.BearerFiles)+len(cfg.WebhookFiles)+len(cfg.HubFiles) == 0 {
+		b.door.methods = append(b.door.methods, webPages{})
+	}
 }
 
 func (b *builder) signature(m signature, scheme, ask string) {

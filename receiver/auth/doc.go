@@ -9,6 +9,7 @@
 //	authorization.go  bearer tokens and basic credentials
 //	webhook.go        signatures of the Standard Webhooks specification
 //	hub.go            signatures in X-Hub-Signature-256
+//	page.go           no web page, where neither a token nor a signature is asked for
 //
 // All of it but the signatures is looked at before the body is read, so that
 // strangers have nothing read; signatures are checked over the bytes as they were

@@ -29,7 +29,8 @@ type Config struct {
 type Door struct {
 	methods    []method
 	signatures []signature // those of methods that need the body
-	required   string      // for senders: what has to be shown
+	required   bool        // something has to be shown
+	ask        string      // for senders: what has to be shown
 	challenges []string
 	now        func() time.Time
 }
@@ -70,12 +71,13 @@ func New(cfg Config, now func() time.Time, log *slog.Logger) (*Door, error) {
 	if s := open(b, "keys for X-Hub-Signature-256", cfg.HubFiles, perLine(hubKey)); s != nil {
 		b.signature(&hub{s}, "X-Hub-Signature-256", "a signature over the body as it is sent in X-Hub-Signature-256")
 	}
-	b.door.required = "Deliveries have to show that they come from the publisher: " + strings.Join(b.asks, ", and ") + "."
+	b.webPages(cfg)
+	b.door.ask = "Deliveries have to show that they come from the publisher: " + strings.Join(b.asks, ", and ") + "."
 	return b.door, errors.Join(b.errs...)
 }
 
 // Required tells whether anything has to be shown at all.
-func (d *Door) Required() bool { return len(d.methods) > 0 }
+func (d *Door) Required() bool { return d.required }
 
 // Signed tells whether the body has to be verified as well.
 func (d *Door) Signed() bool { return len(d.signatures) > 0 }

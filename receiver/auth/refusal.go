@@ -16,11 +16,12 @@ const (
 	CauseSignature   Cause = "signature"   // no signature, or a wrong one
 	CauseTimestamp   Cause = "timestamp"   // signed too long ago, or in the future
 	CauseClosed      Cause = "door_closed" // our own secrets cannot be read: nobody is let in
+	CauseWebPage     Cause = "web_page"    // a web page has a browser send it
 )
 
 // Causes returns every cause, always in the same order.
 func Causes() []Cause {
-	return []Cause{CauseAddress, CauseCertificate, CauseCredentials, CauseSignature, CauseTimestamp, CauseClosed}
+	return []Cause{CauseAddress, CauseCertificate, CauseCredentials, CauseSignature, CauseTimestamp, CauseClosed, CauseWebPage}
 }
 
 // Refusal is the answer to a request that is not let in. Whichever part of what
@@ -53,11 +54,15 @@ func (d *Door) refuse(cause Cause) *Refusal {
 	case CauseCertificate:
 		return &Refusal{Cause: cause, Status: http.StatusForbidden, Reason: "certificate",
 			Detail: "A client certificate that riskdex trusts is required."}
+	case CauseWebPage:
+		return &Refusal{Cause: cause, Status: http.StatusForbidden, Reason: "web_page",
+			Detail: "A browser sends this for a web page: Origin says of another site, or Host is a name that anybody can make point here. " +
+				"Such deliveries are taken only where a token or a signature is asked for. Send it from a program, without Origin and Sec-Fetch-Site."}
 	case CauseClosed:
 		// Not 401: the sender has done nothing wrong, and what it sends is to be sent again.
 		return &Refusal{Cause: cause, Status: http.StatusServiceUnavailable, Reason: "door_closed",
 			Detail: "Nobody's deliveries can be accepted now, because of a mistake in the settings of riskdex. Send it again later."}
 	}
 	return &Refusal{Cause: cause, Status: http.StatusUnauthorized, Reason: "unauthorized",
-		Detail: d.required, Challenges: d.challenges}
+		Detail: d.ask, Challenges: d.challenges}
 }

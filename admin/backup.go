@@ -1,0 +1,107 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+
+	"riskdex/report"
+)
+
+// Backups copies the journal.
+type Backups interface {
+	// Backup copies it to a new file, and calls tell with how far it is, from its own
+	// goroutine. It ends soon after ctx.
+	Backup(ctx context.Context, file string, tell func(BackupProgress)) (BackupReport, error)
+}
+
+// JournalInfo says which journal a riskdex works on.
+type JournalInfo struct {
+	Name   string `json:"name"`   // the path of the file, or the URL
+	Engine string `json:"engine"` // sqlite or postgres
+}
+
+// BackupEvent is one line of the answer to a call for a backup. One of its members is set.
+// An answer is whole when it has a report.
+type BackupEvent struct {
+	Progress *BackupProgress `json:"progress,omitempty"`
+	Report   *BackupReport   `json:"report,omitempty"`
+}
+
+// BackupProgress tells how far a backup is.
+type BackupProgress struct {
+	Checking bool  `json:"checking"` // the copy is made, and is read
+	Done     int64 `json:"done"`     // bytes while it copies, records while it checks
+	Total    int64 `json:"total"`
+}
+
+// BackupReport is what came of a backup. Without an error the copy is durable, and has been
+// checked.
+type BackupReport struct {
+	Error   string       `json:"error,omitempty"` // why there is no copy
+	Journal string       `json:"journal"`
+	File    string       `json:"file"`
+	Bytes   int64        `json:"bytes"`
+	Records int64        `json:"records"`
+	Damaged int64        `json:"damaged"`                   // records, in the journal as in the copy
+	Named   []DamagedKey `json:"damaged_records,omitempty"` // the first of them
+	Problem string       `json:"problem,omitempty"`         // what SQLite says of the pages
+}
+
+// DamagedKey names a document of which the record is damaged.
+type DamagedKey struct {
+	Kind report.Kind `json:"kind"`
+	ID   report.ID   `json:"id"`
+}
+
+// backups answers the calls on which journal there is, and for a copy of it.
+type backups struct {
+	journal JournalInfo
+	maker   Backups // nil where riskdex makes none
+	log     *slog.Logger
+}
+
+func (b *backups) calls() []call {
+	return []call{{http.MethodGet, "/api/journal", "", func(*request) (any, error) { return b.journal, nil }}}
+}
+
+func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	file, err := b.file(&request{r})
+	if err != nil {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	stream := newEventStream(w, cancel)
+	made, err := b.maker.Backup(ctx, file, func(p BackupProgress) { stream.send(BackupEvent{Progress: &p}, true, true) })
+	if cause := context.Cause(ctx); cause != nil {
+		b.log.Info("backup given up: the client left", "file", file, "cause", cause)
+		return
+	}
+	made.Journal, made.File = b.journal.Name, file
+	if err != nil {
+		b.log.Error("backup failed", "file", file, "error", err)
+		made.Error = err.Error()
+	} else {
+		b.log.Info("backup made", "file", file, "bytes", made.Bytes, "records", made.Records, "damaged", made.Damaged)
+	}
+	stream.send(BackupEvent{Report: &made}, false, true)
+}
+
+// file returns the file that a query names.
+func (b *backups) file(r *request) (string, error) {
+	if err := r.checkQuery("file"); err != nil {
+		return "", err
+	}
+	if b.maker == nil {
+		return "", &Problem{Status: http.StatusConflict, Detail: "The journal is in PostgreSQL: back it up with PostgreSQL's own tools, such as pg_basebackup or pg_dump."}
+	}
+	file := r.text("file")
+	if !filepath.IsAbs(file) {
+		return "", badRequest(fmt.Sprintf("Say which file in the query, with its whole path on the machine of riskdex: file is %q.", file))
+	}
+	return filepath.Clean(file), nil
+}

@@ -1,0 +1,71 @@
+package admin_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/internal/openapitest"
+)
+
+// TestDescriptionHasEveryName asks each call of the API with each name that any of them
+// has in its query: those that the description has for it are known, and no others.
+func TestDescriptionHasEveryName(t *testing.T) {
+	description, err := openapitest.Read("openapi.yaml")
+	must(t, err)
+	d := openStatusDesk(t)
+	calls := description.Queries()
+	var names []string
+	for _, of := range calls {
+		names = append(names, of...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	asked := 0
+	for call, known := range calls {
+		method, path, _ := strings.Cut(call, " ")
+		if !strings.HasPrefix(path, "/api/") {
+			continue
+		}
+		for _, name := range names {
+			req, err := http.NewRequest(method, d.server.URL+path+"?"+name+"=", nil)
+			must(t, err)
+			res, err := http.DefaultClient.Do(req)
+			must(t, err)
+			text, err := io.ReadAll(res.Body)
+			must(t, err)
+			res.Body.Close()
+			if strings.Contains(string(text), "There is nothing at this path") {
+				continue // not served here
+			}
+			asked++
+			stranger := strings.Contains(string(text), "takes no such name")
+			if stranger == slices.Contains(known, name) {
+				t.Errorf("%s?%s=: %d %s; described is %q", call, name, res.StatusCode, text, known)
+			}
+		}
+	}
+	if asked < 150 {
+		t.Errorf("only %d questions were asked", asked)
+	}
+}
+
+// TestDescriptionHasSecondsOfProfiles asks for profiles as the description says that
+// they can be asked for.
+func TestDescriptionHasSecondsOfProfiles(t *testing.T) {
+	d := openDesk(t)
+	for query, want := range map[string]int{
+		"heap?seconds=1": 200, "trace?seconds=0.01": 200, "heap?seconds=0.5": 400, "heap?seconds=0": 400, "heap?seconds=1&debug=1": 400,
+		"cmdline?seconds=1": 404, "goroutine?debug=1": 200, "": 200, "nothing": 404,
+	} {
+		res, err := http.Get(fmt.Sprintf("%s/debug/pprof/%s", d.server.URL, query))
+		must(t, err)
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: %d, want %d", query, res.StatusCode, want)
+		}
+	}
+}

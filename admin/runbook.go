@@ -1,0 +1,107 @@
+package admin
+
+import (
+	"html"
+	"html/template"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"riskdex/docs"
+)
+
+// runbook shows docs/operations.md as it is for this version, where no other page can be
+// reached: to whoever was woken. It has a section for each trouble.
+func (p *page) runbook(w http.ResponseWriter, _ *http.Request) {
+	v := p.view()
+	v.Runbook = asHTML(docs.Operations)
+	p.write(w, http.StatusOK, "runbook.html", v)
+}
+
+var (
+	headingLine = regexp.MustCompile(`^(#+) (.+)$`)
+	ruleOfTable = regexp.MustCompile(`^[|\s:-]+$`)
+	listLine    = regexp.MustCompile(`^( *)([-0-9]+\.?) `)
+	notInAnchor = regexp.MustCompile(`[^a-z0-9 -]`)
+
+	inlines = []struct {
+		is *regexp.Regexp
+		as string
+	}{
+		{regexp.MustCompile(`\[([^\]]+)\]\((#[^)]*|https://[^)]*)\)`), `<a href="$2">$1</a>`},
+		{regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`), `$1`}, // another file, which is not here
+		{regexp.MustCompile(`\*\*([^*]+)\*\*`), `<strong>$1</strong>`},
+		{regexp.MustCompile(`(^|[^\w*])\*([^* ][^*]*)\*`), `$1<em>$2</em>`},
+	}
+)
+
+// asHTML knows what of Markdown the runbook uses: headings, tables, lists, code, links,
+// emphasis. A paragraph is one line.
+func asHTML(markdown string) template.HTML {
+	var out strings.Builder
+	code, table := false, false
+	for line := range strings.Lines(markdown) {
+		line = strings.TrimRight(line, "\n")
+		fence, row := strings.HasPrefix(line, "```"), strings.HasPrefix(line, "|") && !code
+		if table && !row {
+			out.WriteString("</tbody></table>\n")
+			table = false
+		}
+		heading := headingLine.FindStringSubmatch(line)
+		switch {
+		case fence && code:
+			out.WriteString("</pre>\n")
+			code = false
+		case fence:
+			out.WriteString("<pre>")
+			code = true
+		case code:
+			out.WriteString(html.EscapeString(line) + "\n")
+		case row && ruleOfTable.MatchString(line):
+		case row:
+			cell := "td"
+			if !table {
+				out.WriteString("<table><tbody>\n")
+				table, cell = true, "th"
+			}
+			out.WriteString("<tr>")
+			for text := range strings.SplitSeq(strings.Trim(line, "| "), " | ") {
+				out.WriteString("<" + cell + ">" + inline(text) + "</" + cell + ">")
+			}
+			out.WriteString("</tr>\n")
+		case heading != nil:
+			level := "h3"
+			if len(heading[1]) < 3 {
+				level = "h2"
+			}
+			out.WriteString("<" + level + ` id="` + anchor(heading[2]) + `">` + inline(heading[2]) + "</" + level + ">\n")
+		case listLine.MatchString(line):
+			out.WriteString(`<p class="item">` + inline(line) + "</p>\n")
+		case line != "":
+			out.WriteString("<p>" + inline(line) + "</p>\n")
+		}
+	}
+	return template.HTML(out.String()) // #nosec G203 -- it is the program's own text, and escaped
+}
+
+// anchor is the name of a section in a link, as GitHub makes it.
+func anchor(heading string) string {
+	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
+}
+
+// inline leaves what is code as it is.
+func inline(text string) string {
+	var out strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		part = html.EscapeString(part)
+		if i%2 == 1 {
+			out.WriteString("<code>" + part + "</code>")
+			continue
+		}
+		for _, one := range inlines {
+			part = one.is.ReplaceAllString(part, one.as)
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"riskdex/admin"
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// journalInfo says which journal riskdex serve works on, so that nobody has to guess it from
+// the folder that a command is run in.
+func journalInfo(name string) admin.JournalInfo {
+	if journal.IsPostgres(name) {
+		return admin.JournalInfo{Name: redacted(name), Engine: "postgres"}
+	}
+	if path, err := filepath.Abs(name); err == nil {
+		name = path
+	}
+	return admin.JournalInfo{Name: name, Engine: "sqlite"}
+}
+
+// backupsOf lets the admin listener copy a journal in a file.
+func backupsOf(j journal.Journal) admin.Backups {
+	if j, ok := j.(*journal.SQLite); ok {
+		return fileBackups{j}
+	}
+	return nil
+}
+
+type fileBackups struct{ journal *journal.SQLite }
+
+// Backup implements admin.Backups.
+func (b fileBackups) Backup(ctx context.Context, file string, tell func(admin.BackupProgress)) (admin.BackupReport, error) {
+	made, err := b.journal.Backup(ctx, file, func(p journal.BackupProgress) { tell(admin.BackupProgress(p)) })
+	return reportOf(made), err
+}
+
+func reportOf(made journal.BackupReport) admin.BackupReport {
+	return admin.BackupReport{Bytes: made.Bytes, Records: made.Records, Damaged: made.Damaged, Named: damagedKeys(made.Named), Problem: made.Problem}
+}
+
+func damagedKeys(keys []report.Key) (named []admin.DamagedKey) {
+	for _, key := range keys {
+		named = append(named, admin.DamagedKey(key))
+	}
+	return named
+}

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/journal"
+	"riskdex/receiver"
+)
+
+type checkCommand struct {
+	serveCommand
+	JSON    bool `name:"json" help:"Print one JSON object."`
+	Offline bool `name:"offline" help:"Ask neither Elasticsearch nor PostgreSQL, and leave the disk alone: only settings, and the files that they name."`
+	Strict  bool `name:"strict" help:"Exit with 1 where something is doubtful, too."`
+}
+
+// level is how good something is.
+type level string
+
+const (
+	fine     level = "fine"
+	doubtful level = "doubtful" // riskdex starts, and somebody should look at it
+	wrong    level = "wrong"    // it does not start, or nothing gets to the index
+)
+
+// finding is a line of the check.
+type finding struct {
+	About  string `json:"about"`
+	Level  level  `json:"level"`
+	Says   string `json:"says"`
+	Remedy string `json:"remedy,omitempty"` // nothing where Says has it
+}
+
+// checked is what the command prints as JSON.
+type checked struct {
+	OK     bool      `json:"ok"` // nothing is wrong
+	Checks []finding `json:"checks"`
+}
+
+// checker gathers findings. What it looks at are the settings of serve, by the functions
+// that serve calls.
+type checker struct {
+	c        *checkCommand
+	now      func() time.Time
+	known    bool // what is to know of the journal
+	findings []finding
+}
+
+func (k *checker) note(about string, l level, says, remedy string) {
+	k.findings = append(k.findings, finding{about, l, says, remedy})
+}
+
+func (k *checker) fine(about, format string, args ...any) {
+	k.note(about, fine, fmt.Sprintf(format, args...), "")
+}
+
+// failed notes an error, if there is one.
+func (k *checker) failed(about string, err error) bool {
+	if err != nil {
+		for line := range strings.Lines(err.Error()) { // several that were joined
+			k.note(about, wrong, strings.TrimSuffix(line, "\n"), "")
+		}
+	}
+	return err != nil
+}
+
+// checkPatience bounds the whole check.
+const checkPatience = time.Minute
+
+// Run checks. Its error is errNegative when something is wrong.
+func (c *checkCommand) Run(ctx context.Context, io streams) error {
+	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	defer cancel()
+	k := &checker{c: c, now: time.Now}
+	k.run(ctx)
+	count := map[level]int{}
+	for _, f := range k.findings {
+		count[f.Level]++
+	}
+	var err error
+	if c.JSON {
+		err = json.NewEncoder(io.out).Encode(checked{count[wrong] == 0, k.findings})
+	} else {
+		printFindings(io.out, k.findings, count)
+	}
+	if err == nil && (count[wrong] > 0 || c.Strict && count[doubtful] > 0) {
+		err = errNegative
+	}
+	return err
+}
+
+func printFindings(w io.Writer, all []finding, count map[level]int) {
+	paint := painter(useColour(w))
+	widest := 0
+	for _, f := range all {
+		widest = max(widest, len(f.About))
+	}
+	for _, f := range all {
+		line := fmt.Sprintf("%-8s  %-*s  %s", f.Level, widest, f.About, oneLine(f.Says))
+		if f.Level != fine {
+			line = paint.text(bold, line)
+		}
+		fmt.Fprintln(w, line)
+		if f.Remedy != "" {
+			fmt.Fprintf(w, "%*s%s\n", 8+2+widest+2, "", oneLine(f.Remedy))
+		}
+	}
+	fmt.Fprintf(w, "%d fine, %d doubtful, %d wrong\n", count[fine], count[doubtful], count[wrong])
+}
+
+func (k *checker) run(ctx context.Context) {
+	usable := k.settings()
+	k.certificates()
+	k.secrets()
+	k.machine()
+	if k.c.Offline {
+		return
+	}
+	found := k.journal(ctx)
+	if usable {
+		k.elasticsearch(ctx, found)
+	}
+}
+
+// settings tries what serve makes of them, as far as that needs nobody else. It tells
+// whether Elasticsearch can be asked.
+func (k *checker) settings() (usable bool) {
+	log := slog.New(&warnings{k: k, about: "settings"})
+	_, err := loadMappings(k.c.Mappings)
+	mapped := !k.failed("mappings", err)
+	if mapped {
+		k.fine("mappings", "%s", cmp.Or(k.c.Mappings, "the built-in ones"))
+	}
+	cfg, err := k.c.config()
+	if err == nil {
+		_, err = receiver.New(cfg, nil, k.now, prometheus.NewRegistry(), log)
+	}
+	readable := !k.failed("deliveries", err)
+	door, err := k.c.door(log)
+	guarded := !k.failed("deliveries", err)
+	_, err = k.c.client()
+	usable = !k.failed("elasticsearch", err) && mapped
+	k.c.journalOptions(log)
+	if journal.IsPostgres(k.c.Journal) {
+		k.failed("journal", refusePassword(k.c.Journal))
+	}
+	if readable && guarded && usable {
+		// What is left, such as what the indexer makes of them.
+		_, err := newWorks(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))
+		if k.failed("settings", err) {
+			return false
+		}
+		k.fine("settings", "serve can use all of them")
+	}
+	_, err = k.c.securedDeliveries(log)
+	if !k.failed("deliveries", err) {
+		k.certificate("deliveries", k.c.TLS.Certificate)
+		if guarded {
+			k.listener("deliveries", k.c.Listen, func(a net.Addr) error { return k.c.guardDeliveries(door, a) },
+				door.Required(), k.c.TLS.Certificate != "")
+		}
+	}
+	_, err = k.c.AdminTLS.config("administration", k.now, log)
+	_, tokens := k.c.allow(log)
+	if !k.failed("administration", errors.Join(err, tokens)) {
+		k.certificate("administration", k.c.AdminTLS.Certificate)
+		k.listener("administration", k.c.AdminListen, k.c.guardAdmin, len(k.c.AdminTokens) > 0, k.c.AdminTLS.Certificate != "")
+	}
+	return usable
+}
+
+// listener looks at an address without listening there.
+func (k *checker) listener(about, address string, guard func(net.Addr) error, asked, secured bool) {
+	resolved, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		k.note(about, wrong, fmt.Sprintf("%s is no address to listen on: %v", address, err), "Write it like 127.0.0.1:8080, or :8080 for all addresses of this machine.")
+		return
+	}
+	if k.failed(about, guard(resolved)) {
+		return
+	}
+	has, err := net.InterfaceAddrs()
+	ours := func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(resolved.IP)
+	}
+	switch anywhere := len(resolved.IP) == 0 || resolved.IP.IsUnspecified(); {
+	case err == nil && !anywhere && !resolved.IP.IsLoopback() && !slices.ContainsFunc(has, ours):
+		k.note(about, doubtful, fmt.Sprintf("%s is no address of this machine", address), "Listen on one that it has, or on all of them with :"+fmt.Sprint(resolved.Port)+".")
+	case !secured && !resolved.IP.IsLoopback() && asked:
+		k.note(about, doubtful, fmt.Sprintf("%s: what is shown there goes over plain HTTP", address), "Give a certificate, unless a proxy on the way to it speaks TLS, or the network is trusted.")
+	case !resolved.IP.IsLoopback() && !asked:
+		k.note(about, doubtful, fmt.Sprintf("%s is open to whoever can reach it, as --insecure-open says", address), "State what has to be shown.")
+	case !asked:
+		k.fine(about, "%s, for whoever is on this machine", address)
+	default:
+		k.fine(about, "%s", address)
+	}
+}
+
+// expiresSoon is for how long a certificate has to be good.
+const expiresSoon = 14 * 24 * time.Hour
+
+// certificates looks at those besides the listeners' own, with which these do not start
+// where they have expired.
+func (k *checker) certificates() {
+	k.certificate("elasticsearch", k.c.CertificateFile)
+	k.certificate("elasticsearch", k.c.CAFile)
+	for _, file := range k.c.ClientCA {
+		k.certificate("deliveries", file)
+	}
+}
+
+// certificate says until when the certificates in a file are good. That one cannot be
+// used has been said.
+func (k *checker) certificate(about, file string) {
+	text, err := os.ReadFile(file)
+	if file == "" || err != nil {
+		return
+	}
+	var first *x509.Certificate
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if c, err := x509.ParseCertificate(block.Bytes); err == nil && (first == nil || c.NotAfter.Before(first.NotAfter)) {
+			first = c
+		}
+	}
+	if first != nil {
+		k.expiry(about, "the certificate in "+file, first)
+	}
+}
+
+func (k *checker) expiry(about, what string, c *x509.Certificate) {
+	until := c.NotAfter.UTC().Format(time.DateOnly)
+	switch left := c.NotAfter.Sub(k.now()); {
+	case k.now().Before(c.NotBefore):
+		k.note(about, wrong, fmt.Sprintf("%s is good only from %s on", what, c.NotBefore.UTC().Format(time.DateTime)), "Look at this machine's clock, or wait.")
+	case left < 0:
+		k.note(about, wrong, fmt.Sprintf("%s has expired, on %s", what, until), "Replace it.")
+	case left < expiresSoon:
+		k.note(about, doubtful, fmt.Sprintf("%s expires on %s", what, until), "Replace it; riskdex reads its own anew while it runs.")
+	default:
+		k.fine(about, "%s is good until %s", what, until)
+	}
+}
+
+// secrets looks at who else may read the files with secrets. That one cannot be read has
+// been said.
+func (k *checker) secrets() {
+	files := slices.Concat(k.c.Bearer, k.c.Basic, k.c.Webhook, k.c.Hub, k.c.AdminTokens,
+		[]string{k.c.TLS.Key, k.c.AdminTLS.Key, k.c.APIKeyFile, k.c.PasswordFile, k.c.KeyFile})
+	good := 0
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if file == "" || err != nil {
+			continue
+		}
+		if info.Mode().Perm()&0o007 != 0 {
+			k.note("secrets", doubtful, fmt.Sprintf("every user of this machine may read or change %s (%v)", file, info.Mode().Perm()), "chmod o-rwx "+name(file))
+			continue
+		}
+		good++
+	}
+	if good > 0 {
+		k.fine("secrets", "%s, for nobody but their owner and its group", count(good, "file with secrets can be read", "files with secrets can be read"))
+	}
+}
+
+// journal looks at it without opening it for use.
+func (k *checker) journal(ctx context.Context) (found journal.Inspection) {
+	if journal.IsPostgres(k.c.Journal) && hasPassword(k.c.Journal) {
+		return found // which has been said
+	}
+	found, err := journal.Inspect(ctx, k.c.Journal, slog.New(&warnings{k: k, about: "journal"}))
+	where := redacted(k.c.Journal)
+	if !journal.IsPostgres(k.c.Journal) {
+		where = k.c.Journal
+		k.disk(found)
+	}
+	k.known = err == nil
+	switch {
+	case err != nil:
+		k.note("journal", wrong, fmt.Sprintf("%s: %v", where, err), "")
+	case !found.Exists:
+		k.fine("journal", "%s is not there yet; serve makes it", where)
+	case found.InUse:
+		k.fine("journal", "%s is there, in use by a riskdex%s", where, sized(found))
+	case found.Unfinished:
+		k.note("journal", doubtful, fmt.Sprintf("%s was not closed by the riskdex that had it last%s", where, sized(found)),
+			"Serve reads its write-ahead log in at the start. Move or copy it only with that (-wal), or with riskdex backup.")
+	default:
+		k.fine("journal", "%s is there%s", where, sized(found))
+	}
+	return found
+}
+
+func sized(found journal.Inspection) string {
+	if found.Server != "" {
+		return ", PostgreSQL " + found.Server
+	}
+	return ", " + humanize.IBytes(uint64(found.Bytes))
+}
+
+// disk says what a journal in a file would lie on.
+func (k *checker) disk(found journal.Inspection) {
+	least := uint64(journal.DefaultMinFree)
+	if k.c.MinFree != nil {
+		least = uint64(max(0, *k.c.MinFree))
+	}
+	kind := ""
+	if found.FileSystem != "" {
+		kind = " (" + found.FileSystem + ")"
+	}
+	switch free := uint64(max(0, found.Free)); {
+	case found.Folder == "" || found.Free < 0:
+	case free < least:
+		k.note("disk", wrong, fmt.Sprintf("%s%s has %s left, and deliveries are accepted from %s on", found.Folder, kind, humanize.IBytes(free), humanize.IBytes(least)), "Make room, or put the journal on another disk.")
+	case free < 4*least:
+		k.note("disk", doubtful, fmt.Sprintf("%s%s has %s left, and deliveries are turned away below %s", found.Folder, kind, humanize.IBytes(free), humanize.IBytes(least)), "Make room, or put the journal on another disk.")
+	default:
+		k.fine("disk", "%s%s has %s left", found.Folder, kind, humanize.IBytes(free))
+	}
+	switch found.FileSystem {
+	case "tmpfs", "ramfs":
+		k.note("disk", doubtful, found.Folder+" is in memory: what was acknowledged is lost with the machine", "Put the journal on a disk.")
+	case "overlay":
+		k.note("disk", doubtful, found.Folder+" is in the container's own layer: the journal goes with the container", "Put it on a volume.")
+	case "nfs", "smb", "cifs":
+		k.note("disk", doubtful, found.Folder+" is on the network, where SQLite's locks and syncs may not hold", "Put it on a disk of this machine, or use PostgreSQL.")
+	}
+}
+
+// warnings makes findings of what serve would log as a warning.
+type warnings struct {
+	k     *checker
+	about string
+	more  []slog.Attr
+}
+
+// Enabled implements slog.Handler.
+func (h *warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+// Handle implements slog.Handler.
+func (h *warnings) Handle(_ context.Context, r slog.Record) error {
+	says := r.Message
+	add := func(a slog.Attr) bool { says += fmt.Sprintf("; %s %s", a.Key, a.Value); return true }
+	for _, a := range h.more {
+		add(a)
+	}
+	r.Attrs(add)
+	h.k.note(h.about, doubtful, says, "")
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (h *warnings) WithAttrs(more []slog.Attr) slog.Handler {
+	return &warnings{h.k, h.about, slices.Concat(h.more, more)}
+}
+
+// WithGroup implements slog.Handler.
+func (h *warnings) WithGroup(string) slog.Handler { return h }

@@ -1,0 +1,407 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/elastic/go-elasticsearch/v8"
+
+	"riskdex/journal"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// supported is the major version of Elasticsearch that riskdex is made for.
+const supported = "8"
+
+// elasticsearch asks the server for what riskdex will need of it. Nothing is changed there.
+func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
+	client, err := k.c.client()
+	if k.failed("elasticsearch", err) {
+		return
+	}
+	set, err := loadMappings(k.c.Mappings)
+	if k.failed("mappings", err) {
+		return
+	}
+	e := &serverCheck{checker: k, client: client, indices: &mappings.Indices{
+		Client: client, Prefix: k.c.IndexPrefix, Set: set, Line: found.Line, Log: slog.New(slog.DiscardHandler),
+	}}
+	if !e.reach(ctx) {
+		return
+	}
+	e.privileges(ctx)
+	e.server(ctx)
+	e.settings(ctx)
+	e.room(ctx)
+	for _, kind := range e.kinds() {
+		e.index(ctx, kind, found)
+	}
+}
+
+// serverCheck is a checker with an Elasticsearch to ask.
+type serverCheck struct {
+	*checker
+	client  *elasticsearch.Client
+	indices *mappings.Indices
+}
+
+// kinds returns those that have an index.
+func (e *serverCheck) kinds() []report.Kind {
+	if e.c.ProbeEvery != 0 {
+		return report.AllKinds()
+	}
+	return report.Kinds()
+}
+
+// refusedByServer is an answer that is no success.
+type refusedByServer struct {
+	status int
+	text   string
+}
+
+func (e *refusedByServer) Error() string {
+	return fmt.Sprintf("Elasticsearch answered %d: %s", e.status, e.text)
+}
+
+// ask decodes the answer to a request into v. The response is there to be looked at, and
+// its body has been read.
+func (e *serverCheck) ask(ctx context.Context, method, path string, body, v any) (*http.Response, error) {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, path, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := e.client.Perform(req)
+	if err != nil {
+		if detail, ok := errors.AsType[*url.Error](err); ok {
+			err = detail.Err // the rest repeats the URL, with what is secret in it
+		}
+		return nil, err
+	}
+	defer res.Body.Close()
+	const most = 1 << 20
+	if text, err = io.ReadAll(io.LimitReader(res.Body, most)); err != nil {
+		return res, err
+	}
+	if res.StatusCode != http.StatusOK {
+		return res, &refusedByServer{res.StatusCode, string(text[:min(len(text), 300)])}
+	}
+	return res, json.Unmarshal(text, v)
+}
+
+// notTold notes that something could not be asked, which is a privilege at most.
+func (e *serverCheck) notTold(what string, err error) {
+	e.note("elasticsearch", doubtful, fmt.Sprintf("%s: %v", what, err), "It is asked with the privilege monitor.")
+}
+
+// reach sees whether there is an Elasticsearch, and for whom.
+func (e *serverCheck) reach(ctx context.Context) bool {
+	address := redacted(e.c.ElasticsearchURL)
+	var health []struct {
+		Epoch  string `json:"epoch"`
+		Status string `json:"status"`
+	}
+	asked := e.now()
+	res, err := e.ask(ctx, http.MethodGet, "/_cat/health?format=json&h=epoch,status", nil, &health)
+	took := e.now().Sub(asked)
+	refused, answered := errors.AsType[*refusedByServer](err)
+	switch {
+	case answered && refused.status == http.StatusUnauthorized:
+		e.note("elasticsearch", wrong, fmt.Sprintf("%s does not know these credentials: %v", address, err),
+			"Give --elasticsearch-api-key-file, or --elasticsearch-user and --elasticsearch-password-file, as they are there.")
+		return false
+	case answered && refused.status == http.StatusForbidden: // it will be told which privilege lacks
+		e.fine("elasticsearch", "%s answers", address)
+		return true
+	case err != nil:
+		e.note("elasticsearch", wrong, fmt.Sprintf("%s does not answer as an Elasticsearch does: %v", address, err), "Start it, or correct --elasticsearch-url, --elasticsearch-ca-file or the way there.")
+		return false
+	}
+	if product := res.Header.Get("X-Elastic-Product"); product != "Elasticsearch" {
+		e.note("elasticsearch", doubtful, fmt.Sprintf("%s does not say that it is an Elasticsearch", address), "See what is there: other search servers are not supported.")
+	}
+	e.fine("elasticsearch", "%s answers", address)
+	if len(health) > 0 && health[0].Status == "red" {
+		e.note("elasticsearch", doubtful, "its state is red: some of its shards are not there", "GET _cluster/allocation/explain says why.")
+	}
+	if res.TLS != nil && len(res.TLS.PeerCertificates) > 0 {
+		e.expiry("elasticsearch", "its certificate", res.TLS.PeerCertificates[0])
+	}
+	e.plain()
+	e.clock(res, asked, took, health[0].Epoch)
+	return true
+}
+
+// plain sees whether credentials go over a network as they are.
+func (e *serverCheck) plain() {
+	u, err := url.Parse(e.c.ElasticsearchURL)
+	shown := e.c.User != "" || e.c.APIKeyFile != "" || err == nil && u.User != nil
+	if err == nil && u.Scheme == "http" && shown && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) {
+		e.note("elasticsearch", doubtful, "the credentials for it go over plain HTTP", "Use https://.")
+	}
+}
+
+// mostSkew is how far the clocks may be apart before it is said. Versions come from
+// this machine's.
+const mostSkew = 10 * time.Second
+
+// clock compares the clocks by the Date of the answer, which proxies give, or else by
+// what Elasticsearch says itself; both have seconds.
+func (e *serverCheck) clock(res *http.Response, asked time.Time, took time.Duration, epoch string) {
+	there, err := http.ParseTime(res.Header.Get("Date"))
+	if err != nil {
+		seconds, err := strconv.ParseInt(epoch, 10, 64)
+		if err != nil {
+			return
+		}
+		there = time.Unix(seconds, 0)
+	}
+	skew := asked.Add(took / 2).Sub(there)
+	if skew.Abs() > mostSkew+took {
+		how := "ahead of"
+		if skew < 0 {
+			how = "behind"
+		}
+		e.note("clock", doubtful, fmt.Sprintf("this machine is %v %s Elasticsearch", skew.Abs().Round(time.Second), how),
+			"Have both follow NTP: versions and times of deliveries come from this clock.")
+		return
+	}
+	e.fine("clock", "as that of Elasticsearch")
+}
+
+// privileges asks for those that riskdex needs.
+func (e *serverCheck) privileges(ctx context.Context) {
+	var has struct {
+		Username string                     `json:"username"`
+		All      bool                       `json:"has_all_requested"`
+		Cluster  map[string]bool            `json:"cluster"`
+		Index    map[string]map[string]bool `json:"index"`
+	}
+	needs := e.indices.Privileges(e.kinds())
+	_, err := e.ask(ctx, http.MethodPost, "/_security/user/_has_privileges", needs, &has)
+	refused, answered := errors.AsType[*refusedByServer](err)
+	switch {
+	case answered && refused.status == http.StatusBadRequest && strings.Contains(refused.text, "no handler found"):
+		e.fine("privileges", "security is off in Elasticsearch: whoever reaches it may do everything")
+		return
+	case err != nil:
+		e.notTold("the privileges cannot be asked for", err)
+		return
+	case has.All:
+		e.fine("privileges", "%s has all that are needed", has.Username)
+		return
+	}
+	for _, one := range needs.Cluster {
+		if !has.Cluster[one] {
+			e.note("privileges", wrong, fmt.Sprintf("%s lacks %s of the cluster", has.Username, one), "Give the role of that user or API key the cluster privilege "+one+".")
+		}
+	}
+	for _, of := range needs.Index {
+		for _, name := range of.Names {
+			lacks := slices.DeleteFunc(slices.Clone(of.Privileges), func(one string) bool { return has.Index[name][one] })
+			if len(lacks) > 0 {
+				e.note("privileges", wrong, fmt.Sprintf("%s lacks %s of %s", has.Username, strings.Join(lacks, ", "), name), "Give its role these privileges of the indices "+name+".")
+			}
+		}
+	}
+}
+
+// server looks at the nodes: their version, and how large a request may be.
+func (e *serverCheck) server(ctx context.Context) {
+	var nodes struct {
+		Nodes map[string]struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+			HTTP    struct {
+				Most int64 `json:"max_content_length_in_bytes"`
+			} `json:"http"`
+			JVM struct {
+				Memory struct {
+					Heap int64 `json:"heap_max_in_bytes"`
+				} `json:"mem"`
+			} `json:"jvm"`
+		} `json:"nodes"`
+	}
+	if _, err := e.ask(ctx, http.MethodGet, "/_nodes/http,jvm?filter_path=nodes.*.name,nodes.*.version,nodes.*.http.max_content_length_in_bytes,nodes.*.jvm.mem.heap_max_in_bytes", nil, &nodes); err != nil {
+		e.notTold("its version and limits cannot be asked for", err)
+		return
+	}
+	versions, least := []string{}, int64(0)
+	for _, n := range nodes.Nodes {
+		if !slices.Contains(versions, n.Version) {
+			versions = append(versions, n.Version)
+		}
+		if least == 0 || n.HTTP.Most > 0 && n.HTTP.Most < least {
+			least = n.HTTP.Most
+		}
+	}
+	slices.Sort(versions)
+	for _, v := range versions {
+		if major, _, _ := strings.Cut(v, "."); major != supported {
+			e.note("version", wrong, "Elasticsearch "+v, "Use Elasticsearch "+supported+".")
+			return
+		}
+	}
+	e.fine("version", "Elasticsearch %s on %s", strings.Join(versions, ", "), count(len(nodes.Nodes), "node", "nodes"))
+	body := int64(e.c.MaxBody)
+	if least > 0 && least < body {
+		e.note("limits", doubtful, fmt.Sprintf("Elasticsearch takes requests of %s at most (http.max_content_length), and --max-body is %s: a larger document becomes a dead letter",
+			humanize.IBytes(uint64(least)), humanize.IBytes(uint64(body))), "Raise the one, or lower the other.")
+	} else if least > 0 {
+		e.fine("limits", "Elasticsearch takes requests of %s, and --max-body is %s", humanize.IBytes(uint64(least)), humanize.IBytes(uint64(body)))
+	}
+}
+
+// settings looks for blocks of the whole cluster.
+func (e *serverCheck) settings(ctx context.Context) {
+	type flat map[string]any
+	var all struct {
+		Persistent, Transient, Defaults flat
+	}
+	if _, err := e.ask(ctx, http.MethodGet, "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=*.cluster*", nil, &all); err != nil {
+		e.notTold("its settings cannot be asked for", err)
+		return
+	}
+	value := func(name string) string {
+		for _, from := range []flat{all.Transient, all.Persistent, all.Defaults} {
+			if v, ok := from[name]; ok {
+				return fmt.Sprint(v)
+			}
+		}
+		return ""
+	}
+	for _, block := range []string{"cluster.blocks.read_only", "cluster.blocks.read_only_allow_delete"} {
+		if value(block) == "true" {
+			e.note("limits", wrong, "Elasticsearch is read-only ("+block+")", "Make room on its disks, if it is for want of that, and set "+block+" to null.")
+		}
+	}
+	var health struct {
+		Shards int `json:"active_shards"`
+		Nodes  int `json:"number_of_data_nodes"`
+	}
+	most, err := strconv.Atoi(value("cluster.max_shards_per_node"))
+	if err != nil {
+		return
+	}
+	if _, err := e.ask(ctx, http.MethodGet, "/_cluster/health", nil, &health); err != nil || health.Nodes == 0 {
+		return
+	}
+	if needs := 2 * len(e.kinds()); health.Shards+needs > most*health.Nodes { // each may be rebuilt beside itself
+		e.note("limits", doubtful, fmt.Sprintf("Elasticsearch has %d shards and may have %d (cluster.max_shards_per_node): new indices, also those of rebuilds, may be refused", health.Shards, most*health.Nodes),
+			"Delete indices, add a node, or raise cluster.max_shards_per_node.")
+	}
+}
+
+// room looks at the disks of Elasticsearch, which makes its indices read-only when they
+// are nearly full.
+func (e *serverCheck) room(ctx context.Context) {
+	const full = 85 // percent, from where on Elasticsearch puts no more shards there
+	var disks []struct {
+		Node    string  `json:"node"`
+		Percent *string `json:"disk.percent"`
+		Left    *string `json:"disk.avail"`
+	}
+	if _, err := e.ask(ctx, http.MethodGet, "/_cat/allocation?format=json&h=node,disk.percent,disk.avail", nil, &disks); err != nil {
+		return // without monitor, which has been said
+	}
+	for _, d := range disks {
+		if d.Percent == nil || d.Left == nil {
+			continue
+		}
+		if percent, err := strconv.Atoi(*d.Percent); err == nil && percent >= full {
+			e.note("limits", doubtful, fmt.Sprintf("the disk of the node %s is %d%% full, %s left; past 95%% its indices become read-only", d.Node, percent, *d.Left), "Make room on it.")
+		}
+	}
+}
+
+// index looks at what there is of a kind.
+func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal.Inspection) {
+	about := "index"
+	alias := e.indices.Alias(kind)
+	i, err := e.indices.Inspect(ctx, kind)
+	if err != nil {
+		e.note(about, doubtful, err.Error(), "")
+		return
+	}
+	switch {
+	case i.Taken:
+		e.note(about, wrong, fmt.Sprintf("an index is called %s, where the alias is to be", alias), "Copy what you need of it and delete it, or give another --index-prefix.")
+		return
+	case len(i.Indices) == 0:
+		e.fine(about, "%s is not there yet; serve makes it", alias)
+		return
+	case i.Written == "":
+		e.note(about, wrong, fmt.Sprintf("%s is on %s, and none of them is written to", alias, strings.Join(i.Indices, ", ")), "Make one of them the write index, or the only one.")
+		return
+	case e.known && !found.Exists && i.Line != "":
+		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal, and %s is not there", i.Written, e.c.Journal),
+			"Name the right journal, or restore its backup. If a new one is to fill it: riskdex rebuild --take-over, once serve runs.")
+		return
+	case found.Line != "" && i.Line != "" && i.Line != found.Line:
+		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal", i.Written),
+			"Name the right journal, or restore its backup; give this one another --index-prefix; or, if it is to fill the index from now on: riskdex rebuild --take-over, once serve runs.")
+		return
+	}
+	if blocked := e.blocked(ctx, alias); blocked != "" {
+		e.note(about, wrong, fmt.Sprintf("%s %s", i.Written, blocked), "Take that away in Elasticsearch; docs/operations.md says how, by reason.")
+		return
+	}
+	documents := 0
+	if result, err := mappings.Search(ctx, e.client, []string{alias}, []byte(countBody)); err == nil {
+		documents = result.Total
+	}
+	has := count(documents, "document", "documents")
+	switch {
+	case kind != report.Probe && found.Exists && found.Empty && documents > 0:
+		e.note(about, doubtful, fmt.Sprintf("%s has %s, and the journal has none", i.Written, has), "Name the right journal, or restore its backup, or have everything delivered again.")
+	case !i.Ours:
+		e.note(about, doubtful, fmt.Sprintf("%s is not as riskdex left it: it is new to it, restored or a copy", i.Written), "Serve sends every document to it at the start. Nothing has to be done, if this is meant.")
+	case i.Changed:
+		e.note(about, doubtful, fmt.Sprintf("%s was made from another mapping", i.Written), "Serve rebuilds it at the start; search goes on meanwhile. Nothing has to be done, if this is meant.")
+	default:
+		e.fine(about, "%s is %s, with %s", alias, i.Written, has)
+	}
+}
+
+// blocked says what keeps an index from being written, and nothing where nothing does.
+func (e *serverCheck) blocked(ctx context.Context, alias string) string {
+	var all map[string]struct {
+		Settings map[string]any `json:"settings"`
+	}
+	_, err := e.ask(ctx, http.MethodGet, "/"+url.PathEscape(alias)+"/_settings?flat_settings=true&expand_wildcards=all&filter_path=*.settings.index*", nil, &all)
+	if err != nil {
+		e.notTold("the settings of "+alias+" cannot be asked for", err)
+		return ""
+	}
+	for _, index := range all {
+		if index.Settings["index.verified_before_close"] == "true" {
+			return "is closed"
+		}
+		for name, value := range index.Settings {
+			if strings.HasPrefix(name, "index.blocks.") && value == "true" && !strings.HasSuffix(name, ".metadata") {
+				return "is blocked by " + name
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,23 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// machine looks at what the process may use.
+func (k *checker) machine() {
+	const others = 200 // the journal's files, connections to Elasticsearch and PostgreSQL, and so on
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return
+	}
+	if files.Max < maxConnections+others { // Go takes all that it may
+		k.note("machine", doubtful, fmt.Sprintf("it may have %d files open, and a listener takes up to %d connections", files.Max, maxConnections),
+			"Raise it: LimitNOFILE= of systemd, --ulimit nofile= of Docker, or ulimit -Hn.")
+		return
+	}
+	k.fine("machine", "it may have %d files open", files.Max)
+}

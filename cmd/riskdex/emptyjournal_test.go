@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+// unmark takes from the indices of p that a line of journals fills them, as those of an
+// older riskdex.
+func (p *process) unmark() {
+	p.t.Helper()
+	for _, kind := range append(report.Kinds(), report.Probe) {
+		index := p.prefix + string(kind) + "-v1"
+		var found map[string]struct {
+			Mappings struct {
+				Meta map[string]map[string]any `json:"_meta"`
+			} `json:"mappings"`
+		}
+		p.ask("GET", "/"+index+"/_mapping", "", &found)
+		meta := found[index].Mappings.Meta
+		if meta["riskdex"]["line"] == nil {
+			p.t.Fatalf("%s says of no line: %v", index, meta)
+		}
+		delete(meta["riskdex"], "line")
+		body, err := json.Marshal(map[string]any{"_meta": meta})
+		must(p.t, err)
+		p.ask("PUT", "/"+index+"/_mapping", string(body), nil)
+	}
+}
+
+// TestEmptyJournalBeforeAFullIndex: whichever way that came about, status does not say that
+// all is well, and tells what to do, and that ends it.
+func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
+	for what, empty := range map[string]func(t *testing.T, p *process, early string) string{
+		"another directory, and indices of an older version": func(t *testing.T, p *process, _ string) string {
+			p.unmark()
+			return filepath.Join(t.TempDir(), "riskdex.db")
+		},
+		"the backup of the first day": func(_ *testing.T, _ *process, early string) string { return early },
+	} {
+		t.Run(what, func(t *testing.T) {
+			p := newProcess(t, elastictest.URL(t))
+			p.start()
+			p.indicesReady()
+			early := filepath.Join(t.TempDir(), "early.db")
+			p.expect(exitDone, "", append(words("backup --journal"), p.journal, early))
+			p.fill(40)
+			eventually(t, "all is well", func() bool { return p.status().Well })
+			p.conserved()
+			p.kill()
+
+			right := p.journal
+			p.journal = empty(t, p, early)
+			p.start()
+			trouble := p.says(admin.TroubleLacking)
+			if trouble.Kind != report.Cities || trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "Of cities the journal has 0 documents, and the index has 40") {
+				t.Errorf("%+v", trouble)
+			}
+			for _, remedy := range []string{"the right one", "newest backup", "rebuild --take-over", "deliver everything again"} {
+				if !strings.Contains(trouble.Remedy, remedy) {
+					t.Errorf("%q does not say %q", trouble.Remedy, remedy)
+				}
+			}
+			p.expect(exitNegative, "", words("status"), "the journal has 0 documents")
+			if n := p.metrics()[`riskdex_documents_unknown{kind="cities"}`]; n != 40 {
+				t.Errorf("the metric says %v", n)
+			}
+			if !strings.Contains(p.log.String(), `level=WARN msg="the journal does not know most of what the index has`) {
+				t.Error("the log does not warn of it")
+			}
+
+			p.conserved()
+			p.kill()
+			empties := p.journal
+			p.journal = right
+			p.start()
+			if what == "the backup of the first day" { // the other one says now that the indices are its own
+				eventually(t, "all is well with the right journal", func() bool { return p.status().Well })
+			}
+			p.conserved()
+			p.kill()
+			p.journal = empties
+			p.start()
+			p.says(admin.TroubleLacking)
+			for i := range 40 {
+				p.send("PUT", fmt.Sprint("/cities/", i), cityBody(i, "again"))
+			}
+			eventually(t, "all is well once all was delivered again", func() bool { return p.status().Well })
+		})
+	}
+}

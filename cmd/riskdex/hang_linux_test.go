@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/internal/disktest"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/report"
+)
+
+// A journal that hangs does not fail: nothing that asks it comes back.
+const (
+	saysSo  = 12 * time.Second // by then it is not ready, and says so: 5 seconds, and a loaded machine
+	answers = 35 * time.Second // by then a delivery has its answer: 30 seconds, likewise
+)
+
+// TestStopsOnAFrozenDisk freezes the disk of the journal, twice.
+func TestStopsOnAFrozenDisk(t *testing.T) {
+	d := disktest.New(t, t.TempDir(), 64, "")
+	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "1MiB")
+	p.journal = filepath.Join(d.Dir, "riskdex.db")
+	hangs(t, p, func() (heal func()) { return d.Freeze(t) })
+	p.kill()
+	d.Unmount()
+}
+
+// TestStopsOnAPostgresThatHangs stops every process of the server of the journal, twice.
+func TestStopsOnAPostgresThatHangs(t *testing.T) {
+	server := postgrestest.Start(t)
+	p := newProcess(t, elastictest.URL(t))
+	p.journal = server.URL()
+	t.Cleanup(func() { _ = server.Resume() })
+	hangs(t, p, func() (heal func()) {
+		must(t, server.Suspend())
+		return func() { must(t, server.Resume()) }
+	})
+}
+
+// hangs has the journal of p hang: deliveries are answered all the same, it is not ready,
+// says so, and goes on by itself. Then it hangs for a second time, and p is stopped in it.
+// Everything acknowledged is there afterwards.
+func hangs(t *testing.T, p *process, hang func() (heal func())) {
+	t.Helper()
+	t.Setenv("GOGC", "1") // so that all of it hangs where one part of it hangs unknown to Go
+	p.start()
+	p.indicesReady()
+	var acknowledged []string
+	deliver := func(id string) (status int) {
+		if status = p.send("PUT", "/advisories/"+id, `{"title":"x"}`); status == http.StatusAccepted {
+			acknowledged = append(acknowledged, id)
+		}
+		return status
+	}
+	deliverSome := func(round string) {
+		t.Helper()
+		for n := range 20 {
+			if status := deliver(fmt.Sprint(round, n)); status != http.StatusAccepted {
+				t.Fatalf("a delivery was answered with %d", status)
+			}
+		}
+	}
+	deliverSome("before-")
+
+	heal := hang()
+	began := time.Now()
+	p.sender.Timeout = answers
+	answered := make(chan error, 1)
+	go func() {
+		status, err := p.try("PUT", "/advisories/meanwhile", `{"title":"x"}`)
+		if err == nil && status != http.StatusServiceUnavailable {
+			err = fmt.Errorf("status %d", status)
+		}
+		answered <- err
+	}()
+	p.mustSayThatItHangs(t, began)
+	if err := <-answered; err != nil {
+		t.Errorf("a delivery meanwhile: %v", err)
+	}
+	t.Logf("a delivery was answered after %v", time.Since(began).Round(time.Second))
+	heal()
+	eventually(t, "it is ready again by itself", func() bool { return p.readiness() == http.StatusOK })
+	deliverSome("between-")
+
+	heal = hang()
+	began = time.Now()
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		_, _ = p.try("PUT", "/advisories/at-the-end", `{"title":"x"}`)
+	}()
+	p.mustSayThatItHangs(t, began)
+	p.mustStop(t, heal)
+	<-left
+	p.start()
+	p.drained()
+	found := p.indexed(report.Advisories)
+	for _, id := range acknowledged {
+		if found[id] == nil {
+			t.Errorf("%s was acknowledged, and is not there", id)
+		}
+	}
+}
+
+// readiness is the status of /readyz, 0 where there is no answer within a second.
+func (p *process) readiness() int {
+	client := http.Client{Timeout: time.Second}
+	res, err := client.Get("http://" + p.admin + "/readyz")
+	if err != nil {
+		return 0
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+// mustSayThatItHangs wants the admin listener to say in good time that the journal hangs.
+func (p *process) mustSayThatItHangs(t *testing.T, since time.Time) {
+	t.Helper()
+	for p.readiness() != http.StatusServiceUnavailable {
+		if time.Since(since) > saysSo {
+			t.Fatalf("/readyz: %d, after %v", p.readiness(), time.Since(since))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("not ready after %v", time.Since(since).Round(time.Second/10))
+	asked := time.Now()
+	var st admin.Status
+	must(t, json.Unmarshal(p.administer("/api/status"), &st))
+	if took := time.Since(asked); st.Accepting || st.Well || st.CannotAccept == "" || took > saysSo {
+		t.Errorf("the status, after %v: well %v, accepting %v, %q", took, st.Well, st.Accepting, st.CannotAccept)
+	}
+	if v, ok := p.metrics().Sum("riskdex_accepting"); !ok || v != 0 {
+		t.Errorf("riskdex_accepting is %v", v)
+	}
+	t.Logf("the status, after %v: %q", time.Since(asked).Round(time.Second/10), st.CannotAccept)
+}
+
+// mustStop has a process stop while its journal hangs. What of it waits for a disk cannot
+// end before that answers, not even by SIGKILL: then all else of it has ended in time.
+func (p *process) mustStop(t *testing.T, heal func()) {
+	t.Helper()
+	asked := time.Now()
+	must(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	for over := false; !over; {
+		select {
+		case err := <-ended:
+			ended <- err
+			over = true
+		case <-time.After(10 * time.Millisecond):
+			over = strings.Contains(p.log.String(), "riskdex ends all the same")
+		}
+		if took := time.Since(asked); took > stopWithin+5*time.Second {
+			t.Errorf("it has not ended %v after SIGTERM", took)
+			over = true
+		}
+	}
+	t.Logf("it ended %v after SIGTERM", time.Since(asked).Round(time.Second/10))
+	heal()
+	<-ended
+	p.cmd = nil
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/internal/torture"
+	"riskdex/journal"
+	"riskdex/receiver"
+	"riskdex/report"
+)
+
+// TestWhoHangsUpOvertakesNothing: a sender sends all of a delivery and hangs up, and what
+// it sends next over another connection is the newest, although the first is longer and
+// takes longer to be read.
+func TestWhoHangsUpOvertakesNothing(t *testing.T) {
+	for _, c := range []struct {
+		name, newer string
+		size, tries int
+	}{
+		{"100 KB", "PUT", 100 << 10, torture.Extent(40, 400)},
+		{"32 MB", "PUT", 32 << 20, torture.Extent(4, 20)},
+		{"100 KB, then a DELETE", "DELETE", 100 << 10, torture.Extent(40, 400)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j, err := journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+			must(t, err)
+			defer j.Close()
+			r, err := receiver.New(receiver.DefaultConfig(), j, time.Now, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+			must(t, err)
+			e, err := listen(t.Context(), "deliveries", "127.0.0.1:0", nil, r, slog.New(slog.DiscardHandler))
+			must(t, err)
+			e.serve(func(error) {})
+			older := fmt.Sprintf(`{"title":"older","text":"%s"}`, strings.Repeat("x", c.size))
+			for i := range c.tries {
+				path := fmt.Sprint("/cities/", i)
+				send(t, e.url(), "PUT", path, `{"title":"first"}`)
+				hangUpOn(t, e.listener.Addr().String(), path, older)
+				send(t, e.url(), c.newer, path, `{"title":"newer"}`)
+			}
+			must(t, e.shutdown(30*time.Second)) // when all that was begun has ended
+			newest(t, j, c.tries)
+		})
+	}
+}
+
+// TestAfterAStopWhoHungUpOvertakesNothing, although riskdex finds both deliveries at once when
+// it goes on.
+func TestAfterAStopWhoHungUpOvertakesNothing(t *testing.T) {
+	p := newProcess(t, "http://127.0.0.1:1") // nothing is settled
+	p.start()
+	n := torture.Extent(20, 200)
+	var sent sync.WaitGroup
+	must(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+	for i := range n {
+		path := fmt.Sprint("/cities/", i)
+		hangUpOn(t, p.deliveries, path, `{"title":"older","text":"`+strings.Repeat("x", 100<<10)+`"}`)
+		sent.Go(func() { send(t, "http://"+p.deliveries, "PUT", path, `{"title":"newer"}`) })
+	}
+	time.Sleep(100 * time.Millisecond) // until they have been sent, more or less: nobody answers
+	must(t, p.cmd.Process.Signal(syscall.SIGCONT))
+	sent.Wait()
+	p.terminate()
+	j, err := journal.OpenSQLite(t.Context(), p.journal, journal.Options{})
+	must(t, err)
+	defer j.Close()
+	newest(t, j, n)
+}
+
+// newest checks that the journal has what was acknowledged last for n cities.
+func newest(t *testing.T, j *journal.SQLite, n int) {
+	t.Helper()
+	changes, err := j.Claim(context.Background(), report.Cities, n, 1<<30)
+	must(t, err)
+	stale := 0
+	for _, c := range changes {
+		if c.Op == report.Index && string(c.Body) != `{"title":"newer"}` {
+			stale++
+		}
+	}
+	if stale > 0 || len(changes) != n {
+		t.Errorf("of %d documents, %d are older than what was acknowledged last", len(changes), stale)
+	}
+}
+
+// hangUpOn sends all of a delivery and does not wait for the answer.
+func hangUpOn(t *testing.T, address, path, body string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	must(t, err)
+	_, err = fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: riskdex\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+	must(t, err)
+	must(t, conn.Close())
+}
+
+func send(t *testing.T, url, method, path, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
+	must(t, err)
+	res, err := http.DefaultClient.Do(req)
+	must(t, err)
+	said, _ := io.ReadAll(res.Body)
+	res.Body.Close()
+	if res.StatusCode != http.StatusAccepted {
+		t.Errorf("%s %s is answered %d %s", method, path, res.StatusCode, said)
+	}
+}

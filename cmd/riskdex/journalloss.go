@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"riskdex/admin"
+	"riskdex/report"
+)
+
+type acknowledgeLossCommand struct{ adminSettings }
+
+// Run ends the trouble about changes that the journal lacks. Its error is errNegative where
+// there is none.
+func (c *acknowledgeLossCommand) Run(ctx context.Context, io streams) error {
+	client, err := c.client(io)
+	if err != nil {
+		return err
+	}
+	var l admin.Loss
+	if err := client.call(ctx, http.MethodPost, "/api/journal/acknowledge-loss", nil, nil, &l); err != nil {
+		return err
+	}
+	fmt.Fprintf(io.out, "acknowledged: changes of the time %s may have been missing\n", report.Loss{Since: l.Since, Until: l.Until}.Span())
+	return nil
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"net"
+	"sync"
+)
+
+// limited is a listener that has so many connections at most; further ones wait. The
+// connections stay what they are, so that the system can be asked about them.
+type limited struct {
+	*net.TCPListener
+	places chan struct{}
+	closed chan struct{}
+	close  func()
+}
+
+func limit(l *net.TCPListener, connections int) *limited {
+	closed := make(chan struct{})
+	return &limited{l, make(chan struct{}, connections), closed, sync.OnceFunc(func() { close(closed) })}
+}
+
+func (l *limited) Accept() (net.Conn, error) {
+	select {
+	case l.places <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	conn, err := l.AcceptTCP()
+	if err != nil {
+		<-l.places
+		return nil, err
+	}
+	return &limitedConn{conn, sync.OnceFunc(func() { <-l.places })}, nil
+}
+
+func (l *limited) Close() error {
+	l.close()
+	return l.TCPListener.Close()
+}
+
+type limitedConn struct {
+	*net.TCPConn
+	leave func()
+}
+
+func (c *limitedConn) Close() error {
+	defer c.leave()
+	return c.TCPConn.Close()
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"riskdex/internal/elastic/elastictest"
+)
+
+// TestLossStaysUntilAcknowledged has an older copy take the place of the journal, as
+// somebody does at night, and starts riskdex again and again.
+func TestLossStaysUntilAcknowledged(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	p.indicesReady()
+	p.fill(5)
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	p.expect(exitDone, "", []string{"backup", copied, "--journal", p.journal})
+	if status := p.send("PUT", "/cities/new", `{"title":"later"}`); status != 202 {
+		t.Fatalf("status %d", status)
+	}
+	p.drained()
+	if status := p.terminate(); status != exitDone {
+		t.Fatalf("exit status %d", status)
+	}
+	must(t, os.Rename(copied, p.journal))
+
+	lost := func() float64 { n, _ := p.metrics().Sum("riskdex_journal_lost_seconds"); return n }
+	for range 3 {
+		p.start()
+		p.drained()
+		p.expect(exitNegative, "", words("status"), "acknowledged between", "may be missing", "riskdex journal acknowledge-loss")
+		if lost() <= 0 {
+			t.Error("the metric says that nothing is lost")
+		}
+		p.fill(5) // whatever comes later
+		if status := p.terminate(); status != exitDone {
+			t.Fatalf("exit status %d", status)
+		}
+	}
+	p.start()
+	p.send("PUT", "/cities/new", `{"title":"later"}`)
+	p.drained()
+	p.expect(exitDone, "", words("journal acknowledge-loss"), "acknowledged: changes of the time between")
+	p.expect(exitNegative, "", words("journal acknowledge-loss"), "knows of no loss")
+	for range 2 {
+		p.drained()
+		p.expect(exitDone, "", words("status"), "all is well")
+		if lost() != 0 {
+			t.Error("the metric says that something is lost")
+		}
+		if status := p.terminate(); status != exitDone {
+			t.Fatalf("exit status %d", status)
+		}
+		p.start()
+	}
+}

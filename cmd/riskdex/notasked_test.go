@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/elastic/elastictest"
+)
+
+// TestNotAskedYetIsNotAway: neither at the start nor after kill -9 does anything say that
+// Elasticsearch is or was away, unless it is.
+func TestNotAskedYetIsNotAway(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	// watched starts it, and looks at the status from its first answer until ready.
+	watched := func(ready string) {
+		t.Helper()
+		p.log = new(output)
+		p.launch()
+		looks := 0
+		eventually(t, "it is ready", func() bool {
+			res, err := http.Get("http://" + p.admin + "/api/status")
+			if err != nil {
+				return false
+			}
+			defer res.Body.Close()
+			var st admin.Status
+			must(t, json.NewDecoder(res.Body).Decode(&st))
+			looks++
+			for _, trouble := range st.Troubles {
+				if trouble.What == admin.TroubleElasticsearch {
+					t.Fatalf("look %d: %s", looks, trouble.Detail)
+				}
+			}
+			if up := p.metrics()["riskdex_elasticsearch_up"]; up != 1 {
+				t.Fatalf("look %d: riskdex_elasticsearch_up is %v", looks, up)
+			}
+			return strings.Contains(p.log.String(), ready)
+		})
+		p.atStart = p.metrics()
+	}
+	watched(`msg="index ready" index=` + p.prefix + "special-reports")
+	p.send("PUT", "/cities/1", `{"title":"goes"}`)
+	p.send("DELETE", "/cities/1", "")
+	p.drained()
+	p.conserved()
+	p.kill()
+
+	again := "recent deletes are sent again, in case Elasticsearch was restarted while riskdex did not run"
+	watched(again)
+	if log := p.log.String(); strings.Contains(log, "Elasticsearch was away") {
+		t.Errorf("it is said that Elasticsearch was away: %s", log)
+	}
+	p.drained()
+	p.conserved()
+	p.kill()
+
+	target, err := url.Parse(p.elasticsearch)
+	must(t, err)
+	way := freeAddress(t)
+	p.elasticsearch, p.log = "http://"+way, new(output)
+	p.start()
+	p.says(admin.TroubleElasticsearch)
+	listener, err := net.Listen("tcp", way)
+	must(t, err)
+	proxy := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target)}
+	defer proxy.Close()
+	go func() { _ = proxy.Serve(listener) }()
+	eventually(t, "it is said that it was away, where it was", func() bool {
+		return strings.Contains(p.log.String(), "Elasticsearch was away: recent deletes are sent again")
+	})
+	if strings.Contains(p.log.String(), again) {
+		t.Error("both are said")
+	}
+	p.drained()
+	p.elasticsearch = target.String()
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"riskdex/admin"
+	"riskdex/journal"
+)
+
+type restoreCommand struct {
+	adminSettings
+	File               string `arg:"" help:"The copy, which stays as it is: of riskdex backup, or what an earlier restore has moved aside."`
+	Journal            string `name:"journal" env:"RISKDEX_JOURNAL" placeholder:"FILE" help:"The journal. If it is not given, data/riskdex.db, where that is there."`
+	FromAnotherJournal bool   `name:"from-another-journal" help:"Also where the journal that is there is another one, such as an empty one that riskdex was started on since."`
+	Damaged            bool   `name:"damaged" help:"Also where records of the copy are damaged. They are not served, and have to be delivered again."`
+}
+
+// defaultJournal is where riskdex serve has it if nothing else is said.
+const defaultJournal = "data/riskdex.db"
+
+// Run puts the copy in the place of the journal. Its error is errNegative when that is done,
+// and the copy is damaged.
+func (c *restoreCommand) Run(ctx context.Context, io streams) error {
+	path, err := c.path(ctx, io)
+	if err != nil {
+		return err
+	}
+	p := newProgress(io.err)
+	opt := journal.RestoreOptions{Damaged: c.Damaged, AnotherJournal: c.FromAnotherJournal}
+	made, err := journal.RestoreSQLite(ctx, c.File, path, opt, func(at journal.BackupProgress) { p.show(backupLine(at)) })
+	p.clear()
+	damaged := nameDamage(io, "copy", reportOf(made.BackupReport))
+	switch {
+	case errors.Is(err, journal.ErrDamaged):
+		return fmt.Errorf("%w; nothing was changed. Take another copy; or, if there is none, --damaged restores what can be read", err)
+	case err != nil && made.Path != "":
+		return fmt.Errorf("%w. It was begun, and goes on when riskdex starts on this journal, or restores it again", err)
+	case err != nil:
+		return fmt.Errorf("%w. Nothing was changed", err)
+	}
+	c.print(io, made)
+	if damaged {
+		return errNegative
+	}
+	return nil
+}
+
+// path returns which journal is meant. One that nobody has named has to be there, and no
+// riskdex may run: the command may be run in another folder than riskdex is.
+func (c *restoreCommand) path(ctx context.Context, io streams) (string, error) {
+	if journal.IsPostgres(c.Journal) {
+		return "", errors.New("a journal in PostgreSQL is restored with PostgreSQL's own tools, such as pg_restore, into an empty schema while no riskdex runs; " +
+			"riskdex journal copy moves a journal in a file there. What was acknowledged after the copy was made is not noticed then: have the publisher deliver everything again")
+	}
+	if c.Journal != "" {
+		return filepath.Abs(c.Journal)
+	}
+	path, err := filepath.Abs(defaultJournal)
+	if err == nil {
+		if _, err = os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("there is no journal at %s; say where it is, or is to be, with --journal", path)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return path, c.refuseWhileItRuns(ctx, io)
+}
+
+// refuseWhileItRuns asks which journal riskdex works on, if one runs.
+func (c *restoreCommand) refuseWhileItRuns(ctx context.Context, io streams) error {
+	client, err := c.client(io)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	var at admin.JournalInfo
+	err = client.ask(ctx, http.MethodGet, "/api/journal", nil, nil, &at)
+	if _, answered := errors.AsType[*admin.Problem](err); answered {
+		return fmt.Errorf("a riskdex runs at %s: stop it first; or name the journal that is meant with --journal", redacted(client.base))
+	}
+	if err == nil {
+		return fmt.Errorf("a riskdex runs at %s, on the journal %s: stop it first, and say --journal %s; or name the one that is meant", redacted(client.base), at.Name, at.Name)
+	}
+	return nil // nobody answers
+}
+
+// askPatience is how long riskdex may take to say which journal it has.
+const askPatience = 5 * time.Second
+
+func (c *restoreCommand) print(io streams, made journal.RestoreReport) {
+	fmt.Fprintf(io.out, "%s: restored from %s, %s, %s, checked\n", made.Path, c.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"))
+	facts := []string{"newest change", "none"}
+	if !made.Newest.IsZero() {
+		facts[1] = agoAndAt(made.Newest)
+	}
+	if made.After > 0 {
+		facts = append(facts, "accepted since", count(int(made.After), "change", "changes")+", not in it")
+	}
+	if made.Aside != "" {
+		facts = append(facts, "what was there", made.Aside+" and what begins so; remove it when all is well")
+	}
+	printFacts(io.out, facts...)
+	next := "Start riskdex, and then: riskdex verify --repair."
+	if made.Loss.Lost() {
+		next += fmt.Sprintf(" Changes that were acknowledged %s may be missing: have the publisher deliver again what it sent in that time, and then: riskdex journal acknowledge-loss.", made.Loss.Span())
+	}
+	fmt.Fprintln(io.err, next)
+}

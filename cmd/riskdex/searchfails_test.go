@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// TestDocumentsTellAppsToAskWhatRiskdexAsks compares the addresses that apps are told.
+func TestDocumentsTellAppsToAskWhatRiskdexAsks(t *testing.T) {
+	path := mappings.SearchPath("cities", "advisories", "special-reports")
+	if !strings.Contains(readme(t), "'localhost:9200"+path+"&filter_path=") {
+		t.Errorf("README.md has no request to %s", path)
+	}
+	text, err := os.ReadFile("../../mappings/README.md")
+	must(t, err)
+	if !strings.Contains(string(text), "`"+path+"`") {
+		t.Errorf("mappings/README.md does not send apps to %s", path)
+	}
+}
+
+// asApp searches as README.md tells apps to.
+func (p *process) asApp(words string) (status int, answer string) {
+	p.t.Helper()
+	set, err := mappings.Builtin()
+	must(p.t, err)
+	body, err := set.SearchBody(words, mappings.SearchOptions{})
+	must(p.t, err)
+	path := mappings.SearchPath(p.prefix+"cities", p.prefix+"advisories", p.prefix+"special-reports")
+	res, err := http.Post(p.elasticsearch+path, "application/json", bytes.NewReader(body))
+	must(p.t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	must(p.t, err)
+	return res.StatusCode, string(text)
+}
+
+func (p *process) status() (st admin.Status) {
+	p.t.Helper()
+	must(p.t, json.Unmarshal([]byte(p.command("", "status", "--json").out), &st))
+	return st
+}
+
+// says waits until status says that a trouble is there, and returns it.
+func (p *process) says(what string) (found admin.Trouble) {
+	p.t.Helper()
+	eventually(p.t, "status says "+what, func() bool {
+		all := p.status().Troubles
+		i := slices.IndexFunc(all, func(t admin.Trouble) bool { return t.What == what })
+		if i >= 0 {
+			found = all[i]
+		}
+		return i >= 0
+	})
+	return found
+}
+
+// TestClosedIndexFailsTheSearchOfAll: apps get an error, riskdex search gets the same, and
+// nothing says that all is well or that there are no documents.
+func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
+	p.start()
+	p.send("POST", "/cities", `[{"id":1,"title":"Sydney"}]`)
+	p.send("POST", "/advisories", `[{"id":2,"title":"Protests in Sydney"}]`)
+	p.indicesReady()
+	p.drained()
+	eventually(t, "both are found", func() bool { return len(p.search("sydney")) == 2 })
+	if status, answer := p.asApp("sydney"); status != http.StatusOK {
+		t.Fatalf("an app gets %d: %s", status, answer)
+	}
+	eventually(t, "all is well", func() bool { return p.status().Well && p.metrics()["riskdex_search_failing_seconds"] == 0 })
+
+	p.ask("POST", "/"+p.prefix+"cities-v1/_close", "", nil)
+	if status, answer := p.asApp("sydney"); status != http.StatusBadRequest || !strings.Contains(answer, "index_closed_exception") {
+		t.Errorf("an app gets %d: %s", status, answer)
+	}
+	searched := p.command("", "search", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, "sydney")
+	if searched.status != exitFailed || !strings.Contains(searched.errs, "index_closed_exception") || !strings.Contains(searched.errs, "an app that searches gets the same answer") {
+		t.Errorf("riskdex search: %+v", searched)
+	}
+	trouble := p.says(admin.TroubleSearch)
+	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "index_closed_exception") || !strings.Contains(trouble.Remedy, "_open") {
+		t.Errorf("%+v", trouble)
+	}
+	if p.metrics()["riskdex_search_failing_seconds"] == 0 {
+		t.Error("the metric says that search is answered")
+	}
+	st := p.status()
+	if st.Kinds[0].Kind != report.Cities || st.Kinds[0].Documents != nil || st.SearchFails == nil {
+		t.Errorf("%+v", st)
+	}
+	p.expect(exitNegative, "", words("status"), "Search fails for apps", "not known")
+	if page := p.page("/"); !strings.Contains(page, "Search fails for apps") {
+		t.Errorf("the page says nothing of it: %s", page)
+	}
+	p.ask("POST", "/"+p.prefix+"cities-v1/_open", "", nil)
+	eventually(t, "all is well again", func() bool { return p.status().Well && len(p.search("sydney")) == 2 })
+	if log := p.log.String(); !strings.Contains(log, "search fails for apps") || !strings.Contains(log, "search answers apps again") {
+		t.Error("the log does not tell of it")
+	}
+}
+
+// TestLostAliasIsSeenAndMended: until riskdex has put it back, status does not say that
+// search is well.
+func TestLostAliasIsSeenAndMended(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
+	p.start()
+	p.send("POST", "/advisories", `[{"id":2,"title":"Protests in Sydney"}]`)
+	p.indicesReady()
+	p.drained()
+	eventually(t, "all is well", func() bool { return p.status().Well && len(p.search("sydney")) == 1 })
+	p.ask("DELETE", "/"+p.prefix+"cities-v1/_alias/"+p.prefix+"cities", "", nil)
+	if status, answer := p.asApp("sydney"); status != http.StatusNotFound {
+		t.Errorf("an app gets %d: %s", status, answer)
+	}
+	eventually(t, "the metric says so", func() bool { return p.metrics()["riskdex_search_failing_seconds"] > 0 })
+	eventually(t, "it is mended by itself", func() bool { return p.status().Well && p.metrics()["riskdex_search_failing_seconds"] == 0 })
+	if status, answer := p.asApp("sydney"); status != http.StatusOK {
+		t.Errorf("an app gets %d: %s", status, answer)
+	}
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// span is a time of days, written like 90d, or like 36h.
+type span time.Duration
+
+// shortestSpan keeps tombstones for longer than a request may linger (index.gc_deletes is
+// an hour), whatever is stated.
+const shortestSpan = 24 * time.Hour
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *span) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	if days, ok := strings.CutSuffix(string(text), "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		d = time.Duration(n) * 24 * time.Hour // #nosec G115 -- it has 16 bits
+	}
+	if err != nil {
+		return fmt.Errorf("%q is no time: write it like 90d, or like 36h", text)
+	}
+	if d < shortestSpan {
+		return fmt.Errorf("%q is too short: at least a day, 1d", text)
+	}
+	*s = span(d)
+	return nil
+}

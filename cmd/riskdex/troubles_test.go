@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/elastic/elastictest"
+)
+
+// TestWhatWasNotMendedIsTold: a rebuild that failed, what a verification found, and a probe
+// that no search finds are troubles until they are over, also after kill -9.
+func TestWhatWasNotMendedIsTold(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms", "--refresh-share", "0")
+	p.start()
+	p.indicesReady()
+	p.fill(10)
+	eventually(t, "all is well", func() bool { return p.status().Well })
+	p.ask("PUT", "/"+p.prefix+"probe-v1/_settings", `{"index.refresh_interval":"-1"}`, nil)
+
+	// Somebody else has filled most of the index, so that a swap would take it away.
+	for i := range 30 {
+		p.ask("PUT", fmt.Sprintf("/%scities-v1/_doc/foreign%d?refresh=true", p.prefix, i), `{"kind":"cities","title":"x"}`, nil)
+	}
+	p.expect(exitFailed, "", words("rebuild cities"), "failed")
+	trouble := p.says(admin.TroubleRebuild)
+	if trouble.Severity != admin.Warning || !strings.Contains(trouble.Detail, "10 documents") || !strings.Contains(trouble.Remedy, "riskdex rebuild --stop cities") {
+		t.Errorf("%+v", trouble)
+	}
+	p.expect(exitNegative, "", words("verify cities"), "30 foreign")
+	trouble = p.says(admin.TroubleDiffers)
+	if trouble.Kind != "cities" || !strings.Contains(trouble.Detail, "30 documents") || !strings.Contains(trouble.Remedy, "riskdex verify --repair cities") {
+		t.Errorf("%+v", trouble)
+	}
+	told := func() bool {
+		m := p.metrics()
+		return m[`riskdex_rebuild_failed{kind="cities"}`] == 1 && m[`riskdex_verify_differences{kind="cities"}`] == 30
+	}
+	if !told() {
+		t.Error("the metrics do not tell")
+	}
+	p.says(admin.TroubleNotSearchable)
+	p.expect(exitNegative, "", words("status"), "The rebuild of cities failed", "differs from the journal in 30 documents", "No search has found the probe")
+
+	p.conserved()
+	p.kill()
+	p.start()
+	p.expect(exitNegative, "", words("status"), "The rebuild of cities failed", "differs from the journal in 30 documents")
+	if !told() {
+		t.Error("after kill -9 the metrics do not tell")
+	}
+	p.indicesReady()
+	p.expect(exitDone, "", words("rebuild --stop cities"))
+	p.expect(exitNegative, "", words("rebuild --stop cities"), "no rebuild")
+	p.expect(exitDone, "", words("verify cities --repair --remove-foreign"), "30 mended")
+	p.ask("PUT", "/"+p.prefix+"probe-v1/_settings", `{"index.refresh_interval":null}`, nil)
+	for _, what := range []string{admin.TroubleRebuild, admin.TroubleDiffers, admin.TroubleNotSearchable} {
+		eventually(t, what+" is over", func() bool {
+			return !slices.ContainsFunc(p.status().Troubles, func(t admin.Trouble) bool { return t.What == what })
+		})
+	}
+	eventually(t, "all is well again", func() bool { return p.command("", "status").status == exitDone })
+}

@@ -1,0 +1,98 @@
+package indexer_test
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/indexer"
+	"riskdex/report"
+)
+
+// TestCoverageTellsWhatTheJournalLacks counts a real journal against an index of any size.
+func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
+	r := assemble(t, quick())
+	r.append(many(report.Cities, 20, "text")...)
+	claimed, err := r.journal.Claim(t.Context(), report.Cities, 100, 1<<20)
+	must(t, err)
+	var settled []report.Settlement
+	for _, c := range claimed {
+		settled = append(settled, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed})
+	}
+	must(t, r.journal.Settle(t.Context(), settled))
+	r.append(many(report.Advisories, 20, "text")...) // of which all wait: they may be deletes
+	var indexed [3]atomic.Int64
+	var foreign atomic.Bool
+	var compared atomic.Int64
+	reg := prometheus.NewRegistry()
+	c := indexer.NewCoverage(time.Millisecond, r.journal, func(_ context.Context, kind report.Kind) (int, error) {
+		compared.Add(1)
+		for i, k := range report.Kinds() {
+			if k == kind {
+				return int(indexed[i].Load()), nil
+			}
+		}
+		return 0, nil
+	}, func(report.Kind) bool { return foreign.Load() }, reg, slog.New(slog.DiscardHandler))
+	own := &rig{t: t, reg: reg}
+	unknown := func(kind report.Kind) int { return int(own.metric("riskdex_documents_unknown", "kind", string(kind))) }
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go c.Run(ctx)
+	set := func(cities, advisories, special int64) {
+		t.Helper()
+		indexed[0].Store(cities)
+		indexed[1].Store(advisories)
+		indexed[2].Store(special)
+	}
+	lacks := func(want ...indexer.Lacking) {
+		t.Helper()
+		r.eventually("it is told, of these alone", func() bool {
+			got := c.Lacking()
+			if len(got) != len(want) {
+				return false
+			}
+			for i := range want {
+				if got[i] != want[i] || unknown(want[i].Kind) != want[i].Indexed-want[i].Known {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	set(41, 60, 1)
+	lacks(
+		indexer.Lacking{Kind: report.Cities, Known: 20, Indexed: 41},
+		indexer.Lacking{Kind: report.SpecialReports, Known: 0, Indexed: 1}, // it never knew one
+	)
+	set(41, 61, 0) // with what waits, 21 of 61 are unknown, which is less than half
+	lacks(indexer.Lacking{Kind: report.Cities, Known: 20, Indexed: 41})
+	set(41, 81, 0)
+	lacks(indexer.Lacking{Kind: report.Cities, Known: 20, Indexed: 41}, indexer.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
+	r.append(many(report.Cities, 21, "text")...)
+	lacks(indexer.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
+	set(20, 0, 0)
+	lacks()
+	if n := unknown(report.Advisories); n != 0 {
+		t.Errorf("%d are said to be unknown still", n)
+	}
+}
+
+// TestCoverageLeavesWhatIsToldAlready: of an index that another journal fills, that is told.
+func TestCoverageLeavesWhatIsToldAlready(t *testing.T) {
+	r := assemble(t, quick())
+	var looks atomic.Int64
+	c := indexer.NewCoverage(time.Millisecond, r.journal, func(context.Context, report.Kind) (int, error) { return 504, nil },
+		func(report.Kind) bool { looks.Add(1); return true }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go c.Run(ctx)
+	r.eventually("it has looked often", func() bool { return looks.Load() > 30 })
+	if got := c.Lacking(); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

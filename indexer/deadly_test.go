@@ -1,0 +1,143 @@
+package indexer_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/internal/elastic"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/torture"
+	"riskdex/report"
+)
+
+// revived is a server of the test's own that is started again whenever it ends, as by
+// systemd.
+type revived struct {
+	url    string
+	deaths atomic.Int64
+	server atomic.Pointer[elastic.Server]
+}
+
+func startRevived(t *testing.T, o elastic.Options) *revived {
+	t.Helper()
+	o.Home, o.Heap, o.FastStart = elastictest.Home(t), elastic.TestHeap, true
+	server, err := elastic.Start(t.Context(), o)
+	must(t, err)
+	o.Port = server.Port()
+	r := &revived{url: server.URL()}
+	r.server.Store(server)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-ctx.Done():
+				_ = server.Stop()
+				return
+			case <-server.Done():
+			}
+			r.deaths.Add(1)
+			next, err := elastic.Start(ctx, o)
+			if err != nil {
+				if ctx.Err() == nil {
+					t.Errorf("start it again: %v", err)
+				}
+				return
+			}
+			server = next
+			r.server.Store(next)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return r
+}
+
+// deadly is a mapping that bounds nothing: many values of these fields take far more
+// memory than they have bytes.
+const deadly = `{"settings": {"index": {"number_of_shards": 1, "number_of_replicas": 0}},
+"mappings": {"dynamic": false, "properties": {"words": {"type": "text", "fields": {
+	"a": {"type": "keyword"}, "b": {"type": "completion"}, "c": {"type": "text"}, "d": {"type": "text", "term_vector": "with_positions_offsets"}}}}}}`
+
+// TestDocumentThatKillsElasticsearch has a real server run out of memory for the sake of
+// one document, again whenever it is started again, until that is a dead letter. Two
+// kinds are sent at once.
+func TestDocumentThatKillsElasticsearch(t *testing.T) {
+	server := startRevived(t, elastic.Options{})
+	set := setWith(t, deadly)
+	cfg := quick()
+	r := assembleOf(t, cfg, parts{elasticsearch: server.url, set: set, documents: asDelivered{set}})
+	r.run()
+	r.append(many(report.Cities, 300, "before")...)
+	r.append(many(report.Advisories, 300, "before")...)
+	r.drained()
+	body := `{"words":["w` + strings.Repeat(`","w`, 3_000_000) + `"]}`
+	r.append(many(report.Cities, 40, "during")...)
+	r.append(index(report.Cities, "venom", body))
+	r.append(many(report.Cities, 200, "during")[40:]...)
+	r.append(many(report.Advisories, 200, "during")...)
+	r.within(5*time.Minute, "it is a dead letter", func() bool { return r.stats().Kinds[report.Cities].DeadLetters == 1 })
+	died := server.deaths.Load()
+	t.Logf("Elasticsearch died %d times", died)
+	r.append(many(report.Cities, 100, "after")...)
+	r.drained()
+	r.cities(300, 1)
+	if n := r.stats().Kinds[report.Advisories].DeadLetters; n != 0 || r.count(report.Advisories) != 300 {
+		t.Errorf("%d dead letters among advisories", n)
+	}
+	letter, err := r.journal.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: "venom"})
+	must(t, err)
+	if letter.ErrorType != "riskdex_elasticsearch_died" || !strings.Contains(letter.Reason, "died 3 times") {
+		t.Errorf("%s: %s", letter.ErrorType, letter.Reason)
+	}
+	if n := server.deaths.Load(); n != died || n > 6 {
+		t.Errorf("Elasticsearch died %d times, %d of them before the dead letter; want 6 at most", n, died)
+	}
+}
+
+// TestKilledElasticsearchBlamesNobody: it is killed again and again while a bulk is under
+// way, each time one of a single document if there is one, and started again.
+func TestKilledElasticsearchBlamesNobody(t *testing.T) {
+	server := startRevived(t, elastic.Options{})
+	r := assembleOf(t, quick(), parts{elasticsearch: server.url})
+	r.run()
+	r.append(many(report.Cities, 50, "before")...)
+	r.drained()
+	kills := int64(torture.Extent(5, 40))
+	var killed atomic.Int64
+	for round := int64(1); round <= kills; round++ {
+		large := strings.Repeat("a document takes a while ", 20_000)
+		r.fail(refuseIf(func(body []byte) bool {
+			single := bytes.Count(body, []byte(`"version_type"`)) == 1
+			return (single || killed.Load() == 0) && killed.CompareAndSwap(round-1, round)
+		}, func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+			go func() { // once more where what answers already is not yet known to have started
+				for server.deaths.Load() < round {
+					server.server.Load().Kill()
+					time.Sleep(10 * time.Millisecond)
+				}
+			}()
+			next.ServeHTTP(w, req)
+			panic(http.ErrAbortHandler) // whatever came of it
+		}))
+		r.append(index(report.Cities, "7", `{"text":"`+large+`"}`), index(report.Advisories, "7", `{"text":"`+large+`"}`))
+		r.within(2*time.Minute, "it is killed and started again", func() bool { return server.deaths.Load() == round && killed.Load() == round })
+	}
+	r.heal()
+	r.within(2*time.Minute, "nothing is pending", func() bool {
+		s := r.stats()
+		return s.Kinds[report.Cities].Pending+s.Kinds[report.Advisories].Pending == 0
+	})
+	r.cities(50, 0)
+	if n := r.stats().Kinds[report.Advisories].DeadLetters; n != 0 {
+		t.Errorf("%d dead letters among advisories", n)
+	}
+}

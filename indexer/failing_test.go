@@ -1,0 +1,105 @@
+package indexer
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"riskdex/report"
+)
+
+func failingForTest() *failing { return (&Indexer{cfg: DefaultConfig()}).nothingFailing() }
+
+func change(id string) report.Change {
+	return report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Version: 1}
+}
+
+// TestFailingWaitsMakeRoom: those that wait longest are claimed first, so as many as fit
+// into ten bulks must wait until more than ten of these have been sent.
+func TestFailingWaitsMakeRoom(t *testing.T) {
+	f := failingForTest()
+	cfg := DefaultConfig()
+	var few, many time.Duration
+	for range 20 {
+		few = f.wait(change("0").Key, 100)
+	}
+	for i := range 1000 {
+		for range 20 {
+			many = f.wait(change(fmt.Sprint(i)).Key, 100)
+		}
+		if many > longestWait*cfg.LongestBackoff {
+			t.Fatalf("waits %v", many)
+		}
+	}
+	if few > 2*cfg.LongestBackoff || many < 5*cfg.LongestBackoff {
+		t.Errorf("waits %v where it is the only one, and %v where there are 1000", few, many)
+	}
+}
+
+func TestFailingIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := failingForTest()
+		for i := range maxFailing + 1000 {
+			c := change(fmt.Sprint(i))
+			f.wait(c.Key, 1000)
+			f.together([]report.Change{c, c})
+			f.alone(c, true, 1, true)
+		}
+		if n := len(f.documents); n != maxFailing {
+			t.Errorf("%d are remembered, want %d", n, maxFailing)
+		}
+		if wait := f.wait(change("beyond").Key, 1000); wait != f.longest {
+			t.Errorf("one beyond waits %v, want %v", wait, f.longest)
+		}
+		time.Sleep(forgetAfter + time.Second)
+		f.wait(change("later").Key, 1000)
+		if n := len(f.documents); n != 1 {
+			t.Errorf("%d are remembered after an hour, want 1", n)
+		}
+	})
+}
+
+// TestWhatFailsByItselfWaitsByItself, whether its lane waits as well or not: what waits
+// longest is claimed first, and would be in the way of others.
+func TestWhatFailsByItselfWaitsByItself(t *testing.T) {
+	x := new(looking).indexer(t)
+	for name, c := range map[string]struct {
+		j           judgement
+		laneHealthy bool
+		waits       bool
+	}{
+		"alone in its bulk":                          {judgement{verdict: retry, reason: reasonUnavailable, alone: true}, false, true},
+		"an item that fails":                         {classify(answer{level: item, status: 503}), false, true},
+		"together with others":                       {classify(answer{level: request, status: 503}), false, false},
+		"while others were taken":                    {classify(answer{level: request, status: 503}), true, true},
+		"an item that Elasticsearch has no room for": {classify(answer{level: item, status: 429}), false, false},
+	} {
+		s := x.settlementFor(t.Context(), prepared{change: change(name)}, c.j, c.laneHealthy, 1)
+		if s.Outcome != report.Retry || s.NotBefore.IsZero() == c.waits {
+			t.Errorf("%s: %s, not before %v", name, s.Outcome, s.NotBefore)
+		}
+	}
+}
+
+// TestNewerVersionHasDoneNothingYet, whatever Elasticsearch died of before.
+func TestNewerVersionHasDoneNothingYet(t *testing.T) {
+	f := failingForTest()
+	older, newer := change("1"), change("1")
+	newer.Version++
+	for died := generation(1); died <= blameAfter; died++ {
+		f.alone(older, true, died, true)
+		f.blame(older, died+1)
+	}
+	if deaths, _ := f.blame(older, 9); deaths != blameAfter {
+		t.Fatalf("%d deaths", deaths)
+	}
+	f.alone(newer, true, 0, false)
+	if deaths, suspect := f.blame(newer, 9); deaths > 0 || suspect {
+		t.Errorf("%d deaths, suspect %v", deaths, suspect)
+	}
+	f.alone(newer, true, 9, true)
+	if deaths, _ := f.blame(newer, 10); deaths != 1 {
+		t.Errorf("%d deaths of its own, want 1", deaths)
+	}
+}

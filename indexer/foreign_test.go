@@ -1,0 +1,475 @@
+package indexer_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/indexer"
+	"riskdex/report"
+)
+
+// waitsFor returns why an index waits, or nothing.
+func (r *rig) waitsFor(kind report.Kind) string {
+	for _, w := range r.indexer.Waiting() {
+		if w.Kind == kind {
+			return w.Reason
+		}
+	}
+	return ""
+}
+
+// beside returns a rig with a journal of its own on the indices of r.
+func (r *rig) beside(cfg indexer.Config) *rig {
+	r.t.Helper()
+	return assembleOf(r.t, cfg, parts{prefix: r.indices.Prefix})
+}
+
+// changes counts the requests that do more than ask, from now on.
+func (r *rig) changes() *atomic.Int64 {
+	var n atomic.Int64
+	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if req.Method != http.MethodGet {
+			n.Add(1)
+		}
+		next.ServeHTTP(w, req)
+	})
+	return &n
+}
+
+// TestIndexOfAnotherJournalIsLeftAlone: what is accepted waits, and not one request
+// changes anything. When told, this journal takes over, and the other one leaves it alone.
+func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
+	a := filledRig(t, rebuilding(), 30)
+	b := a.beside(rebuilding())
+	changed := b.changes()
+	b.append(many(report.Cities, 20, "of b")...)
+	b.append(index(report.Advisories, "1", `{"title":"of b"}`))
+	b.run()
+	for _, kind := range report.Kinds() {
+		b.eventually("the index is held", func() bool { return b.waitsFor(kind) == "another_journal" })
+	}
+	if err := b.indexer.Rebuild(report.Cities); !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), a.indices.Index(report.Cities, 1)) {
+		t.Errorf("a rebuild: %v", err)
+	}
+	_, err := b.verifier(quickVerify()).Verify(t.Context(), report.Cities, indexer.VerifyOptions{Repair: true, RemoveForeign: true})
+	if e, ok := errors.AsType[*indexer.VerifyError](err); !ok || e.Reason != "another_journal" || !strings.Contains(err.Error(), "--take-over") {
+		t.Errorf("a repair: %v", err)
+	}
+	a.append(index(report.Cities, "100", `{"title":"of a"}`))
+	a.drained()
+	if n := changed.Load(); n > 0 {
+		t.Errorf("%d requests were not just asking", n)
+	}
+	if k := b.stats().Kinds[report.Cities]; k.Pending != 20 {
+		t.Errorf("%d wait, want 20", k.Pending)
+	}
+	held := b.metric("riskdex_held", "index", b.indices.Alias(report.Cities), "reason", "another_journal")
+	if held != 1 {
+		t.Errorf("riskdex_held is %v", held)
+	}
+	b.heal()
+
+	must(t, b.indexer.TakeOver(report.Cities))
+	b.reaches(indexer.RebuildDone)
+	a.eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	a.append(index(report.Cities, "101", `{"title":"of a"}`))
+	b.append(index(report.Cities, "102", `{"title":"of b"}`))
+	b.drained(report.Cities)
+	b.sameAsJournal()
+	b.only(2)
+	if k := a.stats().Kinds[report.Cities]; k.Pending != 1 {
+		t.Errorf("who had it: %d wait, want 1", k.Pending)
+	}
+	if b.waitsFor(report.Advisories) == "" || a.waitsFor(report.Advisories) != "" {
+		t.Error("advisories were taken over untold")
+	}
+}
+
+// TestTakeOverUnderLoad: who had the index is busy, and notices all the same, before the
+// new index takes its place. So nothing of it gets there.
+func TestTakeOverUnderLoad(t *testing.T) {
+	a := filledRig(t, rebuilding(), 30)
+	b := a.beside(rebuilding())
+	b.append(many(report.Cities, 60, "of b")...)
+	b.run()
+	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			a.append(index(report.Cities, "a"+string(rune('a'+i%26)), `{"title":"of a"}`))
+		}
+	}()
+	end := sync.OnceFunc(func() { close(stop); <-stopped })
+	defer end()
+	must(t, b.indexer.TakeOver(report.Cities))
+	b.reaches(indexer.RebuildDone)
+	end()
+	a.eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	b.drained(report.Cities)
+	b.sameAsJournal()
+}
+
+// TestRebuildEndsWhereAnotherJournalTakesOver, and nothing that it would have deleted or
+// moved is touched.
+func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
+	a := filledRig(t, rebuilding(), 100)
+	g := a.half()
+	open := sync.OnceFunc(func() { close(g.open) })
+	defer open()
+	b := a.beside(rebuilding())
+	b.append(many(report.Cities, 100, "of b")...)
+	b.run()
+	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	must(t, b.indexer.TakeOver(report.Cities))
+	b.reaches(indexer.RebuildDone)
+	open()
+	a.eventually("the rebuild has ended", func() bool { return !a.status().Phase.Active() })
+	a.eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	b.drained(report.Cities)
+	b.sameAsJournal()
+}
+
+// TestNoStepWhereAnotherJournalHasTakenOver: a rebuild that begins before the next look
+// does not delete the index that the other journal is filling.
+func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
+	seldom := rebuilding()
+	seldom.CheckEvery = time.Hour
+	a := filledRig(t, seldom, 100)
+	b := a.beside(rebuilding())
+	b.append(many(report.Cities, 100, "of b")...)
+	g := b.gate(2)
+	open := sync.OnceFunc(func() { close(g.open) })
+	defer open()
+	b.run()
+	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	must(t, b.indexer.TakeOver(report.Cities))
+	<-g.reached
+	if a.waitsFor(report.Cities) != "" {
+		t.Fatal("who had it has looked: this test shows nothing")
+	}
+	a.rebuild()
+	a.eventually("the rebuild has ended", func() bool { s := a.status(); return !s.Started.IsZero() && !s.Phase.Active() })
+	open()
+	b.reaches(indexer.RebuildDone)
+	b.sameAsJournal()
+	b.only(2)
+	if s := a.status(); !strings.Contains(s.Reason, "another journal") || s.New != "" {
+		t.Errorf("who had it: %+v", s)
+	}
+}
+
+// othersRig has an index of cities with 30 documents that the journal of a fills, and b
+// beside it with as many documents of its own, which has found so.
+func othersRig(t *testing.T) (a, b *rig) {
+	t.Helper()
+	a = filledRig(t, rebuilding(), 30)
+	b = a.beside(rebuilding())
+	b.append(many(report.Cities, 30, "of b")...)
+	b.run()
+	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	for _, kind := range report.Kinds() { // a kind without an index is decided by that of cities: it asks for that
+		a.eventually("every kind has its index", func() bool { status, _ := a.ask("GET", "/"+a.indices.Alias(kind), ""); return status == http.StatusOK })
+	}
+	return a, b
+}
+
+// hasAll waits until r has the index of cities, of its documents alone, and other leaves
+// it alone.
+func (r *rig) hasAll(other *rig) {
+	r.t.Helper()
+	r.eventually("the index is its own, and there is no other", func() bool {
+		all := r.behind()
+		return len(all) == 1 && slices.Contains(slices.Collect(maps.Values(all)), true) && r.waitsFor(report.Cities) == ""
+	})
+	r.append(index(report.Cities, "200", `{"title":"goes on"}`))
+	r.drained(report.Cities)
+	r.sameAsJournal()
+	other.eventually("the other one leaves it alone", func() bool { return other.waitsFor(report.Cities) == "another_journal" })
+	must(r.t, r.indices.CheckLine(r.t.Context(), report.Cities))
+}
+
+// requestsOfATakeOver are those by which one is made, in their order.
+func requestsOfATakeOver(r *rig) map[string]func(req *http.Request) bool {
+	is := func(method, path string) func(req *http.Request) bool {
+		return func(req *http.Request) bool { return req.Method == method && req.URL.Path == path }
+	}
+	old, now := "/"+r.indices.Index(report.Cities, 1), "/"+r.indices.Index(report.Cities, 2)
+	return map[string]func(req *http.Request) bool{
+		"looking": func(req *http.Request) bool {
+			return req.Method == "GET" && strings.HasPrefix(req.URL.Path, "/"+r.indices.Alias(report.Cities)+"-v")
+		},
+		"counting":               is("POST", old+"/_refresh"),
+		"making the new index":   is("PUT", now),
+		"marking it":             is("PUT", now+"/_mapping"),
+		"filling it":             is("POST", now+"/_bulk"),
+		"refreshing it":          is("POST", now+"/_refresh"),
+		"moving the alias":       is("POST", "/_aliases"),
+		"deleting the old index": is("DELETE", old),
+	}
+}
+
+// TestTakeOverThatIsStopped takes nothing over, whatever of it is on its way to
+// Elasticsearch when it is stopped, and gets there only then.
+func TestTakeOverThatIsStopped(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		nth  int64 // of these requests
+	}{{"looking", 1}, {"looking", 2}, {"looking", 3}, {"counting", 1}, {"making the new index", 1}, {"marking it", 1}, {"filling it", 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			a, b := othersRig(t)
+			requests := requestsOfATakeOver(b)
+			var told, held, looks atomic.Int64
+			reached, opened := make(chan struct{}), make(chan struct{})
+			open := sync.OnceFunc(func() { close(opened) })
+			defer open()
+			b.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				switch {
+				case told.Load() > 0 && requests[c.name](req) && held.Add(1) == c.nth:
+					close(reached)
+					<-opened
+					next.ServeHTTP(w, req)
+					looks.Store(0)
+					return
+				case requests["looking"](req):
+					looks.Add(1)
+				}
+				next.ServeHTTP(w, req)
+			})
+			b.eventually("a look has ended, and another begins", func() bool { return looks.Load() > 0 })
+			told.Store(1)
+			must(t, b.indexer.TakeOver(report.Cities))
+			<-reached
+			must(t, b.indexer.StopRebuild(report.Cities))
+			looks.Store(-1000) // not before it has got there
+			open()
+			b.eventually("it has got there, and the index was looked at twice since", func() bool { return looks.Load() >= 10 })
+			a.hasAll(b)
+			if s := b.status(); s.Phase != indexer.RebuildStopped {
+				t.Errorf("%+v", s)
+			}
+			if k := b.stats().Kinds[report.Cities]; k.Pending+k.Resending != 30 {
+				t.Errorf("%d wait and %d are to be sent again, want 30", k.Pending, k.Resending)
+			}
+			must(t, b.indexer.TakeOver(report.Cities))
+			b.reaches(indexer.RebuildDone)
+			b.hasAll(a)
+		})
+	}
+}
+
+// TestTakeOverThatIsInterrupted at any of its requests, before Elasticsearch has done what
+// it was asked or after: once the process runs again, the index is its journal's, with
+// nothing of the other one, or is the other one's as if nothing had been.
+func TestTakeOverThatIsInterrupted(t *testing.T) {
+	for name := range requestsOfATakeOver(assemble(t, rebuilding())) {
+		for _, done := range []bool{false, true} {
+			when := "before "
+			if done {
+				when = "after "
+			}
+			t.Run(when+name, func(t *testing.T) {
+				a, b := othersRig(t)
+				at := requestsOfATakeOver(b)[name]
+				died := b.dieAt(func(_ *rig, req *http.Request) bool { return at(req) }, done)
+				must(t, b.indexer.TakeOver(report.Cities))
+				<-died
+				b.stop()
+				b.heal()
+				if taken := name == "deleting the old index" || name == "moving the alias" && done; taken {
+					b.restart(rebuilding(), nil, nil)
+					b.hasAll(a)
+					return
+				}
+				a.append(index(report.Cities, "100", `{"title":"of a"}`))
+				b.restart(rebuilding(), nil, nil)
+				a.hasAll(b)
+				must(t, b.indexer.TakeOver(report.Cities))
+				b.reaches(indexer.RebuildDone)
+				b.hasAll(a)
+			})
+		}
+	}
+}
+
+// TestTakeOverThatNobodyFinishes is undone by a take-over of whoever has the index.
+func TestTakeOverThatNobodyFinishes(t *testing.T) {
+	a, b := othersRig(t)
+	died := b.dieAt(func(_ *rig, req *http.Request) bool { return requestsOfATakeOver(b)["filling it"](req) }, true)
+	must(t, b.indexer.TakeOver(report.Cities))
+	<-died
+	b.stop()
+	b.heal()
+	a.eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	if err := a.indexer.Rebuild(report.Cities); !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), b.indices.Index(report.Cities, 2)) {
+		t.Errorf("a rebuild: %v", err)
+	}
+	a.append(index(report.Cities, "100", `{"title":"of a"}`))
+	must(t, a.indexer.TakeOver(report.Cities))
+	a.reaches(indexer.RebuildDone)
+	b.restart(rebuilding(), nil, nil)
+	a.hasAll(b)
+}
+
+// TestTakeOverIsTakenBack by whoever has the index, while it is under way. Since the index
+// that apps search is its own, they see what is delivered meanwhile, and it may be stopped.
+func TestTakeOverIsTakenBack(t *testing.T) {
+	a, b := othersRig(t)
+	g := b.gate(0)
+	open := sync.OnceFunc(func() { close(g.open) })
+	defer open()
+	must(t, b.indexer.TakeOver(report.Cities))
+	<-g.reached
+	a.eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	third := "/" + a.indices.Index(report.Cities, 3) + "/_bulk"
+	full := answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`)
+	a.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if req.URL.Path == third {
+			full(w, req, next)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+	must(t, a.indexer.TakeOver(report.Cities))
+	a.reaches(indexer.RebuildFilling)
+	a.append(index(report.Cities, "live", `{"title":"live"}`))
+	a.eventually("apps see a live change", func() bool { return a.document(report.Cities, "live") != nil })
+	a.heal()
+	a.reaches(indexer.RebuildDone)
+	open()
+	a.hasAll(b)
+	if s := b.status(); s.Phase.Active() || s.Phase == indexer.RebuildDone {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestTakeOverOfALostIndex that was another journal's, and that nobody makes anew.
+func TestTakeOverOfALostIndex(t *testing.T) {
+	a, b := othersRig(t)
+	a.stop()
+	a.change("DELETE", "/"+a.indices.Index(report.Cities, 1), "")
+	must(t, b.indexer.TakeOver(report.Cities))
+	b.reaches(indexer.RebuildRetiring)
+	a.restart(rebuilding(), nil, nil)
+	b.hasAll(a)
+}
+
+// TestTakeOverKeepsToItsOwnIndex: while it is filled, nothing goes to the index of the other
+// journal, and what no index takes is a dead letter of its own.
+func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
+	a := filledRig(t, rebuilding(), 30)
+	b := a.beside(rebuilding())
+	b.restart(rebuilding(), nil, reshaped{b.indices.Set, `"risk_level":2`, `"risk_level":"low"`})
+	b.append(many(report.Cities, 30, "of b")...)
+	b.append(index(report.Cities, "poison", `{"title":"poison","risk_level":2}`))
+	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	var strays atomic.Int64
+	g := b.gate(1)
+	gated := *b.fault.Load()
+	b.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if req.URL.Path == "/"+b.indices.Alias(report.Cities)+"/_bulk" && b.status().Phase.Active() {
+			strays.Add(1)
+		}
+		gated(w, req, next)
+	})
+	must(t, b.indexer.TakeOver(report.Cities))
+	<-g.reached
+	a.eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	b.append(index(report.Cities, "live", `{"title":"live"}`))
+	if b.waitsFor(report.Cities) != "another_journal" {
+		t.Error("it says that all is well, while apps search what the other journal has")
+	}
+	close(g.open)
+	b.reaches(indexer.RebuildDone)
+	if n := strays.Load(); n > 0 {
+		t.Errorf("%d bulks went to the alias", n)
+	}
+	b.drained(report.Cities)
+	if n := b.stats().Kinds[report.Cities].DeadLetters; n != 1 {
+		t.Errorf("%d dead letters, want 1", n)
+	}
+	b.cities(31, 1)
+}
+
+// TestTakeOverWithAnEmptyJournal is refused before anything is changed, and says what to do.
+func TestTakeOverWithAnEmptyJournal(t *testing.T) {
+	a := filledRig(t, rebuilding(), 30)
+	b := a.beside(rebuilding())
+	b.append(index(report.Cities, "0", `{"title":"of b"}`))
+	b.run()
+	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	var changed atomic.Int64
+	b.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		_, last, _ := strings.Cut(req.URL.Path, "/_")
+		if req.Method != http.MethodGet && last != "refresh" && last != "count" {
+			changed.Add(1)
+		}
+		next.ServeHTTP(w, req)
+	})
+	must(t, b.indexer.TakeOver(report.Cities))
+	b.reaches(indexer.RebuildFailed)
+	old := a.indices.Index(report.Cities, 1)
+	for _, text := range []string{"has 1 documents", "has 30", "delete it", "deliver", "--take-over", old} {
+		if reason := b.status().Reason; !strings.Contains(reason, text) {
+			t.Errorf("%q does not say %q", reason, text)
+		}
+	}
+	b.heal()
+	if n := changed.Load(); n > 0 {
+		t.Errorf("%d requests were not just asking", n)
+	}
+	a.hasAll(b)
+	a.stop()
+	b.change("DELETE", "/"+old, "")
+	must(t, b.indexer.TakeOver(report.Cities))
+	b.reaches(indexer.RebuildDone)
+	a.restart(rebuilding(), nil, nil)
+	b.hasAll(a)
+}
+
+// TestTakeOverThatComesToTooLittle is undone: what the journal has turns out to be no
+// documents that an index takes.
+func TestTakeOverThatComesToTooLittle(t *testing.T) {
+	a := filledRig(t, rebuilding(), 30)
+	b := a.beside(rebuilding())
+	b.restart(rebuilding(), nil, reshaped{b.indices.Set, `"risk_level":2`, `"risk_level":"low"`})
+	for i := range 30 {
+		b.append(index(report.Cities, fmt.Sprint(i), `{"title":"of b","risk_level":2}`))
+	}
+	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	must(t, b.indexer.TakeOver(report.Cities))
+	b.reaches(indexer.RebuildFailed)
+	a.hasAll(b)
+	if reason := b.status().Reason; !strings.Contains(reason, "has 0 documents") {
+		t.Error(reason)
+	}
+}
+
+// TestProbeOfAnotherJournalIsNotFound: its versions are newer than the one that waits
+// here.
+func TestProbeOfAnotherJournalIsNotFound(t *testing.T) {
+	a := start(t, probed())
+	others := a.probe(often())
+	others.finds(1)
+	b := a.beside(probed())
+	b.run()
+	b.eventually("the index of the probe is held", func() bool { return b.waitsFor(report.Probe) == "another_journal" })
+	mine := b.probe(once())
+	others.finds(50)
+	if n := mine.found(); n > 0 || mine.unsearchable() == 0 {
+		t.Errorf("found %d times, unsearchable for %v", n, mine.unsearchable())
+	}
+}

@@ -1,0 +1,58 @@
+package indexer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+)
+
+// generation stands for the nodes of Elasticsearch and when each of them was started:
+// it changes when one dies or is restarted, and so tells that from an answer that was
+// only lost on the way. It is 0 where that is not known.
+type generation uint64
+
+// maxNodes bounds the answer that is read.
+const maxNodes = 1000
+
+// generation asks Elasticsearch for its nodes.
+func (x *Indexer) generation(ctx context.Context) (now generation, failure answer, ok bool) {
+	failure, ok = question{
+		items: maxNodes,
+		send: func(ctx context.Context) (*esapi.Response, error) {
+			return esapi.NodesInfoRequest{Metric: []string{"jvm"}, FilterPath: []string{"_nodes.failed", "nodes.*.jvm.start_time_in_millis"}}.Do(ctx, x.client)
+		},
+		read: func(text []byte) (a answer, ok bool) {
+			if now, ok = generationOf(text); !ok {
+				return unreadable("the answer does not say which nodes there are")
+			}
+			return answer{}, true
+		},
+	}.attempt(ctx)
+	return now, failure, ok
+}
+
+func generationOf(text []byte) (generation, bool) {
+	var body struct {
+		Of struct {
+			Failed int `json:"failed"`
+		} `json:"_nodes"`
+		Nodes map[string]struct {
+			JVM struct {
+				Started int64 `json:"start_time_in_millis"`
+			} `json:"jvm"`
+		} `json:"nodes"`
+	}
+	if json.Unmarshal(text, &body) != nil || body.Of.Failed > 0 || len(body.Nodes) == 0 {
+		return 0, false
+	}
+	sum := fnv.New64a()
+	for _, id := range slices.Sorted(maps.Keys(body.Nodes)) {
+		fmt.Fprintln(sum, id, body.Nodes[id].JVM.Started)
+	}
+	return generation(max(1, sum.Sum64())), true
+}

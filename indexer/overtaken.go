@@ -1,0 +1,114 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"riskdex/report"
+)
+
+// errorTypeOutOfReach is the error type of the dead letter that a document becomes of
+// which the index has a version that the journal must not follow.
+const errorTypeOutOfReach = "version_out_of_reach"
+
+// lookBehind looks at what an index has where it refused a write as not the newest. It
+// has that very version where an earlier try went through unseen. Anything else did not
+// come from this journal, or not as it is now: somebody wrote by hand, the journal was
+// restored, its clock had been ahead. Such a change is overtaken, and passes what the
+// index has (pass), unless the journal has a newer one by then.
+func (x *Indexer) lookBehind(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
+	var ids []report.ID
+	for i, j := range judgements {
+		if j.conflict() {
+			ids = append(ids, batch[i].change.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	has, err := x.versions(ctx, index, ids)
+	for i, j := range judgements {
+		if !j.conflict() {
+			continue
+		}
+		c := batch[i].change
+		have, named := has[c.ID], currentVersion(j.answer.detail)
+		switch {
+		case err != nil:
+			*j = judgeError(err)
+		case c.Op == report.Index && have.version == c.Version, c.Op == report.Delete && !have.found:
+		case !max(have.version, named).InReach(time.Now()):
+			*j = judgement{verdict: dead, reason: reasonVersion, answer: answer{level: item, status: j.answer.status, errorType: errorTypeOutOfReach,
+				detail: fmt.Sprintf("the index has version %d of it, which no clock has made and no delivery can pass; rebuild the index of %s, and retry this dead letter", max(have.version, named), c.Kind)}}
+		default:
+			// What is not found was deleted. Elasticsearch forgets the version after a while.
+			batch[i].ahead = max(have.version, named)
+			*j = judgement{verdict: overtaken, answer: j.answer}
+		}
+	}
+}
+
+// conflict tells whether an index refused a write as not the newest.
+func (j *judgement) conflict() bool {
+	return j != nil && j.verdict == superseded && j.answer.errorType == versionConflict
+}
+
+// currentVersion reads the version that a conflict names, which is also that of a delete
+// that Elasticsearch remembers; 0 where it names none.
+func currentVersion(detail string) report.Version {
+	_, rest, _ := strings.Cut(detail, "current version [")
+	number, _, _ := strings.Cut(rest, "]")
+	v, _ := strconv.ParseInt(number, 10, 64)
+	return report.Version(v)
+}
+
+// pass has the journal give what was overtaken versions above those that the indices
+// have. It is then sent again like any newer version.
+func (x *Indexer) pass(ctx context.Context, kind report.Kind, batch []prepared, judgements []judgement) {
+	var list []report.Ahead
+	for i, j := range judgements {
+		if c := batch[i].change; j.verdict == overtaken {
+			list = append(list, report.Ahead{Stamp: report.Stamp{Key: c.Key, Version: c.Version}, Index: max(batch[i].ahead, c.Version)})
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	n, err := x.journal.Pass(ctx, list)
+	x.metrics.overtaken.WithLabelValues(string(kind)).Add(float64(n))
+	if err != nil {
+		x.log.Error("an index has versions ahead of the journal, and the journal cannot give out higher ones; the changes are sent again as they are", "kind", kind, "changes", len(list), "error", err)
+	}
+	if n > 0 && x.warned.due(kind, time.Now()) {
+		x.log.Warn("the index has versions that are ahead of the journal: documents were written by hand, the journal was restored, or a clock was ahead; what the journal has is sent again above them",
+			"kind", kind, "documents", n, "id", list[0].ID, "version", list[0].Version, "version_in_index", list[0].Index)
+	}
+}
+
+// warnEvery is how often it is said of one kind at most.
+const warnEvery = time.Minute
+
+// seldom remembers when something was last said of a kind.
+type seldom struct {
+	mu   sync.Mutex
+	last map[report.Kind]time.Time
+}
+
+func (s *seldom) due(kind report.Kind, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, ok := s.last[kind]; ok && now.Sub(last) < warnEvery {
+		return false
+	}
+	if s.last == nil {
+		s.last = map[report.Kind]time.Time{}
+	}
+	s.last[kind] = now
+	return true
+}

@@ -1,0 +1,37 @@
+package indexer
+
+import "sync"
+
+// traffic knows the bulks that are under way, of all kinds.
+type traffic struct {
+	lock sync.RWMutex // held for writing by a bulk that is to be the only one
+
+	mu       sync.Mutex
+	underWay int
+	begun    int
+}
+
+// begin notes that a bulk begins, and end that it has ended. With only it waits until
+// no other is under way, and has others wait for its end. Whether it was the only one
+// all the time, end tells in either case.
+func (t *traffic) begin(only bool) (end func() (wasOnly bool)) {
+	unlock := t.lock.RUnlock
+	if only {
+		t.lock.Lock()
+		unlock = t.lock.Unlock
+	} else {
+		t.lock.RLock()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.underWay++
+	t.begun++
+	free, number := t.underWay == 1, t.begun
+	return func() bool {
+		defer unlock()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.underWay--
+		return free && t.begun == number
+	}
+}

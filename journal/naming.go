@@ -1,0 +1,155 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+
+	"riskdex/report"
+)
+
+// A code belongs to the city whose newest record states it. A record that says that its
+// city has none gives it up; one that says nothing of codes keeps it until another city
+// states it. So for each code there are, at any time, either live cities that all state
+// it, or one that keeps it, or one that was deleted with it, or none. That holds by
+// itself while records state what they stated before, and is seen to where one begins to
+// state a code (takeCode), or ceases to (keepCode).
+
+// naming is what a city is called, besides its id and its code.
+type naming struct {
+	// kept is 0 where the newest record of the city states its code, and otherwise the
+	// place in the order of deliveries of the last one that did, or lostCode, or neverThere.
+	kept report.Version
+	// alone is set where the id was given by the path or by the code, and no record has
+	// ever stated it as one.
+	alone bool
+}
+
+// lostCode is for a city whose code has left it. The code stays in its record, which has
+// a checksum.
+const lostCode report.Version = -1
+
+// neverThere is for a tombstone of what was never there (mustRemember): it names no city.
+const neverThere report.Version = -2
+
+func (r *row) hasCode() bool { return r != nil && r.code != "" && r.kept != lostCode }
+
+// wasThere tells whether a document was ever there: some deletes leave a tombstone of what
+// was not.
+func (r *row) wasThere() bool { return r != nil && r.kept != neverThere }
+
+// isOnlyCode tells whether it is a live city that is known by a code alone.
+func (r *row) isOnlyCode(code string) bool {
+	return r.op == report.Index && r.alone && r.hasCode() && r.code == code && isCode(r.id, code)
+}
+
+// statedAt returns the place in the order of deliveries of the last record that stated
+// the code of a city.
+func (tx *transaction) statedAt(r *row) (report.Version, error) {
+	if r.kept != 0 {
+		return r.kept, nil
+	}
+	return tx.origin(r)
+}
+
+// call sees to what a city is called when c becomes its newest change, and completes the
+// code of c. addressed is the id that c came with, and turn what accept has. overtakes says
+// that c must be left out, because something newer is known of the city that it would adopt.
+func (tx *transaction) call(c *report.Change, addressed report.ID, old *row, turn report.Version) (n naming, overtakes bool, err error) {
+	if c.Kind != report.Cities {
+		return n, false, nil
+	}
+	n.alone = old == nil && report.CodeOf(string(c.ID)) != "" || old != nil && old.alone
+	if c.OwnID == c.ID || c.ExactID {
+		n.alone = false
+	}
+	if c.Op == report.Delete && !old.wasThere() {
+		n.kept = neverThere
+	}
+	silent := c.Op == report.Delete || c.Code == "" && !c.NoCode
+	if c.Op == report.Index && silent && (n.alone && !old.hasCode() || c.OwnID == c.ID && addressed != c.ID) {
+		// The path is all that the city is called by, or what it is called by besides the
+		// id in the record.
+		c.Code = report.CodeOf(string(addressed))
+		silent = c.Code == ""
+	}
+	switch {
+	case silent && old.hasCode():
+		c.Code = old.code
+		n.kept, err = tx.keepCode(c, old)
+	case silent:
+		c.Code = ""
+	case c.Code != "" && (!old.hasCode() || old.op == report.Delete || old.kept != 0 || old.code != c.Code):
+		overtakes, err = tx.takeCode(*c, turn)
+	}
+	if err != nil {
+		err = fmt.Errorf("see to the code %q: %w", c.Code, err)
+	}
+	return n, overtakes, err
+}
+
+// keepCode returns what naming.kept is of a city whose newest record does not state its
+// code any more. It loses it to those that do.
+func (tx *transaction) keepCode(c *report.Change, old *row) (report.Version, error) {
+	if old.kept != 0 {
+		return old.kept, nil
+	}
+	others, err := tx.store.withCode(c.Code, report.Index)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range others {
+		if id != c.ID {
+			c.Code = ""
+			return 0, nil
+		}
+	}
+	return tx.origin(old)
+}
+
+// takeCode has the code of c leave the city that keeps it, or was deleted with it. A city
+// that was known by that code alone goes: c adopts it.
+func (tx *transaction) takeCode(c report.Change, turn report.Version) (overtakes bool, err error) {
+	for _, op := range []report.Op{report.Index, report.Delete} {
+		ids, err := tx.store.withCode(c.Code, op)
+		if err != nil {
+			return false, err
+		}
+		for _, id := range ids {
+			if id == c.ID {
+				continue
+			}
+			r, err := tx.store.find(report.Key{Kind: c.Kind, ID: id})
+			if err != nil || r == nil {
+				return false, err
+			}
+			switch {
+			case r.isOnlyCode(c.Code) && !isCode(c.ID, c.Code):
+				overtakes, err = tx.adopt(r, c, turn)
+			case op == report.Delete || r.kept != 0:
+				err = tx.store.rename(r, naming{kept: lostCode, alone: r.alone})
+			}
+			if err != nil || overtakes {
+				return overtakes, err
+			}
+		}
+	}
+	return false, nil
+}
+
+func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id), code) }
+
+// adopt deletes the document of a city that was known by its code alone, before c, which
+// states an id for it, becomes the newest of its own.
+func (tx *transaction) adopt(r *row, c report.Change, turn report.Version) (overtakes bool, err error) {
+	if turn != 0 {
+		origin, err := tx.origin(r)
+		if err != nil || origin > turn {
+			return true, err
+		}
+	}
+	gone := report.Change{Key: report.Key{Kind: c.Kind, ID: r.id}, Op: report.Delete}
+	if err := tx.put(&gone, naming{alone: true}, r); err != nil || turn == 0 {
+		return false, err
+	}
+	return false, tx.store.keepOrigin(gone.Key, turn)
+}

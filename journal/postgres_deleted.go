@@ -1,0 +1,38 @@
+package journal
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/report"
+)
+
+// dropDeleted implements store. What another process has locked is left for the next
+// round.
+func (s *postgresStore) dropDeleted(kind report.Kind, after place, before int64, limit int) (n int, next place, err error) {
+	if err := s.forget(); err != nil {
+		return 0, place{}, err
+	}
+	rows, err := s.tx.Query(s.ctx, `WITH looked AS MATERIALIZED (
+			SELECT id, accepted_at, ended_at, claimed FROM documents
+			WHERE kind = $1 AND (accepted_at, id) > ($2, $3) AND accepted_at < $4 AND op = 'delete' AND state = 3
+			ORDER BY accepted_at, id LIMIT $5
+		), old AS MATERIALIZED (
+			SELECT d.id FROM documents d JOIN looked l USING (id)
+			WHERE d.kind = $1 AND d.op = 'delete' AND d.state = 3 AND d.claimed = 0 AND d.ended_at < $4
+			ORDER BY d.id FOR UPDATE OF d SKIP LOCKED
+		), gone AS (
+			DELETE FROM documents d USING old WHERE d.kind = $1 AND d.id = old.id RETURNING 1
+		)
+		SELECT accepted_at, id, (SELECT count(*) FROM looked), (SELECT count(*) FROM gone) FROM looked ORDER BY accepted_at DESC, id DESC LIMIT 1`,
+		string(kind), after.acceptedAt, []byte(after.id), before, limit)
+	if err != nil {
+		return 0, place{}, err
+	}
+	var looked int
+	var id []byte
+	_, err = pgx.ForEachRow(rows, []any{&next.acceptedAt, &id, &looked, &n}, func() error { return nil })
+	if next.id = report.ID(id); looked < limit {
+		next = place{}
+	}
+	return n, next, err
+}

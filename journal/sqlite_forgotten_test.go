@@ -1,0 +1,100 @@
+package journal
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// forgetful opens a journal with the document "1", whose disk fails at what comes next.
+// The system then forgets what the disk has not taken of the log: it reads as zeros, as
+// it does on file systems that drop a page whose writing has failed, and on all of them
+// when memory is short.
+func forgetful(t *testing.T, path string) *SQLite {
+	t.Helper()
+	j := openIdle(t, path)
+	mustCommit(t, j, put("1", strings.Repeat("old ", 10_000)))
+	must(t, j.e.sync())
+	durable, err := fileSize(path + "-wal")
+	must(t, err)
+	j.e.sync = func() error {
+		log, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		info, err := log.Stat()
+		if err != nil {
+			return err
+		}
+		if _, err := log.WriteAt(make([]byte, info.Size()-durable), durable); err != nil {
+			return err
+		}
+		return syscall.EIO
+	}
+	return j
+}
+
+// mustCommit carries out a delivery without the writer.
+func mustCommit(t *testing.T, j *SQLite, d report.Delivery) {
+	t.Helper()
+	_, _, err := j.commit([]*request{{run: func(tx *transaction) error { _, err := tx.append(d, j.opt); return err }}})
+	must(t, err)
+}
+
+// mustHaveOld checks that a journal has what was acknowledged of the document "1".
+func mustHaveOld(t *testing.T, j *SQLite) {
+	t.Helper()
+	claimed, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+	if err != nil || len(claimed) != 1 || !bytes.HasPrefix(claimed[0].Body, []byte("old old")) {
+		t.Errorf("claimed %v, %v", claimed, err)
+	}
+	checkTables(t, j)
+}
+
+// TestForgottenAfterAFailedSync: the log that SQLite knows by heart is not what is in the
+// file. The journal goes by the file.
+func TestForgottenAfterAFailedSync(t *testing.T) {
+	j := forgetful(t, filepath.Join(t.TempDir(), "journal.db"))
+	j.probeEvery = time.Millisecond
+	start(t, j)
+	if _, err := j.Append(t.Context(), put("1", strings.Repeat("new ", 10_000))); err == nil {
+		t.Fatal("it was acknowledged")
+	}
+	waitReady(t, j)
+	mustHaveOld(t, j)
+}
+
+// TestForgottenBeforeClose: what SQLite would copy from the log when it is closed is not
+// in it any longer.
+func TestForgottenBeforeClose(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := forgetful(t, path)
+	j.probeEvery = time.Hour
+	go j.run()
+	if _, err := j.Append(t.Context(), put("1", strings.Repeat("new ", 10_000))); err == nil {
+		t.Fatal("it was acknowledged")
+	}
+	must(t, j.Close())
+	mustHaveOld(t, openTest(t, path, Options{}))
+}
+
+// TestOpeningWritesNothing: a file whose disk fails can be opened anew, and read.
+func TestOpeningWritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openIdle(t, path)
+	mustCommit(t, j, put("1", "{}"))
+	go j.run()
+	must(t, j.Close())
+	j = openIdle(t, path)
+	start(t, j)
+	if log, err := fileSize(path + "-wal"); err != nil || log != 0 {
+		t.Errorf("opening it wrote a log of %d bytes, %v", log, err)
+	}
+}

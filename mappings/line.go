@@ -1,0 +1,196 @@
+package mappings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"riskdex/report"
+)
+
+// Each index says in its mapping, from its creation on, which line of journals fills
+// it. A riskdex whose journal is of another line leaves it alone. One that says nothing
+// is claimed by whoever looks first.
+//
+// A journal takes a kind over by making a new index beside the one that another journal
+// fills, and filling that. That the new index is there is the claim, and all there is of
+// it: whoever fills the index behind the alias leaves the kind alone from its next look
+// on, and goes on once the new index is gone. The old index is not written to, so it is
+// still what its journal has left. The alias is moved in the same step in which the new
+// index ceases to be a claim. So a take-over is finished or never was, wherever it ends.
+//
+// Of several journals that find no index at all, one gets all kinds: the one that
+// creates the index of cities, which Elasticsearch lets succeed once. The other kinds
+// get an index only where cities has one already.
+
+// anotherJournal is report.ErrAnotherJournal with what is known of it.
+type anotherJournal struct{ detail string }
+
+func (e anotherJournal) Error() string { return e.detail }
+func (anotherJournal) Unwrap() error   { return report.ErrAnotherJournal }
+
+// Foreign tells whether the index of a kind was filled from another journal when Ensure
+// last looked at it.
+func (x *Indices) Foreign(kind report.Kind) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.foreign[kind]
+}
+
+func (x *Indices) setForeign(kind report.Kind, is bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.foreign == nil {
+		x.foreign = make(map[report.Kind]bool)
+	}
+	x.foreign[kind] = is
+}
+
+// CheckLine returns an error that wraps report.ErrAnotherJournal where another journal
+// fills the index of a kind, or is about to.
+func (x *Indices) CheckLine(ctx context.Context, kind report.Kind) error {
+	s, err := x.state(ctx, kind)
+	if err != nil {
+		return err
+	}
+	return x.checkLine(s)
+}
+
+// CheckClaim is CheckLine for a journal that takes a kind over by filling the index claim.
+// It returns the index behind the alias, which is another's unless it is claim by now. The
+// error wraps report.ErrAnotherJournal where claim is gone, or another journal has begun to
+// take the kind over since.
+func (x *Indices) CheckClaim(ctx context.Context, kind report.Kind, claim string) (index string, err error) {
+	s, err := x.state(ctx, kind)
+	if err != nil {
+		return "", err
+	}
+	if index = s.written(); index == claim || s.claim() == claim {
+		return index, nil
+	}
+	return "", anotherJournal{fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", claim, s.alias)}
+}
+
+func (x *Indices) checkLine(s state) error {
+	for _, index := range s.used() {
+		if x.isForeign(s, index) {
+			return anotherJournal{fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.line(index), x.Line)}
+		}
+	}
+	if claim := s.claim(); x.isForeign(s, claim) {
+		return anotherJournal{fmt.Sprintf("another journal is about to take %s over: it fills the index %s, whose line is %s, and that of this journal is %s; "+
+			"if nobody finishes that, take it back, or delete that index", s.alias, claim, s.line(claim), x.Line)}
+	}
+	return nil
+}
+
+// isForeign tells whether an index says that another journal fills it.
+func (x *Indices) isForeign(s state, index string) bool {
+	line := s.line(index)
+	return line != "" && line != x.Line && x.Line != ""
+}
+
+// claim tells whether the index of a kind, which is the probe, is to be taken over from
+// another journal. The error wraps report.ErrAnotherJournal where this journal has to leave
+// the kind alone, and report.ErrUndecided where it has to look again.
+func (x *Indices) claim(ctx context.Context, kind report.Kind, s state) (takeOver bool, err error) {
+	if x.Line == "" {
+		return false, nil
+	}
+	if err = x.checkLine(s); err == nil && len(s.used()) == 0 {
+		err = x.claimNew(ctx, kind)
+	}
+	if err != nil && !errors.Is(err, report.ErrAnotherJournal) {
+		return false, err
+	}
+	x.setForeign(kind, err != nil)
+	if err == nil || kind != report.Probe {
+		return false, err
+	}
+	// It is no content: whoever has cities has it.
+	cities, other := x.state(ctx, report.Cities)
+	if other != nil {
+		return false, other
+	}
+	if used := cities.used(); len(used) > 0 && cities.line(used[0]) == x.Line {
+		return true, nil
+	}
+	return false, err
+}
+
+// undo removes what this journal has begun in order to take a kind over from another one,
+// and what it has of a rebuild that ended because another one took over. What was
+// written there, and nowhere else, is marked to be sent again first.
+func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend func(context.Context) error) error {
+	var mine []string
+	for _, name := range s.with(s.alias + rebuilding) {
+		if s.line(name) == x.Line {
+			mine = append(mine, name)
+		}
+	}
+	if len(mine) == 0 {
+		return nil
+	}
+	x.Log.WarnContext(ctx, "an index goes that was not filled to the end, beside one that another journal fills", "indices", mine)
+	return x.startOver(ctx, kind, s, mine, resend)
+}
+
+// claimNew is claim where a kind has no index.
+func (x *Indices) claimNew(ctx context.Context, kind report.Kind) error {
+	if kind == report.Cities {
+		if x.Foreign(kind) {
+			// Its owner, which may run, makes it anew.
+			return anotherJournal{fmt.Sprintf("the index of %s, which was filled from another journal, is gone", x.Alias(kind))}
+		}
+		return nil
+	}
+	cities, err := x.state(ctx, report.Cities)
+	if err != nil {
+		return err
+	}
+	if len(cities.used()) == 0 {
+		return fmt.Errorf("%w: whose %s is, that of %s decides, which is not there yet", report.ErrUndecided, x.Alias(kind), cities.alias)
+	}
+	return x.checkLine(cities)
+}
+
+func (s state) line(index string) string { return s.indices[index].Mappings.Meta.notes().Line }
+
+// used returns the indices behind the alias, or else the one that would be put there.
+func (s state) used() []string {
+	if behind := s.with(s.alias); len(behind) > 0 {
+		return behind
+	}
+	if latest := s.latest(func(i indexState) bool { return !i.has(s.alias + rebuilding) }); latest != "" {
+		return []string{latest}
+	}
+	return nil
+}
+
+// claim returns the index by which a journal is taking the kind over, or rebuilds it: the
+// latest of those that are being filled, unless the alias is on a later one.
+func (s state) claim() string {
+	latest := s.latest(func(i indexState) bool { return i.has(s.alias) || i.has(s.alias+rebuilding) })
+	if s.indices[latest].has(s.alias) {
+		return ""
+	}
+	return latest
+}
+
+// withLine has an index say from its creation on which line of journals fills it.
+func (x *Indices) withLine(content indexBody) (indexBody, error) {
+	var m meta
+	if err := json.Unmarshal(content.Mappings["_meta"], &m); err != nil {
+		return content, err
+	}
+	n := m.notes()
+	n.Line = x.Line
+	m, err := m.with(n)
+	if err != nil {
+		return content, err
+	}
+	content.Mappings["_meta"], err = json.Marshal(m)
+	return content, err
+}

@@ -1,0 +1,19 @@
+//go:build unix
+
+package receiver
+
+import "syscall"
+
+// mapChunk returns an empty chunk of largeChunk bytes from the system, or from Go's heap
+// where the system has none for it.
+func mapChunk() []byte {
+	chunk, err := syscall.Mmap(-1, 0, largeChunk, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		return make([]byte, 0, largeChunk)
+	}
+	return chunk[:0]
+}
+
+// unmapChunk gives a chunk back. One of Go's heap is not known to Munmap, which leaves
+// it alone.
+func unmapChunk(chunk []byte) { _ = syscall.Munmap(chunk[:largeChunk]) }

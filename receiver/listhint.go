@@ -1,0 +1,47 @@
+package receiver
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxHintName bounds the name of a member that a hint repeats.
+const maxHintName = 40
+
+// listHint says where the records of a payload may be that was taken for one record
+// without an id: at the longest list of objects within it. It is empty where there is
+// none.
+func (s *splitter) listHint(raw []byte) string {
+	path, n := longestList(raw, maxEnvelopes)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" There is a list of %d objects at %s: if those are the records, the operator can say so with --records %s=%[2]s.", n, path, s.kind)
+}
+
+// longestList returns the JSON pointer to the list with the most objects that stands in
+// objects up to depth levels deep, and how many these are.
+func longestList(raw []byte, depth int) (path string, most int) {
+	for _, m := range members(raw) {
+		if len(m.name) > maxHintName || strings.ContainsAny(m.name, ",;=") {
+			continue // --records has no way to write it
+		}
+		at, n := "", 0
+		switch firstByte(m.value) {
+		case '[':
+			for e := range elements(m.value) {
+				if firstByte(e) == '{' {
+					n++
+				}
+			}
+		case '{':
+			if depth > 1 {
+				at, n = longestList(m.value, depth-1)
+			}
+		}
+		if n > most {
+			most, path = n, "/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(m.name)+at
+		}
+	}
+	return path, most
+}

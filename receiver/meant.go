@@ -1,0 +1,52 @@
+package receiver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"riskdex/report"
+)
+
+// meant says what a wrong path seems to be meant for, in a sentence with a space before
+// it, and nothing where nobody knows. Under a wrong prefix it is the same for all paths: a
+// publisher that is pointed there gets it for every delivery.
+func (r *Receiver) meant(path string) string {
+	segments := segmentsOf(path)
+	for i := len(segments) - 1; i >= max(0, len(segments)-2); i-- {
+		kind := collectionLike(segments[i])
+		switch {
+		case kind == "":
+		case slices.Equal(segments[:i], segmentsOf(r.prefix)):
+			right := strings.Join(append([]string{r.prefix, string(kind)}, segments[i+1:]...), "/")
+			return fmt.Sprintf(" Was %s meant?", shortened(right))
+		default:
+			return " What stands before the collection is wrong."
+		}
+	}
+	return ""
+}
+
+// segmentsOf leaves out those that are empty.
+func segmentsOf(path string) []string {
+	return strings.FieldsFunc(path, func(c rune) bool { return c == '/' })
+}
+
+// collectionLike returns the kind whose collection a segment names in other capitals, in
+// the singular, or with other marks between its words.
+func collectionLike(segment string) report.Kind {
+	plain := func(s string) string {
+		return strings.NewReplacer("-", "", "_", "", "%20", "").Replace(strings.ToLower(s))
+	}
+	for _, kind := range report.Kinds() {
+		name := plain(string(kind))
+		singular := strings.TrimSuffix(name, "s")
+		if stem, ok := strings.CutSuffix(name, "ies"); ok {
+			singular = stem + "y"
+		}
+		if got := plain(segment); got == name || got == singular {
+			return kind
+		}
+	}
+	return ""
+}

@@ -1,0 +1,35 @@
+package receiver
+
+import (
+	"bytes"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// maxTypeShown bounds how much of a Content-Type an answer repeats.
+const maxTypeShown = 100
+
+// notJSON returns the answer to a body that is no JSON. Where it was sent as something
+// else, and does not look like JSON that went wrong, that is what is wrong with it. What
+// is JSON is taken whatever it is called: curl calls everything a form.
+func notJSON(header http.Header, body []byte, syntax *problem) *problem {
+	if c := firstByte(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))); c == 0 || c == '{' || c == '[' {
+		return syntax
+	}
+	sent := header.Get("Content-Type")
+	kind, _, err := mime.ParseMediaType(sent)
+	if err != nil {
+		kind, _, _ = strings.Cut(strings.ToLower(sent), ";")
+		kind = strings.TrimSpace(kind)
+	}
+	switch {
+	case kind == "", kind == "text/plain", kind == "application/octet-stream", strings.HasSuffix(kind, "json"):
+		return syntax
+	case len(kind) > maxTypeShown:
+		kind = strings.ToValidUTF8(kind[:maxTypeShown], "") + "…"
+	}
+	return newProblem(http.StatusUnsupportedMediaType, reasonType, fmt.Sprintf(
+		"The body was sent as %q, and is not JSON. Deliveries are JSON: send the record itself as the body, with Content-Type application/json.", kind))
+}

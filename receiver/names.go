@@ -1,0 +1,54 @@
+package receiver
+
+import (
+	"fmt"
+	"strings"
+
+	"riskdex/report"
+)
+
+// Names are what a record says of which document it is for, with the JSON pointers to
+// where it says so. What it does not say is empty.
+type Names struct {
+	ID, IDAt     string
+	Code, CodeAt string
+}
+
+// Names returns those of one record without an envelope. The error says what is wrong with
+// cfg, or with the record.
+func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
+	splitters, err := newSplitters(cfg)
+	if err != nil {
+		return Names{}, err
+	}
+	if err := checkJSON(body); err != nil {
+		return Names{}, err
+	}
+	s, r, n := splitters[kind], recordOf(trimSpace(body)), Names{}
+	if s == nil {
+		return n, fmt.Errorf("no kind is called %q", kind)
+	}
+	for _, p := range s.ids {
+		if text, ok := first(r.members, []pointer{p}, scalarText); ok {
+			n.ID, n.IDAt = text, p.text()
+			break
+		}
+	}
+	for _, p := range s.codes {
+		if text, ok := first(r.members, []pointer{p}, quotedText); ok {
+			n.Code, n.CodeAt = text, p.text()
+			break
+		}
+	}
+	return n, nil
+}
+
+// text writes the pointer as RFC 6901 has it.
+func (p pointer) text() string {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	var b strings.Builder
+	for _, token := range p {
+		b.WriteString("/" + escape.Replace(token))
+	}
+	return b.String()
+}

@@ -1,0 +1,70 @@
+package receiver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/report"
+)
+
+// TestWhyTheJournalDidNotTakeIt: each cause has a message, a level and a counter of its
+// own, and the log has one line a second of it, however many deliveries it is.
+func TestWhyTheJournalDidNotTakeIt(t *testing.T) {
+	var out bytes.Buffer
+	j, reg := &recorder{}, prometheus.NewRegistry()
+	now := time.Unix(1_800_000_000, 0)
+	r, err := New(DefaultConfig(), j, func() time.Time { return now }, reg, slog.New(slog.NewTextHandler(&out, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &door{recorder: j, t: t, reg: reg}
+	send := func() {
+		for n := range 100 {
+			w := httptest.NewRecorder()
+			r.ServeHTTP(w, httptest.NewRequest(http.MethodPut, fmt.Sprintf("/cities/%d", n), strings.NewReader(`{"t":1}`)))
+			if w.Code != http.StatusServiceUnavailable {
+				t.Fatalf("answered %d: %s", w.Code, w.Body)
+			}
+		}
+	}
+	for _, c := range []struct {
+		cause, level, says string
+		err                error
+	}{
+		{"sender_left", "INFO", "its sender hung up", report.ErrGone},
+		{"timeout", "ERROR", "did not make it durable in time", context.DeadlineExceeded},
+		{"no_room", "WARN", "no room in the journal", report.ErrNoRoom},
+		{"journal", "ERROR", "could not make it durable", errors.New("the disk is on fire")},
+	} {
+		out.Reset()
+		j.err = fmt.Errorf("append a delivery: %w", c.err)
+		send()
+		now = now.Add(time.Second)
+		send()
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(lines) != 2 || !strings.Contains(lines[1], "others_since=99") {
+			t.Errorf("%s: 200 deliveries in two seconds have %d lines: %.300s", c.cause, len(lines), out.String())
+		}
+		for _, line := range lines {
+			if !strings.Contains(line, "level="+c.level+" ") || !strings.Contains(line, c.says) {
+				t.Errorf("%s: %s", c.cause, line)
+			}
+		}
+		if n := d.counted("riskdex_deliveries_not_durable_total", "kind", "cities", "cause", c.cause); n != 200 {
+			t.Errorf("%s is counted %g times", c.cause, n)
+		}
+	}
+	if n := d.counted("riskdex_deliveries_not_durable_total"); n != 800 {
+		t.Errorf("%g are counted in all", n)
+	}
+}

@@ -1,0 +1,59 @@
+package receiver
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	"riskdex/report"
+)
+
+// result is what a delivery came to, once the journal has decided about its changes.
+type result struct {
+	accepted int   // documents
+	unknown  []int // those of them that were to be deleted and are not there
+	refused  refusals
+	problem  *problem // the answer, where nothing was accepted
+}
+
+func (in contents) result(c call, stamps []report.Stamp) result {
+	list := refusals{slices.Clone(in.refused.first), maps.Clone(in.refused.counts), in.refused.total}
+	r := result{}
+	for i, s := range stamps {
+		switch s.Effect {
+		case report.Ambiguous:
+			list.add(in.ambiguous(c, i))
+			continue
+		case report.Unknown:
+			r.unknown = append(r.unknown, i)
+		}
+		r.accepted++
+	}
+	slices.SortStableFunc(list.first, func(a, b report.Refusal) int { return cmp.Compare(a.Position, b.Position) })
+	r.refused = list
+	if r.accepted == 0 && list.total > 0 { // a payload may hold no records
+		r.problem = noneAccepted(list)
+	}
+	return r
+}
+
+// ambiguous is the refusal of a change that names a city by a code which several state.
+func (in contents) ambiguous(c call, change int) report.Refusal {
+	refused := in.changes[change]
+	refusal := report.Refusal{Position: -1, ID: string(refused.ID), Reason: reasonAmbiguous, Body: refused.Body, Detail: fmt.Sprintf(
+		"Several cities state the code %q, so it is not known which of them is meant. Name the city by its id, or have all but one of them give the code up.", shortened(string(refused.ID)))}
+	if c.method == http.MethodPost {
+		refusal.Position = in.places[change]
+	}
+	return refusal
+}
+
+// outcome is what a receipt keeps of it.
+func (r result) outcome() outcome {
+	if r.problem != nil {
+		return r.problem.outcome()
+	}
+	return outcome{Status: http.StatusAccepted, Accepted: r.accepted, RefusedTotal: r.refused.total, Unknown: r.unknown}
+}
