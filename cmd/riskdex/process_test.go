@@ -275,9 +275,9 @@ func (p *process) indexed(kind report.Kind) map[string]json.RawMessage {
 	return all
 }
 
-// search runs the search command and returns its hits as "kind/id". An index that
-// was made a moment ago cannot be searched yet: Elasticsearch answers 503 until it
-// has started the shard.
+// search runs the search command and returns its hits as "kind/id". It waits for
+// the index of each kind: Elasticsearch answers 404 until there is one, and 503
+// until it has started the shard.
 func (p *process) search(words string) []string {
 	p.t.Helper()
 	var out, errs bytes.Buffer
@@ -287,7 +287,8 @@ func (p *process) search(words string) []string {
 		status := run(p.t.Context(), []string{
 			"search", "--json", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, words,
 		}, streams{&out, &errs})
-		starting := strings.Contains(errs.String(), "503 search_phase_execution_exception")
+		starting := strings.Contains(errs.String(), "503 search_phase_execution_exception") ||
+			strings.Contains(errs.String(), "index_not_found_exception")
 		if status == exitFailed && !starting {
 			p.t.Fatalf("search %q: %s", words, errs.String())
 		}

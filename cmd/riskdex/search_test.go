@@ -13,6 +13,7 @@ import (
 func TestSearchFlags(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
+	p.indicesReady() // a search of all kinds needs the shards of all
 	p.send("POST", "/cities", `[{"id":1,"code":"SYD","title":"Sydney","country":"AU","risk_level":2,"geo":{"lat":-33.87,"lng":151.21}},
 		{"id":2,"code":"SYR","title":"Syracuse","country":"US","risk_level":3}]`)
 	p.send("POST", "/advisories", `[{"id":3,"title":"Harbour closed in Sydney","country":"AU","duration":{"start_date":"2026-02-01","end_date":"2026-02-03"}}]`)
