@@ -57,7 +57,10 @@ type VerifyFinding struct {
 type VerifyReport struct {
 	Kind      report.Kind `json:"kind"`
 	Error     string      `json:"error,omitempty"` // why not all of it was compared
-	Documents int         `json:"documents"`       // that the journal knows, deleted ones among them
+	Documents int         `json:"documents"`       // that the journal knows: live and deleted ones
+	Live      int         `json:"live"`
+	Deleted   int         `json:"deleted"`
+	Refused   int         `json:"refused"` // of the live ones, by Elasticsearch: the index may lack them
 	Indexed   int         `json:"indexed"`
 	UnderWay  int         `json:"under_way"` // not judged, since they were changing
 	Missing   int         `json:"missing"`
@@ -67,6 +70,15 @@ type VerifyReport struct {
 	Mended    int         `json:"mended"`  // of these, seen to be right
 	Kept      int         `json:"kept"`    // foreign ones that a repair has left alone
 	Advice    string      `json:"advice,omitempty"`
+}
+
+// attributes are what the log says of a report.
+func (r VerifyReport) attributes(kind report.Kind) []any {
+	return []any{
+		"kind", kind, "live", r.Live, "deleted", r.Deleted, "refused", r.Refused, "indexed", r.Indexed, "under_way", r.UnderWay,
+		"missing", r.Missing, "stale", r.Stale, "foreign", r.Foreign,
+		"ordered", r.Ordered, "mended", r.Mended, "kept", r.Kept,
+	}
 }
 
 // verifications answers the call for a verification with a stream of lines.
@@ -101,9 +113,10 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err != nil { // the other kinds may be well
 			v.log.Error("verification failed", "kind", kind, "error", err)
 			found.Error = err.Error()
+		} else {
+			v.log.Info("verified", found.attributes(kind)...)
 		}
 		found.Kind = kind
-		v.log.Info("verified", "report", found)
 		stream.tell(VerifyEvent{Report: &found})
 	}
 }

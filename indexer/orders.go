@@ -45,10 +45,15 @@ type board struct {
 	mu       sync.Mutex
 	rebuilds map[report.Kind]Rebuild
 	waiting  map[report.Kind]Waiting
+	unlooked map[report.Kind]chan struct{} // of the kinds not yet looked at; closed when that is over
 }
 
 func newBoard() *board {
-	return &board{rebuilds: map[report.Kind]Rebuild{}, waiting: map[report.Kind]Waiting{}}
+	b := &board{rebuilds: map[report.Kind]Rebuild{}, waiting: map[report.Kind]Waiting{}, unlooked: map[report.Kind]chan struct{}{}}
+	for _, kind := range report.AllKinds() {
+		b.unlooked[kind] = make(chan struct{})
+	}
+	return b
 }
 
 // show replaces what is shown for a kind, and returns what was.

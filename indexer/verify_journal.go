@@ -22,7 +22,7 @@ func (r *verification) journalToIndex(ctx context.Context) error {
 			return err
 		}
 		after = entries[len(entries)-1].ID
-		r.report.Documents += len(entries)
+		r.report.countKnown(entries)
 		r.progress(VerifyProgress{Phase: PhaseJournal, Done: r.report.Documents})
 	}
 }
@@ -123,11 +123,10 @@ func (r *verification) differing(ctx context.Context, entries []report.Entry) ([
 // is empty when all is well. Of what Elasticsearch has refused, any older
 // version may be there, or none.
 func problem(e report.Entry, have indexed) Problem {
-	refused := e.State == report.StateDead || e.State == report.StateDropped
 	switch {
 	case have.version > e.Version:
 		return Foreign
-	case refused:
+	case e.Refused():
 		return ""
 	case e.Op == report.Delete && have.found && have.version == e.Version:
 		return Foreign // that version is a delete

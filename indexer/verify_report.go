@@ -37,7 +37,9 @@ type Finding struct {
 // VerifyReport is what a verification found.
 type VerifyReport struct {
 	Kind      report.Kind
-	Documents int // that the journal knows, deleted ones among them
+	Documents int // that the journal knows: live and deleted ones
+	Deleted   int // of Documents
+	Refused   int // of the live ones, by Elasticsearch: the index has an older version, or none
 	Indexed   int // in the index
 	UnderWay  int // of Documents, not judged, because they were changing or waiting to be sent
 
@@ -60,6 +62,21 @@ type VerifyReport struct {
 	OtherJournal int
 
 	ahead int // foreign versions that are ahead of the clock
+}
+
+// Live returns how many documents the journal has that are not deleted.
+func (r VerifyReport) Live() int { return r.Documents - r.Deleted }
+
+func (r *VerifyReport) countKnown(entries []report.Entry) {
+	r.Documents += len(entries)
+	for _, e := range entries {
+		switch {
+		case e.Op == report.Delete:
+			r.Deleted++
+		case e.Refused():
+			r.Refused++
+		}
+	}
 }
 
 // Found returns how many documents differ.

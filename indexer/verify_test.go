@@ -120,7 +120,7 @@ func TestVerifyFindsNothingWhereAllIsWell(t *testing.T) {
 			t.Errorf("progress %+v", p)
 		}
 	}})
-	if got.Found() != 0 || len(got.Findings) != 0 || got.Documents != 54 || got.Indexed != 52 || got.UnderWay != 0 || got.Advice() != "" {
+	if got.Found() != 0 || len(got.Findings) != 0 || got.Documents != 54 || got.Live() != 53 || got.Deleted != 1 || got.Refused != 2 || got.Indexed != 52 || got.UnderWay != 0 || got.Advice() != "" {
 		t.Errorf("%+v", got)
 	}
 	if !slices.Equal(phases, []string{indexer.PhaseJournal, indexer.PhaseIndex}) {

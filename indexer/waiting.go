@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"context"
 	"time"
 
 	"riskdex/report"
@@ -22,10 +23,30 @@ type Waiting struct {
 // called at any time, by anybody.
 func (x *Indexer) Waiting() []Waiting { return x.board.allWaiting() }
 
-// wait shows that a lane waits, or, without trouble, that it does not.
+// AwaitFirstLook waits until the index of kind has been looked for, and made where there was
+// none, or that has failed. It ends with ctx, and when the indexer stops.
+func (x *Indexer) AwaitFirstLook(ctx context.Context, kind report.Kind) {
+	x.board.mu.Lock()
+	looked, waits := x.board.unlooked[kind]
+	x.board.mu.Unlock()
+	if !waits {
+		return
+	}
+	select {
+	case <-looked:
+	case <-x.orders.stopped:
+	case <-ctx.Done():
+	}
+}
+
+// wait shows that the trouble of a lane has changed: it waits, or, without trouble, that it does not.
 func (b *board) wait(kind report.Kind, index string, trouble *judgement, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if looked, ok := b.unlooked[kind]; ok {
+		close(looked)
+		delete(b.unlooked, kind)
+	}
 	if trouble == nil {
 		delete(b.waiting, kind)
 		return

@@ -20,6 +20,10 @@ type Entry struct {
 	State State
 }
 
+// Refused tells that Elasticsearch has refused the newest version: the index may have any
+// older one, or none.
+func (e Entry) Refused() bool { return e.State == StateDead || e.State == StateDropped }
+
 // State is what has become of a document's newest version.
 type State string
 

@@ -15,11 +15,13 @@ import (
 // verifies lets the admin listener have the indexer's verifier.
 type verifies struct {
 	verifier *indexer.Verifier
+	indexer  *indexer.Indexer
 	journal  journal.Journal // keeps what was not mended
 }
 
 // Verify implements admin.Verifier.
 func (v verifies) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+	v.awaitIndex(ctx, kind)
 	r, err := v.verifier.Verify(ctx, kind, indexer.VerifyOptions{
 		Repair: opt.Repair, RemoveForeign: opt.RemoveForeign,
 		Progress: func(p indexer.VerifyProgress) {
@@ -39,10 +41,22 @@ func (v verifies) Verify(ctx context.Context, kind report.Kind, opt admin.Verify
 		err = errors.Join(err, v.journal.Note(noting, report.VerifiedNote(kind), found.Note()))
 	}
 	return admin.VerifyReport{
-		Kind: r.Kind, Documents: r.Documents, Indexed: r.Indexed, UnderWay: r.UnderWay,
+		Kind: r.Kind, Documents: r.Documents, Live: r.Live(), Deleted: r.Deleted, Refused: r.Refused,
+		Indexed: r.Indexed, UnderWay: r.UnderWay,
 		Missing: r.Missing, Stale: r.Stale, Foreign: r.Foreign,
 		Ordered: r.Ordered, Mended: r.Mended, Kept: r.Kept, Advice: r.Advice(),
 	}, err
+}
+
+// startTimeout bounds how long a verification waits for an index that is being made.
+const startTimeout = 30 * time.Second
+
+// awaitIndex keeps a verification right after the start of a new installation from failing
+// because an index is missing that is just being made.
+func (v verifies) awaitIndex(ctx context.Context, kind report.Kind) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	v.indexer.AwaitFirstLook(ctx, kind)
 }
 
 // noteTimeout bounds how long the journal may take to keep what a verification found.

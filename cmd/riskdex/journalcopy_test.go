@@ -43,7 +43,7 @@ func TestJournalCopyCommand(t *testing.T) {
 	}
 	p.drained()
 	p.indicesReady()
-	p.expect(exitDone, "", words("verify"), "20 documents in the journal")
+	p.expect(exitDone, "", words("verify"), "19 documents and 1 deleted in the journal, 19 in the index")
 	p.expect(exitDone, "", words("refused list"), "1 refusal kept")
 	back := filepath.Join(t.TempDir(), "new", "back.db")
 	home := []string{"journal", "copy", database, back, "--json"}
@@ -68,7 +68,7 @@ func TestJournalCopyCommand(t *testing.T) {
 	}
 	p.drained()
 	p.indicesReady()
-	p.expect(exitDone, "", words("verify"), "20 documents in the journal")
+	p.expect(exitDone, "", words("verify"), "19 documents and 1 deleted in the journal, 19 in the index")
 	found := p.indexed(report.Cities)
 	if len(found) != 19 || string(found["1"]) != `{"title":"in PostgreSQL"}` || string(found["2"]) != `{"title":"in a file again"}` {
 		t.Errorf("%d documents, of which 1 is %s, and 2 is %s", len(found), found["1"], found["2"])

@@ -80,7 +80,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	administration := admin.New(admin.Parts{
 		Health:  admin.Health{CanAccept: w.canAccept, ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: w.registry, DeadLetters: j, Refusals: j, Door: w.door,
-		Rebuilder: rebuilder{x}, Verifier: verifies{verifier, j}, Losses: j,
+		Rebuilder: rebuilder{x}, Verifier: verifies{verifier, x, j}, Losses: j,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{
 			Journal: j, Index: w.index(), Waiting: waitingIn(x),

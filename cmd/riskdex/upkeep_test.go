@@ -106,7 +106,10 @@ func TestVerifyCommand(t *testing.T) {
 	p.send("DELETE", "/cities/49", "")
 	p.drained()
 	p.indicesReady()
-	p.expect(exitDone, "", words("verify"), "cities: 50 documents in the journal", "nothing differs", "special-reports")
+	p.expect(exitDone, "", words("verify"), "cities: 49 documents and 1 deleted in the journal, 49 in the index", "nothing differs", "special-reports")
+	if log := p.log.String(); !strings.Contains(log, "msg=verified kind=cities live=49 deleted=1 refused=0 indexed=49 ") {
+		t.Errorf("the log says %s", log)
+	}
 	index := "/" + p.prefix + "cities-v1/_doc/"
 	p.ask("DELETE", index+"7", "", nil)
 	p.ask("PUT", index+"stranger", `{"title":"planted"}`, nil)
@@ -118,7 +121,7 @@ func TestVerifyCommand(t *testing.T) {
 		must(t, json.Unmarshal([]byte(line), &v))
 		lines = append(lines, v)
 	}
-	if len(lines) != 3 || lines[2]["documents"] != 50.0 || lines[2]["missing"] != 1.0 {
+	if len(lines) != 3 || lines[2]["documents"] != 50.0 || lines[2]["live"] != 49.0 || lines[2]["deleted"] != 1.0 || lines[2]["missing"] != 1.0 {
 		t.Errorf("as JSON: %v", lines)
 	}
 	p.expect(exitDone, "", words("verify --repair cities"), "2 mended")

@@ -131,6 +131,18 @@ func difference(f admin.VerifyFinding) string {
 	return fmt.Sprintf("%s, the index has version %d", journal, f.IndexVersion)
 }
 
+// known says what the journal has, such that it explains how much the index has.
+func known(r admin.VerifyReport) string {
+	text := count(r.Live, "document", "documents")
+	if r.Refused > 0 {
+		text += fmt.Sprintf(" (%s refused by Elasticsearch)", humanize.Comma(int64(r.Refused)))
+	}
+	if r.Deleted > 0 {
+		text += fmt.Sprintf(" and %s deleted", humanize.Comma(int64(r.Deleted)))
+	}
+	return text
+}
+
 func (s *verifyScreen) report(r admin.VerifyReport) error {
 	s.progress.clear()
 	found := r.Missing + r.Stale + r.Foreign
@@ -140,7 +152,7 @@ func (s *verifyScreen) report(r admin.VerifyReport) error {
 		return s.lines.Encode(r)
 	}
 	line := fmt.Sprintf("%s: %s in the journal, %s in the index, %d under way: ", r.Kind,
-		count(r.Documents, "document", "documents"), humanize.Comma(int64(r.Indexed)), r.UnderWay)
+		known(r), humanize.Comma(int64(r.Indexed)), r.UnderWay)
 	switch {
 	case r.Error != "":
 		line = fmt.Sprintf("%s: not compared to the end", r.Kind)
