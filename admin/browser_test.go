@@ -203,7 +203,7 @@ func TestBadDayInABrowser(t *testing.T) {
 		d.sizes = &report.Stats{Bytes: 14_680_064, WAL: 4_194_304, Used: 10_485_760, Limit: 10_485_760, Free: 1 << 36}
 		d.waiting = []admin.Waiting{
 			{Kind: report.Cities, Index: "cities", Reason: "unreachable", ErrorType: "", Detail: "dial tcp 192.0.2.10:9200: connect: connection refused", Since: d.now},
-			{Kind: report.Advisories, Index: "advisories", Held: true, Reason: "request_refused", ErrorType: "illegal_argument_exception", Detail: "pipeline with id [enrichment] does not exist", Since: d.now},
+			{Kind: report.Advisories, Index: "advisories", Held: true, Reason: "pipeline_missing", ErrorType: "illegal_argument_exception", Detail: "pipeline with id [enrichment] does not exist", Since: d.now},
 		}
 		d.rebuilt = []admin.Rebuild{
 			{Kind: report.SpecialReports, Phase: "filling", Active: true, Total: 1000, Remaining: 400, SecondsLeft: 80, StartedAt: d.now},

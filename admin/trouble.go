@@ -171,13 +171,14 @@ var causes = []Cause{
 // held says what is wrong with an index that is held, and what to do, by the reason that
 // the metrics have.
 var held = map[string]struct{ is, remedy string }{
-	"index_blocked":   {"it is blocked", "Make room on Elasticsearch's disk if that is past its flood mark, and set `index.blocks.read_only_allow_delete` to null; take any other block away in the same manner"},
-	"index_closed":    {"it is closed", "Open it: `POST /INDEX/_open`"},
-	"index_missing":   {"it is gone", "Let riskdex make it again: it may lack the right to"},
-	"no_write_index":  {"the alias leads to several indices", "Make one of them the write index, or the only one"},
-	"field_limit":     {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
-	"unauthorized":    {"Elasticsearch does not let riskdex", "Give riskdex the right credentials, or their user the privileges that it needs"},
-	"request_refused": {"the requests are refused", "Check `--elasticsearch-url` and what is between: what answers is not an Elasticsearch, or not at that path"},
+	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if that is past its flood mark, and set `index.blocks.read_only_allow_delete` to null; take any other block away in the same manner"},
+	"index_closed":     {"it is closed", "Open it: `POST /INDEX/_open`"},
+	"index_missing":    {"it is gone", "Let riskdex make it again: it may lack the right to"},
+	"no_write_index":   {"the alias leads to several indices", "Make one of them the write index, or the only one"},
+	"field_limit":      {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
+	"unauthorized":     {"Elasticsearch does not let riskdex", "Give riskdex the right credentials, or their user the privileges that it needs"},
+	"pipeline_missing": {"it names an ingest pipeline that does not exist", "Make that pipeline again; or take it from the settings of the index: set `index.default_pipeline` or `index.final_pipeline`, whichever names it, to null"},
+	"request_refused":  {"the requests are refused", "Check `--elasticsearch-url` and what is between: what answers is not an Elasticsearch, or not at that path"},
 }
 
 // foreignIndices returns the indices that another journal fills.
@@ -289,7 +290,7 @@ func heldReason(w Waiting, is string) string {
 	switch {
 	case is == "":
 		return w.Reason + ": " + w.Detail
-	case w.Reason == "request_refused" && w.Detail != "":
+	case (w.Reason == "request_refused" || w.Reason == "pipeline_missing") && w.Detail != "":
 		return fmt.Sprintf("%s (%s): %s", is, w.Reason, w.Detail)
 	}
 	return fmt.Sprintf("%s (%s)", is, w.Reason)

@@ -132,8 +132,8 @@ func rows() map[string]asked {
 		"no index, none guessed": {query: "timeout=20s", setup: []string{`PUT /_cluster/settings {"persistent":{"action.auto_create_index":"false"}}`}, undo: []string{`PUT /_cluster/settings {"persistent":{"action.auto_create_index":null}}`}, verdict: "hold", reason: "index_missing"},
 		"no write index":         {setup: []string{`PUT /%s-v1 {"aliases":{"%s":{}}}`, `PUT /%s-v2 {"aliases":{"%s":{}}}`}, verdict: "hold", reason: "no_write_index"},
 		"too many fields":        {setup: []string{alone(`,"mapping.total_fields.limit":2`, dynamic)}, doc: `{"a":1,"b":2,"c":3}`, verdict: "hold", reason: "field_limit"},
-		"missing pipeline":       {setup: []string{alone(`,"default_pipeline":"not-there"`, off)}, verdict: "hold", reason: "request_refused"},
-		"missing last pipeline":  {setup: []string{alone(`,"final_pipeline":"not-there"`, off)}, verdict: "hold", reason: "request_refused"},
+		"missing pipeline":       {setup: []string{alone(`,"default_pipeline":"not-there"`, off)}, verdict: "hold", reason: "pipeline_missing"},
+		"missing last pipeline":  {setup: []string{alone(`,"final_pipeline":"not-there"`, off)}, verdict: "hold", reason: "pipeline_missing"},
 
 		"no credentials":          {setup: []string{alone("", off)}, user: "-", verdict: "hold", reason: "unauthorized"},
 		"wrong password":          {setup: []string{alone("", off)}, user: admin + ":wrong", verdict: "hold", reason: "unauthorized"},

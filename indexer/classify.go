@@ -85,6 +85,7 @@ const (
 	reasonFieldLimit   = "field_limit"
 	reasonUnauthorized = "unauthorized"
 	reasonRequest      = "request_refused"
+	reasonPipeline     = "pipeline_missing"
 	reasonTooLarge     = "too_large"
 	reasonDocument     = "document_refused"
 	reasonVersion      = errorTypeOutOfReach
@@ -99,7 +100,7 @@ const (
 func failureReasons() []string {
 	return []string{
 		reasonUnreachable, reasonOverloaded, reasonUnavailable, reasonBlocked, reasonMissing, reasonClosed,
-		reasonNoWriteIndex, reasonFieldLimit, reasonUnauthorized, reasonRequest, reasonTooLarge, reasonDocument,
+		reasonNoWriteIndex, reasonFieldLimit, reasonUnauthorized, reasonRequest, reasonPipeline, reasonTooLarge, reasonDocument,
 		reasonVersion, reasonDied, reasonUnknown, reasonJournal, reasonAnotherJournal,
 	}
 }
@@ -183,7 +184,7 @@ func decideByType(a answer) (verdict, string, bool) {
 	case strings.HasPrefix(a.detail, "pipeline with id ["):
 		// The index names an ingest pipeline that is not there. It comes as a 400, and
 		// without it every document would be taken for refused.
-		return hold, reasonRequest, true
+		return hold, reasonPipeline, true
 	case strings.Contains(a.detail, "Limit of total fields"):
 		return hold, reasonFieldLimit, true
 	}

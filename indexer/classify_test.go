@@ -34,7 +34,7 @@ func TestClassify(t *testing.T) {
 		"closed index":             {answer{item, 400, "index_closed_exception", "closed", report.Index}, hold, reasonClosed},
 		"no write index":           {answer{item, 400, "illegal_argument_exception", "no write index is defined for alias [cities]", report.Index}, hold, reasonNoWriteIndex},
 		"too many fields":          {answer{item, 400, "document_parsing_exception", "Limit of total fields [1000] has been exceeded", report.Index}, hold, reasonFieldLimit},
-		"missing pipeline":         {answer{item, 400, "illegal_argument_exception", "pipeline with id [not-there] does not exist", report.Index}, hold, reasonRequest},
+		"missing pipeline":         {answer{item, 400, "illegal_argument_exception", "pipeline with id [not-there] does not exist", report.Index}, hold, reasonPipeline},
 		"not allowed":              {answer{item, 403, "security_exception", "", report.Index}, hold, reasonUnauthorized},
 		"wrong password":           {answer{request, 401, "security_exception", "", ""}, hold, reasonUnauthorized},
 		"401 of a proxy":           {answer{request, 401, "", "", ""}, hold, reasonUnauthorized},

@@ -331,7 +331,7 @@ func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
 			func(r *rig, index string) {
 				r.change("PUT", "/"+index+"/_settings", `{"index.blocks.read_only_allow_delete":null}`)
 			}},
-		"pipeline that is not there": {"request_refused",
+		"pipeline that is not there": {"pipeline_missing",
 			func(r *rig, index string) {
 				r.change("PUT", "/"+index+"/_settings", `{"index.default_pipeline":"not-there"}`)
 			},

@@ -57,6 +57,10 @@ func lossOf(err error) loss {
 func (r *Receiver) lose(d *delivery, err error, attrs ...any) {
 	l := lossOf(err)
 	r.metrics.lost.WithLabelValues(string(d.kind), l.cause).Inc()
-	r.limited.log(r, d, l.level, "delivery not accepted: "+l.says, append(attrs, "error", err)...)
+	log := &r.limited
+	if l.cause == causeNoRoom { // which lasts, and which the journal tells of as well
+		log = &r.seldom
+	}
+	log.log(r, d, l.level, "delivery not accepted: "+l.says, append(attrs, "error", err)...)
 	r.answer(d, l.answer)
 }

@@ -41,7 +41,7 @@ type Receiver struct {
 	prefix    string
 	door      *auth.Door
 	limited   limitedLog
-	seldom    limitedLog // for what one sender does with each delivery
+	seldom    limitedLog // for what may be so with every delivery for long
 	metrics   *metrics
 	log       *slog.Logger
 }
