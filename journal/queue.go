@@ -60,12 +60,25 @@ type queue struct {
 
 func newQueue() *queue { return &queue{wake: newBell(), unanswered: map[*request]struct{}{}} }
 
+// expect has oldest count what is no request, from now until answered is called.
+func (q *queue) expect() (answered func()) {
+	r := &request{of: q, since: time.Now()}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.unanswered[r] = struct{}{}
+	return r.isAnswered
+}
+
 // answer tells the caller what became of a request.
 func (r *request) answer(err error) {
 	r.done <- err
 	if r.of == nil {
 		return
 	}
+	r.isAnswered()
+}
+
+func (r *request) isAnswered() {
 	r.of.mu.Lock()
 	delete(r.of.unanswered, r)
 	r.of.mu.Unlock()

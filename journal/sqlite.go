@@ -42,6 +42,9 @@ type SQLite struct {
 	idleAfter  time.Duration
 	logged     bool // the log is not empty
 
+	touching sync.Mutex
+	touched  <-chan struct{} // closed when the touch under way has ended; nil when there is none
+
 	verifying sync.Map              // the kinds that are
 	moved     atomic.Pointer[error] // why files are not where they belong; nil when they are
 	failure   atomic.Pointer[error] // why it cannot be written; nil when it can
@@ -258,15 +261,35 @@ func (j *SQLite) read(f func(*engine) error) error {
 	if wait, long := j.queue.oldest(); wait >= stallAfter && !long {
 		return fmt.Errorf("the disk of %s has not answered for %v", j.path, wait.Round(time.Second))
 	}
-	j.touch()
-	return f(j.e)
+	select {
+	case <-j.touch():
+		return f(j.e)
+	case <-time.After(stallAfter):
+		return fmt.Errorf("the disk of %s has not answered for %v", j.path, stallAfter)
+	}
 }
 
-// touch writes a byte to the disk of the journal, and returns when it can be written. Who
-// reads the database writes too: to the memory that SQLite shares by way of a file. Where
-// the disk hangs, such a write waits as a page fault, of which Go knows nothing: a few of
-// them, or one and the next garbage collection, would stop all of the process until the
-// disk answers. This one waits in a system call, beside which all others go on.
-func (j *SQLite) touch() {
-	_, _ = j.lock.WriteAt([]byte("\n"), lockTouched) // that it fails shows in the journal itself
+// touch writes a byte to the disk of the journal, and closes what it returns when it can
+// be written. Who reads the database writes too: to the memory that SQLite shares by way
+// of a file. Where the disk hangs, such a write waits as a page fault, of which Go knows
+// nothing: a few of them, or one and the next garbage collection, would stop all of the
+// process until the disk answers. This one waits in a system call, beside which all others
+// go on; all who ask meanwhile wait for the same one. It counts as a request, so that a
+// disk that hangs shows in Ready where nobody delivers.
+func (j *SQLite) touch() (done <-chan struct{}) {
+	j.touching.Lock()
+	defer j.touching.Unlock()
+	if j.touched == nil {
+		touched, answered := make(chan struct{}), j.queue.expect()
+		j.touched = touched
+		go func() {
+			_, _ = j.lock.WriteAt([]byte("\n"), lockTouched) // that it fails shows in the journal itself
+			answered()
+			j.touching.Lock()
+			defer j.touching.Unlock()
+			j.touched = nil
+			close(touched)
+		}()
+	}
+	return j.touched
 }

@@ -36,6 +36,8 @@ func (j *SQLite) run() {
 func (j *SQLite) serve(group []*request) {
 	if len(group) > 0 {
 		j.served = time.Now()
+	} else {
+		j.touch() // so that it shows where the disk hangs
 	}
 	for {
 		j.room.lookAtDisk()
@@ -119,7 +121,7 @@ func (j *SQLite) carryOut(all []*request) {
 // a damaged part of it for a transaction that was cut short.
 func (j *SQLite) lookAround(group []*request) error {
 	if len(group) == 0 && j.logged && time.Since(j.served) >= j.idleAfter {
-		j.touch()
+		<-j.touch()
 		if err := j.emptyLog(context.Background()); err != nil {
 			return err
 		}
@@ -161,7 +163,7 @@ func bytesOf(group []*request) int64 {
 // answered by that.
 func (j *SQLite) commit(group []*request) (all []*request, flushed bool, err error) {
 	ctx := context.Background()
-	j.touch()
+	<-j.touch()
 	if _, err := j.e.st.begin.ExecContext(ctx); err != nil {
 		return group, false, fmt.Errorf("begin a transaction: %w", err)
 	}

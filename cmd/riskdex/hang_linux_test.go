@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ import (
 
 // A journal that hangs does not fail: nothing that asks it comes back.
 const (
-	saysSo  = 12 * time.Second // by then it is not ready, and says so: 5 seconds, and a loaded machine
+	saysSo  = 20 * time.Second // by then it is not ready, and says so: 5 seconds, and a loaded machine
 	answers = 35 * time.Second // by then a delivery has its answer: 30 seconds, likewise
 )
 
@@ -29,6 +30,30 @@ func TestStopsOnAFrozenDisk(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "1MiB")
 	p.journal = filepath.Join(d.Dir, "riskdex.db")
 	hangs(t, p, func() (heal func()) { return d.Freeze(t) })
+	p.kill()
+	d.Unmount()
+}
+
+// TestFrozenDiskWhereNobodyDelivers freezes the disk of the journal while riskdex has nothing
+// to do: it is not ready, says so, and goes on by itself.
+func TestFrozenDiskWhereNobodyDelivers(t *testing.T) {
+	t.Setenv("GOGC", "1") // so that all of it hangs where one part of it hangs unknown to Go
+	d := disktest.New(t, t.TempDir(), 64, "")
+	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "1MiB", "--probe-every", "0")
+	p.journal = filepath.Join(d.Dir, "riskdex.db")
+	p.start()
+	p.indicesReady()
+	p.send("PUT", "/advisories/before", `{"title":"x"}`)
+	p.drained()
+	thaw := d.Freeze(t)
+	p.mustSayThatItHangs(t, time.Now())
+	thaw()
+	eventually(t, "it is ready again by itself", func() bool { return p.readiness() == http.StatusOK })
+	p.send("PUT", "/advisories/after", `{"title":"x"}`)
+	p.drained()
+	if n := len(p.indexed(report.Advisories)); n != 2 {
+		t.Errorf("the index has %d documents, not 2", n)
+	}
 	p.kill()
 	d.Unmount()
 }
@@ -144,7 +169,8 @@ func (p *process) mustSayThatItHangs(t *testing.T, since time.Time) {
 }
 
 // mustStop has a process stop while its journal hangs. What of it waits for a disk cannot
-// end before that answers, not even by SIGKILL: then all else of it has ended in time.
+// end before that answers, not even by SIGKILL: then all else of it has ended in time, and
+// another process can have its addresses.
 func (p *process) mustStop(t *testing.T, heal func()) {
 	t.Helper()
 	asked := time.Now()
@@ -165,6 +191,14 @@ func (p *process) mustStop(t *testing.T, heal func()) {
 		}
 	}
 	t.Logf("it ended %v after SIGTERM", time.Since(asked).Round(time.Second/10))
+	for _, address := range []string{p.deliveries, p.admin} {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Errorf("its address is still taken: %v", err)
+			continue
+		}
+		must(t, l.Close())
+	}
 	heal()
 	<-ended
 	p.cmd = nil
