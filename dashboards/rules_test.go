@@ -295,3 +295,36 @@ func TestRunbookQuotesTheLog(t *testing.T) {
 		t.Errorf("only %d lines of the log were found in the runbook", quoted)
 	}
 }
+
+// The inhibitions that the runbook proposes are of alerts that exist, and of labels that
+// both alerts have: without one of them, all others of the target would be kept silent.
+func TestInhibitionsAreOfAlertsThatExist(t *testing.T) {
+	_, text, _ := strings.Cut(string(read(t, "../docs/operations.md")), "```yaml\ninhibit_rules:\n")
+	text, _, _ = strings.Cut(text, "```")
+	var inhibitions []struct {
+		Source []string `yaml:"source_matchers"`
+		Target []string `yaml:"target_matchers"`
+		Equal  []string
+	}
+	if err := yaml.Unmarshal([]byte(text), &inhibitions); err != nil || len(inhibitions) == 0 {
+		t.Fatalf("docs/operations.md has no inhibitions that can be read: %v", err)
+	}
+	known := alerts(t)
+	for _, i := range inhibitions {
+		for _, matcher := range slices.Concat(i.Source, i.Target) {
+			names, ok := strings.CutPrefix(matcher, "alertname ")
+			for _, name := range regexp.MustCompile(`\w+`).FindAllString(names, -1) {
+				r, there := known[name]
+				if !ok || !there {
+					t.Errorf("%s: there is no alert %q", matcher, name)
+					continue
+				}
+				for _, label := range i.Equal {
+					if !slices.Contains(labelsOf(t, parse(t, located{name, r.Expr})), label) {
+						t.Errorf("%s has no label %s", name, label)
+					}
+				}
+			}
+		}
+	}
+}
