@@ -81,6 +81,7 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 		"index_missing":    refusals(http.StatusNotFound, "index_not_found_exception", "no such index"),
 		"index_closed":     refusals(http.StatusBadRequest, "index_closed_exception", "closed"),
 		"no_write_index":   refusals(http.StatusBadRequest, "illegal_argument_exception", "no write index is defined for alias [x]"),
+		"pipeline_missing": refusals(http.StatusBadRequest, "illegal_argument_exception", "pipeline with id [x] does not exist"),
 		"field_limit":      refusals(http.StatusBadRequest, "illegal_argument_exception", "Limit of total fields [1000] has been exceeded"),
 		"unknown":          refusals(http.StatusTeapot, "teapot_exception", "short and stout"),
 		"document_refused": refusals(http.StatusBadRequest, "document_parsing_exception", "no"),
