@@ -43,7 +43,7 @@ func envelopeNames(kind report.Kind) []string {
 func isEnvelopeMeta(name string) bool {
 	return slices.Contains([]string{
 		"meta", "metadata", "links", "jsonapi", "included", "type", "event", "event_type", "eventType", "action",
-		"timestamp", "created_at", "sent_at", "version", "count", "total", "page", "pagination", "status", "success",
+		"timestamp", "created_at", "sent_at", "generated", "generated_at", "generatedAt", "version", "count", "total", "page", "pagination", "status", "success",
 	}, name)
 }
 

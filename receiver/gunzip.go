@@ -14,6 +14,9 @@ var (
 	errAfterGzip = errors.New("other bytes come after the end of the gzip")
 )
 
+// gzipMagic is what gzip begins with.
+const gzipMagic = "\x1f\x8b"
+
 // gunzip decompresses what comes of a body: one member or several, and nothing else.
 // gzip.Reader takes other bytes after the end for a member that breaks off, which sending
 // it again would mend.
@@ -40,10 +43,9 @@ func newGunzip(from io.Reader) (*gunzip, error) {
 
 // begins tells whether a member comes next. The error is io.EOF at the end.
 func (g *gunzip) begins() (bool, error) {
-	magic := []byte{0x1f, 0x8b}
-	next, err := g.from.Peek(len(magic))
+	next, err := g.from.Peek(len(gzipMagic))
 	switch {
-	case !bytes.HasPrefix(magic, next):
+	case !bytes.HasPrefix([]byte(gzipMagic), next):
 		return false, nil
 	case err == io.EOF && len(next) > 0:
 		return false, io.ErrUnexpectedEOF

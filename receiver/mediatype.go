@@ -15,6 +15,10 @@ const maxTypeShown = 100
 // else, and does not look like JSON that went wrong, that is what is wrong with it. What
 // is JSON is taken whatever it is called: curl calls everything a form.
 func notJSON(header http.Header, body []byte, syntax *problem) *problem {
+	if bytes.HasPrefix(body, []byte(gzipMagic)) {
+		return newProblem(http.StatusBadRequest, reasonJSON,
+			"The body looks like gzip, which is not said. Send it with the header Content-Encoding: gzip, or as JSON.")
+	}
 	if c := firstByte(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))); c == 0 || c == '{' || c == '[' {
 		return syntax
 	}

@@ -88,6 +88,7 @@ func TestEmptySnapshot(t *testing.T) {
 		g := guard(t, cfg)
 		for id, body := range map[string]string{
 			"a": `[]`, "b": `{"advisories":[]}`, "c": `{"data":[],"meta":{"count":0}}`, "d": `{"data":{"advisories":[]}}`, "e": `[{"advisories":[]}]`,
+			"f": `{"generated_at":"x","advisories":[]}`, "g": `{"generatedAt":"x","data":{"generated":1,"advisories":[]}}`,
 		} {
 			for range 2 { // a repeat is answered as before
 				if got := g.signed("POST", "/advisories", id, body); got.status != 202 || got.Accepted != 0 || got.Refused == nil || len(got.Refused) != 0 {
@@ -143,6 +144,8 @@ func TestOtherMediaTypes(t *testing.T) {
 		"problem+json":             {"application/vnd.api+json", `tutle`, 400, reasonJSON, "does not begin like JSON"},
 		"text":                     {"text/plain", `title=London`, 400, reasonJSON, "does not begin like JSON"},
 		"nothing said":             {"", `title=London`, 400, reasonJSON, "does not begin like JSON"},
+		"gzip, not said":           {"application/json", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", 400, reasonJSON, "Content-Encoding: gzip"},
+		"gzip, said as a type":     {"application/gzip", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", 400, reasonJSON, "Content-Encoding: gzip"},
 		"XML, called JSON, zipped": {"application/json", `<city/>`, 400, reasonJSON, "does not begin like JSON"},
 	} {
 		for method, path := range map[string]string{"POST": "/cities", "PUT": "/cities/130"} {
