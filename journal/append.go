@@ -49,6 +49,11 @@ func (tx *transaction) append(d report.Delivery, opt Options) ([]report.Stamp, e
 			return nil, err
 		}
 	}
+	if tx.displaced > 0 {
+		opt.Log.Warn("refused deliveries that are kept cannot be retried any more: so many documents were deleted that are not there that no more of them are remembered, "+
+			"and a retry could bring one back; have them delivered again, then drop them", "refusals", tx.displaced, "remembered", MaxRemembered)
+		tx.displaced = 0
+	}
 	return stamps, tx.refuse(d, turns, opt)
 }
 
@@ -81,8 +86,11 @@ func (tx *transaction) accept(c report.Change, turn report.Version, refused bool
 	effect := report.Changed
 	if c.Op == report.Delete && !c.ExactID && isDeleted(old) {
 		effect = report.Unknown
-		if !refused && !tx.mustRemember() {
-			return report.Stamp{Key: key, Effect: effect}, nil
+		if !refused {
+			remembered, err := tx.remember(c, addressed, old)
+			if err != nil || !remembered {
+				return report.Stamp{Key: key, Effect: effect}, err
+			}
 		}
 	}
 	n, overtakes, err := tx.call(&c, addressed, old, turn)
@@ -112,6 +120,33 @@ func isDeleted(r *row) bool {
 // Refusals of other processes count as well. Their number is read before the rows are, so a
 // refusal that is being retried shows either here or by the document that its retry brought.
 func (tx *transaction) mustRemember() bool { return tx.ledger.refusals > 0 }
+
+// MaxRemembered is up to how many tombstones of a kind a delete of what is not there may
+// leave one more. Beyond, all refusals that are kept lose their place in the order of
+// deliveries instead, and with it the right to be retried: nobody knows any more what of
+// them is older than a delete.
+const MaxRemembered = 10_000
+
+// remember tells whether the delete c leaves a tombstone, and sees to the refusals where it
+// should and does not.
+func (tx *transaction) remember(c report.Change, addressed report.ID, old *row) (bool, error) {
+	if !tx.mustRemember() {
+		return false, nil
+	}
+	if old != nil {
+		return true, nil
+	}
+	n, err := tx.store.tombstones(c.Kind)
+	if err != nil || n < MaxRemembered {
+		return true, err
+	}
+	n, err = tx.store.forgetPlaces()
+	tx.displaced += n
+	if err == nil {
+		err = tx.clearRefusals(c, addressed, beforeAll+1)
+	}
+	return false, err
+}
 
 // put writes a change over the row that its document has, if any, and gives it
 // its version. A document that already waits goes on waiting since then.

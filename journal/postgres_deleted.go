@@ -6,6 +6,12 @@ import (
 	"riskdex/report"
 )
 
+// tombstones implements store.
+func (s *postgresStore) tombstones(kind report.Kind) (n int64, err error) {
+	err = s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(tombstones), 0)::bigint FROM totals WHERE kind = $1", string(kind)).Scan(&n)
+	return n + s.ledger.totals[kind].tombstones, err
+}
+
 // dropDeleted implements store. What another process has locked is left for the next
 // round.
 func (s *postgresStore) dropDeleted(kind report.Kind, after place, before int64, limit int) (n int, next place, err error) {

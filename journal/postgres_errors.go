@@ -21,7 +21,7 @@ func code(err error) string {
 // classifyPostgres sorts the errors of a transaction. What it does not know is passing:
 // the server is asked again.
 func classifyPostgres(err error) fault {
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) || errors.Is(err, report.ErrPlaceForgotten) {
 		return faultRequest
 	}
 	c := code(err)
@@ -47,9 +47,16 @@ func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
+// errRetriedMeanwhile is why a transaction is run again that has left a delete out: another
+// process may have brought its document, by a retry.
+var errRetriedMeanwhile = errors.New("refusals were kept, retried or dropped meanwhile")
+
 // inTheWay tells whether a transaction failed only because another process did
 // something at the same time.
 func inTheWay(err error) bool {
+	if errors.Is(err, errRetriedMeanwhile) {
+		return true
+	}
 	switch code(err) {
 	case "40001", "40P01", "55P03", "23505": // serialization, deadlock, a row that is locked, or that both made
 		return true

@@ -59,6 +59,23 @@ func (s *postgresStore) dropRefusal(seq int64) error {
 	return err
 }
 
+// forgetPlaces waits for those of which a retry is under way. Their number tells whether
+// there was one since it was read, which was before the rows were.
+func (s *postgresStore) forgetPlaces() (n int64, err error) {
+	r, err := s.tx.Exec(s.ctx, "UPDATE refusals SET version = $1 WHERE version <> $1", int64(beforeAll))
+	if err != nil {
+		return 0, err
+	}
+	var kept int
+	if err := s.tx.QueryRow(s.ctx, "SELECT count(*) FROM refusals").Scan(&kept); err != nil {
+		return 0, err
+	}
+	if kept != s.ledger.refusals {
+		return 0, errRetriedMeanwhile
+	}
+	return r.RowsAffected(), nil
+}
+
 func (s *postgresStore) oldestRefusals(f func(seq, size int64) bool) error {
 	rows, err := s.tx.Query(s.ctx, "SELECT seq, bytes FROM refusals ORDER BY seq")
 	if err != nil {

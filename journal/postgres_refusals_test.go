@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -43,6 +44,37 @@ func TestPostgresRefusalsStayBounded(t *testing.T) {
 	// As an older riskdex may have left it.
 	execSQL(t, p[0], "UPDATE meta SET refusals = 0, refusal_bytes = refusal_bytes - 7")
 	refusalsAreCounted(t, process(t, url, silent(), Options{}))
+}
+
+// TestPostgresDeleteMeetsARetry has another process retry the refusal that brings a document,
+// just when a delete has not found it, and is not to be remembered.
+func TestPostgresDeleteMeetsARetry(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	deliver(t, p[0], put("other", "{}"))
+	_, err := p[0].Append(t.Context(), refusalOf(""))
+	must(t, err)
+	refused, err := p[0].Refusals(t.Context(), 0, 1)
+	must(t, err)
+	execSQL(t, p[0], fmt.Sprintf("UPDATE totals SET tombstones = %d WHERE kind = 'advisories'", MaxRemembered))
+	retry, gone := put("1", "{}"), del("1")
+	retry.RetryOf = refused[0].Seq
+	var stamps []report.Stamp
+	must(t, p[0].queue.do(t.Context(), &request{
+		keys: []report.Key{gone.Changes[0].Key}, takes: 1, sync: true,
+		run: func(tx *transaction) (err error) {
+			if stamps == nil {
+				deliver(t, p[1], retry)
+			}
+			stamps, err = tx.append(gone, p[0].opt)
+			if stamps == nil {
+				stamps = []report.Stamp{}
+			}
+			return err
+		},
+	}))
+	if len(stamps) != 1 || stamps[0].Effect != report.Changed || stamps[0].Version == 0 {
+		t.Errorf("the delete is stamped %+v", stamps)
+	}
 }
 
 func refusalsAreCounted(t *testing.T, j *Postgres) {

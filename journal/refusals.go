@@ -112,6 +112,9 @@ func (tx *transaction) beginRetry(seq int64) (report.Version, error) {
 		return 0, nil
 	}
 	turn, err := tx.dropRefusal(seq)
+	if err == nil && turn == beforeAll {
+		err = report.ErrPlaceForgotten
+	}
 	if err != nil {
 		return 0, fmt.Errorf("retry the refusal %d: %w", seq, err)
 	}

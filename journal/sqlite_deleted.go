@@ -7,6 +7,11 @@ import (
 	"riskdex/report"
 )
 
+// tombstones implements store.
+func (s *sqliteStore) tombstones(kind report.Kind) (int64, error) {
+	return s.ledger.totals[kind].tombstones, nil
+}
+
 // dropDeleted implements store.
 func (s *sqliteStore) dropDeleted(kind report.Kind, after place, before int64, limit int) (n int, next place, err error) {
 	s.forget()

@@ -45,7 +45,7 @@ type statements struct {
 	byCode, resend, resendDeleted, version, totals, probe, usedPages *sql.Stmt // write
 	mark, renew, drop, origin, keepOrigin                            *sql.Stmt // write
 	refuse, oldestRefusals, dropRefusals                             *sql.Stmt // write
-	refusal, refusalsOf, dropRefusal                                 *sql.Stmt // write
+	refusal, refusalsOf, dropRefusal, forgetPlaces                   *sql.Stmt // write
 	keepTrace, dropTrace                                             *sql.Stmt // write
 	receipt, keepReceipt, dropReceipts, endLoss, keepNote            *sql.Stmt // write
 	oldDeleted, dropDeleted, dropOrigin, vacuum                      *sql.Stmt // write
@@ -172,6 +172,8 @@ func (e *engine) prepare(ctx context.Context) error {
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`},
 		{e.write, &e.st.oldestRefusals, `SELECT seq, bytes FROM refusals ORDER BY seq`},
 		{e.write, &e.st.dropRefusals, `DELETE FROM refusals WHERE seq <= ?1 RETURNING bytes`},
+		{e.write, &e.st.forgetPlaces, `UPDATE refusals SET version = ?1
+			WHERE seq IN (SELECT seq FROM refusals INDEXED BY refusals_document WHERE version <> ?1)`},
 		{e.write, &e.st.refusal, `SELECT version, bytes FROM refusals WHERE seq = ?1`},
 		{e.write, &e.st.refusalsOf, `SELECT seq, id FROM refusals
 			WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?4, ?5)`},

@@ -23,7 +23,7 @@ const (
 // classify sorts the errors of a transaction. What it does not know is a fault of
 // the engine: opening it again is always right, only slow.
 func classify(err error) fault {
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) || errors.Is(err, report.ErrPlaceForgotten) {
 		return faultRequest
 	}
 	var e *sqlite.Error

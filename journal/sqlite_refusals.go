@@ -39,6 +39,14 @@ func (s *sqliteStore) refusalsOf(kind report.Kind, before report.Version, ids [3
 
 func (s *sqliteStore) dropRefusal(seq int64) error { return s.exec(s.st.dropRefusal, seq) }
 
+func (s *sqliteStore) forgetPlaces() (int64, error) {
+	r, err := s.st.forgetPlaces.ExecContext(s.ctx, int64(beforeAll))
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
 func (s *sqliteStore) oldestRefusals(f func(seq, size int64) bool) error {
 	rows, err := s.st.oldestRefusals.QueryContext(s.ctx)
 	if err != nil {

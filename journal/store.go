@@ -52,6 +52,9 @@ type store interface {
 	// how many it has dropped, and where to go on, which is the zero place at the end.
 	dropDeleted(kind report.Kind, after place, before int64, limit int) (n int, next place, err error)
 
+	// tombstones is how many documents of a kind are deleted.
+	tombstones(kind report.Kind) (int64, error)
+
 	// origin returns the origin of the version that a row has, or 0. keepOrigin notes
 	// that of the version that a document has now.
 	origin(r *row) (report.Version, error)
@@ -64,6 +67,9 @@ type store interface {
 	// without regard to case.
 	refusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]refusalID, error)
 	dropRefusal(seq int64) error
+	// forgetPlaces has all refusals that are kept have the turn beforeAll, and returns of
+	// how many it was another.
+	forgetPlaces() (n int64, err error)
 	// oldestRefusals calls f with each refusal, the oldest first, until f returns false.
 	oldestRefusals(f func(seq, size int64) bool) error
 	// dropRefusalsUntil returns how many it has dropped, and their size. Another process

@@ -18,6 +18,8 @@ type transaction struct {
 	byKind  bool                     // there are such
 	settled []settled
 	wake    bool // changes may become claimable
+
+	displaced int64 // refusals that have lost their place, and nobody was told
 }
 
 func newTransaction(s store, now time.Time, l *ledger) *transaction {

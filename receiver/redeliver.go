@@ -24,6 +24,9 @@ func (e *RefusedError) Refused() (reason, detail string) { return e.Reason, e.De
 // reasonCut is why a retry is refused of which not all is there.
 const reasonCut = "incomplete"
 
+// reasonPlaceForgotten is why a retry is refused that could bring back what was deleted.
+const reasonPlaceForgotten = "place_forgotten"
+
 // Redeliver has a refused delivery pass the checks again, as its method, kind
 // and id say, with the kept body or with an edited one where that is not nil. It
 // is accepted as a whole or not at all: then the error is a *RefusedError or the
@@ -62,6 +65,10 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 	if errors.Is(err, report.ErrAmbiguous) {
 		return nil, &RefusedError{reasonAmbiguous,
 			"Several cities state the code that it names a city by, so it is not known which of them is meant. Retry it once all but one of them have given the code up, or drop it."}
+	}
+	if errors.Is(err, report.ErrPlaceForgotten) {
+		return nil, &RefusedError{reasonPlaceForgotten,
+			"Since it was refused, more documents were deleted that are not there than riskdex remembers, so it is not known whether something in it was deleted meanwhile. Have the publisher deliver it again, or deliver its body yourself, then drop it."}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("retry the refused delivery %d: %w", refusal.Seq, err)

@@ -132,6 +132,15 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 	}
 }
 
+// TestRetryWithoutAPlaceIsRefused tells the operator what to do in its place.
+func TestRetryWithoutAPlaceIsRefused(t *testing.T) {
+	rec := &recorder{err: fmt.Errorf("retry: %w", report.ErrPlaceForgotten)}
+	_, err := receiverOn(t, rec).Redeliver(t.Context(), report.Refusal{Seq: 1, Kind: report.Cities, Method: "PUT", ID: "1", Body: []byte(`{"t":1}`)}, nil)
+	if refused, ok := err.(*RefusedError); !ok || refused.Reason != reasonPlaceForgotten {
+		t.Errorf("%v, want %s", err, reasonPlaceForgotten)
+	}
+}
+
 // TestMayRetryIsWhatRedeliverDoes compares the two.
 func TestMayRetryIsWhatRedeliverDoes(t *testing.T) {
 	r := receiverOn(t, &recorder{})

@@ -19,6 +19,11 @@ var ErrGone = errors.New("its sender hung up before it was durable, and may have
 // cities state.
 var ErrAmbiguous = errors.New("several cities state this code, so it is not known which one is meant")
 
+// ErrPlaceForgotten is why a refusal cannot be retried any more, whatever its body: since
+// then more documents were deleted that are not there than a journal remembers. One of its
+// own could be among them.
+var ErrPlaceForgotten = errors.New("it is not known any more what was deleted since")
+
 // ErrVerifying is why a verification does not begin.
 var ErrVerifying = errors.New("this kind is being verified already, by this process or another")
 

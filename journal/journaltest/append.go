@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -23,6 +24,7 @@ var appendTests = []test{
 	{"two changes of a document in one delivery", testAppendTwice},
 	{"deleting what is not there leaves nothing, and says so", testAppendDeleteUnknown},
 	{"and is remembered while a refused delivery is kept", testAppendDeleteRemembered},
+	{"but no number of deletes is remembered for a refusal", testAppendDeletesForgotten},
 	{"a newer version clears a dead letter", testAppendOverDead},
 	{"a document waits since its oldest pending change", testAppendWaiting},
 	{"a change that is not from the publisher overtakes nothing", testAppendExactID},
@@ -193,6 +195,67 @@ func testAppendDeleteRemembered(t *testing.T, h *harness) {
 	stamps, err := h.Append(context.Background(), d)
 	if err != nil || stamps[0].Version != 0 || stamps[1].Version == 0 {
 		t.Errorf("stamped %+v, %v", stamps, err)
+	}
+}
+
+// testAppendDeletesForgotten: a refusal that is kept does not have the journal remember any
+// number of deletes. Beyond, it cannot be retried any more.
+func testAppendDeletesForgotten(t *testing.T, h *harness) {
+	const beyond = 7
+	first := h.refuse(t, refusal(report.Advisories, "", "first"))
+	h.refuse(t, refusal(report.Advisories, "last", "of what is deleted"))
+	n := 0
+	next := func(many int) (stamps []report.Stamp) {
+		t.Helper()
+		var deletes []report.Change
+		for range many {
+			n++
+			deletes = append(deletes, remove(report.Advisories, fmt.Sprint(n)))
+		}
+		stamps = h.append(t, deletes...)
+		for _, s := range stamps {
+			if s.Effect != report.Unknown {
+				t.Errorf("stamped %+v", s)
+			}
+		}
+		return stamps
+	}
+	for _, s := range next(journal.MaxRemembered) {
+		if s.Version == 0 {
+			t.Fatalf("%q is not remembered", s.ID)
+		}
+	}
+	h.kept(t, "of what is deleted", "first")
+	h.reopen(t)
+	for _, s := range next(beyond) {
+		if s.Version != 0 {
+			t.Errorf("%q is remembered", s.ID)
+		}
+	}
+	h.append(t, remove(report.Advisories, "last"))
+	h.kept(t, "first")
+	retry := func(seq int64) error {
+		_, err := h.Append(t.Context(), report.Delivery{RetryOf: seq, Changes: []report.Change{advisory(fmt.Sprint(n), "back?")}})
+		return err
+	}
+	if err := retry(first); !errors.Is(err, report.ErrPlaceForgotten) {
+		t.Errorf("a retry: %v, want ErrPlaceForgotten", err)
+	}
+	h.reopen(t)
+	if err := retry(first); !errors.Is(err, report.ErrPlaceForgotten) {
+		t.Errorf("a retry, later: %v, want ErrPlaceForgotten", err)
+	}
+	h.kept(t, "first")
+	h.expect(t, report.Advisories, fmt.Sprintf("delete=%d pending=%d", journal.MaxRemembered, journal.MaxRemembered))
+
+	// What is refused since has its place.
+	second := h.refuse(t, refusal(report.Advisories, "", "second"))
+	if err := retry(second); err != nil {
+		t.Errorf("a retry of what was refused since: %v", err)
+	}
+	h.kept(t, "first")
+	if s := h.append(t, remove(report.Advisories, fmt.Sprint(n)), remove(report.Cities, "LON")); s[0].Effect != report.Changed || s[1].Version == 0 {
+		t.Errorf("deletes of what is there, and of another kind, are stamped %+v", s)
 	}
 }
 
