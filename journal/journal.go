@@ -31,7 +31,8 @@ type Journal interface {
 	// change, in the same order. It is durable when the error is nil. When ctx
 	// ends while Append waits, it returns the context's error although the
 	// delivery may be committed all the same. It returns ErrNotFound, and takes
-	// nothing, when the refusal that d retries is not there, and a
+	// nothing, when the refusal that d retries is not there,
+	// report.ErrPlaceForgotten when it cannot be retried any more, and a
 	// *report.RepeatedError or report.ErrIDReused, as Delivery.Receipt has it, or
 	// report.ErrGone, as Delivery.Gone has it. A
 	// receipt is as durable as its delivery. Append keeps no reference to d after it
