@@ -54,7 +54,7 @@ func (s *statuses) now(ctx context.Context) Status {
 	if s.Status.Deliveries != nil {
 		st.Deliveries = append(st.Deliveries, s.Status.Deliveries.Last()...)
 	}
-	var ev evidence
+	ev := evidence{backupEvery: s.Status.BackupEvery}
 	if ev.notes, ev.unreadable = s.sums(ctx, &st); ev.unreadable == nil {
 		ev.unreadable = s.failed(ctx, &st)
 	}
@@ -77,6 +77,9 @@ func (s *statuses) sums(ctx context.Context, st *Status) (notes map[string]strin
 		return nil, err
 	}
 	st.Journal = &JournalStatus{Bytes: stats.Bytes, WAL: stats.WAL, Used: stats.Used, Limit: stats.Limit, Free: stats.Free}
+	if at := report.BackupIn(stats.Notes); !at.IsZero() {
+		st.Journal.BackupAt = &at
+	}
 	if stats.Loss.Lost() {
 		st.Journal.Loss = lossOf(stats.Loss)
 	}

@@ -25,9 +25,9 @@ type journalCollector struct {
 	now     func() time.Time
 	log     *slog.Logger
 
-	accepted, settled, pending, resending, deadLetters, lag, refused *prometheus.Desc
-	tombstones, dropped                                              *prometheus.Desc
-	bytes, used, limit, free, processes, lost, wrong, unbuilt        *prometheus.Desc
+	accepted, settled, pending, resending, deadLetters, lag, refused  *prometheus.Desc
+	tombstones, dropped                                               *prometheus.Desc
+	bytes, used, limit, free, processes, lost, wrong, unbuilt, backup *prometheus.Desc
 }
 
 // NewJournalCollector returns a collector of the metrics that the journal
@@ -54,13 +54,14 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 		lost:        describe("journal_lost_seconds", "Length of the time from which the journal may lack changes that it had acknowledged, until somebody acknowledges the loss; 0 when none is known."),
 		wrong:       describe("verify_differences", "Documents in which the last verification found that the index differs from the journal, and that were not seen mended.", "kind"),
 		unbuilt:     describe("rebuild_failed", "1 from when a rebuild failed until another begins, or it is given up (riskdex rebuild --stop).", "kind"),
+		backup:      describe("journal_backup_timestamp_seconds", "When the newest backup was begun that riskdex has made of the journal and checked, in seconds since 1970; 0 when there is none."),
 		refused:     describe("refusals_kept", "Refused deliveries and records that are kept for inspection."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.tombstones, c.dropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt} {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.tombstones, c.dropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup} {
 		out <- d
 	}
 }
@@ -110,6 +111,11 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(c.limit, float64(stats.Limit))
 	gauge(c.free, float64(stats.Free))
 	gauge(c.refused, float64(stats.Refused))
+	backup := 0.0
+	if at := report.BackupIn(stats.Notes); !at.IsZero() {
+		backup = float64(at.UnixMicro()) / 1e6
+	}
+	gauge(c.backup, backup)
 	gauge(c.lost, stats.Loss.Seconds())
 	gauge(c.processes, float64(len(stats.Processes)))
 }

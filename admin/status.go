@@ -88,6 +88,8 @@ type JournalStatus struct {
 	Free  int64 `json:"free"`  // left on its disk; -1 when it cannot be told
 
 	Loss *Loss `json:"loss,omitempty"` // that nobody has acknowledged
+
+	BackupAt *time.Time `json:"backup_at,omitempty"` // when the newest backup was begun that riskdex has made
 }
 
 // Waiting is an index to which nothing is written now. Everything for it is kept.
@@ -138,4 +140,6 @@ type StatusParts struct {
 	Now        func() time.Time
 	Started    time.Time
 	Process    string // the name of this one, as the journal has it
+
+	BackupEvery time.Duration // how old the newest backup may become; 0 where that is no matter
 }

@@ -94,6 +94,16 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.deliver("PUT", "/cities/2", `{"t":"poison"}`); d.index() },
 			func() { d.deliver("PUT", "/cities/2", `{"t":1}`); d.index() },
 		},
+		{
+			admin.TroubleBackup,
+			func() { d.backedUp(d.clock().Add(-backupEvery - time.Second)) },
+			func() { d.backedUp(d.clock().Add(-backupEvery + time.Second)) },
+		},
+		{
+			admin.TroubleBackup,
+			func() { d.note(report.BackupNote, "") },
+			func() { d.backedUp(d.clock()) },
+		},
 	} {
 		if st := d.status(); !st.Well || len(st.Troubles) != 0 {
 			t.Errorf("before %s: %+v", c.what, st.Troubles)

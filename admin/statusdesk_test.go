@@ -46,6 +46,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 	log := slog.New(slog.DiscardHandler)
 	d := &statusDesk{desk: on, last: new(admin.Deliveries), now: time.Now()}
 	d.history = admin.NewHistory(rippled{d}, d.clock, log)
+	d.backedUp(d.now.Add(10 * backupEvery)) // so that it is a matter of one test only
 	d.server.Close()
 	d.server = httptest.NewServer(admin.New(admin.Parts{
 		DeadLetters: d.journal, Refusals: d.journal, Door: d.door, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics, Losses: d.journal, JournalInfo: admin.JournalInfo{Name: "x", Engine: "sqlite"},
@@ -54,7 +55,8 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 			ElasticsearchUp: func() bool { d.mu.Lock(); defer d.mu.Unlock(); return !d.down },
 		},
 		Status: admin.StatusParts{
-			Journal: sized{d}, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
+			BackupEvery: backupEvery,
+			Journal:     sized{d}, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
 			Waiting: func() []admin.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
 			Lacking: func() []admin.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
 			Probe: func() admin.Probe {
@@ -92,6 +94,11 @@ func (d *statusDesk) note(name, value string) {
 	d.t.Helper()
 	must(d.t, d.journal.Note(d.t.Context(), name, value))
 }
+
+const backupEvery = time.Hour
+
+// backedUp notes when the newest backup was made.
+func (d *statusDesk) backedUp(at time.Time) { d.note(report.BackupNote, report.NoteOfBackup(at)) }
 
 // rippled is the journal, and a lag that there is not.
 type rippled struct{ *statusDesk }

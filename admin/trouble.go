@@ -55,6 +55,7 @@ const (
 	TroubleRebuild        = "rebuild_failed"
 	TroubleDiffers        = "index_differs"
 	TroubleDeadLetters    = "dead_letters"
+	TroubleBackup         = "backup_overdue"
 )
 
 // LagBound is the lag that is a trouble.
@@ -166,6 +167,12 @@ var causes = []Cause{
 		"`riskdex dead list` says why. Have the publisher correct them, or mend the mapping and `riskdex dead retry --all`.",
 		"RiskdexDeadLettersGrowing",
 	},
+	{
+		TroubleBackup, Warning, time.Second,
+		"No backup of the journal was made within `--backup-every` ({every}): {newest}.",
+		"`riskdex backup FILE`, and see why what should make one did not.",
+		"RiskdexBackupOverdue",
+	},
 }
 
 // held says what is wrong with an index that is held, and what to do, by the reason that
@@ -226,6 +233,8 @@ type evidence struct {
 	lacking    []Lacking
 	notes      map[string]string // in the journal
 	probe      *Probe
+
+	backupEvery time.Duration
 }
 
 // troublesOf judges a status, worst first.
@@ -278,6 +287,13 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		}
 		if k.DeadLetters > 0 {
 			all.add(TroubleDeadLetters, k.Kind, "kind", string(k.Kind), "number", fmt.Sprint(k.DeadLetters))
+		}
+	}
+	if j := st.Journal; j != nil && ev.backupEvery > 0 {
+		if at := j.BackupAt; at == nil {
+			all.add(TroubleBackup, "", "every", ev.backupEvery.String(), "newest", "there is none")
+		} else if st.At.Sub(*at) > ev.backupEvery {
+			all.add(TroubleBackup, "", "every", ev.backupEvery.String(), "newest", "the newest is from "+at.Format(clockForm))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })

@@ -61,5 +61,14 @@ func journalRow() row {
 			limits:      []limit{{1, bad}},
 			alerts:      []string{"RiskdexJournalLacksDocuments"},
 		},
+		{
+			id: 610, title: "Age of the newest backup", shape: lines, unit: "s", width: 8,
+			description: "How old the newest backup is that riskdex has made of the journal, and how old it may become where --backup-every says that. Nothing where there is no backup.",
+			queries: []query{
+				{`time() - max by (job) (riskdex_journal_backup_timestamp_seconds{@}) > 0`, "{{job}}"},
+				{`max by (job) (riskdex_journal_backup_every_seconds{@}) > 0`, "{{job}} may become"},
+			},
+			alerts: []string{"RiskdexBackupOverdue"},
+		},
 	}}
 }

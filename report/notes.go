@@ -59,3 +59,20 @@ func RebuildFailedIn(notes map[string]string, kind Kind) (r RebuildFailed) {
 	}
 	return r
 }
+
+// BackupNote is the name of the note about the newest backup that riskdex has made of the
+// journal, and checked.
+const BackupNote = "backup"
+
+// NoteOfBackup returns what the journal keeps of a backup that was begun at a time.
+func NoteOfBackup(at time.Time) string { return strconv.FormatInt(at.UnixMicro(), 10) }
+
+// BackupIn returns what the notes of a journal say of when its newest backup was begun; zero
+// where there is none.
+func BackupIn(notes map[string]string) time.Time {
+	n, err := strconv.ParseInt(notes[BackupNote], 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMicro(n).UTC()
+}

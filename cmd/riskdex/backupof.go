@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"time"
 
 	"riskdex/admin"
 	"riskdex/journal"
@@ -33,7 +35,15 @@ type fileBackups struct{ journal *journal.SQLite }
 
 // Backup implements admin.Backups.
 func (b fileBackups) Backup(ctx context.Context, file string, tell func(admin.BackupProgress)) (admin.BackupReport, error) {
+	begun := time.Now()
 	made, err := b.journal.Backup(ctx, file, func(p journal.BackupProgress) { tell(admin.BackupProgress(p)) })
+	if err == nil && made.Damaged == 0 && made.Problem == "" {
+		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+		defer cancel()
+		if err = b.journal.Note(noting, report.BackupNote, report.NoteOfBackup(begun)); err != nil {
+			err = fmt.Errorf("the copy is made and checked, but the journal could not note when: %w", err)
+		}
+	}
 	return reportOf(made), err
 }
 

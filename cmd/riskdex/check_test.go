@@ -135,6 +135,7 @@ func TestCheckOfAJournalInPostgres(t *testing.T) {
 	p.check("--journal", "postgres://nobody@127.0.0.1:1/x").says(t, exitNegative, "wrong postgres://nobody@127.0.0.1:1/x: ")
 	p.check("--journal", "postgres://me:secret@127.0.0.1:1/x").says(t, exitNegative, "wrong PGPASSWORD")
 	p.check("--journal-min-free", "1GiB").says(t, exitDone, "doubtful --journal-min-free has no effect")
+	p.check("--backup-every", "1d").says(t, exitDone, "doubtful --backup-every has no effect")
 }
 
 // TestCheckSaysAllThatIsWrong has several mistakes at once, and doubtful files.

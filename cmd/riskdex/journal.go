@@ -20,6 +20,9 @@ type journalCommand struct {
 // that has no effect: somebody relies on it.
 func (c *serveCommand) journalOptions(log *slog.Logger) journal.Options {
 	opt := journal.Options{MaxBytes: int64(c.MaxBytes), KeepDeleted: time.Duration(c.KeepDeleted), Log: log}
+	if c.BackupEvery > 0 && journal.IsPostgres(c.Journal) {
+		log.Warn("--backup-every has no effect: the journal is in PostgreSQL, whose own tools back it up. Have those watched")
+	}
 	switch {
 	case c.MinFree == nil:
 	case journal.IsPostgres(c.Journal):
@@ -28,6 +31,14 @@ func (c *serveCommand) journalOptions(log *slog.Logger) journal.Options {
 		opt.MinFree = int64(*c.MinFree)
 	}
 	return opt
+}
+
+// backupEvery returns how old the newest backup may become; 0 where that is no matter.
+func (c *serveCommand) backupEvery() time.Duration {
+	if journal.IsPostgres(c.Journal) {
+		return 0
+	}
+	return time.Duration(c.BackupEvery)
 }
 
 // openNamed opens the journal in a file, or in the PostgreSQL database that a URL

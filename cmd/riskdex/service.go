@@ -85,7 +85,8 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		Status: admin.StatusParts{
 			Journal: j, Index: w.index(), Waiting: waitingIn(x),
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
-			Process: journal.ProcessName(), SearchFails: searchFailsIn(w.prober), Lacking: lackingIn(w.coverage), Probe: probeIn(w.prober, w.indices),
+			BackupEvery: c.backupEvery(),
+			Process:     journal.ProcessName(), SearchFails: searchFailsIn(w.prober), Lacking: lackingIn(w.coverage), Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})

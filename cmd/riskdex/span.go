@@ -16,18 +16,42 @@ const shortestSpan = 24 * time.Hour
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (s *span) UnmarshalText(text []byte) error {
-	d, err := time.ParseDuration(string(text))
-	if days, ok := strings.CutSuffix(string(text), "d"); ok {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		d = time.Duration(n) * 24 * time.Hour // #nosec G115 -- it has 16 bits
-	}
+	d, err := parseSpan(string(text))
 	if err != nil {
-		return fmt.Errorf("%q is no time: write it like 90d, or like 36h", text)
+		return err
 	}
 	if d < shortestSpan {
 		return fmt.Errorf("%q is too short: at least a day, 1d", text)
 	}
 	*s = span(d)
 	return nil
+}
+
+// interval is how often something is to happen, written like a span.
+type interval time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (i *interval) UnmarshalText(text []byte) error {
+	d, err := parseSpan(string(text))
+	if err != nil {
+		return err
+	}
+	if d < time.Minute {
+		return fmt.Errorf("%q is too short: at least a minute, 1m", text)
+	}
+	*i = interval(d)
+	return nil
+}
+
+func parseSpan(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		d = time.Duration(n) * 24 * time.Hour // #nosec G115 -- it has 16 bits
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%q is no time: write it like 90d, or like 36h", text)
+	}
+	return d, nil
 }

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"go.yaml.in/yaml/v3"
 
+	"riskdex/admin"
 	"riskdex/dashboards"
 	"riskdex/internal/elastic/elastictest"
 	"riskdex/report"
@@ -27,7 +29,7 @@ import (
 // cleared, and every query of the dashboard and every recording rule finds data. The
 // panels that are open show each trouble.
 func TestPrometheusSeesRiskdexWork(t *testing.T) {
-	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "64MiB", "--probe-every", "1s")
+	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "64MiB", "--probe-every", "1s", "--backup-every", "1h")
 	exposed := w.families()
 	if names := notNative(exposed); len(names) > 0 {
 		t.Fatalf("histograms that are not made with internal/histogram: %v", names)
@@ -43,6 +45,14 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 		append(panels(101, 113, 307, 108, 406), sign{311, "refused"}, sign{311, "accepted"})...)
 	if n, err := w.server.Rules(t.Context()); n == 0 || err != nil {
 		t.Errorf("%d rules, %v", n, err)
+	}
+
+	w.says(admin.TroubleBackup)
+	w.fires("RiskdexBackupOverdue", func() {
+		w.expect(exitDone, "", []string{"backup", filepath.Join(t.TempDir(), "copy.db")})
+	})
+	if st := w.status(); slices.ContainsFunc(st.Troubles, func(t admin.Trouble) bool { return t.What == admin.TroubleBackup }) {
+		t.Errorf("after a backup: %+v", st.Troubles)
 	}
 
 	w.fires("RiskdexDeadLettersGrowing", func() { w.expect(exitDone, "", words("dead drop --all --yes")) })

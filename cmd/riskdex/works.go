@@ -69,6 +69,7 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 	}
 	w.global = admin.NewJournalCollector(w.journal, time.Now, log)
 	w.registry.MustRegister(w.global)
+	registerBackups(w.registry, c.backupEvery())
 	registerReadiness(w.registry, w.canAccept, w.journal.OldestWait)
 	w.indices = &mappings.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Line: w.journal.Line(), Log: log}
 	indexing := c.indexerConfig()
@@ -116,6 +117,15 @@ func registerReadiness(reg prometheus.Registerer, canAccept func() error, oldest
 		Name: "riskdex_journal_oldest_wait_seconds",
 		Help: "For how long the journal has left a request without an answer, the oldest of those that wait; from 5 on deliveries count as not accepted.",
 	}, func() float64 { return oldestWait().Seconds() }))
+}
+
+func registerBackups(reg prometheus.Registerer, every time.Duration) {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "riskdex_journal_backup_every_seconds",
+		Help: "How old the newest backup of the journal may become (--backup-every); 0 when that is not set.",
+	})
+	g.Set(every.Seconds())
+	reg.MustRegister(g)
 }
 
 func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {

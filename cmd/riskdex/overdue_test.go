@@ -1,0 +1,44 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/elastic/elastictest"
+)
+
+// TestBackupOverdueIsTold from the start on, where there is none; after one it is known, also
+// after kill -9. What was copied without riskdex is not known.
+func TestBackupOverdueIsTold(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0", "--backup-every", "1d")
+	p.start()
+	p.indicesReady()
+	trouble := p.says(admin.TroubleBackup)
+	if trouble.Severity != admin.Warning || !strings.Contains(trouble.Detail, "(24h0m0s): there is none") || !strings.HasPrefix(trouble.Remedy, "riskdex backup FILE") {
+		t.Errorf("%+v", trouble)
+	}
+	p.expect(exitNegative, "", words("status"), "No backup of the journal was made within --backup-every")
+	last := func() float64 { return p.metrics()["riskdex_journal_backup_timestamp_seconds"] }
+	p.expect(exitDone, "", []string{"backup", filepath.Join(t.TempDir(), "unknown.db"), "--journal", p.journal})
+	p.expect(exitFailed, "", []string{"backup", filepath.Join(t.TempDir(), "not", "there.db")})
+	if last() != 0 || p.metrics()["riskdex_journal_backup_every_seconds"] != 86400 {
+		t.Error("a backup is known that riskdex has not made")
+	}
+	p.says(admin.TroubleBackup)
+
+	p.expect(exitDone, "", []string{"backup", filepath.Join(t.TempDir(), "copy.db")})
+	st := p.status()
+	if !st.Well || st.Journal.BackupAt == nil || st.Journal.BackupAt.Before(st.StartedAt) || last() == 0 {
+		t.Errorf("after a backup: %+v, %+v", st.Troubles, st.Journal)
+	}
+	p.conserved()
+	p.kill()
+	p.start()
+	if again := p.status(); again.Journal.BackupAt == nil || !again.Journal.BackupAt.Equal(*st.Journal.BackupAt) {
+		t.Errorf("after kill -9: %+v", again.Journal)
+	}
+	p.indicesReady()
+	p.expect(exitDone, "", words("status"))
+}
