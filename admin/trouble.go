@@ -96,8 +96,8 @@ var causes = []Cause{
 	},
 	{
 		TroubleElasticsearch, Critical, lookEvery + time.Minute, // that a request may take
-		"Elasticsearch did not answer the last request. Deliveries are accepted and kept, and are sent when it is back.",
-		"Bring Elasticsearch back, or the way to it.",
+		"Elasticsearch did not answer the last request ({error}). Deliveries are accepted and kept, and are sent when it is back.",
+		"Bring Elasticsearch back, or the way to it; where its certificate is refused, give it one that is valid.",
 		"RiskdexElasticsearchAway",
 	},
 	{
@@ -253,7 +253,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleLost, "", "span", report.Loss{Since: st.Journal.Loss.Since, Until: st.Journal.Loss.Until}.Span())
 	}
 	if !st.ElasticsearchUp {
-		all.add(TroubleElasticsearch, "")
+		all.add(TroubleElasticsearch, "", "error", whyAway(st.Waiting))
 	}
 	if f := st.SearchFails; f != nil && st.ElasticsearchUp && st.At.Sub(f.Since) >= SearchBound {
 		all.add(TroubleSearch, "", "time", f.Since.Format(clockForm), "error", f.Detail)
@@ -298,6 +298,17 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all
+}
+
+// whyAway says what came instead of an answer of Elasticsearch, as an index that waits for
+// it has it.
+func whyAway(waiting []Waiting) string {
+	for _, w := range waiting {
+		if !w.Held && w.Detail != "" {
+			return w.Detail
+		}
+	}
+	return "no reason is known yet"
 }
 
 // heldReason says why an index is held, with the word that the metrics have for it, and

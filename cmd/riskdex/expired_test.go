@@ -1,0 +1,69 @@
+package main
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/internal/certificates"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+// TestExpiredCertificateOfElasticsearchIsTold from the first line of the status on, and is over
+// once there is a valid one: nothing is lost meanwhile, and nothing has to be restarted.
+func TestExpiredCertificateOfElasticsearchIsTold(t *testing.T) {
+	authority := certificates.New(t)
+	valid, expired := authority.Issue(t, "localhost"), authority.IssueUntil(t, "localhost", time.Now().Add(-time.Hour))
+	var shown atomic.Pointer[tls.Certificate]
+	shown.Store(&expired.TLS)
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	direct := p.elasticsearch
+	target, err := url.Parse(direct)
+	must(t, err)
+	way := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(target))
+	way.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	way.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		return &tls.Config{Certificates: []tls.Certificate{*shown.Load()}}, nil
+	}}
+	way.StartTLS()
+	t.Cleanup(way.Close)
+	authorities := filepath.Join(t.TempDir(), "ca.pem")
+	must(t, os.WriteFile(authorities, authority.PEM, 0o600))
+	p.elasticsearch = way.URL
+	p.extra = append(p.extra, "--elasticsearch-ca-file", authorities)
+	p.start()
+	var trouble admin.Trouble
+	eventually(t, "status says why", func() bool {
+		trouble = p.says(admin.TroubleElasticsearch)
+		return strings.Contains(trouble.Detail, "certificate has expired")
+	})
+	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Remedy, "certificate") {
+		t.Errorf("%+v", trouble)
+	}
+	if status := p.send("PUT", "/cities/1", `{"title":"Sydney"}`); status != 202 {
+		t.Errorf("status %d", status)
+	}
+	if up := p.metrics()["riskdex_elasticsearch_up"]; up != 0 {
+		t.Errorf("riskdex_elasticsearch_up is %v", up)
+	}
+	shown.Store(&valid.TLS)
+	eventually(t, "all is well", func() bool { return p.status().Well })
+	p.drained()
+	if up := p.metrics()["riskdex_elasticsearch_up"]; up != 1 {
+		t.Errorf("riskdex_elasticsearch_up is %v", up)
+	}
+	p.elasticsearch = direct
+	if n := len(p.indexed(report.Cities)); n != 1 {
+		t.Errorf("the index has %d documents", n)
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/disktest"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/report"
+)
+
+// TestFullDiskIsTold: another file takes the room of the journal's disk. Status says so and the
+// log does in few lines, until there is room again.
+func TestFullDiskIsTold(t *testing.T) {
+	dir := disktest.Tmpfs(t, 64)
+	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "16MiB")
+	p.journal = filepath.Join(dir, "riskdex.db")
+	t.Cleanup(p.kill) // before the disk goes
+	p.start()
+	p.indicesReady()
+	p.send("PUT", "/cities/before", `{"title":"x"}`)
+	p.drained()
+	other := filepath.Join(dir, "other")
+	disktest.Fill(t, other, 8<<20)
+	trouble := p.says(admin.TroubleNotAccepting)
+	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "--journal-min-free keeps 16 MiB of it") {
+		t.Errorf("%+v", trouble)
+	}
+	if accepting := p.metrics()["riskdex_accepting"]; accepting != 0 {
+		t.Errorf("riskdex_accepting is %v", accepting)
+	}
+	for i := range 50 {
+		if status := p.send("PUT", fmt.Sprint("/cities/", i), `{"title":"x"}`); status != 503 {
+			t.Fatalf("status %d", status)
+		}
+	}
+	log := p.log.String()
+	if told, each := strings.Count(log, "the journal accepts no deliveries"), strings.Count(log, "delivery not accepted"); told != 1 || each < 1 || each > 5 {
+		t.Errorf("the log says %d times that it is full, and of 50 deliveries in %d lines that they were turned away", told, each)
+	}
+	must(t, os.Remove(other))
+	eventually(t, "all is well", func() bool { return p.status().Well })
+	if status := p.send("PUT", "/cities/after", `{"title":"x"}`); status != 202 {
+		t.Errorf("status %d", status)
+	}
+	p.drained()
+	if n := len(p.indexed(report.Cities)); n != 2 {
+		t.Errorf("the index has %d documents", n)
+	}
+}
