@@ -61,13 +61,14 @@ func readBare(ctx context.Context, path string) bare {
 
 // checkLog returns errOtherLog where the log beside a file is not of that file. withoutLog
 // says that the file was in use, and has no log, or an empty one: where nothing else is
-// known, it was copied or moved without it.
+// known, it was copied or moved without it. Where what is noted beside it is its own, that
+// knows everything that was acknowledged.
 func checkLog(ctx context.Context, path string, noted boundLog) (b bare, withoutLog bool, err error) {
 	b = readBare(ctx, path)
 	log, err := fileSize(path + "-wal")
 	switch {
 	case err != nil || log == 0:
-		return b, b.inUse, err
+		return b, b.inUse && (noted.file == "" || noted.file != b.id), err
 	case !b.known || noted.file == "":
 		return b, false, nil
 	case b.id != noted.file || b.last < noted.base:

@@ -1,0 +1,17 @@
+package main
+
+import (
+	"testing"
+
+	"riskdex/internal/elastic/elastictest"
+)
+
+// TestKilledBeforeTheFirstDelivery: where nothing was acknowledged yet, nothing is missing.
+func TestKilledBeforeTheFirstDelivery(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	p.indicesReady()
+	p.kill()
+	p.start()
+	p.expect(exitDone, "", words("status"), "all is well")
+}
