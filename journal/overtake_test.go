@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
@@ -166,6 +167,20 @@ func TestRefusalIsNotOvertaken(t *testing.T) {
 			t.Errorf("%v, %v: the newer delivery has not cleared it", list, err)
 		}
 	})
+}
+
+// TestAnsweredDoesNotWait: whoever has an answer and reads the journal next must not be
+// refused because of the request that was answered, although it took long.
+func TestAnsweredDoesNotWait(t *testing.T) {
+	q := newQueue()
+	r := &request{of: q, since: time.Now().Add(-time.Hour), done: make(chan error)}
+	q.unanswered[r] = struct{}{}
+	go r.answer(nil)
+	eventually(t, "it does not count any longer", func() bool {
+		wait, _ := q.oldest()
+		return wait == 0
+	})
+	<-r.done
 }
 
 // TestNeitherStarves has large and small requests that wait take turns.

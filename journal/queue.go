@@ -69,13 +69,13 @@ func (q *queue) expect() (answered func()) {
 	return r.isAnswered
 }
 
-// answer tells the caller what became of a request.
+// answer tells the caller what became of a request. It does not count as waiting any longer
+// when the caller knows: who reads next must not be told of a disk that hangs.
 func (r *request) answer(err error) {
-	r.done <- err
-	if r.of == nil {
-		return
+	if r.of != nil {
+		r.isAnswered()
 	}
-	r.isAnswered()
+	r.done <- err
 }
 
 func (r *request) isAnswered() {
