@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"riskdex/report"
@@ -72,6 +73,16 @@ func (t *turn) has(kind report.Kind, texts ...string) bool {
 		}
 	}
 	return false
+}
+
+// names tells whether a request names a document that a delivery names, too.
+func (r *request) names(t *turn) bool {
+	if r.turn == nil {
+		return slices.ContainsFunc(r.keys, func(k report.Key) bool { return t.has(k.Kind, string(k.ID)) })
+	}
+	return slices.ContainsFunc(r.turn.changes, func(c report.Change) bool {
+		return t.has(c.Kind, string(c.ID), string(c.OwnID), c.Code)
+	})
 }
 
 // mayOvertake tells whether a request has no document in common with those that it

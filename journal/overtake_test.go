@@ -94,7 +94,12 @@ func TestSmallOvertakesLarge(t *testing.T) {
 					order = append(order, i)
 				}
 				slices.SortFunc(order, func(a, b int) int { return int(got[a].Version - got[b].Version) })
-				if want := []int{0, 3, 4, 1, 2}; !slices.Equal(order, want) {
+				want := []int{0, 3, 4, 1, 2}
+				if j.queue.beside { // the first large one and the small ones are under way at the same time
+					order = slices.DeleteFunc(order, func(i int) bool { return i == 0 })
+					want = want[1:]
+				}
+				if !slices.Equal(order, want) {
 					t.Errorf("they were carried out in the order %v, want %v", order, want)
 				}
 			})

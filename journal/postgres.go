@@ -110,6 +110,7 @@ func openPostgres(ctx context.Context, url string, opt Options, pace pace) (*Pos
 	opt = opt.withDefaults()
 	j.lookout = newLookout(opt.Now)
 	j.requests = requests{opt: opt, queue: newQueue(), lacks: j.lacks, held: j.notHeld, contents: j.readContents}
+	j.queue.beside = true
 	j.close = sync.OnceValue(j.shutDown)
 	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, err

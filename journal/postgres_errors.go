@@ -51,6 +51,8 @@ func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
 // process may have brought its document, by a retry.
 var errRetriedMeanwhile = errors.New("refusals were kept, retried or dropped meanwhile")
 
+const deadlock = "40P01"
+
 // inTheWay tells whether a transaction failed only because another process did
 // something at the same time.
 func inTheWay(err error) bool {
@@ -58,7 +60,7 @@ func inTheWay(err error) bool {
 		return true
 	}
 	switch code(err) {
-	case "40001", "40P01", "55P03", "23505": // serialization, deadlock, a row that is locked, or that both made
+	case "40001", deadlock, "55P03", "23505": // serialization, deadlock, a row that is locked, or that both made
 		return true
 	}
 	return false

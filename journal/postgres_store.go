@@ -26,7 +26,7 @@ type postgresStore struct {
 	wall   func() time.Time // what this process says at the same moment
 	me     int64
 	piece  int  // see defaultPiece
-	names  bool // it may look up and change which city answers to which code
+	names  bool // it has the lock of the names of cities
 	sync   bool // it must survive a power cut
 	ledger *ledger
 
@@ -38,6 +38,12 @@ type postgresStore struct {
 	group   []*request                  // what the transaction is for
 	coded   map[codedAs][]report.ID     // of rows, those that have, or had, a code
 	inTable map[codedAs][]report.ID     // who had a code when it was looked up
+
+	// Without the lock from the beginning, it is had last, and what was looked up is looked
+	// at once more: see postgres_names.go.
+	namesLast, needsNames bool
+	asked                 [][]byte              // codes that were looked up
+	seen                  map[report.ID]codedAs // who had them then
 
 	late []report.Key // looked up after the others were locked
 	of   map[*row]*postgresRow
@@ -57,16 +63,13 @@ type postgresRow struct {
 	trace           []byte
 	errorType       string
 	reason          string
-	body            []byte // where written or fresh
+	body            []byte  // where written or fresh
+	was             codedAs // in the table, when it was locked; nothing where it has no code
 
 	fresh   bool // it is not in the table
 	changed bool // it differs from what is in the table
 	written bool // and its body, too
 }
-
-// errNames is why a transaction is run again with the lock that it turned out to
-// need: without it, two processes could take one city for two.
-var errNames = errors.New("the lock of the names of cities is needed")
 
 const postgresRowColumns = `d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at, d.waiting_since,
 	d.ended_at, d.free_at, d.holder, d.claimed, d.crc, d.bytes, d.trace, d.error_type, d.reason, d.kept, d.alone`
@@ -84,6 +87,9 @@ func (s *postgresStore) scanRow(r pgx.Rows) error {
 	p.key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
 	p.id, p.op, p.state, p.code, p.crc = p.key.ID, report.Op(op), int64(state), string(code), uint32(crc)
 	p.errorType, p.reason = string(errorType), string(reason)
+	if p.hasCode() {
+		p.was = codedAs{p.code, p.op}
+	}
 	p.foreign = p.holder < 0 || p.claimed != 0 && p.holder != s.me
 	s.know(&p)
 	return nil
@@ -201,95 +207,11 @@ func (s *postgresStore) queueUnused(b *pgx.Batch) {
 	b.Queue("SELECT pg_advisory_unlock($1, $2)", s.keys.class, int32(lockVersions))
 }
 
-// withCode looks among the rows that this transaction has, and for others in the table. The
-// codes of a whole group are looked up there together: nobody else changes which city has
-// which, as long as this transaction has the lock of names.
-func (s *postgresStore) withCode(code string, op report.Op) (ids []report.ID, err error) {
-	if !s.names {
-		return nil, errNames
-	}
-	if code == "" {
-		return nil, nil
-	}
-	if _, ok := s.inTable[codedAs{code, report.Index}]; !ok {
-		if err := s.lookUpCodes(code); err != nil {
-			return nil, err
-		}
-	}
-	// Those that it does not find are left out the next time, so that a code that all the
-	// cities of a delivery state takes no longer than others.
-	as := codedAs{code, op}
-	find := func(in map[codedAs][]report.ID, has func(*postgresRow) bool) {
-		list := in[as]
-		if len(list) == 0 {
-			return
-		}
-		rest := list[:0]
-		for i, id := range list {
-			if len(ids) == 2 {
-				rest = append(rest, list[i:]...)
-				break
-			}
-			if has(s.rows[report.Key{Kind: report.Cities, ID: id}]) && !slices.Contains(ids, id) {
-				ids, rest = append(ids, id), append(rest, id)
-			}
-		}
-		in[as] = rest
-	}
-	find(s.coded, func(p *postgresRow) bool { return p != nil && p.hasCode() && p.code == code && p.op == op })
-	find(s.inTable, func(p *postgresRow) bool { return p == nil })
-	return ids, nil
-}
-
-// codedAs is a code, and whether those that have it are live cities or deleted ones.
-type codedAs struct {
-	code string
-	op   report.Op
-}
-
-// lookUpCodes looks up who has a code, and with it all those that the group names.
-func (s *postgresStore) lookUpCodes(code string) error {
-	if s.inTable == nil {
-		s.inTable = map[codedAs][]report.ID{}
-	}
-	wanted := [][]byte{}
-	add := func(code string) {
-		as := codedAs{code, report.Index}
-		if _, ok := s.inTable[as]; !ok && code != "" {
-			s.inTable[as] = nil
-			wanted = append(wanted, []byte(code))
-		}
-	}
-	add(code)
-	for _, r := range s.group {
-		if r.turn == nil {
-			continue
-		}
-		for _, c := range r.turn.changes {
-			if c.Kind == report.Cities {
-				add(c.Code)
-				add(strings.ToUpper(string(c.ID)))
-			}
-		}
-	}
-	rows, err := s.tx.Query(s.ctx, `SELECT id, code, op FROM documents
-		WHERE kind = 'cities' AND code <> ''::bytea AND code = ANY($1) AND kept <> -1`, wanted)
-	if err != nil {
-		return err
-	}
-	var id, named []byte
-	var op string
-	_, err = pgx.ForEachRow(rows, []any{&id, &named, &op}, func() error {
-		as := codedAs{string(named), report.Op(op)}
-		s.inTable[as] = append(s.inTable[as], report.ID(id))
-		return nil
-	})
-	return err
-}
-
 func (s *postgresStore) put(c report.Change, n naming, waiting int64, old *row) error {
-	if c.Kind == report.Cities && !s.names && (old == nil || old.code != c.Code || old.naming != n || old.op != c.Op && c.Code != "") {
-		return errNames
+	if c.Kind == report.Cities && (old == nil || old.code != c.Code || old.naming != n || old.op != c.Op && c.Code != "") {
+		if err := s.wantNames(); err != nil {
+			return err
+		}
 	}
 	p := s.of[old]
 	if p == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,10 +16,13 @@ import (
 )
 
 // run carries out the requests of the queue, a group per transaction, until the
-// queue is closed and empty. While the server does not take them, it tries on its own
+// queue is closed and empty. A large delivery goes on beside the others, as it would in
+// another process: it takes seconds, and they take milliseconds. While the server does not take them, it tries on its own
 // whether it does again: an instance that is not ready gets no deliveries.
 func (j *Postgres) run() {
 	defer close(j.ended)
+	var apart sync.WaitGroup
+	defer apart.Wait()
 	for {
 		var timeout <-chan time.Time
 		if j.failure.Load() != nil {
@@ -28,7 +32,14 @@ func (j *Postgres) run() {
 		if !open {
 			return
 		}
-		j.carryOut(group)
+		if len(group) == 0 || !j.queue.goesApart(group[0]) {
+			j.carryOut(group)
+			continue
+		}
+		apart.Go(func() {
+			defer j.queue.end()
+			j.carryOut(group)
+		})
 	}
 }
 
@@ -92,7 +103,7 @@ func (j *Postgres) commit(group []*request) (stay []*request, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	known := &foreseen{names: slices.ContainsFunc(group, manyCities)}
+	known := &foreseen{}
 	for attempt := 0; attempt < attempts; attempt++ {
 		var late []report.Key
 		if stay, late, err = j.tryCommit(ctx, group, known); err == nil {
@@ -100,8 +111,8 @@ func (j *Postgres) commit(group []*request) (stay []*request, err error) {
 		}
 		learned := known.learn(late)
 		switch {
-		case errors.Is(err, errNames):
-			known.names = true
+		case errors.Is(err, errNames), code(err) == deadlock:
+			known.names = true // from the beginning, in the order in which all have it
 		case !inTheWay(err):
 			return nil, err
 		case learned:
@@ -111,12 +122,6 @@ func (j *Postgres) commit(group []*request) (stay []*request, err error) {
 		}
 	}
 	return nil, err
-}
-
-// manyCities tells of a request that is likely to need the lock of names: it costs less to
-// have it from the beginning than to begin again.
-func manyCities(r *request) bool {
-	return r.isLarge() && r.turn != nil && slices.ContainsFunc(r.keys, func(k report.Key) bool { return k.Kind == report.Cities })
 }
 
 // foreseen is what earlier attempts at a group have found that it needs.
@@ -183,7 +188,7 @@ func (s *postgresStore) giveUp(conn *pgx.Conn) {
 func (j *Postgres) begin(ctx context.Context, conn *pgx.Conn, group []*request, known *foreseen) (*transaction, *postgresStore, ledger, error) {
 	l := ledger{totals: map[report.Kind]totals{}}
 	s := &postgresStore{
-		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: known.names, sync: needsSync(group), piece: j.piece, ledger: &l, wall: j.opt.Now,
+		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: known.names, namesLast: !known.names && slices.ContainsFunc(group, j.queue.goesApart), sync: needsSync(group), piece: j.piece, ledger: &l, wall: j.opt.Now,
 		first: 1, next: 1, group: group, coded: map[codedAs][]report.ID{}, rows: map[report.Key]*postgresRow{}, of: map[*row]*postgresRow{},
 	}
 	keys, takes := wanted(group, known.keys)
@@ -193,7 +198,7 @@ func (j *Postgres) begin(ctx context.Context, conn *pgx.Conn, group []*request, 
 		b.Queue("SET LOCAL synchronous_commit = off")
 	}
 	if known.names {
-		b.Queue("SELECT pg_advisory_xact_lock($1, $2)", s.keys.class, int32(lockNames))
+		s.queueNames(b)
 	}
 	b.Queue("SELECT refusals, refusal_bytes, "+serverTime("$1")+", current_setting('synchronous_commit') FROM meta", s.at).QueryRow(func(r pgx.Row) error {
 		var commits string
@@ -235,11 +240,15 @@ func wanted(group []*request, more []report.Key) (keys []report.Key, takes int) 
 	return keys, takes
 }
 
-// finish writes everything and commits, in one round trip. What must be durable waits
+// finish writes everything and commits, in one round trip, or two where it has the lock of
+// names last. What must be durable waits
 // for the disk, and for a standby, also where it has only found that what it would have
 // done is done: that may not be durable yet. The server waits for what has written
 // something.
 func (s *postgresStore) finish(before ledger) error {
+	if err := s.lockNamesLast(); err != nil {
+		return err
+	}
 	b := &pgx.Batch{}
 	s.queueRows(b)
 	s.queueLedger(b, before)

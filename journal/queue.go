@@ -47,14 +47,19 @@ type request struct {
 // After each group with a large request goes one of small requests, which overtake the
 // large ones that still wait: so a small one waits for one large one at most, and
 // neither starves. Whether one may overtake is decided in the transaction (turn).
+//
+// Where transactions can go on beside each other, a large delivery is a group of its own,
+// and small requests overtake it also while it is carried out.
 type queue struct {
-	wake bell // rung when there is something for the writer to look at
+	wake   bell // rung when there is something for the writer to look at
+	beside bool // transactions can go on beside each other
 
 	mu         sync.Mutex
 	waiting    []*request
 	arrived    uint64
 	unanswered map[*request]struct{} // those that wait, and those that are being carried out
 	small      bool                  // the next group is one of small requests
+	apart      *request              // the large delivery that is carried out beside the others
 	closed     bool
 }
 
@@ -163,34 +168,52 @@ func (q *queue) next(timeout <-chan time.Time, interrupt <-chan struct{}) (group
 func (q *queue) take(before []*request) (group []*request, open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.small || len(before) > 0 {
+	if q.small || len(before) > 0 || q.apart != nil {
 		group = q.pick(before, true)
 	}
-	if len(group) == 0 {
+	if len(group) == 0 && q.apart == nil {
 		group = q.pick(before, false)
 	}
-	if len(group) > 0 {
+	if len(group) > 0 && q.apart == nil {
 		q.small = slices.ContainsFunc(group, (*request).isLarge)
+		if q.goesApart(group[0]) {
+			q.apart = group[0]
+		}
 	}
-	return group, len(group) > 0 || !q.closed
+	return group, len(group) > 0 || !q.closed || q.apart != nil
+}
+
+// goesApart tells whether a request is carried out beside others, until end is called.
+func (q *queue) goesApart(r *request) bool { return q.beside && r.isLarge() && r.turn != nil }
+
+// end is for who has carried out what goes apart.
+func (q *queue) end() {
+	q.mu.Lock()
+	q.apart = nil
+	q.mu.Unlock()
+	q.wake.ring()
 }
 
 // pick takes requests in the order of their arrival, up to the bounds of a group. With
-// overtake it leaves out the large ones.
+// overtake it leaves out the large ones, and what would wait in the database for the one
+// that is carried out beside them.
 func (q *queue) pick(before []*request, overtake bool) (group []*request) {
 	var left, passed []*request
-	n, bytes, size := len(before), bytesOf(before), sizeOf(before)
+	if q.apart != nil {
+		passed = append(passed, q.apart)
+	}
+	n, bytes, size, alone := len(before), bytesOf(before), sizeOf(before), false
 	for i, r := range q.waiting {
-		if overtake && (r.isLarge() || r.stays) {
+		if overtake && (r.isLarge() || r.stays || q.apart != nil && r.names(q.apart.turn)) {
 			left, passed = append(left, r), append(passed, r)
 			continue
 		}
 		bytes, size = bytes+int64(r.bytes), size+r.size
-		if n == maxGroupRequests || n > 0 && (bytes > maxGroupBytes || size > maxGroupChanges) {
+		if n == maxGroupRequests || n > 0 && (bytes > maxGroupBytes || size > maxGroupChanges || alone || q.goesApart(r)) {
 			left = append(left, q.waiting[i:]...)
 			break
 		}
-		n++
+		n, alone = n+1, q.goesApart(r)
 		r.ahead = slices.Clip(passed)
 		group = append(group, r)
 	}
