@@ -219,6 +219,43 @@ func TestNeitherStarves(t *testing.T) {
 	}
 }
 
+// TestLargeGoesApart has small requests be taken while a large delivery is carried out
+// beside them, but those that name what it names, and no other large one.
+func TestLargeGoesApart(t *testing.T) {
+	q := newQueue()
+	q.beside = true
+	add := func(seq uint64, size int, id report.ID) {
+		d := report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Advisories, ID: id}}}}
+		q.waiting = append(q.waiting, &request{seq: seq, size: size, turn: newTurn(d)})
+	}
+	take := func(want string) {
+		t.Helper()
+		seqs := []uint64{}
+		group, _ := q.take(nil)
+		for _, r := range group {
+			seqs = append(seqs, r.seq)
+		}
+		if got := fmt.Sprint(seqs); got != want {
+			t.Errorf("the group is %s, want %s", got, want)
+		}
+	}
+	add(0, 1, "a")
+	add(1, largeRequest, "b")
+	add(2, 1, "c")
+	add(3, largeRequest, "d")
+	add(4, 1, "b")
+	add(5, 1, "e")
+	take("[0]")
+	take("[1]")
+	take("[2 5]")
+	take("[]")
+	q.end()
+	take("[4]")
+	take("[3]")
+	take("[]")
+	q.end()
+}
+
 // TestManyCitiesOfOneCode has deliveries that would hold up all others for minutes if each
 // of their cities were compared with the others.
 func TestManyCitiesOfOneCode(t *testing.T) {
