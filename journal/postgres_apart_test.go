@@ -167,3 +167,18 @@ func TestPostgresNamesChangeBesideLarge(t *testing.T) {
 		})
 	}
 }
+
+// TestPostgresLargeFindsAnOutage has a large delivery be the only one that fails because the
+// server is away: the journal looks by itself when it is there again.
+func TestPostgresLargeFindsAnOutage(t *testing.T) {
+	server := postgrestest.Start(t)
+	pace := hasty()
+	pace.beat = 0
+	j := process(t, server.URL(), pace, Options{})
+	server.Kill()
+	if _, err := j.Append(t.Context(), largeCities()); err == nil {
+		t.Fatal("it was accepted")
+	}
+	must(t, server.Start(t.Context()))
+	eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
+}

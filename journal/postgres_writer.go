@@ -23,12 +23,13 @@ func (j *Postgres) run() {
 	defer close(j.ended)
 	var apart sync.WaitGroup
 	defer apart.Wait()
+	failed := newBell()
 	for {
 		var timeout <-chan time.Time
 		if j.failure.Load() != nil {
 			timeout = time.After(j.pace.probe)
 		}
-		group, open := j.queue.next(timeout, nil)
+		group, open := j.queue.next(timeout, failed)
 		if !open {
 			return
 		}
@@ -39,6 +40,9 @@ func (j *Postgres) run() {
 		apart.Go(func() {
 			defer j.queue.end()
 			j.carryOut(group)
+			if j.failure.Load() != nil {
+				failed.ring()
+			}
 		})
 	}
 }
