@@ -75,6 +75,13 @@ func process() row {
 			alerts: []string{"RiskdexProcessesDiffer"},
 		},
 		{
+			id: 812, title: "Clock", shape: lines, unit: "s", width: 8,
+			description: "How far the clock of each instance is ahead of that of Prometheus, and behind it where it is less than 0. The time that a scrape takes is in it.",
+			queries:     []query{{`max by (instance) (riskdex_clock_timestamp_seconds{@} - timestamp(riskdex_clock_timestamp_seconds{@}))`, "{{instance}}"}},
+			limits:      []limit{{-60, good}, {60, warning}},
+			alerts:      []string{"RiskdexClockOff"},
+		},
+		{
 			id: 810, title: "What runs", shape: lines, unit: "short", width: 16,
 			description: "The version of each instance, and the commit that it was built from: lay a change of behaviour beside it.",
 			queries:     []query{{`max by (instance, version, revision, goversion) (riskdex_build_info{@})`, "{{instance}} {{version}} {{revision}} {{goversion}}"}},

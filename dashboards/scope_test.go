@@ -77,7 +77,7 @@ func aggregation(around []parser.Node) (op string, labels []string) {
 // are raised once, however many instances there are.
 func TestAlertsAreRaisedOnce(t *testing.T) {
 	want := []string{
-		"RiskdexCutOff", "RiskdexDown", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull",
+		"RiskdexClockOff", "RiskdexCutOff", "RiskdexDown", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull",
 		"RiskdexJournalSlow", "RiskdexJournalUnreadable", "RiskdexProbeStopped", "RiskdexRestarting",
 	}
 	var got []string

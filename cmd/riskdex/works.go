@@ -70,6 +70,7 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 	w.global = admin.NewJournalCollector(w.journal, time.Now, log)
 	w.registry.MustRegister(w.global)
 	registerBackups(w.registry, c.backupEvery())
+	registerClock(w.registry)
 	registerReadiness(w.registry, w.canAccept, w.journal.OldestWait)
 	w.indices = &mappings.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Line: w.journal.Line(), Log: log}
 	indexing := c.indexerConfig()
@@ -126,6 +127,15 @@ func registerBackups(reg prometheus.Registerer, every time.Duration) {
 	})
 	g.Set(every.Seconds())
 	reg.MustRegister(g)
+}
+
+// registerClock has the metrics tell the time, so that Prometheus can compare it with its
+// own: nothing else here knows another clock.
+func registerClock(reg prometheus.Registerer) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riskdex_clock_timestamp_seconds",
+		Help: "The time by the clock of the machine, in seconds since 1970, when it was asked for.",
+	}, func() float64 { return float64(time.Now().UnixMicro()) / 1e6 }))
 }
 
 func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {
