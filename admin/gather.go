@@ -54,8 +54,8 @@ func (s *statuses) now(ctx context.Context) Status {
 	if s.Status.Deliveries != nil {
 		st.Deliveries = append(st.Deliveries, s.Status.Deliveries.Last()...)
 	}
-	ev := evidence{backupEvery: s.Status.BackupEvery}
-	if ev.notes, ev.unreadable = s.sums(ctx, &st); ev.unreadable == nil {
+	ev := evidence{backupEvery: s.Status.BackupEvery, newest: map[report.Kind]time.Time{}}
+	if ev.unreadable = s.sums(ctx, &st, &ev); ev.unreadable == nil {
 		ev.unreadable = s.failed(ctx, &st)
 	}
 	if s.Status.Lacking != nil {
@@ -70,12 +70,13 @@ func (s *statuses) now(ctx context.Context) Status {
 	return st
 }
 
-// sums adds what the journal counts, and returns the notes in it.
-func (s *statuses) sums(ctx context.Context, st *Status) (notes map[string]string, err error) {
+// sums adds what the journal counts, and has the notes in it.
+func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	stats, err := s.Status.Journal.Stats(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	ev.notes = stats.Notes
 	st.Journal = &JournalStatus{Bytes: stats.Bytes, WAL: stats.WAL, Used: stats.Used, Limit: stats.Limit, Free: stats.Free}
 	if at := report.BackupIn(stats.Notes); !at.IsZero() {
 		st.Journal.BackupAt = &at
@@ -93,12 +94,13 @@ func (s *statuses) sums(ctx context.Context, st *Status) (notes map[string]strin
 			Kind: kind, Documents: documents[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Holder: k.Holder,
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 		}
+		ev.newest[kind] = k.NewestWaiting
 		if s.Status.History != nil {
 			one.History = append(one.History, s.Status.History.Of(kind)...)
 		}
 		st.Kinds = append(st.Kinds, one)
 	}
-	return stats.Notes, nil
+	return nil
 }
 
 // documents asks the index how many documents of each kind it shows.

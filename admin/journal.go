@@ -26,7 +26,7 @@ type journalCollector struct {
 	log     *slog.Logger
 
 	accepted, settled, pending, resending, deadLetters, lag, refused  *prometheus.Desc
-	tombstones, dropped                                               *prometheus.Desc
+	tombstones, dropped, behind                                       *prometheus.Desc
 	bytes, used, limit, free, processes, lost, wrong, unbuilt, backup *prometheus.Desc
 }
 
@@ -46,6 +46,7 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 		tombstones:  describe("tombstones", "Deleted documents that are remembered, so that nothing older brings them back. Those that were settled longer ago than --keep-deleted are dropped.", "kind"),
 		dropped:     describe("tombstones_dropped_total", "Tombstones dropped over the life of the journal.", "kind"),
 		lag:         describe("lag_seconds", "For how long the index has lacked the change that it has lacked longest; 0 when it lacks none.", "kind"),
+		behind:      describe("clock_behind_seconds", "How much later than now, by the clock of the machine, the newest of what waits for the index came; 0 when it came before."),
 		bytes:       describe("journal_bytes", "Size of the journal on disk."),
 		used:        describe("journal_used_bytes", "What counts for the journal's limit: its size without what is free inside the file; what is still in its log counts twice."),
 		limit:       describe("journal_limit_bytes", "The most that riskdex_journal_used_bytes may be (--journal-max-bytes); 0 when there is no limit."),
@@ -61,7 +62,7 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 
 // Describe implements prometheus.Collector.
 func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.tombstones, c.dropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup} {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.tombstones, c.dropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup, c.behind} {
 		out <- d
 	}
 }
@@ -98,7 +99,9 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 		counter(c.dropped, k.Dropped, string(kind))
 		gauge(c.lag, lagSeconds(k.OldestWaiting, c.now()), string(kind))
 	}
+	behind := 0.0
 	for _, kind := range report.Kinds() {
+		behind = max(behind, stats.Kinds[kind].NewestWaiting.Sub(c.now()).Seconds())
 		gauge(c.wrong, float64(report.VerifiedIn(stats.Notes, kind).Wrong), string(kind))
 		failed := 0.0
 		if !report.RebuildFailedIn(stats.Notes, kind).At.IsZero() {
@@ -106,6 +109,7 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 		}
 		gauge(c.unbuilt, failed, string(kind))
 	}
+	gauge(c.behind, behind)
 	gauge(c.bytes, float64(stats.Bytes))
 	gauge(c.used, float64(stats.Used))
 	gauge(c.limit, float64(stats.Limit))

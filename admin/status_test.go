@@ -63,6 +63,14 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.index() },
 		},
 		{
+			admin.TroubleClock,
+			func() {
+				d.deliver("PUT", "/cities/1", `{"t":1}`)
+				d.set(func() { d.now = time.Now().Add(-admin.ClockBound - time.Minute) })
+			},
+			func() { d.index() },
+		},
+		{
 			admin.TroubleKindHeld,
 			func() {
 				d.deliver("PUT", "/cities/1", `{"t":1}`)

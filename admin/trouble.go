@@ -52,6 +52,7 @@ const (
 	TroubleNotSearchable  = "not_searchable"
 	TroubleKindHeld       = "kind_held"
 	TroubleLag            = "lagging"
+	TroubleClock          = "clock_behind"
 	TroubleRebuild        = "rebuild_failed"
 	TroubleDiffers        = "index_differs"
 	TroubleDeadLetters    = "dead_letters"
@@ -60,6 +61,10 @@ const (
 
 // LagBound is the lag that is a trouble.
 const LagBound = time.Minute
+
+// ClockBound is how far what waits may be ahead of the clock: those of several machines
+// differ.
+const ClockBound = time.Minute
 
 // SearchBound is for how long the search that apps make must have failed, at each try, to
 // be a trouble: the next try of an app may be answered.
@@ -150,6 +155,12 @@ var causes = []Cause{
 		"RiskdexLagging",
 	},
 	{
+		TroubleClock, Warning, time.Second,
+		"What waits of {kind} came {time} after now, by the clock of this machine: that is behind, or it was ahead. For how long search has lacked it is not known.",
+		"Set the clock, and have NTP keep it. What waits is sent all the same, and once it is, this ends.",
+		"RiskdexClockOff",
+	},
+	{
 		TroubleRebuild, Warning, time.Second,
 		"The rebuild of {kind} failed at {time}: {reason}. Apps go on searching the old index, which stays up to date.",
 		"Mend that and `riskdex rebuild {kind}`; or give it up: `riskdex rebuild --stop {kind}`.",
@@ -231,7 +242,8 @@ func indexOf(name string) int {
 type evidence struct {
 	unreadable error // why the journal could not be read, if so
 	lacking    []Lacking
-	notes      map[string]string // in the journal
+	notes      map[string]string         // in the journal
+	newest     map[report.Kind]time.Time // when the newest came that waits
 	probe      *Probe
 
 	backupEvery time.Duration
@@ -284,6 +296,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 			all.add(TroubleKindHeld, k.Kind, "kind", string(k.Kind), "time", late, "holder", k.Holder)
 		default:
 			all.add(TroubleLag, k.Kind, "kind", string(k.Kind), "time", late)
+		}
+		if ahead := ev.newest[k.Kind].Sub(st.At); ahead > ClockBound {
+			all.add(TroubleClock, k.Kind, "kind", string(k.Kind), "time", ahead.Round(time.Second).String())
 		}
 		if k.DeadLetters > 0 {
 			all.add(TroubleDeadLetters, k.Kind, "kind", string(k.Kind), "number", fmt.Sprint(k.DeadLetters))

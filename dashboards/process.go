@@ -76,10 +76,13 @@ func process() row {
 		},
 		{
 			id: 812, title: "Clock", shape: lines, unit: "s", width: 8,
-			description: "How far the clock of each instance is ahead of that of Prometheus, and behind it where it is less than 0. The time that a scrape takes is in it.",
-			queries:     []query{{`max by (instance) (riskdex_clock_timestamp_seconds{@} - timestamp(riskdex_clock_timestamp_seconds{@}))`, "{{instance}}"}},
-			limits:      []limit{{-60, good}, {60, warning}},
-			alerts:      []string{"RiskdexClockOff"},
+			description: "How far the clock of each instance is ahead of that of Prometheus, and behind it where it is less than 0. The time that a scrape takes is in it. Then how far it is behind the time at which something came that waits.",
+			queries: []query{
+				{`max by (instance) (riskdex_clock_timestamp_seconds{@} - timestamp(riskdex_clock_timestamp_seconds{@}))`, "{{instance}}"},
+				{`max by (job) (riskdex_clock_behind_seconds{@})`, "{{job}} behind what waits"},
+			},
+			limits: []limit{{-60, good}, {60, warning}},
+			alerts: []string{"RiskdexClockOff"},
 		},
 		{
 			id: 810, title: "What runs", shape: lines, unit: "short", width: 16,

@@ -34,6 +34,7 @@ func TestNothingIsCountedTwice(t *testing.T) {
 		"rule RiskdexJournalUnreadable":                           "which instance lacks them",
 		"rule RiskdexJournalDiskFilling":                          "only a journal of one process knows its disk",
 		"rule RiskdexJournalDiskFull":                             "likewise",
+		"rule RiskdexClockOff":                                    "each goes by the clock of its own machine",
 	}
 	global, seen := globals(t), map[string]bool{}
 	for _, q := range everyQuery(t) {

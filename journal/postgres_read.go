@@ -64,16 +64,16 @@ func (j *Postgres) readStats(ctx context.Context, tx pgx.Tx) (Stats, error) {
 		return err
 	})
 	for _, k := range report.AllKinds() {
-		b.Queue("SELECT waiting_since FROM documents WHERE kind = $1 AND state = 2 ORDER BY waiting_since LIMIT 1", string(k)).
-			Query(func(rows pgx.Rows) error {
-				since, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-				if len(since) > 0 {
-					kind := s.Kinds[k]
-					kind.OldestWaiting = time.UnixMicro(since[0]).UTC()
-					s.Kinds[k] = kind
-				}
-				return err
-			})
+		b.Queue(waitingQuery, string(k)).QueryRow(func(r pgx.Row) error {
+			var oldest, newest *int64
+			err := r.Scan(&oldest, &newest)
+			if oldest != nil {
+				kind := s.Kinds[k]
+				kind.OldestWaiting, kind.NewestWaiting = time.UnixMicro(*oldest).UTC(), time.UnixMicro(*newest).UTC()
+				s.Kinds[k] = kind
+			}
+			return err
+		})
 	}
 	// Who asks is alive, whenever it last said so.
 	b.Queue("SELECT name FROM processes WHERE id = $1 OR alive_until >= "+serverTime("$2")+" ORDER BY id", j.member.me.Load(), j.clock.now()).
@@ -93,6 +93,9 @@ func (j *Postgres) readStats(ctx context.Context, tx pgx.Tx) (Stats, error) {
 	})
 	return s, tx.SendBatch(ctx, b).Close()
 }
+
+const waitingQuery = `SELECT (SELECT waiting_since FROM documents WHERE kind = $1 AND state = 2 ORDER BY waiting_since LIMIT 1),
+	(SELECT waiting_since FROM documents WHERE kind = $1 AND state = 2 ORDER BY waiting_since DESC LIMIT 1)`
 
 const sumTotals = `SELECT kind, sum(indexes)::bigint, sum(deletes)::bigint, sum(indexed)::bigint, sum(deleted)::bigint,
 	sum(superseded)::bigint, sum(dead)::bigint, sum(pending)::bigint, sum(resending)::bigint, sum(dead_letters)::bigint,

@@ -89,6 +89,8 @@ func (j *SQLite) Stats(ctx context.Context) (Stats, error) {
 const statsQuery = `SELECT ` + totalsColumns + `,
 	(SELECT waiting_since FROM documents INDEXED BY documents_unsettled
 		WHERE documents.kind = totals.kind AND state = 2 AND state <> 3 ORDER BY waiting_since LIMIT 1),
+	(SELECT waiting_since FROM documents INDEXED BY documents_unsettled
+		WHERE documents.kind = totals.kind AND state = 2 AND state <> 3 ORDER BY waiting_since DESC LIMIT 1),
 	(` + usedPagesQuery + `),
 	(SELECT count(*) FROM refusals),
 	(SELECT json_group_object(substr(name, length('` + noteName + `') + 1), value) FROM ids WHERE name LIKE '` + noteName + `%'), ` + lossColumns + `
@@ -104,11 +106,11 @@ func (e *engine) stats(ctx context.Context) (Stats, error) {
 	for rows.Next() {
 		var k report.Kind
 		var t totals
-		var oldest sql.NullInt64
+		var oldest, newest sql.NullInt64
 		var pages int64
 		var notes []byte
 		var l loss
-		if err := rows.Scan(append(append(t.into(&k), &oldest, &pages, &s.Refused, &notes), l.into()...)...); err != nil {
+		if err := rows.Scan(append(append(t.into(&k), &oldest, &newest, &pages, &s.Refused, &notes), l.into()...)...); err != nil {
 			return s, err
 		}
 		if err := json.Unmarshal(notes, &s.Notes); err != nil {
@@ -117,6 +119,7 @@ func (e *engine) stats(ctx context.Context) (Stats, error) {
 		kind := t.stats()
 		if oldest.Valid {
 			kind.OldestWaiting = time.UnixMicro(oldest.Int64).UTC()
+			kind.NewestWaiting = time.UnixMicro(newest.Int64).UTC()
 		}
 		s.Kinds[k], s.Used, s.Loss = kind, pages*pageSize, l.report()
 	}

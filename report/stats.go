@@ -43,6 +43,10 @@ type KindStats struct {
 	// OldestWaiting is since when the index has lacked the pending document that
 	// it has lacked longest; zero when none is pending.
 	OldestWaiting time.Time
+
+	// NewestWaiting is the same of the one that it has lacked shortest. Where that is yet
+	// to come, the clock is behind, or had been ahead.
+	NewestWaiting time.Time
 }
 
 // Loss is a time from which a journal may lack changes that it had acknowledged: an older

@@ -1,8 +1,15 @@
 package main
 
 import (
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
+
+	"riskdex/admin"
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/journal"
+	"riskdex/report"
 )
 
 // TestMetricsTellTheTime at each scrape anew, for Prometheus to compare it with its own.
@@ -16,4 +23,42 @@ func TestMetricsTellTheTime(t *testing.T) {
 			t.Errorf("between %v and %v the metrics told %v", before, after, told)
 		}
 	}
+}
+
+// TestClockThatWasAheadIsTold has a journal written by a clock that was an hour ahead. What
+// waits from then has a lag of 0, which would be taken for all being well.
+func TestClockThatWasAheadIsTold(t *testing.T) {
+	p := newProcess(t, "http://127.0.0.1:1", "--probe-every", "0")
+	j, err := journal.OpenSQLite(t.Context(), p.journal, journal.Options{
+		Now: func() time.Time { return time.Now().Add(time.Hour) }, Log: slog.New(slog.DiscardHandler),
+	})
+	must(t, err)
+	_, err = j.Append(t.Context(), report.Delivery{Changes: []report.Change{
+		{Key: report.Key{Kind: report.Cities, ID: "1"}, Op: report.Index, Body: []byte(`{"id":"1","title":"older"}`)},
+	}})
+	must(t, err)
+	must(t, j.Close())
+
+	p.start()
+	trouble := p.says(admin.TroubleClock)
+	if trouble.Kind != report.Cities || trouble.Severity != admin.Warning || trouble.Alert != "RiskdexClockOff" || !strings.Contains(trouble.Detail, "after now, by the clock of this machine") {
+		t.Errorf("%+v", trouble)
+	}
+	p.expect(exitNegative, "", words("status"), "What waits of cities came ")
+	const behind = "riskdex_clock_behind_seconds"
+	if got := p.metrics()[behind]; got < 60 || got > 3600 {
+		t.Errorf("%s is %v", behind, got)
+	}
+
+	// It is sent all the same, and what comes now is newer than it.
+	p.terminate()
+	p.elasticsearch = elastictest.URL(t)
+	p.start()
+	p.indicesReady()
+	eventually(t, "status is well", func() bool { return p.status().Well })
+	if got := p.metrics()[behind]; got != 0 {
+		t.Errorf("nothing waits, and %s is %v", behind, got)
+	}
+	p.send("PUT", "/cities/1", `{"title":"newer"}`)
+	eventually(t, "search shows the newer one", func() bool { return len(p.search("newer")) == 1 })
 }

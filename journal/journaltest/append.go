@@ -27,6 +27,7 @@ var appendTests = []test{
 	{"but no number of deletes is remembered for a refusal", testAppendDeletesForgotten},
 	{"a newer version clears a dead letter", testAppendOverDead},
 	{"a document waits since its oldest pending change", testAppendWaiting},
+	{"it is known since when what waits has waited, whatever the clock did", testAppendWaitingClock},
 	{"a change that is not from the publisher overtakes nothing", testAppendExactID},
 	{"a delivery whose sender has hung up is not taken", testAppendGone},
 	{"versions grow when the clock jumps back", testVersionsClock},
@@ -281,6 +282,22 @@ func testAppendWaiting(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "c"))
 	if got, want := h.stats(t, report.Advisories).OldestWaiting, h.start.Add(2*time.Minute); !got.Equal(want) {
 		t.Errorf("it waits since %v, want %v", got, want)
+	}
+}
+
+func testAppendWaitingClock(t *testing.T, h *harness) {
+	h.append(t, advisory("1", "a"))
+	h.clock.move(time.Hour)
+	h.append(t, advisory("2", "a"))
+	h.clock.move(-2 * time.Hour)
+	h.append(t, advisory("3", "a"))
+	s := h.stats(t, report.Advisories)
+	if from, to := h.start.Add(-time.Hour), h.start.Add(time.Hour); !s.OldestWaiting.Equal(from) || !s.NewestWaiting.Equal(to) {
+		t.Errorf("they wait since %v to %v, want %v to %v", s.OldestWaiting, s.NewestWaiting, from, to)
+	}
+	h.settle(t, h.claimOneOf(t, report.Advisories, "2"), report.Indexed)
+	if s := h.stats(t, report.Advisories); !s.NewestWaiting.Equal(h.start) {
+		t.Errorf("the newest that is left waits since %v, want %v", s.NewestWaiting, h.start)
 	}
 }
 

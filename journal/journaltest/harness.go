@@ -216,8 +216,8 @@ func (h *harness) conserved(t tester) {
 		if s.Pending < 0 || s.Resending < 0 || s.DeadLetters < 0 {
 			t.Errorf("%s: less than none: %+v", k, s)
 		}
-		if (s.Pending == 0) != s.OldestWaiting.IsZero() {
-			t.Errorf("%s: %d pending, the oldest since %v", k, s.Pending, s.OldestWaiting)
+		if (s.Pending == 0) != s.OldestWaiting.IsZero() || (s.Pending == 0) != s.NewestWaiting.IsZero() {
+			t.Errorf("%s: %d pending, from %v to %v", k, s.Pending, s.OldestWaiting, s.NewestWaiting)
 		}
 	}
 }

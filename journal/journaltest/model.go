@@ -167,6 +167,9 @@ func (m *model) count(kind report.Kind) journal.KindStats {
 			if s.OldestWaiting.IsZero() || d.waiting.Before(s.OldestWaiting) {
 				s.OldestWaiting = d.waiting
 			}
+			if d.waiting.After(s.NewestWaiting) {
+				s.NewestWaiting = d.waiting
+			}
 		case report.StateResending:
 			s.Resending++
 		case report.StateDead:
