@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"riskdex/report"
@@ -93,7 +94,7 @@ func (tx *transaction) keepCode(c *report.Change, old *row) (report.Version, err
 	if old.kept != 0 {
 		return old.kept, nil
 	}
-	others, err := tx.store.withCode(c.Code, report.Index)
+	others, err := tx.store.withCode(c.Code, report.Index, several)
 	if err != nil {
 		return 0, err
 	}
@@ -110,19 +111,24 @@ func (tx *transaction) keepCode(c *report.Change, old *row) (report.Version, err
 // that was known by that code alone goes: c adopts it.
 func (tx *transaction) takeCode(c report.Change, turn report.Version) (overtakes bool, err error) {
 	for _, op := range []report.Op{report.Index, report.Delete} {
-		ids, err := tx.store.withCode(c.Code, op)
+		ids, err := tx.store.withCode(c.Code, op, several)
 		if err != nil {
 			return false, err
 		}
+		if alone := report.ID(c.Code); len(ids) == several && !slices.Contains(ids, alone) {
+			ids = append(ids, alone) // it may be one more
+		}
+		slices.Sort(ids)
 		for _, id := range ids {
 			if id == c.ID {
 				continue
 			}
 			r, err := tx.store.find(report.Key{Kind: c.Kind, ID: id})
-			if err != nil || r == nil {
-				return false, err
-			}
 			switch {
+			case err != nil:
+				return false, err
+			case !r.hasCode() || r.code != c.Code || r.op != op:
+				continue
 			case r.isOnlyCode(c.Code) && !isCode(c.ID, c.Code):
 				overtakes, err = tx.adopt(r, c, turn)
 			case op == report.Delete || r.kept != 0:

@@ -93,7 +93,7 @@ func (s *postgresStore) checkNames(rows pgx.Rows) error {
 // withCode looks among the rows that this transaction has, and for others in the table. The
 // codes of a whole group are looked up there together: nobody else changes which city has
 // which as long as this transaction has the lock of names, or checkNames tells.
-func (s *postgresStore) withCode(code string, op report.Op) (ids []report.ID, err error) {
+func (s *postgresStore) withCode(code string, op report.Op, most int) (ids []report.ID, err error) {
 	if err := s.wantNames(); err != nil || code == "" {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (s *postgresStore) withCode(code string, op report.Op) (ids []report.ID, er
 		}
 		rest := list[:0]
 		for i, id := range list {
-			if len(ids) == 2 {
+			if len(ids) == most {
 				rest = append(rest, list[i:]...)
 				break
 			}

@@ -32,12 +32,18 @@ func (tx *transaction) resolve(c report.Change) (report.Key, *row, error) {
 		return c.Key, r, err
 	}
 	code := strings.ToUpper(string(c.ID))
-	live, err := tx.store.withCode(code, report.Index)
+	live, err := tx.store.withCode(code, report.Index, several)
 	if err != nil {
 		return c.Key, r, fmt.Errorf("look up the code %q: %w", code, err)
 	}
 	if r.wasThere() {
 		since, err := tx.statedSince(live, r)
+		if err == nil && !since && len(live) == several {
+			// Of those that state it, these may be any.
+			if live, err = tx.store.withCode(code, report.Index, maxNamesakes); err == nil {
+				since, err = tx.statedSince(live, r)
+			}
+		}
 		if err != nil || !since {
 			return c.Key, r, err
 		}
@@ -49,7 +55,7 @@ func (tx *transaction) resolve(c report.Change) (report.Key, *row, error) {
 	case len(live) > 1:
 		return c.Key, r, report.ErrAmbiguous
 	case len(live) == 0:
-		if found, err = tx.store.withCode(code, report.Delete); err != nil {
+		if found, err = tx.store.withCode(code, report.Delete, several); err != nil {
 			return c.Key, r, fmt.Errorf("look up the code %q among deleted cities: %w", code, err)
 		}
 	}
@@ -60,6 +66,13 @@ func (tx *transaction) resolve(c report.Change) (report.Key, *row, error) {
 	r, err = tx.store.find(key)
 	return key, r, err
 }
+
+// several cities are two: enough to tell that a code names none.
+const several = 2
+
+// maxNamesakes bounds how many cities that state one code are asked since when. A feed has
+// one for each code, or a few by mistake.
+const maxNamesakes = 1000
 
 // adopts tells whether c, which came under the id of the live city r, is the first record to
 // state an id for it besides its code.

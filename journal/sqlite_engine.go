@@ -137,7 +137,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.find, `SELECT ` + rowColumns + ` FROM documents` + withNaming + ` WHERE kind = ? AND id = ?`},
 		{e.write, &e.st.findMany, manyQuery(rowColumns, withNaming)},
 		{e.write, &e.st.byCode, `SELECT id FROM documents INDEXED BY documents_code` + withNaming + `
-			WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' AND coalesce(kept, 0) <> -1 LIMIT 2`},
+			WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' AND coalesce(kept, 0) <> -1 LIMIT ?4`},
 		{e.write, &e.st.keepNaming, `INSERT OR REPLACE INTO namings (doc, kept, alone)
 			SELECT doc, ?3, ?4 FROM documents WHERE kind = ?1 AND id = ?2`},
 		{e.write, &e.st.manyCodes, manyCodesQuery()},

@@ -37,14 +37,14 @@ func (s *sqliteStore) nextVersion(after report.Version) (report.Version, error) 
 	return s.ledger.last, nil
 }
 
-func (s *sqliteStore) withCode(code string, op report.Op) ([]report.ID, error) {
+func (s *sqliteStore) withCode(code string, op report.Op, most int) ([]report.ID, error) {
 	if s.free[code] {
 		return nil, nil
 	}
 	if err := s.insertFresh(); err != nil {
 		return nil, err
 	}
-	return idsOf(s.st.byCode.QueryContext(s.ctx, string(report.Cities), code, string(op)))
+	return idsOf(s.st.byCode.QueryContext(s.ctx, string(report.Cities), code, string(op), most))
 }
 
 func (s *sqliteStore) put(c report.Change, n naming, waiting int64, old *row) error {

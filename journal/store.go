@@ -15,9 +15,9 @@ type store interface {
 	// find returns the row of a document, or nil. What changes a row finds it first,
 	// and uses it for one change.
 	find(k report.Key) (*row, error)
-	// withCode returns the ids of up to two cities that have a code, and have not lost
-	// it, and whose newest change is op.
-	withCode(code string, op report.Op) ([]report.ID, error)
+	// withCode returns the ids of cities that have a code, and have not lost it, and whose
+	// newest change is op: as many as there are, up to most.
+	withCode(code string, op report.Op, most int) ([]report.ID, error)
 
 	// put writes a pending change, and its trace, over the row that its document has,
 	// if any.

@@ -28,6 +28,8 @@ var identityTests = []test{
 	{"a code is stated by records that have it, and by no others", testCodeStated},
 	{"a delete of what never was makes no city of it", testNeverThere},
 	{"a code of several cities names none", testAmbiguous},
+	{"a city known by its code is adopted beside others that state it", testAdoptedBesideOthers},
+	{"a code that several cities state, one of them since a delete, names none", testAmbiguousSince},
 	{"of many records by a code of several cities, the first are kept", testAmbiguousMany},
 	{"a retry by a code of several cities changes nothing", testAmbiguousRetry},
 }
@@ -265,6 +267,33 @@ func testAmbiguous(t *testing.T, h *harness) {
 	if s := h.append(t, remove(report.Cities, "TWO"))[0]; s.ID != "4" {
 		t.Errorf("the code of one that is left is for %q", s.ID)
 	}
+}
+
+func testAdoptedBesideOthers(t *testing.T, h *harness) {
+	h.append(t, byID(city("1", "ONE", "1")), byID(city("2", "TWO", "2")), city("PAR", "XXX", "another code"))
+	h.append(t, byID(city("1", "PAR", "1")), byID(city("2", "PAR", "2")), city("PAR", "PAR", "its own"))
+	h.has(t, map[report.ID]string{"1": "1", "2": "2", "PAR": "its own"})
+	h.append(t, byID(city("3", "PAR", "3")))
+	h.has(t, map[report.ID]string{"1": "1", "2": "2", "3": "3"})
+}
+
+func testAmbiguousSince(t *testing.T, h *harness) {
+	h.append(t, byID(city("PAR", "", "an id like a code")), byID(city("1", "PAR", "1")), byID(city("2", "PAR", "2")), byID(city("3", "", "3")))
+	exactly := remove(report.Cities, "PAR")
+	exactly.ExactID = true
+	h.append(t, exactly)
+	if s := h.append(t, remove(report.Cities, "PAR"))[0]; s.Effect == report.Ambiguous {
+		t.Errorf("a delete that comes twice is %+v", s)
+	}
+	h.append(t, byID(city("3", "PAR", "3 states it since")))
+	d := report.Delivery{
+		Changes:   []report.Change{remove(report.Cities, "PAR")},
+		Ambiguous: func(int) report.Refusal { return refusal(report.Cities, "PAR", "ambiguous") },
+	}
+	if stamps, err := h.Append(context.Background(), d); err != nil || stamps[0].Effect != report.Ambiguous {
+		t.Errorf("%+v, %v", stamps, err)
+	}
+	h.has(t, map[report.ID]string{"1": "1", "2": "2", "3": "3 states it since"})
 }
 
 func testAmbiguousMany(t *testing.T, h *harness) {

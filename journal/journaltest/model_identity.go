@@ -1,18 +1,21 @@
 package journaltest
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"riskdex/report"
 )
 
-// having returns the cities that have a code, alive or deleted.
+// having returns the cities that have a code, alive or deleted, in the order of their ids.
 func (m *model) having(code string, op report.Op) (list []*modelDocument) {
 	for _, d := range m.documents {
 		if d.Kind == report.Cities && code != "" && d.Code == code && !d.lost && d.Op == op {
 			list = append(list, d)
 		}
 	}
+	slices.SortFunc(list, func(a, b *modelDocument) int { return cmp.Compare(a.ID, b.ID) })
 	return list
 }
 
