@@ -73,7 +73,8 @@ func checkLog(ctx context.Context, path string, noted boundLog) (b bare, without
 		return b, false, nil
 	case b.id != noted.file || b.last < noted.base:
 		return b, false, fmt.Errorf("%w: %s was put in its place, or is older than it was, while its log, %s-wal, stayed; SQLite would mix the two. "+
-			"Put the file back that was there; or move this one to another name and have it take the place of the journal, with all that belongs to it: riskdex restore NAME --journal %s",
+			"Put the file back that was there; or move this one to another name and have it take the place of the journal, with all that belongs to it: riskdex restore NAME --journal %s. "+
+			"If nobody put it there, the file is damaged: restore a backup in the same way",
 			errOtherLog, path, path, path)
 	}
 	return b, false, nil
