@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"riskdex/report"
 )
@@ -48,11 +49,6 @@ func (tx *transaction) append(d report.Delivery, opt Options) ([]report.Stamp, e
 		if err := refuse(r); err != nil {
 			return nil, err
 		}
-	}
-	if tx.displaced > 0 {
-		opt.Log.Warn("refused deliveries that are kept cannot be retried any more: so many documents were deleted that are not there that no more of them are remembered, "+
-			"and a retry could bring one back; have them delivered again, then drop them", "refusals", tx.displaced, "remembered", MaxRemembered)
-		tx.displaced = 0
 	}
 	return stamps, tx.refuse(d, turns, opt)
 }
@@ -146,6 +142,14 @@ func (tx *transaction) remember(c report.Change, addressed report.ID, old *row) 
 		err = tx.clearRefusals(c, addressed, beforeAll+1)
 	}
 	return false, err
+}
+
+// warn says, once the transaction is committed, what became of refusals by it.
+func (tx *transaction) warn(log *slog.Logger) {
+	if tx.displaced > 0 {
+		log.Warn("refused deliveries that are kept cannot be retried any more: so many documents were deleted that are not there that no more of them are remembered, "+
+			"and a retry could bring one back; have them delivered again, then drop them", "refusals", tx.displaced, "remembered", MaxRemembered)
+	}
 }
 
 // put writes a change over the row that its document has, if any, and gives it

@@ -1,10 +1,15 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
@@ -105,4 +110,28 @@ func TestPostgresDeliveryMeetsADroppedRefusal(t *testing.T) {
 	}}))
 	must(t, <-delivered)
 	refusalsAreCounted(t, p[0])
+}
+
+// TestPostgresSaysOnceThatRefusalsLostTheirPlace has a transaction begin again that takes
+// their place from refusals.
+func TestPostgresSaysOnceThatRefusalsLostTheirPlace(t *testing.T) {
+	var log bytes.Buffer
+	p := process(t, postgrestest.URL(t), silent(), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	deliver(t, p, put("other", "{}"))
+	_, err := p.Append(t.Context(), refusalOf(""))
+	must(t, err)
+	execSQL(t, p, fmt.Sprintf("UPDATE totals SET tombstones = %d WHERE kind = 'advisories'", MaxRemembered))
+	tries := 0
+	must(t, p.queue.do(t.Context(), &request{takes: 1, sync: true, run: func(tx *transaction) error {
+		if _, err := tx.append(del("1"), p.opt); err != nil {
+			return err
+		}
+		if tries++; tries < 3 {
+			return &pgconn.PgError{Code: deadlock}
+		}
+		return nil
+	}}))
+	if said := strings.Count(log.String(), "cannot be retried any more"); tries != 3 || said != 1 {
+		t.Errorf("%d tries, and it is said %d times:\n%s", tries, said, &log)
+	}
 }

@@ -17,8 +17,9 @@ import (
 
 // run carries out the requests of the queue, a group per transaction, until the
 // queue is closed and empty. A large delivery goes on beside the others, as it would in
-// another process: it takes seconds, and they take milliseconds. While the server does not take them, it tries on its own
-// whether it does again: an instance that is not ready gets no deliveries.
+// another process: it takes seconds, and they take milliseconds. While the server does not
+// take them, it tries on its own whether it does again: an instance that is not ready gets
+// no deliveries.
 func (j *Postgres) run() {
 	defer close(j.ended)
 	var apart sync.WaitGroup
@@ -170,6 +171,7 @@ func (j *Postgres) tryCommit(ctx context.Context, group []*request, known *fores
 	}
 	pooled.Release()
 	j.announce(tx)
+	tx.warn(j.opt.Log)
 	return stay, nil, nil
 }
 
@@ -245,10 +247,9 @@ func wanted(group []*request, more []report.Key) (keys []report.Key, takes int) 
 }
 
 // finish writes everything and commits, in one round trip, or two where it has the lock of
-// names last. What must be durable waits
-// for the disk, and for a standby, also where it has only found that what it would have
-// done is done: that may not be durable yet. The server waits for what has written
-// something.
+// names last. What must be durable waits for the disk, and for a standby, also where it has
+// only found that what it would have done is done: that may not be durable yet. The server
+// waits for what has written something.
 func (s *postgresStore) finish(before ledger) error {
 	if err := s.lockNamesLast(); err != nil {
 		return err

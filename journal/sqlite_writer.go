@@ -188,6 +188,7 @@ func (j *SQLite) commit(group []*request) (all []*request, flushed bool, err err
 	j.ledger = after
 	j.e.traces.Store(after.traces) // before a Claim that has read too early is told to read again
 	j.claims.committed(tx)
+	tx.warn(j.opt.Log)
 	switch {
 	case !needsSync(group):
 		return group, false, nil

@@ -19,7 +19,7 @@ type transaction struct {
 	settled []settled
 	wake    bool // changes may become claimable
 
-	displaced int64 // refusals that have lost their place, and nobody was told
+	displaced int64 // refusals that have lost their place
 }
 
 func newTransaction(s store, now time.Time, l *ledger) *transaction {
