@@ -126,7 +126,7 @@ func (s *service) Run(ctx context.Context) error {
 	s.log.Info("stopping: no more deliveries")
 	// What waits for a disk that hangs stays in the kernel, and the sockets of its process
 	// with it: another one is to have the address all the same.
-	late := time.AfterFunc(stopWithin-stopAdmin, func() { _ = s.admin.server.Close() })
+	late := time.AfterFunc(stopWithin-stopAdmin, func() { _ = s.admin.shutdown(0) })
 	defer late.Stop()
 	err := s.deliveries.shutdown(stopDeliveries)
 	stopIndexing()
