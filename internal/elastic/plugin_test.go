@@ -19,7 +19,9 @@ func TestPluginAnalyzesAsAReleasedServer(t *testing.T) {
 			"porter2":     {"type": "stemmer", "language": "porter2"},
 			"light":       {"type": "stemmer", "language": "light_english"},
 			"minimal":     {"type": "stemmer", "name": "minimal_english"},
-			"possessive":  {"type": "stemmer", "language": "possessive_english"}
+			"possessive":  {"type": "stemmer", "language": "possessive_english"},
+			"synonyms":    {"type": "synonym_graph", "synonyms": ["quake, earthquakes, Ground Shaking", "riot => unrest"]},
+			"one_way":     {"type": "synonym_graph", "synonyms": ["quake, tremor"], "expand": false}
 		},
 		"char_filter": {
 			"but_bold": {"type": "html_strip", "escaped_tags": ["b"]},
@@ -48,13 +50,19 @@ func TestPluginAnalyzesAsAReleasedServer(t *testing.T) {
 		{`"filter": ["minimal"]`, "cities travelling", "city travelling"},
 		{`"filter": ["possessive"]`, "London's cities", "London cities"},
 		{`"filter": ["uppercase"]`, "gb", "GB"},
+		{`"tokenizer": "whitespace"`, "東京  D.C. (x)", "東京 D.C. (x)"},
+		{`"filter": ["lowercase", "english", "synonyms"]`, "Quakes and riots", "earthquak ground quak shake and unrest"},
+		{`"filter": ["lowercase", "synonyms"]`, "ground shaking", "quake earthquakes ground shaking"},
+		{`"filter": ["one_way"]`, "tremor", "quake"},
 		{`"char_filter": ["html_strip"]`, "<p>caf&eacute; <b>bar</b></p>", "café bar"},
 		{`"char_filter": ["but_bold"]`, "<p><b>bar</b></p>", "b bar b"},
 		{`"char_filter": ["signs"]`, "B&B Straße me@home", "BandB Strasse me at home"},
 		{`"char_filter": ["digits"]`, "12-34-56", "12_34_56"},
 		{`"char_filter": ["no_dots"]`, "U.S.A.", "USA"},
 	} {
-		c.analysis = `"tokenizer": "standard", ` + c.analysis
+		if !strings.Contains(c.analysis, "tokenizer") {
+			c.analysis = `"tokenizer": "standard", ` + c.analysis
+		}
 		if got := analyze(t, index, c.analysis, c.text); got != c.want {
 			t.Errorf("%s of %q: got %q, want %q", c.analysis, c.text, got, c.want)
 		}
@@ -103,7 +111,9 @@ func TestPluginRefusesWhatItDoesNotDo(t *testing.T) {
 		"arrow":     `{"char_filter": {"x": {"type": "mapping", "mappings": ["a b"]}}}`,
 		"backslash": `{"char_filter": {"x": {"type": "mapping", "mappings": ["a => \\"]}}}`,
 		"pattern":   `{"char_filter": {"x": {"type": "pattern_replace"}}}`,
-		"synonyms":  `{"filter": {"x": {"type": "synonym_graph", "synonyms": ["a, b"]}}}`,
+		"synonyms":  `{"filter": {"x": {"type": "synonym_graph", "synonyms_path": "a.txt"}}}`,
+		"lenient":   `{"filter": {"x": {"type": "synonym_graph", "synonyms": ["a, b"], "lenient": true}}}`,
+		"unruly":    `{"filter": {"x": {"type": "synonym_graph", "synonyms": ["a => b => c"]}}, "analyzer": {"x": {"tokenizer": "standard", "filter": ["x"]}}}`,
 	} {
 		status, answer := elastictest.Ask(t, "PUT", server+"/"+prefix+name, `{"settings": {"analysis": `+analysis+`}}`)
 		if status != 400 || !strings.Contains(string(answer), "illegal_argument_exception") {

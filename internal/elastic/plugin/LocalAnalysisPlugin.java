@@ -2,9 +2,11 @@ package riskdex.analysis;
 
 import java.util.Map;
 import org.apache.lucene.analysis.core.UpperCaseFilter;
+import org.apache.lucene.analysis.core.WhitespaceTokenizer;
 import org.apache.lucene.analysis.miscellaneous.TrimFilter;
 import org.elasticsearch.index.analysis.CharFilterFactory;
 import org.elasticsearch.index.analysis.TokenFilterFactory;
+import org.elasticsearch.index.analysis.TokenizerFactory;
 import org.elasticsearch.indices.analysis.AnalysisModule.AnalysisProvider;
 import org.elasticsearch.plugins.AnalysisPlugin;
 import org.elasticsearch.plugins.Plugin;
@@ -25,8 +27,17 @@ public final class LocalAnalysisPlugin extends Plugin implements AnalysisPlugin 
             "asciifolding", (index, environment, name, settings) -> new AsciiFolding(name, settings),
             "edge_ngram", (index, environment, name, settings) -> new EdgeNGram(name, settings),
             "stemmer", (index, environment, name, settings) -> new Stemmer(name, settings),
+            "synonym_graph", needsSettings((index, environment, name, settings) -> new Synonyms(name, settings)),
             "trim", (index, environment, name, settings) -> new Plain(name, settings, TrimFilter::new),
             "uppercase", (index, environment, name, settings) -> new Plain(name, settings, UpperCaseFilter::new)
+        );
+    }
+
+    @Override
+    public Map<String, AnalysisProvider<TokenizerFactory>> getTokenizers() {
+        return Map.of(
+            "whitespace",
+            (index, environment, name, settings) -> TokenizerFactory.newFactory(name, WhitespaceTokenizer::new)
         );
     }
 
