@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestStartNamesATakenPort(t *testing.T) {
@@ -19,6 +20,19 @@ func TestStartNamesATakenPort(t *testing.T) {
 	_, err = Start(t.Context(), Options{Home: t.TempDir(), Port: port})
 	if !errors.Is(err, ErrPortTaken) || !strings.Contains(err.Error(), fmt.Sprint(port)) || !strings.Contains(err.Error(), PortVariable) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAPortThatIsFreedIsTaken has what listened go away while the port is tried.
+func TestAPortThatIsFreedIsTaken(t *testing.T) {
+	l, err := net.Listen("tcp", address(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	freed := time.AfterFunc(portPatience/20, func() { l.Close() })
+	defer freed.Stop()
+	if err := checkPort(t.Context(), l.Addr().(*net.TCPAddr).Port); err != nil {
+		t.Error(err)
 	}
 }
 

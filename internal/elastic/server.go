@@ -38,7 +38,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, errors.New("start Elasticsearch: no home folder given")
 	}
 	log := progress{o.Log}
-	if err := checkPort(o.Port); err != nil {
+	if err := checkPort(ctx, o.Port); err != nil {
 		return nil, err
 	}
 	a, err := serverAccount()
@@ -154,13 +154,26 @@ func (s *Server) Stop() error {
 // Kill ends the server as a power cut would, and waits until it is gone.
 func (s *Server) Kill() { s.process.Kill() }
 
-// checkPort fails if something listens on the port. The server would say so too,
-// but only after seconds and on many lines.
-func checkPort(port int) error {
+// portPatience is how long a port may stay in use after its server was killed. That
+// server's output, by which its end is known, is closed a little before its sockets.
+const portPatience = 2 * time.Second
+
+// checkPort fails if something goes on listening on the port. The server would say so
+// too, but only after seconds and on many lines.
+func checkPort(ctx context.Context, port int) error {
 	if port == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, portPatience)
+	defer cancel()
 	l, err := net.Listen("tcp", address(port))
+	for errors.Is(err, syscall.EADDRINUSE) && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(portPatience / 100):
+		}
+		l, err = net.Listen("tcp", address(port))
+	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("start Elasticsearch on %s: %w: stop what listens there (ss -ltnp 'sport = :%d' names it), or choose another port with %s",
 			address(port), ErrPortTaken, port, PortVariable)
