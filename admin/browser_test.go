@@ -264,7 +264,7 @@ func TestBadDayInABrowser(t *testing.T) {
 const brokenWords = `(() => {
 	const broken = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
 	for (let n; n = walker.nextNode();) {
-		for (const word of n.data.matchAll(/[\p{L}\d_,.]{2,}/gu)) {
+		for (const word of n.data.matchAll(/(?:--)?[\p{L}\d_,.]{2,}/gu)) {
 			const range = document.createRange()
 			range.setStart(n, word.index)
 			range.setEnd(n, word.index + word[0].length)

@@ -96,7 +96,8 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		}
 		ev.newest[kind] = k.NewestWaiting
 		if s.Status.History != nil {
-			one.History = append(one.History, s.Status.History.Of(kind)...)
+			now := Sample{Minute: st.At.Truncate(time.Minute), LagSeconds: one.LagSeconds, Pending: one.Pending}
+			one.History = withSample(s.Status.History.Of(kind), now)
 		}
 		st.Kinds = append(st.Kinds, one)
 	}

@@ -52,8 +52,8 @@ func TestStatusSaysWhatIsOfOneProcess(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	marks := []string{
-		"one of 2 that work on the journal", "Last deliveries to this process", "Rebuilds by this process", "Indices that wait, as this process sees it",
-		"deliveries to this process</dt>", "Elasticsearch from this process</dt>", "sent by one alone",
+		"one of 2 that work on the journal", "Last deliveries to this process", "Rebuilds by this process", "Waiting indices, as this process sees it",
+		"deliveries to this process</dt>", "Elasticsearch from this process</dt>", "sent only by",
 	}
 	_, page := get(t, oneOfTwo(rebuilding{}), "/")
 	for _, mark := range marks {

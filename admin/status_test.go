@@ -217,6 +217,23 @@ func TestHistoryKeepsTheWorstOfEachMinute(t *testing.T) {
 	}
 }
 
+// TestHistoryHasTheLagOfNow looks between two samples: nobody is to read of a lag of a
+// minute, and of 55 seconds at most beside it.
+func TestHistoryHasTheLagOfNow(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("PUT", "/cities/1", `{"t":1}`)
+	minute := time.Now().Truncate(time.Minute).Add(2 * time.Minute)
+	for _, into := range []time.Duration{10 * time.Second, 65 * time.Second} { // in the minute of the sample, and after it
+		d.set(func() { d.now = minute })
+		d.history.Sample(t.Context())
+		d.set(func() { d.now = minute.Add(into) })
+		k := d.status().Kinds[0]
+		if last := k.History[len(k.History)-1]; last.LagSeconds != k.LagSeconds || last.Pending != k.Pending {
+			t.Errorf("%v later it lags %v, and the history ends with %+v", into, k.LagSeconds, last)
+		}
+	}
+}
+
 func TestProfiles(t *testing.T) {
 	d := openStatusDesk(t)
 	if body, _ := d.read(http.StatusOK, "/debug/pprof/"); !strings.Contains(body, "goroutine") {
