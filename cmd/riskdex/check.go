@@ -145,7 +145,7 @@ func (k *checker) settings() (usable bool) {
 	_, err := loadMappings(k.c.Mappings)
 	mapped := !k.failed("mappings", err)
 	if mapped {
-		k.fine("mappings", "%s", cmp.Or(k.c.Mappings, "the built-in ones"))
+		k.fine("mappings", "%s", cmp.Or(k.c.Mappings, "the built-in mappings"))
 	}
 	cfg, err := k.c.config()
 	if err == nil {
@@ -166,7 +166,7 @@ func (k *checker) settings() (usable bool) {
 		if k.failed("settings", err) {
 			return false
 		}
-		k.fine("settings", "serve can use all of them")
+		k.fine("settings", "serve accepts all of them")
 	}
 	_, err = k.c.securedDeliveries(log)
 	if !k.failed("deliveries", err) {
@@ -204,11 +204,11 @@ func (k *checker) listener(about, address string, guard func(net.Addr) error, as
 	case err == nil && !anywhere && !resolved.IP.IsLoopback() && !slices.ContainsFunc(has, ours):
 		k.note(about, doubtful, fmt.Sprintf("%s is no address of this machine", address), "Listen on one that it has, or on all of them with :"+fmt.Sprint(resolved.Port)+".")
 	case !secured && !resolved.IP.IsLoopback() && asked:
-		k.note(about, doubtful, fmt.Sprintf("%s: what is shown there goes over plain HTTP", address), "Give a certificate, unless a proxy on the way to it speaks TLS, or the network is trusted.")
+		k.note(about, doubtful, fmt.Sprintf("%s: credentials are sent to it over plain HTTP", address), "Give it a certificate, unless a proxy in front of it speaks TLS, or the network is trusted.")
 	case !resolved.IP.IsLoopback() && !asked:
-		k.note(about, doubtful, fmt.Sprintf("%s is open to whoever can reach it, as --insecure-open says", address), "State what has to be shown.")
+		k.note(about, doubtful, fmt.Sprintf("%s is open to whoever can reach it, as --insecure-open says", address), "Say what callers have to show, such as a token.")
 	case !asked:
-		k.fine(about, "%s, for whoever is on this machine", address)
+		k.fine(about, "%s, open to everybody on this machine", address)
 	default:
 		k.fine(about, "%s", address)
 	}
@@ -249,13 +249,13 @@ func (k *checker) expiry(about, what string, c *x509.Certificate) {
 	until := c.NotAfter.UTC().Format(time.DateOnly)
 	switch left := c.NotAfter.Sub(k.now()); {
 	case k.now().Before(c.NotBefore):
-		k.note(about, wrong, fmt.Sprintf("%s is good only from %s on", what, c.NotBefore.UTC().Format(time.DateTime)), "Look at this machine's clock, or wait.")
+		k.note(about, wrong, fmt.Sprintf("%s is not valid before %s", what, c.NotBefore.UTC().Format(time.DateTime)), "Check this machine's clock, or wait.")
 	case left < 0:
-		k.note(about, wrong, fmt.Sprintf("%s has expired, on %s", what, until), "Replace it.")
+		k.note(about, wrong, fmt.Sprintf("%s expired on %s", what, until), "Replace it.")
 	case left < expiresSoon:
-		k.note(about, doubtful, fmt.Sprintf("%s expires on %s", what, until), "Replace it; riskdex reads its own anew while it runs.")
+		k.note(about, doubtful, fmt.Sprintf("%s expires on %s", what, until), "Replace it; a running riskdex picks up its own without a restart.")
 	default:
-		k.fine(about, "%s is good until %s", what, until)
+		k.fine(about, "%s is valid until %s", what, until)
 	}
 }
 
@@ -270,15 +270,28 @@ func (k *checker) secrets() {
 		if file == "" || err != nil {
 			continue
 		}
-		if info.Mode().Perm()&0o007 != 0 {
-			k.note("secrets", doubtful, fmt.Sprintf("every user of this machine may read or change %s (%v)", file, info.Mode().Perm()), "chmod o-rwx "+name(file))
+		if may := othersMay(info.Mode()); may != "" {
+			k.note("secrets", doubtful, fmt.Sprintf("every user of this machine may %s %s (%v)", may, file, info.Mode().Perm()), "chmod o-rwx "+name(file))
 			continue
 		}
 		good++
 	}
 	if good > 0 {
-		k.fine("secrets", "%s, for nobody but their owner and its group", count(good, "file with secrets can be read", "files with secrets can be read"))
+		k.fine("secrets", "%s by nobody but owner and group", count(good, "file with secrets, readable", "files with secrets, readable"))
 	}
+}
+
+// othersMay says what those who are neither the owner nor in the group may do with a file.
+func othersMay(m os.FileMode) string {
+	switch m.Perm() & 0o006 {
+	case 0o006:
+		return "read and change"
+	case 0o004:
+		return "read"
+	case 0o002:
+		return "change"
+	}
+	return ""
 }
 
 // journal looks at it without opening it for use.
@@ -295,18 +308,34 @@ func (k *checker) journal(ctx context.Context) (found journal.Inspection) {
 	k.known = err == nil
 	switch {
 	case err != nil:
-		k.note("journal", wrong, fmt.Sprintf("%s: %v", where, err), "")
+		remedy := ""
+		if journal.IsPostgres(k.c.Journal) {
+			remedy = "Start PostgreSQL, or correct --journal, the password (PGPASSWORD or PGPASSFILE) or the way there."
+		}
+		k.note("journal", wrong, fmt.Sprintf("%s: %s", where, onceEach(err)), remedy)
 	case !found.Exists:
-		k.fine("journal", "%s is not there yet; serve makes it", where)
+		k.fine("journal", "%s does not exist yet; serve creates it", where)
 	case found.InUse:
-		k.fine("journal", "%s is there, in use by a riskdex%s", where, sized(found))
+		k.fine("journal", "%s exists%s, in use by a running riskdex", where, sized(found))
 	case found.Unfinished:
-		k.note("journal", doubtful, fmt.Sprintf("%s was not closed by the riskdex that had it last%s", where, sized(found)),
-			"Serve reads its write-ahead log in at the start. Move or copy it only with that (-wal), or with riskdex backup.")
+		k.note("journal", doubtful, fmt.Sprintf("%s%s was not closed by the riskdex that used it last", where, sized(found)),
+			"Serve replays its write-ahead log at the start. Move or copy it only together with that (-wal), or with riskdex backup.")
 	default:
-		k.fine("journal", "%s is there%s", where, sized(found))
+		k.fine("journal", "%s exists%s", where, sized(found))
 	}
 	return found
+}
+
+// onceEach writes the lines of an error on one, each once: PostgreSQL's driver tries each
+// address with TLS and without it, and says the same of both.
+func onceEach(err error) string {
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, " ")
 }
 
 func sized(found journal.Inspection) string {
@@ -329,7 +358,7 @@ func (k *checker) disk(found journal.Inspection) {
 	switch free := uint64(max(0, found.Free)); {
 	case found.Folder == "" || found.Free < 0:
 	case free < least:
-		k.note("disk", wrong, fmt.Sprintf("%s%s has %s left, and deliveries are accepted from %s on", found.Folder, kind, humanize.IBytes(free), humanize.IBytes(least)), "Make room, or put the journal on another disk.")
+		k.note("disk", wrong, fmt.Sprintf("%s%s has %s left, and deliveries need %s", found.Folder, kind, humanize.IBytes(free), humanize.IBytes(least)), "Make room, or put the journal on another disk.")
 	case free < 4*least:
 		k.note("disk", doubtful, fmt.Sprintf("%s%s has %s left, and deliveries are turned away below %s", found.Folder, kind, humanize.IBytes(free), humanize.IBytes(least)), "Make room, or put the journal on another disk.")
 	default:

@@ -71,7 +71,7 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	folder := filepath.Join(t.TempDir(), "not", "there")
 	p.journal = filepath.Join(folder, "riskdex.db")
-	p.check().says(t, exitDone, "fine is not there yet; serve makes it", "fine "+p.prefix+"cities is not there yet", "fine security is off", "fine Elasticsearch 8.")
+	p.check().says(t, exitDone, "fine does not exist yet; serve creates it", "fine "+p.prefix+"cities does not exist yet", "fine security turned off", "fine Elasticsearch 8.")
 	if _, err := os.Stat(filepath.Dir(folder)); !os.IsNotExist(err) {
 		t.Errorf("a folder was made: %v", err)
 	}
@@ -79,7 +79,7 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 	p.indicesReady()
 	p.fill(3)
 	p.drained()
-	p.check().says(t, exitDone, "fine in use by a riskdex", "fine "+p.prefix+"cities is "+p.prefix+"cities-v1, with 3 documents", "fine 127.0.0.1")
+	p.check().says(t, exitDone, "fine in use by a running riskdex", "fine "+p.prefix+"cities is "+p.prefix+"cities-v1, with 3 documents", "fine 127.0.0.1")
 	p.fill(5) // and it goes on
 	p.drained()
 	if status := p.terminate(); status != exitDone {
@@ -93,11 +93,11 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 			t.Errorf("its files were\n%sand are\n%s", before, after)
 		}
 	}
-	unchanged("fine riskdex.db is there, ")
+	unchanged("fine riskdex.db exists, ")
 	p.start()
 	p.fill(6)
 	p.kill()
-	unchanged("doubtful riskdex.db was not closed")
+	unchanged("doubtful was not closed by the riskdex that used it last")
 	p.check("--strict").says(t, exitNegative)
 
 	var got checked
@@ -108,7 +108,7 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 
 	other := *p
 	other.journal = filepath.Join(t.TempDir(), "other.db")
-	other.check().says(t, exitNegative, "wrong "+p.prefix+"cities-v1 is filled from another journal, and "+other.journal+" is not there")
+	other.check().says(t, exitNegative, "wrong "+p.prefix+"cities-v1 is filled from another journal, and "+other.journal+" does not exist")
 	q := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	q.start()
 	q.terminate()
@@ -118,7 +118,7 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
 	p.ask("POST", "/"+p.prefix+"advisories-v1/_close", ``, nil)
 	p.check().says(t, exitNegative, "wrong cities-v1 is blocked by index.blocks.write", "wrong advisories-v1 is closed")
-	p.check("--offline").says(t, exitDone, "fine serve can use all of them")
+	p.check("--offline").says(t, exitDone, "fine serve accepts all of them")
 	p.check("--mappings", narrowMappings(t)).says(t, exitNegative, "doubtful special-reports-v1 was made from another mapping")
 }
 
@@ -128,11 +128,15 @@ func TestCheckOfAJournalInPostgres(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.journal = database
 	for range 2 {
-		p.check().says(t, exitDone, "fine is not there yet; serve makes it")
+		p.check().says(t, exitDone, "fine does not exist yet; serve creates it")
 	}
 	p.start()
-	p.check().says(t, exitDone, "fine in use by a riskdex, PostgreSQL ")
-	p.check("--journal", "postgres://nobody@127.0.0.1:1/x").says(t, exitNegative, "wrong postgres://nobody@127.0.0.1:1/x: ")
+	p.check().says(t, exitDone, "fine in use by a running riskdex", "fine PostgreSQL ")
+	away := p.check("--journal", "postgres://nobody@127.0.0.1:1/x")
+	away.says(t, exitNegative, "wrong postgres://nobody@127.0.0.1:1/x: ")
+	if n := strings.Count(away.out, "connection refused"); n != 1 || !strings.Contains(away.out, "Start PostgreSQL, or ") {
+		t.Errorf("it says %d times that PostgreSQL is away: %s", n, away.out)
+	}
 	p.check("--journal", "postgres://me:secret@127.0.0.1:1/x").says(t, exitNegative, "wrong PGPASSWORD")
 	p.check("--journal-min-free", "1GiB").says(t, exitDone, "doubtful --journal-min-free has no effect")
 	p.check("--backup-every", "1d").says(t, exitDone, "doubtful --backup-every has no effect")
@@ -160,7 +164,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	check("--tls-cert-file", old, "--tls-key-file", oldKey, "--ids", "cities=id", "--bearer-file", filepath.Join(folder, "none"), "--elasticsearch-url", "localhost", "--admin-listen", "0.0.0.0:1").says(t, exitNegative,
 		"wrong has expired", "wrong JSON pointer", "wrong "+filepath.Join(folder, "none"), "wrong the address of Elasticsearch is no URL", "wrong --insecure-open")
 	check("--tls-cert-file", soon, "--tls-key-file", soonKey, "--bearer-file", put("bearer", []byte("a-token-of-the-publisher\n"), 0o644), "--listen", "192.0.2.1:8080").says(t, exitDone,
-		"doubtful expires on", "doubtful every user of this machine may read or change", "doubtful 192.0.2.1:8080 is no address of this machine")
+		"doubtful expires on", "doubtful every user of this machine may read /", "doubtful 192.0.2.1:8080 is no address of this machine")
 	check("--listen", "nowhere").says(t, exitNegative, "wrong nowhere is no address")
 	check("--client-ca-file", put("ca.pem", authority.PEM, 0o600)).says(t, exitNegative, "wrong over TLS only")
 	check("--workers", "0").says(t, exitNegative, "wrong workers")
@@ -219,12 +223,12 @@ func TestCheckAsksAServer(t *testing.T) {
 		return said{status, out.String(), errs.String()}
 	}
 	address := server.String()
-	check(address, writer, password).says(t, exitDone, "fine writer has all that are needed", "fine as that of Elasticsearch", "doubtful 1.0 MiB at most (http.max_content_length)",
+	check(address, writer, password).says(t, exitDone, "fine writer has all that riskdex needs", "fine agrees with that of Elasticsearch", "doubtful 1.0 MiB at most (http.max_content_length)",
 		"doubtful may have 3 (cluster.max_shards_per_node)")
 	check(address, writer, password, "--max-body", "1MiB").says(t, exitDone, "fine --max-body is 1.0 MiB")
-	check(address, writer, password, "--index-prefix", "other-").says(t, exitNegative, "wrong writer lacks read, write, manage of other-cities*")
-	check(address, reader, password).says(t, exitNegative, "wrong reader lacks manage_index_templates of the cluster", "wrong reader lacks write, manage of cities*")
-	check(address, writer, "wrong").says(t, exitNegative, "wrong does not know these credentials")
-	check(late.URL, writer, password).says(t, exitDone, "doubtful ahead of Elasticsearch")
-	check("http://127.0.0.1:1", writer, password).says(t, exitNegative, "wrong does not answer as an Elasticsearch does")
+	check(address, writer, password, "--index-prefix", "other-").says(t, exitNegative, "wrong writer lacks read, write, manage on other-cities*")
+	check(address, reader, password).says(t, exitNegative, "wrong reader lacks the cluster privilege manage_index_templates", "wrong reader lacks write, manage on cities*")
+	check(address, writer, "wrong").says(t, exitNegative, "wrong rejects these credentials")
+	check(late.URL, writer, password).says(t, exitDone, "doubtful ahead of that of Elasticsearch")
+	check("http://127.0.0.1:1", writer, password).says(t, exitNegative, "wrong no answer from an Elasticsearch")
 }

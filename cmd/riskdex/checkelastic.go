@@ -111,7 +111,7 @@ func (e *serverCheck) ask(ctx context.Context, method, path string, body, v any)
 
 // notTold notes that something could not be asked, which is a privilege at most.
 func (e *serverCheck) notTold(what string, err error) {
-	e.note("elasticsearch", doubtful, fmt.Sprintf("%s: %v", what, err), "It is asked with the privilege monitor.")
+	e.note("elasticsearch", doubtful, fmt.Sprintf("%s: %v", what, err), "That takes the cluster privilege monitor.")
 }
 
 // reach sees whether there is an Elasticsearch, and for whom.
@@ -127,22 +127,22 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 	refused, answered := errors.AsType[*refusedByServer](err)
 	switch {
 	case answered && refused.status == http.StatusUnauthorized:
-		e.note("elasticsearch", wrong, fmt.Sprintf("%s does not know these credentials: %v", address, err),
-			"Give --elasticsearch-api-key-file, or --elasticsearch-user and --elasticsearch-password-file, as they are there.")
+		e.note("elasticsearch", wrong, fmt.Sprintf("%s rejects these credentials: %v", address, err),
+			"Correct --elasticsearch-api-key-file, or --elasticsearch-user and --elasticsearch-password-file.")
 		return false
-	case answered && refused.status == http.StatusForbidden: // it will be told which privilege lacks
+	case answered && refused.status == http.StatusForbidden: // which privilege is missing is said below
 		e.fine("elasticsearch", "%s answers", address)
 		return true
 	case err != nil:
-		e.note("elasticsearch", wrong, fmt.Sprintf("%s does not answer as an Elasticsearch does: %v", address, err), "Start it, or correct --elasticsearch-url, --elasticsearch-ca-file or the way there.")
+		e.note("elasticsearch", wrong, fmt.Sprintf("no answer from an Elasticsearch at %s: %v", address, err), "Start Elasticsearch, or correct --elasticsearch-url, --elasticsearch-ca-file or the way there.")
 		return false
 	}
 	if product := res.Header.Get("X-Elastic-Product"); product != "Elasticsearch" {
-		e.note("elasticsearch", doubtful, fmt.Sprintf("%s does not say that it is an Elasticsearch", address), "See what is there: other search servers are not supported.")
+		e.note("elasticsearch", doubtful, fmt.Sprintf("%s does not say that it is an Elasticsearch", address), "See what runs there: other search servers are not supported.")
 	}
 	e.fine("elasticsearch", "%s answers", address)
 	if len(health) > 0 && health[0].Status == "red" {
-		e.note("elasticsearch", doubtful, "its state is red: some of its shards are not there", "GET _cluster/allocation/explain says why.")
+		e.note("elasticsearch", doubtful, "its health is red: some primary shards are missing", "GET _cluster/allocation/explain says why.")
 	}
 	if res.TLS != nil && len(res.TLS.PeerCertificates) > 0 {
 		e.expiry("elasticsearch", "its certificate", res.TLS.PeerCertificates[0])
@@ -157,7 +157,7 @@ func (e *serverCheck) plain() {
 	u, err := url.Parse(e.c.ElasticsearchURL)
 	shown := e.c.User != "" || e.c.APIKeyFile != "" || err == nil && u.User != nil
 	if err == nil && u.Scheme == "http" && shown && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) {
-		e.note("elasticsearch", doubtful, "the credentials for it go over plain HTTP", "Use https://.")
+		e.note("elasticsearch", doubtful, "its credentials are sent over plain HTTP", "Use https://.")
 	}
 }
 
@@ -182,11 +182,11 @@ func (e *serverCheck) clock(res *http.Response, asked time.Time, took time.Durat
 		if skew < 0 {
 			how = "behind"
 		}
-		e.note("clock", doubtful, fmt.Sprintf("this machine is %v %s Elasticsearch", skew.Abs().Round(time.Second), how),
+		e.note("clock", doubtful, fmt.Sprintf("this machine's clock is %v %s that of Elasticsearch", skew.Abs().Round(time.Second), how),
 			"Have both follow NTP: versions and times of deliveries come from this clock.")
 		return
 	}
-	e.fine("clock", "as that of Elasticsearch")
+	e.fine("clock", "agrees with that of Elasticsearch")
 }
 
 // privileges asks for those that riskdex needs.
@@ -202,25 +202,25 @@ func (e *serverCheck) privileges(ctx context.Context) {
 	refused, answered := errors.AsType[*refusedByServer](err)
 	switch {
 	case answered && refused.status == http.StatusBadRequest && strings.Contains(refused.text, "no handler found"):
-		e.fine("privileges", "security is off in Elasticsearch: whoever reaches it may do everything")
+		e.fine("privileges", "Elasticsearch has security turned off: whoever reaches it may do anything")
 		return
 	case err != nil:
-		e.notTold("the privileges cannot be asked for", err)
+		e.notTold("cannot ask for the privileges", err)
 		return
 	case has.All:
-		e.fine("privileges", "%s has all that are needed", has.Username)
+		e.fine("privileges", "%s has all that riskdex needs", has.Username)
 		return
 	}
 	for _, one := range needs.Cluster {
 		if !has.Cluster[one] {
-			e.note("privileges", wrong, fmt.Sprintf("%s lacks %s of the cluster", has.Username, one), "Give the role of that user or API key the cluster privilege "+one+".")
+			e.note("privileges", wrong, fmt.Sprintf("%s lacks the cluster privilege %s", has.Username, one), "Add it to the role of that user or API key.")
 		}
 	}
 	for _, of := range needs.Index {
 		for _, name := range of.Names {
 			lacks := slices.DeleteFunc(slices.Clone(of.Privileges), func(one string) bool { return has.Index[name][one] })
 			if len(lacks) > 0 {
-				e.note("privileges", wrong, fmt.Sprintf("%s lacks %s of %s", has.Username, strings.Join(lacks, ", "), name), "Give its role these privileges of the indices "+name+".")
+				e.note("privileges", wrong, fmt.Sprintf("%s lacks %s on %s", has.Username, strings.Join(lacks, ", "), name), "Add these index privileges on "+name+" to its role.")
 			}
 		}
 	}
@@ -243,7 +243,7 @@ func (e *serverCheck) server(ctx context.Context) {
 		} `json:"nodes"`
 	}
 	if _, err := e.ask(ctx, http.MethodGet, "/_nodes/http,jvm?filter_path=nodes.*.name,nodes.*.version,nodes.*.http.max_content_length_in_bytes,nodes.*.jvm.mem.heap_max_in_bytes", nil, &nodes); err != nil {
-		e.notTold("its version and limits cannot be asked for", err)
+		e.notTold("cannot ask for its version and limits", err)
 		return
 	}
 	versions, least := []string{}, int64(0)
@@ -266,9 +266,9 @@ func (e *serverCheck) server(ctx context.Context) {
 	body := int64(e.c.MaxBody)
 	if least > 0 && least < body {
 		e.note("limits", doubtful, fmt.Sprintf("Elasticsearch takes requests of %s at most (http.max_content_length), and --max-body is %s: a larger document becomes a dead letter",
-			humanize.IBytes(uint64(least)), humanize.IBytes(uint64(body))), "Raise the one, or lower the other.")
+			humanize.IBytes(uint64(least)), humanize.IBytes(uint64(body))), "Raise http.max_content_length, or lower --max-body.")
 	} else if least > 0 {
-		e.fine("limits", "Elasticsearch takes requests of %s, and --max-body is %s", humanize.IBytes(uint64(least)), humanize.IBytes(uint64(body)))
+		e.fine("limits", "Elasticsearch takes requests of up to %s, and --max-body is %s", humanize.IBytes(uint64(least)), humanize.IBytes(uint64(body)))
 	}
 }
 
@@ -279,7 +279,7 @@ func (e *serverCheck) settings(ctx context.Context) {
 		Persistent, Transient, Defaults flat
 	}
 	if _, err := e.ask(ctx, http.MethodGet, "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=*.cluster*", nil, &all); err != nil {
-		e.notTold("its settings cannot be asked for", err)
+		e.notTold("cannot ask for its settings", err)
 		return
 	}
 	value := func(name string) string {
@@ -292,7 +292,7 @@ func (e *serverCheck) settings(ctx context.Context) {
 	}
 	for _, block := range []string{"cluster.blocks.read_only", "cluster.blocks.read_only_allow_delete"} {
 		if value(block) == "true" {
-			e.note("limits", wrong, "Elasticsearch is read-only ("+block+")", "Make room on its disks, if it is for want of that, and set "+block+" to null.")
+			e.note("limits", wrong, "Elasticsearch is read-only ("+block+")", "Make room on its disks, if they are full, and set "+block+" to null.")
 		}
 	}
 	var health struct {
@@ -329,7 +329,7 @@ func (e *serverCheck) room(ctx context.Context) {
 			continue
 		}
 		if percent, err := strconv.Atoi(*d.Percent); err == nil && percent >= full {
-			e.note("limits", doubtful, fmt.Sprintf("the disk of the node %s is %d%% full, %s left; past 95%% its indices become read-only", d.Node, percent, *d.Left), "Make room on it.")
+			e.note("limits", doubtful, fmt.Sprintf("the disk of node %s is %d%% full, with %s left; past 95%% its indices become read-only", d.Node, percent, *d.Left), "Make room on it.")
 		}
 	}
 }
@@ -345,16 +345,16 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 	}
 	switch {
 	case i.Taken:
-		e.note(about, wrong, fmt.Sprintf("an index is called %s, where the alias is to be", alias), "Copy what you need of it and delete it, or give another --index-prefix.")
+		e.note(about, wrong, fmt.Sprintf("there is an index named %s, and riskdex needs that name for its alias", alias), "Copy what you need from it and delete it, or set another --index-prefix.")
 		return
 	case len(i.Indices) == 0:
-		e.fine(about, "%s is not there yet; serve makes it", alias)
+		e.fine(about, "%s does not exist yet; serve creates it", alias)
 		return
 	case i.Written == "":
-		e.note(about, wrong, fmt.Sprintf("%s is on %s, and none of them is written to", alias, strings.Join(i.Indices, ", ")), "Make one of them the write index, or the only one.")
+		e.note(about, wrong, fmt.Sprintf("%s leads to %s, and none of them is the write index", alias, strings.Join(i.Indices, ", ")), "Make one of them the write index, or the only one.")
 		return
 	case e.known && !found.Exists && i.Line != "":
-		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal, and %s is not there", i.Written, e.c.Journal),
+		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal, and %s does not exist", i.Written, e.c.Journal),
 			"Name the right journal, or restore its backup. If a new one is to fill it: riskdex rebuild --take-over, once serve runs.")
 		return
 	case found.Line != "" && i.Line != "" && i.Line != found.Line:
@@ -363,7 +363,7 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 		return
 	}
 	if blocked := e.blocked(ctx, alias); blocked != "" {
-		e.note(about, wrong, fmt.Sprintf("%s %s", i.Written, blocked), "Take that away in Elasticsearch; docs/operations.md says how, by reason.")
+		e.note(about, wrong, fmt.Sprintf("%s %s", i.Written, blocked), "Undo that in Elasticsearch; docs/operations.md says how, by reason.")
 		return
 	}
 	documents := 0
@@ -375,9 +375,9 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 	case kind != report.Probe && found.Exists && found.Empty && documents > 0:
 		e.note(about, doubtful, fmt.Sprintf("%s has %s, and the journal has none", i.Written, has), "Name the right journal, or restore its backup, or have everything delivered again.")
 	case !i.Ours:
-		e.note(about, doubtful, fmt.Sprintf("%s is not as riskdex left it: it is new to it, restored or a copy", i.Written), "Serve sends every document to it at the start. Nothing has to be done, if this is meant.")
+		e.note(about, doubtful, fmt.Sprintf("%s is not the index that riskdex left: it was restored or copied, or is new to riskdex", i.Written), "Serve sends every document to it at the start. If this is intended, there is nothing to do.")
 	case i.Changed:
-		e.note(about, doubtful, fmt.Sprintf("%s was made from another mapping", i.Written), "Serve rebuilds it at the start; search goes on meanwhile. Nothing has to be done, if this is meant.")
+		e.note(about, doubtful, fmt.Sprintf("%s was made from another mapping", i.Written), "Serve rebuilds it at the start, and search goes on meanwhile. If this is intended, there is nothing to do.")
 	default:
 		e.fine(about, "%s is %s, with %s", alias, i.Written, has)
 	}
@@ -390,7 +390,7 @@ func (e *serverCheck) blocked(ctx context.Context, alias string) string {
 	}
 	_, err := e.ask(ctx, http.MethodGet, "/"+url.PathEscape(alias)+"/_settings?flat_settings=true&expand_wildcards=all&filter_path=*.settings.index*", nil, &all)
 	if err != nil {
-		e.notTold("the settings of "+alias+" cannot be asked for", err)
+		e.notTold("cannot ask for the settings of "+alias, err)
 		return ""
 	}
 	for _, index := range all {

@@ -15,9 +15,9 @@ func (k *checker) machine() {
 		return
 	}
 	if files.Max < maxConnections+others { // Go takes all that it may
-		k.note("machine", doubtful, fmt.Sprintf("it may have %d files open, and a listener takes up to %d connections", files.Max, maxConnections),
-			"Raise it: LimitNOFILE= of systemd, --ulimit nofile= of Docker, or ulimit -Hn.")
+		k.note("machine", doubtful, fmt.Sprintf("at most %d open files, and a listener takes up to %d connections", files.Max, maxConnections),
+			"Raise the limit: LimitNOFILE= of systemd, --ulimit nofile= of Docker, or ulimit -Hn.")
 		return
 	}
-	k.fine("machine", "it may have %d files open", files.Max)
+	k.fine("machine", "up to %d open files", files.Max)
 }

@@ -111,14 +111,14 @@ func wholeOf(st admin.Status) []string {
 			room += fmt.Sprintf(", of which %s is its write-ahead log", humanize.IBytes(uint64(j.WAL)))
 		}
 		if j.Limit > 0 {
-			room += fmt.Sprintf("; %s count for its limit of %s", humanize.IBytes(uint64(j.Used)), humanize.IBytes(uint64(j.Limit)))
+			room += fmt.Sprintf("; %s count toward its limit of %s", humanize.IBytes(uint64(j.Used)), humanize.IBytes(uint64(j.Limit)))
 		}
 		if j.Free >= 0 {
 			room += fmt.Sprintf("; its disk has %s left", humanize.IBytes(uint64(j.Free)))
 		}
 		facts = append(facts, "journal", room)
 	}
-	facts = append(facts, "running", "since "+agoAndAt(st.StartedAt), "process", oneLine(st.Process))
+	facts = append(facts, "started", agoAndAt(st.StartedAt), "process", oneLine(st.Process))
 	if st.Shared() {
 		facts = append(facts, "shared by", oneLine(strings.Join(st.Processes, ", ")))
 	}
@@ -128,7 +128,7 @@ func wholeOf(st admin.Status) []string {
 func printWaiting(w io.Writer, st admin.Status) {
 	if len(st.Waiting) > 0 {
 		fmt.Fprintln(w)
-		waiting := newTable("INDEX THAT WAITS"+ofThis(st), "SINCE", "WHY", "WHAT ELASTICSEARCH SAYS")
+		waiting := newTable("WAITING INDEX"+ofThis(st), "SINCE", "WHY", "WHAT ELASTICSEARCH SAYS")
 		for _, x := range st.Waiting {
 			why := x.Reason
 			if x.Held {
