@@ -127,7 +127,7 @@ func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
 func setWith(t *testing.T, indexJSON string) *mappings.Set {
 	t.Helper()
 	folder := fstest.MapFS{"index.json": {Data: []byte(indexJSON)}}
-	for _, name := range []string{"cities.json", "advisories.json", "special-reports.json", "search.json", "complete.json", "countries.json"} {
+	for _, name := range []string{"cities.json", "advisories.json", "special-reports.json", "search.json", "complete.json", "countries.json", "threats.json"} {
 		data, err := fs.ReadFile(mappings.Files(), name)
 		must(t, err)
 		folder[name] = &fstest.MapFile{Data: data}

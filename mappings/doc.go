@@ -9,6 +9,7 @@
 //   - index.json has the settings and the mapping of every index.
 //   - search.json is the query, complete.json the one while typing.
 //   - countries.json has the names of countries.
+//   - threats.json has the words of travel risk.
 //
 // [Builtin] and [Load] read them into a [Set], or say what is wrong in them with
 // [Mistakes]. [Set.AppendDocument] makes the document of a change,

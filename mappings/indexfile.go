@@ -36,11 +36,11 @@ func parseIndex(data []byte) (indexFile, error) {
 
 // hash identifies what an index and its documents are made from. Comments and
 // white space do not count.
-func hash(index indexFile, kind *kindMapping, countries countryNames) (string, error) {
+func hash(index indexFile, kind *kindMapping, countries countryNames, threats *threatsFile) (string, error) {
 	index.About = ""
 	withoutAbout := *kind
 	withoutAbout.About = ""
-	data, err := json.Marshal([]any{index, withoutAbout, countries}, json.Deterministic(true))
+	data, err := json.Marshal([]any{index, withoutAbout, countries, threats.Threats}, json.Deterministic(true))
 	if err != nil {
 		return "", err
 	}

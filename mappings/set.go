@@ -22,6 +22,7 @@ type Set struct {
 	search     queryFile
 	complete   queryFile
 	countries  countryNames
+	threats    *threatsFile
 	hashes     map[report.Kind]string
 	extractors sync.Pool // of *extractor
 }
@@ -33,7 +34,7 @@ func Files() fs.FS { return builtin }
 func Builtin() (*Set, error) { return Load(builtin) }
 
 // Load reads mappings from a folder, which has index.json, search.json,
-// complete.json, countries.json and a file for every kind, named like
+// complete.json, countries.json, threats.json and a file for every kind, named like
 // cities.json. The probe needs no file. The error is [Mistakes] with all that is
 // wrong in them.
 func Load(folder fs.FS) (*Set, error) {
@@ -46,16 +47,20 @@ func Load(folder fs.FS) (*Set, error) {
 	s.search = read(folder, "search.json", parseQuery, &wrong)
 	s.complete = read(folder, "complete.json", parseQuery, &wrong)
 	s.countries = read(folder, "countries.json", parseCountries, &wrong)
+	s.threats = read(folder, "threats.json", parseThreats, &wrong)
 	if len(wrong) > 0 {
 		return nil, wrong
+	}
+	var err error
+	if s.index, err = s.index.withThreats(s.threats); err != nil {
+		return nil, fmt.Errorf("putting the words of threats.json into index.json: %w", err)
 	}
 	s.extractors.New = func() any {
 		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries}
 	}
 	s.kinds[report.Probe] = new(kindMapping)
 	for _, kind := range report.AllKinds() {
-		var err error
-		if s.hashes[kind], err = hash(s.index, s.kinds[kind], s.countries); err != nil {
+		if s.hashes[kind], err = hash(s.index, s.kinds[kind], s.countries, s.threats); err != nil {
 			return nil, fmt.Errorf("taking the hash of the mapping of %s: %w", kind, err)
 		}
 	}

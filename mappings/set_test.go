@@ -42,6 +42,12 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"advisories.json", `"low": 1`, `"Low": 1`, "lower case"},
 		{"index.json", `"dynamic"`, `"_meta": {}, "dynamic"`, "_meta"},
 		{"index.json", `"settings"`, `"setings"`, "index.json: line 3:"},
+		{"threats.json", `"unrest": {`, `"Unrest": {`, "small letters"},
+		{"threats.json", `"shelling, artillery`, `"shelling, , artillery`, "a word is missing"},
+		{"threats.json", `"shelling, artillery`, `"shelling => artillery => gun`, "one =>"},
+		{"threats.json", `"shelling, artillery`, `"out of bounds, artillery`, `leave out "of"`},
+		{"threats.json", `"tornado, twister`, `"tornado, twister#`, "no #"},
+		{"threats.json", `"threats"`, `"threts"`, "threats.json: line 3:"},
 		{"search.json", `{{words}}`, `words`, "{{words}}"},
 		{"search.json", `"highlight": {`, `"highlight": {{`, "search.json: line"},
 	} {

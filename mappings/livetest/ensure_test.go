@@ -183,10 +183,11 @@ func TestMappingChanged(t *testing.T) {
 		"comment":  {"cities.json", "Where the fields", "From where the fields", false},
 		"pointer":  {"cities.json", `"/city_code"`, `"/town_code"`, true},
 		"mapping":  {"index.json", `"byte"`, `"short"`, true},
+		"threats":  {"threats.json", `"tornado, `, `"frog, tornado, `, true},
 		"its kind": {"advisories.json", `"/headline"`, `"/heading"`, false},
 	} {
 		files := make(fstest.MapFS)
-		for _, file := range []string{"index.json", "search.json", "complete.json", "countries.json", "cities.json", "advisories.json", "special-reports.json"} {
+		for _, file := range []string{"index.json", "search.json", "complete.json", "countries.json", "threats.json", "cities.json", "advisories.json", "special-reports.json"} {
 			data, err := os.ReadFile("../" + file)
 			if err != nil {
 				t.Fatal(err)

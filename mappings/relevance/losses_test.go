@@ -18,6 +18,8 @@ var losses = []struct{ of, file, old, new, class string }{
 	{"other names", "search.json", `"names`, `"no_names`, "other name"},
 	{"names of countries", "search.json", `"country_name`, `"no_country_name`, "country"},
 	{"what is in the text", "search.json", `"text`, `"no_text`, "threat"},
+	{"other words for the same threat", "search.json", `"analyzer": "searched_threats"`, `"analyzer": "searched_words"`, "another word"},
+	{"a name in it", "search.json", `"analyzer": "searched_names"`, `"analyzer": "keyword"`, "name and more"},
 	{"the start of a later word", "complete.json", `"bool_prefix"`, `"best_fields"`, "prefix"},
 }
 

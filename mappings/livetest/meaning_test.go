@@ -1,0 +1,88 @@
+package livetest
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// TestNamedPlaceIsFound: who names a place gets its report, whatever else was typed;
+// who types nonsense gets nothing.
+func TestNamedPlaceIsFound(t *testing.T) {
+	search := found(t, append(feed(),
+		record{kind: report.Cities, id: "city-long", body: `{"title":"San Miguel de Tucumán"}`},
+		record{kind: report.Cities, id: "city-TYO", body: `{"title":"Tokyo","aliases":["東京"],"country":"JP"}`}))
+	for words, want := range map[string]string{
+		"oslo zzyzx":                     "city-OSL",
+		"zzyzx Oslo?":                    "city-OSL",
+		"qwert bombay yuiop":             "city-BOM",
+		"São Paulo: wibble, wobble":      "city-SAO",
+		"st john's wibble":               "city-YYT",
+		"wibble san miguel de tucuman":   "city-long",
+		"东 wibble 東京":                    "city-TYO",
+		"norway wibble":                  "city-OSL",
+		"is it safe to travel to Norway": "city-OSL",
+	} {
+		if got := search(t, words, mappings.SearchOptions{}); len(got) == 0 || got[0] != want {
+			t.Errorf("%q finds %q, want %s first", words, got, want)
+		}
+	}
+	for _, words := range []string{"xylophone", "wibble zzyzx", "what is the flurble", "asdf jkl qwer", "tucuman wibble xyzzy plugh"} {
+		if got := search(t, words, mappings.SearchOptions{}); len(got) > 0 {
+			t.Errorf("%q finds %q, want nothing", words, got)
+		}
+	}
+}
+
+// TestTypedWordComesBeforeItsSynonyms in reports that are alike otherwise.
+func TestTypedWordComesBeforeItsSynonyms(t *testing.T) {
+	advisory := func(id, word string) record {
+		return record{kind: report.Advisories, id: id, body: `{"title":"Bergen","text":"A strong ` + word + ` was felt."}`}
+	}
+	search := found(t, []record{advisory("a", "tremor"), advisory("b", "quake"), advisory("c", "earthquake"), advisory("d", "smell")})
+	for word, want := range map[string]string{"tremor": "a", "quakes": "b", "earthquakes": "c"} {
+		if got := search(t, word+" bergen", mappings.SearchOptions{}); len(got) < 3 || got[0] != want {
+			t.Errorf("%s: found %q, want %s before the other two", word, got, want)
+		}
+	}
+}
+
+// TestThreatsFileOfAnOperator: words that an operator adds to threats.json find.
+func TestThreatsFileOfAnOperator(t *testing.T) {
+	records := []record{{kind: report.Advisories, id: "frogs", body: `{"title":"Raining frogs"}`}}
+	for _, known := range []bool{false, true} {
+		x := newIndices(t, elastictest.Prefix(t))
+		if known {
+			files := fstest.MapFS{}
+			names, err := fs.Glob(mappings.Files(), "*.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range names {
+				data, err := fs.ReadFile(mappings.Files(), name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := strings.Replace(string(data), `"tornado, `, `"amphibian, frog", "tornado, `, 1)
+				files[name] = &fstest.MapFile{Data: []byte(text)}
+			}
+			if x.Set, err = mappings.Load(files); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fill(t, x, records)
+		body, err := x.Set.SearchBody("amphibians", mappings.SearchOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := mappings.Search(t.Context(), x.Client, []string{x.Alias(report.Advisories)}, body)
+		if err != nil || (len(result.Hits) == 1) != known {
+			t.Errorf("known %v: %v, %v", known, result.Hits, err)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package mappings
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// threatsFile is threats.json: the words of travel risk.
+type threatsFile struct {
+	About     string            `json:"about"`
+	Threats   map[string]threat `json:"threats"`
+	Spellings []string          `json:"spellings"`
+}
+
+// threat is one category, under the name that the field `threats` has for it.
+type threat struct {
+	Labels []string `json:"labels"` // what a publisher's own ratings call it
+	Words  []string `json:"words"`  // rules of synonyms, as Elasticsearch takes them
+}
+
+// ambiguous marks a word of a rule that has other meanings too.
+const ambiguous = "~"
+
+func parseThreats(data []byte) (*threatsFile, error) {
+	f := new(threatsFile)
+	if err := decodeStrict(data, f); err != nil {
+		return nil, err
+	}
+	if len(f.Threats) == 0 {
+		return nil, errors.New(`"threats" is missing`)
+	}
+	var wrong Mistakes
+	check := func(at jsontext.Pointer, rule string) {
+		if err := checkRule(rule); err != nil {
+			wrong.add(data, at, "%q: %v", rule, err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Threats)) {
+		at := jsontext.Pointer("/threats").AppendToken(name)
+		if name == "" || len(name) > maxKeyword || strings.ContainsFunc(name, notInName) {
+			wrong.add(data, at, "threats: %q is no name of a threat: use small letters, digits and _", name)
+		}
+		for i, rule := range f.Threats[name].Words {
+			check(at.AppendToken("words").AppendToken(fmt.Sprint(i)), rule)
+		}
+	}
+	for i, rule := range f.Spellings {
+		check(jsontext.Pointer("/spellings").AppendToken(fmt.Sprint(i)), rule)
+	}
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return f, nil
+}
+
+func notInName(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' }
+
+// checkRule says why Elasticsearch would refuse a rule, which then would be an index
+// that cannot be made, or why it would find nothing by it.
+func checkRule(rule string) error {
+	if strings.Count(rule, "=>") > 1 {
+		return errors.New("a rule has one => at most")
+	}
+	for phrase := range strings.SplitSeq(strings.Replace(rule, "=>", ",", 1), ",") {
+		if strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(phrase), ambiguous)) == "" {
+			return errors.New("a word is missing before or after a comma")
+		}
+		if strings.ContainsAny(phrase, "\\#\n\r") {
+			return errors.New(`a rule has no \, no # and no line breaks`)
+		}
+		for word := range strings.FieldsSeq(phrase) {
+			if isStopWord(strings.ToLower(word)) {
+				return fmt.Errorf("leave out %q: it counts for nothing in a search, and Elasticsearch refuses it here", word)
+			}
+		}
+	}
+	return nil
+}
+
+// rules returns every rule without the marks of this file.
+func (f *threatsFile) rules() []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(f.Threats)) {
+		all = append(all, f.Threats[name].Words...)
+	}
+	all = append(all, f.Spellings...)
+	for i, rule := range all {
+		all[i] = strings.ReplaceAll(rule, ambiguous, "")
+	}
+	return all
+}
+
+// threatRules is where index.json has the rules of threats.json.
+const threatRules = `"{{threats}}"`
+
+// withThreats puts the rules into the settings of an index.
+func (f indexFile) withThreats(t *threatsFile) (indexFile, error) {
+	rules, err := json.Marshal(t.rules())
+	if err != nil {
+		return f, err
+	}
+	f.Settings = jsontext.Value(strings.ReplaceAll(string(f.Settings), threatRules, string(rules)))
+	return f, nil
+}
+
+// isStopWord tells what Elasticsearch's _english_ has, which searches leave out.
+func isStopWord(word string) bool {
+	switch word {
+	case "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of",
+		"on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with":
+		return true
+	}
+	return false
+}
