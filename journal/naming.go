@@ -79,8 +79,8 @@ func (tx *transaction) call(c *report.Change, addressed report.ID, old *row, tur
 		n.kept, err = tx.keepCode(c, old)
 	case silent:
 		c.Code = ""
-	case c.Code != "" && (!old.hasCode() || old.op == report.Delete || old.kept != 0 || old.code != c.Code):
-		overtakes, err = tx.takeCode(*c, turn)
+	case c.Code != "" && (!old.hasCode() || old.op == report.Delete || old.kept != 0 || old.code != c.Code || old.alone != n.alone):
+		overtakes, err = tx.takeCode(*c, n, turn)
 	}
 	if err != nil {
 		err = fmt.Errorf("see to the code %q: %w", c.Code, err)
@@ -108,8 +108,9 @@ func (tx *transaction) keepCode(c *report.Change, old *row) (report.Version, err
 }
 
 // takeCode has the code of c leave the city that keeps it, or was deleted with it. A city
-// that was known by that code alone goes: c adopts it.
-func (tx *transaction) takeCode(c report.Change, turn report.Version) (overtakes bool, err error) {
+// that was known by that code alone goes: c adopts it, unless nobody has stated an id for
+// the city of c either.
+func (tx *transaction) takeCode(c report.Change, n naming, turn report.Version) (overtakes bool, err error) {
 	for _, op := range []report.Op{report.Index, report.Delete} {
 		ids, err := tx.store.withCode(c.Code, op, several)
 		if err != nil {
@@ -129,7 +130,7 @@ func (tx *transaction) takeCode(c report.Change, turn report.Version) (overtakes
 				return false, err
 			case !r.hasCode() || r.code != c.Code || r.op != op:
 				continue
-			case r.isOnlyCode(c.Code) && !isCode(c.ID, c.Code):
+			case r.isOnlyCode(c.Code) && !n.alone && !isCode(c.ID, c.Code):
 				overtakes, err = tx.adopt(r, c, turn)
 			case op == report.Delete || r.kept != 0:
 				err = tx.store.rename(r, naming{kept: lostCode, alone: r.alone})

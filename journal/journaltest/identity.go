@@ -29,6 +29,7 @@ var identityTests = []test{
 	{"a delete of what never was makes no city of it", testNeverThere},
 	{"a code of several cities names none", testAmbiguous},
 	{"a city known by its code is adopted beside others that state it", testAdoptedBesideOthers},
+	{"a city known by its code is adopted by none that has no id either", testAdoptedByID},
 	{"a code that several cities state, one of them since a delete, names none", testAmbiguousSince},
 	{"of many records by a code of several cities, the first are kept", testAmbiguousMany},
 	{"a retry by a code of several cities changes nothing", testAmbiguousRetry},
@@ -275,6 +276,15 @@ func testAdoptedBesideOthers(t *testing.T, h *harness) {
 	h.has(t, map[report.ID]string{"1": "1", "2": "2", "PAR": "its own"})
 	h.append(t, byID(city("3", "PAR", "3")))
 	h.has(t, map[report.ID]string{"1": "1", "2": "2", "3": "3"})
+}
+
+func testAdoptedByID(t *testing.T, h *harness) {
+	h.append(t, city("LON", "LON", "London"), city("PAR", "PAR", "Paris"))
+	h.append(t, city("PAR", "LON", "a wrong code"))
+	h.append(t, city("ROM", "LON", "a new one with it"))
+	h.has(t, map[report.ID]string{"LON": "London", "PAR": "a wrong code", "ROM": "a new one with it"})
+	h.append(t, byID(city("PAR", "LON", "its id, and the code as before")))
+	h.has(t, map[report.ID]string{"PAR": "its id, and the code as before", "ROM": "a new one with it"})
 }
 
 func testAmbiguousSince(t *testing.T, h *harness) {

@@ -95,7 +95,13 @@ func (m *model) adopt(c report.Change, addressed report.ID, turn report.Version,
 	if c.Kind != report.Cities || c.Op != report.Index || code == "" || strings.ToUpper(string(c.ID)) == code {
 		return true
 	}
-	if old := m.documents[c.Key]; old != nil && old.Op == report.Index && old.states && !old.lost && old.Code == code {
+	old := m.documents[c.Key]
+	hasID := func(named bool) bool { return named || report.CodeOf(string(c.ID)) == "" }
+	before := hasID(old != nil && old.named)
+	if !before && !hasID(c.OwnID == c.ID || c.ExactID) {
+		return true // it is known by a code alone as well
+	}
+	if old != nil && old.Op == report.Index && old.states && !old.lost && old.Code == code && before {
 		return true // it stated the code before: then the other one is a second city that does
 	}
 	for _, d := range m.having(code, report.Index) {
