@@ -96,6 +96,12 @@ const (
 
 func upDown() []state { return []state{{"0", "away", bad}, {"1", "up", good}} }
 
+// where keeps the series of which a counter has gone up in the time that is shown. So
+// what is over is drawn at 0 and its legend says 0, and what never was is not there.
+func where(by, counter string) string {
+	return " and on (" + by + ") (sum by (" + by + ") (increase(" + counter + "[$__range] @ end())) > 0)"
+}
+
 // quantile is the value that the share q of a histogram's observations do not
 // exceed, apart by the given labels. scope is one of @, @kind.
 func quantile(q, histogram, scope, by string) string {

@@ -74,7 +74,7 @@ func overview() row {
 		{
 			id: 405, title: "Held indices", shape: timeline, unit: "none", width: 8, height: 8,
 			description: "Indices that cannot be written to until someone changes something, and why. Everything for them waits in the journal; other kinds go on.",
-			queries:     []query{{`max by (index, reason) (riskdex_held{@index}) and on (index, reason) max by (index, reason) (max_over_time(riskdex_held{@index}[$__range])) == 1`, "{{index}}: {{reason}}"}},
+			queries:     []query{{`max by (index, reason) (riskdex_held{@index}) and on (index, reason) max by (index, reason) (max_over_time(riskdex_held{@index}[$__range] @ end())) == 1`, "{{index}}: {{reason}}"}},
 			limits:      []limit{{1, bad}},
 			states:      []state{{"0", "free", good}, {"1", "held", bad}},
 			alerts:      []string{"RiskdexIndexHeld"},
@@ -103,7 +103,7 @@ func overview() row {
 		{
 			id: 402, title: "Failures by reason", shape: lines, unit: "percentunit", width: 8, stacked: true,
 			description: "Why Elasticsearch did not take changes when they were sent, or a look at an index failed, each as a share of all attempts.",
-			queries:     []query{{`sum by (reason) (rate(riskdex_failures_total{@kind}[$__rate_interval])) / on () group_left () (sum(rate(riskdex_failures_total{@kind}[$__rate_interval])) + sum(rate(riskdex_settle_seconds_count{@kind}[$__rate_interval])) > 0) > 0`, "{{reason}}"}},
+			queries:     []query{{`sum by (reason) (rate(riskdex_failures_total{@kind}[$__rate_interval])) / on () group_left () (sum(rate(riskdex_failures_total{@kind}[$__rate_interval])) + sum(rate(riskdex_settle_seconds_count{@kind}[$__rate_interval])) > 0)` + where("reason", "riskdex_failures_total{@kind}"), "{{reason}}"}},
 			limits:      []limit{{0.1, warning}},
 			alerts:      []string{"RiskdexFailing"},
 		},
@@ -120,7 +120,7 @@ func overview() row {
 		{
 			id: 406, title: "Dead letters by kind", shape: lines, unit: "short", width: 8,
 			description: "Documents whose newest version Elasticsearch refuses. Search shows an older version of them, or nothing, until one is delivered that it takes, or someone retries or drops them.",
-			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_dead_letters{@kind})) > 0`, "{{kind}}"}},
+			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_dead_letters{@kind})) and on (kind) max by (kind) (max_over_time(riskdex_dead_letters{@kind}[$__range] @ end())) > 0`, "{{kind}}"}},
 			limits:      []limit{{1, warning}},
 			alerts:      []string{"RiskdexDeadLettersGrowing", "RiskdexDeadLettersWaiting"},
 		},
@@ -128,25 +128,25 @@ func overview() row {
 			id: 311, title: "Deliveries by class of answer", shape: lines, unit: "reqps", width: 8, stacked: true,
 			description: "Accepted is durable. Refused (4xx) is for the sender to change. Not accepted now (5xx) is for the sender to deliver again; the panel beside says why.",
 			queries: []query{
-				{`sum(rate(riskdex_deliveries_total{@kind, code="202"}[$__rate_interval])) > 0`, "accepted"},
-				{`sum(rate(riskdex_deliveries_total{@kind, code=~"4.."}[$__rate_interval])) > 0`, "refused"},
-				{`sum(rate(riskdex_deliveries_total{@kind, code=~"5.."}[$__rate_interval])) > 0`, "not accepted now"},
+				{`sum(rate(riskdex_deliveries_total{@kind, code="202"}[$__rate_interval]))`, "accepted"},
+				{`sum(rate(riskdex_deliveries_total{@kind, code=~"4.."}[$__rate_interval]))` + where("", `riskdex_deliveries_total{@kind, code=~"4.."}`), "refused"},
+				{`sum(rate(riskdex_deliveries_total{@kind, code=~"5.."}[$__rate_interval]))` + where("", `riskdex_deliveries_total{@kind, code=~"5.."}`), "not accepted now"},
 			},
 			alerts: []string{"RiskdexNotAccepting", "RiskdexRefusing"},
 		},
 		{
 			id: 304, title: "Turned away", shape: lines, unit: "reqps", width: 8,
 			description: "Why deliveries were answered with 5xx: the journal did not take them, its secrets cannot be read (door_closed), or riskdex failed (fault). The publisher still has them; whether it sends them again is in its hands. Of those whose sender_left nobody read the answer.",
-			queries: []query{{`sum by (cause) (rate(riskdex_deliveries_not_durable_total{@kind}[$__rate_interval])) > 0
-  or label_replace(sum(rate(riskdex_changes_refused_total{@, kind="none", reason="door_closed"}[$__rate_interval])) > 0, "cause", "door_closed", "", "")
-  or label_replace(sum(rate(riskdex_deliveries_total{@kind, code="500"}[$__rate_interval])) > 0, "cause", "fault", "", "")`, "{{cause}}"}},
+			queries: []query{{`(sum by (cause) (rate(riskdex_deliveries_not_durable_total{@kind}[$__rate_interval]))` + where("cause", "riskdex_deliveries_not_durable_total{@kind}") + `)
+  or label_replace(sum(rate(riskdex_changes_refused_total{@, kind="none", reason="door_closed"}[$__rate_interval]))` + where("", `riskdex_changes_refused_total{@, kind="none", reason="door_closed"}`) + `, "cause", "door_closed", "", "")
+  or label_replace(sum(rate(riskdex_deliveries_total{@kind, code="500"}[$__rate_interval]))` + where("", `riskdex_deliveries_total{@kind, code="500"}`) + `, "cause", "fault", "", "")`, "{{cause}}"}},
 			limits: []limit{{0.001, bad}},
 			alerts: []string{"RiskdexNotAccepting"},
 		},
 		{
 			id: 307, title: "Refused by reason", shape: lines, unit: "short", width: 8,
 			description: "Deliveries and records refused at the door within half an hour, for a call of the interface. Each is a report that search does not show.",
-			queries:     []query{{`sum by (kind, reason) (increase(riskdex_changes_refused_total{@kind, kind!="none"}[30m])) > 0`, "{{kind}} {{reason}}"}},
+			queries:     []query{{`round(sum by (kind, reason) (increase(riskdex_changes_refused_total{@kind, kind!="none"}[30m]))) > 0`, "{{kind}} {{reason}}"}},
 			limits:      []limit{{1, warning}},
 			alerts:      []string{"RiskdexRefusing"},
 		},
@@ -156,7 +156,7 @@ func overview() row {
 			queries: []query{
 				{quantile("0.5", "riskdex_journal_append_seconds", "@", ""), "half within"},
 				{quantile("0.99", "riskdex_journal_append_seconds", "@", ""), "99 % within"},
-				{`max(riskdex_journal_oldest_wait_seconds{@}) > 0`, "still waiting"},
+				{`max(riskdex_journal_oldest_wait_seconds{@}) > 1`, "still waiting"},
 			},
 			limits: []limit{{0.25, notice}, {1, warning}},
 			alerts: []string{"RiskdexJournalSlow"},

@@ -5,6 +5,7 @@ import "strings"
 // selectors writes out what `@…` stands for in a query. What is told of content
 // leaves the probe out: it is riskdex's own, and has panels of its own.
 var selectors = strings.NewReplacer(
+	"@ end()", "@ end()", // of PromQL: as at the end of the time that is shown
 	"@every", `job=~"$job", instance=~"$instance", kind=~"$kind"`,
 	"@kind", `job=~"$job", instance=~"$instance", kind=~"$kind", kind!="probe"`,
 	"@index", `job=~"$job", instance=~"$instance", index=~".*$kind"`,
