@@ -14,6 +14,7 @@ const (
 	unfit                    // it is meant for the field but cannot be in it
 	container                // an object or array where the field takes a scalar
 	surplus                  // the field has as many values as it takes
+	unsure                   // it may mean either of two things
 )
 
 // What the fields of a document take at most. An Elasticsearch with a heap of 512 MiB
@@ -106,19 +107,21 @@ func (x *extractor) letters(s []byte, n int) ([]byte, verdict) {
 	return x.cleaned, fits
 }
 
-// riskLevel is a whole number from 1 to 5, or a label of the mapping file.
+// riskLevel is a whole number from 1 to 5 or of the scale of the mapping file, or a label of it.
 func (x *extractor) riskLevel(s []byte) (int, verdict) {
 	if level, err := strconv.ParseFloat(string(s), 64); err == nil {
+		if scale := x.mapping.RiskScale; scale.low != scale.high {
+			if level, ok := scale.level(level); ok {
+				return level, fits
+			}
+			return 0, unfit
+		}
 		if level >= 1 && level <= 5 && level == float64(int(level)) {
 			return int(level), fits
 		}
 		return 0, unfit
 	}
-	x.cleaned = appendPlain(x.cleaned[:0], s, true)
-	if level, ok := x.mapping.RiskLevels[string(bytes.ToLower(x.cleaned))]; ok {
-		return level, fits
-	}
-	return 0, unfit
+	return x.labelled(s)
 }
 
 // riskLabel is what a risk level is called: words, not a number.

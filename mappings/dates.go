@@ -66,3 +66,34 @@ func appendTime(dst []byte, t time.Time) []byte {
 	dst = t.UTC().Truncate(time.Millisecond).AppendFormat(dst, time.RFC3339Nano)
 	return append(dst, '"')
 }
+
+// greenwich is a time as HTTP and mail write it; the names of other zones are of no use.
+const greenwich = "Mon, 02 Jan 2006 15:04:05 GMT"
+
+// parseDate reads what parseTime does, and dates as people write them. Of 7/8/2026 nobody
+// knows the day.
+func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
+	if t, wholeDay, ok = parseTime(s); ok || len(s) < len("1.2.2026") || len(s) > 40 {
+		return t, wholeDay, ok
+	}
+	text := string(s)
+	for _, layout := range []string{"2.1.2006", "2 January 2006", "January 2, 2006", "2 Jan 2006", "Jan 2, 2006", "2-Jan-2006", "2006/1/2"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, true, t.Year() > 0
+		}
+	}
+	for _, layout := range []string{"2.1.2006 15:04", "2.1.2006 15:04:05", "2 January 2006 15:04", "2006/1/2 15:04:05", time.RFC1123Z, greenwich} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), false, t.Year() > 0
+		}
+	}
+	day, errDay := time.Parse("2/1/2006", text)
+	month, errMonth := time.Parse("1/2/2006", text)
+	switch {
+	case errDay == nil && (errMonth != nil || day.Equal(month)):
+		return day, true, day.Year() > 0
+	case errMonth == nil && errDay != nil:
+		return month, true, month.Year() > 0
+	}
+	return time.Time{}, false, false
+}

@@ -1,8 +1,11 @@
 package mappings
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -68,6 +71,7 @@ func (x *extractor) document(c report.Change) {
 	x.dst, _ = jsontext.AppendQuote(x.dst, c.Kind)
 
 	x.findRoots()
+	x.gather()
 	from := &x.mapping.Fields
 	if c.Code != "" && len(c.Code) <= maxKeyword {
 		x.member("code")
@@ -75,9 +79,12 @@ func (x *extractor) document(c report.Change) {
 	} else {
 		x.first("code", from.Code, (*extractor).putCode)
 	}
+	title := len(x.dst)
 	x.first("title", from.Title, (*extractor).putLine)
+	x.title = append(x.title[:0], bytes.TrimPrefix(x.dst[title:], []byte(`,"title":`))...)
 	x.list("names", from.Names, false, (*extractor).line)
 	x.countries(from.Country)
+	x.codes = slices.AppendSeq(x.codes[:0], maps.Keys(x.seen))
 	x.countryNames()
 	x.first("risk_level", from.RiskLevel, (*extractor).putRiskLevel)
 	x.first("risk_label", from.RiskLabel, (*extractor).putRiskLabel)

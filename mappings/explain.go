@@ -14,6 +14,7 @@ type FieldSource struct {
 	Field   string           // such as title; of a place, such as places.name
 	Value   jsontext.Value   // as it is in the document, or in the record when it was left out
 	Pointer jsontext.Pointer // where in the record; of `text`, which is from everywhere, the record
+	Guessed bool             // by the words of its name; no pointer of the mapping file leads there
 	Reason  string           // why it was left out; empty when it was not
 }
 
@@ -37,6 +38,8 @@ func (s *Set) Explain(kind report.Kind, record []byte) ([]FieldSource, error) {
 // whyNot says why a value is not in a field.
 func whyNot(field string, v verdict) string {
 	switch {
+	case v == unsure:
+		return "nothing tells which of the two numbers is the latitude, such as the country of the record, or names for them: lat and lon"
 	case v == surplus:
 		return fmt.Sprintf("the field takes at most %d values; this and what comes after it is left out", maxValues)
 	case field == "source":

@@ -1,6 +1,8 @@
 package mappings
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -18,7 +20,18 @@ type extractor struct {
 	inner   []uint32            // found below a place, while found is in use
 	cleaned []byte              // the value being converted
 	seen    map[string]struct{} // values of the list being written
-	prose   []byte              // text so far
+	codes   []string            // of the countries of the record
+	quoted  []byte
+	title   []byte // as it is in the document; nil where there is none
+
+	// What is found by the words of names.
+	reader  reader
+	boxes   map[string]box
+	guesses []guess  // by field, the best first
+	entered []uint32 // objects that were looked at
+	lon     uint32   // the longitude, where a location is two values
+	tried   []uint32 // values that pointers led to, for the field at hand
+	prose   []byte   // text so far
 }
 
 // tally is what was seen of one field.
@@ -28,7 +41,7 @@ func (t *tally) count(v verdict) {
 	switch v {
 	case fits:
 		t.fits++
-	case unfit:
+	case unfit, unsure:
 		t.unfit++
 	case absent:
 		t.absent++
@@ -60,25 +73,76 @@ func (x *extractor) report(name string, t tally) (reported bool) {
 func (x *extractor) first(name string, from []pointer, convert func(*extractor, uint32) verdict) {
 	var seen tally
 	mark := x.trace.mark()
+	x.tried = x.tried[:0]
 	for _, root := range x.roots {
 		for i := range from {
 			x.found = x.tree.find(x.found[:0], root, from[i].steps)
 			for _, at := range x.found {
-				start := len(x.dst)
-				x.member(name)
-				value := len(x.dst)
-				v := convert(x, at)
-				x.trace.note(x, name, at, v, value)
+				if from[i].text != "" {
+					at = x.spoken(at)
+				}
+				x.tried = append(x.tried, at)
+				v := x.attempt(name, at, convert)
 				if v == fits {
 					x.trace.settle(mark, false)
 					return
 				}
-				x.dst = x.dst[:start]
 				seen.count(v)
 			}
 		}
 	}
+	for _, g := range x.guessed(fieldNamed(name)) {
+		if g.lon == none {
+			g.at = x.spoken(g.at)
+		} else if seen.unfit > 0 {
+			continue // as a part of what does not fit
+		}
+		if slices.Contains(x.tried, g.at) {
+			continue
+		}
+		x.lon = g.lon
+		v := x.attempt(name, g.at, convert)
+		x.lon = none
+		if v == fits {
+			x.trace.guessed(mark)
+			x.trace.settle(mark, false)
+			return
+		}
+		if v != container && x.tree.nodes[g.at].rawLen <= maxMisfit {
+			seen.count(v)
+		}
+	}
 	x.trace.settle(mark, x.report(name, seen))
+}
+
+// maxMisfit is the longest value that is held against a field by the words of its name
+// alone: prose under such a name is about it rather than it.
+const maxMisfit = 64
+
+// attempt writes a field with a value if that fits.
+func (x *extractor) attempt(name string, at uint32, convert func(*extractor, uint32) verdict) verdict {
+	start := len(x.dst)
+	x.member(name)
+	value := len(x.dst)
+	v := convert(x, at)
+	x.trace.note(x, name, at, v, value)
+	if v != fits {
+		x.dst = x.dst[:start]
+	}
+	return v
+}
+
+// guessed returns what may be a field by the words of its name.
+func (x *extractor) guessed(f fieldID) []guess {
+	start := 0
+	for start < len(x.guesses) && x.guesses[start].field < f {
+		start++
+	}
+	end := start
+	for end < len(x.guesses) && x.guesses[end].field == f {
+		end++
+	}
+	return x.guesses[start:end]
 }
 
 // member starts a member of the document.

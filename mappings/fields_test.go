@@ -39,7 +39,7 @@ func TestFields(t *testing.T) {
 		{"title", `{"title":null,"name":"","headline":"x"}`, `"x"`, false},
 		{"title", `{"title":1984}`, `"1984"`, false},
 		{"title", `{"title":true}`, ``, true},
-		{"title", `{"title":{"en":"x"}}`, ``, true},
+		{"title", `{"title":{"fr":"y","en":"x"}}`, `"x"`, false},
 		{"title", `{"title":[]}`, ``, false},
 		{"title", `{"title":"` + long + `"}`, ``, true},
 		{"title", `{"title":"` + long + `","name":"short"}`, `"short"`, false},

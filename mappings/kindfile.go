@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/internal/vocabulary"
 )
 
 // kindMapping is one mapping file: where the fields of a kind come from. Each
@@ -45,10 +47,15 @@ type kindMapping struct {
 	// RiskLevels says which level a label means, in lower case.
 	RiskLevels map[string]int `json:"risk_levels"`
 
+	// RiskScale says how the publisher counts levels, where that is not from 1 to 5.
+	RiskScale riskScale `json:"risk_scale,omitzero"`
+
 	// NotText are names of members whose strings are never part of `text`.
 	NotText []string `json:"not_text"`
 
+	levels  map[string]int  // RiskLevels, folded
 	notText map[string]bool // folded
+	book    *phrasebook     // what the words of names are read for; nil where they are not read
 }
 
 // source is where the values of a list are: a pointer, or a pointer and the
@@ -101,6 +108,10 @@ func parseKind(data []byte) (*kindMapping, error) {
 	}
 	if len(wrong) > 0 {
 		return nil, wrong
+	}
+	m.levels = make(map[string]int, len(m.RiskLevels))
+	for label, level := range m.RiskLevels {
+		m.levels[vocabulary.Fold(label)] = level
 	}
 	m.notText = make(map[string]bool, len(m.NotText))
 	for _, name := range m.NotText {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // list writes every value of a field that fits, each once. Strings that are
@@ -12,6 +14,7 @@ func (x *extractor) list(name string, from []source, codes bool, convert func(*e
 	var seen tally
 	mark := x.trace.mark()
 	clear(x.seen)
+	x.tried = x.tried[:0]
 	start := len(x.dst)
 	x.member(name)
 	x.dst = append(x.dst, '[')
@@ -22,6 +25,7 @@ values:
 			x.found = x.tree.find(x.found[:0], root, from[i].at.steps)
 			var here tally
 			for _, at := range x.found {
+				x.tried = append(x.tried, at)
 				if len(x.seen) >= maxValues {
 					x.trace.note(x, name, at, surplus, 0)
 					partly = true
@@ -40,6 +44,9 @@ values:
 			partly = partly || here.fits > 0 && here.unfit > 0
 			seen.add(here)
 		}
+	}
+	if name == "names" || len(x.seen) == 0 {
+		x.guessList(name, codes, convert, &seen)
 	}
 	if partly {
 		x.unfit = append(x.unfit, name)
@@ -100,4 +107,73 @@ func (x *extractor) add(value []byte) {
 	}
 	x.seen[string(value)] = struct{}{}
 	x.quote(value)
+}
+
+// guessList adds what may be a value of the field by the words of its name. A name is none
+// that the title is.
+func (x *extractor) guessList(name string, codes bool, convert func(*extractor, []byte) ([]byte, verdict), seen *tally) {
+	f := fieldNamed(name)
+	guesses := x.guessed(f)
+	for _, g := range guesses {
+		if len(x.seen) >= maxValues {
+			return
+		}
+		if f == namesField && x.tree.nodes[g.at].kind == '{' && x.isLocalized(g.at) {
+			for at := x.tree.nodes[g.at].first; at != none; at = x.tree.nodes[at].next {
+				x.guessValue(name, at, codes, convert, seen)
+			}
+			continue
+		}
+		x.guessValue(name, x.spoken(g.at), codes, convert, seen)
+	}
+}
+
+func (x *extractor) guessValue(name string, at uint32, codes bool, convert func(*extractor, []byte) ([]byte, verdict), seen *tally) {
+	if x.tree.nodes[at].kind == '{' {
+		at = x.partOf(at, name)
+	}
+	if at == none || slices.Contains(x.tried, at) || x.tree.nodes[at].rawLen > maxLine {
+		return
+	}
+	split := ",;|/ "
+	if name == "names" {
+		if split = "|;"; x.isTitle(at) {
+			return
+		}
+	}
+	mark, value := x.trace.mark(), len(x.dst)
+	v := x.values(at, split, convert)
+	x.trace.note(x, name, at, v, value)
+	if v == fits {
+		x.trace.guessed(mark)
+		x.tree.nodes[at].used = x.tree.nodes[at].used || codes
+	}
+	if v != container {
+		seen.count(v)
+	}
+}
+
+// isTitle tells whether a value reads as the title does.
+func (x *extractor) isTitle(at uint32) bool {
+	s, v := x.scalar(at)
+	if v != fits || len(x.title) == 0 {
+		return false
+	}
+	line, v := x.line(s)
+	if v != fits {
+		return false
+	}
+	x.quoted, _ = jsontext.AppendQuote(x.quoted[:0], line)
+	return bytes.Equal(x.quoted, x.title)
+}
+
+// partOf returns the member of an object in a list that a field takes.
+func (x *extractor) partOf(object uint32, name string) uint32 {
+	switch name {
+	case "airports":
+		return x.anyMember(object, "iata", "iatacode", "code")
+	case "country":
+		return x.anyMember(object, "iso", "iso2", "isocode", "alpha2", "countrycode", "code", "name")
+	}
+	return x.anyMember(object, "name", "title", "value", "label")
 }

@@ -1,6 +1,9 @@
 package mappings
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // places writes the places that a record names, each with what is known of its
 // name, code and location.
@@ -11,6 +14,7 @@ func (x *extractor) places() {
 	x.member("places")
 	x.dst = append(x.dst, '[')
 	bounded := false
+	x.tried = x.tried[:0]
 places:
 	for _, root := range x.roots {
 		for i := range from.Each {
@@ -19,6 +23,7 @@ places:
 				if x.tree.empty(at) {
 					continue
 				}
+				x.tried = append(x.tried, at)
 				if count >= maxValues {
 					x.trace.note(x, "places", at, surplus, 0)
 					bounded = true
@@ -29,6 +34,27 @@ places:
 				}
 			}
 		}
+	}
+	for _, g := range x.guessed(placesField) {
+		first := x.tree.nodes[g.at].first
+		if bounded || slices.Contains(x.tried, first) {
+			continue
+		}
+		for at := first; at != none; at = x.tree.nodes[at].next {
+			if x.tree.empty(at) || x.tree.nodes[at].kind == '0' {
+				continue
+			}
+			if bounded = count >= maxValues; bounded {
+				x.trace.note(x, "places", at, surplus, 0)
+				break
+			}
+			mark := x.trace.mark()
+			if x.place(at, count == 0, &seen) {
+				count++
+				x.trace.guessed(mark)
+			}
+		}
+		x.tried = append(x.tried, first)
 	}
 	if seen.unfit > 0 || bounded {
 		x.unfit = append(x.unfit, "places")
@@ -85,5 +111,60 @@ func (x *extractor) part(place uint32, name string, from []pointer, convert func
 	if bad {
 		seen.count(unfit)
 	}
+	if !bad && x.partByWords(place, name, convert) {
+		x.trace.settle(mark, false)
+		return
+	}
 	x.trace.settle(mark, bad)
+}
+
+// partByWords writes a member of a place that the words of its name tell: what it is called,
+// where it is.
+func (x *extractor) partByWords(place uint32, name string, convert func(*extractor, uint32) verdict) bool {
+	if x.mapping.book == nil || x.tree.nodes[place].kind != '{' || name == "places.code" {
+		return false
+	}
+	mark, start := x.trace.mark(), len(x.dst)
+	x.member(strings.TrimPrefix(name, "places."))
+	value, found := len(x.dst), uint32(none)
+	v := absent
+	if name == "places.location" {
+		if lat, lon := x.latLon(place); lat != none && lon != none {
+			found, x.lon = lat, lon
+			v = convert(x, lat)
+			x.lon = none
+		}
+	} else if found = x.calledBy(place); found != none {
+		found = x.spoken(found)
+		v = convert(x, found)
+	}
+	if v != fits {
+		x.dst = x.dst[:start]
+		return false
+	}
+	x.trace.note(x, name, found, v, value)
+	x.trace.guessed(mark)
+	return true
+}
+
+// calledBy returns the member of a place that has its name.
+func (x *extractor) calledBy(place uint32) uint32 {
+	best, rank := uint32(none), 0
+	for at := x.tree.nodes[place].first; at != none; at = x.tree.nodes[at].next {
+		n := x.reader.name(x.tree.quotedName(at))
+		if n.Unknown || n.Concepts == 0 {
+			continue
+		}
+		r := 0
+		switch n.Concepts &^ x.reader.bits.place {
+		case x.reader.bits.name, x.reader.bits.title, x.reader.bits.label:
+			r = 2
+		case 0:
+			r = 1
+		}
+		if r > rank && (n.Language == "" || n.Language == "en") {
+			best, rank = at, r
+		}
+	}
+	return best
 }

@@ -34,9 +34,40 @@ func (x *extractor) point(at uint32) (point, verdict) {
 		}
 		return point{}, absent // the name of a place
 	case '[':
-		return point{}, container
+		return x.twoNumbers(at)
 	}
 	return point{}, unfit
+}
+
+// twoNumbers reads a latitude and a longitude in either order. A name such as latLng says
+// which is first.
+func (x *extractor) twoNumbers(at uint32) (point, verdict) {
+	first := x.tree.nodes[at].first
+	if first == none || x.tree.nodes[first].next == none || x.tree.nodes[first].kind == '[' || x.tree.nodes[first].kind == '{' {
+		return point{}, container
+	}
+	second := x.tree.nodes[first].next
+	if third := x.tree.nodes[second].next; third != none && x.tree.nodes[third].next != none {
+		return point{}, container // more than an altitude after them
+	}
+	p, v := x.degrees(first, second)
+	if v == absent {
+		return p, v
+	}
+	swapped, w := x.degrees(second, first)
+	if v != fits && w != fits {
+		return p, unfit
+	}
+	switch name := x.tree.named(at); {
+	case bytes.HasPrefix(name, []byte("latl")) || bytes.HasPrefix(name, []byte("latitudel")):
+		return p, v
+	case bytes.HasPrefix(name, []byte("lonlat")) || bytes.HasPrefix(name, []byte("lnglat")) || bytes.HasPrefix(name, []byte("longitudel")):
+		return swapped, w
+	}
+	if v != fits {
+		p = point{swapped.lon, swapped.lat}
+	}
+	return x.inOrder(p.lat, p.lon)
 }
 
 func (x *extractor) objectPoint(at uint32) (point, verdict) {
@@ -57,6 +88,9 @@ func (x *extractor) objectPoint(at uint32) (point, verdict) {
 	coordinates := x.anyMember(at, "coordinates")
 	if coordinates == none || x.tree.nodes[coordinates].kind != '[' {
 		return point{}, absent
+	}
+	if first := x.tree.nodes[coordinates].first; first != none && x.tree.nodes[first].kind != '[' && x.anyMember(at, "type") == none {
+		return x.twoNumbers(coordinates) // it does not say that it is GeoJSON
 	}
 	return x.geometryPoint(coordinates)
 }

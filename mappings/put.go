@@ -49,7 +49,7 @@ func (x *extractor) time(at uint32, wholeDayAdds time.Duration) verdict {
 	if v != fits {
 		return v
 	}
-	t, wholeDay, ok := parseTime(s)
+	t, wholeDay, ok := parseDate(s)
 	if !ok {
 		return unfit
 	}
@@ -61,7 +61,13 @@ func (x *extractor) time(at uint32, wholeDayAdds time.Duration) verdict {
 }
 
 func (x *extractor) putPoint(at uint32) verdict {
-	p, v := x.point(at)
+	var p point
+	var v verdict
+	if x.lon != none {
+		p, v = x.degrees(at, x.lon)
+	} else {
+		p, v = x.point(at)
+	}
 	if v == fits {
 		x.dst = appendPoint(x.dst, p)
 	}

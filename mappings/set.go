@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"sync"
 
+	"riskdex/internal/vocabulary"
 	"riskdex/report"
 )
 
@@ -55,8 +56,12 @@ func Load(folder fs.FS) (*Set, error) {
 	if s.index, err = s.index.withThreats(s.threats); err != nil {
 		return nil, fmt.Errorf("putting the words of threats.json into index.json: %w", err)
 	}
+	words, boxes := vocabulary.New(), parseBoxes(boxesFile)
+	for _, kind := range report.Kinds() {
+		s.kinds[kind].book = newPhrasebook(words, kind)
+	}
 	s.extractors.New = func() any {
-		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries}
+		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries, reader: newReader(words), boxes: boxes}
 	}
 	s.kinds[report.Probe] = new(kindMapping)
 	for _, kind := range report.AllKinds() {

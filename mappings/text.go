@@ -30,6 +30,17 @@ func (x *extractor) text() {
 		if start > 0 {
 			x.prose = append(x.prose, "\n\n"...)
 		}
+		if n.rawLen <= maxHidden && x.mapping.book != nil && at > 0 {
+			name, value := x.reader.name(x.nameOf(uint32(at))), bytes.TrimSpace(x.tree.text(uint32(at)))
+			if x.hidden(uint32(at), name, value) {
+				x.prose = x.prose[:start]
+				continue
+			}
+			if label := x.label(uint32(at), name, value); label != "" {
+				x.prose = append(x.prose, label...)
+				x.prose = append(x.prose, ": "...)
+			}
+		}
 		separated := len(x.prose)
 		x.prose = appendReadable(x.prose, x.tree.text(uint32(at)))
 		if len(x.prose) == separated {

@@ -37,6 +37,18 @@ func (t *trace) note(x *extractor, name string, at uint32, v verdict, from int) 
 	t.attempts = append(t.attempts, a)
 }
 
+// guessed says of what was noted since mark and fits that the words of its name tell it.
+func (t *trace) guessed(mark int) {
+	if t == nil {
+		return
+	}
+	for i := range t.attempts[mark:] {
+		if a := &t.attempts[mark+i]; a.verdict == fits {
+			a.Guessed = true
+		}
+	}
+}
+
 // mark returns where the attempts for a field begin.
 func (t *trace) mark() int {
 	if t == nil {
@@ -53,7 +65,7 @@ func (t *trace) settle(mark int, reported bool) {
 		return
 	}
 	since := t.attempts[mark:]
-	hasUnfit := slices.ContainsFunc(since, func(a attempt) bool { return a.verdict == unfit })
+	hasUnfit := slices.ContainsFunc(since, func(a attempt) bool { return a.verdict == unfit || a.verdict == unsure })
 	kept := slices.DeleteFunc(since, func(a attempt) bool {
 		return a.verdict != fits && !reported || a.verdict == container && hasUnfit
 	})

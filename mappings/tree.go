@@ -29,6 +29,7 @@ const none = 0
 type node struct {
 	nameAt, nameLen uint32 // in tree.names; an element of an array has the name of its array
 	rawAt, rawLen   uint32 // in tree.body; of an object or an array only where it starts
+	parent          uint32 // the object or the array that it is in
 	first, next     uint32 // first child and next sibling, or none
 	kind            jsontext.Kind
 	element         bool // of an array
@@ -143,6 +144,7 @@ func (t *tree) add(kind jsontext.Kind, rawAt, rawLen uint32) uint32 {
 	}
 	top := &t.frames[len(t.frames)-1]
 	top.named = false
+	n.parent = top.node
 	if t.truncated = t.truncated || len(t.nodes) == maxNodes; t.truncated {
 		return none
 	}

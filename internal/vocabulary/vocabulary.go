@@ -1,0 +1,226 @@
+// Package vocabulary reads the names that vendors give to fields by their words: CityReportId,
+// CITY_REPORT_ID, city-report-id and cityreportid say the same, and so does idInforme.
+package vocabulary
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+//go:embed words.txt
+var words string
+
+// Concepts are what the words of a name mean, a bit each.
+type Concepts uint64
+
+// Name is what a name says.
+type Name struct {
+	Concepts Concepts
+	Last     Concepts // of its last word
+	Language string   // as title_en has it, in two letters
+	Unknown  bool     // it has words that are not in the vocabulary
+}
+
+// Vocabulary knows words. It does not change, and may be used concurrently.
+type Vocabulary struct {
+	words    map[string]Concepts // folded
+	concepts map[string]Concepts
+	longest  int
+}
+
+// Source is what the built-in vocabulary is made from.
+func Source() string { return words }
+
+// New returns the built-in vocabulary.
+func New() *Vocabulary {
+	v := &Vocabulary{words: map[string]Concepts{}, concepts: map[string]Concepts{}}
+	next := Concepts(1)
+	for line := range strings.Lines(words) {
+		concept, spellings, found := strings.Cut(line, ":")
+		if !found || strings.HasPrefix(line, "#") {
+			continue
+		}
+		var bit Concepts
+		if concept != "-" {
+			if bit = next; bit == 0 {
+				panic("vocabulary: more than 64 concepts")
+			}
+			next <<= 1
+			v.concepts[concept] = bit
+		}
+		for word := range strings.FieldsSeq(spellings) {
+			v.add(word, bit)
+			v.add(umlauts.Replace(word), bit)
+		}
+	}
+	return v
+}
+
+func (v *Vocabulary) add(word string, bit Concepts) {
+	word = Fold(word)
+	if _, known := v.words[word]; known {
+		return
+	}
+	v.words[word] = bit
+	v.longest = max(v.longest, len(word))
+}
+
+// Concepts returns those with the names in text, which are separated by spaces. A name
+// that is none is a mistake of the program.
+func (v *Vocabulary) Concepts(text string) (all Concepts) {
+	for name := range strings.FieldsSeq(text) {
+		bit, known := v.concepts[name]
+		if !known {
+			panic("vocabulary: no concept is called " + name)
+		}
+		all |= bit
+	}
+	return all
+}
+
+// maxName is the longest name that is read; words of a longer one are none of a field.
+const maxName = 80
+
+// Read tells what a name says.
+func (v *Vocabulary) Read(name string) Name {
+	if len(name) > maxName {
+		return Name{Unknown: true}
+	}
+	var n Name
+	split := Words(name)
+	for i, word := range split {
+		if last := i == len(split)-1; last && i > 0 && IsLanguage(word) {
+			n.Language = Language(word) // also where it is a word of another: de
+			return n
+		}
+		folded := Fold(word)
+		if folded == "2" || folded == "3" {
+			if n.Last != 0 && n.Last == v.concepts["iso"] {
+				continue // ALPHA_2
+			}
+		}
+		if !v.read(folded, &n) {
+			n.Unknown, n.Last = true, 0
+		}
+	}
+	return n
+}
+
+// read adds what a word means, or a compound of words, such as Risikostufe.
+func (v *Vocabulary) read(word string, n *Name) bool {
+	if bit, known := v.words[word]; known {
+		n.Concepts |= bit
+		n.Last = bit
+		return true
+	}
+	parts := v.compound(word, maxParts)
+	for _, bit := range parts {
+		n.Concepts |= bit
+		n.Last = bit
+	}
+	return len(parts) > 0
+}
+
+const (
+	maxParts = 4 // of a compound
+	minPart  = 2 // letters of one
+	minWhole = 6 // letters of a compound: shorter ones are words of their own
+)
+
+// compound takes a word apart into known ones; the longest come first. German may have
+// an s or an n between two of them.
+func (v *Vocabulary) compound(word string, parts int) []Concepts {
+	if parts == maxParts && len(word) < minWhole {
+		return nil
+	}
+	for n := min(len(word), v.longest); n >= minPart; n-- {
+		bit, known := v.words[word[:n]]
+		if !known || n < 3 && word[:n] != "id" {
+			continue
+		}
+		rest := word[n:]
+		if rest == "" {
+			return []Concepts{bit}
+		}
+		if parts == 1 {
+			continue
+		}
+		tail := v.compound(rest, parts-1)
+		if tail == nil && (rest[0] == 's' || rest[0] == 'n') {
+			tail = v.compound(rest[1:], parts-1)
+		}
+		if tail != nil {
+			return append([]Concepts{bit}, tail...)
+		}
+	}
+	return nil
+}
+
+// Words takes a name apart: at what is no letter or digit, and where capitals begin a word.
+func Words(name string) []string {
+	var split []string
+	letters := []rune(name)
+	start := -1
+	for i, c := range letters {
+		inWord := unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c)
+		if !inWord {
+			if start >= 0 {
+				split = append(split, string(letters[start:i]))
+			}
+			start = -1
+			continue
+		}
+		if start >= 0 && unicode.IsUpper(c) {
+			before := letters[i-1]
+			next := i+1 < len(letters) && unicode.IsLower(letters[i+1])
+			if !unicode.IsUpper(before) || next {
+				split = append(split, string(letters[start:i]))
+				start = i
+			}
+		}
+		if start < 0 {
+			start = i
+		}
+	}
+	if start >= 0 {
+		split = append(split, string(letters[start:]))
+	}
+	return split
+}
+
+var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss")
+
+// Fold returns a word in lower case and without diacritics.
+func Fold(word string) string {
+	b := make([]byte, 0, len(word))
+	for _, c := range strings.ToLower(word) {
+		switch {
+		case unicode.IsMark(c):
+		case c < utf8.RuneSelf:
+			b = append(b, byte(c))
+		default:
+			b = append(b, plain(c)...)
+		}
+	}
+	return string(b)
+}
+
+// plain returns a letter of a European language without its diacritics.
+func plain(c rune) string {
+	const with, without = "àáâãäåçèéêëìíîïñòóôõöøùúûüýÿ", "aaaaaaceeeeiiiinoooooouuuuyy"
+	if i := slices.Index([]rune(with), c); i >= 0 {
+		return without[i : i+1]
+	}
+	switch c {
+	case 'ß':
+		return "ss"
+	case 'œ':
+		return "oe"
+	case 'æ':
+		return "ae"
+	}
+	return string(c)
+}

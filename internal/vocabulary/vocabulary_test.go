@@ -1,0 +1,85 @@
+package vocabulary
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	v := New()
+	for name, want := range map[string]string{
+		"cityReportId": "city report id", "CityReportID": "city report id", "CITY_REPORT_ID": "city report id", "city-report-id": "city report id",
+		"cityreportid": "city report id", "City report ID:": "city report id", "identifiant": "id", "idInforme": "id report",
+		"niveau_de_risque": "level risk", "niveauRisque": "level risk", "Risikostufe": "risk level", "LÄNDERCODE": "country code", "Laendercode": "country code",
+		"códigoPaís": "code country", "código_país": "code country", "gültigAb": "valid start", "gueltigAb": "valid start",
+		"Veröffentlichungsdatum": "published date", "lastUpdated": "updated", "HTMLText": "text", "ALPHA_2": "iso", "isoAlpha3": "iso",
+		"title_en": "title +en", "titleFr": "title +fr", "name-de-DE": "name +de", "published_at": "published date", "": "",
+		"localKnowledge": "?", "idea": "?", "paid": "?", "validity": "valid", "grid": "?", "parentId": "foreign id", "zzKopf": "?",
+		"estate": "?", "toid": "?", "no": "?", "title_no": "title ?", "headlines": "title", "latLng": "lat lon", strings.Repeat("id", 50): "?",
+	} {
+		n := v.Read(name)
+		var concepts Concepts
+		unknown, language := false, ""
+		for word := range strings.FieldsSeq(want) {
+			switch {
+			case word == "?":
+				unknown = true
+			case word[0] == '+':
+				language = word[1:]
+			default:
+				concepts |= v.Concepts(word)
+			}
+		}
+		if n.Unknown != unknown || n.Language != language || !(want == "?" && unknown) && n.Concepts != concepts {
+			t.Errorf("%q is read as %+v (%s), want %s", name, n, v.names(n.Concepts), want)
+		}
+	}
+}
+
+// names says which concepts these are.
+func (v *Vocabulary) names(c Concepts) string {
+	var all []string
+	for name, bit := range v.concepts {
+		if c&bit != 0 {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+func TestWords(t *testing.T) {
+	for name, want := range map[string]string{
+		"cityReportId": "city|Report|Id", "HTMLText": "HTML|Text", "iso3166Alpha2": "iso3166|Alpha2", "A": "A", "_a__b_": "a|b", "gültigBis": "gültig|Bis",
+		"Population below poverty line": "Population|below|poverty|line", "HIV/AIDS": "HIV|AIDS",
+	} {
+		if got := strings.Join(Words(name), "|"); got != want {
+			t.Errorf("the words of %s are %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestLanguage(t *testing.T) {
+	for tag, want := range map[string]string{"en": "en", "EN": "en", "en-GB": "en", "en_US": "en", "zh_Hant": "zh", "eng": "en", "deu": "de", "Français": "fr", "to": "", "id": "", "no": "", "x": "", "": "", ":en": ""} {
+		if got := Language(tag); got != want {
+			t.Errorf("%q is the language %q, want %q", tag, got, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	v := New()
+	for _, name := range []string{"cityReportId", "CITY_REPORT_ID", "Überschrift", "a\xffb", "ididididid", "title_en", "İ", "ß"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		n := v.Read(name)
+		if len(Words(name)) == 0 && n != (Name{}) && len(name) <= maxName {
+			t.Fatalf("%q has no words, and is read as %+v", name, n)
+		}
+		if len(name) > maxName && !n.Unknown {
+			t.Fatal("a name that is too long is read")
+		}
+	})
+}

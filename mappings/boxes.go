@@ -1,0 +1,64 @@
+package mappings
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+)
+
+//go:embed boxes.tsv
+var boxesFile string
+
+// box is what lies between two parallels and two meridians.
+type box struct{ south, west, north, east float64 }
+
+func (b box) holds(p point) bool {
+	return p.lat >= b.south && p.lat <= b.north && p.lon >= b.west && p.lon <= b.east
+}
+
+// parseBoxes reads where countries are, by their ISO 3166 alpha-2 codes.
+func parseBoxes(text string) map[string]box {
+	boxes := map[string]box{}
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) != 5 || fields[0] == "#" {
+			continue
+		}
+		var edges [4]float64
+		for i := range edges {
+			edges[i], _ = strconv.ParseFloat(fields[i+1], 64) // a test reads the file
+		}
+		boxes[fields[0]] = box{edges[0], edges[1], edges[2], edges[3]}
+	}
+	return boxes
+}
+
+// inOrder returns the point that two numbers are. Which of them is the latitude tells a
+// number beyond 90, or else the countries of the record: where both orders are possible, or
+// none, nobody knows.
+func (x *extractor) inOrder(first, second float64) (point, verdict) {
+	p, swapped := point{first, second}, point{second, first}
+	switch {
+	case p.verdict() != fits && swapped.verdict() != fits:
+		return point{}, unfit
+	case swapped.verdict() != fits:
+		return p, fits
+	case p.verdict() != fits:
+		return swapped, fits
+	case first == second:
+		return p, fits
+	}
+	var straight, crossed bool
+	for _, code := range x.codes {
+		b, known := x.boxes[code]
+		straight = straight || known && b.holds(p)
+		crossed = crossed || known && b.holds(swapped)
+	}
+	switch {
+	case straight && !crossed:
+		return p, fits
+	case crossed && !straight:
+		return swapped, fits
+	}
+	return point{}, unsure
+}

@@ -1,0 +1,455 @@
+package mappings
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"riskdex/internal/vocabulary"
+)
+
+// guess is a value of a record that may be one of a field, by the words of its name.
+type guess struct {
+	hit
+	at  uint32
+	lon uint32 // of a location that is two values: at has the latitude
+}
+
+// reader reads names by their words. What it has read once it remembers.
+type reader struct {
+	vocabulary *vocabulary.Vocabulary
+	bits       concepts
+	names      map[string]vocabulary.Name
+	hits       map[hitKey][]hit
+}
+
+// concepts are those that are asked for one by one.
+type concepts struct {
+	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, geo, part, number, threat vocabulary.Concepts
+}
+
+type hitKey struct {
+	book  *phrasebook
+	means vocabulary.Concepts
+}
+
+func newReader(v *vocabulary.Vocabulary) reader {
+	return reader{
+		vocabulary: v, names: map[string]vocabulary.Name{}, hits: map[hitKey][]hit{},
+		bits: concepts{
+			lat: v.Concepts("lat"), lon: v.Concepts("lon"), link: v.Concepts("link"), id: v.Concepts("id"), language: v.Concepts("language"),
+			category: v.Concepts("category"), title: v.Concepts("title"), name: v.Concepts("name"), code: v.Concepts("code"), iata: v.Concepts("iata"),
+			label: v.Concepts("label"), text: v.Concepts("text"), place: v.Concepts("place region city destination"), geo: v.Concepts("geo"), part: v.Concepts("part"), number: v.Concepts("number"), threat: v.Concepts("threat"),
+		},
+	}
+}
+
+// maxRemembered bounds the names that a reader remembers: a feed has some hundreds.
+const maxRemembered = 4096
+
+func (r *reader) name(raw []byte) vocabulary.Name {
+	if n, known := r.names[string(raw)]; known {
+		return n
+	}
+	n := r.vocabulary.Read(string(raw))
+	if len(r.names) < maxRemembered && len(raw) <= 80 {
+		r.names[string(raw)] = n
+	}
+	return n
+}
+
+func (r *reader) fields(b *phrasebook, means vocabulary.Concepts) []hit {
+	key := hitKey{b, means}
+	found, known := r.hits[key]
+	if !known {
+		found = b.hits(means)
+		if len(r.hits) < maxRemembered {
+			r.hits[key] = found
+		}
+	}
+	return found
+}
+
+// How far names are read: what is deeper, or further down a long list, is about something
+// else than the record as a whole.
+const (
+	maxGuessDepth = 5
+	maxPairs      = 100
+	maxGuesses    = 500
+)
+
+// gather finds what may be fields by the words of names, in the record and in the objects in
+// it whose names say nothing else.
+func (x *extractor) gather() {
+	x.guesses = x.guesses[:0]
+	if x.mapping.book == nil {
+		return
+	}
+	for i, root := range x.roots {
+		if i > 0 && root != 0 && slices.Contains(x.entered, root) {
+			continue
+		}
+		x.gatherIn(root, 0, 0, 0)
+	}
+	x.entered = x.entered[:0]
+	slices.SortStableFunc(x.guesses, func(a, b guess) int {
+		if a.field != b.field {
+			return int(a.field) - int(b.field)
+		}
+		return a.rank - b.rank
+	})
+}
+
+// gatherIn looks at the members of an object of which the names on the way to it mean this.
+// later says that it is in another language than English.
+func (x *extractor) gatherIn(object uint32, means vocabulary.Concepts, later, depth int) {
+	if x.tree.nodes[object].kind != '{' || depth > maxGuessDepth {
+		return
+	}
+	x.entered = append(x.entered, object)
+	var lat, lon uint32
+	for at := x.tree.nodes[object].first; at != none; at = x.tree.nodes[at].next {
+		n := x.reader.name(x.tree.quotedName(at))
+		if n.Unknown {
+			x.gatherPlaces(at)
+			continue
+		}
+		all := means | n.Concepts
+		switch all &^ x.mapping.book.place {
+		case x.reader.bits.lat:
+			lat = at
+		case x.reader.bits.lon:
+			lon = at
+		}
+		rank := later
+		if n.Language != "" && n.Language != "en" {
+			rank += otherLanguage
+		}
+		x.gatherAt(at, all, rank, depth, n.Language != "")
+	}
+	if lat != none && lon != none {
+		x.guess(guess{hit: hit{locationField, 100}, at: lat, lon: lon})
+	}
+}
+
+// otherLanguage is added to the rank of what is not English.
+const otherLanguage = 8
+
+func (x *extractor) guess(g guess) {
+	if len(x.guesses) < maxGuesses {
+		x.guesses = append(x.guesses, g)
+	}
+}
+
+// gatherAt looks at a value of which the names on the way to it mean this.
+func (x *extractor) gatherAt(at uint32, means vocabulary.Concepts, rank, depth int, localized bool) {
+	if x.tree.nodes[at].kind == '[' {
+		x.gatherList(at, means, rank, depth)
+		return
+	}
+	if x.tree.nodes[at].kind == '{' {
+		if x.isLocalized(at) {
+			localized = true
+		} else if x.isTranslated(at) {
+			english := x.inEnglish(at)
+			for of := x.tree.nodes[at].first; of != none; of = x.tree.nodes[of].next {
+				later := rank
+				if of != english {
+					later += otherLanguage
+				}
+				x.gatherIn(of, means, later, depth+1)
+			}
+			return
+		} else {
+			x.guessFields(at, means, rank, false, true)
+			x.gatherIn(at, means, rank, depth+1)
+			return
+		}
+	}
+	x.guessFields(at, means, rank, localized || rank >= otherLanguage, false)
+}
+
+// guessFields notes the fields that a value may be of. A title in another language is a name
+// too. Of an object only the location is.
+func (x *extractor) guessFields(at uint32, means vocabulary.Concepts, rank int, localized, object bool) {
+	for _, h := range x.reader.fields(x.mapping.book, means) {
+		if object && h.field != locationField {
+			continue
+		}
+		h.rank += rank
+		x.guess(guess{hit: h, at: at})
+		if h.field == titleField && localized {
+			x.guess(guess{hit: hit{namesField, 64 + h.rank}, at: at})
+		}
+	}
+}
+
+// gatherList looks at a list: of one, of labels with values, of translations, of places, or
+// of the values of a field that takes several.
+func (x *extractor) gatherList(at uint32, means vocabulary.Concepts, rank, depth int) {
+	first := x.tree.nodes[at].first
+	if first == none || depth > maxGuessDepth {
+		return
+	}
+	for _, h := range x.reader.fields(x.mapping.book, means) {
+		switch h.field {
+		case namesField, countryField, airportsField:
+			for of := first; of != none; of = x.tree.nodes[of].next {
+				x.guess(guess{hit: h, at: of})
+			}
+		case placesField:
+			x.guess(guess{hit: h, at: at})
+		case locationField:
+			if x.tree.nodes[first].kind == '0' {
+				x.guess(guess{hit: h, at: at})
+			}
+		}
+	}
+	switch {
+	case x.tree.nodes[first].next == none && x.isScalar(x.spoken(first)):
+		x.guessFields(x.spoken(first), means, rank, false, false)
+	case x.tree.nodes[first].kind != '{':
+	case x.languageOf(first) != "":
+		english := x.inEnglish(at)
+		for of := first; of != none; of = x.tree.nodes[of].next {
+			later := rank
+			if of != english {
+				later += otherLanguage
+			}
+			x.gatherIn(of, means, later, depth+1)
+		}
+	default:
+		x.gatherPairs(first, means, rank, depth)
+		x.gatherPlaces(at)
+	}
+}
+
+// gatherPairs looks at objects that are a label and a value each, as if the labels were names.
+func (x *extractor) gatherPairs(first uint32, means vocabulary.Concepts, rank, depth int) {
+	var lat, lon uint32
+	means &^= x.reader.bits.part // a section that is called Summary is one
+	n := 0
+	for at := first; at != none && n < maxPairs; at, n = x.tree.nodes[at].next, n+1 {
+		label, value := x.pair(at)
+		if value == none {
+			if n == 0 {
+				return
+			}
+			continue
+		}
+		name := x.reader.name(x.tree.text(label))
+		if name.Unknown {
+			continue
+		}
+		all := means | name.Concepts
+		switch all &^ x.mapping.book.place {
+		case x.reader.bits.lat:
+			lat = value
+		case x.reader.bits.lon:
+			lon = value
+		}
+		x.gatherAt(value, all, rank, depth+1, false)
+	}
+	if lat != none && lon != none {
+		x.guess(guess{hit: hit{locationField, 100}, at: lat, lon: lon})
+	}
+}
+
+func (x *extractor) isScalar(at uint32) bool {
+	return x.tree.nodes[at].kind != '{' && x.tree.nodes[at].kind != '['
+}
+
+// maxLabel is the longest label of a value.
+const maxLabel = 60
+
+// pair returns the two values of an object that is a label and a value.
+func (x *extractor) pair(object uint32) (label, value uint32) {
+	if x.tree.nodes[object].kind != '{' {
+		return none, none
+	}
+	label = x.anyMember(object, "label", "key", "name", "field", "title", "heading", "question", "property", "attribute", "term")
+	value = x.anyMember(object, "value", "val", "text", "content", "answer", "data", "body", "description")
+	if label == none || value == none || x.tree.nodes[label].kind != '"' || x.tree.nodes[label].rawLen > maxLabel {
+		return none, none
+	}
+	return label, value
+}
+
+// gatherPlaces notes a list of objects that have a point on earth each, whatever its name.
+func (x *extractor) gatherPlaces(at uint32) {
+	if x.tree.nodes[at].kind != '[' {
+		return
+	}
+	if first := x.tree.nodes[at].first; first != none && x.tree.nodes[first].kind == '{' {
+		if lat, lon := x.latLon(first); lat != none && lon != none {
+			x.guess(guess{hit: hit{placesField, 100}, at: at})
+		}
+	}
+}
+
+// latLon finds the latitude and the longitude of an object by the words of their names.
+func (x *extractor) latLon(object uint32) (lat, lon uint32) {
+	if x.mapping.book == nil {
+		return none, none
+	}
+	for at := x.tree.nodes[object].first; at != none; at = x.tree.nodes[at].next {
+		n := x.reader.name(x.tree.quotedName(at))
+		if n.Unknown {
+			continue
+		}
+		switch n.Concepts &^ x.mapping.book.place {
+		case x.reader.bits.lat:
+			lat = at
+		case x.reader.bits.lon:
+			lon = at
+		}
+	}
+	return lat, lon
+}
+
+// isLocalized tells whether an object is one text in several languages, or in one.
+func (x *extractor) isLocalized(object uint32) bool { return x.languages(object, '"') }
+
+// isTranslated tells whether an object has other objects by language.
+func (x *extractor) isTranslated(object uint32) bool { return x.languages(object, '{') }
+
+func (x *extractor) languages(object uint32, kind byte) bool {
+	there := false
+	for at := x.tree.nodes[object].first; at != none; at = x.tree.nodes[at].next {
+		of := x.tree.nodes[at].kind
+		if byte(of) != kind && of != 'n' || !vocabulary.IsLanguage(string(x.tree.quotedName(at))) {
+			return false
+		}
+		there = there || of != 'n'
+	}
+	return there
+}
+
+// languageOf returns the language that an object says that it is in.
+func (x *extractor) languageOf(object uint32) string {
+	at := x.anyMember(object, "language", "lang", "locale", "langcode", "languagecode")
+	if at == none || x.tree.nodes[at].kind != '"' || x.tree.nodes[at].rawLen > 20 {
+		return ""
+	}
+	return vocabulary.Language(string(x.tree.text(at)))
+}
+
+// inEnglish returns the one of several languages that is English, or else the first that
+// says something. Of what is not in languages it returns the value itself.
+func (x *extractor) inEnglish(at uint32) uint32 {
+	first := uint32(none)
+	for of := x.tree.nodes[at].first; of != none; of = x.tree.nodes[of].next {
+		if x.tree.empty(of) {
+			continue
+		}
+		if first == none {
+			first = of
+		}
+		language := ""
+		if x.tree.nodes[at].kind == '{' {
+			language = vocabulary.Language(string(x.tree.quotedName(of)))
+		} else {
+			language = x.languageOf(of)
+		}
+		if language == "en" {
+			return of
+		}
+	}
+	if first == none {
+		return at
+	}
+	return first
+}
+
+// spoken returns the text that stands for a value which is an object or a list around one:
+// in several languages, in a list of one, beside its format.
+func (x *extractor) spoken(at uint32) uint32 {
+	for range 3 {
+		n := &x.tree.nodes[at]
+		switch {
+		case n.first == none:
+			return at
+		case n.kind == '{' && x.isLocalized(at):
+			at = x.inEnglish(at)
+		case n.kind == '[' && x.tree.nodes[n.first].kind == '{' && x.languageOf(n.first) != "":
+			at = x.inEnglish(at)
+		case n.kind == '[' && x.tree.nodes[n.first].next == none:
+			at = n.first
+		case n.kind == '{':
+			inner := x.anyMember(at, "value", "rendered")
+			if inner == none {
+				if x.languageOf(at) != "" {
+					inner = x.anyMember(at, "text", "title", "name")
+				}
+				if inner == none {
+					return at
+				}
+			}
+			at = inner
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+// quotedName returns the name of a member as it stands in the record, without its quotes;
+// one with escapes is decoded.
+func (t *tree) quotedName(at uint32) []byte {
+	end := int(t.nodes[at].rawAt)
+	for t.body[end-1] != '"' {
+		end--
+	}
+	start := end - 1
+	for start--; t.body[start] != '"' || t.body[start-1] == '\\'; start-- {
+	}
+	name := t.body[start+1 : end-1]
+	if bytes.IndexByte(name, '\\') < 0 {
+		return name
+	}
+	return []byte(t.originalName(at))
+}
+
+// nameOf returns the name of a value; one in a list has that of the list.
+func (x *extractor) nameOf(at uint32) []byte {
+	for at != 0 && x.tree.nodes[at].element {
+		at = x.tree.nodes[at].parent
+	}
+	if at == 0 {
+		return nil
+	}
+	return x.tree.quotedName(at)
+}
+
+// fieldNamed returns the field that a name of the document is.
+func fieldNamed(name string) fieldID {
+	switch strings.TrimPrefix(name, "places.") {
+	case "code":
+		return codeField
+	case "title":
+		return titleField
+	case "names":
+		return namesField
+	case "country":
+		return countryField
+	case "risk_level":
+		return riskLevelField
+	case "risk_label":
+		return riskLabelField
+	case "airports":
+		return airportsField
+	case "location":
+		return locationField
+	case "summary":
+		return summaryField
+	case "starts_at":
+		return startsField
+	case "ends_at":
+		return endsField
+	case "published_at":
+		return publishedField
+	case "updated_at":
+		return updatedField
+	}
+	return noField
+}

@@ -1,0 +1,123 @@
+package mappings
+
+import (
+	"math/bits"
+	"slices"
+
+	"riskdex/internal/vocabulary"
+	"riskdex/report"
+)
+
+// fieldID is one of those that are looked for by the words of a name, where no pointer of the
+// mapping file has led to a value.
+type fieldID uint8
+
+const (
+	noField fieldID = iota
+	codeField
+	titleField
+	namesField
+	countryField
+	riskLevelField
+	riskLabelField
+	airportsField
+	placesField
+	locationField
+	summaryField
+	startsField
+	endsField
+	publishedField
+	updatedField
+)
+
+// phrase is what the words of a name have to mean for its value to be one of a field.
+type phrase struct {
+	field fieldID
+	need  vocabulary.Concepts
+	allow vocabulary.Concepts // besides; a name that means anything else is another's
+	rank  int                 // lower ones come first
+}
+
+// hit is a field that a name may be of.
+type hit struct {
+	field fieldID
+	rank  int
+}
+
+// phrasebook has the phrases of one kind.
+type phrasebook struct {
+	phrases []phrase
+	own     vocabulary.Concepts // what a record of this kind is called
+	place   vocabulary.Concepts // what may stand before a latitude
+	formats vocabulary.Concepts // what a type is that is a word of the format
+}
+
+// newPhrasebook returns what is looked for in a record of kind. The order of phrases is that
+// of preference.
+func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
+	b := new(phrasebook)
+	switch kind {
+	case report.Cities:
+		b.own = v.Concepts("report city destination travel place")
+	case report.Advisories:
+		b.own = v.Concepts("report advisory event travel")
+	default:
+		b.own = v.Concepts("report special advisory event travel")
+	}
+	b.place = b.own | v.Concepts("geo place city destination")
+	b.formats = v.Concepts("report city destination advisory event special travel text")
+	when := v.Concepts("report advisory event special travel date valid")
+	ask := func(f fieldID, allow string, needs ...string) {
+		for i, need := range needs {
+			p := phrase{field: f, need: v.Concepts(need), allow: v.Concepts(allow), rank: 16 * i}
+			if f >= startsField {
+				p.allow |= when
+			} else {
+				p.allow |= b.own
+			}
+			b.phrases = append(b.phrases, p)
+		}
+	}
+	switch kind {
+	case report.Cities:
+		ask(codeField, "", "city code", "code", "iata", "iata code")
+		ask(titleField, "text", "title", "name", "city", "destination", "place")
+	case report.Advisories:
+		ask(titleField, "text", "title", "name", "advisory", "event", "country name", "country")
+		ask(airportsField, "code name", "iata")
+	default:
+		ask(titleField, "text", "title", "name")
+		ask(airportsField, "code name", "iata")
+	}
+	ask(namesField, "", "other name", "other title")
+	b.phrases = append(b.phrases, phrase{field: namesField, need: v.Concepts("other"), rank: 32})
+	ask(countryField, "place geo", "country code", "country iso", "country code iso", "country", "iso", "iso code", "country name")
+	risk := []string{"risk level", "risk rating", "risk", "security level", "security rating", "threat level", "advisory level", "level", "rating", "severity"}
+	ask(riskLevelField, "risk level rating security threat travel advisory name label title code id text", risk...)
+	ask(riskLabelField, "risk level rating security threat travel advisory name label title text",
+		append([]string{"risk label", "risk name", "level label", "level name", "rating label", "rating name"}, risk...)...)
+	ask(airportsField, "code iata name", "airport code", "airport iata", "airport")
+	ask(placesField, "geo number name event", "place", "region", "city", "destination")
+	ask(locationField, "place geo", "geo", "place")
+	ask(summaryField, "text", "summary")
+	ask(startsField, "", "start")
+	ask(endsField, "", "end")
+	ask(publishedField, "", "published", "created")
+	ask(updatedField, "", "updated")
+	return b
+}
+
+// hits returns which fields a name may be of that means this.
+func (b *phrasebook) hits(means vocabulary.Concepts) []hit {
+	var found []hit
+	for _, p := range b.phrases {
+		extra := means &^ p.need
+		if means&p.need != p.need || extra&^p.allow != 0 || p.need&^b.own == 0 && extra != 0 {
+			continue
+		}
+		if !slices.ContainsFunc(found, func(h hit) bool { return h.field == p.field }) {
+			found = append(found, hit{p.field, p.rank + bits.OnesCount64(uint64(extra))})
+		}
+	}
+	return found
+}

@@ -1,0 +1,87 @@
+package mappings
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// vendorShape is a file of testdata/shapes: a record as a vendor may have it, and what a
+// person expects to be made of it. They were written before the code that reads them.
+type vendorShape struct {
+	About   string                    `json:"about"`
+	Kind    report.Kind               `json:"kind"`
+	ID      *string                   `json:"id"` // where the record states it; a test of cmd/riskdex
+	Record  jsontext.Value            `json:"record"`
+	Want    map[string]jsontext.Value `json:"want"` // null: the field is not there
+	Unfit   []string                  `json:"unfit"`
+	Text    []string                  `json:"text"` // whole paragraphs
+	NotText []string                  `json:"not_text"`
+}
+
+// TestVendorShapes: records of shapes that no mapping file names.
+func TestVendorShapes(t *testing.T) {
+	s := builtinSet(t)
+	files, err := filepath.Glob("testdata/shapes/*.json")
+	if err != nil || len(files) < 14 {
+		t.Fatalf("%d shapes, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shape vendorShape
+		if err := json.Unmarshal(text, &shape, json.RejectUnknownMembers(true)); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		doc, unfit, err := s.AppendDocument(nil, change(shape.Kind, "1", string(shape.Record)))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var fields map[string]jsontext.Value
+		if err := json.Unmarshal(doc, &fields); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for name, want := range shape.Want {
+			var got, wanted any
+			if fields[name] != nil {
+				if err := json.Unmarshal(fields[name], &got); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := json.Unmarshal(want, &wanted); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, wanted) {
+				t.Errorf("%s: %s is %s, want %s", file, name, fields[name], want)
+			}
+		}
+		if !slices.Equal(unfit, shape.Unfit) {
+			t.Errorf("%s: left out %v, want %v", file, unfit, shape.Unfit)
+		}
+		var prose string
+		if err := json.Unmarshal(fields["text"], &prose); fields["text"] != nil && err != nil {
+			t.Fatal(err)
+		}
+		paragraphs := strings.Split(prose, "\n\n")
+		for _, want := range shape.Text {
+			if !slices.Contains(paragraphs, want) {
+				t.Errorf("%s: no paragraph of the text is %q; it is %q", file, want, prose)
+			}
+		}
+		for _, not := range shape.NotText {
+			if slices.ContainsFunc(paragraphs, func(p string) bool { return p == not || strings.Contains(p, not) && len(not) > 12 }) {
+				t.Errorf("%s: the text has %q: %q", file, not, prose)
+			}
+		}
+	}
+}
