@@ -11,6 +11,7 @@ import (
 
 const (
 	maxFact   = 40 // bytes of a value that says nothing without its name
+	maxLevel  = 16 // bytes of a level in words
 	maxHidden = 80 // bytes of a slug, a type or a language
 )
 
@@ -38,10 +39,11 @@ func (x *extractor) hidden(at uint32, n vocabulary.Name, value []byte) bool {
 // label returns the name that a value needs beside it to say anything, in words, such as
 // `Population below poverty line` for `53% (2023 est.)`, and nothing where it does without.
 func (x *extractor) label(at uint32, n vocabulary.Name, value []byte) string {
-	if len(value) > maxFact || !x.isFact(value) {
+	says := x.reader.bits.text | x.reader.bits.threat
+	if !n.Unknown && n.Concepts&^says != 0 || len(value) > maxFact || !x.isFact(value) {
 		return ""
 	}
-	for !n.Unknown && n.Concepts&^(x.reader.bits.text|x.reader.bits.threat) == 0 {
+	for !n.Unknown && n.Concepts&^says == 0 {
 		if n.Concepts&x.reader.bits.threat != 0 {
 			break // such as threatToWomen, with what is known of it
 		}
@@ -58,16 +60,17 @@ func (x *extractor) label(at uint32, n vocabulary.Name, value []byte) string {
 
 // isFact tells whether a short text is a figure, yes or no, or a level.
 func (x *extractor) isFact(value []byte) bool {
-	folded := vocabulary.Fold(string(value))
-	switch folded {
-	case "yes", "no", "none", "unknown", "n/a", "true", "false", "oui", "non", "si", "ja", "nein":
-		return true
-	}
-	if _, known := x.mapping.levels[folded]; known {
-		return true
-	}
 	if !bytes.ContainsAny(value, "0123456789") {
-		return false
+		if len(value) > maxLevel {
+			return false
+		}
+		folded := vocabulary.Fold(string(value))
+		switch folded {
+		case "yes", "no", "none", "unknown", "n/a", "true", "false", "oui", "non", "si", "ja", "nein":
+			return true
+		}
+		_, known := x.mapping.levels[folded]
+		return known
 	}
 	words := 0
 	for word := range bytes.FieldsSeq(value) {

@@ -15,6 +15,7 @@ type splitter struct {
 	codeIDs []pointer // where a text is an id if there is none at ids
 	codes   []pointer // for cities only
 	records []pointer // stated by the operator
+	guess   *guesser  // nil where it is stated where ids are
 	noID    string    // what is said of a record without an id
 }
 
@@ -58,7 +59,7 @@ func (s *splitter) list(body []byte) iter.Seq[record] {
 // envelope returns what an object without an id holds, if that is records.
 func (s *splitter) envelope(object []member) []byte {
 	for _, name := range envelopeNames(s.kind) {
-		if inner := valueOf(object, name); s.holdsRecords(inner) {
+		if inner := valueOf(object, name); s.holdsRecords(inner) && !s.isOwn(object, inner) {
 			return inner
 		}
 	}
@@ -66,6 +67,22 @@ func (s *splitter) envelope(object []member) []byte {
 		return inner
 	}
 	return nil
+}
+
+// statesLikely tells whether an object seems to state an id by the words of its name.
+func (s *splitter) statesLikely(object []member) bool {
+	return s.guess != nil && slices.ContainsFunc(s.guess.likely(record{members: object}), func(l likely) bool { return l.sure })
+}
+
+// isOwn tells whether an object that has something with the name of an envelope is a record
+// all the same: it seems to state an id, and what is in it states none.
+func (s *splitter) isOwn(object []member, inner []byte) bool {
+	if firstByte(inner) == '[' {
+		inner = elementAt(inner, 0)
+	}
+	r := recordOf(inner)
+	return s.statesLikely(slices.DeleteFunc(slices.Clone(object), func(m member) bool { return slices.Contains(envelopeNames(s.kind), m.name) })) &&
+		!s.hasID(r) && !s.statesLikely(r.members)
 }
 
 // holdsEmptyList tells whether raw is an empty list, or that in envelopes: a snapshot
@@ -84,7 +101,7 @@ func (s *splitter) holdsEmptyList(raw []byte, depth int) bool {
 func (s *splitter) holdsRecords(raw []byte) bool {
 	if firstByte(raw) == '{' {
 		r := recordOf(raw)
-		return s.hasID(r) || holdsObjects(s.onlyEnvelope(r.members))
+		return s.hasID(r) || s.statesLikely(r.members) || holdsObjects(s.onlyEnvelope(r.members))
 	}
 	return holdsObjects(raw)
 }

@@ -19,6 +19,60 @@ func (s *splitter) idIn(r record) (string, bool) {
 	return first(r.members, s.codeIDs, quotedText)
 }
 
+// identify returns the id that a record of a POST states, or else the code of a city by
+// which it goes. Where all that it has is something that looks like an id in another place
+// than that of the others, it states none, and doubt says so.
+func (s *splitter) identify(r record, found *survey) (id string, stated bool, doubt string) {
+	if found == nil || s.hasOwnID(r) {
+		id, stated = s.idIn(r)
+		return id, stated, ""
+	}
+	seen := s.guess.likely(r)
+	for _, l := range seen {
+		if l.sure && l.at == found.at {
+			return l.text, true, ""
+		}
+	}
+	if len(seen) > 0 && found.known+len(found.places) > 0 {
+		one := survey{}
+		for _, l := range seen {
+			one.places = append(one.places, &place{at: l.at, example: l.text, records: 1, sure: l.sure})
+		}
+		return "", false, " " + one.says(s.kind)
+	}
+	if id, stated = s.idIn(r); !stated && s.kind == report.Cities {
+		if id = s.guess.code(r.members); id != "" {
+			return id, true, ""
+		}
+	}
+	return id, stated, ""
+}
+
+// hasOwnID tells whether a record has an id at the usual pointers; a code is none.
+func (s *splitter) hasOwnID(r record) bool {
+	_, has := first(r.members, s.ids, scalarText)
+	return has
+}
+
+// likelyID returns the one id that a record without one at the usual pointers seems to
+// state, and nothing where it seems to state several.
+func (s *splitter) likelyID(r record) string {
+	if s.guess == nil || s.hasOwnID(r) {
+		return ""
+	}
+	id := ""
+	for _, l := range s.guess.likely(r) {
+		switch {
+		case !l.sure || l.text == id:
+		case id != "":
+			return ""
+		default:
+			id = l.text
+		}
+	}
+	return id
+}
+
 func (s *splitter) hasID(r record) bool {
 	_, ok := s.idIn(r)
 	return ok
@@ -33,7 +87,10 @@ func (s *splitter) codeIn(r record) (code string, none bool) {
 	_, none = first(r.members, s.codes, func(raw []byte) (string, bool) {
 		return "", string(raw) == "null" || string(raw) == `""`
 	})
-	return "", none
+	if !none && s.guess != nil && s.kind == report.Cities {
+		code = s.guess.code(r.members)
+	}
+	return code, none
 }
 
 // first returns what textOf takes of the value at the first of the pointers at which it

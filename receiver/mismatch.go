@@ -14,7 +14,10 @@ const seldom = time.Minute
 // ownID returns the id that a record states, where it can be one. A code is none: a city
 // goes by that only where it states no id.
 func (s *splitter) ownID(r record) report.ID {
-	text, _ := first(r.members, s.ids, scalarText)
+	text, stated := first(r.members, s.ids, scalarText)
+	if !stated {
+		text = s.likelyID(r)
+	}
 	id, err := report.ParseID(text)
 	if err != nil {
 		return ""

@@ -83,12 +83,19 @@ const maxRecords = 100_000
 func (r *Receiver) records(c call, body []byte, grow func(int64) error) (contents, *problem) {
 	s := r.splitters[c.kind]
 	var in contents
+	var found *survey // of what has no id at the usual pointers; nil where all have
 	n := 0
 	for record := range s.list(body) {
 		if n++; n > maxRecords {
 			continue // only counted
 		}
-		change, refusal := s.change(record)
+		if found == nil && s.guess != nil && firstByte(record.raw) == '{' && !s.hasOwnID(record) {
+			if found = s.survey(body); found.unclear() {
+				return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoID,
+					"No record states an id where riskdex looks for one, so nothing of this delivery was accepted. "+found.says(c.kind))
+			}
+		}
+		change, refusal := s.change(record, found)
 		if refusal == nil {
 			if len(in.changes)%recordsAtOnce == 0 {
 				if err := grow(recordsAtOnce * recordMemory); err != nil {
@@ -133,14 +140,14 @@ func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 
 // change makes a change of one record of a POST, or says why it cannot. It is for the id
 // that it states. One that states none goes by its code, as by a path.
-func (s *splitter) change(r record) (report.Change, *report.Refusal) {
+func (s *splitter) change(r record, found *survey) (report.Change, *report.Refusal) {
 	if firstByte(r.raw) != '{' {
 		return report.Change{}, &report.Refusal{Reason: reasonNoRecord, Body: r.raw,
 			Detail: "In the place of the record is " + ended(whyNoRecord(r.raw)) + " A record is an object with an id."}
 	}
-	own, stated := s.idIn(r)
+	own, stated, doubt := s.identify(r, found)
 	if !stated {
-		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: r.raw, Detail: s.noID}
+		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: r.raw, Detail: s.noID + doubt}
 	}
 	id, err := report.ParseID(own)
 	switch {

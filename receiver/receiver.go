@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/internal/vocabulary"
 	"riskdex/receiver/auth"
 	"riskdex/report"
 )
@@ -88,6 +89,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 
 func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
 	splitters := map[report.Kind]*splitter{}
+	words := vocabulary.New()
 	for _, kind := range report.Kinds() {
 		ids := cfg.IDs[kind]
 		var codes, codeIDs []string
@@ -103,6 +105,9 @@ func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
 			ids = usualIDs(kind)
 		}
 		s := &splitter{kind: kind}
+		if cfg.IDs[kind] == nil {
+			s.guess = newGuesser(words, kind)
+		}
 		var errs [4]error
 		s.ids, errs[0] = parsePointers(ids)
 		s.codeIDs, errs[1] = parsePointers(codeIDs)

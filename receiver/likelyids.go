@@ -1,0 +1,202 @@
+package receiver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"riskdex/internal/vocabulary"
+	"riskdex/report"
+)
+
+// guesser finds what looks like the id of a record by the words of its name, such as
+// CityReportId, where the record has none at the usual pointers. Nobody has stated where
+// ids are, so a record may state one in a place that nobody has thought of. What is not
+// certain is not taken: a feed under wrong ids would have to be taken back.
+type guesser struct {
+	vocabulary *vocabulary.Vocabulary
+	own        vocabulary.Concepts // what a record of this kind is called
+	id, number vocabulary.Concepts
+	codes      []vocabulary.Concepts // of a city
+	foreign    vocabulary.Concepts
+}
+
+func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
+	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), foreign: v.Concepts("foreign")}
+	switch kind {
+	case report.Cities:
+		g.own = v.Concepts("report city destination travel place")
+		g.codes = []vocabulary.Concepts{v.Concepts("code"), v.Concepts("city code"), v.Concepts("iata"), v.Concepts("iata code"), v.Concepts("city iata")}
+	case report.Advisories:
+		g.own = v.Concepts("report advisory event travel")
+	default:
+		g.own = v.Concepts("report special advisory event travel")
+	}
+	return g
+}
+
+// likely is a value that looks like the id of a record.
+type likely struct {
+	at   string // a JSON pointer
+	text string
+	sure bool // nothing else has such a name
+}
+
+const (
+	maxNamesRead   = 300 // of the members of a record
+	maxLikelyDepth = 3
+)
+
+// likely returns what looks like the id of a record, in its order.
+func (g *guesser) likely(r record) []likely {
+	var found []likely
+	read := 0
+	g.in(r.members, "", 0, 0, &read, &found)
+	return found
+}
+
+func (g *guesser) in(list []member, path string, means vocabulary.Concepts, depth int, read *int, found *[]likely) {
+	for _, m := range list {
+		if *read++; *read > maxNamesRead {
+			return
+		}
+		n := g.vocabulary.Read(m.name)
+		all := means | n.Concepts
+		at := path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(m.name)
+		value := m.value
+		if firstByte(value) == '[' { // of one
+			first, second := elementAt(value, 0), elementAt(value, 1)
+			if first == nil || second != nil {
+				continue
+			}
+			value, at = first, at+"/0"
+		}
+		if firstByte(value) == '{' {
+			if !n.Unknown && all&^(g.own|g.id) == 0 && depth < maxLikelyDepth {
+				g.in(members(value), at, all, depth+1, read, found)
+			}
+			continue
+		}
+		text, ok := scalarText(value)
+		if !ok || len(text) > report.MaxIDBytes || len(*found) >= maxPlaces {
+			continue
+		}
+		switch named := all & (g.id | g.number); {
+		case named == 0 || all&g.foreign != 0:
+		case !n.Unknown && all&^(g.own|g.id|g.number) == 0 && (named&g.id != 0 || all&g.own != 0):
+			*found = append(*found, likely{at, text, true})
+		case n.Unknown && n.Last&(g.id|g.number) != 0, !n.Unknown && all == g.number:
+			*found = append(*found, likely{at, text, false})
+		}
+	}
+}
+
+// code returns the three-letter code that a city states by the words of its name.
+func (g *guesser) code(list []member) string {
+	for _, m := range list[:min(len(list), maxNamesRead)] {
+		n := g.vocabulary.Read(m.name)
+		if !n.Unknown && slices.Contains(g.codes, n.Concepts) {
+			if text, ok := quotedText(m.value); ok && report.CodeOf(text) != "" {
+				return report.CodeOf(text)
+			}
+		}
+	}
+	return ""
+}
+
+// maxPlaces bounds the places that are told.
+const maxPlaces = 20
+
+// survey is where the records of a payload that have no id at the usual pointers seem to
+// state one.
+type survey struct {
+	known  int      // records with an id at the usual pointers
+	places []*place // where others seem to have it, in the order of their first
+	at     string   // the one place that is certain; empty where there is none, or several
+}
+
+type place struct {
+	at      string
+	example string
+	records int
+	sure    bool
+}
+
+// survey looks at all records of a payload.
+func (s *splitter) survey(body []byte) *survey {
+	found := new(survey)
+	byPlace := map[string]*place{}
+	conflict := false
+	for r := range s.list(body) {
+		if firstByte(r.raw) != '{' {
+			continue
+		}
+		if _, known := first(r.members, s.ids, scalarText); known {
+			found.known++
+			continue
+		}
+		sure := ""
+		for _, l := range s.guess.likely(r) {
+			p := byPlace[l.at]
+			if p == nil && len(found.places) < maxPlaces {
+				p = &place{at: l.at, example: l.text, sure: l.sure}
+				byPlace[l.at], found.places = p, append(found.places, p)
+			}
+			if p != nil {
+				p.records++
+			}
+			if l.sure {
+				conflict = conflict || sure != "" && sure != l.text || found.at != "" && found.at != l.at && sure == ""
+				if sure == "" {
+					sure = l.text
+					if found.at == "" {
+						found.at = l.at
+					}
+				}
+			}
+		}
+	}
+	if conflict || found.known > 0 {
+		found.at = ""
+	}
+	return found
+}
+
+// unclear tells whether nobody knows which document any record is for: none states an id
+// where riskdex would take it, and something looks like one.
+func (v *survey) unclear() bool { return v.known == 0 && v.at == "" && len(v.places) > 0 }
+
+// says tells where ids may be, and how to state it.
+func (v *survey) says(kind report.Kind) string {
+	var b strings.Builder
+	b.WriteString("These look like ids: ")
+	for i, p := range v.places {
+		if i == maxSaid {
+			fmt.Fprintf(&b, ", and %d more", len(v.places)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s (%q, in %d)", shortened(p.at), shortened(p.example), p.records)
+	}
+	fmt.Fprintf(&b, ". The operator says which it is with --ids %s=%s, and may then retry this delivery.", kind, v.best())
+	return b.String()
+}
+
+// maxSaid bounds the places that a sentence has.
+const maxSaid = 6
+
+// best is the place that most records have.
+func (v *survey) best() string {
+	best := slices.MaxFunc(v.places, func(a, b *place) int {
+		if a.sure != b.sure {
+			if a.sure {
+				return 1
+			}
+			return -1
+		}
+		return a.records - b.records
+	})
+	return shortened(best.at)
+}

@@ -1,0 +1,114 @@
+package receiver
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// TestVendorIDs: the records of shapes that no setting names, as mappings/testdata has them.
+func TestVendorIDs(t *testing.T) {
+	files, err := filepath.Glob("../mappings/testdata/shapes/*.json")
+	if err != nil || len(files) < 14 {
+		t.Fatalf("%d shapes, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		var shape struct {
+			Kind   report.Kind
+			ID     *string
+			Record jsontext.Value
+		}
+		must(t, json.Unmarshal(text, &shape, json.MatchCaseInsensitiveNames(true)))
+		d := open(t, nil)
+		got := d.send("POST", "/"+string(shape.Kind), string(shape.Record))
+		want := "LIM" // the code, where it states no id
+		if shape.ID != nil {
+			pointers, err := parsePointers([]string{*shape.ID})
+			must(t, err)
+			want, _ = scalarText(lookup(shape.Record, pointers[0]))
+		}
+		if got.status != 202 || len(d.changes()) != 1 || string(d.changes()[0].ID) != want {
+			t.Errorf("%s: %+v, %+v, want %s", file, got, d.changes(), want)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUnclearIDs: what is not certain is refused whole, with where ids may be; what says
+// nothing of an id goes by its code, as ever.
+func TestUnclearIDs(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, body string
+		ids        string // of what is accepted, in order; empty where the delivery is refused whole
+		says       []string
+	}{
+		"one place":            {"cities", `[{"cityReportId":1,"iata":"LHR"},{"cityReportId":2}]`, "1 2", nil},
+		"two places":           {"cities", `[{"documentId":"d1","reportId":"r1","iata":"LHR"},{"documentId":"d2","reportId":"r2"}]`, "", []string{`/documentId ("d1", in 2)`, `/reportId ("r1", in 2)`, "--ids cities="}},
+		"the same twice":       {"cities", `{"documentId":"d1","sys":{"id":"d1"},"iata":"LHR"}`, "d1", nil},
+		"here and there":       {"cities", `[{"cityReportId":1,"code":"LON"},{"docId":2,"code":"PAR"}]`, "", []string{"/cityReportId", "/docId"}},
+		"not certain":          {"cities", `[{"cmsId":1,"iata":"LHR"},{"cmsId":2,"title":"x"}]`, "", []string{`/cmsId ("1", in 2)`, "--ids cities=/cmsId"}},
+		"a bare number":        {"advisories", `[{"number":"A-1","title":"x"}]`, "", []string{"/number"}},
+		"of others":            {"cities", `[{"code":"LON","countryId":44,"authorId":3,"parent":{"id":1}},{"code":"PAR","region":{"id":2}}]`, "LON PAR", nil},
+		"codes by their words": {"cities", `[{"CITY_CODE":"LON"},{"IATA":"PAR"}]`, "LON PAR", nil},
+		"known beside unknown": {"cities", `[{"id":1},{"reportId":"r2"},{"code":"PAR"}]`, "1 PAR", []string{"/reportId"}},
+		"one lacks it":         {"cities", `[{"cityReportId":1},{"code":"PAR"}]`, "1 PAR", nil},
+		"a record with data":   {"cities", `{"cityReportId":7,"name":"x","data":[{"note":"y"}]}`, "7", nil},
+		"in an envelope":       {"cities", `{"data":{"cityReportId":7,"name":"x"}}`, "7", nil},
+		"list in an envelope":  {"cities", `{"data":[{"cityReportId":7},{"cityReportId":8}],"reportId":"feed"}`, "7 8", nil},
+		"deeper":               {"special-reports", `{"header":{"document":{"identifier":"x/1"}},"author":{"id":4}}`, "x/1", nil},
+	} {
+		d := open(t, nil)
+		got := d.send("POST", "/"+c.path, c.body)
+		var ids []string
+		for _, change := range d.changes() {
+			ids = append(ids, string(change.ID))
+		}
+		if strings.Join(ids, " ") != c.ids || (c.ids == "") != (got.status == 422 && got.Reason == reasonNoID) {
+			t.Errorf("%s: %v, %+v", name, ids, got)
+		}
+		detail := got.Detail
+		for _, r := range got.Refused {
+			detail += r.Detail
+		}
+		for _, says := range c.says {
+			if !strings.Contains(detail, says) {
+				t.Errorf("%s: said %q, want %q in it", name, detail, says)
+			}
+		}
+		if c.ids == "" && (len(d.refusals()) != 1 || d.refusals()[0].Position != -1 || string(d.refusals()[0].Body) != c.body) {
+			t.Errorf("%s: kept %+v", name, d.refusals())
+		}
+	}
+}
+
+// TestStatedIDsAreNotGuessed: where the operator says where ids are, nothing else is one.
+func TestStatedIDsAreNotGuessed(t *testing.T) {
+	d := open(t, func(c *Config) { c.IDs = map[report.Kind][]string{report.Cities: {"/reportId"}} })
+	if got := d.send("POST", "/cities", `[{"documentId":"d1","reportId":"r1"},{"documentId":"d2"}]`); got.Accepted != 1 || len(got.Refused) != 1 || d.changes()[0].ID != "r1" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPutKnowsItsOwnID: a PUT under a code states the id of its document by the words of a name.
+func TestPutKnowsItsOwnID(t *testing.T) {
+	d := open(t, nil)
+	d.send("PUT", "/cities/LON", `{"CityReportId":130,"CityCode":"lon"}`)
+	d.send("PUT", "/cities/LON", `{"documentId":130,"reportId":131}`)
+	if got := d.changes(); len(got) != 2 || got[0].OwnID != "130" || got[0].Code != "LON" || got[1].OwnID != "" {
+		t.Errorf("%+v", got)
+	}
+}
