@@ -317,7 +317,11 @@ func (x *extractor) languages(object uint32, kind byte) bool {
 	there := false
 	for at := x.tree.nodes[object].first; at != none; at = x.tree.nodes[at].next {
 		of := x.tree.nodes[at].kind
-		if byte(of) != kind && of != 'n' || !vocabulary.IsLanguage(string(x.tree.quotedName(at))) {
+		if byte(of) != kind && of != 'n' {
+			return false
+		}
+		name := x.tree.quotedName(at)
+		if len(name) < 2 || len(name) > 3 && name[2] != '-' && name[2] != '_' || !vocabulary.IsLanguage(string(name)) {
 			return false
 		}
 		there = there || of != 'n'

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/internal/vocabulary"
 	"riskdex/report"
 )
 
@@ -40,7 +41,7 @@ func hash(index indexFile, kind *kindMapping, countries countryNames, threats *t
 	index.About = ""
 	withoutAbout := *kind
 	withoutAbout.About = ""
-	data, err := json.Marshal([]any{index, withoutAbout, countries, threats.Threats}, json.Deterministic(true))
+	data, err := json.Marshal([]any{index, withoutAbout, countries, threats.Threats, vocabulary.Source(), boxesFile}, json.Deterministic(true))
 	if err != nil {
 		return "", err
 	}
