@@ -128,6 +128,7 @@ func (c *claims) count(kind report.Kind, changes []report.Change) {
 // settled is one settlement that was committed.
 type settled struct {
 	report.Settlement
+	ends  bool      // the document waits no more, and is put off no more either
 	again bool      // the version is the newest and still waits: it was a retry
 	newer bool      // a newer version waits
 	came  time.Time // when that was delivered
@@ -144,6 +145,9 @@ func (c *claims) committed(tx *transaction) {
 		ended := c.held[s.Key].version == s.Version
 		if ended {
 			delete(c.held, s.Key)
+		}
+		if s.ends {
+			delete(c.deferred, s.Key)
 		}
 		if d := deferralBy(s); (s.again || s.newer && ended) && d.ends().After(now) {
 			c.putOff(s.Key, d)

@@ -219,11 +219,6 @@ func (s *postgresStore) put(c report.Change, n naming, waiting int64, old *row) 
 		p.id = c.ID
 		s.know(p)
 	}
-	if p.state != pending && p.state != resend && p.holder > 0 && p.holder != s.me && p.claimed == 0 {
-		// Another process has put it off, and may be gone: what ends with a process, ends
-		// for what waits, and this did not.
-		p.freeAt, p.holder = 0, 0
-	}
 	at := c.AcceptedAt.UnixMicro()
 	p.naming = n
 	p.version, p.op, p.state, p.code, p.acceptedAt, p.waitedAt = c.Version, c.Op, pending, c.Code, at, waiting
@@ -350,6 +345,9 @@ func (s *postgresStore) unclaim(n settled) {
 	ended := p.holder == s.me && p.claimed == int64(n.Version)
 	if ended {
 		p.holder, p.claimed, p.changed = 0, 0, true
+	}
+	if n.ends && p.claimed == 0 {
+		p.freeAt, p.holder, p.changed = 0, 0, true
 	}
 	if at := s.freeAt(n.NotBefore); at != 0 && (n.again || n.newer && ended) {
 		p.freeAt, p.changed = at, true

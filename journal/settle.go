@@ -36,6 +36,7 @@ func (tx *transaction) settleOne(s report.Settlement, held claim) (settled, erro
 	ended, err := tx.store.endClaimed(s, held, tx.now.UnixMicro())
 	if ended && err == nil {
 		tx.countEnd(s, held.state)
+		note.ends = true
 	}
 	if ended || err != nil {
 		return note, err
@@ -49,7 +50,7 @@ func (tx *transaction) settleOne(s report.Settlement, held claim) (settled, erro
 	case s.Version == r.version && waits && s.Outcome == report.Retry:
 		note.again = true
 	case s.Version == r.version && waits:
-		err = tx.end(s, r)
+		note.ends, err = true, tx.end(s, r)
 	case s.Version < r.version && waits:
 		note.newer, note.came = true, time.UnixMicro(r.acceptedAt)
 		err = tx.refresh(s, r)

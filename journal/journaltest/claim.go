@@ -23,7 +23,7 @@ var claimTests = []test{
 	{"a document that was calm before its claim ended makes itself known at once", testClaimCalmBefore},
 	{"calm does not hasten a retry", testClaimCalmRetry},
 	{"claims end with the process", testClaimRestart},
-	{"what a process that is gone has put off is not put off", testPutOffEndsWithItsProcess},
+	{"what is settled is put off no more", testPutOffEndsWithTheChange},
 	{"a retry is given out at its time", testClaimRetry},
 	{"a retry makes itself known at its time", testClaimRetrySignal},
 	{"each of several retries makes itself known", testClaimRetrySignals},
@@ -181,14 +181,20 @@ func testClaimErrors(t *testing.T, h *harness) {
 	}
 }
 
-// testPutOffEndsWithItsProcess puts a document off and settles it. What is delivered for
-// it after the process has gone is not put off.
-func testPutOffEndsWithItsProcess(t *testing.T, h *harness) {
+// testPutOffEndsWithTheChange puts a document off and settles it. What has it wait anew, in
+// this process or the next, does not find it put off.
+func testPutOffEndsWithTheChange(t *testing.T, h *harness) {
 	h.append(t, city("1", "", "{}"))
-	c := h.claimOne(t, report.Cities)
-	h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Retry, NotBefore: h.clock.now().Add(time.Hour)})
-	h.settle(t, c, report.Indexed)
-	h.reopen(t)
-	h.append(t, city("1", "", "{}"))
+	for _, again := range []func(report.Change){
+		func(report.Change) { h.append(t, city("1", "", "{}")) },
+		func(c report.Change) { h.renew(t, 1, report.Stamp{Key: c.Key, Version: c.Version}) },
+		func(c report.Change) { h.resend(t, c.Kind, 1) },
+		func(c report.Change) { h.reopen(t); h.resend(t, c.Kind, 1) },
+	} {
+		c := h.claimOne(t, report.Cities)
+		h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Retry, NotBefore: h.clock.now().Add(time.Hour)})
+		h.settle(t, c, report.Indexed)
+		again(c)
+	}
 	h.claimOne(t, report.Cities)
 }

@@ -142,6 +142,7 @@ func (m *model) settle(s report.Settlement, now time.Time) {
 	if s.Outcome == report.Dead {
 		d.state = report.StateDead
 	}
+	delete(m.deferred, s.Key) // nothing is put off that does not wait
 }
 
 func (m *model) resend(kind report.Kind) (n int) {
