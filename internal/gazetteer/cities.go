@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"riskdex/mappings/gazetteer"
+)
+
+// citiesTable makes the table of cities, the largest first.
+func citiesTable(folder string) ([]byte, error) {
+	rows, err := readTable(filepath.Join(folder, "cities.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	capitals, err := readTable(filepath.Join(folder, "capitals.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	var table bytes.Buffer
+	table.WriteString("code\tname\tcountry\tlat\tlon\tpopulation\tcapital\tother_names\n")
+	used := 0
+	for i, row := range rows[1:] {
+		if len(row) != 9 {
+			return nil, fmt.Errorf("cities.tsv: row %d has %d columns, want 9", i+2, len(row))
+		}
+		code, name, country := row[1], row[2], row[3]
+		capital := slices.ContainsFunc(capitals, func(c []string) bool { return c[0] == country && c[1] == name })
+		mark := ""
+		if capital {
+			used++
+			mark = "1"
+		}
+		lat, err := degrees(row[5])
+		if err != nil {
+			return nil, err
+		}
+		lon, err := degrees(row[6])
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, name, country, lat, lon, row[7], mark, otherNames(name, row[8]))
+	}
+	if used != len(capitals) {
+		return nil, fmt.Errorf("capitals.tsv names %d capitals, of which %d are in cities.tsv", len(capitals), used)
+	}
+	return table.Bytes(), nil
+}
+
+// degrees rounds to about a hundred metres.
+func degrees(text string) (string, error) {
+	d, err := strconv.ParseFloat(text, 64)
+	return strconv.FormatFloat(d, 'f', 3, 64), err
+}
+
+// otherNames returns the other names as they are searched, each once. Notes in brackets
+// go, and so does what is no name: with digits, or of one or two letters, which are codes.
+func otherNames(name, list string) string {
+	seen := map[string]bool{gazetteer.Fold(name): true}
+	var names []string
+	for other := range strings.SplitSeq(list, "|") {
+		if at := strings.IndexAny(other, "([,،"); at >= 0 {
+			other = other[:at]
+		}
+		other = gazetteer.Plain(other)
+		folded := gazetteer.Fold(other)
+		switch letters := utf8.RuneCountInString(other); {
+		case letters == len(other) && letters < 3, letters > 60, strings.ContainsAny(other, "0123456789/"), seen[folded]:
+			continue
+		}
+		seen[folded] = true
+		names = append(names, other)
+	}
+	return strings.Join(names, "|")
+}
+
+func readTable(path string) ([][]string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return tsv(file, path)
+}
+
+func tsv(from io.Reader, path string) ([][]string, error) {
+	r := csv.NewReader(from)
+	r.Comma, r.LazyQuotes, r.FieldsPerRecord = '\t', true, -1
+	rows, err := r.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return rows, nil
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	"riskdex/mappings/gazetteer"
+)
+
+// languages are those in which the table has names of all countries: those that many
+// people speak, and those of many countries, in every script that is in wide use.
+const languages = "en ar az be bg bn bs ca cs da de el es et eu fa fi fil fr gl gu he hi hr hu hy id is it ja ka kk km kn ko ky lo lt lv mk ml mn mr ms my nb ne nl pa pl pt ro ru si sk sl sq sr sr-Latn sv sw ta te th tr uk ur uz vi zh zh-Hant zu am"
+
+// countriesTable makes the table of countries: the two codes of ISO 3166, and names.
+func countriesTable(folder string) ([]byte, error) {
+	formal, err := readTable(filepath.Join(folder, "formal.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	others := map[string]string{}
+	for _, row := range formal {
+		others[row[0]] = row[1]
+	}
+	var table bytes.Buffer
+	table.WriteString("code\talpha3\tnames\n")
+	for first := 'A'; first <= 'Z'; first++ {
+		for second := 'A'; second <= 'Z'; second++ {
+			code := string([]rune{first, second})
+			region, err := language.ParseRegion(code)
+			if err != nil || !region.IsCountry() || region.String() != code || region.Canonicalize() != region {
+				continue
+			}
+			names, err := countryNames(region, others[code])
+			if err != nil {
+				return nil, err
+			}
+			if len(names) > 1 {
+				fmt.Fprintf(&table, "%s\t%s\t%s\n", code, region.ISO3(), strings.Join(names, "|"))
+			}
+		}
+	}
+	return table.Bytes(), nil
+}
+
+func countryNames(region language.Region, formal string) ([]string, error) {
+	seen := map[string]bool{"": true}
+	var names []string
+	add := func(name string) {
+		name = gazetteer.Plain(name)
+		if folded := gazetteer.Fold(name); !seen[folded] {
+			seen[folded] = true
+			names = append(names, name)
+		}
+	}
+	for code := range strings.FieldsSeq(languages) {
+		tag, err := language.Parse(code)
+		if err != nil {
+			return nil, err
+		}
+		namer := display.Regions(tag)
+		if namer == nil {
+			return nil, fmt.Errorf("there are no names of countries in %s", code)
+		}
+		add(namer.Name(region))
+	}
+	for name := range strings.SplitSeq(formal, "|") {
+		add(name)
+	}
+	return names, nil
+}

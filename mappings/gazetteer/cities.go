@@ -1,0 +1,114 @@
+package gazetteer
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// City is a city of the table.
+type City struct {
+	Name       string
+	Country    string // ISO 3166 alpha-2
+	Population int
+	Capital    bool
+
+	code     string
+	lat, lon float64
+	others   string // other names, with | between them
+}
+
+func (g *Gazetteer) parseCities(table string) error {
+	g.codes = map[string]int32{}
+	lines := strings.Count(table, "\n")
+	g.cities = make([]City, 0, lines)
+	g.cityNames = make(names, 0, strings.Count(table, "|")+2*lines)
+	var f folder
+	for r, err := range rows(table, "name", "country", "lat", "lon", "population", "other_names") {
+		if err != nil {
+			return err
+		}
+		c := City{
+			Name: r.cell("name"), Country: r.cell("country"), code: strings.ToUpper(r.cell("code")), others: r.cell("other_names"),
+			Capital: r.cell("capital") != "",
+		}
+		var wrong [3]error
+		c.lat, wrong[0] = strconv.ParseFloat(r.cell("lat"), 64)
+		c.lon, wrong[1] = strconv.ParseFloat(r.cell("lon"), 64)
+		c.Population, wrong[2] = strconv.Atoi(r.cell("population"))
+		for _, err := range wrong {
+			if err != nil {
+				return fmt.Errorf("line %d: %w", r.line, err)
+			}
+		}
+		at := len(g.cities)
+		switch {
+		case c.Name == "" || len(c.Country) != 2:
+			return fmt.Errorf("line %d: a city has a name, and a country of two letters", r.line)
+		case at > mostRow:
+			return fmt.Errorf("there are more than %d cities", mostRow)
+		}
+		g.addCity(c, &f)
+	}
+	g.cityNames.sorted()
+	return nil
+}
+
+// addCity leaves out the other names that are those of the city's country: who says Kuwait
+// means the country.
+func (g *Gazetteer) addCity(c City, f *folder) {
+	at := len(g.cities)
+	if c.code != "" {
+		g.codes[c.code] = int32(at)
+	}
+	var countrys []string
+	for name := range c.Names() {
+		folded := f.fold(name)
+		hash := hashOf(folded)
+		if name != c.Name && g.countries.mayBe(hash, c.Country) && g.countries.named(string(folded)) == c.Country {
+			countrys = append(countrys, name)
+			continue
+		}
+		g.cityNames.add(hash, at)
+	}
+	if len(countrys) > 0 {
+		kept := slices.DeleteFunc(strings.Split(c.others, "|"), func(name string) bool { return slices.Contains(countrys, name) })
+		c.others = strings.Join(kept, "|")
+	}
+	g.cities = append(g.cities, c)
+}
+
+// Names yields what a city is called, its first name first.
+func (c *City) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(c.Name) || c.others == "" {
+			return
+		}
+		for name := range strings.SplitSeq(c.others, "|") {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// called tells whether a city has a name, which is folded.
+func (c *City) called(folded string) bool {
+	for name := range c.Names() {
+		if Fold(name) == folded {
+			return true
+		}
+	}
+	return false
+}
+
+// kilometres is how far a city is from a point.
+func (c *City) kilometres(lat, lon float64) float64 {
+	const radius, degree = 6371, math.Pi / 180
+	a := math.Sin((c.lat - lat) * degree / 2)
+	b := math.Sin((c.lon - lon) * degree / 2)
+	return 2 * radius * math.Asin(math.Min(1, math.Sqrt(a*a+math.Cos(lat*degree)*math.Cos(c.lat*degree)*b*b)))
+}

@@ -1,0 +1,123 @@
+package gazetteer
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Plain returns a name as it is searched: letters with their marks composed, without
+// apostrophes, and one space where there are spaces, hyphens, commas, full stops or
+// brackets.
+func Plain(name string) string {
+	var plain []byte
+	space := false
+	for _, r := range norm.NFC.String(name) {
+		switch kindOf(r) {
+		case nothing:
+			continue
+		case separator:
+			space = len(plain) > 0
+			continue
+		}
+		if space {
+			plain, space = append(plain, ' '), false
+		}
+		plain = utf8.AppendRune(plain, r)
+	}
+	return string(plain)
+}
+
+// Fold returns a name in the form in which names are compared: as Plain returns it, in
+// lower case, without the marks of Latin, Greek and Cyrillic letters.
+func Fold(name string) string { return string(new(folder).fold(name)) }
+
+// folder folds names, one after the other, in the same memory.
+type folder struct{ decomposed, folded []byte }
+
+// fold is Fold. What it returns is valid until the next one.
+func (f *folder) fold(name string) []byte {
+	f.decomposed = norm.NFD.AppendString(f.decomposed[:0], name)
+	dst, space := f.folded[:0], false
+	for rest := f.decomposed; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		rest = rest[size:]
+		if r >= 0x300 && r <= 0x36f {
+			continue
+		}
+		switch kindOf(r) {
+		case nothing:
+			continue
+		case separator:
+			space = len(dst) > 0
+			continue
+		}
+		if space {
+			dst, space = append(dst, ' '), false
+		}
+		r = unicode.ToLower(r)
+		if letters := asciiOf(r); letters != "" {
+			dst = append(dst, letters...)
+		} else {
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	f.folded = dst
+	return dst
+}
+
+type kind int
+
+const (
+	letter kind = iota
+	separator
+	nothing
+)
+
+func kindOf(r rune) kind {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z': // as nearly always
+		return letter
+	case r == '\'' || r == '`' || strings.ContainsRune("’‘ʼʻʿʾ′´＇", r):
+		return nothing
+	case r == ' ' || unicode.IsSpace(r) || strings.ContainsRune("-‐‑–,.()", r):
+		return separator
+	case unicode.IsControl(r):
+		return nothing
+	}
+	return letter
+}
+
+// asciiOf returns what is written for a letter that is not one of ASCII with a mark.
+func asciiOf(r rune) string {
+	if r < 0x80 && r != '&' {
+		return ""
+	}
+	switch r {
+	case 'ł':
+		return "l"
+	case 'ø':
+		return "o"
+	case 'đ', 'ð':
+		return "d"
+	case 'þ':
+		return "th"
+	case 'ß':
+		return "ss"
+	case 'æ':
+		return "ae"
+	case 'œ':
+		return "oe"
+	case 'ı':
+		return "i"
+	case 'ħ':
+		return "h"
+	case 'ŧ':
+		return "t"
+	case '&':
+		return "and"
+	}
+	return ""
+}

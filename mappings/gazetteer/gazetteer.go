@@ -1,0 +1,170 @@
+package gazetteer
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"strings"
+)
+
+//go:embed cities.tsv.gz
+var packedCities []byte
+
+//go:embed countries.tsv.gz
+var packedCountries []byte
+
+// Gazetteer is a table of cities and one of countries. It does not change and may be used
+// concurrently.
+type Gazetteer struct {
+	cities    []City
+	cityNames names
+	codes     map[string]int32 // of cities
+	sum       string
+	countries countries
+}
+
+// Builtin reads the tables that are part of the program. README.md says
+// what that takes.
+func Builtin() (*Gazetteer, error) {
+	cities, err := unpack(packedCities)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the built-in cities: %w", err)
+	}
+	countries, err := unpack(packedCountries)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the built-in countries: %w", err)
+	}
+	return parse(cities, countries)
+}
+
+// Sum identifies what Load has read.
+func (g *Gazetteer) Sum() string { return g.sum }
+
+// BuiltinSum identifies what Builtin reads, without reading it: the checksums that stand
+// at the end of the packed tables.
+func BuiltinSum() string {
+	end := func(packed []byte) string { return hex.EncodeToString(packed[len(packed)-8:]) }
+	return end(packedCities) + end(packedCountries)
+}
+
+// BuiltinCountries is Builtin without cities.
+func BuiltinCountries() (*Gazetteer, error) {
+	countries, err := unpack(packedCountries)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the built-in countries: %w", err)
+	}
+	return parse(nil, countries)
+}
+
+// Load reads cities.tsv and countries.tsv from a folder. Of one that it does not have the
+// built-in table is taken; it has to have one of them.
+func Load(folder fs.FS) (*Gazetteer, error) {
+	cities, noCities := fs.ReadFile(folder, "cities.tsv")
+	countries, noCountries := fs.ReadFile(folder, "countries.tsv")
+	var err error
+	switch {
+	case noCities != nil && noCountries != nil:
+		return nil, fmt.Errorf("there is neither cities.tsv nor countries.tsv: %w", noCities)
+	case noCities != nil && errors.Is(noCities, fs.ErrNotExist):
+		cities, err = unpack(packedCities)
+	case noCountries != nil && errors.Is(noCountries, fs.ErrNotExist):
+		countries, err = unpack(packedCountries)
+	default:
+		err = errors.Join(noCities, noCountries)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g, err := parse(cities, countries)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.New()
+	digest.Write(cities) // never fails
+	digest.Write(countries)
+	g.sum = hex.EncodeToString(digest.Sum(nil)[:8])
+	return g, nil
+}
+
+func parse(cities, countries []byte) (*Gazetteer, error) {
+	g := new(Gazetteer)
+	var err error
+	if g.countries, err = parseCountries(string(countries)); err != nil {
+		return nil, fmt.Errorf("countries.tsv: %w", err)
+	}
+	if err := g.parseCities(string(cities)); err != nil {
+		return nil, fmt.Errorf("cities.tsv: %w", err)
+	}
+	return g, nil
+}
+
+func unpack(packed []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	size := binary.LittleEndian.Uint32(packed[len(packed)-4:]) // as gzip says itself
+	table := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err = io.Copy(table, r)
+	return table.Bytes(), err
+}
+
+// rows yields the rows of a table by the names of its columns, and the number of their
+// line. It ends with an error where a row has not as many columns as the first, or a
+// column that is needed is missing.
+func rows(table string, needed ...string) iter.Seq2[row, error] {
+	return func(yield func(row, error) bool) {
+		var columns map[string]int
+		line := 0
+		for text := range strings.Lines(table) {
+			line++
+			if text = strings.TrimRight(text, "\r\n"); text == "" {
+				continue
+			}
+			cells := strings.Split(text, "\t")
+			if columns == nil {
+				columns = make(map[string]int, len(cells))
+				for i, name := range cells {
+					columns[name] = i
+				}
+				for _, name := range needed {
+					if _, ok := columns[name]; !ok {
+						yield(row{}, fmt.Errorf("line %d has no column %q; the first line names the columns, with tabs between them", line, name))
+						return
+					}
+				}
+				continue
+			}
+			if len(cells) != len(columns) {
+				yield(row{}, fmt.Errorf("line %d has %d columns, and the first line %d", line, len(cells), len(columns)))
+				return
+			}
+			if !yield(row{columns, cells, line}, nil) {
+				return
+			}
+		}
+	}
+}
+
+type row struct {
+	columns map[string]int
+	cells   []string
+	line    int
+}
+
+// cell returns what a row has in a column; "" where there is no such column.
+func (r row) cell(column string) string {
+	i, ok := r.columns[column]
+	if !ok {
+		return ""
+	}
+	return r.cells[i]
+}
