@@ -85,8 +85,25 @@ func (x *extractor) code(s []byte) ([]byte, verdict) {
 	return x.cleaned, fits
 }
 
-// country is an ISO 3166 alpha-2 code, in upper case.
-func (x *extractor) country(s []byte) ([]byte, verdict) { return x.letters(s, 2) }
+// country is an ISO 3166 alpha-2 code, in upper case. It is read from an alpha-3 code or a
+// name too.
+func (x *extractor) country(s []byte) ([]byte, verdict) {
+	if value, v := x.letters(s, 2); v == fits {
+		switch string(value) { // in use, though ISO gives these countries others
+		case "UK":
+			return append(value[:0], "GB"...), fits
+		case "EL":
+			return append(value[:0], "GR"...), fits
+		}
+		return value, fits
+	}
+	code := x.world().country(string(s))
+	if code == "" {
+		return nil, unfit
+	}
+	x.cleaned = append(x.cleaned[:0], code...)
+	return x.cleaned, fits
+}
 
 // airport is an IATA code, in upper case.
 func (x *extractor) airport(s []byte) ([]byte, verdict) { return x.letters(s, 3) }

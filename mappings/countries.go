@@ -16,41 +16,53 @@ type countryNames map[string][]string
 type countriesFile struct {
 	About string       `json:"about"`
 	Names countryNames `json:"names"`
+
+	// Demonyms are what comes from a country is called.
+	Demonyms countryNames `json:"demonyms"`
+
+	// TitleWords are words of a title that say nothing of what it is about.
+	TitleWords []string `json:"title_words"`
 }
 
-func parseCountries(data []byte) (countryNames, error) {
+func parseCountries(data []byte) (countriesFile, error) {
 	var f countriesFile
 	if err := decodeStrict(data, &f); err != nil {
-		return nil, err
+		return f, err
 	}
 	if len(f.Names) == 0 {
-		return nil, errors.New(`"names" is missing`)
+		return f, errors.New(`"names" is missing`)
 	}
-	for _, code := range slices.Sorted(maps.Keys(f.Names)) {
+	return f, errors.Join(f.Names.check("names"), f.Demonyms.check("demonyms"))
+}
+
+func (n countryNames) check(member string) error {
+	for _, code := range slices.Sorted(maps.Keys(n)) {
 		if len(code) != 2 || code[0] < 'A' || code[0] > 'Z' || code[1] < 'A' || code[1] > 'Z' {
-			return nil, fmt.Errorf("names: %q is no code of a country: codes are two capital letters", code)
+			return fmt.Errorf("%s: %q is no code of a country: codes are two capital letters", member, code)
 		}
-		if len(f.Names[code]) == 0 || slices.Contains(f.Names[code], "") {
-			return nil, fmt.Errorf("names: %s has no name, or an empty one", code)
+		if len(n[code]) == 0 || slices.Contains(n[code], "") {
+			return fmt.Errorf("%s: %s has no name, or an empty one", member, code)
 		}
 	}
-	return f.Names, nil
+	return nil
 }
 
 // countryNames writes the names of the countries that were just written, so
-// that a search for France finds what has FR. It has to follow countries, whose
+// that a search for France, or for French, finds what has FR. It has to follow countries, whose
 // codes are still in x.seen.
 func (x *extractor) countryNames() {
 	start, count := len(x.dst), 0
 	x.member("country_name")
 	x.dst = append(x.dst, '[')
 	write := func(code string) {
-		for _, name := range x.countryTable[code] {
-			if count > 0 {
-				x.dst = append(x.dst, ',')
+		for _, names := range [2][]string{x.countryTable.Names[code], x.countryTable.Demonyms[code]} {
+			for _, name := range names {
+				if count > 0 {
+					x.dst = append(x.dst, ',')
+				}
+				x.dst, _ = jsontext.AppendQuote(x.dst, name)
+				count++
 			}
-			x.dst, _ = jsontext.AppendQuote(x.dst, name)
-			count++
 		}
 	}
 	if len(x.seen) == 1 { // as nearly always: nothing to sort

@@ -11,6 +11,8 @@
 //   - countries.json has the names of countries.
 //   - threats.json has the words of travel risk.
 //
+// Package gazetteer has what cities and countries are called elsewhere.
+//
 // [Builtin] and [Load] read them into a [Set], or say what is wrong in them with
 // [Mistakes]. [Set.AppendDocument] makes the document of a change,
 // [Set.Explain] says where its fields come from, [Indices] makes indices,

@@ -73,24 +73,33 @@ func (x *extractor) document(c report.Change) {
 	x.findRoots()
 	x.gather()
 	from := &x.mapping.Fields
+	start := len(x.dst)
 	if c.Code != "" && len(c.Code) <= maxKeyword {
 		x.member("code")
 		x.dst, _ = jsontext.AppendQuote(x.dst, c.Code)
 	} else {
 		x.first("code", from.Code, (*extractor).putCode)
 	}
+	x.subject = subject{code: x.written(start, "code")}
 	title := len(x.dst)
 	x.first("title", from.Title, (*extractor).putLine)
 	x.title = append(x.title[:0], bytes.TrimPrefix(x.dst[title:], []byte(`,"title":`))...)
+	x.subject.title = x.written(title, "title")
 	x.list("names", from.Names, false, (*extractor).line)
+	x.subject.names = x.listed()
 	x.countries(from.Country)
+	x.countryOfTitle(c.Kind)
 	x.codes = slices.AppendSeq(x.codes[:0], maps.Keys(x.seen))
+	x.subject.countries = slices.Sorted(slices.Values(x.codes))
 	x.countryNames()
 	x.first("risk_level", from.RiskLevel, (*extractor).putRiskLevel)
 	x.first("risk_label", from.RiskLabel, (*extractor).putRiskLabel)
 	x.list("airports", from.Airports, true, (*extractor).airport)
 	x.places()
+	start = len(x.dst)
 	x.first("location", from.Location, (*extractor).putPoint)
+	x.subject.located = len(x.dst) > start
+	x.known(c.Kind)
 	x.first("summary", from.Summary, (*extractor).putSummary)
 	x.first("starts_at", from.StartsAt, (*extractor).putTime)
 	x.first("ends_at", from.EndsAt, (*extractor).putEnd)
@@ -138,7 +147,7 @@ func (x *extractor) findRoots() {
 func (x *extractor) release() {
 	const keep = 1 << 20
 	x.tree.release()
-	x.mapping, x.trace, x.dst, x.unfit = nil, nil, nil, nil
+	x.mapping, x.trace, x.dst, x.unfit, x.subject = nil, nil, nil, nil, subject{}
 	if cap(x.prose) > keep {
 		x.prose = nil
 	}

@@ -60,7 +60,7 @@ func takes(field string) string {
 	case "title", "names", "places.name":
 		return fmt.Sprintf("words or a number, of at most %d bytes", maxLine)
 	case "country":
-		return "two letters, as in ISO 3166 alpha-2"
+		return "two or three letters, as in ISO 3166, or the name of a country"
 	case "risk_level":
 		return "a whole number from 1 to 5, or a label that risk_levels lists"
 	case "risk_label":

@@ -9,7 +9,10 @@ import (
 // extractor makes one document at a time. It is reused for the next one.
 type extractor struct {
 	mapping      *kindMapping
-	countryTable countryNames
+	countryTable countriesFile
+	world        func() *world
+	subject      subject
+	worded       bool   // a code was said in words
 	trace        *trace // nil unless somebody asked
 	tree         tree
 	dst          []byte   // the document so far

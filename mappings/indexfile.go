@@ -37,11 +37,11 @@ func parseIndex(data []byte) (indexFile, error) {
 
 // hash identifies what an index and its documents are made from. Comments and
 // white space do not count.
-func hash(index indexFile, kind *kindMapping, countries countryNames, threats *threatsFile) (string, error) {
-	index.About = ""
+func hash(index indexFile, kind *kindMapping, countries countriesFile, threats *threatsFile, gazetteer string) (string, error) {
+	index.About, countries.About = "", ""
 	withoutAbout := *kind
 	withoutAbout.About = ""
-	data, err := json.Marshal([]any{index, withoutAbout, countries, threats.Threats, vocabulary.Source(), boxesFile}, json.Deterministic(true))
+	data, err := json.Marshal([]any{index, withoutAbout, countries, threats.Threats, vocabulary.Source(), boxesFile, gazetteer}, json.Deterministic(true))
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // list writes every value of a field that fits, each once. Strings that are
-// codes are not text.
+// codes are not text; what names a country in words is.
 func (x *extractor) list(name string, from []source, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) {
 	var seen tally
 	mark := x.trace.mark()
@@ -32,14 +32,14 @@ values:
 					break values
 				}
 				value := len(x.dst)
-				v := x.values(at, from[i].split, convert)
+				v := x.values(at, from[i].split, codes, convert)
 				if v != fits && len(x.dst) > value {
 					x.trace.note(x, name, at, fits, value) // some of them do
 				}
 				x.trace.note(x, name, at, v, value)
 				here.count(v)
 				partly = partly || v == surplus
-				x.tree.nodes[at].used = x.tree.nodes[at].used || codes && v == fits
+				x.tree.nodes[at].used = x.tree.nodes[at].used || codes && v == fits && !x.worded
 			}
 			partly = partly || here.fits > 0 && here.unfit > 0
 			seen.add(here)
@@ -72,11 +72,16 @@ func (x *extractor) countries(from []source) {
 	}
 }
 
-// values adds the value or values of one scalar to the list that is open.
-func (x *extractor) values(at uint32, split string, convert func(*extractor, []byte) ([]byte, verdict)) verdict {
+// values adds the value or values of one scalar to the list that is open. A code may be
+// said in words, which stay together where they mean something: "Korea, Republic of".
+func (x *extractor) values(at uint32, split string, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) verdict {
 	s, v := x.scalar(at)
+	x.worded = false
 	if v != fits {
 		return v
+	}
+	if codes {
+		return x.codesIn(s, split, convert)
 	}
 	all := absent
 	for word := range bytes.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(split, c) }) {
@@ -93,6 +98,50 @@ func (x *extractor) values(at uint32, split string, convert func(*extractor, []b
 		}
 		if v == unfit || all == absent {
 			all = v
+		}
+	}
+	return all
+}
+
+// codesIn adds codes that one string has, or names in place of them. Spaces separate codes
+// only.
+func (x *extractor) codesIn(s []byte, split string, convert func(*extractor, []byte) ([]byte, verdict)) verdict {
+	const longest = 3
+	all := absent
+	add := func(word []byte) bool {
+		if word = bytes.TrimSpace(word); len(word) == 0 {
+			return true
+		}
+		if len(x.seen) >= maxValues {
+			all = surplus
+			return false
+		}
+		value, v := convert(x, word)
+		if v == fits {
+			x.add(value)
+			x.worded = x.worded || len(word) > longest
+		}
+		if v == unfit || all == absent {
+			all = v
+		}
+		return v == fits
+	}
+	if add(s) {
+		return all
+	}
+	all = absent
+	spaced := strings.Contains(split, " ")
+	for part := range bytes.FieldsFuncSeq(s, func(c rune) bool { return c != ' ' && strings.ContainsRune(split, c) }) {
+		tooLong := func(word []byte) bool { return len(word) > longest }
+		if words := bytes.Fields(part); !spaced || len(words) < 2 || slices.ContainsFunc(words, tooLong) {
+			add(part)
+		} else {
+			for _, word := range words {
+				add(word)
+			}
+		}
+		if all == surplus {
+			break
 		}
 	}
 	return all
@@ -142,11 +191,11 @@ func (x *extractor) guessValue(name string, at uint32, codes bool, convert func(
 		}
 	}
 	mark, value := x.trace.mark(), len(x.dst)
-	v := x.values(at, split, convert)
+	v := x.values(at, split, codes, convert)
 	x.trace.note(x, name, at, v, value)
 	if v == fits {
 		x.trace.guessed(mark)
-		x.tree.nodes[at].used = x.tree.nodes[at].used || codes
+		x.tree.nodes[at].used = x.tree.nodes[at].used || codes && !x.worded
 	}
 	if v != container {
 		seen.count(v)

@@ -69,6 +69,7 @@ func (x *extractor) putPoint(at uint32) verdict {
 		p, v = x.point(at)
 	}
 	if v == fits {
+		x.subject.at = p // of a place in the report until location is written
 		x.dst = appendPoint(x.dst, p)
 	}
 	return v

@@ -69,7 +69,7 @@ func TestCountriesFile(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", body, err, want)
 		}
 	}
-	if n := len(builtinSet(t).countries); n < 249 {
+	if n := len(builtinSet(t).countries.Names); n < 249 {
 		t.Errorf("only %d countries have a name", n)
 	}
 }

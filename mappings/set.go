@@ -22,7 +22,7 @@ type Set struct {
 	index      indexFile
 	search     queryFile
 	complete   queryFile
-	countries  countryNames
+	countries  countriesFile
 	threats    *threatsFile
 	hashes     map[report.Kind]string
 	extractors sync.Pool // of *extractor
@@ -34,11 +34,14 @@ func Files() fs.FS { return builtin }
 // Builtin returns the mappings that are part of the program.
 func Builtin() (*Set, error) { return Load(builtin) }
 
-// Load reads mappings from a folder, which has index.json, search.json,
+// Load is LoadKnowing with the built-in gazetteer.
+func Load(folder fs.FS) (*Set, error) { return LoadKnowing(folder, Gazetteer{}) }
+
+// LoadKnowing reads mappings from a folder, which has index.json, search.json,
 // complete.json, countries.json, threats.json and a file for every kind, named like
 // cities.json. The probe needs no file. The error is [Mistakes] with all that is
-// wrong in them.
-func Load(folder fs.FS) (*Set, error) {
+// wrong in them. A gazetteer of the operator is read too.
+func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 	s := &Set{kinds: make(map[report.Kind]*kindMapping), hashes: make(map[report.Kind]string)}
 	var wrong Mistakes
 	for _, kind := range report.Kinds() {
@@ -52,7 +55,10 @@ func Load(folder fs.FS) (*Set, error) {
 	if len(wrong) > 0 {
 		return nil, wrong
 	}
-	var err error
+	world, gazetteer, err := s.countries.world(from)
+	if err != nil {
+		return nil, err
+	}
 	if s.index, err = s.index.withThreats(s.threats); err != nil {
 		return nil, fmt.Errorf("putting the words of threats.json into index.json: %w", err)
 	}
@@ -61,11 +67,11 @@ func Load(folder fs.FS) (*Set, error) {
 		s.kinds[kind].book = newPhrasebook(words, kind)
 	}
 	s.extractors.New = func() any {
-		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries, reader: newReader(words), boxes: boxes}
+		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries, world: world, reader: newReader(words), boxes: boxes}
 	}
 	s.kinds[report.Probe] = new(kindMapping)
 	for _, kind := range report.AllKinds() {
-		if s.hashes[kind], err = hash(s.index, s.kinds[kind], s.countries, s.threats); err != nil {
+		if s.hashes[kind], err = hash(s.index, s.kinds[kind], s.countries, s.threats, gazetteer); err != nil {
 			return nil, fmt.Errorf("taking the hash of the mapping of %s: %w", kind, err)
 		}
 	}

@@ -142,7 +142,7 @@ func (k *checker) run(ctx context.Context) {
 // whether Elasticsearch can be asked.
 func (k *checker) settings() (usable bool) {
 	log := slog.New(&warnings{k: k, about: "settings"})
-	_, err := loadMappings(k.c.Mappings)
+	_, err := k.c.mappings()
 	mapped := !k.failed("mappings", err)
 	if mapped {
 		k.fine("mappings", "%s", cmp.Or(k.c.Mappings, "the built-in mappings"))

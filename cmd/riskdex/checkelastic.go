@@ -32,7 +32,7 @@ func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
 	if k.failed("elasticsearch", err) {
 		return
 	}
-	set, err := loadMappings(k.c.Mappings)
+	set, err := k.c.mappings()
 	if k.failed("mappings", err) {
 		return
 	}

@@ -27,6 +27,7 @@ type elasticsearchSettings struct {
 	KeyFile          string `name:"elasticsearch-key-file" env:"ELASTICSEARCH_KEY_FILE" placeholder:"FILE" help:"The key of that certificate (PEM)."`
 	IndexPrefix      string `name:"index-prefix" env:"RISKDEX_INDEX_PREFIX" help:"Put before every alias and index name."`
 	Mappings         string `name:"mappings" env:"RISKDEX_MAPPINGS" type:"existingdir" placeholder:"DIR" help:"A folder of mappings in place of the built-in ones."`
+	Gazetteer        string `name:"gazetteer" env:"RISKDEX_GAZETTEER" placeholder:"DIR" help:"A folder with cities.tsv, and countries.tsv, in place of the built-in gazetteer; off to go without."`
 }
 
 // client returns a client with everything that is stated.

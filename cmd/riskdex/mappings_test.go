@@ -38,7 +38,7 @@ func TestMappingsCheck(t *testing.T) {
 	replaceIn(t, filepath.Join(wrong, "search.json"), `{`, `{,`)
 	must(t, os.Remove(filepath.Join(wrong, "index.json")))
 	record := filepath.Join(t.TempDir(), "record.json")
-	must(t, os.WriteFile(record, []byte(`{"id":1,"name":"Oslo \u001b[31m","country":"Norway","body":"`+strings.Repeat("long ", 50)+`"}`), 0o600))
+	must(t, os.WriteFile(record, []byte(`{"id":1,"name":"Oslo \u001b[31m","country":"Nowhere","body":"`+strings.Repeat("long ", 50)+`"}`), 0o600))
 	for name, c := range map[string]struct {
 		args   []string
 		status int
@@ -55,7 +55,7 @@ func TestMappingsCheck(t *testing.T) {
 		"nothing there":      {[]string{filepath.Join(fine, "no")}, exitFailed, []string{"no such file"}},
 		"another file":       {[]string{record}, exitFailed, []string{"record.json is no mapping file", "cities.json"}},
 		"record": {[]string{"--record", record, "--kind", "cities"}, exitDone, []string{
-			"_id    \"1\"", "/id", "a POST is for the document 1; so is a PUT, unless its path is another known id", "riskdex_id_mismatches_total", "title  \"Oslo", "/name", "left out", "country  \"Norway\"", "/country", "two letters", "text", "…  (the record)",
+			"_id    \"1\"", "/id", "a POST is for the document 1; so is a PUT, unless its path is another known id", "riskdex_id_mismatches_total", "title  \"Oslo", "/name", "left out", "country  \"Nowhere\"", "/country", "two or three letters", "text", "…  (the record)",
 		}},
 		"record as JSON":    {[]string{"--record", record, "--kind", "cities", "--json"}, exitDone, []string{`{"field":"country","fits":false,"pointer":"/country"`}},
 		"record and file":   {[]string{filepath.Join(fine, "cities.json"), "--record", record, "--kind", "cities"}, exitDone, []string{"title"}},

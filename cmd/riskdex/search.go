@@ -33,7 +33,7 @@ const searchTimeout = 30 * time.Second
 
 // Run searches. Its error is errNegative when nothing was found.
 func (c *searchCommand) Run(ctx context.Context, io streams) error {
-	set, err := loadMappings(c.Mappings)
+	set, err := c.mappings()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,13 +14,19 @@ import (
 	"riskdex/report"
 )
 
-func loadMappings(dir string) (*mappings.Set, error) {
-	if dir == "" {
-		return mappings.Builtin()
+// mappings reads the mappings, with what is known of cities and countries.
+func (s elasticsearchSettings) mappings() (*mappings.Set, error) {
+	folder := mappings.Files()
+	if s.Mappings != "" {
+		folder = os.DirFS(s.Mappings)
 	}
-	set, err := mappings.Load(os.DirFS(dir))
+	gazetteer := mappings.Gazetteer{Off: s.Gazetteer == "off"}
+	if s.Gazetteer != "" && !gazetteer.Off {
+		gazetteer.Folder = os.DirFS(s.Gazetteer)
+	}
+	set, err := mappings.LoadKnowing(folder, gazetteer)
 	if err != nil {
-		return nil, fmt.Errorf("load the mappings in %s: %w", dir, err)
+		return nil, fmt.Errorf("load the mappings in %s with the gazetteer in %s: %w", cmp.Or(s.Mappings, "the program"), cmp.Or(s.Gazetteer, "the program"), err)
 	}
 	return set, nil
 }

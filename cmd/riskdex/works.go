@@ -47,7 +47,7 @@ type openJournal func(observe func(seconds float64)) (journal.Journal, error)
 func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger) (*works, error) {
 	w := &works{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
 	var err error
-	if w.set, err = loadMappings(c.Mappings); err != nil {
+	if w.set, err = c.mappings(); err != nil {
 		return nil, err
 	}
 	cfg, err := c.config()

@@ -117,7 +117,7 @@ func (e *engine) ask(t *testing.T, queries []query) []outcome {
 
 // today is how a search body says now, and aDay one on which the feed is some
 // months old: recency would let the order drift with the calendar otherwise.
-const today, aDay = `"origin":"now"`, `"origin":"2026-11-21T00:00:00Z"`
+const today, aDay = `"origin":"now/d"`, `"origin":"2026-11-21T00:00:00Z"`
 
 // search returns the first hits as kind/id.
 func (e *engine) search(ctx context.Context, class, words string) ([]string, error) {

@@ -1,0 +1,145 @@
+package livetest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// wide is a feed of which nothing says what its cities and countries are called elsewhere.
+// The smaller of two comes first, so that order by chance is the wrong one.
+func wide() []record {
+	city := func(id, code, name, country string) record {
+		return record{kind: report.Cities, id: id, code: code, body: `{"code":"` + code + `","name":"` + name + `","country":"` + country + `","body":"Calm."}`}
+	}
+	advisory := func(id, title, country string) record {
+		return record{kind: report.Advisories, id: id, body: `{"title":"` + title + `","country":"` + country + `","body":"Take care."}`}
+	}
+	return []record{
+		{kind: report.Cities, id: "c01", body: `{"name":"London","country":"Canada","body":"London is calm. London is a city. London."}`},
+		city("c02", "LON", "London", "GB"),
+		city("c03", "", "Munich", "DEU"),
+		city("c04", "BER", "Berlin", "Germany"),
+		city("c05", "TYO", "Tokyo", "JP"),
+		city("c06", "BOM", "Mumbai", "IN"),
+		city("c07", "NCE", "Nice", "FR"),
+		city("c08", "PAR", "Paris", "FR"),
+		city("c09", "PPT", "Papeete", "PF"),
+		{kind: report.Cities, id: "c10", body: `{"name":"Small town","country":"SE","aliases":"Fr|De","body":"Calm."}`},
+		city("c11", "", "Parisot", "FR"),
+		advisory("a01", "Strikes in France", "FR"),
+		advisory("a02", "France: travel advice", "FR"),
+		advisory("a03", "French Polynesia", "PF"),
+		advisory("a04", "Germany - Level 1: Exercise normal precautions", "DE"),
+		advisory("a05", "Japan", "JPN"),
+		{kind: report.Advisories, id: "a06", body: `{"title":"Travel advice for India","body":"Take care."}`},
+	}
+}
+
+// TestSearchKnowsTheWorld: cities and countries are found by what they are called in other
+// languages and scripts, though the feed says nothing of that; and what most people mean
+// comes first.
+func TestSearchKnowsTheWorld(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	fill(t, x, wide())
+	for _, c := range []struct{ words, first string }{
+		{"東京", "c05"}, {"Londres", "c02"}, {"Bombay", "c06"}, {"Мюнхен", "c03"}, {"münchen", "c03"}, {"Лондон", "c02 c01"},
+		{"London", "c02 c01"},
+		{"France", "a02 c08 c07"}, {"Frankreich", "a02 c08 c07"}, {"法国", "a02 c08 c07"}, {"Франция", "a02 c08 c07"}, {"francia", "a02 c08"},
+		{"FR", "a02 c08 c07"}, {"fra", "a02 c08 c07"}, {"French", "a02 c08 c07"}, {"french polynesia", "a03 c09"},
+		{"DE", "a04 c04 c03"}, {"Deutschland", "a04 c04 c03"}, {"German", "a04 c04 c03"}, {"日本", "a05 c05"}, {"JPN", "a05 c05"},
+		{"India", "a06 c06"}, {"Indian", "a06 c06"},
+	} {
+		if got := first(t, x, x.Set.SearchBody, c.words); !strings.HasPrefix(got+" ", c.first+" ") {
+			t.Errorf("%q finds %q, want %s first", c.words, got, c.first)
+		}
+	}
+	for _, c := range []struct{ typed, first string }{
+		{"lon", "c02 c01"}, {"Lond", "c02 c01"}, {"Münc", "c03"}, {"мюнх", "c03"}, {"par", "c08 c11"}, {"fran", "a02"}, {"frankr", "a02"}, {"ger", "a04"},
+	} {
+		if got := first(t, x, x.Set.CompleteBody, c.typed); !strings.HasPrefix(got+" ", c.first+" ") {
+			t.Errorf("%q is completed to %q, want %s first", c.typed, got, c.first)
+		}
+	}
+}
+
+// TestGazetteerOff: what is switched off adds nothing.
+func TestGazetteerOff(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	set, err := mappings.LoadKnowing(mappings.Files(), mappings.Gazetteer{Off: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.Set = set
+	fill(t, x, wide())
+	for words, want := range map[string]string{"東京": "", "Мюнхен": "", "France": "a02", "FR": "a02", "DEU": "a04"} {
+		if got := first(t, x, x.Set.SearchBody, words); want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("%q finds %q, want %q", words, got, want)
+		}
+	}
+}
+
+// TestOrderIsRepeatable: reports that are as good as each other have one order, in every
+// build of the index and on every page.
+func TestOrderIsRepeatable(t *testing.T) {
+	var records []record
+	for n := range 60 {
+		records = append(records, record{kind: report.Kinds()[n%3], id: "same-" + strconv.Itoa(n/3), body: `{"title":"Road closures","country":"FR"}`})
+	}
+	var orders []string
+	for range 2 {
+		x := newIndices(t, elastictest.Prefix(t))
+		fill(t, x, records)
+		for _, make := range []makeBody{x.Set.SearchBody, x.Set.CompleteBody} {
+			var paged []string
+			for from := 0; from < len(records); from += 7 {
+				paged = append(paged, page(t, x, make, "road closures", mappings.SearchOptions{Size: 7, From: from})...)
+			}
+			whole := page(t, x, make, "road closures", mappings.SearchOptions{Size: len(records)})
+			if !slices.Equal(paged, whole) || len(whole) != len(records) {
+				t.Errorf("page by page the order of %d is %v, and at once %v", len(records), paged, whole)
+			}
+			orders = append(orders, strings.Join(whole, " "))
+		}
+		slices.Reverse(records)
+	}
+	if orders[0] != orders[2] || orders[1] != orders[3] {
+		t.Errorf("two builds of the same data have the orders\n%s", strings.Join(orders, "\n"))
+	}
+}
+
+type makeBody func(string, mappings.SearchOptions) ([]byte, error)
+
+// page returns the hits of a page, as kind/id.
+func page(t *testing.T, x *mappings.Indices, make makeBody, words string, options mappings.SearchOptions) []string {
+	t.Helper()
+	body, err := make(words, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := x.Search(t.Context(), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hits []string
+	for _, hit := range result.Hits {
+		hits = append(hits, string(hit.Kind)+"/"+string(hit.ID))
+	}
+	return hits
+}
+
+// first returns the ids of the first hits.
+func first(t *testing.T, x *mappings.Indices, make makeBody, words string) string {
+	t.Helper()
+	var ids []string
+	for _, hit := range page(t, x, make, words, mappings.SearchOptions{}) {
+		_, id, _ := strings.Cut(hit, "/")
+		ids = append(ids, id)
+	}
+	return strings.Join(ids, " ")
+}

@@ -1,0 +1,181 @@
+package mappings
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/mappings/gazetteer"
+	"riskdex/report"
+)
+
+// subject is what a report says of the city or country that it is about, gathered while
+// its document is made.
+type subject struct {
+	code, title string
+	names       []string // in order
+	countries   []string // in order
+	located     bool
+	at          point
+}
+
+// Prominence, from 0 to 100, puts what most people mean first where a search finds
+// several equally good.
+const (
+	ofCountry  = 100 // the report on a country as a whole
+	ofLargest  = 90  // the most that a city has but for a capital, with 30 million people
+	ofCity     = 40  // a city of 100,000 people
+	ofOther    = 20  // a city that the gazetteer does not know
+	ofAdvisory = 10
+	ofSpecial  = 5
+	forCapital = 5
+)
+
+// written returns the text that has been written to a field since start, or "".
+func (x *extractor) written(start int, name string) string {
+	value := start + len(`,"":`) + len(name)
+	if value >= len(x.dst) {
+		return ""
+	}
+	text, err := jsontext.AppendUnquote(nil, x.dst[value:])
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// values in x.seen, in order.
+func (x *extractor) listed() []string { return slices.Sorted(maps.Keys(x.seen)) }
+
+// countryOfTitle writes the country of an advisory that states none, where its title is
+// nothing but a country's name.
+func (x *extractor) countryOfTitle(kind report.Kind) {
+	if len(x.seen) > 0 || x.subject.title == "" || kind != report.Advisories && kind != report.SpecialReports {
+		return
+	}
+	w := x.world()
+	code := w.country(w.core(x.subject.title))
+	if code == "" {
+		return
+	}
+	x.member("country")
+	value := len(x.dst)
+	x.quote([]byte(code))
+	x.seen[code] = struct{}{}
+	x.trace.note(x, "country", 0, fits, value)
+}
+
+// known writes what the gazetteer knows of the city or the countries that a report is
+// about.
+func (x *extractor) known(kind report.Kind) {
+	if kind == report.Probe {
+		return
+	}
+	w := x.world()
+	s := &x.subject
+	var city *gazetteer.City
+	prominence := ofSpecial
+	switch kind {
+	case report.Cities:
+		if city = w.City(x.cityReport(w)); city != nil {
+			prominence = prominenceOf(city)
+		} else {
+			prominence = ofOther
+		}
+	case report.Advisories:
+		prominence = ofAdvisory
+	}
+	if kind != report.Cities && len(s.countries) == 1 && w.country(w.core(s.title)) == s.countries[0] {
+		x.member("whole_country")
+		x.quote([]byte(s.countries[0]))
+		prominence = ofCountry
+	}
+	if city != nil {
+		x.texts("names_known", func(yield func(string) bool) {
+			for name := range city.Names() {
+				if name != s.title && !slices.Contains(s.names, name) && !yield(name) {
+					return
+				}
+			}
+		})
+	}
+	x.texts("country_alpha3", func(yield func(string) bool) {
+		for _, code := range s.countries {
+			if alpha3 := w.Alpha3(code); alpha3 != "" && !yield(alpha3) {
+				return
+			}
+		}
+	})
+	if !w.off {
+		x.texts("country_names_known", func(yield func(string) bool) {
+			for _, code := range s.countries {
+				for name := range w.CountryNames(code) {
+					if !yield(name) {
+						return
+					}
+				}
+			}
+		})
+	}
+	x.member("prominence")
+	x.dst = strconv.AppendInt(x.dst, int64(prominence), 10)
+}
+
+func prominenceOf(c *gazetteer.City) int {
+	p := ofCity + 20*math.Log10(float64(max(c.Population, 1))/100_000)
+	p = min(max(p, ofOther+1), ofLargest)
+	if c.Capital {
+		p += forCapital
+	}
+	return int(math.Round(p))
+}
+
+// cityReport is what a city report says of the city. A title may have the country behind
+// a comma or in brackets, and words that say nothing.
+func (x *extractor) cityReport(w *world) gazetteer.Report {
+	s := &x.subject
+	r := gazetteer.Report{Code: s.code, Countries: s.countries, Located: s.located, Lat: s.at.lat, Lon: s.at.lon}
+	add := func(name string) {
+		if name != "" && !slices.Contains(r.Names, name) {
+			r.Names = append(r.Names, name)
+		}
+	}
+	add(gazetteer.Fold(s.title))
+	if at := strings.IndexAny(s.title, ",("); at > 0 {
+		if country := w.country(strings.Trim(s.title[at:], ",() ")); country != "" && (len(r.Countries) == 0 || slices.Contains(r.Countries, country)) {
+			r.Countries = []string{country}
+			add(gazetteer.Fold(s.title[:at]))
+		}
+	}
+	for _, name := range s.names {
+		add(gazetteer.Fold(name))
+	}
+	add(w.core(s.title))
+	return r
+}
+
+// texts writes a list of texts, unless it is empty, and not more of them than a field takes.
+func (x *extractor) texts(name string, all func(func(string) bool)) {
+	start, count := len(x.dst), 0
+	x.member(name)
+	x.dst = append(x.dst, '[')
+	for text := range all {
+		if count == maxValues {
+			break
+		}
+		if count > 0 {
+			x.dst = append(x.dst, ',')
+		}
+		x.dst, _ = jsontext.AppendQuote(x.dst, text)
+		count++
+	}
+	if count == 0 {
+		x.dst = x.dst[:start]
+		return
+	}
+	x.dst = append(x.dst, ']')
+}

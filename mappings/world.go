@@ -1,0 +1,89 @@
+package mappings
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"riskdex/mappings/gazetteer"
+)
+
+// Gazetteer is where a Set knows cities and countries of the world from. The zero value
+// is the tables that are part of the program.
+type Gazetteer struct {
+	Off    bool  // documents get no names and no prominence from it
+	Folder fs.FS // with tables in place of the built-in ones; nil means these
+}
+
+// world is what is known of cities and countries.
+type world struct {
+	*gazetteer.Gazetteer
+	off        bool
+	codes      map[string]string // of countries, by the folded names of countries.json
+	titleWords map[string]bool
+}
+
+// world returns a function that reads the tables when it is first called: who starts
+// riskdex to ask it something needs none of them. Tables of an operator are read at once,
+// since they may be wrong. sum identifies what the tables are.
+func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err error) {
+	read, sum := gazetteer.Builtin, gazetteer.BuiltinSum()
+	switch {
+	case from.Off:
+		read, sum = gazetteer.BuiltinCountries, "off"
+	case from.Folder != nil:
+		g, err := gazetteer.Load(from.Folder)
+		if err != nil {
+			return nil, "", fmt.Errorf("reading the gazetteer: %w", err)
+		}
+		read, sum = func() (*gazetteer.Gazetteer, error) { return g, nil }, g.Sum()
+	}
+	return sync.OnceValue(func() *world {
+		g, err := read()
+		if err != nil {
+			panic(err) // the built-in tables are broken, which a test would have seen
+		}
+		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), titleWords: make(map[string]bool)}
+		for _, code := range slices.Sorted(maps.Keys(c.Names)) {
+			for _, name := range c.Names[code] {
+				w.codes[gazetteer.Fold(name)] = code
+			}
+		}
+		for _, word := range c.TitleWords {
+			w.titleWords[gazetteer.Fold(word)] = true
+		}
+		return w
+	}), sum, nil
+}
+
+// country returns the code of the country that has a name, or a code of three letters.
+func (w *world) country(name string) string {
+	if code := w.codes[gazetteer.Fold(name)]; code != "" {
+		return code
+	}
+	return w.Country(name)
+}
+
+// core returns a title, folded, without the words at its ends that say nothing of what it
+// is about.
+func (w *world) core(title string) string {
+	words := strings.Fields(gazetteer.Fold(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(":;|/—!?\"", r) {
+			return ' '
+		}
+		return r
+	}, title)))
+	says := func(word string) bool {
+		return !w.titleWords[word] && strings.Trim(word, "0123456789") != ""
+	}
+	for len(words) > 0 && !says(words[0]) {
+		words = words[1:]
+	}
+	for len(words) > 0 && !says(words[len(words)-1]) {
+		words = words[:len(words)-1]
+	}
+	return strings.Join(words, " ")
+}
