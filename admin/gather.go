@@ -16,6 +16,7 @@ const (
 	statusTimeout    = 10 * time.Second
 	documentsTimeout = 2 * time.Second
 	listed           = 20
+	lookedThrough    = 100 // refusals, for the newest of each kind
 )
 
 // statuses makes statuses.
@@ -54,9 +55,9 @@ func (s *statuses) now(ctx context.Context) Status {
 	if s.Status.Deliveries != nil {
 		st.Deliveries = append(st.Deliveries, s.Status.Deliveries.Last()...)
 	}
-	ev := evidence{backupEvery: s.Status.BackupEvery, newest: map[report.Kind]time.Time{}}
+	ev := evidence{backupEvery: s.Status.BackupEvery, newest: map[report.Kind]time.Time{}, refused: map[report.Kind]report.Refusal{}}
 	if ev.unreadable = s.sums(ctx, &st, &ev); ev.unreadable == nil {
-		ev.unreadable = s.failed(ctx, &st)
+		ev.unreadable = s.failed(ctx, &st, &ev)
 	}
 	if s.Status.Lacking != nil {
 		ev.lacking = s.Status.Lacking()
@@ -123,8 +124,8 @@ func (s *statuses) documents(ctx context.Context, up bool) map[report.Kind]*int 
 	return counts
 }
 
-// failed adds some of what is set aside.
-func (s *statuses) failed(ctx context.Context, st *Status) error {
+// failed adds some of what is set aside, and has the newest refusal of each kind.
+func (s *statuses) failed(ctx context.Context, st *Status, ev *evidence) error {
 	if s.DeadLetters != nil && st.DeadTotal > 0 {
 		for _, kind := range report.Kinds() {
 			letters, err := s.DeadLetters.DeadLetters(ctx, kind, "", listed)
@@ -137,12 +138,17 @@ func (s *statuses) failed(ctx context.Context, st *Status) error {
 		}
 	}
 	if s.Refusals != nil && st.RefusedTotal > 0 {
-		refusals, err := s.Refusals.Refusals(ctx, 0, listed)
+		refusals, err := s.Refusals.Refusals(ctx, 0, lookedThrough)
 		if err != nil {
 			return err
 		}
-		for _, r := range refusals {
-			st.Refused = append(st.Refused, refusalOf(r, s.Door))
+		for i, r := range refusals {
+			if i < listed {
+				st.Refused = append(st.Refused, refusalOf(r, s.Door))
+			}
+			if _, newer := ev.refused[r.Kind]; !newer {
+				ev.refused[r.Kind] = r
+			}
 		}
 	}
 	return nil

@@ -61,3 +61,11 @@ func TestVisible(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestShortly(t *testing.T) {
+	for want, d := range map[string]time.Duration{"24h": 24 * time.Hour, "1h30m": 90 * time.Minute, "10m": 10 * time.Minute, "10s": 10 * time.Second, "1h0m5s": time.Hour + 5*time.Second} {
+		if got := shortly(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

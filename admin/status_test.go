@@ -103,6 +103,11 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.deliver("PUT", "/cities/2", `{"t":1}`); d.index() },
 		},
 		{
+			admin.TroubleRefusing,
+			func() { d.deliver("PUT", "/cities/4", `[]`) },
+			func() { d.set(func() { d.now = d.now.Add(admin.RefusedBound) }) }, // as the alert
+		},
+		{
 			admin.TroubleBackup,
 			func() { d.backedUp(d.clock().Add(-backupEvery - time.Second)) },
 			func() { d.backedUp(d.clock().Add(-backupEvery + time.Second)) },

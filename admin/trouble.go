@@ -56,8 +56,13 @@ const (
 	TroubleRebuild        = "rebuild_failed"
 	TroubleDiffers        = "index_differs"
 	TroubleDeadLetters    = "dead_letters"
+	TroubleRefusing       = "refusing"
 	TroubleBackup         = "backup_overdue"
 )
+
+// RefusedBound is for how long what was refused at the door is a trouble, as its alert
+// fires: much of it names no document, so that nothing that is delivered later clears it.
+const RefusedBound = 30 * time.Minute
 
 // LagBound is the lag that is a trouble.
 const LagBound = time.Minute
@@ -168,7 +173,7 @@ var causes = []Cause{
 	},
 	{
 		TroubleDiffers, Warning, time.Second,
-		"The index of {kind} differs from the journal in {number} documents, which a verification found at {time} and did not mend.",
+		"The index of {kind} differs from the journal in {number}, which a verification found at {time} and did not mend.",
 		"`riskdex verify --repair {kind}` mends them, or says why not. If that was done otherwise: `riskdex verify {kind}`.",
 		"RiskdexIndexDiffers",
 	},
@@ -177,6 +182,12 @@ var causes = []Cause{
 		"Dead letters of {kind}: {number}. Elasticsearch refuses them, and search shows an older version of each, or none.",
 		"`riskdex dead list` says why. Have the publisher correct them, or mend the mapping and `riskdex dead retry --all`.",
 		"RiskdexDeadLettersGrowing",
+	},
+	{
+		TroubleRefusing, Warning, time.Second,
+		"Deliveries or records of {kind} were refused within the last half hour, the newest at {time} ({reason}). Search does not show what they carry.",
+		"`riskdex refused list` says why. Have the publisher mend them and deliver them again; drop what is of no use: `riskdex refused drop NUMBER`.",
+		"RiskdexRefusing",
 	},
 	{
 		TroubleBackup, Warning, time.Second,
@@ -245,6 +256,7 @@ type evidence struct {
 	notes      map[string]string         // in the journal
 	newest     map[report.Kind]time.Time // when the newest came that waits
 	probe      *Probe
+	refused    map[report.Kind]report.Refusal // the newest that is kept
 
 	backupEvery time.Duration
 }
@@ -287,7 +299,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 			all.add(TroubleRebuild, k.Kind, "kind", string(k.Kind), "time", r.At.Format(clockForm), "reason", strings.TrimSuffix(r.Reason, "."))
 		}
 		if v := report.VerifiedIn(ev.notes, k.Kind); v.Wrong > 0 {
-			all.add(TroubleDiffers, k.Kind, "kind", string(k.Kind), "number", fmt.Sprint(v.Wrong), "time", v.At.Format(clockForm))
+			all.add(TroubleDiffers, k.Kind, "kind", string(k.Kind), "number", documents(v.Wrong), "time", v.At.Format(clockForm))
 		}
 		lag := time.Duration(k.LagSeconds * float64(time.Second))
 		switch late := lag.Round(time.Second).String(); {
@@ -303,16 +315,38 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		if k.DeadLetters > 0 {
 			all.add(TroubleDeadLetters, k.Kind, "kind", string(k.Kind), "number", fmt.Sprint(k.DeadLetters))
 		}
+		if r, ok := ev.refused[k.Kind]; ok && st.At.Sub(r.At) < RefusedBound {
+			all.add(TroubleRefusing, k.Kind, "kind", string(k.Kind), "time", r.At.UTC().Format(clockForm), "reason", r.Reason)
+		}
 	}
 	if j := st.Journal; j != nil && ev.backupEvery > 0 {
 		if at := j.BackupAt; at == nil {
-			all.add(TroubleBackup, "", "every", ev.backupEvery.String(), "newest", "there is none")
+			all.add(TroubleBackup, "", "every", shortly(ev.backupEvery), "newest", "there is none")
 		} else if st.At.Sub(*at) > ev.backupEvery {
-			all.add(TroubleBackup, "", "every", ev.backupEvery.String(), "newest", "the newest is from "+at.Format(clockForm))
+			all.add(TroubleBackup, "", "every", shortly(ev.backupEvery), "newest", "the newest is from "+at.Format(clockForm))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all
+}
+
+func documents(n int) string {
+	if n == 1 {
+		return "1 document"
+	}
+	return fmt.Sprintf("%d documents", n)
+}
+
+// shortly writes a duration without the zeros at its end: 24h, and not 24h0m0s.
+func shortly(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // whyAway says what came instead of an answer of Elasticsearch, as an index that waits for
