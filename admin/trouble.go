@@ -207,7 +207,7 @@ var held = map[string]struct{ is, remedy string }{
 	"field_limit":      {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
 	"unauthorized":     {"Elasticsearch does not let riskdex", "Give riskdex the right credentials, or their user the privileges that it needs"},
 	"pipeline_missing": {"it names an ingest pipeline that does not exist", "Make that pipeline again; or take it from the settings of the index: set `index.default_pipeline` or `index.final_pipeline`, whichever names it, to null"},
-	"request_refused":  {"the requests are refused", "Check `--elasticsearch-url` and what is between: what answers is not an Elasticsearch, or not at that path"},
+	"request_refused":  {"the requests are refused", "If Elasticsearch says that it cannot take the mapping or a setting, mend that. If what answers is not an Elasticsearch, or not at that path: check `--elasticsearch-url` and what is between"},
 }
 
 // foreignIndices returns the indices that another journal fills.

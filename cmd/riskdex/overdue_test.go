@@ -16,7 +16,7 @@ func TestBackupOverdueIsTold(t *testing.T) {
 	p.start()
 	p.indicesReady()
 	trouble := p.says(admin.TroubleBackup)
-	if trouble.Severity != admin.Warning || !strings.Contains(trouble.Detail, "(24h0m0s): there is none") || !strings.HasPrefix(trouble.Remedy, "riskdex backup FILE") {
+	if trouble.Severity != admin.Warning || !strings.Contains(trouble.Detail, "(24h): there is none") || !strings.HasPrefix(trouble.Remedy, "riskdex backup FILE") {
 		t.Errorf("%+v", trouble)
 	}
 	p.expect(exitNegative, "", words("status"), "No backup of the journal was made within --backup-every")
