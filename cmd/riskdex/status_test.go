@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -111,6 +112,20 @@ func TestLagLine(t *testing.T) {
 	} {
 		if got := lagLine(history); got != want {
 			t.Errorf("%v: %s, want %s", history, got, want)
+		}
+	}
+}
+
+// TestStatusSaysWhyARebuildFailed on its line.
+func TestStatusSaysWhyARebuildFailed(t *testing.T) {
+	var out bytes.Buffer
+	printStatus(&out, admin.Status{Rebuilds: []admin.Rebuild{
+		{Kind: report.Cities, Phase: "failed", Reason: "no room"},
+		{Kind: report.Advisories, Phase: "swapping"},
+	}})
+	for _, want := range []string{"\n  cities: failed: no room\n", "\n  advisories: swapping\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not say %q: %s", want, out.String())
 		}
 	}
 }

@@ -142,7 +142,11 @@ func printWaiting(w io.Writer, st admin.Status) {
 		fmt.Fprintln(w)
 		fmt.Fprintln(w, painter(useColour(w)).text(bold, "REBUILDS"+ofThis(st)))
 		for _, r := range st.Rebuilds {
-			fmt.Fprintf(w, "  %s %s\n", oneLine(rebuildLine(r)), oneLine(r.Reason))
+			line := rebuildLine(r)
+			if r.Reason != "" {
+				line += ": " + r.Reason
+			}
+			fmt.Fprintf(w, "  %s\n", oneLine(line))
 		}
 	}
 }
