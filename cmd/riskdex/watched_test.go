@@ -40,19 +40,19 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 			t.Errorf("%s: nothing is found by %s", title, query)
 		}
 	}()
-	w.fill(200)
-	w.incident("what is refused, at the door and by Elasticsearch", w.traffic,
-		append(panels(101, 113, 307, 108, 406), sign{311, "refused"}, sign{311, "accepted"})...)
-	if n, err := w.server.Rules(t.Context()); n == 0 || err != nil {
-		t.Errorf("%d rules, %v", n, err)
-	}
-
 	w.says(admin.TroubleBackup)
 	w.fires("RiskdexBackupOverdue", func() {
 		w.expect(exitDone, "", []string{"backup", filepath.Join(t.TempDir(), "copy.db")})
 	})
 	if st := w.status(); slices.ContainsFunc(st.Troubles, func(t admin.Trouble) bool { return t.What == admin.TroubleBackup }) {
 		t.Errorf("after a backup: %+v", st.Troubles)
+	}
+
+	w.fill(200)
+	w.incident("what is refused, at the door and by Elasticsearch", w.traffic,
+		append(panels(101, 113, 307, 108, 406), sign{311, "refused"}, sign{311, "accepted"})...)
+	if n, err := w.server.Rules(t.Context()); n == 0 || err != nil {
+		t.Errorf("%d rules, %v", n, err)
 	}
 
 	w.fires("RiskdexDeadLettersGrowing", func() { w.expect(exitDone, "", words("dead drop --all --yes")) })
@@ -109,6 +109,9 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 	w.t.Helper()
 	for _, q := range dashboards.Queries(dashboards.Values{Window: "20s"}) {
+		if q.Panel == 601 && q.Legend == "still waiting" {
+			continue // no disk hangs here; TestStopsOnAFrozenDisk has one that does
+		}
 		w.open[q.Expr] = fmt.Sprintf("panel %d %q", q.Panel, q.Title)
 	}
 	text, err := os.ReadFile("../../dashboards/rules.yml")
