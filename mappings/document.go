@@ -61,6 +61,9 @@ func (s *Set) appendDocument(dst []byte, c report.Change, t *trace) (doc []byte,
 	}
 	x.mapping, x.trace, x.dst, x.unfit = mapping, t, dst, nil
 	x.document(c)
+	if t != nil && t.examine {
+		t.idle = x.idle()
+	}
 	return x.dst, x.unfit, nil
 }
 

@@ -97,8 +97,8 @@ func (x *extractor) first(name string, from []pointer, convert func(*extractor, 
 	for _, g := range x.guessed(fieldNamed(name)) {
 		if g.lon == none {
 			g.at = x.spoken(g.at)
-		} else if seen.unfit > 0 {
-			continue // as a part of what does not fit
+		} else if parent := x.tree.nodes[g.at].parent; slices.Contains(x.tried, parent) && x.anyMember(parent, "lat", "latitude") == g.at {
+			continue // with the object that it is in
 		}
 		if slices.Contains(x.tried, g.at) {
 			continue
@@ -107,6 +107,7 @@ func (x *extractor) first(name string, from []pointer, convert func(*extractor, 
 		v := x.attempt(name, g.at, convert)
 		x.lon = none
 		if v == fits {
+			x.trace.also(x, g.lon)
 			x.trace.guessed(mark)
 			x.trace.settle(mark, false)
 			return

@@ -85,6 +85,9 @@ func (s *source) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 // MarshalJSONTo writes what UnmarshalJSONFrom reads.
 func (s source) MarshalJSONTo(e *jsontext.Encoder) error {
+	if s.split == "" {
+		return s.at.MarshalJSONTo(e)
+	}
 	return json.MarshalEncode(e, splitSource{s.at, s.split})
 }
 

@@ -26,6 +26,10 @@ values:
 			var here tally
 			for _, at := range x.found {
 				x.tried = append(x.tried, at)
+				if x.tree.nodes[at].kind == '{' && x.isLocalized(at) {
+					here.add(x.allLanguages(name, at, codes, convert))
+					continue
+				}
 				if len(x.seen) >= maxValues {
 					x.trace.note(x, name, at, surplus, 0)
 					partly = true
@@ -168,8 +172,10 @@ func (x *extractor) guessList(name string, codes bool, convert func(*extractor, 
 			return
 		}
 		if f == namesField && x.tree.nodes[g.at].kind == '{' && x.isLocalized(g.at) {
-			for at := x.tree.nodes[g.at].first; at != none; at = x.tree.nodes[at].next {
-				x.guessValue(name, at, codes, convert, seen)
+			if !slices.Contains(x.tried, g.at) {
+				mark := x.trace.mark()
+				seen.add(x.allLanguages(name, g.at, codes, convert))
+				x.trace.guessed(mark)
 			}
 			continue
 		}
@@ -177,7 +183,21 @@ func (x *extractor) guessList(name string, codes bool, convert func(*extractor, 
 	}
 }
 
+// allLanguages adds a text in several languages, but for the one that is the title.
+func (x *extractor) allLanguages(name string, localized uint32, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) (seen tally) {
+	for at := x.tree.nodes[localized].first; at != none && len(x.seen) < maxValues; at = x.tree.nodes[at].next {
+		x.addValue(name, at, codes, convert, &seen)
+	}
+	return seen
+}
+
 func (x *extractor) guessValue(name string, at uint32, codes bool, convert func(*extractor, []byte) ([]byte, verdict), seen *tally) {
+	mark := x.trace.mark()
+	x.addValue(name, at, codes, convert, seen)
+	x.trace.guessed(mark)
+}
+
+func (x *extractor) addValue(name string, at uint32, codes bool, convert func(*extractor, []byte) ([]byte, verdict), seen *tally) {
 	if x.tree.nodes[at].kind == '{' {
 		at = x.partOf(at, name)
 	}
@@ -190,11 +210,10 @@ func (x *extractor) guessValue(name string, at uint32, codes bool, convert func(
 			return
 		}
 	}
-	mark, value := x.trace.mark(), len(x.dst)
+	value := len(x.dst)
 	v := x.values(at, split, codes, convert)
 	x.trace.note(x, name, at, v, value)
 	if v == fits {
-		x.trace.guessed(mark)
 		x.tree.nodes[at].used = x.tree.nodes[at].used || codes && !x.worded
 	}
 	if v != container {

@@ -98,7 +98,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 		append([]string{"risk label", "risk name", "level label", "level name", "rating label", "rating name"}, risk...)...)
 	ask(airportsField, "code iata name", "airport code", "airport iata", "airport")
 	ask(placesField, "geo number name event", "place", "region", "city", "destination")
-	ask(locationField, "place geo", "geo", "place")
+	ask(locationField, "place geo", "geo", "lat lon", "place")
 	ask(summaryField, "text", "summary")
 	ask(startsField, "", "start")
 	ask(endsField, "", "end")

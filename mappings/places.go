@@ -132,6 +132,7 @@ func (x *extractor) partByWords(place uint32, name string, convert func(*extract
 		if lat, lon := x.latLon(place); lat != none && lon != none {
 			found, x.lon = lat, lon
 			v = convert(x, lat)
+			x.trace.also(x, lon)
 			x.lon = none
 		}
 	} else if found = x.calledBy(place); found != none {

@@ -2,6 +2,7 @@ package mappings
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,6 +20,7 @@ type pointer struct {
 type step struct {
 	name  string // folded
 	every bool   // `*`
+	index int    // of an element, where the name is a number; else -1
 }
 
 var errPointer = errors.New(`a pointer is "" or starts with "/"; "~" is written ~0 and "/" in a name ~1`)
@@ -37,11 +39,15 @@ func parsePointer(text string) (pointer, error) {
 			return pointer{}, errPointer
 		}
 		if name == "*" {
-			p.steps = append(p.steps, step{every: true})
+			p.steps = append(p.steps, step{every: true, index: -1})
 			continue
 		}
 		plain := strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		p.steps = append(p.steps, step{name: string(appendFolded(nil, []byte(plain)))})
+		index := -1
+		if n, err := strconv.ParseUint(plain, 10, 31); err == nil && (plain == "0" || plain[0] != '0') {
+			index = int(n)
+		}
+		p.steps = append(p.steps, step{name: string(appendFolded(nil, []byte(plain))), index: index})
 	}
 	return p, nil
 }
@@ -71,6 +77,16 @@ func (t *tree) find(dst []uint32, from uint32, steps []step) []uint32 {
 		return append(dst, from)
 	}
 	parent := &t.nodes[from]
+	if parent.kind == '[' && steps[0].index >= 0 {
+		at := parent.first
+		for n := steps[0].index; n > 0 && at != none; n-- {
+			at = t.nodes[at].next
+		}
+		if at == none {
+			return dst
+		}
+		return t.find(dst, at, steps[1:])
+	}
 	if steps[0].every != (parent.kind == '[') || parent.kind != '[' && parent.kind != '{' {
 		return dst
 	}

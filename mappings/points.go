@@ -48,7 +48,7 @@ func (x *extractor) twoNumbers(at uint32) (point, verdict) {
 	}
 	second := x.tree.nodes[first].next
 	if third := x.tree.nodes[second].next; third != none && x.tree.nodes[third].next != none {
-		return point{}, container // more than an altitude after them
+		return point{}, unfit // more than an altitude after them
 	}
 	p, v := x.degrees(first, second)
 	if v == absent {

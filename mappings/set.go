@@ -101,3 +101,6 @@ func read[T any](folder fs.FS, name string, parse func([]byte) (T, error), wrong
 	}
 	return nothing
 }
+
+// ReadFile returns one of the mapping files that are part of the program.
+func ReadFile(name string) ([]byte, error) { return fs.ReadFile(builtin, name) }

@@ -20,10 +20,14 @@ func (x *extractor) text() {
 			x.hideType(uint32(at))
 			continue
 		case '"':
+		case '[':
+			continue
 		default:
+			x.trace.notText(x, uint32(at))
 			continue
 		}
 		if n.used || n.rawLen == 2 || x.mapping.notText[string(x.tree.named(uint32(at)))] {
+			x.trace.notText(x, uint32(at))
 			continue
 		}
 		start := len(x.prose)
@@ -34,6 +38,7 @@ func (x *extractor) text() {
 			name, value := x.reader.name(x.nameOf(uint32(at))), bytes.TrimSpace(x.tree.text(uint32(at)))
 			if x.hidden(uint32(at), name, value) {
 				x.prose = x.prose[:start]
+				x.trace.notText(x, uint32(at))
 				continue
 			}
 			if label := x.label(uint32(at), name, value); label != "" {
@@ -45,6 +50,7 @@ func (x *extractor) text() {
 		x.prose = appendReadable(x.prose, x.tree.text(uint32(at)))
 		if len(x.prose) == separated {
 			x.prose = x.prose[:start]
+			x.trace.notText(x, uint32(at))
 		}
 		if len(x.prose) > maxText {
 			x.prose = firstWords(x.prose, maxText)

@@ -1,11 +1,20 @@
 package mappings
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // trace is what became of the values that were looked at for the fields of one
 // document. All methods of a nil trace do nothing.
 type trace struct {
 	attempts []attempt
+
+	examine bool // also what follows
+	unread  []FieldSource
+	beside  []jsontext.Pointer // longitudes of locations that are two values
+	idle    []Idle
 }
 
 // attempt is one value that was looked at for one field.
@@ -46,6 +55,13 @@ func (t *trace) guessed(mark int) {
 		if a := &t.attempts[mark+i]; a.verdict == fits {
 			a.Guessed = true
 		}
+	}
+}
+
+// also notes the longitude of a location, if there is one.
+func (t *trace) also(x *extractor, at uint32) {
+	if t != nil && t.examine && at != none {
+		t.beside = append(t.beside, x.tree.pointer(at))
 	}
 }
 

@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -123,11 +124,13 @@ type place struct {
 }
 
 // survey looks at all records of a payload.
-func (s *splitter) survey(body []byte) *survey {
+func (s *splitter) survey(body []byte) *survey { return s.surveyOf(s.list(body)) }
+
+func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	found := new(survey)
 	byPlace := map[string]*place{}
 	conflict := false
-	for r := range s.list(body) {
+	for r := range records {
 		if firstByte(r.raw) != '{' {
 			continue
 		}

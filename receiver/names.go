@@ -34,6 +34,16 @@ func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
 			break
 		}
 	}
+	if n.ID == "" {
+		if n.ID = s.likelyID(r); n.ID != "" {
+			for _, l := range s.guess.likely(r) {
+				if l.sure {
+					n.IDAt = l.at
+					break
+				}
+			}
+		}
+	}
 	for _, p := range s.codes {
 		if text, ok := first(r.members, []pointer{p}, quotedText); ok {
 			n.Code, n.CodeAt = text, p.text()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -18,6 +19,7 @@ import (
 
 type mappingsCommand struct {
 	Check  mappingsCheckCommand  `cmd:"" help:"Check mapping files, and show what they make of a record."`
+	Learn  mappingsLearnCommand  `cmd:"" help:"Propose a mapping file from the records of a feed."`
 	Export mappingsExportCommand `cmd:"" help:"Write the built-in mapping files to a new folder, to start from."`
 }
 
@@ -112,22 +114,35 @@ func (c *mappingsCheckCommand) explain(io streams, set *mappings.Set) error {
 	if err != nil {
 		return fmt.Errorf("read the record: %w", err)
 	}
-	fields, err := set.Explain(report.Kind(c.Kind), record) // kong has checked the kind
+	kind := report.Kind(c.Kind) // kong has checked it
+	found, err := set.Examine(kind, record)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Record, err)
+		return fmt.Errorf("%s: making a document of the record: %w", c.Record, err)
 	}
+	builtin, err := mappings.Builtin()
+	if err != nil {
+		return err
+	}
+	fields, idle := found.Fields, set.OnlyHere(kind, found.Idle, builtin)
 	cfg := receiver.DefaultConfig()
 	if err := c.addTo(&cfg); err != nil {
 		return err
 	}
-	names, err := cfg.Names(report.Kind(c.Kind), record)
+	names, err := cfg.Names(kind, record)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Record, err)
 	}
+	found.Unread = slices.DeleteFunc(found.Unread, func(f mappings.FieldSource) bool { return string(f.Pointer) == names.IDAt })
 	if c.JSON {
-		return printFieldsJSON(io, append(idFields(names), fields...))
+		if err := printFieldsJSON(io, append(idFields(names), fields...)); err != nil {
+			return err
+		}
+		return printRestJSON(io, found.Unread, idle)
 	}
 	if err := printFields(io, append(idFields(names), fields...)); err != nil {
+		return err
+	}
+	if err := printRest(io, found.Unread, idle); err != nil {
 		return err
 	}
 	fmt.Fprint(io.out, "\n"+goesBy(report.Kind(c.Kind), names)+"\n")
@@ -166,6 +181,9 @@ func printFieldsJSON(io streams, fields []mappings.FieldSource) error {
 		if f.Reason != "" {
 			line["reason"] = f.Reason
 		}
+		if f.Guessed {
+			line["by_name"] = true
+		}
 		if err := lines.Encode(line); err != nil {
 			return fmt.Errorf("print a field: %w", err)
 		}
@@ -188,7 +206,11 @@ func printFields(io streams, fields []mappings.FieldSource) error {
 		fmt.Fprintln(table, "nothing of the record goes to a field; is it one record, without an envelope around it?")
 	}
 	for _, f := range in {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", f.Field, shortened(string(f.Value)), where(f))
+		told := ""
+		if f.Guessed {
+			told = "\t(by its name)"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s%s\n", f.Field, shortened(string(f.Value)), where(f), told)
 	}
 	if len(out) > 0 {
 		fmt.Fprint(table, "\nleft out, because they do not fit:\n")
@@ -198,6 +220,51 @@ func printFields(io streams, fields []mappings.FieldSource) error {
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print the fields: %w", err)
+	}
+	return nil
+}
+
+// maxUnread bounds the values that are shown of which nothing was made.
+const maxUnread = 20
+
+// printRest writes what no field and no text has, and which of the operator's pointers led
+// nowhere.
+func printRest(io streams, unread []mappings.FieldSource, idle []mappings.Idle) error {
+	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
+	if len(unread) > 0 {
+		fmt.Fprint(table, "\nin no field and not in text, so no search finds them:\n")
+	}
+	for i, f := range unread {
+		if i == maxUnread {
+			fmt.Fprintf(table, "and %d more\n", len(unread)-i)
+			break
+		}
+		fmt.Fprintf(table, "%s\t%s\n", where(f), shortened(string(f.Value)))
+	}
+	if len(idle) > 0 {
+		fmt.Fprint(table, "\npointers of yours that lead nowhere in this record:\n")
+	}
+	for _, i := range idle {
+		fmt.Fprintf(table, "%s\t%s\n", i.Field, oneLine(i.Pointer))
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("print what was left: %w", err)
+	}
+	return nil
+}
+
+func printRestJSON(io streams, unread []mappings.FieldSource, idle []mappings.Idle) error {
+	lines := json.NewEncoder(io.out)
+	lines.SetEscapeHTML(false)
+	for _, f := range unread {
+		if err := lines.Encode(map[string]any{"unread": f.Pointer, "value": json.RawMessage(f.Value)}); err != nil {
+			return fmt.Errorf("print what was left: %w", err)
+		}
+	}
+	for _, i := range idle {
+		if err := lines.Encode(map[string]any{"idle": i.Pointer, "field": i.Field}); err != nil {
+			return fmt.Errorf("print what was left: %w", err)
+		}
 	}
 	return nil
 }

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"riskdex/mappings"
+	"riskdex/receiver"
+	"riskdex/report"
+)
+
+type mappingsLearnCommand struct {
+	Feeds   []string          `arg:"" name:"feed.json" help:"Payloads as they are delivered: a list of records, or an envelope around it."`
+	Kind    string            `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"The kind of the records; by default the one that the name of the file has."`
+	To      string            `name:"to" placeholder:"DIR" help:"Write the proposal into this folder, for --mappings. What is not there yet of the built-in files is written too."`
+	JSON    bool              `name:"json" help:"Print one JSON object."`
+	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in a payload."`
+	namesSettings
+}
+
+// Run proposes a mapping file. Its error is errNegative where it is not clear which document
+// a record is for: until that is stated, a delivery is refused.
+func (c *mappingsLearnCommand) Run(io streams) error {
+	kind, err := c.kind()
+	if err != nil {
+		return err
+	}
+	cfg := receiver.DefaultConfig()
+	if err := c.addTo(&cfg); err != nil {
+		return err
+	}
+	if cfg.Records, err = byKind("--records", c.Records); err != nil {
+		return err
+	}
+	all, err := c.read(cfg, kind)
+	if err != nil {
+		return err
+	}
+	set, err := mappings.Builtin()
+	if err != nil {
+		return err
+	}
+	lesson, err := set.Learn(kind, all.Records)
+	if err != nil {
+		return fmt.Errorf("learn the shape: %w", err)
+	}
+	file, err := set.File(lesson)
+	if err != nil {
+		return fmt.Errorf("learn the shape: %w", err)
+	}
+	if c.JSON {
+		err = c.printJSON(io, lesson, all, file)
+	} else {
+		err = c.print(io, lesson, all)
+	}
+	if err != nil {
+		return fmt.Errorf("print what was learnt: %w", err)
+	}
+	if c.To != "" {
+		if err := c.write(io, string(kind)+".json", file); err != nil {
+			return fmt.Errorf("write the proposal: %w", err)
+		}
+	}
+	if all.IDAt == "" {
+		return errNegative
+	}
+	return nil
+}
+
+// kind returns the kind that is stated, or that the names of the files have.
+func (c *mappingsLearnCommand) kind() (report.Kind, error) {
+	if c.Kind != "" {
+		return report.Kind(c.Kind), nil // kong has checked it
+	}
+	name := strings.ToLower(filepath.Base(c.Feeds[0]))
+	for _, kind := range report.Kinds() {
+		stem := strings.TrimSuffix(strings.TrimSuffix(string(kind), "s"), "ie")
+		if strings.Contains(strings.ReplaceAll(name, "_", "-"), stem) {
+			return kind, nil
+		}
+	}
+	return "", errors.New("say what the records are with --kind: cities, advisories or special-reports")
+}
+
+// read returns the records of all files as one feed.
+func (c *mappingsLearnCommand) read(cfg receiver.Config, kind report.Kind) (receiver.Feed, error) {
+	bodies := make([]string, len(c.Feeds))
+	var all receiver.Feed
+	for i, name := range c.Feeds {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			return all, fmt.Errorf("read the feed: %w", err)
+		}
+		feed, err := cfg.Feed(kind, body)
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", name, err)
+		}
+		for j, record := range feed.Records {
+			bodies[i] += map[bool]string{true: ",", false: ""}[j > 0] + string(record)
+		}
+		if feed.RecordsAt != "" {
+			all.RecordsAt = feed.RecordsAt
+		}
+	}
+	cfg.Records = nil
+	at := all.RecordsAt
+	joined := strings.Join(deleteEmpty(bodies), ",")
+	if joined == "" {
+		return all, errors.New("there are no records in it")
+	}
+	all, err := cfg.Feed(kind, []byte("["+joined+"]"))
+	all.RecordsAt = at
+	return all, err
+}
+
+func deleteEmpty(list []string) []string {
+	var kept []string
+	for _, s := range list {
+		if s != "" {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// print writes what was learnt for people.
+func (c *mappingsLearnCommand) print(io streams, l mappings.Lesson, feed receiver.Feed) error {
+	fmt.Fprintf(io.out, "records of %s: %d\n\n", l.Kind, l.Records)
+	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "FIELD\tFROM\tRECORDS\tVALUES\tSUCH AS")
+	for _, id := range feed.IDs {
+		name := "id?"
+		if id.At == feed.IDAt {
+			name = "id"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", name, oneLine(id.At), id.Records, id.Distinct, shortened(fmt.Sprintf("%q", id.Example)))
+	}
+	misfits := false
+	for _, f := range l.Fields {
+		misfits = misfits || f.Misfits > 0
+		if f.Records > 0 {
+			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", f.Field, oneLine(f.Pointer), f.Records, f.Distinct, shortened(strings.Join(f.Examples, ", ")))
+		}
+	}
+	if misfits {
+		fmt.Fprint(table, "\nleft out, because they do not fit:\n")
+		for _, f := range l.Fields {
+			if f.Misfits > 0 {
+				fmt.Fprintf(table, "%s\t%s\t%d\t\t%s\t%s\n", f.Field, oneLine(f.Pointer), f.Misfits, shortened(f.Misfit), f.Reason)
+			}
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(io.out)
+	for _, advice := range advise(l, feed) {
+		fmt.Fprintln(io.out, advice)
+	}
+	return nil
+}
+
+// advise says what is left to decide.
+func advise(l mappings.Lesson, feed receiver.Feed) []string {
+	var all []string
+	if feed.RecordsAt != "" {
+		all = append(all, fmt.Sprintf("The records are at %s: state it with --records %s=%[1]s.", oneLine(feed.RecordsAt), l.Kind))
+	}
+	usual := feed.IDAt != "" && len(feed.IDs) > 0
+	switch {
+	case feed.IDAt == "" && len(feed.IDs) > 0:
+		all = append(all, fmt.Sprintf("It is not certain which of these is the id, so a delivery is refused: state it, such as with --ids %s=%s.", l.Kind, oneLine(feed.IDs[0].At)))
+	case feed.IDAt == "":
+		all = append(all, fmt.Sprintf("Nothing looks like an id. Cities go by their code, where they have one; all else is refused: state where the ids are with --ids %s=POINTER.", l.Kind))
+	case usual && !knownID(feed):
+		all = append(all, fmt.Sprintf("The id is told by the words of its name. To be certain: --ids %s=%s.", l.Kind, oneLine(feed.IDAt)))
+	}
+	if l.Levels.Scale != "" {
+		all = append(all, fmt.Sprintf(`Levels go from %d to %d: the proposal has "risk_scale": %q, the lowest first. Turn it round if 1 is the worst.`, l.Levels.Low, l.Levels.High, l.Levels.Scale))
+	} else if l.Levels.Numbers > 0 && l.Levels.High < 5 {
+		all = append(all, fmt.Sprintf(`No level is above %d, and 5 is taken for the worst: if %[1]d is, say "risk_scale": "1-%[1]d".`, l.Levels.High))
+	}
+	if labels := l.Levels.Labels(); len(labels) > 0 {
+		all = append(all, fmt.Sprintf("Nobody knows the level of %s: add it to risk_levels, or list all labels in risk_scale, the lowest first.", shortened(fmt.Sprintf("%q", labels))))
+	}
+	return append(all, "What is in no row is found in text alone, or in source. The words of names are read where no pointer of the file leads to a value.")
+}
+
+func knownID(feed receiver.Feed) bool {
+	for _, id := range feed.IDs {
+		if id.At == feed.IDAt {
+			return id.Known
+		}
+	}
+	return false
+}
+
+func (c *mappingsLearnCommand) printJSON(io streams, l mappings.Lesson, feed receiver.Feed, file []byte) error {
+	type place struct {
+		Field    string            `json:"field"`
+		Pointer  string            `json:"pointer"`
+		Records  int               `json:"records"`
+		Distinct int               `json:"distinct"`
+		Examples []json.RawMessage `json:"examples"`
+		InFile   bool              `json:"in_file"`
+		Misfits  int               `json:"misfits,omitempty"`
+		Reason   string            `json:"reason,omitempty"`
+	}
+	type id struct {
+		Pointer  string `json:"pointer"`
+		Example  string `json:"example"`
+		Records  int    `json:"records"`
+		Distinct int    `json:"distinct"`
+	}
+	out := struct {
+		Kind      report.Kind     `json:"kind"`
+		Records   int             `json:"records"`
+		RecordsAt string          `json:"records_at,omitempty"`
+		ID        string          `json:"id"` // empty where it is not certain
+		IDs       []id            `json:"ids"`
+		Fields    []place         `json:"fields"`
+		Advice    []string        `json:"advice"`
+		File      json.RawMessage `json:"file"`
+	}{Kind: l.Kind, Records: l.Records, RecordsAt: feed.RecordsAt, ID: feed.IDAt, Advice: advise(l, feed), File: file}
+	for _, p := range feed.IDs {
+		out.IDs = append(out.IDs, id{p.At, p.Example, p.Records, p.Distinct})
+	}
+	for _, f := range l.Fields {
+		p := place{Field: f.Field, Pointer: f.Pointer, Records: f.Records, Distinct: f.Distinct, InFile: f.InFile && f.Records > 0, Misfits: f.Misfits, Reason: f.Reason}
+		for _, e := range f.Examples {
+			p.Examples = append(p.Examples, json.RawMessage(e))
+		}
+		out.Fields = append(out.Fields, p)
+	}
+	lines := json.NewEncoder(io.out)
+	lines.SetEscapeHTML(false)
+	return lines.Encode(out)
+}
+
+// write puts the proposal into the folder, beside the built-in files. What somebody has
+// written there stays.
+func (c *mappingsLearnCommand) write(io streams, name string, file []byte) error {
+	target := filepath.Join(c.To, name)
+	there, err := os.ReadFile(target)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	builtin, err := mappings.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if there != nil && string(there) != string(builtin) {
+		return fmt.Errorf("%s is there already and differs from the built-in file; name a new folder", target)
+	}
+	if _, err := os.Stat(c.To); errors.Is(err, os.ErrNotExist) {
+		if err := os.CopyFS(c.To, mappings.Files()); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(target, file, 0o644); err != nil { //nolint:gosec // it is no secret
+		return err
+	}
+	if !c.JSON {
+		fmt.Fprintf(io.out, "The proposal is %s: look at it, try it with riskdex mappings check %s --record RECORD.json --kind %s, and start riskdex with --mappings %[2]s\n", target, c.To, strings.TrimSuffix(name, ".json"))
+	}
+	return nil
+}

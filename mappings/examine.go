@@ -1,0 +1,122 @@
+package mappings
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// Examination is all that became of one record.
+type Examination struct {
+	Fields []FieldSource // as [Set.Explain] returns them
+	Unread []FieldSource // values that went to no field and not to `text`: found in `source` alone
+	Idle   []Idle        // pointers that led nowhere
+}
+
+// Idle is a pointer of the mapping file that led nowhere in a record.
+type Idle struct {
+	Field   string
+	Pointer string
+}
+
+// Examine returns what became of a record. It fails when AppendDocument would.
+func (s *Set) Examine(kind report.Kind, record []byte) (Examination, error) {
+	t := &trace{examine: true}
+	c := report.Change{Key: report.Key{Kind: kind}, Op: report.Index, Body: record}
+	if _, _, err := s.appendDocument(nil, c, t); err != nil {
+		return Examination{}, err
+	}
+	e := Examination{Unread: t.unread, Idle: t.idle}
+	for _, a := range t.attempts {
+		e.Fields = append(e.Fields, a.FieldSource)
+	}
+	e.Unread = slices.DeleteFunc(e.Unread, func(u FieldSource) bool {
+		return slices.Contains(t.beside, u.Pointer) || slices.ContainsFunc(e.Fields, func(f FieldSource) bool {
+			if f.Field == "text" || f.Field == "source" {
+				return false
+			}
+			if f.Pointer == "" { // a latitude and a longitude beside the rest
+				name := string(appendFolded(nil, []byte(u.Pointer.LastToken())))
+				return u.Pointer.Parent() == "" && slices.Contains([]string{"lat", "latitude", "lon", "lng", "long", "longitude"}, name)
+			}
+			return f.Reason == "" && (f.Pointer == u.Pointer || f.Pointer.Contains(u.Pointer))
+		})
+	})
+	return e, nil
+}
+
+// OnlyHere leaves those pointers that other does not have for the field: what an operator has
+// written.
+func (s *Set) OnlyHere(kind report.Kind, idle []Idle, other *Set) []Idle {
+	theirs := map[Idle]bool{}
+	other.kinds[kind].each(func(name string, p pointer) { theirs[Idle{name, p.text}] = true })
+	return slices.DeleteFunc(slices.Clone(idle), func(i Idle) bool { return theirs[i] })
+}
+
+// each calls f with all pointers of the mapping file, but for those of places, which start
+// at a place.
+func (m *kindMapping) each(f func(name string, p pointer)) {
+	from := &m.Fields
+	for _, plain := range []struct {
+		name string
+		from []pointer
+	}{
+		{"code", from.Code}, {"title", from.Title}, {"risk_level", from.RiskLevel}, {"risk_label", from.RiskLabel},
+		{"places", m.Places.Each}, {"location", from.Location}, {"summary", from.Summary}, {"starts_at", from.StartsAt},
+		{"ends_at", from.EndsAt}, {"published_at", from.PublishedAt}, {"updated_at", from.UpdatedAt},
+	} {
+		for _, p := range plain.from {
+			f(plain.name, p)
+		}
+	}
+	for _, split := range []struct {
+		name string
+		from []source
+	}{{"names", from.Names}, {"country", from.Country}, {"airports", from.Airports}} {
+		for _, p := range split.from {
+			f(split.name, p.at)
+		}
+	}
+}
+
+// idle returns the pointers that lead nowhere.
+func (x *extractor) idle() []Idle {
+	var all []Idle
+	x.mapping.each(func(name string, p pointer) {
+		for _, root := range x.roots {
+			if x.found = x.tree.find(x.found[:0], root, p.steps); len(x.found) > 0 {
+				return
+			}
+		}
+		all = append(all, Idle{name, p.text})
+	})
+	return all
+}
+
+// notText notes a value that is not in `text`, unless it says nothing.
+func (t *trace) notText(x *extractor, at uint32) {
+	if t == nil || !t.examine || x.tree.empty(at) || len(t.unread) >= maxValues {
+		return
+	}
+	u := FieldSource{Pointer: x.tree.pointer(at), Value: x.tree.value(at)}
+	t.unread = append(t.unread, u)
+}
+
+// generalized returns a pointer in which the elements of lists are `*`.
+func generalized(p jsontext.Pointer) string {
+	var b strings.Builder
+	for token := range p.Tokens() {
+		b.WriteByte('/')
+		if isIndex(token) {
+			b.WriteByte('*')
+			continue
+		}
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
+	}
+	return b.String()
+}
+
+func isIndex(token string) bool { return token != "" && strings.Trim(token, "0123456789") == "" }

@@ -1,0 +1,275 @@
+package mappings
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/internal/vocabulary"
+	"riskdex/report"
+)
+
+// Lesson is what the records of a feed tell of where the fields are.
+type Lesson struct {
+	Kind    report.Kind
+	Records int
+	Fields  []Learnt
+	Levels  Levels
+}
+
+// Learnt is one place that a field is taken from.
+type Learnt struct {
+	Field    string
+	Pointer  string   // with `*` for elements of a list
+	Records  int      // that have it there
+	Distinct int      // values
+	Examples []string // JSON
+	ByWords  bool     // no built-in pointer leads there
+	InFile   bool     // the proposed file has it; of the others the words of the names tell
+	Misfits  int      // records of which the value there does not fit
+	Misfit   string   // one of these
+	Reason   string   // why that one does not fit
+}
+
+// Levels are the risk levels of the records, as they state them.
+type Levels struct {
+	Low, High int            // the whole numbers, where all are such
+	Numbers   int            // records that state one
+	Unknown   map[string]int // labels of which no level is known, and how many records have them
+	Scale     string         // risk_scale, where the numbers leave no doubt
+}
+
+const maxExamples = 3
+
+// Learn reads records as the built-in mappings do, and sums up where the fields come from.
+// Records that are no JSON are an error.
+func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
+	l := Lesson{Kind: kind, Records: len(records), Levels: Levels{Unknown: map[string]int{}}}
+	type key struct{ field, pointer string }
+	type seen struct {
+		*Learnt
+		values  map[string]bool
+		last    int // record
+		misfits int
+	}
+	places := map[key]*seen{}
+	numeric := true
+	for i, record := range records {
+		e, err := s.Examine(kind, record)
+		if err != nil {
+			return Lesson{}, fmt.Errorf("record %d: %w", i, err)
+		}
+		for _, f := range e.Fields {
+			if f.Field == "text" || f.Field == "source" {
+				continue
+			}
+			at := key{f.Field, learntPointer(f)}
+			p := places[at]
+			if p == nil {
+				p = &seen{Learnt: &Learnt{Field: f.Field, Pointer: at.pointer, ByWords: f.Guessed}, values: map[string]bool{}, last: -1}
+				places[at] = p
+			}
+			if f.Field == "risk_level" {
+				numeric = l.Levels.add(f, record) && numeric
+			}
+			if f.Reason != "" {
+				p.Misfits++
+				p.Misfit, p.Reason = string(f.Value), f.Reason
+				continue
+			}
+			if p.last != i {
+				p.last = i
+				p.Records++
+			}
+			if len(p.values) < 10_000 && !p.values[string(f.Value)] {
+				p.values[string(f.Value)] = true
+				if p.Distinct++; len(p.Examples) < maxExamples {
+					p.Examples = append(p.Examples, string(f.Value))
+				}
+			}
+			p.InFile = inFile(at.pointer, f, record)
+		}
+	}
+	for _, p := range places {
+		l.Fields = append(l.Fields, *p.Learnt)
+	}
+	slices.SortFunc(l.Fields, func(a, b Learnt) int {
+		return cmp.Or(fieldOrder(a.Field)-fieldOrder(b.Field), b.Records-a.Records, strings.Compare(a.Pointer, b.Pointer))
+	})
+	l.Levels.conclude(numeric)
+	return l, nil
+}
+
+// learntPointer returns the pointer that finds the value in other records too: elements of
+// lists are `*`, and of a text in several languages it is the whole.
+func learntPointer(f FieldSource) string {
+	p := f.Pointer
+	for p != "" && vocabulary.IsLanguage(p.LastToken()) && len(p.LastToken()) < 6 {
+		p = p.Parent()
+	}
+	return generalized(p)
+}
+
+// inFile tells whether a pointer of a mapping file can say where the value is. Of a value in
+// a list it can where the field takes several, and of a point where it is one value.
+func inFile(pointer string, f FieldSource, record []byte) bool {
+	switch f.Field {
+	case "names", "country", "airports", "places.name", "places.code", "places.location":
+		return true
+	case "location":
+		value := lookup(record, f.Pointer)
+		if value.Kind() == '0' || value.Kind() == '"' && !strings.Contains(string(value), ",") {
+			return false // the latitude alone
+		}
+	}
+	return !strings.Contains(pointer, "/*")
+}
+
+func lookup(record []byte, at jsontext.Pointer) jsontext.Value {
+	t := new(tree)
+	if t.parse(record) != nil {
+		return nil
+	}
+	p, err := parsePointer(string(at))
+	if err != nil {
+		return nil
+	}
+	if found := t.find(nil, 0, p.steps); len(found) > 0 {
+		return t.value(found[0])
+	}
+	return nil
+}
+
+func fieldOrder(name string) int {
+	return slices.Index([]string{
+		"code", "title", "names", "country", "risk_level", "risk_label", "airports", "places", "places.name", "places.code", "places.location",
+		"location", "summary", "starts_at", "ends_at", "published_at", "updated_at",
+	}, name)
+}
+
+// add notes a level, and tells whether it is a whole number.
+func (l *Levels) add(f FieldSource, record []byte) bool {
+	raw := string(lookup(record, f.Pointer))
+	text := strings.Trim(raw, `"`)
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		if f.Reason != "" {
+			l.Unknown[text]++
+		}
+		return false
+	}
+	if l.Numbers == 0 {
+		l.Low, l.High = n, n
+	}
+	l.Low, l.High, l.Numbers = min(l.Low, n), max(l.High, n), l.Numbers+1
+	return true
+}
+
+// conclude states a scale where levels from 1 to 5 cannot be what is meant.
+func (l *Levels) conclude(numeric bool) {
+	if numeric && l.Numbers > 0 && l.Low >= 0 && (l.Low == 0 || l.High > 5) && l.High <= 100 {
+		high := l.High
+		for _, usual := range []int{4, 5, 10, 100} {
+			if l.High <= usual {
+				high = usual
+				break
+			}
+		}
+		l.Scale = fmt.Sprintf("%d-%d", min(l.Low, 1), high)
+	}
+}
+
+// File returns the mapping file that says what the lesson does: where it has learnt of a
+// field nothing, the built-in pointers stand.
+func (s *Set) File(l Lesson) ([]byte, error) {
+	file := *s.kinds[l.Kind]
+	file.About = fmt.Sprintf("Where the fields of a document come from, as learnt from %d records. Each field has pointers, tried in order.", l.Records)
+	pointers := map[string][]pointer{}
+	var each []pointer
+	for _, f := range l.Fields {
+		if !f.InFile || f.Records == 0 {
+			continue
+		}
+		if part, ok := strings.CutPrefix(f.Field, "places."); ok {
+			list, rest, found := cutLastStar(f.Pointer)
+			if !found {
+				continue
+			}
+			each = appendPointer(each, list)
+			pointers["places."+part] = appendPointer(pointers["places."+part], rest)
+			continue
+		}
+		pointers[f.Field] = appendPointer(pointers[f.Field], f.Pointer)
+	}
+	to := &file.Fields
+	for name, dst := range map[string]*[]pointer{
+		"code": &to.Code, "title": &to.Title, "risk_level": &to.RiskLevel, "risk_label": &to.RiskLabel, "location": &to.Location,
+		"summary": &to.Summary, "starts_at": &to.StartsAt, "ends_at": &to.EndsAt, "published_at": &to.PublishedAt, "updated_at": &to.UpdatedAt,
+		"places.name": &file.Places.Name, "places.code": &file.Places.Code, "places.location": &file.Places.Location,
+	} {
+		if pointers[name] != nil {
+			*dst = pointers[name]
+		}
+	}
+	for name, dst := range map[string]*[]source{"names": &to.Names, "country": &to.Country, "airports": &to.Airports} {
+		if pointers[name] == nil {
+			continue
+		}
+		built := *dst
+		*dst = nil
+		for _, p := range pointers[name] {
+			from := source{at: p}
+			if i := slices.IndexFunc(built, func(b source) bool { return foldedPointer(b.at) == foldedPointer(p) }); i >= 0 {
+				from.split = built[i].split
+			} else if name != "names" && !strings.HasSuffix(p.text, "*") {
+				from.split = ",;| "
+			}
+			*dst = append(*dst, from)
+		}
+	}
+	if each != nil {
+		file.Places.Each = each
+	}
+	if l.Levels.Scale != "" {
+		if err := json.Unmarshal(fmt.Appendf(nil, "%q", l.Levels.Scale), &file.RiskScale); err != nil {
+			return nil, fmt.Errorf("the scale of the levels: %w", err)
+		}
+	}
+	text, err := json.Marshal(file, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		return nil, fmt.Errorf("writing the mapping file: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+func foldedPointer(p pointer) string { return string(appendFolded(nil, []byte(p.text))) }
+
+func appendPointer(list []pointer, text string) []pointer {
+	p, err := parsePointer(text)
+	if err != nil || slices.ContainsFunc(list, func(o pointer) bool { return o.text == text }) {
+		return list // what a record has is a pointer
+	}
+	return append(list, p)
+}
+
+// cutLastStar takes a pointer apart behind its last `*`.
+func cutLastStar(p string) (list, rest string, found bool) {
+	i := strings.LastIndex(p, "/*")
+	if i < 0 {
+		return "", "", false
+	}
+	return p[:i+2], p[i+2:], true
+}
+
+// Labels returns the labels of which no level is known, the most frequent first.
+func (l Levels) Labels() []string {
+	return slices.SortedFunc(maps.Keys(l.Unknown), func(a, b string) int {
+		return cmp.Or(l.Unknown[b]-l.Unknown[a], strings.Compare(a, b))
+	})
+}

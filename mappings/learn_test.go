@@ -1,0 +1,185 @@
+package mappings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/report"
+)
+
+func TestLearn(t *testing.T) {
+	s := builtinSet(t)
+	records := [][]byte{
+		[]byte(`{"CityName":{"en":"London","fr":"Londres"},"pays":"GB","riskRating":7,"GeoLat":51.5,"GeoLng":-0.1,"hospitals":[{"name":"Guy","lat":51.5,"lng":0}],"LastModifiedUtc":"yesterday"}`),
+		[]byte(`{"CityName":{"en":"Paris"},"pays":"FR","riskRating":0,"GeoLat":48.8,"GeoLng":2.3,"attributes":[{"label":"City","value":"x"},{"label":"y","value":"z"}]}`),
+	}
+	l, err := s.Learn(report.Cities, records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range l.Fields {
+		got = append(got, fmt.Sprintf("%s %s %d/%d misfits %d file %v", f.Field, f.Pointer, f.Records, f.Distinct, f.Misfits, f.InFile))
+	}
+	want := []string{
+		"title /CityName 2/2 misfits 0 file true", "names /CityName 1/1 misfits 0 file true", "country /pays 2/2 misfits 0 file true",
+		"risk_level /riskRating 0/0 misfits 2 file false", "places.name /hospitals/*/name 1/1 misfits 0 file true",
+		"places.location /hospitals/* 1/1 misfits 0 file true", "location /GeoLat 2/2 misfits 0 file false", "updated_at /LastModifiedUtc 0/0 misfits 1 file false",
+	}
+	if !slices.Equal(got, want) || l.Levels.Scale != "0-10" {
+		t.Errorf("learnt %s\nwant %s\nlevels %+v", strings.Join(got, "\n"), strings.Join(want, "\n"), l.Levels)
+	}
+	file, err := s.File(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taught, err := LoadWith("cities.json", file)
+	if err != nil {
+		t.Fatalf("the proposal has mistakes: %v\n%s", err, file)
+	}
+	for name, want := range map[string]string{"title": `"London"`, "names": `["Londres"]`, "country": `"GB"`, "risk_level": `4`, "location": `{"lat":51.5,"lon":-0.1}`, "places": `[{"name":"Guy","location":{"lat":51.5,"lon":0}}]`} {
+		if got, _ := field(t, taught, name, string(records[0])); got != want {
+			t.Errorf("with the proposal %s is %s, want %s", name, got, want)
+		}
+	}
+	if !taught.kinds[report.Cities].Fields.Country[0].at.equal("/pays") {
+		t.Errorf("the proposal has no pointer to the country:\n%s", file)
+	}
+}
+
+func (p pointer) equal(text string) bool { return p.text == text }
+
+// FuzzLearn: of whatever is learnt, the proposal is a mapping file without mistakes.
+func FuzzLearn(f *testing.F) {
+	for _, c := range golden(f) {
+		f.Add(c.Body)
+	}
+	f.Add([]byte(`{"a/b~*":{"lat":1,"lng":2},"name":{"en":"x","de":"y"},"*":[{"name":"x","lat":1,"lon":2}],"riskLevel":"9 of 9"}`))
+	s := builtinSet(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		l, err := s.Learn(report.Cities, [][]byte{body})
+		if err != nil {
+			return
+		}
+		file, err := s.File(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadWith("cities.json", file); err != nil {
+			t.Fatalf("%v\n%s", err, file)
+		}
+	})
+}
+
+func TestExamine(t *testing.T) {
+	s := builtinSet(t)
+	file := strings.Replace(string(must(ReadFile("cities.json"))), `"/headline"`, `"/headline", "/kopf", "/zeilen/1"`, 1)
+	taught, err := LoadWith("cities.json", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := taught.Examine(report.Cities, []byte(`{"zeilen":["first","second"],"population":9,"coordinates":[12.5,41.9],"GeoLat":1,"GeoLng":2,"url":"https://example.org","note":"x y"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var unread []string
+	for _, u := range e.Unread {
+		unread = append(unread, string(u.Pointer))
+	}
+	if !slices.Equal(unread, []string{"/population", "/coordinates/0", "/coordinates/1", "/url"}) {
+		t.Errorf("unread: %v", unread)
+	}
+	if idle := taught.OnlyHere(report.Cities, e.Idle, s); !slices.Equal(idle, []Idle{{"title", "/kopf"}}) {
+		t.Errorf("idle: %v", idle)
+	}
+	if !slices.ContainsFunc(e.Fields, func(f FieldSource) bool { return f.Field == "title" && f.Pointer == "/zeilen/1" }) {
+		t.Errorf("an index in a pointer leads nowhere: %+v", e.Fields)
+	}
+}
+
+func must(text []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func TestRiskScale(t *testing.T) {
+	builtin := string(must(ReadFile("cities.json")))
+	for _, c := range []struct{ scale, level, want string }{
+		{`"1-4"`, `4`, `5`}, {`"1-4"`, `3`, `4`}, {`"1-4"`, `2`, `2`}, {`"1-4"`, `5`, ``}, {`"0-10"`, `0`, `1`}, {`"4-1"`, `1`, `5`}, {`"1-4"`, `"Level 4: "`, `5`},
+		{`["green","amber","red"]`, `"Red"`, `5`}, {`["green","amber","red"]`, `"amber"`, `3`}, {`["green","amber","red"]`, `"blue"`, ``},
+		{``, `"3 of 4"`, `4`}, {``, `"3/5"`, `3`}, {``, `"Level 3"`, ``}, {``, `"3 - High"`, ``}, {``, `"4 - High"`, `4`}, {``, `"HIGH RISK"`, `4`}, {``, `"7/5"`, ``},
+		{``, `"Risiko: mäßig"`, `2`}, {``, `"niveau élevé"`, `4`}, {``, `"1-5"`, ``}, {``, `"not low"`, ``},
+	} {
+		file := builtin
+		if c.scale != "" {
+			file = strings.Replace(file, `"risk_levels"`, `"risk_scale": `+c.scale+`, "risk_levels"`, 1)
+		}
+		s, err := LoadWith("cities.json", []byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, unfit := field(t, s, "risk_level", `{"risk_level":`+c.level+`}`); got != c.want || unfit != (c.want == "") {
+			t.Errorf("of the scale %s, %s is %q, unfit %v, want %q", c.scale, c.level, got, unfit, c.want)
+		}
+	}
+	for _, wrong := range []string{`"1"`, `4`, `["one"]`, `"1-1"`, `"1-9999"`, `{}`} {
+		file := strings.Replace(builtin, `"risk_levels"`, `"risk_scale": `+wrong+`, "risk_levels"`, 1)
+		if _, err := LoadWith("cities.json", []byte(file)); err == nil || !strings.Contains(err.Error(), "risk_scale") {
+			t.Errorf("the scale %s: %v", wrong, err)
+		}
+	}
+}
+
+func TestDatesOfPeople(t *testing.T) {
+	s := builtinSet(t)
+	for text, want := range map[string]string{
+		"30.09.2026": `"2026-09-30T00:00:00Z"`, "30 July 2026": `"2026-07-30T00:00:00Z"`, "Jul 30, 2026": `"2026-07-30T00:00:00Z"`, "30/07/2026": `"2026-07-30T00:00:00Z"`,
+		"07/30/2026": `"2026-07-30T00:00:00Z"`, "07/08/2026": ``, "08/08/2026": `"2026-08-08T00:00:00Z"`, "Thu, 30 Jul 2026 10:00:00 GMT": `"2026-07-30T10:00:00Z"`,
+		"Thu, 30 Jul 2026 10:00:00 EST": ``, "Thu, 30 Jul 2026 10:00:00 +0200": `"2026-07-30T08:00:00Z"`, "28.08.2026 08:30": `"2026-08-28T08:30:00Z"`, "31.02.2026": ``,
+	} {
+		if got, unfit := field(t, s, "starts_at", `{"start_date":"`+text+`"}`); got != want || unfit != (want == "") {
+			t.Errorf("%s is %s, unfit %v, want %s", text, got, unfit, want)
+		}
+	}
+}
+
+// TestOrderOfTwoNumbers: which of two numbers is the latitude tells a number, a name or the
+// country, and else nothing.
+func TestOrderOfTwoNumbers(t *testing.T) {
+	s := builtinSet(t)
+	for body, want := range map[string]string{
+		`{"country":"NO","geo":[59.9,10.7]}`:                              `{"lat":59.9,"lon":10.7}`,
+		`{"country":"NO","geo":[10.7,59.9]}`:                              `{"lat":59.9,"lon":10.7}`,
+		`{"countries":["NO","SE"],"geo":["10.7","59.9",12]}`:              `{"lat":59.9,"lon":10.7}`,
+		`{"geo":[139.7,35.7]}`:                                            `{"lat":35.7,"lon":139.7}`,
+		`{"geo":[35.7,139.7]}`:                                            `{"lat":35.7,"lon":139.7}`,
+		`{"latLng":[1.5,2.5]}`:                                            `{"lat":1.5,"lon":2.5}`,
+		`{"lonlat":[1.5,2.5]}`:                                            `{"lat":2.5,"lon":1.5}`,
+		`{"country":"TR","geo":[38.5,37.5]}`:                              ``,
+		`{"country":"NO","geo":[1,2]}`:                                    ``,
+		`{"geo":[1,2]}`:                                                   ``,
+		`{"geo":[100,200]}`:                                               ``,
+		`{"geo":[1,2,3,4]}`:                                               ``,
+		`{"geo":{"coordinates":[59.9,10.7]},"country":"NO"}`:              `{"lat":59.9,"lon":10.7}`,
+		`{"geo":{"type":"Point","coordinates":[1.5,2.5]},"country":"NO"}`: `{"lat":2.5,"lon":1.5}`,
+	} {
+		if got, unfit := field(t, s, "location", body); got != want || unfit != (want == "") {
+			t.Errorf("the location of %s is %s, unfit %v, want %s", body, got, unfit, want)
+		}
+	}
+	boxes := parseBoxes(boxesFile)
+	if len(boxes) < 150 {
+		t.Errorf("%d countries have a box", len(boxes))
+	}
+	for code, b := range boxes {
+		if b.south >= b.north || b.west >= b.east || !(point{b.south + 1, b.west + 1}).inside() {
+			t.Errorf("the box of %s is %v", code, b)
+		}
+	}
+}
+
+func (p point) inside() bool { return p.verdict() == fits }
