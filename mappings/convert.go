@@ -25,7 +25,7 @@ const (
 	maxLine    = 1_000     // bytes of a title or a name; a longer one is none
 	maxKeyword = 256       // bytes of a keyword; Elasticsearch refuses 32,766
 	maxText    = 1_000_000 // bytes of `text`, as far as a search highlights
-	maxSummary = 100_000   // bytes of a summary; a longer one is none
+	maxSummary = 600       // bytes of a summary, which every hit of a search has; of a longer one its beginning stays
 	maxValues  = 500       // values of a field that takes several; there are 250 countries
 	maxSource  = 4 << 20   // bytes of `source`; a longer one stays in the journal alone
 )
@@ -71,7 +71,8 @@ func (x *extractor) summary(s []byte) ([]byte, verdict) {
 	case len(x.cleaned) == 0:
 		return nil, absent
 	case len(x.cleaned) > maxSummary:
-		return nil, unfit
+		const more = "…"
+		x.cleaned = append(firstWords(x.cleaned, maxSummary-len(more)), more...)
 	}
 	return x.cleaned, fits
 }

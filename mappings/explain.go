@@ -70,7 +70,7 @@ func takes(field string) string {
 	case "location", "places.location":
 		return "a point on earth: latitude and longitude, or GeoJSON"
 	case "summary":
-		return fmt.Sprintf("words, of at most %d bytes", maxSummary)
+		return fmt.Sprintf("words, of which it keeps the first %d bytes", maxSummary)
 	case "starts_at", "ends_at", "published_at", "updated_at":
 		return "a date or a time, such as 2026-07-30, 2026-07-30T12:00:00Z, or a Unix time from 1973 on"
 	}

@@ -141,6 +141,7 @@ func TestFields(t *testing.T) {
 		{"ends_at", `{"ends_at":"2026-07-31T00:00:00Z"}`, `"2026-07-31T00:00:00Z"`, false},
 
 		{"summary", `{"summary":"<p>a</p><p>b</p>"}`, `"a\n\nb"`, false},
+		{"summary", `{"summary":"` + strings.Repeat("x ", 400) + `"}`, `"` + strings.Repeat("x ", 297) + `x…"`, false},
 		{"summary", `{"summary":"JVBERi0xLjQKJcOk"}`, ``, true},
 	} {
 		got, unfit := field(t, s, c.name, c.body)

@@ -20,6 +20,20 @@ type Result struct {
 	Total int  // documents that match
 	More  bool // Total is a lower bound
 	Hits  []Hit
+
+	// DidYouMean are the words with what is likelier in the place of what no report
+	// has; empty where they were found as they are.
+	DidYouMean string
+
+	// Facets say how many of the documents that match have which value, by field:
+	// kind, country, risk_level, threats. The most frequent values come first.
+	Facets map[string][]Count
+}
+
+// Count is a value of a field, and how many documents have it.
+type Count struct {
+	Value     string
+	Documents int
 }
 
 // Hit is one document that was found, best first.
@@ -32,6 +46,9 @@ type Hit struct {
 	Countries []string // ISO 3166 alpha-2
 	RiskLevel int      // 1 to 5; 0 when the report states none
 	RiskLabel string
+	Threats   []string // of threats.json
+
+	clauses []string // that found it, by their names in search.json
 
 	// Highlights are the places of a match, by field, as HTML: what matches is
 	// within <em>, everything else is escaped.
@@ -77,8 +94,23 @@ func Search(ctx context.Context, client *elasticsearch.Client, indices []string,
 			Countries:  hit.Source.Country,
 			RiskLevel:  hit.Source.RiskLevel,
 			RiskLabel:  hit.Source.RiskLabel,
+			Threats:    hit.Source.Threats,
+			clauses:    hit.Clauses,
 			Highlights: hit.Highlight,
 		})
+	}
+	result.DidYouMean = didYouMean(found.Suggest.DidYouMean, result.Hits)
+	for field, facet := range found.Facets {
+		if result.Facets == nil {
+			result.Facets = make(map[string][]Count)
+		}
+		for _, bucket := range facet.Buckets {
+			value := strings.Trim(string(bucket.Key), `"`)
+			if field == "country" { // the index compares countries without regard to case
+				value = strings.ToUpper(value)
+			}
+			result.Facets[field] = append(result.Facets[field], Count{value, bucket.Documents})
+		}
 	}
 	return result, nil
 }
@@ -119,10 +151,21 @@ type searchAnswer struct {
 				Country   oneOrMore   `json:"country"`
 				RiskLevel int         `json:"risk_level"`
 				RiskLabel string      `json:"risk_label"`
+				Threats   oneOrMore   `json:"threats"`
 			} `json:"_source"`
+			Clauses   []string            `json:"matched_queries"`
 			Highlight map[string][]string `json:"highlight"`
 		} `json:"hits"`
 	} `json:"hits"`
+	Suggest struct {
+		DidYouMean []suggestion `json:"did_you_mean"`
+	} `json:"suggest"`
+	Facets map[string]struct {
+		Buckets []struct {
+			Key       jsontext.Value `json:"key"` // a string or a number
+			Documents int            `json:"doc_count"`
+		} `json:"buckets"`
+	} `json:"aggregations"`
 }
 
 // oneOrMore reads a field that is a string, or an array of them.

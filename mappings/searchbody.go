@@ -43,6 +43,9 @@ func parseQuery(data []byte) (queryFile, error) {
 // them: the name or code of a place, or what a report is about. It fails with
 // ErrNoWords, ErrTooManyWords, or an error that says which option cannot be.
 func (s *Set) SearchBody(words string, options SearchOptions) ([]byte, error) {
+	if err := s.threats.check(options.Threats); err != nil {
+		return nil, err
+	}
 	return s.search.body(words, options, 10)
 }
 
@@ -50,6 +53,9 @@ func (s *Set) SearchBody(words string, options SearchOptions) ([]byte, error) {
 // typed so far: the start of a name or a code. Its hits have no highlights and
 // few fields. It fails as SearchBody does.
 func (s *Set) CompleteBody(prefix string, options SearchOptions) ([]byte, error) {
+	if err := s.threats.check(options.Threats); err != nil {
+		return nil, err
+	}
 	return s.complete.body(prefix, options, 8)
 }
 
@@ -76,10 +82,25 @@ func (q queryFile) body(words string, options SearchOptions, usualSize int) ([]b
 	if err != nil {
 		return nil, err
 	}
-	return []byte(strings.NewReplacer(
+	body := []byte(strings.NewReplacer(
 		`"{{words}}"`, string(quoted),
 		`"{{filter}}"`, string(filter),
 		`"{{size}}"`, strconv.Itoa(options.Size),
 		`"{{from}}"`, strconv.Itoa(options.From),
-	).Replace(string(q))), nil
+	).Replace(string(q)))
+	if !options.NearestFirst {
+		return body, nil
+	}
+	order, err := options.Near.nearestFirst()
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(body, &members); err != nil {
+		return nil, err
+	}
+	if members["sort"], err = json.Marshal(order, json.Deterministic(true)); err != nil {
+		return nil, err
+	}
+	return json.Marshal(members, json.Deterministic(true))
 }

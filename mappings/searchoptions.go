@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -13,9 +14,12 @@ import (
 type SearchOptions struct {
 	Kinds     []report.Kind // only these; empty means all
 	Countries []string      // only reports about one of these, ISO 3166 alpha-2; empty means all
+	Threats   []string      // only reports with one of these threats, as threats.json names them; empty means all
 	RiskLevel int           // only this level and above, 1 to 5; 0 also finds reports that state none
 	Near      *Near         // only reports about a place near this point; nil means anywhere
 	Valid     *Period       // only reports that are valid at some time in it; nil means at any time
+
+	NearestFirst bool // in order of the distance from Near, of the report itself and then of its places
 
 	Size int // hits to return; 0 means 10, or 8 for CompleteBody
 	From int // hits to pass over; From and Size together are at most 10,000
@@ -50,6 +54,9 @@ func (o SearchOptions) filters() ([]any, error) {
 		}
 		filters = append(filters, clause{"terms": clause{"country": o.Countries}})
 	}
+	if len(o.Threats) > 0 {
+		filters = append(filters, clause{"terms": clause{"threats": o.Threats}})
+	}
 	if o.RiskLevel != 0 {
 		if o.RiskLevel < 1 || o.RiskLevel > 5 {
 			return nil, fmt.Errorf("there is no risk level %d: levels are 1 to 5", o.RiskLevel)
@@ -71,6 +78,17 @@ func (o SearchOptions) filters() ([]any, error) {
 		filters = append(filters, valid)
 	}
 	return filters, nil
+}
+
+// nearestFirst returns the order by distance from n.
+func (n *Near) nearestFirst() (any, error) {
+	if n == nil {
+		return nil, errors.New("the nearest first needs a point: say what they are to be near")
+	}
+	by := func(field string) clause {
+		return clause{"_geo_distance": clause{field: clause{"lat": n.Latitude, "lon": n.Longitude}, "unit": "km"}}
+	}
+	return []any{by("location"), by("places.location"), "_score", clause{"id": "asc"}}, nil
 }
 
 // filter finds a report by its own location or by any of its places.

@@ -83,6 +83,16 @@ func checkRule(rule string) error {
 	return nil
 }
 
+// check returns an error where a name is that of no threat.
+func (f *threatsFile) check(names []string) error {
+	for _, name := range names {
+		if _, ok := f.Threats[name]; !ok {
+			return fmt.Errorf("%q is no threat of threats.json, which has %s", name, strings.Join(slices.Sorted(maps.Keys(f.Threats)), ", "))
+		}
+	}
+	return nil
+}
+
 // rules returns every rule without the marks of this file.
 func (f *threatsFile) rules() []string {
 	var all []string

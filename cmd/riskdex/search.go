@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,11 +22,14 @@ type searchCommand struct {
 	Kind      []string `name:"kind" enum:"cities,advisories,special-reports" placeholder:"KIND" help:"Only this kind; may be repeated."`
 	Country   []string `name:"country" placeholder:"CODE" help:"Only reports about this country, such as FR; may be repeated."`
 	RiskLevel int      `name:"risk-at-least" placeholder:"1-5" help:"Only this risk level and above."`
+	Threat    []string `name:"threat" placeholder:"NAME" help:"Only reports with this threat of threats.json, such as crime; may be repeated."`
 	Near      string   `name:"near" placeholder:"LAT,LON" help:"Only reports about a place near this point."`
 	Within    float64  `name:"within" placeholder:"KM" help:"How near --near is, in kilometres (50)."`
+	Nearest   bool     `name:"nearest-first" help:"In order of the distance from --near."`
 	ValidAt   string   `name:"valid-at" placeholder:"DATE" help:"Only reports that are valid on this day (2026-07-30, in UTC) or at this time (RFC 3339)."`
 	Size      int      `name:"size" placeholder:"N" help:"Hits to show (10, or 8 with --complete)."`
 	From      int      `name:"from" placeholder:"N" help:"Hits to pass over."`
+	Facets    bool     `name:"facets" help:"Also print how many hits each kind, country, risk level and threat has."`
 	JSON      bool     `name:"json" help:"Print one JSON object a hit."`
 }
 
@@ -61,6 +66,9 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 		err = printHitsJSON(io.out, found.Hits)
 	} else {
 		printHits(io.out, found, c.From, took)
+		if c.Facets {
+			printFacets(io.out, found.Facets)
+		}
 	}
 	if err == nil && len(found.Hits) == 0 {
 		err = errNegative
@@ -73,7 +81,7 @@ func printHitsJSON(w io.Writer, hits []mappings.Hit) error {
 	for _, h := range hits {
 		err := lines.Encode(map[string]any{
 			"kind": h.Kind, "id": h.ID, "title": h.Title, "score": h.Score, "code": h.Code,
-			"countries": h.Countries, "risk_level": h.RiskLevel, "highlights": h.Highlights,
+			"countries": h.Countries, "risk_level": h.RiskLevel, "threats": h.Threats, "highlights": h.Highlights,
 		})
 		if err != nil {
 			return fmt.Errorf("print a hit: %w", err)
@@ -104,6 +112,22 @@ func printHits(w io.Writer, found mappings.Result, from int, took time.Duration)
 		total = "more than " + total
 	}
 	fmt.Fprintf(w, "%d of %s hits in %s\n", len(found.Hits), total, took.Round(time.Millisecond))
+	if found.DidYouMean != "" {
+		fmt.Fprintf(w, "did you mean: %s\n", oneLine(found.DidYouMean))
+	}
+}
+
+// printFacets prints a line for every field, with its most frequent values first.
+func printFacets(w io.Writer, facets map[string][]mappings.Count) {
+	for _, field := range slices.Sorted(maps.Keys(facets)) {
+		var counts []string
+		for _, count := range facets[field] {
+			counts = append(counts, fmt.Sprintf("%s %d", oneLine(count.Value), count.Documents))
+		}
+		if len(counts) > 0 {
+			fmt.Fprintf(w, "%-11s %s\n", field, strings.Join(counts, ", "))
+		}
+	}
 }
 
 // excerpts returns up to two places of the match, from the fields that read

@@ -34,6 +34,9 @@ func TestSearchFlags(t *testing.T) {
 		"--complete sy --country US":                  "cities/2",
 		"--complete syd --kind cities":                "cities/1",
 		"--complete harb":                             "advisories/3",
+		"--complete sidn":                             "cities/1 advisories/3",
+		"sydney --near=-33.9,151 --nearest-first":     "cities/1",
+		"sydney --threat crime":                       "",
 	} {
 		var out, errs bytes.Buffer
 		status := run(t.Context(), append([]string{
@@ -46,7 +49,7 @@ func TestSearchFlags(t *testing.T) {
 				Score           float64
 			}
 			must(t, json.Unmarshal([]byte(line), &hit))
-			if hit.Title == "" || hit.Score <= 0 {
+			if hit.Title == "" || hit.Score <= 0 && !strings.Contains(args, "nearest") {
 				t.Errorf("search %s: a line without title or score: %s", args, line)
 			}
 			hits = append(hits, hit.Kind+"/"+hit.ID)
@@ -70,12 +73,30 @@ func TestSearchFlagsThatCannotBe(t *testing.T) {
 		"x --valid-at tomorrow":    "2026-07-30",
 		"x --country France":       "ISO 3166",
 		"x --risk-at-least 9":      "1 to 5",
+		"x --nearest-first":        "needs a point",
+		"x --threat ghosts":        "kidnapping",
 		"x --from 20000":           "10000",
 	} {
 		var out bytes.Buffer
 		status := run(t.Context(), append([]string{"search"}, strings.Fields(args)...), streams{&out, &out})
 		if status != exitFailed || !strings.Contains(out.String(), want) {
 			t.Errorf("search %s: status %d, %q, want %s", args, status, out.String(), want)
+		}
+	}
+}
+
+func TestSearchSaysMore(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.indicesReady()
+	p.send("POST", "/cities", `[{"id":1,"title":"Sydney","country":"AU"}]`)
+	p.drained()
+	p.indexed(report.Cities)
+	var out, errs bytes.Buffer
+	status := run(t.Context(), []string{"search", "--facets", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, "sidney"}, streams{&out, &errs})
+	for _, want := range []string{"did you mean: sydney", "country     AU 1", "kind        cities 1"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("status %d, %q, want %s; %s", status, out.String(), want, errs.String())
 		}
 	}
 }

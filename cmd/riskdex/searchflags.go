@@ -17,7 +17,7 @@ const nearby = 50
 
 // body returns the request for the words and flags.
 func (c *searchCommand) body(set *mappings.Set) ([]byte, error) {
-	options := mappings.SearchOptions{Countries: c.Country, RiskLevel: c.RiskLevel, Size: c.Size, From: c.From}
+	options := mappings.SearchOptions{Countries: c.Country, RiskLevel: c.RiskLevel, Threats: c.Threat, NearestFirst: c.Nearest, Size: c.Size, From: c.From}
 	for _, k := range c.Kind {
 		options.Kinds = append(options.Kinds, report.Kind(k)) // kong has checked it
 	}

@@ -1,0 +1,71 @@
+package mappings
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// suggestion is a word of a search, and what it may be where an index does not know it.
+type suggestion struct {
+	Text    string `json:"text"`
+	Options []struct {
+		Text string `json:"text"`
+	} `json:"options"`
+}
+
+// wellFound are the clauses of search.json by whose hits one sees that a search was
+// understood as it was typed.
+func wellFound(clauses []string) bool {
+	return slices.ContainsFunc(clauses, func(name string) bool {
+		switch name {
+		case "misspelt name", "misspelt words", "a name in it", "words of its title", "all words in title, names and country":
+			return false
+		}
+		return true
+	})
+}
+
+// didYouMean returns a search with the likeliest word in the place of each that is
+// unknown, or "" where a hit was found by the words as they are, or nothing is like them.
+// An index says what it does not know itself; a word that a title has is not misspelt.
+func didYouMean(words []suggestion, hits []Hit) string {
+	known := map[string]bool{}
+	for _, hit := range hits {
+		if wellFound(hit.clauses) {
+			return ""
+		}
+		for word := range strings.FieldsFuncSeq(hit.Title, notInWord) {
+			known[foldWord(word)] = true
+		}
+	}
+	var likelier []string
+	changed := false
+	for _, word := range words {
+		text := word.Text
+		if len(word.Options) > 0 && !known[foldWord(text)] {
+			text, changed = word.Options[0].Text, true
+		}
+		likelier = append(likelier, text)
+	}
+	if !changed {
+		return ""
+	}
+	return strings.Join(likelier, " ")
+}
+
+func notInWord(c rune) bool {
+	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.Is(unicode.Mn, c)
+}
+
+// foldWord is a word in lower case without marks.
+func foldWord(word string) string {
+	return strings.ToLower(strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Mn, c) {
+			return -1
+		}
+		return c
+	}, norm.NFKD.String(word)))
+}

@@ -1,0 +1,143 @@
+package livetest
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// asked indexes the records and returns a function that sends bodies.
+func asked(t *testing.T, records []record) (*mappings.Set, func(*testing.T, []byte, error) mappings.Result) {
+	x := newIndices(t, elastictest.Prefix(t))
+	fill(t, x, records)
+	return x.Set, func(t *testing.T, body []byte, err error) mappings.Result {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := x.Search(t.Context(), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+}
+
+func titles(result mappings.Result) string {
+	var all []string
+	for _, hit := range result.Hits {
+		all = append(all, hit.Title)
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestCompletion tolerates a wrong letter from four letters on, after what starts as it
+// was typed, and puts first what has the marks that were typed.
+func TestCompletion(t *testing.T) {
+	city := func(id, title string) record {
+		return record{kind: report.Cities, id: id, body: `{"title":"` + title + `"}`}
+	}
+	set, ask := asked(t, []record{
+		city("1", "Lodi"), city("2", "Łódź"), city("3", "London"), city("4", "Kuala Lumpur"), city("5", "Barcelona"),
+		city("6", "Barcs"), city("7", "Orlando"), city("8", "Orebić"), city("9", "Örebro"), city("10", "Johannesburg"),
+	})
+	for words, want := range map[string]string{
+		"lod":        "Lodi, Łódź",
+		"łód":        "Łódź, Lodi",
+		"ore":        "Orebić, Örebro",
+		"öre":        "Örebro, Orebić",
+		"lond":       "London",
+		"lodno":      "London",
+		"kualla lu":  "Kuala Lumpur",
+		"barcal":     "Barcelona",
+		"barcelonna": "Barcelona",
+		"johanes":    "Johannesburg",
+		"lno":        "", // three letters may be the start of anything
+		"xyzz":       "",
+	} {
+		body, err := set.CompleteBody(words, mappings.SearchOptions{})
+		if got := titles(ask(t, body, err)); got != want && !strings.HasPrefix(got, want+", ") || want == "" && got != "" {
+			t.Errorf("%q completes to %q, want %q first", words, got, want)
+		}
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	set, ask := asked(t, append(feed(), record{kind: report.Advisories, id: "adv-lion", body: `{"title":"Lion at large","text":"Earthquakes are rare."}`}))
+	for words, want := range map[string]string{
+		"lodnon":          "london",
+		"westminstre":     "westminster",
+		"oslo earthqakes": "oslo earthquakes",
+		"london":          "",
+		"munchen":         "",
+		"LHR":             "", // a code
+		"bombay":          "", // another name, unknown to the index of the advisories
+		"fortal":          "", // the start of a name
+		"oslo xylophone":  "",
+		"xylophone":       "",
+		"quake":           "", // another word for what a report says
+	} {
+		body, err := set.SearchBody(words, mappings.SearchOptions{})
+		if got := ask(t, body, err).DidYouMean; got != want {
+			t.Errorf("%q: got %q, want %q", words, got, want)
+		}
+	}
+}
+
+func TestFacets(t *testing.T) {
+	set, ask := asked(t, feed())
+	body, err := set.SearchBody("london", mappings.SearchOptions{Size: 1})
+	got := ask(t, body, err)
+	want := "map[country:[{GB 2} {BR 1}] kind:[{cities 3} {advisories 1}] risk_level:[{2 1}]]"
+	if text := fmt.Sprint(got.Facets); text != want {
+		t.Errorf("got %s of %d hits, want %s", text, got.Total, want)
+	}
+}
+
+func TestNearestFirst(t *testing.T) {
+	at := func(id string, lat, lon float64, text string) record {
+		return record{kind: report.Cities, id: id, body: fmt.Sprintf(`{"title":%q,"geo":{"lat":%v,"lng":%v},"body":"Hospital. %s"}`, id, lat, lon, text)}
+	}
+	set, ask := asked(t, []record{
+		at("far", 52, 0, "A hospital is a hospital: hospital."), at("near", 51.51, 0, ""), at("middle", 51.7, 0, ""),
+		{kind: report.Advisories, id: "places", body: `{"title":"Hospital","places":[{"name":"A","lat":51.6,"lng":0}]}`},
+	})
+	near := &mappings.Near{Latitude: 51.5, Longitude: 0, Kilometres: 100}
+	body, err := set.SearchBody("hospital", mappings.SearchOptions{Near: near, NearestFirst: true})
+	if got := titles(ask(t, body, err)); got != "near, middle, far, Hospital" {
+		t.Errorf("nearest first are %s", got)
+	}
+	if _, err := set.SearchBody("hospital", mappings.SearchOptions{NearestFirst: true}); err == nil {
+		t.Error("nearest to what?")
+	}
+}
+
+// TestAnswersAreSmall: a page of hits has what a list shows, however much the reports have.
+func TestAnswersAreSmall(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	var records []record
+	for i := range 10 {
+		names := `"Ciudad de los Reyes"`
+		for n := range 300 {
+			names += fmt.Sprintf(`,"alias %d of Lima"`, n)
+		}
+		records = append(records, record{kind: report.Cities, id: fmt.Sprint(i), body: `{"title":"Lima","country":"PE","aliases":[` + names +
+			`],"summary":"` + strings.Repeat("Lima is a city by the sea. ", 300) + `","body":"` + strings.Repeat("Much is said of Lima. ", 2000) + `"}`})
+	}
+	fill(t, x, records)
+	body, err := x.Set.SearchBody("lima", mappings.SearchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := must(t, x.Client, esapi.SearchRequest{Index: []string{x.Alias(report.Cities)}, Body: bytes.NewReader(body)})
+	if len(answer) > 25_000 || !bytes.Contains(answer, []byte("…")) {
+		t.Errorf("an answer of %d bytes: %.500s", len(answer), answer)
+	}
+}

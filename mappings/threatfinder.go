@@ -1,0 +1,176 @@
+package mappings
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// threatWords finds the threats that a text is about, by the words of threats.json that
+// have no other meaning. It does not change.
+type threatWords struct {
+	names   []string // in order; a threat is its index in it
+	labels  map[string]int
+	phrases map[string][]threatPhrase // by their first word
+	starts  [1 << 15]bool             // of first words: their first three letters
+}
+
+type threatPhrase struct {
+	rest   []string
+	threat int
+}
+
+func newThreatWords(f *threatsFile) *threatWords {
+	t := &threatWords{
+		names:  slices.Sorted(maps.Keys(f.Threats)),
+		labels: make(map[string]int), phrases: make(map[string][]threatPhrase),
+	}
+	for i, name := range t.names {
+		t.labels[string(appendLetters(nil, []byte(name)))] = i
+		for _, label := range f.Threats[name].Labels {
+			t.labels[string(appendLetters(nil, []byte(label)))] = i
+		}
+		for _, rule := range f.Threats[name].Words {
+			rule, _, _ = strings.Cut(rule, "=>")
+			for phrase := range strings.SplitSeq(rule, ",") {
+				if phrase = strings.TrimSpace(phrase); !strings.HasPrefix(phrase, ambiguous) {
+					t.add(phrase, i)
+				}
+			}
+		}
+	}
+	for _, phrases := range t.phrases { // the longest first
+		slices.SortStableFunc(phrases, func(a, b threatPhrase) int { return len(b.rest) - len(a.rest) })
+	}
+	return t
+}
+
+func (t *threatWords) add(phrase string, threat int) {
+	var words []string
+	rest := []byte(phrase)
+	for {
+		var word []byte
+		if word, rest = nextWord(rest); word == nil {
+			break
+		}
+		words = append(words, string(appendSingular(nil, word)))
+	}
+	if len(words) == 0 {
+		return // in letters of another script
+	}
+	t.phrases[words[0]] = append(t.phrases[words[0]], threatPhrase{words[1:], threat})
+	if start, ok := startOf([]byte(words[0])); ok {
+		t.starts[start] = true
+	}
+}
+
+// count adds to counts how often each threat is mentioned in text, and returns how many
+// words it has. word is memory for it.
+func (t *threatWords) count(counts []int, text, word []byte) (words int) {
+	for rest := text; ; words++ {
+		var found []byte
+		if found, rest = nextWord(rest); found == nil {
+			return words
+		}
+		if start, ok := startOf(found); !ok || !t.starts[start] {
+			continue
+		}
+		word = appendSingular(word[:0], found)
+		phrases, ok := t.phrases[string(word)]
+		if !ok {
+			phrases = t.phrases[string(withoutEnding(word))]
+		}
+		for _, phrase := range phrases {
+			if follows(rest, phrase.rest) {
+				counts[phrase.threat]++
+				break
+			}
+		}
+	}
+}
+
+// follows tells whether a text begins with words.
+func follows(text []byte, words []string) bool {
+	var space [32]byte
+	for _, want := range words {
+		var word []byte
+		if word, text = nextWord(text); word == nil || string(appendSingular(space[:0], word)) != want {
+			return false
+		}
+	}
+	return true
+}
+
+// label returns the threat that a publisher's rating is called by.
+func (t *threatWords) label(name []byte) (threat int, ok bool) {
+	if len(name) > maxKeyword {
+		return 0, false
+	}
+	threat, ok = t.labels[string(appendLetters(nil, name))]
+	return threat, ok
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// nextWord returns the next run of ASCII letters and what follows it, or nil.
+func nextWord(s []byte) (word, rest []byte) {
+	start := 0
+	for start < len(s) && !isLetter(s[start]) {
+		start++
+	}
+	end := start
+	for end < len(s) && isLetter(s[end]) {
+		end++
+	}
+	if start == end {
+		return nil, nil
+	}
+	return s[start:end], s[end:]
+}
+
+// startOf returns a number for the first three letters of a word.
+func startOf(word []byte) (start uint16, ok bool) {
+	if len(word) < 3 {
+		return 0, false
+	}
+	return uint16(word[0]&31)<<10 | uint16(word[1]&31)<<5 | uint16(word[2]&31), true
+}
+
+// appendSingular appends a word in lower case, without the s of a plural.
+func appendSingular(dst, word []byte) []byte {
+	start := len(dst)
+	for _, c := range word {
+		dst = append(dst, c|0x20)
+	}
+	n := len(dst) - start
+	switch {
+	case n > 4 && bytes.HasSuffix(dst[start:], []byte("ies")):
+		return append(dst[:len(dst)-3], 'y')
+	case n > 3 && dst[len(dst)-1] == 's' && !bytes.ContainsRune([]byte("sui"), rune(dst[len(dst)-2])):
+		return dst[:len(dst)-1]
+	}
+	return dst
+}
+
+// withoutEnding returns a word without -ing or -ed: rioting, kidnapped.
+func withoutEnding(word []byte) []byte {
+	stem := bytes.TrimSuffix(bytes.TrimSuffix(word, []byte("ing")), []byte("ed"))
+	if n := len(stem); n < len(word) && n > 3 && stem[n-1] == stem[n-2] {
+		return stem[:n-1]
+	}
+	if len(stem) < 3 {
+		return word
+	}
+	return stem
+}
+
+// appendLetters appends the letters of a name in lower case, and nothing else of it.
+func appendLetters(dst, name []byte) []byte {
+	for _, c := range name {
+		if isLetter(c) {
+			dst = append(dst, c|0x20)
+		}
+	}
+	return dst
+}
