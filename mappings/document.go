@@ -86,6 +86,7 @@ func (x *extractor) document(c report.Change) {
 	x.subject = subject{code: x.written(start, "code")}
 	title := len(x.dst)
 	x.first("title", from.Title, (*extractor).putLine)
+	headline := span{title, len(x.dst)}
 	x.title = append(x.title[:0], bytes.TrimPrefix(x.dst[title:], []byte(`,"title":`))...)
 	x.subject.title = x.written(title, "title")
 	x.list("names", from.Names, false, (*extractor).line)
@@ -103,12 +104,15 @@ func (x *extractor) document(c report.Change) {
 	x.first("location", from.Location, (*extractor).putPoint)
 	x.subject.located = len(x.dst) > start
 	x.known(c.Kind)
+	mark := len(x.dst)
 	x.first("summary", from.Summary, (*extractor).putSummary)
+	summary := span{mark, len(x.dst)}
 	x.first("starts_at", from.StartsAt, (*extractor).putTime)
 	x.first("ends_at", from.EndsAt, (*extractor).putEnd)
 	x.first("published_at", from.PublishedAt, (*extractor).putTime)
 	x.first("updated_at", from.UpdatedAt, (*extractor).putTime)
 	x.text()
+	x.threats(headline, summary)
 
 	if !c.AcceptedAt.IsZero() {
 		x.member("received_at")

@@ -11,6 +11,7 @@ type extractor struct {
 	mapping      *kindMapping
 	countryTable countriesFile
 	world        func() *world
+	threatWords  *threatWords
 	subject      subject
 	worded       bool   // a code was said in words
 	trace        *trace // nil unless somebody asked
@@ -35,6 +36,7 @@ type extractor struct {
 	lon     uint32   // the longitude, where a location is two values
 	tried   []uint32 // values that pointers led to, for the field at hand
 	prose   []byte   // text so far
+	counts  []int    // of each threat
 }
 
 // tally is what was seen of one field.

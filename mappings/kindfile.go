@@ -44,6 +44,15 @@ type kindMapping struct {
 		Location []pointer `json:"location"`
 	} `json:"places"`
 
+	// Threats that a record itself names or rates are found by Each; the other pointers
+	// start at each of them. An object without a name may have members that are called
+	// like threats.
+	Threats struct {
+		Each  []pointer `json:"each"`
+		Name  []pointer `json:"name"`
+		Level []pointer `json:"level"`
+	} `json:"threats"`
+
 	// RiskLevels says which level a label means, in lower case.
 	RiskLevels map[string]int `json:"risk_levels"`
 

@@ -62,12 +62,13 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 	if s.index, err = s.index.withThreats(s.threats); err != nil {
 		return nil, fmt.Errorf("putting the words of threats.json into index.json: %w", err)
 	}
+	threats := newThreatWords(s.threats)
 	words, boxes := vocabulary.New(), parseBoxes(boxesFile)
 	for _, kind := range report.Kinds() {
 		s.kinds[kind].book = newPhrasebook(words, kind)
 	}
 	s.extractors.New = func() any {
-		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries, world: world, reader: newReader(words), boxes: boxes}
+		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries, world: world, threatWords: threats, reader: newReader(words), boxes: boxes}
 	}
 	s.kinds[report.Probe] = new(kindMapping)
 	for _, kind := range report.AllKinds() {

@@ -111,8 +111,6 @@ func (t *threatWords) label(name []byte) (threat int, ok bool) {
 	return threat, ok
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
 // nextWord returns the next run of ASCII letters and what follows it, or nil.
 func nextWord(s []byte) (word, rest []byte) {
 	start := 0

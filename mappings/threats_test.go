@@ -1,0 +1,58 @@
+package mappings
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestThreats: what a report warns of, by its own ratings where it has them, else by
+// its words: better too few than what it merely mentions.
+func TestThreats(t *testing.T) {
+	s := builtinSet(t)
+	long := strings.Repeat("People of this city like to walk by the river, and the markets are open until late. ", 20)
+	for name, c := range map[string]struct{ body, want string }{
+		"nothing":              {`{"title":"Oslo"}`, ``},
+		"title":                {`{"title":"Rioting and looting in Springfield"}`, `["unrest"]`},
+		"several":              {`{"title":"Earthquakes, power cuts and kidnapped tourists"}`, `["infrastructure","kidnapping","natural_hazards"]`},
+		"phrase":               {`{"title":"Flash flood after industrial action"}`, `["natural_hazards","strikes"]`},
+		"half a phrase":        {`{"title":"Industrial park, power lunch"}`, ``},
+		"many meanings":        {`{"title":"Lightning strike, demonstration of cooking, flight of stairs"}`, ``},
+		"within a word":        {`{"title":"Warsaw, Warwick, Gayton"}`, ``},
+		"summary":              {`{"title":"Oslo","summary":"There is a threat of terrorism."}`, `["terrorism"]`},
+		"mentioned in passing": {`{"title":"Oslo","body":"` + long + `The war museum tells of the war. Robbery is rare."}`, ``},
+		"mentioned often":      {`{"title":"Oslo","body":"` + long + `Robbery is common. Muggers wait at night. Gangs run the port. Pickpockets too."}`, `["crime"]`},
+		"rated": {`{"title":"Crime in Oslo","threatRatings":[{"category":"Crime","rating":1},{"category":"Terrorism","rating":3},{"category":"Civil Unrest","rating":"High"}]}`,
+			`["terrorism","unrest"]`},
+		"rated low":           {`{"title":"Crime in Oslo","threat_ratings":[{"category":"Crime","rating":2}]}`, ``},
+		"rated in words":      {`{"title":"Oslo","risks":[{"name":"Natural hazards","level":{"name":"Extreme"}},{"name":"Health","level":{"id":4}}]}`, `["health","natural_hazards"]`},
+		"rated by names":      {`{"title":"Oslo","risk_ratings":{"crime":4,"civil_unrest":"low","LGBT":{"level":5}}}`, `["crime","lgbt"]`},
+		"a rating unknown":    {`{"title":"Oslo","ratings":{"crime":"amber"}}`, ``},
+		"listed":              {`{"title":"Oslo","categories":["Kidnapping","Cooking","natural-disasters"]}`, `["kidnapping","natural_hazards"]`},
+		"one":                 {`{"title":"Crowds gather","event_type":"Protests"}`, `["unrest"]`},
+		"labels unknown":      {`{"title":"Riots","categories":["Cooking"]}`, `["unrest"]`},
+		"in another envelope": {`{"data":{"attributes":{"title":"Oslo","category":"Weather"}}}`, `["weather"]`},
+	} {
+		if got, unfit := field(t, s, "threats", c.body); got != c.want || unfit {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestThreatsFile: the names of threats can be told from one another, and every label is
+// that of one threat.
+func TestThreatsFile(t *testing.T) {
+	s := builtinSet(t)
+	seen := map[string]string{}
+	for name, threat := range s.threats.Threats {
+		if len(threat.Words) == 0 {
+			t.Errorf("%s has no words", name)
+		}
+		for _, label := range threat.Labels {
+			key := string(appendLetters(nil, []byte(label)))
+			if other, again := seen[key]; again && other != name {
+				t.Errorf("%q is a label of %s and of %s", label, name, other)
+			}
+			seen[key] = name
+		}
+	}
+}

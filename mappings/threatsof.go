@@ -1,0 +1,126 @@
+package mappings
+
+const (
+	// rated is the lowest rating of its own, of 1 to 5, by which a report warns of a threat.
+	rated = 3
+
+	// A text that mentions a threat in passing is not about it: it has to do so at least
+	// fewest times, and once in so many words.
+	fewest  = 3
+	oncePer = 120
+)
+
+// span is where a member stands in the document; empty where there is none.
+type span struct{ start, end int }
+
+// threats writes what a report warns of. Where it rates threats itself, or says which
+// they are, nothing else counts. Otherwise its words tell: title and summary by a single
+// mention, the text, which is in x.prose, by many.
+func (x *extractor) threats(title, summary span) {
+	of := x.threatWords
+	x.counts = append(x.counts[:0], make([]int, len(of.names))...)
+	if !x.ownThreats() {
+		var space [64]byte
+		words := of.count(x.counts, x.prose, space[:0])
+		for i, n := range x.counts {
+			x.counts[i] = 0
+			if n >= max(fewest, words/oncePer) {
+				x.counts[i] = 1
+			}
+		}
+		of.count(x.counts, x.dst[title.start:title.end], space[:0])
+		of.count(x.counts, x.dst[summary.start:summary.end], space[:0])
+	}
+	start, found := len(x.dst), 0
+	x.member("threats")
+	value := len(x.dst)
+	x.dst = append(x.dst, '[')
+	for i, n := range x.counts {
+		if n == 0 {
+			continue
+		}
+		if found++; found > 1 {
+			x.dst = append(x.dst, ',')
+		}
+		x.quote([]byte(of.names[i]))
+	}
+	if found == 0 {
+		x.dst = x.dst[:start]
+		return
+	}
+	x.dst = append(x.dst, ']')
+	x.trace.note(x, "threats", 0, fits, value)
+}
+
+// ownThreats counts the threats that the record itself names, and tells whether there
+// are any.
+func (x *extractor) ownThreats() (any bool) {
+	from := &x.mapping.Threats
+	for _, root := range x.roots {
+		for i := range from.Each {
+			x.found = x.tree.find(x.found[:0], root, from.Each[i].steps)
+			for _, at := range x.found {
+				any = x.ownThreat(at) || any
+			}
+		}
+	}
+	return any
+}
+
+// ownThreat reads a label, an object with a label and perhaps a rating, or an object
+// whose members are called by labels.
+func (x *extractor) ownThreat(at uint32) (any bool) {
+	from := &x.mapping.Threats
+	for i := range from.Name {
+		x.inner = x.tree.find(x.inner[:0], at, from.Name[i].steps)
+		for _, name := range x.inner {
+			if s, v := x.scalar(name); v == fits {
+				if threat, ok := x.threatWords.label(s); ok {
+					x.rate(threat, at, name == at)
+					return true
+				}
+			}
+		}
+	}
+	if x.tree.nodes[at].kind != '{' {
+		return false
+	}
+	for member := x.tree.nodes[at].first; member != none; member = x.tree.nodes[member].next {
+		if threat, ok := x.threatWords.label(x.tree.named(member)); ok {
+			x.rate(threat, member, false)
+			any = true
+		}
+	}
+	return any
+}
+
+// rate counts a threat that is listed without a rating, or with one that is a warning.
+// One that is no rating that is known says nothing.
+func (x *extractor) rate(threat int, at uint32, bare bool) {
+	if bare {
+		x.counts[threat]++
+		return
+	}
+	best := 0
+	consider := func(at uint32) verdict {
+		s, v := x.scalar(at)
+		if v != fits {
+			return v
+		}
+		level, v := x.riskLevel(s)
+		if v == fits {
+			best = max(best, level)
+		}
+		return v
+	}
+	stated := x.tree.nodes[at].kind != '{' && consider(at) != absent
+	for i := range x.mapping.Threats.Level {
+		x.inner = x.tree.find(x.inner[:0], at, x.mapping.Threats.Level[i].steps)
+		for _, level := range x.inner {
+			stated = consider(level) != absent || stated
+		}
+	}
+	if best >= rated || !stated {
+		x.counts[threat]++
+	}
+}
