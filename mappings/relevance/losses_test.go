@@ -15,12 +15,14 @@ import (
 var losses = []loss{
 	{"the boost of codes", "code", "search.json", []string{`"boost": 1000`, `"boost": 0.001`}},
 	// What the gazetteer knows has usual misspellings too.
-	{"tolerance for typos", "typo", "search.json", []string{`"fuzziness": "AUTO:4,7"`, `"fuzziness": 0`, `"names_known"`, `"no_names"`}},
+	{"tolerance for typos", "typo", "search.json", []string{`"fuzziness": "AUTO:4,7"`, `"fuzziness": 0`, `"names_known`, `"no_names`}},
 	{"other names", "other name", "search.json", []string{`"names`, `"no_names`}},
 	{"names of countries", "country", "search.json", []string{`"country_name`, `"no_country_name`}},
-	{"what is in the text", "threat", "search.json", []string{`"text`, `"no_text`}},
-	{"other words for the same threat", "another word", "search.json", []string{`"analyzer": "searched_threats"`, `"analyzer": "searched_words"`}},
-	{"a name in it", "name and more", "search.json", []string{`"analyzer": "searched_names"`, `"analyzer": "keyword"`}},
+	{"what is in the text", "threat", "search.json", []string{
+		`"text`, `"no_text`, `"no_text": "{{words}}"`, `"text": "{{words}}"`, `"field": "no_text`, `"field": "text`, // suggestions stay
+	}},
+	{"other words for the same threat", "another word", "search.json", []string{`"boost": 0.5,`, `"boost": 0.5, "analyzer": "searched_words",`}},
+	{"a name in it", "name and more", "search.json", []string{`.named"`, `.no_named"`}},
 	{"the start of a later word", "prefix", "complete.json", []string{`"bool_prefix"`, `"best_fields"`}},
 }
 
