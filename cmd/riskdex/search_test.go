@@ -93,7 +93,7 @@ func TestSearchSaysMore(t *testing.T) {
 	p.drained()
 	p.indexed(report.Cities)
 	var out, errs bytes.Buffer
-	status := run(t.Context(), []string{"search", "--facets", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, "sidney"}, streams{&out, &errs})
+	status := run(t.Context(), []string{"search", "--facets", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, "sydnqy"}, streams{&out, &errs})
 	for _, want := range []string{"did you mean: sydney", "country     AU 1", "kind        cities 1"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("status %d, %q, want %s; %s", status, out.String(), want, errs.String())

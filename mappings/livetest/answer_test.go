@@ -49,7 +49,6 @@ func TestCompletion(t *testing.T) {
 		city("6", "Barcs"), city("7", "Orlando"), city("8", "Orebić"), city("9", "Örebro"), city("10", "Johannesburg"),
 	})
 	for words, want := range map[string]string{
-		"lod":        "Lodi, Łódź",
 		"łód":        "Łódź, Lodi",
 		"ore":        "Orebić, Örebro",
 		"öre":        "Örebro, Orebić",
