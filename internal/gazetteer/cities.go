@@ -73,13 +73,19 @@ func otherNames(name, list string) string {
 		other = gazetteer.Plain(other)
 		folded := gazetteer.Fold(other)
 		switch letters := utf8.RuneCountInString(other); {
-		case letters == len(other) && letters < 3, letters > 60, strings.ContainsAny(other, "0123456789/"), seen[folded]:
+		case letters == len(other) && letters < 3, letters > 60, isWord(folded), strings.ContainsAny(other, "0123456789/"), seen[folded]:
 			continue
 		}
 		seen[folded] = true
 		names = append(names, other)
 	}
 	return strings.Join(names, "|")
+}
+
+// isWord tells whether a name is a usual word of English, which people type for what it
+// means there: of many a small town in another alphabet, and of Iceland in German.
+func isWord(folded string) bool {
+	return slices.Contains([]string{"can", "drug", "island", "lone", "man", "name", "turn"}, folded)
 }
 
 func readTable(path string) ([][]string, error) {

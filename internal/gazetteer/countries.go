@@ -16,6 +16,9 @@ import (
 // people speak, and those of many countries, in every script that is in wide use.
 const languages = "en ar az be bg bn bs ca cs da de el es et eu fa fi fil fr gl gu he hi hr hu hy id is it ja ka kk km kn ko ky lo lt lv mk ml mn mr ms my nb ne nl pa pl pt ro ru si sk sl sq sr sr-Latn sv sw ta te th tr uk ur uz vi zh zh-Hant zu am"
 
+// reserved are codes that CLDR has names for and ISO 3166 gives to no country.
+const reserved = "AC CP DG EA EZ IC TA UN"
+
 // countriesTable makes the table of countries: the two codes of ISO 3166, and names.
 func countriesTable(folder string) ([]byte, error) {
 	formal, err := readTable(filepath.Join(folder, "formal.tsv"))
@@ -32,7 +35,7 @@ func countriesTable(folder string) ([]byte, error) {
 		for second := 'A'; second <= 'Z'; second++ {
 			code := string([]rune{first, second})
 			region, err := language.ParseRegion(code)
-			if err != nil || !region.IsCountry() || region.String() != code || region.Canonicalize() != region {
+			if err != nil || !region.IsCountry() || region.String() != code || region.Canonicalize() != region || strings.Contains(reserved, code) {
 				continue
 			}
 			names, err := countryNames(region, others[code])
@@ -52,7 +55,7 @@ func countryNames(region language.Region, formal string) ([]string, error) {
 	var names []string
 	add := func(name string) {
 		name = gazetteer.Plain(name)
-		if folded := gazetteer.Fold(name); !seen[folded] {
+		if folded := gazetteer.Fold(name); !seen[folded] && !isWord(folded) {
 			seen[folded] = true
 			names = append(names, name)
 		}

@@ -49,7 +49,7 @@ func TestSearchKnowsTheWorld(t *testing.T) {
 	fill(t, x, wide())
 	for _, c := range []struct{ words, first string }{
 		{"東京", "c05"}, {"Londres", "c02"}, {"Bombay", "c06"}, {"Мюнхен", "c03"}, {"münchen", "c03"}, {"Лондон", "c02 c01"},
-		{"London", "c02 c01"},
+		{"London", "c02 c01"}, {"London wibble", "c02 c01"}, {"wibble Londres", "c02"},
 		{"France", "a02 c08 c07"}, {"Frankreich", "a02 c08 c07"}, {"法国", "a02 c08 c07"}, {"Франция", "a02 c08 c07"}, {"francia", "a02 c08"},
 		{"FR", "a02 c08 c07"}, {"fra", "a02 c08 c07"}, {"French", "a02 c08 c07"}, {"french polynesia", "a03 c09"},
 		{"DE", "a04 c04 c03"}, {"Deutschland", "a04 c04 c03"}, {"German", "a04 c04 c03"}, {"日本", "a05 c05"}, {"JPN", "a05 c05"},
