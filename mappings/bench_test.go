@@ -83,3 +83,31 @@ func BenchmarkAppendDocument(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWordsOfNames is what it costs to read names by their words, on records that the
+// pointers know all of.
+func BenchmarkWordsOfNames(b *testing.B) {
+	off, on := builtinSet(b), builtinSet(b)
+	for _, kind := range report.Kinds() {
+		off.kinds[kind].book = nil
+	}
+	for _, r := range []struct {
+		name string
+		c    report.Change
+	}{
+		{"city", change(report.Cities, "130", bigCity(plainText()))},
+		{"advisory", change(report.Advisories, "12", smallAdvisory())},
+	} {
+		for name, s := range map[string]*Set{"off": off, "on": on} {
+			b.Run(r.name+"/"+name, func(b *testing.B) {
+				var dst []byte
+				for b.Loop() {
+					var err error
+					if dst, _, err = s.AppendDocument(dst[:0], r.c); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -34,7 +34,7 @@ func (x *extractor) text() {
 		if start > 0 {
 			x.prose = append(x.prose, "\n\n"...)
 		}
-		if n.rawLen <= maxHidden && x.mapping.book != nil && at > 0 {
+		if n.rawLen <= maxHidden && x.mapping.book != nil && at > 0 && !isHeading(x.tree.named(uint32(at))) {
 			name, value := x.reader.name(x.nameOf(uint32(at))), bytes.TrimSpace(x.tree.text(uint32(at)))
 			if x.hidden(uint32(at), name, value) {
 				x.prose = x.prose[:start]
@@ -69,6 +69,10 @@ func (x *extractor) text() {
 		x.trace.note(x, "text", 0, unfit, 0)
 	}
 }
+
+// isHeading tells the names of most short strings, which are text and need no label: to look
+// at no more is a few percent of a document.
+func isHeading(name []byte) bool { return string(name) == "name" || string(name) == "title" }
 
 // firstWords returns what fits into n bytes of a longer text, without half a word at its
 // end unless that is longer than words are.
