@@ -102,7 +102,7 @@ func (x *extractor) first(name string, from []pointer, convert func(*extractor, 
 		} else if parent := x.tree.nodes[g.at].parent; slices.Contains(x.tried, parent) && x.anyMember(parent, "lat", "latitude") == g.at {
 			continue // with the object that it is in
 		}
-		if slices.Contains(x.tried, g.at) {
+		if slices.Contains(x.tried, g.at) || name == "title" && x.tree.nodes[g.at].rawLen > maxGuessedTitle {
 			continue
 		}
 		x.lon = g.lon
@@ -120,6 +120,9 @@ func (x *extractor) first(name string, from []pointer, convert func(*extractor, 
 	}
 	x.trace.settle(mark, x.report(name, seen))
 }
+
+// maxGuessedTitle is longer than titles are, and shorter than paragraphs.
+const maxGuessedTitle = 250
 
 // maxMisfit is the longest value that is held against a field by the words of its name
 // alone: prose under such a name is about it rather than it.

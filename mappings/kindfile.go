@@ -59,6 +59,9 @@ type kindMapping struct {
 	// RiskScale says how the publisher counts levels, where that is not from 1 to 5.
 	RiskScale riskScale `json:"risk_scale,omitzero"`
 
+	// ReadNames, if false, leaves fields empty to which no pointer leads.
+	ReadNames *bool `json:"read_names,omitzero"`
+
 	// NotText are names of members whose strings are never part of `text`.
 	NotText []string `json:"not_text"`
 

@@ -106,6 +106,34 @@ func must(text []byte, err error) []byte {
 	return text
 }
 
+// TestNamesAreNotRead: who has taught all of a shape may have nothing else read.
+func TestNamesAreNotRead(t *testing.T) {
+	file := strings.Replace(string(must(ReadFile("cities.json"))), `"risk_levels"`, `"read_names": false, "risk_levels"`, 1)
+	s, err := LoadWith("cities.json", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := field(t, s, "title", `{"Stadtname":"Bonn"}`); got != "" {
+		t.Errorf("the title is %s", got)
+	}
+	if got, _ := field(t, builtinSet(t), "title", `{"Stadtname":"Bonn"}`); got != `"Bonn"` {
+		t.Errorf("the title is %s", got)
+	}
+}
+
+// TestProseIsNoTitle: what is called an event, or advice, may be a paragraph about it.
+func TestProseIsNoTitle(t *testing.T) {
+	s := builtinSet(t)
+	for body, want := range map[string]string{
+		`{"event":"Rail strike"}`: `"title":"Rail strike"`, `{"event":"` + strings.Repeat("Long words. ", 30) + `"}`: ``, `{"advice":"Leave earlier"}`: ``,
+	} {
+		doc, _, err := s.AppendDocument(nil, change(report.Advisories, "1", body))
+		if err != nil || want == "" && strings.Contains(string(doc), `"title"`) || !strings.Contains(string(doc), want) {
+			t.Errorf("the document of %s is %s, %v", body, doc, err)
+		}
+	}
+}
+
 func TestRiskScale(t *testing.T) {
 	builtin := string(must(ReadFile("cities.json")))
 	for _, c := range []struct{ scale, level, want string }{

@@ -83,7 +83,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 		ask(codeField, "", "city code", "code", "iata", "iata code")
 		ask(titleField, "text", "title", "name", "city", "destination", "place")
 	case report.Advisories:
-		ask(titleField, "text", "title", "name", "advisory", "event", "country name", "country")
+		ask(titleField, "text", "title", "name", "event", "country name", "country")
 		ask(airportsField, "code name", "iata")
 	default:
 		ask(titleField, "text", "title", "name")

@@ -65,7 +65,9 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 	threats := newThreatWords(s.threats)
 	words, boxes := vocabulary.New(), parseBoxes(boxesFile)
 	for _, kind := range report.Kinds() {
-		s.kinds[kind].book = newPhrasebook(words, kind)
+		if read := s.kinds[kind].ReadNames; read == nil || *read {
+			s.kinds[kind].book = newPhrasebook(words, kind)
+		}
 	}
 	s.extractors.New = func() any {
 		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries, world: world, threatWords: threats, reader: newReader(words), boxes: boxes}
