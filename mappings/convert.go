@@ -66,7 +66,7 @@ func (x *extractor) summary(s []byte) ([]byte, verdict) {
 	if isBinary(s) {
 		return nil, unfit
 	}
-	x.cleaned = appendPlain(x.cleaned[:0], s, false)
+	x.cleaned = withoutMarkdown(appendPlain(x.cleaned[:0], s, false))
 	switch {
 	case len(x.cleaned) == 0:
 		return nil, absent

@@ -18,7 +18,7 @@ func appendReadable(dst, s []byte) []byte {
 	if !isReadable(plain) {
 		return dst[:start]
 	}
-	return dst[:start+len(plain)]
+	return dst[:start+len(withoutMarkdown(plain))]
 }
 
 // isBinary reports whether s is a file rather than text: base64, a data: URI,

@@ -1,6 +1,7 @@
 package relevance
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,7 +17,8 @@ import (
 const many = 10_000
 
 // BenchmarkSearch reports how long a search takes from the call to the decoded
-// hits, highlights included: the queries of queries.tsv one after the other, on
+// hits, highlights included, and beside it completion and a simple body with highlights:
+// the queries of queries.tsv one after the other, on
 // 10,000 documents of the size of the sample feed's.
 func BenchmarkSearch(b *testing.B) {
 	e := newEngine(b)
@@ -31,34 +33,57 @@ func BenchmarkSearch(b *testing.B) {
 		}
 	}
 	e.show(b)
-	for name, make := range map[string]func(string, mappings.SearchOptions) ([]byte, error){
-		"search": e.set.SearchBody, "complete": e.set.CompleteBody,
-	} {
-		b.Run(name, func(b *testing.B) {
-			e.bench(b, make, queries)
-		})
-	}
+	bodies := []namedBody{{"search", e.set.SearchBody}, {"complete", e.set.CompleteBody}, {"simple", simpleBody}}
+	e.bench(b, bodies, queries)
 }
 
-func (e *engine) bench(b *testing.B, make func(string, mappings.SearchOptions) ([]byte, error), queries []query) {
-	var times []time.Duration
+// namedBody makes the body of a search.
+type namedBody struct {
+	name string
+	make func(words string, options mappings.SearchOptions) ([]byte, error)
+}
+
+// simpleBody is what one would write in an afternoon: every word in any field, and
+// highlights.
+func simpleBody(words string, _ mappings.SearchOptions) ([]byte, error) {
+	fields := []string{"title^5", "names^5", "country_name^3", "places.name^2", "summary^2", "text"}
+	return json.Marshal(map[string]any{
+		"_source": map[string]any{"excludes": []string{"source", "text"}},
+		"query": map[string]any{"bool": map[string]any{"should": []any{
+			map[string]any{"multi_match": map[string]any{"query": words, "type": "cross_fields", "operator": "and", "fields": fields}},
+			map[string]any{"multi_match": map[string]any{"query": words, "fuzziness": "AUTO", "fields": []string{"title", "names"}}},
+			map[string]any{"multi_match": map[string]any{"query": words, "type": "phrase", "fields": fields, "boost": 2}},
+			map[string]any{"terms": map[string]any{"code": []string{words}, "boost": 100}},
+		}}},
+		"highlight": map[string]any{"max_analyzed_offset": 1_000_000, "fields": map[string]any{"title": struct{}{}, "summary": struct{}{}, "text": struct{}{}}},
+	})
+}
+
+// bench asks every query of each body by turns, so that what else the machine does is
+// the same for all.
+func (e *engine) bench(b *testing.B, bodies []namedBody, queries []query) {
+	times := make([][]time.Duration, len(bodies))
 	for n := 0; b.Loop(); n++ {
-		body, err := make(queries[n%len(queries)].words, mappings.SearchOptions{})
-		if err != nil {
-			b.Fatal(err)
+		for i, made := range bodies {
+			body, err := made.make(queries[n%len(queries)].words, mappings.SearchOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			started := time.Now()
+			if _, err := mappings.Search(b.Context(), e.client, e.aliases, body); err != nil {
+				b.Fatal(err)
+			}
+			times[i] = append(times[i], time.Since(started))
 		}
-		started := time.Now()
-		if _, err := mappings.Search(b.Context(), e.client, e.aliases, body); err != nil {
-			b.Fatal(err)
+	}
+	for i, made := range bodies {
+		slices.Sort(times[i])
+		at := func(share float64) float64 {
+			return float64(times[i][int(share*float64(len(times[i])-1))].Microseconds()) / 1000
 		}
-		times = append(times, time.Since(started))
+		b.ReportMetric(at(0.5), made.name+"-ms/median")
+		b.ReportMetric(at(0.95), made.name+"-ms/p95")
 	}
-	slices.Sort(times)
-	at := func(share float64) float64 {
-		return float64(times[int(share*float64(len(times)-1))].Microseconds()) / 1000
-	}
-	b.ReportMetric(at(0.5), "ms/median")
-	b.ReportMetric(at(0.95), "ms/p95")
 }
 
 var (

@@ -1,0 +1,33 @@
+package mappings
+
+import "testing"
+
+func TestWithoutMarkdown(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain":                                  "plain",
+		"Take **care** at _night_.":              "Take care at _night_.",
+		"## Safety\nKeep calm.\n# Health":        "Safety\nKeep calm.\nHealth",
+		"#1 in the list, C# and 5 # 6":           "#1 in the list, C# and 5 # 6",
+		"See [the advice](https://x.org/a), now": "See the advice, now",
+		"![A map](map.png \"Map\") of Oslo":      "A map of Oslo",
+		"[1] and [a](b":                          "[1] and [a](b",
+		"See https://example.org/a?b=c. Then go": "See . Then go",
+		"Ask www.example.org today":              "Ask today",
+		"https://a.org then":                     "then",
+		"ahttp://b":                              "ahttp://b",
+		"[**Bold** words](/a)":                   "Bold words",
+		"__init__":                               "init",
+		"":                                       "",
+	} {
+		if got := string(withoutMarkdown([]byte(text))); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	s := builtinSet(t)
+	for _, name := range []string{"text", "summary"} {
+		body := `{"summary":"**Do not** travel. See [here](https://example.org/x)."}`
+		if got, _ := field(t, s, name, body); got != `"Do not travel. See here."` {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
