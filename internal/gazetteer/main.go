@@ -49,5 +49,5 @@ func writeTable(path string, table []byte) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(path, packed.Bytes(), 0o644)
+	return os.WriteFile(path, packed.Bytes(), 0o644) // #nosec G306 -- it is part of the repository
 }
