@@ -17,7 +17,12 @@ import (
 // white space, or "" where there is none; and whether it was reported as unfit.
 func field(t *testing.T, s *Set, name, body string) (value string, unfit bool) {
 	t.Helper()
-	doc, unfits, err := s.AppendDocument(nil, change(report.Cities, "1", body))
+	return fieldOf(t, s, report.Cities, name, body)
+}
+
+func fieldOf(t *testing.T, s *Set, kind report.Kind, name, body string) (value string, unfit bool) {
+	t.Helper()
+	doc, unfits, err := s.AppendDocument(nil, change(kind, "1", body))
 	if err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}

@@ -1,0 +1,53 @@
+package mappings
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"riskdex/report"
+)
+
+// TestGazetteerIsPartOfTheMapping: another gazetteer makes other documents, so an index is
+// made anew for it.
+func TestGazetteerIsPartOfTheMapping(t *testing.T) {
+	hashes := map[string]string{}
+	table := func(name string) Gazetteer {
+		return Gazetteer{Folder: fstest.MapFS{"cities.tsv": {Data: []byte("name\tcountry\tlat\tlon\tpopulation\tother_names\n" + name + "\tNO\t60\t10\t1\t\n")}}}
+	}
+	for what, g := range map[string]Gazetteer{"built in": {}, "off": {Off: true}, "a table": table("Oslo"), "another table": table("Bergen")} {
+		s, err := LoadKnowing(builtin, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash := s.hashes[report.Cities]
+		if other := hashes[hash]; other != "" {
+			t.Errorf("%s and %s have one hash", what, other)
+		}
+		hashes[hash] = what
+	}
+}
+
+// TestWholeCountry: what a report on a country as a whole is told by, and what is none.
+func TestWholeCountry(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct {
+		kind                 report.Kind
+		body, country, whole string
+	}{
+		{report.Advisories, `{"title":"Travel advice for India"}`, `"IN"`, `"IN"`},
+		{report.Advisories, `{"title":"Frankreich: Reise- und Sicherheitshinweise","country":"FR"}`, `"FR"`, `"FR"`},
+		{report.Advisories, `{"title":"The Gambia - Level 2: Exercise increased caution","country":"GM"}`, `"GM"`, `"GM"`},
+		{report.Advisories, `{"title":"Strikes in France","country":"FR"}`, `"FR"`, ""},
+		{report.Advisories, `{"title":"Strikes in France"}`, "", ""},
+		{report.Advisories, `{"title":"Germany","country":"FR"}`, `"FR"`, ""},
+		{report.Advisories, `{"title":"France","countries":["FR","BE"]}`, `["FR","BE"]`, ""},
+		{report.Cities, `{"title":"Singapore","country":"SG"}`, `"SG"`, ""},
+		{report.Cities, `{"title":"Georgia"}`, "", ""},
+	} {
+		for name, want := range map[string]string{"country": c.country, "whole_country": c.whole} {
+			if got, _ := fieldOf(t, s, c.kind, name, c.body); got != want {
+				t.Errorf("%s of %s is %s, want %s", name, c.body, got, want)
+			}
+		}
+	}
+}
