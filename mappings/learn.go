@@ -54,9 +54,8 @@ func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 	type key struct{ field, pointer string }
 	type seen struct {
 		*Learnt
-		values  map[string]bool
-		last    int // record
-		misfits int
+		values map[string]bool
+		last   int // record
 	}
 	places := map[key]*seen{}
 	numeric := true
@@ -122,6 +121,8 @@ func inFile(pointer string, f FieldSource, record []byte) bool {
 	switch f.Field {
 	case "names", "country", "airports", "places.name", "places.code", "places.location":
 		return true
+	case "threats":
+		return false // the built-in pointers stand
 	case "location":
 		value := lookup(record, f.Pointer)
 		if value.Kind() == '0' || value.Kind() == '"' && !strings.Contains(string(value), ",") {
@@ -149,7 +150,7 @@ func lookup(record []byte, at jsontext.Pointer) jsontext.Value {
 func fieldOrder(name string) int {
 	return slices.Index([]string{
 		"code", "title", "names", "country", "risk_level", "risk_label", "airports", "places", "places.name", "places.code", "places.location",
-		"location", "summary", "starts_at", "ends_at", "published_at", "updated_at",
+		"location", "summary", "starts_at", "ends_at", "published_at", "updated_at", "threats",
 	}, name)
 }
 
