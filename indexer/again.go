@@ -37,11 +37,11 @@ func (x *Indexer) confirm(ctx context.Context, index string, batch []prepared, j
 // versions returns what an index has of ids. It asks once: what cannot be learnt now
 // has the change sent again.
 func (x *Indexer) versions(ctx context.Context, index string, ids []report.ID) (has map[report.ID]indexed, err error) {
-	q, err := versionsOf(x.client, index, ids, &has)
+	q, err := versionsOf(index, ids, &has)
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := q.attempt(ctx); !ok {
+	if a, ok := q.attempt(ctx, x.client); !ok {
 		return nil, fmt.Errorf("look up versions in %s: %s", index, a.detail)
 	}
 	return has, nil

@@ -11,17 +11,20 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/indexer"
-	"riskdex/internal/elastic"
+	elasticserver "riskdex/internal/elastic"
 	"riskdex/internal/elastic/elastictest"
 	"riskdex/report"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
 // ownServer is an Elasticsearch with security on and low limits, for tests that
 // need to break, restart or reconfigure it.
 type ownServer struct {
-	*elastic.Server
-	options elastic.Options
+	*elasticserver.Server
+	options elasticserver.Options
 }
 
 // The one who may do everything there.
@@ -36,11 +39,11 @@ const (
 
 func startOwnServer(t *testing.T) *ownServer {
 	t.Helper()
-	o := elastic.Options{Home: elastictest.Home(t), Security: &elastic.Security{Users: map[string]elastic.User{}, Roles: map[string]string{}}, Settings: map[string]string{
+	o := elasticserver.Options{Home: elastictest.Home(t), Security: &elasticserver.Security{Users: map[string]elasticserver.User{}, Roles: map[string]string{}}, Settings: map[string]string{
 		"http.max_content_length":        "1mb",
 		"indexing_pressure.memory.limit": "800kb",
 	}}
-	o.Security.Users[admin] = elastic.User{Password: adminPassword, Role: elastic.Superuser}
+	o.Security.Users[admin] = elasticserver.User{Password: adminPassword, Role: elasticserver.Superuser}
 	s := &ownServer{elastictest.Start(t, o), o}
 	s.options.Port = s.Port()
 	return s
@@ -50,7 +53,7 @@ func startOwnServer(t *testing.T) *ownServer {
 // to notice.
 func (s *ownServer) let(t *testing.T, user, password, role string) {
 	t.Helper()
-	s.options.Security.Users[user] = elastic.User{Password: password, Role: user}
+	s.options.Security.Users[user] = elasticserver.User{Password: password, Role: user}
 	s.options.Security.Roles[user] = role
 	must(t, s.SetSecurity(*s.options.Security))
 }
@@ -285,4 +288,14 @@ func (s *ownServer) counted(t *testing.T, alias string) int {
 	var answer struct{ Count int }
 	must(t, json.Unmarshal(s.administer(t, "GET /"+alias+"/_count"), &answer))
 	return answer.Count
+}
+
+// testCredentials uses a user of a server that asks for one, beside the address and in it.
+func testCredentials(t *testing.T, s *ownServer) {
+	for _, c := range []elastic.Connection{{URL: s.URL(), User: admin, Password: adminPassword}, {URL: s.as(admin, adminPassword)}} {
+		client, err := elastic.NewClient(c)
+		must(t, err)
+		_, err = client.Ask(t.Context(), esapi.ClusterHealthRequest{})
+		must(t, err)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
@@ -39,12 +38,11 @@ func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (i
 		body = append(body, p.lines...)
 	}
 	failure, ok = question{
-		items: len(batch),
-		send: func(ctx context.Context) (*esapi.Response, error) {
+		request: func() esapi.Request {
 			return esapi.BulkRequest{
 				Index: to.name, Body: bytes.NewReader(body), RequireAlias: &to.alias, Timeout: shardTimeout,
 				FilterPath: []string{"items.*._index", "items.*._id", "items.*.status", "items.*.error.type", "items.*.error.reason", "error.type", "error.reason", "status"},
-			}.Do(ctx, x.client)
+			}
 		},
 		read: func(text []byte) (answer, bool) {
 			var err error
@@ -53,7 +51,7 @@ func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (i
 			}
 			return answer{}, true
 		},
-	}.attempt(ctx)
+	}.attempt(ctx, x.client)
 	return items, index, failure, ok
 }
 
@@ -61,18 +59,6 @@ func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (i
 type esError struct {
 	Type   string `json:"type"`
 	Reason string `json:"reason"`
-}
-
-func requestAnswer(status int, text []byte) answer {
-	var body struct {
-		Error esError `json:"error"`
-	}
-	a := answer{level: request, status: status, detail: "status " + strconv.Itoa(status)}
-	// A proxy answers with whatever it likes; the status is known all the same.
-	if json.Unmarshal(text, &body) == nil && body.Error.Type != "" {
-		a.errorType, a.detail = body.Error.Type, body.Error.Reason
-	}
-	return a
 }
 
 // itemAnswers reads the answer to every item by position. An answer that does

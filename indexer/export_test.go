@@ -1,6 +1,9 @@
 package indexer
 
-import "riskdex/report"
+import (
+	"riskdex/elastic"
+	"riskdex/report"
+)
 
 // Judged is what the indexer makes of an answer of Elasticsearch to one change.
 type Judged struct {
@@ -25,7 +28,7 @@ func Judge(status int, text []byte, changes []report.Change) ([]Judged, error) {
 		}
 	} else {
 		for i := range answers {
-			answers[i] = requestAnswer(status, text)
+			answers[i] = requestAnswer(elastic.NewResponseError(status, text))
 		}
 	}
 	judged := make([]Judged, len(answers))

@@ -16,15 +16,11 @@ import (
 // only lost on the way. It is 0 where that is not known.
 type generation uint64
 
-// maxNodes bounds the answer that is read.
-const maxNodes = 1000
-
 // generation asks Elasticsearch for its nodes.
 func (x *Indexer) generation(ctx context.Context) (now generation, failure answer, ok bool) {
 	failure, ok = question{
-		items: maxNodes,
-		send: func(ctx context.Context) (*esapi.Response, error) {
-			return esapi.NodesInfoRequest{Metric: []string{"jvm"}, FilterPath: []string{"_nodes.failed", "nodes.*.jvm.start_time_in_millis"}}.Do(ctx, x.client)
+		request: func() esapi.Request {
+			return esapi.NodesInfoRequest{Metric: []string{"jvm"}, FilterPath: []string{"_nodes.failed", "nodes.*.jvm.start_time_in_millis"}}
 		},
 		read: func(text []byte) (a answer, ok bool) {
 			if now, ok = generationOf(text); !ok {
@@ -32,7 +28,7 @@ func (x *Indexer) generation(ctx context.Context) (now generation, failure answe
 			}
 			return answer{}, true
 		},
-	}.attempt(ctx)
+	}.attempt(ctx, x.client)
 	return now, failure, ok
 }
 

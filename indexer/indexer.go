@@ -8,7 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
@@ -163,7 +164,7 @@ type Indexer struct {
 	journal   Journal
 	documents Documents
 	indices   Indices
-	client    *elasticsearch.Client
+	client    *elastic.Client
 	failing   *failing
 	traffic   traffic
 	noNodes   sync.Once // it was said that Elasticsearch does not tell its nodes
@@ -177,7 +178,7 @@ type Indexer struct {
 }
 
 // New returns an indexer that has yet to be run.
-func New(cfg Config, journal Journal, documents Documents, indices Indices, client *elasticsearch.Client,
+func New(cfg Config, journal Journal, documents Documents, indices Indices, client *elastic.Client,
 	reg prometheus.Registerer, log *slog.Logger) (*Indexer, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err

@@ -11,7 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/indexer"
@@ -53,7 +54,7 @@ func TestAnHourOfAbsenceIsWaitedFor(t *testing.T) {
 		// A connection that is kept open would hold the bubble's clock.
 		real := &http.Transport{DisableKeepAlives: true}
 		away := &absence{real: real, over: time.Now().Add(time.Hour)}
-		client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{url}, DisableRetry: true, Transport: away})
+		client, err := elastic.NewClientOver(away, url)
 		must(t, err)
 		log := slog.New(slog.DiscardHandler)
 		j, err := journal.OpenSQLite(t.Context(), filepath.Join(dir, "riskdex.db"), journal.Options{Log: log})

@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/internal/histogram"
@@ -47,7 +48,7 @@ func DefaultProbeConfig() ProbeConfig {
 type Prober struct {
 	cfg     ProbeConfig
 	journal ProbeJournal
-	client  *elasticsearch.Client
+	client  *elastic.Client
 	alias   string
 	foreign func() bool // another journal fills the index of the probe
 	log     *slog.Logger
@@ -66,7 +67,7 @@ type ProbeIndex interface {
 
 // NewProber returns a prober that has yet to be run. Config.Probe must have the
 // indexer send what it writes.
-func NewProber(cfg ProbeConfig, journal ProbeJournal, indices ProbeIndex, search Search, client *elasticsearch.Client,
+func NewProber(cfg ProbeConfig, journal ProbeJournal, indices ProbeIndex, search Search, client *elastic.Client,
 	reg prometheus.Registerer, log *slog.Logger) (*Prober, error) {
 	if min(cfg.Every, cfg.Again) <= 0 {
 		return nil, fmt.Errorf("the times between two probes, and until one is written again, must be more than 0, not %v and %v", cfg.Every, cfg.Again)

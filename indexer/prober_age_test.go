@@ -9,7 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/indexer"
@@ -38,7 +39,7 @@ func bubble(t *testing.T, path, url, prefix string, away time.Duration, test fun
 	synctest.Test(t, func(t *testing.T) {
 		// A connection that is kept open would hold the bubble's clock.
 		transport := &absence{real: &http.Transport{DisableKeepAlives: true}, over: time.Now().Add(away)}
-		client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{url}, DisableRetry: true, Transport: transport})
+		client, err := elastic.NewClientOver(transport, url)
 		must(t, err)
 		log := slog.New(slog.DiscardHandler)
 		j, err := journal.OpenSQLite(t.Context(), path, journal.Options{Log: log})

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -30,21 +28,12 @@ func (p *Prober) find(ctx context.Context) (report.Version, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	cached := false
-	res, err := esapi.SearchRequest{
+	text, err := p.client.Ask(ctx, esapi.SearchRequest{
 		Index: []string{p.alias}, Body: strings.NewReader(findBody), RequestCache: &cached,
 		FilterPath: []string{"hits.hits._id", "hits.hits._version", "error.type", "error.reason"},
-	}.Do(ctx, p.client)
+	})
 	if err != nil {
 		return 0, fmt.Errorf("search %s: %w", p.alias, err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes(1)))
-	if err != nil {
-		return 0, fmt.Errorf("search %s: read the answer: %w", p.alias, err)
-	}
-	if res.StatusCode != http.StatusOK {
-		a := requestAnswer(res.StatusCode, text)
-		return 0, fmt.Errorf("search %s: status %d: %s: %s", p.alias, a.status, a.errorType, a.detail)
 	}
 	var answer struct {
 		Hits struct {

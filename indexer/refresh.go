@@ -67,11 +67,11 @@ func (d *dispatcher) noteRefresh(r refreshed) {
 // why it is not known to be.
 func (x *Indexer) refresh(ctx context.Context, index string) *answer {
 	failed, ok := question{
-		send: func(ctx context.Context) (*esapi.Response, error) {
-			return esapi.IndicesRefreshRequest{Index: []string{index}}.Do(ctx, x.client)
+		request: func() esapi.Request {
+			return esapi.IndicesRefreshRequest{Index: []string{index}}
 		},
 		read: readRefresh,
-	}.attempt(ctx)
+	}.attempt(ctx, x.client)
 	if ok {
 		return nil
 	}

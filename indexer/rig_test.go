@@ -20,6 +20,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/elastic"
 	"riskdex/indexer"
 	"riskdex/internal/elastic/elastictest"
 	"riskdex/internal/postgres/postgrestest"
@@ -93,7 +94,7 @@ func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
 	through, err := url.Parse(proxy.URL)
 	must(t, err)
 	through.User = target.User
-	client, err := indexer.NewClient(indexer.Connection{URL: cmp.Or(p.client, through.String())})
+	client, err := elastic.NewClient(elastic.Connection{URL: cmp.Or(p.client, through.String())})
 	must(t, err)
 	if p.postgres != "" {
 		r.journal, err = journal.OpenPostgres(t.Context(), p.postgres, journal.Options{Log: log})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -29,7 +30,7 @@ func newScripted(t *testing.T, bulk func(ids []string) (status int, cut bool)) *
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	var err error
-	if s.indexer.client, err = NewClient(Connection{URL: server.URL}); err != nil {
+	if s.indexer.client, err = elastic.NewClient(elastic.Connection{URL: server.URL}); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -187,11 +187,11 @@ func (s *sending) ready(ctx context.Context, c report.Change) (generation, bool)
 		})
 	}
 	var has map[report.ID]indexed
-	q, err := versionsOf(s.x.client, s.to.name, []report.ID{c.ID}, &has)
+	q, err := versionsOf(s.to.name, []report.ID{c.ID}, &has)
 	if err != nil {
 		return 0, true
 	}
-	if failure, ok = q.attempt(ctx); !ok {
+	if failure, ok = q.attempt(ctx, s.x.client); !ok {
 		s.cannotAsk(failure)
 	}
 	return now, ok

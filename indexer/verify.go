@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"riskdex/elastic"
+
 	"github.com/cenkalti/backoff/v4"
-	"github.com/elastic/go-elasticsearch/v8"
 
 	"riskdex/report"
 )
@@ -72,11 +73,11 @@ type Verifier struct {
 	cfg     VerifyConfig
 	journal VerifyJournal
 	aliases Aliases
-	client  *elasticsearch.Client
+	client  *elastic.Client
 }
 
 // NewVerifier returns a verifier.
-func NewVerifier(cfg VerifyConfig, journal VerifyJournal, aliases Aliases, client *elasticsearch.Client) (*Verifier, error) {
+func NewVerifier(cfg VerifyConfig, journal VerifyJournal, aliases Aliases, client *elastic.Client) (*Verifier, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}

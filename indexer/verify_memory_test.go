@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
 
 	"riskdex/indexer"
 	"riskdex/report"
@@ -36,7 +36,7 @@ func TestVerifyHoldsOnePageInMemory(t *testing.T) {
 func peak(t *testing.T, n int) int64 {
 	t.Helper()
 	made := madeUp{n}
-	client, err := elasticsearch.NewClient(elasticsearch.Config{Transport: made, DisableRetry: true})
+	client, err := elastic.NewClientOver(made, "http://elasticsearch")
 	must(t, err)
 	v, err := indexer.NewVerifier(indexer.DefaultVerifyConfig(), made, made, client)
 	must(t, err)

@@ -12,7 +12,7 @@ import (
 // ask asks a question, again and again while it fails for reasons that pass.
 func (r *verification) ask(ctx context.Context, doing string, q question) error {
 	return backoff.Retry(func() error {
-		a, ok := q.attempt(ctx)
+		a, ok := q.attempt(ctx, r.client)
 		if ok {
 			return nil
 		}
@@ -33,7 +33,7 @@ func (r *verification) look(ctx context.Context, ids []report.ID) (have map[repo
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	q, err := versionsOf(r.client, r.alias, ids, &have)
+	q, err := versionsOf(r.alias, ids, &have)
 	if err != nil {
 		return nil, err
 	}

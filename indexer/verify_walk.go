@@ -44,8 +44,8 @@ func (r *verification) walk(ctx context.Context, phase string, visit func(contex
 // open makes all that was written visible and takes a snapshot.
 func (r *verification) open(ctx context.Context) (*snapshot, error) {
 	err := r.ask(ctx, "refreshing the index", question{
-		send: func(ctx context.Context) (*esapi.Response, error) {
-			return esapi.IndicesRefreshRequest{Index: []string{r.alias}}.Do(ctx, r.client)
+		request: func() esapi.Request {
+			return esapi.IndicesRefreshRequest{Index: []string{r.alias}}
 		},
 		read: readRefresh,
 	})
@@ -54,8 +54,8 @@ func (r *verification) open(ctx context.Context) (*snapshot, error) {
 	}
 	s := &snapshot{}
 	return s, r.ask(ctx, "opening a snapshot", question{
-		send: func(ctx context.Context) (*esapi.Response, error) {
-			return esapi.OpenPointInTimeRequest{Index: []string{r.alias}, KeepAlive: keepAlive}.Do(ctx, r.client)
+		request: func() esapi.Request {
+			return esapi.OpenPointInTimeRequest{Index: []string{r.alias}, KeepAlive: keepAlive}
 		},
 		read: func(text []byte) (answer, bool) {
 			var body struct {
@@ -77,9 +77,7 @@ func (r *verification) close(ctx context.Context, s *snapshot) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	body, _ := json.Marshal(map[string]string{"id": s.id})
-	if res, err := (esapi.ClosePointInTimeRequest{Body: bytes.NewReader(body)}).Do(ctx, r.client); err == nil {
-		res.Body.Close()
-	}
+	_, _ = r.client.Ask(ctx, esapi.ClosePointInTimeRequest{Body: bytes.NewReader(body)})
 }
 
 // next returns the ids of the next page; none at the end.
@@ -101,12 +99,11 @@ func (r *verification) next(ctx context.Context, s *snapshot) ([]report.ID, erro
 	partial := false
 	var ids []report.ID
 	err = r.ask(ctx, "reading a snapshot", question{
-		items: r.cfg.Page,
-		send: func(ctx context.Context) (*esapi.Response, error) {
+		request: func() esapi.Request {
 			return esapi.SearchRequest{
 				Body: bytes.NewReader(body), AllowPartialSearchResults: &partial,
 				FilterPath: []string{"pit_id", "timed_out", "_shards", "hits.total", "hits.hits._id", "hits.hits.sort", "error.type", "error.reason"},
-			}.Do(ctx, r.client)
+			}
 		},
 		read: func(text []byte) (a answer, ok bool) {
 			ids, a, ok = s.read(text, r.cfg.Page)

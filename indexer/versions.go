@@ -2,11 +2,9 @@ package indexer
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 
-	"github.com/elastic/go-elasticsearch/v8"
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"riskdex/report"
@@ -21,18 +19,17 @@ type indexed struct {
 // versionsOf asks what an index has of ids, and puts it into have once that is
 // certain. The index is asked itself, not a search: it tells of every write that
 // Elasticsearch has answered.
-func versionsOf(client *elasticsearch.Client, index string, ids []report.ID, have *map[report.ID]indexed) (question, error) {
+func versionsOf(index string, ids []report.ID, have *map[report.ID]indexed) (question, error) {
 	body, err := json.Marshal(map[string][]report.ID{"ids": ids})
 	if err != nil {
 		return question{}, err
 	}
 	return question{
-		items: len(ids),
-		send: func(ctx context.Context) (*esapi.Response, error) {
+		request: func() esapi.Request {
 			return esapi.MgetRequest{
 				Index: index, Body: bytes.NewReader(body), Source: []string{"false"},
 				FilterPath: []string{"docs._id", "docs._version", "docs.found", "docs.error.type", "docs.error.reason", "error.type", "error.reason"},
-			}.Do(ctx, client)
+			}
 		},
 		read: func(text []byte) (a answer, ok bool) {
 			*have, a, ok = foundDocuments(text, ids)

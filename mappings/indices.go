@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
+
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 	"github.com/go-json-experiment/json"
 
@@ -27,7 +28,7 @@ const templatePriority = 500
 // cities-v1; a rebuild makes the next one. Further aliases, such as
 // cities-rebuilding, mark what an index is to riskdex.
 type Indices struct {
-	Client *elasticsearch.Client
+	Client *elastic.Client
 	Prefix string // before every alias, index and template
 	Set    *Set
 	Line   string // of the journal that fills them; empty where there is none
@@ -70,7 +71,7 @@ func (x *Indices) Template(kind report.Kind) string { return x.Prefix + "riskdex
 // the alias is on several indices and says of none that it is written to.
 //
 // Ensure may be repeated, and several processes may call it at the same time. An
-// error wraps a *ResponseError when it is an answer of Elasticsearch, and
+// error wraps a *elastic.ResponseError when it is an answer of Elasticsearch, and
 // report.ErrAnotherJournal or report.ErrUndecided where the index is not this journal's,
 // or not yet. With the former comes the name of the index behind the alias, if any.
 func (x *Indices) Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error) {
@@ -228,7 +229,7 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 	if err != nil {
 		return err
 	}
-	_, err = perform(ctx, x.Client, esapi.IndicesCreateRequest{Index: index, Body: bytes.NewReader(body)})
+	_, err = x.Client.Ask(ctx, esapi.IndicesCreateRequest{Index: index, Body: bytes.NewReader(body)})
 	if isType(err, "invalid_alias_name_exception") {
 		return fmt.Errorf("creating the index %s with the alias %s: an index has the alias's name; "+
 			"copy what you need of it and delete it: %w", index, x.Alias(kind), err)
@@ -247,6 +248,6 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 const indexMissing = "index_not_found_exception"
 
 func isType(err error, errorType string) bool {
-	response, ok := errors.AsType[*ResponseError](err)
+	response, ok := errors.AsType[*elastic.ResponseError](err)
 	return ok && response.Type == errorType
 }

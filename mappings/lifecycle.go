@@ -10,6 +10,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 	"github.com/go-json-experiment/json"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -38,7 +39,7 @@ func (x *Indices) Create(ctx context.Context, kind report.Kind, index string) er
 // Refresh makes everything that was written to an index visible, sees that it can
 // be searched, and returns how many documents it has.
 func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err error) {
-	body, err := perform(ctx, x.Client, esapi.IndicesRefreshRequest{Index: []string{index}})
+	body, err := x.Client.Ask(ctx, esapi.IndicesRefreshRequest{Index: []string{index}})
 	if err == nil {
 		err = allShards(body)
 	}
@@ -46,11 +47,11 @@ func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err
 		return 0, fmt.Errorf("refreshing the index %s: %w", index, err)
 	}
 	const patience = 20 * time.Second
-	_, err = perform(ctx, x.Client, esapi.ClusterHealthRequest{Index: []string{index}, WaitForStatus: "yellow", Timeout: patience})
+	_, err = x.Client.Ask(ctx, esapi.ClusterHealthRequest{Index: []string{index}, WaitForStatus: "yellow", Timeout: patience})
 	if err != nil {
 		return 0, fmt.Errorf("waiting until the index %s can be searched: %w", index, err)
 	}
-	body, err = perform(ctx, x.Client, esapi.CountRequest{Index: []string{index}})
+	body, err = x.Client.Ask(ctx, esapi.CountRequest{Index: []string{index}})
 	if err == nil {
 		err = allShards(body)
 	}
@@ -78,7 +79,7 @@ func allShards(body []byte) error {
 		return err
 	}
 	if answer.Shards.Failed > 0 {
-		return &ResponseError{Status: http.StatusServiceUnavailable, Reason: fmt.Sprintf("%d shards failed", answer.Shards.Failed)}
+		return &elastic.ResponseError{Status: http.StatusServiceUnavailable, Reason: fmt.Sprintf("%d shards failed", answer.Shards.Failed)}
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 	if from != "" {
 		actions = append(actions, remove(from, s.alias))
 	} else if behind := s.with(s.alias); len(behind) > 0 {
-		return &ResponseError{Status: http.StatusConflict, Reason: fmt.Sprintf("the alias %s is on %s, and says of none that it is written to, or was put there just now; "+
+		return &elastic.ResponseError{Status: http.StatusConflict, Reason: fmt.Sprintf("the alias %s is on %s, and says of none that it is written to, or was put there just now; "+
 			"take it from all but one", s.alias, strings.Join(behind, " and "))}
 	}
 	actions = append(actions, s.moveFilled(to)...)
@@ -129,7 +130,7 @@ func (x *Indices) Remove(ctx context.Context, kind report.Kind, index string) er
 		x.Log.InfoContext(ctx, "an index that was to be deleted stays: it is in use again, or was not made by riskdex", "index", index)
 		return nil
 	}
-	_, err = perform(ctx, x.Client, esapi.IndicesDeleteRequest{Index: []string{index}})
+	_, err = x.Client.Ask(ctx, esapi.IndicesDeleteRequest{Index: []string{index}})
 	if err != nil && !isType(err, indexMissing) {
 		return fmt.Errorf("deleting the index %s: %w", index, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 	"github.com/go-json-experiment/json"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -34,7 +35,7 @@ type identity struct {
 func (x *Indices) mark(ctx context.Context, s state, index string) error {
 	i, ok := s.indices[index]
 	if !ok {
-		return &ResponseError{Status: http.StatusNotFound, Type: indexMissing, Reason: "the index " + index + " is gone again"}
+		return &elastic.ResponseError{Status: http.StatusNotFound, Type: indexMissing, Reason: "the index " + index + " is gone again"}
 	}
 	n := i.Mappings.Meta.notes()
 	want := n
@@ -51,7 +52,7 @@ func (x *Indices) mark(ctx context.Context, s state, index string) error {
 	if err != nil {
 		return err
 	}
-	_, err = perform(ctx, x.Client, esapi.IndicesPutMappingRequest{Index: []string{index}, Body: bytes.NewReader(body)})
+	_, err = x.Client.Ask(ctx, esapi.IndicesPutMappingRequest{Index: []string{index}, Body: bytes.NewReader(body)})
 	if err != nil {
 		return fmt.Errorf("marking the index %s, in its mapping: %w", index, err)
 	}
@@ -81,6 +82,6 @@ func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index st
 }
 
 func isRefused(err error) bool {
-	response, ok := errors.AsType[*ResponseError](err)
+	response, ok := errors.AsType[*elastic.ResponseError](err)
 	return ok && (response.Status == http.StatusForbidden || response.Type == "cluster_block_exception")
 }

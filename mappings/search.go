@@ -1,14 +1,12 @@
 package mappings
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 
-	"github.com/elastic/go-elasticsearch/v8"
-	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"riskdex/elastic"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -74,8 +72,8 @@ func (x *Indices) Search(ctx context.Context, body []byte) (Result, error) {
 }
 
 // Search is Indices.Search for some aliases or indices.
-func Search(ctx context.Context, client *elasticsearch.Client, indices []string, body []byte) (Result, error) {
-	answer, err := perform(ctx, client, search{SearchPath(indices...), body})
+func Search(ctx context.Context, client *elastic.Client, indices []string, body []byte) (Result, error) {
+	answer, err := client.Ask(ctx, elastic.Post{Path: SearchPath(indices...), Body: body})
 	if err != nil {
 		return Result{}, fmt.Errorf("searching %s: %w", strings.Join(indices, ", "), err)
 	}
@@ -113,26 +111,6 @@ func Search(ctx context.Context, client *elasticsearch.Client, indices []string,
 		}
 	}
 	return result, nil
-}
-
-// search is a request to a path with its query.
-type search struct {
-	path string
-	body []byte
-}
-
-// Do implements esapi.Request.
-func (s search) Do(ctx context.Context, transport esapi.Transport) (*esapi.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.path, bytes.NewReader(s.body))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := transport.Perform(request)
-	if err != nil {
-		return nil, err
-	}
-	return &esapi.Response{StatusCode: response.StatusCode, Header: response.Header, Body: response.Body}, nil
 }
 
 type searchAnswer struct {

@@ -41,17 +41,3 @@ func TestSearchBody(t *testing.T) {
 		t.Errorf("as many words as there may be: %v", err)
 	}
 }
-
-func TestResponseError(t *testing.T) {
-	for _, c := range []struct{ body, want string }{
-		{`{"error":{"type":"x_exception","reason":"why","root_cause":[]},"status":400}`, "Elasticsearch answered 400 x_exception: why"},
-		{`{"error":"alias [a] missing","status":404}`, "Elasticsearch answered 400: alias [a] missing"},
-		{`<html>Bad Gateway`, "Elasticsearch answered 400: <html>Bad Gateway"},
-		{`{}`, "Elasticsearch answered 400: {}"},
-		{``, "Elasticsearch answered 400: "},
-	} {
-		if got := newResponseError(400, []byte(c.body)).Error(); got != c.want {
-			t.Errorf("%s is %q, want %q", c.body, got, c.want)
-		}
-	}
-}

@@ -57,7 +57,7 @@ func (i indexState) only(alias string) bool { return i.has(alias) && len(i.Alias
 
 func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
 	s := state{alias: x.Alias(kind), hidden: hidden(kind)}
-	body, err := perform(ctx, x.Client, esapi.IndicesGetRequest{
+	body, err := x.Client.Ask(ctx, esapi.IndicesGetRequest{
 		Index: []string{s.alias + "-v*", s.alias}, IgnoreUnavailable: yes(), ExpandWildcards: "all",
 		Features:   "aliases,settings,mappings",
 		FilterPath: []string{"*.aliases", "*.settings.index.uuid", "*.settings.index.history.uuid", "*.mappings._meta"},
@@ -164,6 +164,6 @@ func (x *Indices) changeAliases(ctx context.Context, actions []aliasAction) erro
 	if err != nil {
 		return err
 	}
-	_, err = perform(ctx, x.Client, esapi.IndicesUpdateAliasesRequest{Body: bytes.NewReader(body)})
+	_, err = x.Client.Ask(ctx, esapi.IndicesUpdateAliasesRequest{Body: bytes.NewReader(body)})
 	return err
 }

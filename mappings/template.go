@@ -44,7 +44,7 @@ func (x *Indices) putTemplate(ctx context.Context, kind report.Kind) error {
 		return err
 	}
 	name := x.Template(kind)
-	_, err = perform(ctx, x.Client, esapi.IndicesPutIndexTemplateRequest{Name: name, Body: bytes.NewReader(body)})
+	_, err = x.Client.Ask(ctx, esapi.IndicesPutIndexTemplateRequest{Name: name, Body: bytes.NewReader(body)})
 	if err != nil {
 		return fmt.Errorf("writing the index template %s: %w", name, err)
 	}

@@ -15,8 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"riskdex/elastic"
+
 	"github.com/dustin/go-humanize"
-	"github.com/elastic/go-elasticsearch/v8"
 
 	"riskdex/journal"
 	"riskdex/mappings"
@@ -54,7 +55,7 @@ func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
 // serverCheck is a checker with an Elasticsearch to ask.
 type serverCheck struct {
 	*checker
-	client  *elasticsearch.Client
+	client  *elastic.Client
 	indices *mappings.Indices
 }
 

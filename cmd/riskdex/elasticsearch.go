@@ -8,9 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/elastic/go-elasticsearch/v8"
-
-	"riskdex/indexer"
+	"riskdex/elastic"
 )
 
 // elasticsearchSettings are shared by the commands that talk to Elasticsearch.
@@ -31,14 +29,14 @@ type elasticsearchSettings struct {
 }
 
 // client returns a client with everything that is stated.
-func (s elasticsearchSettings) client() (*elasticsearch.Client, error) {
+func (s elasticsearchSettings) client() (*elastic.Client, error) {
 	if u, err := url.Parse(s.ElasticsearchURL); err == nil && s.ElasticsearchURL != os.Getenv("ELASTICSEARCH_URL") {
 		if _, has := u.User.Password(); has {
 			return nil, errors.New("--elasticsearch-url has a password in it, which everybody on this machine can read: " +
 				"use --elasticsearch-user with --elasticsearch-password-file, or the environment variable ELASTICSEARCH_URL")
 		}
 	}
-	c := indexer.Connection{URL: s.ElasticsearchURL, User: s.User, Fingerprint: s.Fingerprint}
+	c := elastic.Connection{URL: s.ElasticsearchURL, User: s.User, Fingerprint: s.Fingerprint}
 	var errs [5]error
 	c.APIKey, errs[0] = secret("--elasticsearch-api-key-file", s.APIKeyFile, "ELASTICSEARCH_API_KEY")
 	c.Password, errs[1] = secret("--elasticsearch-password-file", s.PasswordFile, "ELASTICSEARCH_PASSWORD")
@@ -48,7 +46,7 @@ func (s elasticsearchSettings) client() (*elasticsearch.Client, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	return indexer.NewClient(c)
+	return elastic.NewClient(c)
 }
 
 // content returns what is in the file that a flag names, or nil where it names

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/mappings"
 )
 
@@ -55,7 +56,7 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	defer cancel()
 	started := time.Now()
 	found, err := indices.Search(ctx, body)
-	if _, answered := errors.AsType[*mappings.ResponseError](err); answered {
+	if _, answered := errors.AsType[*elastic.ResponseError](err); answered {
 		return fmt.Errorf("%w; an app that searches gets the same answer", err)
 	}
 	if err != nil {

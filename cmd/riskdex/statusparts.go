@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
 
 	"riskdex/admin"
 	"riskdex/indexer"
@@ -82,7 +82,7 @@ func lackingIn(c *indexer.Coverage) func() []admin.Lacking {
 
 // index lets the admin listener search as the search command does.
 type index struct {
-	client  *elasticsearch.Client
+	client  *elastic.Client
 	indices *mappings.Indices
 	set     *mappings.Set
 }

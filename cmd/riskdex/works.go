@@ -5,7 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
@@ -27,7 +28,7 @@ type works struct {
 	global   prometheus.Collector // those of the metrics that are the same from each process
 	journal  journal.Journal
 	set      *mappings.Set
-	client   *elasticsearch.Client
+	client   *elastic.Client
 	indices  *mappings.Indices
 	indexer  *indexer.Indexer
 	prober   *indexer.Prober // nil where there is no probe

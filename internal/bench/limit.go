@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"riskdex/indexer"
+	"riskdex/elastic"
 	"riskdex/mappings"
 	"riskdex/report"
 )
@@ -22,7 +22,7 @@ const (
 
 // clone makes an index that is made as riskdex makes its own, and returns its name.
 func (b *bench) clone(ctx context.Context, prefix string) (string, error) {
-	client, err := indexer.NewClient(indexer.Connection{URL: b.es.url})
+	client, err := elastic.NewClient(elastic.Connection{URL: b.es.url})
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esutil"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"riskdex/indexer"
+	"riskdex/elastic"
 	"riskdex/internal/child"
 	"riskdex/internal/freeport"
 	"riskdex/mappings"
@@ -40,7 +40,7 @@ func (c peerCommand) Run(ctx context.Context) error {
 	if p.set, err = mappings.Builtin(); err != nil {
 		return err
 	}
-	client, err := indexer.NewClient(indexer.Connection{URL: c.Elasticsearch})
+	client, err := elastic.NewClient(elastic.Connection{URL: c.Elasticsearch})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
+	"riskdex/elastic"
 	"riskdex/internal/elastic/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
@@ -162,7 +163,7 @@ func TestEnsureSaysWhatIsInTheWay(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	must(t, x.Client, esapi.IndicesCreateRequest{Index: x.Alias(report.Cities)})
 	_, err := x.Ensure(t.Context(), report.Cities, nothing)
-	answer, ok := errors.AsType[*mappings.ResponseError](err)
+	answer, ok := errors.AsType[*elastic.ResponseError](err)
 	if !ok || answer.Status != 400 || answer.Type != "invalid_alias_name_exception" || !strings.Contains(err.Error(), "delete it") {
 		t.Errorf("got %v", err)
 	}

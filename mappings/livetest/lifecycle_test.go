@@ -85,12 +85,12 @@ func TestSwapWhoseAnswerIsLost(t *testing.T) {
 	if _, err := x.Ensure(t.Context(), report.Cities, nothing); err != nil { // has seen the old one
 		t.Fatal(err)
 	}
-	whole := x.Client.Transport
-	x.Client.Transport = lostAnswer{whole}
+	whole := x.Client
+	x.Client = newClientOver(t, lostAnswer{})
 	if err := x.Swap(t.Context(), report.Cities, old, next); err == nil {
 		t.Fatal("no error")
 	}
-	x.Client.Transport = whole
+	x.Client = whole
 	wantAlias(t, x, 2)
 	var again counter
 	if index, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil || index != next || again != 0 {
@@ -99,10 +99,10 @@ func TestSwapWhoseAnswerIsLost(t *testing.T) {
 }
 
 // lostAnswer loses the answers to requests that change aliases.
-type lostAnswer struct{ next esapi.Transport }
+type lostAnswer struct{}
 
-func (l lostAnswer) Perform(req *http.Request) (*http.Response, error) {
-	res, err := l.next.Perform(req)
+func (lostAnswer) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(req)
 	if err == nil && req.URL.Path == "/_aliases" {
 		_ = res.Body.Close()
 		return nil, io.ErrUnexpectedEOF

@@ -55,7 +55,7 @@ func TestIndexIsLeftToItsJournal(t *testing.T) {
 		t.Errorf("%s is noted", before)
 	}
 	b := ofLine(t, a.Prefix, "B")
-	b.Client.Transport = onlyReading{b.Client.Transport, t}
+	b.Client = newClientOver(t, onlyReading{t})
 	var again counter
 	for _, kind := range report.AllKinds() {
 		for range 2 {
@@ -80,7 +80,7 @@ func TestIndexIsLeftToItsJournal(t *testing.T) {
 // where its maker comes no further.
 func TestLineComesBeforeAllElse(t *testing.T) {
 	a := ofLine(t, elastictest.Prefix(t), "A")
-	a.Client.Transport = unmarkable{a.Client.Transport, 503}
+	a.Client = newClientOver(t, unmarkable(503))
 	if _, err := a.Ensure(t.Context(), report.Cities, nothing); err == nil {
 		t.Fatal("it was marked")
 	}
@@ -296,14 +296,11 @@ func TestLostIndexIsMadeByItsOwner(t *testing.T) {
 }
 
 // onlyReading fails the test for every request that changes something.
-type onlyReading struct {
-	next esapi.Transport
-	t    *testing.T
-}
+type onlyReading struct{ t *testing.T }
 
-func (o onlyReading) Perform(req *http.Request) (*http.Response, error) {
+func (o onlyReading) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method != http.MethodGet {
 		o.t.Errorf("%s %s", req.Method, req.URL.Path)
 	}
-	return o.next.Perform(req)
+	return http.DefaultTransport.RoundTrip(req)
 }

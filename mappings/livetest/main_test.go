@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
+
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"riskdex/internal/elastic/elastictest"
@@ -23,9 +25,19 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
 
-func newClient(t *testing.T) *elasticsearch.Client {
+func newClient(t *testing.T) *elastic.Client {
 	t.Helper()
-	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{elastictest.URL(t)}, DisableRetry: true})
+	client, err := elastic.NewClient(elastic.Connection{URL: elastictest.URL(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// newClientOver returns a client whose requests go through a transport that fails some.
+func newClientOver(t *testing.T, transport http.RoundTripper) *elastic.Client {
+	t.Helper()
+	client, err := elastic.NewClientOver(transport, elastictest.URL(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +65,7 @@ func newIndices(t *testing.T, prefix string) *mappings.Indices {
 func nothing(context.Context) error { return nil }
 
 // must runs a request that has to succeed and returns its answer.
-func must(t *testing.T, client *elasticsearch.Client, request esapi.Request) []byte {
+func must(t *testing.T, client *elastic.Client, request esapi.Request) []byte {
 	t.Helper()
 	status, body := try(t, client, request)
 	if status >= 300 {
@@ -62,7 +74,7 @@ func must(t *testing.T, client *elasticsearch.Client, request esapi.Request) []b
 	return body
 }
 
-func try(t *testing.T, client *elasticsearch.Client, request esapi.Request) (int, []byte) {
+func try(t *testing.T, client *elastic.Client, request esapi.Request) (int, []byte) {
 	t.Helper()
 	response, err := request.Do(t.Context(), client)
 	if err != nil {

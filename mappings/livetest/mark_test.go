@@ -10,6 +10,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
+	"riskdex/elastic"
 	"riskdex/internal/elastic/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
@@ -116,17 +117,15 @@ func TestIndexThatCannotBeMarkedIsUsed(t *testing.T) {
 	wantMark(t, x, index, true)
 }
 
-// unmarkable answers requests that put a mapping, without asking Elasticsearch.
-type unmarkable struct {
-	next   esapi.Transport
-	status int
-}
+// unmarkable answers requests that put a mapping with a status, without asking
+// Elasticsearch.
+type unmarkable int
 
-func (u unmarkable) Perform(req *http.Request) (*http.Response, error) {
+func (u unmarkable) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method == http.MethodPut && strings.HasSuffix(req.URL.Path, "/_mapping") {
-		return &http.Response{StatusCode: u.status, Body: io.NopCloser(strings.NewReader(`{}`))}, nil
+		return &http.Response{StatusCode: int(u), Body: io.NopCloser(strings.NewReader(`{}`))}, nil
 	}
-	return u.next.Perform(req)
+	return http.DefaultTransport.RoundTrip(req)
 }
 
 // TestMarkIsTriedAgain: what bears the mark of another index, or is to be filled,
@@ -135,19 +134,19 @@ func TestMarkIsTriedAgain(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
 		x, index := unmarked(t)
 		putMeta(t, x, index, `{"riskdex":{"uuid":"of another"}}`)
-		whole := x.Client.Transport
-		x.Client.Transport = unmarkable{whole, status}
+		whole := x.Client
+		x.Client = newClientOver(t, unmarkable(status))
 		var again counter
 		for range 2 {
 			_, err := x.Ensure(t.Context(), report.Cities, again.resend)
-			if answer, ok := errors.AsType[*mappings.ResponseError](err); !ok || answer.Status != status {
+			if answer, ok := errors.AsType[*elastic.ResponseError](err); !ok || answer.Status != status {
 				t.Errorf("%d: %v", status, err)
 			}
 		}
 		if err := x.Create(t.Context(), report.Cities, x.Index(report.Cities, 2)); err == nil {
 			t.Errorf("%d: an index to be filled is made without a mark", status)
 		}
-		x.Client.Transport = whole
+		x.Client = whole
 		again = 0
 		for range 2 {
 			if got, err := x.Ensure(t.Context(), report.Cities, again.resend); got != index || err != nil || again != 1 {
@@ -157,11 +156,11 @@ func TestMarkIsTriedAgain(t *testing.T) {
 		wantMark(t, x, index, true)
 	}
 	x, index := unmarked(t)
-	x.Client.Transport = unmarkable{x.Client.Transport, http.StatusServiceUnavailable}
+	x.Client = newClientOver(t, unmarkable(http.StatusServiceUnavailable))
 	if got, err := x.Ensure(t.Context(), report.Cities, nothing); err == nil {
 		t.Errorf("without a mark, and no refusal of one: got %s", got)
 	}
-	x.Client.Transport = unmarkable{x.Client.Transport.(unmarkable).next, http.StatusForbidden}
+	x.Client = newClientOver(t, unmarkable(http.StatusForbidden))
 	if got, err := x.Ensure(t.Context(), report.Cities, nothing); got != index || err != nil {
 		t.Errorf("without a mark, for want of privileges: got %s, %v", got, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/elastic"
 	"riskdex/internal/elastic/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
@@ -136,7 +137,7 @@ func TestSearchHit(t *testing.T) {
 
 func TestSearchError(t *testing.T) {
 	_, err := mappings.Search(t.Context(), newClient(t), []string{elastictest.Prefix(t)}, []byte(`{"query":{"nonsense":{}}}`))
-	answer, ok := errors.AsType[*mappings.ResponseError](err)
+	answer, ok := errors.AsType[*elastic.ResponseError](err)
 	if !ok || answer.Status != 400 || answer.Type == "" || answer.Reason == "" {
 		t.Errorf("got %v", err)
 	}

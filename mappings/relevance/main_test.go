@@ -13,7 +13,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"riskdex/elastic"
+
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"riskdex/internal/elastic/elastictest"
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
 // engine is an index that can be searched.
 type engine struct {
 	set     *mappings.Set
-	client  *elasticsearch.Client
+	client  *elastic.Client
 	aliases []string
 }
 
@@ -37,7 +38,7 @@ func newEngine(t testing.TB) *engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := elasticsearch.NewClient(elasticsearch.Config{Addresses: []string{elastictest.URL(t)}, DisableRetry: true})
+	client, err := elastic.NewClient(elastic.Connection{URL: elastictest.URL(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package indexer_test
+package elastic_test
 
 import (
 	"crypto/tls"
@@ -14,10 +14,17 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"riskdex/indexer"
+	"riskdex/elastic"
 	"riskdex/internal/certificates"
 	"riskdex/internal/elastic/elastictest"
 )
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // secured puts TLS before the real server, which asks for a certificate of clients'
 // authority, if there is one.
@@ -37,9 +44,9 @@ func secured(t *testing.T, server certificates.Pair, clients *certificates.Autho
 }
 
 // reaches tells whether a server can be asked something with c.
-func reaches(t *testing.T, c indexer.Connection) error {
+func reaches(t *testing.T, c elastic.Connection) error {
 	t.Helper()
-	client, err := indexer.NewClient(c)
+	client, err := elastic.NewClient(c)
 	must(t, err)
 	res, err := esapi.ClusterHealthRequest{}.Do(t.Context(), client)
 	if err != nil {
@@ -59,17 +66,17 @@ func TestClientTrustsOnlyWhatIsStated(t *testing.T) {
 	open, closed := secured(t, server, nil), secured(t, server, ours)
 	colons := strings.ToUpper(ours.Fingerprint[:2]) + ":" + ours.Fingerprint[2:]
 	for name, c := range map[string]struct {
-		connection indexer.Connection
+		connection elastic.Connection
 		works      bool
 	}{
-		"its authority":                        {indexer.Connection{URL: open, CA: ours.PEM}, true},
-		"its authority among others":           {indexer.Connection{URL: open, CA: append(other.PEM, ours.PEM...)}, true},
-		"the fingerprint of its authority":     {indexer.Connection{URL: open, Fingerprint: colons}, true},
-		"a certificate of ours":                {indexer.Connection{URL: closed, CA: ours.PEM, ClientCertificate: client.Certificate, ClientKey: client.Key}, true},
-		"nothing but the system's authorities": {indexer.Connection{URL: open}, false},
-		"another authority":                    {indexer.Connection{URL: open, CA: other.PEM}, false},
-		"another fingerprint":                  {indexer.Connection{URL: open, Fingerprint: other.Fingerprint}, false},
-		"no certificate of ours":               {indexer.Connection{URL: closed, CA: ours.PEM}, false},
+		"its authority":                        {elastic.Connection{URL: open, CA: ours.PEM}, true},
+		"its authority among others":           {elastic.Connection{URL: open, CA: append(other.PEM, ours.PEM...)}, true},
+		"the fingerprint of its authority":     {elastic.Connection{URL: open, Fingerprint: colons}, true},
+		"a certificate of ours":                {elastic.Connection{URL: closed, CA: ours.PEM, ClientCertificate: client.Certificate, ClientKey: client.Key}, true},
+		"nothing but the system's authorities": {elastic.Connection{URL: open}, false},
+		"another authority":                    {elastic.Connection{URL: open, CA: other.PEM}, false},
+		"another fingerprint":                  {elastic.Connection{URL: open, Fingerprint: other.Fingerprint}, false},
+		"no certificate of ours":               {elastic.Connection{URL: closed, CA: ours.PEM}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := reaches(t, c.connection); (err == nil) != c.works {
@@ -85,7 +92,7 @@ func TestFingerprintIsNotEnough(t *testing.T) {
 	ours, other := certificates.New(t), certificates.New(t)
 	forged := other.Issue(t, "elasticsearch")
 	forged.TLS.Certificate = append(forged.TLS.Certificate[:1:1], ours.Issue(t, "x").TLS.Certificate[1])
-	if err := reaches(t, indexer.Connection{URL: secured(t, forged, nil), Fingerprint: ours.Fingerprint}); err == nil {
+	if err := reaches(t, elastic.Connection{URL: secured(t, forged, nil), Fingerprint: ours.Fingerprint}); err == nil {
 		t.Error("it was trusted")
 	}
 }
@@ -93,7 +100,7 @@ func TestFingerprintIsNotEnough(t *testing.T) {
 func TestConnectionSaysWhatIsWrong(t *testing.T) {
 	pair := certificates.New(t).Issue(t, "x")
 	fingerprint := strings.Repeat("ab", 32)
-	for want, c := range map[string]indexer.Connection{
+	for want, c := range map[string]elastic.Connection{
 		"no URL":            {URL: "elasticsearch:9200"},
 		"more than one":     {URL: "http://a:b@e", APIKey: "k"},
 		"More than one":     {URL: "http://e", User: "u", Password: "p", APIKey: "k"},
@@ -105,16 +112,11 @@ func TestConnectionSaysWhatIsWrong(t *testing.T) {
 		"write https":       {URL: "http://e", Fingerprint: fingerprint},
 		"the client certif": {URL: "https://e", ClientCertificate: pair.Key, ClientKey: pair.Key},
 	} {
-		_, err := indexer.NewClient(c)
+		_, err := elastic.NewClient(c)
 		if err == nil || !strings.Contains(err.Error(), strings.ToLower(want[:1])+want[1:]) && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v", want, err)
 		}
 	}
-}
-
-// testCredentials uses a user of a server that asks for one.
-func testCredentials(t *testing.T, s *ownServer) {
-	must(t, reaches(t, indexer.Connection{URL: s.URL(), User: admin, Password: adminPassword}))
 }
 
 // TestAPIKeyIsSent: the server of the tests cannot make API keys, for want of a
@@ -129,7 +131,7 @@ func TestAPIKeyIsSent(t *testing.T) {
 		next.ServeHTTP(w, r)
 	}))
 	t.Cleanup(proxy.Close)
-	must(t, reaches(t, indexer.Connection{URL: proxy.URL, APIKey: "a2V5"}))
+	must(t, reaches(t, elastic.Connection{URL: proxy.URL, APIKey: "a2V5"}))
 	if got := sent.Load().(string); !strings.EqualFold(got, "ApiKey a2V5") {
 		t.Errorf("sent %q", got)
 	}

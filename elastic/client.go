@@ -1,4 +1,4 @@
-package indexer
+package elastic
 
 import (
 	"crypto/sha256"
@@ -12,9 +12,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
-	"github.com/elastic/go-elasticsearch/v8"
+	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 )
 
 // Connection says how Elasticsearch is reached. Credentials are values here, and
@@ -39,9 +40,21 @@ type Connection struct {
 	ClientCertificate, ClientKey []byte
 }
 
+// Client asks one Elasticsearch. Its methods may be called at the same time.
+//
+// It is the transport of go-elasticsearch without that module's root package, which
+// brings a typed API of 850 packages that nothing here uses.
+type Client struct {
+	transport *elastictransport.Client
+	genuine   atomic.Bool // it has answered as Elasticsearch does
+}
+
+// ErrNotElasticsearch is the error of a success that does not come from Elasticsearch.
+var ErrNotElasticsearch = errors.New("what answers is not an Elasticsearch: it lacks the header X-Elastic-Product")
+
 // NewClient returns a client for Elasticsearch, or an error that says what in c is
 // wrong. It reaches for the server only when it is used.
-func NewClient(c Connection) (*elasticsearch.Client, error) {
+func NewClient(c Connection) (*Client, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, errors.New("the address of Elasticsearch is no URL: write it like http://127.0.0.1:9200")
@@ -56,25 +69,66 @@ func NewClient(c Connection) (*elasticsearch.Client, error) {
 	if secured != nil && u.Scheme != "https" {
 		return nil, errors.New("a certificate of Elasticsearch, or for it, is given, but its address begins with http: write https")
 	}
-	client, err := elasticsearch.NewClient(elasticsearch.Config{
-		Addresses: []string{c.URL},
-		APIKey:    c.APIKey, Username: c.User, Password: c.Password,
-		// Its own retries come at once and multiply ours, unseen by the metrics.
-		DisableRetry: true,
-		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
-			TLSClientConfig:     secured,
-			TLSHandshakeTimeout: 10 * time.Second,
-			MaxIdleConnsPerHost: 32,
-			IdleConnTimeout:     90 * time.Second,
-			ForceAttemptHTTP2:   true,
-		},
+	if u.User != nil {
+		c.User = u.User.Username()
+		c.Password, _ = u.User.Password()
+	}
+	return newClient(c, u, &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+		TLSClientConfig:     secured,
+		TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConnsPerHost: 32,
+		IdleConnTimeout:     90 * time.Second,
+		ForceAttemptHTTP2:   true,
 	})
+}
+
+// NewClientOver returns a client whose requests go through a transport, such as one
+// that fails, in place of the network.
+func NewClientOver(transport http.RoundTripper, address string) (*Client, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("the address of Elasticsearch: %w", err)
+	}
+	return newClient(Connection{}, u, transport)
+}
+
+func newClient(c Connection, u *url.URL, transport http.RoundTripper) (*Client, error) {
+	options := []elastictransport.Option{
+		elastictransport.WithURLs(u),
+		elastictransport.WithUserAgent("riskdex"),
+		elastictransport.WithTransport(transport),
+		// Its own retries come at once and multiply ours, unseen by the metrics.
+		elastictransport.WithDisableRetry(),
+	}
+	switch {
+	case c.APIKey != "":
+		options = append(options, elastictransport.WithAPIKey(c.APIKey))
+	case c.User != "":
+		options = append(options, elastictransport.WithBasicAuth(c.User, c.Password))
+	}
+	client, err := elastictransport.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for Elasticsearch: %w", err)
 	}
-	return client, nil
+	return &Client{transport: client}, nil
+}
+
+// Perform sends a request, whose URL has no host, and returns the answer, which the
+// caller closes. Until Elasticsearch has answered once, a success that does not say to
+// be its own is [ErrNotElasticsearch].
+func (c *Client) Perform(req *http.Request) (*http.Response, error) {
+	res, err := c.transport.Perform(req)
+	if err != nil || c.genuine.Load() || res.StatusCode < 200 || res.StatusCode > 299 {
+		return res, err
+	}
+	if res.Header.Get("X-Elastic-Product") != "Elasticsearch" {
+		res.Body.Close()
+		return nil, ErrNotElasticsearch
+	}
+	c.genuine.Store(true)
+	return res, nil
 }
 
 func (c Connection) checkCredentials(u *url.URL) error {

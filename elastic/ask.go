@@ -1,0 +1,103 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ResponseError is an answer of Elasticsearch that is no success.
+type ResponseError struct {
+	Status int    // of HTTP
+	Type   string // such as index_not_found_exception; empty when the answer does not say
+	Reason string // for people
+}
+
+func (e *ResponseError) Error() string {
+	if e.Type == "" {
+		return fmt.Sprintf("Elasticsearch answered %d: %s", e.Status, e.Reason)
+	}
+	return fmt.Sprintf("Elasticsearch answered %d %s: %s", e.Status, e.Type, e.Reason)
+}
+
+// Answer returns what Elasticsearch answered, for those who judge it without
+// knowing this type.
+func (e *ResponseError) Answer() (status int, errorType, reason string) {
+	return e.Status, e.Type, e.Reason
+}
+
+// maxAnswer bounds, in bytes, what is read of an answer. A bulk of 10,000 items that
+// all fail, or a page of as many ids, takes less.
+const maxAnswer = 64 << 20
+
+// Ask sends a request and returns the body of a success. An answer that is no success
+// is a *ResponseError; every other error means that what became of the request is not
+// known.
+func (c *Client) Ask(ctx context.Context, request esapi.Request) ([]byte, error) {
+	response, err := request.Do(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the answer (status %d) broke off: %w", response.StatusCode, err)
+	case response.StatusCode != http.StatusOK:
+		return nil, NewResponseError(response.StatusCode, body)
+	case len(body) > maxAnswer:
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+	}
+	return body, nil
+}
+
+// Post is a request that esapi has no type for, with JSON for a body.
+type Post struct {
+	Path string // with its query
+	Body []byte
+}
+
+// Do implements [esapi.Request].
+func (p Post) Do(ctx context.Context, transport esapi.Transport) (*esapi.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.Path, bytes.NewReader(p.Body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := transport.Perform(request)
+	if err != nil {
+		return nil, err
+	}
+	return &esapi.Response{StatusCode: response.StatusCode, Header: response.Header, Body: response.Body}, nil
+}
+
+// NewResponseError makes one of an answer. It reads the two forms that errors have: an object, or a text.
+// A proxy's answer may be neither.
+func NewResponseError(status int, body []byte) *ResponseError {
+	const most = 300
+	e := &ResponseError{Status: status, Reason: string(body[:min(len(body), most)])}
+	var answer struct {
+		Error jsontext.Value `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return e
+	}
+	var cause struct {
+		Type   string `json:"type"`
+		Reason string `json:"reason"`
+	}
+	var text string
+	switch {
+	case json.Unmarshal(answer.Error, &cause) == nil:
+		e.Type, e.Reason = cause.Type, cause.Reason
+	case json.Unmarshal(answer.Error, &text) == nil:
+		e.Reason = text
+	}
+	return e
+}

@@ -1,0 +1,56 @@
+package elastic_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"riskdex/elastic"
+	"riskdex/internal/elastic/elastictest"
+)
+
+// TestOnlyElasticsearchIsBelieved: a success of something else is none, and an error of
+// a proxy is told as what it is.
+func TestOnlyElasticsearchIsBelieved(t *testing.T) {
+	status := http.StatusOK
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte("{}"))
+	}))
+	t.Cleanup(other.Close)
+	client, err := elastic.NewClient(elastic.Connection{URL: other.URL})
+	must(t, err)
+	ask := func() error {
+		_, err := client.Ask(t.Context(), esapi.ClusterHealthRequest{})
+		return err
+	}
+	if err := ask(); !errors.Is(err, elastic.ErrNotElasticsearch) {
+		t.Errorf("200: %v", err)
+	}
+	for _, status = range []int{http.StatusFound, http.StatusServiceUnavailable} {
+		if refused, ok := errors.AsType[*elastic.ResponseError](ask()); !ok || refused.Status != status {
+			t.Errorf("%d: %v", status, refused)
+		}
+	}
+	must(t, reaches(t, elastic.Connection{URL: elastictest.URL(t)}))
+}
+
+// TestAnswerThatBreaksOff leaves open what became of the request.
+func TestAnswerThatBreaksOff(t *testing.T) {
+	half := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Elastic-Product", "Elasticsearch")
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte("{"))
+	}))
+	t.Cleanup(half.Close)
+	client, err := elastic.NewClient(elastic.Connection{URL: half.URL})
+	must(t, err)
+	_, err = client.Ask(t.Context(), elastic.Post{Path: "/_search", Body: []byte("{}")})
+	if _, refused := errors.AsType[*elastic.ResponseError](err); err == nil || refused || !strings.Contains(err.Error(), "broke off") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,10 @@
+package elastic_test
+
+import (
+	"os"
+	"testing"
+
+	"riskdex/internal/elastic/elastictest"
+)
+
+func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
