@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/relevancetest"
 	"riskdex/mappings"
 	"riskdex/report"
 )
@@ -21,20 +22,20 @@ const many = 10_000
 // the queries of queries.tsv one after the other, on
 // 10,000 documents of the size of the sample feed's.
 func BenchmarkSearch(b *testing.B) {
-	e := newEngine(b)
+	x := newIndex(b)
 	changes := finalState(b)
 	queries := judge(b, facts(b, changes))
 	var batch []report.Change
 	for n := range many {
 		batch = append(batch, variant(changes[n%len(changes)], n))
 		if len(batch) == 200 || n == many-1 {
-			e.add(b, batch)
+			x.Add(b, x.Set, batch)
 			batch = batch[:0]
 		}
 	}
-	e.show(b)
-	bodies := []namedBody{{"search", e.set.SearchBody}, {"complete", e.set.CompleteBody}, {"simple", simpleBody}}
-	e.bench(b, bodies, queries)
+	x.Show(b)
+	bodies := []namedBody{{"search", x.Set.SearchBody}, {"complete", x.Set.CompleteBody}, {"simple", simpleBody}}
+	bench(b, x, bodies, queries)
 }
 
 // namedBody makes the body of a search.
@@ -61,16 +62,16 @@ func simpleBody(words string, _ mappings.SearchOptions) ([]byte, error) {
 
 // bench asks every query of each body by turns, so that what else the machine does is
 // the same for all.
-func (e *engine) bench(b *testing.B, bodies []namedBody, queries []query) {
+func bench(b *testing.B, x *relevancetest.Index, bodies []namedBody, queries []relevancetest.Query) {
 	times := make([][]time.Duration, len(bodies))
 	for n := 0; b.Loop(); n++ {
 		for i, made := range bodies {
-			body, err := made.make(queries[n%len(queries)].words, mappings.SearchOptions{})
+			body, err := made.make(queries[n%len(queries)].Words, mappings.SearchOptions{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			started := time.Now()
-			if _, err := mappings.Search(b.Context(), e.client, e.aliases, body); err != nil {
+			if _, err := mappings.Search(b.Context(), x.Client, x.Aliases, body); err != nil {
 				b.Fatal(err)
 			}
 			times[i] = append(times[i], time.Since(started))

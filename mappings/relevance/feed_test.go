@@ -2,28 +2,20 @@ package relevance
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"html"
-	"log/slog"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"riskdex/internal/relevancetest"
 	"riskdex/internal/samplefeed"
-	"riskdex/journal"
 	"riskdex/receiver"
 	"riskdex/report"
 )
-
-func nothingToResend(context.Context) error { return nil }
 
 // finalState sends the sample feed through the receiver into a journal and
 // returns what an index has to hold in the end.
@@ -33,37 +25,19 @@ func finalState(t testing.TB) []report.Change {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	j, err := journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.Close()
-	r, err := receiver.New(receiver.DefaultConfig(), j, time.Now, prometheus.NewRegistry(), log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, request := range requests {
-		answer := httptest.NewRecorder()
-		r.ServeHTTP(answer, httptest.NewRequest(request.Method, request.Path, bytes.NewReader(request.Body)))
-		if answer.Code != 202 {
-			t.Fatalf("%s: %d %s", request.What, answer.Code, answer.Body)
+	answers, live := relevancetest.Deliver(t, receiver.DefaultConfig(), requests)
+	for i, answer := range answers {
+		if answer.Status != 202 {
+			t.Fatalf("%s: %d %s", requests[i].What, answer.Status, answer.Body)
 		}
 	}
-	var live []report.Change
+	n := map[report.Kind]int{}
+	for _, c := range live {
+		n[c.Kind]++
+	}
 	for _, kind := range report.Kinds() {
-		changes, err := j.Claim(t.Context(), kind, 10_000, 1<<30)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := len(live)
-		for _, c := range changes {
-			if c.Op == report.Index {
-				live = append(live, c)
-			}
-		}
-		if len(live)-n != len(expected.Live[kind]) {
-			t.Fatalf("%d live documents of %s, want %d", len(live)-n, kind, len(expected.Live[kind]))
+		if n[kind] != len(expected.Live[kind]) {
+			t.Fatalf("%d live documents of %s, want %d", n[kind], kind, len(expected.Live[kind]))
 		}
 	}
 	return live

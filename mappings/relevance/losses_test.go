@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"riskdex/internal/relevancetest"
 	"riskdex/mappings"
 )
 
@@ -34,7 +35,7 @@ type loss struct {
 }
 
 // without asks the queries of a class again with a part of the query missing.
-func (e *engine) without(t *testing.T, loss loss, queries []query) {
+func without(t *testing.T, x *relevancetest.Index, loss loss, queries []relevancetest.Query) {
 	files := fstest.MapFS{}
 	names, err := fs.Glob(os.DirFS(".."), "*.json")
 	if err != nil {
@@ -60,14 +61,13 @@ func (e *engine) without(t *testing.T, loss loss, queries []query) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var asked []query
+	var asked []relevancetest.Query
 	for _, q := range queries {
-		if q.class == loss.class {
+		if q.Class == loss.class {
 			asked = append(asked, q)
 		}
 	}
-	lesser := &engine{set: set, client: e.client, aliases: e.aliases}
-	missed := byClass(lesser.ask(t, asked))[loss.class].below(floors[loss.class])
+	missed := relevancetest.ByClass(ask(t, x.With(set), asked))[loss.class].Below(floors[loss.class])
 	if missed == "" {
 		t.Errorf("the class %q is as good without %s", loss.class, loss.of)
 	}

