@@ -42,8 +42,8 @@ torture: dev ## The tests of faults at full length, TORTURE= only those that mat
 		go test -p 1 -count 1 -v -timeout 60m $(if $(TORTURE),-run '$(TORTURE)') ./journal/... ./indexer ./cmd/riskdex; \
 		status=$$?; echo "torture took $$(( ($$(date +%s) - began) / 60 )) min, exit status $$status"; exit $$status
 
-relevance: dev ## How well the search finds, by class of query.
-	@.local/dev with-elasticsearch -- go test -v -run '^TestRelevance$$' -timeout 5m ./mappings/relevance
+relevance: dev ## How well the search finds, by class of query, and an exam with feeds that it was not made for.
+	@.local/dev with-elasticsearch -- go test -count 1 -v -run '^(TestRelevance|TestExam)$$' -timeout 10m ./mappings/relevance/...
 
 test-quick: go ## The tests that need no Elasticsearch.
 	@go test ./report ./receiver/... ./admin ./mappings ./journal/... ./dashboards ./internal/push ./internal/samplefeed
@@ -68,7 +68,7 @@ lint: go ## Formatter, vet, staticcheck.
 # and are not in the program.
 gosec: go ## What looks like a weakness in the program's code.
 	go run $(GOSEC) -quiet -exclude=G104,G115,G304 \
-		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/disktest -exclude-dir=internal/elastic -exclude-dir=internal/freeport -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/ledgertest -exclude-dir=journal/journaltest ./...
+		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/disktest -exclude-dir=internal/elastic -exclude-dir=internal/freeport -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/relevancetest -exclude-dir=internal/ledgertest -exclude-dir=journal/journaltest ./...
 
 vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
 	@mkdir -p .local

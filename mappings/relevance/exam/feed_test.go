@@ -11,7 +11,7 @@ import (
 )
 
 // drawn is how many events there are beside those of events.tsv.
-const drawn = 1300
+const drawn = 900
 
 // french and spanish are the countries about whose cities some vendors write in their
 // own language.
@@ -69,7 +69,7 @@ func (w *world) populate(t testing.TB) {
 	}
 	for i := range drawn {
 		r := luck("drawn", fmt.Sprint(i))
-		c, lang := w.cities[r.IntN(700)], "en"
+		c, lang := w.cities[r.IntN(600)], "en"
 		if r.IntN(2) == 0 { // events are more frequent where more people are
 			c = w.cities[r.IntN(150)]
 		}

@@ -16,28 +16,28 @@ type floor struct{ mrr, ndcg, bareMRR, bareNDCG float64 }
 // floors are a little below what was measured. Who makes the search better raises them.
 // The class nonsense counts the queries that find nothing, and is no part of "all".
 var floors = map[string]floor{
-	"another word":    {},
-	"demonym":         {},
-	"country":         {},
-	"city and threat": {},
-	"code and more":   {},
-	"typo":            {},
-	"question":        {},
-	"script":          {},
-	"completion":      {},
-	"name":            {},
-	"place":           {},
-	"namesake":        {},
-	"unknown word":    {},
-	"several words":   {},
-	"other language":  {},
-	"nonsense":        {},
-	"all":             {},
+	"another word":    {0.36, 0.33, 0.26, 0.19},
+	"city and threat": {0.81, 0.63, 0.45, 0.34},
+	"code and more":   {0.13, 0.12, 0.06, 0.06},
+	"completion":      {0.56, 0.60, 0.24, 0.22},
+	"country":         {0.32, 0.39, 0.40, 0.27},
+	"demonym":         {0.12, 0.09, 0.06, 0.03},
+	"name":            {0.44, 0.42, 0.38, 0.32},
+	"namesake":        {0.68, 0.85, 0.31, 0.38},
+	"other language":  {0.90, 0.67, 0.53, 0.37},
+	"place":           {0.96, 0.96, 0.66, 0.52},
+	"question":        {0.43, 0.39, 0.22, 0.18},
+	"script":          {0.08, 0.07, 0.07, 0.03},
+	"several words":   {0.62, 0.57, 0.17, 0.18},
+	"typo":            {0.85, 0.85, 0.48, 0.46},
+	"unknown word":    {0.05, 0.09, 0.09, 0.07},
+	"nonsense":        {0.95, 0.95, 0.95, 0.95},
+	"all":             {0.48, 0.46, 0.30, 0.24},
 }
 
 // bestFirst is the share of all queries with a best document first, and repeatable that
 // of those for which two builds of the same data give the same order.
-const bestFirst, repeatable = 0, 0
+const bestFirst, repeatable = 0.45, 0.70
 
 // sheet has the outcomes of all queries, by what was asked.
 type sheet map[string][]relevancetest.Outcome
@@ -54,14 +54,14 @@ func (s sheet) scores(asked string) map[string]*relevancetest.Score {
 // and nDCG@10 of the baselines.
 func (s sheet) table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-18s%8s │%22s │%22s │%15s │%15s │%15s\n", "", "", "taught", "untaught", "plain", "simple", "simple")
-	fmt.Fprintf(&b, "%-18s%8s │%8s%6s%8s │%8s%6s%8s │%7s%8s │%7s%8s │%15s\n",
-		"class", "queries", "first", "MRR", "nDCG", "first", "MRR", "nDCG", "MRR", "nDCG", "MRR", "nDCG", "untaught")
-	taught, untaught, plain, simple, bare := s.scores("taught"), s.scores("untaught"), s.scores("plain"), s.scores("simple"), s.scores("simple untaught")
+	fmt.Fprintf(&b, "%-18s%8s │%22s │%22s │%15s │%15s\n", "", "", "taught", "untaught", "plain", "simple")
+	fmt.Fprintf(&b, "%-18s%8s │%8s%6s%8s │%8s%6s%8s │%7s%8s │%7s%8s\n",
+		"class", "queries", "first", "MRR", "nDCG", "first", "MRR", "nDCG", "MRR", "nDCG", "MRR", "nDCG")
+	taught, untaught, plain, simple := s.scores("taught"), s.scores("untaught"), s.scores("plain"), s.scores("simple")
 	for _, class := range slices.Sorted(maps.Keys(taught)) {
-		a, u, p, m, n := taught[class], untaught[class], plain[class], simple[class], bare[class]
-		fmt.Fprintf(&b, "%-18s%8d │%8.2f%6.2f%8.2f │%8.2f%6.2f%8.2f │%7.2f%8.2f │%7.2f%8.2f │%7.2f%8.2f\n", class, a.Queries,
-			a.First, a.MRR, a.NDCG, u.First, u.MRR, u.NDCG, p.MRR, p.NDCG, m.MRR, m.NDCG, n.MRR, n.NDCG)
+		a, u, p, m := taught[class], untaught[class], plain[class], simple[class]
+		fmt.Fprintf(&b, "%-18s%8d │%8.2f%6.2f%8.2f │%8.2f%6.2f%8.2f │%7.2f%8.2f │%7.2f%8.2f\n", class, a.Queries,
+			a.First, a.MRR, a.NDCG, u.First, u.MRR, u.NDCG, p.MRR, p.NDCG, m.MRR, m.NDCG)
 	}
 	return b.String()
 }
@@ -84,9 +84,9 @@ func (s sheet) check(t *testing.T, same float64) {
 		}
 	}
 	if got := taught["all"].First; got < bestFirst {
-		t.Errorf("best first in %.3f of all queries, want at least %.3f", got, float64(bestFirst))
+		t.Errorf("best first in %.3f of all queries, want at least %.3f", got, bestFirst)
 	}
 	if same < repeatable {
-		t.Errorf("two builds give the same order in %.3f of all queries, want at least %.3f", same, float64(repeatable))
+		t.Errorf("two builds give the same order in %.3f of all queries, want at least %.3f", same, repeatable)
 	}
 }
