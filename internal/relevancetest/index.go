@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"strconv"
 	"testing"
@@ -122,14 +121,9 @@ func FixedDay(body []byte) error {
 
 func (x *Index) must(t testing.TB, request esapi.Request) []byte {
 	t.Helper()
-	response, err := request.Do(t.Context(), x.Client)
+	body, err := x.Client.Ask(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil || response.IsError() {
-		t.Fatalf("Elasticsearch answered %d: %v, %.500s", response.StatusCode, err, body)
 	}
 	return body
 }
