@@ -64,11 +64,11 @@ lint: go ## Formatter, vet, staticcheck.
 #   G104  errors that nobody handles: a close after another failure, mostly
 #   G115  conversions of integers: sizes, counts and checksums that fit by what they are
 #   G304  files named by a variable: those that the operator names
-# The folders find ports or start servers for development, tests and benchmarks, from what a developer says,
+# The folders find ports, start servers or make tables, for development, tests and benchmarks, from what a developer says,
 # and are not in the program.
 gosec: go ## What looks like a weakness in the program's code.
 	go run $(GOSEC) -quiet -exclude=G104,G115,G304 \
-		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/disktest -exclude-dir=internal/elastic -exclude-dir=internal/freeport -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/relevancetest -exclude-dir=internal/ledgertest -exclude-dir=journal/journaltest ./...
+		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/disktest -exclude-dir=internal/elastic -exclude-dir=internal/freeport -exclude-dir=internal/gazetteer -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/relevancetest -exclude-dir=internal/ledgertest -exclude-dir=journal/journaltest ./...
 
 vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
 	@mkdir -p .local

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -111,10 +110,7 @@ func unpack(packed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := binary.LittleEndian.Uint32(packed[len(packed)-4:]) // as gzip says itself
-	table := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	_, err = io.Copy(table, r)
-	return table.Bytes(), err
+	return io.ReadAll(r)
 }
 
 // rows yields the rows of a table by the names of its columns, and the number of their

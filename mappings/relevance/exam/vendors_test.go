@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"riskdex/receiver"
 	"riskdex/report"
@@ -346,11 +347,8 @@ func markup(chapters []chapter, n int) string {
 // written returns the first name that begins in a script.
 func written(names []string, script func(rune) bool) string {
 	for _, name := range names {
-		for _, r := range name {
-			if script(r) {
-				return name
-			}
-			break
+		if first, _ := utf8.DecodeRuneInString(name); script(first) {
+			return name
 		}
 	}
 	return ""
