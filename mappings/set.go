@@ -87,7 +87,11 @@ func read[T any](folder fs.FS, name string, parse func([]byte) (T, error), wrong
 	var nothing T
 	data, err := fs.ReadFile(folder, name)
 	if err != nil {
-		*wrong = append(*wrong, Mistake{File: name, Reason: "it cannot be read: " + err.Error()})
+		reason := "it cannot be read: " + err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
+			reason = "it is missing: `riskdex mappings export FOLDER` writes the built-in one, to be copied from there"
+		}
+		*wrong = append(*wrong, Mistake{File: name, Reason: reason})
 		return nothing
 	}
 	parsed, err := parse(data)

@@ -48,7 +48,7 @@ func TestMappingsCheck(t *testing.T) {
 		"fine":     {[]string{fine}, exitDone, []string{"no mistakes"}},
 		"file":     {[]string{filepath.Join(fine, "cities.json")}, exitDone, []string{"no mistakes"}},
 		"mistakes": {[]string{wrong}, exitNegative, []string{
-			"cities.json:4: \"feilds\"", "advisories.json:3: \"about\" is there twice", "special-reports.json:7: /fields/code/0", "search.json:1: this is not JSON", "index.json: it cannot be read",
+			"cities.json:4: \"feilds\"", "advisories.json:3: \"about\" is there twice", "special-reports.json:7: /fields/code/0", "search.json:1: this is not JSON", "index.json: it is missing: `riskdex mappings export FOLDER`",
 		}},
 		"mistakes in a file": {[]string{filepath.Join(wrong, "cities.json"), filepath.Join(fine, "index.json")}, exitNegative, []string{"cities.json:4:"}},
 		"mistakes as JSON":   {[]string{"--json", wrong}, exitNegative, []string{`"line":4,"reason":"\"feilds\" is no name`}},

@@ -1,0 +1,43 @@
+package livetest
+
+import (
+	_ "embed"
+	"testing"
+
+	"riskdex/internal/elastic/elastictest"
+	"riskdex/mappings"
+	"riskdex/report"
+)
+
+// before is the index of a release before search knew other words for a threat, and
+// cities by what they are called elsewhere.
+//
+//go:embed testdata/index-2026-11-22.json
+var before []byte
+
+// TestSearchOfTodayOnAnIndexOfBefore: apps are answered while an upgrade is filling the
+// new index, whose body of a search names fields that the old one lacks.
+func TestSearchOfTodayOnAnIndexOfBefore(t *testing.T) {
+	old := newIndices(t, elastictest.Prefix(t))
+	var err error
+	if old.Set, err = mappings.LoadWith("index.json", before); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, old, feed())
+	aliases := []string{old.Alias(report.Cities), old.Alias(report.Advisories), old.Alias(report.SpecialReports)}
+	today := newSet(t)
+	for words, want := range map[string]report.ID{"London": "city-LON", "bom": "city-BOM", "protests London": "city-LON", "munich": "city-MUC"} {
+		for name, body := range map[string]func(string, mappings.SearchOptions) ([]byte, error){"search": today.SearchBody, "completion": today.CompleteBody} {
+			made, err := body(words, mappings.SearchOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := mappings.Search(t.Context(), old.Client, aliases, made)
+			if err != nil {
+				t.Errorf("%s of %q: %v", name, words, err)
+			} else if name == "search" && words != "munich" && (len(got.Hits) == 0 || got.Hits[0].ID != want) {
+				t.Errorf("%s of %q: %+v, want %s first", name, words, got.Hits, want)
+			}
+		}
+	}
+}
