@@ -259,7 +259,7 @@ func (r *rig) copyIndex(name string) {
 	for _, state := range answer {
 		settings := state.(map[string]any)["settings"].(map[string]any)["index"].(map[string]any)
 		body, err := json.Marshal(map[string]any{"mappings": state.(map[string]any)["mappings"],
-			"settings": map[string]any{"analysis": settings["analysis"], "similarity": settings["similarity"]}})
+			"settings": map[string]any{"analysis": settings["analysis"], "similarity": settings["similarity"], "max_shingle_diff": settings["max_shingle_diff"]}})
 		must(r.t, err)
 		r.change("PUT", "/"+name, string(body))
 	}

@@ -21,6 +21,23 @@ type subject struct {
 	countries   []string // in order
 	located     bool
 	at          point
+	places      []placeOf // the first ones, in order
+}
+
+// placeOf is what a report says of one of its places.
+type placeOf struct {
+	name    string
+	located bool
+	at      point
+}
+
+// maxPlacesKnown bounds how many places of a report are looked up.
+const maxPlacesKnown = 20
+
+func (s *subject) add(p placeOf) {
+	if p.name != "" && len(s.places) < maxPlacesKnown {
+		s.places = append(s.places, p)
+	}
 }
 
 // Prominence, from 0 to 100, puts what most people mean first where a search finds
@@ -103,6 +120,7 @@ func (x *extractor) known(kind report.Kind) {
 			}
 		})
 	}
+	x.codesKnown(kind, city)
 	x.texts("country_alpha3", func(yield func(string) bool) {
 		for _, code := range s.countries {
 			if alpha3 := w.Alpha3(code); alpha3 != "" && !yield(alpha3) {
@@ -123,6 +141,27 @@ func (x *extractor) known(kind report.Kind) {
 	}
 	x.member("prominence")
 	x.dst = strconv.AppendInt(x.dst, int64(prominence), 10)
+}
+
+// codesKnown writes the codes by which the gazetteer knows the city of a report, with its
+// airports, or the cities that an advisory or a special report is about. Whoever types MRS
+// finds the strike in Marseille.
+func (x *extractor) codesKnown(kind report.Kind, city *gazetteer.City) {
+	s, w := &x.subject, x.world()
+	var codes []string
+	if kind == report.Cities && city != nil {
+		codes = slices.Collect(city.Codes())
+	}
+	for _, p := range s.places {
+		if kind == report.Cities {
+			break // these are within the city, or near it
+		}
+		if c := w.City(gazetteer.Report{Names: []string{gazetteer.Fold(p.name)}, Countries: s.countries, Located: p.located, Lat: p.at.lat, Lon: p.at.lon}); c != nil {
+			codes = slices.AppendSeq(codes, c.Codes())
+		}
+	}
+	slices.Sort(codes)
+	x.texts("codes_known", slices.Values(slices.Compact(codes)))
 }
 
 func prominenceOf(c *gazetteer.City) int {

@@ -51,3 +51,23 @@ func TestWholeCountry(t *testing.T) {
 		}
 	}
 }
+
+// TestCodesKnown: whose codes a report is found by that states none.
+func TestCodesKnown(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct {
+		kind       report.Kind
+		body, want string
+	}{
+		{report.Cities, `{"title":"London","country":"GB"}`, `["BQH","LCY","LGW","LHR","LON","LTN","SEN"]`},
+		{report.Cities, `{"title":"London","country":"CA"}`, ""},
+		{report.Cities, `{"title":"Springfield","cities":[{"name":"London"}]}`, ""},
+		{report.Advisories, `{"title":"A strike","country":"FR","cities":[{"name":"Marseille"},{"name":"Marseille"},{"name":"No such"},{"name":"Lyon"}]}`, `["MRS"]`},
+		{report.Advisories, `{"title":"A strike","country":"CA","cities":[{"name":"London"}]}`, ""},
+		{report.SpecialReports, `{"title":"A strike in Marseille"}`, ""},
+	} {
+		if got, _ := fieldOf(t, s, c.kind, "codes_known", c.body); got != c.want {
+			t.Errorf("of %s %s: %s, want %s", c.kind, c.body, got, c.want)
+		}
+	}
+}

@@ -25,8 +25,12 @@ func citiesTable(folder string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	airports, err := airportsOf(folder)
+	if err != nil {
+		return nil, err
+	}
 	var table bytes.Buffer
-	table.WriteString("code\tname\tcountry\tlat\tlon\tpopulation\tcapital\tother_names\n")
+	table.WriteString("code\tairports\tname\tcountry\tlat\tlon\tpopulation\tcapital\tother_names\n")
 	used := 0
 	for i, row := range rows[1:] {
 		if len(row) != 9 {
@@ -47,12 +51,29 @@ func citiesTable(folder string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, name, country, lat, lon, row[7], mark, otherNames(name, row[8]))
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[code], name, country, lat, lon, row[7], mark, otherNames(name, row[8]))
 	}
 	if used != len(capitals) {
 		return nil, fmt.Errorf("capitals.tsv names %d capitals, of which %d are in cities.tsv", len(capitals), used)
 	}
 	return table.Bytes(), nil
+}
+
+// airportsOf returns the codes of the airports of a city, by its own. One that is the
+// city's code as well is not among them.
+func airportsOf(folder string) (map[string]string, error) {
+	rows, err := readTable(filepath.Join(folder, "airports.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	airports := map[string]string{}
+	for i, row := range rows[1:] {
+		if len(row) != 2 {
+			return nil, fmt.Errorf("airports.tsv: row %d has %d columns, want 2", i+2, len(row))
+		}
+		airports[row[0]] = row[1]
+	}
+	return airports, nil
 }
 
 // degrees rounds to about a hundred metres.

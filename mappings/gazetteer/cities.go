@@ -17,8 +17,23 @@ type City struct {
 	Capital    bool
 
 	code     string
+	airports string // with spaces between them
 	lat, lon float64
 	others   string // other names, with | between them
+}
+
+// Codes yields the codes, of three letters, of the city itself and of its airports.
+func (c *City) Codes() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if c.code != "" && !yield(c.code) {
+			return
+		}
+		for code := range strings.FieldsSeq(c.airports) {
+			if !yield(code) {
+				return
+			}
+		}
+	}
 }
 
 func (g *Gazetteer) parseCities(table string) error {
@@ -32,7 +47,7 @@ func (g *Gazetteer) parseCities(table string) error {
 			return err
 		}
 		c := City{
-			Name: r.cell("name"), Country: r.cell("country"), code: strings.ToUpper(r.cell("code")), others: r.cell("other_names"),
+			Name: r.cell("name"), Country: r.cell("country"), code: strings.ToUpper(r.cell("code")), airports: strings.ToUpper(r.cell("airports")), others: r.cell("other_names"),
 			Capital: r.cell("capital") != "",
 		}
 		var wrong [3]error
