@@ -21,7 +21,8 @@ type suggestion struct {
 func wellFound(clauses []string) bool {
 	return slices.ContainsFunc(clauses, func(name string) bool {
 		switch name {
-		case "misspelt name", "misspelt words", "a name in it", "words of its title", "all words in title, names and country":
+		case "misspelt name", "misspelt words", "a name in it", "a code in it", "words of its title",
+			"some of the words, or others for the same threat", "all words in title, names and country":
 			return false
 		}
 		return true
