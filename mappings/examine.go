@@ -107,16 +107,14 @@ func (t *trace) notText(x *extractor, at uint32) {
 
 // generalized returns a pointer in which the elements of lists are `*`.
 func generalized(p jsontext.Pointer) string {
-	var b strings.Builder
+	var general jsontext.Pointer
 	for token := range p.Tokens() {
-		b.WriteByte('/')
 		if isIndex(token) {
-			b.WriteByte('*')
-			continue
+			token = "*"
 		}
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(token))
+		general = general.AppendToken(token)
 	}
-	return b.String()
+	return string(general)
 }
 
 func isIndex(token string) bool { return token != "" && strings.Trim(token, "0123456789") == "" }

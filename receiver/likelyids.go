@@ -8,6 +8,8 @@ import (
 
 	"riskdex/internal/vocabulary"
 	"riskdex/report"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // guesser finds what looks like the id of a record by the words of its name, such as
@@ -56,25 +58,30 @@ func (g *guesser) likely(r record) []likely {
 	return found
 }
 
-func (g *guesser) in(list []member, path string, means vocabulary.Concepts, depth int, read *int, found *[]likely) {
+func (g *guesser) in(list []member, path jsontext.Pointer, means vocabulary.Concepts, depth int, read *int, found *[]likely) {
 	for _, m := range list {
 		if *read++; *read > maxNamesRead {
 			return
 		}
 		n := g.vocabulary.Read(m.name)
 		all := means | n.Concepts
-		at := path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(m.name)
-		value := m.value
+		value, ofOne := m.value, false
 		if firstByte(value) == '[' { // of one
 			first, second := elementAt(value, 0), elementAt(value, 1)
 			if first == nil || second != nil {
 				continue
 			}
-			value, at = first, at+"/0"
+			value, ofOne = first, true
+		}
+		at := func() jsontext.Pointer {
+			if ofOne {
+				return path.AppendToken(m.name).AppendToken("0")
+			}
+			return path.AppendToken(m.name)
 		}
 		if firstByte(value) == '{' {
 			if !n.Unknown && all&^(g.own|g.id) == 0 && depth < maxLikelyDepth {
-				g.in(members(value), at, all, depth+1, read, found)
+				g.in(members(value), at(), all, depth+1, read, found)
 			}
 			continue
 		}
@@ -85,9 +92,9 @@ func (g *guesser) in(list []member, path string, means vocabulary.Concepts, dept
 		switch named := all & (g.id | g.number); {
 		case named == 0 || all&g.foreign != 0:
 		case !n.Unknown && all&^(g.own|g.id|g.number) == 0 && (named&g.id != 0 || all&g.own != 0):
-			*found = append(*found, likely{at, text, true})
+			*found = append(*found, likely{string(at()), text, true})
 		case n.Unknown && n.Last&(g.id|g.number) != 0, !n.Unknown && all == g.number:
-			*found = append(*found, likely{at, text, false})
+			*found = append(*found, likely{string(at()), text, false})
 		}
 	}
 }

@@ -3,6 +3,8 @@ package receiver
 import (
 	"fmt"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxHintName bounds the name of a member that a hint repeats.
@@ -40,7 +42,7 @@ func longestList(raw []byte, depth int) (path string, most int) {
 			}
 		}
 		if n > most {
-			most, path = n, "/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(m.name)+at
+			most, path = n, string(jsontext.Pointer("").AppendToken(m.name))+at
 		}
 	}
 	return path, most

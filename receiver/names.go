@@ -2,9 +2,10 @@ package receiver
 
 import (
 	"fmt"
-	"strings"
 
 	"riskdex/report"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Names are what a record says of which document it is for, with the JSON pointers to
@@ -55,10 +56,9 @@ func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
 
 // text writes the pointer as RFC 6901 has it.
 func (p pointer) text() string {
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
-	var b strings.Builder
+	var written jsontext.Pointer
 	for _, token := range p {
-		b.WriteString("/" + escape.Replace(token))
+		written = written.AppendToken(token)
 	}
-	return b.String()
+	return string(written)
 }
