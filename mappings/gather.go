@@ -107,7 +107,7 @@ func (x *extractor) gatherIn(object uint32, means vocabulary.Concepts, later, de
 		return
 	}
 	x.entered = append(x.entered, object)
-	var lat, lon uint32
+	var on coordinates
 	for at := x.tree.nodes[object].first; at != none; at = x.tree.nodes[at].next {
 		n := x.reader.name(x.tree.quotedName(at))
 		if n.Unknown {
@@ -115,20 +115,34 @@ func (x *extractor) gatherIn(object uint32, means vocabulary.Concepts, later, de
 			continue
 		}
 		all := means | n.Concepts
-		switch all &^ x.mapping.book.place {
-		case x.reader.bits.lat:
-			lat = at
-		case x.reader.bits.lon:
-			lon = at
-		}
+		x.coordinate(&on, all, at)
 		rank := later
 		if n.Language != "" && n.Language != "en" {
 			rank += otherLanguage
 		}
 		x.gatherAt(at, all, rank, depth, n.Language != "")
 	}
-	if lat != none && lon != none {
-		x.guess(guess{hit: hit{locationField, 100}, at: lat, lon: lon})
+	x.gatherPoint(on)
+}
+
+// coordinates are where an object, or a list of labels with values, has a latitude and a
+// longitude; none where it has not.
+type coordinates struct{ lat, lon uint32 }
+
+// coordinate notes a value whose names mean a latitude or a longitude.
+func (x *extractor) coordinate(on *coordinates, means vocabulary.Concepts, at uint32) {
+	switch means &^ x.mapping.book.place {
+	case x.reader.bits.lat:
+		on.lat = at
+	case x.reader.bits.lon:
+		on.lon = at
+	}
+}
+
+// gatherPoint notes a location that is two values.
+func (x *extractor) gatherPoint(on coordinates) {
+	if on.lat != none && on.lon != none {
+		x.guess(guess{hit: hit{locationField, 100}, at: on.lat, lon: on.lon})
 	}
 }
 
@@ -147,26 +161,32 @@ func (x *extractor) gatherAt(at uint32, means vocabulary.Concepts, rank, depth i
 		x.gatherList(at, means, rank, depth)
 		return
 	}
-	if x.tree.nodes[at].kind == '{' {
-		if x.isLocalized(at) {
-			localized = true
-		} else if x.isTranslated(at) {
-			english := x.inEnglish(at)
-			for of := x.tree.nodes[at].first; of != none; of = x.tree.nodes[of].next {
-				later := rank
-				if of != english {
-					later += otherLanguage
-				}
-				x.gatherIn(of, means, later, depth+1)
-			}
-			return
-		} else {
-			x.guessFields(at, means, rank, false, true)
-			x.gatherIn(at, means, rank, depth+1)
-			return
-		}
+	switch {
+	case x.tree.nodes[at].kind != '{':
+	case x.isLocalized(at):
+		localized = true
+	case x.isTranslated(at):
+		x.gatherTranslations(at, means, rank, depth)
+		return
+	default:
+		x.guessFields(at, means, rank, false, true)
+		x.gatherIn(at, means, rank, depth+1)
+		return
 	}
 	x.guessFields(at, means, rank, localized || rank >= otherLanguage, false)
+}
+
+// gatherTranslations looks at the objects of an object or a list that has one for each
+// language, in English before the others.
+func (x *extractor) gatherTranslations(at uint32, means vocabulary.Concepts, rank, depth int) {
+	english := x.inEnglish(at)
+	for of := x.tree.nodes[at].first; of != none; of = x.tree.nodes[of].next {
+		later := rank
+		if of != english {
+			later += otherLanguage
+		}
+		x.gatherIn(of, means, later, depth+1)
+	}
 }
 
 // guessFields notes the fields that a value may be of. A title in another language is a name
@@ -210,14 +230,7 @@ func (x *extractor) gatherList(at uint32, means vocabulary.Concepts, rank, depth
 		x.guessFields(x.spoken(first), means, rank, false, false)
 	case x.tree.nodes[first].kind != '{':
 	case x.languageOf(first) != "":
-		english := x.inEnglish(at)
-		for of := first; of != none; of = x.tree.nodes[of].next {
-			later := rank
-			if of != english {
-				later += otherLanguage
-			}
-			x.gatherIn(of, means, later, depth+1)
-		}
+		x.gatherTranslations(at, means, rank, depth)
 	default:
 		x.gatherPairs(first, means, rank, depth)
 		x.gatherPlaces(at)
@@ -226,7 +239,7 @@ func (x *extractor) gatherList(at uint32, means vocabulary.Concepts, rank, depth
 
 // gatherPairs looks at objects that are a label and a value each, as if the labels were names.
 func (x *extractor) gatherPairs(first uint32, means vocabulary.Concepts, rank, depth int) {
-	var lat, lon uint32
+	var on coordinates
 	means &^= x.reader.bits.part // a section that is called Summary is one
 	n := 0
 	for at := first; at != none && n < maxPairs; at, n = x.tree.nodes[at].next, n+1 {
@@ -242,17 +255,10 @@ func (x *extractor) gatherPairs(first uint32, means vocabulary.Concepts, rank, d
 			continue
 		}
 		all := means | name.Concepts
-		switch all &^ x.mapping.book.place {
-		case x.reader.bits.lat:
-			lat = value
-		case x.reader.bits.lon:
-			lon = value
-		}
+		x.coordinate(&on, all, value)
 		x.gatherAt(value, all, rank, depth+1, false)
 	}
-	if lat != none && lon != none {
-		x.guess(guess{hit: hit{locationField, 100}, at: lat, lon: lon})
-	}
+	x.gatherPoint(on)
 }
 
 func (x *extractor) isScalar(at uint32) bool {
@@ -292,19 +298,13 @@ func (x *extractor) latLon(object uint32) (lat, lon uint32) {
 	if x.mapping.book == nil {
 		return none, none
 	}
+	var on coordinates
 	for at := x.tree.nodes[object].first; at != none; at = x.tree.nodes[at].next {
-		n := x.reader.name(x.tree.quotedName(at))
-		if n.Unknown {
-			continue
-		}
-		switch n.Concepts &^ x.mapping.book.place {
-		case x.reader.bits.lat:
-			lat = at
-		case x.reader.bits.lon:
-			lon = at
+		if n := x.reader.name(x.tree.quotedName(at)); !n.Unknown {
+			x.coordinate(&on, n.Concepts, at)
 		}
 	}
-	return lat, lon
+	return on.lat, on.lon
 }
 
 // isLocalized tells whether an object is one text in several languages, or in one.
