@@ -83,7 +83,7 @@ func (x *extractor) document(c report.Change) {
 	} else {
 		x.first("code", from.Code, (*extractor).putCode)
 	}
-	x.subject = subject{code: x.written(start, "code")}
+	x.subject = subject{kind: c.Kind, code: x.written(start, "code")}
 	title := len(x.dst)
 	x.first("title", from.Title, (*extractor).putLine)
 	headline := span{title, len(x.dst)}
@@ -92,7 +92,7 @@ func (x *extractor) document(c report.Change) {
 	x.list("names", from.Names, false, (*extractor).line)
 	x.subject.names = x.listed()
 	x.countries(from.Country)
-	x.countryOfTitle(c.Kind)
+	x.countryOfTitle()
 	x.codes = slices.AppendSeq(x.codes[:0], maps.Keys(x.seen))
 	x.subject.countries = slices.Sorted(slices.Values(x.codes))
 	x.countryNames()
@@ -103,7 +103,7 @@ func (x *extractor) document(c report.Change) {
 	start = len(x.dst)
 	x.first("location", from.Location, (*extractor).putPoint)
 	x.subject.located = len(x.dst) > start
-	x.known(c.Kind)
+	x.known()
 	mark := len(x.dst)
 	x.first("summary", from.Summary, (*extractor).putSummary)
 	summary := span{mark, len(x.dst)}

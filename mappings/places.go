@@ -75,11 +75,16 @@ func (x *extractor) place(at uint32, isFirst bool, seen *tally) bool {
 	}
 	open := len(x.dst)
 	x.part(at, "places.name", from.Name, (*extractor).putLine, seen)
-	name := x.written(open, "name")
+	name := ""
+	if x.subject.wantsPlaces() {
+		name = x.written(open, "name")
+	}
 	x.part(at, "places.code", from.Code, (*extractor).putCode, seen)
 	location := len(x.dst)
 	x.part(at, "places.location", from.Location, (*extractor).putPoint, seen)
-	x.subject.add(placeOf{name, len(x.dst) > location, x.subject.at})
+	if name != "" {
+		x.subject.places = append(x.subject.places, placeOf{name, len(x.dst) > location, x.subject.at})
+	}
 	if len(x.dst) == open {
 		x.dst = x.dst[:start]
 		return false

@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // subject is what a report says of the city or country that it is about, gathered while
 // its document is made.
 type subject struct {
+	kind        report.Kind
 	code, title string
 	names       []string // in order
 	countries   []string // in order
@@ -34,10 +36,10 @@ type placeOf struct {
 // maxPlacesKnown bounds how many places of a report are looked up.
 const maxPlacesKnown = 20
 
-func (s *subject) add(p placeOf) {
-	if p.name != "" && len(s.places) < maxPlacesKnown {
-		s.places = append(s.places, p)
-	}
+// wantsPlaces tells whether another place of a report is looked up. Those of a city report
+// are within the city, or near it.
+func (s *subject) wantsPlaces() bool {
+	return s.kind != report.Cities && len(s.places) < maxPlacesKnown
 }
 
 // Prominence, from 0 to 100, puts what most people mean first where a search finds
@@ -70,7 +72,8 @@ func (x *extractor) listed() []string { return slices.Sorted(maps.Keys(x.seen)) 
 
 // countryOfTitle writes the country of an advisory that states none, where its title is
 // nothing but a country's name.
-func (x *extractor) countryOfTitle(kind report.Kind) {
+func (x *extractor) countryOfTitle() {
+	kind := x.subject.kind
 	if len(x.seen) > 0 || x.subject.title == "" || kind != report.Advisories && kind != report.SpecialReports {
 		return
 	}
@@ -88,15 +91,15 @@ func (x *extractor) countryOfTitle(kind report.Kind) {
 
 // known writes what the gazetteer knows of the city or the countries that a report is
 // about.
-func (x *extractor) known(kind report.Kind) {
-	if kind == report.Probe {
+func (x *extractor) known() {
+	s := &x.subject
+	if s.kind == report.Probe {
 		return
 	}
 	w := x.world()
-	s := &x.subject
 	var city *gazetteer.City
 	prominence := ofSpecial
-	switch kind {
+	switch s.kind {
 	case report.Cities:
 		if city = w.City(x.cityReport(w)); city != nil {
 			prominence = prominenceOf(city)
@@ -106,7 +109,7 @@ func (x *extractor) known(kind report.Kind) {
 	case report.Advisories:
 		prominence = ofAdvisory
 	}
-	if kind != report.Cities && len(s.countries) == 1 && w.country(w.core(s.title)) == s.countries[0] {
+	if s.kind != report.Cities && len(s.countries) == 1 && w.country(w.core(s.title)) == s.countries[0] {
 		x.member("whole_country")
 		x.quote([]byte(s.countries[0]))
 		prominence = ofCountry
@@ -120,7 +123,7 @@ func (x *extractor) known(kind report.Kind) {
 			}
 		})
 	}
-	x.codesKnown(kind, city)
+	x.codesKnown(city)
 	x.texts("country_alpha3", func(yield func(string) bool) {
 		for _, code := range s.countries {
 			if alpha3 := w.Alpha3(code); alpha3 != "" && !yield(alpha3) {
@@ -146,16 +149,13 @@ func (x *extractor) known(kind report.Kind) {
 // codesKnown writes the codes by which the gazetteer knows the city of a report, with its
 // airports, or the cities that an advisory or a special report is about. Whoever types MRS
 // finds the strike in Marseille.
-func (x *extractor) codesKnown(kind report.Kind, city *gazetteer.City) {
+func (x *extractor) codesKnown(city *gazetteer.City) {
 	s, w := &x.subject, x.world()
 	var codes []string
-	if kind == report.Cities && city != nil {
+	if city != nil {
 		codes = slices.Collect(city.Codes())
 	}
 	for _, p := range s.places {
-		if kind == report.Cities {
-			break // these are within the city, or near it
-		}
 		if c := w.City(gazetteer.Report{Names: []string{gazetteer.Fold(p.name)}, Countries: s.countries, Located: p.located, Lat: p.at.lat, Lon: p.at.lon}); c != nil {
 			codes = slices.AppendSeq(codes, c.Codes())
 		}
@@ -198,9 +198,11 @@ func (x *extractor) cityReport(w *world) gazetteer.Report {
 }
 
 // texts writes a list of texts, unless it is empty, and not more of them than a field takes.
-func (x *extractor) texts(name string, all func(func(string) bool)) {
+// It returns where in x.dst the list is; 0 where there is none.
+func (x *extractor) texts(name string, all iter.Seq[string]) (value int) {
 	start, count := len(x.dst), 0
 	x.member(name)
+	value = len(x.dst)
 	x.dst = append(x.dst, '[')
 	for text := range all {
 		if count == maxValues {
@@ -214,7 +216,8 @@ func (x *extractor) texts(name string, all func(func(string) bool)) {
 	}
 	if count == 0 {
 		x.dst = x.dst[:start]
-		return
+		return 0
 	}
 	x.dst = append(x.dst, ']')
+	return value
 }

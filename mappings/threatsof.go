@@ -31,25 +31,16 @@ func (x *extractor) threats(title, summary span) {
 		of.count(x.counts, x.dst[title.start:title.end], space[:0])
 		of.count(x.counts, x.dst[summary.start:summary.end], space[:0])
 	}
-	start, found := len(x.dst), 0
-	x.member("threats")
-	value := len(x.dst)
-	x.dst = append(x.dst, '[')
-	for i, n := range x.counts {
-		if n == 0 {
-			continue
+	value := x.texts("threats", func(yield func(string) bool) {
+		for i, n := range x.counts {
+			if n > 0 && !yield(of.names[i]) {
+				return
+			}
 		}
-		if found++; found > 1 {
-			x.dst = append(x.dst, ',')
-		}
-		x.quote([]byte(of.names[i]))
+	})
+	if value > 0 {
+		x.trace.note(x, "threats", 0, fits, value)
 	}
-	if found == 0 {
-		x.dst = x.dst[:start]
-		return
-	}
-	x.dst = append(x.dst, ']')
-	x.trace.note(x, "threats", 0, fits, value)
 }
 
 // ownThreats counts the threats that the record itself names, and tells whether there
