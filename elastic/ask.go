@@ -77,8 +77,8 @@ func (p Post) Do(ctx context.Context, transport esapi.Transport) (*esapi.Respons
 	return &esapi.Response{StatusCode: response.StatusCode, Header: response.Header, Body: response.Body}, nil
 }
 
-// NewResponseError makes one of an answer. It reads the two forms that errors have: an object, or a text.
-// A proxy's answer may be neither.
+// NewResponseError makes one of an answer. It reads the two forms that errors have: an
+// object, or a text. A proxy's answer may be neither.
 func NewResponseError(status int, body []byte) *ResponseError {
 	const most = 300
 	e := &ResponseError{Status: status, Reason: string(body[:min(len(body), most)])}
