@@ -138,9 +138,6 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 		e.note("elasticsearch", wrong, fmt.Sprintf("no answer from an Elasticsearch at %s: %v", address, err), "Start Elasticsearch, or correct --elasticsearch-url, --elasticsearch-ca-file or the way there.")
 		return false
 	}
-	if product := res.Header.Get("X-Elastic-Product"); product != "Elasticsearch" {
-		e.note("elasticsearch", doubtful, fmt.Sprintf("%s does not say that it is an Elasticsearch", address), "See what runs there: other search servers are not supported.")
-	}
 	e.fine("elasticsearch", "%s answers", address)
 	if len(health) > 0 && health[0].Status == "red" {
 		e.note("elasticsearch", doubtful, "its health is red: some primary shards are missing", "GET _cluster/allocation/explain says why.")
