@@ -27,7 +27,7 @@ func testSecurityHeals(t *testing.T, s *ownServer) {
 			user := strings.ReplaceAll(name, " ", "-")
 			r := assembleOf(t, quick(), parts{elasticsearch: s.as(admin, adminPassword), client: s.as(user, password)})
 			if c.atFirst {
-				s.let(t, user, password, mayWrite)
+				s.introduce(t, user, password, mayWrite)
 				r.run()
 				r.append(many(report.Cities, 10, "before")...)
 				r.drained()
@@ -36,7 +36,7 @@ func testSecurityHeals(t *testing.T, s *ownServer) {
 					time.Sleep(20 * time.Millisecond) // until the server has noticed
 				}
 			} else {
-				s.let(t, user, c.trouble[0], c.trouble[1])
+				s.introduce(t, user, c.trouble[0], c.trouble[1])
 				r.run()
 			}
 			r.append(many(report.Cities, 20, "after")...)
