@@ -18,7 +18,7 @@ import (
 // naming is what a city is called, besides its id and its code.
 type naming struct {
 	// kept is 0 where the newest record of the city states its code, and otherwise the
-	// place in the order of deliveries of the last one that did, or lostCode, or neverThere.
+	// place in the order of deliveries of the last one that did, or lostCode, or namesNone.
 	kept report.Version
 	// alone is set where the id was given by the path or by the code, and no record has
 	// ever stated it as one.
@@ -29,14 +29,15 @@ type naming struct {
 // a checksum.
 const lostCode report.Version = -1
 
-// neverThere is for a tombstone of what was never there (mustRemember): it names no city.
-const neverThere report.Version = -2
+// namesNone is for a tombstone whose id is no city's: nothing but deletes of it came
+// (mustRemember), or it was a code, and the city has gone on under its id (adopt).
+const namesNone report.Version = -2
 
 func (r *row) hasCode() bool { return r != nil && r.code != "" && r.kept != lostCode }
 
-// wasThere tells whether a document was ever there: some deletes leave a tombstone of what
-// was not.
-func (r *row) wasThere() bool { return r != nil && r.kept != neverThere }
+// namesCity tells whether the id of a row is a document's, or was: some tombstones are of ids
+// that name none.
+func (r *row) namesCity() bool { return r != nil && r.kept != namesNone }
 
 // isOnlyCode tells whether it is a live city that is known by a code alone.
 func (r *row) isOnlyCode(code string) bool {
@@ -63,8 +64,8 @@ func (tx *transaction) call(c *report.Change, addressed report.ID, old *row, tur
 	if c.OwnID == c.ID || c.ExactID {
 		n.alone = false
 	}
-	if c.Op == report.Delete && !old.wasThere() {
-		n.kept = neverThere
+	if c.Op == report.Delete && !old.namesCity() {
+		n.kept = namesNone
 	}
 	silent := c.Op == report.Delete || c.Code == "" && !c.NoCode
 	if c.Op == report.Index && silent && (n.alone && !old.hasCode() || c.OwnID == c.ID && addressed != c.ID) {
@@ -146,7 +147,8 @@ func (tx *transaction) takeCode(c report.Change, n naming, turn report.Version) 
 func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id), code) }
 
 // adopt deletes the document of a city that was known by its code alone, before c, which
-// states an id for it, becomes the newest of its own.
+// states an id for it, becomes the newest of its own. From then on the code is a code and no
+// id: what comes under it is for the city that goes on under c.
 func (tx *transaction) adopt(r *row, c report.Change, turn report.Version) (overtakes bool, err error) {
 	if turn != 0 {
 		origin, err := tx.origin(r)
@@ -155,7 +157,7 @@ func (tx *transaction) adopt(r *row, c report.Change, turn report.Version) (over
 		}
 	}
 	gone := report.Change{Key: report.Key{Kind: c.Kind, ID: r.id}, Op: report.Delete}
-	if err := tx.put(&gone, naming{alone: true}, r); err != nil || turn == 0 {
+	if err := tx.put(&gone, naming{kept: namesNone, alone: true}, r); err != nil || turn == 0 {
 		return false, err
 	}
 	return false, tx.store.keepOrigin(gone.Key, turn)

@@ -15,7 +15,8 @@ import (
 //     it is for that id then, which adopts the city.
 //  2. ID is the id of a deleted one: for that one too, unless a live city has stated
 //     this code since that delete, or with it. So a delete that comes twice removes
-//     nothing else, and a city that came later can be deleted by its code.
+//     nothing else, and a city that came later can be deleted by its code. The code of a
+//     city that was adopted is no id.
 //  3. The record states an id: it is for that id.
 //  4. ID is the code of a live city: it is for that one. Where several state it, nobody
 //     knows which is meant (report.ErrAmbiguous).
@@ -36,7 +37,7 @@ func (tx *transaction) resolve(c report.Change) (report.Key, *row, error) {
 	if err != nil {
 		return c.Key, r, fmt.Errorf("look up the code %q: %w", code, err)
 	}
-	if r.wasThere() {
+	if r.namesCity() {
 		since, err := tx.statedSince(live, r)
 		if err == nil && !since && len(live) == several {
 			// Of those that state it, these may be any.

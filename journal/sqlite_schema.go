@@ -128,9 +128,9 @@ UPDATE totals SET tombstones = (SELECT count(*) FROM documents WHERE documents.k
 // schema6 is what schema version 6 added.
 const schema6 = `
 -- kept is 0 where the newest record of a city states its code, and otherwise the version
--- of the last that did, or -1 where the code has left it, or -2 where nothing but deletes
--- of it is known. alone is 1 where no record has
--- stated the id as such. A city without a row has 0 for both.
+-- of the last that did, or -1 where the code has left it, or -2 where a tombstone's id is
+-- no city's. alone is 1 where no record has stated the id as such. A city without a row has
+-- 0 for both.
 CREATE TABLE namings (
 	doc   INTEGER PRIMARY KEY,
 	kept  INTEGER NOT NULL,

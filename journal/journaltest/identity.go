@@ -20,6 +20,7 @@ var identityTests = []test{
 	{"only cities answer to a code", testCodeOtherKinds},
 	{"a city known by its code is adopted, and a repeated delete removes nothing else", testAdopted},
 	{"a city known by its code is adopted by a record under its code", testAdoptedByPath},
+	{"a city that was adopted comes back under the id that adopted it", testAdoptedComesBack},
 	{"a retry adopts nothing that is newer", testAdoptedByRetry},
 	{"the id in the record decides, and codes may be swapped", testSwappedCodes},
 	{"a code leaves who gives it up, and who another one takes it from", testCodeLeaves},
@@ -99,9 +100,9 @@ func testAdopted(t *testing.T, h *harness) {
 	h.append(t, city("130", "LON", "by id"))
 	h.has(t, map[report.ID]string{"130": "by id"})
 	h.expect(t, report.Cities, "index=2 delete=1 superseded=1 pending=2")
-	for i, want := range []report.ID{"130", "LON"} {
-		if s := h.append(t, remove(report.Cities, "LON"))[0]; s.ID != want {
-			t.Errorf("delete %d by its code is for %q, want %q", i, s.ID, want)
+	for i, want := range []report.Effect{report.Changed, report.Unknown} {
+		if s := h.append(t, remove(report.Cities, "LON"))[0]; s.ID != "130" || s.Effect != want {
+			t.Errorf("delete %d by its code is %+v", i, s)
 		}
 	}
 	h.append(t, city("130", "LON", "back"))
@@ -134,6 +135,31 @@ func testAdoptedByPath(t *testing.T, h *harness) {
 	}
 	if s := h.append(t, remove(report.Cities, "LON"))[0]; s.ID != "130" || s.Effect != report.Changed {
 		t.Errorf("a delete by its code: %+v", s)
+	}
+}
+
+// testAdoptedComesBack deletes a city that was adopted, and has it come back by what it had
+// been called by. What it is deleted by then must be what it came back under.
+func testAdoptedComesBack(t *testing.T, h *harness) {
+	for name, c := range map[string]struct{ back, end report.Change }{
+		"its code as the path, its id in the record": {own(city("ABS", "ABS", "back"), "1044"), remove(report.Cities, "1044")},
+		"its code in any case":                       {own(city("abs", "", "back"), "1044"), remove(report.Cities, "ABS")},
+		"its code and no id":                         {city("ABS", "ABS", "back"), remove(report.Cities, "1044")},
+		"its id":                                     {byID(city("1044", "ABS", "back")), remove(report.Cities, "abs")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.append(t, city("ABS", "ABS", "by code"), own(city("ABS", "ABS", "now with its id"), "1044"))
+			h.append(t, remove(report.Cities, "1044"))
+			h.has(t, map[report.ID]string{})
+			if s := h.append(t, c.back)[0]; s.ID != "1044" {
+				t.Errorf("it comes back under %q", s.ID)
+			}
+			h.has(t, map[report.ID]string{"1044": "back"})
+			if s := h.append(t, c.end)[0]; s.ID != "1044" || s.Effect != report.Changed {
+				t.Errorf("the delete is for %+v", s)
+			}
+			h.has(t, map[report.ID]string{})
+		})
 	}
 }
 

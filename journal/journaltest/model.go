@@ -30,7 +30,8 @@ type modelDocument struct {
 	// delivered under, and whether the code has left it. named is set where a record has
 	// stated its id as such.
 	states, lost, named bool
-	// never is set where nothing but deletes of it is known.
+	// never is set where nothing but deletes of it is known, and where its id was a code and
+	// the city has gone on under another.
 	never  bool
 	stated report.Version
 }

@@ -112,7 +112,7 @@ func (m *model) adopt(c report.Change, addressed report.ID, turn report.Version,
 			return false
 		}
 		gone := m.put(report.Change{Key: d.Key, Op: report.Delete}, now)
-		gone.origin = cmp.Or(turn, gone.Version)
+		gone.origin, gone.never = cmp.Or(turn, gone.Version), true
 	}
 	return true
 }
