@@ -16,7 +16,7 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/internal/certificates"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 func must(t *testing.T, err error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"riskdex/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestOnlyElasticsearchIsBelieved: a success of something else is none, and an error of

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }

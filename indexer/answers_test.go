@@ -13,8 +13,8 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/indexer"
-	elasticserver "riskdex/internal/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )
@@ -20,13 +20,13 @@ import (
 type revived struct {
 	url    string
 	deaths atomic.Int64
-	server atomic.Pointer[elastic.Server]
+	server atomic.Pointer[elasticserver.Server]
 }
 
-func startRevived(t *testing.T, o elastic.Options) *revived {
+func startRevived(t *testing.T, o elasticserver.Options) *revived {
 	t.Helper()
-	o.Home, o.Heap, o.FastStart = elastictest.Home(t), elastic.TestHeap, true
-	server, err := elastic.Start(t.Context(), o)
+	o.Home, o.Heap, o.FastStart = elastictest.Home(t), elasticserver.TestHeap, true
+	server, err := elasticserver.Start(t.Context(), o)
 	must(t, err)
 	o.Port = server.Port()
 	r := &revived{url: server.URL()}
@@ -43,7 +43,7 @@ func startRevived(t *testing.T, o elastic.Options) *revived {
 			case <-server.Done():
 			}
 			r.deaths.Add(1)
-			next, err := elastic.Start(ctx, o)
+			next, err := elasticserver.Start(ctx, o)
 			if err != nil {
 				if ctx.Err() == nil {
 					t.Errorf("start it again: %v", err)
@@ -71,7 +71,7 @@ const deadly = `{"settings": {"index": {"number_of_shards": 1, "number_of_replic
 // one document, again whenever it is started again, until that is a dead letter. Two
 // kinds are sent at once.
 func TestDocumentThatKillsElasticsearch(t *testing.T) {
-	server := startRevived(t, elastic.Options{})
+	server := startRevived(t, elasticserver.Options{})
 	set := setWith(t, deadly)
 	cfg := quick()
 	r := assembleOf(t, cfg, parts{elasticsearch: server.url, set: set, documents: asDelivered{set}})
@@ -106,7 +106,7 @@ func TestDocumentThatKillsElasticsearch(t *testing.T) {
 // TestKilledElasticsearchBlamesNobody: it is killed again and again while a bulk is under
 // way, each time one of a single document if there is one, and started again.
 func TestKilledElasticsearchBlamesNobody(t *testing.T) {
-	server := startRevived(t, elastic.Options{})
+	server := startRevived(t, elasticserver.Options{})
 	r := assembleOf(t, quick(), parts{elasticsearch: server.url})
 	r.run()
 	r.append(many(report.Cities, 50, "before")...)

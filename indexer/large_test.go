@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
 )
@@ -36,7 +36,7 @@ func filled(n int, name, open string, element func(i int) string, end string) st
 // every shape that is expensive to index, harm neither a small Elasticsearch nor each
 // other, and are found by their title and by how they begin.
 func TestLargeDocumentsKillNoServer(t *testing.T) {
-	server := elastictest.Start(t, elastic.Options{Heap: "512m"})
+	server := elastictest.Start(t, elasticserver.Options{Heap: "512m"})
 	r := assembleOf(t, quick(), parts{elasticsearch: server.URL()})
 	r.run()
 	deep := strings.Repeat("[", 900) + strings.Repeat("]", 900)

@@ -22,7 +22,7 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/indexer"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/mappings"

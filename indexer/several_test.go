@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"riskdex/indexer"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
 )
 
@@ -18,11 +18,11 @@ const mayKeep = `{"cluster":["monitor","manage_index_templates"],"indices":[{"na
 func TestRestoredFromASnapshot(t *testing.T) {
 	home := elastictest.Home(t)
 	folder := filepath.Join(home, "snapshots")
-	s := elastictest.Start(t, elastic.Options{
+	s := elastictest.Start(t, elasticserver.Options{
 		Home:     home,
 		Settings: map[string]string{"path.repo": folder},
-		Security: &elastic.Security{
-			Users: map[string]elastic.User{admin: {Password: adminPassword, Role: elastic.Superuser}, "riskdex": {Password: "keeps in step", Role: "keeping"}},
+		Security: &elasticserver.Security{
+			Users: map[string]elasticserver.User{admin: {Password: adminPassword, Role: elasticserver.Superuser}, "riskdex": {Password: "keeps in step", Role: "keeping"}},
 			Roles: map[string]string{"keeping": mayKeep},
 		},
 	})

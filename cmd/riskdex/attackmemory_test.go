@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // zeros never end.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // slowConnections is how many are held at once; mostMemory is what riskdex may

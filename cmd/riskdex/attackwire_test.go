@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 func secretFile(t *testing.T, content string) string {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )
@@ -20,11 +20,11 @@ import (
 // keep in memory.
 func TestElasticsearchDies(t *testing.T) {
 	home := elastictest.Home(t)
-	server := elastictest.Start(t, elastic.Options{Home: home})
+	server := elastictest.Start(t, elasticserver.Options{Home: home})
 	p := newProcess(t, server.URL())
 	p.start()
 	back := func() {
-		server = elastictest.Start(t, elastic.Options{Home: home, Port: server.Port()})
+		server = elastictest.Start(t, elasticserver.Options{Home: home, Port: server.Port()})
 	}
 	away := func() {
 		t.Helper()

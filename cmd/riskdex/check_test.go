@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"riskdex/internal/certificates"
-	"riskdex/internal/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/mappings"
 	"riskdex/report"
@@ -197,8 +197,8 @@ func TestReadmeNamesThePrivileges(t *testing.T) {
 // clock is an hour off.
 func TestCheckAsksAServer(t *testing.T) {
 	const reader, writer, password = "reader", "writer", "correct horse"
-	o := elastic.Options{Home: elastictest.Home(t), Settings: map[string]string{"http.max_content_length": "1mb", "cluster.max_shards_per_node": "3"}, Security: &elastic.Security{
-		Users: map[string]elastic.User{reader: {Password: password, Role: reader}, writer: {Password: password, Role: writer}},
+	o := elasticserver.Options{Home: elastictest.Home(t), Settings: map[string]string{"http.max_content_length": "1mb", "cluster.max_shards_per_node": "3"}, Security: &elasticserver.Security{
+		Users: map[string]elasticserver.User{reader: {Password: password, Role: reader}, writer: {Password: password, Role: writer}},
 		Roles: map[string]string{
 			reader: `{"cluster":["monitor"],"indices":[{"names":["*"],"privileges":["read","view_index_metadata"]}]}`,
 			writer: `{"cluster":["monitor","manage_index_templates"],"indices":[{"names":["cities*","advisories*","special-reports*","probe*"],"privileges":["read","write","manage"]}]}`,

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/journal"
 	"riskdex/report"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/torture"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
 )
 

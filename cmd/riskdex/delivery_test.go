@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/push"
 	"riskdex/internal/samplefeed"
 	"riskdex/report"

@@ -15,7 +15,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/certificates"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
 )
 

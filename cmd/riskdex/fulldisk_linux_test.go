@@ -9,7 +9,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/disktest"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
 )
 

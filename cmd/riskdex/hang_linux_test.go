@@ -13,7 +13,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/disktest"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestHeldIndexIsTold: the first line of the status says why nothing can be written to an

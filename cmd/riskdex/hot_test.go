@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestKilledBeforeTheFirstDelivery: where nothing was acknowledged yet, nothing is missing.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestLossStaysUntilAcknowledged has an older copy take the place of the journal, as

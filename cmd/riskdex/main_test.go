@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestNotAskedYetIsNotAway: neither at the start nor after kill -9 does anything say that

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestBackupOverdueIsTold from the start on, where there is none; after one it is known, also

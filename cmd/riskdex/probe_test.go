@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 const probesFound, probeAge = "riskdex_searchable_seconds_count", "riskdex_probe_unsearchable_seconds"

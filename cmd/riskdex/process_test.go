@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/freeport"
 	"riskdex/internal/metricstest"
 	"riskdex/report"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/receiver/auth"
 	"riskdex/report"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"riskdex/internal/certificates"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestEverythingLocked runs a whole riskdex with TLS on both listeners, a client

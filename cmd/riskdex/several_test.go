@@ -14,7 +14,7 @@ import (
 	"github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/ledgertest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/torture"

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/prometheus"
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestStatusIsWatched has it piped while riskdex comes into trouble, out of it, goes, and

@@ -19,7 +19,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // collector takes spans as OTLP over HTTP.

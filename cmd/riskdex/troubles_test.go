@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestWhatWasNotMendedIsTold: a rebuild that failed, what a verification found, and a probe

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/report"

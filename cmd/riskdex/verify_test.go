@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // TestVerifyAwaitsIndex verifies in the first moments of a new installation: when it is the

@@ -20,7 +20,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/dashboards"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
 )
 

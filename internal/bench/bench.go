@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"riskdex/internal/elastic"
+	"riskdex/internal/elasticserver"
 	"riskdex/mappings"
 )
 
@@ -128,11 +128,11 @@ func (b *bench) open(ctx context.Context, binary string) (stop func() error, err
 			return nil, fmt.Errorf("build riskdex: %w", err)
 		}
 	}
-	home, remove, err := elastic.TempHome()
+	home, remove, err := elasticserver.TempHome()
 	if err != nil {
 		return nil, err
 	}
-	es, err := elastic.Start(ctx, elastic.Options{Home: home, Log: b.err, FastStart: !b.long})
+	es, err := elasticserver.Start(ctx, elasticserver.Options{Home: home, Log: b.err, FastStart: !b.long})
 	if err != nil {
 		return nil, errors.Join(err, remove())
 	}
@@ -190,5 +190,5 @@ func (b *bench) circumstances() string {
 		form = "short form, for which its JVM compiles less thoroughly"
 	}
 	return fmt.Sprintf("%s, %s, Elasticsearch %s with a heap of %s; %s; %s.", time.Now().UTC().Format("2006-01-02"),
-		strings.TrimSpace(first), elastic.Version, elastic.DefaultHeap, machine(), form)
+		strings.TrimSpace(first), elasticserver.Version, elasticserver.DefaultHeap, machine(), form)
 }

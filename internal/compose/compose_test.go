@@ -16,7 +16,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/loader"
 	"github.com/compose-spec/compose-go/v2/types"
 
-	"riskdex/internal/elastic"
+	"riskdex/internal/elasticserver"
 )
 
 // root is the folder of the repository.
@@ -100,7 +100,7 @@ func TestImagesArePinned(t *testing.T) {
 			t.Errorf("%s has the image %q", name, s.Image)
 		}
 	}
-	if got, want := project(t).Services["elasticsearch"].Image, "elasticsearch:"+elastic.Version; got != want {
+	if got, want := project(t).Services["elasticsearch"].Image, "elasticsearch:"+elasticserver.Version; got != want {
 		t.Errorf("Elasticsearch is %s; the tests run with %s", got, want)
 	}
 	for _, from := range dockerfile(t).all("FROM") {

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"testing"
 
-	"riskdex/internal/elastic"
+	"riskdex/internal/elasticserver"
 )
 
 // devRole makes this program be dev, for tests that send it signals.
@@ -44,7 +44,7 @@ func startDev(t *testing.T, env []string, args ...string) process {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
-	cmd.Env = append(append(os.Environ(), devRole+"=1", elastic.HeapVariable+"="+elastic.TestHeap), env...)
+	cmd.Env = append(append(os.Environ(), devRole+"=1", elasticserver.HeapVariable+"="+elasticserver.TestHeap), env...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func answers(url string) bool {
 // test's, on a free port.
 func temporary(t *testing.T) (url string, env []string) {
 	t.Helper()
-	home, remove, err := elastic.TempHome()
+	home, remove, err := elasticserver.TempHome()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func temporary(t *testing.T) (url string, env []string) {
 	}
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return "http://127.0.0.1:" + port, []string{elastic.PortVariable + "=" + port, elastic.HomeVariable + "=" + home}
+	return "http://127.0.0.1:" + port, []string{elasticserver.PortVariable + "=" + port, elasticserver.HomeVariable + "=" + home}
 }
 
 func TestElasticsearchRunsUntilInterrupted(t *testing.T) {
@@ -157,17 +157,17 @@ func TestElasticsearchNamesATakenPort(t *testing.T) {
 	}
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	t.Setenv(elastic.PortVariable, port)
-	t.Setenv(elastic.HomeVariable, t.TempDir())
+	t.Setenv(elasticserver.PortVariable, port)
+	t.Setenv(elasticserver.HomeVariable, t.TempDir())
 	status, _, errs := runHere("elasticsearch")
-	if status != 1 || !strings.Contains(errs, port) || !strings.Contains(errs, elastic.PortVariable) {
+	if status != 1 || !strings.Contains(errs, port) || !strings.Contains(errs, elasticserver.PortVariable) {
 		t.Errorf("exit status %d, errors %q", status, errs)
 	}
 }
 
 func TestWithElasticsearchHandsOnSignalsAndStatus(t *testing.T) {
 	dev := startDev(t, nil, "with-elasticsearch", "--", "sh", "-c",
-		`trap 'echo told; exit 5' TERM; echo "here: $`+elastic.TestURLVariable+`"; while :; do sleep 0.05; done`)
+		`trap 'echo told; exit 5' TERM; echo "here: $`+elasticserver.TestURLVariable+`"; while :; do sleep 0.05; done`)
 	_, log, _ := strings.Cut(strings.TrimSpace(dev.await("starting Elasticsearch")), "log in ")
 	if _, err := os.Stat(log); err != nil {
 		t.Error(err)
@@ -220,7 +220,7 @@ func TestMistakesStartNothing(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	status, out, _ := runHere("elasticsearch", "--help")
-	if status != 0 || !strings.Contains(out, elastic.PortVariable) {
+	if status != 0 || !strings.Contains(out, elasticserver.PortVariable) {
 		t.Errorf("exit status %d: %s", status, out)
 	}
 }

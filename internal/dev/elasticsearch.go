@@ -6,7 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"riskdex/internal/elastic"
+	"riskdex/internal/elasticserver"
 )
 
 type elasticsearchCommand struct{}
@@ -22,7 +22,7 @@ func (elasticsearchCommand) Help() string {
 func (elasticsearchCommand) Run(ctx context.Context, s streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	server, err := elastic.StartLocal(ctx, s.out)
+	server, err := elasticserver.StartLocal(ctx, s.out)
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(s.out, "interrupted while starting; Elasticsearch is stopped")
 		return nil

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"riskdex/internal/child"
-	"riskdex/internal/elastic"
+	"riskdex/internal/elasticserver"
 	"riskdex/internal/prometheus"
 )
 
@@ -92,7 +92,7 @@ func (r *stack) stop() error {
 func (r *stack) say(format string, args ...any) { fmt.Fprintf(r.out, format+"\n", args...) }
 
 func (r *stack) build(ctx context.Context) error {
-	local, err := elastic.LocalDir()
+	local, err := elasticserver.LocalDir()
 	if err != nil {
 		return err
 	}
@@ -105,13 +105,13 @@ func (r *stack) build(ctx context.Context) error {
 }
 
 func (r *stack) elasticsearch(ctx context.Context) error {
-	url, stop, err := elastic.Obtain(ctx, r.out)
+	url, stop, err := elasticserver.Obtain(ctx, r.out)
 	if err != nil {
 		return err
 	}
 	r.url = url
 	r.undo = append(r.undo, func() error {
-		if os.Getenv(elastic.URLVariable) == "" {
+		if os.Getenv(elasticserver.URLVariable) == "" {
 			r.say("stopping Elasticsearch")
 		}
 		return stop()

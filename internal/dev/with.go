@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"riskdex/internal/child"
-	"riskdex/internal/elastic"
+	"riskdex/internal/elasticserver"
 )
 
 type withElasticsearchCommand struct {
@@ -19,7 +19,7 @@ type withElasticsearchCommand struct {
 
 // Help says what the command finds.
 func (withElasticsearchCommand) Help() string {
-	return "The command finds the server's address in " + elastic.TestURLVariable + `. Its exit status is that of dev.
+	return "The command finds the server's address in " + elasticserver.TestURLVariable + `. Its exit status is that of dev.
 Signals are handed on to it. The server and its data are gone afterwards.`
 }
 
@@ -40,19 +40,19 @@ func (c withElasticsearchCommand) Run(ctx context.Context, s streams) (err error
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
 
-	home, remove, err := elastic.TempHome()
+	home, remove, err := elasticserver.TempHome()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	server, err := startUnlessSignalled(ctx, signals, elastic.Options{Home: home, Heap: elastic.TestHeap, FastStart: true, Log: s.err})
+	server, err := startUnlessSignalled(ctx, signals, elasticserver.Options{Home: home, Heap: elasticserver.TestHeap, FastStart: true, Log: s.err})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, s.out, s.err
-	cmd.Env = append(os.Environ(), elastic.TestURLVariable+"="+server.URL())
+	cmd.Env = append(os.Environ(), elasticserver.TestURLVariable+"="+server.URL())
 	running, err := child.Start(cmd)
 	if err != nil {
 		return err
@@ -75,16 +75,16 @@ func (c withElasticsearchCommand) Run(ctx context.Context, s streams) (err error
 
 // startUnlessSignalled starts a server. A signal meanwhile makes it give up, with
 // the exit status that shells give to a process that the signal ended.
-func startUnlessSignalled(ctx context.Context, signals <-chan os.Signal, o elastic.Options) (*elastic.Server, error) {
+func startUnlessSignalled(ctx context.Context, signals <-chan os.Signal, o elasticserver.Options) (*elasticserver.Server, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {
-		server *elastic.Server
+		server *elasticserver.Server
 		err    error
 	}
 	started := make(chan result, 1)
 	go func() {
-		server, err := elastic.Start(ctx, o)
+		server, err := elasticserver.Start(ctx, o)
 		started <- result{server, err}
 	}()
 	select {

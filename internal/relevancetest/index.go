@@ -12,7 +12,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"riskdex/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
 )

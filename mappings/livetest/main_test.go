@@ -18,7 +18,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
 )

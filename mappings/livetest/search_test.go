@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"riskdex/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
 )

@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/relevancetest"
 	"riskdex/mappings"
 )

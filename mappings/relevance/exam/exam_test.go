@@ -25,7 +25,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/push"
 	"riskdex/internal/relevancetest"
 	"riskdex/mappings"

@@ -1,11 +1,11 @@
-package elastic_test
+package elasticserver_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 func TestPluginAnalyzesAsAReleasedServer(t *testing.T) {

@@ -1,4 +1,4 @@
-package elastic_test
+package elasticserver_test
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"riskdex/internal/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // parentRole makes this program start a server and wait to be killed.
@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 }
 
 func startAndWait(home string) int {
-	s, err := elastic.Start(context.Background(), elastic.Options{Home: home, Heap: elastic.TestHeap, FastStart: true, Log: os.Stderr})
+	s, err := elasticserver.Start(context.Background(), elasticserver.Options{Home: home, Heap: elasticserver.TestHeap, FastStart: true, Log: os.Stderr})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -1,4 +1,4 @@
-package elastic_test
+package elasticserver_test
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elastic"
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 // fakeDocker puts a docker first on PATH that writes down how it is called.
@@ -34,14 +34,14 @@ func fakeDocker(t *testing.T, text string) (calls func() string) {
 }
 
 func TestObtainTakesTheServerOfTheEnvironment(t *testing.T) {
-	t.Setenv(elastic.URLVariable, "http://search.example:9200")
+	t.Setenv(elasticserver.URLVariable, "http://search.example:9200")
 	t.Setenv("PATH", t.TempDir()) // nothing to start another with
 	var log bytes.Buffer
-	url, stop, err := elastic.Obtain(t.Context(), &log)
+	url, stop, err := elasticserver.Obtain(t.Context(), &log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if url != "http://search.example:9200" || !strings.Contains(log.String(), elastic.URLVariable) {
+	if url != "http://search.example:9200" || !strings.Contains(log.String(), elasticserver.URLVariable) {
 		t.Errorf("got %s; log %s", url, &log)
 	}
 	if err := stop(); err != nil {
@@ -61,10 +61,10 @@ func TestObtainUsesTheComposeService(t *testing.T) {
 		{"it leaves alone what runs", "echo 4711", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Setenv(elastic.URLVariable, "")
-			t.Setenv(elastic.PortVariable, port)
+			t.Setenv(elasticserver.URLVariable, "")
+			t.Setenv(elasticserver.PortVariable, port)
 			calls := fakeDocker(t, `case "$2" in ps) `+c.running+`;; esac`)
-			url, stop, err := elastic.Obtain(t.Context(), t.Output())
+			url, stop, err := elasticserver.Obtain(t.Context(), t.Output())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,9 +83,9 @@ func TestObtainUsesTheComposeService(t *testing.T) {
 }
 
 func TestObtainShowsWhatComposeSays(t *testing.T) {
-	t.Setenv(elastic.URLVariable, "")
+	t.Setenv(elasticserver.URLVariable, "")
 	fakeDocker(t, `case "$2" in up) echo no space left >&2; exit 1;; esac`)
-	if _, _, err := elastic.Obtain(t.Context(), t.Output()); err == nil || !strings.Contains(err.Error(), "no space left") {
+	if _, _, err := elasticserver.Obtain(t.Context(), t.Output()); err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -97,17 +97,17 @@ func TestObtainStartsALocalServerWithoutAnEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := l.Addr().(*net.TCPAddr).Port
-	t.Setenv(elastic.URLVariable, "")
-	t.Setenv(elastic.PortVariable, fmt.Sprint(port))
-	t.Setenv(elastic.HomeVariable, elastictest.Home(t))
-	t.Setenv(elastic.HeapVariable, elastic.TestHeap)
+	t.Setenv(elasticserver.URLVariable, "")
+	t.Setenv(elasticserver.PortVariable, fmt.Sprint(port))
+	t.Setenv(elasticserver.HomeVariable, elastictest.Home(t))
+	t.Setenv(elasticserver.HeapVariable, elasticserver.TestHeap)
 	fakeDocker(t, `[ "$1" != compose ]`)
 
-	if _, _, err := elastic.Obtain(t.Context(), t.Output()); err == nil || !strings.Contains(err.Error(), elastic.PortVariable) {
+	if _, _, err := elasticserver.Obtain(t.Context(), t.Output()); err == nil || !strings.Contains(err.Error(), elasticserver.PortVariable) {
 		t.Errorf("while the port is taken: %v", err)
 	}
 	l.Close()
-	url, stop, err := elastic.Obtain(t.Context(), t.Output())
+	url, stop, err := elasticserver.Obtain(t.Context(), t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,25 +15,25 @@ import (
 	"os"
 	"testing"
 
-	"riskdex/internal/elastic"
+	"riskdex/internal/elasticserver"
 )
 
 // Main runs the tests of a package with an Elasticsearch and returns the exit
 // status. It uses the server that RISKDEX_TEST_ELASTICSEARCH_URL names, or else
 // starts one for the package, and stops it when the tests have run.
 func Main(m *testing.M) int {
-	if os.Getenv(elastic.TestURLVariable) != "" {
+	if os.Getenv(elasticserver.TestURLVariable) != "" {
 		return m.Run()
 	}
 	status := 1
 	err := withServer(func(url string) error {
 		// The environment carries the address to the tests, and to the processes
 		// that they start.
-		if err := os.Setenv(elastic.TestURLVariable, url); err != nil {
+		if err := os.Setenv(elasticserver.TestURLVariable, url); err != nil {
 			return err
 		}
 		status = m.Run()
-		return os.Unsetenv(elastic.TestURLVariable)
+		return os.Unsetenv(elasticserver.TestURLVariable)
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "Elasticsearch for the tests:", err)
@@ -44,12 +44,12 @@ func Main(m *testing.M) int {
 
 // withServer calls use while a server with a home of its own runs.
 func withServer(use func(url string) error) (err error) {
-	home, remove, err := elastic.TempHome()
+	home, remove, err := elasticserver.TempHome()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	server, err := elastic.Start(context.Background(), elastic.Options{Home: home, Heap: elastic.TestHeap, FastStart: true})
+	server, err := elasticserver.Start(context.Background(), elasticserver.Options{Home: home, Heap: elasticserver.TestHeap, FastStart: true})
 	if err != nil {
 		return err
 	}
@@ -62,9 +62,9 @@ func withServer(use func(url string) error) (err error) {
 // setting of the cluster.
 func URL(t testing.TB) string {
 	t.Helper()
-	url := os.Getenv(elastic.TestURLVariable)
+	url := os.Getenv(elasticserver.TestURLVariable)
 	if url == "" {
-		t.Fatalf("no Elasticsearch: %s is not set, and TestMain does not call elastictest.Main", elastic.TestURLVariable)
+		t.Fatalf("no Elasticsearch: %s is not set, and TestMain does not call elastictest.Main", elasticserver.TestURLVariable)
 	}
 	return url
 }
@@ -73,7 +73,7 @@ func URL(t testing.TB) string {
 // removed when the test ends, so stop the server in a later Cleanup.
 func Home(t testing.TB) string {
 	t.Helper()
-	home, remove, err := elastic.TempHome()
+	home, remove, err := elasticserver.TempHome()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,16 +88,16 @@ func Home(t testing.TB) string {
 // Start starts a server for one test, to be stopped, killed and started again at
 // will, and stops it when the test ends. It starts
 // fast, and where o has no Home or Heap, they are those of a test.
-func Start(t testing.TB, o elastic.Options) *elastic.Server {
+func Start(t testing.TB, o elasticserver.Options) *elasticserver.Server {
 	t.Helper()
 	if o.Home == "" {
 		o.Home = Home(t)
 	}
 	if o.Heap == "" {
-		o.Heap = elastic.TestHeap
+		o.Heap = elasticserver.TestHeap
 	}
 	o.FastStart = true
-	server, err := elastic.Start(t.Context(), o)
+	server, err := elasticserver.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package elastic runs a real Elasticsearch on this machine, for development
+// Package elasticserver runs a real Elasticsearch on this machine, for development
 // and tests, without a container engine.
 //
 // The server is the one that Elastic publishes on Maven Central. It comes with
@@ -14,4 +14,4 @@
 // Elasticsearch refuses to run as root. For root it runs as another account, and
 // folders that this account cannot reach, as in a clone that only root may
 // enter, are replaced by folders in /var/tmp.
-package elastic
+package elasticserver

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elastic/elastictest"
+	"riskdex/internal/elasticserver/elastictest"
 )
 
 func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
