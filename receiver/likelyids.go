@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
@@ -15,10 +16,12 @@ import (
 // guesser finds what looks like the id of a record by the words of its name, such as
 // CityReportId, where the record has none at the usual pointers. Nobody has stated where
 // ids are, so a record may state one in a place that nobody has thought of. What is not
-// certain is not taken: a feed under wrong ids would have to be taken back.
+// certain is not taken: a feed under wrong ids would have to be taken back. So it is not
+// certain either where two records of a payload have one value there.
 type guesser struct {
 	vocabulary *vocabulary.Vocabulary
 	own        vocabulary.Concepts // what a record of this kind is called
+	about      vocabulary.Concepts // what several records may be about
 	id, number vocabulary.Concepts
 	codes      []vocabulary.Concepts // of a city
 	foreign    vocabulary.Concepts
@@ -28,12 +31,12 @@ func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
 	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), foreign: v.Concepts("foreign")}
 	switch kind {
 	case report.Cities:
-		g.own = v.Concepts("report city destination travel place")
+		g.own, g.about = v.Concepts("report city travel"), v.Concepts("destination place")
 		g.codes = []vocabulary.Concepts{v.Concepts("code"), v.Concepts("city code"), v.Concepts("iata"), v.Concepts("iata code"), v.Concepts("city iata")}
 	case report.Advisories:
-		g.own = v.Concepts("report advisory event travel")
+		g.own, g.about = v.Concepts("report advisory travel"), v.Concepts("event")
 	default:
-		g.own = v.Concepts("report special advisory event travel")
+		g.own, g.about = v.Concepts("report special advisory travel"), v.Concepts("event")
 	}
 	return g
 }
@@ -80,7 +83,7 @@ func (g *guesser) in(list []member, path jsontext.Pointer, means vocabulary.Conc
 			return path.AppendToken(m.name)
 		}
 		if firstByte(value) == '{' {
-			if !n.Unknown && all&^(g.own|g.id) == 0 && depth < maxLikelyDepth {
+			if !n.Unknown && all&^(g.own|g.about|g.id) == 0 && depth < maxLikelyDepth {
 				g.in(members(value), at(), all, depth+1, read, found)
 			}
 			continue
@@ -93,7 +96,8 @@ func (g *guesser) in(list []member, path jsontext.Pointer, means vocabulary.Conc
 		case named == 0 || all&g.foreign != 0:
 		case !n.Unknown && all&^(g.own|g.id|g.number) == 0 && (named&g.id != 0 || all&g.own != 0):
 			*found = append(*found, likely{string(at()), text, true})
-		case n.Unknown && n.Last&(g.id|g.number) != 0, !n.Unknown && all == g.number:
+		case n.Unknown && n.Last&(g.id|g.number) != 0, !n.Unknown && all == g.number,
+			!n.Unknown && all&g.about != 0 && all&^(g.own|g.about|g.id|g.number) == 0:
 			*found = append(*found, likely{string(at()), text, false})
 		}
 	}
@@ -124,10 +128,11 @@ type survey struct {
 }
 
 type place struct {
-	at      string
-	example string
-	records int
-	sure    bool
+	at       string
+	example  string
+	records  int
+	sure     bool
+	repeated string // a value that two different records have; empty where there is none
 }
 
 // survey looks at all records of a payload.
@@ -137,7 +142,12 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	found := new(survey)
 	byPlace := map[string]*place{}
 	conflict := false
+	seed, bodies := maphash.MakeSeed(), map[uint64]uint64{} // of the ids at found.at
+	read := 0
 	for r := range records {
+		if read++; read > maxRecords {
+			break // more are refused
+		}
 		if firstByte(r.raw) != '{' {
 			continue
 		}
@@ -155,14 +165,22 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 			if p != nil {
 				p.records++
 			}
-			if l.sure {
-				conflict = conflict || sure != "" && sure != l.text || found.at != "" && found.at != l.at && sure == ""
-				if sure == "" {
-					sure = l.text
-					if found.at == "" {
-						found.at = l.at
-					}
+			if !l.sure {
+				continue
+			}
+			conflict = conflict || sure != "" && sure != l.text || found.at != "" && found.at != l.at && sure == ""
+			if sure == "" {
+				sure = l.text
+				if found.at == "" {
+					found.at = l.at
 				}
+			}
+			if p != nil && l.at == found.at && !conflict {
+				id, body := maphash.String(seed, l.text), maphash.Bytes(seed, r.raw)
+				if other, seen := bodies[id]; seen && other != body {
+					p.repeated, conflict = l.text, true
+				}
+				bodies[id] = body
 			}
 		}
 	}
@@ -188,7 +206,11 @@ func (v *survey) says(kind report.Kind) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s (%q, in %d)", shortened(p.at), shortened(p.example), p.records)
+		fmt.Fprintf(&b, "%s (%q, in %d", shortened(p.at), shortened(p.example), p.records)
+		if p.repeated != "" {
+			fmt.Fprintf(&b, ", %q in more than one of them", shortened(p.repeated))
+		}
+		b.WriteString(")")
 	}
 	fmt.Fprintf(&b, ". The operator says which it is with --ids %s=%s, and may then retry this delivery.", kind, v.best())
 	return b.String()
