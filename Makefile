@@ -76,8 +76,9 @@ vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability da
 
 FUZZTIME ?= 30s
 fuzz: go ## Fuzz what reads strangers' input, FUZZTIME (30s) each.
-	for f in CheckJSON Walk CanonicalPath GzipBody Pointers EditedBody; do \
+	for f in Split CanonicalPath GzipBody Pointers EditedBody; do \
 		go test -run '^$$' -fuzz "^Fuzz$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver || exit; done
+	go test -run '^$$' -fuzz FuzzValues -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver/jsonscan
 	for f in Authorization WebhookHeaders HubHeader ForwardedFor SecretFile; do \
 		go test -run '^$$' -fuzz "^Fuzz$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver/auth || exit; done
 	go test -run '^$$' -fuzz FuzzAppendDocument -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
@@ -90,7 +91,7 @@ bench: go ## How fast it is, beside what limits it; SHORT=1 in two minutes, ONLY
 		$(if $(SHORT)$(ONLY),,--write docs/performance.md)
 
 microbench: go ## Go benchmarks of the journal, the receiver's checks and the extraction.
-	go test -run '^$$' -bench . -benchmem ./journal ./receiver ./mappings
+	go test -run '^$$' -bench . -benchmem ./journal ./receiver/... ./mappings
 
 dashboard: go ## Write dashboards/riskdex.json from its definition.
 	@go generate ./dashboards

@@ -55,7 +55,7 @@ func TestEveryIDThatTheDoorLetsInIsTaken(t *testing.T) {
 }
 
 func TestWhatPassesTheDoorPassesElasticsearch(t *testing.T) {
-	// The limits of receiver/strict.go, at their very edge.
+	// The limits of receiver/jsonscan, at their very edge.
 	r := start(t, quick())
 	deep := strings.Repeat(`{"a":`, 998) + `"x"` + strings.Repeat("}", 998)
 	r.append(

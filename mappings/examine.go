@@ -13,13 +13,13 @@ import (
 type Examination struct {
 	Fields []FieldSource // as [Set.Explain] returns them
 	Unread []FieldSource // values that went to no field and not to `text`: found in `source` alone
-	Idle   []Idle        // pointers that led nowhere
+	Idle   []Idle        // patterns that led nowhere
 }
 
-// Idle is a pointer of the mapping file that led nowhere in a record.
+// Idle is a pattern of the mapping file that led nowhere in a record.
 type Idle struct {
 	Field   string
-	Pointer string
+	Pointer jsontext.Pointer // with `*` for every element of an array
 }
 
 // Examine returns what became of a record. It fails when AppendDocument would.
@@ -48,21 +48,21 @@ func (s *Set) Examine(kind report.Kind, record []byte) (Examination, error) {
 	return e, nil
 }
 
-// OnlyHere leaves those pointers that other does not have for the field: what an operator has
-// written.
+// OnlyHere leaves out the patterns that other has for the field too: what remains is what an
+// operator has written.
 func (s *Set) OnlyHere(kind report.Kind, idle []Idle, other *Set) []Idle {
 	theirs := map[Idle]bool{}
-	other.kinds[kind].each(func(name string, p pointer) { theirs[Idle{name, p.text}] = true })
+	other.kinds[kind].each(func(name string, p pattern) { theirs[Idle{name, p.text}] = true })
 	return slices.DeleteFunc(slices.Clone(idle), func(i Idle) bool { return theirs[i] })
 }
 
-// each calls f with all pointers of the mapping file, but for those of places, which start
+// each calls f with all patterns of the mapping file, except those within places, which start
 // at a place.
-func (m *kindMapping) each(f func(name string, p pointer)) {
+func (m *kindMapping) each(f func(name string, p pattern)) {
 	from := &m.Fields
 	for _, plain := range []struct {
 		name string
-		from []pointer
+		from []pattern
 	}{
 		{"code", from.Code}, {"title", from.Title}, {"risk_level", from.RiskLevel}, {"risk_label", from.RiskLabel},
 		{"places", m.Places.Each}, {"location", from.Location}, {"summary", from.Summary}, {"starts_at", from.StartsAt},
@@ -82,10 +82,10 @@ func (m *kindMapping) each(f func(name string, p pointer)) {
 	}
 }
 
-// idle returns the pointers that lead nowhere.
+// idle returns the patterns that lead nowhere.
 func (x *extractor) idle() []Idle {
 	var all []Idle
-	x.mapping.each(func(name string, p pointer) {
+	x.mapping.each(func(name string, p pattern) {
 		for _, root := range x.roots {
 			if x.found = x.tree.find(x.found[:0], root, p.steps); len(x.found) > 0 {
 				return
@@ -105,8 +105,8 @@ func (t *trace) notText(x *extractor, at uint32) {
 	t.unread = append(t.unread, u)
 }
 
-// generalized returns a pointer in which the elements of lists are `*`.
-func generalized(p jsontext.Pointer) string {
+// generalized returns a pattern in which the elements of lists are `*`.
+func generalized(p jsontext.Pointer) jsontext.Pointer {
 	var general jsontext.Pointer
 	for token := range p.Tokens() {
 		if isIndex(token) {
@@ -114,7 +114,7 @@ func generalized(p jsontext.Pointer) string {
 		}
 		general = general.AppendToken(token)
 	}
-	return string(general)
+	return general
 }
 
 func isIndex(token string) bool { return token != "" && strings.Trim(token, "0123456789") == "" }

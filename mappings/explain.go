@@ -14,7 +14,7 @@ type FieldSource struct {
 	Field   string           // such as title; of a place, such as places.name
 	Value   jsontext.Value   // as it is in the document, or in the record when it was left out
 	Pointer jsontext.Pointer // where in the record; of `text`, which is from everywhere, the record
-	Guessed bool             // by the words of its name; no pointer of the mapping file leads there
+	Guessed bool             // by the words of its name; no pattern of the mapping file leads there
 	Reason  string           // why it was left out; empty when it was not
 }
 

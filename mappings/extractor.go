@@ -75,7 +75,7 @@ func (x *extractor) report(name string, t tally) (reported bool) {
 
 // first writes the first value of a field that fits. convert appends it to
 // x.dst, after the name that is there already.
-func (x *extractor) first(name string, from []pointer, convert func(*extractor, uint32) verdict) {
+func (x *extractor) first(name string, from []pattern, convert func(*extractor, uint32) verdict) {
 	var seen tally
 	mark := x.trace.mark()
 	x.tried = x.tried[:0]

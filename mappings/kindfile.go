@@ -18,39 +18,39 @@ type kindMapping struct {
 
 	// Roots are where in a delivery the record may be. Every one that is there
 	// is looked at, in order, for every field.
-	Roots []pointer `json:"roots"`
+	Roots []pattern `json:"roots"`
 
 	Fields struct {
-		Code        []pointer `json:"code"`
-		Title       []pointer `json:"title"`
+		Code        []pattern `json:"code"`
+		Title       []pattern `json:"title"`
 		Names       []source  `json:"names"`
 		Country     []source  `json:"country"`
-		RiskLevel   []pointer `json:"risk_level"`
-		RiskLabel   []pointer `json:"risk_label"`
+		RiskLevel   []pattern `json:"risk_level"`
+		RiskLabel   []pattern `json:"risk_label"`
 		Airports    []source  `json:"airports"`
-		Location    []pointer `json:"location"`
-		Summary     []pointer `json:"summary"`
-		StartsAt    []pointer `json:"starts_at"`
-		EndsAt      []pointer `json:"ends_at"`
-		PublishedAt []pointer `json:"published_at"`
-		UpdatedAt   []pointer `json:"updated_at"`
+		Location    []pattern `json:"location"`
+		Summary     []pattern `json:"summary"`
+		StartsAt    []pattern `json:"starts_at"`
+		EndsAt      []pattern `json:"ends_at"`
+		PublishedAt []pattern `json:"published_at"`
+		UpdatedAt   []pattern `json:"updated_at"`
 	} `json:"fields"`
 
 	// Places are found by Each; the other pointers start at each of them.
 	Places struct {
-		Each     []pointer `json:"each"`
-		Name     []pointer `json:"name"`
-		Code     []pointer `json:"code"`
-		Location []pointer `json:"location"`
+		Each     []pattern `json:"each"`
+		Name     []pattern `json:"name"`
+		Code     []pattern `json:"code"`
+		Location []pattern `json:"location"`
 	} `json:"places"`
 
 	// Threats that a record itself names or rates are found by Each; the other pointers
 	// start at each of them. An object without a name may have members that are called
 	// like threats.
 	Threats struct {
-		Each  []pointer `json:"each"`
-		Name  []pointer `json:"name"`
-		Level []pointer `json:"level"`
+		Each  []pattern `json:"each"`
+		Name  []pattern `json:"name"`
+		Level []pattern `json:"level"`
 	} `json:"threats"`
 
 	// RiskLevels says which level a label means, in lower case.
@@ -59,7 +59,7 @@ type kindMapping struct {
 	// RiskScale says how the publisher counts levels, where that is not from 1 to 5.
 	RiskScale riskScale `json:"risk_scale,omitzero"`
 
-	// ReadNames, if false, leaves fields empty to which no pointer leads.
+	// ReadNames, if false, leaves fields empty to which no pattern leads.
 	ReadNames *bool `json:"read_names,omitzero"`
 
 	// NotText are names of members whose strings are never part of `text`.
@@ -70,15 +70,15 @@ type kindMapping struct {
 	book    *phrasebook     // what the words of names are read for; nil where they are not read
 }
 
-// source is where the values of a list are: a pointer, or a pointer and the
+// source is where the values of a list are: a pattern, or a pattern and the
 // characters that separate several values in one string.
 type source struct {
-	at    pointer
+	at    pattern
 	split string
 }
 
 type splitSource struct {
-	At    pointer `json:"at"`
+	At    pattern `json:"at"`
 	Split string  `json:"split"`
 }
 

@@ -26,15 +26,15 @@ type Lesson struct {
 // Learnt is one place that a field is taken from.
 type Learnt struct {
 	Field    string
-	Pointer  string   // with `*` for elements of a list
-	Records  int      // that have it there
-	Distinct int      // values
-	Examples []string // JSON
-	ByWords  bool     // no built-in pointer leads there
-	InFile   bool     // the proposed file has it; of the others the words of the names tell
-	Misfits  int      // records of which the value there does not fit
-	Misfit   string   // one of these
-	Reason   string   // why that one does not fit
+	Pointer  jsontext.Pointer // with `*` for every element of an array
+	Records  int              // that have it there
+	Distinct int              // values
+	Examples []string         // JSON
+	ByWords  bool             // no built-in pattern leads there
+	InFile   bool             // the proposed file has it; of the others the words of the names tell
+	Misfits  int              // records of which the value there does not fit
+	Misfit   string           // one of these
+	Reason   string           // why that one does not fit
 }
 
 // Levels are the risk levels of the records, as they state them.
@@ -51,7 +51,10 @@ const maxExamples = 3
 // Records that are no JSON are an error.
 func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 	l := Lesson{Kind: kind, Records: len(records), Levels: Levels{Unknown: map[string]int{}}}
-	type key struct{ field, pointer string }
+	type key struct {
+		field   string
+		pointer jsontext.Pointer
+	}
 	type seen struct {
 		*Learnt
 		values map[string]bool
@@ -68,7 +71,7 @@ func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 			if f.Field == "text" || f.Field == "source" {
 				continue
 			}
-			at := key{f.Field, learntPointer(f)}
+			at := key{f.Field, learntAt(f)}
 			p := places[at]
 			if p == nil {
 				p = &seen{Learnt: &Learnt{Field: f.Field, Pointer: at.pointer, ByWords: f.Guessed}, values: map[string]bool{}, last: -1}
@@ -99,15 +102,15 @@ func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 		l.Fields = append(l.Fields, *p.Learnt)
 	}
 	slices.SortFunc(l.Fields, func(a, b Learnt) int {
-		return cmp.Or(fieldOrder(a.Field)-fieldOrder(b.Field), b.Records-a.Records, strings.Compare(a.Pointer, b.Pointer))
+		return cmp.Or(fieldOrder(a.Field)-fieldOrder(b.Field), b.Records-a.Records, cmp.Compare(a.Pointer, b.Pointer))
 	})
 	l.Levels.conclude(numeric)
 	return l, nil
 }
 
-// learntPointer returns the pointer that finds the value in other records too: elements of
+// learntAt returns the pattern that finds the value in other records too: elements of
 // lists are `*`, and of a text in several languages it is the whole.
-func learntPointer(f FieldSource) string {
+func learntAt(f FieldSource) jsontext.Pointer {
 	p := f.Pointer
 	for p != "" && vocabulary.IsLanguage(p.LastToken()) && len(p.LastToken()) < 6 {
 		p = p.Parent()
@@ -115,21 +118,21 @@ func learntPointer(f FieldSource) string {
 	return generalized(p)
 }
 
-// inFile tells whether a pointer of a mapping file can say where the value is. Of a value in
+// inFile tells whether a pattern of a mapping file can say where the value is. Of a value in
 // a list it can where the field takes several, and of a point where it is one value.
-func inFile(pointer string, f FieldSource, record []byte) bool {
+func inFile(at jsontext.Pointer, f FieldSource, record []byte) bool {
 	switch f.Field {
 	case "names", "country", "airports", "places.name", "places.code", "places.location":
 		return true
 	case "threats":
-		return false // the built-in pointers stand
+		return false // the built-in patterns stand
 	case "location":
 		value := lookup(record, f.Pointer)
 		if value.Kind() == '0' || value.Kind() == '"' && !strings.Contains(string(value), ",") {
 			return false // the latitude alone
 		}
 	}
-	return !strings.Contains(pointer, "/*")
+	return !strings.Contains(string(at), "/*")
 }
 
 func lookup(record []byte, at jsontext.Pointer) jsontext.Value {
@@ -137,7 +140,7 @@ func lookup(record []byte, at jsontext.Pointer) jsontext.Value {
 	if t.parse(record) != nil {
 		return nil
 	}
-	p, err := parsePointer(string(at))
+	p, err := parsePattern(at)
 	if err != nil {
 		return nil
 	}
@@ -187,12 +190,12 @@ func (l *Levels) conclude(numeric bool) {
 }
 
 // File returns the mapping file that says what the lesson does: where it has learnt of a
-// field nothing, the built-in pointers stand.
+// field nothing, the built-in patterns stand.
 func (s *Set) File(l Lesson) ([]byte, error) {
 	file := *s.kinds[l.Kind]
 	file.About = fmt.Sprintf("Where the fields of a document come from, as learnt from %d records. Each field has pointers, tried in order.", l.Records)
-	pointers := map[string][]pointer{}
-	var each []pointer
+	patterns := map[string][]pattern{}
+	var each []pattern
 	for _, f := range l.Fields {
 		if !f.InFile || f.Records == 0 {
 			continue
@@ -202,33 +205,33 @@ func (s *Set) File(l Lesson) ([]byte, error) {
 			if !found {
 				continue
 			}
-			each = appendPointer(each, list)
-			pointers["places."+part] = appendPointer(pointers["places."+part], rest)
+			each = appendPattern(each, list)
+			patterns["places."+part] = appendPattern(patterns["places."+part], rest)
 			continue
 		}
-		pointers[f.Field] = appendPointer(pointers[f.Field], f.Pointer)
+		patterns[f.Field] = appendPattern(patterns[f.Field], f.Pointer)
 	}
 	to := &file.Fields
-	for name, dst := range map[string]*[]pointer{
+	for name, dst := range map[string]*[]pattern{
 		"code": &to.Code, "title": &to.Title, "risk_level": &to.RiskLevel, "risk_label": &to.RiskLabel, "location": &to.Location,
 		"summary": &to.Summary, "starts_at": &to.StartsAt, "ends_at": &to.EndsAt, "published_at": &to.PublishedAt, "updated_at": &to.UpdatedAt,
 		"places.name": &file.Places.Name, "places.code": &file.Places.Code, "places.location": &file.Places.Location,
 	} {
-		if pointers[name] != nil {
-			*dst = pointers[name]
+		if patterns[name] != nil {
+			*dst = patterns[name]
 		}
 	}
 	for name, dst := range map[string]*[]source{"names": &to.Names, "country": &to.Country, "airports": &to.Airports} {
-		if pointers[name] == nil {
+		if patterns[name] == nil {
 			continue
 		}
 		built := *dst
 		*dst = nil
-		for _, p := range pointers[name] {
+		for _, p := range patterns[name] {
 			from := source{at: p}
-			if i := slices.IndexFunc(built, func(b source) bool { return foldedPointer(b.at) == foldedPointer(p) }); i >= 0 {
+			if i := slices.IndexFunc(built, func(b source) bool { return foldedPattern(b.at) == foldedPattern(p) }); i >= 0 {
 				from.split = built[i].split
-			} else if name != "names" && !strings.HasSuffix(p.text, "*") {
+			} else if name != "names" && !strings.HasSuffix(string(p.text), "*") {
 				from.split = ",;| "
 			}
 			*dst = append(*dst, from)
@@ -249,19 +252,19 @@ func (s *Set) File(l Lesson) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-func foldedPointer(p pointer) string { return string(appendFolded(nil, []byte(p.text))) }
+func foldedPattern(p pattern) string { return string(appendFolded(nil, []byte(p.text))) }
 
-func appendPointer(list []pointer, text string) []pointer {
-	p, err := parsePointer(text)
-	if err != nil || slices.ContainsFunc(list, func(o pointer) bool { return o.text == text }) {
-		return list // what a record has is a pointer
+func appendPattern(list []pattern, text jsontext.Pointer) []pattern {
+	p, err := parsePattern(text)
+	if err != nil || slices.ContainsFunc(list, func(o pattern) bool { return o.text == text }) {
+		return list // what comes of a record is a pattern
 	}
 	return append(list, p)
 }
 
-// cutLastStar takes a pointer apart behind its last `*`.
-func cutLastStar(p string) (list, rest string, found bool) {
-	i := strings.LastIndex(p, "/*")
+// cutLastStar splits a pattern after its last `*`.
+func cutLastStar(p jsontext.Pointer) (list, rest jsontext.Pointer, found bool) {
+	i := strings.LastIndex(string(p), "/*")
 	if i < 0 {
 		return "", "", false
 	}

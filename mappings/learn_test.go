@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"riskdex/report"
 )
 
@@ -49,7 +51,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-func (p pointer) equal(text string) bool { return p.text == text }
+func (p pattern) equal(text jsontext.Pointer) bool { return p.text == text }
 
 // FuzzLearn: of whatever is learnt, the proposal is a mapping file without mistakes.
 func FuzzLearn(f *testing.F) {

@@ -8,7 +8,7 @@ import (
 	"riskdex/report"
 )
 
-// fieldID is one of those that are looked for by the words of a name, where no pointer of the
+// fieldID is one of those that are looked for by the words of a name, where no pattern of the
 // mapping file has led to a value.
 type fieldID uint8
 

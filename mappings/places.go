@@ -95,7 +95,7 @@ func (x *extractor) place(at uint32, isFirst bool, seen *tally) bool {
 }
 
 // part writes the first value of one member of a place that fits.
-func (x *extractor) part(place uint32, name string, from []pointer, convert func(*extractor, uint32) verdict, seen *tally) {
+func (x *extractor) part(place uint32, name string, from []pattern, convert func(*extractor, uint32) verdict, seen *tally) {
 	bad := false
 	mark := x.trace.mark()
 	for i := range from {

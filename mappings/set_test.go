@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // builtinFiles returns the built-in files, to be changed.
@@ -70,12 +72,15 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestPointer(t *testing.T) {
+func TestPattern(t *testing.T) {
 	var x tree
 	if err := x.parse([]byte(`{"a/b":{"~":[{"riskLevel":1},{"RISK-level":2},[3]]},"*":4,"":5}`)); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ pointer, want string }{
+	for _, c := range []struct {
+		pattern jsontext.Pointer
+		want    string
+	}{
 		{"/a~1b/~0/*/risk_level", "1 2"},
 		{"/a~1b/~0/*/*", "3"},
 		{"/a~1b/*", ""},
@@ -83,7 +88,7 @@ func TestPointer(t *testing.T) {
 		{"/", "5"},
 		{"/missing/x", ""},
 	} {
-		p, err := parsePointer(c.pointer)
+		p, err := parsePattern(c.pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +97,7 @@ func TestPointer(t *testing.T) {
 			got = append(got, string(x.raw(at)))
 		}
 		if strings.Join(got, " ") != c.want {
-			t.Errorf("%s finds %v, want %s", c.pointer, got, c.want)
+			t.Errorf("%s finds %v, want %s", c.pattern, got, c.want)
 		}
 	}
 }

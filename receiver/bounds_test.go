@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/receiver/auth"
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
 
@@ -126,17 +127,17 @@ func busySeries(t *testing.T) (all []map[string]float64) {
 // or array: each takes far more memory than its bytes.
 func TestCountsAreBounded(t *testing.T) {
 	d := open(t, nil)
-	names := make([]string, maxMembers+1)
+	names := make([]string, jsonscan.MaxMembers+1)
 	for i := range names {
 		names[i] = `"` + string(rune('a'+i%26)) + strings.Repeat("x", i/26%50) + strings.Repeat("y", i/26/50) + `":0`
 	}
 	for body, want := range map[string]int{
-		"[" + strings.Repeat(`{"id":1},`, maxRecords-1) + `{"id":1}]`: http.StatusAccepted,
-		"[" + strings.Repeat(`{"id":1},`, maxRecords) + `{"id":1}]`:   http.StatusRequestEntityTooLarge,
-		`{"id":1,"t":[` + strings.Repeat("0,", maxElements-1) + "0]}": http.StatusAccepted,
-		`{"id":1,"t":[` + strings.Repeat("0,", maxElements) + "0]}":   http.StatusBadRequest,
-		`{"id":1,"t":{` + strings.Join(names[1:], ",") + "}}":         http.StatusAccepted,
-		`{"id":1,"t":{` + strings.Join(names, ",") + "}}":             http.StatusBadRequest,
+		"[" + strings.Repeat(`{"id":1},`, maxRecords-1) + `{"id":1}]`:          http.StatusAccepted,
+		"[" + strings.Repeat(`{"id":1},`, maxRecords) + `{"id":1}]`:            http.StatusRequestEntityTooLarge,
+		`{"id":1,"t":[` + strings.Repeat("0,", jsonscan.MaxElements-1) + "0]}": http.StatusAccepted,
+		`{"id":1,"t":[` + strings.Repeat("0,", jsonscan.MaxElements) + "0]}":   http.StatusBadRequest,
+		`{"id":1,"t":{` + strings.Join(names[1:], ",") + "}}":                  http.StatusAccepted,
+		`{"id":1,"t":{` + strings.Join(names, ",") + "}}":                      http.StatusBadRequest,
 	} {
 		if got := d.send("POST", "/cities", body); got.status != want {
 			t.Errorf("%.30s… of %d bytes: %d %s, want %d", body, len(body), got.status, got.Detail, want)

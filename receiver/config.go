@@ -82,20 +82,15 @@ func usualCodes() []string {
 	}
 }
 
-// pointer is a parsed JSON pointer (RFC 6901): its tokens, unescaped.
-type pointer []string
-
-func parsePointers(texts []string) ([]pointer, error) {
-	parsed := make([]pointer, 0, len(texts))
+// parsePointers returns texts as JSON pointers (RFC 6901), or an error that says which is none
+// or points to the whole.
+func parsePointers(texts []string) ([]jsontext.Pointer, error) {
+	parsed := make([]jsontext.Pointer, 0, len(texts))
 	for _, text := range texts {
 		if text == "" || !jsontext.Pointer(text).IsValid() {
 			return nil, fmt.Errorf("%q is not a JSON pointer to a member: write it like /id or /data/id (RFC 6901)", text)
 		}
-		var p pointer
-		for token := range jsontext.Pointer(text).Tokens() {
-			p = append(p, token)
-		}
-		parsed = append(parsed, p)
+		parsed = append(parsed, jsontext.Pointer(text))
 	}
 	return parsed, nil
 }

@@ -7,10 +7,10 @@
 //	path.go     which kind, which document
 //	door.go     whose it is, by package auth
 //	intake.go   read, inflate (gunzip.go), bound
-//	strict.go   refuse JSON that Elasticsearch would refuse later
+//	jsonscan    refuse JSON that Elasticsearch would refuse later
 //	payload.go  make changes of it:
 //	envelope.go   find the records in whatever envelope they came in
-//	identity.go   find each record's id and code; records.go reads JSON for both
+//	identity.go   find each record's id and code
 //	norecord.go   refuse what would take the place of a report and says nothing
 //	deliver.go  append to the journal, answer
 //	repeated.go answer what was appended before

@@ -4,6 +4,9 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
 
@@ -11,13 +14,22 @@ import (
 // names it.
 type splitter struct {
 	kind    report.Kind
-	ids     []pointer
-	codeIDs []pointer // where a text is an id if there is none at ids
-	codes   []pointer // for cities only
-	records []pointer // stated by the operator
-	guess   *guesser  // nil where it is stated where ids are
-	noID    string    // what is said of a record without an id
+	ids     []jsontext.Pointer
+	codeIDs []jsontext.Pointer // where a text is an id if there is none at ids
+	codes   []jsontext.Pointer // for cities only
+	records []jsontext.Pointer // stated by the operator
+	guess   *guesser           // nil where it is stated where ids are
+	noID    string             // what is said of a record without an id
 }
+
+// record is one record of a payload, or what is examined as such. Its members are found
+// once: a body is long, and each scan goes through all of it.
+type record struct {
+	raw     []byte
+	members []jsonscan.Member // nil where it is no object, or an empty one
+}
+
+func recordOf(raw []byte) record { return record{raw, jsonscan.Members(raw)} }
 
 // maxEnvelopes is how many envelopes may stand around each other, such as
 // `{"data": {"cities": […]}}`.
@@ -57,9 +69,9 @@ func (s *splitter) list(body []byte) iter.Seq[record] {
 }
 
 // envelope returns what an object without an id holds, if that is records.
-func (s *splitter) envelope(object []member) []byte {
+func (s *splitter) envelope(object []jsonscan.Member) []byte {
 	for _, name := range envelopeNames(s.kind) {
-		if inner := valueOf(object, name); s.holdsRecords(inner) && !s.isOwn(object, inner) {
+		if inner := jsonscan.Value(object, name); s.holdsRecords(inner) && !s.isOwn(object, inner) {
 			return inner
 		}
 	}
@@ -70,36 +82,36 @@ func (s *splitter) envelope(object []member) []byte {
 }
 
 // statesLikely tells whether an object seems to state an id by the words of its name.
-func (s *splitter) statesLikely(object []member) bool {
+func (s *splitter) statesLikely(object []jsonscan.Member) bool {
 	return s.guess != nil && slices.ContainsFunc(s.guess.likely(record{members: object}), func(l likely) bool { return l.sure })
 }
 
 // isOwn tells whether an object that has something with the name of an envelope is a record
 // all the same: it seems to state an id, and what is in it states none.
-func (s *splitter) isOwn(object []member, inner []byte) bool {
-	if firstByte(inner) == '[' {
-		inner = elementAt(inner, 0)
+func (s *splitter) isOwn(object []jsonscan.Member, inner []byte) bool {
+	if jsonscan.FirstByte(inner) == '[' {
+		inner = jsonscan.Element(inner, 0)
 	}
 	r := recordOf(inner)
-	return s.statesLikely(slices.DeleteFunc(slices.Clone(object), func(m member) bool { return slices.Contains(envelopeNames(s.kind), m.name) })) &&
+	return s.statesLikely(slices.DeleteFunc(slices.Clone(object), func(m jsonscan.Member) bool { return slices.Contains(envelopeNames(s.kind), m.Name) })) &&
 		!s.hasID(r) && !s.statesLikely(r.members)
 }
 
 // holdsEmptyList tells whether raw is an empty list, or that in envelopes: a snapshot
 // on a day on which there is nothing.
 func (s *splitter) holdsEmptyList(raw []byte, depth int) bool {
-	if firstByte(raw) == '{' && depth > 0 {
+	if jsonscan.FirstByte(raw) == '{' && depth > 0 {
 		r := recordOf(raw)
 		return !s.hasID(r) && s.holdsEmptyList(s.onlyEnvelope(r.members), depth-1)
 	}
-	return isEmptyList(raw)
+	return jsonscan.IsEmptyArray(raw)
 }
 
 // holdsRecords tells whether raw is a record with an id, an envelope, or a list
 // in which there are objects. In a list each answers for itself: that one has
 // no id must not keep the others out.
 func (s *splitter) holdsRecords(raw []byte) bool {
-	if firstByte(raw) == '{' {
+	if jsonscan.FirstByte(raw) == '{' {
 		r := recordOf(raw)
 		return s.hasID(r) || s.statesLikely(r.members) || holdsObjects(s.onlyEnvelope(r.members))
 	}
@@ -129,13 +141,13 @@ func (s *splitter) one(body []byte) (_ record, missing string) {
 
 // onlyEnvelope returns what an object holds, objects or nothing, when it is an envelope
 // and nothing else.
-func (s *splitter) onlyEnvelope(object []member) []byte {
+func (s *splitter) onlyEnvelope(object []jsonscan.Member) []byte {
 	var inner []byte
 	for _, m := range object {
 		switch {
-		case inner == nil && slices.Contains(envelopeNames(s.kind), m.name) && (holdsObjects(m.value) || holdsNothing(m.value)):
-			inner = m.value
-		case !isEnvelopeMeta(m.name):
+		case inner == nil && slices.Contains(envelopeNames(s.kind), m.Name) && (holdsObjects(m.Value) || holdsNothing(m.Value)):
+			inner = m.Value
+		case !isEnvelopeMeta(m.Name):
 			return nil
 		}
 	}
@@ -145,16 +157,16 @@ func (s *splitter) onlyEnvelope(object []member) []byte {
 // unwrap takes off up to depth envelopes, flattens arrays, and calls yield with each
 // record until that returns false, which unwrap then returns too. open returns what
 // is inside an object, nil when the object is a record.
-func (s *splitter) unwrap(raw []byte, depth int, open func([]member) []byte, yield func(record) bool) bool {
+func (s *splitter) unwrap(raw []byte, depth int, open func([]jsonscan.Member) []byte, yield func(record) bool) bool {
 	for _, p := range s.records {
-		if inner := lookup(raw, p); inner != nil {
+		if inner := jsonscan.Lookup(raw, p); inner != nil {
 			return flatten(inner, yield)
 		}
 	}
-	if firstByte(raw) == '[' {
-		for element := range elements(raw) {
+	if jsonscan.FirstByte(raw) == '[' {
+		for element := range jsonscan.Elements(raw) {
 			next := false
-			if firstByte(element) == '[' || depth == 0 {
+			if jsonscan.FirstByte(element) == '[' || depth == 0 {
 				next = yield(recordOf(element))
 			} else {
 				next = s.unwrap(element, depth-1, open, yield)
@@ -175,10 +187,10 @@ func (s *splitter) unwrap(raw []byte, depth int, open func([]member) []byte, yie
 }
 
 func flatten(raw []byte, yield func(record) bool) bool {
-	if firstByte(raw) != '[' {
+	if jsonscan.FirstByte(raw) != '[' {
 		return yield(recordOf(raw))
 	}
-	for element := range elements(raw) {
+	for element := range jsonscan.Elements(raw) {
 		if !yield(recordOf(element)) {
 			return false
 		}
@@ -188,12 +200,12 @@ func flatten(raw []byte, yield func(record) bool) bool {
 
 // holdsObjects tells whether raw is an object or a list in which there are some.
 func holdsObjects(raw []byte) bool {
-	switch firstByte(raw) {
+	switch jsonscan.FirstByte(raw) {
 	case '{':
 		return true
 	case '[':
-		for element := range elements(raw) {
-			if firstByte(element) == '{' {
+		for element := range jsonscan.Elements(raw) {
+			if jsonscan.FirstByte(element) == '{' {
 				return true
 			}
 		}

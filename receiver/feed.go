@@ -7,21 +7,24 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"riskdex/internal/vocabulary"
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
 
 // Feed is what a payload of a POST holds, and where its records seem to state their ids.
 type Feed struct {
 	Records   [][]byte
-	RecordsAt string // where they are, where that has to be stated
+	RecordsAt jsontext.Pointer // where they are, where that has to be stated
 	IDs       []IDPlace
-	IDAt      string // where riskdex takes the id from; empty where it does not know
+	IDAt      jsontext.Pointer // where riskdex takes the id from; empty where it does not know
 }
 
 // IDPlace is a place that looks like that of the ids.
 type IDPlace struct {
-	At       string
+	At       jsontext.Pointer
 	Example  string
 	Records  int
 	Distinct int
@@ -35,25 +38,21 @@ func (cfg Config) Feed(kind report.Kind, body []byte) (Feed, error) {
 	if err != nil {
 		return Feed{}, err
 	}
-	if err := checkJSON(body); err != nil {
+	if err := jsonscan.Check(body); err != nil {
 		return Feed{}, err
 	}
 	s := splitters[kind]
 	if s == nil {
 		return Feed{}, fmt.Errorf("no kind is called %q", kind)
 	}
-	body = trimSpace(body)
+	body = jsonscan.TrimSpace(body)
 	var f Feed
 	for r := range s.list(body) {
 		f.Records = append(f.Records, r.raw)
 	}
-	if len(f.Records) == 1 && !s.hasID(recordOf(f.Records[0])) && !s.statesLikely(members(f.Records[0])) {
+	if len(f.Records) == 1 && !s.hasID(recordOf(f.Records[0])) && !s.statesLikely(jsonscan.Members(f.Records[0])) {
 		if path, n := longestList(body, maxEnvelopes); n > 1 {
-			stated, err := parsePointers([]string{path})
-			if err != nil {
-				return Feed{}, err
-			}
-			s.records, f.RecordsAt, f.Records = stated, path, nil
+			s.records, f.RecordsAt, f.Records = []jsontext.Pointer{path}, path, nil
 			for r := range s.list(body) {
 				f.Records = append(f.Records, r.raw)
 			}
@@ -68,22 +67,22 @@ const fewRecords = 10
 
 // allDifferent notes the members that all records have, each with another value that is no
 // sentence, and returns their pointers.
-func (f *Feed) allDifferent(note func(at, text string, known bool)) []string {
+func (f *Feed) allDifferent(note func(at jsontext.Pointer, text string, known bool)) []jsontext.Pointer {
 	if len(f.Records) < fewRecords {
 		return nil
 	}
-	var all []string
-	for _, m := range members(f.Records[0]) {
+	var all []jsontext.Pointer
+	for _, m := range jsonscan.Members(f.Records[0]) {
 		values := map[string]bool{}
 		for _, raw := range f.Records {
-			text, ok := scalarText(valueOf(members(raw), m.name))
+			text, ok := scalarText(jsonscan.Value(jsonscan.Members(raw), m.Name))
 			if !ok || len(text) > 64 || strings.Contains(text, "://") {
 				break
 			}
 			values[text] = true
 		}
 		if len(values) == len(f.Records) {
-			at := pointer{m.name}.text()
+			at := jsontext.Pointer("").AppendToken(m.Name)
 			for text := range values {
 				note(at, text, false)
 			}
@@ -95,8 +94,8 @@ func (f *Feed) allDifferent(note func(at, text string, known bool)) []string {
 
 // ids looks for ids in all records: at the known pointers, and at what looks like one.
 func (f *Feed) ids(s *splitter) {
-	byPlace, values := map[string]*IDPlace{}, map[string]map[string]bool{}
-	note := func(at, text string, known bool) {
+	byPlace, values := map[jsontext.Pointer]*IDPlace{}, map[jsontext.Pointer]map[string]bool{}
+	note := func(at jsontext.Pointer, text string, known bool) {
 		p := byPlace[at]
 		if p == nil {
 			p = &IDPlace{At: at, Example: text, Known: known}
@@ -116,8 +115,8 @@ func (f *Feed) ids(s *splitter) {
 	for _, raw := range f.Records {
 		r := recordOf(raw)
 		for _, p := range s.ids {
-			if text, ok := first(r.members, []pointer{p}, scalarText); ok {
-				note(p.text(), text, true)
+			if text, ok := first(r.members, []jsontext.Pointer{p}, scalarText); ok {
+				note(p, text, true)
 				known++
 				break
 			}
@@ -128,8 +127,8 @@ func (f *Feed) ids(s *splitter) {
 			}
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(byPlace), func(a, b string) int {
-		return cmp.Or(byPlace[b].Records-byPlace[a].Records, byPlace[b].Distinct-byPlace[a].Distinct, strings.Compare(a, b))
+	order := slices.SortedFunc(maps.Keys(byPlace), func(a, b jsontext.Pointer) int {
+		return cmp.Or(byPlace[b].Records-byPlace[a].Records, byPlace[b].Distinct-byPlace[a].Distinct, cmp.Compare(a, b))
 	})
 	if len(order) == 0 {
 		order = f.allDifferent(note)

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
 
@@ -78,6 +80,28 @@ func FuzzGzipBody(f *testing.F) {
 	})
 }
 
+// FuzzSplit: what passes the check comes apart into records without a loss or a panic.
+func FuzzSplit(f *testing.F) {
+	f.Add([]byte(`{"id":130,"a":[1,2.5e3,"x\n",null,true]}`))
+	f.Add([]byte(`{"a":1,"a":2}`))
+	f.Add([]byte("\xff"))
+	s := splitterForTest(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if jsonscan.Check(body) != nil {
+			return
+		}
+		body = jsonscan.TrimSpace(body)
+		one, _ := s.one(body)
+		for _, record := range append(slices.Collect(s.list(body)), one) {
+			if jsonscan.Check(record.raw) != nil {
+				t.Fatalf("%q came apart into %q, which is not JSON", body, record.raw)
+			}
+			s.idIn(record)
+			s.codeIn(record)
+		}
+	})
+}
+
 // Whatever an operator states as a pointer, and whatever is looked up with it, what
 // is found stands in the body.
 func FuzzPointers(f *testing.F) {
@@ -85,11 +109,17 @@ func FuzzPointers(f *testing.F) {
 	f.Add("/a~1b/~0/-1/99999999999999999999", []byte(`{"a/b":{"~":[]}}`))
 	f.Fuzz(func(t *testing.T, text string, body []byte) {
 		pointers, err := parsePointers([]string{text})
-		if err != nil || checkJSON(body) != nil {
+		if err != nil || jsonscan.Check(body) != nil {
 			return
 		}
-		if found := lookup(body, pointers[0]); found != nil && (checkJSON(found) != nil || !bytes.Contains(body, found)) {
+		if found := jsonscan.Lookup(body, pointers[0]); found != nil && (jsonscan.Check(found) != nil || !bytes.Contains(body, found)) {
 			t.Errorf("%q finds %q in %q", text, found, body)
+		}
+		if jsonscan.HasMembers(body) {
+			all, known := jsonscan.Lookup(body, pointers[0]), jsonscan.LookupMember(jsonscan.Members(body), pointers[0])
+			if !bytes.Equal(all, known) || (all == nil) != (known == nil) {
+				t.Errorf("%q finds %q in %q, and %q in its members", text, all, body, known)
+			}
 		}
 	})
 }
@@ -106,7 +136,7 @@ func FuzzEditedBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		key := report.Key{Kind: report.Cities, ID: "1"}
 		change, err := r.Replacement(key, body)
-		if err == nil && (change.Key != key || checkJSON(change.Body) != nil || firstByte(change.Body) == 'n') {
+		if err == nil && (change.Key != key || jsonscan.Check(change.Body) != nil || jsonscan.FirstByte(change.Body) == 'n') {
 			t.Errorf("%q becomes %+v", body, change)
 		}
 	})

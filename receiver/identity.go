@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
 
@@ -95,13 +96,9 @@ func (s *splitter) codeIn(r record) (code string, none bool) {
 
 // first returns what textOf takes of the value at the first of the pointers at which it
 // takes any.
-func first(object []member, pointers []pointer, textOf func(raw []byte) (string, bool)) (string, bool) {
+func first(object []jsonscan.Member, pointers []jsontext.Pointer, textOf func(raw []byte) (string, bool)) (string, bool) {
 	for _, p := range pointers {
-		value := valueOf(object, p[0])
-		if value == nil {
-			continue
-		}
-		if text, ok := textOf(lookup(value, p[1:])); ok {
+		if text, ok := textOf(jsonscan.LookupMember(object, p)); ok {
 			return text, true
 		}
 	}
@@ -111,7 +108,7 @@ func first(object []member, pointers []pointer, textOf func(raw []byte) (string,
 // scalarText takes a number, or a text that is not empty. It gives a JSON number and
 // the text of it the same form: 130, 130.0, 1.3e2 and "130" are one id.
 func scalarText(raw []byte) (string, bool) {
-	if c := firstByte(raw); c == '-' || '0' <= c && c <= '9' {
+	if c := jsonscan.FirstByte(raw); c == '-' || '0' <= c && c <= '9' {
 		return numberText(string(raw)), true
 	}
 	return quotedText(raw)
@@ -123,7 +120,7 @@ const halfPair = "\xed\xa0\x80"
 // quotedText takes a text that is not empty. Half a surrogate pair in it, which JSON can
 // have and no text, becomes halfPair: neither nothing nor U+FFFD, which is another text.
 func quotedText(raw []byte) (string, bool) {
-	if firstByte(raw) != '"' {
+	if jsonscan.FirstByte(raw) != '"' {
 		return "", false
 	}
 	text, err := jsontext.AppendUnquote(nil, raw)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"riskdex/internal/vocabulary"
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,7 +44,7 @@ func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
 
 // likely is a value that looks like the id of a record.
 type likely struct {
-	at   string // a JSON pointer
+	at   jsontext.Pointer
 	text string
 	sure bool // nothing else has such a name
 }
@@ -61,16 +62,16 @@ func (g *guesser) likely(r record) []likely {
 	return found
 }
 
-func (g *guesser) in(list []member, path jsontext.Pointer, means vocabulary.Concepts, depth int, read *int, found *[]likely) {
+func (g *guesser) in(list []jsonscan.Member, path jsontext.Pointer, means vocabulary.Concepts, depth int, read *int, found *[]likely) {
 	for _, m := range list {
 		if *read++; *read > maxNamesRead {
 			return
 		}
-		n := g.vocabulary.Read(m.name)
+		n := g.vocabulary.Read(m.Name)
 		all := means | n.Concepts
-		value, ofOne := m.value, false
-		if firstByte(value) == '[' { // of one
-			first, second := elementAt(value, 0), elementAt(value, 1)
+		value, ofOne := m.Value, false
+		if jsonscan.FirstByte(value) == '[' { // of one
+			first, second := jsonscan.Element(value, 0), jsonscan.Element(value, 1)
 			if first == nil || second != nil {
 				continue
 			}
@@ -78,13 +79,13 @@ func (g *guesser) in(list []member, path jsontext.Pointer, means vocabulary.Conc
 		}
 		at := func() jsontext.Pointer {
 			if ofOne {
-				return path.AppendToken(m.name).AppendToken("0")
+				return path.AppendToken(m.Name).AppendToken("0")
 			}
-			return path.AppendToken(m.name)
+			return path.AppendToken(m.Name)
 		}
-		if firstByte(value) == '{' {
+		if jsonscan.FirstByte(value) == '{' {
 			if !n.Unknown && all&^(g.own|g.about|g.id) == 0 && depth < maxLikelyDepth {
-				g.in(members(value), at(), all, depth+1, read, found)
+				g.in(jsonscan.Members(value), at(), all, depth+1, read, found)
 			}
 			continue
 		}
@@ -95,20 +96,20 @@ func (g *guesser) in(list []member, path jsontext.Pointer, means vocabulary.Conc
 		switch named := all & (g.id | g.number); {
 		case named == 0 || all&g.foreign != 0:
 		case !n.Unknown && all&^(g.own|g.id|g.number) == 0 && (named&g.id != 0 || all&g.own != 0):
-			*found = append(*found, likely{string(at()), text, true})
+			*found = append(*found, likely{at(), text, true})
 		case n.Unknown && n.Last&(g.id|g.number) != 0, !n.Unknown && all == g.number,
 			!n.Unknown && all&g.about != 0 && all&^(g.own|g.about|g.id|g.number) == 0:
-			*found = append(*found, likely{string(at()), text, false})
+			*found = append(*found, likely{at(), text, false})
 		}
 	}
 }
 
 // code returns the three-letter code that a city states by the words of its name.
-func (g *guesser) code(list []member) string {
+func (g *guesser) code(list []jsonscan.Member) string {
 	for _, m := range list[:min(len(list), maxNamesRead)] {
-		n := g.vocabulary.Read(m.name)
+		n := g.vocabulary.Read(m.Name)
 		if !n.Unknown && slices.Contains(g.codes, n.Concepts) {
-			if text, ok := quotedText(m.value); ok && report.CodeOf(text) != "" {
+			if text, ok := quotedText(m.Value); ok && report.CodeOf(text) != "" {
 				return report.CodeOf(text)
 			}
 		}
@@ -122,13 +123,13 @@ const maxPlaces = 20
 // survey is where the records of a payload that have no id at the usual pointers seem to
 // state one.
 type survey struct {
-	known  int      // records with an id at the usual pointers
-	places []*place // where others seem to have it, in the order of their first
-	at     string   // the one place that is certain; empty where there is none, or several
+	known  int              // records with an id at the usual pointers
+	places []*place         // where others seem to have it, in the order of their first
+	at     jsontext.Pointer // the one place that is certain; empty where there is none, or several
 }
 
 type place struct {
-	at       string
+	at       jsontext.Pointer
 	example  string
 	records  int
 	sure     bool
@@ -140,7 +141,7 @@ func (s *splitter) survey(body []byte) *survey { return s.surveyOf(s.list(body))
 
 func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	found := new(survey)
-	byPlace := map[string]*place{}
+	byPlace := map[jsontext.Pointer]*place{}
 	conflict := false
 	seed, bodies := maphash.MakeSeed(), map[uint64]uint64{} // of the ids at found.at
 	read := 0
@@ -148,7 +149,7 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 		if read++; read > maxRecords {
 			break // more are refused
 		}
-		if firstByte(r.raw) != '{' {
+		if jsonscan.FirstByte(r.raw) != '{' {
 			continue
 		}
 		if _, known := first(r.members, s.ids, scalarText); known {
@@ -206,7 +207,7 @@ func (v *survey) says(kind report.Kind) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s (%q, in %d", shortened(p.at), shortened(p.example), p.records)
+		fmt.Fprintf(&b, "%s (%q, in %d", shortened(string(p.at)), shortened(p.example), p.records)
 		if p.repeated != "" {
 			fmt.Fprintf(&b, ", %q in more than one of them", shortened(p.repeated))
 		}
@@ -230,5 +231,5 @@ func (v *survey) best() string {
 		}
 		return a.records - b.records
 	})
-	return shortened(best.at)
+	return shortened(string(best.at))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
 
@@ -33,7 +34,7 @@ func TestVendorIDs(t *testing.T) {
 		if shape.ID != nil {
 			pointers, err := parsePointers([]string{*shape.ID})
 			must(t, err)
-			want, _ = scalarText(lookup(shape.Record, pointers[0]))
+			want, _ = scalarText(jsonscan.Lookup(shape.Record, pointers[0]))
 		}
 		if got.status != 202 || len(d.changes()) != 1 || string(d.changes()[0].ID) != want {
 			t.Errorf("%s: %+v, %+v, want %s", file, got, d.changes(), want)

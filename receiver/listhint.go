@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"riskdex/receiver/jsonscan"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -23,26 +25,26 @@ func (s *splitter) listHint(raw []byte) string {
 
 // longestList returns the JSON pointer to the list with the most objects that stands in
 // objects up to depth levels deep, and how many these are.
-func longestList(raw []byte, depth int) (path string, most int) {
-	for _, m := range members(raw) {
-		if len(m.name) > maxHintName || strings.ContainsAny(m.name, ",;=") {
+func longestList(raw []byte, depth int) (path jsontext.Pointer, most int) {
+	for _, m := range jsonscan.Members(raw) {
+		if len(m.Name) > maxHintName || strings.ContainsAny(m.Name, ",;=") {
 			continue // --records has no way to write it
 		}
-		at, n := "", 0
-		switch firstByte(m.value) {
+		at, n := jsontext.Pointer(""), 0
+		switch jsonscan.FirstByte(m.Value) {
 		case '[':
-			for e := range elements(m.value) {
-				if firstByte(e) == '{' {
+			for e := range jsonscan.Elements(m.Value) {
+				if jsonscan.FirstByte(e) == '{' {
 					n++
 				}
 			}
 		case '{':
 			if depth > 1 {
-				at, n = longestList(m.value, depth-1)
+				at, n = longestList(m.Value, depth-1)
 			}
 		}
 		if n > most {
-			most, path = n, string(jsontext.Pointer("").AppendToken(m.name))+at
+			most, path = n, jsontext.Pointer("").AppendToken(m.Name)+at
 		}
 	}
 	return path, most

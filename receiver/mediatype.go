@@ -6,6 +6,8 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+
+	"riskdex/receiver/jsonscan"
 )
 
 // maxTypeShown bounds how much of a Content-Type an answer repeats.
@@ -19,7 +21,7 @@ func notJSON(header http.Header, body []byte, syntax *problem) *problem {
 		return newProblem(http.StatusBadRequest, reasonJSON,
 			"The body looks like gzip, which is not said. Send it with the header Content-Encoding: gzip, or as JSON.")
 	}
-	if c := firstByte(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))); c == 0 || c == '{' || c == '[' {
+	if c := jsonscan.FirstByte(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))); c == 0 || c == '{' || c == '[' {
 		return syntax
 	}
 	sent := header.Get("Content-Type")

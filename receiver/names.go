@@ -3,6 +3,7 @@ package receiver
 import (
 	"fmt"
 
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,8 +12,10 @@ import (
 // Names are what a record says of which document it is for, with the JSON pointers to
 // where it says so. What it does not say is empty.
 type Names struct {
-	ID, IDAt     string
-	Code, CodeAt string
+	ID     string
+	IDAt   jsontext.Pointer
+	Code   string
+	CodeAt jsontext.Pointer
 }
 
 // Names returns those of one record without an envelope. The error says what is wrong with
@@ -22,16 +25,16 @@ func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
 	if err != nil {
 		return Names{}, err
 	}
-	if err := checkJSON(body); err != nil {
+	if err := jsonscan.Check(body); err != nil {
 		return Names{}, err
 	}
-	s, r, n := splitters[kind], recordOf(trimSpace(body)), Names{}
+	s, r, n := splitters[kind], recordOf(jsonscan.TrimSpace(body)), Names{}
 	if s == nil {
 		return n, fmt.Errorf("no kind is called %q", kind)
 	}
 	for _, p := range s.ids {
-		if text, ok := first(r.members, []pointer{p}, scalarText); ok {
-			n.ID, n.IDAt = text, p.text()
+		if text, ok := first(r.members, []jsontext.Pointer{p}, scalarText); ok {
+			n.ID, n.IDAt = text, p
 			break
 		}
 	}
@@ -46,19 +49,10 @@ func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
 		}
 	}
 	for _, p := range s.codes {
-		if text, ok := first(r.members, []pointer{p}, quotedText); ok {
-			n.Code, n.CodeAt = text, p.text()
+		if text, ok := first(r.members, []jsontext.Pointer{p}, quotedText); ok {
+			n.Code, n.CodeAt = text, p
 			break
 		}
 	}
 	return n, nil
-}
-
-// text writes the pointer as RFC 6901 has it.
-func (p pointer) text() string {
-	var written jsontext.Pointer
-	for _, token := range p {
-		written = written.AppendToken(token)
-	}
-	return string(written)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
 
@@ -39,14 +40,14 @@ func (r *Receiver) understand(c call, body []byte, grow func(int64) error) (cont
 	// RFC 8259 allows a parser to ignore a byte order mark. Elasticsearch would
 	// not, and some senders write one.
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
-	if err := grow(memberMemory * int64(min(bytes.Count(body, []byte(",")), maxMembers))); err != nil {
+	if err := grow(memberMemory * int64(min(bytes.Count(body, []byte(",")), jsonscan.MaxMembers))); err != nil {
 		return contents{}, noMemory(err)
 	}
-	if err := checkJSON(body); err != nil {
+	if err := jsonscan.Check(body); err != nil {
 		return contents{}, newProblem(http.StatusBadRequest, reasonJSON,
 			"The body is not JSON that Elasticsearch would take: "+err.Error()+".")
 	}
-	body = trimSpace(body)
+	body = jsonscan.TrimSpace(body)
 	if c.method == http.MethodPut {
 		return r.document(c, body)
 	}
@@ -89,7 +90,7 @@ func (r *Receiver) records(c call, body []byte, grow func(int64) error) (content
 		if n++; n > maxRecords {
 			continue // only counted
 		}
-		if found == nil && s.guess != nil && firstByte(record.raw) == '{' && !s.hasOwnID(record) {
+		if found == nil && s.guess != nil && jsonscan.FirstByte(record.raw) == '{' && !s.hasOwnID(record) {
 			if found = s.survey(body); found.unclear() {
 				return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoID,
 					"No record states an id where riskdex looks for one, so nothing of this delivery was accepted. "+found.says(c.kind))
@@ -141,7 +142,7 @@ func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 // change makes a change of one record of a POST, or says why it cannot. It is for the id
 // that it states. One that states none goes by its code, as by a path.
 func (s *splitter) change(r record, found *survey) (report.Change, *report.Refusal) {
-	if firstByte(r.raw) != '{' {
+	if jsonscan.FirstByte(r.raw) != '{' {
 		return report.Change{}, &report.Refusal{Reason: reasonNoRecord, Body: r.raw,
 			Detail: "In the place of the record is " + ended(whyNoRecord(r.raw)) + " A record is an object with an id."}
 	}

@@ -1,8 +1,9 @@
 package receiver
 
 import (
-	"bytes"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxIDShown bounds how much of an id that is too long an answer repeats.
@@ -28,8 +29,6 @@ func ended(text string) string {
 	return text + "."
 }
 
-func trimSpace(body []byte) []byte { return bytes.Trim(body, " \t\r\n") }
-
 // idPlaces says where an id is looked for.
 func (s *splitter) idPlaces() string {
 	text := "number or text at " + spelled(s.ids)
@@ -39,10 +38,10 @@ func (s *splitter) idPlaces() string {
 	return text
 }
 
-func spelled(pointers []pointer) string {
+func spelled(pointers []jsontext.Pointer) string {
 	places := make([]string, len(pointers))
 	for i, p := range pointers {
-		places[i] = p.text()
+		places[i] = string(p)
 	}
 	return strings.Join(places, ", ")
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"
@@ -132,7 +130,7 @@ func (c *mappingsCheckCommand) explain(io streams, set *mappings.Set) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Record, err)
 	}
-	found.Unread = slices.DeleteFunc(found.Unread, func(f mappings.FieldSource) bool { return string(f.Pointer) == names.IDAt })
+	found.Unread = slices.DeleteFunc(found.Unread, func(f mappings.FieldSource) bool { return f.Pointer == names.IDAt })
 	if c.JSON {
 		if err := printFieldsJSON(io, append(idFields(names), fields...)); err != nil {
 			return err
@@ -156,7 +154,7 @@ func idFields(n receiver.Names) []mappings.FieldSource {
 		return nil
 	}
 	value, _ := json.Marshal(n.ID) // a text
-	return []mappings.FieldSource{{Field: "_id", Value: value, Pointer: jsontext.Pointer(n.IDAt)}}
+	return []mappings.FieldSource{{Field: "_id", Value: value, Pointer: n.IDAt}}
 }
 
 // goesBy says which document a delivery of the record is for.
@@ -245,7 +243,7 @@ func printRest(io streams, unread []mappings.FieldSource, idle []mappings.Idle) 
 		fmt.Fprint(table, "\npointers of yours that lead nowhere in this record:\n")
 	}
 	for _, i := range idle {
-		fmt.Fprintf(table, "%s\t%s\n", i.Field, oneLine(i.Pointer))
+		fmt.Fprintf(table, "%s\t%s\n", i.Field, oneLine(string(i.Pointer)))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print what was left: %w", err)

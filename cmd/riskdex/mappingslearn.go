@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"
@@ -138,20 +140,20 @@ func (c *mappingsLearnCommand) print(io streams, l mappings.Lesson, feed receive
 		if id.At == feed.IDAt {
 			name = "id"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", name, oneLine(id.At), id.Records, id.Distinct, shortened(fmt.Sprintf("%q", id.Example)))
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", name, oneLine(string(id.At)), id.Records, id.Distinct, shortened(fmt.Sprintf("%q", id.Example)))
 	}
 	misfits := false
 	for _, f := range l.Fields {
 		misfits = misfits || f.Misfits > 0
 		if f.Records > 0 {
-			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", f.Field, oneLine(f.Pointer), f.Records, f.Distinct, shortened(strings.Join(f.Examples, ", ")))
+			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", f.Field, oneLine(string(f.Pointer)), f.Records, f.Distinct, shortened(strings.Join(f.Examples, ", ")))
 		}
 	}
 	if misfits {
 		fmt.Fprint(table, "\nleft out, because they do not fit:\n")
 		for _, f := range l.Fields {
 			if f.Misfits > 0 {
-				fmt.Fprintf(table, "%s\t%s\t%d\t\t%s\t%s\n", f.Field, oneLine(f.Pointer), f.Misfits, shortened(f.Misfit), f.Reason)
+				fmt.Fprintf(table, "%s\t%s\t%d\t\t%s\t%s\n", f.Field, oneLine(string(f.Pointer)), f.Misfits, shortened(f.Misfit), f.Reason)
 			}
 		}
 	}
@@ -169,16 +171,16 @@ func (c *mappingsLearnCommand) print(io streams, l mappings.Lesson, feed receive
 func advise(l mappings.Lesson, feed receiver.Feed) []string {
 	var all []string
 	if feed.RecordsAt != "" {
-		all = append(all, fmt.Sprintf("The records are at %s: state it with --records %s=%[1]s.", oneLine(feed.RecordsAt), l.Kind))
+		all = append(all, fmt.Sprintf("The records are at %s: state it with --records %s=%[1]s.", oneLine(string(feed.RecordsAt)), l.Kind))
 	}
 	usual := feed.IDAt != "" && len(feed.IDs) > 0
 	switch {
 	case feed.IDAt == "" && len(feed.IDs) > 0:
-		all = append(all, fmt.Sprintf("It is not certain which of these is the id, so a delivery is refused: state it, such as with --ids %s=%s.", l.Kind, oneLine(feed.IDs[0].At)))
+		all = append(all, fmt.Sprintf("It is not certain which of these is the id, so a delivery is refused: state it, such as with --ids %s=%s.", l.Kind, oneLine(string(feed.IDs[0].At))))
 	case feed.IDAt == "":
 		all = append(all, fmt.Sprintf("Nothing looks like an id. Cities go by their code, where they have one; all else is refused: state where the ids are with --ids %s=POINTER.", l.Kind))
 	case usual && !knownID(feed):
-		all = append(all, fmt.Sprintf("The id is told by the words of its name. To be certain: --ids %s=%s.", l.Kind, oneLine(feed.IDAt)))
+		all = append(all, fmt.Sprintf("The id is told by the words of its name. To be certain: --ids %s=%s.", l.Kind, oneLine(string(feed.IDAt))))
 	}
 	if l.Levels.Scale != "" {
 		all = append(all, fmt.Sprintf(`Levels go from %d to %d: the proposal has "risk_scale": %q, the lowest first. Turn it round if 1 is the worst.`, l.Levels.Low, l.Levels.High, l.Levels.Scale))
@@ -203,7 +205,7 @@ func knownID(feed receiver.Feed) bool {
 func (c *mappingsLearnCommand) printJSON(io streams, l mappings.Lesson, feed receiver.Feed, file []byte) error {
 	type place struct {
 		Field    string            `json:"field"`
-		Pointer  string            `json:"pointer"`
+		Pointer  jsontext.Pointer  `json:"pointer"`
 		Records  int               `json:"records"`
 		Distinct int               `json:"distinct"`
 		Examples []json.RawMessage `json:"examples"`
@@ -212,20 +214,20 @@ func (c *mappingsLearnCommand) printJSON(io streams, l mappings.Lesson, feed rec
 		Reason   string            `json:"reason,omitempty"`
 	}
 	type id struct {
-		Pointer  string `json:"pointer"`
-		Example  string `json:"example"`
-		Records  int    `json:"records"`
-		Distinct int    `json:"distinct"`
+		Pointer  jsontext.Pointer `json:"pointer"`
+		Example  string           `json:"example"`
+		Records  int              `json:"records"`
+		Distinct int              `json:"distinct"`
 	}
 	out := struct {
-		Kind      report.Kind     `json:"kind"`
-		Records   int             `json:"records"`
-		RecordsAt string          `json:"records_at,omitempty"`
-		ID        string          `json:"id"` // empty where it is not certain
-		IDs       []id            `json:"ids"`
-		Fields    []place         `json:"fields"`
-		Advice    []string        `json:"advice"`
-		File      json.RawMessage `json:"file"`
+		Kind      report.Kind      `json:"kind"`
+		Records   int              `json:"records"`
+		RecordsAt jsontext.Pointer `json:"records_at,omitempty"`
+		ID        jsontext.Pointer `json:"id"` // empty where it is not certain
+		IDs       []id             `json:"ids"`
+		Fields    []place          `json:"fields"`
+		Advice    []string         `json:"advice"`
+		File      json.RawMessage  `json:"file"`
 	}{Kind: l.Kind, Records: l.Records, RecordsAt: feed.RecordsAt, ID: feed.IDAt, Advice: advise(l, feed), File: file}
 	for _, p := range feed.IDs {
 		out.IDs = append(out.IDs, id{p.At, p.Example, p.Records, p.Distinct})

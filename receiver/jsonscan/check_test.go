@@ -1,12 +1,11 @@
-package receiver
+package jsonscan
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
 
-func TestCheckJSON(t *testing.T) {
+func TestCheck(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"object":            {`{"a":1,"b":{"a":[]}}`, ""},
 		"white space":       {" \r\n\t{} \n", ""},
@@ -42,7 +41,7 @@ func TestCheckJSON(t *testing.T) {
 		"too long a name":   {`{"` + strings.Repeat("n", maxNameBytes+1) + `":1}`, "name is longer"},
 		"too long a text":   {`"` + strings.Repeat("n", maxStringBytes+1) + `"`, "text is longer"},
 	} {
-		err := checkJSON([]byte(c.body))
+		err := Check([]byte(c.body))
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: refused: %v", name, err)
@@ -54,34 +53,12 @@ func TestCheckJSON(t *testing.T) {
 	}
 }
 
-func FuzzCheckJSON(f *testing.F) {
-	f.Add([]byte(`{"id":130,"a":[1,2.5e3,"x\n",null,true]}`))
-	f.Add([]byte(`{"a":1,"a":2}`))
-	f.Add([]byte("\xff"))
-	s := splitterForTest(f)
-	f.Fuzz(func(t *testing.T, body []byte) {
-		if checkJSON(body) != nil {
-			return
-		}
-		body = trimSpace(body)
-		// What has passed must come apart without a loss or a panic.
-		one, _ := s.one(body)
-		for _, record := range append(slices.Collect(s.list(body)), one) {
-			if checkJSON(record.raw) != nil {
-				t.Fatalf("%q came apart into %q, which is not JSON", body, record.raw)
-			}
-			s.idIn(record)
-			s.codeIn(record)
-		}
-	})
-}
-
-func BenchmarkCheckJSON(b *testing.B) {
+func BenchmarkCheck(b *testing.B) {
 	record := `{"id":130,"title":"A city","text":"` + strings.Repeat("Take care at night. ", 190) + `","risk":{"id":"3","name":"Medium"},"geo":{"lat":1.5,"lng":2.5}}`
 	b.SetBytes(int64(len(record)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := checkJSON([]byte(record)); err != nil {
+		if err := Check([]byte(record)); err != nil {
 			b.Fatal(err)
 		}
 	}

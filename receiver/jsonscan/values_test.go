@@ -1,4 +1,4 @@
-package receiver
+package jsonscan
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// FuzzWalk wants of whatever passes checkJSON the members and elements that a decoder
+// FuzzValues: of whatever passes Check, the members and elements are those that a decoder
 // finds, byte for byte, at every level.
-func FuzzWalk(f *testing.F) {
+func FuzzValues(f *testing.F) {
 	for _, text := range []string{
 		`{"a":1,"b":{"c":[1,2,{"d":"e"}]},"f":"\"}\\","g\"h\u0041":null, "i" : [ ] }`,
 		`[1 , -2.5e3,"x\\\"y" , [[]], {"":"]}"},true]`, `"text"`, `{}`, ` [ ] `, "[\"\\\\\",\"\\\\\\\\\",3]", `{"\ud800":"\ud800"}`, `7`,
@@ -19,30 +19,30 @@ func FuzzWalk(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if checkJSON(raw) == nil {
-			sameWalk(t, raw)
-		} else { // nonsense comes of it, and an end
-			_, _ = members(raw), slices.Collect(elements(raw))
+		if Check(raw) == nil {
+			sameValues(t, raw)
+		} else { // they return all the same
+			_, _ = Members(raw), slices.Collect(Elements(raw))
 		}
 	})
 }
 
-func sameWalk(t *testing.T, raw []byte) {
+func sameValues(t *testing.T, raw []byte) {
 	t.Helper()
 	names, values := decoded(t, raw)
-	switch firstByte(raw) {
+	switch FirstByte(raw) {
 	case '{':
-		got := members(raw)
+		got := Members(raw)
 		if len(got) != len(values) {
 			t.Fatalf("%q has %d members, not %d", raw, len(values), len(got))
 		}
 		for i, m := range got {
-			if m.name != names[i] || !bytes.Equal(m.value, values[i]) {
-				t.Fatalf("member %d of %q is %q: %q, not %q: %q", i, raw, names[i], values[i], m.name, m.value)
+			if m.Name != names[i] || !bytes.Equal(m.Value, values[i]) {
+				t.Fatalf("member %d of %q is %q: %q, not %q: %q", i, raw, names[i], values[i], m.Name, m.Value)
 			}
 		}
 	case '[':
-		got := slices.Collect(elements(raw))
+		got := slices.Collect(Elements(raw))
 		if len(got) != len(values) {
 			t.Fatalf("%q has %d elements, not %d", raw, len(values), len(got))
 		}
@@ -53,7 +53,7 @@ func sameWalk(t *testing.T, raw []byte) {
 		}
 	}
 	for _, v := range values {
-		sameWalk(t, v)
+		sameValues(t, v)
 	}
 }
 

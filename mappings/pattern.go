@@ -3,17 +3,15 @@ package mappings
 import (
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pointer says where in a record a value is: a JSON Pointer (RFC 6901) in which
-// `*` stands for every element of an array. Member names are compared without
-// regard to case, `_` and `-`, so /risk_level finds riskLevel too. The empty
-// pointer is the record itself.
-type pointer struct {
-	text  string
+// pattern says where in a record a value is: a JSON pointer (RFC 6901) in which `*` stands
+// for every element of an array. Member names match regardless of case, `_` and `-`, so
+// /risk_level finds riskLevel too. The empty pattern is the record itself.
+type pattern struct {
+	text  jsontext.Pointer
 	steps []step
 }
 
@@ -23,51 +21,43 @@ type step struct {
 	index int    // of an element, where the name is a number; else -1
 }
 
-var errPointer = errors.New(`a pointer is "" or starts with "/"; "~" is written ~0 and "/" in a name ~1`)
+var errPattern = errors.New(`a pointer is "" or starts with "/"; "~" is written ~0 and "/" in a name ~1`)
 
-func parsePointer(text string) (pointer, error) {
-	p := pointer{text: text}
-	if text == "" {
-		return p, nil
+func parsePattern(text jsontext.Pointer) (pattern, error) {
+	if !text.IsValid() {
+		return pattern{}, errPattern
 	}
-	rest, ok := strings.CutPrefix(text, "/")
-	if !ok || !strings.HasPrefix(text, "/") {
-		return pointer{}, errPointer
-	}
-	for name := range strings.SplitSeq(rest, "/") {
-		if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(name), "~") {
-			return pointer{}, errPointer
-		}
+	p := pattern{text: text}
+	for name := range text.Tokens() {
 		if name == "*" {
 			p.steps = append(p.steps, step{every: true, index: -1})
 			continue
 		}
-		plain := strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 		index := -1
-		if n, err := strconv.ParseUint(plain, 10, 31); err == nil && (plain == "0" || plain[0] != '0') {
+		if n, err := strconv.ParseUint(name, 10, 31); err == nil && (name == "0" || name[0] != '0') {
 			index = int(n)
 		}
-		p.steps = append(p.steps, step{name: string(appendFolded(nil, []byte(plain))), index: index})
+		p.steps = append(p.steps, step{name: string(appendFolded(nil, []byte(name))), index: index})
 	}
 	return p, nil
 }
 
-// UnmarshalJSONFrom reads a pointer from a string of a mapping file.
-func (p *pointer) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+// UnmarshalJSONFrom reads a pattern from a string of a mapping file.
+func (p *pattern) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	token, err := d.ReadToken()
 	if err != nil {
 		return err
 	}
 	if token.Kind() != '"' {
-		return errPointer
+		return errPattern
 	}
-	*p, err = parsePointer(token.String())
+	*p, err = parsePattern(jsontext.Pointer(token.String()))
 	return err
 }
 
-// MarshalJSONTo writes the pointer as it was read.
-func (p pointer) MarshalJSONTo(e *jsontext.Encoder) error {
-	return e.WriteToken(jsontext.String(p.text))
+// MarshalJSONTo writes the pattern as it was read.
+func (p pattern) MarshalJSONTo(e *jsontext.Encoder) error {
+	return e.WriteToken(jsontext.String(string(p.text)))
 }
 
 // find appends to dst the values that steps lead to, in document order. There

@@ -1,4 +1,4 @@
-package receiver
+package jsonscan
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What Elasticsearch 8.19 refuses though it is valid JSON: the stream read
-// constraints of its parser (XContentConstraintDefaults and Jackson's own). A
-// record stands one level deep in the document that is sent.
+// Limits of Elasticsearch 8.19 on valid JSON: the stream read constraints of its parser
+// (XContentConstraintDefaults and Jackson's own). A record stands one level deep in the
+// document that is sent.
 const (
 	maxDepth       = 1000 - 1
 	maxDigits      = 1000
@@ -21,36 +21,35 @@ const (
 	maxStringBytes = 50_000_000
 )
 
-// What riskdex itself refuses, because taking it apart would need many times the
-// memory that the body has. No report is near these.
+// Limits of riskdex itself, because members and elements take many times the memory of
+// their bytes. No report is near them.
 const (
-	maxMembers  = 100_000   // in one object
-	maxElements = 1_000_000 // in one array
+	MaxMembers  = 100_000   // of one object
+	MaxElements = 1_000_000 // of one array
 )
 
-// maxPointerShown bounds how much of a JSON pointer an error repeats.
+// maxPointerShown bounds how many bytes of a JSON pointer an error repeats.
 const maxPointerShown = 200
 
-// checkJSON returns nil when body is exactly one JSON value that Elasticsearch
-// would take: valid UTF-8, no member twice in one object, nothing after the
-// value, and within the limits above. Go's encoding/json lets the first three
-// pass. The error is a sentence that says what is wrong and where.
-func checkJSON(body []byte) error {
+// Check returns nil when body is exactly one JSON value that Elasticsearch accepts: valid
+// UTF-8, no duplicate members, nothing after the value, and within the limits above.
+// Go's encoding/json lets the first three pass. The error is a sentence that says what is
+// wrong and where.
+func Check(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return errors.New("the body is empty, where a JSON value is expected")
 	}
 	if !utf8.Valid(body) {
 		return fmt.Errorf("the body is not valid UTF-8, first at byte %d", firstInvalid(body))
 	}
-	// Raw bytes are known to be valid now. What AllowInvalidUTF8 lets pass
-	// beyond that is half a surrogate pair in an escape (`\ud800`), which
-	// Elasticsearch takes.
+	// The bytes are known to be valid now. What AllowInvalidUTF8 lets pass beyond that is
+	// half a surrogate pair in an escape (`\ud800`), which Elasticsearch accepts.
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(true))
 	for {
 		start := dec.InputOffset()
 		token, err := dec.ReadToken()
 		if err != nil {
-			return jsonError(err, firstByte(body), len(body))
+			return syntaxError(err, FirstByte(body), len(body))
 		}
 		depth := dec.StackDepth()
 		if depth > maxDepth {
@@ -75,14 +74,14 @@ func checkJSON(body []byte) error {
 	return nil
 }
 
-// checkCount bounds what stands in one object or array so far. The names and the
-// values of an object count apart.
+// checkCount bounds an object or array as far as it has been read. The decoder counts the
+// names and the values of an object separately.
 func checkCount(kind jsontext.Kind, length int64) error {
 	switch {
-	case kind == '{' && length > 2*maxMembers:
-		return fmt.Errorf("an object has more than %d members", maxMembers)
-	case kind == '[' && length > maxElements:
-		return fmt.Errorf("an array has more than %d elements", maxElements)
+	case kind == '{' && length > 2*MaxMembers:
+		return fmt.Errorf("an object has more than %d members", MaxMembers)
+	case kind == '[' && length > MaxElements:
+		return fmt.Errorf("an array has more than %d elements", MaxElements)
 	}
 	return nil
 }
@@ -98,9 +97,9 @@ func firstInvalid(body []byte) int {
 	return len(body)
 }
 
-// checkLength bounds the one token that dec has just read, which stands in raw with what
-// is before it. Few tokens are long enough to be looked at here, and few of
-// those so long that what they say has to be made of them: it is never longer.
+// checkLength bounds the token that dec has just read. raw is the token with the white
+// space and punctuation before it, so it is never shorter than the token. Unescaping is
+// left to the few tokens whose raw form exceeds a limit.
 func checkLength(dec *jsontext.Decoder, token jsontext.Token, raw []byte) error {
 	if token.Kind() == '"' && len(raw) <= maxNameBytes {
 		return nil
@@ -130,8 +129,8 @@ func checkLength(dec *jsontext.Decoder, token jsontext.Token, raw []byte) error 
 	return nil
 }
 
-// textBytes is how long a text is once its escapes are undone. One without any is not
-// copied for that: it may be most of a body.
+// textBytes returns the length of a string once it is unescaped. A string without escapes
+// is not copied for that: it may be most of a body.
 func textBytes(token jsontext.Token, raw []byte) int {
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		return len(token.String())
@@ -139,8 +138,8 @@ func textBytes(token jsontext.Token, raw []byte) int {
 	return len(raw) - bytes.IndexByte(raw, '"') - len(`""`)
 }
 
-// jsonError says in words what the decoder found, never quoting the body.
-func jsonError(err error, first byte, size int) error {
+// syntaxError says in words what the decoder found.
+func syntaxError(err error, first byte, size int) error {
 	var syntactic *jsontext.SyntacticError
 	if !errors.As(err, &syntactic) {
 		return fmt.Errorf("the body is not JSON: %w", err)
@@ -150,7 +149,7 @@ func jsonError(err error, first byte, size int) error {
 	}
 	where := string(syntactic.JSONPointer)
 	if where == "" && !strings.ContainsRune(`{["`, rune(first)) {
-		// What it says then is of a literal that the first letter makes it expect.
+		// The decoder would speak of a literal that the first letter made it expect.
 		return errors.New("the body does not begin like JSON")
 	}
 	cause := syntactic.Err
