@@ -1,4 +1,4 @@
-// Package report has the words that every other package speaks: what kinds of
-// content there are, how a document is named, what a delivery is made of and
-// what becomes of it. It imports nothing of ours and does nothing by itself.
+// Package report defines the terms that all other packages share: the kinds of content, the
+// identity of a document, the parts of a delivery, and the outcomes of a change. It imports
+// no other package of riskdex and has no behavior of its own.
 package report

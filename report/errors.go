@@ -2,40 +2,39 @@ package report
 
 import "errors"
 
-// ErrNoRoom is what the error of whoever takes deliveries wraps while the
-// journal is at its limit or its disk is nearly full. It passes by itself once
-// there is room.
+// ErrNoRoom is wrapped by the errors of deliveries that are not accepted because the journal
+// is at its limit or its disk is nearly full. Deliveries are accepted again as soon as there
+// is room.
 var ErrNoRoom = errors.New("there is no room for the journal")
 
-// ErrNotFound is what is returned for a dead letter or a refusal that is not there,
-// or no longer: it was retried, dropped or dropped out, or a newer delivery has
-// taken its place.
+// ErrNotFound is returned for a dead letter or a refusal that does not exist, or no longer:
+// it was retried, dropped or evicted, or a newer delivery has replaced it.
 var ErrNotFound = errors.New("it is not there, or no longer")
 
-// ErrGone is why a delivery was not taken whose sender hung up before it was committed.
+// ErrGone is returned for a delivery whose sender hung up before it was committed.
 var ErrGone = errors.New("its sender hung up before it was durable, and may have sent a newer one since")
 
-// ErrAmbiguous is why a delivery was not taken that names a city by a code which several
-// cities state.
+// ErrAmbiguous is returned for a delivery that names a city by a code that several cities
+// state.
 var ErrAmbiguous = errors.New("several cities state this code, so it is not known which one is meant")
 
-// ErrPlaceForgotten is why a refusal cannot be retried any more, whatever its body: since
-// then more documents were deleted that are not there than a journal remembers. One of its
-// own could be among them.
+// ErrPlaceForgotten is returned for a refusal that can no longer be retried, whatever its
+// body: since it was refused, more deletes of unknown documents came than a journal
+// remembers, and one of them could be for its document.
 var ErrPlaceForgotten = errors.New("it is not known any more what was deleted since")
 
-// ErrVerifying is why a verification does not begin.
+// ErrVerifying is returned if a verification of the same kind is already running.
 var ErrVerifying = errors.New("this kind is being verified already, by this process or another")
 
-// ErrHeld is why a process is given no changes of a kind, and may not have it alone:
-// another process has it alone, or has had it meanwhile. What is known of its index
-// may be wrong by now.
+// ErrHeld is returned to a process that asks for changes or the lock of a kind while another
+// process has that kind locked, or has had it locked in the meantime. What the caller knows
+// about the index may be out of date.
 var ErrHeld = errors.New("another process has this kind alone, or has had it meanwhile")
 
-// ErrAnotherJournal is why an index is left alone: a journal fills it, or is about to, that
-// is neither this one nor one that this one was copied or restored from.
+// ErrAnotherJournal is returned for an index that another journal fills or is about to fill.
+// Copies and backups of a journal count as the same journal.
 var ErrAnotherJournal = errors.New("another journal fills this index")
 
-// ErrUndecided is why an index is not used yet: another look has to show which journal
-// fills it.
+// ErrUndecided is returned for an index that is not used yet, because it has to be checked
+// once more which journal fills it.
 var ErrUndecided = errors.New("it is not decided yet which journal fills this index")

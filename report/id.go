@@ -12,11 +12,11 @@ import (
 // document in Elasticsearch.
 type ID string
 
-// MaxIDBytes is the longest `_id` that Elasticsearch takes. One that is longer
+// MaxIDBytes is the length of the longest `_id` that Elasticsearch accepts. A longer one
 // makes it refuse the whole bulk request, not only the one item.
 const MaxIDBytes = 512
 
-// Why a text is no ID.
+// The errors of ParseID.
 var (
 	ErrIDEmpty   = errors.New("the id is empty")
 	ErrIDTooLong = fmt.Errorf("the id is longer than %d bytes, the most that Elasticsearch takes", MaxIDBytes)
@@ -37,9 +37,9 @@ func ParseID(s string) (ID, error) {
 	return ID(s), nil
 }
 
-// CodeOf returns a text as the code of a city, which has three letters, in upper case, and
-// nothing where it is none. What is not three letters is some other kind of code, which
-// must not become a name for the city.
+// CodeOf returns text in upper case if it is the code of a city, which has three letters, and
+// an empty string otherwise. Anything else is another kind of code, which must not identify
+// a city.
 func CodeOf(text string) string {
 	if code := strings.ToUpper(text); len(text) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 		return code

@@ -18,16 +18,15 @@ const (
 	SpecialReports Kind = "special-reports"
 )
 
-// Probe is riskdex's own kind: one document that it writes the way a delivery goes,
-// to find out how long it takes until a search shows it. It is no content. Nobody
-// can deliver it, and what people are told of documents and changes leaves it out.
+// Probe is riskdex's own kind. It has one document, which riskdex writes the way a delivery
+// goes to measure how long it takes until a search finds it. It is not content: nobody can
+// deliver it, and figures about documents and changes leave it out.
 const Probe Kind = "probe"
 
 // Kinds returns every kind of content, always in the same order.
 func Kinds() []Kind { return []Kind{Cities, Advisories, SpecialReports} }
 
-// AllKinds returns every kind that the journal keeps and that has an index: those
-// of content, and Probe after them.
+// AllKinds returns every kind that has an index: the kinds of content, followed by Probe.
 func AllKinds() []Kind { return append(Kinds(), Probe) }
 
 // CheckKind returns an error unless k is one of AllKinds.

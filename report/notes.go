@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Verified is what a verification has left as it was. The journal keeps it as a note, so
-// that it is told after a restart and by every process.
+// Verified is the result of the last verification of a kind. The journal keeps it as a note,
+// so that every process reports it, and after a restart too.
 type Verified struct {
 	At    time.Time
-	Wrong int // documents that differ and were not seen mended
+	Wrong int // documents that differ and are not known to be repaired
 }
 
-// Note returns what the journal keeps.
+// Note returns the text of the note.
 func (v Verified) Note() string { return fmt.Sprintf("%d %d", v.At.UnixMicro(), v.Wrong) }
 
-// VerifiedNote is the name of the note about a kind.
+// VerifiedNote returns the name of the note about a kind.
 func VerifiedNote(kind Kind) string { return "verified:" + string(kind) }
 
-// VerifiedIn returns what the notes of a journal say of a kind; nothing where it was not
-// verified yet, or has got a new index since.
+// VerifiedIn reads the note about a kind. The result is zero if the kind has not been
+// verified, or has a new index since.
 func VerifiedIn(notes map[string]string, kind Kind) (v Verified) {
 	var at int64
 	if _, err := fmt.Sscanf(notes[VerifiedNote(kind)], "%d %d", &at, &v.Wrong); err != nil {
@@ -31,27 +31,27 @@ func VerifiedIn(notes map[string]string, kind Kind) (v Verified) {
 	return v
 }
 
-// RebuildFailed is that a new index could not be filled. The journal keeps it as a note,
-// until another rebuild of the kind begins or somebody gives it up.
+// RebuildFailed records that a new index could not be filled. The journal keeps it as a note
+// until another rebuild of the kind begins or somebody abandons the failed one.
 type RebuildFailed struct {
 	At     time.Time
 	Reason string
 }
 
-// longestReason bounds what a note says, in bytes.
+// longestReason bounds the reason in a note, in bytes.
 const longestReason = 1000
 
-// Note returns what the journal keeps.
+// Note returns the text of the note.
 func (r RebuildFailed) Note() string {
 	reason := r.Reason[:min(len(r.Reason), longestReason)]
 	return fmt.Sprintf("%d %s", r.At.UnixMicro(), strings.ToValidUTF8(strings.ReplaceAll(reason, "\x00", ""), ""))
 }
 
-// RebuildFailedNote is the name of the note about a kind.
+// RebuildFailedNote returns the name of the note about a kind.
 func RebuildFailedNote(kind Kind) string { return "rebuild_failed:" + string(kind) }
 
-// RebuildFailedIn returns what the notes of a journal say of a kind; nothing where the last
-// rebuild did not fail.
+// RebuildFailedIn reads the note about a kind. The result is zero if the last rebuild did
+// not fail.
 func RebuildFailedIn(notes map[string]string, kind Kind) (r RebuildFailed) {
 	at, reason, _ := strings.Cut(notes[RebuildFailedNote(kind)], " ")
 	if n, err := strconv.ParseInt(at, 10, 64); err == nil {
@@ -60,15 +60,15 @@ func RebuildFailedIn(notes map[string]string, kind Kind) (r RebuildFailed) {
 	return r
 }
 
-// BackupNote is the name of the note about the newest backup that riskdex has made of the
-// journal, and checked.
+// BackupNote is the name of the note about the newest backup of the journal that riskdex has
+// made and checked.
 const BackupNote = "backup"
 
-// NoteOfBackup returns what the journal keeps of a backup that was begun at a time.
+// NoteOfBackup returns the text of the note about a backup that began at a time.
 func NoteOfBackup(at time.Time) string { return strconv.FormatInt(at.UnixMicro(), 10) }
 
-// BackupIn returns what the notes of a journal say of when its newest backup was begun; zero
-// where there is none.
+// BackupIn reads from the notes when the newest backup began. The result is zero if there is
+// none.
 func BackupIn(notes map[string]string) time.Time {
 	n, err := strconv.ParseInt(notes[BackupNote], 10, 64)
 	if err != nil {

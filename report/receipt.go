@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// ReceiptsFor is how long the receipt of a delivery is good for. It has to cover
-// the time in which one signed delivery may arrive twice.
+// ReceiptsFor is how long the receipt of a delivery is valid. It has to cover the time in
+// which a signed delivery may arrive twice.
 const ReceiptsFor = 20 * time.Minute
 
-// Receipt is what is kept of a delivery to which its sender gave an id, so that
-// the delivery takes effect once however often it comes.
+// Receipt is kept of a delivery that its sender has given an id, so that the delivery takes
+// effect only once however often it arrives.
 type Receipt struct {
-	Sender string // whose ids these are
-	ID     string // of the delivery, of up to 512 bytes
-	Digest []byte // of all that the delivery says; of equal deliveries it is equal
-	Answer []byte // what the sender is told
+	Sender string // ids are unique per sender
+	ID     string // of the delivery, up to 512 bytes
+	Digest []byte // of the whole delivery; equal deliveries have equal digests
+	Answer []byte // to the sender
 
-	// Answers, if not nil, makes Answer of what became of the changes.
+	// Answers, if not nil, makes Answer from what became of the changes.
 	Answers func([]Stamp) []byte
 }
 
-// RepeatedError is why a delivery was not taken that was taken before.
+// RepeatedError is returned for a delivery that was accepted before.
 type RepeatedError struct {
-	Answer []byte // to the first
+	Answer []byte // to the first one
 }
 
 func (*RepeatedError) Error() string { return "the delivery was accepted before" }
 
-// ErrIDReused is why a delivery was not taken whose id another delivery has had.
+// ErrIDReused is returned for a delivery whose id was used for a different delivery.
 var ErrIDReused = errors.New("another delivery with this id was accepted before")

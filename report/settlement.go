@@ -5,17 +5,17 @@ import "time"
 // Outcome is what became of a change.
 type Outcome string
 
-// Every accepted change ends as exactly one of the first four. Retry is no end:
-// the change stays pending and is given out again.
+// Every accepted change ends as exactly one of the first four. Retry is not an end: the
+// change stays pending and can be claimed again.
 const (
 	Indexed    Outcome = "indexed"
 	Deleted    Outcome = "deleted"
-	Superseded Outcome = "superseded" // a newer version of the document was known before this one was settled
-	Dead       Outcome = "dead"       // Elasticsearch refuses this document; it is set aside as a dead letter
+	Superseded Outcome = "superseded" // a newer version of the document arrived before this one was settled
+	Dead       Outcome = "dead"       // Elasticsearch refuses the document; it is set aside as a dead letter
 	Retry      Outcome = "retry"
 )
 
-// Outcomes returns the four ends of a change, always in the same order.
+// Outcomes returns the four final outcomes, always in the same order.
 func Outcomes() []Outcome { return []Outcome{Indexed, Deleted, Superseded, Dead} }
 
 // Calm is how long nothing must have been delivered for a document that was overtaken on
@@ -23,7 +23,7 @@ func Outcomes() []Outcome { return []Outcome{Indexed, Deleted, Superseded, Dead}
 // served then, and who sends one document all the time is not.
 const Calm = 100 * time.Millisecond
 
-// Settlement says what became of a change that was claimed.
+// Settlement is what became of a claimed change.
 type Settlement struct {
 	Key
 	Version Version
@@ -35,7 +35,7 @@ type Settlement struct {
 	// The zero time means at once.
 	NotBefore time.Time
 
-	// ErrorType and Reason say, with Dead and Retry, why: the `type` of
+	// ErrorType and Reason say why the outcome is Dead or Retry: the `type` of
 	// Elasticsearch's error, and a sentence for people.
 	ErrorType string
 	Reason    string

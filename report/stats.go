@@ -4,25 +4,23 @@ import "time"
 
 // Stats is the state of a journal at one moment.
 type Stats struct {
-	Kinds   map[Kind]KindStats // has every kind, the probe among them
+	Kinds   map[Kind]KindStats // every kind, including the probe
 	Bytes   int64              // on disk
-	WAL     int64              // of Bytes, the write-ahead log, which becomes small again by itself; 0 where it has none of its own
-	Used    int64              // of Bytes, without what is free inside the file
-	Limit   int64              // the most that Used may be; 0 if there is no limit
-	Free    int64              // bytes left where it lies, for an ordinary user; -1 if unknown
+	WAL     int64              // the part of Bytes in the write-ahead log, which shrinks by itself; 0 if the engine has none
+	Used    int64              // Bytes without the free space inside the file
+	Limit   int64              // upper bound of Used; 0 if there is none
+	Free    int64              // bytes that an ordinary user can still write to the disk; -1 if unknown
 	Refused int                // refusals kept
-	Notes   map[string]string  // that were left in the journal, by name
-	Loss    Loss               // what it lacks of what it had acknowledged
+	Notes   map[string]string  // by name
+	Loss    Loss               // acknowledged changes that may be missing
 
-	// Processes are the names of the processes that work on the journal, each a host
-	// and a number there, in the order in which they came. One that has died is among
-	// them for a few seconds more.
+	// Processes are the names of the processes that use the journal, each a host and a
+	// number on it, oldest first. A process that has died stays for a few seconds.
 	Processes []string
 }
 
-// KindStats is the state of one kind. The sums of Accepted and Settled are over
-// the whole life of the journal, across restarts, and have every operation and
-// every outcome:
+// KindStats is the state of one kind. Accepted and Settled count over the whole life of the
+// journal, across restarts, and have an entry for every operation and every outcome:
 //
 //	sum(Accepted) = sum(Settled) + Pending
 type KindStats struct {
@@ -30,38 +28,39 @@ type KindStats struct {
 	Settled  map[Outcome]uint64
 
 	Pending     int // documents whose newest version is not settled
-	Resending   int // settled documents that are sent once more, to a new index
+	Resending   int // settled documents that are sent once more to fill or repair an index
 	DeadLetters int // documents whose newest version is dead
 
 	Tombstones int    // documents whose newest version is a delete
 	Dropped    uint64 // tombstones dropped, over the whole life of the journal
 
-	// Holder is the name of the process that has this kind alone, such as for a
-	// rebuild; empty when none has, and in a journal for one process.
+	// Holder is the name of the process that has locked this kind, for example for a
+	// rebuild. It is empty if there is none, and in a journal for a single process.
 	Holder string
 
-	// OldestWaiting is since when the index has lacked the pending document that
-	// it has lacked longest; zero when none is pending.
+	// OldestWaiting is when the document that has been pending longest began to be so: when
+	// the first of its changes that the index lacks was delivered. It is zero if no document
+	// is pending.
 	OldestWaiting time.Time
 
-	// NewestWaiting is the same of the one that it has lacked shortest. Where that is yet
-	// to come, the clock is behind, or had been ahead.
+	// NewestWaiting is the same for the document that became pending last. If it is in the
+	// future, the clock is slow now or was fast then.
 	NewestWaiting time.Time
 }
 
-// Loss is a time from which a journal may lack changes that it had acknowledged: an older
-// copy took its place, or its log was damaged. It is the zero Loss where none is known, and
-// once somebody has said that it was made good.
+// Loss is a period whose acknowledged changes the journal may lack, because an older copy
+// replaced it or its write-ahead log was damaged. It is zero if no loss is known, or once
+// somebody has acknowledged it.
 type Loss struct {
-	Since   time.Time // zero where all may be missing that there was before Until
+	Since   time.Time // zero if everything before Until may be missing
 	Until   time.Time
-	Noticed time.Time // first
+	Noticed time.Time // when riskdex first noticed
 }
 
-// Lost tells whether there is one.
+// Lost reports whether there is a loss.
 func (l Loss) Lost() bool { return !l.Until.IsZero() }
 
-// Span says which time that is, to the second, in words that follow what happened then.
+// Span returns the period in words, to the second, as it reads after "what was delivered".
 func (l Loss) Span() string {
 	until := l.Until.Add(time.Second - 1).UTC().Format(time.RFC3339)
 	if l.Since.IsZero() {
@@ -70,7 +69,7 @@ func (l Loss) Span() string {
 	return "between " + l.Since.UTC().Format(time.RFC3339) + " and " + until
 }
 
-// Seconds is how long that time is, from 1970 on where all of it may be missing.
+// Seconds returns the length of the period. It begins in 1970 if Since is zero.
 func (l Loss) Seconds() float64 {
 	switch {
 	case !l.Lost():
