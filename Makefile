@@ -5,6 +5,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GOSEC := github.com/securego/gosec/v2/cmd/gosec@v2.28.0
 
+# The program's module, and that of what only the manifests are tested with.
+MODULES := . internal/manifests
+
 .PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench microbench dashboard metrics kubernetes build image sbom gosec openapi
 
 help: ## Show what there is.
@@ -30,10 +33,12 @@ WHOLE := ./indexer ./cmd/riskdex
 test: dev ## All tests, against a real Elasticsearch, most with the race detector.
 	@.local/dev with-elasticsearch -- sh -ec '\
 		go test -shuffle=on -timeout 25m $(WHOLE); \
-		go test -race -shuffle=on -timeout 25m $$(go list ./... | grep -v -x -e riskdex/indexer -e riskdex/cmd/riskdex)'
+		go test -race -shuffle=on -timeout 25m $$(go list ./... | grep -v -x -e riskdex/indexer -e riskdex/cmd/riskdex); \
+		go -C internal/manifests test -race -shuffle=on -timeout 25m ./...'
 
 test-race: dev ## The same, all of it with the race detector; takes about twice as long.
-	@.local/dev with-elasticsearch -- go test -race -shuffle=on -timeout 40m ./...
+	@.local/dev with-elasticsearch -- sh -ec '\
+		for m in $(MODULES); do go -C $$m test -race -shuffle=on -timeout 40m ./...; done'
 
 # Each package alone: they compete for the machine enough as it is.
 torture: dev ## The tests of faults at full length, TORTURE= only those that match; takes about a quarter of an hour.
@@ -56,8 +61,7 @@ openapi: dev ## Hold the OpenAPI descriptions against the program; see internal/
 
 lint: go ## Formatter, vet, staticcheck.
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	go vet ./...
-	go run $(STATICCHECK) ./...
+	for m in $(MODULES); do go -C $$m vet ./... && (cd $$m && go run $(STATICCHECK) ./...) || exit; done
 
 # What gosec is not asked, and why. Other exclusions stand at their place, with
 # theirs, as #nosec.
@@ -68,11 +72,13 @@ lint: go ## Formatter, vet, staticcheck.
 # and are not in the program.
 gosec: go ## What looks like a weakness in the program's code.
 	go run $(GOSEC) -quiet -exclude=G104,G115,G304 \
-		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/disktest -exclude-dir=internal/elasticserver -exclude-dir=internal/freeport -exclude-dir=internal/gazetteer -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/relevancetest -exclude-dir=internal/ledgertest -exclude-dir=journal/journaltest ./...
+		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/disktest -exclude-dir=internal/elasticserver -exclude-dir=internal/freeport -exclude-dir=internal/gazetteer -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/relevancetest -exclude-dir=internal/ledgertest -exclude-dir=internal/networktest -exclude-dir=journal/journaltest ./...
 
 vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
 	@mkdir -p .local
-	@go run $(GOVULNCHECK) ./... > .local/govulncheck.txt 2>&1; status=$$?; cat .local/govulncheck.txt; exit $$status
+	@: > .local/govulncheck.txt; worst=0; for m in $(MODULES); do \
+		(cd $$m && go run $(GOVULNCHECK) ./...) >> .local/govulncheck.txt 2>&1; status=$$?; test $$status -le $$worst || worst=$$status; \
+		done; cat .local/govulncheck.txt; exit $$worst
 
 FUZZTIME ?= 30s
 fuzz: go ## Fuzz what reads strangers' input, FUZZTIME (30s) each.
@@ -118,4 +124,4 @@ image: ## The image, as IMAGE (riskdex:dev), with a container engine.
 	docker build --build-arg STAMP='$(STAMP)' --tag $(IMAGE) .
 
 sbom: build ## What the program is made of, as .local/riskdex.cdx.json (CycloneDX).
-	@go run ./internal/sbom .local/riskdex .local/riskdex.cdx.json
+	@go -C internal/manifests run ./sbom "$(CURDIR)/.local/riskdex" "$(CURDIR)/.local/riskdex.cdx.json"

@@ -3,56 +3,22 @@ package journal
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"strings"
 	"sync"
 	"testing"
 
-	"github.com/Shopify/toxiproxy/v2"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/rs/zerolog"
 
+	"riskdex/internal/networktest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
 )
 
-// spoiltWay is the way to PostgreSQL, which can be spoilt below it.
-type spoiltWay struct {
-	t     *testing.T
-	proxy *toxiproxy.Proxy
-}
-
-// newSpoiltWay returns a way to an empty schema, its address, and that without it.
-func newSpoiltWay(t *testing.T) (way *spoiltWay, through, direct string) {
-	t.Helper()
-	direct = postgrestest.URL(t)
-	u, err := url.Parse(direct)
-	must(t, err)
-	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	way = &spoiltWay{t, toxiproxy.NewProxy(server, t.Name(), "127.0.0.1:0", u.Host)}
-	must(t, way.proxy.Start())
-	t.Cleanup(way.proxy.Stop)
-	u.Host = way.proxy.Listen
-	return way, u.String(), direct
-}
-
-// swallow has nothing arrive any longer, without a word, on old connections and new ones.
-func (w *spoiltWay) swallow() {
-	w.t.Helper()
-	for _, direction := range []string{"upstream", "downstream"} {
-		toxic := fmt.Sprintf(`{"name":"%[1]s","type":"timeout","stream":"%[1]s","attributes":{"timeout":0}}`, direction)
-		_, err := w.proxy.Toxics.AddToxicJson(strings.NewReader(toxic))
-		must(w.t, err)
-	}
-}
-
-func (w *spoiltWay) heal() { w.proxy.Toxics.ResetToxics(context.Background()) }
-
 // TestPostgresNetworkSwallows has the network swallow what is sent: nobody waits for
 // longer than a group commit may take, and for the one before it.
 func TestPostgresNetworkSwallows(t *testing.T) {
-	way, through, direct := newSpoiltWay(t)
+	direct := postgrestest.URL(t)
+	network, through := networktest.New(t, direct)
 	p := hasty()
 	p.beat = 0
 	var all sync.WaitGroup
@@ -67,7 +33,7 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 	for _, c := range conns {
 		c.Release()
 	}
-	way.swallow()
+	network.Swallow()
 	for i := range 4 {
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -95,7 +61,7 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 		t.Errorf("it keeps %d connections of which it has heard nothing", n)
 	}
 	appendTo(t, other, "0", "y")
-	way.heal()
+	network.Heal()
 	eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "0", "z")
 	eventually(t, "it claims again", func() bool {
@@ -108,7 +74,8 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 // TestPostgresClaimWithoutAnswer loses the answer to a Claim whose commit the server
 // carries out: what was claimed is given out all the same.
 func TestPostgresClaimWithoutAnswer(t *testing.T) {
-	way, through, direct := newSpoiltWay(t)
+	direct := postgrestest.URL(t)
+	network, through := networktest.New(t, direct)
 	j, other := process(t, through, silent(), Options{}), process(t, direct, silent(), Options{})
 	appendTo(t, other, "1", "x")
 	execSQL(t, other, `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';
@@ -124,14 +91,14 @@ func TestPostgresClaimWithoutAnswer(t *testing.T) {
 		return err
 	})
 	eventually(t, "the server carries it out", func() bool { return waitsFor(t, other, "advisory") })
-	way.proxy.Stop()
+	network.Cut()
 	if err := <-answer; err == nil {
 		t.Error("Claim had an answer")
 	}
 	_, err = lock.Exec(t.Context(), "SELECT pg_advisory_unlock(1)")
 	must(t, err)
 	eventually(t, "the claim is committed", func() bool { return valueOf[int](t, other, "SELECT count(*) FROM documents WHERE claimed <> 0") == 1 })
-	must(t, way.proxy.Start())
+	network.Restore()
 	eventually(t, "it is given out", func() bool {
 		got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 		return err == nil && len(got) == 1

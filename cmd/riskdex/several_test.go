@@ -1,21 +1,17 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/Shopify/toxiproxy/v2"
-	"github.com/rs/zerolog"
-
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/ledgertest"
+	"riskdex/internal/networktest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/torture"
 	"riskdex/report"
@@ -156,55 +152,25 @@ func TestSeveralProcessesRolled(t *testing.T) {
 	s.check(l)
 }
 
-// way is a connection that can be cut.
-func way(t *testing.T, to string) (proxy *toxiproxy.Proxy, hang func(), heal func()) {
-	t.Helper()
-	zerolog.SetGlobalLevel(zerolog.Disabled) // some faults log by themselves
-	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	proxy = toxiproxy.NewProxy(server, t.Name(), "127.0.0.1:0", to)
-	must(t, proxy.Start())
-	t.Cleanup(proxy.Stop)
-	return proxy, func() {
-		_, err := proxy.Toxics.AddToxicJson(strings.NewReader(`{"type":"timeout","attributes":{"timeout":0}}`))
-		must(t, err)
-	}, func() { proxy.Toxics.ResetToxics(context.Background()) }
-}
-
-// through has a URL lead to another address.
-func through(t *testing.T, address, listen string) string {
-	t.Helper()
-	u, err := url.Parse(address)
-	must(t, err)
-	u.Host = listen
-	return u.String()
-}
-
-func hostOf(t *testing.T, address string) string {
-	t.Helper()
-	u, err := url.Parse(address)
-	must(t, err)
-	return u.Host
-}
-
 // TestSeveralProcessesOneWithoutJournal: it refuses deliveries, and the others take
 // them and what it had claimed.
 func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
 	url := postgrestest.URL(t)
-	proxy, hang, heal := way(t, hostOf(t, url))
+	network, through := networktest.New(t, url)
 	s := severalOn(t, 3, url)
 	cut, others := s.all[0], s.all[1:]
-	cut.journal = through(t, s.url, proxy.Listen)
+	cut.journal = through
 	s.start()
 	l := s.load(8)
 	for range torture.Extent(1, 5) {
 		l.more(t, 200)
-		hang()
+		network.Spoil(networktest.ToClient, networktest.Swallow(0))
 		l.more(t, 200)
 		eventually(t, "it is taken for dead", func() bool {
 			return strings.Contains(others[0].log.String()+others[1].log.String(), "processes gave no sign of life")
 		})
 		s.shared(others...)
-		heal()
+		network.Heal()
 		s.shared(cut)
 	}
 	s.check(l)
@@ -215,13 +181,13 @@ func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
 // still waits in the first does not overtake that when its journal is back.
 func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
 	url := postgrestest.URL(t)
-	proxy, hang, heal := way(t, hostOf(t, url))
+	network, through := networktest.New(t, url)
 	s := severalOn(t, 2, url)
 	cut, other := s.all[0], s.all[1]
-	cut.journal = through(t, s.url, proxy.Listen)
+	cut.journal = through
 	cut.sender.Timeout = time.Second
 	s.start()
-	hang()
+	network.Spoil(networktest.ToClient, networktest.Swallow(0))
 	// The writer is busy with the first when the second comes.
 	for _, path := range []string{"/cities/first", "/cities/second"} {
 		if status, err := cut.try(http.MethodDelete, path, ""); err == nil {
@@ -233,7 +199,7 @@ func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
 			t.Errorf("the other process answers %d", status)
 		}
 	}
-	heal()
+	network.Heal()
 	eventually(t, "the journal is back", func() bool {
 		status, err := cut.try(http.MethodPut, "/cities/last", `{"n":1}`)
 		return err == nil && status == http.StatusAccepted
@@ -248,15 +214,15 @@ func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
 // index them.
 func TestSeveralProcessesOneWithoutElasticsearch(t *testing.T) {
 	direct := elastictest.URL(t)
-	proxy, _, _ := way(t, hostOf(t, direct))
+	network, through := networktest.New(t, direct)
 	s := newSeveral(t, 3)
 	cut, others := s.all[0], s.all[1:]
-	cut.elasticsearch = through(t, direct, proxy.Listen)
+	cut.elasticsearch = through
 	s.start()
 	l := s.load(8)
 	for range torture.Extent(2, 20) {
 		l.more(t, 200)
-		proxy.Stop()
+		network.Cut()
 		l.more(t, 200)
 		if status := cut.send(http.MethodPut, "/cities/only-here", `{"n":1}`); status != http.StatusAccepted {
 			t.Errorf("the process without Elasticsearch answers %d", status)
@@ -264,7 +230,7 @@ func TestSeveralProcessesOneWithoutElasticsearch(t *testing.T) {
 		l.Note(report.Key{Kind: report.Cities, ID: "only-here"}, 1)
 		s.shared(others...)
 		eventually(t, "others index what it has accepted", func() bool { return others[0].indexed(report.Cities)["only-here"] != nil })
-		must(t, proxy.Start())
+		network.Restore()
 		s.shared(cut)
 	}
 	cut.elasticsearch = direct

@@ -2,28 +2,30 @@ package supply
 
 import (
 	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// docs/dependencies.md accounts for every module that is named in go.mod, in the
+// The folders that have a go.mod: the program's, and that of what only tests and
+// development need.
+var modules = []string{".", "internal/manifests"}
+
+// docs/dependencies.md accounts for every module that is named in a go.mod, in the
 // table where it belongs, and for no other.
 func TestEveryDependencyIsAccountedFor(t *testing.T) {
-	var module struct {
-		Require []struct {
-			Path     string
-			Indirect bool
-		}
-	}
-	must(t, json.Unmarshal([]byte(command(t, root, "go", "mod", "edit", "-json")), &module))
 	linked := strings.Fields(command(t, root, "go", "list", "-deps", "-f", "{{if .Module}}{{.Module.Path}}{{end}}", "./cmd/riskdex"))
 	want := map[bool][]string{}
-	for _, m := range module.Require {
-		if !m.Indirect {
+	for _, folder := range modules {
+		for _, m := range required(t, folder) {
 			in := slices.Contains(linked, m.Path)
-			want[in] = append(want[in], m.Path)
+			if !m.Indirect && m.Path != "riskdex" && !slices.Contains(want[in], m.Path) {
+				want[in] = append(want[in], m.Path)
+			}
 		}
 	}
 	program, tests, ok := strings.Cut(readFile(t, "docs/dependencies.md"), "\n## Only for tests and development\n")
@@ -41,5 +43,43 @@ func TestEveryDependencyIsAccountedFor(t *testing.T) {
 		if !slices.Equal(got, want[in]) {
 			t.Errorf("in the program: %v. docs/dependencies.md has\n%q, go.mod\n%q", in, got, want[in])
 		}
+	}
+}
+
+type requirement struct {
+	Path     string
+	Indirect bool
+}
+
+// required are the modules that a go.mod names.
+func required(t *testing.T, folder string) []requirement {
+	t.Helper()
+	var module struct{ Require []requirement }
+	must(t, json.Unmarshal([]byte(command(t, filepath.Join(root, folder), "go", "mod", "edit", "-json")), &module))
+	return module.Require
+}
+
+// Those who build riskdex need not have what only the manifests are tested with:
+// the Makefile knows every module, and the program's stays small.
+func TestModules(t *testing.T) {
+	var found []string
+	must(t, fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+		if path != "." && strings.HasPrefix(entry.Name(), ".") && entry.IsDir() {
+			return fs.SkipDir
+		}
+		if entry.Name() == "go.mod" {
+			found = append(found, filepath.Dir(path))
+		}
+		return err
+	}))
+	if !slices.Equal(found, modules) {
+		t.Errorf("there are go.mod files in %q, this test knows %q", found, modules)
+	}
+	if line := "\nMODULES := " + strings.Join(modules, " ") + "\n"; !strings.Contains(readFile(t, "Makefile"), line) {
+		t.Errorf("the Makefile does not say %q", line)
+	}
+	const most = 160
+	if all := strings.Fields(command(t, root, "go", "list", "-m", "all")); len(all)/2 > most {
+		t.Errorf("go.mod leads to %d modules, more than %d: what only tests need goes to %q", len(all)/2, most, modules[1:])
 	}
 }

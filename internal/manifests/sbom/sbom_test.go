@@ -26,7 +26,7 @@ func must(t *testing.T, err error) {
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Dir, cmd.Stderr = "../..", t.Output()
+	cmd.Dir, cmd.Stderr = "../../..", t.Output()
 	out, err := cmd.Output()
 	must(t, err)
 	return string(out)
@@ -81,7 +81,7 @@ func TestTheListIsWhatIsInTheProgram(t *testing.T) {
 // The schema is the one that CycloneDX publishes; the library's tests bring it.
 func TestTheListIsValid(t *testing.T) {
 	_, file := listed(t)
-	home := filepath.Join(strings.TrimSpace(run(t, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go")), "schema")
+	home := filepath.Join(strings.TrimSpace(run(t, "go", "-C", "internal/manifests", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go")), "schema")
 	compiler := jsonschema.NewCompiler()
 	for url, name := range map[string]string{
 		"http://cyclonedx.org/schema/bom-1.6.schema.json":  "bom-1.6.schema.json",

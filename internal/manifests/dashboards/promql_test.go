@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/dashboards"
+
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -166,7 +168,7 @@ func TestBoardLegends(t *testing.T) {
 // What a later test sends to a real Prometheus is what the dashboard asks.
 func TestQueriesAreThoseOfTheBoard(t *testing.T) {
 	listed := map[string]bool{}
-	for _, q := range Queries(Values{Job: "JOB", Instance: "INSTANCE", Kind: "KIND", Window: "11m"}) {
+	for _, q := range dashboards.Queries(dashboards.Values{Job: "JOB", Instance: "INSTANCE", Kind: "KIND", Window: "11m"}) {
 		listed[strings.ReplaceAll(q.Expr, "13h", "11m")] = true
 		if left := strings.ReplaceAll(q.Expr, "@ end()", ""); strings.ContainsAny(left, "$@") {
 			t.Errorf("%s: a variable is left in %s", q.Title, q.Expr)

@@ -2,7 +2,7 @@
 // reads what the linker has put into the program, so that what only tests need is
 // not in the list, and nothing that is in the program is missing.
 //
-//	go run ./internal/sbom PROGRAM FILE
+//	go run ./sbom PROGRAM FILE
 package main
 
 import (

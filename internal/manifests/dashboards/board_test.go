@@ -7,9 +7,29 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"riskdex/dashboards"
 )
 
 // The tests read riskdex.json as Grafana does, and not the definition.
+
+type source struct{ Type, UID string }
+
+type place struct{ H, W, X, Y int }
+
+type link struct{ Title, URL string }
+
+type target struct {
+	RefID, Expr, LegendFormat string
+	Datasource                source
+}
+
+type defaults struct {
+	Unit       string
+	Thresholds struct{ Steps []step }
+}
+
+type step struct{ Value *float64 }
 
 type boardFile struct {
 	UID         string
@@ -79,7 +99,7 @@ func (b boardFile) graphs() []boardPanel {
 }
 
 func TestBoardIsGenerated(t *testing.T) {
-	want, err := JSON()
+	want, err := dashboards.JSON()
 	if err != nil {
 		t.Fatal(err)
 	}

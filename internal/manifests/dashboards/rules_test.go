@@ -14,6 +14,8 @@ import (
 	"text/template"
 	"time"
 
+	"riskdex/dashboards"
+
 	"github.com/prometheus/prometheus/promql/parser"
 	"go.yaml.in/yaml/v3"
 )
@@ -93,16 +95,16 @@ func TestAlertsAreComplete(t *testing.T) {
 		if r.Annotations["summary"] == "" || !strings.HasSuffix(r.Annotations["description"], ".") {
 			t.Errorf("%s has no summary, or no description in sentences", name)
 		}
-		if got := r.Annotations["runbook_url"]; got != "docs/operations.md#"+Section(name) || !sections[Section(name)] {
+		if got := r.Annotations["runbook_url"]; got != "docs/operations.md#"+dashboards.Section(name) || !sections[dashboards.Section(name)] {
 			t.Errorf("%s: docs/operations.md has no section for it, or runbook_url is another: %q", name, got)
 		}
 		id, err := strconv.Atoi(r.Annotations["__panelId__"])
-		if err != nil || !slices.Contains(pointing[name], id) || r.Annotations["__dashboardUid__"] != UID {
+		if err != nil || !slices.Contains(pointing[name], id) || r.Annotations["__dashboardUid__"] != dashboards.UID {
 			t.Errorf("%s points to panel %q of %q; of the panels %d say that the alert is theirs", name,
 				r.Annotations["__panelId__"], r.Annotations["__dashboardUid__"], pointing[name])
 		}
-		if !strings.HasPrefix(r.Annotations["dashboard_url"]+"&", Link(id)+"&") {
-			t.Errorf("%s: dashboard_url %q is not %q", name, r.Annotations["dashboard_url"], Link(id))
+		if !strings.HasPrefix(r.Annotations["dashboard_url"]+"&", dashboards.Link(id)+"&") {
+			t.Errorf("%s: dashboard_url %q is not %q", name, r.Annotations["dashboard_url"], dashboards.Link(id))
 		}
 		delete(pointing, name)
 	}
@@ -136,7 +138,7 @@ func TestRunbookSaysWhatToDo(t *testing.T) {
 func TestRunbookKnowsNoOtherAlerts(t *testing.T) {
 	known := map[string]bool{}
 	for name := range alerts(t) {
-		known[Section(name)] = true
+		known[dashboards.Section(name)] = true
 	}
 	for section := range runbookSections(t) {
 		if strings.HasPrefix(section, "riskdex") && !known[section] {

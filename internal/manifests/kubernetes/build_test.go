@@ -29,7 +29,7 @@ const (
 	monitored  = "monitoring"
 	example    = "example"
 	cluster    = "cluster"
-	repository = "../.."
+	repository = "../../.."
 	manifests  = repository + "/deploy/kubernetes"
 )
 

@@ -1,0 +1,150 @@
+// Package networktest is a network that tests can spoil: a TCP proxy whose
+// connections are slow, cut, reset or silent when a test says so.
+package networktest
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+)
+
+// Proxy passes TCP connections on to a server. Its methods may be called at the
+// same time.
+type Proxy struct {
+	t       testing.TB
+	server  string
+	address string // the same after Restore
+	running sync.WaitGroup
+
+	mu       sync.Mutex
+	listener net.Listener // nil while it is cut
+	links    map[*link]bool
+	faults   [2]Fault // by Direction
+}
+
+// Direction is where bytes are on their way to.
+type Direction int
+
+const (
+	ToServer Direction = iota
+	ToClient
+)
+
+// New starts a proxy to the host and port of a URL, and returns that URL with the
+// proxy in their place. It ends with the test.
+func New(t testing.TB, direct string) (p *Proxy, through string) {
+	t.Helper()
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = &Proxy{t: t, server: u.Host, address: "127.0.0.1:0", links: map[*link]bool{}}
+	p.Restore()
+	t.Cleanup(func() {
+		p.Cut()
+		p.running.Wait()
+	})
+	u.Host = p.address
+	return p, u.String()
+}
+
+// Spoil applies a fault to one direction of every connection, those that are open
+// included. It takes the place of the fault that this direction had.
+func (p *Proxy) Spoil(d Direction, f Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults[d] = f
+}
+
+// Swallow has nothing arrive any longer in either direction, while connections stay
+// open.
+func (p *Proxy) Swallow() {
+	p.Spoil(ToServer, Swallow(0))
+	p.Spoil(ToClient, Swallow(0))
+}
+
+// Heal ends all faults. Connections that have lost bytes are closed.
+func (p *Proxy) Heal() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults = [2]Fault{}
+	for l := range p.links {
+		if l.lost.Load() {
+			l.end()
+		}
+	}
+}
+
+// Cut closes all connections and refuses new ones.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.listener == nil {
+		return
+	}
+	p.listener.Close()
+	p.listener = nil
+	for l := range p.links {
+		l.end()
+	}
+}
+
+// Restore takes connections again after Cut, at the same address.
+func (p *Proxy) Restore() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	listener, err := net.Listen("tcp", p.address)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.listener, p.address = listener, listener.Addr().String()
+	p.running.Go(func() { p.accept(listener) })
+}
+
+func (p *Proxy) accept(listener net.Listener) {
+	for {
+		client, err := listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err == nil {
+			p.running.Go(func() { p.connect(listener, client) })
+		}
+	}
+}
+
+// connect serves one connection until it ends.
+func (p *Proxy) connect(listener net.Listener, client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", p.server)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	l := &link{client: client.(*net.TCPConn), server: server.(*net.TCPConn), ended: make(chan struct{})}
+	p.mu.Lock()
+	if p.listener != listener { // cut since
+		p.mu.Unlock()
+		return
+	}
+	p.links[l] = true
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.links, l)
+	}()
+	var both sync.WaitGroup
+	both.Go(func() { l.pump(p, ToServer) })
+	both.Go(func() { l.pump(p, ToClient) })
+	both.Wait()
+}
+
+func (p *Proxy) fault(d Direction) Fault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.faults[d]
+}
