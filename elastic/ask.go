@@ -6,40 +6,49 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// RequestTimeout is how long an answer is waited for.
+const RequestTimeout = 60 * time.Second
+
 // ResponseError is an answer of Elasticsearch that is no success.
 type ResponseError struct {
-	Status int    // of HTTP
+	Status int    // of HTTP; 0 for one document of an answer that is a success
 	Type   string // such as index_not_found_exception; empty when the answer does not say
 	Reason string // for people
 }
 
 func (e *ResponseError) Error() string {
-	if e.Type == "" {
+	switch {
+	case e.Status == 0:
+		return fmt.Sprintf("Elasticsearch answered %s: %s", e.Type, e.Reason)
+	case e.Type == "":
 		return fmt.Sprintf("Elasticsearch answered %d: %s", e.Status, e.Reason)
 	}
 	return fmt.Sprintf("Elasticsearch answered %d %s: %s", e.Status, e.Type, e.Reason)
 }
 
-// Answer returns what Elasticsearch answered, for those who judge it without
-// knowing this type.
-func (e *ResponseError) Answer() (status int, errorType, reason string) {
-	return e.Status, e.Type, e.Reason
+// ErrorCause is what Elasticsearch says of an error.
+type ErrorCause struct {
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
 }
 
 // maxAnswer bounds, in bytes, what is read of an answer. A bulk of 10,000 items that
 // all fail, or a page of as many ids, takes less.
 const maxAnswer = 64 << 20
 
-// Ask sends a request and returns the body of a success. An answer that is no success
-// is a *ResponseError; every other error means that what became of the request is not
-// known.
+// Ask sends a request and returns the body of a success. It waits for RequestTimeout at
+// most. An answer that is no success is a *ResponseError; every other error means that
+// what became of the request is not known.
 func (c *Client) Ask(ctx context.Context, request esapi.Request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	defer cancel()
 	response, err := request.Do(ctx, c)
 	if err != nil {
 		return nil, err
@@ -88,10 +97,7 @@ func NewResponseError(status int, body []byte) *ResponseError {
 	if json.Unmarshal(body, &answer) != nil {
 		return e
 	}
-	var cause struct {
-		Type   string `json:"type"`
-		Reason string `json:"reason"`
-	}
+	var cause ErrorCause
 	var text string
 	switch {
 	case json.Unmarshal(answer.Error, &cause) == nil:

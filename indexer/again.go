@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -14,7 +15,7 @@ import (
 func (x *Indexer) confirm(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
 	var ids []report.ID
 	for i, j := range judgements {
-		if j != nil && j.verdict == dead && batch[i].change.Again {
+		if j != nil && j.verdict == elastic.Dead && batch[i].change.Again {
 			ids = append(ids, batch[i].change.ID)
 		}
 	}
@@ -25,24 +26,21 @@ func (x *Indexer) confirm(ctx context.Context, index string, batch []prepared, j
 	for i, j := range judgements {
 		c := batch[i].change
 		switch {
-		case j == nil || j.verdict != dead || !c.Again:
+		case j == nil || j.verdict != elastic.Dead || !c.Again:
 		case err != nil:
 			*j = judgeError(err)
-		case has[c.ID].version == c.Version:
-			*j = judgement{verdict: superseded, answer: j.answer}
+		case has[c.ID].Version == c.Version:
+			*j = judgement{verdict: elastic.Superseded, answer: j.answer}
 		}
 	}
 }
 
-// versions returns what an index has of ids. It asks once: what cannot be learnt now
-// has the change sent again.
-func (x *Indexer) versions(ctx context.Context, index string, ids []report.ID) (has map[report.ID]indexed, err error) {
-	q, err := versionsOf(index, ids, &has)
+// versions returns what an index has of ids. It asks once: whatever the error, it has the
+// change sent again.
+func (x *Indexer) versions(ctx context.Context, index string, ids []report.ID) (map[report.ID]elastic.Indexed, error) {
+	has, err := x.client.Versions(ctx, index, ids)
 	if err != nil {
-		return nil, err
-	}
-	if a, ok := q.attempt(ctx, x.client); !ok {
-		return nil, fmt.Errorf("look up versions in %s: %s", index, a.detail)
+		return nil, fmt.Errorf("look up versions in %s: %s", index, elastic.AnswerOf(err).Detail)
 	}
 	return has, nil
 }

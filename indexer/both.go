@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -42,7 +43,7 @@ func (x *Indexer) deliverBoth(ctx context.Context, t turn, batch []prepared, out
 	judgements := make([]judgement, len(batch))
 	for i := range batch {
 		judgements[i] = both(shown[i], filled[i])
-		if c := batch[i].change; shown[i] != nil && shown[i].verdict == dead && filled[i].taken() {
+		if c := batch[i].change; shown[i] != nil && shown[i].verdict == elastic.Dead && filled[i].taken() {
 			out.filling.fits = append(out.filling.fits, report.Stamp{Key: c.Key, Version: c.Version})
 		}
 		if out.filling.broken == "" && breaks(shown[i], filled[i]) {
@@ -56,7 +57,7 @@ func (x *Indexer) deliverBoth(ctx context.Context, t turn, batch []prepared, out
 	out.filling.progress = anyOver(filled)
 	out.filling.stalled = anyOver(shown) && count(filled) > 0 && !out.filling.progress
 	if j := troubleIn(present(filled)); j != nil {
-		out.filling.detail = j.answer.detail
+		out.filling.detail = j.answer.Detail
 	}
 	switch {
 	case count(shown) > 0:
@@ -76,26 +77,26 @@ func both(shown, filled *judgement) judgement {
 		return *shown
 	case filled.taken() && shown == nil:
 		return *filled
-	case filled.verdict == retry || filled.verdict == overtaken:
+	case filled.verdict == elastic.Retry || filled.verdict == elastic.Overtaken:
 		return *filled
 	case shown != nil:
 		return *shown
 	}
-	return judgement{verdict: retry, reason: filled.reason, answer: filled.answer}
+	return judgement{verdict: elastic.Retry, reason: filled.reason, answer: filled.answer}
 }
 
 // breaks tells whether an answer of the new index ends the rebuild. A document
 // that the old index refuses as well is not the new one's fault.
 func breaks(shown, filled *judgement) bool {
-	if filled == nil || filled.taken() || filled.verdict == retry || filled.verdict == overtaken {
+	if filled == nil || filled.taken() || filled.verdict == elastic.Retry || filled.verdict == elastic.Overtaken {
 		return false
 	}
-	return filled.verdict != dead || shown == nil || shown.verdict != dead
+	return filled.verdict != elastic.Dead || shown == nil || shown.verdict != elastic.Dead
 }
 
 func describe(index string, c report.Change, j *judgement) string {
-	if j.verdict == dead {
-		return fmt.Sprintf("the new index %s refuses the document %q, which the old one has: %s: %s", index, c.ID, j.answer.errorType, j.answer.detail)
+	if j.verdict == elastic.Dead {
+		return fmt.Sprintf("the new index %s refuses the document %q, which the old one has: %s: %s", index, c.ID, j.answer.ErrorType, j.answer.Detail)
 	}
-	return fmt.Sprintf("the new index %s cannot be written to (%s): %s", index, j.reason, j.answer.detail)
+	return fmt.Sprintf("the new index %s cannot be written to (%s): %s", index, j.reason, j.answer.Detail)
 }

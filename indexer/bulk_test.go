@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -14,12 +15,12 @@ func TestItemAnswers(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		text string
-		want []answer // nil: says nothing for sure
+		want []elastic.Answer // nil: says nothing for sure
 	}{
 		"both": {`{"items":[{"index":{"_id":"a","status":201}},{"delete":{"_id":"b","status":404}}]}`,
-			[]answer{{item, 201, "", "", report.Index}, {item, 404, "", "", report.Delete}}},
+			[]elastic.Answer{{Level: elastic.LevelItem, Status: 201, Op: report.Index}, {Level: elastic.LevelItem, Status: 404, Op: report.Delete}}},
 		"one refused": {`{"items":[{"index":{"_id":"a","status":400,"error":{"type":"x","reason":"y"}}},{"delete":{"_id":"b","status":200}}]}`,
-			[]answer{{item, 400, "x", "y", report.Index}, {item, 200, "", "", report.Delete}}},
+			[]elastic.Answer{{Level: elastic.LevelItem, Status: 400, ErrorType: "x", Detail: "y", Op: report.Index}, {Level: elastic.LevelItem, Status: 200, Op: report.Delete}}},
 		"too few":         {`{"items":[{"index":{"_id":"a","status":201}}]}`, nil},
 		"too many":        {`{"items":[{"index":{"_id":"a","status":201}},{"delete":{"_id":"b","status":200}},{"delete":{"_id":"b","status":200}}]}`, nil},
 		"another order":   {`{"items":[{"delete":{"_id":"b","status":200}},{"index":{"_id":"a","status":201}}]}`, nil},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -116,7 +117,7 @@ func (c *Coverage) Run(ctx context.Context) {
 // compare returns what a kind lacks, or nil. compared is false where that cannot be told
 // now.
 func (c *Coverage) compare(ctx context.Context, kind report.Kind) (l *Lacking, compared bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 	defer cancel()
 	if c.foreign(kind) {
 		return nil, false, nil // that is told already

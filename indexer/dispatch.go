@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -89,7 +90,7 @@ func (x *Indexer) newLane(kind report.Kind) *lane {
 	return &lane{
 		kind: kind, pending: true, backoff: x.newBackOff(),
 		lastSeen: time.Now(), away: true, unasked: true, // nobody knows what was before
-		trouble: &judgement{verdict: retry, reason: reasonStarting},
+		trouble: &judgement{verdict: elastic.Retry, reason: reasonStarting},
 	}
 }
 
@@ -186,12 +187,12 @@ func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 		d.log.InfoContext(ctx, "index healed: going on", "index", index, "was", was.reason)
 	case l.trouble.reason == reasonElsewhere:
 		d.log.InfoContext(ctx, "index left to another process, which has it alone for now", "index", index)
-	case l.trouble.verdict == hold:
+	case l.trouble.verdict == elastic.Pause:
 		d.log.ErrorContext(ctx, "index held: everything is kept, and tried again until it heals", "index", index,
-			"reason", l.trouble.reason, "error_type", l.trouble.answer.errorType, "detail", l.trouble.answer.detail)
+			"reason", l.trouble.reason, "error_type", l.trouble.answer.ErrorType, "detail", l.trouble.answer.Detail)
 	default:
 		d.log.WarnContext(ctx, "index waits: everything is kept, and tried again until it gets through", "index", index,
-			"reason", l.trouble.reason, "error_type", l.trouble.answer.errorType, "detail", l.trouble.answer.detail)
+			"reason", l.trouble.reason, "error_type", l.trouble.answer.ErrorType, "detail", l.trouble.answer.Detail)
 	}
 }
 

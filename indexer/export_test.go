@@ -16,7 +16,7 @@ type Judged struct {
 // Judge reads the answer to a bulk as the indexer does. It returns an error where
 // that takes the answer for none.
 func Judge(status int, text []byte, changes []report.Change) ([]Judged, error) {
-	answers := make([]answer, len(changes))
+	answers := make([]elastic.Answer, len(changes))
 	if status == 200 {
 		batch := make([]prepared, len(changes))
 		for i, c := range changes {
@@ -28,13 +28,13 @@ func Judge(status int, text []byte, changes []report.Change) ([]Judged, error) {
 		}
 	} else {
 		for i := range answers {
-			answers[i] = requestAnswer(elastic.NewResponseError(status, text))
+			answers[i] = elastic.AnswerOf(elastic.NewResponseError(status, text))
 		}
 	}
 	judged := make([]Judged, len(answers))
 	for i, a := range answers {
-		j := classify(a)
-		judged[i] = Judged{j.verdict.String(), j.reason, a.status, a.errorType, a.detail, a.level == request}
+		j := judge(a)
+		judged[i] = Judged{j.verdict.String(), j.reason, a.Status, a.ErrorType, a.Detail, a.Level == elastic.LevelRequest}
 	}
 	return judged, nil
 }

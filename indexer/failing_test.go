@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -69,11 +70,11 @@ func TestWhatFailsByItselfWaitsByItself(t *testing.T) {
 		laneHealthy bool
 		waits       bool
 	}{
-		"alone in its bulk":                          {judgement{verdict: retry, reason: reasonUnavailable, alone: true}, false, true},
-		"an item that fails":                         {classify(answer{level: item, status: 503}), false, true},
-		"together with others":                       {classify(answer{level: request, status: 503}), false, false},
-		"while others were taken":                    {classify(answer{level: request, status: 503}), true, true},
-		"an item that Elasticsearch has no room for": {classify(answer{level: item, status: 429}), false, false},
+		"alone in its bulk":                          {judgement{verdict: elastic.Retry, reason: elastic.ReasonUnavailable, alone: true}, false, true},
+		"an item that fails":                         {judge(elastic.Answer{Level: elastic.LevelItem, Status: 503}), false, true},
+		"together with others":                       {judge(elastic.Answer{Level: elastic.LevelRequest, Status: 503}), false, false},
+		"while others were taken":                    {judge(elastic.Answer{Level: elastic.LevelRequest, Status: 503}), true, true},
+		"an item that Elasticsearch has no room for": {judge(elastic.Answer{Level: elastic.LevelItem, Status: 429}), false, false},
 	} {
 		s := x.settlementFor(t.Context(), prepared{change: change(name)}, c.j, c.laneHealthy, 1)
 		if s.Outcome != report.Retry || s.NotBefore.IsZero() == c.waits {

@@ -1,6 +1,9 @@
 package indexer
 
-import "time"
+import (
+	"riskdex/elastic"
+	"time"
+)
 
 // An index that is filled from another journal is held: what is accepted for it waits in
 // this one, and nothing is written, refreshed, rebuilt or repaired, until an operator has
@@ -10,7 +13,7 @@ import "time"
 // A take-over is a rebuild of which the new index is the claim (mappings/line.go).
 
 // foreign tells whether the lane's index was filled from another journal at the last look.
-func (l *lane) foreign() bool { return reasonOf(l.trouble) == reasonAnotherJournal }
+func (l *lane) foreign() bool { return reasonOf(l.trouble) == elastic.ReasonAnotherJournal }
 
 // takingOver tells whether a rebuild is to take the index over from another journal, or
 // does so. The lane remains in trouble until the new index has taken the place of the
@@ -38,5 +41,5 @@ func (l *lane) takeOver(now time.Time) {
 // undecided is why a lane waits for the next look to show which journal fills its index.
 // It is no failure.
 func undecided(err error) *judgement {
-	return &judgement{verdict: retry, reason: reasonStarting, answer: answer{level: request, detail: err.Error()}}
+	return &judgement{verdict: elastic.Retry, reason: reasonStarting, answer: elastic.Answer{Level: elastic.LevelRequest, Detail: err.Error()}}
 }

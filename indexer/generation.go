@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -17,19 +18,18 @@ import (
 type generation uint64
 
 // generation asks Elasticsearch for its nodes.
-func (x *Indexer) generation(ctx context.Context) (now generation, failure answer, ok bool) {
-	failure, ok = question{
-		request: func() esapi.Request {
-			return esapi.NodesInfoRequest{Metric: []string{"jvm"}, FilterPath: []string{"_nodes.failed", "nodes.*.jvm.start_time_in_millis"}}
-		},
-		read: func(text []byte) (a answer, ok bool) {
-			if now, ok = generationOf(text); !ok {
-				return unreadable("the answer does not say which nodes there are")
-			}
-			return answer{}, true
-		},
-	}.attempt(ctx, x.client)
-	return now, failure, ok
+func (x *Indexer) generation(ctx context.Context) (generation, error) {
+	text, err := x.client.Ask(ctx, esapi.NodesInfoRequest{
+		Metric: []string{"jvm"}, FilterPath: []string{"_nodes.failed", "nodes.*.jvm.start_time_in_millis"},
+	})
+	if err != nil {
+		return 0, err
+	}
+	now, ok := generationOf(text)
+	if !ok {
+		return 0, errors.New("the answer does not say which nodes there are")
+	}
+	return now, nil
 }
 
 func generationOf(text []byte) (generation, bool) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -147,7 +148,7 @@ func (l *lane) end(t turn, out outcome, now time.Time, cfg Config) (changed bool
 	if out.lost {
 		l.lose(now)
 	}
-	if out.trouble != nil && out.trouble.reason == reasonAnotherJournal {
+	if out.trouble != nil && out.trouble.reason == elastic.ReasonAnotherJournal {
 		l.leave(t, now)
 	}
 	if out.looked && out.foreign == nil && t.takeOver {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -19,7 +20,7 @@ func laneForTest() (*lane, time.Time, Config) {
 	return l, now, x.cfg
 }
 
-var trouble = &judgement{verdict: hold, reason: reasonClosed}
+var trouble = &judgement{verdict: elastic.Pause, reason: elastic.ReasonClosed}
 
 func TestNewLaneLooksAtItsIndexFirst(t *testing.T) {
 	x := &Indexer{cfg: DefaultConfig()}
@@ -131,18 +132,18 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 // TestProbesHaveRoomForOthers where only the changes of the last one failed.
 func TestProbesHaveRoomForOthers(t *testing.T) {
 	for name, c := range map[string]struct {
-		answer answer
+		answer elastic.Answer
 		small  bool
 	}{
-		"a shard is away":       {answer{level: item, status: 503, errorType: "unavailable_shards_exception"}, false},
-		"Elasticsearch is away": {answer{level: request, status: 503}, true},
-		"it is overloaded":      {answer{level: item, status: 429, errorType: "es_rejected_execution_exception"}, true},
-		"the index is closed":   {answer{level: item, status: 400, errorType: "index_closed_exception"}, true},
+		"a shard is away":       {elastic.Answer{Level: elastic.LevelItem, Status: 503, ErrorType: "unavailable_shards_exception"}, false},
+		"Elasticsearch is away": {elastic.Answer{Level: elastic.LevelRequest, Status: 503}, true},
+		"it is overloaded":      {elastic.Answer{Level: elastic.LevelItem, Status: 429, ErrorType: "es_rejected_execution_exception"}, true},
+		"the index is closed":   {elastic.Answer{Level: elastic.LevelItem, Status: 400, ErrorType: "index_closed_exception"}, true},
 	} {
 		l, now, cfg := laneForTest()
 		l.wake()
 		turn := take(t, l, now, cfg)
-		j := classify(c.answer)
+		j := judge(c.answer)
 		l.end(turn, outcome{sent: true, trouble: &j}, now, cfg)
 		probe := take(t, l, l.openAt, cfg)
 		if small := probe.max == probeChanges; !probe.ensure || small != c.small {
@@ -155,7 +156,7 @@ func TestProbesHaveRoomForOthers(t *testing.T) {
 // shows that those would be taken. They may also be settled elsewhere.
 func TestCrowdThatWaitsIsTroubleStill(t *testing.T) {
 	l, now, cfg := laneForTest()
-	j := classify(answer{level: item, status: 503})
+	j := judge(elastic.Answer{Level: elastic.LevelItem, Status: 503})
 	l.wake()
 	sends := take(t, l, now, cfg)
 	l.end(sends, outcome{sent: true, trouble: &j}, now, cfg)
@@ -261,7 +262,7 @@ func TestEmptyClaimIsNoSignOfLife(t *testing.T) {
 	}
 	l.wake()
 	turn := take(t, l, now, cfg)
-	away := classify(answer{level: request, status: 503})
+	away := judge(elastic.Answer{Level: elastic.LevelRequest, Status: 503})
 	l.end(turn, outcome{sent: true, trouble: &away}, now, cfg)
 	probe := take(t, l, l.openAt, cfg)
 	if !probe.ensure || !probe.back.Equal(began) {
@@ -382,7 +383,7 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 	if begin.step != stepBegin {
 		t.Fatalf("then comes %+v", begin)
 	}
-	end(begin, noClaim, outcome{step: stepOutcome{failed: &judgement{verdict: retry}}})
+	end(begin, noClaim, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}})
 	l.wake()
 	if turn, ok := l.next(now, 2, cfg); ok {
 		t.Errorf("before there is a new index: %+v", turn)
@@ -398,7 +399,7 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 			t.Fatalf("it is filled by %+v", turn)
 		}
 	}
-	l.end(first, outcome{trouble: &judgement{verdict: retry, reason: reasonUnavailable}}, now, cfg)
+	l.end(first, outcome{trouble: &judgement{verdict: elastic.Retry, reason: elastic.ReasonUnavailable}}, now, cfg)
 	end(second, 5, outcome{sent: true})
 	if err := l.stopRebuild(now); err != nil {
 		t.Fatal(err)

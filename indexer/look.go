@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -14,7 +15,7 @@ import (
 // is told first, so that a crash in between cannot leave an index that silently
 // lacks documents. The first look also tells what earlier runs have left to do.
 func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
-	ctx, cancel := context.WithTimeout(parent, requestTimeout)
+	ctx, cancel := context.WithTimeout(parent, elastic.RequestTimeout)
 	defer cancel()
 	held := false
 	var unmarked error // why the journal could not be told
@@ -151,29 +152,7 @@ func (f *found) cause() (RebuildCause, bool) {
 // lookTrouble notes why the index could not be looked after.
 func (x *Indexer) lookTrouble(kind report.Kind, err error) *judgement {
 	j := judgeError(err)
-	x.metrics.answered(j.answer.level == request && j.reason != reasonUnavailable)
+	x.metrics.answered(j.answer.Level == elastic.LevelRequest && j.reason != elastic.ReasonUnavailable)
 	x.metrics.failures.WithLabelValues(string(kind), j.reason).Inc()
 	return &j
-}
-
-// judgeError judges why something other than a bulk failed, by the same rules as
-// any other answer. There is no document in it that could be to blame.
-func judgeError(err error) judgement {
-	if errors.Is(err, report.ErrAnotherJournal) {
-		return judgement{verdict: hold, reason: reasonAnotherJournal, answer: answer{level: request, detail: err.Error()}}
-	}
-	a := answer{level: transport, detail: err.Error()}
-	var refused interface {
-		Answer() (status int, errorType, reason string)
-	}
-	if errors.As(err, &refused) {
-		a.level = request
-		a.status, a.errorType, _ = refused.Answer()
-	}
-	j := classify(a)
-	_, unsafe := errors.AsType[unsafeError](err)
-	if j.verdict == bisect || j.verdict == dead || unsafe {
-		j.verdict = hold
-	}
-	return j
 }

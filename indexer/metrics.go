@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/elastic"
 	"riskdex/internal/histogram"
 	"riskdex/report"
 )
@@ -39,12 +40,12 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			time.Millisecond, 24*time.Hour), []string{"kind"}),
 		bulkSeconds: prometheus.NewHistogramVec(histogram.Seconds("riskdex_bulk_seconds",
 			"Time that Elasticsearch took for a bulk, answered or not.",
-			time.Millisecond, requestTimeout), []string{"kind"}),
+			time.Millisecond, elastic.RequestTimeout), []string{"kind"}),
 		bulkDocuments: prometheus.NewHistogramVec(histogram.Counts("riskdex_bulk_documents",
 			"Changes in a bulk.", 4096), []string{"kind"}),
 		refreshes: prometheus.NewHistogramVec(histogram.Seconds("riskdex_refresh_seconds",
 			"Time that Elasticsearch took for a refresh that riskdex asked for, answered or not.",
-			time.Millisecond, requestTimeout), []string{"kind"}),
+			time.Millisecond, elastic.RequestTimeout), []string{"kind"}),
 		unrefreshed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_refreshes_failed_total",
 			Help: "Refreshes that riskdex asked for and that failed. What was written becomes visible when the index refreshes by itself.",
@@ -162,7 +163,7 @@ func (m *metrics) rebuild(kind report.Kind, now RebuildPhase) {
 func (m *metrics) holding(index string, trouble *judgement) {
 	for _, reason := range failureReasons() {
 		held := 0.0
-		if trouble != nil && trouble.verdict == hold && trouble.reason == reason {
+		if trouble != nil && trouble.verdict == elastic.Pause && trouble.reason == reason {
 			held = 1
 		}
 		m.held.WithLabelValues(index, reason).Set(held)

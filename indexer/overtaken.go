@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -36,25 +37,25 @@ func (x *Indexer) lookBehind(ctx context.Context, index string, batch []prepared
 			continue
 		}
 		c := batch[i].change
-		have, named := has[c.ID], currentVersion(j.answer.detail)
+		have, named := has[c.ID], currentVersion(j.answer.Detail)
 		switch {
 		case err != nil:
 			*j = judgeError(err)
-		case c.Op == report.Index && have.version == c.Version, c.Op == report.Delete && !have.found:
-		case !max(have.version, named).InReach(time.Now()):
-			*j = judgement{verdict: dead, reason: reasonVersion, answer: answer{level: item, status: j.answer.status, errorType: errorTypeOutOfReach,
-				detail: fmt.Sprintf("the index has version %d of it, which no clock has made and no delivery can pass; rebuild the index of %s, and retry this dead letter", max(have.version, named), c.Kind)}}
+		case c.Op == report.Index && have.Version == c.Version, c.Op == report.Delete && !have.Found:
+		case !max(have.Version, named).InReach(time.Now()):
+			*j = judgement{verdict: elastic.Dead, reason: reasonVersion, answer: elastic.Answer{Level: elastic.LevelItem, Status: j.answer.Status, ErrorType: errorTypeOutOfReach,
+				Detail: fmt.Sprintf("the index has version %d of it, which no clock has made and no delivery can pass; rebuild the index of %s, and retry this dead letter", max(have.Version, named), c.Kind)}}
 		default:
 			// What is not found was deleted. Elasticsearch forgets the version after a while.
-			batch[i].ahead = max(have.version, named)
-			*j = judgement{verdict: overtaken, answer: j.answer}
+			batch[i].ahead = max(have.Version, named)
+			*j = judgement{verdict: elastic.Overtaken, answer: j.answer}
 		}
 	}
 }
 
 // conflict tells whether an index refused a write as not the newest.
 func (j *judgement) conflict() bool {
-	return j != nil && j.verdict == superseded && j.answer.errorType == versionConflict
+	return j != nil && j.verdict == elastic.Superseded && j.answer.ErrorType == elastic.VersionConflict
 }
 
 // currentVersion reads the version that a conflict names, which is also that of a delete
@@ -71,7 +72,7 @@ func currentVersion(detail string) report.Version {
 func (x *Indexer) pass(ctx context.Context, kind report.Kind, batch []prepared, judgements []judgement) {
 	var list []report.Ahead
 	for i, j := range judgements {
-		if c := batch[i].change; j.verdict == overtaken {
+		if c := batch[i].change; j.verdict == elastic.Overtaken {
 			list = append(list, report.Ahead{Stamp: report.Stamp{Key: c.Key, Version: c.Version}, Index: max(batch[i].ahead, c.Version)})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -19,7 +20,7 @@ func (x *Indexer) prepareAll(ctx context.Context, changes []report.Change) []pre
 		traced := x.trace(c)
 		if err != nil {
 			x.log.ErrorContext(traced.context(ctx), "no document could be made of a change", "kind", c.Kind, "id", c.ID, "version", c.Version, "error", err)
-			p = prepared{change: c, refused: &judgement{verdict: dead, reason: reasonDocument, answer: answer{errorType: "riskdex_document", detail: err.Error()}}}
+			p = prepared{change: c, refused: &judgement{verdict: elastic.Dead, reason: elastic.ReasonDocument, answer: elastic.Answer{ErrorType: "riskdex_document", Detail: err.Error()}}}
 		}
 		p.traced = traced
 		batch = append(batch, p)

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"riskdex/elastic"
 	"slices"
 	"time"
 
@@ -71,7 +72,7 @@ func (l *lane) endStep(t turn, out stepOutcome, now time.Time, cfg Config) {
 		r.status.Old, r.status.New = t.from, out.index
 	}
 	l.holds = true
-	l.suspect = l.suspect || out.failed != nil && out.failed.reason == reasonAnotherJournal
+	l.suspect = l.suspect || out.failed != nil && out.failed.reason == elastic.ReasonAnotherJournal
 	switch {
 	case out.lost:
 		l.lose(now)
@@ -79,10 +80,10 @@ func (l *lane) endStep(t turn, out stepOutcome, now time.Time, cfg Config) {
 		if t.step == stepBegin && out.index != "" {
 			l.removals = append(l.removals, removal{index: out.index, at: now})
 		}
-	case out.failed != nil && out.failed.verdict == retry:
+	case out.failed != nil && out.failed.verdict == elastic.Retry:
 		r.retryAt = now.Add(r.backoff.NextBackOff())
 	case out.failed != nil:
-		l.endRebuild(RebuildFailed, out.failed.answer.detail, now)
+		l.endRebuild(RebuildFailed, out.failed.answer.Detail, now)
 	case t.step == stepBegin:
 		r.begun(out, now, cfg)
 	default:

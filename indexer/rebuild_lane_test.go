@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"errors"
+	"riskdex/elastic"
 	"testing"
 	"time"
 
@@ -83,7 +84,7 @@ func TestRebuildStepThatFailedForNowHoldsUpNobody(t *testing.T) {
 	l.rebuild.filled()
 	l.wake()
 	swap := take(t, l, now, cfg)
-	l.end(swap, outcome{step: stepOutcome{failed: &judgement{verdict: retry}}}, now, cfg)
+	l.end(swap, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}}, now, cfg)
 	between := take(t, l, now, cfg)
 	if between.step != stepNone || between.target == nil {
 		t.Errorf("between two attempts to swap, turns go to both: %+v", between)
@@ -141,7 +142,7 @@ func TestOldIndexGoesAfterAWhile(t *testing.T) {
 	if remove.step != stepRemove || remove.to != "v1" {
 		t.Fatalf("%+v", remove)
 	}
-	l.end(remove, outcome{step: stepOutcome{failed: &judgement{verdict: hold}}}, later, cfg)
+	l.end(remove, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Pause}}}, later, cfg)
 	if l.trouble != nil || l.rebuild.status.Phase != RebuildRetiring {
 		t.Errorf("a failed removal is trouble: %+v", l.rebuild.status)
 	}
@@ -205,29 +206,29 @@ func TestRebuildLosesPatienceOnlyWhenSomebodyWaits(t *testing.T) {
 }
 
 func TestBothAnswers(t *testing.T) {
-	j := func(v verdict) *judgement { return &judgement{verdict: v, reason: v.String()} }
+	j := func(v elastic.Verdict) *judgement { return &judgement{verdict: v, reason: v.String()} }
 	for _, c := range []struct {
 		shown, filled *judgement
-		want          verdict
+		want          elastic.Verdict
 		breaks        bool
 	}{
-		{j(settled), j(settled), settled, false},
-		{j(settled), j(superseded), settled, false},
-		{j(superseded), j(settled), superseded, false},
-		{j(settled), j(retry), retry, false},
-		{j(settled), j(dead), settled, true},
-		{j(settled), j(hold), settled, true},
-		{j(settled), j(bisect), settled, true},
-		{j(dead), j(settled), dead, false},
-		{j(dead), j(dead), dead, false},
-		{j(dead), j(hold), dead, true},
-		{j(retry), nil, retry, false},
-		{j(hold), nil, hold, false},
-		{nil, j(settled), settled, false},
-		{nil, j(retry), retry, false},
-		{nil, j(dead), retry, true},
-		{nil, j(hold), retry, true},
-		{nil, j(bisect), retry, true},
+		{j(elastic.Settled), j(elastic.Settled), elastic.Settled, false},
+		{j(elastic.Settled), j(elastic.Superseded), elastic.Settled, false},
+		{j(elastic.Superseded), j(elastic.Settled), elastic.Superseded, false},
+		{j(elastic.Settled), j(elastic.Retry), elastic.Retry, false},
+		{j(elastic.Settled), j(elastic.Dead), elastic.Settled, true},
+		{j(elastic.Settled), j(elastic.Pause), elastic.Settled, true},
+		{j(elastic.Settled), j(elastic.Bisect), elastic.Settled, true},
+		{j(elastic.Dead), j(elastic.Settled), elastic.Dead, false},
+		{j(elastic.Dead), j(elastic.Dead), elastic.Dead, false},
+		{j(elastic.Dead), j(elastic.Pause), elastic.Dead, true},
+		{j(elastic.Retry), nil, elastic.Retry, false},
+		{j(elastic.Pause), nil, elastic.Pause, false},
+		{nil, j(elastic.Settled), elastic.Settled, false},
+		{nil, j(elastic.Retry), elastic.Retry, false},
+		{nil, j(elastic.Dead), elastic.Retry, true},
+		{nil, j(elastic.Pause), elastic.Retry, true},
+		{nil, j(elastic.Bisect), elastic.Retry, true},
 	} {
 		name := func(j *judgement) string {
 			if j == nil {

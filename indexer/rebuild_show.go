@@ -20,7 +20,7 @@ func (d *dispatcher) obey(o order) error {
 		case reasonOf(l.trouble) == reasonElsewhere:
 			err = report.ErrHeld
 		case l.foreign() && !o.takeOver && !l.rebuild.active():
-			err = fmt.Errorf("%w: %s", report.ErrAnotherJournal, l.trouble.answer.detail)
+			err = fmt.Errorf("%w: %s", report.ErrAnotherJournal, l.trouble.answer.Detail)
 		default:
 			err = l.startRebuild(CauseOperator, d.newBackOff, time.Now())
 			if err == nil && o.takeOver {

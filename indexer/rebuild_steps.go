@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -31,7 +32,7 @@ type stepOutcome struct {
 }
 
 func (x *Indexer) takeStep(ctx context.Context, t turn) (out stepOutcome) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 	defer cancel()
 	err := x.mayStep(ctx, t)
 	switch {
@@ -52,7 +53,7 @@ func (x *Indexer) takeStep(ctx context.Context, t turn) (out stepOutcome) {
 	}
 	if err != nil {
 		j := judgeError(err)
-		j.answer.detail = err.Error()
+		j.answer.Detail = err.Error()
 		out.failed = &j
 	}
 	return out

@@ -2,18 +2,16 @@ package indexer
 
 import (
 	"context"
-	"encoding/json"
+	"riskdex/elastic"
 	"sync"
 	"time"
-
-	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
 // refreshed is what came of a refresh of a lane's index.
 type refreshed struct {
 	lane   *lane
 	took   time.Duration
-	failed *answer // nil when searches see everything that was written before it
+	failed error // nil when searches see everything that was written before it
 }
 
 // refresher refreshes indices, each beside the workers and at most once at a time: it
@@ -46,7 +44,7 @@ func (d *dispatcher) refreshDue(now time.Time) {
 		l.beginRefresh()
 		d.refresher.hands.Go(func() {
 			began := time.Now()
-			failed := d.refresh(d.refresher.ctx, d.indices.Alias(l.kind))
+			failed := d.client.Refresh(d.refresher.ctx, d.indices.Alias(l.kind))
 			d.refresher.ended <- refreshed{l, time.Since(began), failed}
 		})
 	}
@@ -58,34 +56,8 @@ func (d *dispatcher) noteRefresh(r refreshed) {
 	now := time.Now()
 	d.metrics.refreshed(r.lane.kind, r.took, r.failed == nil)
 	if r.lane.endRefresh(r, now, d.cfg) {
+		why := elastic.AnswerOf(r.failed)
 		d.log.Warn("cannot refresh the index: what is written to it becomes visible when it refreshes by itself",
-			"index", d.indices.Alias(r.lane.kind), "error_type", r.failed.errorType, "detail", r.failed.detail)
+			"index", d.indices.Alias(r.lane.kind), "error_type", why.ErrorType, "detail", why.Detail)
 	}
-}
-
-// refresh makes everything visible that was written to an index so far, or returns
-// why it is not known to be.
-func (x *Indexer) refresh(ctx context.Context, index string) *answer {
-	failed, ok := question{
-		request: func() esapi.Request {
-			return esapi.IndicesRefreshRequest{Index: []string{index}}
-		},
-		read: readRefresh,
-	}.attempt(ctx, x.client)
-	if ok {
-		return nil
-	}
-	return &failed
-}
-
-// readRefresh reads the answer to a refresh.
-func readRefresh(text []byte) (answer, bool) {
-	var body struct {
-		Shards *shards `json:"_shards"`
-	}
-	// Copies that there is no machine for count in the total only.
-	if err := json.Unmarshal(text, &body); err != nil || body.Shards == nil || body.Shards.Failed != 0 {
-		return unreadable("not all shards were refreshed")
-	}
-	return answer{}, true
 }

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -138,7 +139,7 @@ func TestFailedRefreshIsNoTrouble(t *testing.T) {
 	l, now, cfg := laneForTest()
 	cfg.RefreshShare = 1
 	l.written(now, cfg)
-	failed := refreshed{took: time.Millisecond, failed: &answer{level: transport}}
+	failed := refreshed{took: time.Millisecond, failed: errors.New("no answer")}
 	var longest time.Duration
 	warned := 0
 	began := now

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -34,9 +35,9 @@ func troubleIn(judgements []judgement) *judgement {
 	var failed *judgement
 	for i, j := range judgements {
 		switch j.verdict {
-		case hold:
+		case elastic.Pause:
 			return &judgements[i]
-		case retry, bisect:
+		case elastic.Retry, elastic.Bisect:
 			if failed == nil {
 				failed = &judgements[i]
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -46,7 +47,7 @@ const (
 )
 
 func refusalsToBlame(whole judgement) int {
-	if whole.reason == reasonTooLarge {
+	if whole.reason == elastic.ReasonTooLarge {
 		return blameAfter
 	}
 	return blameUnsaidAfter
@@ -85,11 +86,11 @@ func (s *sending) together(ctx context.Context, places []int) {
 			sent = append(sent, s.judgements[i])
 		}
 		s.stop = troubleIn(sent)
-	case whole.verdict == bisect && len(places) > 1:
+	case whole.verdict == elastic.Bisect && len(places) > 1:
 		for half := range slices.Chunk(places, (len(places)+1)/2) {
 			s.together(ctx, half)
 		}
-	case whole.verdict == bisect:
+	case whole.verdict == elastic.Bisect:
 		if j := s.pending(places[0], whole); s.read {
 			s.refused = append(s.refused, places[0])
 		} else { // perhaps all requests are refused
@@ -142,7 +143,7 @@ func (s *sending) alone(ctx context.Context, i int) {
 		case ok:
 			s.stop = troubleIn(s.judgements[i : i+1])
 			return
-		case whole.verdict != bisect:
+		case whole.verdict != elastic.Bisect:
 			s.x.failing.alone(c, whole.away(), before, wasOnly)
 			s.failed(whole, i)
 			return
@@ -164,7 +165,7 @@ func (s *sending) alone(ctx context.Context, i int) {
 				s.pending(i, whole)
 				return
 			}
-			whole.verdict = dead
+			whole.verdict = elastic.Dead
 			s.judgements[i] = whole
 			return
 		}
@@ -175,32 +176,28 @@ func (s *sending) alone(ctx context.Context, i int) {
 // change: what is sent to one that is not ready may wait until Elasticsearch dies of
 // something else.
 func (s *sending) ready(ctx context.Context, c report.Change) (generation, bool) {
-	now, failure, ok := s.x.generation(ctx)
-	if !ok {
-		if classify(failure).verdict != hold {
-			s.cannotAsk(failure)
+	now, err := s.x.generation(ctx)
+	if err != nil {
+		if judge(elastic.AnswerOf(err)).verdict != elastic.Pause {
+			s.cannotAsk(err)
 			return 0, false
 		}
 		s.x.noNodes.Do(func() {
 			s.x.log.WarnContext(ctx, "Elasticsearch does not say which nodes it has: a document that makes it die is not recognised. Grant riskdex the privilege monitor of the cluster",
-				"detail", failure.detail)
+				"detail", elastic.AnswerOf(err).Detail)
 		})
 	}
-	var has map[report.ID]indexed
-	q, err := versionsOf(s.to.name, []report.ID{c.ID}, &has)
-	if err != nil {
-		return 0, true
+	if _, err := s.x.client.Versions(ctx, s.to.name, []report.ID{c.ID}); err != nil {
+		s.cannotAsk(err)
+		return now, false
 	}
-	if failure, ok = q.attempt(ctx, s.x.client); !ok {
-		s.cannotAsk(failure)
-	}
-	return now, ok
+	return now, true
 }
 
-func (s *sending) cannotAsk(failure answer) {
-	j := classify(failure)
-	if j.verdict != hold {
-		j.verdict = retry
+func (s *sending) cannotAsk(err error) {
+	j := judge(elastic.AnswerOf(err))
+	if j.verdict != elastic.Pause {
+		j.verdict = elastic.Retry
 	}
 	s.stop = &j
 }
@@ -213,11 +210,11 @@ func (s *sending) see(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	_, failure, ok, _ := s.bulk(ctx, false, []prepared{nothing})
-	if !ok {
-		s.cannotAsk(failure)
+	_, _, err = s.bulk(ctx, false, []prepared{nothing})
+	if err != nil {
+		s.cannotAsk(err)
 	}
-	return ok
+	return err == nil
 }
 
 // mayBlame tells whether a change may be what a refusal of its bulk is about. One for
@@ -225,7 +222,7 @@ func (s *sending) see(ctx context.Context) bool {
 // documents, unless some were taken: of this turn, or of this kind since then.
 func (s *sending) mayBlame(whole judgement, i int) bool {
 	p := s.batch[i]
-	if whole.reason == reasonTooLarge {
+	if whole.reason == elastic.ReasonTooLarge {
 		return p.change.Op != report.Delete && len(p.lines) >= plausiblySmall
 	}
 	return s.taken || s.x.failing.othersTaken(p.change)
@@ -238,13 +235,13 @@ func (s *sending) send(ctx context.Context, only bool, places ...int) (whole jud
 	for n, i := range places {
 		part[n] = s.batch[i]
 	}
-	items, failure, ok, wasOnly := s.bulk(ctx, only, part)
-	if !ok {
-		return classify(failure), false, wasOnly
+	items, wasOnly, err := s.bulk(ctx, only, part)
+	if err != nil {
+		return judge(elastic.AnswerOf(err)), false, wasOnly
 	}
 	taken := false
 	for n, i := range places {
-		s.judgements[i] = classify(items[n])
+		s.judgements[i] = judge(items[n])
 		taken = taken || s.judgements[i].taken()
 	}
 	s.taken = s.taken || taken
@@ -252,16 +249,23 @@ func (s *sending) send(ctx context.Context, only bool, places ...int) (whole jud
 	return judgement{}, true, wasOnly
 }
 
-func (s *sending) bulk(ctx context.Context, only bool, part []prepared) (items []answer, failure answer, ok, wasOnly bool) {
+func (s *sending) bulk(ctx context.Context, only bool, part []prepared) (items []elastic.Answer, wasOnly bool, err error) {
 	end := s.x.traffic.begin(only)
 	started := time.Now()
 	carrying, endSpan := s.x.startBulk(ctx, s.kind, s.to, part)
-	items, index, failure, ok := s.x.bulk(carrying, s.to, part)
-	endSpan(failure, ok)
-	s.x.metrics.sent(s.kind, len(part), time.Since(started), ok || failure.level == request && failure.status < 500)
+	items, index, err := s.x.bulk(carrying, s.to, part)
+	endSpan(err)
+	ok := err == nil
+	s.x.metrics.sent(s.kind, len(part), time.Since(started), ok || answersRequests(err))
 	s.justRead, s.read = ok, s.read || ok
 	s.index = cmp.Or(index, s.index)
-	return items, failure, ok, end()
+	return items, end(), err
+}
+
+// answersRequests tells of an error whether Elasticsearch is there and has answered.
+func answersRequests(err error) bool {
+	a := elastic.AnswerOf(err)
+	return a.Level == elastic.LevelRequest && a.Status < 500
 }
 
 // leave judges changes that are not sent, because nothing more is, like what failed.
@@ -280,7 +284,7 @@ func (s *sending) leave(places ...int) bool {
 // others were answered, it is these changes that have to wait, not the index.
 func (s *sending) failed(whole judgement, places ...int) {
 	if s.read {
-		whole.verdict = retry
+		whole.verdict = elastic.Retry
 	}
 	s.stop = &whole
 	for _, i := range places {
@@ -292,7 +296,7 @@ func (s *sending) failed(whole judgement, places ...int) {
 // pending has a change wait that is refused alone, and may be to blame or not.
 func (s *sending) pending(i int, whole judgement) *judgement {
 	s.x.failing.alone(s.batch[i].change, false, 0, false)
-	whole.verdict, whole.alone = retry, true
+	whole.verdict, whole.alone = elastic.Retry, true
 	s.judgements[i] = whole
 	return &whole
 }
@@ -306,9 +310,9 @@ func (s *sending) changes(places []int) []report.Change {
 }
 
 func diedOf(deaths int) judgement {
-	return judgement{verdict: dead, reason: reasonDied, answer: answer{
-		errorType: "riskdex_elasticsearch_died",
-		detail: fmt.Sprintf("Elasticsearch died %d times in a row when it was sent this document, and nothing else of riskdex: "+
+	return judgement{verdict: elastic.Dead, reason: reasonDied, answer: elastic.Answer{
+		ErrorType: "riskdex_elasticsearch_died",
+		Detail: fmt.Sprintf("Elasticsearch died %d times in a row when it was sent this document, and nothing else of riskdex: "+
 			"it may be more than its memory can take. Have a smaller one delivered, or give Elasticsearch more memory and retry it", deaths),
 	}}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -13,20 +14,20 @@ import (
 // inBulk. waits tells that only this change, not the lane, is to wait.
 func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, waits bool, inBulk int) report.Settlement {
 	c, ctx := p.change, p.traced.context(ctx)
-	s := report.Settlement{Key: c.Key, Version: c.Version, ErrorType: j.answer.errorType, Reason: j.answer.detail}
+	s := report.Settlement{Key: c.Key, Version: c.Version, ErrorType: j.answer.ErrorType, Reason: j.answer.Detail}
 	if j.reason != "" {
 		x.metrics.failures.WithLabelValues(string(c.Kind), j.reason).Inc()
 	}
 	switch j.verdict {
-	case settled:
+	case elastic.Settled:
 		s.Outcome = report.Indexed
 		if c.Op == report.Delete {
 			s.Outcome = report.Deleted
 		}
-	case superseded:
+	case elastic.Superseded:
 		s.Outcome = report.Superseded
 		x.log.DebugContext(ctx, "superseded: the index has this version or a newer one", "kind", c.Kind, "id", c.ID, "version", c.Version)
-	case dead:
+	case elastic.Dead:
 		s.Outcome = report.Dead
 		// Elasticsearch's sentence may quote the document, which has no place in
 		// a log; the journal keeps it.
@@ -36,7 +37,7 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, wa
 		}
 		x.log.ErrorContext(ctx, what, "kind", c.Kind, "id", c.ID, "version", c.Version,
 			"error_type", s.ErrorType)
-	case overtaken:
+	case elastic.Overtaken:
 		// It goes out again under a version that was given to it since (pass).
 		s.Outcome = report.Retry
 		s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk))

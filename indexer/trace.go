@@ -11,6 +11,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -51,7 +52,7 @@ func (t *traced) context(ctx context.Context) context.Context {
 // carries, and is in the trace of the first: so it is recorded wherever that is,
 // whatever the sampler, and a delivery that travels alone has all of its way in one
 // trace.
-func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destination, batch []prepared) (_ context.Context, end func(failure answer, ok bool)) {
+func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destination, batch []prepared) (_ context.Context, end func(error)) {
 	var links []trace.Link
 	for _, p := range batch {
 		if p.traced != nil && len(links) < maxLinks && !slices.ContainsFunc(links, func(l trace.Link) bool { return l.SpanContext.Equal(p.traced.delivery) }) {
@@ -59,7 +60,7 @@ func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destinatio
 		}
 	}
 	if len(links) == 0 {
-		return ctx, func(answer, bool) {}
+		return ctx, func(error) {}
 	}
 	attributes := []attribute.KeyValue{
 		semconv.DBSystemNameElasticsearch, semconv.DBOperationName("bulk"), semconv.DBCollectionName(to.name),
@@ -77,9 +78,9 @@ func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destinatio
 			}
 		}
 	}
-	return ctx, func(failure answer, ok bool) {
-		if !ok {
-			span.SetAttributes(semconv.ErrorTypeKey.String(classify(failure).reason))
+	return ctx, func(err error) {
+		if err != nil {
+			span.SetAttributes(semconv.ErrorTypeKey.String(judge(elastic.AnswerOf(err)).reason))
 			span.SetStatus(codes.Error, "")
 		}
 		span.End()

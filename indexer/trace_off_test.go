@@ -33,7 +33,7 @@ func TestUntracedChangesAllocateNothing(t *testing.T) {
 				batch[i].traced.context(ctx)
 			}
 			_, end := c.x.startBulk(ctx, report.Cities, destination{name: "cities"}, batch)
-			end(answer{}, true)
+			end(nil)
 			lastBulk(batch)
 			c.x.traceSettled(batch, settlements, batch[0].change.AcceptedAt)
 		})

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -99,7 +100,7 @@ func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) 
 	default:
 		x.log.Error("cannot claim changes from the journal", "kind", kind, "error", err)
 		x.metrics.failures.WithLabelValues(string(kind), reasonJournal).Inc()
-		out.trouble = &judgement{verdict: retry, reason: reasonJournal, answer: answer{detail: err.Error()}}
+		out.trouble = &judgement{verdict: elastic.Retry, reason: reasonJournal, answer: elastic.Answer{Detail: err.Error()}}
 	}
 	return out
 }
@@ -109,7 +110,7 @@ func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) 
 const reasonElsewhere = "held_elsewhere"
 
 func elsewhere(err error) *judgement {
-	return &judgement{verdict: retry, reason: reasonElsewhere, answer: answer{detail: err.Error()}}
+	return &judgement{verdict: elastic.Retry, reason: reasonElsewhere, answer: elastic.Answer{Detail: err.Error()}}
 }
 
 // transfer sends changes and settles them.

@@ -1,15 +1,16 @@
 package indexer
 
 import (
+	"riskdex/elastic"
 	"testing"
 )
 
-func judgements(verdicts ...verdict) []judgement {
+func judgements(verdicts ...elastic.Verdict) []judgement {
 	var all []judgement
 	for _, v := range verdicts {
 		j := judgement{verdict: v, reason: v.String()}
-		if v == bisect {
-			j.answer.level = request
+		if v == elastic.Bisect {
+			j.answer.Level = elastic.LevelRequest
 		}
 		all = append(all, j)
 	}
@@ -22,12 +23,12 @@ func TestTroubleIn(t *testing.T) {
 		want       string
 	}{
 		"nothing to send":       {nil, ""},
-		"all settled":           {judgements(settled, superseded), ""},
-		"one of many fails":     {judgements(settled, retry, settled), ""},
-		"a dead letter is over": {judgements(dead, retry), ""},
-		"nothing gets through":  {judgements(retry, retry), "retry"},
-		"held beside settled":   {judgements(settled, hold), "hold"},
-		"refused as a whole":    {judgements(bisect), "bisect"},
+		"all settled":           {judgements(elastic.Settled, elastic.Superseded), ""},
+		"one of many fails":     {judgements(elastic.Settled, elastic.Retry, elastic.Settled), ""},
+		"a dead letter is over": {judgements(elastic.Dead, elastic.Retry), ""},
+		"nothing gets through":  {judgements(elastic.Retry, elastic.Retry), "retry"},
+		"held beside settled":   {judgements(elastic.Settled, elastic.Pause), "hold"},
+		"refused as a whole":    {judgements(elastic.Bisect), "bisect"},
 	} {
 		got := ""
 		if j := troubleIn(c.judgements); j != nil {

@@ -165,7 +165,7 @@ func (r *verification) lookup(ctx context.Context, ids []report.ID) (map[report.
 // fills.
 func (r *verification) checkLine(ctx context.Context) error {
 	return backoff.Retry(func() error {
-		asking, cancel := context.WithTimeout(ctx, requestTimeout)
+		asking, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 		defer cancel()
 		err := r.aliases.CheckLine(asking, r.kind)
 		if err == nil {
@@ -174,9 +174,9 @@ func (r *verification) checkLine(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return backoff.Permanent(ctx.Err())
 		}
-		j := judgeError(err)
-		failed := &VerifyError{Index: r.alias, Doing: "the verification", Reason: j.reason, Detail: j.answer.detail, status: j.answer.status}
-		if j.verdict != retry {
+		verdict, reason, answer := elastic.ClassifyError(err)
+		failed := &VerifyError{Index: r.alias, Doing: "the verification", Reason: reason, Detail: answer.Detail, status: answer.Status}
+		if verdict != elastic.Retry {
 			return backoff.Permanent(failed)
 		}
 		return failed

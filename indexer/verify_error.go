@@ -1,6 +1,9 @@
 package indexer
 
-import "fmt"
+import (
+	"fmt"
+	"riskdex/elastic"
+)
 
 // VerifyError is why an index could not be compared.
 type VerifyError struct {
@@ -26,19 +29,19 @@ func (e *VerifyError) Error() string {
 // advice says what is wrong and what to do.
 func (e *VerifyError) advice() string {
 	switch e.Reason {
-	case reasonUnreachable:
+	case elastic.ReasonUnreachable:
 		return "Elasticsearch gives no usable answer; see that it runs and can be reached, and verify again"
-	case reasonOverloaded, reasonUnavailable:
+	case elastic.ReasonOverloaded, elastic.ReasonUnavailable:
 		return "Elasticsearch is overloaded or lacks shards; verify again once it is well"
-	case reasonMissing:
+	case elastic.ReasonMissing:
 		return "the index is missing; a running worker makes it again by itself; verify again once it is filled"
-	case reasonClosed:
+	case elastic.ReasonClosed:
 		return "the index is closed; open it, and verify again"
-	case reasonBlocked:
+	case elastic.ReasonBlocked:
 		return "the index has a block; remove it, and verify again"
-	case reasonUnauthorized:
+	case elastic.ReasonUnauthorized:
 		return "Elasticsearch does not let riskdex read the index; see to its credentials and their privileges"
-	case reasonAnotherJournal:
+	case elastic.ReasonAnotherJournal:
 		return "another journal fills this index, so there is nothing to compare; start riskdex with the journal that belongs to it, " +
 			"or have this one take over: riskdex rebuild --take-over"
 	case reasonSnapshot:

@@ -61,7 +61,7 @@ func (r *verification) findUnknown(ctx context.Context, page []report.ID) error 
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	have, err := r.look(ctx, ids)
+	have, err := r.versions(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -70,9 +70,9 @@ func (r *verification) findUnknown(ctx context.Context, page []report.ID) error 
 	}
 	var found []Finding
 	for _, id := range ids {
-		if have[id].found {
+		if have[id].Found {
 			found = append(found, Finding{
-				Key: report.Key{Kind: r.kind, ID: id}, Problem: Foreign, IndexVersion: have[id].version,
+				Key: report.Key{Kind: r.kind, ID: id}, Problem: Foreign, IndexVersion: have[id].Version,
 			})
 		}
 	}

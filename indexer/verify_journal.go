@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -104,7 +105,7 @@ func (r *verification) differing(ctx context.Context, entries []report.Entry) ([
 		judged = append(judged, e)
 		ids = append(ids, e.ID)
 	}
-	have, err := r.look(ctx, ids)
+	have, err := r.versions(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func (r *verification) differing(ctx context.Context, entries []report.Entry) ([
 	for _, e := range judged {
 		if p := problem(e, have[e.ID]); p != "" {
 			suspects = append(suspects, suspect{Finding{
-				Key: e.Key, Problem: p, IndexVersion: have[e.ID].version, JournalVersion: e.Version, Deleted: e.Op == report.Delete,
+				Key: e.Key, Problem: p, IndexVersion: have[e.ID].Version, JournalVersion: e.Version, Deleted: e.Op == report.Delete,
 			}, e})
 		}
 	}
@@ -122,17 +123,17 @@ func (r *verification) differing(ctx context.Context, entries []report.Entry) ([
 // problem compares what the index has of a document with what it should have; it
 // is empty when all is well. Of what Elasticsearch has refused, any older
 // version may be there, or none.
-func problem(e report.Entry, have indexed) Problem {
+func problem(e report.Entry, have elastic.Indexed) Problem {
 	switch {
-	case have.version > e.Version:
+	case have.Version > e.Version:
 		return Foreign
 	case e.Refused():
 		return ""
-	case e.Op == report.Delete && have.found && have.version == e.Version:
+	case e.Op == report.Delete && have.Found && have.Version == e.Version:
 		return Foreign // that version is a delete
-	case e.Op == report.Delete && !have.found, e.Op == report.Index && have.version == e.Version:
+	case e.Op == report.Delete && !have.Found, e.Op == report.Index && have.Version == e.Version:
 		return ""
-	case !have.found:
+	case !have.Found:
 		return Missing
 	}
 	return Stale

@@ -121,7 +121,7 @@ func (r *verification) stillWrong(ctx context.Context, ids []report.ID, mended m
 			rest = append(rest, id)
 		}
 	}
-	have, err := r.look(ctx, settled)
+	have, err := r.versions(ctx, settled)
 	if err != nil {
 		return nil, err
 	}

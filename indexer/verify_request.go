@@ -6,37 +6,38 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
-// ask asks a question, again and again while it fails for reasons that pass.
-func (r *verification) ask(ctx context.Context, doing string, q question) error {
+// ask sends a request, again and again while it fails for reasons that pass.
+func (r *verification) ask(ctx context.Context, doing string, request func(context.Context) error) error {
 	return backoff.Retry(func() error {
-		a, ok := q.attempt(ctx, r.client)
-		if ok {
+		err := request(ctx)
+		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
 			return backoff.Permanent(ctx.Err())
 		}
-		j := classify(a)
-		err := &VerifyError{Index: r.alias, Doing: doing, Reason: j.reason, Detail: a.detail, status: a.status}
-		if j.verdict != retry {
-			return backoff.Permanent(err)
+		a := elastic.AnswerOf(err)
+		verdict, reason := elastic.Classify(a)
+		failed := &VerifyError{Index: r.alias, Doing: doing, Reason: reason, Detail: a.Detail, status: a.Status}
+		if verdict != elastic.Retry {
+			return backoff.Permanent(failed)
 		}
-		return err
+		return failed
 	}, backoff.WithContext(r.newBackOff(r.cfg.Patience), ctx))
 }
 
-// look asks the index for the versions of documents.
-func (r *verification) look(ctx context.Context, ids []report.ID) (have map[report.ID]indexed, err error) {
+// versions asks the index for the versions of documents.
+func (r *verification) versions(ctx context.Context, ids []report.ID) (have map[report.ID]elastic.Indexed, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	q, err := versionsOf(r.alias, ids, &have)
-	if err != nil {
-		return nil, err
-	}
-	err = r.ask(ctx, fmt.Sprintf("asking for %d documents", len(ids)), q)
+	err = r.ask(ctx, fmt.Sprintf("asking for %d documents", len(ids)), func(ctx context.Context) (err error) {
+		have, err = r.client.Versions(ctx, r.alias, ids)
+		return err
+	})
 	return have, err
 }

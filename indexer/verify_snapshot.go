@@ -2,7 +2,10 @@ package indexer
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -14,22 +17,13 @@ type snapshot struct {
 	done  int             // documents read
 }
 
-type shards struct {
-	Total, Successful, Failed int
-}
-
-// whole tells that every shard has answered.
-func (s *shards) whole() bool {
-	return s != nil && s.Total > 0 && s.Failed == 0 && s.Successful == s.Total
-}
-
 // read takes in a page. One that may lack documents is none: neither one with
 // shards that failed or were given up in time, nor one that ends too early.
-func (s *snapshot) read(text []byte, page int) ([]report.ID, answer, bool) {
+func (s *snapshot) read(text []byte, page int) ([]report.ID, error) {
 	var body struct {
-		ID       string  `json:"pit_id"`
-		TimedOut *bool   `json:"timed_out"`
-		Shards   *shards `json:"_shards"`
+		ID       string          `json:"pit_id"`
+		TimedOut *bool           `json:"timed_out"`
+		Shards   *elastic.Shards `json:"_shards"`
 		Hits     struct {
 			Total *struct {
 				Value    int    `json:"value"`
@@ -41,27 +35,26 @@ func (s *snapshot) read(text []byte, page int) ([]report.ID, answer, bool) {
 			} `json:"hits"`
 		} `json:"hits"`
 	}
-	fail := func(a answer, _ bool) ([]report.ID, answer, bool) { return nil, a, false }
 	if err := json.Unmarshal(text, &body); err != nil {
-		return fail(unreadable("a page of the snapshot cannot be read: %v", err))
+		return nil, fmt.Errorf("a page of the snapshot cannot be read: %v", err)
 	}
-	if body.TimedOut == nil || *body.TimedOut || !body.Shards.whole() {
-		return fail(unreadable("a page of the snapshot lacks shards"))
+	if body.TimedOut == nil || *body.TimedOut || !body.Shards.Whole() {
+		return nil, errors.New("a page of the snapshot lacks shards")
 	}
 	total := s.total
 	if s.after == nil {
 		if body.Hits.Total == nil || body.Hits.Total.Relation != "eq" {
-			return fail(unreadable("the snapshot does not say how many documents it has"))
+			return nil, errors.New("the snapshot does not say how many documents it has")
 		}
 		total = body.Hits.Total.Value
 	}
 	if want := min(page, total-s.done); len(body.Hits.Hits) != want {
-		return fail(unreadable("a page of the snapshot has %d documents instead of %d", len(body.Hits.Hits), want))
+		return nil, fmt.Errorf("a page of the snapshot has %d documents instead of %d", len(body.Hits.Hits), want)
 	}
 	ids := make([]report.ID, 0, len(body.Hits.Hits))
 	for _, h := range body.Hits.Hits {
 		if h.ID == "" || len(h.Sort) == 0 {
-			return fail(unreadable("a page of the snapshot has documents without a name or a place"))
+			return nil, errors.New("a page of the snapshot has documents without a name or a place")
 		}
 		ids = append(ids, h.ID)
 	}
@@ -72,5 +65,5 @@ func (s *snapshot) read(text []byte, page int) ([]report.ID, answer, bool) {
 	if body.ID != "" {
 		s.id = body.ID
 	}
-	return ids, answer{}, true
+	return ids, nil
 }

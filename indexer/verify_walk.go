@@ -10,6 +10,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -43,31 +44,25 @@ func (r *verification) walk(ctx context.Context, phase string, visit func(contex
 
 // open makes all that was written visible and takes a snapshot.
 func (r *verification) open(ctx context.Context) (*snapshot, error) {
-	err := r.ask(ctx, "refreshing the index", question{
-		request: func() esapi.Request {
-			return esapi.IndicesRefreshRequest{Index: []string{r.alias}}
-		},
-		read: readRefresh,
-	})
+	err := r.ask(ctx, "refreshing the index", func(ctx context.Context) error { return r.client.Refresh(ctx, r.alias) })
 	if err != nil {
 		return nil, err
 	}
 	s := &snapshot{}
-	return s, r.ask(ctx, "opening a snapshot", question{
-		request: func() esapi.Request {
-			return esapi.OpenPointInTimeRequest{Index: []string{r.alias}, KeepAlive: keepAlive}
-		},
-		read: func(text []byte) (answer, bool) {
-			var body struct {
-				ID     string  `json:"id"`
-				Shards *shards `json:"_shards"`
-			}
-			if err := json.Unmarshal(text, &body); err != nil || body.ID == "" || !body.Shards.whole() {
-				return unreadable("the snapshot lacks shards")
-			}
-			s.id = body.ID
-			return answer{}, true
-		},
+	return s, r.ask(ctx, "opening a snapshot", func(ctx context.Context) error {
+		text, err := r.client.Ask(ctx, esapi.OpenPointInTimeRequest{Index: []string{r.alias}, KeepAlive: keepAlive})
+		if err != nil {
+			return err
+		}
+		var body struct {
+			ID     string          `json:"id"`
+			Shards *elastic.Shards `json:"_shards"`
+		}
+		if err := json.Unmarshal(text, &body); err != nil || body.ID == "" || !body.Shards.Whole() {
+			return errors.New("the snapshot lacks shards")
+		}
+		s.id = body.ID
+		return nil
 	})
 }
 
@@ -98,17 +93,16 @@ func (r *verification) next(ctx context.Context, s *snapshot) ([]report.ID, erro
 	}
 	partial := false
 	var ids []report.ID
-	err = r.ask(ctx, "reading a snapshot", question{
-		request: func() esapi.Request {
-			return esapi.SearchRequest{
-				Body: bytes.NewReader(body), AllowPartialSearchResults: &partial,
-				FilterPath: []string{"pit_id", "timed_out", "_shards", "hits.total", "hits.hits._id", "hits.hits.sort", "error.type", "error.reason"},
-			}
-		},
-		read: func(text []byte) (a answer, ok bool) {
-			ids, a, ok = s.read(text, r.cfg.Page)
-			return a, ok
-		},
+	err = r.ask(ctx, "reading a snapshot", func(ctx context.Context) error {
+		text, err := r.client.Ask(ctx, esapi.SearchRequest{
+			Body: bytes.NewReader(body), AllowPartialSearchResults: &partial,
+			FilterPath: []string{"pit_id", "timed_out", "_shards", "hits.total", "hits.hits._id", "hits.hits.sort", "error.type", "error.reason"},
+		})
+		if err != nil {
+			return err
+		}
+		ids, err = s.read(text, r.cfg.Page)
+		return err
 	})
 	if refused, ok := errors.AsType[*VerifyError](err); ok && refused.status == http.StatusNotFound {
 		refused.Reason = reasonSnapshot

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -56,8 +57,8 @@ func (b *board) wait(kind report.Kind, index string, trouble *judgement, now tim
 		since = before.Since
 	}
 	b.waiting[kind] = Waiting{
-		Kind: kind, Index: index, Held: trouble.verdict == hold, Reason: trouble.reason,
-		ErrorType: trouble.answer.errorType, Detail: trouble.answer.detail, Since: since,
+		Kind: kind, Index: index, Held: trouble.verdict == elastic.Pause, Reason: trouble.reason,
+		ErrorType: trouble.answer.ErrorType, Detail: trouble.answer.Detail, Since: since,
 	}
 }
 

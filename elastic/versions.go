@@ -1,0 +1,80 @@
+package elastic
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"riskdex/report"
+)
+
+// Indexed is what the index has of a document.
+type Indexed struct {
+	Found   bool
+	Version report.Version
+}
+
+// Versions asks an index, or an alias of one, what it has of ids. The index is asked
+// itself, not a search: it tells of every write that Elasticsearch has answered. An
+// answer that leaves open what the index has of any of them is an error.
+func (c *Client) Versions(ctx context.Context, index string, ids []report.ID) (map[report.ID]Indexed, error) {
+	body, err := json.Marshal(map[string][]report.ID{"ids": ids})
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.Ask(ctx, esapi.MgetRequest{
+		Index: index, Body: bytes.NewReader(body), Source: []string{"false"},
+		FilterPath: []string{"docs._id", "docs._version", "docs.found", "docs.error.type", "docs.error.reason", "error.type", "error.reason"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return readVersions(answer, ids)
+}
+
+// readVersions reads the answer for each of ids, by position. Only a clear
+// word that a document is not there counts as that.
+func readVersions(text []byte, ids []report.ID) (map[report.ID]Indexed, error) {
+	var body struct {
+		Docs []struct {
+			ID      report.ID      `json:"_id"`
+			Found   *bool          `json:"found"`
+			Version report.Version `json:"_version"`
+			Error   *ErrorCause    `json:"error"`
+		} `json:"docs"`
+	}
+	if err := json.Unmarshal(text, &body); err != nil {
+		return nil, fmt.Errorf("the answer for %d documents cannot be read: %v", len(ids), err)
+	}
+	if len(body.Docs) != len(ids) {
+		return nil, fmt.Errorf("the answer for %d documents has %d", len(ids), len(body.Docs))
+	}
+	have := make(map[report.ID]Indexed, len(ids))
+	for i, d := range body.Docs {
+		switch {
+		case d.ID != ids[i]:
+			return nil, fmt.Errorf("document %d of the answer is not the one that was asked for", i)
+		case d.Error != nil:
+			return nil, documentTrouble(*d.Error)
+		case d.Found == nil || *d.Found != (d.Version > 0):
+			return nil, fmt.Errorf("the answer does not say whether document %d is there", i)
+		}
+		have[d.ID] = Indexed{*d.Found, d.Version}
+	}
+	return have, nil
+}
+
+// documentTrouble is what an error in place of a document means for the request.
+// It comes without a status; this one type means that asking again is of no use,
+// such as for an alias of several indices.
+func documentTrouble(e ErrorCause) *ResponseError {
+	status := 0
+	if e.Type == "illegal_argument_exception" {
+		status = http.StatusBadRequest
+	}
+	return &ResponseError{Status: status, Type: e.Type, Reason: e.Reason}
+}
