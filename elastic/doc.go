@@ -1,3 +1,3 @@
 // Package elastic is how riskdex asks Elasticsearch: one client, one way to read an
-// answer within bounds, and one form of error.
+// answer within bounds, one form of error, and one place that decides what an answer means.
 package elastic

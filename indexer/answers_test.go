@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/elastic/go-elasticsearch/v8/esapi"
+
 	"riskdex/elastic"
 	"riskdex/indexer"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
-
-	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
 // ownServer is an Elasticsearch with security on and low limits, for tests that

@@ -5,10 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"riskdex/elastic"
 	"time"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
+
+	"riskdex/elastic"
 )
 
 // shardTimeout is how long Elasticsearch itself waits for a shard before it

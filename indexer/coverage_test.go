@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
@@ -29,7 +29,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	var foreign atomic.Bool
 	var compared atomic.Int64
 	reg := prometheus.NewRegistry()
-	c := indexer.NewCoverage(time.Millisecond, r.journal, func(_ context.Context, kind report.Kind) (int, error) {
+	c := verify.NewCoverage(time.Millisecond, r.journal, func(_ context.Context, kind report.Kind) (int, error) {
 		compared.Add(1)
 		for i, k := range report.Kinds() {
 			if k == kind {
@@ -49,7 +49,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 		indexed[1].Store(advisories)
 		indexed[2].Store(special)
 	}
-	lacks := func(want ...indexer.Lacking) {
+	lacks := func(want ...verify.Lacking) {
 		t.Helper()
 		r.eventually("it is told, of these alone", func() bool {
 			got := c.Lacking()
@@ -66,15 +66,15 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	}
 	set(41, 60, 1)
 	lacks(
-		indexer.Lacking{Kind: report.Cities, Known: 20, Indexed: 41},
-		indexer.Lacking{Kind: report.SpecialReports, Known: 0, Indexed: 1}, // it never knew one
+		verify.Lacking{Kind: report.Cities, Known: 20, Indexed: 41},
+		verify.Lacking{Kind: report.SpecialReports, Known: 0, Indexed: 1}, // it never knew one
 	)
 	set(41, 61, 0) // with what waits, 21 of 61 are unknown, which is less than half
-	lacks(indexer.Lacking{Kind: report.Cities, Known: 20, Indexed: 41})
+	lacks(verify.Lacking{Kind: report.Cities, Known: 20, Indexed: 41})
 	set(41, 81, 0)
-	lacks(indexer.Lacking{Kind: report.Cities, Known: 20, Indexed: 41}, indexer.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
+	lacks(verify.Lacking{Kind: report.Cities, Known: 20, Indexed: 41}, verify.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
 	r.append(many(report.Cities, 21, "text")...)
-	lacks(indexer.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
+	lacks(verify.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
 	set(20, 0, 0)
 	lacks()
 	if n := unknown(report.Advisories); n != 0 {
@@ -86,7 +86,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 func TestCoverageLeavesWhatIsToldAlready(t *testing.T) {
 	r := assemble(t, quick())
 	var looks atomic.Int64
-	c := indexer.NewCoverage(time.Millisecond, r.journal, func(context.Context, report.Kind) (int, error) { return 504, nil },
+	c := verify.NewCoverage(time.Millisecond, r.journal, func(context.Context, report.Kind) (int, error) { return 504, nil },
 		func(report.Kind) bool { looks.Add(1); return true }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -11,16 +11,17 @@
 //	look.go      is the index there, and what have earlier runs left to do?
 //	turn.go      claim, send (send.go, prepare.go), settle (settle.go)
 //	bulk.go      one bulk request and the answer to each of its items
-//	classify.go  what an answer means for a change: the one place that decides
+//	judgement.go what an answer means for a change, by what elastic.Classify says of it
 //	overtaken.go what the index has that is ahead of the journal
 //	trace.go     the spans of bulks and of settled changes
 //	refresh.go   have searches see what was written (refresh_lane.go: when)
 //	sending.go   in which bulks, and which document is to blame where one fails
 //	failing.go   what is remembered of documents that were not taken
 //	generation.go, traffic.go   did Elasticsearch die, and what was under way?
-//	verify.go    does the index have what the journal has?
 //	rebuild.go   what can be asked of a rebuild, and is told of it
-//	prober.go    how long does it take until a search shows a change?
+//
+// Package verify tells whether the index has what the journal has, package probe how long
+// it takes until a search shows a change.
 //
 // The rules that keep the index right:
 //

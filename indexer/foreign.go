@@ -1,8 +1,9 @@
 package indexer
 
 import (
-	"riskdex/elastic"
 	"time"
+
+	"riskdex/elastic"
 )
 
 // An index that is filled from another journal is held: what is accepted for it waits in

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
@@ -59,8 +60,8 @@ func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
 	if err := b.indexer.Rebuild(report.Cities); !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), a.indices.Index(report.Cities, 1)) {
 		t.Errorf("a rebuild: %v", err)
 	}
-	_, err := b.verifier(quickVerify()).Verify(t.Context(), report.Cities, indexer.VerifyOptions{Repair: true, RemoveForeign: true})
-	if e, ok := errors.AsType[*indexer.VerifyError](err); !ok || e.Reason != "another_journal" || !strings.Contains(err.Error(), "--take-over") {
+	_, err := b.verifier(quickVerify()).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
+	if e, ok := errors.AsType[*verify.Error](err); !ok || e.Reason != "another_journal" || !strings.Contains(err.Error(), "--take-over") {
 		t.Errorf("a repair: %v", err)
 	}
 	a.append(index(report.Cities, "100", `{"title":"of a"}`))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
 )
@@ -175,10 +176,10 @@ func TestVerifyMendsWhatIsAheadOfTheClock(t *testing.T) {
 	for _, id := range []string{"1", "4", "unknown"} {
 		r.change("PUT", r.doc(id, external(inDays(30))), `{"source":{"text":"planted"}}`)
 	}
-	if got := r.verify(indexer.VerifyOptions{}); got.Foreign != 3 || got.OtherJournal != 0 {
+	if got := r.verify(verify.Options{}); got.Foreign != 3 || got.OtherJournal != 0 {
 		t.Errorf("found %+v", got)
 	}
-	if got := r.verify(indexer.VerifyOptions{Repair: true}); got.Mended != 3 || got.Kept != 0 {
+	if got := r.verify(verify.Options{Repair: true}); got.Mended != 3 || got.Kept != 0 {
 		t.Errorf("repaired %+v", got)
 	}
 	r.sameAsJournal()

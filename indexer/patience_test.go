@@ -11,10 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"riskdex/elastic"
-
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/elastic"
 	"riskdex/indexer"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/journal"

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"riskdex/elastic"
-
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/elastic"
 	"riskdex/indexer"
+	"riskdex/indexer/probe"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/journal"
 	"riskdex/mappings"
@@ -73,7 +73,7 @@ func TestAgeOfTheProbe(t *testing.T) {
 	var began time.Time
 	bubble(t, path, url, prefix, time.Hour, func(t *testing.T, r *rig) {
 		began = time.Now()
-		p := r.probeInto(indexer.DefaultProbeConfig(), &full{r.journal, began.Add(4 * time.Minute)})
+		p := r.probeInto(probe.DefaultConfig(), &full{r.journal, began.Add(4 * time.Minute)})
 		synctest.Wait()
 		time.Sleep(4*time.Minute - time.Second)
 		p.about(4*time.Minute - time.Second)
@@ -91,7 +91,7 @@ func TestAgeOfTheProbe(t *testing.T) {
 	// A bubble's clock begins anew: time has passed as far as the test has it pass.
 	bubble(t, path, url, prefix, 20*time.Minute, func(t *testing.T, r *rig) {
 		time.Sleep(11 * time.Minute)
-		p := r.probe(indexer.DefaultProbeConfig())
+		p := r.probe(probe.DefaultConfig())
 		time.Sleep(time.Minute)
 		since := r.probeStats().OldestWaiting
 		if since.IsZero() || since.After(began.Add(5*time.Minute)) {
@@ -114,7 +114,7 @@ func TestAgeOfTheProbe(t *testing.T) {
 // counts until the first find.
 func TestAgeOfTheProbeFromTheStart(t *testing.T) {
 	bubble(t, filepath.Join(t.TempDir(), "riskdex.db"), elastictest.URL(t), elastictest.Prefix(t), time.Hour, func(t *testing.T, r *rig) {
-		p := r.probeInto(indexer.DefaultProbeConfig(), &full{r.journal, time.Now().Add(24 * time.Hour)})
+		p := r.probeInto(probe.DefaultConfig(), &full{r.journal, time.Now().Add(24 * time.Hour)})
 		time.Sleep(5 * time.Minute)
 		p.about(5 * time.Minute)
 		p.stop()

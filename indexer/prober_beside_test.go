@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
@@ -60,7 +61,7 @@ func TestContentIsLookedAfterBesideTheProbe(t *testing.T) {
 		t.Errorf("%d cities, want 50", n)
 	}
 	for _, kind := range report.Kinds() {
-		got, err := r.verifier(quickVerify()).Verify(t.Context(), kind, indexer.VerifyOptions{})
+		got, err := r.verifier(quickVerify()).Verify(t.Context(), kind, verify.Options{})
 		must(t, err)
 		if got.Missing+got.Stale+got.Foreign != 0 {
 			t.Errorf("%s: %+v", kind, got)

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/indexer"
+	"riskdex/indexer/probe"
 	"riskdex/report"
 )
 
@@ -22,39 +23,39 @@ func probed() indexer.Config {
 }
 
 // often has one probe follow the other.
-func often() indexer.ProbeConfig {
-	return indexer.ProbeConfig{Every: time.Millisecond, Again: time.Hour}
+func often() probe.Config {
+	return probe.Config{Every: time.Millisecond, Again: time.Hour}
 }
 
 // once has a prober find one probe and rest.
-func once() indexer.ProbeConfig {
-	return indexer.ProbeConfig{Every: 24 * time.Hour, Again: 24 * time.Hour}
+func once() probe.Config {
+	return probe.Config{Every: 24 * time.Hour, Again: 24 * time.Hour}
 }
 
 // probing is a prober that runs, with metrics of its own: a process has one.
 type probing struct {
 	*rig
-	prober *indexer.Prober
+	prober *probe.Prober
 	stop   func()
 }
 
 // probe runs a prober on what the rig has.
-func (r *rig) probe(cfg indexer.ProbeConfig) *probing {
+func (r *rig) probe(cfg probe.Config) *probing {
 	r.t.Helper()
 	return r.probeInto(cfg, r.journal)
 }
 
-func (r *rig) probeInto(cfg indexer.ProbeConfig, j indexer.ProbeJournal) *probing {
+func (r *rig) probeInto(cfg probe.Config, j probe.Journal) *probing {
 	r.t.Helper()
 	return r.probeFor(cfg, j, func(context.Context) error { return nil })
 }
 
 // probeFor is probeInto for apps that search so.
-func (r *rig) probeFor(cfg indexer.ProbeConfig, j indexer.ProbeJournal, search indexer.Search) *probing {
+func (r *rig) probeFor(cfg probe.Config, j probe.Journal, search probe.Search) *probing {
 	r.t.Helper()
 	own := &rig{t: r.t, journal: r.journal, indices: r.indices, reg: prometheus.NewRegistry(), direct: r.direct}
 	log := slog.New(slog.NewTextHandler(r.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	p, err := indexer.NewProber(cfg, j, r.indices, search, r.indices.Client, own.reg, log)
+	p, err := probe.New(cfg, j, r.indices, search, r.indices.Client, own.reg, log)
 	must(r.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

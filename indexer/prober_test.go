@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer"
+	"riskdex/indexer/probe"
 	"riskdex/mappings"
 	"riskdex/report"
 )
@@ -101,7 +101,7 @@ func TestLostProbeIsWrittenAgain(t *testing.T) {
 	refuse.Store(true)
 	r := assembleOf(t, probed(), parts{documents: refusingProbe{set, refuse}})
 	r.run()
-	p := r.probe(indexer.ProbeConfig{Every: 24 * time.Hour, Again: 20 * time.Millisecond})
+	p := r.probe(probe.Config{Every: 24 * time.Hour, Again: 20 * time.Millisecond})
 	r.eventually("it is dead, and written again, and dead", func() bool { return r.probeStats().Settled[report.Dead] >= 2 })
 	if p.found() != 0 || p.unsearchable() == 0 {
 		t.Errorf("found %d times, unsearchable for %v", p.found(), p.unsearchable())

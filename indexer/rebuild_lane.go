@@ -1,11 +1,12 @@
 package indexer
 
 import (
-	"riskdex/elastic"
 	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+
+	"riskdex/elastic"
 )
 
 // removal is an index that is to be deleted.

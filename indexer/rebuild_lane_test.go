@@ -2,11 +2,12 @@ package indexer
 
 import (
 	"errors"
-	"riskdex/elastic"
 	"testing"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+
+	"riskdex/elastic"
 )
 
 func backOffForTest() *backoff.ExponentialBackOff {

@@ -2,9 +2,10 @@ package indexer
 
 import (
 	"context"
-	"riskdex/elastic"
 	"sync"
 	"time"
+
+	"riskdex/elastic"
 )
 
 // refreshed is what came of a refresh of a lane's index.

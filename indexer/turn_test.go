@@ -1,8 +1,9 @@
 package indexer
 
 import (
-	"riskdex/elastic"
 	"testing"
+
+	"riskdex/elastic"
 )
 
 func judgements(verdicts ...elastic.Verdict) []judgement {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
@@ -48,7 +48,7 @@ func TestVerifyBetweenTheLooks(t *testing.T) {
 			})
 			cfg := quickVerify()
 			cfg.Page = 100 // all of it is one page
-			got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, indexer.VerifyOptions{})
+			got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{})
 			must(t, err)
 			if got.Found() != 0 || got.UnderWay != c.want {
 				t.Errorf("%+v", got)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
@@ -111,8 +111,8 @@ func TestVerifyIsNotMisledByFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := met.Load()
 			r.fail(reading(f))
-			got := r.verify(indexer.VerifyOptions{})
-			want := map[string]indexer.Problem{"1": indexer.Missing, "2": indexer.Foreign, "unknown": indexer.Foreign}
+			got := r.verify(verify.Options{})
+			want := map[string]verify.Problem{"1": verify.Missing, "2": verify.Foreign, "unknown": verify.Foreign}
 			if !maps.Equal(problems(got.Findings), want) || got.Indexed != 30 {
 				t.Errorf("%+v", got)
 			}
@@ -183,8 +183,8 @@ func TestVerifyNamesTheTrouble(t *testing.T) {
 			c.hurt(r, r.indices.Index(report.Cities, 1))
 			cfg := quickVerify()
 			cfg.Patience = 200 * time.Millisecond
-			got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, indexer.VerifyOptions{Repair: true})
-			trouble, ok := errors.AsType[*indexer.VerifyError](err)
+			got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true})
+			trouble, ok := errors.AsType[*verify.Error](err)
 			if !ok || trouble.Reason != c.reason || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), r.indices.Alias(report.Cities)) {
 				t.Errorf("%v", err)
 			}
@@ -209,7 +209,7 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 			}
 			next.ServeHTTP(w, req)
 		})
-		if _, err := r.verifier(quickVerify()).Verify(ctx, report.Cities, indexer.VerifyOptions{}); !errors.Is(err, context.Canceled) {
+		if _, err := r.verifier(quickVerify()).Verify(ctx, report.Cities, verify.Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled during %s: %v", sort, err)
 		}
 		cancel()
@@ -226,7 +226,7 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 		r.append(many(report.Advisories, 1, "text")...)
 		cancel()
 	}()
-	got, err := r.verifier(quickVerify()).Verify(ctx, report.Cities, indexer.VerifyOptions{Repair: true})
+	got, err := r.verifier(quickVerify()).Verify(ctx, report.Cities, verify.Options{Repair: true})
 	if !errors.Is(err, context.Canceled) || got.Missing != 1 || got.Ordered != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
@@ -25,10 +25,10 @@ func TestRepairTrustsNoWrongJournal(t *testing.T) {
 			for i := range c.unknown {
 				r.change("PUT", r.doc(fmt.Sprint("unknown ", i), ""), `{}`)
 			}
-			if got := r.verify(indexer.VerifyOptions{}); got.WrongJournal != c.wrong || got.Unknown != c.unknown || c.wrong != strings.Contains(got.Advice(), "fresh journal") {
+			if got := r.verify(verify.Options{}); got.WrongJournal != c.wrong || got.Unknown != c.unknown || c.wrong != strings.Contains(got.Advice(), "fresh journal") {
 				t.Errorf("without a repair: %+v %s", got, got.Advice())
 			}
-			got := r.verify(indexer.VerifyOptions{Repair: true})
+			got := r.verify(verify.Options{Repair: true})
 			if c.wrong && (!got.WrongJournal || got.Ordered != 0 || got.Kept != c.unknown || r.count(report.Cities) != c.known+c.unknown) ||
 				!c.wrong && (got.WrongJournal || got.Mended != c.unknown || got.Kept != 0 || r.count(report.Cities) != c.known) {
 				t.Errorf("%+v, %d documents are left", got, r.count(report.Cities))
@@ -36,7 +36,7 @@ func TestRepairTrustsNoWrongJournal(t *testing.T) {
 			if !c.wrong {
 				return
 			}
-			if got := r.verify(indexer.VerifyOptions{Repair: true, RemoveForeign: true}); got.Mended != c.unknown || got.Kept != 0 {
+			if got := r.verify(verify.Options{Repair: true, RemoveForeign: true}); got.Mended != c.unknown || got.Kept != 0 {
 				t.Errorf("with the removal of foreign documents: %+v", got)
 			}
 			r.sameAsJournal()
@@ -56,7 +56,7 @@ func TestRepairRollsNothingBack(t *testing.T) {
 		r.change("PUT", r.doc(id, external(later)), `{"source":{"text":"newer"}}`)
 	}
 	r.change("PUT", r.doc("2", ""), `{"source":{"text":"by hand"}}`)
-	got := r.verify(indexer.VerifyOptions{Repair: true})
+	got := r.verify(verify.Options{Repair: true})
 	if got.Foreign != 4 || got.Kept != 3 || got.OtherJournal != 3 || got.Ordered != 1 || got.Mended != 1 || got.WrongJournal ||
 		!strings.Contains(got.Advice(), "another journal") {
 		t.Errorf("%+v %s", got, got.Advice())
@@ -67,7 +67,7 @@ func TestRepairRollsNothingBack(t *testing.T) {
 		}
 	}
 	r.eventually("the clock is past those versions", func() bool { return time.Now().UnixMicro() > int64(later) })
-	if got := r.verify(indexer.VerifyOptions{Repair: true, RemoveForeign: true}); got.Mended != 3 || got.Kept != 0 {
+	if got := r.verify(verify.Options{Repair: true, RemoveForeign: true}); got.Mended != 3 || got.Kept != 0 {
 		t.Errorf("with the removal of foreign documents: %+v", got)
 	}
 	r.sameAsJournal()

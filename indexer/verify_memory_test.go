@@ -14,8 +14,7 @@ import (
 	"time"
 
 	"riskdex/elastic"
-
-	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
@@ -38,13 +37,13 @@ func peak(t *testing.T, n int) int64 {
 	made := madeUp{n}
 	client, err := elastic.NewClientOver(made, "http://elasticsearch")
 	must(t, err)
-	v, err := indexer.NewVerifier(indexer.DefaultVerifyConfig(), made, made, client)
+	v, err := verify.New(verify.DefaultConfig(), made, made, client)
 	must(t, err)
 	before := inUse()
 	most, pages, found := int64(0), 0, 0
-	got, err := v.Verify(t.Context(), report.Cities, indexer.VerifyOptions{
-		Found: func(indexer.Finding) { found++ },
-		Progress: func(indexer.VerifyProgress) {
+	got, err := v.Verify(t.Context(), report.Cities, verify.Options{
+		Found: func(verify.Finding) { found++ },
+		Progress: func(verify.Progress) {
 			if pages++; pages%10 == 0 {
 				most = max(most, inUse()-before)
 			}
@@ -174,7 +173,7 @@ func TestVerifyManyDocuments(t *testing.T) {
 		r.change("DELETE", r.doc(id, ""), "")
 	}
 	started := time.Now()
-	got, err := r.verifier(indexer.DefaultVerifyConfig()).Verify(t.Context(), report.Cities, indexer.VerifyOptions{})
+	got, err := r.verifier(verify.DefaultConfig()).Verify(t.Context(), report.Cities, verify.Options{})
 	must(t, err)
 	t.Logf("%.1f s for 100,000 documents", time.Since(started).Seconds()/documents*100_000)
 	if got.Documents != documents || got.Indexed != documents-3 || got.Missing != 3 || got.Found() != 3 {

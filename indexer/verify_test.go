@@ -10,27 +10,27 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
-func quickVerify() indexer.VerifyConfig {
-	cfg := indexer.DefaultVerifyConfig()
+func quickVerify() verify.Config {
+	cfg := verify.DefaultConfig()
 	cfg.Page = 7 // so that everything takes several pages
 	cfg.FirstBackoff, cfg.LongestBackoff = 2*time.Millisecond, 50*time.Millisecond
 	cfg.MendWithin = 30 * time.Second
 	return cfg
 }
 
-func (r *rig) verifier(cfg indexer.VerifyConfig) *indexer.Verifier {
+func (r *rig) verifier(cfg verify.Config) *verify.Verifier {
 	r.t.Helper()
-	v, err := indexer.NewVerifier(cfg, r.journal, r.indices, r.indices.Client)
+	v, err := verify.New(cfg, r.journal, r.indices, r.indices.Client)
 	must(r.t, err)
 	return v
 }
 
 // verify compares the cities.
-func (r *rig) verify(opt indexer.VerifyOptions) indexer.VerifyReport {
+func (r *rig) verify(opt verify.Options) verify.Report {
 	r.t.Helper()
 	got, err := r.verifier(quickVerify()).Verify(r.t.Context(), report.Cities, opt)
 	must(r.t, err)
@@ -67,8 +67,8 @@ func (r *rig) inIndex(id string) report.Version {
 }
 
 // problems lists what was found, by id.
-func problems(found []indexer.Finding) map[string]indexer.Problem {
-	all := map[string]indexer.Problem{}
+func problems(found []verify.Finding) map[string]verify.Problem {
+	all := map[string]verify.Problem{}
 	for _, f := range found {
 		all[string(f.ID)] = f.Problem
 	}
@@ -112,18 +112,18 @@ func TestVerifyFindsNothingWhereAllIsWell(t *testing.T) {
 	r.drained()
 	r.change("PUT", r.doc("dead", external(1)), `{}`) // an older version of a dead letter may be there
 	var phases []string
-	got := r.verify(indexer.VerifyOptions{Progress: func(p indexer.VerifyProgress) {
+	got := r.verify(verify.Options{Progress: func(p verify.Progress) {
 		if !slices.Contains(phases, p.Phase) {
 			phases = append(phases, p.Phase)
 		}
-		if p.Kind != report.Cities || p.Done == 0 || p.Found != 0 || p.Phase == indexer.PhaseIndex && p.Total != 52 {
+		if p.Kind != report.Cities || p.Done == 0 || p.Found != 0 || p.Phase == verify.PhaseIndex && p.Total != 52 {
 			t.Errorf("progress %+v", p)
 		}
 	}})
 	if got.Found() != 0 || len(got.Findings) != 0 || got.Documents != 54 || got.Live() != 53 || got.Deleted != 1 || got.Refused != 2 || got.Indexed != 52 || got.UnderWay != 0 || got.Advice() != "" {
 		t.Errorf("%+v", got)
 	}
-	if !slices.Equal(phases, []string{indexer.PhaseJournal, indexer.PhaseIndex}) {
+	if !slices.Equal(phases, []string{verify.PhaseJournal, verify.PhaseIndex}) {
 		t.Errorf("phases %v", phases)
 	}
 }
@@ -133,7 +133,7 @@ func TestVerifyFindsAndMendsEveryDamage(t *testing.T) {
 	r.append(many(report.Cities, 40, "text")...)
 	r.append(remove(report.Cities, "30"), remove(report.Cities, "31"), remove(report.Cities, "32"), remove(report.Cities, "33"))
 	r.drained()
-	if got := r.verify(indexer.VerifyOptions{}); got.Found() != 0 {
+	if got := r.verify(verify.Options{}); got.Found() != 0 {
 		t.Fatalf("before any damage: %+v", got)
 	}
 	before := r.entry("3").Version
@@ -157,13 +157,13 @@ func TestVerifyFindsAndMendsEveryDamage(t *testing.T) {
 	r.change("PUT", r.doc("a/b c", ""), `{"title":"never delivered"}`)
 	r.change("DELETE", r.doc("39", ""), "") // immediately before the look
 
-	want := map[string]indexer.Problem{
-		"1": indexer.Missing, "2": indexer.Missing, "39": indexer.Missing,
-		"3": indexer.Stale, "31": indexer.Stale,
-		"4": indexer.Foreign, "30": indexer.Foreign, "32": indexer.Foreign, "33": indexer.Foreign, "unknown": indexer.Foreign, "a/b c": indexer.Foreign,
+	want := map[string]verify.Problem{
+		"1": verify.Missing, "2": verify.Missing, "39": verify.Missing,
+		"3": verify.Stale, "31": verify.Stale,
+		"4": verify.Foreign, "30": verify.Foreign, "32": verify.Foreign, "33": verify.Foreign, "unknown": verify.Foreign, "a/b c": verify.Foreign,
 	}
-	var told []indexer.Finding
-	got := r.verify(indexer.VerifyOptions{Found: func(f indexer.Finding) { told = append(told, f) }})
+	var told []verify.Finding
+	got := r.verify(verify.Options{Found: func(f verify.Finding) { told = append(told, f) }})
 	if !maps.Equal(problems(got.Findings), want) || len(got.Findings) != len(want) || !slices.Equal(told, got.Findings) {
 		t.Errorf("found %v\ntold %v\nwant %v", got.Findings, told, want)
 	}
@@ -180,7 +180,7 @@ func TestVerifyFindsAndMendsEveryDamage(t *testing.T) {
 		}
 	}
 
-	got = r.verify(indexer.VerifyOptions{Repair: true})
+	got = r.verify(verify.Options{Repair: true})
 	if !maps.Equal(problems(got.Findings), want) || got.Ordered != 11 || got.Mended != 11 || got.Wrong() != 0 || got.Kept != 0 {
 		t.Errorf("repaired: %+v", got)
 	}
@@ -191,7 +191,7 @@ func TestVerifyFindsAndMendsEveryDamage(t *testing.T) {
 			t.Errorf("%s: %v", id, d)
 		}
 	}
-	if got := r.verify(indexer.VerifyOptions{Repair: true}); got.Found() != 0 || got.Ordered != 0 {
+	if got := r.verify(verify.Options{Repair: true}); got.Found() != 0 || got.Ordered != 0 {
 		t.Errorf("once more: %+v", got)
 	}
 	if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 {
@@ -223,7 +223,7 @@ func TestVerifyRemovesAnUnknownCityAndNotTheOneWithThatCode(t *testing.T) {
 	r.append(many(report.Cities, 20, "text")...)
 	r.drained()
 	r.change("PUT", r.doc("BER", ""), `{"title":"never delivered"}`)
-	got := r.verify(indexer.VerifyOptions{Repair: true})
+	got := r.verify(verify.Options{Repair: true})
 	if got.Unknown != 1 || got.Mended != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -245,7 +245,7 @@ func TestVerifyKeepsTheFirstFindingsOnly(t *testing.T) {
 	cfg := quickVerify()
 	cfg.MaxFindings = 5
 	told := 0
-	got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, indexer.VerifyOptions{Found: func(indexer.Finding) { told++ }})
+	got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Found: func(verify.Finding) { told++ }})
 	must(t, err)
 	if len(got.Findings) != 5 || got.Missing != 30 || told != 30 {
 		t.Errorf("%d kept, %d missing, %d told", len(got.Findings), got.Missing, told)
@@ -264,12 +264,12 @@ func TestRepairTellsWhatIsNotMendedYet(t *testing.T) {
 	}
 	cfg := quickVerify()
 	cfg.MendWithin = 20 * time.Millisecond
-	got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, indexer.VerifyOptions{Repair: true})
+	got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true})
 	must(t, err)
 	if got.Missing != 3 || got.Ordered != 3 || got.Mended != 0 || got.Wrong() != 3 {
 		t.Errorf("%+v", got)
 	}
-	got = r.verify(indexer.VerifyOptions{})
+	got = r.verify(verify.Options{})
 	if got.Found() != 0 || got.UnderWay != 3 {
 		t.Errorf("what is being sent again is under way: %+v", got)
 	}
@@ -284,7 +284,7 @@ func TestRepairClaimsNothingThatItHasNotSeen(t *testing.T) {
 	r.change("PUT", r.doc("1", external(9_000_000_000_000_000_000)), `{"title":"from the future"}`)
 	cfg := quickVerify()
 	cfg.MendWithin = 100 * time.Millisecond
-	got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, indexer.VerifyOptions{Repair: true, RemoveForeign: true})
+	got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
 	must(t, err)
 	if got.Foreign != 1 || got.Ordered != 1 || got.Mended != 0 || got.Wrong() != 1 || got.Advice() == "" {
 		t.Errorf("%+v", got)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
@@ -76,7 +76,7 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	v := r.verifier(cfg)
 	underWay := 0
 	for range 20 {
-		got, err := v.Verify(t.Context(), report.Cities, indexer.VerifyOptions{})
+		got, err := v.Verify(t.Context(), report.Cities, verify.Options{})
 		must(t, err)
 		underWay += got.UnderWay
 		if got.Found() != 0 {
@@ -87,9 +87,9 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	r.change("DELETE", r.doc("1", ""), "")
 	r.change("PUT", r.doc("2", ""), `{}`)
 	r.change("PUT", r.doc("unknown", ""), `{}`)
-	got, err := v.Verify(t.Context(), report.Cities, indexer.VerifyOptions{Repair: true})
+	got, err := v.Verify(t.Context(), report.Cities, verify.Options{Repair: true})
 	must(t, err)
-	want := map[string]indexer.Problem{"1": indexer.Missing, "2": indexer.Foreign, "unknown": indexer.Foreign}
+	want := map[string]verify.Problem{"1": verify.Missing, "2": verify.Foreign, "unknown": verify.Foreign}
 	if !maps.Equal(problems(got.Findings), want) || got.Mended != 3 {
 		t.Errorf("%+v", got)
 	}
@@ -99,7 +99,7 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	r.heal()
 	r.drained()
 	r.sameAsJournal()
-	if got := r.verify(indexer.VerifyOptions{}); got.Found() != 0 || got.UnderWay != 0 {
+	if got := r.verify(verify.Options{}); got.Found() != 0 || got.UnderWay != 0 {
 		t.Errorf("after the traffic: %+v", got)
 	}
 	k := r.stats().Kinds[report.Cities]

@@ -8,13 +8,14 @@ import (
 
 	"riskdex/admin"
 	"riskdex/indexer"
+	"riskdex/indexer/verify"
 	"riskdex/journal"
 	"riskdex/report"
 )
 
 // verifies lets the admin listener have the indexer's verifier.
 type verifies struct {
-	verifier *indexer.Verifier
+	verifier *verify.Verifier
 	indexer  *indexer.Indexer
 	journal  journal.Journal // keeps what was not mended
 }
@@ -22,12 +23,12 @@ type verifies struct {
 // Verify implements admin.Verifier.
 func (v verifies) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
 	v.awaitIndex(ctx, kind)
-	r, err := v.verifier.Verify(ctx, kind, indexer.VerifyOptions{
+	r, err := v.verifier.Verify(ctx, kind, verify.Options{
 		Repair: opt.Repair, RemoveForeign: opt.RemoveForeign,
-		Progress: func(p indexer.VerifyProgress) {
+		Progress: func(p verify.Progress) {
 			tell(admin.VerifyEvent{Progress: &admin.VerifyProgress{Kind: p.Kind, Phase: p.Phase, Done: p.Done, Total: p.Total, Found: p.Found}})
 		},
-		Found: func(f indexer.Finding) {
+		Found: func(f verify.Finding) {
 			tell(admin.VerifyEvent{Finding: &admin.VerifyFinding{
 				Kind: f.Kind, ID: f.ID, Problem: string(f.Problem), IndexVersion: f.IndexVersion,
 				JournalVersion: f.JournalVersion, Deleted: f.Deleted, Mended: f.Mended,

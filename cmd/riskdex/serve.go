@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riskdex/indexer"
+	"riskdex/indexer/probe"
 )
 
 type serveCommand struct {
@@ -77,8 +78,8 @@ func (c *serveCommand) indexerConfig() indexer.Config {
 	return cfg
 }
 
-func (c *serveCommand) probeConfig() indexer.ProbeConfig {
-	cfg := indexer.DefaultProbeConfig()
+func (c *serveCommand) probeConfig() probe.Config {
+	cfg := probe.DefaultConfig()
 	cfg.Every = c.ProbeEvery
 	return cfg
 }

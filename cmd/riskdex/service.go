@@ -10,6 +10,8 @@ import (
 
 	"riskdex/admin"
 	"riskdex/indexer"
+	"riskdex/indexer/probe"
+	"riskdex/indexer/verify"
 	"riskdex/journal"
 )
 
@@ -28,8 +30,8 @@ type service struct {
 	log        *slog.Logger
 	journal    journal.Journal
 	indexer    *indexer.Indexer
-	prober     *indexer.Prober // nil when there is none
-	coverage   *indexer.Coverage
+	prober     *probe.Prober // nil when there is none
+	coverage   *verify.Coverage
 	history    *admin.History
 	deliveries *endpoint
 	admin      *endpoint
@@ -73,7 +75,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	if err != nil {
 		return nil, err
 	}
-	verifier, err := indexer.NewVerifier(indexer.DefaultVerifyConfig(), j, w.indices, w.client)
+	verifier, err := verify.New(verify.DefaultConfig(), j, w.indices, w.client)
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"time"
 
-	"riskdex/elastic"
-
 	"riskdex/admin"
+	"riskdex/elastic"
 	"riskdex/indexer"
+	"riskdex/indexer/probe"
+	"riskdex/indexer/verify"
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"
@@ -39,7 +40,7 @@ func waitingIn(x *indexer.Indexer) func() []admin.Waiting {
 
 // searchOfApps returns a search as an app makes it. The words are of no importance: it is
 // to be answered, whatever it finds.
-func searchOfApps(set *mappings.Set, indices *mappings.Indices) (indexer.Search, error) {
+func searchOfApps(set *mappings.Set, indices *mappings.Indices) (probe.Search, error) {
 	body, err := set.SearchBody("protest london", mappings.SearchOptions{Size: 1})
 	return func(ctx context.Context) error {
 		_, err := indices.Search(ctx, body)
@@ -48,7 +49,7 @@ func searchOfApps(set *mappings.Set, indices *mappings.Indices) (indexer.Search,
 }
 
 // searchFailsIn lets the admin listener know whether search fails for apps.
-func searchFailsIn(p *indexer.Prober) func() (since time.Time, err error) {
+func searchFailsIn(p *probe.Prober) func() (since time.Time, err error) {
 	if p == nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ func searchFailsIn(p *indexer.Prober) func() (since time.Time, err error) {
 }
 
 // probeIn lets the admin listener see how the probe is.
-func probeIn(p *indexer.Prober, indices *mappings.Indices) func() admin.Probe {
+func probeIn(p *probe.Prober, indices *mappings.Indices) func() admin.Probe {
 	if p == nil {
 		return nil
 	}
@@ -71,7 +72,7 @@ func probeIn(p *indexer.Prober, indices *mappings.Indices) func() admin.Probe {
 }
 
 // lackingIn lets the admin listener see of which kinds the journal knows too little.
-func lackingIn(c *indexer.Coverage) func() []admin.Lacking {
+func lackingIn(c *verify.Coverage) func() []admin.Lacking {
 	return func() (all []admin.Lacking) {
 		for _, l := range c.Lacking() {
 			all = append(all, admin.Lacking{Kind: l.Kind, Known: l.Known, Indexed: l.Indexed})

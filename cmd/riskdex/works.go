@@ -5,14 +5,15 @@ import (
 	"log/slog"
 	"time"
 
-	"riskdex/elastic"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/admin"
+	"riskdex/elastic"
 	"riskdex/indexer"
+	"riskdex/indexer/probe"
+	"riskdex/indexer/verify"
 	"riskdex/internal/histogram"
 	"riskdex/journal"
 	"riskdex/mappings"
@@ -31,8 +32,8 @@ type works struct {
 	client   *elastic.Client
 	indices  *mappings.Indices
 	indexer  *indexer.Indexer
-	prober   *indexer.Prober // nil where there is no probe
-	coverage *indexer.Coverage
+	prober   *probe.Prober // nil where there is no probe
+	coverage *verify.Coverage
 	guard    *auth.Door // decides whose deliveries are let in
 	door     *receiver.Receiver
 	last     *admin.Deliveries
@@ -79,13 +80,13 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
 		return nil, err
 	}
-	w.coverage = indexer.NewCoverage(indexer.CoverageEvery, w.journal, w.index().Documents, w.indices.Foreign, w.registry, log)
+	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.indices.Foreign, w.registry, log)
 	if c.ProbeEvery != 0 {
 		search, err := searchOfApps(w.set, w.indices)
 		if err != nil {
 			return nil, err
 		}
-		w.prober, err = indexer.NewProber(c.probeConfig(), w.journal, w.indices, search, w.client, w.registry, log)
+		w.prober, err = probe.New(c.probeConfig(), w.journal, w.indices, search, w.client, w.registry, log)
 		if err != nil {
 			return nil, err
 		}

@@ -14,10 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/elastic"
-
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
+	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"

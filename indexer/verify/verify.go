@@ -1,4 +1,4 @@
-package indexer
+package verify
 
 import (
 	"context"
@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"riskdex/elastic"
-
 	"github.com/cenkalti/backoff/v4"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
-// VerifyJournal is what a verification needs of the journal.
-type VerifyJournal interface {
+// Journal is what a verification needs of the journal.
+type Journal interface {
 	// Entries returns up to limit documents of kind whose ids come after the
 	// given one, tombstones among them, in the order of their ids' bytes.
 	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
@@ -36,9 +35,9 @@ type Aliases interface {
 	CheckLine(ctx context.Context, kind report.Kind) error
 }
 
-// VerifyConfig bounds what a verification does. All of it must be more than
+// Config bounds what a verification does. All of it must be more than
 // zero.
-type VerifyConfig struct {
+type Config struct {
 	Page        int // documents that are asked for, and held in memory, at a time
 	MaxFindings int // kept in a report; the others are only counted
 
@@ -48,16 +47,16 @@ type VerifyConfig struct {
 	MendWithin     time.Duration // how long a repair waits to see a page of documents mended
 }
 
-// DefaultVerifyConfig suits a small Elasticsearch that is busy with other things.
-func DefaultVerifyConfig() VerifyConfig {
-	return VerifyConfig{
+// DefaultConfig suits a small Elasticsearch that is busy with other things.
+func DefaultConfig() Config {
+	return Config{
 		Page: 1000, MaxFindings: 1000,
 		FirstBackoff: 50 * time.Millisecond, LongestBackoff: 2 * time.Second,
 		Patience: 2 * time.Minute, MendWithin: time.Minute,
 	}
 }
 
-func (c VerifyConfig) validate() error {
+func (c Config) validate() error {
 	if min(c.Page, c.MaxFindings) <= 0 {
 		return fmt.Errorf("the documents in a page and the findings kept must be more than 0, not %d and %d", c.Page, c.MaxFindings)
 	}
@@ -70,33 +69,33 @@ func (c VerifyConfig) validate() error {
 // Verifier compares what Elasticsearch has with the journal. It may be used
 // concurrently, and while an Indexer runs.
 type Verifier struct {
-	cfg     VerifyConfig
-	journal VerifyJournal
+	cfg     Config
+	journal Journal
 	aliases Aliases
 	client  *elastic.Client
 }
 
-// NewVerifier returns a verifier.
-func NewVerifier(cfg VerifyConfig, journal VerifyJournal, aliases Aliases, client *elastic.Client) (*Verifier, error) {
+// New returns a verifier.
+func New(cfg Config, journal Journal, aliases Aliases, client *elastic.Client) (*Verifier, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	return &Verifier{cfg, journal, aliases, client}, nil
 }
 
-// VerifyOptions says what a verification is to do besides comparing. The
+// Options says what a verification is to do besides comparing. The
 // functions are called from the goroutine of Verify, and may be nil.
-type VerifyOptions struct {
+type Options struct {
 	// Repair has what is wrong mended, by way of the journal: what is missing or
 	// stale is sent again, what is foreign is overwritten or deleted. It needs an
 	// Indexer that runs on the same journal.
 	Repair bool
 	// RemoveForeign has Repair mend also what it leaves alone otherwise, because
-	// it may come from another journal: see VerifyReport.Kept.
+	// it may come from another journal: see Report.Kept.
 	RemoveForeign bool
 
-	Progress func(VerifyProgress) // after every page
-	Found    func(Finding)        // every finding, also those that the report does not keep
+	Progress func(Progress) // after every page
+	Found    func(Finding)  // every finding, also those that the report does not keep
 }
 
 // Verify compares the version of every document in the index of kind with the
@@ -106,18 +105,18 @@ type VerifyOptions struct {
 // altered without a new version goes unnoticed.
 //
 // The error is report.ErrVerifying while the kind is verified by somebody else, in this
-// process or another, and a *VerifyError where it is Elasticsearch's or the index's trouble.
+// process or another, and a *Error where it is Elasticsearch's or the index's trouble.
 // The report then has what was found until then.
-func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt VerifyOptions) (VerifyReport, error) {
+func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt Options) (Report, error) {
 	if _, err := report.ParseKind(string(kind)); err != nil {
-		return VerifyReport{}, err
+		return Report{}, err
 	}
 	done, err := v.journal.LockVerify(ctx, kind)
 	if err != nil {
-		return VerifyReport{Kind: kind}, err
+		return Report{Kind: kind}, err
 	}
 	defer done()
-	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: VerifyReport{Kind: kind}}
+	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: Report{Kind: kind}}
 	err = r.checkLine(ctx)
 	if err == nil {
 		err = r.journalToIndex(ctx)
@@ -136,12 +135,12 @@ type verification struct {
 	*Verifier
 	kind   report.Kind
 	alias  string
-	opt    VerifyOptions
-	report VerifyReport
+	opt    Options
+	report Report
 	tired  bool // a page was not mended in time; the next ones are not waited for
 }
 
-func (r *verification) progress(p VerifyProgress) {
+func (r *verification) progress(p Progress) {
 	if r.opt.Progress != nil {
 		p.Kind, p.Found = r.kind, r.report.Found()
 		r.opt.Progress(p)
@@ -175,7 +174,7 @@ func (r *verification) checkLine(ctx context.Context) error {
 			return backoff.Permanent(ctx.Err())
 		}
 		verdict, reason, answer := elastic.ClassifyError(err)
-		failed := &VerifyError{Index: r.alias, Doing: "the verification", Reason: reason, Detail: answer.Detail, status: answer.Status}
+		failed := &Error{Index: r.alias, Doing: "the verification", Reason: reason, Detail: answer.Detail, status: answer.Status}
 		if verdict != elastic.Retry {
 			return backoff.Permanent(failed)
 		}

@@ -1,4 +1,4 @@
-package indexer
+package verify
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func (r *verification) ask(ctx context.Context, doing string, request func(conte
 		}
 		a := elastic.AnswerOf(err)
 		verdict, reason := elastic.Classify(a)
-		failed := &VerifyError{Index: r.alias, Doing: doing, Reason: reason, Detail: a.Detail, status: a.Status}
+		failed := &Error{Index: r.alias, Doing: doing, Reason: reason, Detail: a.Detail, status: a.Status}
 		if verdict != elastic.Retry {
 			return backoff.Permanent(failed)
 		}

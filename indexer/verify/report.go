@@ -1,4 +1,4 @@
-package indexer
+package verify
 
 import (
 	"fmt"
@@ -30,12 +30,12 @@ type Finding struct {
 	Deleted        bool           // by the journal, the document is deleted
 
 	// Mended tells that the index was seen to be right after a repair. Without
-	// it, the document may still be on its way, see VerifyReport.Ordered.
+	// it, the document may still be on its way, see Report.Ordered.
 	Mended bool
 }
 
-// VerifyReport is what a verification found.
-type VerifyReport struct {
+// Report is what a verification found.
+type Report struct {
 	Kind      report.Kind
 	Documents int // that the journal knows: live and deleted ones
 	Deleted   int // of Documents
@@ -53,7 +53,7 @@ type VerifyReport struct {
 	// Kept is how many foreign documents a repair has left as they are, because
 	// they may come from another journal and be newer than what this one has:
 	// all that are unknown when WrongJournal is set, and those that OtherJournal
-	// counts. VerifyOptions.RemoveForeign has them mended all the same.
+	// counts. Options.RemoveForeign has them mended all the same.
 	Kept int
 	// WrongJournal tells that more than half of the index is unknown to the
 	// journal, which hence is a fresh one, or that of another index.
@@ -65,9 +65,9 @@ type VerifyReport struct {
 }
 
 // Live returns how many documents the journal has that are not deleted.
-func (r VerifyReport) Live() int { return r.Documents - r.Deleted }
+func (r Report) Live() int { return r.Documents - r.Deleted }
 
-func (r *VerifyReport) countKnown(entries []report.Entry) {
+func (r *Report) countKnown(entries []report.Entry) {
 	r.Documents += len(entries)
 	for _, e := range entries {
 		switch {
@@ -80,14 +80,14 @@ func (r *VerifyReport) countKnown(entries []report.Entry) {
 }
 
 // Found returns how many documents differ.
-func (r VerifyReport) Found() int { return r.Missing + r.Stale + r.Foreign }
+func (r Report) Found() int { return r.Missing + r.Stale + r.Foreign }
 
 // Wrong returns how many of those found were not seen mended.
-func (r VerifyReport) Wrong() int { return r.Found() - r.Mended }
+func (r Report) Wrong() int { return r.Found() - r.Mended }
 
 // Advice says what an operator should know before anything is done about
 // foreign documents; empty where there is nothing to say.
-func (r VerifyReport) Advice() string {
+func (r Report) Advice() string {
 	const restore = "if this journal was restored from a backup or begun anew, have the publisher deliver everything again first; " +
 		"only if it is certain that this journal is right, repair with the removal of foreign documents, or rebuild the index"
 	switch {
@@ -104,7 +104,7 @@ func (r VerifyReport) Advice() string {
 	return ""
 }
 
-func (r *VerifyReport) count(f Finding, max int) {
+func (r *Report) count(f Finding, max int) {
 	switch f.Problem {
 	case Missing:
 		r.Missing++
@@ -152,8 +152,8 @@ const (
 	PhaseIndex   = "index"   // what the index has is looked for in the journal
 )
 
-// VerifyProgress tells how far a verification is.
-type VerifyProgress struct {
+// Progress tells how far a verification is.
+type Progress struct {
 	Kind  report.Kind
 	Phase string
 	Done  int // documents looked at in this phase

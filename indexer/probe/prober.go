@@ -1,4 +1,4 @@
-package indexer
+package probe
 
 import (
 	"context"
@@ -8,33 +8,32 @@ import (
 	"sync/atomic"
 	"time"
 
-	"riskdex/elastic"
-
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/elastic"
 	"riskdex/internal/histogram"
 	"riskdex/report"
 )
 
-// ProbeJournal is what the prober needs of the journal.
-type ProbeJournal interface {
+// Journal is what the prober needs of the journal.
+type Journal interface {
 	// Append makes a delivery durable and tells the versions of its changes.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
 	// Stats tells since when a probe of an earlier process has waited.
 	Stats(ctx context.Context) (report.Stats, error)
 }
 
-// ProbeConfig says how often the prober does what. All of it must be more than zero.
-type ProbeConfig struct {
+// Config says how often the prober does what. All of it must be more than zero.
+type Config struct {
 	Every time.Duration // from one probe to the next
 	Again time.Duration // after which a probe that no search has found is written once more
 }
 
-// DefaultProbeConfig probes often enough for an alert within minutes, and for an
+// DefaultConfig probes often enough for an alert within minutes, and for an
 // index that is not idle: Elasticsearch stops refreshing one that nobody has searched
 // for 30 seconds.
-func DefaultProbeConfig() ProbeConfig {
-	return ProbeConfig{Every: 15 * time.Second, Again: time.Minute}
+func DefaultConfig() Config {
+	return Config{Every: 15 * time.Second, Again: time.Minute}
 }
 
 // Prober writes a document the whole way that a delivery goes, and searches for it.
@@ -46,8 +45,8 @@ func DefaultProbeConfig() ProbeConfig {
 // probed. It is written once more when it is overdue, because the version may be
 // lost for good, such as with a dead letter; that does not begin a new measurement.
 type Prober struct {
-	cfg     ProbeConfig
-	journal ProbeJournal
+	cfg     Config
+	journal Journal
 	client  *elastic.Client
 	alias   string
 	foreign func() bool // another journal fills the index of the probe
@@ -58,16 +57,16 @@ type Prober struct {
 	fails   atomic.Pointer[SearchFailure]
 }
 
-// ProbeIndex tells what is known of the index of the probe.
-type ProbeIndex interface {
+// Index tells what is known of the index of the probe.
+type Index interface {
 	Alias(kind report.Kind) string
 	// Foreign tells whether another journal fills it, and so has its own probe there.
 	Foreign(kind report.Kind) bool
 }
 
-// NewProber returns a prober that has yet to be run. Config.Probe must have the
-// indexer send what it writes.
-func NewProber(cfg ProbeConfig, journal ProbeJournal, indices ProbeIndex, search Search, client *elastic.Client,
+// New returns a prober that has yet to be run. What it writes is sent by an indexer whose
+// Config.Probe is set.
+func New(cfg Config, journal Journal, indices Index, search Search, client *elastic.Client,
 	reg prometheus.Registerer, log *slog.Logger) (*Prober, error) {
 	if min(cfg.Every, cfg.Again) <= 0 {
 		return nil, fmt.Errorf("the times between two probes, and until one is written again, must be more than 0, not %v and %v", cfg.Every, cfg.Again)

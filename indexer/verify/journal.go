@@ -1,4 +1,4 @@
-package indexer
+package verify
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func (r *verification) journalToIndex(ctx context.Context) error {
 		}
 		after = entries[len(entries)-1].ID
 		r.report.countKnown(entries)
-		r.progress(VerifyProgress{Phase: PhaseJournal, Done: r.report.Documents})
+		r.progress(Progress{Phase: PhaseJournal, Done: r.report.Documents})
 	}
 }
 

@@ -1,12 +1,13 @@
-package indexer
+package verify
 
 import (
 	"fmt"
+
 	"riskdex/elastic"
 )
 
-// VerifyError is why an index could not be compared.
-type VerifyError struct {
+// Error is why an index could not be compared.
+type Error struct {
 	Index  string // the alias
 	Doing  string // what was tried
 	Reason string // a word, as in the metrics
@@ -18,7 +19,7 @@ type VerifyError struct {
 // reasonSnapshot is why the walk through an index has to be begun anew.
 const reasonSnapshot = "snapshot_gone"
 
-func (e *VerifyError) Error() string {
+func (e *Error) Error() string {
 	what := e.advice()
 	if e.Detail == "" {
 		return fmt.Sprintf("%s of %s: %s", e.Doing, e.Index, what)
@@ -27,7 +28,7 @@ func (e *VerifyError) Error() string {
 }
 
 // advice says what is wrong and what to do.
-func (e *VerifyError) advice() string {
+func (e *Error) advice() string {
 	switch e.Reason {
 	case elastic.ReasonUnreachable:
 		return "Elasticsearch gives no usable answer; see that it runs and can be reached, and verify again"

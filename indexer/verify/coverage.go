@@ -1,4 +1,4 @@
-package indexer
+package verify
 
 import (
 	"context"
@@ -108,8 +108,10 @@ func (c *Coverage) Run(ctx context.Context) {
 		if well {
 			rest *= coverageWhileWell
 		}
-		if !pause(ctx, rest) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(rest):
 		}
 	}
 }

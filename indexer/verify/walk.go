@@ -1,4 +1,4 @@
-package indexer
+package verify
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ func (r *verification) walk(ctx context.Context, phase string, visit func(contex
 			return err
 		}
 		r.report.Indexed = s.total
-		r.progress(VerifyProgress{Phase: phase, Done: s.done, Total: s.total})
+		r.progress(Progress{Phase: phase, Done: s.done, Total: s.total})
 	}
 }
 
@@ -104,7 +104,7 @@ func (r *verification) next(ctx context.Context, s *snapshot) ([]report.ID, erro
 		ids, err = s.read(text, r.cfg.Page)
 		return err
 	})
-	if refused, ok := errors.AsType[*VerifyError](err); ok && refused.status == http.StatusNotFound {
+	if refused, ok := errors.AsType[*Error](err); ok && refused.status == http.StatusNotFound {
 		refused.Reason = reasonSnapshot
 	}
 	return ids, err
