@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"riskdex/receiver/body"
 	"riskdex/report"
 )
 
@@ -13,7 +14,7 @@ type delivery struct {
 	call
 	w      http.ResponseWriter
 	req    *http.Request
-	intake *intake
+	reader *body.Reader // of the body
 
 	about    string // the document that it is for, or the first of several, as far as it is known
 	signedID string // that the sender gave to it; empty where it is not signed
@@ -22,16 +23,7 @@ type delivery struct {
 
 // newDelivery returns the delivery of a request. Whoever has it ends it.
 func (r *Receiver) newDelivery(c call, w http.ResponseWriter, req *http.Request) *delivery {
-	// Deadlines of connections are by the system's clock.
-	p := &pace{ReadCloser: req.Body, until: http.NewResponseController(w).SetReadDeadline, now: time.Now}
-	p.share = r.memory.share(p.stop)
-	return &delivery{call: c, about: c.pathID, w: w, req: req, intake: &intake{w: w, req: req, limit: r.maxBody, share: p.share, pace: p}}
-}
-
-// end gives back what the delivery holds, once it has its answer.
-func (d *delivery) end() {
-	d.intake.pace.done() // also where nothing of the body was read
-	d.intake.share.leave()
+	return &delivery{call: c, about: c.pathID, w: w, req: req, reader: r.budget.NewReader(w, req, r.maxBody)}
 }
 
 // appendTimeout bounds how long a sender waits for the journal.
@@ -44,15 +36,15 @@ func (r *Receiver) deliver(d *delivery) {
 	}
 	var body []byte
 	if d.method != http.MethodDelete { // whatever one carries says nothing
-		var p *problem
-		if body, p = d.intake.read(); p != nil {
-			r.refuseUnread(d, p, body)
+		var err error
+		if body, err = d.reader.ReadAll(); err != nil {
+			r.refuseUnread(d, r.unread(err), body)
 			return
 		}
 	} else {
-		d.intake.end()
+		d.reader.Skip()
 	}
-	in, p := r.understand(d.call, body, d.intake.share.grow)
+	in, p := r.understand(d.call, body, d.reader.Grow)
 	if p != nil && p.Reason == reasonBusy {
 		r.busy(d, p)
 		return
@@ -141,7 +133,7 @@ func (r *Receiver) append(parent context.Context, d report.Delivery) ([]report.S
 func (r *Receiver) refuse(d *delivery, p *problem, body []byte, cut bool) {
 	content := body
 	if cut { // what was sent tells it from another delivery, though it cannot be read
-		content = d.intake.raw
+		content = d.reader.Raw()
 	}
 	var list refusals
 	list.add(report.Refusal{Position: -1, ID: d.pathID, Reason: p.Reason, Detail: p.Detail, Body: body, Cut: cut})

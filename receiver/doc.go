@@ -6,7 +6,7 @@
 //
 //	path.go     which kind, which document
 //	door.go     whose it is, by package auth
-//	intake.go   read, inflate (gunzip.go), bound
+//	body        read, inflate, bound; unread.go answers where that fails
 //	jsonscan    refuse JSON that Elasticsearch would refuse later
 //	payload.go  make changes of it:
 //	envelope.go   find the records in whatever envelope they came in

@@ -18,7 +18,7 @@ func (r *Receiver) greeted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if refusal := r.door.Greet(req); refusal != nil {
 			d := r.newDelivery(call{kind: r.kindIn(req.URL.Path), method: req.Method}, w, req)
-			defer d.end()
+			defer d.reader.Close()
 			r.turnAway(d, refusal)
 			return
 		}
@@ -33,8 +33,9 @@ func (r *Receiver) verified(d *delivery) bool {
 	if !r.door.Signed() {
 		return true
 	}
-	raw, p := d.intake.readRaw()
-	if p != nil {
+	raw, err := d.reader.ReadRaw()
+	if err != nil {
+		p := r.unread(err)
 		r.warn(d, p.Reason)
 		if p.Reason == reasonBusy {
 			r.metrics.lost.WithLabelValues(string(d.kind), causeBusy).Inc()

@@ -2,10 +2,6 @@ package receiver
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -44,38 +40,6 @@ func FuzzCanonicalPath(f *testing.F) {
 			if err != nil || one != two {
 				t.Errorf("segment %q of %q becomes %q, %v", one, path, two, err)
 			}
-		}
-	})
-}
-
-// Whatever comes as gzip, no more is taken of it than the limit, and what was held
-// for it is given back.
-func FuzzGzipBody(f *testing.F) {
-	const limit = 64 << 10
-	for _, text := range []string{"", `{"id":1}`, strings.Repeat("0", limit+1)} {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, _ = io.WriteString(z, text)
-		_ = z.Close()
-		f.Add(b.Bytes())
-		f.Add(append(bytes.Clone(b.Bytes()), b.Bytes()...))
-		f.Add(b.Bytes()[:b.Len()/2])
-	}
-	f.Fuzz(func(t *testing.T, sent []byte) {
-		r := &Receiver{maxBody: limit, memory: newMemory(2*limit, 2*limit)}
-		req := httptest.NewRequest(http.MethodPut, "/cities/1", bytes.NewReader(sent))
-		req.Header.Set("Content-Encoding", "gzip")
-		d := r.newDelivery(call{}, httptest.NewRecorder(), req)
-		content, p := d.intake.read()
-		d.end()
-		if len(content) > limit {
-			t.Errorf("%d bytes are taken", len(content))
-		}
-		if p != nil && (p.Status < 400 || p.Status >= 500) {
-			t.Errorf("answered %+v", p)
-		}
-		if r.memory.free != 2*limit || len(r.memory.shares) != 0 {
-			t.Errorf("%d bytes are not given back", 2*limit-r.memory.free)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"riskdex/receiver/body"
 	"riskdex/receiver/jsonscan"
 )
 
@@ -16,12 +17,12 @@ const maxTypeShown = 100
 // notJSON returns the answer to a body that is no JSON. Where it was sent as something
 // else, and does not look like JSON that went wrong, that is what is wrong with it. What
 // is JSON is taken whatever it is called: curl calls everything a form.
-func notJSON(header http.Header, body []byte, syntax *problem) *problem {
-	if bytes.HasPrefix(body, []byte(gzipMagic)) {
+func notJSON(header http.Header, content []byte, syntax *problem) *problem {
+	if body.LooksGzipped(content) {
 		return newProblem(http.StatusBadRequest, reasonJSON,
 			"The body looks like gzip, which is not said. Send it with the header Content-Encoding: gzip, or as JSON.")
 	}
-	if c := jsonscan.FirstByte(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))); c == 0 || c == '{' || c == '[' {
+	if c := jsonscan.FirstByte(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))); c == 0 || c == '{' || c == '[' {
 		return syntax
 	}
 	sent := header.Get("Content-Type")

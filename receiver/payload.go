@@ -65,16 +65,6 @@ const (
 // unbounded is for bodies that come one at a time, from an operator.
 func unbounded(int64) error { return nil }
 
-// noMemory is why the body, which has been read, is not taken apart.
-func noMemory(err error) *problem {
-	if errors.Is(err, errOverMemory) {
-		return newProblem(http.StatusRequestEntityTooLarge, reasonTooMany,
-			"The payload holds more records than there is memory for. Send it in parts, or let the operator raise --body-memory.")
-	}
-	return newProblem(http.StatusServiceUnavailable, reasonBusy,
-		"Too many large deliveries come at once. Nothing of this one was accepted; send it again later, or in parts.")
-}
-
 // maxRecords is how many records one payload may hold. A snapshot of everything
 // has some hundreds; each takes memory and a row beside its bytes.
 const maxRecords = 100_000

@@ -17,6 +17,7 @@ import (
 
 	"riskdex/internal/vocabulary"
 	"riskdex/receiver/auth"
+	"riskdex/receiver/body"
 	"riskdex/report"
 )
 
@@ -33,7 +34,7 @@ type Receiver struct {
 	handler   http.Handler
 	journal   Journal
 	maxBody   int64
-	memory    *memory
+	budget    *body.Budget
 	rates     *rates // nil where no sender is bounded
 	splitters map[report.Kind]*splitter
 	now       func() time.Time
@@ -68,7 +69,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 		return nil, fmt.Errorf("the memory for bodies is %d bytes: the largest body, of %d, must fit twice, as it is sent and decompressed", cfg.BodyMemory, cfg.MaxBody)
 	}
 	r := &Receiver{
-		journal: journal, maxBody: cfg.MaxBody, memory: newMemory(cfg.BodyMemory, 2*cfg.MaxBody), splitters: splitters,
+		journal: journal, maxBody: cfg.MaxBody, budget: body.NewBudget(cfg.BodyMemory, 2*cfg.MaxBody), splitters: splitters,
 		now: now, observe: cfg.Observe, door: cfg.Door, metrics: newMetrics(reg), log: log,
 		tracer: cfg.Tracer, prefix: prefix, seldom: limitedLog{every: seldom},
 	}
@@ -164,7 +165,7 @@ func (r *Receiver) handle(kind report.Kind) httprouter.Handle {
 			id = params.ByName("id")
 		}
 		d := r.newDelivery(call{kind, req.Method, id}, w, req)
-		defer d.end()
+		defer d.reader.Close()
 		r.deliver(d)
 	}
 }
@@ -175,7 +176,7 @@ func (r *Receiver) handle(kind report.Kind) httprouter.Handle {
 func (r *Receiver) refuseRoute(status int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		d := r.newDelivery(call{kind: r.kindIn(req.URL.Path), method: req.Method}, w, req)
-		defer d.end()
+		defer d.reader.Close()
 		reason, detail := reasonPath, "There is nothing at this path."+r.meant(req.URL.Path)
 		detail += fmt.Sprintf(" Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports, and from there to /ID, in which a slash is %%2F.", r.prefix)
 		if status == http.StatusMethodNotAllowed {
@@ -198,8 +199,8 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 			return
 		}
 		d.stray = true
-		body, unread := d.intake.read()
-		r.refuse(d, p, body, unread != nil)
+		content, unread := d.reader.ReadAll()
+		r.refuse(d, p, content, unread != nil)
 	})
 }
 

@@ -194,7 +194,7 @@ func TestReceiptsAreSmall(t *testing.T) {
 		if receipt := rec.deliveries[0].Receipt; receipt == nil || len(receipt.Answer) > 1000 {
 			t.Errorf("the receipt is %+v", receipt)
 		}
-		d.end()
+		d.reader.Close()
 	}
 }
 

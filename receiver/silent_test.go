@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/receiver/auth"
+	"riskdex/receiver/body"
 )
 
 // pipes is a listener without a network, so that its connections live by the clock
@@ -77,7 +78,7 @@ func sleep(ctx context.Context, d time.Duration) {
 func TestWhoSendsLittleKeepsNobodyOut(t *testing.T) {
 	for what, c := range map[string]struct{ strangers, burst, each int }{
 		"silence":          {6, 2_300_000, 0},
-		"the least pace":   {6, 2_300_000, leastPace},
+		"the least pace":   {6, 2_300_000, body.LeastPace},
 		"many, of a piece": {60, 270_000, 0},
 	} {
 		t.Run(what, func(t *testing.T) {

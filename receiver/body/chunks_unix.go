@@ -1,6 +1,6 @@
 //go:build unix
 
-package receiver
+package body
 
 import "syscall"
 
@@ -14,6 +14,5 @@ func mapChunk() []byte {
 	return chunk[:0]
 }
 
-// unmapChunk gives a chunk back. One of Go's heap is not known to Munmap, which leaves
-// it alone.
+// unmapChunk gives a chunk back. Munmap leaves one from Go's heap alone.
 func unmapChunk(chunk []byte) { _ = syscall.Munmap(chunk[:largeChunk]) }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package receiver
+package body
 
 func mapChunk() []byte { return make([]byte, 0, largeChunk) }
 

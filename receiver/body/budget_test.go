@@ -1,4 +1,4 @@
-package receiver
+package body
 
 import (
 	"errors"
@@ -12,34 +12,34 @@ import (
 
 func nobody() {}
 
-// largeShare is one that has used up what is its own.
-func largeShare(m *memory, wake func()) *share {
-	s := m.share(wake)
-	s.own = 0
-	return s
+// largeClaim is one that has used up its allowance.
+func largeClaim(b *Budget, interrupt func()) *claim {
+	c := b.claim(interrupt)
+	c.allowance = 0
+	return c
 }
 
 // TestWhatTheOldestNeedsIsKept from the others, until it has ended. Then the next is the
 // oldest, and need not wait for anybody else.
 func TestWhatTheOldestNeedsIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(100, 40)
-		old, next, young := largeShare(m, nobody), largeShare(m, nobody), largeShare(m, nobody)
+		m := NewBudget(100, 40)
+		old, next, young := largeClaim(m, nobody), largeClaim(m, nobody), largeClaim(m, nobody)
 		if err := errors.Join(old.grow(10), next.grow(30), young.grow(30)); err != nil {
 			t.Fatal(err)
 		}
-		next.done() // so that it does not stall
+		next.finish() // so that it does not stall
 		began := time.Now()
-		if err := young.grow(1); !errors.Is(err, errNoMemory) || time.Since(began) != memoryPatience {
+		if err := young.grow(1); !errors.Is(err, ErrBusy) || time.Since(began) != budgetTimeout {
 			t.Errorf("what is kept for the oldest: %v after %v", err, time.Since(began))
 		}
-		if err := old.grow(30); err != nil || time.Since(began) != memoryPatience {
+		if err := old.grow(30); err != nil || time.Since(began) != budgetTimeout {
 			t.Errorf("the oldest: %v after %v", err, time.Since(began))
 		}
 		got := make(chan error, 1)
 		go func() { got <- next.grow(40) }()
 		synctest.Wait()
-		old.leave()
+		old.release()
 		synctest.Wait()
 		select {
 		case err := <-got:
@@ -56,8 +56,8 @@ func TestWhatTheOldestNeedsIsKept(t *testing.T) {
 // quarter in time keep what they hold.
 func TestWhoHasStalledGivesWay(t *testing.T) {
 	for what, c := range map[string]struct {
-		brings int64 // every four seconds
-		told   bool
+		brings  int64 // every four seconds
+		evicted bool
 	}{
 		"nothing":        {0, true},
 		"not a quarter":  {5, true},
@@ -65,36 +65,36 @@ func TestWhoHasStalledGivesWay(t *testing.T) {
 		"more by and by": {100, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			m := newMemory(100, 50)
+			m := NewBudget(100, 50)
 			woken := make(chan struct{})
-			old, young := largeShare(m, nobody), largeShare(m, func() { close(woken) })
-			if err := errors.Join(old.grow(50), young.grow(25), largeShare(m, nobody).grow(25)); err != nil {
+			old, young := largeClaim(m, nobody), largeClaim(m, func() { close(woken) })
+			if err := errors.Join(old.grow(50), young.grow(25), largeClaim(m, nobody).grow(25)); err != nil {
 				t.Fatal(err)
 			}
-			m.shares[2].done()
+			m.claims[2].finish()
 			go func() {
 				for range 4 {
 					time.Sleep(4 * time.Second)
-					young.brought(c.brings)
+					young.received(c.brings)
 				}
 			}()
 			go func() {
 				select {
 				case <-woken:
-					young.leave()
+					young.release()
 				case <-time.After(time.Minute):
 				}
 			}()
 			began := time.Now()
-			err := largeShare(m, nobody).grow(10)
+			err := largeClaim(m, nobody).grow(10)
 			switch took := time.Since(began); {
-			case c.told && (err != nil || took != stalledAfter):
+			case c.evicted && (err != nil || took != stalledAfter):
 				t.Errorf("%s: %v after %v", what, err, took)
-			case !c.told && (!errors.Is(err, errNoMemory) || took != memoryPatience):
+			case !c.evicted && (!errors.Is(err, ErrBusy) || took != budgetTimeout):
 				t.Errorf("%s: %v after %v", what, err, took)
 			}
-			if old.told || young.told != c.told || c.told && !errors.Is(young.grow(1), errNoMemory) {
-				t.Errorf("%s: told: %t, %t", what, old.told, young.told)
+			if old.evicted || young.evicted != c.evicted || c.evicted && !errors.Is(young.grow(1), ErrBusy) {
+				t.Errorf("%s: evicted: %t, %t", what, old.evicted, young.evicted)
 			}
 			time.Sleep(time.Minute) // those beside it end
 		})
@@ -104,37 +104,37 @@ func TestWhoHasStalledGivesWay(t *testing.T) {
 // TestWhoCannotBringAnythingHasNotStalled: it waits for memory, or has brought all.
 func TestWhoCannotBringAnythingHasNotStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemory(100, 50)
-		old, waits, whole := largeShare(m, nobody), largeShare(m, nobody), largeShare(m, nobody)
+		m := NewBudget(100, 50)
+		old, waits, whole := largeClaim(m, nobody), largeClaim(m, nobody), largeClaim(m, nobody)
 		if err := errors.Join(old.grow(50), waits.grow(10), whole.grow(40)); err != nil {
 			t.Fatal(err)
 		}
-		whole.done()
+		whole.finish()
 		got := make(chan error, 1)
 		go func() { got <- waits.grow(10) }()
-		go func() { _ = largeShare(m, nobody).grow(10) }()
-		time.Sleep(memoryPatience - time.Second)
-		if waits.told || whole.told {
-			t.Errorf("told: %t, %t", waits.told, whole.told)
+		go func() { _ = largeClaim(m, nobody).grow(10) }()
+		time.Sleep(budgetTimeout - time.Second)
+		if waits.evicted || whole.evicted {
+			t.Errorf("evicted: %t, %t", waits.evicted, whole.evicted)
 		}
-		whole.leave()
+		whole.release()
 		if err := <-got; err != nil {
 			t.Error(err)
 		}
 		time.Sleep(stalledAfter - time.Second) // it has time to bring something
-		if err := largeShare(m, nobody).grow(51); !errors.Is(err, errNoMemory) || !waits.told {
-			t.Errorf("%v, told %t, long after it waited", err, waits.told)
+		if err := largeClaim(m, nobody).grow(51); !errors.Is(err, ErrBusy) || !waits.evicted {
+			t.Errorf("%v, evicted %t, long after it waited", err, waits.evicted)
 		}
 	})
 }
 
 // TestMoreThanAllMemory is not waited for.
 func TestMoreThanAllMemory(t *testing.T) {
-	s := largeShare(newMemory(100, 50), nobody)
+	s := largeClaim(NewBudget(100, 50), nobody)
 	if err := errors.Join(s.grow(60), s.grow(40)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.grow(1); !errors.Is(err, errOverMemory) {
+	if err := s.grow(1); !errors.Is(err, ErrOverBudget) {
 		t.Error(err)
 	}
 }
@@ -151,12 +151,12 @@ func TestSomeAlwaysEnd(t *testing.T) {
 func someAlwaysEnd(t *testing.T, pause time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		const room, body, step, senders = 4 << 10, 1 << 10, 64, 100
-		m := newMemory(room, body)
+		m := NewBudget(room, body)
 		var held, turnedAway, ended atomic.Int64
 		send := func() error {
 			woken := make(chan struct{})
-			s := largeShare(m, func() { close(woken) })
-			defer s.leave()
+			s := largeClaim(m, func() { close(woken) })
+			defer s.release()
 			mine := int64(0)
 			defer func() { held.Add(-mine) }()
 			for range body / step {
@@ -169,11 +169,11 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 				}
 				select {
 				case <-time.After(rand.N(pause)): // the sender is slow
-					s.brought(step)
+					s.received(step)
 				case <-woken:
 				}
 			}
-			s.done()
+			s.finish()
 			time.Sleep(time.Second) // the journal is
 			return nil
 		}
@@ -192,8 +192,8 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 			})
 		}
 		all.Wait()
-		if ended.Load() != senders || m.free != room || len(m.shares) != 0 {
-			t.Errorf("%d have ended; %d bytes free, %d shares", ended.Load(), m.free, len(m.shares))
+		if ended.Load() != senders || m.free != room || len(m.claims) != 0 {
+			t.Errorf("%d have ended; %d bytes free, %d claims", ended.Load(), m.free, len(m.claims))
 		}
 		if turnedAway.Load() == 0 {
 			t.Error("nobody was turned away, so nothing was tried")

@@ -1,43 +1,41 @@
-package receiver
+package body
 
 import "io"
 
 const (
 	firstChunk = 4 << 10
-	// largeChunk is from what size on the parts of a body lie outside of Go's heap. They
-	// are given back the moment they are not needed, however late the collector comes.
+	// largeChunk is the size from which chunks lie outside of Go's heap: they are given back
+	// at once when they are not needed, and not when the collector comes.
 	largeChunk = 1 << 20
-	// keptUnread is how much is returned of a body that could not be read to its end: the
-	// journal keeps no more of it.
+	// keptUnread is how many bytes are returned of a body that could not be read to its
+	// end. The journal keeps no more of it.
 	keptUnread = 4 << 20
 )
 
-// chain is a body while it is read: chunks that are twice as large each time, up to
-// largeChunk. Nothing is copied to make room, and a body that is refused before its end
-// is never in one piece.
+// chain is a body while it is read: chunks that double in size up to largeChunk. Nothing is
+// copied to make room, and a body that is refused before its end is never in one piece.
 type chain struct {
-	chunks [][]byte // full, but for the last
+	chunks [][]byte // full, except the last
 	size   int64
 }
 
-// readAll reads in to its end, of which at most limit bytes are allowed. length is
-// what was stated, or -1. What could be read is returned beside an error, as far as it
-// is kept.
-func (s *share) readAll(in io.Reader, limit, length int64) ([]byte, error) {
+// readAll reads in to its end, at most limit bytes. length is what the request states, or
+// -1. Beside an error it returns the first keptUnread bytes.
+func readAll(m *claim, in io.Reader, limit, length int64) ([]byte, error) {
 	var c chain
 	defer c.free()
 	for {
-		if err := c.extend(s, limit, length); err != nil {
+		if err := c.extend(m, limit, length); err != nil {
 			return c.join(keptUnread), err
 		}
 		last := &c.chunks[len(c.chunks)-1]
 		n, err := in.Read((*last)[len(*last):cap(*last)])
 		*last = (*last)[:len(*last)+n]
 		c.size += int64(n)
-		s.brought(int64(n))
+		m.received(int64(n))
 		switch {
 		case c.size > limit:
-			return c.join(min(limit, keptUnread)), errTooLarge
+			return c.join(min(limit, keptUnread)), ErrTooLarge
 		case err == io.EOF:
 			return c.join(c.size), nil
 		case err != nil:
@@ -46,22 +44,22 @@ func (s *share) readAll(in io.Reader, limit, length int64) ([]byte, error) {
 	}
 }
 
-// extend sees to it that the last chunk has room. It is for as much as has come, or what
-// is left of the stated length: all of that at once would be simpler, and let whoever
-// states a length have memory for it.
-func (c *chain) extend(s *share, limit, length int64) error {
+// extend makes sure that the last chunk has room. A new chunk is as large as what has
+// arrived, or as what is left of the stated length. Allocating the stated length at once
+// would be simpler, and give memory to anybody who states one.
+func (c *chain) extend(m *claim, limit, length int64) error {
 	if n := len(c.chunks); n > 0 && len(c.chunks[n-1]) < cap(c.chunks[n-1]) {
 		return nil
 	}
 	size := min(max(firstChunk, c.size), largeChunk)
 	switch {
 	case c.size == 0 && 0 <= length && length < smallBody:
-		size = length + 1 // the end is seen without another round
-	case c.size <= length && length < limit: // no number that is too large to add to
+		size = length + 1 // one byte more, so that the next read finds the end
+	case c.size <= length && length < limit: // a length below the limit cannot overflow
 		size = min(size, length-c.size+1)
 	}
 	size = min(size, limit-c.size+1)
-	if err := s.grow(size); err != nil {
+	if err := m.grow(size); err != nil {
 		return err
 	}
 	if size == largeChunk {
@@ -89,7 +87,7 @@ func (c *chain) join(bytes int64) []byte {
 	return whole
 }
 
-// free gives back what join has not.
+// free gives back the chunks that join has not.
 func (c *chain) free() {
 	for _, chunk := range c.chunks {
 		if cap(chunk) == largeChunk {

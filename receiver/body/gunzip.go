@@ -1,4 +1,4 @@
-package receiver
+package body
 
 import (
 	"bufio"
@@ -8,18 +8,21 @@ import (
 	"io"
 )
 
-// Why a body that is said to be gzip is none, however much of it came.
 var (
-	errNotGzip   = errors.New("it does not begin like gzip")
+	// ErrNotGzip is wrapped by a GzipError.
+	ErrNotGzip   = errors.New("it does not begin like gzip")
 	errAfterGzip = errors.New("other bytes come after the end of the gzip")
 )
 
 // gzipMagic is what gzip begins with.
 const gzipMagic = "\x1f\x8b"
 
-// gunzip decompresses what comes of a body: one member or several, and nothing else.
-// gzip.Reader takes other bytes after the end for a member that breaks off, which sending
-// it again would mend.
+// LooksGzipped reports whether content begins like gzip.
+func LooksGzipped(content []byte) bool { return bytes.HasPrefix(content, []byte(gzipMagic)) }
+
+// gunzip decompresses one gzip member or several, followed by nothing. gzip.Reader takes
+// other bytes after the end for a member that is cut off, which looks as if sending it
+// again could help.
 type gunzip struct {
 	from *bufio.Reader
 	z    *gzip.Reader
@@ -29,7 +32,7 @@ func newGunzip(from io.Reader) (*gunzip, error) {
 	g := &gunzip{from: bufio.NewReader(from)}
 	begins, err := g.begins()
 	if err == nil && !begins {
-		err = errNotGzip
+		err = ErrNotGzip
 	}
 	if err != nil {
 		return nil, err
@@ -41,7 +44,7 @@ func newGunzip(from io.Reader) (*gunzip, error) {
 	return g, nil
 }
 
-// begins tells whether a member comes next. The error is io.EOF at the end.
+// begins reports whether a member comes next. The error is io.EOF at the end.
 func (g *gunzip) begins() (bool, error) {
 	next, err := g.from.Peek(len(gzipMagic))
 	switch {

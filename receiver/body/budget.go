@@ -1,0 +1,196 @@
+package body
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+var (
+	// ErrBusy is why a body is not read though nothing is wrong with it: other bodies have
+	// the memory that it needs.
+	ErrBusy = errors.New("too many large bodies at once")
+	// ErrOverBudget is returned for what takes more memory than the budget has.
+	ErrOverBudget = errors.New("it takes more memory than all bodies may")
+)
+
+const (
+	// smallBody is how many bytes every request may hold beside the budget.
+	smallBody = 16 << 10
+	// budgetTimeout bounds one wait for memory.
+	budgetTimeout = 10 * time.Second
+	// stalledAfter is how long a request may take to receive the next quarter of what it
+	// holds while others wait for memory.
+	stalledAfter = 5 * time.Second
+	// evictEvery is how often each request that waits looks for stalled ones.
+	evictEvery = time.Second
+)
+
+// Budget bounds the memory that the bodies of all requests take together, with what is made
+// of them. A request that needs more than is free waits. Two rules end that wait:
+//
+//   - The oldest request can always get what the largest body needs, so it always ends,
+//     even over a bad line; then the next is the oldest.
+//   - While any request waits, every other one that has stalled is evicted, except the
+//     oldest. So memory is kept by receiving a body, and not by having received some of it.
+//
+// It may be used concurrently.
+type Budget struct {
+	mu     sync.Mutex
+	size   int64
+	kept   int64 // for the oldest
+	free   int64
+	claims []*claim      // in the order in which they exceeded smallBody; the oldest is the first
+	freed  chan struct{} // closed and replaced when a waiting request should look again
+}
+
+// NewBudget returns a budget of size bytes, of which one request needs at most largest.
+// At most half of it is kept for the oldest request, because the others need some as well.
+func NewBudget(size, largest int64) *Budget {
+	return &Budget{size: size, kept: min(largest, size/2), free: size, freed: make(chan struct{})}
+}
+
+// claim is what one request holds of the budget: nothing while it holds little. Only the
+// goroutine of the request calls its methods.
+type claim struct {
+	of        *Budget
+	interrupt func() // ends a read of the body under way; called by any goroutine, until release
+	allowance int64  // what is left of smallBody
+
+	waited time.Duration // for memory, in all
+
+	// The rest is guarded by of.mu.
+	listed   bool // in of.claims
+	held     int64
+	complete bool // the body has been read
+	waiting  bool // for memory, so that nothing can arrive
+	evicted  bool
+	since    time.Time // of the last grant, or of the last quarter that arrived
+	arrived  int64     // bytes after that
+}
+
+func (b *Budget) claim(interrupt func()) *claim {
+	return &claim{of: b, interrupt: interrupt, allowance: smallBody}
+}
+
+// grow claims more bytes, and waits for them if need be. The error is ErrOverBudget, or
+// ErrBusy when the wait took too long or the claim is evicted.
+func (c *claim) grow(bytes int64) error {
+	allowed := min(bytes, c.allowance)
+	c.allowance -= allowed
+	if bytes -= allowed; bytes == 0 {
+		return nil
+	}
+	freed, err := c.of.grant(c, bytes)
+	if freed == nil {
+		return err
+	}
+	began := time.Now()
+	defer func() { c.waited += time.Since(began) }()
+	timeout, evict := time.NewTimer(budgetTimeout), time.NewTicker(evictEvery)
+	defer timeout.Stop()
+	defer evict.Stop()
+	for ; freed != nil; freed, err = c.of.grant(c, bytes) {
+		select {
+		case <-freed:
+		case <-evict.C:
+			c.of.evictStalled(time.Now())
+		case <-timeout.C:
+			return ErrBusy
+		}
+	}
+	return err
+}
+
+// grant is one attempt of grow. Where it returns a channel, the claim has to wait for it.
+func (b *Budget) grant(c *claim, bytes int64) (freed <-chan struct{}, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !c.listed {
+		c.listed = true
+		b.claims = append(b.claims, c)
+	}
+	switch {
+	case c.evicted:
+		return nil, ErrBusy
+	case c.held+bytes > b.size:
+		return nil, ErrOverBudget
+	case b.free-bytes >= b.keptFrom(c):
+		b.free -= bytes
+		c.held += bytes
+		c.waiting = false
+		c.since, c.arrived = time.Now(), 0
+		return nil, nil
+	}
+	c.waiting = true
+	return b.freed, nil
+}
+
+// keptFrom returns how many bytes c has to leave free for the oldest.
+func (b *Budget) keptFrom(c *claim) int64 {
+	if oldest := b.claims[0]; c != oldest {
+		return max(0, b.kept-oldest.held)
+	}
+	return 0
+}
+
+// evictStalled interrupts the requests that have stalled. They give their memory back when
+// they have answered.
+func (b *Budget) evictStalled(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.claims[1:] {
+		if !c.evicted && !c.complete && !c.waiting && now.Sub(c.since) >= stalledAfter {
+			c.evicted = true
+			c.interrupt()
+		}
+	}
+}
+
+// received notes that more of the body has arrived.
+func (c *claim) received(bytes int64) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if c.arrived += bytes; c.arrived >= c.held/4 {
+		c.since, c.arrived = time.Now(), 0
+	}
+}
+
+// finish notes that the body has been read, so that it cannot stall and is not interrupted.
+func (c *claim) finish() {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.complete = true
+}
+
+func (c *claim) isEvicted() bool {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	return c.evicted
+}
+
+// shrink gives some bytes back, as far as they are held of the budget.
+func (c *claim) shrink(bytes int64) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.of.release(c, min(bytes, c.held))
+}
+
+// release gives everything back. It may be called again.
+func (c *claim) release() {
+	b := c.of
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := slices.Index(b.claims, c); i >= 0 {
+		b.claims = slices.Delete(b.claims, i, i+1)
+		b.release(c, c.held)
+	}
+}
+
+func (b *Budget) release(c *claim, bytes int64) {
+	c.held -= bytes
+	b.free += bytes
+	close(b.freed)
+	b.freed = make(chan struct{})
+}

@@ -1,0 +1,66 @@
+package body
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// LeastPace is how many bytes of a body have to arrive in a second, after a grace period.
+// Without it, a few senders could hold many connections by sending hardly anything.
+const LeastPace = 16 << 10
+
+const (
+	paceGrace = 10 * time.Second
+	paceStep  = 64 << 10        // the deadline moves every so many bytes
+	longest   = 5 * time.Minute // for a body, at whatever pace
+)
+
+// pace is a body whose reads fail with os.ErrDeadlineExceeded when it arrives too slowly,
+// and with ErrBusy when its claim is evicted.
+type pace struct {
+	io.ReadCloser
+	setDeadline func(time.Time) error // of reads
+	now         func() time.Time
+	claim       *claim // waiting for memory is no fault of the sender
+	waited      time.Duration
+	began       time.Time
+	ended       bool // all of it has arrived
+	read, due   int64
+}
+
+// Read implements io.Reader.
+func (p *pace) Read(b []byte) (int, error) {
+	if p.read >= p.due || p.waited != p.claim.waited {
+		if p.began.IsZero() {
+			p.began = p.now()
+		}
+		p.due, p.waited = p.read+paceStep, p.claim.waited
+		allowed := min(longest, paceGrace+time.Duration(p.due)*time.Second/LeastPace)
+		_ = p.setDeadline(p.began.Add(allowed + p.waited)) // fails only where there is no connection
+		if p.claim.isEvicted() {
+			return 0, ErrBusy
+		}
+	}
+	n, err := p.ReadCloser.Read(b)
+	p.read += int64(n)
+	p.ended = p.ended || err == io.EOF
+	return n, err
+}
+
+// stop ends a read under way. Any goroutine may call it.
+func (p *pace) stop() { _ = p.setDeadline(p.now()) }
+
+// end lifts the deadline where all of the body has arrived, so that the connection can wait
+// for the next request. Otherwise net/http reads the rest before it writes the answer, and
+// the deadline bounds that. It may be called again.
+func (p *pace) end() {
+	switch {
+	case p.ended || p.ReadCloser == http.NoBody:
+		_ = p.setDeadline(time.Time{})
+	case p.began.IsZero():
+		_ = p.setDeadline(p.now().Add(paceGrace))
+	default:
+		p.stop()
+	}
+}
