@@ -8,7 +8,7 @@ GOSEC := github.com/securego/gosec/v2/cmd/gosec@v2.28.0
 # The program's module, and that of what only the manifests are tested with.
 MODULES := . internal/manifests
 
-.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench microbench dashboard metrics kubernetes build image sbom gosec openapi
+.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench microbench dashboard metrics settings kubernetes build image sbom gosec openapi
 
 help: ## Show what there is.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -106,6 +106,9 @@ dashboard: go ## Write dashboards/riskdex.json from its definition.
 metrics: go ## Write docs/metrics.md from the program.
 	@mkdir -p .local
 	@go run ./cmd/riskdex metrics --markdown > .local/metrics.md && mv .local/metrics.md docs/metrics.md
+
+settings: go ## Write docs/settings.md from the program.
+	@go test ./cmd/riskdex -run '^TestSettingsPageIsThatOfTheProgram$$' -count 1 -update
 
 kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
 	@{ printf '# Made from dashboards/rules.yml by make kubernetes; a test compares them.\n'; \

@@ -52,7 +52,7 @@ func (p Parts) routes() *httprouter.Router {
 	router.RedirectTrailingSlash = false
 	router.RedirectFixedPath = false
 	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, &Problem{Status: http.StatusNotFound, Detail: "There is nothing at this path. README.md lists what there is."})
+		writeProblem(w, &Problem{Status: http.StatusNotFound, Detail: "There is nothing at this path. docs/reference.md lists what there is."})
 	})
 	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, &Problem{Status: http.StatusMethodNotAllowed, Detail: "This path takes " + w.Header().Get("Allow") + "."})

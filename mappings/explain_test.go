@@ -116,7 +116,7 @@ func TestExplainAgrees(t *testing.T) {
 }
 
 // TestLeftOutNamesAreFields: what riskdex_fields_left_out_total counts are
-// fields that the index has and that README.md documents.
+// fields that the index has and that docs/search.md documents.
 func TestLeftOutNamesAreFields(t *testing.T) {
 	s := builtinSet(t)
 	var index struct {
@@ -129,7 +129,7 @@ func TestLeftOutNamesAreFields(t *testing.T) {
 	if err := json.Unmarshal(mapping, &index); err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile("README.md")
+	page, err := os.ReadFile("../docs/search.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,8 +150,8 @@ func TestLeftOutNamesAreFields(t *testing.T) {
 			if index.Properties[field] == nil {
 				t.Errorf("%s is no field of the index", field)
 			}
-			if !bytes.Contains(readme, []byte("`"+field+"`")) {
-				t.Errorf("README.md does not have %s", field)
+			if !bytes.Contains(page, []byte("`"+field+"`")) {
+				t.Errorf("docs/search.md does not have %s", field)
 			}
 		}
 	}

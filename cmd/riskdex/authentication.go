@@ -11,10 +11,10 @@ import (
 // secretFiles name the files that hold what the publisher shows and riskdex
 // checks. The command that sends has the same ones, so that both can be tried.
 type secretFiles struct {
-	Bearer  []string `name:"bearer-file" env:"RISKDEX_BEARER_FILE" placeholder:"FILE" help:"Bearer tokens, one a line."`
-	Basic   []string `name:"basic-file" env:"RISKDEX_BASIC_FILE" placeholder:"FILE" help:"Basic credentials, a user:password a line."`
-	Webhook []string `name:"webhook-secret-file" env:"RISKDEX_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"Keys for signatures as in Standard Webhooks, whsec_… one a line."`
-	Hub     []string `name:"hub-secret-file" env:"RISKDEX_HUB_SECRET_FILE" placeholder:"FILE" help:"Keys for signatures in X-Hub-Signature-256, one a line."`
+	Bearer  []string `name:"bearer-file" env:"RISKDEX_BEARER_FILE" placeholder:"FILE" help:"Bearer tokens, one per line."`
+	Basic   []string `name:"basic-file" env:"RISKDEX_BASIC_FILE" placeholder:"FILE" help:"Basic credentials, one user:password per line."`
+	Webhook []string `name:"webhook-secret-file" env:"RISKDEX_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"Keys for Standard Webhooks signatures, one whsec_… per line."`
+	Hub     []string `name:"hub-secret-file" env:"RISKDEX_HUB_SECRET_FILE" placeholder:"FILE" help:"Keys for signatures in X-Hub-Signature-256, one per line."`
 }
 
 func (s secretFiles) authConfig() auth.Config {
@@ -24,11 +24,11 @@ func (s secretFiles) authConfig() auth.Config {
 // doorSettings say whose deliveries are let in.
 type doorSettings struct {
 	secretFiles
-	ClientCA       []string `name:"client-ca-file" env:"RISKDEX_CLIENT_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities of which one must vouch for the sender's certificate; needs --tls-cert-file."`
-	ClientNames    []string `name:"client-names" env:"RISKDEX_CLIENT_NAMES" placeholder:"NAME" help:"Names of which the sender's certificate must have one; any name if not given."`
-	AllowFrom      []string `name:"allow-from" env:"RISKDEX_ALLOW_FROM" placeholder:"RANGE" help:"Addresses that deliveries are taken from, such as 192.0.2.0/24."`
-	TrustedProxies []string `name:"trusted-proxies" env:"RISKDEX_TRUSTED_PROXIES" placeholder:"RANGE" help:"Addresses of proxies whose X-Forwarded-For is believed."`
-	InsecureOpen   bool     `name:"insecure-open" env:"RISKDEX_INSECURE_OPEN" help:"Let whoever can reach an address that is not loopback deliver, or administer, with no authentication."`
+	ClientCA       []string `name:"client-ca-file" env:"RISKDEX_CLIENT_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of authorities, one of which must have issued the sender's certificate; needs --tls-cert-file."`
+	ClientNames    []string `name:"client-names" env:"RISKDEX_CLIENT_NAMES" placeholder:"NAME" help:"Names, one of which the sender's certificate must have. Any name if not given."`
+	AllowFrom      []string `name:"allow-from" env:"RISKDEX_ALLOW_FROM" placeholder:"RANGE" help:"Addresses that may deliver, such as 192.0.2.0/24. All if not given."`
+	TrustedProxies []string `name:"trusted-proxies" env:"RISKDEX_TRUSTED_PROXIES" placeholder:"RANGE" help:"Addresses of proxies whose X-Forwarded-For is trusted."`
+	InsecureOpen   bool     `name:"insecure-open" env:"RISKDEX_INSECURE_OPEN" help:"Allow deliveries and administration without authentication on an address that is not loopback."`
 }
 
 func (s doorSettings) door(log *slog.Logger) (*auth.Door, error) {

@@ -175,9 +175,9 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// TestReadmeNamesThePrivileges compares the README with what is asked for.
-func TestReadmeNamesThePrivileges(t *testing.T) {
-	_, text, _ := strings.Cut(readme(t), "needs the privileges ")
+// TestReferenceNamesThePrivileges compares docs/reference.md with what is asked for.
+func TestReferenceNamesThePrivileges(t *testing.T) {
+	_, text, _ := strings.Cut(documents(t)["../../docs/reference.md"], "needs the privileges ")
 	text, _, _ = strings.Cut(text, ". ")
 	var want []string
 	p := (&mappings.Indices{}).Privileges(report.AllKinds())
@@ -189,7 +189,7 @@ func TestReadmeNamesThePrivileges(t *testing.T) {
 		got = append(got, name[1])
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("README.md names %q, asked for are %q", got, want)
+		t.Errorf("docs/reference.md names %q, asked for are %q", got, want)
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 
 type deadCommand struct {
 	List  deadListCommand  `cmd:"" help:"List dead letters: documents that Elasticsearch refuses."`
-	Show  deadShowCommand  `cmd:"" help:"Show one with its body, and why it is refused."`
-	Retry deadRetryCommand `cmd:"" help:"Send one again as it is, or with an edited body; or all."`
-	Drop  deadDropCommand  `cmd:"" help:"Give one up, or all. The index keeps what it has of the document."`
+	Show  deadShowCommand  `cmd:"" help:"Show a dead letter with its body and the reason."`
+	Retry deadRetryCommand `cmd:"" help:"Send a dead letter again, as it is or with an edited body; or all of them."`
+	Drop  deadDropCommand  `cmd:"" help:"Give up a dead letter, or all of them. The index keeps what it has of the document."`
 }
 
 type deadListCommand struct {

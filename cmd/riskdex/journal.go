@@ -11,9 +11,9 @@ import (
 )
 
 type journalCommand struct {
-	Copy journalCopyCommand `cmd:"" help:"Copy a journal that nobody uses to one that is not there yet: from a file to PostgreSQL, or back."`
+	Copy journalCopyCommand `cmd:"" help:"Copy a journal that is not in use to a new one: from a file to PostgreSQL, or back."`
 
-	AcknowledgeLoss acknowledgeLossCommand `cmd:"" help:"Say that what the journal lacks was delivered again, which ends the alert."`
+	AcknowledgeLoss acknowledgeLossCommand `cmd:"" help:"Confirm that what the journal lacked was delivered again, which ends the alert."`
 }
 
 // journalOptions returns what is stated of the journal. It is said in the log where

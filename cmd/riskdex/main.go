@@ -28,23 +28,23 @@ var errNegative = errors.New("the answer is no")
 
 type commands struct {
 	Serve  serveCommand  `cmd:"" help:"Receive deliveries and keep Elasticsearch in step with them, until SIGTERM or SIGINT."`
-	Check  checkCommand  `cmd:"" help:"Try the settings of serve, and what they lead to, without serving: say line by line what is right and what is not."`
+	Check  checkCommand  `cmd:"" help:"Try the settings of serve without serving: report line by line what is fine, doubtful or wrong."`
 	Push   pushCommand   `cmd:"" help:"Send a sample feed, or a folder of JSON files, to a receiver."`
 	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
 
-	Status  statusCommand  `cmd:"" help:"Show in one screen how a running riskdex is."`
+	Status  statusCommand  `cmd:"" help:"Show the state of a running riskdex in one screen."`
 	Dead    deadCommand    `cmd:"" help:"Look after documents that Elasticsearch refuses."`
-	Refused refusedCommand `cmd:"" help:"Look after deliveries that were refused at the door."`
-	Rebuild rebuildCommand `cmd:"" help:"Fill a new index from the journal, and have it take the place of the old one."`
-	Verify  verifyCommand  `cmd:"" help:"Compare the index with the journal, and mend what differs."`
+	Refused refusedCommand `cmd:"" help:"Look after deliveries that were refused."`
+	Rebuild rebuildCommand `cmd:"" help:"Fill a new index from the journal and put it in place of the old one."`
+	Verify  verifyCommand  `cmd:"" help:"Compare the index with the journal, and repair what differs."`
 	Backup  backupCommand  `cmd:"" help:"Copy the journal while it is in use."`
-	Restore restoreCommand `cmd:"" help:"Put a copy in the place of the journal, while no riskdex uses it."`
-	Journal journalCommand `cmd:"" help:"Move the journal from one engine to the other, or say that a loss was made good."`
-	Healthy healthyCommand `cmd:"" help:"Tell whether a running riskdex can accept deliveries, for supervisors."`
+	Restore restoreCommand `cmd:"" help:"Replace the journal with a copy, while no riskdex uses it."`
+	Journal journalCommand `cmd:"" help:"Move the journal from one engine to the other, or confirm that a loss was made good."`
+	Healthy healthyCommand `cmd:"" help:"Check whether a running riskdex can accept deliveries, for supervisors."`
 
 	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`
-	Version  versionCommand  `cmd:"" help:"Say what this program was built from."`
+	Version  versionCommand  `cmd:"" help:"Show what this program was built from."`
 }
 
 // streams are where a command writes everything.

@@ -12,10 +12,10 @@ import (
 )
 
 type refusedCommand struct {
-	List  refusedListCommand  `cmd:"" help:"List what was refused at the door and is kept, newest first."`
-	Show  refusedShowCommand  `cmd:"" help:"Show one with its body, and why it was refused."`
-	Retry refusedRetryCommand `cmd:"" help:"Deliver one once more as it is, or with an edited body; or all."`
-	Drop  refusedDropCommand  `cmd:"" help:"Forget one, or all."`
+	List  refusedListCommand  `cmd:"" help:"List refused deliveries that are kept, newest first."`
+	Show  refusedShowCommand  `cmd:"" help:"Show a refused delivery with its body and the reason."`
+	Retry refusedRetryCommand `cmd:"" help:"Deliver a refused delivery again, as it is or with an edited body; or all of them."`
+	Drop  refusedDropCommand  `cmd:"" help:"Forget a refused delivery, or all of them."`
 }
 
 type refusedListCommand struct {

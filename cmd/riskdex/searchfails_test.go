@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,10 +21,8 @@ func TestDocumentsTellAppsToAskWhatRiskdexAsks(t *testing.T) {
 	if !strings.Contains(readme(t), "'localhost:9200"+path+"&filter_path=") {
 		t.Errorf("README.md has no request to %s", path)
 	}
-	text, err := os.ReadFile("../../mappings/README.md")
-	must(t, err)
-	if !strings.Contains(string(text), "`"+path+"`") {
-		t.Errorf("mappings/README.md does not send apps to %s", path)
+	if !strings.Contains(documents(t)["../../docs/search.md"], "`"+path+"`") {
+		t.Errorf("docs/search.md does not send apps to %s", path)
 	}
 }
 

@@ -90,9 +90,9 @@ func TestThePasswordIsASecret(t *testing.T) {
 		if leftOut(t, strings.TrimPrefix(s.File, root(t)+"/")) == "" || !strings.Contains(read(t, ".gitignore"), "/.local/\n") {
 			t.Errorf("%s goes into images, or the repository", s.File)
 		}
-		// What the README has people make.
-		if readme := read(t, "README.md"); !strings.Contains(readme, strings.TrimPrefix(s.File, root(t)+"/")) {
-			t.Errorf("the README does not say how to make %s", s.File)
+		// What people are told to make.
+		if text := read(t, "docs/operations.md"); !strings.Contains(text, strings.TrimPrefix(s.File, root(t)+"/")) {
+			t.Errorf("docs/operations.md does not say how to make %s", s.File)
 		}
 	}
 }

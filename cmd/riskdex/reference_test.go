@@ -1,0 +1,105 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+var updateSettings = flag.Bool("update", false, "write docs/settings.md")
+
+const settingsPage = "../../docs/settings.md"
+
+// TestSettingsPageIsThatOfTheProgram compares docs/settings.md with the commands and flags;
+// make settings writes it.
+func TestSettingsPageIsThatOfTheProgram(t *testing.T) {
+	want := settingsMarkdown(t)
+	if *updateSettings {
+		must(t, os.WriteFile(settingsPage, []byte(want), 0o644))
+	}
+	got, err := os.ReadFile(settingsPage)
+	must(t, err)
+	if string(got) != want {
+		t.Error("docs/settings.md is not what the program has: make settings")
+	}
+}
+
+func settingsMarkdown(t *testing.T) string {
+	t.Helper()
+	parser, err := kong.New(&commands{}, kong.Name("riskdex"))
+	must(t, err)
+	cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+	var b strings.Builder
+	b.WriteString("# Commands and settings\n\n" +
+		"<!-- Written by `make settings` from the program; a test fails while the two differ. -->\n\n" +
+		"## Commands\n\n`riskdex COMMAND --help` shows the flags of each. Exit status: 0, done; 1, done, and the answer is no (nothing found, something refused or wrong); 2, could not be done.\n\n" +
+		"| command | what it does |\n| --- | --- |\n")
+	for _, leaf := range parser.Model.Leaves(true) {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", leaf.FullPath(), cell(leaf.Help))
+	}
+	b.WriteString("\n## Settings of `riskdex serve`\n\n`riskdex check` takes the same. A flag overrides its environment variable; an empty variable counts as unset. " +
+		"riskdex does not start with a variable that begins with `RISKDEX_` and is no setting, and names the nearest one.\n\n" +
+		"| flag | environment | default | what |\n| --- | --- | --- | --- |\n")
+	for _, command := range parser.Model.Children {
+		if command.Name != "serve" {
+			continue
+		}
+		for _, f := range command.Flags {
+			if len(f.Envs) != 1 || f.Envs[0] == "" {
+				t.Errorf("--%s has the environment variables %q", f.Name, f.Envs)
+				continue
+			}
+			standard := ""
+			if f.Default != "" {
+				standard = "`" + f.Default + "`"
+			}
+			fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s |\n", f.Name, f.Envs[0], standard, cell(f.Help))
+		}
+	}
+	return b.String()
+}
+
+// documents returns what people read about riskdex, by path from here.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../mappings/*.md", "../../deploy/*/*.md"} {
+		paths, err := filepath.Glob(pattern)
+		must(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			must(t, err)
+			all[path] = string(text)
+		}
+	}
+	return all
+}
+
+// TestDocumentsShowCommandsThatExist parses every command line that they show.
+func TestDocumentsShowCommandsThatExist(t *testing.T) {
+	documents := documents(t)
+	t.Chdir(t.TempDir())
+	found := 0
+	for path, text := range documents {
+		for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
+			for _, line := range regexp.MustCompile(`(?m)(?:^|&& |-- )(?:\./|/|\.local/)?riskdex ([a-z][^#\n&|]+)`).FindAllStringSubmatch(block[1], -1) {
+				found++
+				parser, err := kong.New(&commands{}, kong.Name("riskdex"))
+				must(t, err)
+				_, err = parser.Parse(strings.Fields(strings.ReplaceAll(line[1], "'", "")))
+				if err != nil && !strings.Contains(err.Error(), "no such file") {
+					t.Errorf("%s: riskdex %s: %v", path, line[1], err)
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d command lines found", found)
+	}
+}
