@@ -11,7 +11,7 @@ import (
 // this journal take over. Which journal fills an index, the index says itself. Every
 // look, every step of a rebuild and every verification asks it first.
 //
-// A take-over is a rebuild of which the new index is the claim (mappings/line.go).
+// A take-over is a rebuild of which the new index is the claim (mappings/indices/line.go).
 
 // foreign tells whether the lane's index was filled from another journal at the last look.
 func (l *lane) foreign() bool { return reasonOf(l.trouble) == elastic.ReasonAnotherJournal }

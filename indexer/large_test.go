@@ -11,6 +11,7 @@ import (
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -68,7 +69,7 @@ func TestLargeDocumentsKillNoServer(t *testing.T) {
 		for _, words := range []string{"needle " + name, "opening" + name} {
 			body, err := r.indices.Set.SearchBody(words, mappings.SearchOptions{})
 			must(t, err)
-			found, err := mappings.Search(t.Context(), r.indices.Client, []string{r.indices.Alias(report.Cities)}, body)
+			found, err := indices.Search(t.Context(), r.indices.Client, []string{r.indices.Alias(report.Cities)}, body)
 			must(t, err)
 			if len(found.Hits) == 0 || string(found.Hits[0].ID) != name {
 				t.Errorf("%q finds %d documents, not %s first", words, len(found.Hits), name)

@@ -18,6 +18,7 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/journal"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -60,7 +61,7 @@ func TestAnHourOfAbsenceIsWaitedFor(t *testing.T) {
 		must(t, err)
 		set, err := mappings.Builtin()
 		must(t, err)
-		indices := &mappings.Indices{Client: client, Prefix: prefix, Set: set, Line: j.Line(), Log: log}
+		indices := &indices.Indices{Client: client, Prefix: prefix, Set: set, Line: j.Line(), Log: log}
 		r := &rig{t: t, journal: j, indices: indices, reg: prometheus.NewRegistry(), direct: url}
 		r.indexer, err = indexer.New(indexer.DefaultConfig(), j, set, indices, client, r.reg, log)
 		must(t, err)

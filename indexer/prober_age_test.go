@@ -17,6 +17,7 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/journal"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -46,7 +47,7 @@ func bubble(t *testing.T, path, url, prefix string, away time.Duration, test fun
 		must(t, err)
 		set, err := mappings.Builtin()
 		must(t, err)
-		r := &rig{t: t, journal: j, indices: &mappings.Indices{Client: client, Prefix: prefix, Set: set, Line: j.Line(), Log: log}, reg: prometheus.NewRegistry(), direct: url}
+		r := &rig{t: t, journal: j, indices: &indices.Indices{Client: client, Prefix: prefix, Set: set, Line: j.Line(), Log: log}, reg: prometheus.NewRegistry(), direct: url}
 		cfg := indexer.DefaultConfig()
 		cfg.Probe = true
 		r.indexer, err = indexer.New(cfg, j, set, r.indices, client, r.reg, log)

@@ -16,6 +16,7 @@ import (
 
 	"riskdex/indexer"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -39,7 +40,7 @@ func (r *rig) restart(cfg indexer.Config, set *mappings.Set, documents indexer.D
 		documents = set
 	}
 	log := slog.New(slog.NewTextHandler(r.t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
-	r.indices = &mappings.Indices{Client: r.indices.Client, Prefix: r.indices.Prefix, Set: set, Line: r.journal.Line(), Log: log}
+	r.indices = &indices.Indices{Client: r.indices.Client, Prefix: r.indices.Prefix, Set: set, Line: r.journal.Line(), Log: log}
 	r.reg = prometheus.NewRegistry()
 	x, err := indexer.New(cfg, r.journal, documents, r.indices, r.indices.Client, r.reg, log)
 	must(r.t, err)

@@ -26,6 +26,7 @@ import (
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 type rig struct {
 	t       *testing.T
 	journal journal.Journal
-	indices *mappings.Indices
+	indices *indices.Indices
 	indexer *indexer.Indexer
 	reg     *prometheus.Registry
 	direct  string // Elasticsearch itself
@@ -118,7 +119,7 @@ func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
 	if p.prefix == "" {
 		p.prefix = elastictest.Prefix(t)
 	}
-	r.indices = &mappings.Indices{Client: client, Prefix: p.prefix, Set: set, Line: r.journal.Line(), Log: log}
+	r.indices = &indices.Indices{Client: client, Prefix: p.prefix, Set: set, Line: r.journal.Line(), Log: log}
 	r.indexer, err = indexer.New(cfg, j, p.documents, r.indices, client, r.reg, log)
 	must(t, err)
 	return r

@@ -1,5 +1,5 @@
 // Package mappings knows what riskdex's documents look like in Elasticsearch:
-// where their fields come from in a delivery, how an index for them is made, and
+// where their fields come from in a delivery, what an index for them is made from, and
 // how they are searched.
 //
 // All of it stands in JSON files beside the code, which README.md explains:
@@ -15,8 +15,8 @@
 //
 // [Builtin] and [Load] read them into a [Set], or say what is wrong in them with
 // [Mistakes]. [Set.AppendDocument] makes the document of a change,
-// [Set.Explain] says where its fields come from, [Indices] makes indices,
-// [Set.SearchBody] and [Search] find documents again.
+// [Set.Explain] says where its fields come from, [Set.SearchBody] makes the body of a
+// search and [ReadResult] reads its answer. Package indices makes indices and asks them.
 //
 // Three properties keep a delivery from being refused, whatever its shape. The
 // mapping is not dynamic, so field names and types of a delivery never reach it.

@@ -49,48 +49,11 @@ func hash(index indexFile, kind *kindMapping, countries countriesFile, threats *
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// indexBody is what an index and a template have in common.
-type indexBody struct {
-	Settings jsontext.Value            `json:"settings"`
-	Mappings map[string]jsontext.Value `json:"mappings"`
-	Aliases  map[string]aliasBody      `json:"aliases,omitzero"`
-}
+// Hash identifies what the index and the documents of a kind are made from.
+func (s *Set) Hash(kind report.Kind) string { return s.hashes[kind] }
 
-type aliasBody struct {
-	IsWriteIndex *bool `json:"is_write_index,omitzero"`
-	IsHidden     *bool `json:"is_hidden,omitzero"`
-}
-
-type templateBody struct {
-	IndexPatterns   []string  `json:"index_patterns"`
-	Priority        int       `json:"priority"`
-	AllowAutoCreate bool      `json:"allow_auto_create"`
-	Template        indexBody `json:"template"`
-}
-
-// body returns what an index of a kind is made from.
-func (s *Set) body(kind report.Kind) (indexBody, error) {
-	body, err := s.index.body(s.hashes[kind])
-	if err != nil || hidden(kind) == nil {
-		return body, err
-	}
-	body.Settings, err = hideIndex(body.Settings)
-	return body, err
-}
-
-// body returns the settings and mapping of an index, marked with the hash.
-func (f indexFile) body(hash string) (indexBody, error) {
-	noted, err := meta{}.with(notes{Hash: hash})
-	if err != nil {
-		return indexBody{}, err
-	}
-	text, err := json.Marshal(noted)
-	if err != nil {
-		return indexBody{}, err
-	}
-	mappings := map[string]jsontext.Value{"_meta": text}
-	for name, value := range f.Mappings {
-		mappings[name] = value
-	}
-	return indexBody{Settings: f.Settings, Mappings: mappings}, nil
+// Index returns the settings of every index, as JSON, and the members of its mapping. They
+// are not to be changed.
+func (s *Set) Index() (settings jsontext.Value, mapping map[string]jsontext.Value) {
+	return s.index.Settings, s.index.Mappings
 }

@@ -1,11 +1,8 @@
 package mappings
 
 import (
-	"context"
 	"fmt"
 	"strings"
-
-	"riskdex/elastic"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -62,24 +59,11 @@ func SearchPath(aliases ...string) string {
 	return "/" + strings.Join(aliases, ",") + "/_search?allow_partial_search_results=false"
 }
 
-// Search runs a body made by SearchBody or CompleteBody on all that apps search.
-func (x *Indices) Search(ctx context.Context, body []byte) (Result, error) {
-	var aliases []string
-	for _, kind := range report.Kinds() {
-		aliases = append(aliases, x.Alias(kind))
-	}
-	return Search(ctx, x.Client, aliases, body)
-}
-
-// Search is Indices.Search for some aliases or indices.
-func Search(ctx context.Context, client *elastic.Client, indices []string, body []byte) (Result, error) {
-	answer, err := client.Ask(ctx, elastic.Post{Path: SearchPath(indices...), Body: body})
-	if err != nil {
-		return Result{}, fmt.Errorf("searching %s: %w", strings.Join(indices, ", "), err)
-	}
+// ReadResult reads the answer to a search whose body SearchBody or CompleteBody has made.
+func ReadResult(answer []byte) (Result, error) {
 	var found searchAnswer
 	if err := json.Unmarshal(answer, &found); err != nil {
-		return Result{}, fmt.Errorf("searching %s: reading the answer: %w", strings.Join(indices, ", "), err)
+		return Result{}, fmt.Errorf("reading the answer: %w", err)
 	}
 	result := Result{Total: found.Hits.Total.Value, More: found.Hits.Total.Relation != "eq"}
 	for _, hit := range found.Hits.Hits {

@@ -21,7 +21,7 @@ import (
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
-	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -180,7 +180,7 @@ func TestReferenceNamesThePrivileges(t *testing.T) {
 	_, text, _ := strings.Cut(documents(t)["../../docs/reference.md"], "needs the privileges ")
 	text, _, _ = strings.Cut(text, ". ")
 	var want []string
-	p := (&mappings.Indices{}).Privileges(report.AllKinds())
+	p := (&indices.Indices{}).Privileges(report.AllKinds())
 	for _, list := range [][]string{p.Cluster, p.Index[0].Privileges, p.Index[0].Names} {
 		want = append(want, list...)
 	}

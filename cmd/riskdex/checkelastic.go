@@ -15,12 +15,11 @@ import (
 	"strings"
 	"time"
 
-	"riskdex/elastic"
-
 	"github.com/dustin/go-humanize"
 
+	"riskdex/elastic"
 	"riskdex/journal"
-	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -37,7 +36,7 @@ func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
 	if k.failed("mappings", err) {
 		return
 	}
-	e := &serverCheck{checker: k, client: client, indices: &mappings.Indices{
+	e := &serverCheck{checker: k, client: client, indices: &indices.Indices{
 		Client: client, Prefix: k.c.IndexPrefix, Set: set, Line: found.Line, Log: slog.New(slog.DiscardHandler),
 	}}
 	if !e.reach(ctx) {
@@ -56,7 +55,7 @@ func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
 type serverCheck struct {
 	*checker
 	client  *elastic.Client
-	indices *mappings.Indices
+	indices *indices.Indices
 }
 
 // kinds returns those that have an index.
@@ -365,7 +364,7 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 		return
 	}
 	documents := 0
-	if result, err := mappings.Search(ctx, e.client, []string{alias}, []byte(countBody)); err == nil {
+	if result, err := indices.Search(ctx, e.client, []string{alias}, []byte(countBody)); err == nil {
 		documents = result.Total
 	}
 	has := count(documents, "document", "documents")

@@ -14,6 +14,7 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 )
 
 type searchCommand struct {
@@ -51,7 +52,7 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	indices := &mappings.Indices{Client: client, Prefix: c.IndexPrefix, Set: set}
+	indices := &indices.Indices{Client: client, Prefix: c.IndexPrefix, Set: set}
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	started := time.Now()

@@ -10,6 +10,7 @@ import (
 	"riskdex/indexer/probe"
 	"riskdex/indexer/verify"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/receiver"
 	"riskdex/report"
 )
@@ -40,7 +41,7 @@ func waitingIn(x *indexer.Indexer) func() []admin.Waiting {
 
 // searchOfApps returns a search as an app makes it. The words are of no importance: it is
 // to be answered, whatever it finds.
-func searchOfApps(set *mappings.Set, indices *mappings.Indices) (probe.Search, error) {
+func searchOfApps(set *mappings.Set, indices *indices.Indices) (probe.Search, error) {
 	body, err := set.SearchBody("protest london", mappings.SearchOptions{Size: 1})
 	return func(ctx context.Context) error {
 		_, err := indices.Search(ctx, body)
@@ -62,7 +63,7 @@ func searchFailsIn(p *probe.Prober) func() (since time.Time, err error) {
 }
 
 // probeIn lets the admin listener see how the probe is.
-func probeIn(p *probe.Prober, indices *mappings.Indices) func() admin.Probe {
+func probeIn(p *probe.Prober, indices *indices.Indices) func() admin.Probe {
 	if p == nil {
 		return nil
 	}
@@ -84,7 +85,7 @@ func lackingIn(c *verify.Coverage) func() []admin.Lacking {
 // index lets the admin listener search as the search command does.
 type index struct {
 	client  *elastic.Client
-	indices *mappings.Indices
+	indices *indices.Indices
 	set     *mappings.Set
 }
 
@@ -93,7 +94,7 @@ const countBody = `{"size": 0, "track_total_hits": true}`
 
 // Documents implements admin.Index.
 func (x index) Documents(ctx context.Context, kind report.Kind) (int, error) {
-	found, err := mappings.Search(ctx, x.client, []string{x.indices.Alias(kind)}, []byte(countBody))
+	found, err := indices.Search(ctx, x.client, []string{x.indices.Alias(kind)}, []byte(countBody))
 	return found.Total, err
 }
 

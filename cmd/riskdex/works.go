@@ -17,6 +17,7 @@ import (
 	"riskdex/internal/histogram"
 	"riskdex/journal"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/receiver"
 	"riskdex/receiver/auth"
 )
@@ -30,7 +31,7 @@ type works struct {
 	journal  journal.Journal
 	set      *mappings.Set
 	client   *elastic.Client
-	indices  *mappings.Indices
+	indices  *indices.Indices
 	indexer  *indexer.Indexer
 	prober   *probe.Prober // nil where there is no probe
 	coverage *verify.Coverage
@@ -74,7 +75,7 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 	registerBackups(w.registry, c.backupEvery())
 	registerClock(w.registry)
 	registerReadiness(w.registry, w.canAccept, w.journal.OldestWait)
-	w.indices = &mappings.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Line: w.journal.Line(), Log: log}
+	w.indices = &indices.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Line: w.journal.Line(), Log: log}
 	indexing := c.indexerConfig()
 	indexing.Tracer, cfg.Tracer = tracer, tracer
 	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"riskdex/elastic"
-	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -26,7 +26,7 @@ func (b *bench) clone(ctx context.Context, prefix string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	x := &mappings.Indices{Client: client, Prefix: prefix, Set: b.set, Log: slog.New(slog.DiscardHandler)}
+	x := &indices.Indices{Client: client, Prefix: prefix, Set: b.set, Log: slog.New(slog.DiscardHandler)}
 	return x.Ensure(ctx, report.Advisories, func(context.Context) error { return nil })
 }
 

@@ -14,6 +14,7 @@ import (
 	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -31,7 +32,7 @@ func NewIndex(t testing.TB, set *mappings.Set) *Index {
 	if err != nil {
 		t.Fatal(err)
 	}
-	indices := &mappings.Indices{
+	indices := &indices.Indices{
 		Client: client, Prefix: elastictest.Prefix(t), Set: set, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	x := &Index{Set: set, Client: client}
@@ -100,7 +101,7 @@ const today, aDay = `"origin":"now/d"`, `"origin":"2026-11-21T00:00:00Z"`
 
 // Search returns the first hits of a body as kind/id.
 func (x *Index) Search(ctx context.Context, body []byte) ([]string, error) {
-	result, err := mappings.Search(ctx, x.Client, x.Aliases, bytes.ReplaceAll(body, []byte(today), []byte(aDay)))
+	result, err := indices.Search(ctx, x.Client, x.Aliases, bytes.ReplaceAll(body, []byte(today), []byte(aDay)))
 	if err != nil {
 		return nil, err
 	}

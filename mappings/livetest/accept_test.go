@@ -9,6 +9,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -71,7 +72,7 @@ func TestEveryShapeIsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []string{x.Alias(report.Cities), x.Alias(report.Advisories), x.Alias(report.SpecialReports)}
-	result, err := mappings.Search(t.Context(), x.Client, all, body)
+	result, err := indices.Search(t.Context(), x.Client, all, body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,13 @@ import (
 	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
 // aliasOf returns the indices behind the alias of cities: whether each is the
 // one that is written to.
-func aliasOf(t *testing.T, x *mappings.Indices) map[string]bool {
+func aliasOf(t *testing.T, x *indices.Indices) map[string]bool {
 	t.Helper()
 	status, body := try(t, x.Client, esapi.IndicesGetAliasRequest{Name: []string{x.Alias(report.Cities)}})
 	if status == 404 {
@@ -41,7 +42,7 @@ func aliasOf(t *testing.T, x *mappings.Indices) map[string]bool {
 	return behind
 }
 
-func wantAlias(t *testing.T, x *mappings.Indices, n int) {
+func wantAlias(t *testing.T, x *indices.Indices, n int) {
 	t.Helper()
 	behind := aliasOf(t, x)
 	if len(behind) != 1 || !behind[x.Index(report.Cities, n)] {
@@ -71,7 +72,7 @@ func TestEnsureCreatesOnce(t *testing.T) {
 
 	var again counter
 	restarted := newIndices(t, x.Prefix)
-	for _, x := range []*mappings.Indices{x, restarted} {
+	for _, x := range []*indices.Indices{x, restarted} {
 		if _, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil {
 			t.Fatal(err)
 		}

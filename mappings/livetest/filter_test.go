@@ -8,6 +8,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -22,7 +23,7 @@ func found(t *testing.T, records []record) func(*testing.T, string, mappings.Sea
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := mappings.Search(t.Context(), x.Client,
+		result, err := indices.Search(t.Context(), x.Client,
 			[]string{x.Alias(report.Cities), x.Alias(report.Advisories), x.Alias(report.SpecialReports)}, body)
 		if err != nil {
 			t.Fatal(err)

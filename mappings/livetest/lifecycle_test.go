@@ -12,12 +12,12 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
 // indicesOf returns the indices of cities.
-func indicesOf(t *testing.T, x *mappings.Indices) []string {
+func indicesOf(t *testing.T, x *indices.Indices) []string {
 	t.Helper()
 	body := must(t, x.Client, esapi.IndicesGetAliasRequest{Index: []string{x.Alias(report.Cities) + "*"}})
 	var indices map[string]json.RawMessage
@@ -28,7 +28,7 @@ func indicesOf(t *testing.T, x *mappings.Indices) []string {
 }
 
 // twoIndices returns the first index of cities, and the second beside it.
-func twoIndices(t *testing.T) (x *mappings.Indices, old, next string) {
+func twoIndices(t *testing.T) (x *indices.Indices, old, next string) {
 	t.Helper()
 	x = newIndices(t, elastictest.Prefix(t))
 	old, err := x.Ensure(t.Context(), report.Cities, nothing)
@@ -44,7 +44,7 @@ func twoIndices(t *testing.T) (x *mappings.Indices, old, next string) {
 	return x, old, next
 }
 
-func wantLeftovers(t *testing.T, x *mappings.Indices, unfinished, old []string) {
+func wantLeftovers(t *testing.T, x *indices.Indices, unfinished, old []string) {
 	t.Helper()
 	a, b, err := x.Leftovers(t.Context(), report.Cities)
 	if err != nil || !slices.Equal(a, unfinished) || !slices.Equal(b, old) {
@@ -65,7 +65,7 @@ func TestSwap(t *testing.T) {
 	}
 	// It is known to be filled, also to a process that knows nothing.
 	var again counter
-	for _, x := range []*mappings.Indices{x, newIndices(t, x.Prefix)} {
+	for _, x := range []*indices.Indices{x, newIndices(t, x.Prefix)} {
 		if index, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil || index != next || again != 0 {
 			t.Errorf("got %s, %v; everything is sent again %d times", index, err, again)
 		}
@@ -148,16 +148,16 @@ func TestRemoveDeletesNothingThatIsNeeded(t *testing.T) {
 
 // TestEnsureFillsWhatSomebodyElsePutThere: what such an index holds is unknown.
 func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
-	alias := func(x *mappings.Indices) string { return x.Alias(report.Cities) }
-	for name, put := range map[string]func(t *testing.T, x *mappings.Indices, old string) (index string){
-		"alias moved": func(t *testing.T, x *mappings.Indices, old string) string {
+	alias := func(x *indices.Indices) string { return x.Alias(report.Cities) }
+	for name, put := range map[string]func(t *testing.T, x *indices.Indices, old string) (index string){
+		"alias moved": func(t *testing.T, x *indices.Indices, old string) string {
 			other := x.Prefix + "other"
 			must(t, x.Client, esapi.IndicesCreateRequest{Index: other})
 			must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(`{"actions":[
 				{"remove":{"index":"` + old + `","alias":"` + alias(x) + `"}}, {"add":{"index":"` + other + `","alias":"` + alias(x) + `"}}]}`)})
 			return other
 		},
-		"restored with its aliases": func(t *testing.T, x *mappings.Indices, old string) string {
+		"restored with its aliases": func(t *testing.T, x *indices.Indices, old string) string {
 			if _, err := x.Ensure(t.Context(), report.Cities, nothing); err != nil { // has seen it
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 			must(t, x.Client, esapi.IndicesCreateRequest{Index: old, Body: strings.NewReader(`{"aliases":{"` + alias(x) + `":{"is_write_index":true},"` + alias(x) + `-filled":{}}}`)})
 			return old
 		},
-		"aliases moved back": func(t *testing.T, x *mappings.Indices, old string) string {
+		"aliases moved back": func(t *testing.T, x *indices.Indices, old string) string {
 			if err := x.Swap(t.Context(), report.Cities, old, x.Index(report.Cities, 2)); err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +176,7 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 			must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{x.Index(report.Cities, 2)}})
 			return old
 		},
-		"restored with its mark": func(t *testing.T, x *mappings.Indices, old string) string {
+		"restored with its mark": func(t *testing.T, x *indices.Indices, old string) string {
 			meta := metaOf(t, x, old)
 			must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{old}})
 			must(t, x.Client, esapi.IndicesCreateRequest{Index: old, Body: strings.NewReader(`{"mappings":{"_meta":` + meta + `},
@@ -184,7 +184,7 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 			*x = *newIndices(t, x.Prefix) // has seen nothing
 			return old
 		},
-		"alias removed": func(t *testing.T, x *mappings.Indices, old string) string {
+		"alias removed": func(t *testing.T, x *indices.Indices, old string) string {
 			must(t, x.Client, esapi.IndicesDeleteAliasRequest{Index: []string{old}, Name: []string{alias(x)}})
 			return old
 		},

@@ -12,12 +12,12 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
 // ofLine returns what a process has of the indices whose journal is of a line.
-func ofLine(t *testing.T, prefix, line string) *mappings.Indices {
+func ofLine(t *testing.T, prefix, line string) *indices.Indices {
 	x := newIndices(t, prefix)
 	x.Line = line
 	return x
@@ -25,7 +25,7 @@ func ofLine(t *testing.T, prefix, line string) *mappings.Indices {
 
 // owns ensures the index of kind until it is decided whose it is, and tells whether it is
 // that of x.
-func owns(t *testing.T, x *mappings.Indices, kind report.Kind) bool {
+func owns(t *testing.T, x *indices.Indices, kind report.Kind) bool {
 	t.Helper()
 	for range 100 {
 		_, err := x.Ensure(t.Context(), kind, nothing)
@@ -158,7 +158,7 @@ func TestIndexWithoutALineIsClaimed(t *testing.T) {
 		var again counter
 		var first, both sync.WaitGroup
 		first.Add(2)
-		for _, x := range []*mappings.Indices{a, b} {
+		for _, x := range []*indices.Indices{a, b} {
 			both.Go(func() {
 				first.Done()
 				first.Wait()
@@ -191,7 +191,7 @@ func TestTakeOver(t *testing.T) {
 	}
 	before := metaOf(t, a, a.Index(report.Cities, 1))
 	var again counter
-	claim := func(x *mappings.Indices, n int) string {
+	claim := func(x *indices.Indices, n int) string {
 		t.Helper()
 		index := a.Index(report.Cities, n)
 		if err := x.Create(t.Context(), report.Cities, index); err != nil {
@@ -199,7 +199,7 @@ func TestTakeOver(t *testing.T) {
 		}
 		return index
 	}
-	wantClaim := func(x *mappings.Indices, index string, stands bool) {
+	wantClaim := func(x *indices.Indices, index string, stands bool) {
 		t.Helper()
 		if _, err := x.CheckClaim(t.Context(), report.Cities, index); stands && err != nil || !stands && !errors.Is(err, report.ErrAnotherJournal) {
 			t.Errorf("the claim %s: %v", index, err)

@@ -19,6 +19,7 @@ import (
 	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -53,9 +54,9 @@ func newSet(t *testing.T) *mappings.Set {
 }
 
 // newIndices returns what one process has of the indices under prefix.
-func newIndices(t *testing.T, prefix string) *mappings.Indices {
+func newIndices(t *testing.T, prefix string) *indices.Indices {
 	t.Helper()
-	return &mappings.Indices{
+	return &indices.Indices{
 		Client: newClient(t), Prefix: prefix, Set: newSet(t),
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
@@ -97,7 +98,7 @@ type record struct {
 
 // fill ensures the indices, writes the records in one bulk, and makes them
 // visible. It fails for every document that Elasticsearch does not take.
-func fill(t *testing.T, x *mappings.Indices, records []record) {
+func fill(t *testing.T, x *indices.Indices, records []record) {
 	t.Helper()
 	for _, kind := range report.Kinds() {
 		if _, err := x.Ensure(t.Context(), kind, nothing); err != nil {

@@ -12,12 +12,12 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
 // metaOf returns what is noted in the mapping of an index.
-func metaOf(t *testing.T, x *mappings.Indices, index string) string {
+func metaOf(t *testing.T, x *indices.Indices, index string) string {
 	t.Helper()
 	var got map[string]struct {
 		Mappings struct {
@@ -30,18 +30,18 @@ func metaOf(t *testing.T, x *mappings.Indices, index string) string {
 	return string(got[index].Mappings.Meta)
 }
 
-func putMeta(t *testing.T, x *mappings.Indices, index, meta string) {
+func putMeta(t *testing.T, x *indices.Indices, index, meta string) {
 	t.Helper()
 	must(t, x.Client, esapi.IndicesPutMappingRequest{Index: []string{index}, Body: strings.NewReader(`{"_meta":` + meta + `}`)})
 }
 
 // uuidOf returns what Elasticsearch calls an index.
-func uuidOf(t *testing.T, x *mappings.Indices, index string) string {
+func uuidOf(t *testing.T, x *indices.Indices, index string) string {
 	t.Helper()
 	return strings.TrimSpace(string(must(t, x.Client, esapi.CatIndicesRequest{Index: []string{index}, H: []string{"uuid"}})))
 }
 
-func wantMark(t *testing.T, x *mappings.Indices, index string, want bool) {
+func wantMark(t *testing.T, x *indices.Indices, index string, want bool) {
 	t.Helper()
 	if meta := metaOf(t, x, index); strings.Contains(meta, `"uuid":"`+uuidOf(t, x, index)+`"`) != want {
 		t.Errorf("%s is marked: %v, want %v; %s is noted", index, !want, want, meta)
@@ -56,7 +56,7 @@ func TestIndicesAreMarked(t *testing.T) {
 
 // unmarked returns an index as an older riskdex has made it, and what a process
 // knows that has just started. Somebody has noted something there too.
-func unmarked(t *testing.T) (x *mappings.Indices, index string) {
+func unmarked(t *testing.T) (x *indices.Indices, index string) {
 	t.Helper()
 	x = newIndices(t, elastictest.Prefix(t))
 	index, err := x.Ensure(t.Context(), report.Cities, nothing)

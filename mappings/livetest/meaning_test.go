@@ -7,6 +7,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -71,7 +72,7 @@ func TestThreatsFileOfAnOperator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := mappings.Search(t.Context(), x.Client, []string{x.Alias(report.Advisories)}, body)
+		result, err := indices.Search(t.Context(), x.Client, []string{x.Alias(report.Advisories)}, body)
 		if err != nil || (len(result.Hits) == 1) != known {
 			t.Errorf("known %v: %v, %v", known, result.Hits, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -47,7 +48,7 @@ func TestSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := mappings.Search(t.Context(), x.Client, all, body)
+		result, err := indices.Search(t.Context(), x.Client, all, body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +114,7 @@ func TestSearchHit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := mappings.Search(t.Context(), x.Client, []string{x.Alias(report.Cities)}, body)
+	result, err := indices.Search(t.Context(), x.Client, []string{x.Alias(report.Cities)}, body)
 	if err != nil || len(result.Hits) != 1 {
 		t.Fatalf("got %v, %v", result, err)
 	}
@@ -129,14 +130,14 @@ func TestSearchHit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err = mappings.Search(t.Context(), x.Client, []string{x.Alias(report.Advisories)}, body)
+	result, err = indices.Search(t.Context(), x.Client, []string{x.Alias(report.Advisories)}, body)
 	if err != nil || len(result.Hits) != 1 || strings.Join(result.Hits[0].Countries, " ") != "ES PT" {
 		t.Errorf("got %+v, %v", result, err)
 	}
 }
 
 func TestSearchError(t *testing.T) {
-	_, err := mappings.Search(t.Context(), newClient(t), []string{elastictest.Prefix(t)}, []byte(`{"query":{"nonsense":{}}}`))
+	_, err := indices.Search(t.Context(), newClient(t), []string{elastictest.Prefix(t)}, []byte(`{"query":{"nonsense":{}}}`))
 	answer, ok := errors.AsType[*elastic.ResponseError](err)
 	if !ok || answer.Status != 400 || answer.Type == "" || answer.Reason == "" {
 		t.Errorf("got %v", err)

@@ -6,6 +6,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -32,7 +33,7 @@ func TestSearchOfTodayOnAnIndexOfBefore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := mappings.Search(t.Context(), old.Client, aliases, made)
+			got, err := indices.Search(t.Context(), old.Client, aliases, made)
 			if err != nil {
 				t.Errorf("%s of %q: %v", name, words, err)
 			} else if name == "search" && words != "munich" && (len(got.Hits) == 0 || got.Hits[0].ID != want) {

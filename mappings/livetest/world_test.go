@@ -8,6 +8,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -116,7 +117,7 @@ func TestOrderIsRepeatable(t *testing.T) {
 type makeBody func(string, mappings.SearchOptions) ([]byte, error)
 
 // page returns the hits of a page, as kind/id.
-func page(t *testing.T, x *mappings.Indices, make makeBody, words string, options mappings.SearchOptions) []string {
+func page(t *testing.T, x *indices.Indices, make makeBody, words string, options mappings.SearchOptions) []string {
 	t.Helper()
 	body, err := make(words, options)
 	if err != nil {
@@ -134,7 +135,7 @@ func page(t *testing.T, x *mappings.Indices, make makeBody, words string, option
 }
 
 // first returns the ids of the first hits.
-func first(t *testing.T, x *mappings.Indices, make makeBody, words string) string {
+func first(t *testing.T, x *indices.Indices, make makeBody, words string) string {
 	t.Helper()
 	var ids []string
 	for _, hit := range page(t, x, make, words, mappings.SearchOptions{}) {

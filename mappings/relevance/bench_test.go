@@ -11,6 +11,7 @@ import (
 
 	"riskdex/internal/relevancetest"
 	"riskdex/mappings"
+	"riskdex/mappings/indices"
 	"riskdex/report"
 )
 
@@ -71,7 +72,7 @@ func bench(b *testing.B, x *relevancetest.Index, bodies []namedBody, queries []r
 				b.Fatal(err)
 			}
 			started := time.Now()
-			if _, err := mappings.Search(b.Context(), x.Client, x.Aliases, body); err != nil {
+			if _, err := indices.Search(b.Context(), x.Client, x.Aliases, body); err != nil {
 				b.Fatal(err)
 			}
 			times[i] = append(times[i], time.Since(started))

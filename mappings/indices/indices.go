@@ -1,4 +1,4 @@
-package mappings
+package indices
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"sync"
 
-	"riskdex/elastic"
-
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 	"github.com/go-json-experiment/json"
 
+	"riskdex/elastic"
+	"riskdex/mappings"
 	"riskdex/report"
 )
 
@@ -30,7 +30,7 @@ const templatePriority = 500
 type Indices struct {
 	Client *elastic.Client
 	Prefix string // before every alias, index and template
-	Set    *Set
+	Set    *mappings.Set
 	Line   string // of the journal that fills them; empty where there is none
 	Log    *slog.Logger
 
@@ -211,7 +211,7 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 	if err := x.putTemplate(ctx, kind); err != nil {
 		return err
 	}
-	content, err := x.Set.body(kind)
+	content, err := x.body(kind)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package mappings
+package indices
 
 import (
 	"bytes"

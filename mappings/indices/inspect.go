@@ -1,4 +1,4 @@
-package mappings
+package indices
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func (x *Indices) Inspect(ctx context.Context, kind report.Kind) (Inspection, er
 	_, i.Taken = s.indices[s.alias]
 	if i.Written != "" {
 		notes := s.indices[i.Written].Mappings.Meta.notes()
-		i.Line, i.Ours, i.Changed = notes.Line, x.isFilled(kind, s, i.Written), notes.Hash != x.Set.hashes[kind]
+		i.Line, i.Ours, i.Changed = notes.Line, x.isFilled(kind, s, i.Written), notes.Hash != x.Set.Hash(kind)
 	}
 	return i, nil
 }

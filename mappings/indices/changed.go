@@ -1,4 +1,4 @@
-package mappings
+package indices
 
 import (
 	"context"
@@ -14,5 +14,5 @@ func (x *Indices) MappingChanged(ctx context.Context, kind report.Kind) (bool, e
 	if err != nil || s.written() == "" {
 		return false, err
 	}
-	return s.indices[s.written()].Mappings.Meta.notes().Hash != x.Set.hashes[kind], nil
+	return s.indices[s.written()].Mappings.Meta.notes().Hash != x.Set.Hash(kind), nil
 }

@@ -1,4 +1,4 @@
-package mappings
+package indices
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func (x *Indices) ensureTemplate(ctx context.Context, kind report.Kind) error {
 // putTemplate covers the indices of a kind, and the name of its alias: without
 // an alias, a write to that name would create an index with guessed fields.
 func (x *Indices) putTemplate(ctx context.Context, kind report.Kind) error {
-	content, err := x.Set.body(kind)
+	content, err := x.body(kind)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,48 @@
+package indices
+
+import (
+	"maps"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// indexBody is what an index and a template have in common.
+type indexBody struct {
+	Settings jsontext.Value            `json:"settings"`
+	Mappings map[string]jsontext.Value `json:"mappings"`
+	Aliases  map[string]aliasBody      `json:"aliases,omitzero"`
+}
+
+type aliasBody struct {
+	IsWriteIndex *bool `json:"is_write_index,omitzero"`
+	IsHidden     *bool `json:"is_hidden,omitzero"`
+}
+
+type templateBody struct {
+	IndexPatterns   []string  `json:"index_patterns"`
+	Priority        int       `json:"priority"`
+	AllowAutoCreate bool      `json:"allow_auto_create"`
+	Template        indexBody `json:"template"`
+}
+
+// body returns what an index of a kind is made from. Its mapping is marked with the hash.
+func (x *Indices) body(kind report.Kind) (indexBody, error) {
+	noted, err := meta{}.with(notes{Hash: x.Set.Hash(kind)})
+	if err != nil {
+		return indexBody{}, err
+	}
+	text, err := json.Marshal(noted)
+	if err != nil {
+		return indexBody{}, err
+	}
+	settings, mapping := x.Set.Index()
+	body := indexBody{Settings: settings, Mappings: map[string]jsontext.Value{"_meta": text}}
+	maps.Copy(body.Mappings, mapping)
+	if hidden(kind) != nil {
+		body.Settings, err = hideIndex(settings)
+	}
+	return body, err
+}
