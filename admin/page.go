@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/julienschmidt/httprouter"
 
+	"riskdex/internal/sanitize"
 	"riskdex/report"
 )
 
@@ -29,8 +30,8 @@ type page struct {
 func newPage(status *statuses) *page {
 	p := &page{status: status, token: rand.Text()}
 	p.html = template.Must(template.New("").Funcs(template.FuncMap{
-		"id":     visibleID,
-		"text":   func(text any) string { return visibleText(longestText, fmt.Sprint(text)) },
+		"id":     func(id string) string { return sanitize.ID(longestID, id) },
+		"text":   func(text any) string { return sanitize.Text(longestText, fmt.Sprint(text)) },
 		"ref":    func(id any) string { return base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprint(id))) },
 		"pieces": pieces,
 		"comma":  func(n int) string { return humanize.Comma(int64(n)) },
@@ -47,8 +48,11 @@ func newPage(status *statuses) *page {
 	return p
 }
 
-// longestText is how much of a reason is shown, in characters.
-const longestText = 400
+// What is shown at most, in characters.
+const (
+	longestText = 400                   // of a reason
+	longestID   = 2 * report.MaxIDBytes // more than an id has, but not what anybody gives for one
+)
 
 // lagText tells a lag as people do.
 func lagText(seconds float64) string {

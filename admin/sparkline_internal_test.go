@@ -49,19 +49,6 @@ func TestLagText(t *testing.T) {
 	}
 }
 
-func TestVisible(t *testing.T) {
-	for in, want := range map[string]string{
-		"São Paulo": "São Paulo", "a\nb": `a\u{a}b`, `a\u{a}b`: `a\\u{a}b`, "\u202e\u200b\u00a0": `\u{202e}\u{200b}\u{a0}`, "\xff": "\ufffd",
-	} {
-		if got := visibleID(in); got != want {
-			t.Errorf("%q is shown as %q, want %q", in, got, want)
-		}
-	}
-	if got := visibleText(5, " a\nb\u009b cdef"); got != ` a b\u{9b}…` {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestShortly(t *testing.T) {
 	for want, d := range map[string]time.Duration{"24h": 24 * time.Hour, "1h30m": 90 * time.Minute, "10m": 10 * time.Minute, "10s": 10 * time.Second, "1h0m5s": time.Hour + 5*time.Second} {
 		if got := shortly(d); got != want {

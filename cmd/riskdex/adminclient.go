@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 	"riskdex/receiver/auth"
 )
 
@@ -79,7 +80,7 @@ func (c *adminClient) send(req *http.Request) (*http.Response, error) {
 func (c *adminClient) call(ctx context.Context, method, path string, query url.Values, body []byte, answer any) error {
 	err := c.ask(ctx, method, path, query, body, answer)
 	if p, ok := errors.AsType[*admin.Problem](err); ok && isNo(p.Status) {
-		fmt.Fprintln(c.io.err, oneLine(p.Detail))
+		fmt.Fprintln(c.io.err, sanitize.OneLine(p.Detail))
 		return errNegative
 	}
 	return err

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"riskdex/internal/sanitize"
 )
 
 // checkLog reads a log line by line: each is one of ours, whatever strangers have
@@ -35,7 +37,7 @@ func checkLog(t *testing.T, format, log string) {
 			t.Errorf("a line is forged: %q", line)
 		}
 		for _, r := range line {
-			if steers(r) {
+			if sanitize.Unsafe(r) {
 				t.Errorf("%U is in %q", r, line)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/sanitize"
 	"riskdex/report"
 )
 
@@ -118,7 +119,7 @@ func (a *attacked) showsNothingRaw(args ...string) {
 		a.t.Errorf("%v: %d %q", args, said.status, said.errs)
 	}
 	for _, r := range said.out + said.errs {
-		if steers(r) && r != '\n' && r != '\t' {
+		if sanitize.Unsafe(r) && r != '\n' && r != '\t' {
 			a.t.Errorf("%v says %U: %q", args, r, said.out)
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 	"riskdex/journal"
 )
 
@@ -93,7 +94,7 @@ func nameDamage(io streams, where string, made admin.BackupReport) bool {
 	}
 	nameDamaged(io, where, made.Damaged, made.Named)
 	if made.Problem != "" {
-		fmt.Fprintf(io.err, "SQLite says: %s. ", oneLine(made.Problem))
+		fmt.Fprintf(io.err, "SQLite says: %s. ", sanitize.OneLine(made.Problem))
 	}
 	return true
 }
@@ -101,7 +102,7 @@ func nameDamage(io streams, where string, made admin.BackupReport) bool {
 // nameDamaged says which records are damaged, as far as they are named, and where.
 func nameDamaged(io streams, where string, damaged int64, named []admin.DamagedKey) {
 	for _, key := range named {
-		fmt.Fprintf(io.err, "damaged in the %s: %s %s\n", where, name(string(key.Kind)), name(string(key.ID)))
+		fmt.Fprintf(io.err, "damaged in the %s: %s %s\n", where, sanitize.ShellWord(string(key.Kind)), sanitize.ShellWord(string(key.ID)))
 	}
 	fmt.Fprintf(io.err, "%s cannot be trusted and will not be served; have the publisher deliver them again. ", count(int(damaged), "record", "records"))
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"riskdex/internal/sanitize"
 )
 
 // readBody reads an edited body from a file, or from the standard input where
@@ -31,7 +33,7 @@ func readBody(file string, in input) ([]byte, error) {
 // printBody writes a body alone, byte for byte unless that is to a terminal.
 func printBody(w io.Writer, body []byte) error {
 	if isTerminal(w) {
-		body = []byte(visible(string(body)) + "\n")
+		body = []byte(sanitize.Lines(string(body)) + "\n")
 	}
 	_, err := w.Write(body)
 	return err
@@ -48,7 +50,7 @@ func showBody(w io.Writer, body []byte) {
 		if json.Indent(&pretty, body, "", "  ") == nil {
 			text = pretty.String()
 		}
-		text = visible(text)
+		text = sanitize.Lines(text)
 	}
 	fmt.Fprintf(w, "\n%s\n", text)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/internal/sanitize"
 	"riskdex/journal"
 	"riskdex/receiver"
 )
@@ -112,13 +113,13 @@ func printFindings(w io.Writer, all []finding, count map[level]int) {
 		widest = max(widest, len(f.About))
 	}
 	for _, f := range all {
-		line := fmt.Sprintf("%-8s  %-*s  %s", f.Level, widest, f.About, oneLine(f.Says))
+		line := fmt.Sprintf("%-8s  %-*s  %s", f.Level, widest, f.About, sanitize.OneLine(f.Says))
 		if f.Level != fine {
 			line = paint.text(bold, line)
 		}
 		fmt.Fprintln(w, line)
 		if f.Remedy != "" {
-			fmt.Fprintf(w, "%*s%s\n", 8+2+widest+2, "", oneLine(f.Remedy))
+			fmt.Fprintf(w, "%*s%s\n", 8+2+widest+2, "", sanitize.OneLine(f.Remedy))
 		}
 	}
 	fmt.Fprintf(w, "%d fine, %d doubtful, %d wrong\n", count[fine], count[doubtful], count[wrong])
@@ -271,7 +272,7 @@ func (k *checker) secrets() {
 			continue
 		}
 		if may := othersMay(info.Mode()); may != "" {
-			k.note("secrets", doubtful, fmt.Sprintf("every user of this machine may %s %s (%v)", may, file, info.Mode().Perm()), "chmod o-rwx "+name(file))
+			k.note("secrets", doubtful, fmt.Sprintf("every user of this machine may %s %s (%v)", may, file, info.Mode().Perm()), "chmod o-rwx "+sanitize.ShellWord(file))
 			continue
 		}
 		good++

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 	"riskdex/report"
 )
 
@@ -35,7 +36,7 @@ func (c *deadListCommand) Run(ctx context.Context, io streams) error {
 	list := newListing(io.out, c.JSON, "KIND", "ID", "SINCE", "SIZE", "TYPE", "REASON")
 	for _, kind := range kindsOr(c.Kind) {
 		err := each(ctx, client, "/api/dead", "after", query("kind", string(kind), "type", c.Type), func(l admin.DeadLetter) error {
-			return list.add(l, string(l.Kind), name(string(l.ID)), ago(l.DeadAt), bytesText(l.Bytes), l.ErrorType, l.Reason)
+			return list.add(l, string(l.Kind), sanitize.ShellWord(string(l.ID)), ago(l.DeadAt), bytesText(l.Bytes), l.ErrorType, l.Reason)
 		})
 		if err != nil {
 			return err
@@ -78,7 +79,7 @@ func (c *deadShowCommand) Run(ctx context.Context, io streams) error {
 		return printBody(io.out, l.Raw())
 	}
 	paint := painter(useColour(io.out))
-	fmt.Fprintf(io.out, "%s\n", paint.text(bold, string(l.Kind)+" "+name(string(l.ID))))
+	fmt.Fprintf(io.out, "%s\n", paint.text(bold, string(l.Kind)+" "+sanitize.ShellWord(string(l.ID))))
 	printFacts(io.out,
 		"type", l.ErrorType,
 		"reason", l.Reason,
@@ -87,7 +88,7 @@ func (c *deadShowCommand) Run(ctx context.Context, io streams) error {
 		"version", fmt.Sprint(l.Version),
 		"change", fmt.Sprintf("%s, %s", l.Op, bytesText(l.Bytes)))
 	showBody(io.out, l.Raw())
-	fmt.Fprintf(io.out, "\nsend it again with an edited body: riskdex dead retry --version %d --body FILE %s %s\n", l.Version, l.Kind, argument(string(l.ID)))
+	fmt.Fprintf(io.out, "\nsend it again with an edited body: riskdex dead retry --version %d --body FILE %s %s\n", l.Version, l.Kind, sanitize.ShellArgument(string(l.ID)))
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"riskdex/internal/sanitize"
 )
 
 // healthyPatience is how long the answer may take.
@@ -24,7 +26,7 @@ func (c *healthyCommand) Run(ctx context.Context, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, healthyPatience)
 	defer cancel()
 	if err := client.healthy(ctx); err != nil {
-		fmt.Fprintln(io.err, oneLine(err.Error()))
+		fmt.Fprintln(io.err, sanitize.OneLine(err.Error()))
 		return errNegative
 	}
 	fmt.Fprintln(io.out, "healthy")

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"riskdex/internal/sanitize"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -96,7 +98,7 @@ func run(ctx context.Context, args []string, io streams) int {
 	case errors.Is(err, errNegative):
 		return exitNegative
 	default:
-		fmt.Fprintln(io.err, "riskdex:", err)
+		fmt.Fprintln(io.err, "riskdex:", sanitize.Lines(err.Error())) // which may quote an answer
 		return exitFailed
 	}
 }

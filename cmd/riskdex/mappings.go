@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"riskdex/internal/sanitize"
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"
@@ -97,7 +98,7 @@ func (c *mappingsCheckCommand) printMistakes(io streams, wrong mappings.Mistakes
 			if m.Line > 0 {
 				at = fmt.Sprintf("%s:%d", m.File, m.Line)
 			}
-			fmt.Fprintf(io.out, "%s: %s\n", at, oneLine(m.Reason))
+			fmt.Fprintf(io.out, "%s: %s\n", at, sanitize.OneLine(m.Reason))
 			continue
 		}
 		if err := json.NewEncoder(io.out).Encode(map[string]any{"file": m.File, "line": m.Line, "reason": m.Reason}); err != nil {
@@ -159,14 +160,14 @@ func idFields(n receiver.Names) []mappings.FieldSource {
 
 // goesBy says which document a delivery of the record is for.
 func goesBy(kind report.Kind, n receiver.Names) string {
-	id := oneLine(shortened(n.ID))
+	id := sanitize.OneLine(shortened(n.ID))
 	switch {
 	case n.ID != "" && kind == report.Cities:
 		return fmt.Sprintf("a POST is for the document %s; so is a PUT, unless its path is another known id: then it is for that one, and counted in riskdex_id_mismatches_total", id)
 	case n.ID != "":
 		return fmt.Sprintf("a POST is for the document %s; a PUT is for the one in its path: where that is another, it is counted in riskdex_id_mismatches_total", id)
 	case n.Code != "" && kind == report.Cities:
-		return fmt.Sprintf("the record states no id: a POST goes by the code %s, and a PUT by its path", oneLine(shortened(n.Code)))
+		return fmt.Sprintf("the record states no id: a POST goes by the code %s, and a PUT by its path", sanitize.OneLine(shortened(n.Code)))
 	}
 	return "the record states no id: a POST of it is refused, and a PUT goes by its path; --ids says where ids are"
 }
@@ -243,7 +244,7 @@ func printRest(io streams, unread []mappings.FieldSource, idle []mappings.Idle) 
 		fmt.Fprint(table, "\npointers of yours that lead nowhere in this record:\n")
 	}
 	for _, i := range idle {
-		fmt.Fprintf(table, "%s\t%s\n", i.Field, oneLine(string(i.Pointer)))
+		fmt.Fprintf(table, "%s\t%s\n", i.Field, sanitize.OneLine(i.Pointer))
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print what was left: %w", err)
@@ -272,13 +273,13 @@ func where(f mappings.FieldSource) string {
 	if f.Pointer == "" {
 		return "(the record)"
 	}
-	return oneLine(string(f.Pointer))
+	return sanitize.OneLine(f.Pointer)
 }
 
 // shortened returns the start of a value on one line.
 func shortened(value string) string {
 	const most = 60 // characters
-	letters := []rune(oneLine(value))
+	letters := []rune(sanitize.OneLine(value))
 	if len(letters) <= most {
 		return string(letters)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/internal/sanitize"
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"
@@ -140,20 +141,20 @@ func (c *mappingsLearnCommand) print(io streams, l mappings.Lesson, feed receive
 		if id.At == feed.IDAt {
 			name = "id"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", name, oneLine(string(id.At)), id.Records, id.Distinct, shortened(fmt.Sprintf("%q", id.Example)))
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", name, sanitize.OneLine(id.At), id.Records, id.Distinct, shortened(fmt.Sprintf("%q", id.Example)))
 	}
 	misfits := false
 	for _, f := range l.Fields {
 		misfits = misfits || f.Misfits > 0
 		if f.Records > 0 {
-			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", f.Field, oneLine(string(f.Pointer)), f.Records, f.Distinct, shortened(strings.Join(f.Examples, ", ")))
+			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", f.Field, sanitize.OneLine(f.Pointer), f.Records, f.Distinct, shortened(strings.Join(f.Examples, ", ")))
 		}
 	}
 	if misfits {
 		fmt.Fprint(table, "\nleft out, because they do not fit:\n")
 		for _, f := range l.Fields {
 			if f.Misfits > 0 {
-				fmt.Fprintf(table, "%s\t%s\t%d\t\t%s\t%s\n", f.Field, oneLine(string(f.Pointer)), f.Misfits, shortened(f.Misfit), f.Reason)
+				fmt.Fprintf(table, "%s\t%s\t%d\t\t%s\t%s\n", f.Field, sanitize.OneLine(f.Pointer), f.Misfits, shortened(f.Misfit), f.Reason)
 			}
 		}
 	}
@@ -171,16 +172,16 @@ func (c *mappingsLearnCommand) print(io streams, l mappings.Lesson, feed receive
 func advise(l mappings.Lesson, feed receiver.Feed) []string {
 	var all []string
 	if feed.RecordsAt != "" {
-		all = append(all, fmt.Sprintf("The records are at %s: state it with --records %s=%[1]s.", oneLine(string(feed.RecordsAt)), l.Kind))
+		all = append(all, fmt.Sprintf("The records are at %s: state it with --records %s=%[1]s.", sanitize.OneLine(feed.RecordsAt), l.Kind))
 	}
 	usual := feed.IDAt != "" && len(feed.IDs) > 0
 	switch {
 	case feed.IDAt == "" && len(feed.IDs) > 0:
-		all = append(all, fmt.Sprintf("It is not certain which of these is the id, so a delivery is refused: state it, such as with --ids %s=%s.", l.Kind, oneLine(string(feed.IDs[0].At))))
+		all = append(all, fmt.Sprintf("It is not certain which of these is the id, so a delivery is refused: state it, such as with --ids %s=%s.", l.Kind, sanitize.OneLine(feed.IDs[0].At)))
 	case feed.IDAt == "":
 		all = append(all, fmt.Sprintf("Nothing looks like an id. Cities go by their code, where they have one; all else is refused: state where the ids are with --ids %s=POINTER.", l.Kind))
 	case usual && !knownID(feed):
-		all = append(all, fmt.Sprintf("The id is told by the words of its name. To be certain: --ids %s=%s.", l.Kind, oneLine(string(feed.IDAt))))
+		all = append(all, fmt.Sprintf("The id is told by the words of its name. To be certain: --ids %s=%s.", l.Kind, sanitize.OneLine(feed.IDAt)))
 	}
 	if l.Levels.Scale != "" {
 		all = append(all, fmt.Sprintf(`Levels go from %d to %d: the proposal has "risk_scale": %q, the lowest first. Turn it round if 1 is the worst.`, l.Levels.Low, l.Levels.High, l.Levels.Scale))

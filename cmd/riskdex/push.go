@@ -14,6 +14,7 @@ import (
 
 	"riskdex/internal/push"
 	"riskdex/internal/samplefeed"
+	"riskdex/internal/sanitize"
 	"riskdex/receiver/auth"
 )
 
@@ -65,7 +66,7 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 	var denied *push.DeniedError
 	switch {
 	case errors.As(err, &denied):
-		fmt.Fprintf(io.err, "not accepted, and neither would the rest be: %v\n", err)
+		fmt.Fprintf(io.err, "not accepted, and neither would the rest be: %s\n", sanitize.OneLine(err.Error()))
 		if denied.Status == http.StatusUnauthorized {
 			fmt.Fprintln(io.err, "Name the file with what the receiver asks for: --bearer-file, --basic-file, --webhook-secret-file or --hub-secret-file, as riskdex serve has it.")
 		}
@@ -89,10 +90,10 @@ func (c *pushCommand) requests() ([]push.Request, error) {
 func (c *pushCommand) print(io streams, sum push.Summary, total int) {
 	for _, alike := range alikeFailures(sum.Failed) {
 		f := alike[0]
-		fmt.Fprintf(io.err, "not accepted: %s %s%s: %d %s: %s\n", f.Request.Method, f.Request.Path, andMore(len(alike)-1), f.Status, f.Title, f.Detail)
+		fmt.Fprintf(io.err, "not accepted: %s %s%s: %d %s: %s\n", f.Request.Method, f.Request.Path, andMore(len(alike)-1), f.Status, sanitize.OneLine(f.Title), sanitize.OneLine(f.Detail))
 	}
 	for _, r := range sum.Refused {
-		fmt.Fprintf(io.err, "refused: record %d of %s %s: %s\n", r.Position, r.Request.Method, r.Request.Path, r.Reason)
+		fmt.Fprintf(io.err, "refused: record %d of %s %s: %s\n", r.Position, r.Request.Method, r.Request.Path, sanitize.OneLine(r.Reason))
 	}
 	if more := sum.RefusedTotal - len(sum.Refused); more > 0 {
 		fmt.Fprintf(io.err, "refused: %s more\n", humanize.Comma(int64(more)))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 	"riskdex/report"
 )
 
@@ -88,7 +89,7 @@ func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, ta
 	if !ok || p.Status != http.StatusConflict {
 		return beginning{}, err
 	}
-	fmt.Fprintln(client.io.err, oneLine(p.Detail))
+	fmt.Fprintln(client.io.err, sanitize.OneLine(p.Detail))
 	if p.Reason != admin.ReasonHeldElsewhere && p.Reason != admin.ReasonAnotherJournal {
 		if err := client.ask(ctx, http.MethodGet, "/api/rebuild", query(), nil, &list); err != nil {
 			return beginning{}, err
@@ -120,7 +121,7 @@ func stopRebuilds(ctx context.Context, client *adminClient, kinds []report.Kind)
 		var list admin.Page[admin.Rebuild]
 		err := client.ask(ctx, http.MethodPost, "/api/rebuild/stop", query("kind", string(kind)), nil, &list)
 		if p, ok := errors.AsType[*admin.Problem](err); ok && p.Status == http.StatusConflict {
-			fmt.Fprintln(client.io.err, oneLine(p.Detail))
+			fmt.Fprintln(client.io.err, sanitize.OneLine(p.Detail))
 			continue
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 	"riskdex/report"
 )
 
@@ -92,7 +93,7 @@ func (w *rebuildWatch) ended(kind report.Kind, r admin.Rebuild, known bool) {
 		fmt.Fprintf(w.client.io.err, "%s: stopped%s\n", kind, because(r.Reason))
 	case known:
 		w.failed = true
-		fmt.Fprintf(w.client.io.err, "%s: %s: %s\n", kind, r.Phase, oneLine(r.Reason))
+		fmt.Fprintf(w.client.io.err, "%s: %s: %s\n", kind, r.Phase, sanitize.OneLine(r.Reason))
 	default:
 		w.stopped = true
 		fmt.Fprintf(w.client.io.err, "%s: riskdex has been started anew and begins the rebuild anew; to see how far it is: riskdex status\n", kind)
@@ -104,7 +105,7 @@ func because(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	return ": " + oneLine(reason)
+	return ": " + sanitize.OneLine(reason)
 }
 
 func rebuildLine(r admin.Rebuild) string {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 	"riskdex/report"
 )
 
@@ -35,7 +36,7 @@ func (c *refusedListCommand) Run(ctx context.Context, io streams) error {
 	err = each(ctx, client, "/api/refused", "before", query("kind", c.Kind, "reason", c.Reason), func(r admin.Refusal) error {
 		id := ""
 		if r.ID != "" {
-			id = name(r.ID)
+			id = sanitize.ShellWord(r.ID)
 		}
 		return list.add(r, fmt.Sprint(r.Number), ago(r.At), r.Method+" "+r.Path, record(r.Position), id, sizeOf(r), r.Reason, r.Detail)
 	})
@@ -92,7 +93,7 @@ func (c *refusedShowCommand) Run(ctx context.Context, io streams) error {
 	}
 	facts := []string{"reason", r.Reason, "detail", r.Detail, "call", call, "when", agoAndAt(r.At), "size", sizeOf(r)}
 	if r.ID != "" {
-		facts = append(facts, "id", name(r.ID))
+		facts = append(facts, "id", sanitize.ShellWord(r.ID))
 	}
 	printFacts(io.out, facts...)
 	showBody(io.out, r.Raw())

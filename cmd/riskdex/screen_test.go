@@ -2,14 +2,13 @@ package main
 
 import (
 	"bytes"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 	"riskdex/report"
 )
 
@@ -21,35 +20,10 @@ func TestNothingFromOutsideSteersATerminal(t *testing.T) {
 	var out bytes.Buffer
 	table.print(&out)
 	printFacts(&out, "reason", hostileText)
-	shown := map[string]string{
-		"table": out.String(), "one line": oneLine(hostileText), "body": visible(hostileText), "name": name(hostileText),
-	}
-	for what, text := range shown {
-		for _, r := range text {
-			if unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u202e' {
-				t.Errorf("%s: %q in %q", what, r, text)
-			}
+	for _, r := range out.String() {
+		if sanitize.Unsafe(r) && r != '\n' {
+			t.Errorf("%q in %q", r, out.String())
 		}
-	}
-	if got := visible("{\n\t\"a\": \"é\u009b\"\n}"); got != "{\n\t\"a\": \"é\\u009b\"\n}" {
-		t.Errorf("a body is shown as %q", got)
-	}
-}
-
-// TestNamesCanBePasted has a shell read what is shown.
-func TestNamesCanBePasted(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("there is no bash")
-	}
-	for _, id := range []string{"130", "a/b", "São Paulo", "it's", `\'"$(x)`, "a\x1b[31m'\\b", "\u202e", "tab\tand\nline", "😀\u0001", "-5", "*", "~"} {
-		out, err := exec.CommandContext(t.Context(), bash, "-c", "export LC_ALL=C.UTF-8; printf %s "+strings.TrimPrefix(argument(id), "-- ")).Output()
-		if err != nil || string(out) != id {
-			t.Errorf("%q is shown as %s, which a shell reads as %q, %v", id, name(id), out, err)
-		}
-	}
-	if got := argument("-5"); got != "-- -5" {
-		t.Errorf("an id that looks like a flag: %s", got)
 	}
 }
 

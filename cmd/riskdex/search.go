@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"riskdex/elastic"
+	"riskdex/internal/sanitize"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 )
@@ -103,7 +104,7 @@ func printHits(w io.Writer, found mappings.Result, from int, took time.Duration)
 		if h.RiskLevel > 0 {
 			facts = append(facts, fmt.Sprintf("risk %d of 5", h.RiskLevel))
 		}
-		fmt.Fprintf(w, "%2d  %s  %s\n", from+i+1, paint.text(bold, oneLine(h.Title)), strings.Join(nonEmpty(facts), ", "))
+		fmt.Fprintf(w, "%2d  %s  %s\n", from+i+1, paint.text(bold, sanitize.OneLine(h.Title)), strings.Join(nonEmpty(facts), ", "))
 		fmt.Fprintf(w, "    %s\n", paint.text(dim, fmt.Sprintf("%s/%s  score %.1f", h.Kind, h.ID, h.Score)))
 		for _, text := range excerpts(h) {
 			fmt.Fprintf(w, "    %s\n", excerpt(text, paint.start(bold), paint.end()))
@@ -115,7 +116,7 @@ func printHits(w io.Writer, found mappings.Result, from int, took time.Duration)
 	}
 	fmt.Fprintf(w, "%d of %s hits in %s\n", len(found.Hits), total, took.Round(time.Millisecond))
 	if found.DidYouMean != "" {
-		fmt.Fprintf(w, "did you mean: %s\n", oneLine(found.DidYouMean))
+		fmt.Fprintf(w, "did you mean: %s\n", sanitize.OneLine(found.DidYouMean))
 	}
 }
 
@@ -124,7 +125,7 @@ func printFacets(w io.Writer, facets map[string][]mappings.Count) {
 	for _, field := range slices.Sorted(maps.Keys(facets)) {
 		var counts []string
 		for _, count := range facets[field] {
-			counts = append(counts, fmt.Sprintf("%s %d", oneLine(count.Value), count.Documents))
+			counts = append(counts, fmt.Sprintf("%s %d", sanitize.OneLine(count.Value), count.Documents))
 		}
 		if len(counts) > 0 {
 			fmt.Fprintf(w, "%-11s %s\n", field, strings.Join(counts, ", "))
@@ -145,7 +146,7 @@ func excerpts(h mappings.Hit) []string {
 
 // excerpt turns a highlight, which is HTML, into a line for a terminal.
 func excerpt(highlight, start, end string) string {
-	plain := oneLine(html.UnescapeString(strings.NewReplacer("<em>", startMark, "</em>", endMark).Replace(highlight)))
+	plain := sanitize.OneLine(html.UnescapeString(strings.NewReplacer("<em>", startMark, "</em>", endMark).Replace(highlight)))
 	return strings.NewReplacer(startMark, start, endMark, end).Replace(plain)
 }
 

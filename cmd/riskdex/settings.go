@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 
+	"riskdex/internal/sanitize"
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"
@@ -87,7 +88,7 @@ type logSettings struct {
 }
 
 func (s logSettings) logger(to io.Writer) *slog.Logger {
-	opts, w := &slog.HandlerOptions{Level: s.LogLevel, ReplaceAttr: withoutEmpty}, visibleWriter{to}
+	opts, w := &slog.HandlerOptions{Level: s.LogLevel, ReplaceAttr: withoutEmpty}, sanitize.LogWriter{Writer: to}
 	if s.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, opts))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 )
 
 // shownOfEach is how much of a list fits into one screen beside the others.
@@ -24,7 +25,7 @@ func printStatus(w io.Writer, st admin.Status) {
 		fmt.Fprintln(w, paint.text(bold, "something is wrong"))
 	}
 	for _, t := range st.Troubles {
-		fmt.Fprintf(w, "  %s\n    %s\n", oneLine(t.Detail), oneLine(t.Remedy))
+		fmt.Fprintf(w, "  %s\n    %s\n", sanitize.OneLine(t.Detail), sanitize.OneLine(t.Remedy))
 	}
 	fmt.Fprintln(w)
 	kinds := newTable("KIND", "DOCUMENTS", "PENDING", "LAG", "DEAD", "LAG OF THE LAST HOUR")
@@ -42,7 +43,7 @@ func printStatus(w io.Writer, st admin.Status) {
 	kinds.print(w)
 	for _, k := range st.Kinds {
 		if k.Holder != "" {
-			fmt.Fprintf(w, "%s: %s has it alone, such as for a rebuild\n", k.Kind, oneLine(k.Holder))
+			fmt.Fprintf(w, "%s: %s has it alone, such as for a rebuild\n", k.Kind, sanitize.OneLine(k.Holder))
 		}
 	}
 	fmt.Fprintln(w)
@@ -70,11 +71,11 @@ func ofThis(st admin.Status) string {
 // documentOf says which document a delivery was for, as far as that is known.
 func documentOf(d admin.Delivery) string {
 	if d.Path != "" {
-		return name(d.Path)
+		return sanitize.ShellWord(d.Path)
 	}
 	text := string(d.Kind)
 	if d.ID != "" {
-		text += " " + name(d.ID)
+		text += " " + sanitize.ShellWord(d.ID)
 	}
 	if others := d.Accepted + d.Refused - 1; others > 0 {
 		text += fmt.Sprintf(" and %s more", humanize.Comma(int64(others)))
@@ -118,9 +119,9 @@ func wholeOf(st admin.Status) []string {
 		}
 		facts = append(facts, "journal", room)
 	}
-	facts = append(facts, "started", agoAndAt(st.StartedAt), "process", oneLine(st.Process))
+	facts = append(facts, "started", agoAndAt(st.StartedAt), "process", sanitize.OneLine(st.Process))
 	if st.Shared() {
-		facts = append(facts, "shared by", oneLine(strings.Join(st.Processes, ", ")))
+		facts = append(facts, "shared by", sanitize.OneLine(strings.Join(st.Processes, ", ")))
 	}
 	return facts
 }
@@ -146,7 +147,7 @@ func printWaiting(w io.Writer, st admin.Status) {
 			if r.Reason != "" {
 				line += ": " + r.Reason
 			}
-			fmt.Fprintf(w, "  %s\n", oneLine(line))
+			fmt.Fprintf(w, "  %s\n", sanitize.OneLine(line))
 		}
 	}
 }
@@ -156,7 +157,7 @@ func printFailed(w io.Writer, st admin.Status) {
 		fmt.Fprintln(w)
 		dead := newTable("DEAD LETTERS", "SINCE", "WHY")
 		for _, l := range st.Dead[:min(shownOfEach, len(st.Dead))] {
-			dead.add(string(l.Kind)+" "+name(string(l.ID)), ago(l.DeadAt), l.ErrorType+" "+l.Reason)
+			dead.add(string(l.Kind)+" "+sanitize.ShellWord(string(l.ID)), ago(l.DeadAt), l.ErrorType+" "+l.Reason)
 		}
 		dead.print(w)
 		fmt.Fprintf(w, "%s: riskdex dead list\n", count(st.DeadTotal, "dead letter", "dead letters"))

@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 )
 
 // watch shows the status again and again until ctx is done. One that cannot be had is
@@ -63,7 +64,7 @@ func (c *statusCommand) showAgain(shown *redrawn, st admin.Status, failed error)
 	f := &frame{on: shown.out}
 	fmt.Fprintf(f, "%s, every %v; Ctrl-C ends it\n", now.Format(time.DateTime+" UTC"), c.Interval)
 	if failed != nil {
-		fmt.Fprintln(f, oneLine(failed.Error()))
+		fmt.Fprintln(f, sanitize.OneLine(failed.Error()))
 	} else {
 		printStatus(f, st)
 	}
@@ -73,7 +74,7 @@ func (c *statusCommand) showAgain(shown *redrawn, st admin.Status, failed error)
 // inOneLine is a status for a log.
 func inOneLine(st admin.Status, failed error) string {
 	if failed != nil {
-		return oneLine(failed.Error())
+		return sanitize.OneLine(failed.Error())
 	}
 	pending, dead, lag := 0, 0, 0.0
 	for _, k := range st.Kinds {
@@ -81,7 +82,7 @@ func inOneLine(st admin.Status, failed error) string {
 	}
 	line := "all is well"
 	if !st.Well {
-		line = "something is wrong: " + oneLine(st.Troubles[0].Detail)
+		line = "something is wrong: " + sanitize.OneLine(st.Troubles[0].Detail)
 		if more := len(st.Troubles) - 1; more > 0 {
 			line += fmt.Sprintf(" (and %d more)", more)
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"riskdex/internal/sanitize"
+
 	"github.com/dustin/go-humanize"
 )
 
@@ -26,7 +28,7 @@ func newTable(heading ...string) *table { return &table{rows: [][]string{heading
 // add adds a row. Cells come from outside and are made safe here.
 func (t *table) add(cells ...string) {
 	for i := range cells {
-		cells[i] = oneLine(cells[i])
+		cells[i] = sanitize.OneLine(cells[i])
 	}
 	t.rows = append(t.rows, cells)
 }
@@ -84,7 +86,7 @@ func fitting(line string, room, width int) string {
 func printFacts(w io.Writer, pairs ...string) {
 	paint := painter(useColour(w))
 	for i := 0; i < len(pairs); i += 2 {
-		fmt.Fprintf(w, "  %s  %s\n", paint.text(dim, fmt.Sprintf("%-10s", pairs[i])), oneLine(pairs[i+1])) // #nosec G602 -- they come in pairs
+		fmt.Fprintf(w, "  %s  %s\n", paint.text(dim, fmt.Sprintf("%-10s", pairs[i])), sanitize.OneLine(pairs[i+1])) // #nosec G602 -- they come in pairs
 	}
 }
 

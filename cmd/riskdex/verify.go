@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/admin"
+	"riskdex/internal/sanitize"
 )
 
 type verifyCommand struct {
@@ -112,7 +113,7 @@ func (s *verifyScreen) finding(f admin.VerifyFinding) error {
 	if f.Mended {
 		mended = "; mended"
 	}
-	_, err := fmt.Fprintf(s.io.out, "%-8s %s %s: %s%s\n", f.Problem, f.Kind, name(string(f.ID)), difference(f), mended)
+	_, err := fmt.Fprintf(s.io.out, "%-8s %s %s: %s%s\n", f.Problem, f.Kind, sanitize.ShellWord(string(f.ID)), difference(f), mended)
 	return err
 }
 
@@ -172,10 +173,10 @@ func (s *verifyScreen) report(r admin.VerifyReport) error {
 	}
 	fmt.Fprintln(s.io.out, line)
 	if r.Error != "" {
-		fmt.Fprintln(s.io.err, oneLine(r.Error))
+		fmt.Fprintln(s.io.err, sanitize.OneLine(r.Error))
 	}
 	if r.Advice != "" {
-		fmt.Fprintln(s.io.err, oneLine(r.Advice))
+		fmt.Fprintln(s.io.err, sanitize.OneLine(r.Advice))
 	}
 	return nil
 }

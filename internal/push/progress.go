@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"riskdex/internal/sanitize"
+
 	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
@@ -81,7 +83,7 @@ func (d *Display) Waiting(r Request, err error, wait time.Duration) {
 	if d.bar != nil {
 		_ = d.bar.Clear()
 	}
-	fmt.Fprintf(d.out, "%s %s: %v; trying again in %s\n", r.Method, r.Path, err, wait.Round(100*time.Millisecond))
+	fmt.Fprintf(d.out, "%s %s: %s; trying again in %s\n", r.Method, r.Path, sanitize.OneLine(err.Error()), wait.Round(100*time.Millisecond))
 }
 
 // Close ends the line of a bar, finished or not.
