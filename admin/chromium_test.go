@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/needs"
+
 	"golang.org/x/net/websocket"
 )
 
@@ -28,17 +30,10 @@ type chromium struct {
 // browserPatience bounds a whole test with a browser, on a slow machine too.
 const browserPatience = 3 * time.Minute
 
-// openChromium skips the test where there is no Chromium, unless CI is set. more are
-// further flags of it.
+// openChromium starts a browser for the test. more are further flags of it.
 func openChromium(t *testing.T, more ...string) *chromium {
 	t.Helper()
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("Chromium is missing: apt-get install -y --no-install-recommends chromium")
-		}
-		t.Skip("there is no chromium")
-	}
+	program := needs.Program(t, "chromium", "apt-get install -y --no-install-recommends chromium")
 	ctx, cancel := context.WithTimeout(t.Context(), browserPatience)
 	t.Cleanup(cancel)
 	profile, err := os.MkdirTemp("", "riskdex-chromium-") // it writes until it ends, so t.TempDir would fail

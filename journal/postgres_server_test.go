@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/needs"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/torture"
 	"riskdex/report"
@@ -131,6 +132,7 @@ func TestPostgresReadOnly(t *testing.T) {
 
 // TestPostgresFullDisk has the documents on a disk that is full.
 func TestPostgresFullDisk(t *testing.T) {
+	needs.FullRun(t, "PostgreSQL")
 	if os.Getuid() != 0 {
 		t.Skip("only root can mount a small disk")
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/needs"
 )
 
 const (
@@ -22,14 +23,7 @@ const (
 // openapitest installs. RISKDEX_TEST_PYTHON names the interpreter beside it.
 func openapiTool(t *testing.T, name string) string {
 	t.Helper()
-	python := os.Getenv("RISKDEX_TEST_PYTHON")
-	if python == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("RISKDEX_TEST_PYTHON is not set: it names a Python that has internal/openapitest/requirements.txt installed")
-		}
-		t.Skip("RISKDEX_TEST_PYTHON is not set")
-	}
-	return filepath.Join(filepath.Dir(python), name)
+	return filepath.Join(filepath.Dir(needs.Python(t, "internal/openapitest/requirements.txt")), name)
 }
 
 // runTool fails a test when a program says that something is wrong.

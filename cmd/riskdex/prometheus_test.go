@@ -9,7 +9,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 
 	"riskdex/internal/freeport"
 	"riskdex/internal/prometheus"
+	"riskdex/internal/prometheus/prometheustest"
 )
 
 // watched is a riskdex with a way to Elasticsearch that can be cut, and with real
@@ -38,7 +38,7 @@ type watched struct {
 // happens from now on is an increase to them.
 func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 	t.Helper()
-	requirePrometheus(t)
+	prometheustest.Need(t)
 	w := &watched{open: map[string]string{}, glanced: map[int]bool{}}
 	target, err := url.Parse(elasticsearch)
 	must(t, err)
@@ -56,36 +56,13 @@ func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 		Home: t.TempDir(), Config: "../../dashboards/prometheus.yml", Rules: hastyRules(t),
 		Target: w.admin, Port: freePort(t), Interval: 500 * time.Millisecond,
 	}
-	w.server = startPrometheus(t, o)
+	w.server = prometheustest.Start(t, o)
 	o.Home, o.Port, o.NativeHistograms = t.TempDir(), freePort(t), true
-	w.native = startPrometheus(t, o)
+	w.native = prometheustest.Start(t, o)
 	for _, s := range []*prometheus.Server{w.server, w.native} {
 		eventually(t, "Prometheus has scraped riskdex", func() bool { return s.Scraped(t.Context()) == nil })
 	}
 	return w
-}
-
-// requirePrometheus skips the test where none is installed, but not in CI.
-func requirePrometheus(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("prometheus"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(prometheus.ErrMissing)
-		}
-		t.Skip(prometheus.ErrMissing)
-	}
-}
-
-func startPrometheus(t *testing.T, o prometheus.Options) *prometheus.Server {
-	t.Helper()
-	s, err := prometheus.Start(t.Context(), o)
-	must(t, err)
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }
 
 func freePort(t *testing.T) int {

@@ -17,6 +17,7 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/prometheus"
+	"riskdex/internal/prometheus/prometheustest"
 )
 
 // severable is a way to Elasticsearch that can be cut.
@@ -39,7 +40,7 @@ func severable(t *testing.T, elasticsearch string) (address string, cut *atomic.
 // the eyes of a real Prometheus. What is of the journal is seen once, what is of one of
 // them is seen as its own, and each answers for both.
 func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
-	requirePrometheus(t)
+	prometheustest.Need(t)
 	home := postgrestest.Start(t)
 	cuttable, cut := severable(t, elastictest.URL(t))
 	mapped := []string{"--mappings", narrowMappings(t), "--probe-every", "1s"}
@@ -49,7 +50,7 @@ func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 		p.journal = home.URL()
 		p.start()
 	}
-	w := &watched{process: one, open: map[string]string{}, server: startPrometheus(t, prometheus.Options{
+	w := &watched{process: one, open: map[string]string{}, server: prometheustest.Start(t, prometheus.Options{
 		Home: t.TempDir(), Config: "../../dashboards/prometheus.yml", Rules: hastyRules(t),
 		Target: one.admin, Others: []string{other.admin}, Port: freePort(t), Interval: 500 * time.Millisecond,
 	})}

@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/needs"
 )
 
 // devRole makes this program be dev, for tests that send it signals.
@@ -107,15 +109,7 @@ func answers(url string) bool {
 // test's, on a free port.
 func temporary(t *testing.T) (url string, env []string) {
 	t.Helper()
-	home, remove, err := elasticserver.TempHome()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := remove(); err != nil {
-			t.Error(err)
-		}
-	})
+	home := elastictest.Home(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -166,6 +160,7 @@ func TestElasticsearchNamesATakenPort(t *testing.T) {
 }
 
 func TestWithElasticsearchHandsOnSignalsAndStatus(t *testing.T) {
+	needs.FullRun(t, "Elasticsearch")
 	dev := startDev(t, nil, "with-elasticsearch", "--", "sh", "-c",
 		`trap 'echo told; exit 5' TERM; echo "here: $`+elasticserver.TestURLVariable+`"; while :; do sleep 0.05; done`)
 	_, log, _ := strings.Cut(strings.TrimSpace(dev.await("starting Elasticsearch")), "log in ")
@@ -188,6 +183,7 @@ func TestWithElasticsearchHandsOnSignalsAndStatus(t *testing.T) {
 }
 
 func TestWithElasticsearchIsInterruptedWhileItStarts(t *testing.T) {
+	needs.FullRun(t, "Elasticsearch")
 	dev := startDev(t, nil, "with-elasticsearch", "--", "echo", "not reached")
 	dev.await("starting Elasticsearch")
 	if status, rest := dev.signal(syscall.SIGINT); status != 130 || strings.Contains(rest, "not reached") {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"riskdex/internal/child"
-	"riskdex/internal/prometheus"
+	"riskdex/internal/prometheus/prometheustest"
 )
 
 // aStack is one in a folder of the test's, with the repository's dashboards and
@@ -51,9 +51,7 @@ func aStack(t *testing.T, once bool) (r *stack, said *bytes.Buffer) {
 }
 
 func TestRunWatchesWithPrometheus(t *testing.T) {
-	if _, err := exec.LookPath("prometheus"); err != nil && os.Getenv("CI") != "true" {
-		t.Skip(prometheus.ErrMissing)
-	}
+	prometheustest.Need(t)
 	r, said := aStack(t, true)
 	if err := r.startPrometheus(t.Context()); err != nil {
 		t.Fatal(err)

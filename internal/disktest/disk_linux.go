@@ -17,7 +17,7 @@ import (
 	"time"
 	"unsafe"
 
-	"riskdex/internal/torture"
+	"riskdex/internal/needs"
 )
 
 // Disk is a file system of its own in a file, which can be cut off.
@@ -34,7 +34,7 @@ func New(t *testing.T, folder string, mib int, options string) *Disk {
 	if os.Geteuid() != 0 {
 		t.Skip("only root may mount a file system")
 	}
-	need(t, "mkfs.ext4", "e2fsprogs")
+	needs.Program(t, "mkfs.ext4", "apt-get install e2fsprogs")
 	if err := os.WriteFile(d.image, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -46,17 +46,6 @@ func New(t *testing.T, folder string, mib int, options string) *Disk {
 	d.mount(t)
 	t.Cleanup(d.Unmount)
 	return d
-}
-
-// need skips a test where a program is missing, but neither in CI nor at full extent.
-func need(t *testing.T, program, from string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		if torture.Wanted() || os.Getenv("CI") == "true" {
-			t.Fatalf("%s is missing; install %s", program, from)
-		}
-		t.Skipf("%s is missing; install %s", program, from)
-	}
 }
 
 // mount skips the test where mounting is not allowed.
@@ -118,6 +107,7 @@ func (d *Disk) Again(t *testing.T) {
 // Tmpfs mounts a file system in memory of so many MiB.
 func Tmpfs(t *testing.T, mib int) string {
 	t.Helper()
+	needs.FullRun(t, "a file system of its own")
 	if os.Geteuid() != 0 {
 		t.Skip("only root may mount a file system")
 	}
@@ -249,7 +239,7 @@ func (d *Disk) device(t *testing.T) string {
 // what waits cannot even be killed.
 func (d *Disk) Freeze(t *testing.T) (thaw func()) {
 	t.Helper()
-	need(t, "fsfreeze", "util-linux")
+	needs.Program(t, "fsfreeze", "apt-get install util-linux")
 	// It thaws when this process has closed its standard input, however that ends.
 	watch := exec.Command("sh", "-c", `fsfreeze -f "$1" && echo frozen; timeout 60 cat >/dev/null; fsfreeze -u "$1"`, "sh", d.Dir)
 	in, err := watch.StdinPipe()

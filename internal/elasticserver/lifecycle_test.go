@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"riskdex/internal/needs"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +27,7 @@ func temporaryHome(t *testing.T) string {
 
 func start(t *testing.T, o Options) *Server {
 	t.Helper()
+	needs.FullRun(t, "Elasticsearch")
 	o.Heap, o.FastStart, o.Log = TestHeap, true, t.Output()
 	s, err := Start(t.Context(), o)
 	if err != nil {
@@ -107,6 +109,7 @@ func TestServerStopsStartsAgainAndIsKilled(t *testing.T) {
 }
 
 func TestServerThatDiesAtStartShowsItsLog(t *testing.T) {
+	needs.FullRun(t, "Elasticsearch")
 	s, err := Start(t.Context(), Options{Home: temporaryHome(t), Heap: TestHeap, FastStart: true, Settings: map[string]string{"no.such.setting": "1"}})
 	if err == nil {
 		t.Fatal("it started", s.Stop())

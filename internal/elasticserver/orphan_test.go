@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"riskdex/internal/needs"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 // A clone in a folder that only its owner may enter, as a build machine makes
 // it, and a process that is killed while its server runs.
 func TestPrivateCloneAndKilledParent(t *testing.T) {
+	needs.FullRun(t, "Elasticsearch")
 	clone := t.TempDir()
 	if err := os.Chmod(clone, 0o700); err != nil {
 		t.Fatal(err)

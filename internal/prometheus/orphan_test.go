@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"riskdex/internal/prometheus"
+	"riskdex/internal/prometheus/prometheustest"
 )
 
 // parentRole makes this program start a server and wait to be killed.
@@ -38,7 +39,7 @@ func startAndWait(home string) int {
 }
 
 func TestEndsWithAParentThatIsKilled(t *testing.T) {
-	needPrometheus(t)
+	prometheustest.Need(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,22 +13,11 @@ import (
 
 	"riskdex/internal/freeport"
 	"riskdex/internal/prometheus"
+	"riskdex/internal/prometheus/prometheustest"
 )
 
 // generous bounds every wait.
 const generous = 90 * time.Second
-
-// needPrometheus skips a test where no Prometheus is installed, but not in CI.
-func needPrometheus(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("prometheus"); err == nil {
-		return
-	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal(prometheus.ErrMissing)
-	}
-	t.Skip(prometheus.ErrMissing)
-}
 
 // target is a riskdex as Prometheus sees one.
 func target(t *testing.T) (address string) {
@@ -62,20 +50,6 @@ func freePort(t *testing.T) int {
 	return port
 }
 
-func start(t *testing.T, o prometheus.Options) *prometheus.Server {
-	t.Helper()
-	s, err := prometheus.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
 // await asks until the answer is no error.
 func await(t *testing.T, ask func() error) {
 	t.Helper()
@@ -105,8 +79,7 @@ func samples(t *testing.T, s *prometheus.Server, query string) (values []string)
 }
 
 func TestScrapesTheTargetWithTheRules(t *testing.T) {
-	needPrometheus(t)
-	s := start(t, options(t, target(t)))
+	s := prometheustest.Start(t, options(t, target(t)))
 	await(t, func() error { return s.Scraped(t.Context()) })
 	if n, err := s.Rules(t.Context()); n == 0 || err != nil {
 		t.Errorf("%d rules, %v", n, err)
@@ -126,10 +99,10 @@ func TestScrapesTheTargetWithTheRules(t *testing.T) {
 }
 
 func TestTellsThatTheTargetIsAway(t *testing.T) {
-	needPrometheus(t)
+	prometheustest.Need(t)
 	gone := httptest.NewServer(http.NotFoundHandler())
 	defer gone.Close()
-	s := start(t, options(t, gone.Listener.Addr().String()))
+	s := prometheustest.Start(t, options(t, gone.Listener.Addr().String()))
 	await(t, func() error {
 		err := s.Scraped(t.Context())
 		if err == nil {
@@ -143,12 +116,12 @@ func TestTellsThatTheTargetIsAway(t *testing.T) {
 }
 
 func TestStandsBesideWhatListensAlready(t *testing.T) {
-	needPrometheus(t)
+	prometheustest.Need(t)
 	first := options(t, target(t))
-	s := start(t, first)
+	s := prometheustest.Start(t, first)
 	second := options(t, target(t))
 	second.Port = first.Port
-	other := start(t, second)
+	other := prometheustest.Start(t, second)
 	if s.URL() == other.URL() {
 		t.Fatalf("both are at %s", s.URL())
 	}
@@ -159,7 +132,7 @@ func TestStandsBesideWhatListensAlready(t *testing.T) {
 }
 
 func TestTellsWhyItDoesNotStart(t *testing.T) {
-	needPrometheus(t)
+	prometheustest.Need(t)
 	o := options(t, target(t))
 	o.Rules = filepath.Join(t.TempDir(), "rules.yml")
 	if err := os.WriteFile(o.Rules, []byte("groups: [{name: g, rules: [{record: a, expr: 'sum('}]}]\n"), 0o644); err != nil {
@@ -172,9 +145,9 @@ func TestTellsWhyItDoesNotStart(t *testing.T) {
 }
 
 func TestTellsThatItDied(t *testing.T) {
-	needPrometheus(t)
+	prometheustest.Need(t)
 	o := options(t, target(t))
-	s := start(t, o)
+	s := prometheustest.Start(t, o)
 	for _, process := range processesWith(t, o.Home) {
 		end(t, process)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"riskdex/internal/needs"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,7 @@ func source(t *testing.T) []string {
 // copied returns a new folder with the source.
 func copied(t *testing.T) string {
 	t.Helper()
+	needs.FullRun(t, "a build of riskdex")
 	dir := t.TempDir()
 	for _, name := range source(t) {
 		content, err := os.ReadFile(filepath.Join(root, name))

@@ -18,20 +18,12 @@ import (
 	"time"
 
 	"riskdex/internal/child"
+	"riskdex/internal/needs"
 )
 
-// haproxy returns the load balancer's program. Where it is missing the test is
-// skipped, but not in CI.
 func haproxy(t *testing.T) string {
 	t.Helper()
-	program, err := exec.LookPath("haproxy")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("haproxy is missing: apt-get install haproxy")
-		}
-		t.Skip("haproxy is missing: apt-get install haproxy")
-	}
-	return program
+	return needs.Program(t, "haproxy", "apt-get install haproxy")
 }
 
 // balancing is the configuration of the load balancer, as the service has it.

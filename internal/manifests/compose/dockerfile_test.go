@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"riskdex/internal/needs"
 	"slices"
 	"strings"
 	"testing"
@@ -226,6 +227,7 @@ func leftOut(t *testing.T, name string) string {
 
 // What the files tell riskdex to do, it can do.
 func TestRiskdexTakesItsSettingsAndHealthCheck(t *testing.T) {
+	needs.FullRun(t, "a build of riskdex")
 	program := filepath.Join(t.TempDir(), "riskdex")
 	build := exec.Command("go", "build", "-o", program, "./cmd/riskdex")
 	build.Dir = root(t)

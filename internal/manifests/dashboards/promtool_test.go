@@ -2,7 +2,6 @@ package dashboards
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -10,20 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/needs"
+
 	"go.yaml.in/yaml/v3"
 )
 
-// promtool runs Prometheus' own tool. Where it is missing the test is skipped,
-// but not in CI.
+// promtool runs Prometheus' own tool.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
-	path, err := exec.LookPath("promtool")
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("promtool is missing: apt-get install prometheus")
-		}
-		t.Skip("promtool is missing: apt-get install prometheus")
-	}
+	path := needs.Program(t, "promtool", "apt-get install prometheus")
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, path, args...).CombinedOutput(); err != nil {

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"riskdex/admin"
+	"riskdex/internal/needs"
 )
 
 // container is riskdex in the base, with its pod.
@@ -55,6 +56,7 @@ func flags(t *testing.T, c core.Container) map[string]string {
 // help is what riskdex serve says of its settings.
 func help(t *testing.T) string {
 	t.Helper()
+	needs.FullRun(t, "a build of riskdex")
 	program := filepath.Join(t.TempDir(), "riskdex")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/riskdex")
 	build.Dir = repository

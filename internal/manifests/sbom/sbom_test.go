@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"riskdex/internal/needs"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,7 @@ func run(t *testing.T, name string, args ...string) string {
 // listed builds riskdex and returns its list, as a file.
 func listed(t *testing.T) (program, file string) {
 	t.Helper()
+	needs.FullRun(t, "a build of riskdex")
 	dir := t.TempDir()
 	program, file = filepath.Join(dir, "riskdex"), filepath.Join(dir, "riskdex.cdx.json")
 	run(t, "go", "build", "-o", program, "./cmd/riskdex")

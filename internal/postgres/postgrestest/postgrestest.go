@@ -1,62 +1,46 @@
 // Package postgrestest gives tests a real PostgreSQL.
 //
 // A package whose tests need one has a TestMain that calls [Main], and its tests call
-// [URL]. Without a server the tests fail: they are never skipped.
+// [URL]. Without a server the tests fail: only a short run skips them.
 package postgrestest
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
-	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"riskdex/internal/needs"
 	"riskdex/internal/postgres"
 )
 
 // TestURLVariable names a server for the tests, which otherwise start one.
 const TestURLVariable = "RISKDEX_TEST_POSTGRES_URL"
 
-// Main runs the tests of a package with a PostgreSQL, and returns the exit status.
-// run is what runs the tests, such as m.Run.
-func Main(run func() int) int {
-	if os.Getenv(TestURLVariable) != "" {
-		return run()
-	}
-	status := 1
-	err := withServer(func(address string) error {
-		if err := os.Setenv(TestURLVariable, address); err != nil {
-			return err
-		}
-		status = run()
-		return os.Unsetenv(TestURLVariable)
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "PostgreSQL for the tests:", err)
-		return max(status, 1)
-	}
-	return status
-}
+var server = needs.Server{Name: "PostgreSQL", Variable: TestURLVariable, Start: start}
 
-func withServer(use func(address string) error) (err error) {
-	server, err := postgres.New(context.Background())
+// Main runs the tests of a package and returns the exit status. It stops the server
+// that [URL] has started when the tests have run. run is what runs the tests, such as
+// m.Run.
+func Main(run func() int) int { return server.Main(run) }
+
+func start() (url string, stop func() error, err error) {
+	s, err := postgres.New(context.Background())
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	defer func() { err = errors.Join(err, server.Remove()) }()
-	if err := server.Start(context.Background()); err != nil {
-		return err
+	if err := s.Start(context.Background()); err != nil {
+		return "", nil, errors.Join(err, s.Remove())
 	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
-	return use(server.URL())
+	return s.URL(), func() error { return errors.Join(s.Stop(), s.Remove()) }, nil
 }
 
 // Start starts a server for one test, to be killed and started again at will.
 func Start(t testing.TB, settings ...string) *postgres.Server {
 	t.Helper()
+	needs.FullRun(t, "PostgreSQL")
 	server, err := postgres.New(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -77,15 +61,12 @@ func Own(t testing.TB, server *postgres.Server) {
 	})
 }
 
-// URL is the address of an empty schema of its own on the server that [Main] provides.
-// The schema goes with the test.
+// URL is the address of an empty schema of its own on the server that the tests share:
+// that of RISKDEX_TEST_POSTGRES_URL, or one that starts when the first test asks. The
+// schema goes with the test.
 func URL(t testing.TB) string {
 	t.Helper()
-	address := os.Getenv(TestURLVariable)
-	if address == "" {
-		t.Fatalf("no PostgreSQL: %s is not set, and TestMain does not call postgrestest.Main", TestURLVariable)
-	}
-	return Schema(t, address)
+	return Schema(t, server.URL(t))
 }
 
 // Schema makes a schema for a test in a database, and returns its address.
