@@ -20,14 +20,14 @@ import (
 // adminSettings are shared by the commands that talk to a running riskdex.
 type adminSettings struct {
 	Admin           string   `name:"admin" env:"RISKDEX_ADMIN_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The admin listener of the running riskdex."`
-	AdminTokenFiles []string `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"A file whose first line is a token that it asks for; of several, the first that has one. Or the token itself in RISKDEX_ADMIN_TOKEN."`
+	AdminTokenFiles []string `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"A file whose first line is a token for it; of several files, the first one with a token is used. Or set the token itself in RISKDEX_ADMIN_TOKEN."`
 	AdminCAFile     string   `name:"admin-ca-file" env:"RISKDEX_ADMIN_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities to trust in place of the system's."`
 }
 
-// adminClient makes calls of the admin listener's JSON API.
+// adminClient calls the JSON API of the admin listener.
 type adminClient struct {
 	base  string
-	token string // empty where none is stated
+	token string // empty if none is set
 	http  *http.Client
 	io    streams
 }
@@ -45,9 +45,9 @@ func (s adminSettings) client(io streams) (*adminClient, error) {
 	return c, err
 }
 
-// token returns what to show. The files may be those that riskdex itself knows its
-// tokens from: several, and with several tokens in them during a rotation. Any of these
-// is good, so one that this user may not read is no trouble while another can be read.
+// token returns the token to send. The files may be the ones that riskdex itself reads its
+// tokens from: several, each with several tokens during a rotation. Any of the tokens is
+// valid, so a file that cannot be read does not matter as long as another one can.
 func (s adminSettings) token() (string, error) {
 	var errs []error
 	for _, file := range s.AdminTokenFiles {
@@ -75,8 +75,8 @@ func (c *adminClient) send(req *http.Request) (*http.Response, error) {
 	return c.http.Do(req)
 }
 
-// call makes a call and decodes its answer. Where the answer is no, it says so
-// and returns errNegative.
+// call makes a call and decodes its answer. If the answer is a negative one (isNo), it prints
+// why and returns errNegative.
 func (c *adminClient) call(ctx context.Context, method, path string, query url.Values, body []byte, answer any) error {
 	err := c.ask(ctx, method, path, query, body, answer)
 	if p, ok := errors.AsType[*admin.Problem](err); ok && isNo(p.Status) {
@@ -86,7 +86,7 @@ func (c *adminClient) call(ctx context.Context, method, path string, query url.V
 	return err
 }
 
-// isNo tells the statuses that say that something is not there, or not fit.
+// isNo reports whether a status means that something does not exist or cannot be done.
 func isNo(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusConflict || status == http.StatusUnprocessableEntity
 }
@@ -104,8 +104,8 @@ func (c *adminClient) ask(ctx context.Context, method, path string, query url.Va
 	return nil
 }
 
-// open makes a call and returns its answer for reading, if it is a success. The
-// caller closes it.
+// open makes a call and returns the successful answer, with its body still to be read. The
+// caller closes the body.
 func (c *adminClient) open(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
@@ -133,14 +133,14 @@ func (c *adminClient) open(ctx context.Context, method, path string, query url.V
 	}
 	var p admin.Problem
 	if err := json.Unmarshal(text, &p); err != nil || p.Detail == "" {
-		return nil, fmt.Errorf("%s answered %s to %s, which is not riskdex's admin listener: see that --admin is right",
+		return nil, fmt.Errorf("%s answered %s to %s, so it is not riskdex's admin listener: check --admin",
 			redacted(c.base), res.Status, path)
 	}
 	return nil, &p
 }
 
-// each calls show with every item of a list that comes in pages. cursor is the
-// name in the query of what a page gives for the next.
+// each calls show with every item of a paged list. cursor names the query parameter that
+// takes a page's Next.
 func each[T any](ctx context.Context, c *adminClient, path, cursor string, query url.Values, show func(T) error) error {
 	query.Set("limit", "1000")
 	for {
@@ -160,7 +160,7 @@ func each[T any](ctx context.Context, c *adminClient, path, cursor string, query
 	}
 }
 
-// query makes one out of names and values, leaving out those without a value.
+// query builds a query from pairs of a name and a value, leaving out empty values.
 func query(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -171,6 +171,6 @@ func query(pairs ...string) url.Values {
 	return q
 }
 
-// adminTokenVariable has the admin listener's token itself, for what no file is at hand.
-// There is no flag for it: everybody on a machine can read those.
+// adminTokenVariable holds the admin listener's token itself, for use without a file. There
+// is no such flag, because everybody on a machine can read the flags of its processes.
 const adminTokenVariable = "RISKDEX_ADMIN_TOKEN" // #nosec G101 -- the name of a variable

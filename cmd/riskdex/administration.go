@@ -13,11 +13,11 @@ import (
 	"riskdex/report"
 )
 
-// verifies lets the admin listener have the indexer's verifier.
+// verifies implements admin.Verifier with the indexer's verifier.
 type verifies struct {
 	verifier *verify.Verifier
 	indexer  *indexer.Indexer
-	journal  journal.Journal // keeps what was not mended
+	journal  journal.Journal // keeps a note of what was found and not repaired
 }
 
 // Verify implements admin.Verifier.
@@ -49,11 +49,11 @@ func (v verifies) Verify(ctx context.Context, kind report.Kind, opt admin.Verify
 	}, err
 }
 
-// startTimeout bounds how long a verification waits for an index that is being made.
+// startTimeout bounds how long a verification waits for an index that is being created.
 const startTimeout = 30 * time.Second
 
-// awaitIndex keeps a verification right after the start of a new installation from failing
-// because an index is missing that is just being made.
+// awaitIndex waits for the indexer's first look at the index, so that a verification right
+// after the first start does not fail because the index is still being created.
 func (v verifies) awaitIndex(ctx context.Context, kind report.Kind) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -63,7 +63,7 @@ func (v verifies) awaitIndex(ctx context.Context, kind report.Kind) {
 // noteTimeout bounds how long the journal may take to keep what a verification found.
 const noteTimeout = 10 * time.Second
 
-// rebuilder lets the admin listener have the indexer's rebuilds.
+// rebuilder implements admin.Rebuilder with the indexer.
 type rebuilder struct{ *indexer.Indexer }
 
 // Rebuild implements admin.Rebuilder.

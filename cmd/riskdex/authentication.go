@@ -8,8 +8,8 @@ import (
 	"riskdex/receiver/auth"
 )
 
-// secretFiles name the files that hold what the publisher shows and riskdex
-// checks. The command that sends has the same ones, so that both can be tried.
+// secretFiles name the files with the publisher's credentials, which riskdex checks. riskdex
+// push has the same flags, so that both sides can be tried.
 type secretFiles struct {
 	Bearer  []string `name:"bearer-file" env:"RISKDEX_BEARER_FILE" placeholder:"FILE" help:"Bearer tokens, one per line."`
 	Basic   []string `name:"basic-file" env:"RISKDEX_BASIC_FILE" placeholder:"FILE" help:"Basic credentials, one user:password per line."`
@@ -21,7 +21,7 @@ func (s secretFiles) authConfig() auth.Config {
 	return auth.Config{BearerFiles: s.Bearer, BasicFiles: s.Basic, WebhookFiles: s.Webhook, HubFiles: s.Hub}
 }
 
-// doorSettings say whose deliveries are let in.
+// doorSettings say whose deliveries are accepted.
 type doorSettings struct {
 	secretFiles
 	ClientCA       []string `name:"client-ca-file" env:"RISKDEX_CLIENT_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of authorities, one of which must have issued the sender's certificate; needs --tls-cert-file."`

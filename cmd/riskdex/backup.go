@@ -19,12 +19,12 @@ import (
 type backupCommand struct {
 	adminSettings
 	File    string `arg:"" help:"The copy: a file that does not exist, on the machine of riskdex."`
-	Journal string `name:"journal" placeholder:"FILE" help:"Copy this journal, whether any riskdex uses it or not, and ask none."`
+	Journal string `name:"journal" placeholder:"FILE" help:"Copy this journal, whether or not a riskdex is using it, without asking a running one."`
 }
 
-// Run has the running riskdex copy its journal: which that is need not be what this command
-// would guess from the folder that it is run in. Its error is errNegative when the copy is
-// made, and the journal is damaged.
+// Run asks the running riskdex to copy its journal, because this command cannot know which
+// journal that is from the folder that it is run in. The error is errNegative if the copy was
+// made but the journal is damaged.
 func (c *backupCommand) Run(ctx context.Context, io streams) error {
 	p := newProgress(io.err)
 	made, err := c.copy(ctx, io, p)
@@ -87,7 +87,7 @@ func (c *backupCommand) ask(ctx context.Context, io streams, p *progress) (made 
 	}
 }
 
-// nameDamage says what is damaged in a copy, if anything is.
+// nameDamage prints what is damaged in a copy, and reports whether anything is.
 func nameDamage(io streams, where string, made admin.BackupReport) bool {
 	if made.Damaged == 0 && made.Problem == "" {
 		return false
@@ -99,7 +99,8 @@ func nameDamage(io streams, where string, made admin.BackupReport) bool {
 	return true
 }
 
-// nameDamaged says which records are damaged, as far as they are named, and where.
+// nameDamaged prints how many records are damaged, and the keys of those that are named.
+// where says what they are in: the journal or the backup.
 func nameDamaged(io streams, where string, damaged int64, named []admin.DamagedKey) {
 	for _, key := range named {
 		fmt.Fprintf(io.err, "damaged in the %s: %s %s\n", where, sanitize.ShellWord(string(key.Kind)), sanitize.ShellWord(string(key.ID)))

@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// journalInfo says which journal riskdex serve works on, so that nobody has to guess it from
-// the folder that a command is run in.
+// journalInfo identifies the journal that riskdex serve uses, so that nobody has to guess it
+// from the folder that a command is run in.
 func journalInfo(name string) admin.JournalInfo {
 	if journal.IsPostgres(name) {
 		return admin.JournalInfo{Name: redacted(name), Engine: "postgres"}
@@ -23,7 +23,8 @@ func journalInfo(name string) admin.JournalInfo {
 	return admin.JournalInfo{Name: name, Engine: "sqlite"}
 }
 
-// backupsOf lets the admin listener copy a journal in a file.
+// backupsOf returns what lets the admin listener copy a journal in a file, or nil for a
+// journal of another engine.
 func backupsOf(j journal.Journal) admin.Backups {
 	if j, ok := j.(*journal.SQLite); ok {
 		return fileBackups{j}

@@ -11,8 +11,7 @@ import (
 	"riskdex/internal/sanitize"
 )
 
-// readBody reads an edited body from a file, or from the standard input where
-// its name is "-".
+// readBody reads an edited body from a file, or from the standard input if file is "-".
 func readBody(file string, in input) ([]byte, error) {
 	var body []byte
 	var err error
@@ -30,7 +29,7 @@ func readBody(file string, in input) ([]byte, error) {
 	return body, nil
 }
 
-// printBody writes a body alone, byte for byte unless that is to a terminal.
+// printBody writes a body and nothing else: byte for byte unless w is a terminal.
 func printBody(w io.Writer, body []byte) error {
 	if isTerminal(w) {
 		body = []byte(sanitize.Lines(string(body)) + "\n")

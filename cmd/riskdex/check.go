@@ -27,25 +27,25 @@ import (
 type checkCommand struct {
 	serveCommand
 	JSON    bool `name:"json" help:"Print one JSON object."`
-	Offline bool `name:"offline" help:"Ask neither Elasticsearch nor PostgreSQL, and leave the disk alone: only settings, and the files that they name."`
-	Strict  bool `name:"strict" help:"Exit with 1 where something is doubtful, too."`
+	Offline bool `name:"offline" help:"Check only the settings and the files that they name: not Elasticsearch, PostgreSQL or the disk."`
+	Strict  bool `name:"strict" help:"Exit with 1 also if something is doubtful."`
 }
 
-// level is how good something is.
+// level is the severity of a finding.
 type level string
 
 const (
 	fine     level = "fine"
-	doubtful level = "doubtful" // riskdex starts, and somebody should look at it
-	wrong    level = "wrong"    // it does not start, or nothing gets to the index
+	doubtful level = "doubtful" // riskdex starts, but somebody should look at this
+	wrong    level = "wrong"    // riskdex does not start, or nothing gets to the index
 )
 
-// finding is a line of the check.
+// finding is one line of the check.
 type finding struct {
 	About  string `json:"about"`
 	Level  level  `json:"level"`
 	Says   string `json:"says"`
-	Remedy string `json:"remedy,omitempty"` // nothing where Says has it
+	Remedy string `json:"remedy,omitempty"` // empty if Says includes it
 }
 
 // checked is what the command prints as JSON.
@@ -54,12 +54,12 @@ type checked struct {
 	Checks []finding `json:"checks"`
 }
 
-// checker gathers findings. What it looks at are the settings of serve, by the functions
-// that serve calls.
+// checker collects findings. It checks the settings of serve with the functions that serve
+// itself calls.
 type checker struct {
 	c        *checkCommand
 	now      func() time.Time
-	known    bool // what is to know of the journal
+	known    bool // the journal could be inspected
 	findings []finding
 }
 
@@ -74,7 +74,7 @@ func (k *checker) fine(about, format string, args ...any) {
 // failed notes an error, if there is one.
 func (k *checker) failed(about string, err error) bool {
 	if err != nil {
-		for line := range strings.Lines(err.Error()) { // several that were joined
+		for line := range strings.Lines(err.Error()) { // one line per joined error
 			k.note(about, wrong, strings.TrimSuffix(line, "\n"), "")
 		}
 	}
@@ -84,7 +84,7 @@ func (k *checker) failed(about string, err error) bool {
 // checkPatience bounds the whole check.
 const checkPatience = time.Minute
 
-// Run checks. Its error is errNegative when something is wrong.
+// Run checks. The error is errNegative if something is wrong.
 func (c *checkCommand) Run(ctx context.Context, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
@@ -139,8 +139,8 @@ func (k *checker) run(ctx context.Context) {
 	}
 }
 
-// settings tries what serve makes of them, as far as that needs nobody else. It tells
-// whether Elasticsearch can be asked.
+// settings makes of the settings what serve does, as far as that needs no other system. It
+// reports whether Elasticsearch can be asked.
 func (k *checker) settings() (usable bool) {
 	log := slog.New(&warnings{k: k, about: "settings"})
 	_, err := k.c.mappings()
@@ -162,7 +162,7 @@ func (k *checker) settings() (usable bool) {
 		k.failed("journal", refusePassword(k.c.Journal))
 	}
 	if readable && guarded && usable {
-		// What is left, such as what the indexer makes of them.
+		// What no step above has tried, such as the indexer.
 		_, err := newWorks(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))
 		if k.failed("settings", err) {
 			return false
@@ -186,7 +186,8 @@ func (k *checker) settings() (usable bool) {
 	return usable
 }
 
-// listener looks at an address without listening there.
+// listener checks an address without listening there. asked says that callers have to
+// authenticate, secured that the listener speaks TLS.
 func (k *checker) listener(about, address string, guard func(net.Addr) error, asked, secured bool) {
 	resolved, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -207,7 +208,7 @@ func (k *checker) listener(about, address string, guard func(net.Addr) error, as
 	case !secured && !resolved.IP.IsLoopback() && asked:
 		k.note(about, doubtful, fmt.Sprintf("%s: credentials are sent to it over plain HTTP", address), "Give it a certificate, unless a proxy in front of it speaks TLS, or the network is trusted.")
 	case !resolved.IP.IsLoopback() && !asked:
-		k.note(about, doubtful, fmt.Sprintf("%s is open to whoever can reach it, as --insecure-open says", address), "Say what callers have to show, such as a token.")
+		k.note(about, doubtful, fmt.Sprintf("%s is open to whoever can reach it, as --insecure-open says", address), "Require authentication, such as a token.")
 	case !asked:
 		k.fine(about, "%s, open to everybody on this machine", address)
 	default:
@@ -215,11 +216,11 @@ func (k *checker) listener(about, address string, guard func(net.Addr) error, as
 	}
 }
 
-// expiresSoon is for how long a certificate has to be good.
+// expiresSoon is how long a certificate must remain valid not to be doubtful.
 const expiresSoon = 14 * 24 * time.Hour
 
-// certificates looks at those besides the listeners' own, with which these do not start
-// where they have expired.
+// certificates checks the certificates other than those of the listeners. Those are checked
+// with their listeners, which do not start if they have expired.
 func (k *checker) certificates() {
 	k.certificate("elasticsearch", k.c.CertificateFile)
 	k.certificate("elasticsearch", k.c.CAFile)
@@ -228,8 +229,8 @@ func (k *checker) certificates() {
 	}
 }
 
-// certificate says until when the certificates in a file are good. That one cannot be
-// used has been said.
+// certificate notes until when the certificates in a file are valid. Files that cannot be
+// used have been noted before.
 func (k *checker) certificate(about, file string) {
 	text, err := os.ReadFile(file)
 	if file == "" || err != nil {
@@ -260,8 +261,8 @@ func (k *checker) expiry(about, what string, c *x509.Certificate) {
 	}
 }
 
-// secrets looks at who else may read the files with secrets. That one cannot be read has
-// been said.
+// secrets checks who else may read the files with secrets. Files that riskdex cannot read
+// have been noted before.
 func (k *checker) secrets() {
 	files := slices.Concat(k.c.Bearer, k.c.Basic, k.c.Webhook, k.c.Hub, k.c.AdminTokens,
 		[]string{k.c.TLS.Key, k.c.AdminTLS.Key, k.c.APIKeyFile, k.c.PasswordFile, k.c.KeyFile})
@@ -282,7 +283,8 @@ func (k *checker) secrets() {
 	}
 }
 
-// othersMay says what those who are neither the owner nor in the group may do with a file.
+// othersMay returns what users other than the owner and the group may do with a file, or an
+// empty string if nothing.
 func othersMay(m os.FileMode) string {
 	switch m.Perm() & 0o006 {
 	case 0o006:
@@ -295,10 +297,10 @@ func othersMay(m os.FileMode) string {
 	return ""
 }
 
-// journal looks at it without opening it for use.
+// journal inspects the journal without opening it for use.
 func (k *checker) journal(ctx context.Context) (found journal.Inspection) {
 	if journal.IsPostgres(k.c.Journal) && hasPassword(k.c.Journal) {
-		return found // which has been said
+		return found // settings has noted this
 	}
 	found, err := journal.Inspect(ctx, k.c.Journal, slog.New(&warnings{k: k, about: "journal"}))
 	where := redacted(k.c.Journal)
@@ -311,7 +313,7 @@ func (k *checker) journal(ctx context.Context) (found journal.Inspection) {
 	case err != nil:
 		remedy := ""
 		if journal.IsPostgres(k.c.Journal) {
-			remedy = "Start PostgreSQL, or correct --journal, the password (PGPASSWORD or PGPASSFILE) or the way there."
+			remedy = "Start PostgreSQL, or correct --journal, the password (PGPASSWORD or PGPASSFILE) or the network in between."
 		}
 		k.note("journal", wrong, fmt.Sprintf("%s: %s", where, onceEach(err)), remedy)
 	case !found.Exists:
@@ -327,8 +329,8 @@ func (k *checker) journal(ctx context.Context) (found journal.Inspection) {
 	return found
 }
 
-// onceEach writes the lines of an error on one, each once: PostgreSQL's driver tries each
-// address with TLS and without it, and says the same of both.
+// onceEach joins the distinct lines of an error: PostgreSQL's driver tries each address with
+// TLS and without it, and often reports the same error for both.
 func onceEach(err error) string {
 	var lines []string
 	for line := range strings.Lines(err.Error()) {
@@ -346,7 +348,7 @@ func sized(found journal.Inspection) string {
 	return ", " + humanize.IBytes(uint64(found.Bytes))
 }
 
-// disk says what a journal in a file would lie on.
+// disk checks the disk and the file system of a journal in a file.
 func (k *checker) disk(found journal.Inspection) {
 	least := uint64(journal.DefaultMinFree)
 	if k.c.MinFree != nil {
@@ -375,7 +377,8 @@ func (k *checker) disk(found journal.Inspection) {
 	}
 }
 
-// warnings makes findings of what serve would log as a warning.
+// warnings is a slog.Handler that turns what serve would log as a warning, or worse, into
+// findings.
 type warnings struct {
 	k     *checker
 	about string

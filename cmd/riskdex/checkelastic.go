@@ -23,10 +23,10 @@ import (
 	"riskdex/report"
 )
 
-// supported is the major version of Elasticsearch that riskdex is made for.
+// supported is the major version of Elasticsearch that riskdex supports.
 const supported = "8"
 
-// elasticsearch asks the server for what riskdex will need of it. Nothing is changed there.
+// elasticsearch checks that the server has what riskdex will need. It changes nothing there.
 func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
 	client, err := k.c.client()
 	if k.failed("elasticsearch", err) {
@@ -58,7 +58,7 @@ type serverCheck struct {
 	indices *indices.Indices
 }
 
-// kinds returns those that have an index.
+// kinds returns the kinds that have an index.
 func (e *serverCheck) kinds() []report.Kind {
 	if e.c.ProbeEvery != 0 {
 		return report.AllKinds()
@@ -66,7 +66,7 @@ func (e *serverCheck) kinds() []report.Kind {
 	return report.Kinds()
 }
 
-// refusedByServer is an answer that is no success.
+// refusedByServer is an answer other than 200.
 type refusedByServer struct {
 	status int
 	text   string
@@ -76,8 +76,8 @@ func (e *refusedByServer) Error() string {
 	return fmt.Sprintf("Elasticsearch answered %d: %s", e.status, e.text)
 }
 
-// ask decodes the answer to a request into v. The response is there to be looked at, and
-// its body has been read.
+// ask makes a request and decodes the answer into v. The body of the response that it returns
+// has been read.
 func (e *serverCheck) ask(ctx context.Context, method, path string, body, v any) (*http.Response, error) {
 	var text []byte
 	if body != nil {
@@ -109,12 +109,12 @@ func (e *serverCheck) ask(ctx context.Context, method, path string, body, v any)
 	return res, json.Unmarshal(text, v)
 }
 
-// notTold notes that something could not be asked, which is a privilege at most.
+// notTold notes that something could not be asked, at most for want of a privilege.
 func (e *serverCheck) notTold(what string, err error) {
-	e.note("elasticsearch", doubtful, fmt.Sprintf("%s: %v", what, err), "That takes the cluster privilege monitor.")
+	e.note("elasticsearch", doubtful, fmt.Sprintf("%s: %v", what, err), "This needs the cluster privilege monitor.")
 }
 
-// reach sees whether there is an Elasticsearch, and for whom.
+// reach reports whether Elasticsearch answers and accepts the credentials.
 func (e *serverCheck) reach(ctx context.Context) bool {
 	address := redacted(e.c.ElasticsearchURL)
 	var health []struct {
@@ -134,7 +134,7 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 		e.fine("elasticsearch", "%s answers", address)
 		return true
 	case err != nil:
-		e.note("elasticsearch", wrong, fmt.Sprintf("no answer from an Elasticsearch at %s: %v", address, err), "Start Elasticsearch, or correct --elasticsearch-url, --elasticsearch-ca-file or the way there.")
+		e.note("elasticsearch", wrong, fmt.Sprintf("no answer from an Elasticsearch at %s: %v", address, err), "Start Elasticsearch, or correct --elasticsearch-url, --elasticsearch-ca-file or the network in between.")
 		return false
 	}
 	e.fine("elasticsearch", "%s answers", address)
@@ -149,7 +149,7 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 	return true
 }
 
-// plain sees whether credentials go over a network as they are.
+// plain notes if credentials are sent over a network unencrypted.
 func (e *serverCheck) plain() {
 	u, err := url.Parse(e.c.ElasticsearchURL)
 	shown := e.c.User != "" || e.c.APIKeyFile != "" || err == nil && u.User != nil
@@ -158,12 +158,12 @@ func (e *serverCheck) plain() {
 	}
 }
 
-// mostSkew is how far the clocks may be apart before it is said. Versions come from
-// this machine's.
+// mostSkew is how far the clocks may differ before that is noted. Versions come from this
+// machine's clock.
 const mostSkew = 10 * time.Second
 
-// clock compares the clocks by the Date of the answer, which proxies give, or else by
-// what Elasticsearch says itself; both have seconds.
+// clock compares the clocks by the Date of the answer, which proxies set, or else by the
+// epoch in Elasticsearch's answer. Both are in whole seconds.
 func (e *serverCheck) clock(res *http.Response, asked time.Time, took time.Duration, epoch string) {
 	there, err := http.ParseTime(res.Header.Get("Date"))
 	if err != nil {
@@ -186,7 +186,7 @@ func (e *serverCheck) clock(res *http.Response, asked time.Time, took time.Durat
 	e.fine("clock", "agrees with that of Elasticsearch")
 }
 
-// privileges asks for those that riskdex needs.
+// privileges checks the privileges that riskdex needs.
 func (e *serverCheck) privileges(ctx context.Context) {
 	var has struct {
 		Username string                     `json:"username"`
@@ -223,7 +223,7 @@ func (e *serverCheck) privileges(ctx context.Context) {
 	}
 }
 
-// server looks at the nodes: their version, and how large a request may be.
+// server checks the versions of the nodes, and how large a request may be.
 func (e *serverCheck) server(ctx context.Context) {
 	var nodes struct {
 		Nodes map[string]struct {
@@ -269,7 +269,7 @@ func (e *serverCheck) server(ctx context.Context) {
 	}
 }
 
-// settings looks for blocks of the whole cluster.
+// settings looks for blocks of the whole cluster, and for its limit of shards.
 func (e *serverCheck) settings(ctx context.Context) {
 	type flat map[string]any
 	var all struct {
@@ -303,23 +303,23 @@ func (e *serverCheck) settings(ctx context.Context) {
 	if _, err := e.ask(ctx, http.MethodGet, "/_cluster/health", nil, &health); err != nil || health.Nodes == 0 {
 		return
 	}
-	if needs := 2 * len(e.kinds()); health.Shards+needs > most*health.Nodes { // each may be rebuilt beside itself
+	if needs := 2 * len(e.kinds()); health.Shards+needs > most*health.Nodes { // a rebuild needs a second index
 		e.note("limits", doubtful, fmt.Sprintf("Elasticsearch has %d shards and may have %d (cluster.max_shards_per_node): new indices, also those of rebuilds, may be refused", health.Shards, most*health.Nodes),
 			"Delete indices, add a node, or raise cluster.max_shards_per_node.")
 	}
 }
 
-// room looks at the disks of Elasticsearch, which makes its indices read-only when they
-// are nearly full.
+// room checks the disks of Elasticsearch, which makes indices read-only when its disks are
+// nearly full.
 func (e *serverCheck) room(ctx context.Context) {
-	const full = 85 // percent, from where on Elasticsearch puts no more shards there
+	const full = 85 // percent; from here on Elasticsearch allocates no more shards to the node
 	var disks []struct {
 		Node    string  `json:"node"`
 		Percent *string `json:"disk.percent"`
 		Left    *string `json:"disk.avail"`
 	}
 	if _, err := e.ask(ctx, http.MethodGet, "/_cat/allocation?format=json&h=node,disk.percent,disk.avail", nil, &disks); err != nil {
-		return // without monitor, which has been said
+		return // the privilege monitor is missing, which has been noted
 	}
 	for _, d := range disks {
 		if d.Percent == nil || d.Left == nil {
@@ -331,7 +331,7 @@ func (e *serverCheck) room(ctx context.Context) {
 	}
 }
 
-// index looks at what there is of a kind.
+// index checks the alias and the index of a kind.
 func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal.Inspection) {
 	about := "index"
 	alias := e.indices.Alias(kind)
@@ -380,7 +380,7 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 	}
 }
 
-// blocked says what keeps an index from being written, and nothing where nothing does.
+// blocked returns what keeps an index from being written, or an empty string.
 func (e *serverCheck) blocked(ctx context.Context, alias string) string {
 	var all map[string]struct {
 		Settings map[string]any `json:"settings"`

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/term"
 )
 
-// input is where commands read what people type, or a body.
+// input is what commands read answers or a body from.
 type input struct{ io.Reader }
 
-// confirm asks a question on a terminal. Elsewhere nobody could answer, so --yes
-// is needed.
+// confirm asks a question on a terminal. Elsewhere nobody could answer, so yes must be set.
+// The error is errNegative if the answer is no.
 func confirm(io streams, in input, yes bool, question string) error {
 	if yes {
 		return nil

@@ -24,7 +24,7 @@ type deadListCommand struct {
 	adminSettings
 	Kind string `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"Only this kind."`
 	Type string `name:"type" placeholder:"TYPE" help:"Only those with this error type."`
-	JSON bool   `name:"json" help:"Print one JSON object a dead letter."`
+	JSON bool   `name:"json" help:"Print one JSON object per dead letter."`
 }
 
 // Run lists.
@@ -46,7 +46,7 @@ func (c *deadListCommand) Run(ctx context.Context, io streams) error {
 	return nil
 }
 
-// kindsOr returns the kind, which kong has checked, or all.
+// kindsOr returns kind, which kong has checked, or all kinds if it is empty.
 func kindsOr(kind string) []report.Kind {
 	if kind == "" {
 		return report.Kinds()
@@ -62,7 +62,7 @@ type deadShowCommand struct {
 	Body bool   `name:"body" xor:"form" help:"Print its body alone, byte for byte unless on a terminal."`
 }
 
-// Run shows. Its error is errNegative when it is not there.
+// Run shows a dead letter. The error is errNegative if it does not exist.
 func (c *deadShowCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
@@ -95,12 +95,12 @@ func (c *deadShowCommand) Run(ctx context.Context, io streams) error {
 type deadRetryCommand struct {
 	adminSettings
 	deadSelection
-	Version int64  `name:"version" placeholder:"N" help:"Only if it still is this version, which show tells: then no newer delivery is replaced."`
+	Version int64  `name:"version" placeholder:"N" help:"Only if it still is this version, as printed by show, so that no newer delivery is replaced."`
 	Body    string `name:"body" placeholder:"FILE" help:"An edited body in place of the kept one; - is the standard input."`
 }
 
-// Run sends again. Its error is errNegative when there is nothing to send, or
-// the edited body is no better.
+// Run retries dead letters. The error is errNegative if there is nothing to retry, or the
+// edited body is refused.
 func (c *deadRetryCommand) Run(ctx context.Context, io streams, in input) error {
 	q, err := c.query()
 	if err != nil {
@@ -137,7 +137,7 @@ type deadDropCommand struct {
 	Yes bool `name:"yes" help:"Do not ask."`
 }
 
-// Run drops. Its error is errNegative when there is nothing to drop.
+// Run drops dead letters. The error is errNegative if there is nothing to drop.
 func (c *deadDropCommand) Run(ctx context.Context, io streams, in input) error {
 	q, err := c.query()
 	if err != nil {

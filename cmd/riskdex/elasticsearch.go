@@ -11,11 +11,10 @@ import (
 	"riskdex/elastic"
 )
 
-// elasticsearchSettings are shared by the commands that talk to Elasticsearch.
-// There is no flag that has a secret itself: everybody on a machine can read the
-// flags of its processes.
+// elasticsearchSettings are shared by the commands that talk to Elasticsearch. No flag holds
+// a secret itself, because everybody on a machine can read the flags of its processes.
 type elasticsearchSettings struct {
-	ElasticsearchURL string `name:"elasticsearch-url" env:"ELASTICSEARCH_URL" default:"http://127.0.0.1:9200" help:"Elasticsearch."`
+	ElasticsearchURL string `name:"elasticsearch-url" env:"ELASTICSEARCH_URL" default:"http://127.0.0.1:9200" help:"The URL of Elasticsearch."`
 	APIKeyFile       string `name:"elasticsearch-api-key-file" env:"ELASTICSEARCH_API_KEY_FILE" placeholder:"FILE" help:"A file with an API key, in its encoded form; or the key itself in ELASTICSEARCH_API_KEY."`
 	User             string `name:"elasticsearch-user" env:"ELASTICSEARCH_USER" help:"A user of Elasticsearch."`
 	PasswordFile     string `name:"elasticsearch-password-file" env:"ELASTICSEARCH_PASSWORD_FILE" placeholder:"FILE" help:"A file with the user's password; or the password itself in ELASTICSEARCH_PASSWORD."`
@@ -28,7 +27,7 @@ type elasticsearchSettings struct {
 	Gazetteer        string `name:"gazetteer" env:"RISKDEX_GAZETTEER" placeholder:"DIR" help:"A folder with cities.tsv and countries.tsv to use instead of the built-in gazetteer; off for none."`
 }
 
-// client returns a client with everything that is stated.
+// client returns a client with these settings.
 func (s elasticsearchSettings) client() (*elastic.Client, error) {
 	if u, err := url.Parse(s.ElasticsearchURL); err == nil && s.ElasticsearchURL != os.Getenv("ELASTICSEARCH_URL") {
 		if _, has := u.User.Password(); has {
@@ -49,8 +48,8 @@ func (s elasticsearchSettings) client() (*elastic.Client, error) {
 	return elastic.NewClient(c)
 }
 
-// content returns what is in the file that a flag names, or nil where it names
-// none. An empty file is an error: what it was to say is missing.
+// content returns the content of the file that a flag names, or nil if it names none. An
+// empty file is an error.
 func content(flag, file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
@@ -65,8 +64,8 @@ func content(flag, file string) ([]byte, error) {
 	return text, nil
 }
 
-// secret returns the line in the file that a flag names, or else the value of an
-// environment variable.
+// secret returns the only line of the file that a flag names, or the value of an environment
+// variable if the flag names none.
 func secret(flag, file, variable string) (string, error) {
 	text, err := content(flag, file)
 	if err != nil || text == nil {

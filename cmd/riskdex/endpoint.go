@@ -21,11 +21,11 @@ type endpoint struct {
 	server   *http.Server
 }
 
-// maxConnections is how many connections an endpoint has at most. Further ones wait
-// until one of them ends. One that sends nothing takes about 20 KiB.
+// maxConnections is the largest number of connections of an endpoint. Further ones wait until
+// one of them ends. One that sends nothing takes about 20 KiB.
 const maxConnections = 10_000
 
-// listen returns an endpoint, with TLS where secured is not nil.
+// listen returns an endpoint, with TLS if secured is not nil.
 func listen(ctx context.Context, what, address string, secured *tls.Config, handler http.Handler, log *slog.Logger) (*endpoint, error) {
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", address)
@@ -42,21 +42,20 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 		ConnContext:       receiver.ConnContext,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       5 * time.Minute, // 64 MiB over a slow line
-		WriteTimeout:      6 * time.Minute, // counts from the header of the request
+		WriteTimeout:      6 * time.Minute, // counted from the end of the request's header
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-		// It would answer anybody, and keep the connection.
+		// The default handler answers "OPTIONS *" of anybody, and keeps the connection.
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}}, nil
 }
 
-// framedOnce ends a connection with the answer to a request whose end another
-// program may have seen elsewhere. With both Transfer-Encoding and Content-Length,
-// Go goes by the former and forgets the latter, so that a proxy which goes by the
-// latter would have passed on, as a part of the body, what looks like the next
-// request here. RFC 9112, section 6.1, asks for the same, and for HTTP/1.0 too,
-// where Go ignores Transfer-Encoding.
+// framedOnce closes the connection after the answer to a request that a proxy may have framed
+// differently (request smuggling). If a request has both Transfer-Encoding and
+// Content-Length, Go goes by the former and drops the latter. A proxy that goes by the latter
+// would have passed on as part of the body what looks like the next request here. RFC 9112,
+// section 6.1, demands this, and for HTTP/1.0 too, where Go ignores Transfer-Encoding.
 func framedOnce(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
@@ -68,7 +67,7 @@ func framedOnce(next http.Handler) http.Handler {
 
 func (e *endpoint) url() string { return e.scheme + "://" + e.listener.Addr().String() }
 
-// serve starts answering. broken is called if that ends by itself.
+// serve starts answering requests. broken is called if serving ends by itself.
 func (e *endpoint) serve(broken context.CancelCauseFunc) {
 	go func() {
 		if err := e.server.Serve(e.listener); !errors.Is(err, http.ErrServerClosed) {
@@ -77,7 +76,7 @@ func (e *endpoint) serve(broken context.CancelCauseFunc) {
 	}()
 }
 
-// shutdown lets the requests under way end, and cuts them off after within: a
+// shutdown lets the requests under way end, and cuts them off after within. That is safe: a
 // sender that is cut off was not told that its delivery is durable.
 func (e *endpoint) shutdown(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)

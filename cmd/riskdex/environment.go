@@ -11,13 +11,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// emptyIsUnset has a variable that is empty in the environment count as one that is not
-// there, whatever it is for. So it is in an env file or a manifest, where a line is left
-// without a value; a folder with no name would be the one that riskdex is started in.
+// emptyIsUnset makes an empty variable of the environment count as unset, whatever it is for.
+// Env files and manifests leave lines without a value, and a folder with an empty name would
+// be the one that riskdex is started in.
 func emptyIsUnset(k *kong.Kong) error {
 	return kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
-			// A list of its own: the flag's names the same variables to people.
+			// Only the tag's list is changed: help texts print the flag's.
 			flag.Tag.Envs = slices.DeleteFunc(slices.Clone(flag.Tag.Envs), func(name string) bool {
 				value, there := os.LookupEnv(name)
 				return there && value == ""
@@ -27,10 +27,10 @@ func emptyIsUnset(k *kong.Kong) error {
 	})
 }
 
-// ownPrefix begins every variable that is a setting of riskdex alone.
+// ownPrefix begins the name of every variable that is a setting of riskdex alone.
 const ownPrefix = "RISKDEX_"
 
-// notSettings begin variables that the tests of riskdex set.
+// notSettings matches the variables that are for the tests of riskdex.
 var notSettings = regexp.MustCompile(`^RISKDEX_(TEST_|TORTURE$)`)
 
 // serviceLink matches the variables that Kubernetes sets in every container for a
@@ -38,7 +38,7 @@ var notSettings = regexp.MustCompile(`^RISKDEX_(TEST_|TORTURE$)`)
 var serviceLink = regexp.MustCompile(`^RISKDEX_([A-Z0-9_]+_)?(SERVICE_HOST=|SERVICE_PORT(_[A-Z0-9_]+)?=|PORT=(tcp|udp|sctp)://|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?=)`)
 
 // checkVariables returns an error for each variable of the environment that looks like a
-// setting and is none: a misspelled RISKDEX_BEARER_FILE would otherwise let everybody
+// setting but is not one: a misspelled RISKDEX_BEARER_FILE would otherwise let everybody
 // deliver. environ is as os.Environ returns it. Empty variables count as unset.
 func checkVariables(k *kong.Kong, environ []string) error {
 	known := []string{adminTokenVariable}
@@ -59,7 +59,7 @@ func checkVariables(k *kong.Kong, environ []string) error {
 		}
 		distance := func(setting string) int {
 			if strings.HasPrefix(setting, name) {
-				return 0 // it is the beginning of one
+				return 0 // the name is a prefix of the setting
 			}
 			return editDistance(name, setting)
 		}
@@ -69,8 +69,8 @@ func checkVariables(k *kong.Kong, environ []string) error {
 	return errors.Join(problems...)
 }
 
-// editDistance returns how many letters have to be inserted, removed or replaced to turn
-// a into b (Levenshtein).
+// editDistance returns how many bytes have to be inserted, removed or replaced to turn a into
+// b (Levenshtein).
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

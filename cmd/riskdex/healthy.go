@@ -11,13 +11,13 @@ import (
 	"riskdex/internal/sanitize"
 )
 
-// healthyPatience is how long the answer may take.
+// healthyPatience bounds how long the answer may take.
 const healthyPatience = 4 * time.Second
 
 type healthyCommand struct{ adminSettings }
 
-// Run asks whether deliveries can be made durable now. It is for supervisors, in
-// images without a shell too: whatever keeps it from a yes is a no.
+// Run asks whether deliveries can be made durable now. It is for supervisors, and works in
+// images without a shell. Any failure to get a yes counts as a no.
 func (c *healthyCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {

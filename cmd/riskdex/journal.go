@@ -16,8 +16,8 @@ type journalCommand struct {
 	AcknowledgeLoss acknowledgeLossCommand `cmd:"" help:"Confirm that what the journal lacked was delivered again, which ends the alert."`
 }
 
-// journalOptions returns what is stated of the journal. It is said in the log where
-// that has no effect: somebody relies on it.
+// journalOptions returns the options of the journal. It logs a warning about settings that
+// have no effect, because somebody may rely on them.
 func (c *serveCommand) journalOptions(log *slog.Logger) journal.Options {
 	opt := journal.Options{MaxBytes: int64(c.MaxBytes), KeepDeleted: time.Duration(c.KeepDeleted), Log: log}
 	if c.BackupEvery > 0 && journal.IsPostgres(c.Journal) {
@@ -33,7 +33,7 @@ func (c *serveCommand) journalOptions(log *slog.Logger) journal.Options {
 	return opt
 }
 
-// backupEvery returns how old the newest backup may become; 0 where that is no matter.
+// backupEvery returns how old the newest backup may become, or 0 if it may be of any age.
 func (c *serveCommand) backupEvery() time.Duration {
 	if journal.IsPostgres(c.Journal) {
 		return 0
@@ -53,7 +53,7 @@ func openNamed(ctx context.Context, name string, opt journal.Options) (journal.J
 	return journal.OpenPostgres(ctx, name, opt)
 }
 
-// refusePassword refuses the name of a journal that gives a password away.
+// refusePassword returns an error if the name of a journal exposes a password.
 func refusePassword(name string) error {
 	if !journal.IsPostgres(name) || !hasPassword(name) {
 		return nil
@@ -65,7 +65,7 @@ func refusePassword(name string) error {
 func hasPassword(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
-		return false // it is not opened either
+		return false // opening it fails as well
 	}
 	_, set := u.User.Password()
 	return set || u.Query().Has("password") || u.Query().Has("sslpassword")

@@ -29,18 +29,18 @@ type copied struct {
 	LastVersion int64              `json:"last_version"`
 	Checksum    string             `json:"checksum"` // over all documents, refusals and receipts
 	Damaged     int64              `json:"damaged"`
-	Named       []admin.DamagedKey `json:"damaged_documents,omitempty"` // the first of them
+	Named       []admin.DamagedKey `json:"damaged_documents,omitempty"` // the first ones
 	Lost        *lostChanges       `json:"lost,omitempty"`
 }
 
-// lostChanges is a time of which the journal lacks what it had acknowledged.
+// lostChanges is the time in which changes were acknowledged that the journal lacks.
 type lostChanges struct {
-	Since time.Time `json:"since,omitzero"` // not there where all may be missing that there was before
+	Since time.Time `json:"since,omitzero"` // zero if everything before Until may be missing
 	Until time.Time `json:"until"`
 }
 
-// Run copies. Its error is errNegative when the copy is made, and the journal is
-// damaged, or lacks changes.
+// Run copies. The error is errNegative if the copy was made but the journal is damaged or
+// lacks changes.
 func (c *journalCopyCommand) Run(ctx context.Context, io streams) error {
 	for _, name := range []string{c.From, c.To} {
 		if err := refusePassword(name); err != nil {

@@ -11,8 +11,8 @@ import (
 
 type acknowledgeLossCommand struct{ adminSettings }
 
-// Run ends the trouble about changes that the journal lacks. Its error is errNegative where
-// there is none.
+// Run acknowledges the changes that the journal lacks, which ends the alert about them. The
+// error is errNegative if it lacks none.
 func (c *acknowledgeLossCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// limited is a listener that has so many connections at most; further ones wait. The
-// connections stay what they are, so that the system can be asked about them.
+// limited is a listener that bounds the number of its open connections; further ones wait. It
+// hands out connections that still embed *net.TCPConn, so that the system can be asked about
+// their state.
 type limited struct {
 	*net.TCPListener
 	places chan struct{}

@@ -13,8 +13,8 @@ import (
 	"riskdex/receiver/auth"
 )
 
-// listenForDeliveries opens the listener that the publisher reaches, if its
-// settings are safe together.
+// listenForDeliveries opens the listener for the publisher. It fails if the settings would
+// leave it open without saying so (guardDeliveries).
 func (c *serveCommand) listenForDeliveries(ctx context.Context, door *auth.Door, handler http.Handler, log *slog.Logger) (*endpoint, error) {
 	secured, err := c.securedDeliveries(log)
 	if err != nil {
@@ -30,21 +30,22 @@ func (c *serveCommand) listenForDeliveries(ctx context.Context, door *auth.Door,
 	return e, nil
 }
 
-// securedDeliveries returns nil where deliveries come over plain HTTP.
+// securedDeliveries returns the TLS configuration of the listener for deliveries, or nil if
+// they come over plain HTTP.
 func (c *serveCommand) securedDeliveries(log *slog.Logger) (*tls.Config, error) {
 	secured, err := c.TLS.config("deliveries", time.Now, log)
 	if err != nil || len(c.ClientCA) == 0 {
 		return secured, err
 	}
 	if secured == nil {
-		return nil, errors.New("client certificates are shown over TLS only: give --tls-cert-file and --tls-key-file too")
+		return nil, errors.New("client certificates need TLS: give --tls-cert-file and --tls-key-file too")
 	}
-	secured.ClientAuth = tls.RequestClientCert // the door looks at it
+	secured.ClientAuth = tls.RequestClientCert // door verifies it
 	return secured, nil
 }
 
-// guardDeliveries returns an error where whoever reaches an address could deliver, and
-// nobody has said that this is meant.
+// guardDeliveries returns an error if anybody who reaches address could deliver, unless that
+// is explicitly allowed.
 func (c *serveCommand) guardDeliveries(door *auth.Door, address net.Addr) error {
 	if door.Required() || c.mayBeOpen(address) {
 		return nil
@@ -54,8 +55,8 @@ func (c *serveCommand) guardDeliveries(door *auth.Door, address net.Addr) error 
 		"listen on a loopback address, or say --insecure-open", address)
 }
 
-// listenForAdmin opens the listener of administration, if its settings are safe
-// together.
+// listenForAdmin opens the listener for administration. It fails if the settings would leave
+// it open without saying so (guardAdmin).
 func (c *serveCommand) listenForAdmin(ctx context.Context, handler http.Handler, log *slog.Logger) (*endpoint, error) {
 	secured, err := c.AdminTLS.config("administration", time.Now, log)
 	if err != nil {
@@ -80,8 +81,7 @@ func (c *serveCommand) guardAdmin(address net.Addr) error {
 		"listen on a loopback address, or say --insecure-open", address)
 }
 
-// allow returns what lets people and programs into administration, or nil where
-// everybody may who reaches it.
+// allow returns the check of tokens for administration, or nil if no token is required.
 func (c *serveCommand) allow(log *slog.Logger) (func(token string) (bool, error), error) {
 	if len(c.AdminTokens) == 0 {
 		return nil, nil
@@ -93,7 +93,7 @@ func (c *serveCommand) allow(log *slog.Logger) (func(token string) (bool, error)
 	return tokens.Allow, nil
 }
 
-// mayBeOpen tells whether nobody has to show anything on an address.
+// mayBeOpen reports whether address may be served without authentication.
 func (c *serveCommand) mayBeOpen(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
 	return c.InsecureOpen || ok && tcp.IP.IsLoopback()

@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// listing prints items: as a table with their number under it, or for programs as
-// one JSON object a line, as they come.
+// listing prints items: as a table with their number below it or, for programs, as one JSON
+// object per line, as they come.
 type listing struct {
 	out   io.Writer
-	lines *json.Encoder // nil where it is a table
+	lines *json.Encoder // nil for a table
 	table *table
 	total int
 }
@@ -23,7 +23,7 @@ func newListing(out io.Writer, asJSON bool, columns ...string) *listing {
 	return l
 }
 
-// add prints an item, of which cells is a row.
+// add adds an item. cells are its row in the table.
 func (l *listing) add(item any, cells ...string) error {
 	if l.lines != nil {
 		return l.lines.Encode(item)
@@ -33,7 +33,7 @@ func (l *listing) add(item any, cells ...string) error {
 	return nil
 }
 
-// end prints what could not be printed before all was known.
+// end prints the table, whose widths are known only now, and the number of items.
 func (l *listing) end(one, many string) {
 	if l.lines != nil {
 		return

@@ -1,5 +1,5 @@
-// Command riskdex keeps a search index in step with a travel-risk feed. This
-// package turns flags and signals into calls; what they do is elsewhere.
+// Command riskdex keeps a search index in step with a travel-risk feed. This package turns
+// flags and signals into calls of the other packages, and connects those with each other.
 package main
 
 import (
@@ -20,12 +20,11 @@ import (
 // Exit statuses, the same for every command.
 const (
 	exitDone     = 0
-	exitNegative = 1 // done, and the answer is no: nothing found, something refused
-	exitFailed   = 2 // could not be done: wrong usage, no server, no journal
+	exitNegative = 1 // done, with a negative answer: nothing found, something refused
+	exitFailed   = 2 // not done: wrong usage, no server, no journal
 )
 
-// errNegative ends a command with exitNegative. What there is to say has been
-// said by then.
+// errNegative ends a command with exitNegative. The command has printed why by then.
 var errNegative = errors.New("the answer is no")
 
 type commands struct {
@@ -49,7 +48,7 @@ type commands struct {
 	Version  versionCommand  `cmd:"" help:"Show what this program was built from."`
 }
 
-// streams are where a command writes everything.
+// streams are the outputs of a command: nothing is written elsewhere.
 type streams struct {
 	out, err io.Writer
 }
@@ -61,7 +60,7 @@ func main() {
 	os.Exit(status)
 }
 
-// run does what the arguments say and returns the exit status.
+// run runs the command that args name and returns the exit status.
 func run(ctx context.Context, args []string, io streams) int {
 	var cli commands
 	exited := -1

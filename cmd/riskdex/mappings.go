@@ -24,13 +24,13 @@ type mappingsCommand struct {
 
 type mappingsCheckCommand struct {
 	Paths  []string `arg:"" optional:"" name:"dir-or-file" help:"Folders for --mappings, or single files of them; the built-in files if none is given."`
-	Record string   `name:"record" placeholder:"RECORD.json" help:"Show which field gets what from where in this record."`
+	Record string   `name:"record" placeholder:"RECORD.json" help:"Show which values of this record go to which fields."`
 	Kind   string   `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"The kind of the record."`
-	JSON   bool     `name:"json" help:"Print one JSON object a mistake or a field."`
+	JSON   bool     `name:"json" help:"Print one JSON object per mistake or field."`
 	namesSettings
 }
 
-// Run checks. Its error is errNegative when there are mistakes.
+// Run checks mapping files. The error is errNegative if there are mistakes.
 func (c *mappingsCheckCommand) Run(io streams) error {
 	if (c.Record == "") != (c.Kind == "") {
 		return errors.New("--record and --kind belong together: give both or neither")
@@ -57,7 +57,8 @@ func (c *mappingsCheckCommand) Run(io streams) error {
 	return nil
 }
 
-// load reads what is to be checked, and returns the mappings that were read last.
+// load reads all the files to check. It returns the mappings that were read last, and the
+// mistakes in all of them.
 func (c *mappingsCheckCommand) load() (set *mappings.Set, wrong mappings.Mistakes, err error) {
 	if len(c.Paths) == 0 {
 		set, err = mappings.Builtin()
@@ -90,7 +91,8 @@ func (c *mappingsCheckCommand) load() (set *mappings.Set, wrong mappings.Mistake
 	return set, wrong, nil
 }
 
-// printMistakes writes a line a mistake, as compilers do, so that editors find it.
+// printMistakes writes one line per mistake in the form of compilers, which editors can jump
+// to.
 func (c *mappingsCheckCommand) printMistakes(io streams, wrong mappings.Mistakes) error {
 	for _, m := range wrong {
 		if !c.JSON {
@@ -148,17 +150,17 @@ func (c *mappingsCheckCommand) explain(io streams, set *mappings.Set) error {
 	return nil
 }
 
-// idFields has the id that a record states, in the form of a field: it is the _id of its
-// document.
+// idFields returns the id that a record states in the form of a field, because it becomes the
+// _id of the document.
 func idFields(n receiver.Names) []mappings.FieldSource {
 	if n.ID == "" {
 		return nil
 	}
-	value, _ := json.Marshal(n.ID) // a text
+	value, _ := json.Marshal(n.ID) // a string, which never fails
 	return []mappings.FieldSource{{Field: "_id", Value: value, Pointer: n.IDAt}}
 }
 
-// goesBy says which document a delivery of the record is for.
+// goesBy says in a sentence which document a delivery of the record is for.
 func goesBy(kind report.Kind, n receiver.Names) string {
 	id := sanitize.OneLine(shortened(n.ID))
 	switch {
@@ -190,7 +192,8 @@ func printFieldsJSON(io streams, fields []mappings.FieldSource) error {
 	return nil
 }
 
-// printFields writes two tables: what went to fields, and what was left out.
+// printFields writes two tables: the values that went to fields, and those that were left
+// out.
 func printFields(io streams, fields []mappings.FieldSource) error {
 	var in, out []mappings.FieldSource
 	for _, f := range fields {
@@ -223,11 +226,11 @@ func printFields(io streams, fields []mappings.FieldSource) error {
 	return nil
 }
 
-// maxUnread bounds the values that are shown of which nothing was made.
+// maxUnread bounds how many of the values are shown that went to no field.
 const maxUnread = 20
 
-// printRest writes what no field and no text has, and which of the operator's pointers led
-// nowhere.
+// printRest writes the values that are in no field and not in text, and those of the
+// operator's pointers that lead to no value.
 func printRest(io streams, unread []mappings.FieldSource, idle []mappings.Idle) error {
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
 	if len(unread) > 0 {
@@ -268,7 +271,7 @@ func printRestJSON(io streams, unread []mappings.FieldSource, idle []mappings.Id
 	return nil
 }
 
-// where names the place of a value; the record itself has the empty pointer.
+// where returns the pointer to a value. The empty pointer means the record itself.
 func where(f mappings.FieldSource) string {
 	if f.Pointer == "" {
 		return "(the record)"

@@ -18,16 +18,16 @@ import (
 )
 
 type mappingsLearnCommand struct {
-	Feeds   []string          `arg:"" name:"feed.json" help:"Payloads as they are delivered: a list of records, or an envelope around it."`
-	Kind    string            `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"The kind of the records; by default the one that the name of the file has."`
-	To      string            `name:"to" placeholder:"DIR" help:"Write the proposal into this folder, for --mappings. What is not there yet of the built-in files is written too."`
+	Feeds   []string          `arg:"" name:"feed.json" help:"Payloads as they are delivered: a list of records, or an envelope around one."`
+	Kind    string            `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"The kind of the records; by default, the one in the name of the file."`
+	To      string            `name:"to" placeholder:"DIR" help:"Write the proposal into this folder, for --mappings. A new folder gets the built-in files too."`
 	JSON    bool              `name:"json" help:"Print one JSON object."`
 	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in a payload."`
 	namesSettings
 }
 
-// Run proposes a mapping file. Its error is errNegative where it is not clear which document
-// a record is for: until that is stated, a delivery is refused.
+// Run proposes a mapping file. The error is errNegative if it is not certain where the ids of
+// the records are: until the operator states that, deliveries are refused.
 func (c *mappingsLearnCommand) Run(io streams) error {
 	kind, err := c.kind()
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *mappingsLearnCommand) Run(io streams) error {
 		err = c.print(io, lesson, all)
 	}
 	if err != nil {
-		return fmt.Errorf("print what was learnt: %w", err)
+		return fmt.Errorf("print the proposal: %w", err)
 	}
 	if c.To != "" {
 		if err := c.write(io, string(kind)+".json", file); err != nil {
@@ -75,7 +75,7 @@ func (c *mappingsLearnCommand) Run(io streams) error {
 	return nil
 }
 
-// kind returns the kind that is stated, or that the names of the files have.
+// kind returns the kind that the flag or, without it, the name of the first file states.
 func (c *mappingsLearnCommand) kind() (report.Kind, error) {
 	if c.Kind != "" {
 		return report.Kind(c.Kind), nil // kong has checked it
@@ -131,7 +131,7 @@ func deleteEmpty(list []string) []string {
 	return kept
 }
 
-// print writes what was learnt for people.
+// print writes the proposal for people.
 func (c *mappingsLearnCommand) print(io streams, l mappings.Lesson, feed receiver.Feed) error {
 	fmt.Fprintf(io.out, "records of %s: %d\n\n", l.Kind, l.Records)
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
@@ -168,7 +168,7 @@ func (c *mappingsLearnCommand) print(io streams, l mappings.Lesson, feed receive
 	return nil
 }
 
-// advise says what is left to decide.
+// advise returns sentences about what the operator has to decide.
 func advise(l mappings.Lesson, feed receiver.Feed) []string {
 	var all []string
 	if feed.RecordsAt != "" {
@@ -224,7 +224,7 @@ func (c *mappingsLearnCommand) printJSON(io streams, l mappings.Lesson, feed rec
 		Kind      report.Kind      `json:"kind"`
 		Records   int              `json:"records"`
 		RecordsAt jsontext.Pointer `json:"records_at,omitempty"`
-		ID        jsontext.Pointer `json:"id"` // empty where it is not certain
+		ID        jsontext.Pointer `json:"id"` // empty if it is not certain
 		IDs       []id             `json:"ids"`
 		Fields    []place          `json:"fields"`
 		Advice    []string         `json:"advice"`
@@ -245,8 +245,8 @@ func (c *mappingsLearnCommand) printJSON(io streams, l mappings.Lesson, feed rec
 	return lines.Encode(out)
 }
 
-// write puts the proposal into the folder, beside the built-in files. What somebody has
-// written there stays.
+// write puts the proposal into the folder, beside the built-in files. It never overwrites a
+// file that somebody has edited.
 func (c *mappingsLearnCommand) write(io streams, name string, file []byte) error {
 	target := filepath.Join(c.To, name)
 	there, err := os.ReadFile(target)

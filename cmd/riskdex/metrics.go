@@ -16,12 +16,12 @@ import (
 )
 
 type metricsCommand struct {
-	JSON     bool `name:"json" xor:"form" help:"Print one JSON object a metric, with the values that its labels may have."`
+	JSON     bool `name:"json" xor:"form" help:"Print one JSON object per metric, with the values that its labels may have."`
 	Markdown bool `name:"markdown" xor:"form" help:"Print docs/metrics.md."`
 }
 
-// Run prints the metrics that riskdex serve exposes. It asks no riskdex: they are
-// read from the parts that serve is made of.
+// Run prints the metrics that riskdex serve exposes. It needs no running riskdex: it reads
+// them from the components of serve.
 func (c *metricsCommand) Run(io streams) error {
 	all, err := metricsOfServe()
 	switch {
@@ -48,8 +48,8 @@ func (c *metricsCommand) Run(io streams) error {
 	return nil
 }
 
-// metricsOfServe returns the metrics of a serve that the environment and the
-// defaults set up, without opening its journal.
+// metricsOfServe returns the metrics of a serve with the settings of the environment and the
+// defaults, without opening its journal.
 func metricsOfServe() ([]metric, error) {
 	serve := new(serveCommand)
 	if err := kong.ApplyDefaults(serve, kong.PostBuild(emptyIsUnset)); err != nil {
@@ -72,8 +72,8 @@ func metricsOfServe() ([]metric, error) {
 	return describe(families, known), nil
 }
 
-// blankJournal has nothing, and can only tell that. Nothing else is asked of it
-// while metrics are described.
+// blankJournal is an empty journal for describing metrics. It has only the methods that this
+// needs; all others panic.
 type blankJournal struct{ journal.Journal }
 
 // Ready implements journal.Journal.
@@ -82,8 +82,8 @@ func (blankJournal) Ready() error { return nil }
 // OldestWait implements journal.Journal.
 func (blankJournal) OldestWait() time.Duration { return 0 }
 
-// Line is of no index.
+// Line implements journal.Journal. It is the line of no journal.
 func (blankJournal) Line() string { return "" }
 
-// Stats returns sums of nothing.
+// Stats implements journal.Journal.
 func (blankJournal) Stats(context.Context) (report.Stats, error) { return report.Stats{}, nil }

@@ -19,23 +19,23 @@ type metric struct {
 	Series int     `json:"series"` // label combinations
 }
 
-// Scopes of metrics. What the journal tells is global: each process that shares it
-// tells the same, and one of them is enough. Everything else is local: what one
+// Scopes of metrics. Metrics that are read from the journal are global: all processes that
+// share it expose the same values, and one of them is enough. All others are local: what one
 // process has seen or done.
 const (
 	global = "global"
 	local  = "local"
 )
 
-// label has the values that occur, in order.
+// label is a label with the values that occur, sorted.
 type label struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values"`
 }
 
-// describe describes riskdex's own metrics among families, in their order. Those that
-// are in shared too are global. Because each label value is there from the start, none
-// is missed.
+// describe describes riskdex's own metrics among families, in their order. Those that are in
+// shared too are global. No label value is missed, because every series exists from the
+// start.
 func describe(families, shared []*dto.MetricFamily) []metric {
 	scopes := map[string]string{}
 	for _, f := range shared {
@@ -79,7 +79,7 @@ func (m *metric) labelNames() []string {
 	return names
 }
 
-// metricsMarkdown writes docs/metrics.md.
+// metricsMarkdown returns the content of docs/metrics.md.
 func metricsMarkdown(all []metric) string {
 	var b strings.Builder
 	b.WriteString("# The metrics of riskdex\n\n" +
@@ -114,7 +114,7 @@ func labelRows(all []metric) []labelRow {
 	var rows []labelRow
 	for _, m := range all {
 		if m.Name == buildInfo {
-			continue // its values are another with every commit
+			continue // its values change with every commit
 		}
 		for _, l := range m.Labels {
 			i := slices.IndexFunc(rows, func(r labelRow) bool { return r.name == l.Name && slices.Equal(r.values, l.Values) })

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// progress shows how far something is: as one line that changes on a terminal,
-// as a line now and then elsewhere, such as in a log. It is for one goroutine.
+// progress shows how far something is: on a terminal as one line that changes, elsewhere,
+// such as in a log, as a new line now and then. It is for one goroutine.
 type progress struct {
 	out   io.Writer
 	live  bool
@@ -15,14 +15,14 @@ type progress struct {
 	shown time.Time
 }
 
-// plainEvery is how often a progress that is not on a terminal says something.
+// plainEvery is the shortest time between two lines that are not on a terminal.
 const plainEvery = 5 * time.Second
 
 func newProgress(out io.Writer) *progress {
 	return &progress{out: out, live: isTerminal(out), shown: time.Now()}
 }
 
-// show shows a line in the place of the one before.
+// show shows a line in place of the previous one.
 func (p *progress) show(line string) {
 	if p.live {
 		p.last = clipped(line, max(terminalWidth(p.out)-1, 1))
@@ -35,7 +35,7 @@ func (p *progress) show(line string) {
 	}
 }
 
-// clear takes the line away, before something else is written or at the end.
+// clear removes the line, before something else is written or at the end.
 func (p *progress) clear() {
 	if p.live && p.last != "" {
 		fmt.Fprint(p.out, clearLine)
@@ -45,7 +45,8 @@ func (p *progress) clear() {
 
 const clearLine = "\r\x1b[K"
 
-// percent tells a share, where the whole is known.
+// percent returns done as a share of total in brackets, or an empty string if total is not
+// known.
 func percent(done, total int64) string {
 	if total <= 0 {
 		return ""

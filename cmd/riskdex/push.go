@@ -24,13 +24,13 @@ type pushCommand struct {
 	To     string `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
 	CAFile string `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities to trust in place of the system's."`
 	Export string `name:"export" placeholder:"DIR" help:"Write the deliveries to a new folder instead of sending them."`
-	JSON   bool   `name:"json" help:"Print what became of it as one JSON object."`
+	JSON   bool   `name:"json" help:"Print the result as one JSON object."`
 }
 
 // pushTimeout bounds an attempt to send one file.
 const pushTimeout = 5 * time.Minute
 
-// Run sends a feed. Its error is errNegative when something was not accepted.
+// Run sends a feed. The error is errNegative if something was not accepted.
 func (c *pushCommand) Run(ctx context.Context, io streams) error {
 	requests, err := c.requests()
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 type rebuildCommand struct {
 	adminSettings
 	Kind     string `arg:"" optional:"" enum:",cities,advisories,special-reports" default:"" help:"Only this kind: cities, advisories or special-reports."`
-	TakeOver bool   `name:"take-over" xor:"stop" help:"Also where another journal fills the index: have this one fill it from now on. Half a minute longer."`
+	TakeOver bool   `name:"take-over" xor:"stop" help:"Also if another journal fills the index: from now on this one does. Takes half a minute longer."`
 	Detach   bool   `name:"detach" xor:"mode" help:"Start it and do not wait for its end."`
 	Stop     bool   `name:"stop" xor:"mode,stop" help:"Give up a rebuild that is under way. Apps go on searching the old index."`
 }
 
-// watchEvery is how often the worker is asked how far it is.
+// watchEvery is how often riskdex is asked how far its rebuilds are.
 const watchEvery = 500 * time.Millisecond
 
-// Run rebuilds. Its error is errNegative when a kind is not being rebuilt, a rebuild
-// was stopped, or it did not end while this waited.
+// Run rebuilds. The error is errNegative if a kind is not being rebuilt, if a rebuild was
+// stopped, or if the command was interrupted before the rebuilds ended.
 func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
@@ -64,16 +64,16 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	return err
 }
 
-// beginning is what came of asking for a rebuild.
+// beginning is the result of asking for a rebuild.
 type beginning struct {
 	rebuild admin.Rebuild
-	joined  bool // it was under way before
-	none    bool // there is none, and none was started
+	joined  bool // it was already under way
+	none    bool // no rebuild is under way, and none was started
 }
 
-// startRebuild starts one, or finds the one that is under way in the process that is
-// asked. Where there is neither, it says so: a rebuild that ended before is none that
-// anybody may wait for.
+// startRebuild starts a rebuild, or finds the one that is under way in the process that is
+// asked. If there is neither, it prints that, so that nobody waits for a rebuild that ended
+// before.
 func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, takeOver bool) (beginning, error) {
 	var list admin.Page[admin.Rebuild]
 	q := query("kind", string(kind))
@@ -99,14 +99,14 @@ func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, ta
 		}
 	}
 	if p.Reason == admin.ReasonRebuilding {
-		fmt.Fprintf(client.io.err, "%s: it has ended since, and no rebuild was started. To have one: riskdex rebuild %[1]s\n", kind)
+		fmt.Fprintf(client.io.err, "%s: it has ended since, and no rebuild was started. To start one: riskdex rebuild %[1]s\n", kind)
 	} else {
 		fmt.Fprintf(client.io.err, "%s: no rebuild was started\n", kind)
 	}
 	return beginning{none: true}, nil
 }
 
-// latest returns the last rebuild of a kind.
+// latest returns the last rebuild of a kind, and whether there is one.
 func latest(list admin.Page[admin.Rebuild], kind report.Kind) (admin.Rebuild, bool) {
 	i := slices.IndexFunc(list.Items, func(r admin.Rebuild) bool { return r.Kind == kind })
 	if i < 0 {

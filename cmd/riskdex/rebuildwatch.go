@@ -15,13 +15,13 @@ import (
 	"riskdex/report"
 )
 
-// rebuildWatch shows how far rebuilds are until they end.
+// rebuildWatch shows the progress of rebuilds until they end.
 type rebuildWatch struct {
 	client   *adminClient
 	progress *progress
-	started  map[report.Kind]time.Time // those that are watched and have not ended
+	started  map[report.Kind]time.Time // the watched rebuilds that have not ended
 	failed   bool
-	stopped  bool // or neither started nor under way, or begun anew
+	stopped  bool // one was stopped, was not started, or began again after a restart
 }
 
 func (w *rebuildWatch) run(ctx context.Context) error {
@@ -50,14 +50,15 @@ func (w *rebuildWatch) run(ctx context.Context) error {
 func (w *rebuildWatch) verdict() error {
 	switch {
 	case w.failed:
-		return errors.New("apps go on searching the old index, which stays up to date; mend the cause and rebuild again")
+		return errors.New("apps go on searching the old index, which stays up to date; fix the cause and rebuild again")
 	case w.stopped:
 		return errNegative
 	}
 	return nil
 }
 
-// look shows what is under way in one line, and what has ended in one of its own.
+// look shows all rebuilds that are under way on one line, and each that has ended on a line
+// of its own.
 func (w *rebuildWatch) look(list []admin.Rebuild) {
 	known := map[report.Kind]admin.Rebuild{}
 	for _, r := range list {
@@ -82,7 +83,8 @@ func (w *rebuildWatch) look(list []admin.Rebuild) {
 	}
 }
 
-// ended says what became of a rebuild. known tells that r is that one.
+// ended prints the result of a rebuild. known says that r is that rebuild, and not a later
+// one or none.
 func (w *rebuildWatch) ended(kind report.Kind, r admin.Rebuild, known bool) {
 	switch {
 	case known && r.Done:
@@ -96,11 +98,11 @@ func (w *rebuildWatch) ended(kind report.Kind, r admin.Rebuild, known bool) {
 		fmt.Fprintf(w.client.io.err, "%s: %s: %s\n", kind, r.Phase, sanitize.OneLine(r.Reason))
 	default:
 		w.stopped = true
-		fmt.Fprintf(w.client.io.err, "%s: riskdex has been started anew and begins the rebuild anew; to see how far it is: riskdex status\n", kind)
+		fmt.Fprintf(w.client.io.err, "%s: riskdex was restarted and begins the rebuild again; to see how far it is: riskdex status\n", kind)
 	}
 }
 
-// because is what follows on what happened: why, where that is known.
+// because returns the reason as the end of a sentence, or an empty string if there is none.
 func because(reason string) string {
 	if reason == "" {
 		return ""
@@ -120,7 +122,7 @@ func rebuildLine(r admin.Rebuild) string {
 	return line
 }
 
-// roughly tells a duration as people do.
+// roughly returns a duration rounded to seconds, minutes or hours.
 func roughly(d time.Duration) string {
 	switch {
 	case d < 90*time.Second:

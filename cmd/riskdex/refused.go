@@ -23,7 +23,7 @@ type refusedListCommand struct {
 	adminSettings
 	Kind   string `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"Only this kind."`
 	Reason string `name:"reason" placeholder:"REASON" help:"Only those refused for this reason, such as invalid_json."`
-	JSON   bool   `name:"json" help:"Print one JSON object a refusal."`
+	JSON   bool   `name:"json" help:"Print one JSON object per refusal."`
 }
 
 // Run lists.
@@ -47,7 +47,8 @@ func (c *refusedListCommand) Run(ctx context.Context, io streams) error {
 	return nil
 }
 
-// record tells which record of a delivery; nothing when it is all of it.
+// record returns the position of a record in its delivery, or an empty string for a whole
+// delivery.
 func record(position int) string {
 	if position < 0 {
 		return ""
@@ -69,7 +70,7 @@ type refusedShowCommand struct {
 	Body   bool  `name:"body" xor:"form" help:"Print its body alone, byte for byte unless on a terminal."`
 }
 
-// Run shows. Its error is errNegative when it is not there.
+// Run shows a refusal. The error is errNegative if it does not exist.
 func (c *refusedShowCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
@@ -112,8 +113,8 @@ type refusedRetryCommand struct {
 	Body string `name:"body" placeholder:"FILE" help:"An edited body in place of the kept one; - is the standard input."`
 }
 
-// Run delivers again. Its error is errNegative when there is nothing to deliver,
-// or it is refused again.
+// Run delivers again. The error is errNegative if there is nothing to deliver, or it is
+// refused again.
 func (c *refusedRetryCommand) Run(ctx context.Context, io streams, in input) error {
 	q, err := c.query()
 	if err != nil {
@@ -156,7 +157,7 @@ type refusedDropCommand struct {
 	Yes bool `name:"yes" help:"Do not ask."`
 }
 
-// Run drops. Its error is errNegative when there is nothing to drop.
+// Run drops refusals. The error is errNegative if there is nothing to drop.
 func (c *refusedDropCommand) Run(ctx context.Context, io streams, in input) error {
 	q, err := c.query()
 	if err != nil {

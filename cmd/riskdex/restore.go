@@ -18,17 +18,17 @@ import (
 
 type restoreCommand struct {
 	adminSettings
-	File               string `arg:"" help:"The copy, which stays as it is: of riskdex backup, or what an earlier restore has moved aside."`
-	Journal            string `name:"journal" env:"RISKDEX_JOURNAL" placeholder:"FILE" help:"The journal. If it is not given, data/riskdex.db, where that is there."`
-	FromAnotherJournal bool   `name:"from-another-journal" help:"Also where the journal that is there is another one, such as an empty one that riskdex was started on since."`
-	Damaged            bool   `name:"damaged" help:"Also where records of the copy are damaged. They are not served, and have to be delivered again."`
+	File               string `arg:"" help:"The copy to restore: made by riskdex backup, or moved aside by an earlier restore. It is not changed."`
+	Journal            string `name:"journal" env:"RISKDEX_JOURNAL" placeholder:"FILE" help:"The journal; by default data/riskdex.db, which must then exist."`
+	FromAnotherJournal bool   `name:"from-another-journal" help:"Also if the existing journal is another one, such as an empty one that riskdex was started on since."`
+	Damaged            bool   `name:"damaged" help:"Also if records of the copy are damaged. They are not served, and have to be delivered again."`
 }
 
-// defaultJournal is where riskdex serve has it if nothing else is said.
+// defaultJournal is the journal of riskdex serve by default.
 const defaultJournal = "data/riskdex.db"
 
-// Run puts the copy in the place of the journal. Its error is errNegative when that is done,
-// and the copy is damaged.
+// Run puts the copy in place of the journal. The error is errNegative if that is done but the
+// copy is damaged.
 func (c *restoreCommand) Run(ctx context.Context, io streams) error {
 	path, err := c.path(ctx, io)
 	if err != nil {
@@ -54,8 +54,9 @@ func (c *restoreCommand) Run(ctx context.Context, io streams) error {
 	return nil
 }
 
-// path returns which journal is meant. One that nobody has named has to be there, and no
-// riskdex may run: the command may be run in another folder than riskdex is.
+// path returns the file of the journal. If the flag does not name it, the default journal must
+// exist and no riskdex may be running, because this command and riskdex may have been started
+// in different folders.
 func (c *restoreCommand) path(ctx context.Context, io streams) (string, error) {
 	if journal.IsPostgres(c.Journal) {
 		return "", errors.New("a journal in PostgreSQL is restored with PostgreSQL's own tools, such as pg_restore, into an empty schema while no riskdex runs; " +
@@ -76,7 +77,7 @@ func (c *restoreCommand) path(ctx context.Context, io streams) (string, error) {
 	return path, c.refuseWhileItRuns(ctx, io)
 }
 
-// refuseWhileItRuns asks which journal riskdex works on, if one runs.
+// refuseWhileItRuns returns an error, which names the journal in use, if a riskdex is running.
 func (c *restoreCommand) refuseWhileItRuns(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
@@ -92,10 +93,10 @@ func (c *restoreCommand) refuseWhileItRuns(ctx context.Context, io streams) erro
 	if err == nil {
 		return fmt.Errorf("a riskdex runs at %s, on the journal %s: stop it first, and say --journal %s; or name the one that is meant", redacted(client.base), at.Name, at.Name)
 	}
-	return nil // nobody answers
+	return nil // no riskdex answers
 }
 
-// askPatience is how long riskdex may take to say which journal it has.
+// askPatience bounds how long riskdex may take to say which journal it uses.
 const askPatience = 5 * time.Second
 
 func (c *restoreCommand) print(io streams, made journal.RestoreReport) {

@@ -21,25 +21,25 @@ import (
 type searchCommand struct {
 	elasticsearchSettings
 	Words     []string `arg:"" help:"What to search for: a place, a code, a threat."`
-	Complete  bool     `name:"complete" help:"Take the words as the start of a name or a code, as while typing."`
+	Complete  bool     `name:"complete" help:"Treat the words as the beginning of a name or a code, for suggestions while typing."`
 	Kind      []string `name:"kind" enum:"cities,advisories,special-reports" placeholder:"KIND" help:"Only this kind; may be repeated."`
 	Country   []string `name:"country" placeholder:"CODE" help:"Only reports about this country, such as FR; may be repeated."`
 	RiskLevel int      `name:"risk-at-least" placeholder:"1-5" help:"Only this risk level and above."`
 	Threat    []string `name:"threat" placeholder:"NAME" help:"Only reports with this threat of threats.json, such as crime; may be repeated."`
 	Near      string   `name:"near" placeholder:"LAT,LON" help:"Only reports about a place near this point."`
-	Within    float64  `name:"within" placeholder:"KM" help:"How near --near is, in kilometres (50)."`
-	Nearest   bool     `name:"nearest-first" help:"In order of the distance from --near."`
+	Within    float64  `name:"within" placeholder:"KM" help:"The radius of --near, in kilometres (50)."`
+	Nearest   bool     `name:"nearest-first" help:"Sort by the distance from --near."`
 	ValidAt   string   `name:"valid-at" placeholder:"DATE" help:"Only reports that are valid on this day (2026-07-30, in UTC) or at this time (RFC 3339)."`
 	Size      int      `name:"size" placeholder:"N" help:"Hits to show (10, or 8 with --complete)."`
-	From      int      `name:"from" placeholder:"N" help:"Hits to pass over."`
+	From      int      `name:"from" placeholder:"N" help:"Hits to skip."`
 	Facets    bool     `name:"facets" help:"Also print how many hits each kind, country, risk level and threat has."`
-	JSON      bool     `name:"json" help:"Print one JSON object a hit."`
+	JSON      bool     `name:"json" help:"Print one JSON object per hit."`
 }
 
 // searchTimeout bounds how long a search may take.
 const searchTimeout = 30 * time.Second
 
-// Run searches. Its error is errNegative when nothing was found.
+// Run searches. The error is errNegative if nothing was found.
 func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	set, err := c.mappings()
 	if err != nil {
@@ -120,7 +120,7 @@ func printHits(w io.Writer, found mappings.Result, from int, took time.Duration)
 	}
 }
 
-// printFacets prints a line for every field, with its most frequent values first.
+// printFacets prints a line for every field, the most frequent values first.
 func printFacets(w io.Writer, facets map[string][]mappings.Count) {
 	for _, field := range slices.Sorted(maps.Keys(facets)) {
 		var counts []string
@@ -133,8 +133,8 @@ func printFacets(w io.Writer, facets map[string][]mappings.Count) {
 	}
 }
 
-// excerpts returns up to two places of the match, from the fields that read
-// best. A match in the title is seen there.
+// excerpts returns up to two highlights, from the fields that read best. It leaves out the
+// title, which is shown anyway.
 func excerpts(h mappings.Hit) []string {
 	const most = 2
 	var all []string
@@ -150,8 +150,8 @@ func excerpt(highlight, start, end string) string {
 	return strings.NewReplacer(startMark, start, endMark, end).Replace(plain)
 }
 
-// Characters for private use stand for the marks of a match while everything
-// else is made safe.
+// Private-use characters stand for the marks of a match while the rest of the text is made
+// safe.
 const startMark, endMark = "\ue000", "\ue001"
 
 func nonEmpty(list []string) []string {
@@ -164,7 +164,7 @@ func nonEmpty(list []string) []string {
 	return kept
 }
 
-// painter wraps text in a style, where there are colours.
+// painter puts text in a style if it is true, and leaves it as it is otherwise.
 type painter bool
 
 const (

@@ -12,10 +12,10 @@ import (
 	"riskdex/report"
 )
 
-// nearby is how far --near reaches unless --within says otherwise, in kilometres.
+// nearby is the default of --within, in kilometres.
 const nearby = 50
 
-// body returns the request for the words and flags.
+// body returns the search request for the words and flags.
 func (c *searchCommand) body(set *mappings.Set) ([]byte, error) {
 	options := mappings.SearchOptions{Countries: c.Country, RiskLevel: c.RiskLevel, Threats: c.Threat, NearestFirst: c.Nearest, Size: c.Size, From: c.From}
 	for _, k := range c.Kind {
@@ -35,7 +35,7 @@ func (c *searchCommand) body(set *mappings.Set) ([]byte, error) {
 	return set.SearchBody(words, options)
 }
 
-// parseNear reads a latitude and a longitude. It returns nil for no point.
+// parseNear parses a latitude and a longitude. It returns nil if point is empty.
 func parseNear(point string, within float64) (*mappings.Near, error) {
 	if point == "" {
 		if within != 0 {
@@ -52,8 +52,8 @@ func parseNear(point string, within float64) (*mappings.Near, error) {
 	return &mappings.Near{Latitude: lat, Longitude: lon, Kilometres: cmp.Or(within, nearby)}, nil
 }
 
-// parsePeriod reads a day, which is all of it in UTC, or a time. It returns nil
-// for none.
+// parsePeriod parses a day, which means all of it in UTC, or a time. It returns nil if date is
+// empty.
 func parsePeriod(date string) (*mappings.Period, error) {
 	if date == "" {
 		return nil, nil

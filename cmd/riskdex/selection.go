@@ -11,11 +11,11 @@ import (
 	"riskdex/admin"
 )
 
-// deadSelection names one dead letter or many.
+// deadSelection selects one dead letter or many.
 type deadSelection struct {
 	Of   string `arg:"" optional:"" name:"kind" enum:",cities,advisories,special-reports" default:"" help:"Its kind: cities, advisories or special-reports."`
 	ID   string `arg:"" optional:"" help:"Its id."`
-	All  bool   `name:"all" help:"All dead letters, or with --kind and --type all of these."`
+	All  bool   `name:"all" help:"All dead letters, or all that --kind and --type select."`
 	Kind string `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"With --all: only this kind."`
 	Type string `name:"type" placeholder:"TYPE" help:"With --all: only those with this error type."`
 }
@@ -23,7 +23,7 @@ type deadSelection struct {
 func (s deadSelection) query() (url.Values, error) {
 	switch {
 	case s.All && s.Of != "":
-		return nil, errors.New("--all is for no document in particular: leave out either")
+		return nil, errors.New("--all cannot be combined with a document: leave one of them out")
 	case s.All:
 		return query("all", "true", "kind", s.Kind, "type", s.Type), nil
 	case s.Kind != "" || s.Type != "":
@@ -34,10 +34,10 @@ func (s deadSelection) query() (url.Values, error) {
 	return query("kind", s.Of, "id", s.ID), nil
 }
 
-// refusedSelection names one refusal or many.
+// refusedSelection selects one refusal or many.
 type refusedSelection struct {
 	Number int64  `arg:"" optional:"" help:"Its number, as the list shows it."`
-	All    bool   `name:"all" help:"All refusals, or with --kind and --reason all of these."`
+	All    bool   `name:"all" help:"All refusals, or all that --kind and --reason select."`
 	Kind   string `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"With --all: only this kind."`
 	Reason string `name:"reason" placeholder:"REASON" help:"With --all: only those refused for this reason."`
 }
@@ -45,7 +45,7 @@ type refusedSelection struct {
 func (s refusedSelection) query() (url.Values, error) {
 	switch {
 	case s.All && s.Number != 0:
-		return nil, errors.New("--all is for no refusal in particular: leave out either")
+		return nil, errors.New("--all cannot be combined with a number: leave one of them out")
 	case s.All:
 		return query("all", "true", "kind", s.Kind, "reason", s.Reason), nil
 	case s.Kind != "" || s.Reason != "":
@@ -56,7 +56,8 @@ func (s refusedSelection) query() (url.Values, error) {
 	return query("number", strconv.FormatInt(s.Number, 10)), nil
 }
 
-// end retries or drops, and tells what came of it.
+// end retries or drops by a call of path, and prints the result. The error is errNegative if
+// there was nothing to do.
 func (c *adminClient) end(ctx context.Context, path string, q url.Values, done, skipped string) error {
 	var ended admin.Ended
 	if err := c.call(ctx, http.MethodPost, path, q, nil, &ended); err != nil {

@@ -30,9 +30,9 @@ type serveCommand struct {
 	ProbeEvery  time.Duration `name:"probe-every" env:"RISKDEX_PROBE_EVERY" default:"15s" placeholder:"TIME" help:"How often to write a document of riskdex's own and search for it; 0 is never."`
 }
 
-// Run serves until ctx is done. From then on it returns within stopWithin, also while the
-// journal is being opened: what a disk holds up that hangs is left behind, and ends with
-// the process. Whoever is not answered by then was not told that a delivery is durable.
+// Run serves until ctx is done. It then returns within stopWithin, also while the journal is
+// being opened: work that waits for a disk that hangs is abandoned, and ends with the process.
+// That is safe: senders without an answer were not told that their delivery is durable.
 func (c *serveCommand) Run(ctx context.Context, io streams) error {
 	log := c.logger(io.err)
 	served := make(chan error, 1)
@@ -46,7 +46,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams) error {
 	case err := <-served:
 		return err
 	case <-time.After(stopWithin):
-		return fmt.Errorf("stop: not done within %v, as where the disk of the journal hangs; riskdex ends all the same, and what was acknowledged is in the journal", stopWithin)
+		return fmt.Errorf("stop: not done within %v, perhaps because the disk of the journal hangs; riskdex ends all the same, and what was acknowledged is in the journal", stopWithin)
 	}
 }
 
@@ -64,10 +64,9 @@ func (c *serveCommand) serve(ctx context.Context, log *slog.Logger) error {
 	return err
 }
 
-// newBallast returns memory that is never touched, and so takes none of the machine.
-// The garbage collector lets the heap grow by as much as is in it before it collects;
-// riskdex has a few MB there, and without this it would collect some hundred times a
-// second under load.
+// newBallast returns memory that is never touched, and so takes none of the machine's. The
+// garbage collector lets the heap double before it collects. riskdex has a few MB in it, so
+// without the ballast it would collect some hundred times a second under load.
 func newBallast() []byte { return make([]byte, 16<<20) }
 
 func (c *serveCommand) indexerConfig() indexer.Config {

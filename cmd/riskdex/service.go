@@ -15,22 +15,21 @@ import (
 	"riskdex/journal"
 )
 
-// How long the parts of a stop may take, and all of it: under the 30 seconds that
-// supervisors usually wait. Nothing bounds the journal's closing but stopWithin: a
-// disk that hangs answers when it likes.
+// Bounds of a stop as a whole and of its parts, below the 30 seconds that supervisors usually
+// wait. Only stopWithin bounds the closing of the journal, which a disk that hangs may delay
+// for any time.
 const (
 	stopWithin     = 25 * time.Second
 	stopDeliveries = 10 * time.Second
 	stopAdmin      = time.Second
 )
 
-// service is a whole riskdex: it listens once it is made, and works while it
-// runs.
+// service is a whole riskdex. It listens from newService on, and answers while Run runs.
 type service struct {
 	log        *slog.Logger
 	journal    journal.Journal
 	indexer    *indexer.Indexer
-	prober     *probe.Prober // nil when there is none
+	prober     *probe.Prober // nil without a probe
 	coverage   *verify.Coverage
 	history    *admin.History
 	deliveries *endpoint
@@ -38,8 +37,7 @@ type service struct {
 	tracing    *tracing
 }
 
-// newService opens the journal and both listeners. Elasticsearch need not be
-// there yet.
+// newService opens the journal and both listeners. Elasticsearch need not be up yet.
 func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *service, err error) {
 	var undo []func() error
 	defer func() {
@@ -98,15 +96,15 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	return s, nil
 }
 
-// URL is where deliveries go, without the path prefix.
+// URL returns the address for deliveries, without the path prefix.
 func (s *service) URL() string { return s.deliveries.url() }
 
-// AdminURL is where metrics and health are.
+// AdminURL returns the address of the admin listener.
 func (s *service) AdminURL() string { return s.admin.url() }
 
-// Run works until ctx is done or a listener breaks, and then stops in the
-// reverse of the order in which data flows would need: no more deliveries, then
-// the indexer, then the journal; what is left of traces goes last. It may be called once.
+// Run serves until ctx is done or a listener fails, and then stops the parts in the order in
+// which data flows through them: the listener for deliveries, the indexer, then the journal.
+// The last spans are sent at the end. It may be called once.
 func (s *service) Run(ctx context.Context) error {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -126,8 +124,9 @@ func (s *service) Run(ctx context.Context) error {
 
 	<-working.Done()
 	s.log.Info("stopping: no more deliveries")
-	// What waits for a disk that hangs stays in the kernel, and the sockets of its process
-	// with it: another one is to have the address all the same.
+	// A thread that waits for a disk that hangs stays in the kernel, and keeps the sockets of
+	// the process open. Close the listener in time, so that another process can have its
+	// address.
 	late := time.AfterFunc(stopWithin-stopAdmin, func() { _ = s.admin.shutdown(0) })
 	defer late.Stop()
 	err := s.deliveries.shutdown(stopDeliveries)

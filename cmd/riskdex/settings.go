@@ -15,7 +15,7 @@ import (
 	"riskdex/report"
 )
 
-// mappings reads the mappings, with what is known of cities and countries.
+// mappings loads the mappings and the gazetteer.
 func (s elasticsearchSettings) mappings() (*mappings.Set, error) {
 	folder := mappings.Files()
 	if s.Mappings != "" {
@@ -32,7 +32,7 @@ func (s elasticsearchSettings) mappings() (*mappings.Set, error) {
 	return set, nil
 }
 
-// namesSettings say where a record says which document it is for.
+// namesSettings say where a record states the id or the code of its document.
 type namesSettings struct {
 	IDs   map[string]string `name:"ids" env:"RISKDEX_IDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the id of a record, tried in order, such as cities=/id,/code;advisories=/ref. The usual names if not given."`
 	Codes []string          `name:"codes" env:"RISKDEX_CODES" placeholder:"POINTER" help:"JSON pointers to a city's three-letter code. The usual names if not given."`
@@ -95,8 +95,7 @@ func (s logSettings) logger(to io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// withoutEmpty leaves out what is not known or does not apply: an empty text says nothing
-// to whoever reads a line.
+// withoutEmpty drops attributes with an empty text, which are unknown or do not apply.
 func withoutEmpty(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.MessageKey {
 		return a

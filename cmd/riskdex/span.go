@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// span is a time of days, written like 90d, or like 36h.
+// span is a duration, written like 90d or like 36h.
 type span time.Duration
 
-// shortestSpan keeps tombstones for longer than a request may linger (index.gc_deletes is
-// an hour), whatever is stated.
+// shortestSpan is the shortest span accepted. It keeps tombstones for longer than a request to
+// Elasticsearch may linger (index.gc_deletes is an hour).
 const shortestSpan = 24 * time.Hour
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -48,7 +48,7 @@ func parseSpan(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		var n uint64
 		n, err = strconv.ParseUint(days, 10, 16)
-		d = time.Duration(n) * 24 * time.Hour // #nosec G115 -- it has 16 bits
+		d = time.Duration(n) * 24 * time.Hour // #nosec G115 -- n has 16 bits
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%q is no time: write it like 90d, or like 36h", text)

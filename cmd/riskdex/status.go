@@ -11,18 +11,17 @@ import (
 	"riskdex/admin"
 )
 
-// statusPatience is how long the answer may take.
+// statusPatience bounds how long the answer may take.
 const statusPatience = 20 * time.Second
 
 type statusCommand struct {
 	adminSettings
 	JSON     bool          `name:"json" help:"Print it as one JSON object."`
-	Watch    bool          `name:"watch" help:"Go on showing it until Ctrl-C: in place on a terminal, a line each time elsewhere. The exit status is that of the last."`
+	Watch    bool          `name:"watch" help:"Repeat until Ctrl-C: in place on a terminal, one line each time elsewhere. The exit status is that of the last one."`
 	Interval time.Duration `name:"interval" default:"2s" placeholder:"TIME" help:"With --watch: how often."`
 }
 
-// Run shows how a running riskdex is. Its error is errNegative when something is
-// wrong.
+// Run shows the status of a running riskdex. The error is errNegative if something is wrong.
 func (c *statusCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"riskdex/report"
 )
 
-// noteIn has the admin listener remember what the receiver has answered.
+// noteIn returns a function that lets the admin listener remember what the receiver answered.
 func noteIn(last *admin.Deliveries) func(receiver.Answered) {
 	return func(a receiver.Answered) {
 		last.Note(admin.Delivery{
@@ -25,7 +25,7 @@ func noteIn(last *admin.Deliveries) func(receiver.Answered) {
 	}
 }
 
-// waitingIn lets the admin listener see which indices wait.
+// waitingIn returns what tells the admin listener which indices are waiting.
 func waitingIn(x *indexer.Indexer) func() []admin.Waiting {
 	return func() []admin.Waiting {
 		var list []admin.Waiting
@@ -39,8 +39,8 @@ func waitingIn(x *indexer.Indexer) func() []admin.Waiting {
 	}
 }
 
-// searchOfApps returns a search as an app makes it. The words are of no importance: it is
-// to be answered, whatever it finds.
+// searchOfApps returns a search like that of an app. The words do not matter: it has to be
+// answered, whatever it finds.
 func searchOfApps(set *mappings.Set, indices *indices.Indices) (probe.Search, error) {
 	body, err := set.SearchBody("protest london", mappings.SearchOptions{Size: 1})
 	return func(ctx context.Context) error {
@@ -49,7 +49,7 @@ func searchOfApps(set *mappings.Set, indices *indices.Indices) (probe.Search, er
 	}, err
 }
 
-// searchFailsIn lets the admin listener know whether search fails for apps.
+// searchFailsIn returns what tells the admin listener whether searches of apps fail.
 func searchFailsIn(p *probe.Prober) func() (since time.Time, err error) {
 	if p == nil {
 		return nil
@@ -62,7 +62,7 @@ func searchFailsIn(p *probe.Prober) func() (since time.Time, err error) {
 	}
 }
 
-// probeIn lets the admin listener see how the probe is.
+// probeIn returns what tells the admin listener the state of the probe.
 func probeIn(p *probe.Prober, indices *indices.Indices) func() admin.Probe {
 	if p == nil {
 		return nil
@@ -72,7 +72,8 @@ func probeIn(p *probe.Prober, indices *indices.Indices) func() admin.Probe {
 	}
 }
 
-// lackingIn lets the admin listener see of which kinds the journal knows too little.
+// lackingIn returns what tells the admin listener of which kinds the journal does not know most
+// of what the index has.
 func lackingIn(c *verify.Coverage) func() []admin.Lacking {
 	return func() (all []admin.Lacking) {
 		for _, l := range c.Lacking() {
@@ -82,14 +83,14 @@ func lackingIn(c *verify.Coverage) func() []admin.Lacking {
 	}
 }
 
-// index lets the admin listener search as the search command does.
+// index implements admin.Index: it searches as the search command does.
 type index struct {
 	client  *elastic.Client
 	indices *indices.Indices
 	set     *mappings.Set
 }
 
-// countBody finds nothing, and how many there are.
+// countBody is a search that returns the number of documents and none of them.
 const countBody = `{"size": 0, "track_total_hits": true}`
 
 // Documents implements admin.Index.

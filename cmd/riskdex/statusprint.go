@@ -13,10 +13,10 @@ import (
 	"riskdex/internal/sanitize"
 )
 
-// shownOfEach is how much of a list fits into one screen beside the others.
+// shownOfEach is how many items of each list are shown, so that all lists fit on one screen.
 const shownOfEach = 5
 
-// printStatus writes what the status page shows.
+// printStatus writes the same as the status page shows.
 func printStatus(w io.Writer, st admin.Status) {
 	paint := painter(useColour(w))
 	if st.Well {
@@ -60,7 +60,7 @@ func printStatus(w io.Writer, st admin.Status) {
 	}
 }
 
-// ofThis is added to what is of one process where there are several.
+// ofThis is added to headings about one process, if several share the journal.
 func ofThis(st admin.Status) string {
 	if st.Shared() {
 		return ", FOR THIS PROCESS"
@@ -68,7 +68,7 @@ func ofThis(st admin.Status) string {
 	return ""
 }
 
-// documentOf says which document a delivery was for, as far as that is known.
+// documentOf returns which document a delivery was for, or its path if that is not known.
 func documentOf(d admin.Delivery) string {
 	if d.Path != "" {
 		return sanitize.ShellWord(d.Path)
@@ -94,7 +94,7 @@ func outcome(d admin.Delivery) string {
 	return strings.Join(append(parts, nonEmpty([]string{d.Reason})...), ", ")
 }
 
-// wholeOf returns names and values of what is not about one kind.
+// wholeOf returns names and values of the facts that are not about one kind.
 func wholeOf(st admin.Status) []string {
 	yes := func(is bool, yes, no string) string {
 		if is {
@@ -180,10 +180,10 @@ func lagText(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
 }
 
-// leastScale is the lag, in seconds, that is shown as a full block at least.
+// leastScale is the smallest lag, in seconds, that a full block may stand for.
 const leastScale = 10
 
-// lagLine draws a history, a block a minute.
+// lagLine draws a history as one block per minute.
 func lagLine(history []admin.Sample) string {
 	blocks := []rune("▁▂▃▄▅▆▇█")
 	worst := float64(leastScale)

@@ -17,11 +17,11 @@ import (
 	"riskdex/internal/sanitize"
 )
 
-// watch shows the status again and again until ctx is done. One that cannot be had is
-// shown too, and is the end only at first: riskdex may be started anew meanwhile.
+// watch shows the status repeatedly until ctx is done. A failure to get it ends the watch only
+// the first time. Later ones are shown, because riskdex may be restarting.
 func (c *statusCommand) watch(ctx context.Context, client *adminClient) error {
 	if c.Interval <= 0 {
-		return errors.New("--interval is how long to wait between two looks: more than 0")
+		return errors.New("--interval must be more than 0")
 	}
 	tick := time.NewTicker(c.Interval)
 	defer tick.Stop()
@@ -49,7 +49,7 @@ func (c *statusCommand) watch(ctx context.Context, client *adminClient) error {
 	}
 }
 
-// showAgain shows a status, or why there is none.
+// showAgain shows a status, or failed if there is none.
 func (c *statusCommand) showAgain(shown *redrawn, st admin.Status, failed error) error {
 	now := time.Now().UTC()
 	switch {
@@ -71,7 +71,7 @@ func (c *statusCommand) showAgain(shown *redrawn, st admin.Status, failed error)
 	return shown.draw(f.String())
 }
 
-// inOneLine is a status for a log.
+// inOneLine returns a status, or failed, on one line, such as for a log.
 func inOneLine(st admin.Status, failed error) string {
 	if failed != nil {
 		return sanitize.OneLine(failed.Error())
@@ -90,14 +90,14 @@ func inOneLine(st admin.Status, failed error) string {
 	return fmt.Sprintf("%s; pending %s, lag %s, dead letters %s", strings.TrimRight(line, "."), humanize.Comma(int64(pending)), lagText(lag), humanize.Comma(int64(dead)))
 }
 
-// redrawn shows texts on a terminal, each in the place of the one before.
+// redrawn shows texts on a terminal, each in place of the previous one.
 type redrawn struct {
 	out  io.Writer
-	rows int // that the last one takes
+	rows int // of the previous text
 }
 
-// draw writes all at once, so that nothing flickers. What has no room on the terminal is
-// left out: it could not be overwritten.
+// draw writes the text in one piece, so that nothing flickers. It leaves out what does not fit
+// on the terminal, because that could not be overwritten.
 func (r *redrawn) draw(text string) error {
 	width, height := terminalSize(r.out)
 	var next strings.Builder
@@ -126,7 +126,7 @@ func (r *redrawn) draw(text string) error {
 
 var styles = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// rowsOf is how many rows of a terminal a line takes.
+// rowsOf returns how many rows of a terminal a line takes.
 func rowsOf(line string, width int) int {
 	letters := utf8.RuneCountInString(styles.ReplaceAllString(line, ""))
 	return max(1, (letters+width-1)/width)

@@ -12,20 +12,19 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// table is written in aligned columns. The last column takes what room is left
-// on a terminal, or a line of its own where that is little, and all that it needs
-// elsewhere.
+// table is written in aligned columns. On a terminal, the last column takes the width that is
+// left, or a line of its own if little is left. Elsewhere it takes all that it needs.
 type table struct {
 	rows [][]string // the first is the heading
 }
 
-// The most that any but the last column takes, and the least that is of use to the
-// last, in characters.
+// widestCell is the largest width of all columns but the last, and narrowestLast the smallest
+// useful width of the last one, in characters.
 const widestCell, narrowestLast = 48, 50
 
 func newTable(heading ...string) *table { return &table{rows: [][]string{heading}} }
 
-// add adds a row. Cells come from outside and are made safe here.
+// add adds a row. It makes the cells safe, which may come from outside.
 func (t *table) add(cells ...string) {
 	for i := range cells {
 		cells[i] = sanitize.OneLine(cells[i])
@@ -62,7 +61,7 @@ func (t *table) print(w io.Writer) {
 	}
 }
 
-// widths returns those of the first columns, and clips what is too long for them.
+// widths returns the widths of the first columns, and clips the cells that are too long.
 func (t *table) widths(columns int) []int {
 	widths := make([]int, columns)
 	for _, row := range t.rows {
@@ -74,7 +73,7 @@ func (t *table) widths(columns int) []int {
 	return widths
 }
 
-// fitting clips a line to the room on a terminal; width is 0 where there is none.
+// fitting clips a line to the room on a terminal. width is 0 if there is no terminal.
 func fitting(line string, room, width int) string {
 	if width == 0 {
 		return line
@@ -82,7 +81,7 @@ func fitting(line string, room, width int) string {
 	return clipped(line, room)
 }
 
-// printFacts writes names and values, one pair a line.
+// printFacts writes pairs of a name and a value, one per line.
 func printFacts(w io.Writer, pairs ...string) {
 	paint := painter(useColour(w))
 	for i := 0; i < len(pairs); i += 2 {
@@ -90,7 +89,7 @@ func printFacts(w io.Writer, pairs ...string) {
 	}
 }
 
-// clipped returns at most so many characters of a line.
+// clipped returns at most most characters of a line, the last one an ellipsis if it is cut.
 func clipped(line string, most int) string {
 	letters := []rune(line)
 	if len(letters) <= most {
@@ -99,17 +98,17 @@ func clipped(line string, most int) string {
 	return string(letters[:max(most-1, 0)]) + "…"
 }
 
-// ago tells a time as people do.
+// ago returns a time relative to now, such as "3 minutes ago".
 func ago(at time.Time) string { return humanize.RelTime(at, time.Now(), "ago", "from now") }
 
-// agoAndAt tells it exactly as well.
+// agoAndAt returns a time relative to now, and exactly.
 func agoAndAt(at time.Time) string {
 	return fmt.Sprintf("%s (%s)", ago(at), at.UTC().Format(time.RFC3339))
 }
 
 func bytesText(n int) string { return humanize.IBytes(uint64(max(n, 0))) }
 
-// count tells a number of things: 1 dead letter, 2,345 dead letters.
+// count returns a number with its noun: 1 dead letter, 2,345 dead letters.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/term"
 )
 
-// frame is what is to be shown at once, in the form of where it will be shown.
+// frame is a buffer for text that will be shown on another writer at once. Text is formatted
+// for that writer.
 type frame struct {
 	bytes.Buffer
 	on io.Writer
 }
 
-// terminalOf returns the terminal that w is, or will be shown on, and nil where there is
-// none.
+// terminalOf returns the terminal that w is or will be shown on, or nil if it is none.
 func terminalOf(w io.Writer) *os.File {
 	if f, ok := w.(*frame); ok {
 		w = f.on
@@ -26,11 +26,10 @@ func terminalOf(w io.Writer) *os.File {
 	return nil
 }
 
-// isTerminal tells whether people read w as it is written.
+// isTerminal reports whether w is or will be shown on a terminal.
 func isTerminal(w io.Writer) bool { return terminalOf(w) != nil }
 
-// terminalSize returns how many characters a line has on a terminal, and how many lines
-// there are; 0 where w is none.
+// terminalSize returns the width and height of a terminal in characters, or 0 if w is none.
 func terminalSize(w io.Writer) (width, height int) {
 	t := terminalOf(w)
 	if t == nil {
@@ -49,8 +48,8 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// useColour tells whether w may have colours: on a terminal, unless NO_COLOR is
-// set (https://no-color.org).
+// useColour reports whether w may have colours: it is a terminal, and NO_COLOR is not set
+// (https://no-color.org).
 func useColour(w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("NO_COLOR") == ""
 }

@@ -12,14 +12,13 @@ import (
 	"riskdex/internal/reread"
 )
 
-// tlsSettings are where a listener's certificate is. Without one it speaks plain
-// HTTP.
+// tlsSettings name the certificate of a listener. Without one, it speaks plain HTTP.
 type tlsSettings struct {
-	Certificate string `name:"tls-cert-file" env:"TLS_CERT_FILE" placeholder:"FILE" help:"The listener's certificate (PEM), followed by those between it and its authority. Reread when it changes."`
+	Certificate string `name:"tls-cert-file" env:"TLS_CERT_FILE" placeholder:"FILE" help:"The listener's certificate (PEM), followed by the intermediate ones. Reread when the file changes."`
 	Key         string `name:"tls-key-file" env:"TLS_KEY_FILE" placeholder:"FILE" help:"The key of that certificate (PEM)."`
 }
 
-// config returns nil where no certificate is stated. what is for people.
+// config returns nil if no certificate is set. what names the listener in logs and errors.
 func (s tlsSettings) config(what string, now func() time.Time, log *slog.Logger) (*tls.Config, error) {
 	if s.Certificate == "" && s.Key == "" {
 		return nil, nil
@@ -29,9 +28,9 @@ func (s tlsSettings) config(what string, now func() time.Time, log *slog.Logger)
 	}
 	certificate, err := reread.Open([]string{s.Certificate, s.Key}, parsePair, now, func(err error) {
 		if err != nil {
-			log.Error("the certificate cannot be read anew; the one from before stays in use", "listener", what, "error", err)
+			log.Error("the certificate cannot be reread; the previous one stays in use", "listener", what, "error", err)
 		} else {
-			log.Info("the certificate was read anew", "listener", what)
+			log.Info("the certificate was reread", "listener", what)
 		}
 	})
 	if err != nil {
@@ -39,8 +38,8 @@ func (s tlsSettings) config(what string, now func() time.Time, log *slog.Logger)
 	}
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
-		// For TLS 1.2, those with forward secrecy and authenticated encryption; those
-		// of 1.3 cannot be chosen.
+		// For TLS 1.2: the suites with forward secrecy and authenticated encryption. Those of
+		// TLS 1.3 cannot be configured.
 		CipherSuites: []uint16{
 			tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 			tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -49,13 +48,13 @@ func (s tlsSettings) config(what string, now func() time.Time, log *slog.Logger)
 		// HTTP/2 would let one connection carry hundreds of bodies.
 		NextProtos: []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			pair, _ := certificate.Get() // what is wrong has been logged
+			pair, _ := certificate.Get() // errors have been logged
 			return pair, nil
 		},
 	}, nil
 }
 
-// parsePair reads a certificate and its key.
+// parsePair parses a certificate and its key, and refuses a certificate that has expired.
 func parsePair(contents [][]byte) (*tls.Certificate, error) {
 	pair, err := tls.X509KeyPair(contents[0], contents[1])
 	if err != nil {
@@ -67,8 +66,8 @@ func parsePair(contents [][]byte) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// trusting returns a client that trusts the authorities in the file that a flag
-// names, or the system's where it names none.
+// trusting returns a client that trusts the authorities in the file that a flag names, or the
+// system's if it names none.
 func trusting(flag, file string) (*http.Client, error) {
 	authorities, err := content(flag, file)
 	if err != nil || authorities == nil {

@@ -20,17 +20,17 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// stopTracing bounds how long a stop waits for a collector to take the last spans.
+// stopTracing bounds how long a stop waits for the collector to accept the last spans.
 const stopTracing = 3 * time.Second
 
-// tracing sends spans to a collector, as the standard variables of OpenTelemetry
-// say. nil is none: nothing is made, nothing runs and nothing is sent.
+// tracing sends spans to a collector, as configured by the standard variables of
+// OpenTelemetry. A nil *tracing makes and sends no spans.
 type tracing struct {
 	provider *sdktrace.TracerProvider
 }
 
-// startTracing returns nil unless the environment asks for traces. What it asks for
-// that riskdex cannot do is a warning and no error, as OpenTelemetry has it: better
+// startTracing returns nil unless the environment asks for traces. If it asks for something
+// that riskdex cannot do, that is a warning and not an error, as OpenTelemetry demands: better
 // no traces than no deliveries.
 func startTracing(ctx context.Context, log *slog.Logger) *tracing {
 	wanted, problem := tracesWanted(os.Getenv)
@@ -40,8 +40,8 @@ func startTracing(ctx context.Context, log *slog.Logger) *tracing {
 	if !wanted {
 		return nil
 	}
-	// The SDK says what is wrong with its settings or its collector in one place a
-	// process, which by default is the standard error.
+	// The SDK reports problems with its settings or its collector to one logger per process,
+	// which by default writes to the standard error.
 	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
 	otel.SetErrorHandler(&exportErrors{log: log, now: time.Now})
 	exporter, err := otlptracehttp.New(ctx)
@@ -49,18 +49,18 @@ func startTracing(ctx context.Context, log *slog.Logger) *tracing {
 		log.Warn("tracing is off", "reason", err)
 		return nil
 	}
-	// Of two sources of a name the later one counts.
+	// Of two sources of an attribute, the later one wins.
 	about, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("riskdex")),
 		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithProcessPID(), resource.WithFromEnv())
 	if err != nil {
-		log.Warn("spans will lack some of what OTEL_RESOURCE_ATTRIBUTES or the machine says of this process", "error", err)
+		log.Warn("spans will lack some attributes from OTEL_RESOURCE_ATTRIBUTES or the machine", "error", err)
 	}
 	log.Info("tracing is on")
 	return &tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}
 }
 
-// tracesWanted tells whether the standard variables ask for traces, and if they ask
-// for something that cannot be had, what.
+// tracesWanted reports whether the standard variables ask for traces. If they ask for
+// something that riskdex does not have, problem says what.
 func tracesWanted(env func(string) string) (wanted bool, problem string) {
 	if strings.EqualFold(strings.TrimSpace(env("OTEL_SDK_DISABLED")), "true") {
 		return false, ""
@@ -97,7 +97,7 @@ func tracesWanted(env func(string) string) (wanted bool, problem string) {
 	return wanted, problem
 }
 
-// tracer returns what makes spans, or nil.
+// tracer returns the tracer for spans of riskdex, or nil.
 func (t *tracing) tracer() trace.Tracer {
 	if t == nil {
 		return nil
@@ -105,7 +105,7 @@ func (t *tracing) tracer() trace.Tracer {
 	return t.provider.Tracer("riskdex")
 }
 
-// logger returns a log whose lines name the trace that they belong to.
+// logger returns a logger whose lines name the trace that they belong to.
 func (t *tracing) logger(log *slog.Logger) *slog.Logger {
 	if t == nil {
 		return log
@@ -113,8 +113,8 @@ func (t *tracing) logger(log *slog.Logger) *slog.Logger {
 	return slog.New(traceHandler{log.Handler()})
 }
 
-// stop sends what is left. Spans that no collector takes in time are no reason to
-// call the stop a failure.
+// stop sends the last spans. If no collector accepts them in time, it logs that: this is not a
+// failure of the stop.
 func (t *tracing) stop(log *slog.Logger) {
 	if t == nil {
 		return
@@ -126,7 +126,7 @@ func (t *tracing) stop(log *slog.Logger) {
 	}
 }
 
-// traceHandler adds the trace and the span of its context to a line of the log.
+// traceHandler adds the trace and the span of the context to each line of the log.
 type traceHandler struct{ slog.Handler }
 
 func (h traceHandler) Handle(ctx context.Context, r slog.Record) error {
@@ -145,8 +145,8 @@ func (h traceHandler) WithGroup(name string) slog.Handler {
 	return traceHandler{h.Handler.WithGroup(name)}
 }
 
-// exportErrors logs that spans cannot be sent, once in a while: a collector that is
-// away fails every few seconds.
+// exportErrors logs that spans cannot be sent, at most every exportErrorEvery: with a
+// collector that is down, sending fails every few seconds.
 type exportErrors struct {
 	log  *slog.Logger
 	now  func() time.Time

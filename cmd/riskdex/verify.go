@@ -17,12 +17,12 @@ import (
 type verifyCommand struct {
 	adminSettings
 	Kind          string `arg:"" optional:"" enum:",cities,advisories,special-reports" default:"" help:"Only this kind: cities, advisories or special-reports."`
-	Repair        bool   `name:"repair" help:"Have what differs sent again, or removed where the journal does not know it."`
-	RemoveForeign bool   `name:"remove-foreign" help:"With --repair: also remove or overwrite what may come from another journal. Only if it is certain that this journal is right."`
-	JSON          bool   `name:"json" help:"Print one JSON object a finding, and one a kind at last."`
+	Repair        bool   `name:"repair" help:"Send again what differs, and remove what the journal does not know."`
+	RemoveForeign bool   `name:"remove-foreign" help:"With --repair: also remove or overwrite what may come from another journal. Use it only if you are certain that this journal is the right one."`
+	JSON          bool   `name:"json" help:"Print one JSON object per finding, and one per kind at its end."`
 }
 
-// Run verifies. Its error is errNegative when something is found and not mended.
+// Run verifies. The error is errNegative if something differs and was not repaired.
 func (c *verifyCommand) Run(ctx context.Context, io streams) error {
 	if c.RemoveForeign && !c.Repair {
 		return errors.New("--remove-foreign says how to repair: add --repair")
@@ -58,17 +58,17 @@ func (c *verifyCommand) Run(ctx context.Context, io streams) error {
 	return nil
 }
 
-// verifyScreen shows what a verification tells.
+// verifyScreen shows the events of a verification.
 type verifyScreen struct {
 	command  *verifyCommand
 	io       streams
 	progress *progress
 	lines    *json.Encoder
 	failed   bool // a kind could not be compared
-	wrong    bool // something differs and was not mended
+	wrong    bool // something differs and was not repaired
 }
 
-// read shows events until there is a report of so many kinds.
+// read shows events until the reports of that many kinds have come.
 func (s *verifyScreen) read(body io.Reader, reports int) error {
 	for events := json.NewDecoder(body); reports > 0; {
 		var e admin.VerifyEvent
@@ -117,7 +117,7 @@ func (s *verifyScreen) finding(f admin.VerifyFinding) error {
 	return err
 }
 
-// difference says how the index and the journal differ in a document.
+// difference returns how the index and the journal differ in a document.
 func difference(f admin.VerifyFinding) string {
 	journal := fmt.Sprintf("the journal has version %d", f.JournalVersion)
 	switch {
@@ -132,7 +132,7 @@ func difference(f admin.VerifyFinding) string {
 	return fmt.Sprintf("%s, the index has version %d", journal, f.IndexVersion)
 }
 
-// known says what the journal has, such that it explains how much the index has.
+// known returns what the journal has, in terms that explain how many documents the index has.
 func known(r admin.VerifyReport) string {
 	text := count(r.Live, "document", "documents")
 	if r.Refused > 0 {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// stamp says what the program was built from where the repository was not at
-// hand, as in an image: the version, the commit and its time, with spaces between
-// them. Only the linker sets it, with -X main.stamp=…; the Makefile knows how.
+// stamp says what the program was built from if the build had no repository, as in an image:
+// the version, the commit and its time, separated by spaces. Only the linker sets it, with
+// -X main.stamp=… (see the Makefile).
 var stamp string
 
 type versionCommand struct {
 	JSON bool `name:"json" help:"For programs: version, commit, time, modified, go, platform."`
 }
 
-// Run says what this program was built from. It needs nothing else.
+// Run prints what this program was built from.
 func (c *versionCommand) Run(io streams) error {
 	b := thisBuild()
 	if c.JSON {
@@ -27,18 +27,18 @@ func (c *versionCommand) Run(io streams) error {
 	return err
 }
 
-// build is what a program was built from and with.
+// build is what the program was built from and with.
 type build struct {
-	Version string `json:"version"`          // a tag of the repository, or what Go derives from the commit; "(devel)" where nothing is known
-	Commit  string `json:"commit,omitempty"` // empty where it is not known
-	Time    string `json:"time,omitempty"`   // of the commit, RFC 3339; builds at other times are the same
-	// Modified tells that files differed from the commit.
+	Version string `json:"version"`          // a tag of the repository, or what Go derives from the commit; "(devel)" if nothing is known
+	Commit  string `json:"commit,omitempty"` // empty if unknown
+	Time    string `json:"time,omitempty"`   // of the commit, RFC 3339; not of the build, which is reproducible
+	// Modified is set if files differed from the commit.
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// thisBuild is the build that is running.
+// thisBuild returns the build that is running.
 func thisBuild() build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -47,8 +47,7 @@ func thisBuild() build {
 	return buildOf(info, stamp)
 }
 
-// buildOf prefers what Go saw in the repository to the stamp, which whoever
-// builds can set to anything.
+// buildOf prefers what Go saw in the repository to the stamp, which can be set to anything.
 func buildOf(info *debug.BuildInfo, stamp string) build {
 	b := build{Version: info.Main.Version, Go: info.GoVersion, Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	for _, s := range info.Settings {

@@ -22,31 +22,31 @@ import (
 	"riskdex/receiver/auth"
 )
 
-// works are the parts of a riskdex that take deliveries and make documents of
-// them, and all that is measured of it. To make them listens nowhere, asks nobody
-// and starts nothing, so that the metrics can be told without serving.
+// works are the components of riskdex that accept deliveries and index them, with all metrics.
+// Making them listens nowhere, calls no server and starts no goroutine, so that metrics can be
+// listed without serving.
 type works struct {
 	registry *prometheus.Registry
-	global   prometheus.Collector // those of the metrics that are the same from each process
+	global   prometheus.Collector // the metrics that are the same from every process
 	journal  journal.Journal
 	set      *mappings.Set
 	client   *elastic.Client
 	indices  *indices.Indices
 	indexer  *indexer.Indexer
-	prober   *probe.Prober // nil where there is no probe
+	prober   *probe.Prober // nil without a probe
 	coverage *verify.Coverage
-	guard    *auth.Door // decides whose deliveries are let in
+	guard    *auth.Door // decides whose deliveries are accepted
 	door     *receiver.Receiver
 	last     *admin.Deliveries
 	maxBody  int64
 }
 
-// openJournal opens a journal that tells observe how many seconds each append
-// takes. Whoever gives it closes the journal, also when newWorks fails after it.
+// openJournal opens a journal that calls observe with the seconds that each append takes. The
+// caller of newWorks closes the journal, also if newWorks fails after opening it.
 type openJournal func(observe func(seconds float64)) (journal.Journal, error)
 
-// newWorks makes the parts from the settings; tracer is nil when nothing is traced.
-// Every metric that riskdex has is registered by the time it returns.
+// newWorks makes the components from the settings. tracer is nil if nothing is traced. Every
+// metric of riskdex is registered when it returns.
 func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger) (*works, error) {
 	w := &works{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
 	var err error
@@ -99,19 +99,19 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 	return w, nil
 }
 
-// index is what apps search.
+// index returns the index that apps search.
 func (w *works) index() index { return index{w.client, w.indices, w.set} }
 
-// canAccept tells what keeps deliveries from being accepted, as /readyz and the metrics
-// tell it.
+// canAccept returns what keeps deliveries from being accepted, for /readyz and the metrics, or
+// nil.
 func (w *works) canAccept() error { return cmp.Or(w.journal.Ready(), w.guard.Ready()) }
 
-// registerReadiness has the metrics tell what needs neither the disk nor the server of
-// the journal: they may hang.
+// registerReadiness registers metrics whose values need neither the disk nor the server of the
+// journal, because those may hang.
 func registerReadiness(reg prometheus.Registerer, canAccept func() error, oldestWait func() time.Duration) {
 	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_accepting",
-		Help: "1 while deliveries can be accepted, 0 while they cannot, as /readyz has it.",
+		Help: "1 while deliveries can be accepted, 0 while they cannot; the same as /readyz.",
 	}, func() float64 {
 		if canAccept() != nil {
 			return 0
@@ -119,7 +119,7 @@ func registerReadiness(reg prometheus.Registerer, canAccept func() error, oldest
 		return 1
 	}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_journal_oldest_wait_seconds",
-		Help: "For how long the journal has left a request without an answer, the oldest of those that wait; from 5 on deliveries count as not accepted.",
+		Help: "How long the oldest request that waits for the journal has been waiting; from 5 on, deliveries count as not accepted.",
 	}, func() float64 { return oldestWait().Seconds() }))
 }
 
@@ -132,12 +132,12 @@ func registerBackups(reg prometheus.Registerer, every time.Duration) {
 	reg.MustRegister(g)
 }
 
-// registerClock has the metrics tell the time, so that Prometheus can compare it with its
-// own: nothing else here knows another clock.
+// registerClock exposes the time, so that Prometheus can compare it with its own: nothing else
+// here knows another clock.
 func registerClock(reg prometheus.Registerer) {
 	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_clock_timestamp_seconds",
-		Help: "The time by the clock of the machine, in seconds since 1970, when it was asked for.",
+		Help: "The time of the machine's clock when the metrics were read, in seconds since 1970.",
 	}, func() float64 { return float64(time.Now().UnixMicro()) / 1e6 }))
 }
 
