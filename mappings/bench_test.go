@@ -10,8 +10,8 @@ import (
 
 const sentence = "Demonstrations are expected near the ministry on Friday; avoid the area, and allow two hours more to the airport. "
 
-// Sections of a city, of about 1 KB each: a few long paragraphs, what an editor
-// of web pages makes, and plain text.
+// Sections of a city report, of about 1 KB each: a few long paragraphs, the output of a web
+// editor, and plain text.
 func proseHTML() string {
 	return "<p>" + strings.Repeat(sentence, 4) + "</p><p>It&rsquo;s <b>" + strings.Repeat(sentence, 5) + "</b></p>\\n"
 }
@@ -84,8 +84,8 @@ func BenchmarkAppendDocument(b *testing.B) {
 	}
 }
 
-// BenchmarkWordsOfNames is what it costs to read names by their words, on records that the
-// pointers know all of.
+// BenchmarkWordsOfNames measures what it costs to read names by their words, on records in
+// which pointers lead to every field.
 func BenchmarkWordsOfNames(b *testing.B) {
 	off, on := builtinSet(b), builtinSet(b)
 	for _, kind := range report.Kinds() {

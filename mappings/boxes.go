@@ -16,7 +16,7 @@ func (b box) holds(p point) bool {
 	return p.lat >= b.south && p.lat <= b.north && p.lon >= b.west && p.lon <= b.east
 }
 
-// parseBoxes reads where countries are, by their ISO 3166 alpha-2 codes.
+// parseBoxes reads the box of each country, by its ISO 3166 alpha-2 code.
 func parseBoxes(text string) map[string]box {
 	boxes := map[string]box{}
 	for line := range strings.Lines(text) {
@@ -33,9 +33,9 @@ func parseBoxes(text string) map[string]box {
 	return boxes
 }
 
-// inOrder returns the point that two numbers are. Which of them is the latitude tells a
-// number beyond 90, or else the countries of the record: where both orders are possible, or
-// none, nobody knows.
+// inOrder returns the point that two numbers in either order mean. A number beyond 90 is
+// the longitude. Otherwise the boxes of the record's countries decide; if they hold the
+// point in both orders or in neither, the verdict is unsure.
 func (x *extractor) inOrder(first, second float64) (point, verdict) {
 	p, swapped := point{first, second}, point{second, first}
 	switch {

@@ -5,7 +5,7 @@ import "bytes"
 // appendCompact appends the valid JSON text src without the white space between
 // its tokens. Strings and numbers stay byte for byte as they were.
 func appendCompact(dst, src []byte) []byte {
-	from := 0 // what is not copied yet
+	from := 0 // start of what is not copied yet
 	for i := 0; i < len(src); i++ {
 		switch src[i] {
 		case ' ', '\t', '\r', '\n':
@@ -18,7 +18,7 @@ func appendCompact(dst, src []byte) []byte {
 	return append(dst, src[from:]...)
 }
 
-// stringEnd returns where the closing quote of the string at src[start] is.
+// stringEnd returns the index of the closing quote of the string at src[start].
 func stringEnd(src []byte, start int) int {
 	i := start + 1
 	for {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// verdict is what a conversion makes of a value.
+// verdict is the outcome of converting a value for a field.
 type verdict int
 
 const (
@@ -17,20 +17,20 @@ const (
 	unsure                   // it may mean either of two things
 )
 
-// What the fields of a document take at most. An Elasticsearch with a heap of 512 MiB
-// was killed by 20 MB of text beside as much source, and by 300,000 names of 7 MB; it
-// refuses any bulk above a tenth of its heap for ever. What is beyond these bounds is
-// nothing that a person reads in one report.
+// The most that the fields of a document take. An Elasticsearch with a heap of 512 MiB was
+// killed by 20 MB of text with as much source, and by 300,000 names of 7 MB in all. It
+// never accepts a bulk of more than a tenth of its heap. Nobody reads more than this in one
+// report.
 const (
-	maxLine    = 1_000     // bytes of a title or a name; a longer one is none
+	maxLine    = 1_000     // bytes of a title or a name; a longer one is left out
 	maxKeyword = 256       // bytes of a keyword; Elasticsearch refuses 32,766
-	maxText    = 1_000_000 // bytes of `text`, as far as a search highlights
-	maxSummary = 600       // bytes of a summary, which every hit of a search has; of a longer one its beginning stays
+	maxText    = 1_000_000 // bytes of `text`, which is also how far a search highlights
+	maxSummary = 600       // bytes of a summary, which every hit of a search has; a longer one is cut
 	maxValues  = 500       // values of a field that takes several; there are 250 countries
-	maxSource  = 4 << 20   // bytes of `source`; a longer one stays in the journal alone
+	maxSource  = 4 << 20   // bytes of `source`; only the journal keeps a longer one
 )
 
-// scalar returns the words of a string or number.
+// scalar returns the text of a string or a number.
 func (x *extractor) scalar(at uint32) ([]byte, verdict) {
 	if x.tree.empty(at) {
 		return nil, absent
@@ -46,7 +46,7 @@ func (x *extractor) scalar(at uint32) ([]byte, verdict) {
 	return nil, unfit
 }
 
-// line is readable words on one line: a title or a name.
+// line returns readable text on one line: a title or a name.
 func (x *extractor) line(s []byte) ([]byte, verdict) {
 	if isBinary(s) {
 		return nil, unfit
@@ -61,7 +61,7 @@ func (x *extractor) line(s []byte) ([]byte, verdict) {
 	return x.cleaned, fits
 }
 
-// summary is readable words in paragraphs.
+// summary returns readable text in paragraphs.
 func (x *extractor) summary(s []byte) ([]byte, verdict) {
 	if isBinary(s) {
 		return nil, unfit
@@ -77,7 +77,7 @@ func (x *extractor) summary(s []byte) ([]byte, verdict) {
 	return x.cleaned, fits
 }
 
-// code is a short word without white space, in upper case.
+// code returns a short string without white space, in upper case.
 func (x *extractor) code(s []byte) ([]byte, verdict) {
 	if len(s) > maxKeyword || bytes.ContainsAny(s, " \t\r\n") {
 		return nil, unfit
@@ -86,8 +86,8 @@ func (x *extractor) code(s []byte) ([]byte, verdict) {
 	return x.cleaned, fits
 }
 
-// country is an ISO 3166 alpha-2 code, in upper case. It is read from an alpha-3 code or a
-// name too.
+// country returns an ISO 3166 alpha-2 code, in upper case, for such a code, an alpha-3 code
+// or a name.
 func (x *extractor) country(s []byte) ([]byte, verdict) {
 	if value, v := x.letters(s, 2); v == fits {
 		switch string(value) { // in use, though ISO gives these countries others
@@ -106,10 +106,10 @@ func (x *extractor) country(s []byte) ([]byte, verdict) {
 	return x.cleaned, fits
 }
 
-// airport is an IATA code, in upper case.
+// airport returns an IATA code, in upper case.
 func (x *extractor) airport(s []byte) ([]byte, verdict) { return x.letters(s, 3) }
 
-// letters is exactly n ASCII letters, in upper case.
+// letters returns exactly n ASCII letters, in upper case.
 func (x *extractor) letters(s []byte, n int) ([]byte, verdict) {
 	if len(s) != n {
 		return nil, unfit
@@ -125,7 +125,7 @@ func (x *extractor) letters(s []byte, n int) ([]byte, verdict) {
 	return x.cleaned, fits
 }
 
-// riskLevel is a whole number from 1 to 5 or of the scale of the mapping file, or a label of it.
+// riskLevel returns the level, from 1 to 5, that a number or a label means.
 func (x *extractor) riskLevel(s []byte) (int, verdict) {
 	if level, err := strconv.ParseFloat(string(s), 64); err == nil {
 		if scale := x.mapping.RiskScale; scale.low != scale.high {
@@ -142,7 +142,7 @@ func (x *extractor) riskLevel(s []byte) (int, verdict) {
 	return x.labelled(s)
 }
 
-// riskLabel is what a risk level is called: words, not a number.
+// riskLabel returns what a risk level is called: words, not a number.
 func (x *extractor) riskLabel(s []byte) ([]byte, verdict) {
 	if _, err := strconv.ParseFloat(string(s), 64); err == nil {
 		return nil, absent

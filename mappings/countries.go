@@ -17,10 +17,10 @@ type countriesFile struct {
 	About string       `json:"about"`
 	Names countryNames `json:"names"`
 
-	// Demonyms are what comes from a country is called.
+	// Demonyms are words for what comes from a country, such as French for FR.
 	Demonyms countryNames `json:"demonyms"`
 
-	// TitleWords are words of a title that say nothing of what it is about.
+	// TitleWords are words of a title that do not say what it is about.
 	TitleWords []string `json:"title_words"`
 }
 
@@ -38,7 +38,7 @@ func parseCountries(data []byte) (countriesFile, error) {
 func (n countryNames) check(member string) error {
 	for _, code := range slices.Sorted(maps.Keys(n)) {
 		if len(code) != 2 || code[0] < 'A' || code[0] > 'Z' || code[1] < 'A' || code[1] > 'Z' {
-			return fmt.Errorf("%s: %q is no code of a country: codes are two capital letters", member, code)
+			return fmt.Errorf("%s: %q is not the code of a country: codes are two capital letters", member, code)
 		}
 		if len(n[code]) == 0 || slices.Contains(n[code], "") {
 			return fmt.Errorf("%s: %s has no name, or an empty one", member, code)
@@ -47,9 +47,9 @@ func (n countryNames) check(member string) error {
 	return nil
 }
 
-// countryNames writes the names of the countries that were just written, so
-// that a search for France, or for French, finds what has FR. It has to follow countries, whose
-// codes are still in x.seen.
+// countryNames writes the names of the countries that were just written, so that a search
+// for France, or for French, finds a report with FR. It must be called right after
+// countries, while their codes are in x.seen.
 func (x *extractor) countryNames() {
 	start, count := len(x.dst), 0
 	x.member("country_name")

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Unix times are seconds; from a value that no date in seconds has, they are
-// milliseconds. What is before 1973 is more likely a date such as 20260731 or
-// a counter than a time.
+// A number from minSeconds (1973) on is a Unix time in seconds; from minMillis on, which no
+// date in seconds reaches, it is in milliseconds. A smaller number is more likely a date
+// such as 20260731 or a counter.
 const (
 	minSeconds = 1e8
 	minMillis  = 1e11
 	maxMillis  = 1e14
 )
 
-// parseTime reads a date or a time as feeds write them. A time without a zone
-// is in UTC. wholeDay says that the text is a date without a time of day.
+// parseTime reads a date or a time as feeds write them. A time without a zone is in UTC.
+// wholeDay reports whether s is a date without a time of day.
 func parseTime(s []byte) (t time.Time, wholeDay, ok bool) {
 	if len(s) == 0 || len(s) > 40 || s[0] < '0' || s[0] > '9' {
 		return time.Time{}, false, false
@@ -67,11 +67,12 @@ func appendTime(dst []byte, t time.Time) []byte {
 	return append(dst, '"')
 }
 
-// greenwich is a time as HTTP and mail write it; the names of other zones are of no use.
+// greenwich is how HTTP and mail write a time. time.Parse does not know the offsets of
+// other zones' names.
 const greenwich = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// parseDate reads what parseTime does, and dates as people write them. Of 7/8/2026 nobody
-// knows the day.
+// parseDate reads what parseTime reads, and dates as people write them. It does not read
+// 7/8/2026, whose day and month could be either number.
 func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
 	if t, wholeDay, ok = parseTime(s); ok || len(s) < len("1.2.2026") || len(s) > 40 {
 		return t, wholeDay, ok

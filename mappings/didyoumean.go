@@ -8,7 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// suggestion is a word of a search, and what it may be where an index does not know it.
+// suggestion is a word of a search, with the words that it may stand for if an index does
+// not know it.
 type suggestion struct {
 	Text    string `json:"text"`
 	Options []struct {
@@ -16,8 +17,8 @@ type suggestion struct {
 	} `json:"options"`
 }
 
-// wellFound are the clauses of search.json by whose hits one sees that a search was
-// understood as it was typed.
+// wellFound reports whether a hit that these clauses of search.json found shows that the
+// search was understood as it was typed.
 func wellFound(clauses []string) bool {
 	return slices.ContainsFunc(clauses, func(name string) bool {
 		switch name {
@@ -29,9 +30,10 @@ func wellFound(clauses []string) bool {
 	})
 }
 
-// didYouMean returns a search with the likeliest word in the place of each that is
-// unknown, or "" where a hit was found by the words as they are, or nothing is like them.
-// An index says what it does not know itself; a word that a title has is not misspelt.
+// didYouMean returns the search with every unknown word replaced by the likeliest one. It
+// returns "" if a hit was found by the words as they are, or if nothing is similar to them.
+// The index says which words it does not know; a word in the title of a hit is never taken
+// for misspelt.
 func didYouMean(words []suggestion, hits []Hit) string {
 	known := map[string]bool{}
 	for _, hit := range hits {
@@ -61,7 +63,7 @@ func notInWord(c rune) bool {
 	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.Is(unicode.Mn, c)
 }
 
-// foldWord is a word in lower case without marks.
+// foldWord returns a word in lower case without diacritics.
 func foldWord(word string) string {
 	return strings.ToLower(strings.Map(func(c rune) rune {
 		if unicode.Is(unicode.Mn, c) {

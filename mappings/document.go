@@ -21,17 +21,17 @@ var (
 	errNotUTF8   = errors.New("its id or code is not valid UTF-8")
 )
 
-// AppendDocument appends to dst the document that Elasticsearch is to hold for
-// c: one line of JSON, without a line break at its end. It also returns the
-// names of the fields that the record has a value for which does not fit, or more
-// than the field takes, in the order of the document; that is left out of its field and
-// is found in `source` only, and in `text` when it is readable.
+// AppendDocument appends to dst the document that Elasticsearch is to hold for c: one line
+// of JSON, without a line break at its end. It also returns, in the order of the document,
+// the names of the fields for which the record has a value that does not fit, or more than
+// the field takes. Such a value is left out of its field and is found in `source` only, or
+// in `text` as well if it is readable.
 //
-// It fails, and returns dst as it was, when c has no body, or a body that
-// Elasticsearch would refuse: one that is not exactly one JSON value, is not
-// UTF-8, repeats a name within an object, or is nested deeper than 999 levels.
+// It fails, and returns dst as it was, if c has no body, or a body that Elasticsearch would
+// refuse: one that is not exactly one JSON value, is not UTF-8, repeats a name within an
+// object, or is nested deeper than 999 levels.
 //
-// AppendDocument may be called concurrently. It keeps nothing of c.
+// AppendDocument may be called concurrently. It retains nothing of c.
 func (s *Set) AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []string, err error) {
 	doc, unfit, err = s.appendDocument(dst, c, nil)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Set) AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []s
 	return doc, unfit, err
 }
 
-// appendDocument is AppendDocument, with a trace of what it did unless that is nil.
+// appendDocument is AppendDocument. It records what it does in t, unless t is nil.
 func (s *Set) appendDocument(dst []byte, c report.Change, t *trace) (doc []byte, unfit []string, err error) {
 	mapping := s.kinds[c.Kind]
 	switch {
@@ -103,7 +103,7 @@ func (x *extractor) document(c report.Change) {
 	start = len(x.dst)
 	x.first("location", from.Location, (*extractor).putPoint)
 	x.subject.located = len(x.dst) > start
-	x.known()
+	x.fromGazetteer()
 	mark := len(x.dst)
 	x.first("summary", from.Summary, (*extractor).putSummary)
 	summary := span{mark, len(x.dst)}
@@ -150,7 +150,7 @@ func (x *extractor) findRoots() {
 	}
 }
 
-// release forgets the record, and memory that was unusually large.
+// release drops the record, and buffers that have grown unusually large.
 func (x *extractor) release() {
 	const keep = 1 << 20
 	x.tree.release()

@@ -66,8 +66,8 @@ func change(kind report.Kind, id, body string) report.Change {
 	}
 }
 
-// TestGolden compares the document of every published shape with the one that
-// is expected, together with the fields that do not fit.
+// TestGolden compares the document of every published shape, and the list of fields that do
+// not fit, with what is expected.
 func TestGolden(t *testing.T) {
 	s := builtinSet(t)
 	for file, c := range golden(t) {
@@ -81,7 +81,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s: %v", file, err)
 			continue
 		}
-		delete(fields, "source") // TestSourceIsUntouched
+		delete(fields, "source") // see TestSourceIsUntouched
 		delete(fields, "names_known")
 		delete(fields, "country_names_known")
 		delete(fields, "codes_known")
@@ -154,7 +154,7 @@ func TestDocumentIsRefused(t *testing.T) {
 	}
 }
 
-// TestTooManyValues: what is beyond the limit is not searchable, and that is said.
+// TestTooManyValues: values beyond the limit are not searchable, and this is reported.
 func TestTooManyValues(t *testing.T) {
 	body := `{"title":"First","list":[` + strings.Repeat("1,", maxNodes) + `{"name":[1]}],"summary":"Last"}`
 	doc, unfit, err := builtinSet(t).AppendDocument(nil, change(report.Cities, "1", body))

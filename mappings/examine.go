@@ -9,10 +9,10 @@ import (
 	"riskdex/report"
 )
 
-// Examination is all that became of one record.
+// Examination is what became of one record.
 type Examination struct {
 	Fields []FieldSource // as [Set.Explain] returns them
-	Unread []FieldSource // values that went to no field and not to `text`: found in `source` alone
+	Unread []FieldSource // values in no field and not in `text`; only `source` has them
 	Idle   []Idle        // patterns that led nowhere
 }
 
@@ -22,7 +22,7 @@ type Idle struct {
 	Pointer jsontext.Pointer // with `*` for every element of an array
 }
 
-// Examine returns what became of a record. It fails when AppendDocument would.
+// Examine returns what became of a record. It fails if AppendDocument would.
 func (s *Set) Examine(kind report.Kind, record []byte) (Examination, error) {
 	t := &trace{examine: true}
 	c := report.Change{Key: report.Key{Kind: kind}, Op: report.Index, Body: record}
@@ -34,11 +34,11 @@ func (s *Set) Examine(kind report.Kind, record []byte) (Examination, error) {
 		e.Fields = append(e.Fields, a.FieldSource)
 	}
 	e.Unread = slices.DeleteFunc(e.Unread, func(u FieldSource) bool {
-		return slices.Contains(t.beside, u.Pointer) || slices.ContainsFunc(e.Fields, func(f FieldSource) bool {
+		return slices.Contains(t.longitudes, u.Pointer) || slices.ContainsFunc(e.Fields, func(f FieldSource) bool {
 			if f.Field == "text" || f.Field == "source" {
 				return false
 			}
-			if f.Pointer == "" { // a latitude and a longitude beside the rest
+			if f.Pointer == "" { // the record itself was read as a point
 				name := string(appendFolded(nil, []byte(u.Pointer.LastToken())))
 				return u.Pointer.Parent() == "" && slices.Contains([]string{"lat", "latitude", "lon", "lng", "long", "longitude"}, name)
 			}
@@ -48,16 +48,16 @@ func (s *Set) Examine(kind report.Kind, record []byte) (Examination, error) {
 	return e, nil
 }
 
-// OnlyHere leaves out the patterns that other has for the field too: what remains is what an
-// operator has written.
+// OnlyHere returns the idle patterns that other does not have for the same field. If other
+// has the built-in mappings, these are the ones that an operator has written.
 func (s *Set) OnlyHere(kind report.Kind, idle []Idle, other *Set) []Idle {
 	theirs := map[Idle]bool{}
 	other.kinds[kind].each(func(name string, p pattern) { theirs[Idle{name, p.text}] = true })
 	return slices.DeleteFunc(slices.Clone(idle), func(i Idle) bool { return theirs[i] })
 }
 
-// each calls f with all patterns of the mapping file, except those within places, which start
-// at a place.
+// each calls f for every pattern that leads to a field or to places. It leaves out the
+// patterns that start at a place, and those of threats.
 func (m *kindMapping) each(f func(name string, p pattern)) {
 	from := &m.Fields
 	for _, plain := range []struct {
@@ -82,7 +82,7 @@ func (m *kindMapping) each(f func(name string, p pattern)) {
 	}
 }
 
-// idle returns the patterns that lead nowhere.
+// idle returns the patterns that lead nowhere in the record.
 func (x *extractor) idle() []Idle {
 	var all []Idle
 	x.mapping.each(func(name string, p pattern) {
@@ -96,7 +96,7 @@ func (x *extractor) idle() []Idle {
 	return all
 }
 
-// notText notes a value that is not in `text`, unless it says nothing.
+// notText records a value that is not part of `text`, unless it is empty.
 func (t *trace) notText(x *extractor, at uint32) {
 	if t == nil || !t.examine || x.tree.empty(at) || len(t.unread) >= maxValues {
 		return
@@ -105,7 +105,7 @@ func (t *trace) notText(x *extractor, at uint32) {
 	t.unread = append(t.unread, u)
 }
 
-// generalized returns a pattern in which the elements of lists are `*`.
+// generalized returns p with `*` in place of every index.
 func generalized(p jsontext.Pointer) jsontext.Pointer {
 	var general jsontext.Pointer
 	for token := range p.Tokens() {

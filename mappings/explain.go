@@ -8,20 +8,19 @@ import (
 	"riskdex/report"
 )
 
-// FieldSource is a value of a record that went to a field of its document, or
-// that was left out because it does not fit.
+// FieldSource is a value of a record that went to a field of its document, or was left out
+// because it does not fit.
 type FieldSource struct {
 	Field   string           // such as title; of a place, such as places.name
-	Value   jsontext.Value   // as it is in the document, or in the record when it was left out
-	Pointer jsontext.Pointer // where in the record; of `text`, which is from everywhere, the record
-	Guessed bool             // by the words of its name; no pattern of the mapping file leads there
-	Reason  string           // why it was left out; empty when it was not
+	Value   jsontext.Value   // as it is in the document, or in the record if it was left out
+	Pointer jsontext.Pointer // where in the record; the record itself for `text`, which is from all of it
+	Guessed bool             // found by the words of its name; no pattern of the mapping file leads there
+	Reason  string           // why it was left out; empty if it was not
 }
 
-// Explain returns where the fields of the document come from that
-// [Set.AppendDocument] makes of a record, in the order of the document. It does
-// not list what is not from the record itself, such as received_at. It fails
-// when AppendDocument would.
+// Explain returns, in the order of the document, where the fields come from in the document
+// that [Set.AppendDocument] makes of a record. It leaves out what is not from the record
+// itself, such as received_at. It fails if AppendDocument would.
 func (s *Set) Explain(kind report.Kind, record []byte) ([]FieldSource, error) {
 	t := new(trace)
 	c := report.Change{Key: report.Key{Kind: kind}, Op: report.Index, Body: record}
@@ -35,24 +34,24 @@ func (s *Set) Explain(kind report.Kind, record []byte) ([]FieldSource, error) {
 	return fields, nil
 }
 
-// whyNot says why a value is not in a field.
+// whyNot returns the reason why a value is not in a field.
 func whyNot(field string, v verdict) string {
 	switch {
 	case v == unsure:
-		return "nothing tells which of the two numbers is the latitude, such as the country of the record, or names for them: lat and lon"
+		return "it is not clear which of the two numbers is the latitude; the country of the record would tell, or names such as lat and lon"
 	case v == surplus:
 		return fmt.Sprintf("the field takes at most %d values; this and what comes after it is left out", maxValues)
 	case field == "source":
-		return fmt.Sprintf("the record has more than %d bytes; it is kept in the journal alone", maxSource)
+		return fmt.Sprintf("the record has more than %d bytes; only the journal keeps it", maxSource)
 	case field == "text":
 		return fmt.Sprintf("it has more than %d bytes, or the record more than %d values; the rest is left out", maxText, maxNodes)
 	case v == container:
-		return "it is an object or an array in which nothing is looked for; the field takes " + takes(field)
+		return "it is an object or an array, and no pattern leads into it; the field takes " + takes(field)
 	}
 	return "the field takes " + takes(field)
 }
 
-// takes says what fits a field.
+// takes describes what fits a field.
 func takes(field string) string {
 	switch field {
 	case "code", "places.code":

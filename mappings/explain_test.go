@@ -18,7 +18,7 @@ func TestExplain(t *testing.T) {
 	s := builtinSet(t)
 	for _, c := range []struct {
 		record string
-		want   []string // field, value, pointer, and ! before one that was left out
+		want   []string // field, value and pointer, after ! if it was left out
 	}{
 		{`{"title":true,"Name":"Oslo"}`, []string{`title "Oslo" /Name`, `names "Oslo" /Name`}},
 		{`{"title":true}`, []string{`! title true /title`}},
@@ -63,8 +63,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainAgrees: on every published shape, what is explained is what is in
-// the document, value by value, and what is left out is what is counted.
+// TestExplainAgrees: for every published shape, what is explained is what is in the
+// document, value by value, and what is explained as left out is what is counted.
 func TestExplainAgrees(t *testing.T) {
 	s := builtinSet(t)
 	records := golden(t)
@@ -115,8 +115,8 @@ func TestExplainAgrees(t *testing.T) {
 	}
 }
 
-// TestLeftOutNamesAreFields: what riskdex_fields_left_out_total counts are
-// fields that the index has and that docs/search.md documents.
+// TestLeftOutNamesAreFields: every field that riskdex_fields_left_out_total counts is in
+// the index and in docs/search.md.
 func TestLeftOutNamesAreFields(t *testing.T) {
 	s := builtinSet(t)
 	var index struct {

@@ -13,33 +13,33 @@ type extractor struct {
 	world        func() *world
 	threatWords  *threatWords
 	subject      subject
-	worded       bool   // a code was said in words
-	trace        *trace // nil unless somebody asked
+	worded       bool   // the string read last names a country in words rather than by a code
+	trace        *trace // nil unless the caller wants one
 	tree         tree
 	dst          []byte   // the document so far
-	unfit        []string // names of the fields that had only values that do not fit
+	unfit        []string // fields with values that do not fit
 
-	roots   []uint32 // the objects that are looked at
+	roots   []uint32 // the objects that patterns start from
 	found   []uint32
 	inner   []uint32            // found below a place, while found is in use
 	cleaned []byte              // the value being converted
 	seen    map[string]struct{} // values of the list being written
 	codes   []string            // of the countries of the record
 	quoted  []byte
-	title   []byte // as it is in the document; nil where there is none
+	title   []byte // as it is in the document, quoted; empty if there is none
 
 	// What is found by the words of names.
 	reader  reader
 	boxes   map[string]box
-	guesses []guess  // by field, the best first
-	entered []uint32 // objects that were looked at
-	lon     uint32   // the longitude, where a location is two values
-	tried   []uint32 // values that pointers led to, for the field at hand
+	guesses []guess  // sorted by field, the best first
+	entered []uint32 // objects that gather has read
+	lon     uint32   // the longitude of a location in two values; else none
+	tried   []uint32 // values tried so far for the current field
 	prose   []byte   // text so far
-	counts  []int    // of each threat
+	counts  []int    // mentions of each threat
 }
 
-// tally is what was seen of one field.
+// tally counts what became of the values that were tried for one field.
 type tally struct{ fits, unfit, absent, containers int }
 
 func (t *tally) count(v verdict) {
@@ -62,9 +62,9 @@ func (t *tally) add(o tally) {
 	t.containers += o.containers
 }
 
-// report notes a field that has no value though there was one that did not fit.
-// An object or an array is only held against a field when nothing inside was
-// meant for it.
+// report adds a field to x.unfit if it has no value although one was meant for it. An
+// object or an array counts as meant for it only if no value was absent, because then the
+// absent one, usually inside it, was meant.
 func (x *extractor) report(name string, t tally) (reported bool) {
 	reported = t.fits == 0 && (t.unfit > 0 || t.containers > 0 && t.absent == 0)
 	if reported {
@@ -73,8 +73,8 @@ func (x *extractor) report(name string, t tally) (reported bool) {
 	return reported
 }
 
-// first writes the first value of a field that fits. convert appends it to
-// x.dst, after the name that is there already.
+// first writes the first value that fits a field. convert appends it to x.dst, which
+// already ends with the name.
 func (x *extractor) first(name string, from []pattern, convert func(*extractor, uint32) verdict) {
 	var seen tally
 	mark := x.trace.mark()
@@ -84,7 +84,7 @@ func (x *extractor) first(name string, from []pattern, convert func(*extractor, 
 			x.found = x.tree.find(x.found[:0], root, from[i].steps)
 			for _, at := range x.found {
 				if from[i].text != "" {
-					at = x.spoken(at)
+					at = x.unwrapped(at)
 				}
 				x.tried = append(x.tried, at)
 				v := x.attempt(name, at, convert)
@@ -98,9 +98,9 @@ func (x *extractor) first(name string, from []pattern, convert func(*extractor, 
 	}
 	for _, g := range x.guessed(fieldNamed(name)) {
 		if g.lon == none {
-			g.at = x.spoken(g.at)
+			g.at = x.unwrapped(g.at)
 		} else if parent := x.tree.nodes[g.at].parent; slices.Contains(x.tried, parent) && x.anyMember(parent, "lat", "latitude") == g.at {
-			continue // with the object that it is in
+			continue // tried already, as part of its object
 		}
 		if slices.Contains(x.tried, g.at) || name == "title" && x.tree.nodes[g.at].rawLen > maxGuessedTitle {
 			continue
@@ -109,7 +109,7 @@ func (x *extractor) first(name string, from []pattern, convert func(*extractor, 
 		v := x.attempt(name, g.at, convert)
 		x.lon = none
 		if v == fits {
-			x.trace.also(x, g.lon)
+			x.trace.noteLongitude(x, g.lon)
 			x.trace.guessed(mark)
 			x.trace.settle(mark, false)
 			return
@@ -121,14 +121,15 @@ func (x *extractor) first(name string, from []pattern, convert func(*extractor, 
 	x.trace.settle(mark, x.report(name, seen))
 }
 
-// maxGuessedTitle is longer than titles are, and shorter than paragraphs.
+// maxGuessedTitle, in bytes, is longer than titles are and shorter than paragraphs.
 const maxGuessedTitle = 250
 
-// maxMisfit is the longest value that is held against a field by the words of its name
-// alone: prose under such a name is about it rather than it.
+// maxMisfit is the length in bytes of the longest value that counts as not fitting if only
+// the words of its name suggest the field. Longer text is prose about the field rather than
+// its value.
 const maxMisfit = 64
 
-// attempt writes a field with a value if that fits.
+// attempt writes a field with the value at a node if it fits.
 func (x *extractor) attempt(name string, at uint32, convert func(*extractor, uint32) verdict) verdict {
 	start := len(x.dst)
 	x.member(name)
@@ -141,7 +142,7 @@ func (x *extractor) attempt(name string, at uint32, convert func(*extractor, uin
 	return v
 }
 
-// guessed returns what may be a field by the words of its name.
+// guessed returns the values whose names suggest a field, the best first.
 func (x *extractor) guessed(f fieldID) []guess {
 	start := 0
 	for start < len(x.guesses) && x.guesses[start].field < f {

@@ -13,8 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// field returns one field of the document that is made of body, as JSON without
-// white space, or "" where there is none; and whether it was reported as unfit.
+// field returns one field of the document that is made of body, as compact JSON or "" if it
+// is not there, and whether it was reported as unfit.
 func field(t *testing.T, s *Set, name, body string) (value string, unfit bool) {
 	t.Helper()
 	return fieldOf(t, s, report.Cities, name, body)
@@ -156,7 +156,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestText: what of a record people can read, and what they cannot.
+// TestText: `text` has what people can read in a record, and nothing else.
 func TestText(t *testing.T) {
 	s := builtinSet(t)
 	base64 := strings.Repeat("QUJDREVGR0g1", 30)
@@ -188,7 +188,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextIsCut: of a text beyond what Elasticsearch is to index, the first part stays.
+// TestTextIsCut: of a text that is too long, the first part stays.
 func TestTextIsCut(t *testing.T) {
 	words := strings.Repeat("many words ", maxText/22)
 	for name, c := range map[string]struct{ body, prefix string }{
@@ -207,7 +207,7 @@ func TestTextIsCut(t *testing.T) {
 	}
 }
 
-// TestFieldsTakeSoMany: of a field with several values, the first stay.
+// TestFieldsTakeSoMany: of too many values for a field, the first ones stay.
 func TestFieldsTakeSoMany(t *testing.T) {
 	s := builtinSet(t)
 	many := func(n int, format string) string {
@@ -248,7 +248,8 @@ func TestFieldsTakeSoMany(t *testing.T) {
 	}
 }
 
-// TestLongSourceStaysInTheJournal: and what is just not too long is kept as it is.
+// TestLongSourceStaysInTheJournal: a source that is one byte too long is left out; without
+// that byte it is kept as it is.
 func TestLongSourceStaysInTheJournal(t *testing.T) {
 	s := builtinSet(t)
 	for more, want := range map[int]bool{0: true, 1: false} {

@@ -13,9 +13,9 @@ import (
 	"riskdex/report"
 )
 
-// FuzzAppendDocument: whatever a record is, its document is one line of JSON that
-// Elasticsearch takes, whose source says what the record said, or there is an
-// error because the record is not such JSON itself.
+// FuzzAppendDocument: for any record, there is either a document of one line of JSON that
+// Elasticsearch accepts, whose source equals the record, or an error because the record
+// itself is not such JSON.
 func FuzzAppendDocument(f *testing.F) {
 	for _, c := range golden(f) {
 		f.Add(c.Body, "LON")
@@ -39,7 +39,7 @@ func FuzzAppendDocument(f *testing.F) {
 		doc, unfit, err := s.AppendDocument(nil, c)
 		for _, name := range unfit {
 			if !slices.Contains(s.Unfit(c.Kind), name) {
-				t.Fatalf("nobody foresees that %s is left empty", name)
+				t.Fatalf("%s is left empty, which Unfit does not list", name)
 			}
 		}
 		if !bytes.Equal(body, kept) {

@@ -8,14 +8,14 @@ import (
 	"riskdex/internal/vocabulary"
 )
 
-// guess is a value of a record that may be one of a field, by the words of its name.
+// guess is a value whose name suggests that it belongs to a field.
 type guess struct {
 	hit
 	at  uint32
-	lon uint32 // of a location that is two values: at has the latitude
+	lon uint32 // of a location in two values, with the latitude at `at`; else none
 }
 
-// reader reads names by their words. What it has read once it remembers.
+// reader reads names by their words, and caches the results.
 type reader struct {
 	vocabulary *vocabulary.Vocabulary
 	bits       concepts
@@ -23,7 +23,7 @@ type reader struct {
 	hits       map[hitKey][]hit
 }
 
-// concepts are those that are asked for one by one.
+// concepts are the bits of the concepts that are tested one by one.
 type concepts struct {
 	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, geo, part, number, threat vocabulary.Concepts
 }
@@ -44,7 +44,7 @@ func newReader(v *vocabulary.Vocabulary) reader {
 	}
 }
 
-// maxRemembered bounds the names that a reader remembers: a feed has some hundreds.
+// maxRemembered bounds each cache of a reader. A feed has some hundreds of names.
 const maxRemembered = 4096
 
 func (r *reader) name(raw []byte) vocabulary.Name {
@@ -70,16 +70,16 @@ func (r *reader) fields(b *phrasebook, means vocabulary.Concepts) []hit {
 	return found
 }
 
-// How far names are read: what is deeper, or further down a long list, is about something
-// else than the record as a whole.
+// How far names are read. What is deeper, or further down a long list, is about something
+// other than the record as a whole.
 const (
 	maxGuessDepth = 5
 	maxPairs      = 100
 	maxGuesses    = 500
 )
 
-// gather finds what may be fields by the words of names, in the record and in the objects in
-// it whose names say nothing else.
+// gather collects the values whose names suggest a field, from the record and from the
+// objects in it whose names consist of known words.
 func (x *extractor) gather() {
 	x.guesses = x.guesses[:0]
 	if x.mapping.book == nil {
@@ -100,8 +100,9 @@ func (x *extractor) gather() {
 	})
 }
 
-// gatherIn looks at the members of an object of which the names on the way to it mean this.
-// later says that it is in another language than English.
+// gatherIn collects guesses from the members of an object. means is what the names on the
+// way to it mean together. later is added to the rank of every guess; it is above 0 if the
+// object is in a language other than English.
 func (x *extractor) gatherIn(object uint32, means vocabulary.Concepts, later, depth int) {
 	if x.tree.nodes[object].kind != '{' || depth > maxGuessDepth {
 		return
@@ -125,11 +126,11 @@ func (x *extractor) gatherIn(object uint32, means vocabulary.Concepts, later, de
 	x.gatherPoint(on)
 }
 
-// coordinates are where an object, or a list of labels with values, has a latitude and a
-// longitude; none where it has not.
+// coordinates are the latitude and the longitude in an object, or in a list of labels with
+// values; none if there is no such value.
 type coordinates struct{ lat, lon uint32 }
 
-// coordinate notes a value whose names mean a latitude or a longitude.
+// coordinate sets on.lat or on.lon to the value at a node if its names mean that.
 func (x *extractor) coordinate(on *coordinates, means vocabulary.Concepts, at uint32) {
 	switch means &^ x.mapping.book.place {
 	case x.reader.bits.lat:
@@ -139,14 +140,14 @@ func (x *extractor) coordinate(on *coordinates, means vocabulary.Concepts, at ui
 	}
 }
 
-// gatherPoint notes a location that is two values.
+// gatherPoint adds a guess for a location in two values.
 func (x *extractor) gatherPoint(on coordinates) {
 	if on.lat != none && on.lon != none {
 		x.guess(guess{hit: hit{locationField, 100}, at: on.lat, lon: on.lon})
 	}
 }
 
-// otherLanguage is added to the rank of what is not English.
+// otherLanguage is added to the rank of a value that is not in English.
 const otherLanguage = 8
 
 func (x *extractor) guess(g guess) {
@@ -155,7 +156,8 @@ func (x *extractor) guess(g guess) {
 	}
 }
 
-// gatherAt looks at a value of which the names on the way to it mean this.
+// gatherAt collects guesses from one value. means is what the names on the way to it mean
+// together. localized says that its name states a language.
 func (x *extractor) gatherAt(at uint32, means vocabulary.Concepts, rank, depth int, localized bool) {
 	if x.tree.nodes[at].kind == '[' {
 		x.gatherList(at, means, rank, depth)
@@ -176,8 +178,8 @@ func (x *extractor) gatherAt(at uint32, means vocabulary.Concepts, rank, depth i
 	x.guessFields(at, means, rank, localized || rank >= otherLanguage, false)
 }
 
-// gatherTranslations looks at the objects of an object or a list that has one for each
-// language, in English before the others.
+// gatherTranslations collects guesses from an object or a list that has one object for each
+// language. The English one ranks before the others.
 func (x *extractor) gatherTranslations(at uint32, means vocabulary.Concepts, rank, depth int) {
 	english := x.inEnglish(at)
 	for of := x.tree.nodes[at].first; of != none; of = x.tree.nodes[of].next {
@@ -189,8 +191,8 @@ func (x *extractor) gatherTranslations(at uint32, means vocabulary.Concepts, ran
 	}
 }
 
-// guessFields notes the fields that a value may be of. A title in another language is a name
-// too. Of an object only the location is.
+// guessFields adds a guess for every field that a value may belong to. A localized title
+// may be one of the names as well. An object as a whole can only be a location.
 func (x *extractor) guessFields(at uint32, means vocabulary.Concepts, rank int, localized, object bool) {
 	for _, h := range x.reader.fields(x.mapping.book, means) {
 		if object && h.field != locationField {
@@ -204,8 +206,8 @@ func (x *extractor) guessFields(at uint32, means vocabulary.Concepts, rank int, 
 	}
 }
 
-// gatherList looks at a list: of one, of labels with values, of translations, of places, or
-// of the values of a field that takes several.
+// gatherList collects guesses from a list: of one value, of labels with values, of
+// translations, of places, or of the values of a field that takes several.
 func (x *extractor) gatherList(at uint32, means vocabulary.Concepts, rank, depth int) {
 	first := x.tree.nodes[at].first
 	if first == none || depth > maxGuessDepth {
@@ -226,8 +228,8 @@ func (x *extractor) gatherList(at uint32, means vocabulary.Concepts, rank, depth
 		}
 	}
 	switch {
-	case x.tree.nodes[first].next == none && x.isScalar(x.spoken(first)):
-		x.guessFields(x.spoken(first), means, rank, false, false)
+	case x.tree.nodes[first].next == none && x.isScalar(x.unwrapped(first)):
+		x.guessFields(x.unwrapped(first), means, rank, false, false)
 	case x.tree.nodes[first].kind != '{':
 	case x.languageOf(first) != "":
 		x.gatherTranslations(at, means, rank, depth)
@@ -237,10 +239,11 @@ func (x *extractor) gatherList(at uint32, means vocabulary.Concepts, rank, depth
 	}
 }
 
-// gatherPairs looks at objects that are a label and a value each, as if the labels were names.
+// gatherPairs collects guesses from objects that consist of a label and a value each,
+// reading the labels as names.
 func (x *extractor) gatherPairs(first uint32, means vocabulary.Concepts, rank, depth int) {
 	var on coordinates
-	means &^= x.reader.bits.part // a section that is called Summary is one
+	means &^= x.reader.bits.part // a section called Summary is the summary
 	n := 0
 	for at := first; at != none && n < maxPairs; at, n = x.tree.nodes[at].next, n+1 {
 		label, value := x.pair(at)
@@ -265,10 +268,10 @@ func (x *extractor) isScalar(at uint32) bool {
 	return x.tree.nodes[at].kind != '{' && x.tree.nodes[at].kind != '['
 }
 
-// maxLabel is the longest label of a value.
+// maxLabel is the length in bytes of the longest label of a value.
 const maxLabel = 60
 
-// pair returns the two values of an object that is a label and a value.
+// pair returns the label and the value that an object has, or none for both.
 func (x *extractor) pair(object uint32) (label, value uint32) {
 	if x.tree.nodes[object].kind != '{' {
 		return none, none
@@ -281,7 +284,8 @@ func (x *extractor) pair(object uint32) (label, value uint32) {
 	return label, value
 }
 
-// gatherPlaces notes a list of objects that have a point on earth each, whatever its name.
+// gatherPlaces adds a guess for a list of objects with coordinates, whatever the list is
+// called. Only the first object is checked.
 func (x *extractor) gatherPlaces(at uint32) {
 	if x.tree.nodes[at].kind != '[' {
 		return
@@ -307,10 +311,10 @@ func (x *extractor) latLon(object uint32) (lat, lon uint32) {
 	return on.lat, on.lon
 }
 
-// isLocalized tells whether an object is one text in several languages, or in one.
+// isLocalized reports whether an object has one text by language, such as {"en": …}.
 func (x *extractor) isLocalized(object uint32) bool { return x.languages(object, '"') }
 
-// isTranslated tells whether an object has other objects by language.
+// isTranslated reports whether an object has other objects by language.
 func (x *extractor) isTranslated(object uint32) bool { return x.languages(object, '{') }
 
 func (x *extractor) languages(object uint32, kind byte) bool {
@@ -329,7 +333,7 @@ func (x *extractor) languages(object uint32, kind byte) bool {
 	return there
 }
 
-// languageOf returns the language that an object says that it is in.
+// languageOf returns the language that an object states for itself, or "".
 func (x *extractor) languageOf(object uint32) string {
 	at := x.anyMember(object, "language", "lang", "locale", "langcode", "languagecode")
 	if at == none || x.tree.nodes[at].kind != '"' || x.tree.nodes[at].rawLen > 20 {
@@ -338,8 +342,8 @@ func (x *extractor) languageOf(object uint32) string {
 	return vocabulary.Language(string(x.tree.text(at)))
 }
 
-// inEnglish returns the one of several languages that is English, or else the first that
-// says something. Of what is not in languages it returns the value itself.
+// inEnglish returns the English one of several translations, or else the first that is not
+// empty. If there is none, it returns at.
 func (x *extractor) inEnglish(at uint32) uint32 {
 	first := uint32(none)
 	for of := x.tree.nodes[at].first; of != none; of = x.tree.nodes[of].next {
@@ -365,9 +369,10 @@ func (x *extractor) inEnglish(at uint32) uint32 {
 	return first
 }
 
-// spoken returns the text that stands for a value which is an object or a list around one:
-// in several languages, in a list of one, beside its format.
-func (x *extractor) spoken(at uint32) uint32 {
+// unwrapped returns the text inside a value that only wraps one: a text in several
+// languages, a list of one, or an object with a text and its format. Other values are
+// returned as they are.
+func (x *extractor) unwrapped(at uint32) uint32 {
 	for range 3 {
 		n := &x.tree.nodes[at]
 		switch {
@@ -414,7 +419,8 @@ func (t *tree) quotedName(at uint32) []byte {
 	return []byte(t.originalName(at))
 }
 
-// nameOf returns the name of a value; one in a list has that of the list.
+// nameOf returns the name of a value. An element of a list has the name of the list, and
+// the record has none.
 func (x *extractor) nameOf(at uint32) []byte {
 	for at != 0 && x.tree.nodes[at].element {
 		at = x.tree.nodes[at].parent
@@ -425,7 +431,7 @@ func (x *extractor) nameOf(at uint32) []byte {
 	return x.tree.quotedName(at)
 }
 
-// fieldNamed returns the field that a name of the document is.
+// fieldNamed returns the field with a name in the document, or noField.
 func fieldNamed(name string) fieldID {
 	switch strings.TrimPrefix(name, "places.") {
 	case "code":

@@ -12,7 +12,7 @@ import (
 	"riskdex/report"
 )
 
-// indexFile is index.json: what Elasticsearch is to know of every index.
+// indexFile is index.json: the settings and the mapping of every index.
 type indexFile struct {
 	About    string                    `json:"about"`
 	Settings jsontext.Value            `json:"settings"`
@@ -26,7 +26,7 @@ func parseIndex(data []byte) (indexFile, error) {
 	}
 	switch {
 	case f.Settings.Kind() != '{':
-		return f, errors.New(`"settings" is missing or no object`)
+		return f, errors.New(`"settings" is missing or not an object`)
 	case len(f.Mappings) == 0:
 		return f, errors.New(`"mappings" is missing`)
 	case f.Mappings["_meta"] != nil:
@@ -35,8 +35,8 @@ func parseIndex(data []byte) (indexFile, error) {
 	return f, nil
 }
 
-// hash identifies what an index and its documents are made from. Comments and
-// white space do not count.
+// hash identifies what an index and its documents are made from. In the JSON files, `about`
+// and white space do not count. Everything in words.txt and boxes.tsv does, comments too.
 func hash(index indexFile, kind *kindMapping, countries countriesFile, threats *threatsFile, gazetteer string) (string, error) {
 	index.About, countries.About = "", ""
 	withoutAbout := *kind
@@ -52,8 +52,8 @@ func hash(index indexFile, kind *kindMapping, countries countriesFile, threats *
 // Hash identifies what the index and the documents of a kind are made from.
 func (s *Set) Hash(kind report.Kind) string { return s.hashes[kind] }
 
-// Index returns the settings of every index, as JSON, and the members of its mapping. They
-// are not to be changed.
+// Index returns the settings of every index, as JSON, and the members of its mapping. The
+// caller must not change them.
 func (s *Set) Index() (settings jsontext.Value, mapping map[string]jsontext.Value) {
 	return s.index.Settings, s.index.Mappings
 }

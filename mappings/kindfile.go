@@ -16,8 +16,8 @@ import (
 type kindMapping struct {
 	About string `json:"about"`
 
-	// Roots are where in a delivery the record may be. Every one that is there
-	// is looked at, in order, for every field.
+	// Roots are where in a delivery the record may be. Every field is looked for in each
+	// root that exists, in order.
 	Roots []pattern `json:"roots"`
 
 	Fields struct {
@@ -36,7 +36,7 @@ type kindMapping struct {
 		UpdatedAt   []pattern `json:"updated_at"`
 	} `json:"fields"`
 
-	// Places are found by Each; the other pointers start at each of them.
+	// Each finds the places; the other pointers start at a place.
 	Places struct {
 		Each     []pattern `json:"each"`
 		Name     []pattern `json:"name"`
@@ -44,22 +44,22 @@ type kindMapping struct {
 		Location []pattern `json:"location"`
 	} `json:"places"`
 
-	// Threats that a record itself names or rates are found by Each; the other pointers
-	// start at each of them. An object without a name may have members that are called
-	// like threats.
+	// Each finds the threats that a record itself names or rates; the other pointers start
+	// at what it finds. If an object has no name, its members may be named after threats.
 	Threats struct {
 		Each  []pattern `json:"each"`
 		Name  []pattern `json:"name"`
 		Level []pattern `json:"level"`
 	} `json:"threats"`
 
-	// RiskLevels says which level a label means, in lower case.
+	// RiskLevels maps labels, in lower case, to levels.
 	RiskLevels map[string]int `json:"risk_levels"`
 
-	// RiskScale says how the publisher counts levels, where that is not from 1 to 5.
+	// RiskScale is how the publisher counts levels, if not from 1 to 5.
 	RiskScale riskScale `json:"risk_scale,omitzero"`
 
-	// ReadNames, if false, leaves fields empty to which no pattern leads.
+	// ReadNames, if false, leaves a field empty unless a pattern leads to its value. nil
+	// means true.
 	ReadNames *bool `json:"read_names,omitzero"`
 
 	// NotText are names of members whose strings are never part of `text`.
@@ -67,11 +67,11 @@ type kindMapping struct {
 
 	levels  map[string]int  // RiskLevels, folded
 	notText map[string]bool // folded
-	book    *phrasebook     // what the words of names are read for; nil where they are not read
+	book    *phrasebook     // fields that the words of names may mean; nil if names are not read
 }
 
-// source is where the values of a list are: a pattern, or a pattern and the
-// characters that separate several values in one string.
+// source is where the values of a list are: a pattern, and the characters that separate
+// several values in one string, if there can be several.
 type source struct {
 	at    pattern
 	split string

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	maxFact   = 40 // bytes of a value that says nothing without its name
+	maxFact   = 40 // bytes of a value that means nothing without its name
 	maxLevel  = 16 // bytes of a level in words
 	maxHidden = 80 // bytes of a slug, a type or a language
 )
 
-// hidden tells whether a short string is for programs by its name: a link or a slug, an id,
-// the type of a document, the tag of a language. What has a space in it is none of these,
-// but for a type.
+// hidden reports whether a short string is meant for programs rather than people, by its
+// name: a link or a slug, an id, a code or a number, the tag of a language, the type of a
+// document. A value with a space in it is hidden only if it is a document type.
 func (x *extractor) hidden(at uint32, n vocabulary.Name, value []byte) bool {
 	bits, spaced := &x.reader.bits, bytes.IndexByte(value, ' ') >= 0
 	switch {
@@ -36,8 +36,9 @@ func (x *extractor) hidden(at uint32, n vocabulary.Name, value []byte) bool {
 	return false
 }
 
-// label returns the name that a value needs beside it to say anything, in words, such as
-// `Population below poverty line` for `53% (2023 est.)`, and nothing where it does without.
+// label returns, in words, the name that a value needs beside it to mean anything, such as
+// `Population below poverty line` for `53% (2023 est.)`. It returns "" if the value needs
+// none, or if the name has no word that the vocabulary does not know.
 func (x *extractor) label(at uint32, n vocabulary.Name, value []byte) string {
 	says := x.reader.bits.text | x.reader.bits.threat
 	if !n.Unknown && n.Concepts&^says != 0 || len(value) > maxFact || !x.isFact(value) {
@@ -45,7 +46,7 @@ func (x *extractor) label(at uint32, n vocabulary.Name, value []byte) string {
 	}
 	for !n.Unknown && n.Concepts&^says == 0 {
 		if n.Concepts&x.reader.bits.threat != 0 {
-			break // such as threatToWomen, with what is known of it
+			break // all of its words are known
 		}
 		if at = x.tree.nodes[at].parent; at == 0 || x.tree.nodes[at].element || x.tree.nodes[at].kind != '{' {
 			return ""
@@ -58,7 +59,7 @@ func (x *extractor) label(at uint32, n vocabulary.Name, value []byte) string {
 	return inWords(string(x.tree.quotedName(at)))
 }
 
-// isFact tells whether a short text is a figure, yes or no, or a level.
+// isFact reports whether a short text is a figure, a yes or no, or a level.
 func (x *extractor) isFact(value []byte) bool {
 	if !bytes.ContainsAny(value, "0123456789") {
 		if len(value) > maxLevel {
@@ -81,7 +82,7 @@ func (x *extractor) isFact(value []byte) bool {
 	return words <= 3
 }
 
-// inWords writes a name as a person would.
+// inWords returns a name as a person would write it.
 func inWords(name string) string {
 	if strings.Contains(name, " ") {
 		return strings.TrimRight(strings.TrimSpace(name), ":")

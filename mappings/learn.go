@@ -15,7 +15,7 @@ import (
 	"riskdex/report"
 )
 
-// Lesson is what the records of a feed tell of where the fields are.
+// Lesson is what the records of a feed reveal about where the fields are.
 type Lesson struct {
 	Kind    report.Kind
 	Records int
@@ -23,32 +23,32 @@ type Lesson struct {
 	Levels  Levels
 }
 
-// Learnt is one place that a field is taken from.
+// Learnt is one place in the records that a field is taken from.
 type Learnt struct {
 	Field    string
 	Pointer  jsontext.Pointer // with `*` for every element of an array
-	Records  int              // that have it there
-	Distinct int              // values
-	Examples []string         // JSON
-	ByWords  bool             // no built-in pattern leads there
-	InFile   bool             // the proposed file has it; of the others the words of the names tell
-	Misfits  int              // records of which the value there does not fit
+	Records  int              // with a value there that fits
+	Distinct int              // different values that fit, counted up to 10,000
+	Examples []string         // the first few of these, as JSON
+	ByWords  bool             // found by the words of its name; no pattern of the Set leads there
+	InFile   bool             // the proposed file has a pattern for it; otherwise the words of its name have to lead there
+	Misfits  int              // values there that do not fit
 	Misfit   string           // one of these
 	Reason   string           // why that one does not fit
 }
 
 // Levels are the risk levels of the records, as they state them.
 type Levels struct {
-	Low, High int            // the whole numbers, where all are such
-	Numbers   int            // records that state one
-	Unknown   map[string]int // labels of which no level is known, and how many records have them
-	Scale     string         // risk_scale, where the numbers leave no doubt
+	Low, High int            // the lowest and the highest of the whole numbers
+	Numbers   int            // records that state a whole number
+	Unknown   map[string]int // labels whose level is not known, and how many records have them
+	Scale     string         // the risk_scale to propose; empty unless the numbers leave no doubt
 }
 
 const maxExamples = 3
 
-// Learn reads records as the built-in mappings do, and sums up where the fields come from.
-// Records that are no JSON are an error.
+// Learn reads records with the mappings of s and sums up where the fields come from. A
+// record that is not JSON is an error.
 func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 	l := Lesson{Kind: kind, Records: len(records), Levels: Levels{Unknown: map[string]int{}}}
 	type key struct {
@@ -108,8 +108,8 @@ func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 	return l, nil
 }
 
-// learntAt returns the pattern that finds the value in other records too: elements of
-// lists are `*`, and of a text in several languages it is the whole.
+// learntAt returns the pattern that finds the value in other records too. It has `*` in
+// place of every index, and ends before the language of a text that is there in several.
 func learntAt(f FieldSource) jsontext.Pointer {
 	p := f.Pointer
 	for p != "" && vocabulary.IsLanguage(p.LastToken()) && len(p.LastToken()) < 6 {
@@ -118,14 +118,14 @@ func learntAt(f FieldSource) jsontext.Pointer {
 	return generalized(p)
 }
 
-// inFile tells whether a pattern of a mapping file can say where the value is. Of a value in
-// a list it can where the field takes several, and of a point where it is one value.
+// inFile reports whether a mapping file can have a pattern for the value: not for a value
+// in a list unless the field takes several, and not for a location in two values.
 func inFile(at jsontext.Pointer, f FieldSource, record []byte) bool {
 	switch f.Field {
 	case "names", "country", "airports", "places.name", "places.code", "places.location":
 		return true
 	case "threats":
-		return false // the built-in patterns stand
+		return false // the patterns of the Set stay
 	case "location":
 		value := lookup(record, f.Pointer)
 		if value.Kind() == '0' || value.Kind() == '"' && !strings.Contains(string(value), ",") {
@@ -157,7 +157,7 @@ func fieldOrder(name string) int {
 	}, name)
 }
 
-// add notes a level, and tells whether it is a whole number.
+// add counts a level and reports whether it is a whole number.
 func (l *Levels) add(f FieldSource, record []byte) bool {
 	raw := string(lookup(record, f.Pointer))
 	text := strings.Trim(raw, `"`)
@@ -175,7 +175,7 @@ func (l *Levels) add(f FieldSource, record []byte) bool {
 	return true
 }
 
-// conclude states a scale where levels from 1 to 5 cannot be what is meant.
+// conclude sets Scale if the levels cannot be meant to be from 1 to 5.
 func (l *Levels) conclude(numeric bool) {
 	if numeric && l.Numbers > 0 && l.Low >= 0 && (l.Low == 0 || l.High > 5) && l.High <= 100 {
 		high := l.High
@@ -189,8 +189,8 @@ func (l *Levels) conclude(numeric bool) {
 	}
 }
 
-// File returns the mapping file that says what the lesson does: where it has learnt of a
-// field nothing, the built-in patterns stand.
+// File returns the mapping file that the lesson proposes. A field of which nothing was
+// learnt keeps the patterns of s.
 func (s *Set) File(l Lesson) ([]byte, error) {
 	file := *s.kinds[l.Kind]
 	file.About = fmt.Sprintf("Where the fields of a document come from, as learnt from %d records. Each field has pointers, tried in order.", l.Records)
@@ -257,7 +257,7 @@ func foldedPattern(p pattern) string { return string(appendFolded(nil, []byte(p.
 func appendPattern(list []pattern, text jsontext.Pointer) []pattern {
 	p, err := parsePattern(text)
 	if err != nil || slices.ContainsFunc(list, func(o pattern) bool { return o.text == text }) {
-		return list // what comes of a record is a pattern
+		return list // not an error: a pointer of a record is a pattern
 	}
 	return append(list, p)
 }
@@ -271,7 +271,7 @@ func cutLastStar(p jsontext.Pointer) (list, rest jsontext.Pointer, found bool) {
 	return p[:i+2], p[i+2:], true
 }
 
-// Labels returns the labels of which no level is known, the most frequent first.
+// Labels returns the labels whose level is not known, the most frequent first.
 func (l Levels) Labels() []string {
 	return slices.SortedFunc(maps.Keys(l.Unknown), func(a, b string) int {
 		return cmp.Or(l.Unknown[b]-l.Unknown[a], strings.Compare(a, b))

@@ -53,7 +53,7 @@ func TestLearn(t *testing.T) {
 
 func (p pattern) equal(text jsontext.Pointer) bool { return p.text == text }
 
-// FuzzLearn: of whatever is learnt, the proposal is a mapping file without mistakes.
+// FuzzLearn: whatever is learnt, the proposal is a mapping file without mistakes.
 func FuzzLearn(f *testing.F) {
 	for _, c := range golden(f) {
 		f.Add(c.Body)
@@ -108,7 +108,7 @@ func must(text []byte, err error) []byte {
 	return text
 }
 
-// TestNamesAreNotRead: who has taught all of a shape may have nothing else read.
+// TestNamesAreNotRead: with "read_names": false, names are not read by their words.
 func TestNamesAreNotRead(t *testing.T) {
 	file := strings.Replace(string(must(ReadFile("cities.json"))), `"risk_levels"`, `"read_names": false, "risk_levels"`, 1)
 	s, err := LoadWith("cities.json", []byte(file))
@@ -123,7 +123,7 @@ func TestNamesAreNotRead(t *testing.T) {
 	}
 }
 
-// TestProseIsNoTitle: what is called an event, or advice, may be a paragraph about it.
+// TestProseIsNoTitle: a paragraph under a name such as event or advice is not a title.
 func TestProseIsNoTitle(t *testing.T) {
 	s := builtinSet(t)
 	for body, want := range map[string]string{
@@ -177,8 +177,8 @@ func TestDatesOfPeople(t *testing.T) {
 	}
 }
 
-// TestOrderOfTwoNumbers: which of two numbers is the latitude tells a number, a name or the
-// country, and else nothing.
+// TestOrderOfTwoNumbers: a number beyond 90, a name or the country tells which of two
+// numbers is the latitude; nothing else does.
 func TestOrderOfTwoNumbers(t *testing.T) {
 	s := builtinSet(t)
 	for body, want := range map[string]string{

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// list writes every value of a field that fits, each once. Strings that are
-// codes are not text; what names a country in words is.
+// list writes every value that fits a field, each once. If codes is set, a string that has
+// only codes stays out of `text`; one that names a country in words does not.
 func (x *extractor) list(name string, from []source, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) {
 	var seen tally
 	mark := x.trace.mark()
@@ -18,7 +18,7 @@ func (x *extractor) list(name string, from []source, codes bool, convert func(*e
 	start := len(x.dst)
 	x.member(name)
 	x.dst = append(x.dst, '[')
-	partly := false // some of the values in one place fit, and some do not
+	partly := false // only some of the values in one place fit, or there are too many
 values:
 	for _, root := range x.roots {
 		for i := range from {
@@ -38,7 +38,7 @@ values:
 				value := len(x.dst)
 				v := x.values(at, from[i].split, codes, convert)
 				if v != fits && len(x.dst) > value {
-					x.trace.note(x, name, at, fits, value) // some of them do
+					x.trace.note(x, name, at, fits, value) // some of its values do
 				}
 				x.trace.note(x, name, at, v, value)
 				here.count(v)
@@ -65,7 +65,7 @@ values:
 	x.dst = append(x.dst, ']')
 }
 
-// countries writes the one country of a record as a string, several as an array.
+// countries writes the countries of a record: one as a string, several as an array.
 func (x *extractor) countries(from []source) {
 	start := len(x.dst)
 	x.list("country", from, true, (*extractor).country)
@@ -76,8 +76,8 @@ func (x *extractor) countries(from []source) {
 	}
 }
 
-// values adds the value or values of one scalar to the list that is open. A code may be
-// said in words, which stay together where they mean something: "Korea, Republic of".
+// values adds the value or values of one scalar to the list that is open. With codes, a
+// name in place of a code stays whole if it means something, as "Korea, Republic of" does.
 func (x *extractor) values(at uint32, split string, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) verdict {
 	s, v := x.scalar(at)
 	x.worded = false
@@ -107,8 +107,8 @@ func (x *extractor) values(at uint32, split string, codes bool, convert func(*ex
 	return all
 }
 
-// codesIn adds codes that one string has, or names in place of them. Spaces separate codes
-// only.
+// codesIn adds the codes in one string, or the names in their place. Spaces separate codes,
+// but not names.
 func (x *extractor) codesIn(s []byte, split string, convert func(*extractor, []byte) ([]byte, verdict)) verdict {
 	const longest = 3
 	all := absent
@@ -162,8 +162,8 @@ func (x *extractor) add(value []byte) {
 	x.quote(value)
 }
 
-// guessList adds what may be a value of the field by the words of its name. A name is none
-// that the title is.
+// guessList adds the values whose names suggest the field. What reads as the title does is
+// not added to the names.
 func (x *extractor) guessList(name string, codes bool, convert func(*extractor, []byte) ([]byte, verdict), seen *tally) {
 	f := fieldNamed(name)
 	guesses := x.guessed(f)
@@ -179,11 +179,12 @@ func (x *extractor) guessList(name string, codes bool, convert func(*extractor, 
 			}
 			continue
 		}
-		x.guessValue(name, x.spoken(g.at), codes, convert, seen)
+		x.guessValue(name, x.unwrapped(g.at), codes, convert, seen)
 	}
 }
 
-// allLanguages adds a text in several languages, but for the one that is the title.
+// allLanguages adds the versions of a text in several languages, except the one that is the
+// title.
 func (x *extractor) allLanguages(name string, localized uint32, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) (seen tally) {
 	for at := x.tree.nodes[localized].first; at != none && len(x.seen) < maxValues; at = x.tree.nodes[at].next {
 		x.addValue(name, at, codes, convert, &seen)
@@ -221,7 +222,7 @@ func (x *extractor) addValue(name string, at uint32, codes bool, convert func(*e
 	}
 }
 
-// isTitle tells whether a value reads as the title does.
+// isTitle reports whether a value reads the same as the title.
 func (x *extractor) isTitle(at uint32) bool {
 	s, v := x.scalar(at)
 	if v != fits || len(x.title) == 0 {
@@ -235,7 +236,7 @@ func (x *extractor) isTitle(at uint32) bool {
 	return bytes.Equal(x.quoted, x.title)
 }
 
-// partOf returns the member of an object in a list that a field takes.
+// partOf returns the member of an object that a list field takes, or none.
 func (x *extractor) partOf(object uint32, name string) uint32 {
 	switch name {
 	case "airports":

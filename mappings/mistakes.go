@@ -11,11 +11,11 @@ import (
 // Mistake is one thing that is wrong in a mapping file.
 type Mistake struct {
 	File   string // such as cities.json
-	Line   int    // from 1; 0 when it is about the file as a whole
+	Line   int    // from 1; 0 if it is about the file as a whole
 	Reason string // for people
 }
 
-// Error names the file, the line where there is one, and the reason.
+// Error names the file, the line if there is one, and the reason.
 func (m Mistake) Error() string {
 	if m.Line == 0 {
 		return fmt.Sprintf("mapping file %s: %s", m.File, m.Reason)
@@ -23,8 +23,8 @@ func (m Mistake) Error() string {
 	return fmt.Sprintf("mapping file %s: line %d: %s", m.File, m.Line, m.Reason)
 }
 
-// Mistakes are what is wrong in mapping files, in the order of the files and of
-// their lines. Each is a line of the text of the error.
+// Mistakes are what is wrong in mapping files, in the order of the files and of their
+// lines. The text of the error has a line for each.
 type Mistakes []Mistake
 
 func (m Mistakes) Error() string {
@@ -35,12 +35,12 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// add notes what is wrong with the value that a JSON Pointer leads to in data.
+// add adds a mistake about the value that at leads to in data.
 func (m *Mistakes) add(data []byte, at jsontext.Pointer, format string, args ...any) {
 	*m = append(*m, Mistake{Line: lineOf(data, at), Reason: fmt.Sprintf(format, args...)})
 }
 
-// lineOf returns the line of a member or an element, or 0 when there is none.
+// lineOf returns the line of a member or an element, or 0 if there is none.
 func lineOf(data []byte, at jsontext.Pointer) int {
 	d := jsontext.NewDecoder(bytes.NewReader(data))
 	for {

@@ -8,16 +8,16 @@ import (
 	"testing/fstest"
 )
 
-// TestMistakes: all that is wrong in a file is found at once, each with its line
-// and in words for people; nothing is made up that follows from another mistake.
+// TestMistakes: all that is wrong in a file is found at once, each mistake with its line
+// and a reason for people, and none that only follows from another.
 func TestMistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		file string
 		want []string
 	}{
 		"fine":              {`{"roots": [""]}`, nil},
-		"unknown name":      {"{\"roots\": [\"\"],\n\"feilds\": {}}", []string{`line 2: "feilds" is no name that is known here`}},
-		"repeated name":     {"{\"roots\": [\"\"],\n\n\"roots\": []}", []string{`line 3: "roots" is there twice`}},
+		"unknown name":      {"{\"roots\": [\"\"],\n\"feilds\": {}}", []string{`line 2: "feilds" is not a known name`}},
+		"repeated name":     {"{\"roots\": [\"\"],\n\n\"roots\": []}", []string{`line 3: "roots" occurs twice`}},
 		"bad pointer":       {"{\"roots\": [\"\",\n\"a\"]}", []string{`line 2: /roots/1: a pointer is "" or starts with "/"; "~" is written ~0 and "/" in a name ~1`}},
 		"bad JSON":          {"{\"roots\": [\"\"],\n\n\n,}", []string{"line 4: this is not JSON: invalid character ',' at start of string"}},
 		"breaks off":        {"{\n\"roots\":", []string{"line 2: this is not JSON: unexpected EOF"}},
@@ -33,7 +33,7 @@ func TestMistakes(t *testing.T) {
 		"no root":           {"{\n\"roots\": []}", []string{`line 2: "roots" is empty: "" is the record itself`}},
 		"level":             {"{\"roots\": [\"\"], \"risk_levels\": {\n\"Low\": 1,\n\"dire\": 6}}", []string{`line 2: risk_levels: write "Low" in lower case`, `line 3: risk_levels: "dire" is level 6`}},
 		"several": {"{\"roots\": {},\n\"fields\": {\"code\": [\"x\",\n\"/ok\", \"~\"],\n\"nmes\": [],\n\"names\": [{\"at\": \"/a\", \"at\": \"/b\", \"spilt\": \";\"}]},\n\"risk_levels\": {\"Low\": 9}, \"x\": 1, \"about\": 7}",
-			[]string{`line 1: /roots:`, `line 2: /fields/code/0:`, `line 3: /fields/code/1:`, `line 4: "nmes"`, `line 5: "at" is there twice`, `line 5: "spilt"`, `line 6: "x"`, `line 6: /about:`}},
+			[]string{`line 1: /roots:`, `line 2: /fields/code/0:`, `line 3: /fields/code/1:`, `line 4: "nmes"`, `line 5: "at" occurs twice`, `line 5: "spilt"`, `line 6: "x"`, `line 6: /about:`}},
 	} {
 		_, err := parseKind([]byte(c.file))
 		wrong, _ := errors.AsType[Mistakes](err)
@@ -68,7 +68,7 @@ func TestMistakesOfAllFiles(t *testing.T) {
 	}
 }
 
-// FuzzParseKind: looking for mistakes ends, whatever the file is, and every line
+// FuzzParseKind: looking for mistakes ends, whatever the file is, and every line reported
 // is one of the file.
 func FuzzParseKind(f *testing.F) {
 	for _, text := range []string{`{"roots":[""],"fields":{"names":[{"at":"/x","at":1}]},"x":{}}`, "{\n\"roots\":[,", `[1,[2]]`, ` {"":{"":[]}}`} {

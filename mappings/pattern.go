@@ -18,7 +18,7 @@ type pattern struct {
 type step struct {
 	name  string // folded
 	every bool   // `*`
-	index int    // of an element, where the name is a number; else -1
+	index int    // of an element if the name is a number; else -1
 }
 
 var errPattern = errors.New(`a pointer is "" or starts with "/"; "~" is written ~0 and "/" in a name ~1`)
@@ -60,8 +60,8 @@ func (p pattern) MarshalJSONTo(e *jsontext.Encoder) error {
 	return e.WriteToken(jsontext.String(string(p.text)))
 }
 
-// find appends to dst the values that steps lead to, in document order. There
-// are no more of them than the record has nodes.
+// find appends to dst the values that steps lead to, in document order. There are no more
+// of them than nodes in the record.
 func (t *tree) find(dst []uint32, from uint32, steps []step) []uint32 {
 	if len(steps) == 0 {
 		return append(dst, from)

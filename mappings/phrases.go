@@ -8,8 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// fieldID is one of those that are looked for by the words of a name, where no pattern of the
-// mapping file has led to a value.
+// fieldID is a field that is looked for by the words of names if no pattern of the mapping
+// file leads to a value.
 type fieldID uint8
 
 const (
@@ -30,15 +30,15 @@ const (
 	updatedField
 )
 
-// phrase is what the words of a name have to mean for its value to be one of a field.
+// phrase is what the words of a name must mean for its value to belong to a field.
 type phrase struct {
 	field fieldID
 	need  vocabulary.Concepts
-	allow vocabulary.Concepts // besides; a name that means anything else is another's
+	allow vocabulary.Concepts // may be meant as well; a name that means anything else belongs elsewhere
 	rank  int                 // lower ones come first
 }
 
-// hit is a field that a name may be of.
+// hit is a field that a value may belong to.
 type hit struct {
 	field fieldID
 	rank  int
@@ -48,12 +48,12 @@ type hit struct {
 type phrasebook struct {
 	phrases []phrase
 	own     vocabulary.Concepts // what a record of this kind is called
-	place   vocabulary.Concepts // what may stand before a latitude
-	formats vocabulary.Concepts // what a type is that is a word of the format
+	place   vocabulary.Concepts // what names on the way to a latitude may mean
+	formats vocabulary.Concepts // what the type of a document may mean
 }
 
-// newPhrasebook returns what is looked for in a record of kind. The order of phrases is that
-// of preference.
+// newPhrasebook returns the phrases for records of kind. For each field, better ones come
+// first.
 func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	b := new(phrasebook)
 	switch kind {
@@ -107,7 +107,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	return b
 }
 
-// hits returns which fields a name may be of that means this.
+// hits returns the fields that a value may belong to if its names mean this.
 func (b *phrasebook) hits(means vocabulary.Concepts) []hit {
 	var found []hit
 	for _, p := range b.phrases {

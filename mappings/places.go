@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// places writes the places that a record names, each with what is known of its
-// name, code and location.
+// places writes the places that a record names, each with its name, code and location as
+// far as they are known.
 func (x *extractor) places() {
 	var seen tally
 	from := &x.mapping.Places
@@ -66,7 +66,7 @@ places:
 	x.dst = append(x.dst, ']')
 }
 
-// place writes one place, unless nothing of it is known.
+// place writes one place unless nothing of it is known, and reports whether it did.
 func (x *extractor) place(at uint32, isFirst bool, seen *tally) bool {
 	from := &x.mapping.Places
 	start := len(x.dst)
@@ -94,7 +94,7 @@ func (x *extractor) place(at uint32, isFirst bool, seen *tally) bool {
 	return true
 }
 
-// part writes the first value of one member of a place that fits.
+// part writes the first value that fits one member of a place.
 func (x *extractor) part(place uint32, name string, from []pattern, convert func(*extractor, uint32) verdict, seen *tally) {
 	bad := false
 	mark := x.trace.mark()
@@ -126,8 +126,8 @@ func (x *extractor) part(place uint32, name string, from []pattern, convert func
 	x.trace.settle(mark, bad)
 }
 
-// partByWords writes a member of a place that the words of its name tell: what it is called,
-// where it is.
+// partByWords writes the name or the location of a place if the words of names lead to it,
+// and reports whether it did.
 func (x *extractor) partByWords(place uint32, name string, convert func(*extractor, uint32) verdict) bool {
 	if x.mapping.book == nil || x.tree.nodes[place].kind != '{' || name == "places.code" {
 		return false
@@ -140,11 +140,11 @@ func (x *extractor) partByWords(place uint32, name string, convert func(*extract
 		if lat, lon := x.latLon(place); lat != none && lon != none {
 			found, x.lon = lat, lon
 			v = convert(x, lat)
-			x.trace.also(x, lon)
+			x.trace.noteLongitude(x, lon)
 			x.lon = none
 		}
 	} else if found = x.calledBy(place); found != none {
-		found = x.spoken(found)
+		found = x.unwrapped(found)
 		v = convert(x, found)
 	}
 	if v != fits {
@@ -156,7 +156,7 @@ func (x *extractor) partByWords(place uint32, name string, convert func(*extract
 	return true
 }
 
-// calledBy returns the member of a place that has its name.
+// calledBy returns the member of a place that is its name, or none.
 func (x *extractor) calledBy(place uint32) uint32 {
 	best, rank := uint32(none), 0
 	for at := x.tree.nodes[place].first; at != none; at = x.tree.nodes[at].next {

@@ -9,7 +9,7 @@ import (
 // point is a place on earth in degrees.
 type point struct{ lat, lon float64 }
 
-// verdict is unfit where there is no such place on earth.
+// verdict returns unfit if there is no such place on earth.
 func (p point) verdict() verdict {
 	if p.lat >= -90 && p.lat <= 90 && p.lon >= -180 && p.lon <= 180 {
 		return fits
@@ -17,9 +17,9 @@ func (p point) verdict() verdict {
 	return unfit
 }
 
-// point reads a place in any form that feeds give it: an object with latitude
-// and longitude, a GeoJSON geometry or feature, or the text "lat,lon". An object
-// without any of that says nothing about a place, nor does any other text.
+// point reads a place in any form that feeds give it: an object with latitude and
+// longitude, a GeoJSON geometry or feature, the text "lat,lon", or a list of two numbers.
+// Other objects and other texts say nothing about a place.
 func (x *extractor) point(at uint32) (point, verdict) {
 	if x.tree.empty(at) {
 		return point{}, absent
@@ -155,9 +155,9 @@ func (x *extractor) position(at uint32) (point, verdict) {
 	return x.degrees(x.tree.nodes[lon].next, lon)
 }
 
-// middle returns the centroid of the ring that starts with the position first,
-// or the mean of its corners when it encloses nothing. A ring may cross the
-// date line: corners count from the first one, the short way round.
+// middle returns the centroid of the ring that starts with the position first, or the mean
+// of its corners if it encloses nothing. A ring may cross the date line: corners count from
+// the first one, the short way round.
 func (x *extractor) middle(first uint32) (point, verdict) {
 	origin, v := x.position(first)
 	if v != fits {

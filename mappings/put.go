@@ -41,7 +41,7 @@ func (x *extractor) putRiskLevel(at uint32) verdict {
 
 func (x *extractor) putTime(at uint32) verdict { return x.time(at, 0) }
 
-// putEnd is the end of a period: a date without a time includes that day.
+// putEnd writes the end of a period. A date without a time includes that day.
 func (x *extractor) putEnd(at uint32) verdict { return x.time(at, 24*time.Hour-time.Second) }
 
 func (x *extractor) time(at uint32, wholeDayAdds time.Duration) verdict {
@@ -69,7 +69,7 @@ func (x *extractor) putPoint(at uint32) verdict {
 		p, v = x.point(at)
 	}
 	if v == fits {
-		x.subject.at = p // of a place in the report until location is written
+		x.subject.at = p // that of a place in the report until location is written
 		x.dst = appendPoint(x.dst, p)
 	}
 	return v

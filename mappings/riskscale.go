@@ -13,8 +13,9 @@ import (
 	"riskdex/internal/vocabulary"
 )
 
-// riskScale is how the publisher counts: `"1-4"`, the lowest level first, such as `"5-1"` where 1
-// is the worst; or the labels in that order. Levels are spread over 1 to 5.
+// riskScale is how the publisher counts levels: `"1-4"`, the level of the lowest risk
+// first, so `"5-1"` if 1 is the worst; or labels in that order. Levels are spread over 1 to
+// 5.
 type riskScale struct {
 	low, high int
 	labels    []string
@@ -22,10 +23,10 @@ type riskScale struct {
 
 var errScale = errors.New(`a scale is "1-4", the level of the lowest risk first, or a list of at least two labels in that order`)
 
-// IsZero tells whether the mapping file states none.
+// IsZero reports whether the mapping file states no scale.
 func (s riskScale) IsZero() bool { return s.low == s.high && s.labels == nil }
 
-// level returns the level that n is, from 1 to 5.
+// level converts a level of the scale to one from 1 to 5.
 func (s riskScale) level(n float64) (int, bool) {
 	low, high := float64(s.low), float64(s.high)
 	if n != math.Trunc(n) || n < min(low, high) || n > max(low, high) {
@@ -34,7 +35,7 @@ func (s riskScale) level(n float64) (int, bool) {
 	return 1 + int(math.Round(4*(n-low)/(high-low))), true
 }
 
-// labelLevel returns the level of one of the labels of the scale, which is folded.
+// labelLevel returns the level, from 1 to 5, of a label of the scale. The label is folded.
 func (s riskScale) labelLevel(folded string) (int, bool) {
 	for i, label := range s.labels {
 		if vocabulary.Fold(label) == folded {
@@ -77,11 +78,11 @@ func (s riskScale) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, fmt.Sprintf("%d-%d", s.low, s.high))
 }
 
-// maxScale is the most levels that a scale has; a percentage has 101.
+// maxScale is the highest level that a scale may have. That of a percentage is 100.
 const maxScale = 1000
 
-// labelled reads a level that is more than a number: a label, with words such as "risk"
-// beside it or the number of that level before it; "3 of 4"; "3/5".
+// labelled reads a level that is not just a number: a label, perhaps with words such as
+// "risk" beside it or the number of that level before it; "3 of 4"; "3/5".
 func (x *extractor) labelled(s []byte) (int, verdict) {
 	x.cleaned = appendPlain(x.cleaned[:0], s, true)
 	if len(x.cleaned) > maxFact {
@@ -115,7 +116,7 @@ func (x *extractor) labelled(s []byte) (int, verdict) {
 	case len(numbers) == 1 && !x.mapping.RiskScale.IsZero() && x.mapping.RiskScale.labels == nil:
 		counted, ok = x.mapping.RiskScale.level(numbers[0])
 	case len(numbers) == 1 && known:
-		counted, ok = int(numbers[0]), int(numbers[0]) == label // or nobody knows how many levels there are
+		counted, ok = int(numbers[0]), int(numbers[0]) == label // otherwise the scale is unknown
 	case len(numbers) == 0 && known:
 		return label, fits
 	}

@@ -12,26 +12,26 @@ import (
 
 // Result is what a search found.
 type Result struct {
-	Total int  // documents that match
-	More  bool // Total is a lower bound
-	Hits  []Hit
+	Total int   // documents that match
+	More  bool  // Total is a lower bound
+	Hits  []Hit // best first, unless the search asked for the nearest first
 
-	// DidYouMean are the words with what is likelier in the place of what no report
-	// has; empty where they were found as they are.
+	// DidYouMean is the search with likelier words in place of those that no report has. It
+	// is empty if there is nothing to correct.
 	DidYouMean string
 
-	// Facets say how many of the documents that match have which value, by field:
-	// kind, country, risk_level, threats. The most frequent values come first.
+	// Facets count the matching documents by the values of a field: kind, country,
+	// risk_level, threats. The most frequent values come first.
 	Facets map[string][]Count
 }
 
-// Count is a value of a field, and how many documents have it.
+// Count is a value of a field and how many documents have it.
 type Count struct {
 	Value     string
 	Documents int
 }
 
-// Hit is one document that was found, best first.
+// Hit is one document that was found.
 type Hit struct {
 	Kind      report.Kind
 	ID        report.ID
@@ -39,27 +39,26 @@ type Hit struct {
 	Code      string
 	Title     string
 	Countries []string // ISO 3166 alpha-2
-	RiskLevel int      // 1 to 5; 0 when the report states none
+	RiskLevel int      // 1 to 5; 0 if the report states none
 	RiskLabel string
 	Threats   []string // of threats.json
 
-	clauses []string // that found it, by their names in search.json
+	clauses []string // the clauses of search.json that found it, by name
 
-	// Highlights are the places of a match, by field, as HTML: what matches is
+	// Highlights are excerpts around what matches, by field, as HTML: what matches is
 	// within <em>, everything else is escaped.
 	Highlights map[string][]string
 }
 
-// SearchPath returns where a search of aliases goes, with the query that comes with it.
-// Apps are told to ask the same (README.md), so what riskdex sees of a search is what
-// they see: an alias that is not there, or an index that is closed, fails the whole of it,
-// and so does a shard that cannot answer. Nobody is told of no danger because a report
-// was left out in silence.
+// SearchPath returns the path and the query of a search in aliases. README.md tells apps to
+// use the same, so riskdex sees what they see. A missing alias, a closed index or a shard
+// that cannot answer fails the whole search: otherwise a report could be left out silently,
+// and nobody would be told of the danger.
 func SearchPath(aliases ...string) string {
 	return "/" + strings.Join(aliases, ",") + "/_search?allow_partial_search_results=false"
 }
 
-// ReadResult reads the answer to a search whose body SearchBody or CompleteBody has made.
+// ReadResult reads the answer to a search whose body was made by SearchBody or CompleteBody.
 func ReadResult(answer []byte) (Result, error) {
 	var found searchAnswer
 	if err := json.Unmarshal(answer, &found); err != nil {
@@ -130,7 +129,7 @@ type searchAnswer struct {
 	} `json:"aggregations"`
 }
 
-// oneOrMore reads a field that is a string, or an array of them.
+// oneOrMore is a field that is a string or an array of strings.
 type oneOrMore []string
 
 // UnmarshalJSONFrom reads either form.

@@ -12,13 +12,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxWords bounds what a search costs: every word is looked up in many fields.
-const maxWords = 500
+// maxCharacters bounds what a search costs: every word is looked up in many fields.
+const maxCharacters = 500
 
 // Why words cannot be searched for.
 var (
 	ErrNoWords      = errors.New("there is nothing to search for: give at least one word")
-	ErrTooManyWords = fmt.Errorf("there is too much to search for: give at most %d characters", maxWords)
+	ErrTooManyWords = fmt.Errorf("there is too much to search for: give at most %d characters", maxCharacters)
 )
 
 // queryFile is search.json or complete.json with its placeholders still in it:
@@ -31,7 +31,7 @@ func parseQuery(data []byte) (queryFile, error) {
 		return nil, err
 	}
 	if checked.Kind() != '{' {
-		return nil, errors.New("it is no JSON object")
+		return nil, errors.New("it is not a JSON object")
 	}
 	if !bytes.Contains(data, []byte(`"{{words}}"`)) {
 		return nil, errors.New(`the placeholder "{{words}}" is nowhere in it`)
@@ -39,9 +39,9 @@ func parseQuery(data []byte) (queryFile, error) {
 	return queryFile(appendCompact(nil, data)), nil
 }
 
-// SearchBody returns the body of a _search request for words as a person types
-// them: the name or code of a place, or what a report is about. It fails with
-// ErrNoWords, ErrTooManyWords, or an error that says which option cannot be.
+// SearchBody returns the body of a _search request for words as a person types them: the
+// name or code of a place, or what a report is about. It fails with ErrNoWords,
+// ErrTooManyWords, or an error that says which option is invalid.
 func (s *Set) SearchBody(words string, options SearchOptions) ([]byte, error) {
 	if err := s.threats.check(options.Threats); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (q queryFile) body(words string, options SearchOptions, usualSize int) ([]b
 	switch {
 	case words == "":
 		return nil, ErrNoWords
-	case utf8.RuneCountInString(words) > maxWords:
+	case utf8.RuneCountInString(words) > maxCharacters:
 		return nil, ErrTooManyWords
 	}
 	quoted, err := jsontext.AppendQuote(nil, words)

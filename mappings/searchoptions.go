@@ -19,7 +19,7 @@ type SearchOptions struct {
 	Near      *Near         // only reports about a place near this point; nil means anywhere
 	Valid     *Period       // only reports that are valid at some time in it; nil means at any time
 
-	NearestFirst bool // in order of the distance from Near, of the report itself and then of its places
+	NearestFirst bool // order by distance from Near: by the report's own location, then by that of its nearest place
 
 	Size int // hits to return; 0 means 10, or 8 for CompleteBody
 	From int // hits to pass over; From and Size together are at most 10,000
@@ -28,10 +28,10 @@ type SearchOptions struct {
 // Near is a circle on the globe, in degrees and kilometres.
 type Near struct{ Latitude, Longitude, Kilometres float64 }
 
-// Period is a time from its start to its end, both included. They may be equal.
+// Period is the time from Start to End, both included. They may be equal.
 type Period struct{ Start, End time.Time }
 
-// mostHits is how far Elasticsearch pages, unless an index is set up otherwise.
+// mostHits is how far Elasticsearch pages, unless an index is configured otherwise.
 const mostHits = 10_000
 
 type clause = map[string]any
@@ -41,7 +41,7 @@ type clause = map[string]any
 func (o SearchOptions) filters() ([]any, error) {
 	filters := []any{}
 	if o.Size < 0 || o.From < 0 || o.Size+o.From > mostHits {
-		return nil, fmt.Errorf("%d hits after %d cannot be had: only the first %d can", o.Size, o.From, mostHits)
+		return nil, fmt.Errorf("%d hits after the first %d are not available: only the first %d are", o.Size, o.From, mostHits)
 	}
 	if len(o.Kinds) > 0 {
 		filters = append(filters, clause{"terms": clause{"kind": o.Kinds}})
@@ -49,7 +49,7 @@ func (o SearchOptions) filters() ([]any, error) {
 	if len(o.Countries) > 0 {
 		for _, code := range o.Countries {
 			if len(code) != 2 {
-				return nil, fmt.Errorf("%q is no country: give the two letters of ISO 3166, such as FR", code)
+				return nil, fmt.Errorf("%q is not a country: give the two letters of ISO 3166, such as FR", code)
 			}
 		}
 		filters = append(filters, clause{"terms": clause{"country": o.Countries}})
@@ -80,10 +80,10 @@ func (o SearchOptions) filters() ([]any, error) {
 	return filters, nil
 }
 
-// nearestFirst returns the order by distance from n.
+// nearestFirst returns the sort by distance from n.
 func (n *Near) nearestFirst() (any, error) {
 	if n == nil {
-		return nil, errors.New("the nearest first needs a point: say what they are to be near")
+		return nil, errors.New("sorting by distance needs a point: say what the reports are to be near")
 	}
 	by := func(field string) clause {
 		return clause{"_geo_distance": clause{field: clause{"lat": n.Latitude, "lon": n.Longitude}, "unit": "km"}}
@@ -95,10 +95,10 @@ func (n *Near) nearestFirst() (any, error) {
 func (n Near) filter() (clause, error) {
 	inside := func(v, most float64) bool { return math.Abs(v) <= most } // false for NaN
 	if !inside(n.Latitude, 90) || !inside(n.Longitude, 180) {
-		return nil, fmt.Errorf("%v,%v is no point: a latitude is from -90 to 90, a longitude from -180 to 180", n.Latitude, n.Longitude)
+		return nil, fmt.Errorf("%v,%v is not a point: a latitude is from -90 to 90, a longitude from -180 to 180", n.Latitude, n.Longitude)
 	}
 	if !(n.Kilometres > 0) || math.IsInf(n.Kilometres, 0) {
-		return nil, fmt.Errorf("%v km is no distance: give a number above 0", n.Kilometres)
+		return nil, fmt.Errorf("%v km is not a distance: give a number above 0", n.Kilometres)
 	}
 	within := func(field string) clause {
 		return clause{"geo_distance": clause{
@@ -109,8 +109,8 @@ func (n Near) filter() (clause, error) {
 	return clause{"bool": clause{"should": []any{within("location"), within("places.location")}}}, nil
 }
 
-// filter leaves out what begins after the period or has ended before it. A
-// report without a start or an end is open on that side.
+// filter leaves out reports that begin after the period or end before it. A report without
+// a start or an end is open on that side.
 func (p Period) filter() (clause, error) {
 	if p.End.Before(p.Start) {
 		return nil, fmt.Errorf("the period from %s ends before it starts, at %s", p.Start.Format(time.RFC3339), p.End.Format(time.RFC3339))

@@ -38,7 +38,7 @@ func TestSearchOptionsThatCannotBe(t *testing.T) {
 	s := builtinSet(t)
 	for want, options := range map[string]SearchOptions{
 		"first 10000":   {From: 9_995},
-		"cannot be had": {Size: -1},
+		"not available": {Size: -1},
 		"ISO 3166":      {Countries: []string{"France"}},
 		"risk level 6":  {RiskLevel: 6},
 		"risk level -1": {RiskLevel: -1},
@@ -59,8 +59,8 @@ func TestSearchOptionsThatCannotBe(t *testing.T) {
 func TestCountriesFile(t *testing.T) {
 	for body, want := range map[string]string{
 		`{}`:                      `"names" is missing`,
-		`{"names":{"fr":["x"]}}`:  `"fr" is no code`,
-		`{"names":{"FRA":["x"]}}`: `"FRA" is no code`,
+		`{"names":{"fr":["x"]}}`:  `"fr" is not the code`,
+		`{"names":{"FRA":["x"]}}`: `"FRA" is not the code`,
 		`{"names":{"FR":[]}}`:     "FR has no name",
 		`{"names":{"FR":[""]}}`:   "FR has no name",
 		`{"name":{}}`:             "line 1",

@@ -14,9 +14,9 @@ import (
 //go:embed *.json
 var builtin embed.FS
 
-// Set is what riskdex knows of its documents: for every kind, where the fields
-// come from; how an index is made; how it is searched. It does not change and
-// may be used concurrently.
+// Set holds everything that riskdex knows about its documents: for every kind, where the
+// fields come from; how an index is made; how it is searched. It is immutable and safe for
+// concurrent use.
 type Set struct {
 	kinds      map[report.Kind]*kindMapping
 	index      indexFile
@@ -37,10 +37,10 @@ func Builtin() (*Set, error) { return Load(builtin) }
 // Load is LoadKnowing with the built-in gazetteer.
 func Load(folder fs.FS) (*Set, error) { return LoadKnowing(folder, Gazetteer{}) }
 
-// LoadKnowing reads mappings from a folder, which has index.json, search.json,
-// complete.json, countries.json, threats.json and a file for every kind, named like
-// cities.json. The probe needs no file. The error is [Mistakes] with all that is
-// wrong in them. A gazetteer of the operator is read too.
+// LoadKnowing reads mappings from a folder that has index.json, search.json, complete.json,
+// countries.json, threats.json and a file for every kind but the probe, such as
+// cities.json. If any of them is wrong, the error is [Mistakes] with everything that is
+// wrong in them. An operator's gazetteer is read at once as well.
 func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 	s := &Set{kinds: make(map[report.Kind]*kindMapping), hashes: make(map[report.Kind]string)}
 	var wrong Mistakes
@@ -75,14 +75,14 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 	s.kinds[report.Probe] = new(kindMapping)
 	for _, kind := range report.AllKinds() {
 		if s.hashes[kind], err = hash(s.index, s.kinds[kind], s.countries, s.threats, gazetteer); err != nil {
-			return nil, fmt.Errorf("taking the hash of the mapping of %s: %w", kind, err)
+			return nil, fmt.Errorf("computing the hash of the mapping of %s: %w", kind, err)
 		}
 	}
 	return s, nil
 }
 
-// read reads one file. What is wrong with it is added to the mistakes, and the
-// result is then of no use.
+// read reads one file. If anything is wrong with it, read adds that to wrong, and its
+// result must not be used.
 func read[T any](folder fs.FS, name string, parse func([]byte) (T, error), wrong *Mistakes) T {
 	var nothing T
 	data, err := fs.ReadFile(folder, name)

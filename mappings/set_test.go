@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// builtinFiles returns the built-in files, to be changed.
+// builtinFiles returns a copy of the built-in files, to be changed.
 func builtinFiles(t *testing.T) fstest.MapFS {
 	t.Helper()
 	files := make(fstest.MapFS)
@@ -27,8 +27,8 @@ func builtinFiles(t *testing.T) fstest.MapFS {
 	return files
 }
 
-// TestLoadSaysWhatIsWrong: an operator's mistake is named with its file, and its
-// line where it has one.
+// TestLoadSaysWhatIsWrong: an operator's mistake is reported with its file, and its line if
+// it has one.
 func TestLoadSaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct{ file, old, new, want string }{
 		{"cities.json", `"fields"`, `"feilds"`, "cities.json: line 4:"},

@@ -8,8 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// TestNoKnownField: a record whose names riskdex has never seen is found by its
-// words, in their order, each value a paragraph; nothing of it is lost.
+// TestNoKnownField: a record whose names riskdex has never seen is found by its words. They
+// stay in order, each value is a paragraph, and nothing is lost.
 func TestNoKnownField(t *testing.T) {
 	s := builtinSet(t)
 	const record = `{"zzKopf":"Erste Zeile\nzweite","zzTeile":[{"zzWort":"third"},["fourth",[{"zzTief":"<p>fifth</p><p>sixth</p>"}]]],"zzZahl":7,"zzEnde":"seventh"}`
@@ -27,8 +27,8 @@ func TestNoKnownField(t *testing.T) {
 	}
 }
 
-// TestNeverText: what people do not see on a page is never text, wherever it
-// hides; what they see beside it is.
+// TestNeverText: what people do not see on a page never becomes text, wherever it hides;
+// what they see beside it does.
 func TestNeverText(t *testing.T) {
 	s := builtinSet(t)
 	hidden := strings.Repeat("SElEREVO", 40) // base64

@@ -10,15 +10,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxMistakes bounds how many are looked for in one file.
+// maxMistakes bounds how many mistakes are reported for one file.
 const maxMistakes = 50
 
-// decodeStrict decodes JSON that has no unknown and no repeated names. Its error
-// is [Mistakes] with all that is wrong, as far as that can be told: what is no
-// JSON at all is one mistake.
+// decodeStrict decodes JSON, and refuses unknown and repeated names. Its error is
+// [Mistakes] with everything that is wrong; text that is not JSON is one mistake.
 //
-// To find the next mistake, it blanks out the member or the element that has
-// this one, and decodes again.
+// To find the next mistake, it blanks out the member or the element that has this one, and
+// decodes again.
 func decodeStrict(data []byte, v any) error {
 	var wrong Mistakes
 	if err := syntaxError(data); err != nil {
@@ -46,7 +45,7 @@ func syntaxError(data []byte) error {
 	return json.Unmarshal(data, &value, jsontext.AllowDuplicateNames(true))
 }
 
-// errorOffset returns where the name or the value starts that err is about.
+// errorOffset returns the offset of the name or the value that err is about.
 func errorOffset(err error) int64 {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		return semantic.ByteOffset
@@ -61,11 +60,11 @@ func newMistake(data []byte, err error) Mistake {
 	return Mistake{Line: lineAt(data, min(errorOffset(err), int64(len(data)))), Reason: mistakeReason(err)}
 }
 
-// mistakeReason says in the words of JSON, not of Go, what is wrong.
+// mistakeReason describes err in terms of JSON, not of Go.
 func mistakeReason(err error) string {
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return fmt.Sprintf("%q is there twice", syntactic.JSONPointer.LastToken())
+			return fmt.Sprintf("%q occurs twice", syntactic.JSONPointer.LastToken())
 		}
 		return "this is not JSON: " + syntactic.Err.Error()
 	}
@@ -74,7 +73,7 @@ func mistakeReason(err error) string {
 	case !ok:
 		return err.Error()
 	case errors.Is(err, json.ErrUnknownName):
-		return fmt.Sprintf("%q is no name that is known here", semantic.JSONPointer.LastToken())
+		return fmt.Sprintf("%q is not a known name", semantic.JSONPointer.LastToken())
 	case semantic.JSONKind == '0' && semantic.GoType.Kind() == reflect.Int:
 		return fmt.Sprintf("%s: a whole number belongs here", semantic.JSONPointer)
 	case semantic.Err != nil:
@@ -111,9 +110,9 @@ func found(kind jsontext.Kind) string {
 	return kind.String() // null, true, false
 }
 
-// blank puts spaces in place of the innermost member or element around offset,
-// and of a comma beside it, so that data stays valid JSON with the same lines.
-// It returns false when there is none.
+// blank overwrites with spaces the innermost member or element around offset, and a comma
+// beside it, so that data stays valid JSON with the same lines. It returns false if there
+// is none.
 func blank(data []byte, offset int64) bool {
 	start, end := enclosing(data, int(offset))
 	if end == 0 {
@@ -132,8 +131,8 @@ func blank(data []byte, offset int64) bool {
 	return true
 }
 
-// enclosing returns where in a valid JSON value the innermost member or element
-// around offset is; an end of 0 means that there is none.
+// enclosing returns where the innermost member or element around offset is in a valid JSON
+// value. end is 0 if there is none.
 func enclosing(data []byte, offset int) (start, end int) {
 	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
 	open, err := d.ReadToken()

@@ -14,19 +14,19 @@ import (
 	"riskdex/report"
 )
 
-// subject is what a report says of the city or country that it is about, gathered while
-// its document is made.
+// subject is what a report says about its city or country. It is collected while the
+// document is made.
 type subject struct {
 	kind        report.Kind
 	code, title string
-	names       []string // in order
-	countries   []string // in order
+	names       []string // sorted
+	countries   []string // sorted
 	located     bool
 	at          point
 	places      []placeOf // the first ones, in order
 }
 
-// placeOf is what a report says of one of its places.
+// placeOf is what a report says about one of its places.
 type placeOf struct {
 	name    string
 	located bool
@@ -36,17 +36,17 @@ type placeOf struct {
 // maxPlacesKnown bounds how many places of a report are looked up.
 const maxPlacesKnown = 20
 
-// wantsPlaces tells whether another place of a report is looked up. Those of a city report
-// are within the city, or near it.
+// wantsPlaces reports whether another place of the report is to be looked up. Those of a
+// city report are not: they are in the city or near it.
 func (s *subject) wantsPlaces() bool {
 	return s.kind != report.Cities && len(s.places) < maxPlacesKnown
 }
 
-// Prominence, from 0 to 100, puts what most people mean first where a search finds
-// several equally good.
+// Prominence, from 0 to 100, puts what most people mean first among hits that are equally
+// good.
 const (
 	ofCountry  = 100 // the report on a country as a whole
-	ofLargest  = 90  // the most that a city has but for a capital, with 30 million people
+	ofLargest  = 90  // the most for a city, reached at about 30 million people; a capital gets forCapital on top
 	ofCity     = 40  // a city of 100,000 people
 	ofOther    = 20  // a city that the gazetteer does not know
 	ofAdvisory = 10
@@ -54,7 +54,7 @@ const (
 	forCapital = 5
 )
 
-// written returns the text that has been written to a field since start, or "".
+// written returns the text of a field that was written at start, or "" if none was.
 func (x *extractor) written(start int, name string) string {
 	value := start + len(`,"":`) + len(name)
 	if value >= len(x.dst) {
@@ -67,11 +67,11 @@ func (x *extractor) written(start int, name string) string {
 	return string(text)
 }
 
-// values in x.seen, in order.
+// listed returns the values of the list that was just written, sorted.
 func (x *extractor) listed() []string { return slices.Sorted(maps.Keys(x.seen)) }
 
-// countryOfTitle writes the country of an advisory that states none, where its title is
-// nothing but a country's name.
+// countryOfTitle writes the country of an advisory or a special report that states none, if
+// its title is nothing but a country's name.
 func (x *extractor) countryOfTitle() {
 	kind := x.subject.kind
 	if len(x.seen) > 0 || x.subject.title == "" || kind != report.Advisories && kind != report.SpecialReports {
@@ -89,9 +89,9 @@ func (x *extractor) countryOfTitle() {
 	x.trace.note(x, "country", 0, fits, value)
 }
 
-// known writes what the gazetteer knows of the city or the countries that a report is
-// about.
-func (x *extractor) known() {
+// fromGazetteer writes what the gazetteer knows about the city or the countries of a
+// report.
+func (x *extractor) fromGazetteer() {
 	s := &x.subject
 	if s.kind == report.Probe {
 		return
@@ -146,9 +146,9 @@ func (x *extractor) known() {
 	x.dst = strconv.AppendInt(x.dst, int64(prominence), 10)
 }
 
-// codesKnown writes the codes by which the gazetteer knows the city of a report, with its
-// airports, or the cities that an advisory or a special report is about. Whoever types MRS
-// finds the strike in Marseille.
+// codesKnown writes the codes of a report's city and its airports, or of the cities that an
+// advisory or a special report is about, so that a search for MRS finds the strike in
+// Marseille.
 func (x *extractor) codesKnown(city *gazetteer.City) {
 	s, w := &x.subject, x.world()
 	var codes []string
@@ -173,8 +173,8 @@ func prominenceOf(c *gazetteer.City) int {
 	return int(math.Round(p))
 }
 
-// cityReport is what a city report says of the city. A title may have the country behind
-// a comma or in brackets, and words that say nothing.
+// cityReport returns what a city report says about its city. A title may have the country
+// after a comma or in brackets, and words that say nothing.
 func (x *extractor) cityReport(w *world) gazetteer.Report {
 	s := &x.subject
 	r := gazetteer.Report{Code: s.code, Countries: s.countries, Located: s.located, Lat: s.at.lat, Lon: s.at.lon}
@@ -197,8 +197,8 @@ func (x *extractor) cityReport(w *world) gazetteer.Report {
 	return r
 }
 
-// texts writes a list of texts, unless it is empty, and not more of them than a field takes.
-// It returns where in x.dst the list is; 0 where there is none.
+// texts writes a list of at most maxValues texts, unless it is empty. It returns where in
+// x.dst the list starts, or 0 if there is none.
 func (x *extractor) texts(name string, all iter.Seq[string]) (value int) {
 	start, count := len(x.dst), 0
 	x.member(name)

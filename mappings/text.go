@@ -7,9 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// text writes every readable string of the record, in document order, with a
-// blank line between two. What went to a field of codes is left out, as are
-// members that the mapping file lists as not_text.
+// text writes every readable string of the record, in document order, with a blank line
+// between two. It leaves out strings that went to a field of codes, members that the
+// mapping file lists in not_text, and what is hidden by its name.
 func (x *extractor) text() {
 	x.prose = x.prose[:0]
 	cut := x.tree.truncated
@@ -70,12 +70,13 @@ func (x *extractor) text() {
 	}
 }
 
-// isHeading tells the names of most short strings, which are text and need no label: to look
-// at no more is a few percent of a document.
+// isHeading reports whether name is one of the two that most short strings have. Their
+// values are text and need no label; not examining them further saves a few percent of the
+// time that a document takes.
 func isHeading(name []byte) bool { return string(name) == "name" || string(name) == "title" }
 
-// firstWords returns what fits into n bytes of a longer text, without half a word at its
-// end unless that is longer than words are.
+// firstWords returns the first n bytes of a longer text, without half a word at the end
+// unless that word is longer than maxRun bytes.
 func firstWords(s []byte, n int) []byte {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
@@ -86,8 +87,8 @@ func firstWords(s []byte, n int) []byte {
 	return bytes.TrimRight(s[:n], " \n")
 }
 
-// hideType marks `type` as no text where it is a word of a format: in GeoJSON,
-// and in a resource of JSON:API.
+// hideType keeps the value of `type` out of `text` if it belongs to the format: in GeoJSON
+// and in a JSON:API resource.
 func (x *extractor) hideType(object uint32) {
 	kind := uint32(none)
 	format := false

@@ -8,12 +8,12 @@ import (
 )
 
 // threatWords finds the threats that a text is about, by the words of threats.json that
-// have no other meaning. It does not change.
+// have no other meaning. It is immutable.
 type threatWords struct {
-	names   []string // in order; a threat is its index in it
+	names   []string // sorted; a threat is an index into it
 	labels  map[string]int
 	phrases map[string][]threatPhrase // by their first word
-	starts  [1 << 15]bool             // of first words: their first three letters
+	starts  [1 << 15]bool             // the starts of all first words; see startOf
 }
 
 type threatPhrase struct {
@@ -57,7 +57,7 @@ func (t *threatWords) add(phrase string, threat int) {
 		words = append(words, string(appendSingular(nil, word)))
 	}
 	if len(words) == 0 {
-		return // in letters of another script
+		return // it is in another script
 	}
 	t.phrases[words[0]] = append(t.phrases[words[0]], threatPhrase{words[1:], threat})
 	if start, ok := startOf([]byte(words[0])); ok {
@@ -65,8 +65,8 @@ func (t *threatWords) add(phrase string, threat int) {
 	}
 }
 
-// count adds to counts how often each threat is mentioned in text, and returns how many
-// words it has. word is memory for it.
+// count adds to counts how often each threat is mentioned in text, and returns the number
+// of words in text. word is scratch memory.
 func (t *threatWords) count(counts []int, text, word []byte) (words int) {
 	for rest := text; ; words++ {
 		var found []byte
@@ -90,7 +90,7 @@ func (t *threatWords) count(counts []int, text, word []byte) (words int) {
 	}
 }
 
-// follows tells whether a text begins with words.
+// follows reports whether text begins with words.
 func follows(text []byte, words []string) bool {
 	var space [32]byte
 	for _, want := range words {
@@ -102,7 +102,7 @@ func follows(text []byte, words []string) bool {
 	return true
 }
 
-// label returns the threat that a publisher's rating is called by.
+// label returns the threat that a publisher's rating is named after.
 func (t *threatWords) label(name []byte) (threat int, ok bool) {
 	if len(name) > maxKeyword {
 		return 0, false
@@ -163,7 +163,7 @@ func withoutEnding(word []byte) []byte {
 	return stem
 }
 
-// appendLetters appends the letters of a name in lower case, and nothing else of it.
+// appendLetters appends only the ASCII letters of a name, in lower case.
 func appendLetters(dst, name []byte) []byte {
 	for _, c := range name {
 		if isLetter(c) {

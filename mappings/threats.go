@@ -18,7 +18,7 @@ type threatsFile struct {
 	Spellings []string          `json:"spellings"`
 }
 
-// threat is one category, under the name that the field `threats` has for it.
+// threat is one category of risk, called by its name in the field `threats`.
 type threat struct {
 	Labels []string `json:"labels"` // what a publisher's own ratings call it
 	Words  []string `json:"words"`  // rules of synonyms, as Elasticsearch takes them
@@ -44,7 +44,7 @@ func parseThreats(data []byte) (*threatsFile, error) {
 	for _, name := range slices.Sorted(maps.Keys(f.Threats)) {
 		at := jsontext.Pointer("/threats").AppendToken(name)
 		if name == "" || len(name) > maxKeyword || strings.ContainsFunc(name, notInName) {
-			wrong.add(data, at, "threats: %q is no name of a threat: use small letters, digits and _", name)
+			wrong.add(data, at, "threats: %q is not a name for a threat: use small letters, digits and _", name)
 		}
 		for i, rule := range f.Threats[name].Words {
 			check(at.AppendToken("words").AppendToken(fmt.Sprint(i)), rule)
@@ -61,8 +61,8 @@ func parseThreats(data []byte) (*threatsFile, error) {
 
 func notInName(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' }
 
-// checkRule says why Elasticsearch would refuse a rule, which then would be an index
-// that cannot be made, or why it would find nothing by it.
+// checkRule returns an error if Elasticsearch would refuse a rule, and with it every new
+// index, or if the rule could find nothing.
 func checkRule(rule string) error {
 	if strings.Count(rule, "=>") > 1 {
 		return errors.New("a rule has one => at most")
@@ -83,17 +83,18 @@ func checkRule(rule string) error {
 	return nil
 }
 
-// check returns an error where a name is that of no threat.
+// check returns an error if one of the names is not that of a threat.
 func (f *threatsFile) check(names []string) error {
 	for _, name := range names {
 		if _, ok := f.Threats[name]; !ok {
-			return fmt.Errorf("%q is no threat of threats.json, which has %s", name, strings.Join(slices.Sorted(maps.Keys(f.Threats)), ", "))
+			return fmt.Errorf("%q is not a threat of threats.json, which has %s", name, strings.Join(slices.Sorted(maps.Keys(f.Threats)), ", "))
 		}
 	}
 	return nil
 }
 
-// rules returns every rule without the marks of this file.
+// rules returns every rule as Elasticsearch takes it, without the marks for ambiguous
+// words.
 func (f *threatsFile) rules() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(f.Threats)) {
@@ -106,10 +107,10 @@ func (f *threatsFile) rules() []string {
 	return all
 }
 
-// threatRules is where index.json has the rules of threats.json.
+// threatRules is the placeholder in index.json for the rules of threats.json.
 const threatRules = `"{{threats}}"`
 
-// withThreats puts the rules into the settings of an index.
+// withThreats returns f with the rules in the settings.
 func (f indexFile) withThreats(t *threatsFile) (indexFile, error) {
 	rules, err := json.Marshal(t.rules())
 	if err != nil {
@@ -119,7 +120,8 @@ func (f indexFile) withThreats(t *threatsFile) (indexFile, error) {
 	return f, nil
 }
 
-// isStopWord tells what Elasticsearch's _english_ has, which searches leave out.
+// isStopWord reports whether a word is one of _english_, the stop words of Elasticsearch,
+// which searches leave out.
 func isStopWord(word string) bool {
 	switch word {
 	case "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of",

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestThreats: what a report warns of, by its own ratings where it has them, else by
-// its words: better too few than what it merely mentions.
+// TestThreats: a report's own ratings, if it has any, decide what it warns of; otherwise
+// its words do. Better a threat too few than one that is merely mentioned.
 func TestThreats(t *testing.T) {
 	s := builtinSet(t)
 	long := strings.Repeat("People of this city like to walk by the river, and the markets are open until late. ", 20)
@@ -38,8 +38,7 @@ func TestThreats(t *testing.T) {
 	}
 }
 
-// TestThreatsFile: the names of threats can be told from one another, and every label is
-// that of one threat.
+// TestThreatsFile: every threat has words, and every label belongs to one threat.
 func TestThreatsFile(t *testing.T) {
 	s := builtinSet(t)
 	seen := map[string]string{}

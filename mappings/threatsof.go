@@ -1,21 +1,22 @@
 package mappings
 
 const (
-	// rated is the lowest rating of its own, of 1 to 5, by which a report warns of a threat.
+	// rated is the lowest level, of 1 to 5, at which a threat that the report itself rates
+	// counts as a warning.
 	rated = 3
 
-	// A text that mentions a threat in passing is not about it: it has to do so at least
-	// fewest times, and once in so many words.
+	// A text that mentions a threat in passing is not about it. It has to mention it at
+	// least fewest times, and at least once in every oncePer words.
 	fewest  = 3
 	oncePer = 120
 )
 
-// span is where a member stands in the document; empty where there is none.
+// span is where a member is in the document; empty if it is not there.
 type span struct{ start, end int }
 
-// threats writes what a report warns of. Where it rates threats itself, or says which
-// they are, nothing else counts. Otherwise its words tell: title and summary by a single
-// mention, the text, which is in x.prose, by many.
+// threats writes what a report warns of. If the report rates threats itself, or lists them,
+// nothing else counts. Otherwise the words count: one mention in the title or the summary
+// is enough, the text, which is in x.prose, needs many.
 func (x *extractor) threats(title, summary span) {
 	of := x.threatWords
 	x.counts = append(x.counts[:0], make([]int, len(of.names))...)
@@ -43,8 +44,8 @@ func (x *extractor) threats(title, summary span) {
 	}
 }
 
-// ownThreats counts the threats that the record itself names, and tells whether there
-// are any.
+// ownThreats counts the threats that the record itself names, and reports whether there are
+// any.
 func (x *extractor) ownThreats() (any bool) {
 	from := &x.mapping.Threats
 	for _, root := range x.roots {
@@ -58,8 +59,8 @@ func (x *extractor) ownThreats() (any bool) {
 	return any
 }
 
-// ownThreat reads a label, an object with a label and perhaps a rating, or an object
-// whose members are called by labels.
+// ownThreat reads a label, an object with a label and perhaps a rating, or an object whose
+// members are named after labels.
 func (x *extractor) ownThreat(at uint32) (any bool) {
 	from := &x.mapping.Threats
 	for i := range from.Name {
@@ -85,8 +86,8 @@ func (x *extractor) ownThreat(at uint32) (any bool) {
 	return any
 }
 
-// rate counts a threat that is listed without a rating, or with one that is a warning.
-// One that is no rating that is known says nothing.
+// rate counts a threat that is listed without a rating, or with one that is a warning. A
+// rating that is not understood counts as no warning.
 func (x *extractor) rate(threat int, at uint32, bare bool) {
 	if bare {
 		x.counts[threat]++

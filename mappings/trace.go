@@ -6,25 +6,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// trace is what became of the values that were looked at for the fields of one
-// document. All methods of a nil trace do nothing.
+// trace records what became of the values that were tried for the fields of one document.
+// All methods of a nil trace do nothing.
 type trace struct {
 	attempts []attempt
 
-	examine bool // also what follows
-	unread  []FieldSource
-	beside  []jsontext.Pointer // longitudes of locations that are two values
-	idle    []Idle
+	examine    bool // record the following as well
+	unread     []FieldSource
+	longitudes []jsontext.Pointer // longitudes of locations that are two values
+	idle       []Idle
 }
 
-// attempt is one value that was looked at for one field.
+// attempt is one value that was tried for one field.
 type attempt struct {
 	FieldSource
 	verdict verdict
 }
 
-// note keeps what became of the value at a node; what it became stands in the
-// document from there on. A value that says nothing is not worth a note.
+// note records what became of the value at a node. If it fits, it is in x.dst, starting at
+// from. An absent value is not recorded.
 func (t *trace) note(x *extractor, name string, at uint32, v verdict, from int) {
 	if t == nil || v == absent {
 		return
@@ -46,7 +46,7 @@ func (t *trace) note(x *extractor, name string, at uint32, v verdict, from int) 
 	t.attempts = append(t.attempts, a)
 }
 
-// guessed says of what was noted since mark and fits that the words of its name tell it.
+// guessed marks what was noted since mark, and fits, as found by the words of its name.
 func (t *trace) guessed(mark int) {
 	if t == nil {
 		return
@@ -58,14 +58,14 @@ func (t *trace) guessed(mark int) {
 	}
 }
 
-// also notes the longitude of a location, if there is one.
-func (t *trace) also(x *extractor, at uint32) {
+// noteLongitude records the longitude of a location in two values, unless at is none.
+func (t *trace) noteLongitude(x *extractor, at uint32) {
 	if t != nil && t.examine && at != none {
-		t.beside = append(t.beside, x.tree.pointer(at))
+		t.longitudes = append(t.longitudes, x.tree.pointer(at))
 	}
 }
 
-// mark returns where the attempts for a field begin.
+// mark returns where the attempts for the next field begin.
 func (t *trace) mark() int {
 	if t == nil {
 		return 0
@@ -73,9 +73,9 @@ func (t *trace) mark() int {
 	return len(t.attempts)
 }
 
-// settle ends the attempts for the field that began at mark. Those that failed
-// only matter when the field is reported; and then an object or an array only
-// when no value inside it was the reason.
+// settle ends the attempts for the field that began at mark. Those that failed are kept
+// only if the field is reported, and an object or an array only if no value was unfit, as
+// one inside it would be.
 func (t *trace) settle(mark int, reported bool) {
 	if t == nil {
 		return

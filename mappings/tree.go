@@ -21,8 +21,8 @@ const (
 	maxNodes = 1 << 20
 )
 
-// none is the absence of a node: node 0 is the record itself, which is nobody's
-// child and nobody's sibling.
+// none stands for no node. Node 0 is the record itself, which is nobody's child and
+// nobody's sibling.
 const none = 0
 
 // node is one value of a record. Nodes stand in document order.
@@ -67,8 +67,8 @@ func (t *tree) parse(body []byte) error {
 	if !utf8.Valid(body) {
 		return errors.New("it is not valid UTF-8")
 	}
-	// What this allows beyond valid UTF-8 is half a surrogate pair in an escape,
-	// which Elasticsearch takes. It reads as U+FFFD.
+	// Beyond valid UTF-8, this allows half a surrogate pair in an escape, which
+	// Elasticsearch accepts. It reads as U+FFFD.
 	t.decoder.Reset(&t.input, jsontext.AllowInvalidUTF8(true))
 	for {
 		if err := t.next(); err != nil {
@@ -170,13 +170,13 @@ func (t *tree) named(at uint32) []byte {
 	return t.names[n.nameAt : n.nameAt+n.nameLen]
 }
 
-// raw returns a scalar as it stands in the record.
+// raw returns a scalar as the record has it.
 func (t *tree) raw(at uint32) []byte {
 	n := &t.nodes[at]
 	return t.body[n.rawAt : n.rawAt+n.rawLen]
 }
 
-// text returns what a string says. It is valid until the next parse.
+// text returns a string without quotes and escapes. It is valid until the next parse.
 func (t *tree) text(at uint32) []byte {
 	raw := t.raw(at)
 	if bytes.IndexByte(raw, '\\') < 0 {
@@ -187,8 +187,8 @@ func (t *tree) text(at uint32) []byte {
 	return t.unquoted[start:]
 }
 
-// empty reports whether a value says nothing: null, blank, or a container
-// without children.
+// empty reports whether a value has no content: null, blank, or a container without
+// children.
 func (t *tree) empty(at uint32) bool {
 	switch n := &t.nodes[at]; n.kind {
 	case 'n':

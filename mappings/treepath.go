@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pointer returns where in the record a node is, with names as they are there.
+// pointer returns the JSON Pointer of a node, with names as the record spells them.
 func (t *tree) pointer(at uint32) jsontext.Pointer {
 	var path jsontext.Pointer
 	for parent := uint32(0); parent != at; {
@@ -24,8 +24,8 @@ func (t *tree) pointer(at uint32) jsontext.Pointer {
 	return path
 }
 
-// originalName returns the name of a member as it stands in the record, where
-// it is the string before the value.
+// originalName returns the name of a member as the record spells it. It is the string
+// before the value.
 func (t *tree) originalName(at uint32) string {
 	quoted := bytes.TrimRight(t.body[:t.nodes[at].rawAt], " \t\r\n:")
 	start := len(quoted) - 1
@@ -35,7 +35,7 @@ func (t *tree) originalName(at uint32) string {
 	return string(name)
 }
 
-// value returns a value as it stands in the record.
+// value returns a value as the record has it.
 func (t *tree) value(at uint32) jsontext.Value {
 	d := jsontext.NewDecoder(bytes.NewReader(t.body[t.nodes[at].rawAt:]), jsontext.AllowInvalidUTF8(true))
 	value, _ := d.ReadValue() // parse has checked it

@@ -2,9 +2,8 @@ package mappings
 
 import "riskdex/report"
 
-// Unfit returns the fields that AppendDocument may name as left empty for a
-// record of kind, in the order of the document: those that the mapping file has
-// a place for, `text` and `source`.
+// Unfit returns the fields that AppendDocument may report for a record of kind, in the
+// order of the document: those with a pattern in the mapping file, `text` and `source`.
 func (s *Set) Unfit(kind report.Kind) []string {
 	m := s.kinds[kind]
 	if m == nil {

@@ -8,8 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// TestUnfitNamesEveryField gives every field a value that does not fit, and text
-// more than it may have. What is named then is what Unfit says may be.
+// TestUnfitNamesEveryField gives every field a value that does not fit, and text more than
+// it takes. The fields reported then are those that Unfit lists.
 func TestUnfitNamesEveryField(t *testing.T) {
 	body := `{"code":true,"title":true,"aliases":[true],"country":true,"risk_level":true,"airports":true,"places":[{"name":true}],
 		"location":true,"summary":true,"start_date":true,"end_date":true,"published_at":true,"updated_at":true,
@@ -21,10 +21,10 @@ func TestUnfitNamesEveryField(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := s.Unfit(kind); !slices.Equal(unfit, want) {
-			t.Errorf("%s: left empty are %v, foreseen are %v", kind, unfit, want)
+			t.Errorf("%s: left empty are %v, Unfit lists %v", kind, unfit, want)
 		}
 	}
 	if got := s.Unfit("countries"); got != nil {
-		t.Errorf("of no kind: %v", got)
+		t.Errorf("of an unknown kind: %v", got)
 	}
 }

@@ -15,19 +15,20 @@ import (
 )
 
 // vendorShape is a file of testdata/shapes: a record as a vendor may have it, and what a
-// person expects to be made of it. They were written before the code that reads them.
+// person expects to be made of it. The expectations were written before the code that meets
+// them.
 type vendorShape struct {
 	About   string                    `json:"about"`
 	Kind    report.Kind               `json:"kind"`
-	ID      *string                   `json:"id"` // where the record states it; a test of cmd/riskdex
+	ID      *string                   `json:"id"` // where the record states it; for a test of cmd/riskdex
 	Record  jsontext.Value            `json:"record"`
-	Want    map[string]jsontext.Value `json:"want"` // null: the field is not there
+	Want    map[string]jsontext.Value `json:"want"` // null if the field is not there
 	Unfit   []string                  `json:"unfit"`
 	Text    []string                  `json:"text"` // whole paragraphs
 	NotText []string                  `json:"not_text"`
 }
 
-// TestVendorShapes: records of shapes that no mapping file names.
+// TestVendorShapes reads records of shapes that no mapping file has patterns for.
 func TestVendorShapes(t *testing.T) {
 	s := builtinSet(t)
 	files, err := filepath.Glob("testdata/shapes/*.json")

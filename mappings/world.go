@@ -11,14 +11,14 @@ import (
 	"riskdex/mappings/gazetteer"
 )
 
-// Gazetteer is where a Set knows cities and countries of the world from. The zero value
-// is the tables that are part of the program.
+// Gazetteer says where a Set has the cities and countries of the world from. The zero value
+// means the tables that are part of the program.
 type Gazetteer struct {
 	Off    bool  // documents get no names and no prominence from it
-	Folder fs.FS // with tables in place of the built-in ones; nil means these
+	Folder fs.FS // with tables that replace built-in ones; nil means the built-in ones
 }
 
-// world is what is known of cities and countries.
+// world is what is known about cities and countries.
 type world struct {
 	*gazetteer.Gazetteer
 	off        bool
@@ -26,9 +26,9 @@ type world struct {
 	titleWords map[string]bool
 }
 
-// world returns a function that reads the tables when it is first called: who starts
-// riskdex to ask it something needs none of them. Tables of an operator are read at once,
-// since they may be wrong. sum identifies what the tables are.
+// world returns a function that reads the tables when it is first called, since many
+// commands of riskdex need none of them. An operator's tables are read at once, because
+// they may be wrong. sum identifies the tables.
 func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err error) {
 	read, sum := gazetteer.Builtin, gazetteer.BuiltinSum()
 	switch {
@@ -44,7 +44,7 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 	return sync.OnceValue(func() *world {
 		g, err := read()
 		if err != nil {
-			panic(err) // the built-in tables are broken, which a test would have seen
+			panic(err) // the built-in tables are broken, which a test would have found
 		}
 		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), titleWords: make(map[string]bool)}
 		for _, code := range slices.Sorted(maps.Keys(c.Names)) {
@@ -59,7 +59,7 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 	}), sum, nil
 }
 
-// country returns the code of the country that has a name, or a code of three letters.
+// country returns the alpha-2 code of the country with this name or alpha-3 code, or "".
 func (w *world) country(name string) string {
 	if code := w.codes[gazetteer.Fold(name)]; code != "" {
 		return code
@@ -67,8 +67,8 @@ func (w *world) country(name string) string {
 	return w.Country(name)
 }
 
-// core returns a title, folded, without the words at its ends that say nothing of what it
-// is about.
+// core returns a title, folded, without the words at its ends that do not say what it is
+// about.
 func (w *world) core(title string) string {
 	words := strings.Fields(gazetteer.Fold(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(":;|/—!?\"", r) {

@@ -7,8 +7,8 @@ import (
 	"riskdex/report"
 )
 
-// TestGazetteerIsPartOfTheMapping: another gazetteer makes other documents, so an index is
-// made anew for it.
+// TestGazetteerIsPartOfTheMapping: another gazetteer makes other documents, so an index
+// with another hash is needed.
 func TestGazetteerIsPartOfTheMapping(t *testing.T) {
 	hashes := map[string]string{}
 	table := func(name string) Gazetteer {
@@ -27,7 +27,7 @@ func TestGazetteerIsPartOfTheMapping(t *testing.T) {
 	}
 }
 
-// TestWholeCountry: what a report on a country as a whole is told by, and what is none.
+// TestWholeCountry: which reports are about a country as a whole, and which are not.
 func TestWholeCountry(t *testing.T) {
 	s := builtinSet(t)
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestWholeCountry(t *testing.T) {
 	}
 }
 
-// TestCodesKnown: whose codes a report is found by that states none.
+// TestCodesKnown: the codes that find a report which states none.
 func TestCodesKnown(t *testing.T) {
 	s := builtinSet(t)
 	for _, c := range []struct {

@@ -48,12 +48,12 @@ func TestMappingsCheck(t *testing.T) {
 		"fine":     {[]string{fine}, exitDone, []string{"no mistakes"}},
 		"file":     {[]string{filepath.Join(fine, "cities.json")}, exitDone, []string{"no mistakes"}},
 		"mistakes": {[]string{wrong}, exitNegative, []string{
-			"cities.json:4: \"feilds\"", "advisories.json:3: \"about\" is there twice", "special-reports.json:7: /fields/code/0", "search.json:1: this is not JSON", "index.json: it is missing: `riskdex mappings export FOLDER`",
+			"cities.json:4: \"feilds\"", "advisories.json:3: \"about\" occurs twice", "special-reports.json:7: /fields/code/0", "search.json:1: this is not JSON", "index.json: it is missing: `riskdex mappings export FOLDER`",
 		}},
 		"mistakes in a file": {[]string{filepath.Join(wrong, "cities.json"), filepath.Join(fine, "index.json")}, exitNegative, []string{"cities.json:4:"}},
-		"mistakes as JSON":   {[]string{"--json", wrong}, exitNegative, []string{`"line":4,"reason":"\"feilds\" is no name`}},
+		"mistakes as JSON":   {[]string{"--json", wrong}, exitNegative, []string{`"line":4,"reason":"\"feilds\" is not a known name`}},
 		"nothing there":      {[]string{filepath.Join(fine, "no")}, exitFailed, []string{"no such file"}},
-		"another file":       {[]string{record}, exitFailed, []string{"record.json is no mapping file", "cities.json"}},
+		"another file":       {[]string{record}, exitFailed, []string{"record.json is not a mapping file", "cities.json"}},
 		"record": {[]string{"--record", record, "--kind", "cities"}, exitDone, []string{
 			"_id    \"1\"", "/id", "a POST is for the document 1; so is a PUT, unless its path is another known id", "riskdex_id_mismatches_total", "title  \"Oslo", "/name", "left out", "country  \"Nowhere\"", "/country", "two or three letters", "text", "…  (the record)",
 		}},

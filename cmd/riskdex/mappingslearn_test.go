@@ -58,7 +58,7 @@ func TestMappingsLearn(t *testing.T) {
 		if status := run(t.Context(), append([]string{"mappings", "check"}, args...), streams{&out, &out}); status != exitDone {
 			t.Errorf("the proposal does not pass: %s", &out)
 		}
-		for _, says := range []string{"/CityReportId", "/pays", "/population", "nothing tells which of the two numbers"} {
+		for _, says := range []string{"/CityReportId", "/pays", "/population", "not clear which of the two numbers"} {
 			if len(args) > 1 && !strings.Contains(out.String(), says) {
 				t.Errorf("said %q, want %q in it", out.String(), says)
 			}
