@@ -3,6 +3,8 @@ package mappings
 import (
 	"bytes"
 	"strconv"
+
+	"riskdex/mappings/plaintext"
 )
 
 // verdict is the outcome of converting a value for a field.
@@ -48,10 +50,10 @@ func (x *extractor) scalar(at uint32) ([]byte, verdict) {
 
 // line returns readable text on one line: a title or a name.
 func (x *extractor) line(s []byte) ([]byte, verdict) {
-	if isBinary(s) {
+	if plaintext.IsBinary(s) {
 		return nil, unfit
 	}
-	x.cleaned = appendPlain(x.cleaned[:0], s, true)
+	x.cleaned = plaintext.AppendLine(x.cleaned[:0], s)
 	switch {
 	case len(x.cleaned) == 0:
 		return nil, absent
@@ -63,16 +65,16 @@ func (x *extractor) line(s []byte) ([]byte, verdict) {
 
 // summary returns readable text in paragraphs.
 func (x *extractor) summary(s []byte) ([]byte, verdict) {
-	if isBinary(s) {
+	if plaintext.IsBinary(s) {
 		return nil, unfit
 	}
-	x.cleaned = withoutMarkdown(appendPlain(x.cleaned[:0], s, false))
+	x.cleaned = plaintext.WithoutMarkdown(plaintext.Append(x.cleaned[:0], s))
 	switch {
 	case len(x.cleaned) == 0:
 		return nil, absent
 	case len(x.cleaned) > maxSummary:
 		const more = "…"
-		x.cleaned = append(firstWords(x.cleaned, maxSummary-len(more)), more...)
+		x.cleaned = append(plaintext.FirstWords(x.cleaned, maxSummary-len(more)), more...)
 	}
 	return x.cleaned, fits
 }

@@ -47,6 +47,12 @@ func parseTime(s []byte) (t time.Time, wholeDay, ok bool) {
 	return time.Time{}, false, false
 }
 
+// isTime reports whether s is a date or a time as parseTime reads it.
+func isTime(s []byte) bool {
+	_, _, ok := parseTime(s)
+	return ok
+}
+
 func unixTime(s string) (t time.Time, wholeDay, ok bool) {
 	n, err := strconv.ParseFloat(s, 64)
 	switch {

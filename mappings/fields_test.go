@@ -260,3 +260,14 @@ func TestLongSourceStaysInTheJournal(t *testing.T) {
 		}
 	}
 }
+
+// TestFieldsHaveNoMarkdown: what a highlight shows is without it.
+func TestFieldsHaveNoMarkdown(t *testing.T) {
+	s := builtinSet(t)
+	for _, name := range []string{"text", "summary"} {
+		body := `{"summary":"**Do not** travel. See [here](https://example.org/x)."}`
+		if got, _ := field(t, s, name, body); got != `"Do not travel. See here."` {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riskdex/internal/vocabulary"
+	"riskdex/mappings/plaintext"
 )
 
 // riskScale is how the publisher counts levels: `"1-4"`, the level of the lowest risk
@@ -84,7 +85,7 @@ const maxScale = 1000
 // labelled reads a level that is not just a number: a label, perhaps with words such as
 // "risk" beside it or the number of that level before it; "3 of 4"; "3/5".
 func (x *extractor) labelled(s []byte) (int, verdict) {
-	x.cleaned = appendPlain(x.cleaned[:0], s, true)
+	x.cleaned = plaintext.AppendLine(x.cleaned[:0], s)
 	if len(x.cleaned) > maxFact {
 		return 0, unfit
 	}

@@ -2,7 +2,8 @@ package mappings
 
 import (
 	"bytes"
-	"unicode/utf8"
+
+	"riskdex/mappings/plaintext"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -47,13 +48,13 @@ func (x *extractor) text() {
 			}
 		}
 		separated := len(x.prose)
-		x.prose = appendReadable(x.prose, x.tree.text(uint32(at)))
+		x.prose = plaintext.AppendReadable(x.prose, x.tree.text(uint32(at)), isTime)
 		if len(x.prose) == separated {
 			x.prose = x.prose[:start]
 			x.trace.notText(x, uint32(at))
 		}
 		if len(x.prose) > maxText {
-			x.prose = firstWords(x.prose, maxText)
+			x.prose = plaintext.FirstWords(x.prose, maxText)
 			cut = true
 			break
 		}
@@ -74,18 +75,6 @@ func (x *extractor) text() {
 // values are text and need no label; not examining them further saves a few percent of the
 // time that a document takes.
 func isHeading(name []byte) bool { return string(name) == "name" || string(name) == "title" }
-
-// firstWords returns the first n bytes of a longer text, without half a word at the end
-// unless that word is longer than maxRun bytes.
-func firstWords(s []byte, n int) []byte {
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	if i := bytes.LastIndexAny(s[n-maxRun:n], " \n"); i >= 0 {
-		n += i - maxRun
-	}
-	return bytes.TrimRight(s[:n], " \n")
-}
 
 // hideType keeps the value of `type` out of `text` if it belongs to the format: in GeoJSON
 // and in a JSON:API resource.

@@ -127,6 +127,8 @@ func nextWord(s []byte) (word, rest []byte) {
 	return s[start:end], s[end:]
 }
 
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
 // startOf returns a number for the first three letters of a word.
 func startOf(word []byte) (start uint16, ok bool) {
 	if len(word) < 3 {

@@ -1,29 +1,31 @@
-package mappings
+package plaintext
 
 import (
 	"bytes"
 	"encoding/binary"
+	"unicode/utf8"
 )
 
-// appendReadable appends what a person would read in the string s: its text
-// without markup, or nothing when it is an address, an id, a date or a file.
-func appendReadable(dst, s []byte) []byte {
+// AppendReadable appends what a person would read in the string s: its text without markup,
+// or nothing when it is an address, an id, a date or a file. isDate tells which texts are
+// dates.
+func AppendReadable(dst, s []byte, isDate func([]byte) bool) []byte {
 	s = bytes.TrimSpace(s)
-	if isBinary(s) {
+	if IsBinary(s) {
 		return dst
 	}
 	start := len(dst)
 	dst = appendPlain(dst, s, false)
 	plain := withoutLongRuns(dst[start:])
-	if !isReadable(plain) {
+	if !isReadable(plain, isDate) {
 		return dst[:start]
 	}
-	return dst[:start+len(withoutMarkdown(plain))]
+	return dst[:start+len(WithoutMarkdown(plain))]
 }
 
-// isBinary reports whether s is a file rather than text: base64, a data: URI,
+// IsBinary reports whether s is a file rather than text: base64, a data: URI,
 // or bytes with control characters.
-func isBinary(s []byte) bool {
+func IsBinary(s []byte) bool {
 	if bytes.HasPrefix(s, []byte("%PDF-")) {
 		return true
 	}
@@ -80,11 +82,11 @@ func inBase64(c byte) bool {
 		c == '+' || c == '/' || c == '=' || c == '-' || c == '_'
 }
 
-// maxRun is the longest run of letters and digits that can be a word; anything
-// longer, such as an image within a text, is cut out.
+// maxRun is the longest run of letters and digits that can be a word. Longer ones, such as
+// an image within a text, are cut out.
 const maxRun = 128
 
-// withoutLongRuns removes them in place.
+// withoutLongRuns removes runs of more than maxRun, in place.
 func withoutLongRuns(s []byte) []byte {
 	kept, from := 0, 0
 	for {
@@ -116,11 +118,8 @@ func longRun(s []byte, from int) int {
 }
 
 // isReadable reports whether plain text has a word in it that is for people.
-func isReadable(s []byte) bool {
-	if !hasLetter(s) {
-		return false
-	}
-	if _, _, isTime := parseTime(s); isTime {
+func isReadable(s []byte, isDate func([]byte) bool) bool {
+	if !hasLetter(s) || isDate(s) {
 		return false
 	}
 	if len(s) == 2 && s[0] < 0x80 { // the code of a country or a language
@@ -187,4 +186,16 @@ func isOpaque(word []byte) bool {
 		}
 	}
 	return digit && (!beyondHex || upper && lower)
+}
+
+// FirstWords returns the first words of s that fit into n bytes; a word is only cut where it
+// is longer than words are. s has more than n bytes, and n is some hundred at least.
+func FirstWords(s []byte, n int) []byte {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	if i := bytes.LastIndexAny(s[n-maxRun:n], " \n"); i >= 0 {
+		n += i - maxRun
+	}
+	return bytes.TrimRight(s[:n], " \n")
 }

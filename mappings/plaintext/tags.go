@@ -1,4 +1,4 @@
-package mappings
+package plaintext
 
 import (
 	"bytes"

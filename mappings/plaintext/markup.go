@@ -1,4 +1,4 @@
-package mappings
+package plaintext
 
 import (
 	"bytes"
@@ -7,8 +7,13 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// appendPlain appends the readable text of s, which may have HTML markup and
-// entities, as one line or in paragraphs.
+// Append appends the text of s, which may have HTML markup and entities, in paragraphs that
+// an empty line separates.
+func Append(dst, s []byte) []byte { return appendPlain(dst, s, false) }
+
+// AppendLine appends the text of s, which may have HTML markup and entities, on one line.
+func AppendLine(dst, s []byte) []byte { return appendPlain(dst, s, true) }
+
 func appendPlain(dst, s []byte, oneLine bool) []byte {
 	p := prose{buf: dst, start: len(dst), oneLine: oneLine}
 	if hasTag(s) && p.writeMarkup(s) {

@@ -1,4 +1,4 @@
-package mappings
+package plaintext
 
 import "testing"
 
@@ -19,15 +19,8 @@ func TestWithoutMarkdown(t *testing.T) {
 		"__init__":                               "init",
 		"":                                       "",
 	} {
-		if got := string(withoutMarkdown([]byte(text))); got != want {
+		if got := string(WithoutMarkdown([]byte(text))); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-	}
-	s := builtinSet(t)
-	for _, name := range []string{"text", "summary"} {
-		body := `{"summary":"**Do not** travel. See [here](https://example.org/x)."}`
-		if got, _ := field(t, s, name, body); got != `"Do not travel. See here."` {
-			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

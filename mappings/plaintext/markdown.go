@@ -1,10 +1,10 @@
-package mappings
+package plaintext
 
 import "bytes"
 
-// withoutMarkdown removes, in place, the signs of Markdown and bare addresses, which
-// nobody reads in a highlight: of a link its words stay.
-func withoutMarkdown(s []byte) []byte {
+// WithoutMarkdown removes, in place, the signs of Markdown and bare URLs, which nobody reads
+// in a highlight. Of a link, its words stay.
+func WithoutMarkdown(s []byte) []byte {
 	if !hasMarkdown(s) {
 		return s
 	}
@@ -15,7 +15,7 @@ func withoutMarkdown(s []byte) []byte {
 			continue
 		}
 		if label, n := link(s[i:]); n > 0 {
-			kept = append(kept, withoutMarkdown(label)...)
+			kept = append(kept, WithoutMarkdown(label)...)
 			i += n
 			continue
 		}
@@ -35,7 +35,7 @@ func withoutMarkdown(s []byte) []byte {
 	return bytes.TrimRight(kept, " \n")
 }
 
-// hasMarkdown is for the many texts that have none.
+// hasMarkdown reports whether s may have any. Most texts have none.
 func hasMarkdown(s []byte) bool {
 	if bytes.ContainsAny(s, "[#") {
 		return true
@@ -84,7 +84,7 @@ func link(s []byte) (label []byte, n int) {
 	return s[start+1 : end], end + closing + 1
 }
 
-// address returns the length of an address of the web that begins a word.
+// address returns the length of a URL at the beginning of a word.
 func address(s []byte, at int) int {
 	if at > 0 && (isLetter(s[at-1]) || isDigit(s[at-1])) {
 		return 0

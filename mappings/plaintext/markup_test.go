@@ -1,4 +1,4 @@
-package mappings
+package plaintext
 
 import (
 	"strings"
@@ -60,7 +60,7 @@ func TestMarkupTakesLinearTime(t *testing.T) {
 		"long runs":     strings.Repeat(strings.Repeat("a", maxRun+1)+".", n/50),
 	} {
 		start := time.Now()
-		appendReadable(nil, []byte(s))
+		AppendReadable(nil, []byte(s), func([]byte) bool { return false })
 		t.Logf("%s: %v for %d bytes", name, time.Since(start), len(s))
 	}
 }
