@@ -81,16 +81,9 @@ vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability da
 		done; cat .local/govulncheck.txt; exit $$worst
 
 FUZZTIME ?= 30s
-fuzz: go ## Fuzz what reads strangers' input, FUZZTIME (30s) each.
-	for f in Split CanonicalPath Pointers EditedBody; do \
-		go test -run '^$$' -fuzz "^Fuzz$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver || exit; done
-	go test -run '^$$' -fuzz FuzzGzipBody -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver/body
-	go test -run '^$$' -fuzz FuzzValues -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver/jsonscan
-	for f in Authorization WebhookHeaders HubHeader ForwardedFor SecretFile; do \
-		go test -run '^$$' -fuzz "^Fuzz$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./receiver/auth || exit; done
-	go test -run '^$$' -fuzz FuzzAppendDocument -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
-	go test -run '^$$' -fuzz FuzzMarkup -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
-	go test -run '^$$' -fuzz FuzzParseKind -fuzztime $(FUZZTIME) -fuzzminimizetime 20x ./mappings
+fuzz: go ## Fuzz what reads strangers' input: every fuzz target there is, FUZZTIME (30s) each.
+	@grep -rno '^func Fuzz[A-Za-z]*' --include='*_test.go' --exclude-dir=.local . | while IFS=: read -r file _ target; do \
+		(set -x; go test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$(dirname $$file)" </dev/null) || exit; done
 
 # The long form, with nothing chosen, is the one whose table is kept.
 bench: go ## How fast it is, beside what limits it; SHORT=1 in two minutes, ONLY= some parts, JSON=1 for programs.

@@ -13,6 +13,7 @@
 //   - threats.json has the words of travel risk.
 //
 // Package gazetteer adds the names that cities and countries have in other languages.
+// Package plaintext makes readable text of markup.
 //
 // [Builtin] and [Load] read the files into a [Set], or return [Mistakes].
 // [Set.AppendDocument] makes the document of a change, [Set.Explain] reports where its
