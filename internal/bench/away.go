@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// away has deliveries come while Elasticsearch is not there, and watches the memory
-// of riskdex. Then riskdex is killed, and started again with Elasticsearch.
+// away delivers while Elasticsearch is down, and watches the memory of riskdex. Then it kills
+// riskdex, and starts it again with Elasticsearch.
 func (b *bench) away(ctx context.Context) error {
 	w, err := newWorkload(4 << 10)
 	if err != nil {
@@ -35,7 +35,7 @@ func (b *bench) away(ctx context.Context) error {
 		}
 		mib, err := r.residentMiB()
 		if err != nil {
-			return // it shows at the end
+			return // the failure shows at the end
 		}
 		for _, peak := range []*atomic.Int64{&half, &most} {
 			if now := int64(mib * 1024); (peak == &most || n < deliveries/2) && now > peak.Load() {
@@ -62,8 +62,8 @@ func (b *bench) away(ctx context.Context) error {
 	return b.restart(ctx, r, w, documents)
 }
 
-// onlyRead measures a handler that reads deliveries, forgets them and answers: how many
-// a second it takes, and how long it takes for one, as a median.
+// onlyRead measures a handler that reads deliveries, discards them and answers. It returns
+// deliveries per second, and the median time of one in milliseconds.
 func (b *bench) onlyRead(ctx context.Context, w *workload, deliveries int) (perSec, median float64, err error) {
 	process, address, err := b.startPeer(ctx, "none", "read", "")
 	if err != nil {
@@ -74,11 +74,11 @@ func (b *bench) onlyRead(ctx context.Context, w *workload, deliveries int) (perS
 	return perSecond(deliveries, took), ms(acks.at(0.5)), err
 }
 
-// restart kills r, which has so many documents pending, and starts it again.
+// restart kills r, which has pending documents pending, and starts it again.
 func (b *bench) restart(ctx context.Context, r *riskdex, w *workload, pending int) error {
 	r.kill()
-	// The limit is measured before and after: the machine is not the same all the time. It
-	// is of as many documents: the larger an index, the more of it is merged.
+	// The limit is measured before and after, because the speed of the machine varies, and with
+	// as many documents, because a larger index is merged more.
 	before, _, err := b.limit(ctx, w, pending)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (b *bench) restart(ctx context.Context, r *riskdex, w *workload, pending in
 	began := time.Now()
 	err = until(ctx, writtenEvery, func() (bool, error) {
 		has, err := b.es.written(ctx, r.index())
-		return err == nil && has >= pending, ctx.Err() // the index comes in its time
+		return err == nil && has >= pending, ctx.Err() // until the index exists, errors are expected
 	})
 	if err == nil {
 		err = b.es.refresh(ctx, r.index())
@@ -129,7 +129,7 @@ func (b *bench) acceptsAfterStart(ctx context.Context, r *riskdex, w *workload, 
 	err := until(ctx, time.Millisecond, func() (bool, error) {
 		c, err := dial(ctx, r.deliveries)
 		if err != nil {
-			return false, ctx.Err() // it does not listen yet
+			return false, ctx.Err() // r does not listen yet
 		}
 		defer c.conn.Close()
 		status, err := c.send(w, n, 0)

@@ -25,12 +25,12 @@ type runCommand struct {
 	Serve    []string `help:"Further settings for riskdex serve." placeholder:"FLAG"`
 }
 
-// bench is one run.
+// bench is one run of the benchmarks.
 type bench struct {
 	streams
 	json         bool
 	long         bool
-	profiles     string // where profiles go; empty when none are taken
+	profiles     string // folder for profiles; empty for none
 	dir          string // for journals and logs, on the disk that is measured
 	binary, self string
 	extra        []string
@@ -40,11 +40,11 @@ type bench struct {
 	results      []result
 }
 
-// part is what can be measured by itself.
+// part is a measurement that can be run by itself.
 type part struct {
 	name    string
 	measure func(*bench, context.Context) error
-	long    bool // it takes minutes, even in little
+	long    bool // it takes minutes even in the short form
 }
 
 func parts() []part {
@@ -84,8 +84,8 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 	return nil
 }
 
-// parts returns those that were asked for. What takes long is not in a short run
-// unless it was.
+// parts returns the parts that were asked for. A short run has the long parts only if they were
+// named.
 func (c runCommand) parts() ([]part, error) {
 	var wanted []part
 	var known []string
@@ -103,7 +103,7 @@ func (c runCommand) parts() ([]part, error) {
 	return wanted, nil
 }
 
-// open builds and starts what a run needs. stop ends all of it.
+// open builds and starts everything that a run needs. stop ends it.
 func (b *bench) open(ctx context.Context, binary string) (stop func() error, err error) {
 	if b.self, err = os.Executable(); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (b *bench) open(ctx context.Context, binary string) (stop func() error, err
 	return stop, nil
 }
 
-// scale chooses a number for the long form or the short one.
+// scale returns the number for the form of this run.
 func (b *bench) scale(long, short int) int {
 	if b.long {
 		return long
@@ -152,13 +152,13 @@ func (b *bench) scale(long, short int) int {
 	return short
 }
 
-// prefix returns a new one for indices.
+// prefix returns a new prefix for index names.
 func (b *bench) prefix(name string) string {
 	b.prefixes++
 	return fmt.Sprintf("%s%d-", name, b.prefixes)
 }
 
-// note keeps a result, and shows it at once.
+// note records results, and prints them at once.
 func (b *bench) note(results ...result) {
 	for _, r := range results {
 		b.results = append(b.results, r)
@@ -181,7 +181,7 @@ func (b *bench) expect(ctx context.Context, index string, n int) error {
 	return err
 }
 
-// circumstances says when and on what a run was made.
+// circumstances returns when, on what machine and with what software a run was made.
 func (b *bench) circumstances() string {
 	version, _ := exec.Command(b.binary, "version").Output()
 	first, _, _ := strings.Cut(string(version), "\n")

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// once is what was measured of one burst.
+// once is the measurement of one burst.
 type once struct {
-	rate      float64 // documents a second, until all are in the index
+	rate      float64 // documents per second, until all are in the index
 	p50, p99  float64 // ms to the acknowledgement
 	cpu       float64 // s for 20,000 documents
 	bulk      float64 // documents in a bulk, on average
-	refreshes float64 // that were asked for
+	refreshes float64 // refreshes requested
 }
 
-// burst has 60,000 documents of 4 KB delivered by PUT from 64 connections, and the
-// same sent straight to Elasticsearch and to other handlers.
+// burst delivers 60,000 documents of 4 KB by PUT from 64 connections, and sends the same
+// documents straight to Elasticsearch and to other handlers.
 func (b *bench) burst(ctx context.Context) error {
 	w, err := newWorkload(4 << 10)
 	if err != nil {
@@ -27,7 +27,7 @@ func (b *bench) burst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The limit is measured before and after: the machine is not the same all the time.
+	// The limit is measured before and after, because the speed of the machine varies.
 	before, serverBefore, err := b.limit(ctx, w, n)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (b *bench) burstOnce(ctx context.Context, w *workload, n int) (o once, err 
 	if err := b.expect(ctx, r.index(), n); err != nil {
 		return o, err
 	}
-	if err := r.settled(ctx); err != nil { // what is left to be written down counts too
+	if err := r.settled(ctx); err != nil { // settling the last changes in the journal counts too
 		return o, err
 	}
 	after, err := r.processor()

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// hot is how many documents the updates of churn are for.
+// hot is the number of documents that churn updates.
 const hot = 255
 
-// churn has few documents updated all the time, and measures until the index has
-// the last of each. It also counts what was written to the index, and the documents
-// that end with anything but the newest body.
+// churn updates a few documents all the time, and measures until the index has the last update
+// of each. It also counts the writes to the index, and the documents that end with another body
+// than the newest.
 func (b *bench) churn(ctx context.Context) error {
 	w, err := newWorkload(4 << 10)
 	if err != nil {
@@ -64,7 +64,7 @@ func (b *bench) churn(ctx context.Context) error {
 	return r.end(ctx)
 }
 
-// history says when updates were sent and acknowledged, by a common clock.
+// history records when updates were sent and acknowledged, by a common logical clock.
 type history struct {
 	clock   atomic.Int64
 	updates []update
@@ -72,9 +72,8 @@ type history struct {
 
 type update struct{ sent, acknowledged int64 }
 
-// overtaken tells whether another update of the same document was sent after n had
-// been acknowledged. Of updates that were under way at the same time, any may be
-// the last.
+// overtaken reports whether another update of the same document was sent after update n had been
+// acknowledged. Of updates that were under way at the same time, any may be the last.
 func (h *history) overtaken(n int) bool {
 	for i := n % hot; i < len(h.updates); i += hot {
 		if h.updates[i].sent > h.updates[n].acknowledged {
@@ -84,7 +83,7 @@ func (h *history) overtaken(n int) bool {
 	return false
 }
 
-// stale counts the documents of which the index has another update than the last.
+// stale counts the documents for which the index does not have the last update.
 func (b *bench) stale(ctx context.Context, index string, h *history) (int, error) {
 	var answer struct {
 		Hits struct {

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// freshnessEvery is the time between two deliveries: 20 a second.
+// freshnessEvery is the time between two deliveries: 20 per second.
 const freshnessEvery = 50 * time.Millisecond
 
-// freshness has documents delivered one at a time, and measures how long it takes
-// from sending one to the first search that finds it. Beside it stands the same with
-// documents sent straight to an index, which shows them once a second.
+// freshness delivers documents one at a time, and measures the time from sending one to the first
+// search that finds it. For comparison, it does the same with documents sent straight to an
+// index, which is refreshed once a second.
 func (b *bench) freshness(ctx context.Context) error {
 	w, err := newWorkload(4 << 10)
 	if err != nil {
@@ -58,16 +58,16 @@ func (b *bench) freshness(ctx context.Context) error {
 	return r.end(ctx)
 }
 
-// Bounds of warming up for freshness: small bulks and refreshes take other ways through
-// Elasticsearch than what it was warmed up with.
+// Bounds of warming up for freshness: small bulks and refreshes run other code of Elasticsearch
+// than warmUp does.
 const (
 	freshnessRound  = 100
 	freshnessRounds = 6
-	freshnessSame   = 0.1 // when the median falls by less, it is warm
+	freshnessSame   = 0.1 // it is warm when the median falls by less than this share
 )
 
-// warmUpFreshness delivers documents from the one numbered first, until they are found no
-// sooner.
+// warmUpFreshness delivers documents, starting with number first, until the time to find them no
+// longer falls.
 func (b *bench) warmUpFreshness(ctx context.Context, r *riskdex, w *workload, first int) error {
 	if !b.long {
 		return nil
@@ -88,7 +88,7 @@ func (b *bench) warmUpFreshness(ctx context.Context, r *riskdex, w *workload, fi
 	return nil
 }
 
-// freshnessOf measures it for n documents of a workload, from the one numbered first.
+// freshnessOf measures freshness for n documents of a workload, starting with number first.
 func (b *bench) freshnessOf(ctx context.Context, r *riskdex, w *workload, n, first int) (latencies, error) {
 	return b.findEach(ctx, r.index(), n, first, func(i int) error {
 		c, err := dial(ctx, r.deliveries)
@@ -122,10 +122,10 @@ func (b *bench) freshnessPlain(ctx context.Context, w *workload, n int) (latenci
 // lookEvery is the pause between two searches for what was sent.
 const lookEvery = 5 * time.Millisecond
 
-// findEach sends n documents from the one numbered first, each at its time, and
-// searches until it has found them all. There is one search at a time, for all that
-// were sent and not found yet: a search for each would keep Elasticsearch from its
-// work, the more the longer it takes.
+// findEach sends n documents, starting with number first, one every freshnessEvery, and searches
+// until it has found them all. It makes one search at a time, for all documents that were sent
+// and not found yet: with one search per document, slower indexing would mean more searches,
+// which would slow it further.
 func (b *bench) findEach(ctx context.Context, index string, n, first int, send func(i int) error) (latencies, error) {
 	sending, ctx := errgroup.WithContext(ctx)
 	began := make([]atomic.Int64, n) // after start; 0 is not yet
@@ -176,7 +176,7 @@ func (b *bench) findEach(ctx context.Context, index string, n, first int, send f
 	return each, err
 }
 
-// find searches for documents, and returns the ids of those that a search shows.
+// find searches for documents by id, and returns the ids that it finds.
 func (b *bench) find(ctx context.Context, index string, ids []string) (found []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Growth fills journal and index with small documents, so that a million of them is
-// there in minutes, and then measures with documents of 4 KB as ever.
+// growth fills journal and index with small documents, so that it has a million in minutes, and
+// then measures with documents of 4 KB like the other parts.
 const (
 	growthSize    = 256
 	growthPayload = 1_000 // records in one POST
 	growthUpdates = 5_000
 )
 
-// growth measures the same at several sizes of journal and index: what does not stay
-// as it is shows which of the parts grow with them.
+// growth measures the same at several sizes of journal and index, which shows the costs that grow
+// with them.
 func (b *bench) growth(ctx context.Context) error {
 	sizes := []int{1_000, 10_000, 100_000, 1_000_000}
 	if !b.long {
@@ -100,7 +100,7 @@ func (b *bench) growthAt(ctx context.Context, size int, small, large *workload) 
 	return r.end(ctx)
 }
 
-// fill has documents delivered, many at once.
+// fill delivers documents, growthPayload in each request.
 func (b *bench) fill(ctx context.Context, r *riskdex, w *workload, documents int) error {
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(4)
@@ -118,7 +118,7 @@ func (b *bench) fill(ctx context.Context, r *riskdex, w *workload, documents int
 	return b.es.refresh(ctx, r.index())
 }
 
-// updates are of documents that are there, spread over all of them.
+// updates are deliveries for existing documents, spread evenly over all of them.
 type updates struct{ deliveries, documents int }
 
 func (u updates) document(n int) int { return n * (u.documents / u.deliveries) }
@@ -140,8 +140,8 @@ func (u updates) deliver(ctx context.Context, b *bench, r *riskdex, w *workload)
 	return time.Since(began), acks, err
 }
 
-// straight sends the same documents to the same index, past riskdex, and returns how
-// many a second that is.
+// straight sends the same documents to the same index without riskdex, and returns the documents
+// per second.
 func (u updates) straight(ctx context.Context, b *bench, r *riskdex, w *workload) (float64, error) {
 	bulks, err := b.bulks(w, u.deliveries, u.document)
 	if err != nil {
@@ -154,7 +154,7 @@ func (u updates) straight(ctx context.Context, b *bench, r *riskdex, w *workload
 	return perSecond(u.deliveries, took), err
 }
 
-// sizeOf returns how many bytes the files in a folder have.
+// sizeOf returns the bytes of all files in a folder.
 func sizeOf(dir string) (int64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// idle measures what riskdex takes while nothing arrives. Its probe goes its way all
-// the same.
+// idle measures what riskdex takes while nothing is delivered. Its probe runs nevertheless.
 func (b *bench) idle(ctx context.Context) error {
 	r, err := b.begin(ctx, "idle")
 	if err != nil {
@@ -16,13 +15,13 @@ func (b *bench) idle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := (load{addresses: []string{r.deliveries}, workload: w, deliveries: 1_000}).send(ctx); err != nil { // it has worked before
+	if _, _, err := (load{addresses: []string{r.deliveries}, workload: w, deliveries: 1_000}).send(ctx); err != nil { // so that it is not fresh
 		return err
 	}
 	if err := r.settled(ctx); err != nil {
 		return err
 	}
-	if err := wait(ctx, time.Duration(b.scale(10, 3))*time.Second); err != nil { // what was begun comes to its end
+	if err := wait(ctx, time.Duration(b.scale(10, 3))*time.Second); err != nil { // let pending work end
 		return err
 	}
 	before, err := r.processor()

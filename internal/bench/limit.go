@@ -13,14 +13,14 @@ import (
 	"riskdex/report"
 )
 
-// The limit is Elasticsearch itself: the documents that riskdex would send, made
-// beforehand, in bulks of 8 MB over two connections.
+// The limit is Elasticsearch itself: it is sent the documents that riskdex would send, made
+// beforehand, in bulks of 8 MiB over two connections.
 const (
 	limitConnections = 2
 	limitBulk        = 8 << 20
 )
 
-// clone makes an index that is made as riskdex makes its own, and returns its name.
+// clone creates an index in the same way as riskdex does, and returns its name.
 func (b *bench) clone(ctx context.Context, prefix string) (string, error) {
 	client, err := elastic.NewClient(elastic.Connection{URL: b.es.url})
 	if err != nil {
@@ -30,8 +30,8 @@ func (b *bench) clone(ctx context.Context, prefix string) (string, error) {
 	return x.Ensure(ctx, report.Advisories, func(context.Context) error { return nil })
 }
 
-// bulks returns n documents of a workload as the bodies of bulks. document says which
-// the i-th of them is; nil is i itself.
+// bulks returns n documents of a workload as bodies of bulk requests. document returns the number
+// of the i-th document; nil means i itself.
 func (b *bench) bulks(w *workload, n int, document func(i int) int) ([][]byte, error) {
 	var all [][]byte
 	var bulk, body []byte
@@ -53,7 +53,7 @@ func (b *bench) bulks(w *workload, n int, document func(i int) int) ([][]byte, e
 	return all, nil
 }
 
-// appendItem appends what a bulk has of a document.
+// appendItem appends the item of a document in a bulk.
 func (b *bench) appendItem(dst []byte, id string, at time.Time, body []byte) ([]byte, error) {
 	version := at.UnixMicro()
 	dst = append(dst, `{"index":{"_id":"`...)
@@ -68,8 +68,8 @@ func (b *bench) appendItem(dst []byte, id string, at time.Time, body []byte) ([]
 	return append(dst, '\n'), err
 }
 
-// sendBulks sends bulks to an index and makes them visible. It returns how long
-// that took, and the CPU time that Elasticsearch spent on it.
+// sendBulks sends bulks to an index and refreshes it. It returns how long that took, and the CPU
+// time that Elasticsearch spent on it.
 func (b *bench) sendBulks(ctx context.Context, index string, bulks [][]byte) (took, processor time.Duration, err error) {
 	before, err := b.es.processor(ctx)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// connection sends requests to one server and reads its answers. It does no more
-// than that takes: the sender shares the machine with what is measured.
+// connection sends requests to one server and reads its answers, with as little work as possible,
+// because the sender shares the machine with what is measured.
 type connection struct {
 	conn net.Conn
 	in   *bufio.Reader
@@ -30,7 +30,7 @@ func dial(ctx context.Context, address string) (*connection, error) {
 	return &connection{conn: conn, in: bufio.NewReaderSize(conn, 4<<10), host: address}, nil
 }
 
-// do sends a request, whose body appendBody appends, and returns the status.
+// do sends a request with the body that appendBody appends, and returns the status.
 func (c *connection) do(method, path string, size int, appendBody func([]byte) []byte) (int, error) {
 	c.out = append(c.out[:0], method...)
 	c.out = append(c.out, ' ')
@@ -76,7 +76,7 @@ func (c *connection) answer() (status int, err error) {
 	}
 }
 
-// latencies are how long each request took, in order.
+// latencies are the times of requests, sorted.
 type latencies []time.Duration
 
 // at returns the quantile q.
@@ -87,12 +87,12 @@ func (l latencies) at(q float64) time.Duration {
 	return l[min(len(l)-1, int(q*float64(len(l))))]
 }
 
-// send delivers document n of a workload in an edition, and returns the status.
+// send delivers an edition of document n of a workload, and returns the status.
 func (c *connection) send(w *workload, n, edition int) (int, error) {
 	return c.do("PUT", "/advisories/"+id(n), w.bodySize(), func(dst []byte) []byte { return w.appendBody(dst, n, edition) })
 }
 
-// put is send, with an error for whatever is no success.
+// put is send with an error for every status but a success.
 func (c *connection) put(w *workload, n, edition int) error {
 	status, err := c.send(w, n, edition)
 	if err == nil && status/100 != 2 {
@@ -101,23 +101,22 @@ func (c *connection) put(w *workload, n, edition int) error {
 	return err
 }
 
-// loadConnections is how many senders wait for an answer each.
+// loadConnections is the number of connections, each with one request at a time.
 const loadConnections = 64
 
-// load is a number of PUTs from many connections at a time. What is nil of it is left
-// out.
+// load is a number of PUTs from many connections at a time. Its functions may be nil.
 type load struct {
 	addresses  []string // the connections are spread over them
 	workload   *workload
 	deliveries int
-	document   func(n int) int // which delivery n is of; n itself where it is nil
-	edition    func(n int) int // of which edition it is
+	document   func(n int) int // the document of delivery n; by default n itself
+	edition    func(n int) int // the edition of delivery n; by default 0
 	sending    func(n int)     // called before delivery n is sent
-	acked      func(n int)     // called when it was acknowledged
+	acked      func(n int)     // called when delivery n was acknowledged
 }
 
-// send sends all of it, and returns how long that took. Anything but a success is
-// an error.
+// send makes all deliveries, and returns how long that took. Any status but a success is an
+// error.
 func (l load) send(ctx context.Context) (took time.Duration, each latencies, err error) {
 	each = make(latencies, l.deliveries)
 	var next atomic.Int64

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorOf returns the CPU time of a process, its ended threads included. /proc has
-// it in hundredths of a second; what riskdex takes while it is idle is not much more.
+// processorOf returns the CPU time of a process, including its ended threads. It does not use
+// /proc, whose hundredths of a second are too coarse for an idle riskdex.
 func processorOf(pid int) (time.Duration, error) {
-	// The clock of another process, as clock_getcpuclockid(3) makes it.
+	// The number of the clock of another process, as clock_getcpuclockid(3) returns it.
 	const scheduled = 2
 	var t unix.Timespec
 	if err := unix.ClockGettime(int32(^pid)<<3|scheduled, &t); err != nil {
@@ -36,7 +36,7 @@ func residentMiB(pid int) (float64, error) {
 	return kib / 1024, nil
 }
 
-// fsyncs measures how long the disk takes to keep 4 KB at the end of a file.
+// fsyncs measures n times how long it takes to append 4 KB to a file durably.
 func fsyncs(dir string, n int) (latencies, error) {
 	file, err := os.Create(filepath.Join(dir, "fsync"))
 	if err != nil {
@@ -60,7 +60,7 @@ func fsyncs(dir string, n int) (latencies, error) {
 	return each, nil
 }
 
-// machine says in a line what this one is.
+// machine describes this machine in one line.
 func machine() string {
 	return fmt.Sprintf("%s, %d cores, %.0f GiB, %s, %s", firstValue("/proc/cpuinfo", "model name"), runtime.NumCPU(),
 		memoryGiB(), kernel(), runtime.Version())
@@ -81,7 +81,7 @@ func memoryGiB() float64 {
 	return n / (1 << 20)
 }
 
-// firstValue returns what a file has behind the first line that begins with name.
+// firstValue returns the value of the first line "name: value" of a file.
 func firstValue(path, name string) string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -96,7 +96,7 @@ func firstValue(path, name string) string {
 	return "unknown"
 }
 
-// load1 is how many processes wanted to run in the last minute.
+// load1 returns the load average of the last minute.
 func load1() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

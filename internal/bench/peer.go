@@ -22,9 +22,9 @@ import (
 	"riskdex/report"
 )
 
-// peerCommand is what many would write in place of riskdex: an HTTP handler that
-// hands what it gets to the client library's BulkIndexer. It makes the same
-// documents. Like riskdex, it runs in a process of its own.
+// peerCommand is what many would write instead of riskdex: an HTTP handler that passes what it
+// gets to the BulkIndexer of the client library. It makes the same documents and, like riskdex,
+// runs in a process of its own.
 type peerCommand struct {
 	Listen        string `required:""`
 	Elasticsearch string `required:""`
@@ -61,7 +61,7 @@ func (c peerCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// flushInterval is short where a sender waits for it: 64 of them never fill a bulk.
+// flushInterval is short if senders wait for the flush, because 64 of them never fill a bulk.
 func flushInterval(answer string) time.Duration {
 	if answer == "indexed" {
 		return 5 * time.Millisecond
@@ -119,8 +119,8 @@ func (p *peer) index(r *http.Request, body []byte) error {
 	return <-done
 }
 
-// keep parses a body, writes it to a file and waits for the disk: the least that
-// making a delivery durable takes.
+// keep parses a body, writes it to a file and waits for the disk, which is the least that it takes
+// to make a delivery durable.
 func (p *peer) keep(body []byte) error {
 	if err := parse(body); err != nil {
 		return err
@@ -144,7 +144,7 @@ func parse(body []byte) error {
 	}
 }
 
-// startPeer starts this program as a peer, and returns when it answers.
+// startPeer starts this program as a peer, and returns when the peer answers.
 func (b *bench) startPeer(ctx context.Context, index, answer, file string) (process *child.Child, address string, err error) {
 	if address, err = freeport.Address(); err != nil {
 		return nil, "", err

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// costs measures what deliveries cost PostgreSQL in bytes, which hardly hangs on the
-// machine: what a document takes, what is written to the log when it is accepted,
-// accepted once more and settled, and how many transactions that takes.
+// costs measures what deliveries cost PostgreSQL in bytes, which hardly depends on the machine: the
+// size of a document, the WAL that is written when it is accepted, accepted once more and settled,
+// and the number of transactions.
 func (b *bench) costs(ctx context.Context, w *workload, db *database) error {
 	journal, err := db.schema(ctx)
 	if err != nil {
@@ -69,8 +69,8 @@ func (b *bench) costs(ctx context.Context, w *workload, db *database) error {
 	return r.end(ctx)
 }
 
-// spent is what the server has written to its log, in bytes, and how many transactions
-// that change something it has begun.
+// spent is how many bytes of WAL the server has written, and how many transactions that change
+// something it has begun.
 type spent struct{ wal, transactions int64 }
 
 func (db *database) spent(ctx context.Context) (s spent, err error) {

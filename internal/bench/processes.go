@@ -13,15 +13,15 @@ import (
 	"riskdex/internal/postgres"
 )
 
-// shared is what was measured of processes that share a journal.
+// shared is the measurement of processes that share a journal.
 type shared struct {
-	accepted float64 // deliveries a second, with Elasticsearch away
+	accepted float64 // deliveries per second while Elasticsearch is down
 	p50, p99 float64 // ms to the acknowledgement meanwhile
-	indexed  float64 // documents a second, until all are in the index
+	indexed  float64 // documents per second, until all are in the index
 }
 
-// processes measures what one, two and four processes do with one PostgreSQL, beside
-// one process with SQLite. Both journals are on the disk of the temporary folder.
+// processes measures one, two and four processes with one PostgreSQL, in comparison with one
+// process with SQLite. Both journals are on the disk of the temporary folder.
 func (b *bench) processes(ctx context.Context) (err error) {
 	w, err := newWorkload(4 << 10)
 	if err != nil {
@@ -43,7 +43,7 @@ func (b *bench) processes(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 
-	// SQLite is measured before and after: the machine is not the same all the time.
+	// SQLite is measured before and after, because the speed of the machine varies.
 	file := func(context.Context) (string, error) {
 		folder, err := os.MkdirTemp(dir, "journal-")
 		return filepath.Join(folder, "riskdex.db"), err
@@ -93,7 +93,7 @@ func (s shared) results(name string) []result {
 	}
 }
 
-// share has n processes with one journal, a new one for each measure.
+// share measures n processes with one journal, which is a new one for each measurement.
 func (b *bench) share(ctx context.Context, w *workload, n int, journal func(context.Context) (string, error)) (s shared, err error) {
 	name, err := journal(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (b *bench) share(ctx context.Context, w *workload, n int, journal func(cont
 	return s, err
 }
 
-// shareAway has deliveries come while nobody listens where Elasticsearch should be.
+// shareAway measures deliveries while Elasticsearch is down.
 func (b *bench) shareAway(ctx context.Context, w *workload, n int, journal string) (s shared, err error) {
 	group, err := b.group(ctx, n, journal, nowhere)
 	if err != nil {
@@ -123,7 +123,7 @@ func (b *bench) shareAway(ctx context.Context, w *workload, n int, journal strin
 	return s, group.end(ctx)
 }
 
-// shareIndex returns how many documents a second are delivered and indexed.
+// shareIndex returns how many documents per second are delivered and indexed.
 func (b *bench) shareIndex(ctx context.Context, w *workload, n int, journal string) (rate float64, err error) {
 	group, err := b.group(ctx, n, journal, b.es.url)
 	if err != nil {
@@ -195,7 +195,7 @@ type database struct {
 	schemas int
 }
 
-// startDatabase starts one with its own settings: a commit is on the disk.
+// startDatabase starts a server with PostgreSQL's default settings, by which a commit is durable.
 func startDatabase(ctx context.Context) (db *database, stop func() error, err error) {
 	server, err := postgres.New(ctx)
 	if err != nil {
@@ -212,8 +212,8 @@ func startDatabase(ctx context.Context) (db *database, stop func() error, err er
 	return &database{conn: conn, url: server.URL()}, stop, nil
 }
 
-// schema makes room for a journal of its own, in place of the one before, and
-// returns its URL.
+// schema creates an empty schema for a journal, drops the previous one, and returns the URL of the
+// journal.
 func (db *database) schema(ctx context.Context) (string, error) {
 	old, name := fmt.Sprintf("bench%d", db.schemas), fmt.Sprintf("bench%d", db.schemas+1)
 	db.schemas++

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// result is one line of the table. Limit and Ratio are nil where nothing limits
-// what is measured; Target and Met where it is only told.
+// result is one line of the table. Limit and Ratio are nil if there is nothing to compare with,
+// Target and Met if there is no target.
 type result struct {
 	Measure string   `json:"measure"`
 	Value   float64  `json:"value"`
@@ -28,7 +28,7 @@ func told(measure string, value float64, unit string) result {
 	return result{Measure: measure, Value: value, Unit: unit}
 }
 
-// beside adds what the value is to be compared with.
+// beside adds the limit that the value is compared with.
 func (r result) beside(limit float64) result {
 	ratio := r.Value / limit
 	r.Limit, r.Ratio = &limit, &ratio
@@ -53,7 +53,7 @@ func (r result) ratioAtLeast(n float64) result {
 	return r.meets("ratio ≥ "+number(n), *r.Ratio >= n)
 }
 
-// number writes a value with as many digits as tell something.
+// number returns a value with its significant digits.
 func number(v float64) string {
 	switch {
 	case v >= 100 || v == float64(int64(v)):
@@ -80,7 +80,7 @@ func (r result) cells() []string {
 
 func heading() []string { return []string{"measure", "value", "limit", "ratio", "target", "met"} }
 
-// writeJSON writes an object a line.
+// writeJSON writes a result as one line of JSON.
 func writeJSON(w io.Writer, r result) error {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -90,7 +90,7 @@ func writeJSON(w io.Writer, r result) error {
 	return err
 }
 
-// table returns results as a table in Markdown, which aligned is good to read too.
+// table returns results as a table in Markdown, aligned so that it reads well as text.
 func table(results []result) string {
 	rows := [][]string{heading()}
 	for _, r := range results {

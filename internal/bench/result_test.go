@@ -47,7 +47,7 @@ func TestTableTakesItsPlaceInAPage(t *testing.T) {
 	if err := os.WriteFile(page, []byte("# Before\n\n"+tableBegins+"\nold\n"+tableEnds+"\n\nAfter.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second takes the place of the first
+	for range 2 { // the second table replaces the first
 		if err := writeInto(page, "When and where.", []result{told("limit", 1, "s")}); err != nil {
 			t.Fatal(err)
 		}

@@ -18,16 +18,16 @@ import (
 	"riskdex/report"
 )
 
-// nowhere is an Elasticsearch that is away: port 1 is reserved, and nobody listens.
+// nowhere is the URL of an Elasticsearch that is down: nobody listens on port 1, which is reserved.
 const nowhere = "http://127.0.0.1:1"
 
-// riskdex is one that runs in a process of its own, with its journal and indices.
+// riskdex is a riskdex in a process of its own, with its journal and indices.
 type riskdex struct {
 	bench   *bench
 	process *child.Child
 	prefix  string
 	journal string
-	dir     string // of its log, and of its journal where that is a file
+	dir     string // has its log, and its journal if that is a file
 	log     *os.File
 
 	deliveries, admin string // addresses
@@ -51,8 +51,7 @@ func (b *bench) prepare(name string) (*riskdex, error) {
 	return r, err
 }
 
-// begin returns one that serves, with the settings that everybody has by default,
-// and its index.
+// begin starts a riskdex with the default settings, and returns when it has its indices.
 func (b *bench) begin(ctx context.Context, name string) (*riskdex, error) {
 	r, err := b.prepare(name)
 	if err != nil {
@@ -64,7 +63,7 @@ func (b *bench) begin(ctx context.Context, name string) (*riskdex, error) {
 	return r, r.indexed(ctx)
 }
 
-// start starts it, and returns when it can accept.
+// start starts it, and returns when it can accept deliveries.
 func (r *riskdex) start(ctx context.Context, elasticsearch string) error {
 	if err := r.launch(elasticsearch); err != nil {
 		return err
@@ -82,7 +81,7 @@ func (r *riskdex) start(ctx context.Context, elasticsearch string) error {
 	})
 }
 
-// launch starts it, and waits for nothing.
+// launch starts it without waiting.
 func (r *riskdex) launch(elasticsearch string) error {
 	cmd := exec.Command(r.bench.binary, "serve", "--listen", r.deliveries, "--admin-listen", r.admin,
 		"--journal", r.journal, "--elasticsearch-url", elasticsearch, "--index-prefix", r.prefix)
@@ -94,7 +93,7 @@ func (r *riskdex) launch(elasticsearch string) error {
 	return err
 }
 
-// clean leaves out settings of riskdex that the environment may have.
+// clean returns environ without settings of riskdex.
 func clean(environ []string) []string {
 	var kept []string
 	for _, e := range environ {
@@ -110,10 +109,10 @@ func (r *riskdex) died(err error) error {
 	return fmt.Errorf("riskdex ended by itself: %w; its log ends: %s", err, text[max(0, len(text)-2000):])
 }
 
-// index is where its advisories are searched.
+// index returns the alias of its advisories.
 func (r *riskdex) index() string { return r.prefix + string(report.Advisories) }
 
-// indexed waits until its indices are there.
+// indexed waits until its indices exist.
 func (r *riskdex) indexed(ctx context.Context) error {
 	return until(ctx, 20*time.Millisecond, func() (bool, error) {
 		for _, kind := range report.Kinds() {
@@ -125,16 +124,16 @@ func (r *riskdex) indexed(ctx context.Context) error {
 	})
 }
 
-// kill ends it as a power cut would, stop as an operator does.
+// kill ends it as a power cut would, and stop as an operator does.
 func (r *riskdex) kill()       { r.process.Kill() }
 func (r *riskdex) stop() error { return r.process.Stop(20 * time.Second) }
 
-// end stops it and removes all that it has left.
+// end stops it and removes all its data.
 func (r *riskdex) end(ctx context.Context) error {
 	return errors.Join(r.stop(), r.log.Close(), os.RemoveAll(r.dir), r.bench.es.forget(ctx, r.prefix))
 }
 
-// metrics returns what it says of itself.
+// metrics returns its metrics.
 func (r *riskdex) metrics(ctx context.Context) (metricstest.Samples, error) {
 	text, err := request(ctx, http.MethodGet, "http://"+r.admin+"/metrics", nil)
 	if err != nil {
@@ -143,7 +142,7 @@ func (r *riskdex) metrics(ctx context.Context) (metricstest.Samples, error) {
 	return metricstest.Read(bytes.NewReader(text))
 }
 
-// increase returns what tells by how much a metric of its advisories has grown.
+// increase returns a function that returns by how much a metric of advisories has grown.
 func increase(before, after metricstest.Samples) func(name string) float64 {
 	return func(name string) float64 {
 		was, _ := before.Sum(name, `kind="advisories"`)
@@ -158,7 +157,7 @@ func (r *riskdex) processor() (time.Duration, error) { return processorOf(r.proc
 // residentMiB returns how much memory it has resident.
 func (r *riskdex) residentMiB() (float64, error) { return residentMiB(r.process.PID()) }
 
-// settled waits until nothing of content waits any longer.
+// settled waits until no change of content is pending.
 func (r *riskdex) settled(ctx context.Context) error {
 	return until(ctx, 50*time.Millisecond, func() (bool, error) {
 		m, err := r.metrics(ctx)
@@ -174,12 +173,12 @@ func (r *riskdex) settled(ctx context.Context) error {
 	})
 }
 
-// written waits until its index of advisories has taken n documents.
+// written waits until n documents have been written to its index of advisories.
 func (r *riskdex) written(ctx context.Context, n int) error {
 	return r.bench.es.awaitWritten(ctx, r.index(), n)
 }
 
-// post makes one delivery of many advisories.
+// post delivers many advisories in one request.
 func post(ctx context.Context, address string, body []byte) error {
 	_, err := request(ctx, http.MethodPost, "http://"+address+"/advisories", body)
 	return err

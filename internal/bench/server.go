@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// server is Elasticsearch, asked directly.
+// server asks Elasticsearch directly.
 type server struct{ url string }
 
-// ask sends a request, and decodes the answer into v unless that is nil. Whatever
-// is no success is an error.
+// ask sends a request, and decodes the answer into v unless that is nil. Any status but a success
+// is an error.
 func (s server) ask(ctx context.Context, method, path string, body []byte, v any) error {
 	text, err := request(ctx, method, s.url+path, body)
 	if err != nil || v == nil {
@@ -27,8 +27,8 @@ func (s server) ask(ctx context.Context, method, path string, body []byte, v any
 	return nil
 }
 
-// request sends a request with a JSON body and returns the answer. Whatever is no
-// success is an error.
+// request sends a request with a JSON body and returns the answer. Any status but a success is an
+// error.
 func request(ctx context.Context, method, url string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
@@ -50,7 +50,7 @@ func request(ctx context.Context, method, url string, body []byte) ([]byte, erro
 	return text, nil
 }
 
-// refresh makes everything visible that an index has been sent.
+// refresh makes everything visible that was written to an index.
 func (s server) refresh(ctx context.Context, index string) error {
 	return s.ask(ctx, "POST", "/"+index+"/_refresh", nil, nil)
 }
@@ -62,12 +62,11 @@ func (s server) count(ctx context.Context, index string) (int, error) {
 	return answer.Count, err
 }
 
-// writtenEvery is how often it is looked whether all is written. A look takes
-// Elasticsearch some 2 ms, which it has not for what is measured, and comes 0.05 s late in
-// the mean.
+// writtenEvery is the interval of checks whether all is written. A check takes some 2 ms of
+// Elasticsearch's time, which the measurement lacks, and comes 0.05 s late on average.
 const writtenEvery = 100 * time.Millisecond
 
-// awaitWritten waits until an index has taken n documents.
+// awaitWritten waits until n documents have been written to an index.
 func (s server) awaitWritten(ctx context.Context, index string, n int) error {
 	return until(ctx, writtenEvery, func() (bool, error) {
 		has, err := s.written(ctx, index)
@@ -75,7 +74,7 @@ func (s server) awaitWritten(ctx context.Context, index string, n int) error {
 	})
 }
 
-// written returns how many documents an index has taken since it was made, visible
+// written returns how many documents have been written to an index since it was created, visible
 // or not.
 func (s server) written(ctx context.Context, index string) (int, error) {
 	var answer struct {
@@ -112,8 +111,8 @@ func (s server) processor(ctx context.Context) (time.Duration, error) {
 	return sum, nil
 }
 
-// settle gives merges and the like of what was measured before time to end, so
-// that they do not fall into what is measured next.
+// settle waits until Elasticsearch is idle, so that merges and the like of the previous measurement
+// do not disturb the next one.
 func (s server) settle(ctx context.Context) error {
 	for {
 		before, err := s.processor(ctx)
@@ -147,7 +146,7 @@ func (s server) forget(ctx context.Context, prefix string) error {
 	return nil
 }
 
-// until asks every so often until ok says that it is so.
+// until calls ok at intervals until it returns true or an error.
 func until(ctx context.Context, every time.Duration, ok func() (bool, error)) error {
 	for {
 		is, err := ok()

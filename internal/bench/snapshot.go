@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// A snapshot is all reports at once.
+// A snapshot is a delivery of all reports at once.
 const (
 	snapshotRecords = 300
 	snapshotSize    = 40 << 10
 )
 
-// countEvery is how often it is looked whether all can be found: every look keeps
-// Elasticsearch from its work for a millisecond or two.
+// countEvery is the interval of checks whether all can be found. Each check takes a millisecond or
+// two of Elasticsearch's time.
 const countEvery = 25 * time.Millisecond
 
-// snapshot has 300 records of 40 KB delivered in one POST. Its acknowledgement is
-// compared with a handler that reads, parses and fsyncs the same, and the time until
-// all can be found with sending the same documents straight to Elasticsearch.
+// snapshot delivers 300 records of 40 KiB in one POST. It compares the time to the acknowledgement
+// with a handler that reads, parses and fsyncs the same, and the time until all can be found with
+// sending the same documents straight to Elasticsearch.
 func (b *bench) snapshot(ctx context.Context) error {
 	w, err := newWorkload(snapshotSize)
 	if err != nil {
@@ -73,8 +73,8 @@ func (b *bench) snapshotOnce(ctx context.Context, body []byte) (ack, all time.Du
 	return ack, all, r.end(ctx)
 }
 
-// keepSnapshot measures the handler that only makes a body durable, just started, as
-// riskdex is.
+// keepSnapshot measures the handler that only makes a body durable, right after its start like
+// riskdex.
 func (b *bench) keepSnapshot(ctx context.Context, body []byte) (took time.Duration, err error) {
 	process, address, err := b.startPeer(ctx, "none", "kept", filepath.Join(b.dir, "kept"))
 	if err != nil {

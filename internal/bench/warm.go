@@ -10,12 +10,12 @@ import (
 // long as later ones: its JVM has yet to compile what they need.
 const (
 	warmRound = 5_000 // documents
-	warmSame  = 0.05  // when the last rounds differ by less, it is warm
+	warmSame  = 0.05  // it is warm when the last rounds differ by less than this share
 	warmMost  = 4 * time.Minute
 )
 
-// warmUp sends documents to Elasticsearch until it takes no less time for as many.
-// The short form has its JVM compile so little that it is warm at once.
+// warmUp sends documents to Elasticsearch until the time for as many no longer falls. In the short
+// form, the JVM compiles so little that it is warm at once.
 func (b *bench) warmUp(ctx context.Context) error {
 	b.say("warming Elasticsearch up …")
 	w, err := newWorkload(4 << 10)

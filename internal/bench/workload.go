@@ -13,18 +13,18 @@ import (
 	"riskdex/internal/samplefeed"
 )
 
-// firstID makes every id a number of as many digits, so that all bodies of a
-// workload have the same length.
+// firstID is the smallest id. With it, all ids have the same number of digits, so that all bodies
+// of a workload have the same length.
 const firstID, digits = 10_000_000, 8
 
-// variety is how many different texts a workload has. Documents that share one are
-// too far apart for Elasticsearch to compress them together.
+// variety is the number of different texts in a workload. Documents with the same text are too far
+// apart for Elasticsearch to compress them together.
 const variety = 2_000
 
-// workload makes advisories of one size, in the words of the sample feed. It may be
-// used by many goroutines.
+// workload makes advisories of one size from the sentences of the sample feed. It may be used
+// concurrently.
 type workload struct {
-	tails [][]byte // of bodies, from behind the id
+	tails [][]byte // the rest of each body after the id
 }
 
 // newWorkload makes the texts for bodies of about size bytes.
@@ -41,7 +41,7 @@ func newWorkload(size int) (*workload, error) {
 	return w, nil
 }
 
-// head is how every body begins, up to the id.
+// head is the beginning of every body, up to the id.
 const head = `{"id":`
 
 // tailOf returns what follows the id in a body.
@@ -54,7 +54,7 @@ func tailOf(dice *rand.Rand, sentences []string, size int) []byte {
 		text := quoted("<p>" + pick() + " " + pick() + "</p>\n")
 		tail = append(tail, text[1:len(text)-1]...)
 	}
-	// No half of an escape or of a character, and the same length everywhere.
+	// Cut no escape or character in half, and pad to the same length.
 	tail = bytes.ToValidUTF8(bytes.TrimRight(tail[:size], `\u0123456789abcdef`), nil)
 	tail = append(tail, bytes.Repeat([]byte("."), size-len(tail))...)
 	return append(tail, `"}`...)
@@ -74,13 +74,13 @@ func quoted(text string) []byte {
 	return raw
 }
 
-// stamp is how an edition of a document stands at the beginning of its title.
+// stamp returns the number of an edition as it begins the title of a document.
 func stamp(edition int) string { return fmt.Sprintf("%07d", edition) }
 
-// titleBegins is what stands before the stamp.
+// titleBegins is the text before the stamp.
 const titleBegins = `,"title":"`
 
-// appendBody appends the body of document n, in an edition.
+// appendBody appends the body of an edition of document n.
 func (w *workload) appendBody(dst []byte, n, edition int) []byte {
 	dst = append(dst, head...)
 	dst = strconv.AppendInt(dst, int64(firstID+n), 10)
@@ -92,7 +92,7 @@ func (w *workload) appendBody(dst []byte, n, edition int) []byte {
 	return dst
 }
 
-// payload returns the documents from..to as one array.
+// payload returns the documents from from to to, exclusive, as one array.
 func (w *workload) payload(from, to int) []byte {
 	body := []byte{'['}
 	for n := from; n < to; n++ {
@@ -104,12 +104,12 @@ func (w *workload) payload(from, to int) []byte {
 	return append(body, ']')
 }
 
-// bodySize is how long every body is, in bytes.
+// bodySize returns the length of every body, in bytes.
 func (w *workload) bodySize() int { return len(head) + digits + len(w.tails[0]) }
 
 func id(n int) string { return strconv.Itoa(firstID + n) }
 
-// sentences returns those of the sample feed's texts, without markup.
+// sentences returns the sentences of the sample feed's texts, without markup.
 func sentences() ([]string, error) {
 	requests, _, err := samplefeed.Feed()
 	if err != nil {

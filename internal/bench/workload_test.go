@@ -31,7 +31,7 @@ func TestBodiesOfAWorkload(t *testing.T) {
 				texts[body.Text] = true
 			}
 		}
-		if len(texts) != 3 { // 0 and variety share one, and 999,999 has that of variety-1
+		if len(texts) != 3 { // 0 and variety have the same text, and so have 999,999 and variety-1
 			t.Errorf("%d different texts of %d bytes, want 3", len(texts), size)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// The table stands between these lines of the page.
+// The table is between these lines of the page.
 const (
 	tableBegins = "<!-- the table of make bench -->"
 	tableEnds   = "<!-- its end -->"
 )
 
-// writeInto puts the table into a page, in place of the one that it has.
+// writeInto replaces the table of a page.
 func writeInto(path, circumstances string, results []result) error {
 	page, err := os.ReadFile(path)
 	if err != nil {

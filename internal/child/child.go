@@ -18,13 +18,13 @@ type Child struct {
 	err  error // written before done is closed, read after
 
 	mu    sync.Mutex
-	ended bool // by us, so its end is no failure
+	ended bool // by Stop or Kill, so its end is not a failure
 }
 
-// guarded turns into the command that its arguments name, and leaves a guard
-// beside it in the process group. The guard waits for the end of a pipe whose
-// other end only our process has, and then kills the group: the system ends the
-// pipe when our process is gone, whatever ended it.
+// guarded is a shell script that executes the command in its arguments and leaves a guard in
+// the same process group. The guard reads from a pipe whose other end only our process holds.
+// The system closes that end when our process is gone, whatever ended it, and the guard then
+// kills the group.
 const guarded = `(trap '' HUP INT QUIT TERM; read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 </dev/null & exec "$@" 3<&-`
 
 // Start starts cmd in a process group of its own, which is killed when this
@@ -64,15 +64,15 @@ func Start(cmd *exec.Cmd) (*Child, error) {
 	return c, nil
 }
 
-// PID is the number of the child's process, which is its command's: the shell that
-// starts it turns into it.
+// PID returns the number of the child's process, which is that of its command: the shell that
+// starts the command executes it in its own place.
 func (c *Child) PID() int { return c.pid }
 
 // Done is closed when the child has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Err tells how the child ended: nil for exit status 0, otherwise what
-// [exec.Cmd.Wait] returned. It is nil until Done is closed.
+// Err returns how the child ended: nil for exit status 0, otherwise what [exec.Cmd.Wait]
+// returned. It is nil until Done is closed.
 func (c *Child) Err() error {
 	select {
 	case <-c.done:
@@ -82,11 +82,11 @@ func (c *Child) Err() error {
 	}
 }
 
-// Signal sends sig to the child alone. A child that has ended is no error.
+// Signal sends sig to the child alone. It is not an error if the child has ended.
 func (c *Child) Signal(sig syscall.Signal) error { return c.kill(c.pid, sig) }
 
-// SignalGroup sends sig to the child and its descendants. A group that has
-// ended is no error.
+// SignalGroup sends sig to the child and its descendants. It is not an error if all of them
+// have ended.
 func (c *Child) SignalGroup(sig syscall.Signal) error { return c.kill(-c.pid, sig) }
 
 func (c *Child) kill(target int, sig syscall.Signal) error {

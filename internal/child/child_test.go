@@ -16,8 +16,8 @@ import (
 	"riskdex/internal/child"
 )
 
-// family prints a line and leaves two generations running that ignore every
-// signal that can be ignored and keep the output open.
+// family is a script that prints a line and leaves two generations of processes running, which
+// ignore every signal that can be ignored and keep the output open.
 const family = `trap '' HUP INT QUIT TERM; sh -c 'sleep 1000 & echo up; wait'`
 
 // parentRole makes this program start the family and wait to be killed.
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	cmd := exec.Command("sh", "-c", family)
-	// Our own pipe, passed on: it ends when every one of us has ended.
+	// The output of this process, passed on: it ends when this process and all descendants have.
 	cmd.Stdout = os.Stdout
 	c, err := child.Start(cmd)
 	if err != nil {
@@ -106,7 +106,7 @@ func up(t *testing.T, script string) *child.Child {
 	return c
 }
 
-// generous is more than any child here takes to end.
+// generous is longer than any child here takes to end.
 const generous = time.Minute
 
 func TestStopIsNoDeath(t *testing.T) {

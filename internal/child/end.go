@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Stop asks the child to end and waits until it has. One that takes longer than
-// patience is killed with its descendants, and that is an error.
+// Stop asks the child to end and waits until it has. If that takes longer than patience, Stop
+// kills the child with its descendants and returns an error.
 func (c *Child) Stop(patience time.Duration) error {
 	c.markEnded()
 	if err := c.Signal(syscall.SIGTERM); err != nil {
@@ -27,12 +27,12 @@ func (c *Child) Stop(patience time.Duration) error {
 // they are gone.
 func (c *Child) Kill() {
 	c.markEnded()
-	// The error would be that there is nothing to kill.
+	// The only error is that there is nothing to kill.
 	_ = c.SignalGroup(syscall.SIGKILL)
 	<-c.done
 }
 
-// markEnded remembers that the end is our doing, unless it has come already.
+// markEnded records that we end the child, unless it has ended already.
 func (c *Child) markEnded() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,8 +43,8 @@ func (c *Child) markEnded() {
 	}
 }
 
-// Death tells how the child ended by itself. It is nil while it runs and after
-// Stop or Kill, otherwise never, also where the exit status is 0.
+// Death returns how the child ended by itself. It is nil while the child runs and after Stop
+// or Kill. Otherwise it is never nil, even if the exit status is 0.
 func (c *Child) Death() error {
 	select {
 	case <-c.done:

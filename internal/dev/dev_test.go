@@ -22,7 +22,7 @@ import (
 	"riskdex/internal/needs"
 )
 
-// devRole makes this program be dev, for tests that send it signals.
+// devRole makes this program act as dev, for tests that send it signals.
 const devRole = "RISKDEX_TEST_IS_DEV"
 
 func TestMain(m *testing.M) {
@@ -55,11 +55,11 @@ func startDev(t *testing.T, env []string, args ...string) process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // for a test that failed before
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // if the test failed before it ended
 	return process{cmd, bufio.NewReader(out), t}
 }
 
-// await reads up to the line with the text and returns it.
+// await reads up to the line that contains text, and returns that line.
 func (p process) await(text string) string {
 	p.t.Helper()
 	for {
@@ -105,8 +105,8 @@ func answers(url string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// temporary returns variables that put a developer's server into a folder of the
-// test's, on a free port.
+// temporary returns environment variables that put a developer's server into a folder of the test,
+// on a free port.
 func temporary(t *testing.T) (url string, env []string) {
 	t.Helper()
 	home := elastictest.Home(t)

@@ -11,14 +11,14 @@ import (
 
 type elasticsearchCommand struct{}
 
-// Help names the environment that the server is configured with.
+// Help lists the environment variables that configure the server.
 func (elasticsearchCommand) Help() string {
 	return `ELASTICSEARCH_PORT is the port (9200), ELASTICSEARCH_HOME the folder that keeps the data
 (.local/elasticsearch-data), ELASTICSEARCH_HEAP the size of the JVM heap (1g).`
 }
 
-// Run runs the developer's server until a signal ends it, which is a success, or
-// it ends by itself, which is not.
+// Run runs the developer's server until a signal stops it, which is a success, or it ends by
+// itself, which is a failure.
 func (elasticsearchCommand) Run(ctx context.Context, s streams) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -40,7 +40,7 @@ func (elasticsearchCommand) Run(ctx context.Context, s streams) error {
 		return server.Err()
 	case <-ctx.Done():
 	}
-	stop() // a second signal ends us at once, and the server with us
+	stop() // from here on a signal ends this process at once, and the server with it
 	fmt.Fprintln(s.out, "stopping Elasticsearch")
 	if err := server.Stop(); err != nil {
 		return err

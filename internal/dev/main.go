@@ -24,7 +24,7 @@ type streams struct {
 	out, err io.Writer
 }
 
-// exitStatus is the error of a command that has said what there is to say.
+// exitStatus is the error of a command that has already printed what went wrong.
 type exitStatus int
 
 func (s exitStatus) Error() string { return "exit status " + strconv.Itoa(int(s)) }
@@ -35,7 +35,7 @@ func main() {
 
 // run runs the command that the arguments name and returns the exit status.
 func run(ctx context.Context, args []string, s streams) int {
-	// kong wants to end the process after --help and after a mistake.
+	// kong ends the process after --help and after a mistake, unless told otherwise.
 	status := -1
 	parser, err := kong.New(&commands{},
 		kong.Name("dev"),

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// patience is how long one question to the admin listener may take.
+// patience bounds one request to the admin listener.
 const patience = 10 * time.Second
 
-// get returns the status that the admin listener answers with; 0 for none.
+// get returns the status of the admin listener's answer, or 0 without an answer.
 func (r *stack) get(path string) int {
 	res, err := (&http.Client{Timeout: patience}).Get("http://" + r.admin + path)
 	if err != nil {
@@ -22,8 +22,8 @@ func (r *stack) get(path string) int {
 	return res.StatusCode
 }
 
-// metric returns the sum over the series of a metric that have these labels, and
-// whether there is one.
+// metric returns the sum of the series of a metric that have all of the labels, and whether there
+// are any.
 func (r *stack) metric(name string, labels ...string) (sum float64, known bool) {
 	res, err := (&http.Client{Timeout: patience}).Get("http://" + r.admin + "/metrics")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"riskdex/internal/prometheus"
 )
 
-// startPrometheus starts Prometheus where it is installed. It is for looking
-// only: without it everything else goes on, except in a run that is a check.
+// startPrometheus starts Prometheus if it is installed. It is only there to look at: if it fails
+// to start, everything else goes on, except in a run that is a check.
 func (r *stack) startPrometheus(ctx context.Context) error {
 	local := filepath.Dir(r.binary)
 	dashboards := filepath.Join(filepath.Dir(local), "dashboards")
@@ -41,8 +41,8 @@ func (r *stack) startPrometheus(ctx context.Context) error {
 	return nil
 }
 
-// scrapeEvery is short for a developer who watches, and shorter for a check that
-// waits for it.
+// scrapeEvery returns a short interval for a developer who watches, and a shorter one for a
+// check, which waits for a scrape.
 func (r *stack) scrapeEvery() time.Duration {
 	if r.once {
 		return time.Second
@@ -71,7 +71,7 @@ func (r *stack) watched(ctx context.Context) error {
 	return nil
 }
 
-// lost is closed when Prometheus has ended, and never if there is none.
+// lost returns a channel that is closed when Prometheus has ended, or nil without Prometheus.
 func (r *stack) lost() <-chan struct{} {
 	if r.watching == nil {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"riskdex/internal/prometheus/prometheustest"
 )
 
-// aStack is one in a folder of the test's, with the repository's dashboards and
-// something that has metrics in place of riskdex.
+// aStack returns a stack in a folder of the test, with the repository's dashboards and something
+// that has metrics in place of riskdex.
 func aStack(t *testing.T, once bool) (r *stack, said *bytes.Buffer) {
 	t.Helper()
 	dashboards, err := filepath.Abs("../../dashboards")
@@ -102,7 +102,7 @@ func TestRunGoesOnWithoutPrometheus(t *testing.T) {
 	}
 }
 
-// One that does not start is told of, and fails only a run that is a check.
+// A Prometheus that does not start is reported, and fails only a run that is a check.
 func TestRunWithAPrometheusThatDoesNotStart(t *testing.T) {
 	for name, once := range map[string]bool{"run": false, "check": true} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,7 @@ type runCommand struct {
 	Once bool `help:"Stop after the first search; exit status 0 only if it found what was pushed."`
 }
 
-// Help names what the run leaves behind and how it is configured.
+// Help says which files the run leaves behind and how it is configured.
 func (runCommand) Help() string {
 	return `Elasticsearch is the one at ELASTICSEARCH_URL, or a container, or a local one.
 The journal is .local/riskdex.db, the log .local/riskdex.log. riskdex reads its usual variables, such as RISKDEX_LISTEN.
@@ -36,10 +36,10 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 	defer cancel()
 	r := &stack{streams: s, once: c.Once, listen: env("RISKDEX_LISTEN", "127.0.0.1:8080"), admin: env("RISKDEX_ADMIN_LISTEN", "127.0.0.1:8081")}
 	defer func() {
-		cancel() // a second signal ends us at once, and with us all that we started
+		cancel() // from here on a signal ends this process at once, and all that it started
 		stopped := r.stop()
 		if err != nil && ctx.Err() != nil && !c.Once {
-			err = nil // interrupted on the way: that is how one ends this
+			err = nil // an interrupt is the usual end of a run
 		}
 		err = errors.Join(err, stopped)
 	}()
@@ -70,7 +70,7 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 // stack is everything that a run starts.
 type stack struct {
 	streams
-	once          bool // a check: what cannot be seen to work is an error
+	once          bool // the run is a check: anything that is not seen to work is an error
 	binary, log   string
 	journal       string
 	listen, admin string
@@ -80,7 +80,7 @@ type stack struct {
 	undo          []func() error
 }
 
-// stop ends what was started, in reverse.
+// stop ends what was started, in reverse order.
 func (r *stack) stop() error {
 	var errs []error
 	for i := len(r.undo) - 1; i >= 0; i-- {
@@ -119,7 +119,7 @@ func (r *stack) elasticsearch(ctx context.Context) error {
 	return nil
 }
 
-// serve starts riskdex and waits until it can accept.
+// serve starts riskdex and waits until it can accept deliveries.
 func (r *stack) serve(ctx context.Context) error {
 	log, err := os.Create(r.log)
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *stack) receiver() string {
 	return strings.TrimRight("http://"+r.listen+"/"+strings.Trim(os.Getenv("RISKDEX_PREFIX"), "/"), "/")
 }
 
-// await asks until ok, and gives up when riskdex ends or after a while.
+// await waits until ok returns true. It fails if riskdex ends, or after two minutes.
 func (r *stack) await(ctx context.Context, what string, ok func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -176,7 +176,7 @@ func (r *stack) await(ctx context.Context, what string, ok func() bool) error {
 	return nil
 }
 
-// died says why riskdex ended by itself.
+// died returns an error with the reason why riskdex ended by itself, and the end of its log.
 func (r *stack) died() error {
 	log, err := os.ReadFile(r.log)
 	if err != nil {
@@ -186,14 +186,14 @@ func (r *stack) died() error {
 	return fmt.Errorf("riskdex ended by itself: %w\n%s", r.riskdex.Death(), strings.Join(lines[max(0, len(lines)-10):], "\n"))
 }
 
-// command is one that runs in the foreground, from the root of the repository.
+// command returns a command that runs in the foreground, from the root of the repository.
 func (r *stack) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdout, cmd.Stderr = r.out, r.err
 	return cmd
 }
 
-// shown is a path as people would type it here.
+// shown returns a path relative to the working directory if it lies below that.
 func shown(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

@@ -17,10 +17,10 @@ type withElasticsearchCommand struct {
 	Command []string `arg:"" passthrough:"" help:"The command and its arguments, after --."`
 }
 
-// Help says what the command finds.
+// Help says what the command is given.
 func (withElasticsearchCommand) Help() string {
 	return "The command finds the server's address in " + elasticserver.TestURLVariable + `. Its exit status is that of dev.
-Signals are handed on to it. The server and its data are gone afterwards.`
+Signals are forwarded to it. The server and its data are removed afterwards.`
 }
 
 // Run runs the command with a throw-away server.
@@ -65,7 +65,7 @@ func (c withElasticsearchCommand) Run(ctx context.Context, s streams) (err error
 			}
 			return statusOf(running.Err())
 		case sig := <-signals:
-			// The group, since a go test does not hand a signal on to its tests.
+			// The whole group, because go test does not forward signals to its tests.
 			if err := running.SignalGroup(sig.(syscall.Signal)); err != nil {
 				fmt.Fprintln(s.err, "dev:", err)
 			}
@@ -73,8 +73,8 @@ func (c withElasticsearchCommand) Run(ctx context.Context, s streams) (err error
 	}
 }
 
-// startUnlessSignalled starts a server. A signal meanwhile makes it give up, with
-// the exit status that shells give to a process that the signal ended.
+// startUnlessSignalled starts a server. If a signal comes meanwhile, it gives up with the exit
+// status that shells report for a process that the signal ended.
 func startUnlessSignalled(ctx context.Context, signals <-chan os.Signal, o elasticserver.Options) (*elasticserver.Server, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -100,7 +100,7 @@ func startUnlessSignalled(ctx context.Context, signals <-chan os.Signal, o elast
 	}
 }
 
-// statusOf turns how a command ended into our own exit status, as a shell does.
+// statusOf returns the exit status of a command as an error, as a shell would report it.
 func statusOf(err error) error {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {

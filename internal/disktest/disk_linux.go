@@ -1,6 +1,6 @@
-// Package disktest has disks of their own for tests: small file systems in a file that
-// can be filled, cut off, frozen, and made to fail. Tests that need one are skipped where
-// the system does not allow it, and fail in CI where only a program is missing.
+// Package disktest gives tests disks of their own: small file systems in a file that can be
+// filled, cut off, frozen, and made to fail. Tests that need one are skipped if the system does
+// not allow it, and fail in CI if only a program is missing.
 package disktest
 
 import (
@@ -26,8 +26,8 @@ type Disk struct {
 	image, options string
 }
 
-// New makes an ext4 of so many MiB in a file in folder and mounts it. Where
-// the machine does not allow that, the test is skipped.
+// New makes an ext4 of mib MiB in a file in folder and mounts it. If the machine does not allow
+// that, the test is skipped.
 func New(t *testing.T, folder string, mib int, options string) *Disk {
 	t.Helper()
 	d := &Disk{image: filepath.Join(folder, "disk.img"), Dir: t.TempDir(), options: options}
@@ -48,7 +48,7 @@ func New(t *testing.T, folder string, mib int, options string) *Disk {
 	return d
 }
 
-// mount skips the test where mounting is not allowed.
+// mount mounts the disk, or skips the test if mounting is not allowed.
 func (d *Disk) mount(t *testing.T) {
 	t.Helper()
 	options := "loop"
@@ -64,20 +64,19 @@ func (d *Disk) mount(t *testing.T) {
 	}
 }
 
-// Unmount also lets go of the loop device, which mount made for itself.
+// Unmount unmounts the disk. This also releases the loop device, which mount made.
 func (d *Disk) Unmount() {
 	for range 100 {
 		err := syscall.Unmount(d.Dir, 0)
 		if err == nil || errors.Is(err, syscall.EINVAL) { // not mounted
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // a dying process may hold it still
+		time.Sleep(10 * time.Millisecond) // a dying process may still use it
 	}
 	_ = syscall.Unmount(d.Dir, syscall.MNT_DETACH)
 }
 
-// Cut ends all writing to the disk at once, without what was not yet on it, as a
-// power cut does.
+// Cut stops all writing to the disk at once. What is not on it yet is lost, as in a power cut.
 func (d *Disk) Cut(t *testing.T) {
 	t.Helper()
 	const goingDown, withoutLog = 0x8004587d, 2 // FS_IOC_GOINGDOWN of ext4 and xfs
@@ -97,14 +96,14 @@ func (d *Disk) Cut(t *testing.T) {
 	}
 }
 
-// Again mounts the disk anew: what is there now is what was on it.
+// Again remounts the disk. It then has only what was written to it.
 func (d *Disk) Again(t *testing.T) {
 	t.Helper()
 	d.Unmount()
 	d.mount(t)
 }
 
-// Tmpfs mounts a file system in memory of so many MiB.
+// Tmpfs mounts a file system of mib MiB in memory and returns its folder.
 func Tmpfs(t *testing.T, mib int) string {
 	t.Helper()
 	needs.FullRun(t, "a file system of its own")
@@ -124,7 +123,7 @@ func Tmpfs(t *testing.T, mib int) string {
 	return dir
 }
 
-// Fill writes a file until the disk that it lies on has no more than left bytes.
+// Fill writes a file until its disk has at most left bytes free.
 func Fill(t *testing.T, path string, left int64) {
 	t.Helper()
 	var disk syscall.Statfs_t
@@ -158,7 +157,7 @@ func command(t *testing.T, name string, args ...string) {
 	}
 }
 
-// tell writes to a file of the kernel.
+// tell writes to a control file of the kernel.
 func tell(t *testing.T, path, text string) {
 	t.Helper()
 	must(t, os.WriteFile(path, []byte(text), 0))
@@ -177,13 +176,13 @@ func allocate(t *testing.T, path string, mode uint32, offset, length int64) {
 	}
 }
 
-// Rot has everything that is free on the disk fail once what its image lies on is
-// full: the image gets holes there. The tables of the file system stay whole.
+// Rot makes writes to all free blocks of the disk fail once the disk that holds the image is
+// full: it punches holes into the image there. The tables of the file system stay intact.
 func (d *Disk) Rot(t *testing.T) {
 	t.Helper()
 	const punchHole = 1 | 2 // FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE
 
-	tell(t, "/sys/fs/ext4/"+d.device(t)+"/reserved_clusters", "0") // what no file gets
+	tell(t, "/sys/fs/ext4/"+d.device(t)+"/reserved_clusters", "0") // clusters that no file gets
 	path := filepath.Join(d.Dir, "rot")
 	mark := bytes.Repeat([]byte("rot "), 1024)
 	f, err := os.Create(path)
@@ -215,13 +214,13 @@ func (d *Disk) Rot(t *testing.T) {
 		t.Fatal(err)
 	}
 	command(t, "sync", "-f", d.Dir)
-	// Of a write that begins where the image is whole and goes on in a hole, a loop device
-	// reports success, although only the beginning is there: it is asked for one block at a
+	// If a write begins in an intact part of the image and continues in a hole, the loop device
+	// reports success, although only the beginning was written. So have it write one block at a
 	// time.
 	tell(t, "/sys/block/"+d.device(t)+"/queue/max_sectors_kb", "4")
 }
 
-// device is the name of the loop device of a disk.
+// device returns the name of the disk's loop device.
 func (d *Disk) device(t *testing.T) string {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")
@@ -235,12 +234,13 @@ func (d *Disk) device(t *testing.T) string {
 	return ""
 }
 
-// Freeze has every write to the disk wait until thaw is called, for a minute at the most:
-// what waits cannot even be killed.
+// Freeze makes every write to the disk wait until thaw is called, or for a minute at most, since
+// processes that wait for it cannot even be killed.
 func (d *Disk) Freeze(t *testing.T) (thaw func()) {
 	t.Helper()
 	needs.Program(t, "fsfreeze", "apt-get install util-linux")
-	// It thaws when this process has closed its standard input, however that ends.
+	// It thaws the disk when its standard input is closed, which also happens when this process
+	// ends, in whatever way.
 	watch := exec.Command("sh", "-c", `fsfreeze -f "$1" && echo frozen; timeout 60 cat >/dev/null; fsfreeze -u "$1"`, "sh", d.Dir)
 	in, err := watch.StdinPipe()
 	must(t, err)

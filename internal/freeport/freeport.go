@@ -1,5 +1,5 @@
-// Package freeport finds ports for servers that cannot choose one themselves, or have
-// to come back on the one that they had.
+// Package freeport finds ports for servers that cannot choose one themselves, or have to
+// return on the port that they had.
 package freeport
 
 import (
@@ -9,15 +9,14 @@ import (
 	"strconv"
 )
 
-// The ports lie below those that Linux gives to outgoing connections
-// (ip_local_port_range, 32768 and up): between being found and being used, and while
-// its server is away, such a port is nobody's by chance. Elasticsearch has those from
-// 20000 to 29999 here.
+// The ports are below those that Linux assigns to outgoing connections (ip_local_port_range,
+// 32768 and up), so that nobody gets one by chance between its being found and used, or while
+// its server is down. The ports from 20000 to 29999 are for Elasticsearch here.
 const first, last = 30000, 32767
 
 const tries = 100
 
-// Find returns a port of the loopback address on which nobody listens now.
+// Find returns a port of the loopback address that nobody listens on now.
 func Find() (int, error) {
 	var err error
 	for range tries {
@@ -30,7 +29,7 @@ func Find() (int, error) {
 	return 0, fmt.Errorf("find a free port among %d to %d: %w", first, last, err)
 }
 
-// Address is Find for who wants the port with its host.
+// Address returns the loopback address with a port from Find.
 func Address() (string, error) {
 	port, err := Find()
 	return address(port), err

@@ -23,8 +23,7 @@ func TestClassicBuckets(t *testing.T) {
 	}
 }
 
-// TestNativeBucketsAreBounded observes far more different values than there may
-// be buckets.
+// TestNativeBucketsAreBounded observes far more distinct values than there may be buckets.
 func TestNativeBucketsAreBounded(t *testing.T) {
 	h := prometheus.NewHistogram(histogram.Seconds("a", "b", time.Millisecond, time.Hour))
 	reg := prometheus.NewRegistry()

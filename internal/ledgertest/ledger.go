@@ -1,5 +1,5 @@
-// Package ledgertest has a ledger of what was acknowledged, apart from riskdex, to
-// hold against what is found in the end.
+// Package ledgertest keeps a ledger of acknowledged deliveries outside of riskdex, to compare
+// with what is found in the end.
 package ledgertest
 
 import (
@@ -22,8 +22,7 @@ type Ledger struct {
 // New returns a ledger without entries.
 func New() *Ledger { return &Ledger{newest: map[report.Key]int{}} }
 
-// Note notes that a delivery was acknowledged: n is the number in its body, or 0
-// for a delete.
+// Note records that a delivery was acknowledged. n is the number in its body, or 0 for a delete.
 func (l *Ledger) Note(key report.Key, n int) {
 	l.mu.Lock()
 	l.newest[key] = n
@@ -31,13 +30,13 @@ func (l *Ledger) Note(key report.Key, n int) {
 	l.acknowledged.Add(1)
 }
 
-// Acknowledged returns how many deliveries were noted.
+// Acknowledged returns the number of deliveries recorded.
 func (l *Ledger) Acknowledged() int64 { return l.acknowledged.Load() }
 
-// Load has creates, corrections and deletes (n is 0) delivered from several
-// goroutines, each on documents of its own, so that the order of their changes is
-// certain, until stop is called, which waits for them. A sender whose deliver
-// returns false ends; what was delivered before is noted.
+// Load calls deliver with creates, corrections and deletes (n is 0) from several goroutines
+// until stop is called, which waits for them. Each goroutine has documents of its own, so that
+// the order of their changes is certain, and records each delivery. It ends if deliver returns
+// false, without recording that delivery.
 func (l *Ledger) Load(senders int, deliver func(key report.Key, n int) bool) (stop func()) {
 	done := make(chan struct{})
 	var running sync.WaitGroup
@@ -66,8 +65,8 @@ func (l *Ledger) Load(senders int, deliver func(key report.Key, n int) bool) (st
 	return sync.OnceFunc(func() { close(done); running.Wait() })
 }
 
-// Check compares the ledger with the numbers in the bodies that were found: nothing
-// acknowledged missing, nothing deleted there, the newest body everywhere.
+// Check compares the ledger with the numbers in the bodies that were found: every document must
+// have its newest body, and no deleted or unknown document may be there.
 func (l *Ledger) Check(t testing.TB, found map[report.Key]int) {
 	t.Helper()
 	l.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"riskdex/report"
 )
 
-// reporter collects what a check finds wrong.
+// reporter collects the errors of a check.
 type reporter struct {
 	testing.TB
 	said []string

@@ -1,5 +1,4 @@
-// Package metricstest reads what /metrics says, for tests, and knows what must
-// hold of it at all times.
+// Package metricstest reads /metrics for tests, and checks what must always hold of it.
 package metricstest
 
 import (
@@ -13,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// Samples are the values of one scrape, by name and labels as the text format
-// writes them: `riskdex_changes_pending{kind="cities"}`.
+// Samples are the values of one scrape. The keys are name and labels as in the text format:
+// `riskdex_changes_pending{kind="cities"}`.
 type Samples map[string]float64
 
 // Read reads the text format.
@@ -78,8 +77,8 @@ func (s Samples) Conserved() error {
 	return nil
 }
 
-// Born returns riskdex's own series that were not there before, in order. There
-// should be none: the event that a series is born with is seen by no rate.
+// Born returns riskdex's own series that are not in before, sorted. There should be none: a
+// rate does not see the event with which a series first appears.
 func (s Samples) Born(before Samples) []string {
 	var born []string
 	for series := range s {

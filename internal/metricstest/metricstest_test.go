@@ -9,8 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// scrape is what /metrics says, with n changes of cities accepted and 5 in their
-// places.
+// scrape returns samples with n+2 accepted changes of cities, and 5 that are in their places.
 func scrape(t *testing.T, n string) metricstest.Samples {
 	t.Helper()
 	text := "# HELP riskdex_x a b 5\nriskdex_changes_accepted_total{kind=\"cities\",op=\"delete\"} 2\n" +

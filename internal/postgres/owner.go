@@ -8,11 +8,10 @@ import (
 	"syscall"
 )
 
-// fastShutdown is the signal on which the server ends its connections and then
-// itself.
+// fastShutdown is the signal that makes the server close its connections and end.
 const fastShutdown = syscall.SIGINT
 
-// owner is who the server runs as: it refuses to be root.
+// owner is the user that the server runs as. PostgreSQL refuses to run as root.
 type owner struct{ credential *syscall.Credential }
 
 // ownerOf gives a folder to the server's user, if this process is root.

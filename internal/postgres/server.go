@@ -1,6 +1,5 @@
-// Package postgres starts PostgreSQL servers for tests and benchmarks: real ones, of the
-// newest version that is installed, each in a folder of its own, that end with the
-// process that started them.
+// Package postgres starts PostgreSQL servers for tests and benchmarks: real ones, of the newest
+// installed version, each in a folder of its own. They end with the process that started them.
 package postgres
 
 import (
@@ -23,7 +22,7 @@ import (
 	"riskdex/internal/freeport"
 )
 
-// ErrMissing says how to get what is missing.
+// ErrMissing is returned if no PostgreSQL is installed. It says how to install it.
 var ErrMissing = errors.New("no PostgreSQL is installed; install it, on Debian with: apt-get install postgresql")
 
 const (
@@ -32,8 +31,8 @@ const (
 	pollPause     = 20 * time.Millisecond
 )
 
-// Server is a PostgreSQL server with trust for everybody on this machine and a
-// superuser called riskdex. Its methods may be called one at a time.
+// Server is a PostgreSQL server that trusts everybody on this machine, with a superuser called
+// riskdex. Its methods may be called one at a time.
 type Server struct {
 	bin, home string
 	port      int
@@ -41,7 +40,7 @@ type Server struct {
 	process   *child.Child
 }
 
-// New makes a folder with an empty database in it, which Remove removes.
+// New makes a folder with an empty database, which Remove removes.
 func New(ctx context.Context) (*Server, error) {
 	s, err := place()
 	if err != nil {
@@ -53,7 +52,7 @@ func New(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
-// Standby makes a server that follows s, which runs, by streaming replication.
+// Standby makes a server that follows s by streaming replication. s must be running.
 func (s *Server) Standby(ctx context.Context) (*Server, error) {
 	standby, err := place()
 	if err != nil {
@@ -88,7 +87,7 @@ func place() (*Server, error) {
 
 // programs returns the folder of the programs of the newest version.
 func programs() (string, error) {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // Debian has them off the path
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // on Debian they are not in PATH
 	slices.SortFunc(found, func(a, b string) int { return versionOf(b) - versionOf(a) })
 	if len(found) == 0 {
 		initdb, err := exec.LookPath("initdb")
@@ -108,10 +107,10 @@ func versionOf(initdb string) int {
 func (s *Server) data() string { return filepath.Join(s.home, "data") }
 func (s *Server) log() string  { return filepath.Join(s.home, "log") }
 
-// Port is where the server listens, also after it was started again.
+// Port returns the port of the server, which stays the same after a restart.
 func (s *Server) Port() int { return s.port }
 
-// URL names the database of the server.
+// URL returns the URL of the server's database.
 func (s *Server) URL() string {
 	return fmt.Sprintf("postgres://riskdex@127.0.0.1:%d/postgres", s.port)
 }
@@ -126,7 +125,7 @@ func (s *Server) Start(ctx context.Context, settings ...string) error {
 		if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "is still in use") {
 			return err
 		}
-		time.Sleep(pollPause) // the processes of a server that was killed end by and by
+		time.Sleep(pollPause) // the processes of a killed server take a while to end
 	}
 }
 
@@ -161,7 +160,7 @@ func (s *Server) start(ctx context.Context, settings []string) error {
 	}
 }
 
-// Stop ends the server as an operator would who does not wait for its clients.
+// Stop ends the server without waiting for its clients.
 func (s *Server) Stop() error {
 	if s.process == nil {
 		return nil
@@ -176,8 +175,8 @@ func (s *Server) Stop() error {
 // Kill ends the server as a crash would.
 func (s *Server) Kill() { s.process.Kill() }
 
-// Suspend has no process of the server do anything more, as where its machine hangs, until
-// Resume. The system goes on answering for it: connections come about.
+// Suspend stops all processes of the server until Resume, as if its machine hung. The kernel
+// still accepts connections for it.
 func (s *Server) Suspend() error {
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil { // first, so that there are no new ones
 		return err
@@ -190,8 +189,8 @@ func (s *Server) Resume() error {
 	return errors.Join(s.signalChildren(syscall.SIGCONT), s.process.Signal(syscall.SIGCONT))
 }
 
-// signalChildren sends a signal to the processes that the server has started: each is in a
-// process group of its own.
+// signalChildren sends a signal to the processes that the server has started, each of which is
+// in a process group of its own.
 func (s *Server) signalChildren(sig syscall.Signal) error {
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	errs := []error{err}
@@ -215,7 +214,7 @@ func (s *Server) signalChildren(sig syscall.Signal) error {
 	return errors.Join(errs...)
 }
 
-// Promote makes a standby the primary, and returns when it takes writes.
+// Promote makes a standby the primary, and returns when it accepts writes.
 func (s *Server) Promote(ctx context.Context) error {
 	return s.tool(ctx, "pg_ctl", "promote", "-w", "-D", s.data())
 }

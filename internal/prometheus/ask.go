@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// askPatience is how long one answer may take.
+// askPatience bounds the time of one answer.
 const askPatience = 10 * time.Second
 
-// Ask asks the server's HTTP API, as in "/api/v1/query", and puts the data of
-// the answer into data.
+// Ask calls the server's HTTP API, such as "/api/v1/query", and decodes the data of the answer
+// into data.
 func (s *Server) Ask(ctx context.Context, path string, params url.Values, data any) error {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
@@ -22,7 +22,7 @@ func (s *Server) Ask(ctx context.Context, path string, params url.Values, data a
 	if err != nil {
 		return fmt.Errorf("ask Prometheus for %s: %w", path, err)
 	}
-	req.Close = true // nothing that would keep a stopped server's port
+	req.Close = true // an idle connection would keep the port of a stopped server in use
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return fmt.Errorf("ask Prometheus for %s: %w", path, err)
@@ -41,8 +41,8 @@ func (s *Server) Ask(ctx context.Context, path string, params url.Values, data a
 	return nil
 }
 
-// Scraped is nil once the target has been scraped since the start, and stays so
-// while it answers. Otherwise it says what is wrong.
+// Scraped returns nil if the target has been scraped since the start and the last scrape
+// succeeded, and otherwise what is wrong.
 func (s *Server) Scraped(ctx context.Context) error {
 	var data struct {
 		ActiveTargets []struct {
@@ -67,8 +67,8 @@ func (s *Server) Scraped(ctx context.Context) error {
 	return fmt.Errorf("%s is no target", s.target)
 }
 
-// Rules returns how many rules are loaded. It fails if there is none, or one that
-// cannot be evaluated.
+// Rules returns how many rules are loaded. It fails if there are none, or if one cannot be
+// evaluated.
 func (s *Server) Rules(ctx context.Context) (count int, err error) {
 	var data struct {
 		Groups []struct {
@@ -92,8 +92,8 @@ func (s *Server) Rules(ctx context.Context) (count int, err error) {
 	return count, nil
 }
 
-// ready fails unless this very server can be asked: another one has another
-// configuration.
+// ready fails unless this server can be queried. It recognizes another server on the same port by
+// its configuration.
 func (s *Server) ready(ctx context.Context) error {
 	flags := map[string]string{}
 	if err := s.Ask(ctx, "/api/v1/status/flags", nil, &flags); err != nil {

@@ -10,12 +10,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Service is the host in the targets of the configuration for containers that
-// stands for riskdex.
+// Service is the host of riskdex in the targets of the configuration for containers.
 const Service = "riskdex"
 
-// configFor turns the configuration for containers into one for processes on
-// this machine. What it does not speak of stays as it is.
+// configFor turns the configuration for containers into one for processes on this machine. It
+// keeps all settings that do not depend on that.
 func configFor(o Options) ([]byte, error) {
 	text, err := os.ReadFile(o.Config)
 	if err != nil {
@@ -49,13 +48,13 @@ func configFor(o Options) ([]byte, error) {
 			delete(job, "scrape_interval")
 			delete(job, "scrape_timeout")
 		}
-		delete(config.Global, "scrape_timeout") // it may not be longer than the interval
+		delete(config.Global, "scrape_timeout") // it must not exceed the interval
 	}
 	return yaml.Marshal(config)
 }
 
-// redirect puts the targets in place of the service's and takes away all others.
-// It reports whether the job had the service as a target.
+// redirect replaces the targets of the service, and removes all others. It reports whether the job
+// had the service as a target.
 func redirect(job map[string]any, instead []string) bool {
 	groups, _ := job["static_configs"].([]any)
 	found := false

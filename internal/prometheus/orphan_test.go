@@ -82,7 +82,7 @@ func processesWith(t *testing.T, text string) (found []int) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		// One that cannot be read has just ended.
+		// If it cannot be read, the process has just ended.
 		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(text)) {
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			if err != nil {
@@ -94,7 +94,7 @@ func processesWith(t *testing.T, text string) (found []int) {
 	return found
 }
 
-// end kills a process as a lack of memory would.
+// end kills a process as the kernel does when memory runs out.
 func end(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {

@@ -23,17 +23,17 @@ type Server struct {
 	process *child.Child
 }
 
-// URL is where the server answers, without a slash at the end.
+// URL returns the URL of the server, without a slash at the end.
 func (s *Server) URL() string { return "http://" + address(s.port) }
 
-// Log is the file that the server writes its log to.
+// Log returns the path of the server's log.
 func (s *Server) Log() string { return filepath.Join(s.home, "prometheus.log") }
 
 // Done is closed when the server has ended.
 func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 
-// Err tells why the server ended by itself, with the last lines of its log. It
-// is nil while it runs and after Stop.
+// Err returns why the server ended by itself, with the last lines of its log. It is nil while the
+// server runs and after Stop.
 func (s *Server) Err() error {
 	how := s.process.Death()
 	if how == nil {
@@ -42,8 +42,8 @@ func (s *Server) Err() error {
 	return fmt.Errorf("it ended by itself (%w); its log is %s and ends:\n%s", how, s.Log(), s.tail())
 }
 
-// Stop asks the server to end and waits until it has. One that takes longer than
-// 20 seconds is killed, and that is an error.
+// Stop asks the server to end and waits until it has. If that takes longer than 20 seconds, Stop
+// kills the server and returns an error.
 func (s *Server) Stop() error {
 	if err := s.process.Stop(stopPatience); err != nil {
 		return fmt.Errorf("stop Prometheus: %w; its log is %s", err, s.Log())
@@ -51,8 +51,8 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// tail returns the last lines of the log, without those of a stop, which would
-// leave no room for the reasons.
+// tail returns the last lines of the log, without those at level info, which a stop writes and
+// which would push out the reasons.
 func (s *Server) tail() string {
 	log, err := os.ReadFile(s.Log())
 	if err != nil {

@@ -30,7 +30,7 @@ func target(t *testing.T) (address string) {
 	return s.Listener.Addr().String()
 }
 
-// options are those of a server that scrapes the target every second, with the
+// options returns the options of a server that scrapes the target every second, with the
 // configuration and the rules of the repository.
 func options(t *testing.T, target string) prometheus.Options {
 	t.Helper()
@@ -50,7 +50,7 @@ func freePort(t *testing.T) int {
 	return port
 }
 
-// await asks until the answer is no error.
+// await calls ask until it returns no error.
 func await(t *testing.T, ask func() error) {
 	t.Helper()
 	deadline := time.After(generous)

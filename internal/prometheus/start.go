@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// startPatience is how long a start may take on a slow, busy machine, with
-	// the samples of many days to read.
+	// startPatience bounds a start, generously: the machine may be slow and busy, and the samples
+	// of many days have to be read.
 	startPatience = 2 * time.Minute
 	pollPause     = 50 * time.Millisecond
 )
 
-// errPortLost means that another process was quicker to take the port.
+// errPortLost means that another process took the port before the server did.
 var errPortLost = errors.New("the port was taken meanwhile")
 
-// Start starts a server and returns when it is ready. ctx bounds the start only;
-// the server runs until Stop or the end of this process, however that ends.
+// Start starts a server and returns when it is ready. ctx bounds the start only. The server runs
+// until Stop or until this process ends, in whatever way.
 //
-// The error of a server that does not come up has the last lines of its log.
+// If the server does not come up, the error has the last lines of its log.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	program, err := exec.LookPath("prometheus")
 	if err != nil {
@@ -89,8 +89,8 @@ func (s *Server) start(ctx context.Context, program string, flags ...string) err
 	return nil
 }
 
-// awaitReady returns when the server answers, and not when another one does that
-// has taken the port meanwhile.
+// awaitReady returns when the server answers. It does not take another server, which may have got
+// the port meanwhile, for this one.
 func (s *Server) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("not ready within %v", startPatience))
 	defer cancel()
@@ -111,7 +111,7 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
-// free tells whether nothing listens on the port.
+// free reports whether nothing listens on the port.
 func free(port int) bool {
 	l, err := net.Listen("tcp", address(port))
 	return err == nil && l.Close() == nil

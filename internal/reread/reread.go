@@ -1,5 +1,5 @@
-// Package reread keeps what was read from files in step with them while the
-// process runs: certificates and secrets are replaced without a restart.
+// Package reread keeps what was parsed from files in step with them while the process runs, so
+// that certificates and secrets can be replaced without a restart.
 package reread
 
 import (
@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// Every is how old what is known of the files may become.
+	// Every is the longest time for which a change of the files may go unnoticed.
 	Every = time.Second
 	// maxFile bounds a file, in bytes.
 	maxFile = 1 << 20
 )
 
-// Files is what some files hold, taken together. They are looked at when they are
-// used, by what is in them and not by their times, which may stay the same, or
-// change with nothing. So it does not matter how they are replaced: in place, by a
-// rename, or by swapping a link as Kubernetes does. It may be used concurrently.
+// Files is a value that is parsed from several files together. The files are read again when
+// the value is used, and compared by content and not by modification time, which may stay the
+// same when the content changes, or change without it. So it does not matter how they are
+// replaced: in place, by a rename, or by swapping a link as Kubernetes does. Files may be used
+// concurrently.
 type Files[T any] struct {
 	files []string
 	parse func(contents [][]byte) (T, error)
@@ -36,11 +37,10 @@ type Files[T any] struct {
 	err    error
 }
 
-// Open reads files for the first time and returns an error that names the file
-// that cannot be read or what parse says. parse gets the contents in the order of
-// the files, and only when they have changed. noted is called whenever later
-// something else comes out: with nil when the files are right (again), and
-// otherwise with what is wrong.
+// Open reads files for the first time. Its error names the file that cannot be read, or is that
+// of parse. parse gets the contents in the order of the files, and only when they have changed.
+// Later, noted is called whenever the result changes: with nil if the new contents are valid, or
+// are valid again, and otherwise with the error.
 func Open[T any](files []string, parse func([][]byte) (T, error), now func() time.Time, noted func(error)) (*Files[T], error) {
 	f := &Files[T]{files: files, parse: parse, now: now, noted: noted, looked: now()}
 	if err := f.read(); err != nil {
@@ -49,8 +49,8 @@ func Open[T any](files []string, parse func([][]byte) (T, error), now func() tim
 	return f, nil
 }
 
-// Get returns what the files held at most Every ago. With an error, which says why
-// that cannot be used, the value is the last one that could.
+// Get returns the value of the files as they were at most Every ago. If they cannot be used, it
+// returns the error and the last valid value.
 func (f *Files[T]) Get() (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

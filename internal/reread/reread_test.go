@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// rig is a pair of files, and a clock that goes only when it is told to.
+// rig is a pair of files, and a clock that a test advances.
 type rig struct {
 	t      *testing.T
 	a, b   string
@@ -47,7 +47,7 @@ func (r *rig) write(file, text string) {
 	}
 }
 
-// wants looks a second later.
+// wants advances the clock by a second and checks what Get returns.
 func (r *rig) wants(value, problem string) {
 	r.t.Helper()
 	r.at = r.at.Add(Every)
@@ -60,7 +60,7 @@ func (r *rig) wants(value, problem string) {
 func TestFollowsItsFiles(t *testing.T) {
 	r := start(t)
 	r.wants("1+2", "")
-	r.write(r.a, "3") // the same size, maybe within the same tick
+	r.write(r.a, "3") // the same size, and perhaps the same modification time
 	if got, err := r.files.Get(); got != "1+2" || err != nil {
 		t.Errorf("looked again within a second: %q, %v", got, err)
 	}
@@ -71,7 +71,7 @@ func TestFollowsItsFiles(t *testing.T) {
 	}
 }
 
-// TestFollowsLinks as Kubernetes swaps them.
+// TestFollowsLinks swaps a link as Kubernetes does.
 func TestFollowsLinks(t *testing.T) {
 	r := start(t)
 	other := filepath.Join(t.TempDir(), "other")
@@ -86,7 +86,7 @@ func TestKeepsWhatItHadAndSaysWhatIsWrong(t *testing.T) {
 	r := start(t)
 	r.write(r.b, "bad")
 	r.wants("1+2", "it is bad")
-	r.wants("1+2", "it is bad") // said once
+	r.wants("1+2", "it is bad") // reported once
 	if err := os.Remove(r.b); err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +100,13 @@ func TestKeepsWhatItHadAndSaysWhatIsWrong(t *testing.T) {
 	}
 	r.write(r.b, strings.Repeat("x", maxFile+1))
 	r.wants("1+2", "larger than")
-	r.write(r.b, "2") // what it was before
+	r.write(r.b, "2") // the previous content
 	r.wants("1+2", "")
 	if len(r.noted) != 5 || r.noted[4] != nil {
 		t.Errorf("noted %v", r.noted)
 	}
 }
 
-// TestFollowsAClockThatJumpsBack.
 func TestFollowsAClockThatJumpsBack(t *testing.T) {
 	r := start(t)
 	r.write(r.a, "4")

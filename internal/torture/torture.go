@@ -1,17 +1,16 @@
-// Package torture tells tests how far to go: `make torture` has the tests of faults
-// run at full extent, an ordinary run at one that everybody can wait for.
+// Package torture tells tests of faults how long to run: at full extent in `make torture`, and
+// short enough to wait for in an ordinary run.
 package torture
 
 import "os"
 
-// Variable is the environment variable that asks for the full extent, where it is
-// not empty.
+// Variable is the environment variable that asks for the full extent if it is not empty.
 const Variable = "RISKDEX_TORTURE"
 
-// Wanted tells whether the full extent is asked for.
+// Wanted reports whether the full extent is asked for.
 func Wanted() bool { return os.Getenv(Variable) != "" }
 
-// Extent chooses between the extent of an ordinary run and the full one.
+// Extent returns full if the full extent is asked for, and ordinary otherwise.
 func Extent(ordinary, full int) int {
 	if Wanted() {
 		return full

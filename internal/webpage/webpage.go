@@ -1,10 +1,9 @@
-// Package webpage tells the requests that a page of somebody else has a person's
-// browser make. Whoever listens where nothing has to be shown, or something that
-// browsers show by themselves, refuses them: the page would use what only the person
-// may use.
+// Package webpage recognizes requests that a web page of somebody else makes a person's browser
+// send. A listener without authentication, or with credentials that browsers send by themselves,
+// has to refuse them: otherwise the page could do what only the person may do.
 //
-// Programs other than browsers are not concerned. They send none of the headers by
-// which a browser is told, and may call by any name.
+// Programs other than browsers are not affected. They send none of the headers by which a
+// browser is recognized, and may use any host name.
 package webpage
 
 import (
@@ -16,20 +15,20 @@ import (
 
 var protection = http.NewCrossOriginProtection()
 
-// FromAnotherSite tells whether a request that changes something comes from a page of
-// another site, which includes another port of the same host.
+// FromAnotherSite reports whether a request that changes something comes from a page of another
+// site. Another port of the same host counts as another site.
 func FromAnotherSite(r *http.Request) bool { return protection.Check(r) != nil }
 
-// ByAName tells whether a browser calls under another name than an IP address or
-// localhost. Whoever owns a name can make it point here (DNS rebinding), and to the
-// browser a page under it is then of the same site as the listener.
+// ByAName reports whether a browser uses a host name other than localhost, and not an IP
+// address. The owner of a name can make it point here (DNS rebinding). To the browser, a page
+// under that name is then of the same site as the listener.
 func ByAName(r *http.Request) bool { return fromBrowser(r) && !isAddress(r.Host) }
 
-// fromBrowser goes by what browsers add to requests and no page can take away: Origin
-// to all that change something, whatever the page is. Over plain HTTP and to a name
-// other than localhost they add neither Origin nor Sec-Fetch-… to what only reads; what
-// is left there is Accept-Language, which a page can change, also to nothing, and not
-// leave out. Programs such as fetch of Node.js send the latter two as well.
+// fromBrowser goes by headers that browsers add and no page can remove. They add Origin to all
+// requests that change something, whatever the page is. To requests that only read, over plain
+// HTTP and to a name other than localhost, they add neither Origin nor Sec-Fetch-…. There only
+// Accept-Language is left, which a page can change, even to nothing, but not remove. Programs
+// such as fetch of Node.js send Sec-Fetch-Mode and Accept-Language as well.
 func fromBrowser(r *http.Request) bool {
 	names := []string{"Origin", "Sec-Fetch-Site"}
 	switch r.Method {
