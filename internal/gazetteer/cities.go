@@ -59,8 +59,8 @@ func citiesTable(folder string) ([]byte, error) {
 	return table.Bytes(), nil
 }
 
-// airportsOf returns the codes of the airports of a city, by its own. One that is the
-// city's code as well is not among them.
+// airportsOf returns the airport codes of cities by city code. They leave out an airport
+// code that is the city's own.
 func airportsOf(folder string) (map[string]string, error) {
 	rows, err := readTable(filepath.Join(folder, "airports.tsv"))
 	if err != nil {
@@ -76,14 +76,15 @@ func airportsOf(folder string) (map[string]string, error) {
 	return airports, nil
 }
 
-// degrees rounds to about a hundred metres.
+// degrees rounds to three decimals, about a hundred metres.
 func degrees(text string) (string, error) {
 	d, err := strconv.ParseFloat(text, 64)
 	return strconv.FormatFloat(d, 'f', 3, 64), err
 }
 
-// otherNames returns the other names as they are searched, each once. Notes in brackets
-// go, and so does what is no name: with digits, or of one or two letters, which are codes.
+// otherNames returns the other names as they are searched, each once. It leaves out notes
+// in brackets, and what is not a name: texts with digits, and one or two letters, which are
+// codes.
 func otherNames(name, list string) string {
 	seen := map[string]bool{gazetteer.Fold(name): true}
 	var names []string
@@ -103,8 +104,9 @@ func otherNames(name, list string) string {
 	return strings.Join(names, "|")
 }
 
-// isWord tells whether a name is a usual word of English, which people type for what it
-// means there: of many a small town in another alphabet, and of Iceland in German.
+// isWord reports whether a name is a common English word, which people type for its English
+// meaning. Many small towns have such names in another alphabet, and Iceland has one in
+// German.
 func isWord(folded string) bool {
 	return slices.Contains([]string{"can", "drug", "island", "lone", "man", "name", "turn"}, folded)
 }

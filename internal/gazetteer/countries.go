@@ -12,11 +12,11 @@ import (
 	"riskdex/mappings/gazetteer"
 )
 
-// languages are those in which the table has names of all countries: those that many
-// people speak, and those of many countries, in every script that is in wide use.
+// languages are those in which the table has the names of all countries: those of many
+// speakers or many countries, in every script in wide use.
 const languages = "en ar az be bg bn bs ca cs da de el es et eu fa fi fil fr gl gu he hi hr hu hy id is it ja ka kk km kn ko ky lo lt lv mk ml mn mr ms my nb ne nl pa pl pt ro ru si sk sl sq sr sr-Latn sv sw ta te th tr uk ur uz vi zh zh-Hant zu am"
 
-// reserved are codes that CLDR has names for and ISO 3166 gives to no country.
+// reserved are codes for which CLDR has names, but which ISO 3166 gives to no country.
 const reserved = "AC CP DG EA EZ IC TA UN"
 
 // countriesTable makes the table of countries: the two codes of ISO 3166, and names.

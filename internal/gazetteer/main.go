@@ -1,6 +1,6 @@
-// Command gazetteer writes the tables of mappings/gazetteer: cities.tsv.gz from
-// cities.tsv and capitals.tsv in this folder, and countries.tsv.gz from the names that
-// CLDR has, and formal.tsv. The same input makes the same tables.
+// Command gazetteer writes the tables of mappings/gazetteer: cities.tsv.gz from cities.tsv,
+// airports.tsv and capitals.tsv in this folder, and countries.tsv.gz from formal.tsv and
+// the names in CLDR. The same input makes the same tables.
 package main
 
 import (

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestTablesAreMade: the tables of the program are what their sources make.
+// TestTablesAreMade: the tables of the program are those that their sources make.
 func TestTablesAreMade(t *testing.T) {
 	to := t.TempDir()
 	if err := run([]string{"gazetteer", ".", to}); err != nil {

@@ -16,14 +16,14 @@ import (
 	"riskdex/report"
 )
 
-// Answer is what the receiver said to a request.
+// Answer is the receiver's answer to a request.
 type Answer struct {
 	Status int
 	Body   string
 }
 
-// Deliver sends requests through a receiver into a journal of their own, and
-// returns the answers and what an index has to hold in the end.
+// Deliver sends requests through a receiver into a new journal. It returns the answers and
+// what an index has to hold in the end.
 func Deliver(t testing.TB, cfg receiver.Config, requests []push.Request) ([]Answer, []report.Change) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))

@@ -18,14 +18,14 @@ import (
 	"riskdex/report"
 )
 
-// Index is what can be searched: an index of every kind.
+// Index is an index of every kind, to be searched.
 type Index struct {
 	Set     *mappings.Set
 	Client  *elastic.Client
 	Aliases []string
 }
 
-// NewIndex makes empty indices as riskdex does with set. They are gone after the test.
+// NewIndex makes empty indices as riskdex does with set. They are deleted after the test.
 func NewIndex(t testing.TB, set *mappings.Set) *Index {
 	t.Helper()
 	client, err := elastic.NewClient(elastic.Connection{URL: elastictest.URL(t)})
@@ -45,7 +45,7 @@ func NewIndex(t testing.TB, set *mappings.Set) *Index {
 	return x
 }
 
-// With is the same documents, searched with another set.
+// With returns an Index of the same documents that is searched with another set.
 func (x *Index) With(set *mappings.Set) *Index {
 	return &Index{Set: set, Client: x.Client, Aliases: x.Aliases}
 }
@@ -59,8 +59,7 @@ func (x *Index) alias(kind report.Kind) string {
 	return ""
 }
 
-// Add indexes changes, which it fails to do if any is refused. set makes documents of
-// them.
+// Add indexes the documents that set makes of changes. It fails the test if one is refused.
 func (x *Index) Add(t testing.TB, set *mappings.Set, changes []report.Change) {
 	t.Helper()
 	const most = 2 << 20 // bytes in a bulk
@@ -89,14 +88,14 @@ func (x *Index) Add(t testing.TB, set *mappings.Set, changes []report.Change) {
 	}
 }
 
-// Show makes what was added visible.
+// Show makes searches find what was added.
 func (x *Index) Show(t testing.TB) {
 	t.Helper()
 	x.must(t, esapi.IndicesRefreshRequest{Index: x.Aliases})
 }
 
-// today is how a search body says now, and aDay one on which the feeds are some
-// months old: recency would let the order drift with the calendar otherwise.
+// today is how a search body names the current day. It is replaced by aDay, when the feeds
+// are some months old: recency would otherwise let the order drift with the calendar.
 const today, aDay = `"origin":"now/d"`, `"origin":"2026-11-21T00:00:00Z"`
 
 // Search returns the first hits of a body as kind/id.
@@ -112,7 +111,7 @@ func (x *Index) Search(ctx context.Context, body []byte) ([]string, error) {
 	return keys, nil
 }
 
-// FixedDay fails for a search body whose day cannot be fixed.
+// FixedDay returns an error if the day of a search body cannot be fixed.
 func FixedDay(body []byte) error {
 	if !bytes.Contains(body, []byte(today)) {
 		return fmt.Errorf("the search body has no %s, so its day cannot be fixed", today)

@@ -1,6 +1,6 @@
-// Package relevancetest measures how well a search finds what people mean. It
-// puts documents into a real Elasticsearch as riskdex does, and compares what is
-// found with judgements.
+// Package relevancetest measures how well a search finds what people mean. It puts
+// documents into a real Elasticsearch as riskdex does, and compares the hits with
+// judgements.
 package relevancetest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Query is what a person types, and what is right: how well each document
-// answers it, from 1 (has to do with it) to 3 (is meant).
+// Query is what a person types, and the judgement: how well each document answers it, from
+// 1 (has to do with it) to 3 (is meant).
 type Query struct {
 	Class  string
 	Words  string
@@ -19,7 +19,7 @@ type Query struct {
 	Grades map[string]int
 }
 
-// Best is the highest grade that a document has.
+// Best returns the highest grade that a document has.
 func (q Query) Best() int {
 	best := 0
 	for _, grade := range q.Grades {
@@ -55,7 +55,7 @@ func (s *Score) Add(o Outcome) {
 	s.Queries++
 }
 
-// Below says which figures are below those of floor; "" means none.
+// Below returns which figures are below those of floor, or "" if none is.
 func (s *Score) Below(floor Score) string {
 	if s == nil {
 		return "there are no queries"
@@ -124,7 +124,7 @@ func Measure(q Query, hits []string) Outcome {
 	return o
 }
 
-// gain is the discounted cumulative gain of the first ten grades.
+// gain returns the discounted cumulative gain of the first ten grades.
 func gain(grades []int) float64 {
 	sum := 0.0
 	for i, grade := range grades[:min(10, len(grades))] {

@@ -1,5 +1,6 @@
-// Package vocabulary reads the names that vendors give to fields by their words: CityReportId,
-// CITY_REPORT_ID, city-report-id and cityreportid say the same, and so does idInforme.
+// Package vocabulary reads the names that vendors give to fields by their words:
+// CityReportId, CITY_REPORT_ID, city-report-id and cityreportid mean the same, and so does
+// idInforme.
 package vocabulary
 
 import (
@@ -13,25 +14,25 @@ import (
 //go:embed words.txt
 var words string
 
-// Concepts are what the words of a name mean, a bit each.
+// Concepts is a set of meanings of words, one bit each.
 type Concepts uint64
 
-// Name is what a name says.
+// Name is what the words of a name mean.
 type Name struct {
 	Concepts Concepts
 	Last     Concepts // of its last word
-	Language string   // as title_en has it, in two letters
+	Language string   // two letters, if the name ends with a language, as title_en does
 	Unknown  bool     // it has words that are not in the vocabulary
 }
 
-// Vocabulary knows words. It does not change, and may be used concurrently.
+// Vocabulary maps words to concepts. It is immutable and safe for concurrent use.
 type Vocabulary struct {
 	words    map[string]Concepts // folded
 	concepts map[string]Concepts
 	longest  int
 }
 
-// Source is what the built-in vocabulary is made from.
+// Source returns the file that the built-in vocabulary is made from.
 func Source() string { return words }
 
 // New returns the built-in vocabulary.
@@ -68,8 +69,8 @@ func (v *Vocabulary) add(word string, bit Concepts) {
 	v.longest = max(v.longest, len(word))
 }
 
-// Concepts returns those with the names in text, which are separated by spaces. A name
-// that is none is a mistake of the program.
+// Concepts returns the concepts whose names are in text, separated by spaces. It panics if
+// there is no concept of a name, which is a mistake in the program.
 func (v *Vocabulary) Concepts(text string) (all Concepts) {
 	for name := range strings.FieldsSeq(text) {
 		bit, known := v.concepts[name]
@@ -81,10 +82,11 @@ func (v *Vocabulary) Concepts(text string) (all Concepts) {
 	return all
 }
 
-// maxName is the longest name that is read; words of a longer one are none of a field.
+// maxName is the length in bytes of the longest name that is read. Longer ones are not
+// names of fields.
 const maxName = 80
 
-// Read tells what a name says.
+// Read returns the meaning of a name.
 func (v *Vocabulary) Read(name string) Name {
 	if len(name) > maxName {
 		return Name{Unknown: true}
@@ -93,7 +95,7 @@ func (v *Vocabulary) Read(name string) Name {
 	split := Words(name)
 	for i, word := range split {
 		if last := i == len(split)-1; last && i > 0 && IsLanguage(word) {
-			n.Language = Language(word) // also where it is a word of another: de
+			n.Language = Language(word) // even if another language has it as a word: de
 			return n
 		}
 		folded := Fold(word)
@@ -109,7 +111,8 @@ func (v *Vocabulary) Read(name string) Name {
 	return n
 }
 
-// read adds what a word means, or a compound of words, such as Risikostufe.
+// read adds to n what a word, or a compound such as Risikostufe, means. It reports whether
+// the word is known.
 func (v *Vocabulary) read(word string, n *Name) bool {
 	if bit, known := v.words[word]; known {
 		n.Concepts |= bit
@@ -130,8 +133,8 @@ const (
 	minWhole = 6 // letters of a compound: shorter ones are words of their own
 )
 
-// compound takes a word apart into known ones; the longest come first. German may have
-// an s or an n between two of them.
+// compound splits a word into at most parts known words, trying the longest first. Two of
+// them may be joined by an s or an n, as in German.
 func (v *Vocabulary) compound(word string, parts int) []Concepts {
 	if parts == maxParts && len(word) < minWhole {
 		return nil
@@ -159,7 +162,8 @@ func (v *Vocabulary) compound(word string, parts int) []Concepts {
 	return nil
 }
 
-// Words takes a name apart: at what is no letter or digit, and where capitals begin a word.
+// Words splits a name at everything but letters and digits, and where capitals begin a
+// word.
 func Words(name string) []string {
 	var split []string
 	letters := []rune(name)

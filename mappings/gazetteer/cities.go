@@ -72,31 +72,31 @@ func (g *Gazetteer) parseCities(table string) error {
 	return nil
 }
 
-// addCity leaves out the other names that are those of the city's country: who says Kuwait
-// means the country.
+// addCity adds a city without those of its other names that are also names of its country:
+// Kuwait means the country.
 func (g *Gazetteer) addCity(c City, f *folder) {
 	at := len(g.cities)
 	if c.code != "" {
 		g.codes[c.code] = int32(at)
 	}
-	var countrys []string
+	var ofCountry []string
 	for name := range c.Names() {
 		folded := f.fold(name)
 		hash := hashOf(folded)
 		if name != c.Name && g.countries.mayBe(hash, c.Country) && g.countries.named(string(folded)) == c.Country {
-			countrys = append(countrys, name)
+			ofCountry = append(ofCountry, name)
 			continue
 		}
 		g.cityNames.add(hash, at)
 	}
-	if len(countrys) > 0 {
-		kept := slices.DeleteFunc(strings.Split(c.others, "|"), func(name string) bool { return slices.Contains(countrys, name) })
+	if len(ofCountry) > 0 {
+		kept := slices.DeleteFunc(strings.Split(c.others, "|"), func(name string) bool { return slices.Contains(ofCountry, name) })
 		c.others = strings.Join(kept, "|")
 	}
 	g.cities = append(g.cities, c)
 }
 
-// Names yields what a city is called, its first name first.
+// Names yields the names of a city, the main one first.
 func (c *City) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !yield(c.Name) || c.others == "" {
@@ -110,7 +110,7 @@ func (c *City) Names() iter.Seq[string] {
 	}
 }
 
-// called tells whether a city has a name, which is folded.
+// called reports whether a city has a name, which is folded.
 func (c *City) called(folded string) bool {
 	for name := range c.Names() {
 		if Fold(name) == folded {
@@ -120,7 +120,7 @@ func (c *City) called(folded string) bool {
 	return false
 }
 
-// kilometres is how far a city is from a point.
+// kilometres returns how far a city is from a point.
 func (c *City) kilometres(lat, lon float64) float64 {
 	const radius, degree = 6371, math.Pi / 180
 	a := math.Sin((c.lat - lat) * degree / 2)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// countries is the table of countries, in the order of their codes.
+// countries is the table of countries, sorted by code.
 type countries struct {
 	rows  []country
 	names names
@@ -51,7 +51,8 @@ func (a *countries) find(code string) *country {
 }
 
 // Country returns the ISO 3166 alpha-2 code of the country that has a name or an alpha-3
-// code; "" where none has it, or several. "Korea, Republic of" is Republic of Korea.
+// code, or "" if none or several have it. "Korea, Republic of" is read as Republic of
+// Korea.
 func (g *Gazetteer) Country(name string) string {
 	if code := g.countries.named(Fold(name)); code != "" {
 		return code
@@ -62,7 +63,7 @@ func (g *Gazetteer) Country(name string) string {
 	return ""
 }
 
-// mayBe tells whether a country may have a name with that hash.
+// mayBe reports whether a country may have a name with that hash.
 func (a *countries) mayBe(hash uint64, code string) bool {
 	for row := range a.names.rows(hash) {
 		if a.rows[row].code == code {
@@ -88,8 +89,8 @@ func (a *countries) named(folded string) string {
 	return code
 }
 
-// called tells whether a country has a name, which is folded, and whether that is its
-// first, which is in English.
+// called reports whether a country has a name, which is folded, and whether that is its
+// first one, in English.
 func (c *country) called(folded string) (first, any bool) {
 	if strings.EqualFold(c.alpha3, folded) {
 		return true, true
@@ -104,7 +105,7 @@ func (c *country) called(folded string) (first, any bool) {
 	return false, false
 }
 
-// Alpha3 returns the code of three letters of a country; "" where it is not known.
+// Alpha3 returns the ISO 3166 alpha-3 code of a country, or "" if it is not known.
 func (g *Gazetteer) Alpha3(code string) string {
 	if c := g.countries.find(code); c != nil {
 		return c.alpha3
@@ -112,7 +113,7 @@ func (g *Gazetteer) Alpha3(code string) string {
 	return ""
 }
 
-// CountryNames yields what a country is called in many languages.
+// CountryNames yields the names of a country in many languages.
 func (g *Gazetteer) CountryNames(code string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		c := g.countries.find(code)

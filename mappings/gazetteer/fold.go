@@ -8,9 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Plain returns a name as it is searched: letters with their marks composed, without
-// apostrophes, and one space where there are spaces, hyphens, commas, full stops or
-// brackets.
+// Plain returns a name as it is searched: letters with their marks composed, no
+// apostrophes, and one space in place of spaces, hyphens, commas, full stops and brackets.
 func Plain(name string) string {
 	var plain []byte
 	space := false
@@ -34,10 +33,10 @@ func Plain(name string) string {
 // lower case, without the marks of Latin, Greek and Cyrillic letters.
 func Fold(name string) string { return string(new(folder).fold(name)) }
 
-// folder folds names, one after the other, in the same memory.
+// folder folds names one after the other, reusing its memory.
 type folder struct{ decomposed, folded []byte }
 
-// fold is Fold. What it returns is valid until the next one.
+// fold is Fold. Its result is valid until the next call.
 func (f *folder) fold(name string) []byte {
 	f.decomposed = norm.NFD.AppendString(f.decomposed[:0], name)
 	dst, space := f.folded[:0], false
@@ -90,7 +89,7 @@ func kindOf(r rune) kind {
 	return letter
 }
 
-// asciiOf returns what is written for a letter that is not one of ASCII with a mark.
+// asciiOf returns how ASCII spells a letter that is not one of ASCII with a mark, or "".
 func asciiOf(r rune) string {
 	if r < 0x80 && r != '&' {
 		return ""

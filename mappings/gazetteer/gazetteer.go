@@ -20,8 +20,8 @@ var packedCities []byte
 //go:embed countries.tsv.gz
 var packedCountries []byte
 
-// Gazetteer is a table of cities and one of countries. It does not change and may be used
-// concurrently.
+// Gazetteer is a table of cities and one of countries. It is immutable and safe for
+// concurrent use.
 type Gazetteer struct {
 	cities    []City
 	cityNames names
@@ -30,8 +30,7 @@ type Gazetteer struct {
 	countries countries
 }
 
-// Builtin reads the tables that are part of the program. README.md says
-// what that takes.
+// Builtin reads the tables that are part of the program. README.md says what that costs.
 func Builtin() (*Gazetteer, error) {
 	cities, err := unpack(packedCities)
 	if err != nil {
@@ -44,11 +43,11 @@ func Builtin() (*Gazetteer, error) {
 	return parse(cities, countries)
 }
 
-// Sum identifies what Load has read.
+// Sum identifies the tables that Load has read.
 func (g *Gazetteer) Sum() string { return g.sum }
 
-// BuiltinSum identifies what Builtin reads, without reading it: the checksums that stand
-// at the end of the packed tables.
+// BuiltinSum identifies the tables that Builtin reads. It does not read them but takes the
+// checksums at the end of the packed tables.
 func BuiltinSum() string {
 	end := func(packed []byte) string { return hex.EncodeToString(packed[len(packed)-8:]) }
 	return end(packedCities) + end(packedCountries)
@@ -63,8 +62,8 @@ func BuiltinCountries() (*Gazetteer, error) {
 	return parse(nil, countries)
 }
 
-// Load reads cities.tsv and countries.tsv from a folder. Of one that it does not have the
-// built-in table is taken; it has to have one of them.
+// Load reads cities.tsv and countries.tsv from a folder, which must have at least one of
+// them. The built-in table stands in for the other.
 func Load(folder fs.FS) (*Gazetteer, error) {
 	cities, noCities := fs.ReadFile(folder, "cities.tsv")
 	countries, noCountries := fs.ReadFile(folder, "countries.tsv")
@@ -113,9 +112,9 @@ func unpack(packed []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// rows yields the rows of a table by the names of its columns, and the number of their
-// line. It ends with an error where a row has not as many columns as the first, or a
-// column that is needed is missing.
+// rows yields the rows of a table, with the names of its columns and the number of their
+// line. It ends with an error if a row has another number of columns than the first, or a
+// needed column is missing.
 func rows(table string, needed ...string) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		var columns map[string]int
@@ -156,7 +155,7 @@ type row struct {
 	line    int
 }
 
-// cell returns what a row has in a column; "" where there is no such column.
+// cell returns what a row has in a column, or "" if there is no such column.
 func (r row) cell(column string) string {
 	i, ok := r.columns[column]
 	if !ok {

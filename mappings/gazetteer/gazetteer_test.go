@@ -23,8 +23,8 @@ func folded(names ...string) []string {
 	return names
 }
 
-// TestCity: a city is known by its code, by its name with its country or its location, and
-// not where namesakes leave more than one.
+// TestCity: a city is identified by its code, or by its name with its country or its
+// location, and not if more than one namesake is possible.
 func TestCity(t *testing.T) {
 	g := builtin(t)
 	for what, c := range map[string]struct {
@@ -79,7 +79,7 @@ func TestNames(t *testing.T) {
 		c := &g.cities[at]
 		for name := range c.Names() {
 			if Plain(name) != name && name != c.Name {
-				t.Errorf("%s: %q is not as it is searched, %q", c.Name, name, Plain(name))
+				t.Errorf("%s: %q is not in the form in which it is searched, %q", c.Name, name, Plain(name))
 			}
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"sort"
 )
 
-// names finds the rows of a table by a name. Each entry is the hash of a folded name and,
-// in its lowest bits, the row: a fifth of the memory that a map would take. Who looks a
-// name up compares it, since two may have one hash.
+// names finds the rows of a table by a name. Each entry is the hash of a folded name with
+// the row in its lowest bits, which takes a fifth of the memory of a map. Callers have to
+// compare the name itself, since two names may have one hash.
 type names []uint64
 
 const (
@@ -16,7 +16,7 @@ const (
 	mostRow = 1<<rowBits - 1
 )
 
-// hashOf is FNV-1a.
+// hashOf returns the FNV-1a hash of a folded name, without the bits for the row.
 func hashOf[T string | []byte](folded T) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(folded) {
@@ -27,7 +27,7 @@ func hashOf[T string | []byte](folded T) uint64 {
 
 func (n *names) add(hash uint64, row int) { *n = append(*n, hash|uint64(row)) }
 
-// sorted ends adding.
+// sorted prepares n for rows. It must be called once, after the last add.
 func (n *names) sorted() {
 	slices.Sort(*n)
 	*n = slices.Clip(slices.Compact(*n))

@@ -13,8 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// TestEveryShapeIsAccepted: Elasticsearch takes the document of every published
-// shape, and of records made to be refused; and none of them spoils a search.
+// TestEveryShapeIsAccepted: Elasticsearch accepts the document of every published shape,
+// and of records made to be refused, and none of them spoils a search.
 func TestEveryShapeIsAccepted(t *testing.T) {
 	var records []record
 	files, err := filepath.Glob("../testdata/*.json")

@@ -38,8 +38,8 @@ func titles(result mappings.Result) string {
 	return strings.Join(all, ", ")
 }
 
-// TestCompletion tolerates a wrong letter from four letters on, after what starts as it
-// was typed, and puts first what has the marks that were typed.
+// TestCompletion: from four letters on, completion tolerates a wrong one. Names that start
+// as was typed come first, and among them those with the marks that were typed.
 func TestCompletion(t *testing.T) {
 	city := func(id, title string) record {
 		return record{kind: report.Cities, id: id, body: `{"title":"` + title + `"}`}
@@ -118,7 +118,7 @@ func TestNearestFirst(t *testing.T) {
 	}
 }
 
-// TestAnswersAreSmall: a page of hits has what a list shows, however much the reports have.
+// TestAnswersAreSmall: a page of hits has what a list shows, however long the reports are.
 func TestAnswersAreSmall(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	var records []record

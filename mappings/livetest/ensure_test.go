@@ -19,8 +19,8 @@ import (
 	"riskdex/report"
 )
 
-// aliasOf returns the indices behind the alias of cities: whether each is the
-// one that is written to.
+// aliasOf returns the indices behind the alias of cities, and whether each is the write
+// index.
 func aliasOf(t *testing.T, x *indices.Indices) map[string]bool {
 	t.Helper()
 	status, body := try(t, x.Client, esapi.IndicesGetAliasRequest{Name: []string{x.Alias(report.Cities)}})
@@ -50,7 +50,7 @@ func wantAlias(t *testing.T, x *indices.Indices, n int) {
 	}
 }
 
-// counter is a resend that counts.
+// counter counts the calls of its resend.
 type counter int
 
 func (c *counter) resend(context.Context) error { *c++; return nil }
@@ -116,7 +116,7 @@ func TestEnsureGivesTheLatestIndexItsAlias(t *testing.T) {
 	}
 }
 
-// TestEnsureInARace lets two processes find nothing before either creates.
+// TestEnsureInARace lets two processes find nothing before either creates an index.
 func TestEnsureInARace(t *testing.T) {
 	prefix := elastictest.Prefix(t)
 	var both, done sync.WaitGroup
@@ -214,8 +214,8 @@ func TestMappingChanged(t *testing.T) {
 	}
 }
 
-// TestTemplateGivesAnIndexItsMapping: whoever creates the next index by name
-// alone gets the same mapping, but for the mark.
+// TestTemplateGivesAnIndexItsMapping: an index that is created by name alone gets the same
+// mapping, except for the mark.
 func TestTemplateGivesAnIndexItsMapping(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	if _, err := x.Ensure(t.Context(), report.Cities, nothing); err != nil {

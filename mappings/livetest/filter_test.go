@@ -80,8 +80,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestRecencyOnlyNudges: of two like advisories the newer one comes first; a
-// better match comes before a newer one; and a city's age does not matter.
+// TestRecencyOnlyNudges: of two equal advisories the newer one comes first; a better match
+// comes before a newer one; and a city's age does not matter.
 func TestRecencyOnlyNudges(t *testing.T) {
 	recent, old := time.Now().AddDate(0, 0, -2).Format(time.DateOnly), "2019-01-01"
 	search := found(t, []record{

@@ -56,14 +56,14 @@ func TestSwap(t *testing.T) {
 	x, old, next := twoIndices(t)
 	wantAlias(t, x, 1)
 	wantLeftovers(t, x, []string{next}, nil)
-	for range 2 { // to repeat it is harmless
+	for range 2 { // repeating it is harmless
 		if err := x.Swap(t.Context(), report.Cities, old, next); err != nil {
 			t.Fatal(err)
 		}
 		wantAlias(t, x, 2)
 		wantLeftovers(t, x, nil, []string{old})
 	}
-	// It is known to be filled, also to a process that knows nothing.
+	// Even a process that has just started knows that it is filled.
 	var again counter
 	for _, x := range []*indices.Indices{x, newIndices(t, x.Prefix)} {
 		if index, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil || index != next || again != 0 {
@@ -78,8 +78,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestSwapWhoseAnswerIsLost: the index that it put there is still one that riskdex
-// knows.
+// TestSwapWhoseAnswerIsLost: riskdex still recognises the index that the swap put there.
 func TestSwapWhoseAnswerIsLost(t *testing.T) {
 	x, old, next := twoIndices(t)
 	if _, err := x.Ensure(t.Context(), report.Cities, nothing); err != nil { // has seen the old one
@@ -110,7 +109,8 @@ func (lostAnswer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestSwapLeavesWhatSomebodyElseDid: no action of the request happens.
+// TestSwapLeavesWhatSomebodyElseDid: if somebody else has moved the alias, a swap changes
+// nothing.
 func TestSwapLeavesWhatSomebodyElseDid(t *testing.T) {
 	x, old, next := twoIndices(t)
 	other := x.Prefix + "other"
@@ -134,7 +134,7 @@ func TestRemoveDeletesNothingThatIsNeeded(t *testing.T) {
 	}
 	spare := x.Index(report.Cities, 8)
 	must(t, x.Client, esapi.IndicesCreateRequest{Index: spare})
-	// Somebody has a use for the old index.
+	// Somebody else uses the old index.
 	must(t, x.Client, esapi.IndicesPutAliasRequest{Index: []string{old}, Name: x.Prefix + "kept"})
 	for _, index := range []string{old, next, spare, x.Index(report.Cities, 9)} {
 		if err := x.Remove(t.Context(), report.Cities, index); err != nil {
@@ -146,7 +146,8 @@ func TestRemoveDeletesNothingThatIsNeeded(t *testing.T) {
 	}
 }
 
-// TestEnsureFillsWhatSomebodyElsePutThere: what such an index holds is unknown.
+// TestEnsureFillsWhatSomebodyElsePutThere: an index that somebody else put behind the alias
+// is filled, since nobody knows what it holds.
 func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 	alias := func(x *indices.Indices) string { return x.Alias(report.Cities) }
 	for name, put := range map[string]func(t *testing.T, x *indices.Indices, old string) (index string){
@@ -199,7 +200,7 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 					t.Errorf("got %s, %v; want %s; everything is sent again %d times, want once", got, err, want, again)
 				}
 			}
-			// A rebuild counted on the index that was there.
+			// A rebuild relied on the index that was there.
 			if all := indicesOf(t, x); slices.Contains(all, next) {
 				t.Errorf("the unfinished index is left: %v", all)
 			}

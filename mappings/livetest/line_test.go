@@ -16,15 +16,15 @@ import (
 	"riskdex/report"
 )
 
-// ofLine returns what a process has of the indices whose journal is of a line.
+// ofLine returns the indices as a process sees them whose journal is of that line.
 func ofLine(t *testing.T, prefix, line string) *indices.Indices {
 	x := newIndices(t, prefix)
 	x.Line = line
 	return x
 }
 
-// owns ensures the index of kind until it is decided whose it is, and tells whether it is
-// that of x.
+// owns calls Ensure until it is decided which line owns the index of kind, and reports
+// whether that is the line of x.
 func owns(t *testing.T, x *indices.Indices, kind report.Kind) bool {
 	t.Helper()
 	for range 100 {
@@ -41,8 +41,8 @@ func owns(t *testing.T, x *indices.Indices, kind report.Kind) bool {
 	return false
 }
 
-// TestIndexIsLeftToItsJournal: a journal of another line changes nothing, and resends
-// nothing.
+// TestIndexIsLeftToItsJournal: a process with a journal of another line changes nothing and
+// resends nothing.
 func TestIndexIsLeftToItsJournal(t *testing.T) {
 	a := ofLine(t, elastictest.Prefix(t), "A")
 	for _, kind := range report.AllKinds() {
@@ -76,8 +76,8 @@ func TestIndexIsLeftToItsJournal(t *testing.T) {
 	}
 }
 
-// TestLineComesBeforeAllElse: the index has it from the request on that makes it, also
-// where its maker comes no further.
+// TestLineComesBeforeAllElse: an index has its line from the request that creates it, even
+// if its creator gets no further.
 func TestLineComesBeforeAllElse(t *testing.T) {
 	a := ofLine(t, elastictest.Prefix(t), "A")
 	a.Client = newClientOver(t, unmarkable(503))
@@ -89,8 +89,8 @@ func TestLineComesBeforeAllElse(t *testing.T) {
 	}
 }
 
-// TestOneOfSeveralNewJournalsHasAllKinds, though all look at the same moment, and each at
-// its kinds in another order.
+// TestOneOfSeveralNewJournalsHasAllKinds: one journal gets all kinds, though all look at
+// the same moment, and each at its kinds in another order.
 func TestOneOfSeveralNewJournalsHasAllKinds(t *testing.T) {
 	for range 5 {
 		prefix := elastictest.Prefix(t)
@@ -135,7 +135,8 @@ func TestOneOfSeveralNewJournalsHasAllKinds(t *testing.T) {
 	}
 }
 
-// TestOtherKindsWaitForCities, which decides, and for nothing else.
+// TestOtherKindsWaitForCities: the other kinds wait for cities, whose owner is theirs too,
+// and for nothing else.
 func TestOtherKindsWaitForCities(t *testing.T) {
 	a := ofLine(t, elastictest.Prefix(t), "A")
 	if _, err := a.Ensure(t.Context(), report.Advisories, nothing); !errors.Is(err, report.ErrUndecided) {
@@ -146,7 +147,8 @@ func TestOtherKindsWaitForCities(t *testing.T) {
 	}
 }
 
-// TestIndexWithoutALineIsClaimed by one of those who look, and filled from where it was.
+// TestIndexWithoutALineIsClaimed: one of the journals that find an index without a line
+// claims it, and does not fill it from the beginning.
 func TestIndexWithoutALineIsClaimed(t *testing.T) {
 	for range 5 {
 		x := newIndices(t, elastictest.Prefix(t))
@@ -177,9 +179,9 @@ func TestIndexWithoutALineIsClaimed(t *testing.T) {
 	}
 }
 
-// TestTakeOver changes whose a kind is by the new index that is made, and nothing before
-// and beside that. Once it is gone, all is as it was; once it has the alias, the kind is
-// that of its line.
+// TestTakeOver: creating the new index is what takes a kind over. Before that, and for
+// other kinds, nothing changes. Once that index is deleted, everything is as it was; once
+// it has the alias, the kind belongs to its line.
 func TestTakeOver(t *testing.T) {
 	a := ofLine(t, elastictest.Prefix(t), "A")
 	for _, kind := range report.AllKinds() {
@@ -250,8 +252,8 @@ func TestTakeOver(t *testing.T) {
 	wantLeftovers(t, b, nil, []string{a.Index(report.Cities, 1)})
 }
 
-// TestLostIndexIsMadeByItsOwner: who was waiting beside it does not come in between
-// untold. One who starts then finds nothing, and makes it.
+// TestLostIndexIsMadeByItsOwner: a process that was waiting beside a lost index does not
+// take it unless it is told to. One that starts then finds nothing, and makes it.
 func TestLostIndexIsMadeByItsOwner(t *testing.T) {
 	a := ofLine(t, elastictest.Prefix(t), "A")
 	b := ofLine(t, a.Prefix, "B")

@@ -1,5 +1,5 @@
-// Package livetest has the tests of mappings that need a real Elasticsearch.
-// They stand apart so that the other tests of mappings run without one.
+// Package livetest has the tests of mappings that need a real Elasticsearch. They are apart
+// so that the other tests of mappings run without one.
 package livetest
 
 import (
@@ -53,7 +53,7 @@ func newSet(t *testing.T) *mappings.Set {
 	return s
 }
 
-// newIndices returns what one process has of the indices under prefix.
+// newIndices returns the indices under prefix as one process sees them.
 func newIndices(t *testing.T, prefix string) *indices.Indices {
 	t.Helper()
 	return &indices.Indices{
@@ -96,8 +96,8 @@ type record struct {
 	body string
 }
 
-// fill ensures the indices, writes the records in one bulk, and makes them
-// visible. It fails for every document that Elasticsearch does not take.
+// fill ensures the indices, writes the records in one bulk, and makes them visible. It
+// reports an error for every document that Elasticsearch refuses.
 func fill(t *testing.T, x *indices.Indices, records []record) {
 	t.Helper()
 	for _, kind := range report.Kinds() {

@@ -16,7 +16,7 @@ import (
 	"riskdex/report"
 )
 
-// metaOf returns what is noted in the mapping of an index.
+// metaOf returns the `_meta` in the mapping of an index.
 func metaOf(t *testing.T, x *indices.Indices, index string) string {
 	t.Helper()
 	var got map[string]struct {
@@ -35,7 +35,7 @@ func putMeta(t *testing.T, x *indices.Indices, index, meta string) {
 	must(t, x.Client, esapi.IndicesPutMappingRequest{Index: []string{index}, Body: strings.NewReader(`{"_meta":` + meta + `}`)})
 }
 
-// uuidOf returns what Elasticsearch calls an index.
+// uuidOf returns the UUID that Elasticsearch gave an index.
 func uuidOf(t *testing.T, x *indices.Indices, index string) string {
 	t.Helper()
 	return strings.TrimSpace(string(must(t, x.Client, esapi.CatIndicesRequest{Index: []string{index}, H: []string{"uuid"}})))
@@ -54,8 +54,8 @@ func TestIndicesAreMarked(t *testing.T) {
 	wantMark(t, x, next, true)
 }
 
-// unmarked returns an index as an older riskdex has made it, and what a process
-// knows that has just started. Somebody has noted something there too.
+// unmarked returns an index as an older riskdex made it, with a note of somebody else in
+// it, and the indices as a process sees them that has just started.
 func unmarked(t *testing.T) (x *indices.Indices, index string) {
 	t.Helper()
 	x = newIndices(t, elastictest.Prefix(t))
@@ -74,7 +74,7 @@ func unmarked(t *testing.T) (x *indices.Indices, index string) {
 	return newIndices(t, x.Prefix), index
 }
 
-// TestIndexWithoutAMarkIsTrusted, and marked.
+// TestIndexWithoutAMarkIsTrusted: it is used as it is, and marked.
 func TestIndexWithoutAMarkIsTrusted(t *testing.T) {
 	x, index := unmarked(t)
 	var again counter
@@ -95,8 +95,8 @@ func TestIndexWithoutAMarkIsTrusted(t *testing.T) {
 	}
 }
 
-// TestIndexThatCannotBeMarkedIsUsed: it is as good as it was before there were
-// marks. It is marked as soon as that is possible.
+// TestIndexThatCannotBeMarkedIsUsed: an index without a mark is as good as it was before
+// there were marks. It is marked as soon as that is possible.
 func TestIndexThatCannotBeMarkedIsUsed(t *testing.T) {
 	x, index := unmarked(t)
 	readOnly := func(yes string) {
@@ -128,8 +128,8 @@ func (u unmarkable) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// TestMarkIsTriedAgain: what bears the mark of another index, or is to be filled,
-// is not used before it is marked.
+// TestMarkIsTriedAgain: an index with the mark of another one, or one to be filled, is not
+// used before it is marked.
 func TestMarkIsTriedAgain(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusServiceUnavailable} {
 		x, index := unmarked(t)

@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// TestNamedPlaceIsFound: who names a place gets its report, whatever else was typed;
-// who types nonsense gets nothing.
+// TestNamedPlaceIsFound: a search that names a place finds its report, whatever else was
+// typed; nonsense finds nothing.
 func TestNamedPlaceIsFound(t *testing.T) {
 	search := found(t, append(feed(),
 		record{kind: report.Cities, id: "city-long", body: `{"title":"San Miguel de Tucumán"}`},
@@ -39,7 +39,8 @@ func TestNamedPlaceIsFound(t *testing.T) {
 	}
 }
 
-// TestTypedWordComesBeforeItsSynonyms in reports that are alike otherwise.
+// TestTypedWordComesBeforeItsSynonyms: of reports that are alike otherwise, those with the
+// word that was typed come first.
 func TestTypedWordComesBeforeItsSynonyms(t *testing.T) {
 	advisory := func(id, word string) record {
 		return record{kind: report.Advisories, id: id, body: `{"title":"Bergen","text":"A strong ` + word + ` was felt."}`}
@@ -52,7 +53,8 @@ func TestTypedWordComesBeforeItsSynonyms(t *testing.T) {
 	}
 }
 
-// TestThreatsFileOfAnOperator: words that an operator adds to threats.json find.
+// TestThreatsFileOfAnOperator: a search uses the synonyms that an operator adds to
+// threats.json.
 func TestThreatsFileOfAnOperator(t *testing.T) {
 	records := []record{{kind: report.Advisories, id: "frogs", body: `{"title":"Raining frogs"}`}}
 	for _, known := range []bool{false, true} {

@@ -10,14 +10,14 @@ import (
 	"riskdex/report"
 )
 
-// before is the index of a release before search knew other words for a threat, and
-// cities by what they are called elsewhere.
+// before is the index.json of a release whose search knew neither synonyms of threats nor
+// the names of cities in other languages.
 //
 //go:embed testdata/index-2026-11-22.json
 var before []byte
 
-// TestSearchOfTodayOnAnIndexOfBefore: apps are answered while an upgrade is filling the
-// new index, whose body of a search names fields that the old one lacks.
+// TestSearchOfTodayOnAnIndexOfBefore: while an upgrade fills the new index, the old one
+// answers searches, although their bodies name fields that it lacks.
 func TestSearchOfTodayOnAnIndexOfBefore(t *testing.T) {
 	old := newIndices(t, elastictest.Prefix(t))
 	var err error

@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// wide is a feed of which nothing says what its cities and countries are called elsewhere.
-// The smaller of two comes first, so that order by chance is the wrong one.
+// wide is a feed that does not say what its cities and countries are called elsewhere. Of
+// two namesakes the smaller one comes first, so that an order by chance is wrong.
 func wide() []record {
 	city := func(id, code, name, country string) record {
 		return record{kind: report.Cities, id: id, code: code, body: `{"code":"` + code + `","name":"` + name + `","country":"` + country + `","body":"Calm."}`}
@@ -42,9 +42,8 @@ func wide() []record {
 	}
 }
 
-// TestSearchKnowsTheWorld: cities and countries are found by what they are called in other
-// languages and scripts, though the feed says nothing of that; and what most people mean
-// comes first.
+// TestSearchKnowsTheWorld: cities and countries are found by their names in other languages
+// and scripts, though the feed does not have them, and what most people mean comes first.
 func TestSearchKnowsTheWorld(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	fill(t, x, wide())
@@ -69,7 +68,7 @@ func TestSearchKnowsTheWorld(t *testing.T) {
 	}
 }
 
-// TestGazetteerOff: what is switched off adds nothing.
+// TestGazetteerOff: a gazetteer that is switched off adds nothing.
 func TestGazetteerOff(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	set, err := mappings.LoadKnowing(mappings.Files(), mappings.Gazetteer{Off: true})
@@ -85,8 +84,8 @@ func TestGazetteerOff(t *testing.T) {
 	}
 }
 
-// TestOrderIsRepeatable: reports that are as good as each other have one order, in every
-// build of the index and on every page.
+// TestOrderIsRepeatable: reports that are equally good have one order, in every build of
+// the index and on every page.
 func TestOrderIsRepeatable(t *testing.T) {
 	var records []record
 	for n := range 60 {
@@ -134,7 +133,7 @@ func page(t *testing.T, x *indices.Indices, make makeBody, words string, options
 	return hits
 }
 
-// first returns the ids of the first hits.
+// first returns the ids of the first page of hits.
 func first(t *testing.T, x *indices.Indices, make makeBody, words string) string {
 	t.Helper()
 	var ids []string

@@ -18,10 +18,10 @@ import (
 // many is how many documents the benchmark searches.
 const many = 10_000
 
-// BenchmarkSearch reports how long a search takes from the call to the decoded
-// hits, highlights included, and beside it completion and a simple body with highlights:
-// the queries of queries.tsv one after the other, on
-// 10,000 documents of the size of the sample feed's.
+// BenchmarkSearch reports how long a search takes from the call to the decoded hits,
+// highlights included, and for comparison completion and a simple body with highlights. It
+// asks the queries of queries.tsv one after the other, on 10,000 documents of the size of
+// the sample feed's.
 func BenchmarkSearch(b *testing.B) {
 	x := newIndex(b)
 	changes := finalState(b)
@@ -61,8 +61,8 @@ func simpleBody(words string, _ mappings.SearchOptions) ([]byte, error) {
 	})
 }
 
-// bench asks every query of each body by turns, so that what else the machine does is
-// the same for all.
+// bench asks each query with every body in turn, so that other load on the machine is the
+// same for all.
 func bench(b *testing.B, x *relevancetest.Index, bodies []namedBody, queries []relevancetest.Query) {
 	times := make([][]time.Duration, len(bodies))
 	for n := 0; b.Loop(); n++ {
@@ -119,7 +119,7 @@ func variant(c report.Change, n int) report.Change {
 	return c
 }
 
-// dice draws the same for the same document always.
+// dice draws numbers that depend on the document alone.
 type dice uint64
 
 func (d *dice) next(limit uint64) uint64 {

@@ -56,8 +56,8 @@ func rivals() []report.Change {
 	return all
 }
 
-// document is what the feed says of one report, read without any of the code
-// under test. Texts are in lower case, without markup.
+// document is what the feed says about one report, read without any of the code under test.
+// Texts are in lower case, without markup.
 type document struct {
 	kind    report.Kind
 	key     string // kind/id
@@ -111,7 +111,7 @@ func facts(t testing.TB, changes []report.Change) []document {
 	return all
 }
 
-// gather collects the strings of a value, but for those of files.
+// gather collects the strings of a value, except those of files.
 func gather(v any, texts *[]string) {
 	switch v := v.(type) {
 	case string:

@@ -9,11 +9,11 @@ import (
 	"riskdex/mappings"
 )
 
-// losses are what must not go unnoticed: parts of the query without which a
-// class falls below its floor.
+// losses are parts of the query whose loss must not go unnoticed: without each, a class
+// falls below its floor.
 var losses = []loss{
 	{"the boost of codes", "code", "search.json", []string{`"boost": 1000`, `"boost": 0.001`}},
-	// What the gazetteer knows has usual misspellings too.
+	// The gazetteer has common misspellings too.
 	{"tolerance for typos", "typo", "search.json", []string{`"fuzziness": "AUTO:4,7"`, `"fuzziness": 0`, `"names_known`, `"no_names`}},
 	{"other names", "other name", "search.json", []string{`"names`, `"no_names`}},
 	{"names of countries", "country", "search.json", []string{`"country_name`, `"no_country_name`}},
@@ -26,14 +26,15 @@ var losses = []loss{
 	{"the start of a later word", "prefix", "complete.json", []string{`"bool_prefix"`, `"best_fields"`}},
 }
 
-// loss is a part of a query that is taken out of its file: each text is replaced by the
-// one after it.
+// loss is a part of a query that is removed from its file: each text is replaced by the
+// next one.
 type loss struct {
 	of, class, file string
 	replaced        []string
 }
 
-// without asks the queries of a class again with a part of the query missing.
+// without asks the queries of a class again after a loss, and expects the class to miss its
+// floor.
 func without(t *testing.T, x *relevancetest.Index, loss loss, queries []relevancetest.Query) {
 	data, err := os.ReadFile("../" + loss.file)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package relevance measures how well the search finds what a traveller means.
-// It puts the sample feed, in its final state, into a real Elasticsearch, asks
-// it the questions in queries.tsv, and compares the answers with what the feed
-// says of itself. queries.tsv explains how a judgement is written.
+// Package relevance measures how well the search finds what a traveller means. It puts the
+// sample feed, in its final state, into a real Elasticsearch, asks it the questions in
+// queries.tsv, and compares the answers with what the feed says about itself. queries.tsv
+// explains how a judgement is written.
 package relevance
 
 import (

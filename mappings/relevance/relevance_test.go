@@ -13,9 +13,9 @@ import (
 	"riskdex/mappings"
 )
 
-// floors are what each class must reach, a little below what was measured. Not
-// to be lowered: exact codes come first, another name within the first three,
-// and spellings that differ in marks only find the same.
+// floors are what each class must reach, a little below what was measured. Some must not be
+// lowered: exact codes come first, another name is within the first three, and spellings
+// that differ only in marks find the same.
 var floors = map[string]relevancetest.Score{
 	"code":                       {First: 1, MRR: 1, NDCG: 0.99},
 	"every code":                 {First: 1, MRR: 1, NDCG: 1},
@@ -103,7 +103,7 @@ func ask(t *testing.T, x *relevancetest.Index, queries []relevancetest.Query) []
 	return outcomes
 }
 
-// search returns the first hits as kind/id.
+// search returns the first hits, as kind/id.
 func search(ctx context.Context, x *relevancetest.Index, class, words string) ([]string, error) {
 	make := x.Set.SearchBody
 	if class == "prefix" {

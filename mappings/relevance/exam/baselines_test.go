@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 )
 
-// The baselines are what somebody would write in an hour for the same index: the
-// least that a search must be better than.
+// The baselines are what somebody would write in an hour for the same index: riskdex's
+// search must at least be better than they are.
 
 // plainBody asks for any of the words in any field.
 func plainBody(class, words string) ([]byte, error) {

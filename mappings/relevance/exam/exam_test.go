@@ -1,12 +1,12 @@
 // Package exam asks riskdex questions that it was not made for. Six invented vendors
-// publish reports on the world's cities and countries and on what happens there, each in
-// a record shape of its own that the built-in mappings were not written for; queries.tsv
-// has what travellers type, and what they mean by it. What is right follows from the facts
-// of which the feed is made.
+// publish reports on the world's cities and countries and on what happens there. Each has a
+// record shape of its own that the built-in mappings were not written for. queries.tsv has
+// what travellers type, and what they mean by it. The right answers follow from the facts
+// that the feed is made from.
 //
 // Each vendor's records come into the index in two ways: taught, with the receiver's
-// settings and a mapping file that its operator would write (testdata/taught); and untaught,
-// with what is built in alone. A record that is refused is not found.
+// settings and a mapping file that its operator would write (testdata/taught); and
+// untaught, with nothing but what is built in. A record that is refused is not found.
 package exam
 
 import (
@@ -61,7 +61,7 @@ func TestExam(t *testing.T) {
 	results.check(t, same)
 }
 
-// repeated asks some queries again of another build of the same data, and returns the
+// repeated asks every third query again of another build of the same data, and returns the
 // share of them that find the same in the same order.
 func repeated(t *testing.T, second engine, outcomes []relevancetest.Outcome) float64 {
 	t.Helper()
@@ -129,13 +129,13 @@ func (w *world) changes(t *testing.T, taught bool) []batch {
 	return batches
 }
 
-// batch is what one vendor's records are made documents with.
+// batch is what one vendor publishes, and the set that makes documents of it.
 type batch struct {
 	set     *mappings.Set
 	changes []report.Change
 }
 
-// reordered is the same in another order.
+// reordered returns the same batches in another order.
 func reordered(batches []batch) []batch {
 	var all []batch
 	for _, b := range slices.Backward(batches) {
@@ -146,8 +146,8 @@ func reordered(batches []batch) []batch {
 	return all
 }
 
-// set returns the mapping for a vendor: what is built in, with what testdata/taught says
-// before it, as an operator adds to the files that riskdex exports.
+// set returns the mappings for a vendor: the built-in ones, with those of testdata/taught
+// before them, as an operator would add them to the files that riskdex exports.
 func (v *vendor) set(t *testing.T, taught bool) *mappings.Set {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -218,7 +218,8 @@ func build(t *testing.T, batches []batch) engine {
 	return e
 }
 
-// own makes the body that riskdex sends, without highlights and fields, which change no order.
+// own makes the body that riskdex sends, without highlights and fields, which do not change
+// the order.
 func (e engine) own(class, words string) ([]byte, error) {
 	make := e.Set.SearchBody
 	if class == completion {

@@ -45,7 +45,7 @@ type country struct {
 	cities       []*city           // the largest first
 }
 
-// fact is what is known of a document before it is written.
+// fact is what is known about a document before it is written.
 type fact struct {
 	kind    report.Kind
 	id      string
@@ -70,16 +70,16 @@ const (
 	anEvent
 )
 
-// world has what the feed is made of.
+// world has what the feed is made from.
 type world struct {
 	cities    []*city // the largest first
 	countries map[string]*country
-	codes     []string // of the countries, in order
+	codes     []string // of the countries, in the order of their file
 	documents []*fact
 	prose     map[string]prose // by language
 }
 
-// table reads a file of columns with a tab between them, passing over comments.
+// table reads a file of tab-separated columns and skips comments.
 func table(t testing.TB, data []byte) [][]string {
 	t.Helper()
 	r := csv.NewReader(bytes.NewReader(data))
@@ -166,7 +166,7 @@ func (w *world) find(name string) *city {
 	return nil
 }
 
-// luck draws the same for the same seed always.
+// luck returns a source of random numbers that depend on the seed alone.
 func luck(seed ...string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(strings.Join(seed, "\x00")))

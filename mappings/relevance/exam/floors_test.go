@@ -13,8 +13,8 @@ import (
 // floor is what a class of queries must reach: MRR and nDCG@10, taught and untaught.
 type floor struct{ mrr, ndcg, bareMRR, bareNDCG float64 }
 
-// floors are a little below what was measured. Who makes the search better raises them.
-// The class nonsense counts the queries that find nothing, and is no part of "all".
+// floors are a little below what was measured. Raise them when the search gets better. The
+// class nonsense counts the queries that find nothing, and is not part of "all".
 var floors = map[string]floor{
 	"another word":    {0.83, 0.80, 0.65, 0.61},
 	"city and threat": {0.88, 0.82, 0.53, 0.46},
@@ -35,11 +35,12 @@ var floors = map[string]floor{
 	"all":             {0.85, 0.82, 0.54, 0.48},
 }
 
-// bestFirst is the share of all queries with a best document first, and repeatable that
-// of those for which two builds of the same data give the same order.
+// bestFirst is the least share of all queries with a best document first, repeatable the
+// least share of those for which two builds of the same data give the same order.
 const bestFirst, repeatable = 0.81, 0.98
 
-// sheet has the outcomes of all queries, by what was asked.
+// sheet has the outcomes of all queries by what answered them: taught, untaught, plain,
+// simple.
 type sheet map[string][]relevancetest.Outcome
 
 // scores sums outcomes up by class.
@@ -66,7 +67,7 @@ func (s sheet) table() string {
 	return b.String()
 }
 
-// check holds the outcomes against the floors.
+// check compares the outcomes with the floors.
 func (s sheet) check(t *testing.T, same float64) {
 	t.Helper()
 	taught, untaught := s.scores("taught"), s.scores("untaught")

@@ -12,8 +12,8 @@ import (
 //go:embed testdata/prose
 var proseFiles embed.FS
 
-// wording is one way to write of a subject: titles, sentences, and sentences for a
-// report of a city in which nothing has happened.
+// wording is one way to write about a subject: titles, sentences, and remarks for the
+// report of a city where nothing has happened.
 type wording struct{ titles, sentences, remarks []string }
 
 // prose are the wordings of one language by subject, such as "strike 1".
@@ -60,7 +60,7 @@ func (p prose) threats() []string {
 	return all
 }
 
-// of returns a wording of a subject: the first where there is no second.
+// of returns the n-th wording of a subject, or the first if there is no n-th.
 func (p prose) of(subject string, n int) *wording {
 	if found := p[fmt.Sprintf("%s %d", subject, n)]; found != nil {
 		return found
@@ -148,7 +148,7 @@ type rating struct {
 
 var firstDay = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 
-// months are names of months, where English ones would be odd.
+// months are names of months in languages for which time.Format has none.
 var months = map[string][]string{
 	"fr": {"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
 	"es": {"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},

@@ -14,8 +14,8 @@ import (
 //go:embed queries.tsv
 var queriesFile string
 
-// nonsense is the class of queries that must find nothing, and completion that of those
-// which are typed into completion.
+// nonsense is the class of queries that must find nothing, completion the class of those
+// that are typed into completion.
 const nonsense, completion = "nonsense", "completion"
 
 // judge reads queries.tsv and applies its rules to the facts of the feed.
@@ -168,7 +168,7 @@ func (w *world) test(part string) (func(*fact) bool, error) {
 	return func(f *fact) bool { return f.threat == threat && f.city == c }, err
 }
 
-// plain takes marks from the letters of names, as far as rules need it.
+// plain removes the marks from the letters of names, as far as rules need it.
 var plain = strings.NewReplacer(
 	"á", "a", "ã", "a", "ā", "a", "à", "a", "é", "e", "è", "e", "ê", "e", "í", "i", "ó", "o", "ō", "o", "ö", "o", "ú", "u", "ü", "u",
 	"ł", "l", "ź", "z", "ñ", "n", "ç", "c", "i̇", "i",

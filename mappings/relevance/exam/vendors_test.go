@@ -12,7 +12,7 @@ import (
 	"riskdex/report"
 )
 
-// object is one of JSON.
+// object is a JSON object.
 type object = map[string]any
 
 // vendor is an invented publisher with a record shape of its own.
@@ -26,7 +26,7 @@ type vendor struct {
 
 func vendors() []*vendor { return []*vendor{aurora, boreal, condor, delta, esker, fjord} }
 
-// all states the same for every kind.
+// all returns the same pointers for every kind.
 func all(pointers ...string) map[report.Kind][]string {
 	m := map[report.Kind][]string{}
 	for _, kind := range report.Kinds() {
@@ -35,7 +35,7 @@ func all(pointers ...string) map[report.Kind][]string {
 	return m
 }
 
-// aurora has names in capitals, texts in a map of languages, and [lon, lat].
+// aurora has names in Pascal case and in capitals, texts in a map of languages, and [lon, lat].
 var aurora = &vendor{
 	name: "aurora", envelope: "ReportList",
 	taught: receiver.Config{IDs: all("/cityReportId", "/AlertId"), Codes: []string{"/IataCode"}, Records: all("/ReportList")},
@@ -114,7 +114,7 @@ var boreal = &vendor{
 		}
 		switch f.topic {
 		case anEvent:
-			delete(o, "codeAita") // what happens in a city is not the city
+			delete(o, "codeAita") // an event in a city is not the city
 			o["rubrique"], o["dateDebut"], o["dateFin"] = categoryOf(f.threat, "fr"), a.start.Format(time.DateOnly), a.end.Format(time.DateOnly)
 			if f.place != "" {
 				o["lieu"] = f.place
