@@ -66,15 +66,19 @@ func (c *Client) Ask(ctx context.Context, request esapi.Request) ([]byte, error)
 	return body, nil
 }
 
-// Post is a request that esapi has no type for, with JSON for a body.
-type Post struct {
-	Path string // with its query
-	Body []byte
+// Request is a request that esapi has no type for.
+type Request struct {
+	Method, Path string // the path with its query
+	Body         []byte // JSON, or nothing
+
+	// Seen is called with an answer before its body is read, to look at what else comes
+	// with it; it may be nil.
+	Seen func(*http.Response)
 }
 
 // Do implements [esapi.Request].
-func (p Post) Do(ctx context.Context, transport esapi.Transport) (*esapi.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.Path, bytes.NewReader(p.Body))
+func (r Request) Do(ctx context.Context, transport esapi.Transport) (*esapi.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.Path, bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +86,9 @@ func (p Post) Do(ctx context.Context, transport esapi.Transport) (*esapi.Respons
 	response, err := transport.Perform(request)
 	if err != nil {
 		return nil, err
+	}
+	if r.Seen != nil {
+		r.Seen(response)
 	}
 	return &esapi.Response{StatusCode: response.StatusCode, Header: response.Header, Body: response.Body}, nil
 }

@@ -49,7 +49,7 @@ func TestAnswerThatBreaksOff(t *testing.T) {
 	t.Cleanup(half.Close)
 	client, err := elastic.NewClient(elastic.Connection{URL: half.URL})
 	must(t, err)
-	_, err = client.Ask(t.Context(), elastic.Post{Path: "/_search", Body: []byte("{}")})
+	_, err = client.Ask(t.Context(), elastic.Request{Method: "POST", Path: "/_search", Body: []byte("{}")})
 	if _, refused := errors.AsType[*elastic.ResponseError](err); err == nil || refused || !strings.Contains(err.Error(), "broke off") {
 		t.Errorf("got %v", err)
 	}

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -66,45 +64,21 @@ func (e *serverCheck) kinds() []report.Kind {
 	return report.Kinds()
 }
 
-// refusedByServer is an answer other than 200.
-type refusedByServer struct {
-	status int
-	text   string
-}
-
-func (e *refusedByServer) Error() string {
-	return fmt.Sprintf("Elasticsearch answered %d: %s", e.status, e.text)
-}
-
 // ask makes a request and decodes the answer into v. The body of the response that it returns
 // has been read.
-func (e *serverCheck) ask(ctx context.Context, method, path string, body, v any) (*http.Response, error) {
-	var text []byte
+func (e *serverCheck) ask(ctx context.Context, method, path string, body, v any) (res *http.Response, err error) {
+	request := elastic.Request{Method: method, Path: path, Seen: func(r *http.Response) { res = r }}
 	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
+		if request.Body, err = json.Marshal(body); err != nil {
 			return nil, err
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, path, bytes.NewReader(text))
-	if err != nil {
-		return nil, err
+	text, err := e.client.Ask(ctx, request)
+	if detail, ok := errors.AsType[*url.Error](err); ok {
+		err = detail.Err // the rest repeats the URL, with what is secret in it
 	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := e.client.Perform(req)
 	if err != nil {
-		if detail, ok := errors.AsType[*url.Error](err); ok {
-			err = detail.Err // the rest repeats the URL, with what is secret in it
-		}
-		return nil, err
-	}
-	defer res.Body.Close()
-	const most = 1 << 20
-	if text, err = io.ReadAll(io.LimitReader(res.Body, most)); err != nil {
 		return res, err
-	}
-	if res.StatusCode != http.StatusOK {
-		return res, &refusedByServer{res.StatusCode, string(text[:min(len(text), 300)])}
 	}
 	return res, json.Unmarshal(text, v)
 }
@@ -124,13 +98,13 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 	asked := e.now()
 	res, err := e.ask(ctx, http.MethodGet, "/_cat/health?format=json&h=epoch,status", nil, &health)
 	took := e.now().Sub(asked)
-	refused, answered := errors.AsType[*refusedByServer](err)
+	refused, answered := errors.AsType[*elastic.ResponseError](err)
 	switch {
-	case answered && refused.status == http.StatusUnauthorized:
+	case answered && refused.Status == http.StatusUnauthorized:
 		e.note("elasticsearch", wrong, fmt.Sprintf("%s rejects these credentials: %v", address, err),
 			"Correct --elasticsearch-api-key-file, or --elasticsearch-user and --elasticsearch-password-file.")
 		return false
-	case answered && refused.status == http.StatusForbidden: // which privilege is missing is said below
+	case answered && refused.Status == http.StatusForbidden: // which privilege is missing is said below
 		e.fine("elasticsearch", "%s answers", address)
 		return true
 	case err != nil:
@@ -196,9 +170,9 @@ func (e *serverCheck) privileges(ctx context.Context) {
 	}
 	needs := e.indices.Privileges(e.kinds())
 	_, err := e.ask(ctx, http.MethodPost, "/_security/user/_has_privileges", needs, &has)
-	refused, answered := errors.AsType[*refusedByServer](err)
+	refused, answered := errors.AsType[*elastic.ResponseError](err)
 	switch {
-	case answered && refused.status == http.StatusBadRequest && strings.Contains(refused.text, "no handler found"):
+	case answered && refused.Status == http.StatusBadRequest && strings.Contains(refused.Reason, "no handler found"):
 		e.fine("privileges", "Elasticsearch has security turned off: whoever reaches it may do anything")
 		return
 	case err != nil:

@@ -3,6 +3,7 @@ package indices
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"riskdex/elastic"
@@ -21,7 +22,7 @@ func (x *Indices) Search(ctx context.Context, body []byte) (mappings.Result, err
 
 // Search is Indices.Search for some aliases or indices.
 func Search(ctx context.Context, client *elastic.Client, indices []string, body []byte) (mappings.Result, error) {
-	answer, err := client.Ask(ctx, elastic.Post{Path: mappings.SearchPath(indices...), Body: body})
+	answer, err := client.Ask(ctx, elastic.Request{Method: http.MethodPost, Path: mappings.SearchPath(indices...), Body: body})
 	if err != nil {
 		return mappings.Result{}, fmt.Errorf("searching %s: %w", strings.Join(indices, ", "), err)
 	}
