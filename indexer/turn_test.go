@@ -28,7 +28,7 @@ func TestTroubleIn(t *testing.T) {
 		"one of many fails":     {judgements(elastic.Settled, elastic.Retry, elastic.Settled), ""},
 		"a dead letter is over": {judgements(elastic.Dead, elastic.Retry), ""},
 		"nothing gets through":  {judgements(elastic.Retry, elastic.Retry), "retry"},
-		"held beside settled":   {judgements(elastic.Settled, elastic.Pause), "hold"},
+		"held beside settled":   {judgements(elastic.Settled, elastic.Pause), "pause"},
 		"refused as a whole":    {judgements(elastic.Bisect), "bisect"},
 	} {
 		got := ""
