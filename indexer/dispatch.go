@@ -11,25 +11,25 @@ import (
 	"riskdex/report"
 )
 
-// event is what a worker tells the dispatcher of its turn.
+// event is what a worker reports to the dispatcher about its task.
 type event struct {
-	turn    turn
+	task    task
 	claimed int
-	done    bool // the turn is over, with out; otherwise it has claimed
+	done    bool // the task is over, with out; otherwise it has claimed
 	out     outcome
 }
 
-// dispatcher gives turns to the workers. It belongs to Run's goroutine.
+// dispatcher gives tasks to the workers. It belongs to Run's goroutine.
 type dispatcher struct {
 	*Indexer
 	lanes  []*lane // of content
 	all    []*lane // with the probe's
 	first  int     // the lane that is asked first, for fairness
-	turns  chan turn
+	tasks  chan task
 	events chan event // has room for all that the workers can say, so none ever waits
-	busy   int        // workers with a turn of content
+	busy   int        // workers with a task of content
 
-	// probe is the lane of the probe; nil when there is none. It has one turn at a
+	// probe is the lane of the probe; nil when there is none. It has one task at a
 	// time, and a worker beside the others for it: it measures how content fares,
 	// and must neither hold that up nor be held up otherwise.
 	probe *lane
@@ -37,52 +37,52 @@ type dispatcher struct {
 	refresher *refresher
 }
 
-// Run indexes until ctx is done and its last turns are over. Turns that are
+// Run indexes until ctx is done and its last tasks are over. Tasks that are
 // under way then have cfg.StopWithin to end; what they have not settled by then
 // is pending in the journal still. Run returns nil; it may be called once.
 func (x *Indexer) Run(ctx context.Context) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	d := &dispatcher{Indexer: x, turns: make(chan turn)}
+	d := &dispatcher{Indexer: x, tasks: make(chan task)}
 	for _, kind := range report.Kinds() {
 		d.lanes = append(d.lanes, x.newLane(kind))
 	}
 	d.all = d.lanes
-	hands := x.cfg.Workers
+	workers := x.cfg.Workers
 	if x.cfg.Probe {
 		d.probe = x.newLane(report.Probe)
 		d.all = append(d.all, d.probe)
-		hands++
+		workers++
 	}
-	d.events = make(chan event, 2*hands)
-	var workers sync.WaitGroup
-	for range hands {
-		workers.Go(func() { d.work(working) })
+	d.events = make(chan event, 2*workers)
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() { d.work(working) })
 	}
 	d.refresher = newRefresher(working, len(d.all))
-	close(x.orders.begun)
+	close(x.commands.begun)
 	d.dispatch(ctx)
-	close(x.orders.stopped)
+	close(x.commands.stopped)
 	d.refresher.end()
-	close(d.turns)
+	close(d.tasks)
 	d.drain(stop)
-	workers.Wait()
+	running.Wait()
 	return nil
 }
 
-// work does turns until there are no more.
+// work performs tasks until there are no more.
 func (d *dispatcher) work(ctx context.Context) {
-	for t := range d.turns {
+	for t := range d.tasks {
 		told := false
 		tell := func(n int) {
 			told = true
-			d.events <- event{turn: t, claimed: n}
+			d.events <- event{task: t, claimed: n}
 		}
-		out := d.take(ctx, t, tell)
+		out := d.perform(ctx, t, tell)
 		if !told {
 			tell(noClaim)
 		}
-		d.events <- event{turn: t, done: true, out: out}
+		d.events <- event{task: t, done: true, out: out}
 	}
 }
 
@@ -99,7 +99,7 @@ const reasonStarting = "starting"
 
 func (d *dispatcher) dispatch(ctx context.Context) {
 	for {
-		d.giveTurns()
+		d.assignTasks()
 		d.refreshDue(time.Now())
 		timer := d.timer(time.Now())
 		select {
@@ -114,22 +114,22 @@ func (d *dispatcher) dispatch(ctx context.Context) {
 			d.note(e)
 		case r := <-d.refresher.ended:
 			d.noteRefresh(r)
-		case o := <-d.orders.given:
-			o.reply <- d.obey(o)
+		case c := <-d.commands.incoming:
+			c.reply <- d.execute(c)
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
 }
 
-// giveTurns hands out turns while there are workers without one and lanes that
+// assignTasks hands out tasks while there are workers without one and lanes that
 // want one. The channel has no buffer, and a worker is free to take from it
 // whenever busy says so.
-func (d *dispatcher) giveTurns() {
+func (d *dispatcher) assignTasks() {
 	for idle := 0; d.busy < d.cfg.Workers && idle < len(d.lanes); {
 		l := d.lanes[d.first]
 		d.first = (d.first + 1) % len(d.lanes)
-		t, ok := l.next(time.Now(), d.turnsPerLane(), d.cfg)
+		t, ok := l.next(time.Now(), d.tasksPerLane(), d.cfg)
 		if !ok {
 			idle++
 			continue
@@ -137,27 +137,27 @@ func (d *dispatcher) giveTurns() {
 		idle = 0
 		l.begin(t)
 		d.busy++
-		d.turns <- t
+		d.tasks <- t
 	}
 	if d.probe == nil {
 		return
 	}
 	if t, ok := d.probe.next(time.Now(), 1, d.cfg); ok {
 		d.probe.begin(t)
-		d.turns <- t
+		d.tasks <- t
 	}
 }
 
-// turnsPerLane leaves a worker for each of the other kinds, so that an index
+// tasksPerLane leaves a worker for each of the other kinds, so that an index
 // whose answers take long holds up nobody else.
-func (d *dispatcher) turnsPerLane() int {
+func (d *dispatcher) tasksPerLane() int {
 	return max(1, d.cfg.Workers-(len(d.lanes)-1))
 }
 
 func (d *dispatcher) note(e event) {
-	l := e.turn.lane
+	l := e.task.lane
 	if !e.done {
-		l.claimed(e.turn, e.claimed)
+		l.claimed(e.task, e.claimed)
 		return
 	}
 	if l != d.probe {
@@ -165,7 +165,7 @@ func (d *dispatcher) note(e event) {
 	}
 	was := l.trouble
 	now := time.Now()
-	if l.end(e.turn, e.out, now, d.cfg) {
+	if l.end(e.task, e.out, now, d.cfg) {
 		d.report(trace.ContextWithRemoteSpanContext(context.Background(), e.out.bulk), l, was)
 	}
 	if e.out.found != nil {
@@ -178,8 +178,8 @@ func (d *dispatcher) note(e event) {
 // the bulk that showed it.
 func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 	index := d.indices.Alias(l.kind)
-	d.metrics.holding(index, l.trouble)
-	d.board.wait(l.kind, index, l.trouble, time.Now())
+	d.metrics.showPaused(index, l.trouble)
+	d.status.setWaiting(l.kind, index, l.trouble, time.Now())
 	switch {
 	case l.trouble == nil && was.reason == reasonStarting:
 		d.log.InfoContext(ctx, "index ready", "index", index)
@@ -215,10 +215,10 @@ func (d *dispatcher) timer(now time.Time) *time.Timer {
 	return time.NewTimer(wait)
 }
 
-// working tells whether any turn is under way.
-func (d *dispatcher) working() bool { return d.busy > 0 || d.probe != nil && d.probe.turns > 0 }
+// working tells whether any task is under way.
+func (d *dispatcher) working() bool { return d.busy > 0 || d.probe != nil && d.probe.tasks > 0 }
 
-// drain lets the turns that are under way end, and cuts them off after a while.
+// drain lets the tasks that are under way end, and cuts them off after a while.
 func (d *dispatcher) drain(cut context.CancelFunc) {
 	timer := time.NewTimer(d.cfg.StopWithin)
 	defer timer.Stop()

@@ -235,7 +235,7 @@ func TestTooLargeForEverythingBlamesNobody(t *testing.T) {
 }
 
 // TestRefusalsThatComeAndGoBlameNobody: every request is refused for a moment, again and
-// again, wherever in a turn that begins and ends.
+// again, wherever in a task that begins and ends.
 func TestRefusalsThatComeAndGoBlameNobody(t *testing.T) {
 	for _, status := range []int{400, 413} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -382,7 +382,7 @@ func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
 	cfg.BulkChanges = 1 // so that one kind could keep every worker busy
 	r := start(t, cfg)
 	r.append(many(report.Cities, 1, "text")...)
-	r.drained() // a lane that has not seen its index yet has but one turn
+	r.drained() // a lane that has not seen its index yet has but one task
 	release, hanging := make(chan struct{}), make(chan struct{}, 100)
 	cities := "/" + r.indices.Alias(report.Cities) + "/_bulk"
 	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -394,7 +394,7 @@ func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
 	})
 	r.append(many(report.Cities, 20, "text")...)
 	<-hanging
-	<-hanging // as many turns as one kind may have
+	<-hanging // as many tasks as one kind may have
 	r.append(many(report.Advisories, 20, "text")...)
 	r.drained(report.Advisories)
 	if n := r.stats().Kinds[report.Cities].Pending; n != 20 {

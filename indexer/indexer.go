@@ -104,14 +104,14 @@ type Config struct {
 
 	FirstBackoff   time.Duration // about the first wait after a failure
 	LongestBackoff time.Duration // about the longest
-	CheckEvery     time.Duration // how often an index is looked at, unless bulks for it never pause
+	CheckEvery     time.Duration // how often an index is checked, unless bulks for it never pause
 	RestartTakes   time.Duration // how long Elasticsearch must be away to have been restarted
-	StopWithin     time.Duration // how long turns under way have to end
+	StopWithin     time.Duration // how long tasks under way have to end
 
-	// Pause is how long a document waits at most that was overtaken on its way, after
-	// that way's end: one that changes all the time is sent no more often than that. One
-	// that is calm waits no longer than report.Calm.
-	Pause time.Duration
+	// DebounceLimit is how long a document that was overtaken on its way waits at most,
+	// after that way's end: one that changes all the time is sent no more often than that.
+	// One for which nothing more comes waits no longer than report.Debounce.
+	DebounceLimit time.Duration
 
 	RetireAfter     time.Duration // how long an index is kept after a rebuild took its place, for searches under way
 	RebuildPatience time.Duration // for how long a new index may take nothing while the old one does, before its rebuild is given up
@@ -140,8 +140,8 @@ func DefaultConfig() Config {
 		Workers: 4, BulkChanges: 1000, BulkBytes: 1 << 20,
 		FirstBackoff: 200 * time.Millisecond, LongestBackoff: 5 * time.Second,
 		CheckEvery: 15 * time.Second, RestartTakes: 3 * time.Second, StopWithin: 10 * time.Second,
-		Pause:       3 * time.Second,
-		RetireAfter: time.Minute, RebuildPatience: time.Minute, RefreshShare: 0.5,
+		DebounceLimit: 3 * time.Second,
+		RetireAfter:   time.Minute, RebuildPatience: time.Minute, RefreshShare: 0.5,
 	}
 }
 
@@ -149,8 +149,8 @@ func (c Config) validate() error {
 	if min(c.Workers, c.BulkChanges, c.BulkBytes) <= 0 {
 		return fmt.Errorf("workers, changes and bytes in a bulk must be more than 0, not %d, %d and %d", c.Workers, c.BulkChanges, c.BulkBytes)
 	}
-	if min(c.FirstBackoff, c.LongestBackoff, c.CheckEvery, c.RestartTakes, c.StopWithin, c.Pause, c.RetireAfter, c.RebuildPatience) <= 0 {
-		return errors.New("backoff, check, stop, pause and rebuild times must be more than 0")
+	if min(c.FirstBackoff, c.LongestBackoff, c.CheckEvery, c.RestartTakes, c.StopWithin, c.DebounceLimit, c.RetireAfter, c.RebuildPatience) <= 0 {
+		return errors.New("backoff, check, stop, debounce and rebuild times must be more than 0")
 	}
 	if !(c.RefreshShare >= 0 && c.RefreshShare <= 1) { // also when it is no number
 		return fmt.Errorf("the share of the time that refreshes may take must be from 0 to 1, not %v", c.RefreshShare)
@@ -171,9 +171,9 @@ type Indexer struct {
 	metrics   *metrics
 	log       *slog.Logger
 	giveUp    chan struct{} // closed when Run may wait for the journal no longer
-	warned    seldom
-	orders    *orders
-	board     *board
+	warned    logLimiter
+	commands  *commands
+	status    *statusRegistry
 	notes     notes
 }
 
@@ -186,7 +186,7 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 	x := &Indexer{
 		cfg: cfg, journal: journal, documents: documents, indices: indices, client: client,
 		metrics: newMetrics(reg, indices, documents, cfg.kinds()), log: log, giveUp: make(chan struct{}),
-		orders: newOrders(), board: newBoard(),
+		commands: newCommands(), status: newStatusRegistry(),
 	}
 	x.failing = x.nothingFailing()
 	return x, nil

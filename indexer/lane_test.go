@@ -16,7 +16,7 @@ func laneForTest() (*lane, time.Time, Config) {
 	t, _ := l.next(now, 2, x.cfg)
 	l.begin(t)
 	l.claimed(t, 0)
-	l.end(t, outcome{looked: true}, now, x.cfg)
+	l.end(t, outcome{checked: true}, now, x.cfg)
 	return l, now, x.cfg
 }
 
@@ -26,12 +26,12 @@ func TestNewLaneLooksAtItsIndexFirst(t *testing.T) {
 	x := &Indexer{cfg: DefaultConfig()}
 	l := x.newLane(report.Cities)
 	got, ok := l.next(time.Now(), 2, x.cfg)
-	if !ok || !got.ensure {
-		t.Fatalf("first turn %+v, %v", got, ok)
+	if !ok || !got.check {
+		t.Fatalf("first task %+v, %v", got, ok)
 	}
 	l.begin(got)
 	if second, ok := l.next(time.Now(), 2, x.cfg); ok {
-		t.Errorf("a second turn beside it: %+v", second)
+		t.Errorf("a second task beside it: %+v", second)
 	}
 }
 
@@ -39,7 +39,7 @@ func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
 	first, ok := l.next(now, 2, cfg)
-	if !ok || first.ensure || first.max != cfg.BulkChanges {
+	if !ok || first.check || first.max != cfg.BulkChanges {
 		t.Fatalf("%+v, %v", first, ok)
 	}
 	l.begin(first)
@@ -49,12 +49,12 @@ func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
 	l.claimed(first, 10)
 	second, ok := l.next(now, 2, cfg)
 	if !ok {
-		t.Fatal("no second turn though there may be more")
+		t.Fatal("no second task though there may be more")
 	}
 	l.begin(second)
 	l.claimed(second, 10)
 	if _, ok := l.next(now, 2, cfg); ok {
-		t.Error("more turns than the lane may have")
+		t.Error("more tasks than the lane may have")
 	}
 	l.end(first, outcome{sent: true}, now, cfg)
 	third, _ := l.next(now, 2, cfg)
@@ -62,18 +62,18 @@ func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
 	l.claimed(third, 0)
 	l.end(third, outcome{}, now, cfg)
 	if _, ok := l.next(now, 2, cfg); ok {
-		t.Error("a turn though there is nothing to claim")
+		t.Error("a task though there is nothing to claim")
 	}
 }
 
 func TestLaneIsNotLulledByAWakeUpDuringItsClaim(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
-	turn, _ := l.next(now, 2, cfg)
-	l.begin(turn)
+	task, _ := l.next(now, 2, cfg)
+	l.begin(task)
 	l.wake() // a change came in after the journal was read
-	l.claimed(turn, 0)
-	l.end(turn, outcome{}, now, cfg)
+	l.claimed(task, 0)
+	l.end(task, outcome{}, now, cfg)
 	if _, ok := l.next(now, 2, cfg); !ok {
 		t.Error("the lane sleeps on a change")
 	}
@@ -100,7 +100,7 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 		t.Error("no pause after trouble")
 	}
 	probe, ok := l.next(later, 2, cfg)
-	if !ok || !probe.ensure || probe.max > probeChanges {
+	if !ok || !probe.check || probe.max > trialChanges {
 		t.Fatalf("probe %+v, %v", probe, ok)
 	}
 	var waits []time.Duration
@@ -121,10 +121,10 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	}
 	l.begin(probe)
 	l.claimed(probe, 5)
-	if !l.end(probe, outcome{looked: true, sent: true}, later, cfg) || l.trouble != nil {
+	if !l.end(probe, outcome{checked: true, sent: true}, later, cfg) || l.trouble != nil {
 		t.Error("the end of trouble is not reported")
 	}
-	if next, ok := l.next(later, 2, cfg); !ok || next.ensure {
+	if next, ok := l.next(later, 2, cfg); !ok || next.check {
 		t.Errorf("after healing: %+v, %v", next, ok)
 	}
 }
@@ -142,11 +142,11 @@ func TestProbesHaveRoomForOthers(t *testing.T) {
 	} {
 		l, now, cfg := laneForTest()
 		l.wake()
-		turn := take(t, l, now, cfg)
+		task := take(t, l, now, cfg)
 		j := judge(c.answer)
-		l.end(turn, outcome{sent: true, trouble: &j}, now, cfg)
+		l.end(task, outcome{sent: true, trouble: &j}, now, cfg)
 		probe := take(t, l, l.openAt, cfg)
-		if small := probe.max == probeChanges; !probe.ensure || small != c.small {
+		if small := probe.max == trialChanges; !probe.check || small != c.small {
 			t.Errorf("%s: a probe of %d changes", name, probe.max)
 		}
 	}
@@ -165,7 +165,7 @@ func TestCrowdThatWaitsIsTroubleStill(t *testing.T) {
 			t.Fatal("the lane does not heal")
 		}
 		probe := take(t, l, now, cfg)
-		l.end(probe, outcome{looked: true}, now, cfg)
+		l.end(probe, outcome{checked: true}, now, cfg)
 		if passed := now.Sub(began); l.trouble == nil && passed < longestWait*cfg.LongestBackoff {
 			t.Errorf("healed after %v without having sent anything", passed)
 		} else if l.trouble != nil && !l.openAt.After(now) {
@@ -179,30 +179,30 @@ func TestIdleLaneLooksAtItsIndex(t *testing.T) {
 	if _, ok := l.next(now.Add(cfg.CheckEvery-1), 2, cfg); ok {
 		t.Error("looked too early")
 	}
-	if turn, ok := l.next(now.Add(cfg.CheckEvery), 2, cfg); !ok || !turn.ensure {
-		t.Errorf("%+v, %v", turn, ok)
+	if task, ok := l.next(now.Add(cfg.CheckEvery), 2, cfg); !ok || !task.check {
+		t.Errorf("%+v, %v", task, ok)
 	}
 }
 
-// TestLaneThatIsNeverQuietLooksAtItsIndex, whether its turns find something to send
+// TestLaneThatIsNeverQuietLooksAtItsIndex, whether its tasks find something to send
 // or are woken for nothing, as by changes of other kinds.
 func TestLaneThatIsNeverQuietLooksAtItsIndex(t *testing.T) {
 	for name, out := range map[string]outcome{"busy": {sent: true}, "woken for nothing": {}} {
 		l, now, cfg := laneForTest()
 		for at := now; ; at = at.Add(cfg.CheckEvery / 10) {
 			l.wake()
-			turn := take(t, l, at, cfg)
-			if due := !at.Before(now.Add(cfg.CheckEvery)); turn.ensure != due {
-				t.Fatalf("%s: after %v: looks at its index: %v", name, at.Sub(now), turn.ensure)
+			task := take(t, l, at, cfg)
+			if due := !at.Before(now.Add(cfg.CheckEvery)); task.check != due {
+				t.Fatalf("%s: after %v: looks at its index: %v", name, at.Sub(now), task.check)
 			} else if due {
 				break
 			}
-			l.end(turn, out, at, cfg)
+			l.end(task, out, at, cfg)
 		}
 	}
 }
 
-// TestLookWaitsForTurnsUnderWay, and gets none beside it: a lane whose turns overlap for
+// TestLookWaitsForTurnsUnderWay, and gets none beside it: a lane whose tasks overlap for
 // ever would not notice that another journal fills its index by now.
 func TestLookWaitsForTurnsUnderWay(t *testing.T) {
 	l, now, cfg := laneForTest()
@@ -214,7 +214,7 @@ func TestLookWaitsForTurnsUnderWay(t *testing.T) {
 		t.Errorf("%+v begins before the look that is due", beside)
 	}
 	l.end(sends, outcome{sent: true}, now, cfg)
-	if look := take(t, l, now, cfg); !look.ensure {
+	if look := take(t, l, now, cfg); !look.check {
 		t.Errorf("%+v is no look", look)
 	}
 }
@@ -232,18 +232,18 @@ func TestBulkPutsOffNoLook(t *testing.T) {
 }
 
 // TestOneWhoLooksSendsBesideOthers: only the look itself is to be alone. Should its
-// bulk take long, the lane still has a turn.
+// bulk take long, the lane still has a task.
 func TestOneWhoLooksSendsBesideOthers(t *testing.T) {
 	l, now, cfg := laneForTest()
 	now = now.Add(cfg.CheckEvery)
 	l.wake()
 	look, _ := l.next(now, 2, cfg)
 	l.begin(look)
-	if beside, ok := l.next(now, 2, cfg); !look.ensure || ok {
+	if beside, ok := l.next(now, 2, cfg); !look.check || ok {
 		t.Errorf("%+v beside %+v", beside, look)
 	}
 	l.claimed(look, 10)
-	if beside, ok := l.next(now, 2, cfg); !ok || beside.ensure {
+	if beside, ok := l.next(now, 2, cfg); !ok || beside.check {
 		t.Errorf("%+v, %v", beside, ok)
 	}
 }
@@ -257,16 +257,16 @@ func TestEmptyClaimIsNoSignOfLife(t *testing.T) {
 	for now.Sub(began) < 10*time.Second {
 		now = now.Add(100 * time.Millisecond)
 		l.wake()
-		turn := take(t, l, now, cfg)
-		l.end(turn, outcome{}, now, cfg)
+		task := take(t, l, now, cfg)
+		l.end(task, outcome{}, now, cfg)
 	}
 	l.wake()
-	turn := take(t, l, now, cfg)
+	task := take(t, l, now, cfg)
 	away := judge(elastic.Answer{Level: elastic.LevelRequest, Status: 503})
-	l.end(turn, outcome{sent: true, trouble: &away}, now, cfg)
+	l.end(task, outcome{sent: true, trouble: &away}, now, cfg)
 	probe := take(t, l, l.openAt, cfg)
-	if !probe.ensure || !probe.back.Equal(began) {
-		t.Errorf("looks: %v; it was away since %v, want %v", probe.ensure, probe.back, began)
+	if !probe.check || !probe.back.Equal(began) {
+		t.Errorf("looks: %v; it was away since %v, want %v", probe.check, probe.back, began)
 	}
 }
 
@@ -283,18 +283,18 @@ func TestEmptyClaimEndsNoTrouble(t *testing.T) {
 	}
 }
 
-// TestLaneDoesNotSpin: a time that passed while a turn is under way is nothing
-// to wait for, or the dispatcher would ask again and again until the turn ends.
+// TestLaneDoesNotSpin: a time that passed while a task is under way is nothing
+// to wait for, or the dispatcher would ask again and again until the task ends.
 func TestLaneDoesNotSpin(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
-	turn, _ := l.next(now, 2, cfg)
-	l.begin(turn)
-	l.claimed(turn, 5)
+	task, _ := l.next(now, 2, cfg)
+	l.begin(task)
+	l.claimed(task, 5)
 	if at, ok := l.opens(cfg); ok {
-		t.Errorf("healthy, with a turn under way: opens at %v", at)
+		t.Errorf("healthy, with a task under way: opens at %v", at)
 	}
-	l.end(turn, outcome{trouble: trouble}, now, cfg)
+	l.end(task, outcome{trouble: trouble}, now, cfg)
 	if at, ok := l.opens(cfg); !ok || !at.Equal(l.openAt) {
 		t.Errorf("in trouble: opens at %v, %v", at, ok)
 	}
@@ -304,7 +304,7 @@ func TestLaneDoesNotSpin(t *testing.T) {
 		t.Errorf("while its probe is under way: opens at %v", at)
 	}
 	l.claimed(probe, 5)
-	l.end(probe, outcome{looked: true, sent: true}, now, cfg)
+	l.end(probe, outcome{checked: true, sent: true}, now, cfg)
 	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(cfg.CheckEvery)) {
 		t.Errorf("healthy and idle: opens at %v, %v", at, ok)
 	}
@@ -330,12 +330,12 @@ func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 			if c.takeOver {
 				l.takeOver(now)
 				look, _ := l.next(now, 2, cfg)
-				if !look.ensure || !look.takeOver {
+				if !look.check || !look.takeOver {
 					t.Fatalf("it begins with %+v", look)
 				}
 				l.begin(look)
 				l.claimed(look, 0)
-				l.end(look, outcome{looked: true, foreign: new(judgeError(report.ErrAnotherJournal))}, now, cfg)
+				l.end(look, outcome{checked: true, foreign: new(judgeError(report.ErrAnotherJournal))}, now, cfg)
 			}
 			begin, _ := l.next(now, 2, cfg)
 			if begin.step != stepBegin {
@@ -361,42 +361,42 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.takeOver(now)
-	take := func() turn {
+	take := func() task {
 		t.Helper()
-		turn, ok := l.next(now, 2, cfg)
+		task, ok := l.next(now, 2, cfg)
 		if !ok {
-			t.Fatal("no turn is wanted")
+			t.Fatal("no task is wanted")
 		}
-		l.begin(turn)
-		return turn
+		l.begin(task)
+		return task
 	}
-	end := func(turn turn, n int, out outcome) {
-		l.claimed(turn, n)
-		l.end(turn, out, now, cfg)
+	end := func(given task, n int, out outcome) {
+		l.claimed(given, n)
+		l.end(given, out, now, cfg)
 	}
 	look := take()
-	if !look.ensure || !look.takeOver {
+	if !look.check || !look.takeOver {
 		t.Fatalf("it begins with %+v", look)
 	}
-	end(look, noClaim, outcome{looked: true, index: "other", foreign: new(judgeError(report.ErrAnotherJournal))})
+	end(look, noClaim, outcome{checked: true, index: "other", foreign: new(judgeError(report.ErrAnotherJournal))})
 	begin := take()
 	if begin.step != stepBegin {
 		t.Fatalf("then comes %+v", begin)
 	}
 	end(begin, noClaim, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}})
 	l.wake()
-	if turn, ok := l.next(now, 2, cfg); ok {
-		t.Errorf("before there is a new index: %+v", turn)
+	if task, ok := l.next(now, 2, cfg); ok {
+		t.Errorf("before there is a new index: %+v", task)
 	}
 	now = l.rebuild.retryAt
-	l.lookedAt = now
+	l.checkedAt = now
 	end(take(), noClaim, outcome{step: stepOutcome{index: "new"}})
 	first := take()
 	l.claimed(first, 5)
 	second := take()
-	for _, turn := range []turn{first, second} {
-		if turn.target == nil || !turn.target.only || turn.target.index != "new" {
-			t.Fatalf("it is filled by %+v", turn)
+	for _, task := range []task{first, second} {
+		if task.target == nil || !task.target.only || task.target.index != "new" {
+			t.Fatalf("it is filled by %+v", task)
 		}
 	}
 	l.end(first, outcome{trouble: &judgement{verdict: elastic.Retry, reason: elastic.ReasonUnavailable}}, now, cfg)
@@ -405,7 +405,7 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.wake()
-	if turn := take(); !turn.ensure || turn.takeOver || turn.target != nil {
-		t.Errorf("after the stop comes %+v", turn)
+	if task := take(); !task.check || task.takeOver || task.target != nil {
+		t.Errorf("after the stop comes %+v", task)
 	}
 }

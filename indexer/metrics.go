@@ -100,7 +100,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			m.failures.WithLabelValues(string(kind), reason)
 		}
 		m.overtaken.WithLabelValues(string(kind))
-		m.holding(indices.Alias(kind), nil)
+		m.showPaused(indices.Alias(kind), nil)
 		for _, field := range documents.Unfit(kind) {
 			m.leftOut.WithLabelValues(string(kind), field)
 		}
@@ -159,13 +159,13 @@ func (m *metrics) rebuild(kind report.Kind, now RebuildPhase) {
 	}
 }
 
-// holding shows why index is held, if it is.
-func (m *metrics) holding(index string, trouble *judgement) {
+// showPaused shows why index is paused, if it is.
+func (m *metrics) showPaused(index string, trouble *judgement) {
 	for _, reason := range failureReasons() {
-		held := 0.0
+		paused := 0.0
 		if trouble != nil && trouble.verdict == elastic.Pause && trouble.reason == reason {
-			held = 1
+			paused = 1
 		}
-		m.held.WithLabelValues(index, reason).Set(held)
+		m.held.WithLabelValues(index, reason).Set(paused)
 	}
 }

@@ -16,12 +16,12 @@ import (
 // which the index has a version that the journal must not follow.
 const errorTypeOutOfReach = "version_out_of_reach"
 
-// lookBehind looks at what an index has where it refused a write as not the newest. It
+// resolveConflicts looks up what an index has where it refused a write as not the newest. It
 // has that very version where an earlier try went through unseen. Anything else did not
 // come from this journal, or not as it is now: somebody wrote by hand, the journal was
 // restored, its clock had been ahead. Such a change is overtaken, and passes what the
 // index has (pass), unless the journal has a newer one by then.
-func (x *Indexer) lookBehind(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
+func (x *Indexer) resolveConflicts(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
 	var ids []report.ID
 	for i, j := range judgements {
 		if j.conflict() {
@@ -86,22 +86,22 @@ func (x *Indexer) pass(ctx context.Context, kind report.Kind, batch []prepared, 
 	if err != nil {
 		x.log.Error("an index has versions ahead of the journal, and the journal cannot give out higher ones; the changes are sent again as they are", "kind", kind, "changes", len(list), "error", err)
 	}
-	if n > 0 && x.warned.due(kind, time.Now()) {
+	if n > 0 && x.warned.allow(kind, time.Now()) {
 		x.log.Warn("the index has versions that are ahead of the journal: documents were written by hand, the journal was restored, or a clock was ahead; what the journal has is sent again above them",
 			"kind", kind, "documents", n, "id", list[0].ID, "version", list[0].Version, "version_in_index", list[0].Index)
 	}
 }
 
-// warnEvery is how often it is said of one kind at most.
+// warnEvery is how often one kind is warned of at most.
 const warnEvery = time.Minute
 
-// seldom remembers when something was last said of a kind.
-type seldom struct {
+// logLimiter remembers when something was last logged of a kind.
+type logLimiter struct {
 	mu   sync.Mutex
 	last map[report.Kind]time.Time
 }
 
-func (s *seldom) due(kind report.Kind, now time.Time) bool {
+func (s *logLimiter) allow(kind report.Kind, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last, ok := s.last[kind]; ok && now.Sub(last) < warnEvery {

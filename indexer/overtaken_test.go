@@ -15,7 +15,7 @@ import (
 // what came once is not put off for as long as what comes all the time.
 func TestOvertakenDocumentGoesWhenCalm(t *testing.T) {
 	cfg := quick()
-	cfg.Pause = time.Hour
+	cfg.DebounceLimit = time.Hour
 	r := start(t, cfg)
 	r.append(index(report.Cities, "0", `{"id":0}`))
 	r.drained() // the index is there
@@ -42,7 +42,7 @@ func TestOvertakenDocumentGoesWhenCalm(t *testing.T) {
 // bulk is overtaken on its way.
 func TestHotDocumentIsSentSeldom(t *testing.T) {
 	cfg := quick()
-	cfg.Pause = time.Hour
+	cfg.DebounceLimit = time.Hour
 	r := start(t, cfg)
 	r.append(index(report.Cities, "0", `{"id":0}`))
 	r.drained()
@@ -56,14 +56,14 @@ func TestHotDocumentIsSentSeldom(t *testing.T) {
 		}
 		rest.ServeHTTP(w, req)
 	})
-	most := int64(2) // the first, and the last when it is calm
+	most := int64(2) // the first, and the last once nothing more comes
 	before := time.Now()
 	for n := range 200 {
 		began := time.Now()
 		r.append(index(report.Cities, "1", fmt.Sprintf(`{"id":1,"n":%d}`, n)))
 		close(*next.Swap(new(make(chan struct{}))))
-		if time.Since(before) >= report.Calm {
-			most++ // the machine was slow, and it was calm meanwhile
+		if time.Since(before) >= report.Debounce {
+			most++ // the machine was slow, and nothing came meanwhile
 		}
 		before = began
 	}
@@ -79,10 +79,10 @@ func TestHotDocumentIsSentSeldom(t *testing.T) {
 	}
 }
 
-// TestPauseEnds has the second delivery sent once the pause is over.
+// TestPauseEnds has the second delivery sent once the debounce is over.
 func TestPauseEnds(t *testing.T) {
 	cfg := quick()
-	cfg.Pause = 50 * time.Millisecond
+	cfg.DebounceLimit = 50 * time.Millisecond
 	r := start(t, cfg)
 	for n := range 200 { // as fast as the journal takes them
 		r.append(index(report.Cities, "1", strings.Replace(`{"id":1,"n":N}`, "N", string(rune('0'+n%10)), 1)))

@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// Why an order about a rebuild is not carried out.
+// Why a command about a rebuild is not executed.
 var (
 	ErrNotRunning    = errors.New("the indexer is not running")
 	ErrRebuilding    = errors.New("a rebuild of this kind is under way already")
@@ -68,18 +68,18 @@ const (
 // what comes of it. The error is ErrRebuilding or ErrNotRunning, or wraps
 // report.ErrHeld or report.ErrAnotherJournal.
 func (x *Indexer) Rebuild(kind report.Kind) error {
-	if err := x.orders.give(order{kind: kind}); err != nil {
+	if err := x.commands.send(command{kind: kind}); err != nil {
 		return fmt.Errorf("rebuild %s: %w", kind, err)
 	}
 	return nil
 }
 
 // TakeOver is Rebuild also for an index that another journal fills. An Indexer of that
-// journal that runs finds the new index when it next looks, and waits. The new index takes
+// journal that runs finds the new index when it next checks its index, and waits. The new index takes
 // the place of the old one after that, and the kind is this journal's. A take-over that
 // ends in another way, also with the process, leaves everything as it was.
 func (x *Indexer) TakeOver(kind report.Kind) error {
-	if err := x.orders.give(order{kind: kind, takeOver: true}); err != nil {
+	if err := x.commands.send(command{kind: kind, takeOver: true}); err != nil {
 		return fmt.Errorf("take %s over: %w", kind, err)
 	}
 	return nil
@@ -89,7 +89,7 @@ func (x *Indexer) TakeOver(kind report.Kind) error {
 // searching the old one. One that has failed, in whichever process, is no longer told of.
 // The error is ErrNotRebuilding, ErrSwapping or ErrNotRunning.
 func (x *Indexer) StopRebuild(kind report.Kind) error {
-	err := x.orders.give(order{kind: kind, stop: true})
+	err := x.commands.send(command{kind: kind, stop: true})
 	if errors.Is(err, ErrNotRebuilding) && x.giveUpFailed(kind) {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (x *Indexer) StopRebuild(kind report.Kind) error {
 // Rebuilds returns the last rebuild of every kind that has had one since the
 // start.
 func (x *Indexer) Rebuilds() []Rebuild {
-	all := x.board.all()
+	all := x.status.allRebuilds()
 	for i := range all {
 		if all[i].Phase == RebuildFilling {
 			x.measure(&all[i])

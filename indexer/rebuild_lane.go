@@ -37,7 +37,7 @@ func (l *lane) stopRebuild(now time.Time) error {
 	return nil
 }
 
-// endRebuild gives the rebuild up. Turns under way may still write to the new
+// endRebuild gives the rebuild up. Tasks under way may still write to the new
 // index; it is deleted when they have ended.
 func (l *lane) endRebuild(phase RebuildPhase, reason string, now time.Time) {
 	l.rebuild.end(phase, reason, now)
@@ -47,9 +47,9 @@ func (l *lane) endRebuild(phase RebuildPhase, reason string, now time.Time) {
 }
 
 // due returns the step that is next, and when it may be taken.
-func (l *lane) due() (t turn, at time.Time, ok bool) {
+func (l *lane) due() (t task, at time.Time, ok bool) {
 	if s, at, ok := l.rebuild.step(); ok {
-		t := turn{step: s, from: l.index, to: l.rebuild.status.New, fits: l.rebuild.fits}
+		t := task{step: s, from: l.index, to: l.rebuild.status.New, fits: l.rebuild.fits}
 		if s == stepSwap {
 			t.from = l.rebuild.status.Old // the lane's may be the new one by now, if the answer to a swap was lost
 		}
@@ -57,13 +57,13 @@ func (l *lane) due() (t turn, at time.Time, ok bool) {
 	}
 	if len(l.removals) > 0 {
 		first := slices.MinFunc(l.removals, func(a, b removal) int { return a.at.Compare(b.at) })
-		return turn{step: stepRemove, to: first.index}, first.at, true
+		return task{step: stepRemove, to: first.index}, first.at, true
 	}
-	return turn{}, time.Time{}, false
+	return task{}, time.Time{}, false
 }
 
 // endStep notes what came of a step.
-func (l *lane) endStep(t turn, out stepOutcome, now time.Time, cfg Config) {
+func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	if t.step == stepRemove {
 		l.endRemoval(t.to, out.failed == nil, now, cfg)
 		return
@@ -72,7 +72,7 @@ func (l *lane) endStep(t turn, out stepOutcome, now time.Time, cfg Config) {
 	if out.index != "" {
 		r.status.Old, r.status.New = t.from, out.index
 	}
-	l.holds = true
+	l.kindLocked = true
 	l.suspect = l.suspect || out.failed != nil && out.failed.reason == elastic.ReasonAnotherJournal
 	switch {
 	case out.lost:
@@ -110,7 +110,7 @@ func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 }
 
 // lose notes that another process has the kind alone. It does what is to be done, so
-// a rebuild of this one ends. What it leaves is looked at anew.
+// a rebuild of this one ends. What it leaves is checked anew.
 func (l *lane) lose(now time.Time) {
 	l.known, l.index = false, ""
 	if l.rebuild.active() {
@@ -118,28 +118,28 @@ func (l *lane) lose(now time.Time) {
 	}
 }
 
-// noteRebuild notes what an ordinary turn says of the rebuild.
-func (l *lane) noteRebuild(t turn, out outcome, now time.Time, cfg Config) {
+// noteRebuild notes what an ordinary task says of the rebuild.
+func (l *lane) noteRebuild(t task, out outcome, now time.Time, cfg Config) {
 	r := l.rebuild
 	switch {
 	case r.target() != nil && out.resent:
 		// Everything goes to the alias again, and the new index may be gone.
 		l.endRebuild(RebuildFailed, "the index behind the alias was lost, or the alias moved to another index; that one is filled first", now)
-		l.known, l.suspect = false, true // look again whether a rebuild is needed
+		l.known, l.suspect = false, true // check again whether a rebuild is needed
 	case t.target == nil || r != t.rebuild || !r.active():
 	case out.filling.broken != "":
 		l.endRebuild(RebuildFailed, out.filling.broken, now)
 	default:
-		r.noteTurn(out.filling, t.started)
+		r.noteTask(out.filling, t.started)
 		if !r.stalled.IsZero() && now.Sub(r.stalled) >= cfg.RebuildPatience {
 			l.endRebuild(RebuildFailed, "the new index took nothing for "+cfg.RebuildPatience.String()+", while the old one did: "+out.filling.detail, now)
 		}
 	}
 }
 
-// noteFound starts what the first look at a kind has found to be necessary.
+// noteFound starts what the first check of a kind has found to be necessary.
 func (l *lane) noteFound(found *found, newBackOff func() *backoff.ExponentialBackOff, now time.Time, cfg Config) {
-	l.known, l.checked = true, true
+	l.known, l.mappingCompared = true, true
 	for _, index := range found.old {
 		if !slices.ContainsFunc(l.removals, func(r removal) bool { return r.index == index }) {
 			l.removals = append(l.removals, removal{index: index, at: now.Add(cfg.RetireAfter)})

@@ -33,12 +33,12 @@ func fillingLane(t *testing.T) (*lane, time.Time, Config) {
 	return l, now, cfg
 }
 
-// take gives the lane its next turn, which claims nothing.
-func take(t *testing.T, l *lane, now time.Time, cfg Config) turn {
+// take gives the lane its next task, which claims nothing.
+func take(t *testing.T, l *lane, now time.Time, cfg Config) task {
 	t.Helper()
 	next, ok := l.next(now, 2, cfg)
 	if !ok {
-		t.Fatal("the lane wants no turn")
+		t.Fatal("the lane wants no task")
 	}
 	l.begin(next)
 	l.claimed(next, noClaim)
@@ -53,7 +53,7 @@ func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, ok := l.next(now, 2, cfg); ok {
-		t.Errorf("beside a turn that writes to one index only: %+v", got)
+		t.Errorf("beside a task that writes to one index only: %+v", got)
 	}
 	l.end(ordinary, outcome{sent: true}, now, cfg)
 	begin := take(t, l, now, cfg)
@@ -68,7 +68,7 @@ func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
 	a := take(t, l, now, cfg)
 	b := take(t, l, now, cfg)
 	if a.target == nil || a.target.index != "v2" || b.target == nil {
-		t.Fatalf("turns do not write to the new index: %+v", a)
+		t.Fatalf("tasks do not write to the new index: %+v", a)
 	}
 	l.end(a, outcome{filling: filling{complete: true}}, now, cfg)
 	if got, ok := l.next(now, 2, cfg); ok {
@@ -88,7 +88,7 @@ func TestRebuildStepThatFailedForNowHoldsUpNobody(t *testing.T) {
 	l.end(swap, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}}, now, cfg)
 	between := take(t, l, now, cfg)
 	if between.step != stepNone || between.target == nil {
-		t.Errorf("between two attempts to swap, turns go to both: %+v", between)
+		t.Errorf("between two attempts to swap, tasks go to both: %+v", between)
 	}
 	l.end(between, outcome{}, now, cfg)
 	if at, ok := l.opens(cfg); !ok || at.After(l.rebuild.retryAt) {
@@ -176,7 +176,7 @@ func TestRebuildEndsWhenEverythingIsSentToTheAliasAgain(t *testing.T) {
 	l, now, cfg := fillingLane(t)
 	l.trouble = trouble
 	look := take(t, l, now, cfg)
-	l.end(look, outcome{looked: true, index: "v1", resent: true}, now, cfg)
+	l.end(look, outcome{checked: true, index: "v1", resent: true}, now, cfg)
 	if l.rebuild.status.Phase != RebuildFailed || l.rebuild.target() != nil {
 		t.Errorf("%+v", l.rebuild.status)
 	}
@@ -184,23 +184,23 @@ func TestRebuildEndsWhenEverythingIsSentToTheAliasAgain(t *testing.T) {
 
 func TestRebuildLosesPatienceOnlyWhenSomebodyWaits(t *testing.T) {
 	l, now, cfg := fillingLane(t)
-	turnEnds := func(f filling) {
+	taskEnds := func(f filling) {
 		l.wake()
-		turn := take(t, l, now, cfg)
-		l.end(turn, outcome{filling: f}, now, cfg)
+		task := take(t, l, now, cfg)
+		l.end(task, outcome{filling: f}, now, cfg)
 		now = now.Add(cfg.RebuildPatience / 2)
 	}
 	for range 10 {
-		turnEnds(filling{})
+		taskEnds(filling{})
 	}
-	turnEnds(filling{stalled: true})
-	turnEnds(filling{progress: true})
-	turnEnds(filling{stalled: true})
-	turnEnds(filling{stalled: true})
+	taskEnds(filling{stalled: true})
+	taskEnds(filling{progress: true})
+	taskEnds(filling{stalled: true})
+	taskEnds(filling{stalled: true})
 	if l.rebuild.status.Phase != RebuildFilling {
 		t.Fatalf("given up too early: %+v", l.rebuild.status)
 	}
-	turnEnds(filling{stalled: true})
+	taskEnds(filling{stalled: true})
 	if l.rebuild.status.Phase != RebuildFailed {
 		t.Errorf("%+v", l.rebuild.status)
 	}
@@ -237,7 +237,7 @@ func TestBothAnswers(t *testing.T) {
 			}
 			return j.verdict.String()
 		}
-		if got := both(c.shown, c.filled); got.verdict != c.want {
+		if got := dualVerdict(c.shown, c.filled); got.verdict != c.want {
 			t.Errorf("%s and %s: %s, want %s", name(c.shown), name(c.filled), got.verdict, c.want)
 		}
 		if got := breaks(c.shown, c.filled); got != c.breaks {

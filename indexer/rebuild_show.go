@@ -7,43 +7,43 @@ import (
 	"riskdex/report"
 )
 
-// obey carries out an order.
-func (d *dispatcher) obey(o order) error {
+// execute executes a command.
+func (d *dispatcher) execute(c command) error {
 	for _, l := range d.all {
-		if l.kind != o.kind {
+		if l.kind != c.kind {
 			continue
 		}
 		var err error
 		switch {
-		case o.stop:
+		case c.stop:
 			err = l.stopRebuild(time.Now())
 		case reasonOf(l.trouble) == reasonElsewhere:
 			err = report.ErrHeld
-		case l.foreign() && !o.takeOver && !l.rebuild.active():
+		case l.foreign() && !c.takeOver && !l.rebuild.active():
 			err = fmt.Errorf("%w: %s", report.ErrAnotherJournal, l.trouble.answer.Detail)
 		default:
 			err = l.startRebuild(CauseOperator, d.newBackOff, time.Now())
-			if err == nil && o.takeOver {
+			if err == nil && c.takeOver {
 				l.takeOver(time.Now())
 			}
 		}
 		d.showRebuild(l)
 		return err
 	}
-	return fmt.Errorf("no kind is called %q", o.kind)
+	return fmt.Errorf("no kind is called %q", c.kind)
 }
 
 // showRebuild tells people and metrics how far the rebuild of a lane is.
 func (d *dispatcher) showRebuild(l *lane) {
-	if l.holds && !l.rebuild.active() {
-		l.holds = false
+	if l.kindLocked && !l.rebuild.active() {
+		l.kindLocked = false
 		d.journal.Release(l.kind)
 	}
 	if l.rebuild == nil {
 		return
 	}
 	now := l.rebuild.status
-	before := d.board.show(now)
+	before := d.status.setRebuild(now)
 	if before.Phase == now.Phase && before.Started.Equal(now.Started) {
 		return
 	}

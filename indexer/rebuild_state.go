@@ -11,10 +11,10 @@ import (
 // rebuild is what the dispatcher knows of the rebuild of a lane's index, under way
 // or over. Only the dispatcher touches it.
 //
-// It goes forward in steps that are turns of their own, with nothing else under
+// It goes forward in steps that are tasks of their own, with nothing else under
 // way for that kind: make the new index and have the journal give out everything
 // again; and, when everything is in it, move the alias. In between, the lane's
-// ordinary turns write to both indices.
+// ordinary tasks write to both indices.
 type rebuild struct {
 	status    Rebuild
 	sent      time.Time      // when nothing was marked any longer; see isComplete
@@ -30,7 +30,7 @@ type rebuild struct {
 // maxFits bounds the memory for them. Those beyond stay dead letters.
 const maxFits = 10_000
 
-// target is the second index that a turn writes to. Documents that are sent again
+// target is the second index that a task writes to. Documents that are sent again
 // go to it alone, but for those with a version higher than since: what is given
 // out anew since the rebuild began is meant for the index behind the alias too.
 type target struct {
@@ -41,7 +41,7 @@ type target struct {
 	only    bool // nothing goes to the alias: another journal's index is behind it
 }
 
-// target returns where turns write to besides the alias, or nil.
+// target returns where tasks write to besides the alias, or nil.
 func (r *rebuild) target() *target {
 	if r == nil || r.status.Phase != RebuildFilling && r.status.Phase != RebuildSwapping {
 		return nil
@@ -63,7 +63,7 @@ func (r *rebuild) step() (s step, at time.Time, ok bool) {
 	return stepNone, time.Time{}, false
 }
 
-// begun, swapped, filled and end note what a step or a turn has come to.
+// begun, swapped, filled and end note what a step or a task has come to.
 
 func (r *rebuild) begun(out stepOutcome, now time.Time, cfg Config) {
 	r.takesOver = r.takesOver && !out.own
@@ -100,8 +100,8 @@ func (r *rebuild) end(phase RebuildPhase, reason string, now time.Time) {
 	r.status.Phase, r.status.Reason, r.status.Ended = phase, reason, now
 }
 
-// noteTurn judges the rebuild by a turn that wrote to both indices.
-func (r *rebuild) noteTurn(f filling, started time.Time) {
+// noteTask judges the rebuild by a task that wrote to both indices.
+func (r *rebuild) noteTask(f filling, started time.Time) {
 	switch {
 	case f.progress:
 		r.stalled = time.Time{}

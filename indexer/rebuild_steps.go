@@ -10,11 +10,11 @@ import (
 	"riskdex/report"
 )
 
-// step is a turn that is no ordinary one: nothing else is under way for its kind.
+// step is a task that is no ordinary one: nothing else is under way for its kind.
 type step int
 
 const (
-	stepNone   step = iota // an ordinary turn
+	stepNone   step = iota // an ordinary task
 	stepBegin              // make the new index, and have everything given out again
 	stepSwap               // let the new index take the place of the old one
 	stepRemove             // delete an index that is no longer needed
@@ -31,7 +31,7 @@ type stepOutcome struct {
 	own   bool           // begin: the index behind the alias is this journal's
 }
 
-func (x *Indexer) takeStep(ctx context.Context, t turn) (out stepOutcome) {
+func (x *Indexer) performStep(ctx context.Context, t task) (out stepOutcome) {
 	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 	defer cancel()
 	err := x.mayStep(ctx, t)
@@ -60,7 +60,7 @@ func (x *Indexer) takeStep(ctx context.Context, t turn) (out stepOutcome) {
 }
 
 // mayStep asks whether another journal has taken over.
-func (x *Indexer) mayStep(ctx context.Context, t turn) (err error) {
+func (x *Indexer) mayStep(ctx context.Context, t task) (err error) {
 	switch {
 	case !t.takeOver:
 		return x.indices.CheckLine(ctx, t.kind)
@@ -73,7 +73,7 @@ func (x *Indexer) mayStep(ctx context.Context, t turn) (err error) {
 // beginRebuild makes the new index before it marks the documents: a crash in
 // between leaves an index that is known to be unfinished, and is found at the next
 // start.
-func (x *Indexer) beginRebuild(ctx context.Context, t turn) (out stepOutcome, err error) {
+func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, err error) {
 	if t.from == "" && !t.takeOver {
 		return out, fmt.Errorf("the alias %s is on several indices and says of none that it is written to", x.indices.Alias(t.kind))
 	}
@@ -139,7 +139,7 @@ func (x *Indexer) beginRebuild(ctx context.Context, t turn) (out stepOutcome, er
 // mayTakeOver returns an error where the journal is known to have too few documents for
 // its index to take the place of another journal's. It comes before the new index, which
 // would have that journal wait.
-func (x *Indexer) mayTakeOver(ctx context.Context, t turn) error {
+func (x *Indexer) mayTakeOver(ctx context.Context, t task) error {
 	if t.from == "" {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (x *Indexer) mayTakeOver(ctx context.Context, t turn) error {
 	return nil
 }
 
-func tooFewToTakeOver(t turn, had int, has string) error {
+func tooFewToTakeOver(t task, had int, has string) error {
 	return unsafeError(fmt.Sprintf("%s, the index %s of another journal has %d, and is left to that one: "+
 		"have everything delivered to this journal, then riskdex rebuild --take-over; or, if that index is of no use, "+
 		"delete it in Elasticsearch while no riskdex runs with the journal that fills it, then riskdex rebuild --take-over", has, t.from, had))
@@ -179,10 +179,10 @@ func (x *Indexer) kindStats(ctx context.Context, kind report.Kind) (report.KindS
 // A document that was pending when the rebuild began was not marked, and one that
 // was marked is not any longer once a newer version is accepted: of both, the old
 // index has a version and the new one has nothing until they are sent. So it takes
-// two looks: one that finds no marks, and one that finds nothing waiting that has
+// two readings: one that finds no marks, and one that finds nothing waiting that has
 // waited since then. What is accepted in between is in the new index already, or
 // in neither.
-func (x *Indexer) isComplete(ctx context.Context, t turn) (complete bool, sent time.Time) {
+func (x *Indexer) isComplete(ctx context.Context, t task) (complete bool, sent time.Time) {
 	now, err := x.kindStats(ctx, t.kind)
 	if err != nil {
 		x.log.Error("cannot tell whether a new index is complete", "index", t.target.index, "error", err)
@@ -196,7 +196,7 @@ func (x *Indexer) isComplete(ctx context.Context, t turn) (complete bool, sent t
 }
 
 // swap moves the alias to the new index, once everything in it can be seen.
-func (x *Indexer) swap(ctx context.Context, t turn) error {
+func (x *Indexer) swap(ctx context.Context, t task) error {
 	// This process may have been taken for dead, and another have begun anew.
 	if err := x.journal.Hold(ctx, t.kind); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (x *Indexer) swap(ctx context.Context, t turn) error {
 func tooFew(had, has int) bool { return had > 10 && has < had/2 }
 
 // revive has those changes sent once more that only the old index refused.
-func (x *Indexer) revive(ctx context.Context, t turn) {
+func (x *Indexer) revive(ctx context.Context, t task) {
 	if len(t.fits) == 0 {
 		return
 	}

@@ -16,12 +16,12 @@ type refreshed struct {
 }
 
 // refresher refreshes indices, each beside the workers and at most once at a time: it
-// takes no turn of anybody, and no turn waits for it. It belongs to Run's goroutine.
+// takes no task of anybody, and no task waits for it. It belongs to Run's goroutine.
 type refresher struct {
-	ctx   context.Context
-	stop  context.CancelFunc // cuts off what is under way: Elasticsearch's own refresh does for that
-	ended chan refreshed     // has room for all lanes, so nobody waits to tell
-	hands sync.WaitGroup
+	ctx     context.Context
+	stop    context.CancelFunc // cuts off what is under way: Elasticsearch's own refresh does for that
+	ended   chan refreshed     // has room for all lanes, so nobody waits to tell
+	running sync.WaitGroup
 }
 
 func newRefresher(ctx context.Context, lanes int) *refresher {
@@ -32,7 +32,7 @@ func newRefresher(ctx context.Context, lanes int) *refresher {
 
 func (r *refresher) end() {
 	r.stop()
-	r.hands.Wait()
+	r.running.Wait()
 }
 
 // refreshDue begins the refreshes that are due.
@@ -43,7 +43,7 @@ func (d *dispatcher) refreshDue(now time.Time) {
 			continue
 		}
 		l.beginRefresh()
-		d.refresher.hands.Go(func() {
+		d.refresher.running.Go(func() {
 			began := time.Now()
 			failed := d.client.Refresh(d.refresher.ctx, d.indices.Alias(l.kind))
 			d.refresher.ended <- refreshed{l, time.Since(began), failed}

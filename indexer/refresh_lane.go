@@ -22,11 +22,11 @@ type visibility struct {
 // warnAgain is how long a failing refresh is not warned of again.
 const warnAgain = 10 * time.Minute
 
-// refreshes returns when the lane's index may be refreshed without waiting for a turn
+// refreshes returns when the lane's index may be refreshed without waiting for a task
 // to end, and whether there is such a time.
 func (l *lane) refreshes(cfg Config) (at time.Time, ok bool) {
 	v := &l.visibility
-	if cfg.RefreshShare == 0 || !v.lacking || v.refreshing || l.pending || l.turns > 0 || l.foreign() {
+	if cfg.RefreshShare == 0 || !v.lacking || v.refreshing || l.pending || l.tasks > 0 || l.foreign() {
 		return time.Time{}, false
 	}
 	return v.rests, true

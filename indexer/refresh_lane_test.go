@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// written has a turn of the lane write something and find that nothing more waits.
+// written has a task of the lane write something and find that nothing more waits.
 func (l *lane) written(now time.Time, cfg Config) {
 	l.wake()
 	t, _ := l.next(now, 2, cfg)
@@ -55,13 +55,13 @@ func TestOnlyWhatSearchesLackIsRefreshed(t *testing.T) {
 		"nothing was sent":        {},
 		"nothing was taken":       {sent: true},
 		"a new index was filled":  {sent: true, filling: filling{progress: true}},
-		"the index was looked at": {looked: true, index: "x"},
+		"the index was looked at": {checked: true, index: "x"},
 	} {
 		l.wake()
-		turn, _ := l.next(now, 2, cfg)
-		l.begin(turn)
-		l.claimed(turn, 0)
-		l.end(turn, out, now, cfg)
+		task, _ := l.next(now, 2, cfg)
+		l.begin(task)
+		l.claimed(task, 0)
+		l.end(task, out, now, cfg)
 		if _, ok := l.refreshes(cfg); ok {
 			t.Errorf("%s: a refresh", name)
 		}
@@ -91,7 +91,7 @@ func TestRefreshesRest(t *testing.T) {
 	if at, ok := l.refreshes(cfg); !ok || !at.Equal(now.Add(40*time.Millisecond)) {
 		t.Errorf("what was written meanwhile is shown at %v, %v; want four times the refresh later", at.Sub(now), ok)
 	}
-	if turn, ok := l.next(now.Add(cfg.CheckEvery), 2, cfg); !ok || turn.step != stepNone {
+	if task, ok := l.next(now.Add(cfg.CheckEvery), 2, cfg); !ok || task.step != stepNone {
 		t.Error("the lane itself rests")
 	}
 }

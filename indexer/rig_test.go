@@ -54,7 +54,7 @@ type fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 func quick() indexer.Config {
 	cfg := indexer.DefaultConfig()
 	cfg.FirstBackoff, cfg.LongestBackoff = 2*time.Millisecond, 50*time.Millisecond
-	cfg.CheckEvery, cfg.StopWithin, cfg.Pause = 50*time.Millisecond, 5*time.Second, time.Millisecond
+	cfg.CheckEvery, cfg.StopWithin, cfg.DebounceLimit = 50*time.Millisecond, 5*time.Second, time.Millisecond
 	return cfg
 }
 

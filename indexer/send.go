@@ -10,14 +10,14 @@ import (
 
 // deliver sends changes to the alias, or to the new index alone where that takes the place
 // of another journal's.
-func (x *Indexer) deliver(ctx context.Context, t turn, batch []prepared, out *outcome) []judgement {
+func (x *Indexer) deliver(ctx context.Context, t task, batch []prepared, out *outcome) []judgement {
 	to := destination{x.indices.Alias(t.kind), true}
 	if t.target != nil {
 		to = destination{t.target.index, false}
 	}
 	all := func(int) bool { return true }
 	sent, index := x.sendSome(ctx, t.kind, to, batch, all)
-	x.lookBehind(ctx, to.name, batch, sent)
+	x.resolveConflicts(ctx, to.name, batch, sent)
 	x.confirm(ctx, to.name, batch, sent)
 	judgements := present(sent)
 	if to.alias {
@@ -27,7 +27,7 @@ func (x *Indexer) deliver(ctx context.Context, t turn, batch []prepared, out *ou
 	return judgements
 }
 
-// troubleIn returns why the lane must wait: the first change that is held, or,
+// troubleIn returns why the lane must wait: the first change that pauses the index, or,
 // when nothing in the bulk made progress, the first that failed. It returns nil
 // when single changes may wait by themselves.
 func troubleIn(judgements []judgement) *judgement {

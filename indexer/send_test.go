@@ -137,7 +137,7 @@ func TestRefusedAloneIsDeadOnlyBesideOthers(t *testing.T) {
 	s.want(s.send("c"), "settled")
 	s.want(s.send("venom"), "dead")
 	// It is the first, so nothing was read when it was refused. The others wait for
-	// the next turn, where they go first.
+	// the next task, where they go first.
 	s = newScripted(t, spoils("venom", http.StatusBadRequest))
 	s.want(s.send("venom", "a", "b"), "retry retry retry")
 	s.want(s.send("venom", "a", "b"), "dead settled settled")
@@ -236,9 +236,9 @@ func TestSmallerBulksAfterOneThatFailed(t *testing.T) {
 			ids = append(ids, fmt.Sprint(i))
 		}
 		left := ids
-		for turns := 0; len(left) > 1; turns++ {
-			if turns == 5 {
-				t.Fatalf("%d are left after %d turns: %q", len(left), turns, left)
+		for tasks := 0; len(left) > 1; tasks++ {
+			if tasks == 5 {
+				t.Fatalf("%d are left after %d tasks: %q", len(left), tasks, left)
 			}
 			var wait []string
 			for i, v := range strings.Fields(s.send(left...)) {

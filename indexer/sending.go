@@ -15,7 +15,7 @@ import (
 // where a document may spoil those of others:
 //
 //   - A bulk that is refused as a whole is sent in halves, until what spoils it is alone.
-//   - After one that failed in another way nothing more is sent in this turn, since each
+//   - After one that failed in another way nothing more is sent in this task, since each
 //     may take a whole time-out. Its changes go in smaller bulks the next time (failing).
 //   - What goes alone comes last, and becomes a dead letter only by what it does when
 //     others were read directly before (alone).
@@ -109,7 +109,7 @@ func (s *sending) together(ctx context.Context, places []int) {
 // letter
 //
 //   - when it is refused again and again in a row (refusalsToBlame), and the bulks directly
-//     before and after are read, be they sent just to see that (see), and it may be to
+//     before and after are read, be they sent just to see that (sendCanary), and it may be to
 //     blame (mayBlame);
 //   - when Elasticsearch has died three times in a row while nothing but this change
 //     was on its way to it, and its index had just answered.
@@ -153,7 +153,7 @@ func (s *sending) alone(ctx context.Context, i int) {
 			}
 			return
 		case !seen:
-			if seen = s.see(ctx); !seen {
+			if seen = s.sendCanary(ctx); !seen {
 				s.pending(i, whole)
 				return
 			}
@@ -161,7 +161,7 @@ func (s *sending) alone(ctx context.Context, i int) {
 			if refusals++; refusals < refusalsToBlame(whole) {
 				continue
 			}
-			if !s.see(ctx) {
+			if !s.sendCanary(ctx) {
 				s.pending(i, whole)
 				return
 			}
@@ -202,10 +202,10 @@ func (s *sending) cannotAsk(err error) {
 	s.stop = &j
 }
 
-// see has the index delete a document that there is not, in a version that is older than
+// sendCanary has the index delete a document that there is not, in a version that is older than
 // any should there be one. The answer shows that requests are read at this moment. The id
 // of the change itself may be what is refused.
-func (s *sending) see(ctx context.Context) bool {
+func (s *sending) sendCanary(ctx context.Context) bool {
 	nothing, err := s.x.prepare(report.Change{Key: report.Key{Kind: s.kind, ID: "riskdex"}, Op: report.Delete, Version: 1})
 	if err != nil {
 		return false
@@ -219,7 +219,7 @@ func (s *sending) see(ctx context.Context) bool {
 
 // mayBlame tells whether a change may be what a refusal of its bulk is about. One for
 // its size speaks for itself, if the size is plausible. Any other may be meant for all
-// documents, unless some were taken: of this turn, or of this kind since then.
+// documents, unless some were taken: of this task, or of this kind since then.
 func (s *sending) mayBlame(whole judgement, i int) bool {
 	p := s.batch[i]
 	if whole.reason == elastic.ReasonTooLarge {
@@ -280,7 +280,7 @@ func (s *sending) leave(places ...int) bool {
 	return true
 }
 
-// failed notes that a bulk was neither taken nor refused, and ends the turn. Where
+// failed notes that a bulk was neither taken nor refused, and ends the task. Where
 // others were answered, it is these changes that have to wait, not the index.
 func (s *sending) failed(whole judgement, places ...int) {
 	if s.read {

@@ -51,7 +51,7 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, wa
 		return s
 	}
 	if j.taken() {
-		s.NotBefore = time.Now().Add(x.cfg.Pause)
+		s.NotBefore = time.Now().Add(x.cfg.DebounceLimit)
 	}
 	x.failing.forget(c.Key)
 	return s

@@ -19,7 +19,7 @@ import (
 // room for as many links by default (OpenTelemetry, OTEL_SPAN_LINK_COUNT_LIMIT).
 const maxLinks = 128
 
-// traced is what is known of the trace of a change during one turn.
+// traced is what is known of the trace of a change during one task.
 type traced struct {
 	delivery trace.SpanContext   // the request that delivered it
 	bulks    []trace.SpanContext // that carried it, in their order

@@ -4,7 +4,7 @@ import "sync"
 
 // traffic knows the bulks that are under way, of all kinds.
 type traffic struct {
-	lock sync.RWMutex // held for writing by a bulk that is to be the only one
+	lock sync.RWMutex // locked for writing by a bulk that is to be the only one
 
 	mu       sync.Mutex
 	underWay int

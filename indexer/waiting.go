@@ -13,7 +13,7 @@ import (
 type Waiting struct {
 	Kind      report.Kind
 	Index     string // the alias
-	Held      bool   // it, or the operator, must change something; otherwise Elasticsearch is away or pushes back
+	Paused    bool   // it, or the operator, must change something; otherwise Elasticsearch is away or pushes back
 	Reason    string // one word, as in the metrics
 	ErrorType string // of Elasticsearch, if it said one
 	Detail    string // what it said
@@ -22,52 +22,52 @@ type Waiting struct {
 
 // Waiting returns the indices that wait, in the order of the kinds, the probe's last. It may be
 // called at any time, by anybody.
-func (x *Indexer) Waiting() []Waiting { return x.board.allWaiting() }
+func (x *Indexer) Waiting() []Waiting { return x.status.allWaiting() }
 
-// AwaitFirstLook waits until the index of kind has been looked for, and made where there was
+// AwaitFirstCheck waits until the index of kind was checked, and made where there was
 // none, or that has failed. It ends with ctx, and when the indexer stops.
-func (x *Indexer) AwaitFirstLook(ctx context.Context, kind report.Kind) {
-	x.board.mu.Lock()
-	looked, waits := x.board.unlooked[kind]
-	x.board.mu.Unlock()
+func (x *Indexer) AwaitFirstCheck(ctx context.Context, kind report.Kind) {
+	x.status.mu.Lock()
+	checked, waits := x.status.unchecked[kind]
+	x.status.mu.Unlock()
 	if !waits {
 		return
 	}
 	select {
-	case <-looked:
-	case <-x.orders.stopped:
+	case <-checked:
+	case <-x.commands.stopped:
 	case <-ctx.Done():
 	}
 }
 
-// wait shows that the trouble of a lane has changed: it waits, or, without trouble, that it does not.
-func (b *board) wait(kind report.Kind, index string, trouble *judgement, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if looked, ok := b.unlooked[kind]; ok {
-		close(looked)
-		delete(b.unlooked, kind)
+// setWaiting shows that the trouble of a lane has changed: it waits, or, without trouble, that it does not.
+func (s *statusRegistry) setWaiting(kind report.Kind, index string, trouble *judgement, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if checked, ok := s.unchecked[kind]; ok {
+		close(checked)
+		delete(s.unchecked, kind)
 	}
 	if trouble == nil {
-		delete(b.waiting, kind)
+		delete(s.waiting, kind)
 		return
 	}
 	since := now
-	if before, ok := b.waiting[kind]; ok {
+	if before, ok := s.waiting[kind]; ok {
 		since = before.Since
 	}
-	b.waiting[kind] = Waiting{
-		Kind: kind, Index: index, Held: trouble.verdict == elastic.Pause, Reason: trouble.reason,
+	s.waiting[kind] = Waiting{
+		Kind: kind, Index: index, Paused: trouble.verdict == elastic.Pause, Reason: trouble.reason,
 		ErrorType: trouble.answer.ErrorType, Detail: trouble.answer.Detail, Since: since,
 	}
 }
 
-func (b *board) allWaiting() []Waiting {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (s *statusRegistry) allWaiting() []Waiting {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var all []Waiting
 	for _, kind := range report.AllKinds() {
-		if w, ok := b.waiting[kind]; ok {
+		if w, ok := s.waiting[kind]; ok {
 			all = append(all, w)
 		}
 	}

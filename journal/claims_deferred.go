@@ -9,7 +9,7 @@ import (
 // deferral is why a document is put off, and until when.
 type deferral struct {
 	until time.Time
-	calm  bool      // or until nothing was delivered for it for report.Calm
+	calm  bool      // or until nothing was delivered for it for report.Debounce
 	came  time.Time // when it was delivered last; counts where calm
 }
 
@@ -20,7 +20,7 @@ func deferralBy(s settled) deferral {
 
 // ends returns when the document may be given out.
 func (d deferral) ends() time.Time {
-	if calm := d.came.Add(report.Calm); d.calm && calm.Before(d.until) {
+	if calm := d.came.Add(report.Debounce); d.calm && calm.Before(d.until) {
 		return calm
 	}
 	return d.until

@@ -142,7 +142,7 @@ func (j *Postgres) lookForClaim(ctx context.Context, conn *pgx.Conn, me int64, k
 
 // dueAt is when a document may be claimed, as it says in free_at; see
 // report.Settlement.NotBefore.
-var dueAt = fmt.Sprintf("CASE WHEN free_at < 0 THEN least(-free_at, accepted_at + %d) ELSE free_at END", report.Calm.Microseconds())
+var dueAt = fmt.Sprintf("CASE WHEN free_at < 0 THEN least(-free_at, accepted_at + %d) ELSE free_at END", report.Debounce.Microseconds())
 
 // nextDue returns in how many microseconds the next document is due that is put off, nil
 // where there is none. It looks at every one that is not settled, so it is asked only

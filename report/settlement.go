@@ -18,10 +18,10 @@ const (
 // Outcomes returns the four final outcomes, always in the same order.
 func Outcomes() []Outcome { return []Outcome{Indexed, Deleted, Superseded, Dead} }
 
-// Calm is how long nothing must have been delivered for a document that was overtaken on
-// its way, for it not to be put off any longer. Whoever corrects a delivery once is
-// served then, and who sends one document all the time is not.
-const Calm = 100 * time.Millisecond
+// Debounce is how long nothing must have been delivered for a document that was overtaken
+// on its way before it is sent again. A delivery that is corrected once goes at once; a
+// document that changes all the time waits for [Settlement.NotBefore].
+const Debounce = 100 * time.Millisecond
 
 // Settlement is what became of a claimed change.
 type Settlement struct {
@@ -29,9 +29,9 @@ type Settlement struct {
 	Version Version
 	Outcome Outcome
 
-	// NotBefore puts the document off: the change itself after Retry, and a newer version
+	// NotBefore defers the document: the change itself after Retry, and a newer version
 	// where one waits by now. It is not claimed before that time, with one exception: after
-	// all but Retry, a newer version is claimed as soon as no other has come for [Calm].
+	// all but Retry, a newer version is claimed as soon as no other has come for [Debounce].
 	// The zero time means at once.
 	NotBefore time.Time
 

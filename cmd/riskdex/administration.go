@@ -57,7 +57,7 @@ const startTimeout = 30 * time.Second
 func (v verifies) awaitIndex(ctx context.Context, kind report.Kind) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	v.indexer.AwaitFirstLook(ctx, kind)
+	v.indexer.AwaitFirstCheck(ctx, kind)
 }
 
 // noteTimeout bounds how long the journal may take to keep what a verification found.

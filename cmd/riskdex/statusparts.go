@@ -31,7 +31,7 @@ func waitingIn(x *indexer.Indexer) func() []admin.Waiting {
 		var list []admin.Waiting
 		for _, w := range x.Waiting() {
 			list = append(list, admin.Waiting{
-				Kind: w.Kind, Index: w.Index, Held: w.Held, Reason: w.Reason,
+				Kind: w.Kind, Index: w.Index, Held: w.Paused, Reason: w.Reason,
 				ErrorType: w.ErrorType, Detail: w.Detail, Since: w.Since.UTC(),
 			})
 		}

@@ -26,7 +26,7 @@ func testClaimCalm(t *testing.T, h *harness) {
 	for _, o := range report.Outcomes() {
 		s := overtake(t, h, o)
 		for _, body := range []string{"newer", "newest"} {
-			h.clock.move(report.Calm - instant)
+			h.clock.move(report.Debounce - instant)
 			h.claimNone(t, report.Advisories)
 			h.append(t, advisory("1", body))
 		}
@@ -35,7 +35,7 @@ func testClaimCalm(t *testing.T, h *harness) {
 		h.settleWith(t, s)
 		h.append(t, advisory("2", "beside"))
 		h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
-		h.clock.move(report.Calm - instant)
+		h.clock.move(report.Debounce - instant)
 		h.claimNone(t, report.Advisories)
 		h.clock.move(instant)
 		c := h.claimOne(t, report.Advisories)
@@ -52,7 +52,7 @@ func testClaimCalm(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "a"), advisory("2", "a"))
 	both := h.claim(t, report.Advisories)
 	h.append(t, advisory("1", "b"))
-	h.clock.move(report.Calm)
+	h.clock.move(report.Debounce)
 	for _, c := range both {
 		h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed, NotBefore: h.clock.now().Add(time.Minute)})
 	}
@@ -63,8 +63,8 @@ func testClaimCalm(t *testing.T, h *harness) {
 
 func testClaimNeverCalm(t *testing.T, h *harness) {
 	s := overtake(t, h, report.Indexed)
-	for h.clock.now().Add(report.Calm / 2).Before(s.NotBefore) {
-		h.clock.move(report.Calm / 2)
+	for h.clock.now().Add(report.Debounce / 2).Before(s.NotBefore) {
+		h.clock.move(report.Debounce / 2)
 		h.append(t, advisory("1", "again"))
 	}
 	h.claimNone(t, report.Advisories)
@@ -80,11 +80,11 @@ func testClaimNeverCalm(t *testing.T, h *harness) {
 func testClaimCalmSignal(t *testing.T, h *harness) {
 	overtake(t, h, report.Indexed)
 	h.claimNone(t, report.Advisories)
-	h.clock.move(report.Calm / 2)
+	h.clock.move(report.Debounce / 2)
 	h.append(t, advisory("1", "again"))
 	h.claimNone(t, report.Advisories)
 	h.drain()
-	h.clock.move(report.Calm)
+	h.clock.move(report.Debounce)
 	if !h.notified() {
 		t.Error("no signal when the document was calm")
 	}
@@ -95,7 +95,7 @@ func testClaimCalmBefore(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "old"))
 	c := h.claimOne(t, report.Advisories)
 	h.append(t, advisory("1", "new"))
-	h.clock.move(report.Calm)
+	h.clock.move(report.Debounce)
 	h.claimNone(t, report.Advisories)
 	h.drain()
 	h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed, NotBefore: h.clock.now().Add(time.Minute)})

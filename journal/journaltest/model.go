@@ -102,11 +102,11 @@ func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.
 // modelDeferral is until when a document is put off.
 type modelDeferral struct {
 	until time.Time
-	calm  bool // or until nothing was delivered for it for report.Calm
+	calm  bool // or until nothing was delivered for it for report.Debounce
 }
 
 func (p modelDeferral) ends(d *modelDocument) time.Time {
-	if calm := d.AcceptedAt.Add(report.Calm); p.calm && calm.Before(p.until) {
+	if calm := d.AcceptedAt.Add(report.Debounce); p.calm && calm.Before(p.until) {
 		return calm
 	}
 	return p.until

@@ -10,14 +10,14 @@ import (
 	"riskdex/report"
 )
 
-// look sees to it that the index of a kind is there. A new one, or one that
+// checkIndex sees to it that the index of a kind is there. A new one, or one that
 // riskdex does not know, is filled with everything the journal knows; the journal
 // is told first, so that a crash in between cannot leave an index that silently
-// lacks documents. The first look also tells what earlier runs have left to do.
-func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
+// lacks documents. The first check also tells what earlier runs have left to do.
+func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	ctx, cancel := context.WithTimeout(parent, elastic.RequestTimeout)
 	defer cancel()
-	held := false
+	locked := false    // the kind, in the journal
 	var unmarked error // why the journal could not be told
 	resend := func(ctx context.Context) error {
 		// A document that another process is sending to the index that is gone would
@@ -25,7 +25,7 @@ func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
 		if unmarked = x.journal.Hold(ctx, t.kind); unmarked != nil {
 			return unmarked
 		}
-		held = true
+		locked = true
 		n, err := x.journal.Resend(ctx, t.kind)
 		if err != nil {
 			unmarked = fmt.Errorf("mark the documents of %s to be sent to the index again: %w", t.kind, err)
@@ -37,8 +37,8 @@ func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
 		}
 		return nil
 	}
-	index, err := x.lookFor(ctx, t, resend, &out)
-	if held {
+	index, err := x.locateIndex(ctx, t, resend, &out)
+	if locked {
 		x.journal.Release(t.kind)
 	}
 	// A journal that takes longer than ctx is no sign that riskdex stops, as the end
@@ -51,11 +51,11 @@ func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
 		return out
 	}
 	if err != nil {
-		out.trouble = x.lookTrouble(t.kind, err)
+		out.trouble = x.checkTrouble(t.kind, err)
 		return out
 	}
 	x.metrics.answered(true)
-	out.looked, out.index = true, index
+	out.checked, out.index = true, index
 	if out.foreign != nil {
 		return out
 	}
@@ -67,7 +67,7 @@ func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
 	if !t.known {
 		found, err := x.find(ctx, t)
 		if err != nil {
-			out.looked, out.trouble = false, x.lookTrouble(t.kind, err)
+			out.checked, out.trouble = false, x.checkTrouble(t.kind, err)
 			return out
 		}
 		out.found = found
@@ -75,9 +75,9 @@ func (x *Indexer) look(parent context.Context, t turn) (out outcome) {
 	return out
 }
 
-// lookFor returns the index behind the alias. In a take-over that may be another
+// locateIndex returns the index behind the alias. In a take-over that may be another
 // journal's, which out says then.
-func (x *Indexer) lookFor(ctx context.Context, t turn, resend func(context.Context) error, out *outcome) (index string, err error) {
+func (x *Indexer) locateIndex(ctx context.Context, t task, resend func(context.Context) error, out *outcome) (index string, err error) {
 	if t.takeOver && t.target != nil {
 		index, err = x.indices.CheckClaim(ctx, t.kind, t.target.index)
 		if err == nil && index != t.target.index {
@@ -100,7 +100,7 @@ const deletesLinger = time.Hour
 // it was restarted, it has forgotten their versions, and would take an older write
 // that lingers in a proxy on the way: the document would be back. The tombstone
 // removes what came back by then, and keeps out what comes later.
-func (x *Indexer) remindOfDeletes(ctx context.Context, t turn) error {
+func (x *Indexer) remindOfDeletes(ctx context.Context, t task) error {
 	n, err := x.journal.ResendDeleted(ctx, t.kind, t.back.Add(-deletesLinger))
 	if err != nil {
 		return fmt.Errorf("mark the recent deletes of %s to be sent again: %w", t.kind, err)
@@ -124,14 +124,14 @@ type found struct {
 
 // find compares the mapping at the start only: while processes of two versions run,
 // each would take the index of the other for one of an old mapping.
-func (x *Indexer) find(ctx context.Context, t turn) (*found, error) {
+func (x *Indexer) find(ctx context.Context, t task) (*found, error) {
 	var f found
 	unfinished, old, err := x.indices.Leftovers(ctx, t.kind)
 	if err != nil {
 		return nil, err
 	}
 	f.unfinished, f.old = len(unfinished) > 0, old
-	if !t.checked {
+	if !t.mappingCompared {
 		f.changed, err = x.indices.MappingChanged(ctx, t.kind)
 	}
 	return &f, err
@@ -149,8 +149,8 @@ func (f *found) cause() (RebuildCause, bool) {
 	return "", false
 }
 
-// lookTrouble notes why the index could not be looked after.
-func (x *Indexer) lookTrouble(kind report.Kind, err error) *judgement {
+// checkTrouble notes why the index could not be checked.
+func (x *Indexer) checkTrouble(kind report.Kind, err error) *judgement {
 	j := judgeError(err)
 	x.metrics.answered(j.answer.Level == elastic.LevelRequest && j.reason != elastic.ReasonUnavailable)
 	x.metrics.failures.WithLabelValues(string(kind), j.reason).Inc()

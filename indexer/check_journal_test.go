@@ -69,10 +69,10 @@ func (s *looking) indexer(t *testing.T) *Indexer {
 	return x
 }
 
-func (s *looking) look(t *testing.T, x *Indexer, turn turn) outcome {
+func (s *looking) look(t *testing.T, x *Indexer, asked task) outcome {
 	t.Helper()
-	turn.kind, turn.ensure, turn.max = report.Cities, true, 100
-	return x.take(t.Context(), turn, func(int) {})
+	asked.kind, asked.check, asked.max = report.Cities, true, 100
+	return x.perform(t.Context(), asked, func(int) {})
 }
 
 // TestJournalThatTakesTooLongIsTrouble: the index is lost, and nothing may be sent
@@ -83,8 +83,8 @@ func TestJournalThatTakesTooLongIsTrouble(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}}
-		out := s.look(t, s.indexer(t), turn{known: true})
-		if out.trouble == nil || out.trouble.reason != reasonJournal || out.looked {
+		out := s.look(t, s.indexer(t), task{known: true})
+		if out.trouble == nil || out.trouble.reason != reasonJournal || out.checked {
 			t.Errorf("%+v", out)
 		}
 	})
@@ -95,8 +95,8 @@ func TestJournalThatTakesTooLongIsTrouble(t *testing.T) {
 func TestJournalIsNotElasticsearch(t *testing.T) {
 	s := &looking{resendDeleted: func() error { return errors.New("the disk is full") }}
 	x := s.indexer(t)
-	out := s.look(t, x, turn{known: true, back: time.Now()})
-	if out.trouble == nil || out.trouble.reason != reasonJournal || out.looked {
+	out := s.look(t, x, task{known: true, back: time.Now()})
+	if out.trouble == nil || out.trouble.reason != reasonJournal || out.checked {
 		t.Errorf("%+v", out)
 	}
 	if !x.ElasticsearchUp() {
@@ -109,11 +109,11 @@ func TestJournalIsNotElasticsearch(t *testing.T) {
 func TestFirstLookIsRepeatedUntilItHasSeenEverything(t *testing.T) {
 	s := &looking{}
 	x := s.indexer(t)
-	if out := s.look(t, x, turn{}); out.trouble == nil || out.found != nil {
+	if out := s.look(t, x, task{}); out.trouble == nil || out.found != nil {
 		t.Errorf("half of it: %+v", out)
 	}
 	s.mappingKnown = true
-	if out := s.look(t, x, turn{}); out.trouble != nil || out.found == nil {
+	if out := s.look(t, x, task{}); out.trouble != nil || out.found == nil {
 		t.Errorf("all of it: %+v", out)
 	}
 }
@@ -124,7 +124,7 @@ func TestStepOfAnotherProcessIsNotTakenForAStrangers(t *testing.T) {
 	s := &looking{hold: func(context.Context) error { return report.ErrHeld }}
 	for _, step := range []step{stepBegin, stepSwap} {
 		s.forgotten = 0
-		out := s.indexer(t).take(t.Context(), turn{kind: report.Cities, step: step, from: "v1", to: "v2"}, func(int) {})
+		out := s.indexer(t).perform(t.Context(), task{kind: report.Cities, step: step, from: "v1", to: "v2"}, func(int) {})
 		if !out.step.lost || s.forgotten != 1 {
 			t.Errorf("step %v: lost %v, forgotten %d times", step, out.step.lost, s.forgotten)
 		}

@@ -12,21 +12,21 @@ import (
 	"riskdex/report"
 )
 
-// turn is what a worker is asked to do for a kind.
-type turn struct {
+// task is what a worker is to do for a kind.
+type task struct {
 	lane    *lane    // the dispatcher's, not for workers
 	rebuild *rebuild // the dispatcher's, not for workers
 	kind    report.Kind
 	started time.Time
 
-	ensure  bool      // see first that the index exists
-	back    time.Time // where not zero: Elasticsearch was away, and last did its part then
-	unasked bool      // with back: it may have been away, before this process had asked it
-	known   bool      // what earlier runs have left is known already
-	checked bool      // and whether the mapping has changed
-	max     int       // changes to claim at most
-	seen    int       // the dispatcher's count of wake-ups when it gave the turn
-	target  *target   // where to write to as well; nil when nowhere
+	check           bool      // see first that the index exists
+	back            time.Time // where not zero: Elasticsearch was away, and last did its part then
+	unasked         bool      // with back: it may have been away, before this process had asked it
+	known           bool      // what earlier runs have left is known already
+	mappingCompared bool      // and whether the mapping has changed
+	max             int       // changes to claim at most
+	seen            int       // the dispatcher's count of wake-ups when it gave the task
+	target          *target   // where to write to as well; nil when nowhere
 
 	takeOver bool // a rebuild is to take the index over from another journal, or does so
 
@@ -35,17 +35,17 @@ type turn struct {
 	fits     []report.Stamp
 }
 
-// alone tells whether no other turn of the same kind may be under way.
-func (t turn) alone() bool { return t.ensure || t.step != stepNone }
+// alone tells whether no other task of the same kind may be under way.
+func (t task) alone() bool { return t.check || t.step != stepNone }
 
-// outcome is what came of a turn.
+// outcome is what came of a task.
 type outcome struct {
 	trouble *judgement // nil when Elasticsearch did its part
 
-	looked  bool       // the index is there
-	index   string     // which one, where looked
+	checked bool       // the index is there
+	index   string     // which one, where checked
 	foreign *judgement // why it is not to be written to: another journal fills it, which a take-over passes
-	found   *found     // what earlier runs have left; nil when it was not looked for
+	found   *found     // what earlier runs have left; nil where that was not asked
 	resent  bool       // everything is sent to the alias again
 	sent    bool       // changes were sent
 	lost    bool       // another process has the kind alone, or has had it
@@ -58,19 +58,19 @@ type outcome struct {
 	step    stepOutcome
 }
 
-// take does a turn. It calls claimed, at most once, as soon as the journal has
+// perform performs a task. It calls claimed, at most once, as soon as the journal has
 // said what there is.
-func (x *Indexer) take(ctx context.Context, t turn, claimed func(int)) (out outcome) {
+func (x *Indexer) perform(ctx context.Context, t task, claimed func(int)) (out outcome) {
 	if t.step != stepNone {
-		out.step = x.takeStep(ctx, t)
+		out.step = x.performStep(ctx, t)
 		return out
 	}
-	if t.ensure {
-		// What another process is busy with is neither looked at nor mended.
+	if t.check {
+		// What another process is busy with is neither checked nor mended.
 		if _, err := x.journal.Claim(ctx, t.kind, 0, x.cfg.BulkBytes); err != nil {
 			return x.cannotClaim(ctx, t.kind, err)
 		}
-		out = x.look(ctx, t)
+		out = x.checkIndex(ctx, t)
 		_, rebuild := out.found.cause()
 		if out.trouble != nil || rebuild || out.resent && t.target != nil || t.takeOver && t.target == nil {
 			return out
@@ -90,7 +90,7 @@ func (x *Indexer) take(ctx context.Context, t turn, claimed func(int)) (out outc
 	return out
 }
 
-// cannotClaim is what comes of a turn that the journal gives nothing to.
+// cannotClaim is what comes of a task that the journal gives nothing to.
 func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) (out outcome) {
 	switch {
 	case ctx.Err() != nil:
@@ -114,13 +114,13 @@ func elsewhere(err error) *judgement {
 }
 
 // transfer sends changes and settles them.
-func (x *Indexer) transfer(ctx context.Context, t turn, changes []report.Change, out *outcome) {
+func (x *Indexer) transfer(ctx context.Context, t task, changes []report.Change, out *outcome) {
 	batch := x.prepareAll(ctx, changes)
 	var judgements []judgement
 	if t.target == nil || t.target.only {
 		judgements = x.deliver(ctx, t, batch, out)
 	} else {
-		judgements = x.deliverBoth(ctx, t, batch, out)
+		judgements = x.dualWrite(ctx, t, batch, out)
 	}
 	out.sent = slices.ContainsFunc(batch, func(p prepared) bool { return p.refused == nil })
 	x.pass(ctx, t.kind, batch, judgements)

@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// filling is what a turn that writes to two indices says of the new one. Trouble
+// filling is what a task that writes to two indices says of the new one. Trouble
 // with it must never reach those who search the old one: what is more than passing
 // ends the rebuild, and what passes holds up only what nobody waits for.
 type filling struct {
@@ -28,21 +28,21 @@ type filling struct {
 // documents that are sent again to the new one only. A change is settled when
 // both have it. The two bulks go out one after the other and from the same lines,
 // so they take no more memory than one.
-func (x *Indexer) deliverBoth(ctx context.Context, t turn, batch []prepared, out *outcome) []judgement {
+func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *outcome) []judgement {
 	forAlias := func(i int) bool {
 		return !batch[i].change.Again || batch[i].change.Version > t.target.since
 	}
 	shown, index := x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, forAlias)
-	x.lookBehind(ctx, x.indices.Alias(t.kind), batch, shown)
+	x.resolveConflicts(ctx, x.indices.Alias(t.kind), batch, shown)
 	x.confirm(ctx, x.indices.Alias(t.kind), batch, shown)
 	// What the alias is to be asked again for can wait for that.
 	filled, _ := x.sendSome(ctx, t.kind, destination{t.target.index, false}, batch, func(i int) bool {
 		return shown[i] == nil || shown[i].over()
 	})
-	x.lookBehind(ctx, t.target.index, batch, filled)
+	x.resolveConflicts(ctx, t.target.index, batch, filled)
 	judgements := make([]judgement, len(batch))
 	for i := range batch {
-		judgements[i] = both(shown[i], filled[i])
+		judgements[i] = dualVerdict(shown[i], filled[i])
 		if c := batch[i].change; shown[i] != nil && shown[i].verdict == elastic.Dead && filled[i].taken() {
 			out.filling.fits = append(out.filling.fits, report.Stamp{Key: c.Key, Version: c.Version})
 		}
@@ -71,7 +71,7 @@ func (x *Indexer) deliverBoth(ctx context.Context, t turn, batch []prepared, out
 // both says what becomes of a change by the answers of the alias and of the new
 // index; nil where it was not sent. A change that only the old index refuses is a
 // dead letter until the new one takes its place: nobody can find it.
-func both(shown, filled *judgement) judgement {
+func dualVerdict(shown, filled *judgement) judgement {
 	switch {
 	case shown != nil && !shown.over():
 		return *shown

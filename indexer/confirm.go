@@ -8,7 +8,7 @@ import (
 	"riskdex/report"
 )
 
-// confirm looks once more at documents that were sent again and refused. Where
+// confirm asks the index once more for documents that were sent again and refused. Where
 // the index has that very version, it is not the document that is refused but its
 // new form, made for a mapping that this index does not have: it is no dead
 // letter, apps see it.

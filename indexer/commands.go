@@ -1,0 +1,39 @@
+package indexer
+
+import (
+	"riskdex/report"
+)
+
+// command is what somebody outside asks of the dispatcher.
+type command struct {
+	kind     report.Kind
+	stop     bool       // stop the rebuild; otherwise start one
+	takeOver bool       // start it also where another journal fills the index
+	reply    chan error // has room for the answer
+}
+
+// commands carries commands to the dispatcher while it runs.
+type commands struct {
+	incoming       chan command
+	begun, stopped chan struct{} // closed when the dispatcher has begun, and stopped, to accept commands
+}
+
+func newCommands() *commands {
+	return &commands{incoming: make(chan command), begun: make(chan struct{}), stopped: make(chan struct{})}
+}
+
+// send waits until the dispatcher has decided on a command, which it does at once.
+func (c *commands) send(what command) error {
+	select {
+	case <-c.begun:
+	default:
+		return ErrNotRunning
+	}
+	what.reply = make(chan error, 1)
+	select {
+	case c.incoming <- what:
+		return <-what.reply
+	case <-c.stopped:
+		return ErrNotRunning
+	}
+}
