@@ -2,6 +2,7 @@ package dashboards
 
 import (
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"net/url"
@@ -268,15 +269,15 @@ func TestRulesUseRatesRightly(t *testing.T) {
 // What the runbook says to look for in the log is what riskdex writes there.
 func TestRunbookQuotesTheLog(t *testing.T) {
 	var code strings.Builder
-	for _, folder := range []string{"admin", "cmd/riskdex", "indexer", "journal", "mappings", "receiver", "receiver/auth"} {
-		paths, err := filepath.Glob("../" + folder + "/*.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range paths {
-			if !strings.HasSuffix(path, "_test.go") {
+	for _, folder := range []string{"admin", "cmd/riskdex", "elastic", "indexer", "journal", "mappings", "receiver"} {
+		err := filepath.WalkDir("../"+folder, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
 				code.Write(read(t, path))
 			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	quoted := 0
