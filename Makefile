@@ -80,10 +80,15 @@ vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability da
 		(cd $$m && go run $(GOVULNCHECK) ./...) >> .local/govulncheck.txt 2>&1; status=$$?; test $$status -le $$worst || worst=$$status; \
 		done; cat .local/govulncheck.txt; exit $$worst
 
+# At the end of -fuzztime, Go 1.26 may fail with nothing but "context deadline exceeded",
+# though nothing was found (golang/go#75804).
 FUZZTIME ?= 30s
 fuzz: go ## Fuzz what reads strangers' input: every fuzz target there is, FUZZTIME (30s) each.
+	@mkdir -p .local
 	@grep -rno '^func Fuzz[A-Za-z]*' --include='*_test.go' --exclude-dir=.local . | while IFS=: read -r file _ target; do \
-		(set -x; go test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$(dirname $$file)" </dev/null) || exit; done
+		echo "$${target#func } in $$(dirname $$file)"; status=0; \
+		go test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$(dirname $$file)" </dev/null >.local/fuzz.txt 2>&1 || status=$$?; \
+		cat .local/fuzz.txt; test $$status = 0 || { grep -q '^ *context deadline exceeded$$' .local/fuzz.txt && ! grep -q 'Failing input' .local/fuzz.txt; } || exit 1; done
 
 # The long form, with nothing chosen, is the one whose table is kept.
 bench: go ## How fast it is, beside what limits it; SHORT=1 in two minutes, ONLY= some parts, JSON=1 for programs.
