@@ -18,7 +18,7 @@ type Parts struct {
 
 	DeadLetters DeadLetters
 	Refusals    Refusals
-	Door        Door // needed by both of the above
+	Receiver    Receiver // needed by both of the above
 	Rebuilder   Rebuilder
 	Verifier    Verifier
 	Losses      Losses
@@ -68,10 +68,10 @@ func (p Parts) routes() *httprouter.Router {
 	}
 	a := &api{log: p.Log, maxBody: p.MaxBody}
 	if p.DeadLetters != nil {
-		a.register(router, (&deadLetters{p.DeadLetters, p.Door}).calls())
+		a.register(router, (&deadLetters{p.DeadLetters, p.Receiver}).calls())
 	}
 	if p.Refusals != nil {
-		a.register(router, (&refusals{p.Refusals, p.Door}).calls())
+		a.register(router, (&refusals{p.Refusals, p.Receiver}).calls())
 	}
 	if p.Rebuilder != nil {
 		a.register(router, (&rebuilds{p.Rebuilder, p.Status.Journal, p.Status.Process}).calls())

@@ -125,20 +125,20 @@ func TestPagesDeliverNothingInABrowser(t *testing.T) {
 	if status := d.deliver("PUT", "/cities/1", `{"t":"ours"}`); status != http.StatusAccepted {
 		t.Fatal(status)
 	}
-	door := httptest.NewServer(d.door)
-	t.Cleanup(door.Close)
+	receiver := httptest.NewServer(d.receiver)
+	t.Cleanup(receiver.Close)
 	c := openChromium(t, "--host-resolver-rules=MAP rebound.example 127.0.0.1")
 	c.open(d.server.URL + "/livez") // another port is another site; the page's script is in place of the owner's
 	for _, mode := range []string{"no-cors", "cors"} {
-		c.do("Runtime.evaluate", map[string]any{"awaitPromise": true, "expression": `fetch("` + door.URL + `/cities", {method: "POST", mode: "` + mode +
+		c.do("Runtime.evaluate", map[string]any{"awaitPromise": true, "expression": `fetch("` + receiver.URL + `/cities", {method: "POST", mode: "` + mode +
 			`", headers: {"Content-Type": "text/plain"}, body: '{"id":2}'}).catch(String)`}, nil)
 	}
-	c.do("Runtime.evaluate", map[string]any{"awaitPromise": true, "expression": `fetch("` + door.URL + `/cities/1", {method: "DELETE"}).catch(String)`}, nil)
-	c.eval(`(document.body.innerHTML = '<form method=post enctype=text/plain action="` + door.URL + `/cities"><input name=&quot; value=x></form>', document.forms[0].submit())`)
-	c.until("location.href", door.URL+"/cities")
+	c.do("Runtime.evaluate", map[string]any{"awaitPromise": true, "expression": `fetch("` + receiver.URL + `/cities/1", {method: "DELETE"}).catch(String)`}, nil)
+	c.eval(`(document.body.innerHTML = '<form method=post enctype=text/plain action="` + receiver.URL + `/cities"><input name=&quot; value=x></form>', document.forms[0].submit())`)
+	c.until("location.href", receiver.URL+"/cities")
 	c.until(`document.body.innerText.includes("web_page")`, "true")
 
-	rebound := strings.Replace(door.URL, "127.0.0.1", "rebound.example", 1)
+	rebound := strings.Replace(receiver.URL, "127.0.0.1", "rebound.example", 1)
 	c.open(rebound + "/livez")
 	for _, call := range []string{`"POST", "/cities"`, `"PUT", "/cities/1"`, `"DELETE", "/cities/1"`} {
 		if got := c.eval(`(x => (x.open(` + call + `, false), x.send('{"id":2}'), x.status + " " + x.responseText))(new XMLHttpRequest())`); !strings.HasPrefix(got, "403 ") {

@@ -10,8 +10,8 @@ import (
 
 // deadLetters answers the calls on dead letters.
 type deadLetters struct {
-	journal DeadLetters
-	door    Door
+	journal  DeadLetters
+	receiver Receiver
 }
 
 func (d *deadLetters) calls() []call {
@@ -96,7 +96,7 @@ func (d *deadLetters) replace(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	change, err := d.door.Replacement(l.Key, body)
+	change, err := d.receiver.Replacement(l.Key, body)
 	if err != nil {
 		return nil, err
 	}

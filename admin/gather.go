@@ -144,7 +144,7 @@ func (s *statuses) failed(ctx context.Context, st *Status, ev *evidence) error {
 		}
 		for i, r := range refusals {
 			if i < listed {
-				st.Refused = append(st.Refused, refusalOf(r, s.Door))
+				st.Refused = append(st.Refused, refusalOf(r, s.Receiver))
 			}
 			if _, newer := ev.refused[r.Kind]; !newer {
 				ev.refused[r.Kind] = r

@@ -23,11 +23,11 @@ import (
 // desk is an admin listener and a receiver on a real journal. The tests stand
 // where the indexer would, so that they decide what is refused.
 type desk struct {
-	t       *testing.T
-	journal *journal.SQLite
-	door    *receiver.Receiver
-	metrics *prometheus.Registry
-	server  *httptest.Server
+	t        *testing.T
+	journal  *journal.SQLite
+	receiver *receiver.Receiver
+	metrics  *prometheus.Registry
+	server   *httptest.Server
 }
 
 func openDesk(t *testing.T) *desk {
@@ -45,10 +45,10 @@ func openDeskOn(t *testing.T, path string) *desk {
 	t.Cleanup(func() { _ = d.journal.Close() })
 	cfg := receiver.DefaultConfig()
 	cfg.MaxBody = 10_000
-	d.door, err = receiver.New(cfg, d.journal, time.Now, d.metrics, log)
+	d.receiver, err = receiver.New(cfg, d.journal, time.Now, d.metrics, log)
 	must(t, err)
 	d.server = httptest.NewServer(admin.New(admin.Parts{
-		DeadLetters: d.journal, Refusals: d.journal, Door: d.door, MaxBody: cfg.MaxBody, Log: log,
+		DeadLetters: d.journal, Refusals: d.journal, Receiver: d.receiver, MaxBody: cfg.MaxBody, Log: log,
 	}))
 	t.Cleanup(d.server.Close)
 	return d
@@ -58,7 +58,7 @@ func openDeskOn(t *testing.T, path string) *desk {
 func (d *desk) deliver(method, path, body string) int {
 	d.t.Helper()
 	rec := httptest.NewRecorder()
-	d.door.ServeHTTP(rec, httptest.NewRequest(method, path, strings.NewReader(body)))
+	d.receiver.ServeHTTP(rec, httptest.NewRequest(method, path, strings.NewReader(body)))
 	return rec.Code
 }
 

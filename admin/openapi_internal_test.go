@@ -25,7 +25,7 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 	type letters interface{ DeadLetters }
 	type refused interface{ Refusals }
 	whole := Parts{
-		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Door: struct{ Door }{},
+		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Receiver: struct{ Receiver }{},
 		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Losses: struct{ Losses }{}, JournalInfo: JournalInfo{Name: "x"}, Status: StatusParts{Journal: struct{ Journal }{}},
 	}
 	want, got := openapitest.Routes(whole.routes()), description(t).Operations(nil)

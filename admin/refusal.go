@@ -18,9 +18,9 @@ type Refusals interface {
 	DropRefusals(ctx context.Context, seqs []int64) (int, error)
 }
 
-// Door runs the checks that a delivery has to pass. An error that has a method
+// Receiver runs the checks that a delivery has to pass. An error that has a method
 // Refused() (reason, detail string) is its judgement of the body.
-type Door interface {
+type Receiver interface {
 	// Redeliver has a refused delivery pass the checks again, with the kept body,
 	// or the edited one where that is not nil. A stamp with version 0 is for a
 	// document that has something newer, or a delete of what is not there.
@@ -48,10 +48,10 @@ type Refusal struct {
 	Content                  // not in lists
 }
 
-func refusalOf(r report.Refusal, door Door) Refusal {
+func refusalOf(r report.Refusal, receiver Receiver) Refusal {
 	return Refusal{
 		Number: r.Seq, At: r.At, Kind: r.Kind, Method: r.Method, Path: r.Path, Position: r.Position, ID: r.ID,
-		Reason: r.Reason, Detail: r.Detail, Bytes: r.Bytes, Cut: r.Cut, Retry: door.MayRetry(r), Content: contentOf(r.Body),
+		Reason: r.Reason, Detail: r.Detail, Bytes: r.Bytes, Cut: r.Cut, Retry: receiver.MayRetry(r), Content: contentOf(r.Body),
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 // refusals answers the calls on refused deliveries.
 type refusals struct {
-	journal Refusals
-	door    Door
+	journal  Refusals
+	receiver Receiver
 }
 
 func (f *refusals) calls() []call {
@@ -46,7 +46,7 @@ func (f *refusals) list(r *request) (any, error) {
 	page := Page[Refusal]{Items: []Refusal{}}
 	for _, one := range list {
 		if selected(r, one) {
-			page.Items = append(page.Items, refusalOf(one, f.door))
+			page.Items = append(page.Items, refusalOf(one, f.receiver))
 		}
 	}
 	if len(list) == limit {
@@ -76,7 +76,7 @@ func (f *refusals) show(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return refusalOf(one, f.door), nil
+	return refusalOf(one, f.receiver), nil
 }
 
 func (f *refusals) replace(r *request) (any, error) {
@@ -92,7 +92,7 @@ func (f *refusals) replace(r *request) (any, error) {
 }
 
 func (f *refusals) redeliver(r *request, one report.Refusal, edited []byte) (any, error) {
-	stamps, err := f.door.Redeliver(r.Context(), one, edited)
+	stamps, err := f.receiver.Redeliver(r.Context(), one, edited)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (f *refusals) retry(r *request) (any, error) {
 			one, err := f.journal.Refusal(r.Context(), seq)
 			var stamps []report.Stamp
 			if err == nil {
-				stamps, err = f.door.Redeliver(r.Context(), one, nil)
+				stamps, err = f.receiver.Redeliver(r.Context(), one, nil)
 			}
 			var refused interface {
 				Refused() (reason, detail string)

@@ -49,7 +49,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 	d.backedUp(d.now.Add(10 * backupEvery)) // so that it is a matter of one test only
 	d.server.Close()
 	d.server = httptest.NewServer(admin.New(admin.Parts{
-		DeadLetters: d.journal, Refusals: d.journal, Door: d.door, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics, Losses: d.journal, JournalInfo: admin.JournalInfo{Name: "x", Engine: "sqlite"},
+		DeadLetters: d.journal, Refusals: d.journal, Receiver: d.receiver, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics, Losses: d.journal, JournalInfo: admin.JournalInfo{Name: "x", Engine: "sqlite"},
 		Health: admin.Health{
 			CanAccept:       func() error { d.mu.Lock(); defer d.mu.Unlock(); return d.cannot },
 			ElasticsearchUp: func() bool { d.mu.Lock(); defer d.mu.Unlock(); return !d.down },

@@ -60,7 +60,7 @@ const (
 	TroubleBackup         = "backup_overdue"
 )
 
-// RefusedBound is for how long what was refused at the door is a trouble, as its alert
+// RefusedBound is for how long what was refused by the receiver is a trouble, as its alert
 // fires: much of it names no document, so that nothing that is delivered later clears it.
 const RefusedBound = 30 * time.Minute
 

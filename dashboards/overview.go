@@ -145,7 +145,7 @@ func overview() row {
 		},
 		{
 			id: 307, title: "Refused by reason", shape: lines, unit: "short", width: 8,
-			description: "Deliveries and records refused at the door within half an hour, for a call of the interface. Each is a report that search does not show.",
+			description: "Deliveries and records refused by the receiver within half an hour, for a call of the interface. Each is a report that search does not show.",
 			queries:     []query{{`round(sum by (kind, reason) (increase(riskdex_changes_refused_total{@kind, kind!="none"}[30m]))) > 0`, "{{kind}} {{reason}}"}},
 			limits:      []limit{{1, warning}},
 			alerts:      []string{"RiskdexRefusing"},

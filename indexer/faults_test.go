@@ -140,7 +140,7 @@ func TestTooLargeABulkIsHalved(t *testing.T) {
 }
 
 func TestOnePoisonSpoilsNoOther(t *testing.T) {
-	// The real server refuses a whole bulk for what the door does not let in;
+	// The real server refuses a whole bulk for what the receiver does not accept;
 	// here a proxy stands for a rule that nobody has thought of.
 	r := assemble(t, quick())
 	r.fail(refuseIf(func(body []byte) bool { return bytes.Contains(body, []byte("venom")) },

@@ -54,7 +54,7 @@ func TestEveryIDThatTheDoorLetsInIsTaken(t *testing.T) {
 	r.cities(len(ids), 0)
 }
 
-func TestWhatPassesTheDoorPassesElasticsearch(t *testing.T) {
+func TestWhatPassesTheReceiverPassesElasticsearch(t *testing.T) {
 	// The limits of receiver/jsonscan, at their very edge.
 	r := start(t, quick())
 	deep := strings.Repeat(`{"a":`, 998) + `"x"` + strings.Repeat("}", 998)

@@ -41,7 +41,7 @@ func boundedSeries(t *testing.T) (all []map[string]float64) {
 	many := "[" + strings.Repeat("0,", maxRecords) + "0]"
 	for _, c := range []struct {
 		cfg  Config
-		door auth.Config
+		auth auth.Config
 		body func() io.Reader
 		want int
 	}{
@@ -51,8 +51,8 @@ func boundedSeries(t *testing.T) (all []map[string]float64) {
 		{Config{MaxRate: 1e-9}, auth.Config{}, func() io.Reader { return strings.NewReader("{}") }, http.StatusTooManyRequests},
 	} {
 		c.cfg.MaxBody = 1 << 20
-		d := &door{recorder: new(recorder), t: t, reg: prometheus.NewRegistry()}
-		if c.cfg.Door, err = auth.New(c.door, clock, slog.New(slog.DiscardHandler)); err != nil {
+		d := &endpoint{recorder: new(recorder), t: t, reg: prometheus.NewRegistry()}
+		if c.cfg.Authenticator, err = auth.New(c.auth, clock, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 		r, err := New(c.cfg, d.recorder, clock, d.reg, slog.New(slog.DiscardHandler))
@@ -97,10 +97,10 @@ func busySeries(t *testing.T) (all []map[string]float64) {
 	t.Helper()
 	for _, who := range []auth.Config{{}, {WebhookFiles: secretFile(t, webhookKey)}} {
 		synctest.Test(t, func(t *testing.T) {
-			d := &door{recorder: new(recorder), t: t, reg: prometheus.NewRegistry()}
+			d := &endpoint{recorder: new(recorder), t: t, reg: prometheus.NewRegistry()}
 			cfg := Config{MaxBody: 64 << 10, BodyMemory: 128 << 10}
 			var err error
-			if cfg.Door, err = auth.New(who, time.Now, slog.New(slog.DiscardHandler)); err != nil {
+			if cfg.Authenticator, err = auth.New(who, time.Now, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatal(err)
 			}
 			credentials, err := auth.NewCredentials(who, time.Now)

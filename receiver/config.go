@@ -12,9 +12,9 @@ import (
 	"riskdex/report"
 )
 
-// Config says where the receiver stands and how it reads payloads. Nothing of a
-// payload's shape is certain, so all of it can be stated; what is left nil has
-// the defaults of DefaultConfig.
+// Config says where the receiver is and how it reads payloads. The shape of payloads is not
+// known for certain, so all of it can be stated; what is nil has the defaults of
+// DefaultConfig.
 type Config struct {
 	// Prefix is the path before every collection, such as `/api/v1`, or empty.
 	Prefix string
@@ -22,38 +22,35 @@ type Config struct {
 	// MaxBody is the largest body in bytes, after decompression.
 	MaxBody int64
 
-	// BodyMemory is how many bytes the bodies of all requests may take together, as
-	// far as each is larger than 16 KiB: at least twice MaxBody. 0 is the default.
+	// BodyMemory is how many bytes the bodies of all requests may take together, counting
+	// only what each has beyond 16 KiB: at least twice MaxBody. 0 is the default.
 	BodyMemory int64
 
-	// IDs are, by kind, the JSON pointers at which a record's id is looked for,
-	// in order; the first that holds a number or a text that is not empty wins. A
-	// kind that is not in it has the usual ones, and a city without an id there goes
-	// by the text at the usual ones of its code.
+	// IDs are, by kind, the JSON pointers at which a record's id is searched, in order;
+	// the first with a number or a non-empty text wins. A kind without any has the usual
+	// ones, and a city without an id there goes by the text at the usual ones of its code.
 	IDs map[report.Kind][]string
 
 	// Codes are the JSON pointers of a city's three-letter code; the usual ones if it
 	// is nil.
 	Codes []string
 
-	// Records are, by kind, JSON pointers to where the records are in a
-	// payload. Where they are stated they are tried before anything else;
-	// otherwise the receiver recognises the usual envelopes by itself.
+	// Records are, by kind, JSON pointers to the records in a payload, tried before
+	// anything else. Without them, the receiver recognises the usual envelopes.
 	Records map[report.Kind][]string
 
 	// MaxRate is how many deliveries a second each sender may make; 0 is no bound.
 	// Senders are told apart by their credentials, or else by their addresses.
 	MaxRate float64
 
-	// Tracer, if not nil, makes a span for every request, which the changes of a
-	// delivery name as their trace.
+	// Tracer, if not nil, makes a span for every request, and the changes of the delivery
+	// carry its trace.
 	Tracer trace.Tracer
 
-	// Door decides whose deliveries are let in; everyone's if it is nil.
-	Door *auth.Door
+	// Authenticator decides whose deliveries are accepted; everybody's if it is nil.
+	Authenticator *auth.Authenticator
 
-	// Observe, if not nil, is told of every answer. It is called concurrently, and
-	// the sender waits for it.
+	// Observe, if not nil, is called with every answer, concurrently, and delays it.
 	Observe func(Answered)
 }
 

@@ -31,7 +31,7 @@ const appendTimeout = 30 * time.Second
 
 // deliver answers one of the nine calls.
 func (r *Receiver) deliver(d *delivery) {
-	if !r.verified(d) || r.tooMany(d) {
+	if !r.verified(d) || r.tooFast(d) {
 		return
 	}
 	var body []byte
@@ -44,7 +44,7 @@ func (r *Receiver) deliver(d *delivery) {
 	} else {
 		d.reader.Skip()
 	}
-	in, p := r.understand(d.call, body, d.reader.Grow)
+	in, p := r.parse(d.call, body, d.reader.Grow)
 	if p != nil && p.Reason == reasonBusy {
 		r.busy(d, p)
 		return
@@ -159,7 +159,7 @@ func (r *Receiver) decline(d *delivery, p *problem, list refusals, body []byte) 
 	}
 	if err != nil {
 		l := lossOf(err)
-		r.limited.log(r, d, l.level, "what was refused could not be kept: "+l.says, "refused", list.total, "error", err)
+		r.rejections.log(r, d, l.level, "what was refused could not be kept: "+l.says, "refused", list.total, "error", err)
 	}
 	r.note(d, list)
 	r.answer(d, p)

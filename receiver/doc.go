@@ -1,25 +1,26 @@
-// Package receiver is the door: it takes the publisher's deliveries over HTTP,
-// checks them as strictly as Elasticsearch would, splits them into changes,
-// hands them to the journal and answers once they are durable.
+// Package receiver takes the publisher's deliveries over HTTP. It checks them as strictly
+// as Elasticsearch would, parses them into changes, hands these to the journal, and answers
+// once they are durable.
 //
 // A delivery passes through, in this order:
 //
-//	path.go     which kind, which document
-//	door.go     whose it is, by package auth
-//	body        read, inflate, bound; unread.go answers where that fails
-//	jsonscan    refuse JSON that Elasticsearch would refuse later
-//	payload.go  make changes of it:
-//	envelope.go   find the records in whatever envelope they came in
-//	identity.go   find each record's id and code
-//	norecord.go   refuse what would take the place of a report and says nothing
-//	deliver.go  append to the journal, answer
-//	repeated.go answer what was appended before
+//	path.go          one spelling of the path: which kind, which document
+//	authenticate.go  who sends it, by package auth
+//	deliver.go       the steps below, in a straight line
+//	  body             read, inflate, bound; unread.go answers where that fails
+//	  parse.go         changes of the body:
+//	    jsonscan         reject JSON that Elasticsearch would reject later
+//	    envelope.go      find the records in whatever envelope they came in
+//	    identity.go      find each record's id and code; likelyids.go where it is at no usual place
+//	    norecord.go      reject what would replace a report and says nothing
+//	  the journal      append, durably
+//	  result.go        what it came to; answer.go writes that
+//	repeated.go      answer a repeated delivery as before
 //
-// redeliver.go has what was refused, or edited by an operator, pass the same
-// checks without HTTP in between.
+// redeliver.go passes refused deliveries, or bodies that an operator has edited, through
+// the same checks without HTTP.
 //
-// The package trusts nothing about the shape of a record beyond its being JSON
-// with an id. It never answers with a redirect, which a sender would take for a
-// failure, and it never answers 2xx before the journal has said that the
-// delivery is durable.
+// The package assumes nothing about a record but that it is JSON with an id. It never
+// redirects, which a sender would take for a failure, and it never answers 2xx before the
+// journal has made the delivery durable.
 package receiver

@@ -69,21 +69,21 @@ func (r *recorder) refusals() []report.Refusal {
 	return all
 }
 
-// door is a receiver behind a real HTTP server.
-type door struct {
+// endpoint is a receiver behind a real HTTP server.
+type endpoint struct {
 	*recorder
 	t   *testing.T
 	url string
 	reg *prometheus.Registry
 }
 
-func open(t *testing.T, change func(*Config)) *door {
+func open(t *testing.T, change func(*Config)) *endpoint {
 	t.Helper()
 	cfg := DefaultConfig()
 	if change != nil {
 		change(&cfg)
 	}
-	d := &door{recorder: &recorder{}, t: t, reg: prometheus.NewRegistry()}
+	d := &endpoint{recorder: &recorder{}, t: t, reg: prometheus.NewRegistry()}
 	now := func() time.Time { return time.Unix(1_800_000_000, 0) }
 	r, err := New(cfg, d.recorder, now, d.reg, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -108,7 +108,7 @@ type reply struct {
 	Unknown      []int
 }
 
-func (d *door) send(method, path, body string, header ...string) reply {
+func (d *endpoint) send(method, path, body string, header ...string) reply {
 	d.t.Helper()
 	req, err := http.NewRequest(method, d.url+path, strings.NewReader(body))
 	if err != nil {
@@ -134,7 +134,7 @@ func (d *door) send(method, path, body string, header ...string) reply {
 }
 
 // counted returns the sum of a metric over the series that have all of labels.
-func (d *door) counted(name string, labels ...string) float64 {
+func (d *endpoint) counted(name string, labels ...string) float64 {
 	d.t.Helper()
 	families, err := d.reg.Gather()
 	if err != nil {

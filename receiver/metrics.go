@@ -10,8 +10,8 @@ import (
 	"riskdex/report"
 )
 
-// noKind and otherMethod are the label values for what no call of the interface
-// has, so that a stranger cannot make new series.
+// noKind and otherMethod are the label values of requests that are no call of the
+// interface, so that strangers cannot add series.
 const (
 	noKind      = "none"
 	otherMethod = "other"
@@ -25,8 +25,8 @@ type metrics struct {
 	unknown    *prometheus.CounterVec
 }
 
-// newMetrics registers the metrics with every label value that can occur, at 0: a
-// series that is born with its first event hides that event from a rate.
+// newMetrics registers the metrics with every label value that can occur, at 0: a series
+// that appears with its first event hides that event from rate().
 func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -35,7 +35,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}, []string{"kind", "method", "code"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_changes_refused_total",
-			Help: "Deliveries, and records within deliveries, that were refused at the door, by reason.",
+			Help: "Deliveries, and records within deliveries, that were refused by the receiver, by reason.",
 		}, []string{"kind", "reason"}),
 	}
 	m.lost = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -76,18 +76,18 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
-// answers returns the status codes with which a request of each method can be
-// answered whose path names kind, or none. One more answer anywhere in this package
-// belongs here too; a test makes a request for each of them.
+// answers returns, by method, the status codes that a request whose path names kind, or
+// none, can get. A new answer anywhere in this package is added here too; a test makes a
+// request for each of them.
 func answers(kind report.Kind) map[string][]int {
-	// Whatever is asked for, the door may turn it away, the sender may have sent too
-	// many, or the body may not be there to be verified.
+	// Whatever the call, authentication may fail, the sender may exceed its rate, or the
+	// body that is to be verified may not arrive.
 	guarded := []int{
 		http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable,
 		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestTimeout, http.StatusTooManyRequests,
 	}
 	if kind == "" {
-		// A fault in riskdex is answered where the kind is not known any more.
+		// The handler of panics does not know the kind.
 		elsewhere := slices.Concat(guarded, []int{http.StatusNotFound, http.StatusConflict, http.StatusInternalServerError})
 		return map[string][]int{
 			http.MethodPost: elsewhere, http.MethodPut: elsewhere, http.MethodDelete: elsewhere, otherMethod: elsewhere,

@@ -11,21 +11,21 @@ import (
 
 // Why a delivery was not made durable: the label `cause` of the metric.
 const (
-	causeBusy       = "busy" // it did not come as far as the journal
+	causeBusy       = "busy" // it did not reach the journal
 	causeSenderLeft = "sender_left"
 	causeTimeout    = "timeout"
 	causeNoRoom     = "no_room"
 	causeJournal    = "journal"
 )
 
-// lossCauses are what keeps a delivery from being made durable, each with a line of the
-// log and a counter of its own: what to do about them has nothing in common. A door that
-// cannot read its secrets is none of them: it is counted with what the door turns away.
+// lossCauses are the reasons why a delivery is not made durable. Each has a log message and
+// a counter of its own, because the remedies differ. Secrets that cannot be read are none of
+// them: that is counted with the rejected requests.
 func lossCauses() []string {
 	return []string{causeBusy, causeSenderLeft, causeTimeout, causeNoRoom, causeJournal}
 }
 
-// loss is a delivery that the journal did not take.
+// loss is a delivery that the journal did not accept.
 type loss struct {
 	cause  string
 	level  slog.Level
@@ -33,8 +33,8 @@ type loss struct {
 	answer *problem
 }
 
-// lossOf tells what an error of the journal means. It may have taken the delivery all the
-// same, if the wait for it was what ended.
+// lossOf returns what an error of the journal means. After a time-out, the journal may
+// still have accepted the delivery.
 func lossOf(err error) loss {
 	unavailable := func(reason, detail string) *problem {
 		return newProblem(http.StatusServiceUnavailable, reason, detail)
@@ -53,12 +53,12 @@ func lossOf(err error) loss {
 	return loss{causeJournal, slog.LevelError, "the journal could not make it durable", unavailable(reasonJournal, later)}
 }
 
-// lose answers a delivery that the journal did not take.
+// lose answers a delivery that the journal did not accept.
 func (r *Receiver) lose(d *delivery, err error, attrs ...any) {
 	l := lossOf(err)
 	r.metrics.lost.WithLabelValues(string(d.kind), l.cause).Inc()
-	log := &r.limited
-	if l.cause == causeNoRoom { // which lasts, and which the journal tells of as well
+	log := &r.rejections
+	if l.cause == causeNoRoom { // which lasts, and which the journal logs too
 		log = &r.seldom
 	}
 	log.log(r, d, l.level, "delivery not accepted: "+l.says, append(attrs, "error", err)...)

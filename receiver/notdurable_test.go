@@ -27,7 +27,7 @@ func TestWhyTheJournalDidNotTakeIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &door{recorder: j, t: t, reg: reg}
+	d := &endpoint{recorder: j, t: t, reg: reg}
 	send := func() {
 		for n := range 100 {
 			w := httptest.NewRecorder()

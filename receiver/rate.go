@@ -23,9 +23,9 @@ func newRates(perSecond float64) *rates {
 	return &rates{perSecond: perSecond, senders: map[string]*rate.Limiter{}}
 }
 
-// take counts a delivery. It returns 0 where the sender may make it, and otherwise
+// wait counts a delivery. It returns 0 where the sender may make it, and otherwise
 // how long it is to wait.
-func (l *rates) take(who string, now time.Time) time.Duration {
+func (l *rates) wait(who string, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	limiter := l.senders[who]

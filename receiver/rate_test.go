@@ -25,7 +25,7 @@ func TestSendersAreBoundedOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := DefaultConfig()
-	cfg.MaxRate, cfg.Door = 2, lock
+	cfg.MaxRate, cfg.Authenticator = 2, lock
 	r, err := New(cfg, new(recorder), clock, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestSendersAreForgotten(t *testing.T) {
 		if i == 2*maxSenders {
 			now = now.Add(time.Hour)
 		}
-		if wait := l.take(fmt.Sprint(i), now); wait != 0 {
+		if wait := l.wait(fmt.Sprint(i), now); wait != 0 {
 			t.Fatalf("the first of %d has to wait for %v", i, wait)
 		}
 		if len(l.senders) > maxSenders {

@@ -31,21 +31,21 @@ type Journal interface {
 // Receiver answers the nine calls of the delivery interface. It is an
 // http.Handler, for any number of requests at the same time.
 type Receiver struct {
-	handler   http.Handler
-	journal   Journal
-	maxBody   int64
-	budget    *body.Budget
-	rates     *rates // nil where no sender is bounded
-	splitters map[report.Kind]*splitter
-	now       func() time.Time
-	observe   func(Answered)
-	tracer    trace.Tracer // nil when nothing is traced
-	prefix    string
-	door      *auth.Door
-	limited   limitedLog
-	seldom    limitedLog // for what may be so with every delivery for long
-	metrics   *metrics
-	log       *slog.Logger
+	handler       http.Handler
+	journal       Journal
+	maxBody       int64
+	budget        *body.Budget
+	rates         *rates // nil where no sender is bounded
+	splitters     map[report.Kind]*splitter
+	now           func() time.Time
+	observe       func(Answered)
+	tracer        trace.Tracer // nil when nothing is traced
+	prefix        string
+	authenticator *auth.Authenticator
+	rejections    logLimiter
+	seldom        logLimiter // for what may be so with every delivery for long
+	metrics       *metrics
+	log           *slog.Logger
 }
 
 // New returns a receiver that appends to journal, or an error that says what in
@@ -70,8 +70,8 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 	}
 	r := &Receiver{
 		journal: journal, maxBody: cfg.MaxBody, budget: body.NewBudget(cfg.BodyMemory, 2*cfg.MaxBody), splitters: splitters,
-		now: now, observe: cfg.Observe, door: cfg.Door, metrics: newMetrics(reg), log: log,
-		tracer: cfg.Tracer, prefix: prefix, seldom: limitedLog{every: seldom},
+		now: now, observe: cfg.Observe, authenticator: cfg.Authenticator, metrics: newMetrics(reg), log: log,
+		tracer: cfg.Tracer, prefix: prefix, seldom: logLimiter{every: seldom},
 	}
 	if cfg.MaxRate < 0 {
 		return nil, fmt.Errorf("the most deliveries a second are %g: it cannot be less than 0", cfg.MaxRate)
@@ -79,12 +79,12 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 	if cfg.MaxRate > 0 {
 		r.rates = newRates(cfg.MaxRate)
 	}
-	if r.door == nil {
-		if r.door, err = auth.New(auth.Config{}, now, log); err != nil { // lets everyone in
+	if r.authenticator == nil {
+		if r.authenticator, err = auth.New(auth.Config{}, now, log); err != nil { // lets everyone in
 			return nil, err
 		}
 	}
-	r.handler = withCanonicalPath(r.greeted(r.routes()))
+	r.handler = withCanonicalPath(r.authenticated(r.routes()))
 	return r, nil
 }
 
@@ -188,14 +188,14 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 		}
 		p := newProblem(status, reason, detail)
 		if !mayCarryDelivery(req.Method) {
-			if r.door.Signed() { // and not verified: it may be anybody
+			if r.authenticator.Signed() { // and not verified: it may be anybody
 				w.Header().Set("Connection", "close")
 			}
 			r.metrics.refusedFor(d.kind, p.Reason, 1)
 			r.answer(d, p)
 			return
 		}
-		if !r.verified(d) || r.tooMany(d) {
+		if !r.verified(d) || r.tooFast(d) {
 			return
 		}
 		d.stray = true

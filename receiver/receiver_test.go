@@ -146,7 +146,7 @@ func TestManyRefusalsAreBounded(t *testing.T) {
 			t.Errorf("%d refusals are handed on, and %d more", len(d.Refusals), d.MoreRefused)
 		}
 	}
-	d := door{t: t, reg: reg}
+	d := endpoint{t: t, reg: reg}
 	if n := d.counted("riskdex_changes_refused_total", "kind", "cities", "reason", reasonNoID); n != 160_000 {
 		t.Errorf("%v are counted", n)
 	}

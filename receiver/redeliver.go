@@ -47,7 +47,7 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 		}
 		body = refusal.Body
 	}
-	in, p := r.understand(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body, unbounded)
+	in, p := r.parse(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body, unbounded)
 	switch {
 	case p != nil:
 		return nil, &RefusedError{p.Reason, p.Detail}
@@ -110,7 +110,7 @@ func (r *Receiver) MayRetry(refusal report.Refusal) report.MayRetry {
 // Replacement makes the change that a PUT of body to the document's path would
 // make, or returns a *RefusedError.
 func (r *Receiver) Replacement(key report.Key, body []byte) (report.Change, error) {
-	in, p := r.understand(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body, unbounded)
+	in, p := r.parse(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body, unbounded)
 	if p != nil {
 		return report.Change{}, &RefusedError{p.Reason, p.Detail}
 	}

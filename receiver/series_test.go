@@ -19,7 +19,7 @@ import (
 )
 
 // series returns every series with its value.
-func (d *door) series() map[string]float64 {
+func (d *endpoint) series() map[string]float64 {
 	d.t.Helper()
 	families, err := d.reg.Gather()
 	if err != nil {
@@ -127,7 +127,7 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 }
 
 // breakOff makes a delivery whose body ends before it should.
-func (d *door) breakOff(path string) {
+func (d *endpoint) breakOff(path string) {
 	d.t.Helper()
 	for _, start := range []string{"POST " + path, "PUT " + path + "/1"} {
 		if status := d.raw(start + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 9\r\n\r\n{"); !slices.Contains([]string{"", "400"}, status) {
@@ -138,7 +138,7 @@ func (d *door) breakOff(path string) {
 
 // raw sends a text, ends the connection's sending side, and returns the status of
 // the answer.
-func (d *door) raw(request string) (status string) {
+func (d *endpoint) raw(request string) (status string) {
 	d.t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(d.url, "http://"))
 	if err != nil {

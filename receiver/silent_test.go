@@ -90,29 +90,29 @@ func TestWhoSendsLittleKeepsNobodyOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				cfg := Config{MaxBody: 4 << 20, BodyMemory: 16 << 20}
-				if cfg.Door, err = auth.New(key, time.Now, log); err != nil {
+				if cfg.Authenticator, err = auth.New(key, time.Now, log); err != nil {
 					t.Fatal(err)
 				}
 				r, err := New(cfg, &recorder{}, time.Now, prometheus.NewRegistry(), log)
 				if err != nil {
 					t.Fatal(err)
 				}
-				door := make(pipes)
+				network := make(pipes)
 				server := &http.Server{Handler: r}
-				go func() { _ = server.Serve(door) }()
+				go func() { _ = server.Serve(network) }()
 
 				ctx, stop := context.WithCancel(t.Context())
 				var strangers sync.WaitGroup
 				var sent atomic.Int64
 				for range c.strangers {
-					strangers.Go(func() { sent.Add(int64(stranger{c.burst, c.each, 192 << 10 / c.strangers}.hold(ctx, door))) })
+					strangers.Go(func() { sent.Add(int64(stranger{c.burst, c.each, 192 << 10 / c.strangers}.hold(ctx, network))) })
 				}
 				began, first := time.Now(), 0
 				time.Sleep(20 * time.Second)
 				for i := range 8 {
 					asked, tries := time.Now(), 1
 					body := fmt.Sprintf(`{"id":%d,"text":"%s"}`, i, strings.Repeat("x", 200_000))
-					for deliverTo(t, door, credentials, body) != http.StatusAccepted {
+					for deliverTo(t, network, credentials, body) != http.StatusAccepted {
 						time.Sleep(retryAfter)
 						tries++
 						if time.Since(asked) > 2*time.Minute {
@@ -132,7 +132,7 @@ func TestWhoSendsLittleKeepsNobodyOut(t *testing.T) {
 				stop()
 				strangers.Wait()
 				t.Logf("the strangers sent %d KiB in %v", sent.Load()>>10, time.Since(began))
-				close(door)
+				close(network)
 				_ = server.Close()
 			})
 		})

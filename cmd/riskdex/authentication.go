@@ -21,8 +21,8 @@ func (s secretFiles) authConfig() auth.Config {
 	return auth.Config{BearerFiles: s.Bearer, BasicFiles: s.Basic, WebhookFiles: s.Webhook, HubFiles: s.Hub}
 }
 
-// doorSettings say whose deliveries are accepted.
-type doorSettings struct {
+// authSettings say whose deliveries are accepted.
+type authSettings struct {
 	secretFiles
 	ClientCA       []string `name:"client-ca-file" env:"RISKDEX_CLIENT_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of authorities, one of which must have issued the sender's certificate; needs --tls-cert-file."`
 	ClientNames    []string `name:"client-names" env:"RISKDEX_CLIENT_NAMES" placeholder:"NAME" help:"Names, one of which the sender's certificate must have. Any name if not given."`
@@ -31,13 +31,13 @@ type doorSettings struct {
 	InsecureOpen   bool     `name:"insecure-open" env:"RISKDEX_INSECURE_OPEN" help:"Allow deliveries and administration without authentication on an address that is not loopback."`
 }
 
-func (s doorSettings) door(log *slog.Logger) (*auth.Door, error) {
+func (s authSettings) authenticator(log *slog.Logger) (*auth.Authenticator, error) {
 	cfg := s.authConfig()
 	cfg.AllowFrom, cfg.TrustedProxies = s.AllowFrom, s.TrustedProxies
 	cfg.ClientCAFiles, cfg.ClientNames = s.ClientCA, s.ClientNames
-	door, err := auth.New(cfg, time.Now, log)
+	authenticator, err := auth.New(cfg, time.Now, log)
 	if err != nil {
 		return nil, fmt.Errorf("authentication of deliveries: %w", err)
 	}
-	return door, nil
+	return authenticator, nil
 }

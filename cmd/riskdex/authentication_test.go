@@ -117,7 +117,7 @@ func TestPushShowsCredentials(t *testing.T) {
 	must(t, err)
 	must(t, res.Body.Close())
 	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
-		t.Errorf("with the door closed it is answered %d", res.StatusCode)
+		t.Errorf("while the secrets cannot be read it is answered %d", res.StatusCode)
 	}
 	p.terminate()
 	for _, secret := range []string{"a-token-of", "a-password", "key of enough", key("the first")[:14]} {

@@ -153,7 +153,7 @@ func (k *checker) settings() (usable bool) {
 		_, err = receiver.New(cfg, nil, k.now, prometheus.NewRegistry(), log)
 	}
 	readable := !k.failed("deliveries", err)
-	door, err := k.c.door(log)
+	authenticator, err := k.c.authenticator(log)
 	guarded := !k.failed("deliveries", err)
 	_, err = k.c.client()
 	usable = !k.failed("elasticsearch", err) && mapped
@@ -163,7 +163,7 @@ func (k *checker) settings() (usable bool) {
 	}
 	if readable && guarded && usable {
 		// What no step above has tried, such as the indexer.
-		_, err := newWorks(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))
+		_, err := newComponents(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))
 		if k.failed("settings", err) {
 			return false
 		}
@@ -173,8 +173,8 @@ func (k *checker) settings() (usable bool) {
 	if !k.failed("deliveries", err) {
 		k.certificate("deliveries", k.c.TLS.Certificate)
 		if guarded {
-			k.listener("deliveries", k.c.Listen, func(a net.Addr) error { return k.c.guardDeliveries(door, a) },
-				door.Required(), k.c.TLS.Certificate != "")
+			k.listener("deliveries", k.c.Listen, func(a net.Addr) error { return k.c.guardDeliveries(authenticator, a) },
+				authenticator.Required(), k.c.TLS.Certificate != "")
 		}
 	}
 	_, err = k.c.AdminTLS.config("administration", k.now, log)

@@ -22,13 +22,13 @@ import (
 // handler, it would answer strangers, who would keep the connection.
 func TestServerAnswersNobodyByItself(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	door, err := auth.New(auth.Config{BearerFiles: []string{secretFile(t, "a-token-of-the-publisher")}}, time.Now, log)
+	authenticator, err := auth.New(auth.Config{BearerFiles: []string{secretFile(t, "a-token-of-the-publisher")}}, time.Now, log)
 	must(t, err)
 	j, err := journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "j.db"), journal.Options{Log: log})
 	must(t, err)
 	t.Cleanup(func() { must(t, j.Close()) })
 	cfg := receiver.DefaultConfig()
-	cfg.Door = door
+	cfg.Authenticator = authenticator
 	handler, err := receiver.New(cfg, j, time.Now, prometheus.NewRegistry(), log)
 	must(t, err)
 	e, err := listen(t.Context(), "tests", "127.0.0.1:0", nil, handler, log)

@@ -15,7 +15,7 @@ import (
 
 // listenForDeliveries opens the listener for the publisher. It fails if the settings would
 // leave it open without saying so (guardDeliveries).
-func (c *serveCommand) listenForDeliveries(ctx context.Context, door *auth.Door, handler http.Handler, log *slog.Logger) (*endpoint, error) {
+func (c *serveCommand) listenForDeliveries(ctx context.Context, authenticator *auth.Authenticator, handler http.Handler, log *slog.Logger) (*endpoint, error) {
 	secured, err := c.securedDeliveries(log)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (c *serveCommand) listenForDeliveries(ctx context.Context, door *auth.Door,
 	if err != nil {
 		return nil, err
 	}
-	if err := c.guardDeliveries(door, e.listener.Addr()); err != nil {
+	if err := c.guardDeliveries(authenticator, e.listener.Addr()); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
@@ -40,14 +40,14 @@ func (c *serveCommand) securedDeliveries(log *slog.Logger) (*tls.Config, error) 
 	if secured == nil {
 		return nil, errors.New("client certificates need TLS: give --tls-cert-file and --tls-key-file too")
 	}
-	secured.ClientAuth = tls.RequestClientCert // door verifies it
+	secured.ClientAuth = tls.RequestClientCert // the authenticator verifies it
 	return secured, nil
 }
 
 // guardDeliveries returns an error if anybody who reaches address could deliver, unless that
 // is explicitly allowed.
-func (c *serveCommand) guardDeliveries(door *auth.Door, address net.Addr) error {
-	if door.Required() || c.mayBeOpen(address) {
+func (c *serveCommand) guardDeliveries(authenticator *auth.Authenticator, address net.Addr) error {
+	if authenticator.Required() || c.mayBeOpen(address) {
 		return nil
 	}
 	return fmt.Errorf("deliveries on %s would be taken from whoever can reach it: state what the publisher has to show "+

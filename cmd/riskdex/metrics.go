@@ -55,7 +55,7 @@ func metricsOfServe() ([]metric, error) {
 	if err := kong.ApplyDefaults(serve, kong.PostBuild(emptyIsUnset)); err != nil {
 		return nil, err
 	}
-	w, err := newWorks(serve, nil, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))
+	w, err := newComponents(serve, nil, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 type serveCommand struct {
 	receiverSettings
-	doorSettings
+	authSettings
 	elasticsearchSettings
 	logSettings
 	TLS         tlsSettings   `embed:"" envprefix:"RISKDEX_"`

@@ -50,7 +50,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	tracing := startTracing(ctx, log)
 	undo = append(undo, func() error { tracing.stop(log); return nil })
 	log = tracing.logger(log)
-	w, err := newWorks(c, tracing.tracer(), func(observe func(seconds float64)) (journal.Journal, error) {
+	w, err := newComponents(c, tracing.tracer(), func(observe func(seconds float64)) (journal.Journal, error) {
 		opt := c.journalOptions(log)
 		opt.Observe = observe
 		j, err := openNamed(ctx, c.Journal, opt)
@@ -65,7 +65,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	}
 	j, x := w.journal, w.indexer
 	s := &service{log: log, tracing: tracing, journal: j, indexer: x, prober: w.prober, coverage: w.coverage, history: admin.NewHistory(j, time.Now, log)}
-	if s.deliveries, err = c.listenForDeliveries(ctx, w.guard, w.door, log); err != nil {
+	if s.deliveries, err = c.listenForDeliveries(ctx, w.authenticator, w.receiver, log); err != nil {
 		return nil, err
 	}
 	undo = append(undo, s.deliveries.close)
@@ -79,7 +79,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	}
 	administration := admin.New(admin.Parts{
 		Health:  admin.Health{CanAccept: w.canAccept, ElasticsearchUp: x.ElasticsearchUp},
-		Metrics: w.registry, DeadLetters: j, Refusals: j, Door: w.door,
+		Metrics: w.registry, DeadLetters: j, Refusals: j, Receiver: w.receiver,
 		Rebuilder: rebuilder{x}, Verifier: verifies{verifier, x, j}, Losses: j,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{

@@ -49,7 +49,7 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	}
 
 	w.fill(200)
-	w.incident("what is refused, at the door and by Elasticsearch", w.traffic,
+	w.incident("what is refused, by the receiver and by Elasticsearch", w.traffic,
 		append(panels(101, 113, 307, 108, 406), sign{311, "refused"}, sign{311, "accepted"})...)
 	if n, err := w.server.Rules(t.Context()); n == 0 || err != nil {
 		t.Errorf("%d rules, %v", n, err)
@@ -237,7 +237,7 @@ func (w *watched) isAsListed() {
 		}
 		switch {
 		case i < 0:
-			w.t.Errorf("riskdex metrics does not list %s: register it in newWorks", m.Name)
+			w.t.Errorf("riskdex metrics does not list %s: register it in newComponents", m.Name)
 		case !reflect.DeepEqual(m, listed[i]):
 			w.t.Errorf("riskdex metrics lists\n%+v, /metrics has\n%+v", listed[i], m)
 		}

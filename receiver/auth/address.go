@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// maxHops is how many addresses of X-Forwarded-For are looked at, from the right.
+// maxHops is how many addresses of X-Forwarded-For are read, from the right.
 const maxHops = 32
 
-// addresses is the method that looks at where a request comes from.
+// addresses is the method that checks where a request comes from.
 type addresses struct {
 	allowed []netip.Prefix
 	proxies []netip.Prefix // whose X-Forwarded-For is believed
@@ -56,7 +56,7 @@ func parseRanges(texts []string) (list []netip.Prefix, err error) {
 
 func (a *addresses) ready() error { return nil }
 
-func (a *addresses) greet(r *http.Request, _ time.Time) Cause {
+func (a *addresses) check(r *http.Request, _ time.Time) Cause {
 	client, ok := a.client(r)
 	if !ok || !isIn(a.allowed, client) {
 		return CauseAddress
@@ -64,10 +64,10 @@ func (a *addresses) greet(r *http.Request, _ time.Time) Cause {
 	return ""
 }
 
-// client returns the address that a request comes from: that of the connection,
-// and where this is a trusted proxy, the last in X-Forwarded-For that is none.
-// What stands to the left of that one anybody may have written. Forwarded (RFC
-// 7239) is not read: where two headers say it, they can disagree.
+// client returns the address that a request comes from: that of the connection, or, where
+// that is a trusted proxy, the last one in X-Forwarded-For that is not. Anybody may have
+// written what is to the left of it. Forwarded (RFC 7239) is not read: two headers can
+// disagree.
 func (a *addresses) client(r *http.Request) (netip.Addr, bool) {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -106,7 +106,7 @@ func parseHop(text string) (netip.Addr, bool) {
 	return plain(withPort.Addr()), err == nil
 }
 
-// plain gives an address in the one spelling that ranges are compared with.
+// plain returns an address in the form that ranges are compared with.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
 func isIn(ranges []netip.Prefix, addr netip.Addr) bool {

@@ -56,7 +56,7 @@ func TestAddresses(t *testing.T) {
 		r.Header["X-Forwarded-For"] = c.forwarded
 		r.Header.Set("Forwarded", "for=192.0.2.7") // is not read
 		r.Header.Set("X-Real-Ip", "192.0.2.7")
-		refusal := g.door.Greet(r)
+		refusal := g.authenticator.Authenticate(r)
 		if in := refusal == nil; in != c.in || !in && (refusal.Cause != CauseAddress || refusal.Status != http.StatusForbidden) {
 			t.Errorf("%s: %+v", c.what, refusal)
 		}

@@ -15,7 +15,7 @@ type authorization struct {
 	decode func(parameter string) (shown []byte, ok bool)
 }
 
-func (a *authorization) greet(r *http.Request, _ time.Time) Cause {
+func (a *authorization) check(r *http.Request, _ time.Time) Cause {
 	list, err := a.get()
 	if err != nil {
 		return CauseClosed
@@ -31,12 +31,12 @@ func (a *authorization) greet(r *http.Request, _ time.Time) Cause {
 	return ""
 }
 
-// maxAuthorizations is how many lines of Authorization are looked at. One is
-// usual; where a token and credentials are both required, there are two.
+// maxAuthorizations is how many Authorization headers a request may have. One is usual; where
+// a token and credentials are both required, there are two.
 const maxAuthorizations = 4
 
-// authorizationOf returns what follows the scheme in Authorization. Two of one
-// scheme are none: who comes before us might have looked at the other one.
+// authorizationOf returns what follows the scheme in Authorization. Two of one scheme count
+// as none: a proxy might have checked the other one.
 func authorizationOf(h http.Header, scheme string) (parameter string, ok bool) {
 	values := h.Values("Authorization")
 	if len(values) > maxAuthorizations {
@@ -60,8 +60,8 @@ func basicShown(parameter string) ([]byte, bool) {
 	return decode64(parameter)
 }
 
-// decode64 takes nothing but base64 with its padding, as RFC 4648 section 3.3 has
-// it; Go's decoder by itself passes over line breaks.
+// decode64 accepts only padded base64, as RFC 4648 section 3.3 requires; Go's decoder alone
+// ignores line breaks.
 func decode64(text string) ([]byte, bool) {
 	if strings.ContainsAny(text, "\r\n") {
 		return nil, false

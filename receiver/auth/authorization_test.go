@@ -80,7 +80,7 @@ func TestAllMethodsAreRequired(t *testing.T) {
 func TestNothingIsRequiredOfNobody(t *testing.T) {
 	g := start(t, Config{})
 	g.want("anybody", "", body)
-	if g.door.Required() || g.door.Signed() || g.door.Ready() != nil {
-		t.Error("a door without methods requires something")
+	if g.authenticator.Required() || g.authenticator.Signed() || g.authenticator.Ready() != nil {
+		t.Error("an authenticator without methods requires something")
 	}
 }

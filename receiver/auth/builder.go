@@ -7,12 +7,12 @@ import (
 	"log/slog"
 )
 
-// builder puts a door together, and gathers all that is wrong with it.
+// builder makes an authenticator and gathers everything that is wrong with its settings.
 type builder struct {
-	door *Door
-	log  *slog.Logger
-	asks []string // what senders are told to show
-	errs []error
+	built *Authenticator
+	log   *slog.Logger
+	asks  []string // what senders are told to show
+	errs  []error
 }
 
 // open reads the files of one method; without files it returns nil.
@@ -20,7 +20,7 @@ func open[T any](b *builder, what string, files []string, parse func([]byte) ([]
 	if len(files) == 0 {
 		return nil
 	}
-	s, err := openSecrets(what, files, parse, b.door.now, b.log)
+	s, err := openSecrets(what, files, parse, b.built.now, b.log)
 	if err != nil {
 		b.errs = append(b.errs, err)
 		return nil
@@ -29,8 +29,8 @@ func open[T any](b *builder, what string, files []string, parse func([]byte) ([]
 }
 
 func (b *builder) require(m method) {
-	b.door.methods = append(b.door.methods, m)
-	b.door.required = true
+	b.built.methods = append(b.built.methods, m)
+	b.built.required = true
 }
 
 func (b *builder) address(cfg Config) {
@@ -65,23 +65,23 @@ func (b *builder) authorization(what string, files []string, one func(string) ([
 	b.asked(scheme, ask)
 }
 
-// webPages keeps web pages out where what has to be shown, if anything, is what a
-// browser shows by itself: where it is, a certificate, the password of its user.
+// webPages rejects web pages where nothing is required, or only what a browser sends by
+// itself: its address, a certificate, the password of its user.
 func (b *builder) webPages(cfg Config) {
 	if len(cfg.BearerFiles)+len(cfg.WebhookFiles)+len(cfg.HubFiles) == 0 {
-		b.door.methods = append(b.door.methods, webPages{})
+		b.built.methods = append(b.built.methods, webPages{})
 	}
 }
 
 func (b *builder) signature(m signature, scheme, ask string) {
 	b.require(m)
-	b.door.signatures = append(b.door.signatures, m)
+	b.built.signatures = append(b.built.signatures, m)
 	b.asked(scheme, ask)
 }
 
-// asked notes what a 401 asks for. RFC 9110 wants a challenge in it; for
-// signatures no scheme is registered, so the header's name stands for it.
+// asked adds what a 401 asks for. RFC 9110 requires a challenge; no scheme is registered for
+// signatures, so the header's name stands for it.
 func (b *builder) asked(scheme, ask string) {
-	b.door.challenges = append(b.door.challenges, fmt.Sprintf("%s realm=%q", scheme, "riskdex"))
+	b.built.challenges = append(b.built.challenges, fmt.Sprintf("%s realm=%q", scheme, "riskdex"))
 	b.asks = append(b.asks, ask)
 }

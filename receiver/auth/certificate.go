@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// certificate is the method of TLS client certificates. It verifies the
-// certificate itself, at each request, so that the listener needs only to ask for
-// one (tls.RequestClientCert or stricter), and a connection does not outlive the
-// trust in its certificate. That the client has the key was shown in the
-// handshake.
+// certificate is the method of TLS client certificates. It verifies the certificate at every
+// request, so that no connection outlives the trust in its certificate. The listener only has
+// to ask for one (tls.RequestClientCert or stricter); the handshake proves that the client
+// has its key.
 type certificate struct {
 	*secrets[*x509.CertPool]
 	names []string // of which the certificate must have one; any if there are none
 }
 
-func (m *certificate) greet(r *http.Request, now time.Time) Cause {
+func (m *certificate) check(r *http.Request, now time.Time) Cause {
 	trusted, err := m.get()
 	if err != nil {
 		return CauseClosed
@@ -44,7 +43,7 @@ func (m *certificate) greet(r *http.Request, now time.Time) Cause {
 	return ""
 }
 
-// hasName compares whole names: those for DNS and URIs, and the common name.
+// hasName compares whole names: DNS names, URIs, and the common name.
 func (m *certificate) hasName(c *x509.Certificate) bool {
 	if len(m.names) == 0 {
 		return true

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What a sender shows, the door takes that reads the same files.
-func TestCredentialsOpenTheDoor(t *testing.T) {
+// What a sender shows is accepted by the authenticator that reads the same files.
+func TestCredentialsAreAccepted(t *testing.T) {
 	cfg := Config{
 		BearerFiles: []string{file(t, token+"\n"+otherToken)}, BasicFiles: []string{file(t, "anna:zürich-1234")},
 		WebhookFiles: []string{file(t, keyTwo), file(t, keyOne)}, HubFiles: []string{file(t, keyOne+"\n"+keyTwo)},

@@ -27,10 +27,10 @@ func FuzzAuthorization(f *testing.F) {
 	f.Fuzz(func(t *testing.T, one, two string) {
 		r := &http.Request{Header: http.Header{"Authorization": {one, two}}}
 		all := one + two
-		if bearer.greet(r, signedAt) == "" && !strings.Contains(all, token) {
+		if bearer.check(r, signedAt) == "" && !strings.Contains(all, token) {
 			t.Errorf("%q is let in", all)
 		}
-		if credentials.greet(r, signedAt) == "" && !strings.Contains(all, basic("anna:zürich-1234")[6:]) {
+		if credentials.check(r, signedAt) == "" && !strings.Contains(all, basic("anna:zürich-1234")[6:]) {
 			t.Errorf("%q is let in", all)
 		}
 	})
@@ -46,7 +46,7 @@ func FuzzWebhookHeaders(f *testing.F) {
 	m := &webhook{fixed(f, key)}
 	f.Fuzz(func(t *testing.T, id, timestamp, list string, body []byte) {
 		r := &http.Request{Header: http.Header{webhookID: {id}, webhookTimestamp: {timestamp}, webhookSignature: {list}}}
-		early := m.greet(r, signedAt)
+		early := m.check(r, signedAt)
 		got, cause := m.verify(r, body, signedAt)
 		if early != "" && cause == "" {
 			t.Error("it is let in with a body, and not before")
@@ -98,11 +98,11 @@ func FuzzForwardedFor(f *testing.F) {
 		}
 		r.RemoteAddr = "10.0.0.1:1"
 		r.Header["X-Forwarded-For"] = []string{left + ",203.0.113.9,10.0.0.2"}
-		if a.greet(r, signedAt) == "" {
+		if a.check(r, signedAt) == "" {
 			t.Errorf("a stranger is let in by %q", left)
 		}
 		r.Header["X-Forwarded-For"] = header
-		if a.greet(r, signedAt) == "" && !strings.Contains(left+right, "192.0.2.") && !strings.Contains(strings.ToLower(left+right), "c000") {
+		if a.check(r, signedAt) == "" && !strings.Contains(left+right, "192.0.2.") && !strings.Contains(strings.ToLower(left+right), "c000") {
 			t.Errorf("%q and %q are let in", left, right)
 		}
 	})

@@ -47,20 +47,20 @@ func (l *lines) Write(b []byte) (int, error) {
 
 func (l *lines) String() string { l.mu.Lock(); defer l.mu.Unlock(); return l.text.String() }
 
-// gate is a door behind a real HTTP server, which answers as the receiver would.
+// gate is an authenticator behind a real HTTP server, which answers as the receiver would.
 type gate struct {
 	*clock
-	t      *testing.T
-	door   *Door
-	server *httptest.Server
-	log    *lines
+	t             *testing.T
+	authenticator *Authenticator
+	server        *httptest.Server
+	log           *lines
 }
 
 func build(t *testing.T, cfg Config) *gate {
 	t.Helper()
 	g := &gate{t: t, clock: &clock{t: signedAt}, log: &lines{}}
 	var err error
-	if g.door, err = New(cfg, g.now, slog.New(slog.NewTextHandler(g.log, nil))); err != nil {
+	if g.authenticator, err = New(cfg, g.now, slog.New(slog.NewTextHandler(g.log, nil))); err != nil {
 		t.Fatal(err)
 	}
 	g.server = httptest.NewUnstartedServer(http.HandlerFunc(g.answer))
@@ -76,14 +76,14 @@ func start(t *testing.T, cfg Config) *gate {
 }
 
 func (g *gate) answer(w http.ResponseWriter, r *http.Request) {
-	refusal := g.door.Greet(r)
+	refusal := g.authenticator.Authenticate(r)
 	id := ""
 	if refusal == nil {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			g.t.Error(err)
 		}
-		id, refusal = g.door.Verify(r, body)
+		id, refusal = g.authenticator.Verify(r, body)
 	}
 	if refusal == nil {
 		w.Header().Set("Signed-Id", id)

@@ -14,12 +14,11 @@ const (
 	hubPrefix    = "sha256="
 )
 
-// hub is the method of X-Hub-Signature-256: HMAC-SHA256 over the body, and over
-// nothing else. It keeps nobody from sending the same body again, and of a
-// DELETE, which has none, it says no more than a bearer token.
+// hub is the method of X-Hub-Signature-256: HMAC-SHA256 over the body alone. It does not
+// prevent replays, and for a DELETE, which has no body, it proves no more than a bearer token.
 type hub struct{ *secrets[[]byte] }
 
-func (m *hub) greet(r *http.Request, _ time.Time) Cause {
+func (m *hub) check(r *http.Request, _ time.Time) Cause {
 	if m.ready() != nil {
 		return CauseClosed
 	}

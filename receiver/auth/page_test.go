@@ -7,7 +7,7 @@ import (
 )
 
 // TestWebPages sends what browsers send on behalf of pages, and what programs send, to
-// doors at which a page can show what is asked for, and at which it cannot.
+// authenticators whose credentials a page can show, and those whose it cannot.
 func TestWebPages(t *testing.T) {
 	basic, token := file(t, "riskdex:a-long-password"), file(t, "a-token-of-the-publisher")
 	ambient := map[string]*gate{
@@ -66,7 +66,7 @@ func TestWebPages(t *testing.T) {
 			t.Errorf("a page without what has to be shown, %s: %q", at, got)
 		}
 	}
-	if ambient["nothing"].door.Required() || !ambient["address"].door.Required() {
+	if ambient["nothing"].authenticator.Required() || !ambient["address"].authenticator.Required() {
 		t.Error("keeping web pages out counts as something that has to be shown")
 	}
 }

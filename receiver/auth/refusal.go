@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Cause is why somebody is not let in: one word, the label `reason` of a metric.
+// Cause is why a request is rejected: one word, the label `reason` of a metric.
 type Cause string
 
 // The causes.
@@ -15,7 +15,7 @@ const (
 	CauseCredentials Cause = "credentials" // no bearer token or basic credentials, or wrong ones
 	CauseSignature   Cause = "signature"   // no signature, or a wrong one
 	CauseTimestamp   Cause = "timestamp"   // signed too long ago, or in the future
-	CauseClosed      Cause = "door_closed" // our own secrets cannot be read: nobody is let in
+	CauseClosed      Cause = "door_closed" // our own secrets cannot be read: nobody is accepted
 	CauseWebPage     Cause = "web_page"    // a web page has a browser send it
 )
 
@@ -24,9 +24,9 @@ func Causes() []Cause {
 	return []Cause{CauseAddress, CauseCertificate, CauseCredentials, CauseSignature, CauseTimestamp, CauseClosed, CauseWebPage}
 }
 
-// Refusal is the answer to a request that is not let in. Whichever part of what
-// a 401 asks for was missing or wrong, the answer is the same: only Cause, which
-// is not for the sender, tells it.
+// Refusal is the answer to a request that is rejected. Whatever part of what a 401 asks for
+// was missing or wrong, the answer is the same; only Cause, which the sender does not get,
+// says which.
 type Refusal struct {
 	Cause      Cause
 	Status     int
@@ -39,14 +39,14 @@ type Refusal struct {
 func Reasons() []string {
 	var all []string
 	for _, cause := range Causes() {
-		if reason := new(Door).refuse(cause).Reason; !slices.Contains(all, reason) {
+		if reason := new(Authenticator).refuse(cause).Reason; !slices.Contains(all, reason) {
 			all = append(all, reason)
 		}
 	}
 	return all
 }
 
-func (d *Door) refuse(cause Cause) *Refusal {
+func (a *Authenticator) refuse(cause Cause) *Refusal {
 	switch cause {
 	case CauseAddress:
 		return &Refusal{Cause: cause, Status: http.StatusForbidden, Reason: "address",
@@ -64,5 +64,5 @@ func (d *Door) refuse(cause Cause) *Refusal {
 			Detail: "Nobody's deliveries can be accepted now, because of a mistake in the settings of riskdex. Send it again later."}
 	}
 	return &Refusal{Cause: cause, Status: http.StatusUnauthorized, Reason: "unauthorized",
-		Detail: d.ask, Challenges: d.challenges}
+		Detail: a.ask, Challenges: a.challenges}
 }

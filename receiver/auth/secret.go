@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// How long secrets are at least, in bytes: what is shorter can be guessed, or is
-// the rest of a file that somebody is just writing.
+// The least length of secrets in bytes. Shorter ones can be guessed, or come from a file that
+// is being written.
 const (
 	minSecret   = 16
 	minPassword = 8
@@ -62,8 +62,8 @@ func longEnough(secret []byte) ([]byte, error) {
 
 func visible(c byte) bool { return '!' <= c && c <= '~' }
 
-// isOneOf tells whether what was shown is one of the secrets. How long it takes
-// tells neither which, nor how much of one was right, nor how long any of them is.
+// isOneOf reports whether shown is one of the secrets. Its duration reveals neither which,
+// nor how much of one was right, nor the length of any.
 func isOneOf(list [][]byte, shown []byte) bool {
 	digest, same := sha256.Sum256(shown), 0
 	for _, secret := range list {

@@ -12,12 +12,12 @@ import (
 	"riskdex/internal/reread"
 )
 
-// secrets are what some files hold: for one method, all alternatives. They are read
-// again when they change. It may be used concurrently.
+// secrets are all alternatives of one method, from files that are read again when they
+// change. It may be used concurrently.
 type secrets[T any] struct{ files *reread.Files[[]T] }
 
-// openSecrets reads files for the first time. what is for people, such as "bearer
-// tokens". One file that cannot be used is an error for all of them.
+// openSecrets reads files for the first time. what names them for people, such as "bearer
+// tokens". If one file cannot be used, it fails.
 func openSecrets[T any](what string, files []string, parse func(content []byte) ([]T, error), now func() time.Time, log *slog.Logger) (*secrets[T], error) {
 	all := func(contents [][]byte) (list []T, err error) {
 		for i, content := range contents {
@@ -59,9 +59,8 @@ func (s *secrets[T]) ready() error {
 	return err
 }
 
-// Lines returns the secrets in a file, which has one a line, with the numbers of
-// their lines, from 1. Blank lines, lines that begin with #, and spaces around a
-// secret do not count.
+// Lines returns the secrets of a file, one a line, with their line numbers, from 1. Blank
+// lines, lines that begin with #, and white space around a secret are ignored.
 func Lines(content []byte) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		number := 0
@@ -75,8 +74,7 @@ func Lines(content []byte) iter.Seq2[int, string] {
 	}
 }
 
-// perLine reads each of the Lines with one. Errors name the line and never quote
-// it.
+// perLine parses each of the Lines with one. Errors name the line and never quote it.
 func perLine(one func(line string) ([]byte, error)) func([]byte) ([][]byte, error) {
 	return func(content []byte) (list [][]byte, err error) {
 		for number, line := range Lines(content) {

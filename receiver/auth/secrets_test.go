@@ -13,9 +13,9 @@ import (
 	"riskdex/internal/reread"
 )
 
-// Whatever is wrong with a file closes the door to everyone, also to those who
+// Whatever is wrong with a file shuts everyone out, also to those who
 // show what was right before, and only until it is mended.
-func TestDoorIsClosedWhileAFileCannotBeUsed(t *testing.T) {
+func TestNobodyIsAcceptedWhileAFileCannotBeUsed(t *testing.T) {
 	replace := func(t *testing.T, name string, with func(string) error) {
 		t.Helper()
 		if err := os.Remove(name); err != nil {
@@ -55,7 +55,7 @@ func TestDoorIsClosedWhileAFileCannotBeUsed(t *testing.T) {
 				g.want("meanwhile, with a secret of the other file", CauseClosed, body, "Authorization", "Bearer "+otherToken)
 				g.want("meanwhile, with nothing", CauseClosed, body)
 				g.want("meanwhile, with an empty token", CauseClosed, body, "Authorization", "Bearer ")
-				if err := g.door.Ready(); err == nil || !strings.Contains(err.Error(), name) {
+				if err := g.authenticator.Ready(); err == nil || !strings.Contains(err.Error(), name) {
 					t.Errorf("Ready: %v", err)
 				}
 				g.set(g.now().Add(reread.Every))
@@ -69,7 +69,7 @@ func TestDoorIsClosedWhileAFileCannotBeUsed(t *testing.T) {
 			write(t, name, token)
 			g.set(g.now().Add(reread.Every))
 			g.want("after", "", body, "Authorization", "Bearer "+token)
-			if err := g.door.Ready(); err != nil {
+			if err := g.authenticator.Ready(); err != nil {
 				t.Error(err)
 			}
 			if log := g.log.String(); strings.Count(log, "read again") != 1 || strings.Contains(log, token) || strings.Contains(log, otherToken) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Tokens are bearer tokens for something other than deliveries, in files like a
-// door's. It may be used concurrently.
+// Tokens are bearer tokens for something other than deliveries, in files like those of an
+// Authenticator. It may be used concurrently.
 type Tokens struct{ list *secrets[[]byte] }
 
 // OpenTokens reads files, and again when they change. what is for people.
@@ -18,8 +18,8 @@ func OpenTokens(what string, files []string, now func() time.Time, log *slog.Log
 	return &Tokens{list}, nil
 }
 
-// Allow tells whether a token is one of them, in constant time. The error is why
-// that cannot be told now: nobody is to be let in then.
+// Allow reports, in constant time, whether a token is one of them. An error means that this
+// is not known now, and nobody may be accepted.
 func (t *Tokens) Allow(token string) (bool, error) {
 	list, err := t.list.get()
 	return err == nil && isOneOf(list, []byte(token)), err

@@ -17,11 +17,10 @@ const (
 	webhookTimestamp = "Webhook-Timestamp"
 	webhookSignature = "Webhook-Signature"
 
-	webhookVersion = "v1," // of HMAC-SHA256; others beside it are left alone
+	webhookVersion = "v1," // of HMAC-SHA256; others are ignored
 )
 
-// Tolerance is how far the timestamp of a signature may be from our clock, either
-// way.
+// Tolerance is how far the timestamp of a signature may be from our clock, before or after.
 const Tolerance = 5 * time.Minute
 
 const (
@@ -40,7 +39,7 @@ type signed struct {
 	signatures    [][]byte
 }
 
-func (m *webhook) greet(r *http.Request, now time.Time) Cause {
+func (m *webhook) check(r *http.Request, now time.Time) Cause {
 	if m.ready() != nil {
 		return CauseClosed
 	}
@@ -70,7 +69,7 @@ func (m *webhook) verify(r *http.Request, body []byte, now time.Time) (id string
 	return s.id, ""
 }
 
-// readSigned returns what the headers say, if it can be right at this time.
+// readSigned parses the headers and checks the timestamp.
 func readSigned(h http.Header, now time.Time) (s signed, cause Cause) {
 	id, okID := only(h, webhookID)
 	timestamp, okTime := only(h, webhookTimestamp)
@@ -92,8 +91,8 @@ func readSigned(h http.Header, now time.Time) (s signed, cause Cause) {
 	return s, ""
 }
 
-// only returns the value of a header that is there once. Of two, who comes before
-// us might have looked at the other one.
+// only returns the value of a header that appears once. Of two values, a proxy might have
+// checked the other one.
 func only(h http.Header, name string) (string, bool) {
 	values := h.Values(name)
 	if len(values) != 1 {
@@ -102,9 +101,8 @@ func only(h http.Header, name string) (string, bool) {
 	return values[0], true
 }
 
-// isWebhookID tells whether a text can be an id. A full stop would leave it open
-// where the id ends in what is signed, and one signature would be good for two
-// deliveries.
+// isWebhookID reports whether a text can be an id. With a full stop in it, what is signed
+// could be read in two ways, and one signature would be valid for two deliveries.
 func isWebhookID(id string) bool {
 	for _, c := range []byte(id) {
 		if !visible(c) || c == '.' {
@@ -114,8 +112,7 @@ func isWebhookID(id string) bool {
 	return id != "" && len(id) <= maxWebhookID
 }
 
-// signaturesIn returns the signatures that are of our version, none if there are
-// too many.
+// signaturesIn returns the signatures of our version; none if there are too many.
 func signaturesIn(list string) (found [][]byte) {
 	for text := range strings.FieldsSeq(list) {
 		encoded, ok := strings.CutPrefix(text, webhookVersion)

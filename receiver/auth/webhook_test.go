@@ -108,11 +108,11 @@ func TestWebhookTimestampIsCheckedWhenTheBodyIsThere(t *testing.T) {
 	for i, h := 0, webhookHeader(t, keyOne, "msg_1", "1800000000", body); i < len(h); i += 2 {
 		r.Header.Set(h[i], h[i+1])
 	}
-	if refusal := g.door.Greet(r); refusal != nil {
+	if refusal := g.authenticator.Authenticate(r); refusal != nil {
 		t.Fatal(refusal.Cause)
 	}
 	g.set(signedAt.Add(Tolerance + time.Second))
-	if _, refusal := g.door.Verify(r, []byte(body)); refusal == nil || refusal.Cause != CauseTimestamp {
+	if _, refusal := g.authenticator.Verify(r, []byte(body)); refusal == nil || refusal.Cause != CauseTimestamp {
 		t.Errorf("%+v", refusal)
 	}
 }

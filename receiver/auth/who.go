@@ -7,9 +7,9 @@ import (
 	"net/netip"
 )
 
-// named is a method whose secrets tell senders apart.
+// named is a method whose secrets distinguish senders.
 type named interface {
-	// name returns the secret that a request has shown, which was let in with it.
+	// name returns the secret that an accepted request has shown.
 	name(r *http.Request) []byte
 }
 
@@ -21,13 +21,12 @@ func (a *authorization) name(r *http.Request) []byte {
 
 func (m *certificate) name(r *http.Request) []byte { return r.TLS.PeerCertificates[0].Raw }
 
-// Who returns the same text for every request of one sender, which was let in: one
-// for each credential. Those who sign are one sender. Where nothing is shown, it is
-// one for each address, or each network of an IPv6 site (/64). There is nothing
-// secret in it.
-func (d *Door) Who(r *http.Request) string {
+// Who identifies the sender of an accepted request, without any secret: by credential. All
+// who sign are one sender. Where nothing is required, a sender is an address, or the /64
+// network of an IPv6 address.
+func (a *Authenticator) Who(r *http.Request) string {
 	digest, shown := sha256.New(), false
-	for _, m := range d.methods {
+	for _, m := range a.methods {
 		if n, ok := m.(named); ok {
 			secret := n.name(r)
 			fmt.Fprintf(digest, "%d\n%s", len(secret), secret)
@@ -37,15 +36,15 @@ func (d *Door) Who(r *http.Request) string {
 	switch {
 	case shown:
 		return fmt.Sprintf("%x", digest.Sum(nil))
-	case d.Signed():
+	case a.Signed():
 		return "signed"
 	}
-	return d.network(r)
+	return a.network(r)
 }
 
-func (d *Door) network(r *http.Request) string {
+func (a *Authenticator) network(r *http.Request) string {
 	source := new(addresses)
-	for _, m := range d.methods {
+	for _, m := range a.methods {
 		if a, ok := m.(*addresses); ok {
 			source = a
 		}

@@ -12,7 +12,7 @@ import (
 func TestWho(t *testing.T) {
 	who := func(cfg Config, from, authorization string) string {
 		t.Helper()
-		door, err := New(cfg, time.Now, slog.New(slog.DiscardHandler))
+		authenticator, err := New(cfg, time.Now, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -21,7 +21,7 @@ func TestWho(t *testing.T) {
 		if authorization != "" {
 			r.Header.Set("Authorization", authorization)
 		}
-		return door.Who(r)
+		return authenticator.Who(r)
 	}
 	const here, next, there = "[2001:db8::1]:1", "[2001:db8::2]:2", "192.0.2.1:3"
 	tokens := Config{BearerFiles: []string{file(t, "one-token-of-the-publisher")}}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Config says what deliveries have to show. Each method for which something is
-// stated is required. Files of secrets have one a line.
+// Config says what deliveries have to show. Every method that has settings is required.
+// Files of secrets have one secret a line.
 type Config struct {
 	AllowFrom      []string // ranges of addresses, such as 192.0.2.0/24
 	TrustedProxies []string // ranges of addresses whose X-Forwarded-For is believed
@@ -25,8 +25,8 @@ type Config struct {
 	HubFiles     []string // keys for X-Hub-Signature-256, as they are
 }
 
-// Door lets deliveries in, or not. It may be used concurrently.
-type Door struct {
+// Authenticator decides whose deliveries are accepted. It may be used concurrently.
+type Authenticator struct {
 	methods    []method
 	signatures []signature // those of methods that need the body
 	required   bool        // something has to be shown
@@ -35,29 +35,29 @@ type Door struct {
 	now        func() time.Time
 }
 
-// method is one way to show who one is.
+// method is one way in which senders authenticate.
 type method interface {
 	// ready returns why the secrets cannot be used, nil when they can.
 	ready() error
 
 	// greet returns why a request is not let in, as far as that can be told before
 	// its body is read, and "" otherwise.
-	greet(r *http.Request, now time.Time) Cause
+	check(r *http.Request, now time.Time) Cause
 }
 
 // signature is a method that signs the body.
 type signature interface {
 	method
 
-	// verify returns the id that is signed as well, if the method has such, or why
-	// the signature is not right.
+	// verify returns the id that the signature covers, if the method has one, or why the
+	// signature is wrong.
 	verify(r *http.Request, body []byte, now time.Time) (id string, cause Cause)
 }
 
-// New returns a door, or an error that says what in cfg or in the files that it
-// names cannot be used.
-func New(cfg Config, now func() time.Time, log *slog.Logger) (*Door, error) {
-	b := &builder{door: &Door{now: now}, log: log}
+// New returns an authenticator, or an error that says what in cfg or in its files cannot be
+// used.
+func New(cfg Config, now func() time.Time, log *slog.Logger) (*Authenticator, error) {
+	b := &builder{built: &Authenticator{now: now}, log: log}
 	b.address(cfg)
 	b.certificate(cfg)
 	b.authorization("bearer tokens", cfg.BearerFiles, bearerToken, bearerShown,
@@ -72,19 +72,19 @@ func New(cfg Config, now func() time.Time, log *slog.Logger) (*Door, error) {
 		b.signature(&hub{s}, "X-Hub-Signature-256", "a signature over the body as it is sent in X-Hub-Signature-256")
 	}
 	b.webPages(cfg)
-	b.door.ask = "Deliveries have to show that they come from the publisher: " + strings.Join(b.asks, ", and ") + "."
-	return b.door, errors.Join(b.errs...)
+	b.built.ask = "Deliveries have to show that they come from the publisher: " + strings.Join(b.asks, ", and ") + "."
+	return b.built, errors.Join(b.errs...)
 }
 
-// Required tells whether anything has to be shown at all.
-func (d *Door) Required() bool { return d.required }
+// Required reports whether senders have to authenticate at all.
+func (a *Authenticator) Required() bool { return a.required }
 
-// Signed tells whether the body has to be verified as well.
-func (d *Door) Signed() bool { return len(d.signatures) > 0 }
+// Signed reports whether Verify has to follow Authenticate.
+func (a *Authenticator) Signed() bool { return len(a.signatures) > 0 }
 
-// Ready returns why nobody is let in, and nil while the secrets can be read.
-func (d *Door) Ready() error {
-	for _, m := range d.methods {
+// Ready returns why nobody is accepted, and nil while the secrets can be read.
+func (a *Authenticator) Ready() error {
+	for _, m := range a.methods {
 		if err := m.ready(); err != nil {
 			return fmt.Errorf("no deliveries are let in: %w", err)
 		}
@@ -92,27 +92,27 @@ func (d *Door) Ready() error {
 	return nil
 }
 
-// Greet judges a request before its body is read. It returns nil when the request
-// may go on.
-func (d *Door) Greet(r *http.Request) *Refusal {
-	now := d.now()
-	for _, m := range d.methods {
-		if cause := m.greet(r, now); cause != "" {
-			return d.refuse(cause)
+// Authenticate checks a request before its body is read. It returns nil if the body may be
+// read.
+func (a *Authenticator) Authenticate(r *http.Request) *Refusal {
+	now := a.now()
+	for _, m := range a.methods {
+		if cause := m.check(r, now); cause != "" {
+			return a.refuse(cause)
 		}
 	}
 	return nil
 }
 
-// Verify judges the body of a request that was greeted: the bytes as they were
-// sent, with whatever compression. It returns the id that the sender has given to
-// the delivery, empty if none is signed; such an id may be relied on.
-func (d *Door) Verify(r *http.Request, body []byte) (id string, _ *Refusal) {
-	now := d.now()
-	for _, s := range d.signatures {
+// Verify checks the signature of a request that has passed Authenticate. body is as it was
+// sent, compressed or not. It returns the id that the sender has given to the delivery if the
+// signature covers one, and "" otherwise.
+func (a *Authenticator) Verify(r *http.Request, body []byte) (id string, _ *Refusal) {
+	now := a.now()
+	for _, s := range a.signatures {
 		signed, cause := s.verify(r, body, now)
 		if cause != "" {
-			return "", d.refuse(cause)
+			return "", a.refuse(cause)
 		}
 		id = cmp.Or(id, signed)
 	}

@@ -22,33 +22,33 @@ import (
 	"riskdex/receiver/auth"
 )
 
-// works are the components of riskdex that accept deliveries and index them, with all metrics.
+// components are the parts of riskdex that accept deliveries and index them, with all metrics.
 // Making them listens nowhere, calls no server and starts no goroutine, so that metrics can be
 // listed without serving.
-type works struct {
-	registry *prometheus.Registry
-	global   prometheus.Collector // the metrics that are the same from every process
-	journal  journal.Journal
-	set      *mappings.Set
-	client   *elastic.Client
-	indices  *indices.Indices
-	indexer  *indexer.Indexer
-	prober   *probe.Prober // nil without a probe
-	coverage *verify.Coverage
-	guard    *auth.Door // decides whose deliveries are accepted
-	door     *receiver.Receiver
-	last     *admin.Deliveries
-	maxBody  int64
+type components struct {
+	registry      *prometheus.Registry
+	global        prometheus.Collector // the metrics that are the same from every process
+	journal       journal.Journal
+	set           *mappings.Set
+	client        *elastic.Client
+	indices       *indices.Indices
+	indexer       *indexer.Indexer
+	prober        *probe.Prober // nil without a probe
+	coverage      *verify.Coverage
+	authenticator *auth.Authenticator // decides whose deliveries are accepted
+	receiver      *receiver.Receiver
+	last          *admin.Deliveries
+	maxBody       int64
 }
 
 // openJournal opens a journal that calls observe with the seconds that each append takes. The
-// caller of newWorks closes the journal, also if newWorks fails after opening it.
+// caller of newComponents closes the journal, also if newComponents fails after opening it.
 type openJournal func(observe func(seconds float64)) (journal.Journal, error)
 
-// newWorks makes the components from the settings. tracer is nil if nothing is traced. Every
+// newComponents makes the components from the settings. tracer is nil if nothing is traced. Every
 // metric of riskdex is registered when it returns.
-func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger) (*works, error) {
-	w := &works{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
+func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger) (*components, error) {
+	w := &components{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
 	var err error
 	if w.set, err = c.mappings(); err != nil {
 		return nil, err
@@ -58,10 +58,10 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 		return nil, err
 	}
 	w.maxBody = cfg.MaxBody
-	if w.guard, err = c.door(log); err != nil {
+	if w.authenticator, err = c.authenticator(log); err != nil {
 		return nil, err
 	}
-	cfg.Door = w.guard
+	cfg.Authenticator = w.authenticator
 	if w.client, err = c.elasticsearchSettings.client(); err != nil {
 		return nil, err
 	}
@@ -93,18 +93,18 @@ func newWorks(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.
 		}
 	}
 	cfg.Observe = noteIn(w.last)
-	if w.door, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
+	if w.receiver, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
 // index returns the index that apps search.
-func (w *works) index() index { return index{w.client, w.indices, w.set} }
+func (w *components) index() index { return index{w.client, w.indices, w.set} }
 
 // canAccept returns what keeps deliveries from being accepted, for /readyz and the metrics, or
 // nil.
-func (w *works) canAccept() error { return cmp.Or(w.journal.Ready(), w.guard.Ready()) }
+func (w *components) canAccept() error { return cmp.Or(w.journal.Ready(), w.authenticator.Ready()) }
 
 // registerReadiness registers metrics whose values need neither the disk nor the server of the
 // journal, because those may hang.

@@ -9,9 +9,9 @@ import (
 	"riskdex/report"
 )
 
-// BenchmarkUnderstand measures what becomes of a body that has been read: its check,
+// BenchmarkParse measures what becomes of a body that has been read: its check,
 // and the changes that are made of it.
-func BenchmarkUnderstand(b *testing.B) {
+func BenchmarkParse(b *testing.B) {
 	splitters, err := newSplitters(DefaultConfig())
 	if err != nil {
 		b.Fatal(err)
@@ -39,7 +39,7 @@ func BenchmarkUnderstand(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, p := r.understand(c.call, body, unbounded); p != nil {
+				if _, p := r.parse(c.call, body, unbounded); p != nil {
 					b.Fatal(p)
 				}
 			}

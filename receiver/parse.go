@@ -26,10 +26,10 @@ type contents struct {
 	ownID   report.ID // that the record of a PUT states
 }
 
-// understand makes changes of a body that was read to its end. The problem is
+// parse makes changes of a body that was read to its end. The problem is
 // why nothing in it can be told apart at all; refused records are in the
 // contents, next to changes or alone. grow takes memory for what is made of the body.
-func (r *Receiver) understand(c call, body []byte, grow func(int64) error) (contents, *problem) {
+func (r *Receiver) parse(c call, body []byte, grow func(int64) error) (contents, *problem) {
 	if c.method == http.MethodDelete {
 		id, p := pathID(c.pathID)
 		if p != nil {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// limitedLog keeps what senders can cause as often as they like from filling the log:
-// each message has one line a second, or one in every, which tells how many had none.
-// Messages are constants, so there are few.
-type limitedLog struct {
+// logLimiter writes at most one line a second of each message, or one every interval, with
+// the number of lines that were left out since: senders can cause these messages as often as
+// they like. Messages are constants, so there are few.
+type logLimiter struct {
 	every time.Duration
 	mu    sync.Mutex
 	said  map[string]*lastLine // by message
@@ -20,7 +20,7 @@ type lastLine struct {
 	silent int
 }
 
-func (l *limitedLog) log(r *Receiver, d *delivery, level slog.Level, msg string, attrs ...any) {
+func (l *logLimiter) log(r *Receiver, d *delivery, level slog.Level, msg string, attrs ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, last := r.now(), l.said[msg]

@@ -44,9 +44,9 @@ func guardedSeries(t *testing.T) (all []map[string]float64) {
 		{auth.Config{}, "of a page", 0, "{}", nil, http.StatusForbidden},
 	} {
 		cfg := Config{MaxBody: 1000}
-		d := &door{recorder: &recorder{err: c.err}, t: t, reg: prometheus.NewRegistry()}
+		d := &endpoint{recorder: &recorder{err: c.err}, t: t, reg: prometheus.NewRegistry()}
 		var err error
-		if cfg.Door, err = auth.New(c.cfg, clock, slog.New(slog.DiscardHandler)); err != nil {
+		if cfg.Authenticator, err = auth.New(c.cfg, clock, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 		r, err := New(cfg, d.recorder, clock, d.reg, slog.New(slog.DiscardHandler))

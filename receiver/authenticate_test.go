@@ -46,7 +46,7 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 	if len(g.kept()) != 0 || g.accepted() != 0 {
 		t.Errorf("strangers left %d refusals and %d changes", len(g.kept()), g.accepted())
 	}
-	if n := strings.Count(g.log.String(), "turned away"); n != 1 {
+	if n := strings.Count(g.log.String(), "request rejected"); n != 1 {
 		t.Errorf("%d lines in a second:\n%s", n, g.log)
 	}
 	g.later(time.Second)
@@ -63,7 +63,7 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 }
 
 // While the secrets cannot be read the sender is asked to come again.
-func TestClosedDoorAsksToComeAgain(t *testing.T) {
+func TestUnreadableSecretsAskToComeAgain(t *testing.T) {
 	files := secretFile(t, "a-token-of-the-publisher")
 	g := guard(t, auth.Config{BearerFiles: files})
 	if err := os.Remove(files[0]); err != nil {
@@ -231,7 +231,7 @@ func TestStrangersKeepNoConnection(t *testing.T) {
 	token := auth.Config{BearerFiles: secretFile(t, "a-token-of-the-publisher")}
 	signature := auth.Config{WebhookFiles: secretFile(t, webhookKey)}
 	for what, c := range map[string]struct {
-		door           auth.Config
+		auth           auth.Config
 		method, target string
 		forged         bool // a signature that has the right form
 		status         int
@@ -245,7 +245,7 @@ func TestStrangersKeepNoConnection(t *testing.T) {
 		"a signature of nothing":     {signature, "GET", "/", true, 404},
 		"another address":            {auth.Config{AllowFrom: []string{"192.0.2.1"}}, "PUT", "/cities/1", false, 403},
 	} {
-		g := guard(t, c.door)
+		g := guard(t, c.auth)
 		h := http.Header{}
 		if c.forged {
 			g.credentials.Show(h, "msg_1", []byte("another body"))
@@ -257,8 +257,8 @@ func TestStrangersKeepNoConnection(t *testing.T) {
 			t.Errorf("%s: the connection is kept", what)
 		}
 	}
-	for what, door := range map[string]auth.Config{"a token": token, "a signature": signature} {
-		g := guard(t, door)
+	for what, cfg := range map[string]auth.Config{"a token": token, "a signature": signature} {
+		g := guard(t, cfg)
 		publisher := connect(t, g.url)
 		for i, c := range []struct {
 			path, body string

@@ -23,9 +23,9 @@ import (
 
 const webhookKey = "whsec_cmlza2RleC10ZXN0LWtleS1vbmUtb2YtMzItYnl0ZXM="
 
-// guarded is a receiver with a door, on a real journal.
+// guarded is a receiver with an authenticator, on a real journal.
 type guarded struct {
-	*door
+	*endpoint
 	journal     journal.Journal
 	dir         string
 	auth        auth.Config
@@ -38,7 +38,7 @@ type guarded struct {
 
 func guard(t *testing.T, cfg auth.Config) *guarded {
 	t.Helper()
-	g := &guarded{door: &door{t: t}, dir: t.TempDir(), auth: cfg, log: new(bytes.Buffer)}
+	g := &guarded{endpoint: &endpoint{t: t}, dir: t.TempDir(), auth: cfg, log: new(bytes.Buffer)}
 	g.clock.Store(1_800_000_000)
 	var err error
 	if g.credentials, err = auth.NewCredentials(cfg, g.now); err != nil {
@@ -65,7 +65,7 @@ func (g *guarded) open() {
 	}
 	cfg := DefaultConfig()
 	cfg.MaxBody, cfg.Prefix = 1<<20, g.prefix
-	if cfg.Door, err = auth.New(g.auth, now, log); err != nil {
+	if cfg.Authenticator, err = auth.New(g.auth, now, log); err != nil {
 		g.t.Fatal(err)
 	}
 	g.reg = prometheus.NewRegistry()
