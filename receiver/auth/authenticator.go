@@ -40,8 +40,8 @@ type method interface {
 	// ready returns why the secrets cannot be used, nil when they can.
 	ready() error
 
-	// greet returns why a request is not let in, as far as that can be told before
-	// its body is read, and "" otherwise.
+	// check returns why a request is rejected, as far as that is known before its body is
+	// read, and "" otherwise.
 	check(r *http.Request, now time.Time) Cause
 }
 
