@@ -16,6 +16,7 @@ type commands struct {
 	Run               runCommand               `cmd:"" help:"Bring everything up, push the sample feed and search it."`
 	Elasticsearch     elasticsearchCommand     `cmd:"" help:"Run a local Elasticsearch until it is interrupted."`
 	WithElasticsearch withElasticsearchCommand `cmd:"" help:"Run a command with an Elasticsearch of its own, for tests."`
+	Test              testCommand              `cmd:"" help:"Run tests, and say in the end which were not run."`
 }
 
 // streams are where a command reads and writes.

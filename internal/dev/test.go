@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"riskdex/internal/child"
+)
+
+type testCommand struct {
+	Command []string `arg:"" passthrough:"" help:"Flags and packages for go test, after --; several runs with ; between them."`
+}
+
+// Help says what is different from go test.
+func (testCommand) Help() string {
+	return `Shows what go test shows, and in the end which tests were not run, and why. All runs
+take place, and the exit status is that of the first that fails.`
+}
+
+// Run runs the tests.
+func (c testCommand) Run(ctx context.Context, s streams) error {
+	args := c.Command
+	if args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return errors.New("test: name flags and packages after --")
+	}
+	report := testReport{out: s.out}
+	var failed error
+	for run := range runs(args) {
+		if err := goTest(s, &report, run); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	report.end()
+	return failed
+}
+
+// runs yields the arguments between the semicolons.
+func runs(args []string) func(yield func([]string) bool) {
+	return func(yield func([]string) bool) {
+		for len(args) > 0 {
+			end := slices.Index(args, ";")
+			if end < 0 {
+				end = len(args)
+			}
+			if end > 0 && !yield(args[:end]) {
+				return
+			}
+			args = args[min(end+1, len(args)):]
+		}
+	}
+}
+
+// goTest runs go with arguments, which begin with -C FOLDER or with flags of go test.
+func goTest(s streams, report *testReport, args []string) error {
+	first := []string{"test", "-json"}
+	if args[0] == "-C" && len(args) > 2 {
+		first, args = []string{"-C", args[1], "test", "-json"}, args[2:]
+	}
+	cmd := exec.Command("go", append(first, args...)...)
+	events, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.in, in, s.err
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	running, err := child.Start(cmd)
+	in.Close()
+	if err != nil {
+		return err
+	}
+	go func() {
+		for {
+			select {
+			case <-running.Done():
+				return
+			case sig := <-signals:
+				_ = running.SignalGroup(sig.(syscall.Signal)) // it has ended
+			}
+		}
+	}()
+	err = report.read(events)
+	<-running.Done()
+	return errors.Join(statusOf(running.Err()), err)
+}
+
+// testReport shows the events of go test -json as go test shows them without.
+type testReport struct {
+	out    io.Writer
+	output map[testName][]string // of tests that have not passed
+	order  []testName
+	notRun map[string][]testName // by reason
+}
+
+type testName struct{ Package, Test string }
+
+type testEvent struct {
+	Action, Output string
+	testName
+}
+
+// read takes the events of one run.
+func (r *testReport) read(events io.Reader) error {
+	lines := bufio.NewReader(events)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			var e testEvent
+			if json.Unmarshal([]byte(line), &e) != nil {
+				fmt.Fprint(r.out, line) // of go itself
+			} else {
+				r.take(e)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read what go test says: %w", err)
+		}
+	}
+}
+
+func (r *testReport) take(e testEvent) {
+	switch e.Action {
+	case "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case "output":
+		if r.output == nil {
+			r.output, r.notRun = map[testName][]string{}, map[string][]testName{}
+		}
+		if _, known := r.output[e.testName]; !known {
+			r.order = append(r.order, e.testName)
+		}
+		r.output[e.testName] = append(r.output[e.testName], e.Output)
+	case "skip":
+		if e.Test != "" {
+			reason := skipReason(r.output[e.testName])
+			r.notRun[reason] = append(r.notRun[reason], e.testName)
+		}
+		fallthrough
+	case "pass", "fail":
+		if e.Test == "" {
+			r.show(e)
+		} else if e.Action != "fail" {
+			delete(r.output, e.testName)
+		}
+	}
+}
+
+// show prints what is left of a package that has ended: of one that passed its last
+// line, of one that failed everything that no test which passed has printed.
+func (r *testReport) show(e testEvent) {
+	var left []testName
+	for _, name := range r.order {
+		if name.Package != e.Package {
+			left = append(left, name)
+			continue
+		}
+		lines := r.output[name]
+		if e.Action != "fail" && len(lines) > 0 {
+			lines = lines[len(lines)-1:]
+		}
+		for _, line := range lines {
+			if !strings.HasPrefix(line, "=== ") {
+				fmt.Fprint(r.out, line)
+			}
+		}
+		delete(r.output, name)
+	}
+	r.order = left
+}
+
+// end lists what was not run, and why.
+func (r *testReport) end() {
+	if len(r.notRun) == 0 {
+		fmt.Fprintln(r.out, "All tests were run.")
+		return
+	}
+	fmt.Fprintln(r.out, "Not run:")
+	for _, reason := range slices.Sorted(maps.Keys(r.notRun)) {
+		byPackage := map[string][]string{}
+		for _, name := range r.notRun[reason] {
+			byPackage[name.Package] = append(byPackage[name.Package], name.Test)
+		}
+		fmt.Fprintf(r.out, "  %s\n", reason)
+		for _, in := range slices.Sorted(maps.Keys(byPackage)) {
+			fmt.Fprintf(r.out, "      %s: %s\n", strings.TrimPrefix(in, "riskdex/"), some(byPackage[in]))
+		}
+	}
+}
+
+// some names a few tests and counts the others.
+func some(tests []string) string {
+	const few = 3
+	if len(tests) <= few {
+		return strings.Join(tests, ", ")
+	}
+	return fmt.Sprintf("%s and %d others", strings.Join(tests[:few], ", "), len(tests)-few)
+}
+
+// skipReason is what a test says where it is skipped: its last line, behind the place
+// in the source.
+func skipReason(output []string) string {
+	for _, line := range slices.Backward(output) {
+		text := strings.TrimSpace(line)
+		if text == "" || strings.HasPrefix(text, "--- SKIP") || strings.HasPrefix(text, "=== ") {
+			continue
+		}
+		if _, reason, ok := strings.Cut(text, ".go:"); ok {
+			if _, reason, ok = strings.Cut(reason, ": "); ok {
+				return reason
+			}
+		}
+		return text
+	}
+	return "no reason given"
+}
