@@ -8,10 +8,10 @@ GOSEC := github.com/securego/gosec/v2/cmd/gosec@v2.28.0
 # The program's module, and that of what only the manifests are tested with.
 MODULES := . internal/manifests
 
-.PHONY: help go dev run elasticsearch test test-race torture relevance test-quick lint vuln fuzz bench microbench dashboard metrics settings kubernetes build image sbom gosec openapi
+.PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race relevance openapi fuzz torture nightly bench microbench gosec vuln sbom build image
 
 help: ## Show what there is.
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # The helper of development. It is built rather than run by go, which would
 # swallow signals and exit statuses.
@@ -21,37 +21,67 @@ dev: go
 go:
 	@command -v go >/dev/null || { echo 'Go is missing. Install version 1.26 or newer: https://go.dev/dl'; exit 1; }
 
+##@ Try it
+
 run: dev ## Bring everything up, push the sample feed, search it; ONCE=1 stops after that.
 	@.local/dev run $(if $(ONCE),--once)
 
 elasticsearch: dev ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT, ELASTICSEARCH_HOME).
 	@.local/dev elasticsearch
 
-# What the race detector slows down most, with servers and processes of its own,
-# goes without it here; test-race has it everywhere.
-WHOLE := ./indexer ./cmd/riskdex
-test: dev ## All tests, against a real Elasticsearch, most with the race detector.
-	@.local/dev with-elasticsearch -- sh -ec '\
-		go test -shuffle=on -timeout 25m $(WHOLE); \
-		go test -race -shuffle=on -timeout 25m $$(go list ./... | grep -v -x -e riskdex/indexer -e riskdex/cmd/riskdex); \
-		go -C internal/manifests test -race -shuffle=on -timeout 25m ./...'
+##@ Before a commit
 
-test-race: dev ## The same, all of it with the race detector; takes about twice as long.
-	@.local/dev with-elasticsearch -- sh -ec '\
-		for m in $(MODULES); do go -C $$m test -race -shuffle=on -timeout 40m ./...; done'
+check: lint test-quick ## Formatter, linters and the quick tests, which also compare the files that are generated.
 
-# Each package alone: they compete for the machine enough as it is.
-torture: dev ## The tests of faults at full length, TORTURE= only those that match; takes about a quarter of an hour.
-	@echo 'RISKDEX_TORTURE=1: 200 kills, power cuts, outages, poison, hot documents, spoilt networks. Says at the end how long it took.'
-	@began=$$(date +%s); RISKDEX_TORTURE=1 .local/dev with-elasticsearch -- \
-		go test -p 1 -count 1 -v -timeout 60m $(if $(TORTURE),-run '$(TORTURE)') ./journal/... ./indexer ./cmd/riskdex; \
-		status=$$?; echo "torture took $$(( ($$(date +%s) - began) / 60 )) min, exit status $$status"; exit $$status
+test-quick: dev ## The tests that need no server, no browser and little time (go test -short).
+	@.local/dev test -- -short ./... ';' -C internal/manifests -short ./...
+
+lint: go ## Formatter, vet, staticcheck.
+	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
+	for m in $(MODULES); do go -C $$m vet ./... && (cd $$m && go run $(STATICCHECK) ./...) || exit; done
+
+hooks: ## Have git run make check before each commit; git config --unset core.hooksPath ends that.
+	git config core.hooksPath .githooks
+
+##@ Files that are generated
+
+generate: dashboard metrics settings kubernetes ## All of them.
+
+dashboard: go ## Write dashboards/riskdex.json from its definition.
+	@go generate ./dashboards
+
+metrics: go ## Write docs/metrics.md from the program.
+	@mkdir -p .local
+	@go run ./cmd/riskdex metrics --markdown > .local/metrics.md && mv .local/metrics.md docs/metrics.md
+
+settings: go ## Write docs/settings.md from the program.
+	@go test ./cmd/riskdex -run '^TestSettingsPageIsThatOfTheProgram$$' -count 1 -update
+
+kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
+	@{ printf '# Made from dashboards/rules.yml by make kubernetes; a test compares them.\n'; \
+	  printf 'apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n'; \
+	  printf '  name: riskdex\n  labels: {app.kubernetes.io/name: riskdex}\nspec:\n'; \
+	  sed -e '1,/^groups:/{/^groups:/!d}' -e 's/^\(.\)/  \1/' dashboards/rules.yml; } > deploy/kubernetes/monitoring/prometheusrule.yaml
+
+##@ All tests
+
+# The race detector is left out for tests that drive servers and processes, which it
+# cannot look into, and for long computations: it makes them take twice as long.
+# test-race has it everywhere. Vet belongs to make lint.
+UNRACED := ./indexer/... ./cmd/riskdex ./mappings/relevance/...
+TEST := -vet=off -shuffle=on -timeout 25m
+test: dev ## All tests, against real servers, most with the race detector; lists what was not run.
+	@.local/dev with-elasticsearch -- .local/dev test -- \
+		$(TEST) $(UNRACED) ';' \
+		$(TEST) -race $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
+		-C internal/manifests $(TEST) ./...
+
+test-race: dev ## All tests with the race detector; takes about twice as long.
+	@.local/dev with-elasticsearch -- .local/dev test -- \
+		$(TEST) -race -timeout 40m ./... ';' -C internal/manifests $(TEST) -race ./...
 
 relevance: dev ## How well the search finds, by class of query, and an exam with feeds that it was not made for.
 	@.local/dev with-elasticsearch -- go test -count 1 -v -run '^(TestRelevance|TestExam)$$' -timeout 10m ./mappings/relevance/...
-
-test-quick: go ## The tests that need no Elasticsearch.
-	@go test ./report ./receiver/... ./admin ./mappings ./journal/... ./dashboards ./internal/push ./internal/samplefeed
 
 openapi: dev ## Hold the OpenAPI descriptions against the program; see internal/openapitest/requirements.txt.
 	@test -x .local/python/bin/python || python3 -m venv .local/python
@@ -59,9 +89,37 @@ openapi: dev ## Hold the OpenAPI descriptions against the program; see internal/
 	@go test -count 1 -run Description ./receiver ./admin
 	@RISKDEX_TEST_PYTHON="$(CURDIR)/.local/python/bin/python" .local/dev with-elasticsearch -- go test -count 1 -v -run Descriptions -timeout 10m ./cmd/riskdex
 
-lint: go ## Formatter, vet, staticcheck.
-	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	for m in $(MODULES); do go -C $$m vet ./... && (cd $$m && go run $(STATICCHECK) ./...) || exit; done
+# At the end of -fuzztime, Go 1.26 may fail with nothing but "context deadline exceeded",
+# though nothing was found (golang/go#75804).
+FUZZTIME ?= 30s
+fuzz: go ## Fuzz what reads strangers' input: every fuzz target there is, FUZZTIME (30s) each.
+	@mkdir -p .local
+	@grep -rno '^func Fuzz[A-Za-z]*' --include='*_test.go' --exclude-dir=.local . | while IFS=: read -r file _ target; do \
+		echo "$${target#func } in $$(dirname $$file)"; status=0; \
+		go test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$(dirname $$file)" </dev/null >.local/fuzz.txt 2>&1 || status=$$?; \
+		cat .local/fuzz.txt; test $$status = 0 || { grep -q '^ *context deadline exceeded$$' .local/fuzz.txt && ! grep -q 'Failing input' .local/fuzz.txt; } || exit 1; done
+
+# Each package alone: they compete for the machine enough as it is.
+torture: dev ## The tests of faults at full length, TORTURE= only those that match; takes about a quarter of an hour.
+	@echo 'RISKDEX_TORTURE=1: 200 kills, power cuts, outages, poison, hot documents, spoilt networks. Says at the end how long it took.'
+	@began=$$(date +%s); RISKDEX_TORTURE=1 .local/dev with-elasticsearch -- \
+		go test -p 1 -count 1 -v -timeout 60m $(if $(TORTURE),-run '$(TORTURE)') ./journal/... ./indexer/... ./cmd/riskdex; \
+		status=$$?; echo "torture took $$(( ($$(date +%s) - began) / 60 )) min, exit status $$status"; exit $$status
+
+nightly: test-race torture ## What takes too long for every change: races, torture, long fuzzing.
+	@$(MAKE) fuzz FUZZTIME=$(if $(filter command line,$(origin FUZZTIME)),$(FUZZTIME),5m)
+
+##@ Speed
+
+# The long form, with nothing chosen, is the one whose table is kept.
+bench: go ## How fast it is, beside what limits it; SHORT=1 in two minutes, ONLY= some parts, JSON=1 for programs.
+	@go run ./internal/bench $(if $(SHORT),--short) $(if $(JSON),--json) $(if $(ONLY),--only '$(ONLY)') $(if $(PROFILES),--profiles '$(PROFILES)') \
+		$(if $(SHORT)$(ONLY),,--write docs/performance.md)
+
+microbench: go ## Go benchmarks of the journal, the receiver's checks and the extraction.
+	go test -run '^$$' -bench . -benchmem ./journal ./receiver/... ./mappings
+
+##@ What is shipped
 
 # What gosec is not asked, and why. Other exclusions stand at their place, with
 # theirs, as #nosec.
@@ -79,40 +137,6 @@ vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability da
 	@: > .local/govulncheck.txt; worst=0; for m in $(MODULES); do \
 		(cd $$m && go run $(GOVULNCHECK) ./...) >> .local/govulncheck.txt 2>&1; status=$$?; test $$status -le $$worst || worst=$$status; \
 		done; cat .local/govulncheck.txt; exit $$worst
-
-# At the end of -fuzztime, Go 1.26 may fail with nothing but "context deadline exceeded",
-# though nothing was found (golang/go#75804).
-FUZZTIME ?= 30s
-fuzz: go ## Fuzz what reads strangers' input: every fuzz target there is, FUZZTIME (30s) each.
-	@mkdir -p .local
-	@grep -rno '^func Fuzz[A-Za-z]*' --include='*_test.go' --exclude-dir=.local . | while IFS=: read -r file _ target; do \
-		echo "$${target#func } in $$(dirname $$file)"; status=0; \
-		go test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$(dirname $$file)" </dev/null >.local/fuzz.txt 2>&1 || status=$$?; \
-		cat .local/fuzz.txt; test $$status = 0 || { grep -q '^ *context deadline exceeded$$' .local/fuzz.txt && ! grep -q 'Failing input' .local/fuzz.txt; } || exit 1; done
-
-# The long form, with nothing chosen, is the one whose table is kept.
-bench: go ## How fast it is, beside what limits it; SHORT=1 in two minutes, ONLY= some parts, JSON=1 for programs.
-	@go run ./internal/bench $(if $(SHORT),--short) $(if $(JSON),--json) $(if $(ONLY),--only '$(ONLY)') $(if $(PROFILES),--profiles '$(PROFILES)') \
-		$(if $(SHORT)$(ONLY),,--write docs/performance.md)
-
-microbench: go ## Go benchmarks of the journal, the receiver's checks and the extraction.
-	go test -run '^$$' -bench . -benchmem ./journal ./receiver/... ./mappings
-
-dashboard: go ## Write dashboards/riskdex.json from its definition.
-	@go generate ./dashboards
-
-metrics: go ## Write docs/metrics.md from the program.
-	@mkdir -p .local
-	@go run ./cmd/riskdex metrics --markdown > .local/metrics.md && mv .local/metrics.md docs/metrics.md
-
-settings: go ## Write docs/settings.md from the program.
-	@go test ./cmd/riskdex -run '^TestSettingsPageIsThatOfTheProgram$$' -count 1 -update
-
-kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
-	@{ printf '# Made from dashboards/rules.yml by make kubernetes; a test compares them.\n'; \
-	  printf 'apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n'; \
-	  printf '  name: riskdex\n  labels: {app.kubernetes.io/name: riskdex}\nspec:\n'; \
-	  sed -e '1,/^groups:/{/^groups:/!d}' -e 's/^\(.\)/  \1/' dashboards/rules.yml; } > deploy/kubernetes/monitoring/prometheusrule.yaml
 
 # The same commit makes the same bytes, in whichever folder: no paths, no C, and
 # the time of the commit in place of that of the build.
