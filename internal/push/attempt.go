@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// The most of an answer that is read, and the longest Retry-After that is
-// believed: a nonsense value must not put a push to sleep for good.
+// maxAnswer is the most that is read of an answer, in bytes. maxRetryAfter is the longest
+// Retry-After that is obeyed: a nonsensical value must not put a push to sleep for good.
 const (
 	maxAnswer     = 16 << 20
 	maxRetryAfter = time.Hour
 )
 
-// sender makes single attempts.
+// sender makes single attempts to send a request.
 type sender struct {
 	base   string
 	client *http.Client
@@ -30,8 +30,7 @@ type sender struct {
 	now    func() time.Time
 }
 
-// answer is the receiver's final answer to a request: of a success, or of a
-// problem (RFC 9457).
+// answer is the receiver's final answer to a request: a success, or a problem (RFC 9457).
 type answer struct {
 	status   int
 	Accepted int `json:"accepted"`
@@ -39,13 +38,13 @@ type answer struct {
 		Position int             `json:"position"`
 		ID       json.RawMessage `json:"id"`
 		Reason   string          `json:"reason"`
-	} `json:"refused"` // the first
+	} `json:"refused"` // the first ones
 	RefusedTotal int    `json:"refused_total"`
 	Title        string `json:"title"`
 	Detail       string `json:"detail"`
 }
 
-// retryError is why an attempt is to be repeated, and not before when.
+// retryError says why an attempt is to be repeated, and how long to wait at least.
 type retryError struct {
 	cause error
 	after time.Duration
@@ -54,8 +53,8 @@ type retryError struct {
 func (e *retryError) Error() string { return e.cause.Error() }
 func (e *retryError) Unwrap() error { return e.cause }
 
-// send makes one attempt of the request that has this id. A *retryError asks for another one; any other error
-// would come again with every attempt.
+// send makes one attempt to send r, whose id is the same for all attempts. After a
+// *retryError another attempt may succeed; any other error would recur with every attempt.
 func (s sender) send(ctx context.Context, r Request, id string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.Method, s.base+r.Path, bytes.NewReader(r.Body))
 	if err != nil {
@@ -78,7 +77,7 @@ func (s sender) send(ctx context.Context, r Request, id string) (answer, error) 
 		return answer{}, &retryError{cause: err}
 	}
 	defer resp.Body.Close()
-	// An answer that breaks off tells nothing about the delivery; asking again does.
+	// An answer that breaks off says nothing about the delivery; sending it again does.
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return answer{}, &retryError{cause: fmt.Errorf("read the answer: %w", err)}
@@ -94,8 +93,8 @@ func (s sender) send(ctx context.Context, r Request, id string) (answer, error) 
 	return a, nil
 }
 
-// DeniedError is a receiver's answer 401 or 403: it does not take this sender for the
-// publisher, and so would answer every other request alike.
+// DeniedError is a receiver's answer 401 or 403: it does not accept this sender as the
+// publisher, and would answer every other request in the same way.
 type DeniedError struct {
 	Status int
 	Detail string // what the receiver says is missing
@@ -105,17 +104,17 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("the receiver answered %d %s: %s", e.Status, http.StatusText(e.Status), e.Detail)
 }
 
-// isPermanent tells whether an attempt that got no answer would fail in the same way
-// for as long as nobody changes the URL or whom it trusts.
+// isPermanent reports whether an attempt without an answer would fail in the same way until
+// somebody changes the URL or which certificates are trusted.
 func isPermanent(err error) bool {
 	var untrusted *tls.CertificateVerificationError
 	var noTLS tls.RecordHeaderError
 	return errors.As(err, &untrusted) || errors.As(err, &noTLS) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// readAnswer takes what it can from the body. Success is in the status alone,
-// so a success with another body counts no documents; a failure with another
-// body shows its beginning.
+// readAnswer takes what it can from the body. The status alone decides about success, so a
+// success with an unknown body counts no documents. Of a failure with an unknown body,
+// Detail is the beginning of that body.
 func readAnswer(resp *http.Response, body []byte) answer {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -131,7 +130,8 @@ func readAnswer(resp *http.Response, body []byte) answer {
 	return a
 }
 
-// retryAfter reads the header's seconds or date; without a sense it is 0.
+// retryAfter returns the wait that the header states in seconds or as a date, or 0 if it
+// makes no sense.
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(value, 10, 32); err == nil {
 		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
@@ -142,8 +142,8 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// asText is a JSON id as text: of a string what it says, of null nothing, and
-// of anything else its JSON.
+// asText returns a JSON id as text: the content of a string, nothing for null, and the JSON
+// of anything else.
 func asText(id json.RawMessage) string {
 	var s string
 	if err := json.Unmarshal(id, &s); err == nil {

@@ -15,7 +15,7 @@ import (
 	"riskdex/report"
 )
 
-// layout is what a folder of deliveries consists of, for error messages.
+// layout describes a folder of deliveries, for error messages.
 const layout = "expected, for cities, advisories and special-reports alike: " +
 	"cities.json, cities.2.json and so on to POST, cities/ID.json to PUT, cities/ID.delete to DELETE, with ID percent-encoded"
 
@@ -26,11 +26,10 @@ const layout = "expected, for cities, advisories and special-reports alike: " +
 //	cities/ID.json    PUT /cities/ID
 //	cities/ID.delete  DELETE /cities/ID; what is in the file is ignored
 //
-// and likewise advisories and special-reports. ID is the document's id,
-// percent-encoded where a file name needs it. All POSTs come first, then all
-// PUTs, then all DELETEs; within each by kind, then by number or name. Anything
-// else in the folder is an error that names it. Bodies are not checked: that is
-// the receiver's to do.
+// and likewise for advisories and special-reports. ID is the document's id, percent-encoded
+// if a file name needs it. All POSTs come first, then all PUTs, then all DELETEs; within
+// each, by kind, then by number or name. Anything else in the folder is an error that names
+// it. Bodies are not checked, which is the receiver's task.
 func FromDir(fsys fs.FS) ([]Request, error) {
 	var found []file
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -69,7 +68,7 @@ func FromDir(fsys fs.FS) ([]Request, error) {
 	return requests, nil
 }
 
-// file is a file of the folder and where it belongs in the order.
+// file is a file of the folder and its place in the order.
 type file struct {
 	kind    int // position in report.Kinds
 	number  int // of a POST, from 1
@@ -87,8 +86,7 @@ func checkFolder(name string) error {
 	return nil
 }
 
-// parseName returns the request that a file's name stands for, its body not yet
-// read.
+// parseName returns the request that a file's name stands for, without its body.
 func parseName(name string) (file, error) {
 	unknown := func(why string) (file, error) {
 		return file{}, fmt.Errorf("the file %s %s; %s", name, why, layout)
@@ -105,14 +103,14 @@ func parseName(name string) (file, error) {
 		number := 1
 		if numbered {
 			if number, err = strconv.Atoi(suffix); err != nil || number < 2 || strconv.Itoa(number) != suffix {
-				return unknown("has no number from 2 behind its kind")
+				return unknown("has no number of at least 2 after its kind")
 			}
 		}
 		return file{slices.Index(report.Kinds(), kind), number, Request{Method: http.MethodPost, Path: "/" + collection, What: name}}, nil
 	}
 	kind, err := report.ParseKind(strings.TrimSuffix(folder, "/"))
 	if err != nil {
-		return unknown("is in a folder that is not part of this")
+		return unknown("is in a folder that does not belong here")
 	}
 	method, ok := map[string]string{".json": http.MethodPut, ".delete": http.MethodDelete}[extension]
 	if !ok {

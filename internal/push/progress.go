@@ -13,15 +13,15 @@ import (
 	"golang.org/x/term"
 )
 
-// plainEvery is how often a Display that is no terminal prints a line.
+// plainEvery is how often a Display prints a line if it is not on a terminal.
 const plainEvery = 5 * time.Second
 
-// Display shows how far a push has come: as a bar on a terminal, as a line
-// every few seconds elsewhere, such as in a log. What came of the whole is for
-// the caller to say. It is for one goroutine.
+// Display shows how far a push has come: as a bar on a terminal, as a line every few
+// seconds elsewhere, such as in a log. It does not report the result, which is up to the
+// caller. It is not safe for concurrent use.
 type Display struct {
 	out   io.Writer
-	bar   *progressbar.ProgressBar // nil where out is no terminal
+	bar   *progressbar.ProgressBar // nil if out is not a terminal
 	now   func() time.Time
 	shown time.Time // when the last plain line was printed
 }
@@ -62,8 +62,8 @@ func newBar(out io.Writer, requests []Request, colour bool) *progressbar.Progres
 	)
 }
 
-// Update shows that so many requests have their final answer. It has the form
-// of Pusher.Progress.
+// Update shows how many requests have their final answer. It can be used as
+// Pusher.Progress.
 func (d *Display) Update(done, total int, bytes int64) {
 	if d.bar != nil {
 		// A display that cannot be drawn is no reason to stop the push.
@@ -77,7 +77,7 @@ func (d *Display) Update(done, total int, bytes int64) {
 	}
 }
 
-// Waiting shows why another attempt is to come and when. It has the form of
+// Waiting shows why there will be another attempt and when. It can be used as
 // Pusher.Waiting.
 func (d *Display) Waiting(r Request, err error, wait time.Duration) {
 	if d.bar != nil {

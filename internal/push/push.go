@@ -13,9 +13,9 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// Pusher sends requests to one receiver. Its fields are set before Run and not
-// changed after. A Pusher may be used by several goroutines, but requests of
-// one document belong into one Run, which alone keeps their order.
+// Pusher sends requests to one receiver. Its fields are set before Run and not changed
+// afterwards. A Pusher may be used by several goroutines, but requests for one document
+// belong in one Run, because only a Run keeps their order.
 type Pusher struct {
 	// URL of the receiver, with its path prefix if it has one.
 	URL string
@@ -28,19 +28,19 @@ type Pusher struct {
 	// Header is added to every request.
 	Header http.Header
 
-	// Show, when set, adds to every attempt what authenticates it. id is new for
-	// every request, and the same for all attempts of it.
+	// Show, if set, adds to every attempt what authenticates it. id is new for every
+	// request, and the same for all attempts of it.
 	Show func(h http.Header, id string, body []byte)
 
-	// Progress, when set, is called after every request that has its final
-	// answer, with how many there are and the bytes of their bodies.
+	// Progress, if set, is called whenever a request has its final answer, with how many
+	// have one, how many requests there are, and the bytes of the bodies so far.
 	Progress func(done, total int, bytes int64)
 
-	// Waiting, when set, is called before every wait for another attempt.
+	// Waiting, if set, is called before every wait for another attempt.
 	Waiting func(r Request, err error, wait time.Duration)
 
-	// backOff makes the waits between attempts, timer the waiting, now the
-	// time against which a Retry-After date is read. Nil is the real thing.
+	// Tests replace these: backOff returns the waits between attempts, timer waits, and now
+	// is what a Retry-After date is compared with. nil means the real one.
 	backOff func() backoff.BackOff
 	timer   backoff.Timer
 	now     func() time.Time
@@ -51,7 +51,7 @@ type Summary struct {
 	Sent         int       // requests that have their final answer, failures included
 	Accepted     int       // documents that the receiver says it accepted
 	Refused      []Refusal // documents that it refused within a delivery, as far as it lists them
-	RefusedTotal int       // of them
+	RefusedTotal int       // all that it refused within deliveries
 	Failed       []Failure // requests that it refused as a whole
 	Bytes        int64     // of the bodies of the requests in Sent
 	Elapsed      time.Duration
@@ -65,29 +65,27 @@ type Refusal struct {
 	Reason   string
 }
 
-// Failure is a request that was answered with neither success nor a reason to
-// try again.
+// Failure is a request whose answer is neither success nor a reason to try again.
 type Failure struct {
 	Request       Request
 	Status        int
 	Title, Detail string // of the problem, or what is known without one
 }
 
-// Run sends the requests one after the other, each only when the one before has
-// its final answer. It does not send several at once on purpose: a city answers
-// to its id and to its code, so that only the receiver knows which requests are
-// for the same document.
+// Run sends the requests one after the other, each only when the one before has its final
+// answer. It deliberately does not send several at once: a city answers to its id and to
+// its code, so that only the receiver knows which requests are for the same document.
 //
-// An attempt that the receiver answers with 429 or 503, or that gets no answer,
-// is repeated with growing, jittered waits, never before the answer's
-// Retry-After, until ctx ends; a delivery that arrives twice is harmless. The
-// answers 401 and 403 end the run with a *[DeniedError], and so does what would
-// fail with every attempt, such as a certificate that is not trusted. Any other
-// answer outside 2xx is noted in Failed and the next request is sent.
+// An attempt that the receiver answers with 429 or 503, or that gets no answer, is repeated
+// with growing, jittered waits, never before the answer's Retry-After, until ctx ends; a
+// delivery that arrives twice is harmless. The answers 401 and 403 end the run with a
+// *[DeniedError]. An error that would recur with every attempt, such as a certificate that
+// is not trusted, ends it too. Any other answer outside 2xx is added to Failed, and the
+// next request is sent.
 //
-// The error is nil when every request has its final answer, also if some of
-// those are failures. Otherwise it says which request ended the run, and the
-// summary has what came before it.
+// The error is nil if every request has its final answer, even if some of those are
+// failures. Otherwise it says which request ended the run, and the summary has what came
+// before it.
 func (p *Pusher) Run(ctx context.Context, requests []Request) (Summary, error) {
 	var sum Summary
 	start := p.clock()()
@@ -96,7 +94,7 @@ func (p *Pusher) Run(ctx context.Context, requests []Request) (Summary, error) {
 		return sum, err
 	}
 	for i, r := range requests {
-		a, err := p.persist(ctx, s, r)
+		a, err := p.sendUntilAnswered(ctx, s, r)
 		if err != nil {
 			sum.Elapsed = p.clock()().Sub(start)
 			return sum, fmt.Errorf("send %s %s, number %d of %d: %w", r.Method, r.Path, i+1, len(requests), err)
@@ -110,11 +108,11 @@ func (p *Pusher) Run(ctx context.Context, requests []Request) (Summary, error) {
 	return sum, nil
 }
 
-// persist repeats a request until it has its final answer or ctx ends.
-func (p *Pusher) persist(ctx context.Context, s sender, r Request) (answer, error) {
+// sendUntilAnswered repeats a request until it has its final answer or ctx ends.
+func (p *Pusher) sendUntilAnswered(ctx context.Context, s sender, r Request) (answer, error) {
 	var a answer
 	id := "msg_" + rand.Text()
-	waits := &patience{BackOff: p.policy()}
+	waits := &minimumWait{BackOff: p.policy()}
 	var last error
 	attempt := func() error {
 		var err error
@@ -144,13 +142,13 @@ func (p *Pusher) persist(ctx context.Context, s sender, r Request) (answer, erro
 	return a, err
 }
 
-// patience is a policy that waits no shorter than the receiver asked for.
-type patience struct {
+// minimumWait is a policy that waits at least as long as the receiver asked for.
+type minimumWait struct {
 	backoff.BackOff
 	atLeast time.Duration
 }
 
-func (p *patience) NextBackOff() time.Duration {
+func (p *minimumWait) NextBackOff() time.Duration {
 	next := p.BackOff.NextBackOff()
 	if next == backoff.Stop {
 		return next
@@ -176,7 +174,7 @@ func (p *Pusher) clock() func() time.Time {
 	return time.Now
 }
 
-// sender checks the URL once and returns what makes single attempts.
+// sender checks the settings and returns what makes single attempts.
 func (p *Pusher) sender() (sender, error) {
 	u, err := url.Parse(p.URL)
 	if err != nil {
@@ -186,9 +184,10 @@ func (p *Pusher) sender() (sender, error) {
 		return sender{}, fmt.Errorf("the receiver's URL is %q: give http:// or https://, a host and, if it has one, a path prefix, and no query", u.Redacted())
 	}
 	for name, values := range p.Header {
-		// net/http would refuse it at every attempt, which looks like a receiver that is away.
+		// net/http would refuse it at every attempt, as if the receiver could not be
+		// reached.
 		if strings.ContainsAny(strings.Join(values, ""), "\r\n\x00") {
-			return sender{}, fmt.Errorf("the value of the header %s has a line break in it: take it out", name)
+			return sender{}, fmt.Errorf("the value of the header %s has a line break in it: remove it", name)
 		}
 	}
 	client := http.Client{Timeout: 5 * time.Minute}

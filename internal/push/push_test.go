@@ -89,8 +89,8 @@ func TestRetriesWaitAsLongAsTheReceiverAsks(t *testing.T) {
 	}
 }
 
-// A connection that breaks before or within the answer tells nothing about the
-// delivery, so it is sent again.
+// A connection that breaks before or within the answer says nothing about the delivery, so
+// it is sent again.
 func TestRetriesBrokenConnections(t *testing.T) {
 	rec := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		switch n {
@@ -228,7 +228,7 @@ func TestWhatNoAttemptCanMendStopsTheRun(t *testing.T) {
 	}
 }
 
-// Who is not let in once is not let in with the next delivery either.
+// A sender who is denied once would be denied with the next delivery too.
 func TestWhoIsDeniedStops(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		rec := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -250,7 +250,7 @@ func TestWhoIsDeniedStops(t *testing.T) {
 	}
 }
 
-// A receiver that is not there yet is waited for.
+// Run waits for a receiver that is not there yet.
 func TestWaitsForAReceiverThatIsNotThereYet(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -288,7 +288,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// The real policy never gives up by itself and does not wait in step.
+// The real policy never gives up by itself, and its waits are jittered.
 func TestPolicyIsPatientAndJittered(t *testing.T) {
 	policy := (&Pusher{}).policy()
 	policy.Reset()

@@ -11,7 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// receiver is a server that notes what reaches it and answers by a script.
+// receiver is a server that records what reaches it and answers according to a script.
 type receiver struct {
 	*httptest.Server
 	script func(n int, w http.ResponseWriter, r *http.Request) // n counts requests from 0
@@ -55,7 +55,7 @@ func problem(w http.ResponseWriter, status int, title, detail string) {
 	io.WriteString(w, `{"title": "`+title+`", "detail": "`+detail+`", "status": 0}`)
 }
 
-// instantTimer fires at once and notes how long it was asked to wait.
+// instantTimer fires at once and records how long it was asked to wait.
 type instantTimer struct {
 	waits []time.Duration
 	fired chan time.Time
@@ -65,7 +65,7 @@ func newInstantTimer() *instantTimer { return &instantTimer{fired: make(chan tim
 
 func (t *instantTimer) Start(d time.Duration) {
 	if len(t.waits) == 50 {
-		panic("it tries again for ever")
+		panic("it tries again forever")
 	}
 	t.waits = append(t.waits, d)
 	t.fired <- time.Time{}
@@ -73,7 +73,8 @@ func (t *instantTimer) Start(d time.Duration) {
 func (t *instantTimer) Stop()               {}
 func (t *instantTimer) C() <-chan time.Time { return t.fired }
 
-// pusher waits for nothing, and a second between attempts by its own account.
+// pusher returns a Pusher that is to wait a second between attempts, and whose timer does
+// not wait.
 func pusher(url string) (*Pusher, *instantTimer) {
 	timer := newInstantTimer()
 	return &Pusher{

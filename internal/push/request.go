@@ -13,7 +13,7 @@ type Request struct {
 	Method string // POST, PUT or DELETE
 	Path   string // below the receiver's URL, percent-encoded: /cities or /cities/LON
 	Body   []byte // JSON; nil with DELETE
-	What   string // for people: what this delivery is
+	What   string // what this delivery is, for people
 }
 
 // Path returns the path of a document below the receiver's URL.

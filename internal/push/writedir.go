@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// WriteDir writes requests as a folder that FromDir reads as the same requests,
-// but for What and the order between kinds. dir is made if need be and must be
-// empty. Requests that a folder cannot hold are an error: a PUT before a POST,
-// a second PUT or DELETE of one document.
+// WriteDir writes a folder from which FromDir reads the same requests, except for What and
+// the order between kinds. dir is created if necessary and must be empty. Requests that a
+// folder cannot express are an error: a PUT before a POST, a second PUT or DELETE of one
+// document.
 func WriteDir(dir string, requests []Request) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { // #nosec G301 -- the sample feed is for everybody
 		return fmt.Errorf("make the folder for deliveries: %w", err)
@@ -40,7 +40,7 @@ func WriteDir(dir string, requests []Request) error {
 	return nil
 }
 
-// fileName is the name of a request's file; posts counts those of each kind.
+// fileName returns the name of a request's file; posts counts the POSTs of each kind.
 func fileName(r Request, posts map[string]int) (string, error) {
 	name := strings.TrimPrefix(r.Path, "/")
 	switch r.Method {
@@ -65,7 +65,7 @@ func fileName(r Request, posts map[string]int) (string, error) {
 	return name, nil
 }
 
-// writeNew writes a file that must not be there yet.
+// writeNew writes a file that must not exist yet.
 func writeNew(name string, body []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { // #nosec G301 -- the sample feed is for everybody
 		return err

@@ -29,7 +29,7 @@ func advisoryDocument(g grammar, cities []city, i, edition int) document {
 	switch i % advisoryShapes {
 	case 1:
 		doc.id = fmt.Sprintf("advisory-%04d", 5001+i)
-	case 3: // what a path can carry only percent-encoded
+	case 3: // an id that a path can carry only percent-encoded
 		doc.id = fmt.Sprintf("ADV 2026/%02d", i)
 	}
 	doc.mark = mark("advisories", doc.id, edition)
@@ -56,7 +56,7 @@ func cityFor(d *dice, cities []city, theme string) city {
 	}
 }
 
-// situation is the facts of an advisory.
+// situation has the facts of an advisory.
 type situation struct {
 	city, neighbour city
 	theme           string
@@ -102,7 +102,7 @@ func advisoryRecord(i int, doc document, a article, s situation) record {
 	}
 }
 
-// square is a closed ring about half a degree around a point, in GeoJSON order.
+// square returns a closed ring around a point, half a degree wide, in GeoJSON order.
 func square(lat, lng float64) [][]float64 {
 	const half = 0.25
 	corner := func(x, y float64) []float64 { return []float64{rounded(lng + x), rounded(lat + y)} }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cityShapes is how many different records a city may be.
+// cityShapes is the number of shapes that a city's record may have.
 const cityShapes = 6
 
 // document is one document of the feed, in one edition.
@@ -38,7 +38,7 @@ func cityDocument(g grammar, c city, i, edition int) document {
 	return doc
 }
 
-// cityRecord puts the report into the shape that its place in the feed gives it.
+// cityRecord returns the report of the i-th city in the shape that i gives it.
 func cityRecord(i int, c city, doc document, a article, places []keyPlace, level int, published, updated time.Time) record {
 	number := 101 + i
 	switch i % cityShapes {
@@ -91,7 +91,7 @@ func cityRecord(i int, c city, doc document, a article, places []keyPlace, level
 	}
 }
 
-// orEmpty returns names as an array, orNil as null where there are none.
+// orEmpty returns names as an array even if there are none; orNil returns nil then.
 func orEmpty(names []string) []string { return append([]string{}, names...) }
 
 func orNil(names []string) any {

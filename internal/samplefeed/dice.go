@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dice makes choices that depend on nothing but the seed. The algorithm
-// (splitmix64) stands here so that no release of Go can change the feed.
+// dice makes choices that depend on nothing but the seed. The algorithm (splitmix64) is
+// implemented here so that no release of Go can change the feed.
 type dice struct{ state uint64 }
 
 func newDice(seed ...string) *dice {
@@ -37,8 +37,8 @@ func (d *dice) sample(k int, list []string) []string {
 	return drawn[:min(k, len(drawn))]
 }
 
-// mark is an invented word that stands in one edition of one document and
-// nowhere else. It ends in x, which no English stemmer touches.
+// mark returns an invented word for one edition of one document, which occurs nowhere else.
+// It ends in x, which no English stemmer touches.
 func mark(kind, id string, edition int) string {
 	d := newDice("mark", kind, id, string(rune('0'+edition)))
 	var b strings.Builder

@@ -2,13 +2,13 @@ package samplefeed
 
 import "riskdex/report"
 
-// Document is what can be said of one document of the index from outside.
+// Document is what can be told about one document of the index from outside.
 type Document struct {
 	ID    string
 	Code  string // of a city, in upper case; otherwise empty
 	Title string
-	// Mark is an invented word that stands in the text of this edition of this
-	// document and nowhere else: a full-text search for it finds the document.
+	// Mark is an invented word in the text of this edition of this document and nowhere
+	// else: a full-text search for it finds the document.
 	Mark    string
 	Updated bool // an update has replaced the edition that was created
 }
@@ -30,20 +30,20 @@ func newExpected() Expected {
 	return Expected{Live: map[report.Kind][]Document{}, Gone: map[report.Kind][]Document{}}
 }
 
-// create notes a document that a request creates.
+// create records a document that a request creates.
 func (e *Expected) create(kind report.Kind, doc document) {
 	e.Live[kind] = append(e.Live[kind], Document{ID: doc.id, Code: doc.code, Title: doc.title, Mark: doc.mark})
 }
 
-// update notes that the document at a position of Live has a new edition.
+// update records that the document at a position of Live has a new edition.
 func (e *Expected) update(kind report.Kind, position int, doc document) {
 	live := &e.Live[kind][position]
 	e.Stale = append(e.Stale, live.Mark)
 	live.Mark, live.Updated = doc.mark, true
 }
 
-// remove notes that the document at a position of Live is deleted. It moves
-// those behind it, so the last position goes first.
+// remove records that the document at a position of Live is deleted. It moves the documents
+// after it, so the last position must be removed first.
 func (e *Expected) remove(kind report.Kind, position int) {
 	live := e.Live[kind]
 	e.Stale = append(e.Stale, live[position].Mark)

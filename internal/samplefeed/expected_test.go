@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// replay applies the requests as an index would and returns the bodies that
-// are left, by kind and id.
+// replay applies the requests as an index would and returns the remaining bodies, by kind
+// and id.
 func replay(t *testing.T, requests []push.Request) map[report.Kind]map[string]string {
 	t.Helper()
 	index := map[report.Kind]map[string]string{}
@@ -65,7 +65,7 @@ func replay(t *testing.T, requests []push.Request) map[report.Kind]map[string]st
 	return index
 }
 
-// records takes the documents out of a created payload's envelope.
+// records returns the documents in the payload of a POST, without its envelope.
 func records(t *testing.T, body []byte) []string {
 	t.Helper()
 	var list []json.RawMessage
@@ -146,7 +146,7 @@ func TestExpectedIsWhatTheRequestsMake(t *testing.T) {
 	}
 }
 
-// Marks stay apart even for a search that forgives two wrong letters.
+// Marks differ enough even for a search that tolerates two wrong letters.
 func TestMarksAreFarApart(t *testing.T) {
 	_, expected := mustFeed(t)
 	marks := slices.Clone(expected.Stale)
@@ -164,7 +164,7 @@ func TestMarksAreFarApart(t *testing.T) {
 	}
 }
 
-// distance is how many letters have to be changed, added or taken out.
+// distance returns how many letters have to be changed, added or removed.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

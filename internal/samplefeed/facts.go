@@ -17,7 +17,7 @@ var cityTable []byte
 //go:embed countries.csv
 var countryTable []byte
 
-// city is one row of cities.csv with what countries.csv says of its country.
+// city is one row of cities.csv with what countries.csv says about its country.
 type city struct {
 	code, name, country, countryName string
 	lat, lng                         float64
@@ -71,7 +71,8 @@ func readCities() ([]city, error) {
 	return cities, nil
 }
 
-// features adds to the tags of its country what the city's own facts tell.
+// features adds to the tags of the city's country those that follow from the city's own
+// facts.
 func (c city) features(tags []string) []string {
 	add := func(yes bool, tag, otherwise string) {
 		if yes {
@@ -90,7 +91,7 @@ func (c city) features(tags []string) []string {
 	return tags
 }
 
-// coastal tells whether the city lies by the sea.
+// coastal reports whether the city lies by the sea.
 func (c city) coastal() bool {
 	return strings.Contains(" SHA IST BUE BOM KHI TSN CAN SZX LOS JKT TYO NYC LIM HKG RIO LED SYD MAA MEL ALY PUS ABJ SIN CPT "+
 		"CAS DUR JED LAD MNL SSA DAR OSA MGQ IZM DKR FOR SUB HAV ALG ACC GYE BEY PER SDQ NGO BNE RBA BCN KHH STO MAR "+
@@ -99,7 +100,7 @@ func (c city) coastal() bool {
 		" "+c.code+" ")
 }
 
-// subject is what the sentences of the city's report are about.
+// subject returns what the sentences of the city's report are about.
 func (c city) subject(places int) subject {
 	return subject{tags: c.tags, facts: map[string]string{
 		"city": c.name, "code": c.code, "country": c.countryName,

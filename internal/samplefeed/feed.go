@@ -7,11 +7,10 @@ import (
 	"riskdex/report"
 )
 
-// Feed returns the requests of the sample feed in the order in which they are
-// to be sent, and what the index must hold after the last of them: the one
-// payload with all cities, the advisories and special reports, then corrections
-// of all three, then deletions. An error means that the tables built into the
-// program do not fit together.
+// Feed returns the requests of the sample feed in the order in which they are to be sent,
+// and what the index must hold after the last of them: the one payload with all cities, the
+// advisories and special reports, then corrections of all three, then deletions. An error
+// means that the tables built into the program are inconsistent.
 func Feed() ([]push.Request, Expected, error) {
 	cities, err := readCities()
 	if err != nil {
@@ -30,7 +29,7 @@ func Feed() ([]push.Request, Expected, error) {
 	return f.requests, f.expected, f.err
 }
 
-// feed gathers the requests; its first error stops it from adding more.
+// feed collects the requests. After an error it encodes no more bodies.
 type feed struct {
 	grammar  grammar
 	cities   []city
@@ -58,7 +57,8 @@ func (f *feed) document(kind report.Kind, i, edition int) document {
 	}
 }
 
-// created returns the i-th document of a kind as it is created.
+// created returns the i-th document of a kind as it is created, and adds it to what is
+// expected.
 func (f *feed) created(kind report.Kind, i int) document {
 	doc := f.document(kind, i, 0)
 	f.expected.create(kind, doc)
@@ -107,7 +107,7 @@ func (f *feed) createSpecialReports() {
 	f.add(http.MethodPost, "/special-reports", "special reports as an array", array)
 }
 
-// envelope wraps a single record as its shape is usually sent.
+// envelope wraps a single record in the way that its shape is usually sent.
 func envelope(name string, shape int, body record) record {
 	switch shape {
 	case 1:
@@ -120,9 +120,9 @@ func envelope(name string, shape int, body record) record {
 	return body
 }
 
-// update corrects every tenth city, every fifth advisory and every fourth
-// special report. Two of three cities are addressed by their code, though their
-// id is another; of those every other body leaves its id to the path.
+// update corrects every tenth city, every fifth advisory and every fourth special report.
+// Two of three cities are addressed by their code although they have another id, and every
+// other one of these leaves its id out of the body.
 func (f *feed) update() {
 	for n, i := 0, 0; i < len(f.cities); n, i = n+1, i+10 {
 		doc := f.document(report.Cities, i, 1)

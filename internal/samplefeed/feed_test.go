@@ -14,8 +14,8 @@ import (
 	"riskdex/report"
 )
 
-// golden is the digest of every request. A change of words, tables or shapes
-// changes it: set it to what the test prints, knowingly.
+// golden is the digest of all requests. Every change of words, tables or shapes changes it:
+// if it is intended, set golden to what the test prints.
 const golden = "317a562576f7462861d6ddea02494b5025443cc01a3c664cf463eacbdc8fa336"
 
 func mustFeed(t *testing.T) ([]push.Request, Expected) {
@@ -94,7 +94,7 @@ func TestOrderAndSize(t *testing.T) {
 	}
 }
 
-// Every text says of itself what it is, every time it begins.
+// Every document says that it is sample text, at the beginning of each of its texts.
 func TestEveryDocumentSaysThatItIsASample(t *testing.T) {
 	g, cities := mustGrammar(t), mustCities(t)
 	for i, c := range cities {
@@ -120,7 +120,7 @@ func TestEveryDocumentSaysThatItIsASample(t *testing.T) {
 	}
 }
 
-// The shapes are there: the feed is no test of a receiver without them.
+// The feed has all shapes; without them it would not test a receiver.
 func TestShapes(t *testing.T) {
 	requests, _ := mustFeed(t)
 	all := string(requests[0].Body)

@@ -15,7 +15,7 @@ var proseFiles embed.FS
 type grammar map[string][]sentence
 
 type sentence struct {
-	tags []string // any one of them lets a subject have the sentence; none: all may
+	tags []string // the subject must have one of them; if there are none, every subject may have the sentence
 	text string
 }
 
@@ -59,9 +59,8 @@ func parseSentence(line string) sentence {
 	return sentence{text: line}
 }
 
-// say returns up to k sentences of a topic about s, none of them twice. Those
-// that only some subjects may have come before those that all may, since they
-// are what sets one city apart from another.
+// say returns up to k sentences of a topic about s, none of them twice. It prefers
+// sentences that only some subjects may have, since they set one city apart from another.
 func (g grammar) say(d *dice, s subject, topic string, k int) []string {
 	var own, common []string
 	for _, candidate := range g[topic] {
@@ -86,8 +85,7 @@ func (g grammar) one(d *dice, s subject, topic string) string {
 	return strings.Join(g.say(d, s, topic, 1), "")
 }
 
-// expand makes the choices in [a|b] and puts facts and topics in the place of
-// their {names}.
+// expand makes the choices in [a|b] and replaces {names} by facts and topics.
 func (g grammar) expand(d *dice, s subject, text string) string {
 	var b strings.Builder
 	for {
@@ -111,8 +109,8 @@ func (g grammar) expand(d *dice, s subject, text string) string {
 	return capitalised(b.String())
 }
 
-// capitalised starts a sentence with a capital where a name such as "the old
-// quarter" or a fact opened it; district and street names do not need it.
+// capitalised starts a sentence with a capital if it begins with a name such as "the old
+// quarter" or a fact; district and street names do not need it.
 func capitalised(text string) string {
 	if strings.HasSuffix(text, ".") && text[0] >= 'a' && text[0] <= 'z' {
 		return strings.ToUpper(text[:1]) + text[1:]

@@ -24,7 +24,7 @@ func mustCities(t *testing.T) []city {
 	return cities
 }
 
-// Every name in braces is a fact or a topic, and no bracket is left open.
+// Every name in braces is that of a fact or a topic, and every bracket is closed.
 func TestProseNamesOnlyWhatIsThere(t *testing.T) {
 	g := mustGrammar(t)
 	facts := mustCities(t)[0].subject(1).facts

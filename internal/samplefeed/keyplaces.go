@@ -42,7 +42,7 @@ func keyPlaces(w writer, c city, corrected bool) []keyPlace {
 	return places
 }
 
-// rounded keeps five places, about a metre: street level.
+// rounded rounds to five decimals, about a metre.
 func rounded(degrees float64) float64 { return math.Round(degrees*1e5) / 1e5 }
 
 func text(degrees float64) string { return strconv.FormatFloat(degrees, 'f', -1, 64) }

@@ -11,7 +11,7 @@ import (
 // record is a JSON object of a delivery.
 type record = map[string]any
 
-// encode returns v as JSON, with < and > as they are, as most publishers do.
+// encode returns v as JSON and leaves < and > as they are, as most publishers do.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -27,7 +27,7 @@ func day(n int) time.Time {
 	return time.Date(2026, time.January, 5, 6, 30, 0, 0, time.UTC).AddDate(0, 0, n)
 }
 
-// label is the word for a risk level from 1 to 5.
+// label returns the word for a risk level from 1 to 5.
 func label(level int) string {
 	return []string{"Low", "Moderate", "Medium", "High", "Extreme"}[level-1]
 }

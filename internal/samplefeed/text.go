@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// article is the text of one report, before it takes the form of a shape.
+// article is the text of one report, before it is put into a shape.
 type article struct {
 	title, summary string
 	chapters       []chapter
@@ -45,8 +45,8 @@ func markup(chapters []chapter) string {
 	return b.String()
 }
 
-// markup is the section's paragraphs as HTML: the first as a paragraph, the
-// others as a list, in the way that editors of such reports write.
+// markup returns the section's paragraphs as HTML: the first as a paragraph, the others as
+// a list, as editors of such reports write.
 func (s section) markup() string {
 	var b strings.Builder
 	for i, p := range s.paragraphs {
@@ -66,7 +66,7 @@ func (s section) markup() string {
 	return b.String()
 }
 
-// nested is the chapters as records, each section with its text as HTML or plain.
+// nested returns the chapters as records, each section with its text as HTML or plain.
 func nested(chapters []chapter, asHTML bool) []any {
 	var out []any
 	for i, c := range chapters {
@@ -97,8 +97,8 @@ func (w writer) section(title, topic string, sentences int) section {
 
 func (w writer) one(topic string) string { return w.grammar.one(w.dice, w.about, topic) }
 
-// city writes the report of a city: the same words for every edition, but for
-// the first chapter, which has the edition's mark and what was corrected.
+// city writes the report of a city. Every edition has the same words, except for the first
+// chapter, which has the edition's mark and what was corrected.
 func (w writer) city(mark string, corrected bool) article {
 	about := w.about.facts
 	glance := w.section("At a glance", "glance", 8)
@@ -123,8 +123,8 @@ func (w writer) city(mark string, corrected bool) article {
 	return a
 }
 
-// finish opens every chapter with a sentence that says what the text is, and
-// ends the first section with the mark.
+// finish begins every chapter with a sentence that says what the text is, and ends the
+// first section with the mark.
 func (w writer) finish(a *article, disclaimer, correction, mark string, corrected bool) {
 	for i := range a.chapters {
 		s := &a.chapters[i].sections[0]
