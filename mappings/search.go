@@ -50,7 +50,7 @@ type Hit struct {
 	Highlights map[string][]string
 }
 
-// SearchPath returns the path and the query of a search in aliases. README.md tells apps to
+// SearchPath returns the path and the query of a search in aliases. docs/search.md tells apps to
 // use the same, so riskdex sees what they see. A missing alias, a closed index or a shard
 // that cannot answer fails the whole search: otherwise a report could be left out silently,
 // and nobody would be told of the danger.
