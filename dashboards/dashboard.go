@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 )
 
-// UID is the dashboard's identity in Grafana and in links to it.
+// UID identifies the dashboard in Grafana and in links to it.
 const UID = "riskdex"
 
-// rows returns the dashboard from top to bottom. The ids of panels are part of
-// links that people have kept: they never change, and none is used again.
+// rows returns the dashboard from top to bottom. The ids of panels are part of links that people
+// have saved, so they never change and are never reused.
 func rows() []row {
 	return []row{
 		overview(), freshness(), intake(), settling(), rebuilding(), journalRow(), bulks(), process(),
 	}
 }
 
-// JSON returns the dashboard as Grafana reads it.
+// JSON returns the dashboard in Grafana's format.
 func JSON() ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -26,13 +26,12 @@ func JSON() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// row is one row of panels, with a section of the runbook that says in words
-// what it shows.
+// row is a row of panels, with the section of the runbook that explains it.
 type row struct {
 	id      int
 	title   string
 	section string // of docs/operations.md
-	open    bool   // when the dashboard is loaded
+	open    bool   // whether the row is open when the dashboard is loaded
 	panels  []panel
 }
 
@@ -40,30 +39,29 @@ type row struct {
 type panel struct {
 	id          int
 	title       string
-	description string // what it shows, and what is worth a look
+	description string // what it shows, and what to look out for
 	shape       shape
-	unit        string // in Grafana's words
-	width       int    // of 24 columns
-	height      int    // 0: as usual for the shape
+	unit        string // Grafana's name of the unit
+	width       int    // in columns of 24
+	height      int    // 0 for the usual height of the shape
 	queries     []query
 	limits      []limit
-	states      []state  // names for values, in place of numbers
-	alerts      []string // that it is about: what to do is in their sections of the runbook
+	states      []state  // names to show in place of values
+	alerts      []string // alerts about what it shows; their sections of the runbook say what to do
 	stacked     bool
 	log         bool // logarithmic scale
-	signed      bool // may be below zero
+	signed      bool // values may be negative
 }
 
-// query is one line of PromQL. In it `@` stands for the chosen jobs and
-// instances, `@kind` for these and the chosen kinds of content, `@every` for these
-// and the chosen kinds with the probe among them, `@index` for these and the indices
-// of the chosen kinds.
+// query is a PromQL query. In it, `@` stands for the selected jobs and instances. `@kind` adds the
+// selected kinds of content, `@every` the selected kinds including the probe, and `@index` the
+// indices of the selected kinds.
 type query struct {
 	expr   string
 	legend string
 }
 
-// limit is a value from which on a panel changes its colour.
+// limit is a value from which a panel has another colour.
 type limit struct {
 	from  float64
 	color string
@@ -76,14 +74,14 @@ type state struct {
 	color string
 }
 
-// shape is what a panel looks like.
+// shape is the way in which a panel shows its values.
 type shape int
 
 const (
 	number   shape = iota // the newest value, large
 	lines                 // over time
 	timeline              // states over time
-	list                  // a table of what there is now
+	list                  // a table of the newest values
 )
 
 const (
@@ -96,14 +94,15 @@ const (
 
 func upDown() []state { return []state{{"0", "away", bad}, {"1", "up", good}} }
 
-// where keeps the series of which a counter has gone up in the time that is shown. So
-// what is over is drawn at 0 and its legend says 0, and what never was is not there.
+// where returns the end of a query that keeps only the series whose counter has increased in the
+// time range of the dashboard. Failures that are over are drawn at 0 with 0 in the legend, and
+// those that never happened are left out.
 func where(by, counter string) string {
 	return " and on (" + by + ") (sum by (" + by + ") (increase(" + counter + "[$__range] @ end())) > 0)"
 }
 
-// quantile is the value that the share q of a histogram's observations do not
-// exceed, apart by the given labels. scope is one of @, @kind.
+// quantile returns a query for the quantile q of a histogram, by the given labels. scope is @ or
+// @kind.
 func quantile(q, histogram, scope, by string) string {
 	if by != "" {
 		by += ", "

@@ -1,6 +1,6 @@
 package dashboards
 
-// The parts of Grafana's dashboard model that are used, in its own words.
+// The parts of Grafana's dashboard model that are used, with its own names.
 
 type dashboard struct {
 	UID           string      `json:"uid"`
@@ -16,7 +16,7 @@ type dashboard struct {
 	Links         []link      `json:"links"`
 	Templating    templating  `json:"templating"`
 	Annotations   annotations `json:"annotations"`
-	Panels        []any       `json:"panels"` // gridRow and gridPanel by turns; what is in a collapsed row stands in that
+	Panels        []any       `json:"panels"` // gridRow and gridPanel; a collapsed row has its panels in itself
 }
 
 type timeRange struct {
@@ -33,7 +33,7 @@ type choice struct {
 	Name        string    `json:"name"`
 	Label       string    `json:"label"`
 	Description string    `json:"description"`
-	Hide        int       `json:"hide"` // 2: not shown
+	Hide        int       `json:"hide"` // 2: hidden
 	Query       any       `json:"query"`
 	Datasource  *source   `json:"datasource,omitempty"`
 	Current     *current  `json:"current,omitempty"`
@@ -152,7 +152,7 @@ type thresholds struct {
 }
 
 type step struct {
-	Value *float64 `json:"value"` // null for the first, which has no lower end
+	Value *float64 `json:"value"` // null for the first step, which has no lower bound
 	Color string   `json:"color"`
 }
 

@@ -4,12 +4,12 @@ func intake() row {
 	return row{300, "Intake", "intake", false, []panel{
 		{
 			id: 301, title: "Deliveries by kind", shape: lines, unit: "reqps", width: 8, stacked: true,
-			description: "Requests answered, by kind of content. The kind none is a path that is no call of the interface.",
+			description: "Requests answered, by kind of content. The kind none is for paths that are not part of the interface.",
 			queries:     []query{{`sum by (kind) (rate(riskdex_deliveries_total{@kind}[$__rate_interval])) > 0`, "{{kind}}"}},
 		},
 		{
 			id: 302, title: "Deliveries by method", shape: lines, unit: "reqps", width: 8, stacked: true,
-			description: "POST creates, PUT updates or corrects, DELETE removes; other is no call of the interface.",
+			description: "POST creates, PUT updates or corrects, DELETE removes; other is not part of the interface.",
 			queries:     []query{{`sum by (method) (rate(riskdex_deliveries_total{@kind}[$__rate_interval])) > 0`, "{{method}}"}},
 		},
 		{
@@ -31,7 +31,7 @@ func intake() row {
 		},
 		{
 			id: 308, title: "Calls of no interface", shape: lines, unit: "short", width: 6,
-			description: "Requests within half an hour for a path or with a method that is no call of the interface: a publisher that points to the wrong place, or a stranger. Also what did not show that it is from the publisher, and was turned away.",
+			description: "Requests within half an hour for a path or with a method that is not part of the interface: from a publisher that points to the wrong place, or from a stranger. Also requests that failed authentication.",
 			queries:     []query{{`sum by (reason) (increase(riskdex_changes_refused_total{@, kind="none"}[30m])) > 0`, "{{reason}}"}},
 			limits:      []limit{{20, warning}},
 			alerts:      []string{"RiskdexUnknownCalls"},

@@ -1,8 +1,7 @@
 package dashboards
 
-// The edges of the journal's room, in bytes: where the file system gets tight,
-// and where it is nearly at the low-space mark from which on riskdex turns
-// deliveries away.
+// Limits of the free space of the journal's file system, in bytes: freeTight is getting low, and
+// freeAlmost is close to the low-space mark below which riskdex turns deliveries away.
 const (
 	gib        = 1 << 30
 	freeTight  = 1 * gib

@@ -2,7 +2,7 @@ package dashboards
 
 import "strings"
 
-// look is what Grafana needs to know to draw a shape.
+// look is what Grafana needs to draw a shape.
 type look struct {
 	plugin  string
 	height  int
@@ -76,5 +76,5 @@ func (p panel) lineStyle() map[string]any {
 	return style
 }
 
-// Section is the anchor of an alert's section in docs/operations.md.
+// Section returns the anchor of an alert's section in docs/operations.md.
 func Section(alert string) string { return strings.ToLower(alert) }

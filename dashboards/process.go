@@ -10,7 +10,7 @@ func process() row {
 		},
 		{
 			id: 802, title: "Starts within half an hour", shape: lines, unit: "short", width: 8,
-			description: "How often an instance was started anew. More than twice is a process that does not stay up.",
+			description: "How often an instance was restarted. More than twice is a process that does not stay up.",
 			queries:     []query{{`max by (instance) (changes(process_start_time_seconds{@}[30m]))`, "{{instance}}"}},
 			limits:      []limit{{1, notice}, {2, warning}},
 			alerts:      []string{"RiskdexRestarting"},
@@ -46,7 +46,7 @@ func process() row {
 			limits:      []limit{{10_000, notice}},
 		},
 		{
-			// Text has the quantile as 1, OpenMetrics and protobuf have it as 1.0.
+			// The text format writes the quantile as 1, OpenMetrics and protobuf as 1.0.
 			id: 807, title: "Longest pause for garbage collection", shape: lines, unit: "s", width: 8,
 			description: "The longest of the last pauses.",
 			queries:     []query{{`max by (instance) (go_gc_duration_seconds{@, quantile=~"1|1[.]0"})`, "{{instance}}"}},
@@ -54,7 +54,7 @@ func process() row {
 		},
 		{
 			id: 808, title: "Memory allocated", shape: lines, unit: "Bps", width: 8,
-			description: "Memory allocated a second: how much work there is for garbage collection.",
+			description: "Memory allocated per second: how much work there is for garbage collection.",
 			queries:     []query{{`sum by (instance) (rate(go_memstats_alloc_bytes_total{@}[$__rate_interval]))`, "{{instance}}"}},
 			limits:      []limit{{gib, notice}},
 		},
@@ -76,7 +76,7 @@ func process() row {
 		},
 		{
 			id: 812, title: "Clock", shape: lines, unit: "s", width: 8,
-			description: "How far the clock of each instance is ahead of that of Prometheus, and behind it where it is less than 0. The time that a scrape takes is in it. Then how far it is behind the time at which something came that waits.",
+			description: "How far the clock of each instance is ahead of that of Prometheus, or behind it if negative, including the time of a scrape. Then how far it is behind the time at which a waiting change arrived.",
 			queries: []query{
 				{`max by (instance) (riskdex_clock_timestamp_seconds{@} - timestamp(riskdex_clock_timestamp_seconds{@}))`, "{{instance}}"},
 				{`max by (job) (riskdex_clock_behind_seconds{@})`, "{{job}} behind what waits"},
@@ -86,7 +86,7 @@ func process() row {
 		},
 		{
 			id: 810, title: "What runs", shape: lines, unit: "short", width: 16,
-			description: "The version of each instance, and the commit that it was built from: lay a change of behaviour beside it.",
+			description: "The version of each instance, and the commit that it was built from, to compare with a change of behaviour.",
 			queries:     []query{{`max by (instance, version, revision, goversion) (riskdex_build_info{@})`, "{{instance}} {{version}} {{revision}} {{goversion}}"}},
 			limits:      []limit{{0, good}},
 		},

@@ -2,10 +2,10 @@ package dashboards
 
 import "strings"
 
-// selectors writes out what `@…` stands for in a query. What is told of content
-// leaves the probe out: it is riskdex's own, and has panels of its own.
+// selectors replaces `@…` in a query. Queries about content leave out the probe, which is riskdex's
+// own and has panels of its own.
 var selectors = strings.NewReplacer(
-	"@ end()", "@ end()", // of PromQL: as at the end of the time that is shown
+	"@ end()", "@ end()", // PromQL's own: the value at the end of the time range
 	"@every", `job=~"$job", instance=~"$instance", kind=~"$kind"`,
 	"@kind", `job=~"$job", instance=~"$instance", kind=~"$kind", kind!="probe"`,
 	"@index", `job=~"$job", instance=~"$instance", index=~".*$kind"`,
@@ -18,20 +18,18 @@ type Query struct {
 	Title  string // of the panel, or the name of the variable or annotation
 	Legend string // as Grafana writes it, with {{label}}
 	Expr   string // PromQL
-	Open   bool   // whether its panel is seen when the dashboard is loaded
+	Open   bool   // whether its panel is visible when the dashboard is loaded
 }
 
-// Values are what the dashboard's variables stand for in a query. Those that
-// are empty stand for what a fresh dashboard has: everything, over five
-// minutes.
+// Values are the values of the dashboard's variables in a query. Empty ones have the value of a
+// freshly loaded dashboard: everything, over five minutes.
 type Values struct {
 	Job, Instance, Kind string // regular expressions
 	Window              string // of a rate or an increase, such as "5m"
 }
 
-// Queries returns every query of the dashboard with its variables replaced, so
-// that Prometheus takes it. The queries of variables are the selectors whose
-// labels they list.
+// Queries returns every query of the dashboard with its variables replaced, as Prometheus accepts
+// it. The query of a variable is the selector whose label values it lists.
 func Queries(v Values) []Query {
 	replace := v.replacer()
 	var out []Query
@@ -68,18 +66,18 @@ func (v Values) replacer() *strings.Replacer {
 	)
 }
 
-// everything is what the choice "All" of a variable stands for: whatever has
-// the label.
+// everything is the regular expression for the choice "All" of a variable: it matches every series
+// that has the label.
 const everything = ".+"
 
-// variable is a choice that the dashboard offers: the values of a label.
+// variable is a choice among the values of a label that the dashboard offers.
 type variable struct {
 	name, label string
 	selector    string // the series that have the label
 }
 
-// kindsOfSeries are the choices, each from what the ones before it leave. They
-// come from metrics that every riskdex has at all times.
+// kindsOfSeries returns the variables. Each offers the values that the choices before it leave, from
+// metrics that every riskdex has at all times.
 func kindsOfSeries() []variable {
 	return []variable{
 		{"job", "Job", `riskdex_elasticsearch_up`},
@@ -88,17 +86,17 @@ func kindsOfSeries() []variable {
 	}
 }
 
-// mark is an event that is drawn as a vertical line in every panel, or as a band where it lasts.
+// mark is an event that is drawn in every panel as a vertical line, or as a band if it lasts.
 type mark struct {
 	name, text, expr, color string
 }
 
 func marks() []mark {
-	// A warning may be there for days, and would colour all of it.
+	// No warnings among the alerts: one may fire for days, and would colour everything.
 	return []mark{
 		{"Alerts", "{{alertname}} {{kind}}{{index}}", `ALERTS{alertname=~"Riskdex.+", alertstate="firing", severity="critical", job=~"$job|", instance=~"$instance|", kind=~"$kind|"}`, bad},
 		{"Holds", "{{index}} is held: {{reason}}", selectors.Replace(`max by (index, reason) (riskdex_held{@index}) == 1`), warning},
-		// The gauge has those that last longer than a scrape.
+		// The gauge shows rebuilds that last longer than the scrape interval.
 		{"Rebuilds", "Rebuild of {{kind}} {{outcome}}", selectors.Replace(`max by (kind) (riskdex_rebuild_active{@kind}) == 1 or sum by (kind, outcome) (increase(riskdex_rebuilds_total{@kind}[2m])) > 0`), notice},
 		{"Starts", "{{instance}} started", `changes(process_start_time_seconds{job=~"$job", instance=~"$instance"}[2m]) > 0`, neutral},
 	}

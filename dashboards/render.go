@@ -2,7 +2,7 @@ package dashboards
 
 import "fmt"
 
-// promSource is the data source that the reader has chosen.
+// promSource returns the data source that the viewer has selected.
 func promSource() source { return source{Type: "prometheus", UID: "${datasource}"} }
 
 // render lays the rows out in Grafana's grid of 24 columns.
@@ -48,7 +48,7 @@ func render(rows []row) dashboard {
 		}
 		header.Panels = panels
 		d.Panels = append(d.Panels, header)
-		y = below // what is closed takes no room
+		y = below // a collapsed row takes no space
 	}
 	return d
 }
@@ -68,8 +68,8 @@ func templates() []choice {
 			Current: &current{Selected: true, Text: []string{"All"}, Value: []string{"$__all"}},
 		})
 	}
-	// Grafana of docker-compose.yml serves the runbook here. Elsewhere this is
-	// set to where docs/operations.md can be read.
+	// The Grafana of docker-compose.yml serves the runbook at this address. Elsewhere, operators set
+	// it to where docs/operations.md can be read.
 	at := current{Selected: true, Text: runbookURL, Value: runbookURL}
 	return append(list, choice{
 		Type: "constant", Name: "runbook", Label: "Runbook", Description: "Where docs/operations.md can be read.",
@@ -125,7 +125,7 @@ func (p panel) defaults(look look) defaults {
 	if !p.log && !p.signed {
 		d.Min = &zero
 	}
-	// The colour below the first limit: bad where more is better.
+	// base is the colour below the first limit: bad if larger values are better.
 	base := good
 	limits := p.limits
 	if len(limits) > 0 && limits[len(limits)-1].color == good {
@@ -148,5 +148,5 @@ func (p panel) defaults(look look) defaults {
 	return d
 }
 
-// Link is the path, within a Grafana, of the panel with that id.
+// Link returns the path of a panel within a Grafana.
 func Link(panel int) string { return fmt.Sprintf("/d/%s/riskdex?viewPanel=%d", UID, panel) }

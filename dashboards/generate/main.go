@@ -1,5 +1,4 @@
-// Command generate writes riskdex.json, the dashboard as Grafana reads it, into
-// the current folder.
+// Command generate writes riskdex.json, the dashboard in Grafana's format, into the current folder.
 package main
 
 import (
