@@ -10,8 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Parts are what the admin listener shows and works on. What is left nil is not
-// served.
+// Parts are what the admin listener shows and works on. It does not serve parts that are nil.
 type Parts struct {
 	Health  Health
 	Metrics prometheus.Gatherer
@@ -22,15 +21,15 @@ type Parts struct {
 	Rebuilder   Rebuilder
 	Verifier    Verifier
 	Losses      Losses
-	Backups     Backups     // nil where the journal is not riskdex's to copy
-	JournalInfo JournalInfo // nothing is served of a journal without a name
+	Backups     Backups     // nil if riskdex cannot copy the journal
+	JournalInfo JournalInfo // nothing is served about the journal if its Name is empty
 
 	// Status is for the status page and the API's status.
 	Status StatusParts
 
-	// Allow tells whether a token may do everything here, or why that cannot be told
-	// now. Where it is nil, everybody may who reaches the listener. It is called
-	// concurrently.
+	// Allow reports whether a token is valid, or returns why that cannot be checked now. A valid
+	// token allows everything. If Allow is nil, everybody who reaches the listener may do
+	// everything. It is called concurrently.
 	Allow func(token string) (bool, error)
 
 	// MaxBody is the largest edited body in bytes.

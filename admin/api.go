@@ -13,11 +13,11 @@ import (
 	"riskdex/report"
 )
 
-// call is one call of the JSON API: what it answers is encoded as JSON, and an
-// error becomes a Problem.
+// call is one call of the JSON API. Its answer is encoded as JSON, and its error becomes a
+// Problem.
 type call struct {
 	method, path string
-	query        string // the names that may be in the query, with spaces between
+	query        string // the names allowed in the query, separated by spaces
 	handle       func(*request) (any, error)
 }
 
@@ -57,14 +57,14 @@ func (a *api) handler(c call) http.Handler {
 	})
 }
 
-// request reads what a call was given. What names something is in the query,
-// since any text can be an id.
+// request reads the parameters of a call. They are in the query and not in the path, because any
+// text can be an id.
 type request struct{ *http.Request }
 
 func (r *request) text(name string) string { return r.URL.Query().Get(name) }
 
-// flag returns true or false, as the query says, and false where it says nothing.
-// Anything else is an error: who writes repair=1 has not asked for nothing.
+// flag returns the flag of that name in the query, and false if it is not there. Any value other
+// than true or false is an error: a client that sends repair=1 does want something.
 func (r *request) flag(name string) (bool, error) {
 	switch text := r.text(name); text {
 	case "true", "false", "":
@@ -74,7 +74,8 @@ func (r *request) flag(name string) (bool, error) {
 	}
 }
 
-// all tells whether the query asks for all, and not for one besides.
+// all reports whether the query asks for all. It is an error if the query has any of the names in
+// one as well.
 func (r *request) all(one ...string) (bool, error) {
 	all, err := r.flag("all")
 	for _, name := range one {
@@ -85,7 +86,7 @@ func (r *request) all(one ...string) (bool, error) {
 	return all, err
 }
 
-// kinds returns the kind in the query, or all where there is none.
+// kinds returns the kind in the query, or all kinds if there is none.
 func (r *request) kinds() ([]report.Kind, error) {
 	if r.text("kind") == "" {
 		return report.Kinds(), nil
@@ -114,7 +115,7 @@ func (r *request) key() (report.Key, error) {
 	return report.Key{Kind: kind, ID: id}, nil
 }
 
-// number returns a number of the query, or 0 where there is none.
+// number returns a number in the query, or 0 if there is none.
 func (r *request) number(name string) (int64, error) {
 	if r.text(name) == "" {
 		return 0, nil
@@ -126,7 +127,8 @@ func (r *request) number(name string) (int64, error) {
 	return n, nil
 }
 
-// The length of a page, and of the batches in which all of something is worked on.
+// The length of a page by default and at most. A call for all of something works in batches of
+// longestPage.
 const (
 	defaultPage = 100
 	longestPage = 1000
@@ -140,7 +142,7 @@ func (r *request) limit() (int, error) {
 	return int(min(n, longestPage)), err
 }
 
-// editedBody reads the body of the request, which is not empty.
+// editedBody reads the body of the request. An empty one is an error.
 func (r *request) editedBody() ([]byte, error) {
 	body, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
@@ -155,8 +157,8 @@ func (r *request) editedBody() ([]byte, error) {
 	return body, nil
 }
 
-// Page is a part of a list. Where Next is not empty, there may be more, which
-// the same call returns with it in the query.
+// Page is a part of a list. If Next is not empty, there may be more, which the same call returns
+// with Next in the query.
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"`

@@ -12,32 +12,32 @@ import (
 
 // Backups copies the journal.
 type Backups interface {
-	// Backup copies it to a new file, and calls tell with how far it is, from its own
-	// goroutine. It ends soon after ctx.
+	// Backup copies the journal to a new file. It calls tell with its progress, from the
+	// goroutine that called it. It ends soon after ctx.
 	Backup(ctx context.Context, file string, tell func(BackupProgress)) (BackupReport, error)
 }
 
-// JournalInfo says which journal a riskdex works on.
+// JournalInfo identifies the journal that a riskdex uses.
 type JournalInfo struct {
 	Name   string `json:"name"`   // the path of the file, or the URL
 	Engine string `json:"engine"` // sqlite or postgres
 }
 
-// BackupEvent is one line of the answer to a call for a backup. One of its members is set.
-// An answer is whole when it has a report.
+// BackupEvent is one line of the answer to a call for a backup. One of its members is set. The
+// answer is complete if its last line is a report.
 type BackupEvent struct {
 	Progress *BackupProgress `json:"progress,omitempty"`
 	Report   *BackupReport   `json:"report,omitempty"`
 }
 
-// BackupProgress tells how far a backup is.
+// BackupProgress is the progress of a backup.
 type BackupProgress struct {
-	Checking bool  `json:"checking"` // the copy is made, and is read
-	Done     int64 `json:"done"`     // bytes while it copies, records while it checks
+	Checking bool  `json:"checking"` // the copy was made, and is being checked
+	Done     int64 `json:"done"`     // bytes while copying, records while checking
 	Total    int64 `json:"total"`
 }
 
-// BackupReport is what came of a backup. Without an error the copy is durable, and has been
+// BackupReport is the result of a backup. Without an error, the copy is durable and has been
 // checked.
 type BackupReport struct {
 	Error   string       `json:"error,omitempty"` // why there is no copy
@@ -45,21 +45,21 @@ type BackupReport struct {
 	File    string       `json:"file"`
 	Bytes   int64        `json:"bytes"`
 	Records int64        `json:"records"`
-	Damaged int64        `json:"damaged"`                   // records, in the journal as in the copy
-	Named   []DamagedKey `json:"damaged_records,omitempty"` // the first of them
-	Problem string       `json:"problem,omitempty"`         // what SQLite says of the pages
+	Damaged int64        `json:"damaged"`                   // damaged records, in the journal and thus in the copy
+	Named   []DamagedKey `json:"damaged_records,omitempty"` // the first ones
+	Problem string       `json:"problem,omitempty"`         // what SQLite reports about its pages
 }
 
-// DamagedKey names a document of which the record is damaged.
+// DamagedKey identifies a document whose record is damaged.
 type DamagedKey struct {
 	Kind report.Kind `json:"kind"`
 	ID   report.ID   `json:"id"`
 }
 
-// backups answers the calls on which journal there is, and for a copy of it.
+// backups answers the call that asks which journal is in use, and the call for a copy of it.
 type backups struct {
 	journal JournalInfo
-	maker   Backups // nil where riskdex makes none
+	maker   Backups // nil if riskdex makes no backups
 	log     *slog.Logger
 }
 

@@ -4,8 +4,8 @@ import (
 	"unicode/utf8"
 )
 
-// Content is a body in an answer: a text where it is one, so that people can
-// read it, and base64 otherwise. Nothing of it is lost either way.
+// Content is a body in an answer: a text if it is valid UTF-8, so that people can read it, and
+// base64 otherwise. In both forms it is complete.
 type Content struct {
 	Body       string `json:"body,omitempty"`
 	BodyBase64 []byte `json:"body_base64,omitempty"`

@@ -8,37 +8,37 @@ import (
 	"riskdex/report"
 )
 
-// Delivery is a request that the receiver has answered.
+// Delivery is a request that the receiver answered.
 type Delivery struct {
 	At       time.Time   `json:"at"`
-	Kind     report.Kind `json:"kind"`           // empty when the path named none
-	ID       string      `json:"id,omitempty"`   // of the document, or of the first of several, as far as it is known
-	Path     string      `json:"path,omitempty"` // where that is none of a delivery
+	Kind     report.Kind `json:"kind"`           // empty if the path named none
+	ID       string      `json:"id,omitempty"`   // of the document, or of the first of several, if known
+	Path     string      `json:"path,omitempty"` // if it is not that of a delivery
 	Method   string      `json:"method"`
 	Status   int         `json:"status"`
-	Reason   string      `json:"reason,omitempty"` // where nothing was accepted
+	Reason   string      `json:"reason,omitempty"` // if nothing was accepted
 	Accepted int         `json:"accepted"`         // documents
-	Refused  int         `json:"refused"`          // records, one by one
+	Refused  int         `json:"refused"`          // single records
 }
 
-// lastDeliveries is how many are remembered.
+// lastDeliveries is how many deliveries are remembered.
 const lastDeliveries = 20
 
-// longestMethod is how much is kept of a method, which strangers choose.
+// longestMethod is how many bytes are kept of a method, which strangers may choose.
 const longestMethod = 10
 
-// Deliveries remembers the last ones, in memory. The zero value is empty; its
-// methods may be called by many goroutines at the same time.
+// Deliveries remembers the last deliveries, in memory. The zero value is empty. Its methods may be
+// called concurrently.
 type Deliveries struct {
 	mu   sync.Mutex
 	ring [lastDeliveries]Delivery
 	seen int
 }
 
-// Note remembers one more.
+// Note remembers a delivery.
 func (d *Deliveries) Note(one Delivery) {
 	if len(one.Method) > longestMethod {
-		one.Method = strings.Clone(one.Method[:longestMethod]) // or all of it would stay in memory
+		one.Method = strings.Clone(one.Method[:longestMethod]) // a slice would keep all of it in memory
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,7 +46,7 @@ func (d *Deliveries) Note(one Delivery) {
 	d.seen++
 }
 
-// Last returns what is remembered, newest first.
+// Last returns the remembered deliveries, newest first.
 func (d *Deliveries) Last() []Delivery {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,21 +1,20 @@
-// Package admin is what operators and their machines see of a running riskdex:
-// metrics, whether it lives and whether it can accept, and a JSON API to look
-// after what failed. It has a listener of its own, so that it is not open to the
-// publisher's network.
+// Package admin is what operators and their machines see of a running riskdex: metrics, liveness and
+// readiness, a status page, and a JSON API to look after what failed. It has a listener of its own,
+// so that it is not open to the publisher's network.
 //
 //	admin.go           what is served
-//	health.go          probes
+//	health.go          liveness and readiness
 //	journal.go         the metrics that the journal keeps
 //	api.go, problem.go what all calls of the API have in common
-//	guard.go           which requests may change nothing
-//	dead.go            dead letters; letter.go has what it needs and answers
+//	guard.go           requests of other web pages, which are rejected
+//	dead.go            dead letters; letter.go has the interface that it needs, and its answers
 //	refused.go         refused deliveries; refusal.go likewise
-//	rebuild.go         new indices
+//	rebuild.go         rebuilds of indices
 //	verify.go          comparing an index with the journal
-//	status.go          how all of it is: gather.go asks, trouble.go judges, history.go and
-//	                   deliveries.go remember
+//	status.go          the status: gather.go collects it, trouble.go judges it, history.go and
+//	                   deliveries.go remember the past
 //	page.go            the same for a browser: forms.go has its buttons, found.go its search
 //	                   (index.go has what it needs), sparkline.go the line of an hour,
-//	                   runbook.go the runbook, visible.go what may be shown, page/ the HTML
+//	                   runbook.go the runbook, page/ the HTML
 //	pprof.go           profiles of the process
 package admin

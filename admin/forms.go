@@ -9,11 +9,11 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// longestForm is more than any form of the page has, in bytes.
+// longestForm is more than any form of the page takes, in bytes.
 const longestForm = 64 << 10
 
-// doneTexts say what a button has done, by the word in the query. It is none of
-// the query's own text, which anybody can choose.
+// doneTexts say what a button has done, by the word in the query. No text of the query itself is
+// shown, since anybody can choose that.
 var doneTexts = map[string]string{
 	"dead-retry":    "The dead letter was accepted once more. If Elasticsearch refuses it again, it comes back.",
 	"dead-drop":     "The dead letter was dropped.",
@@ -34,8 +34,8 @@ func (p *page) registerForms(router *httprouter.Router) {
 	}
 }
 
-// button makes a call of the API with what a form names, and leads back to the
-// page, so that to reload that repeats nothing.
+// button makes a call of the API with the values of a form, and redirects to the page, so that
+// reloading the page repeats nothing.
 func (p *page) button(done string, call func(*request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, longestForm)
@@ -57,8 +57,8 @@ func (p *page) button(done string, call func(*request) (any, error)) http.Handle
 	})
 }
 
-// named returns the request as the API would have it: for the one document or
-// delivery that the form names, and never for all.
+// named returns the request of the API for the one document or delivery that the form names. It is
+// never a request for all.
 func (p *page) named(r *http.Request) (*request, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, badRequest("The form could not be read: " + err.Error() + ".")
@@ -66,7 +66,7 @@ func (p *page) named(r *http.Request) (*request, error) {
 	if subtle.ConstantTimeCompare([]byte(r.PostForm.Get("token")), []byte(p.token)) != 1 {
 		return nil, &Problem{Status: http.StatusForbidden, Detail: "Nothing was done: the page is from before riskdex was started anew. Look at it again, and press the button there."}
 	}
-	// Browsers change line ends within a form's values, so ids come encoded.
+	// Browsers change line ends in a form's values, so ids are encoded in it.
 	id, err := base64.RawURLEncoding.DecodeString(r.PostForm.Get("id"))
 	if err != nil {
 		return nil, badRequest("The form names no document.")

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// searchTimeout bounds how long a search from the page may take, and
-// longestSearch how many bytes it may have.
+// searchTimeout bounds the time of a search from the page, and longestSearch its words in bytes.
 const (
 	searchTimeout = 10 * time.Second
 	longestSearch = 500
 )
 
-// search shows what a search finds.
+// search shows the hits of a search.
 func (p *page) search(w http.ResponseWriter, r *http.Request) {
 	v := p.view()
 	v.Words = strings.ToValidUTF8(strings.TrimSpace(r.URL.Query().Get("q")), "")

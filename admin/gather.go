@@ -10,16 +10,16 @@ import (
 	"riskdex/report"
 )
 
-// The bounds of a status: how long it may take to gather, and of that for what
-// Elasticsearch has to say; how much it lists of what failed.
+// The bounds of a status: the time to gather it, the part of that for Elasticsearch's counts of
+// documents, and how many failures it lists.
 const (
 	statusTimeout    = 10 * time.Second
 	documentsTimeout = 2 * time.Second
 	listed           = 20
-	lookedThrough    = 100 // refusals, for the newest of each kind
+	lookedThrough    = 100 // refusals that are read to find the newest of each kind
 )
 
-// statuses makes statuses.
+// statuses gathers statuses.
 type statuses struct{ Parts }
 
 func (s *statuses) register(router *httprouter.Router, a *api) {
@@ -28,8 +28,8 @@ func (s *statuses) register(router *httprouter.Router, a *api) {
 	}}})
 }
 
-// now gathers a status. What cannot be had is a trouble, and not an error: the
-// rest is needed all the more then.
+// now gathers a status. A failure to get a part of it is a trouble and not an error, because the
+// rest is then needed all the more.
 func (s *statuses) now(ctx context.Context) Status {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
@@ -71,7 +71,7 @@ func (s *statuses) now(ctx context.Context) Status {
 	return st
 }
 
-// sums adds what the journal counts, and has the notes in it.
+// sums adds the sums of the journal to st, and its notes to ev.
 func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	stats, err := s.Status.Journal.Stats(ctx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	return nil
 }
 
-// documents asks the index how many documents of each kind it shows.
+// documents asks the indices how many documents of each kind a search can find.
 func (s *statuses) documents(ctx context.Context, up bool) map[report.Kind]*int {
 	counts := map[report.Kind]*int{}
 	if s.Status.Index == nil || !up {
@@ -124,7 +124,7 @@ func (s *statuses) documents(ctx context.Context, up bool) map[report.Kind]*int 
 	return counts
 }
 
-// failed adds some of what is set aside, and has the newest refusal of each kind.
+// failed adds dead letters and refusals to st, and the newest refusal of each kind to ev.
 func (s *statuses) failed(ctx context.Context, st *Status, ev *evidence) error {
 	if s.DeadLetters != nil && st.DeadTotal > 0 {
 		for _, kind := range report.Kinds() {
@@ -154,7 +154,7 @@ func (s *statuses) failed(ctx context.Context, st *Status, ev *evidence) error {
 	return nil
 }
 
-// lagSeconds is for how long something has waited since then, if anything does.
+// lagSeconds returns the seconds from since to now, or 0 if since is zero.
 func lagSeconds(since, now time.Time) float64 {
 	if since.IsZero() {
 		return 0

@@ -6,13 +6,12 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// Health is what the probes ask.
+// Health is what /livez and /readyz answer from.
 type Health struct {
-	// CanAccept returns why deliveries cannot be made durable now; nil when
-	// they can.
+	// CanAccept returns why deliveries cannot be made durable now, or nil if they can.
 	CanAccept func() error
-	// ElasticsearchUp tells whether Elasticsearch answered the last request.
-	// It is shown, and makes nothing unready: deliveries wait in the journal.
+	// ElasticsearchUp reports whether Elasticsearch answered the last request. It does not affect
+	// readiness, because deliveries wait in the journal.
 	ElasticsearchUp func() bool
 }
 
@@ -23,7 +22,7 @@ type readiness struct {
 	ElasticsearchUp bool   `json:"elasticsearch_up"`
 }
 
-// forSupervisors tells what is answered to everybody, under whatever name they call.
+// forSupervisors reports whether a request is answered to everybody, whatever host name it uses.
 func forSupervisors(r *http.Request) bool {
 	return r.URL.Path == "/livez" || r.URL.Path == "/readyz"
 }

@@ -9,31 +9,31 @@ import (
 	"riskdex/report"
 )
 
-// Sample is the worst of one minute.
+// Sample has the largest values of one minute.
 type Sample struct {
 	Minute     time.Time `json:"minute"` // its start
 	LagSeconds float64   `json:"lag_seconds"`
 	Pending    int       `json:"pending"`
 }
 
-// How far the history goes back, and how often it is looked.
+// How far the history goes back, and how often it is sampled.
 const (
 	historyMinutes = 60
 	sampleEvery    = 10 * time.Second
 )
 
-// History remembers the last hour, in memory: it begins anew with the process.
-// Its methods may be called by many goroutines at the same time.
+// History remembers the last hour in memory, so it is empty after a restart. Its methods may be
+// called concurrently.
 type History struct {
 	journal Journal
 	now     func() time.Time
 	log     *slog.Logger
 
 	mu      sync.Mutex
-	samples map[report.Kind][]Sample // oldest first, of at most historyMinutes different minutes
+	samples map[report.Kind][]Sample // oldest first, one per minute, at most historyMinutes
 }
 
-// NewHistory returns one that is empty until Run.
+// NewHistory returns a history that is empty until Run or Sample is called.
 func NewHistory(journal Journal, now func() time.Time, log *slog.Logger) *History {
 	return &History{journal: journal, now: now, log: log, samples: map[report.Kind][]Sample{}}
 }
@@ -52,7 +52,7 @@ func (h *History) Run(ctx context.Context) {
 	}
 }
 
-// Sample looks once. While the journal cannot be read the history has a gap.
+// Sample takes one sample. While the journal cannot be read, the history has a gap.
 func (h *History) Sample(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, statsTimeout)
 	defer cancel()
@@ -71,9 +71,9 @@ func (h *History) Sample(ctx context.Context) {
 	}
 }
 
-// withSample adds one to its minute, and forgets what is too old.
+// withSample adds a sample to its minute, and drops samples that are too old.
 func withSample(all []Sample, s Sample) []Sample {
-	if n := len(all); n > 0 && !s.Minute.After(all[n-1].Minute) { // the clock may also have been put back
+	if n := len(all); n > 0 && !s.Minute.After(all[n-1].Minute) { // or the clock was put back
 		last := &all[n-1]
 		last.LagSeconds, last.Pending = max(last.LagSeconds, s.LagSeconds), max(last.Pending, s.Pending)
 		return all

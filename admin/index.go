@@ -30,10 +30,10 @@ type Hit struct {
 	Title     string
 	Code      string
 	Countries []string
-	RiskLevel int // 0 when it states none
+	RiskLevel int // 0 if it states none
 
-	// Excerpts are places of the match, as HTML with <em> around what matches.
-	// Only the marks are believed.
+	// Excerpts are parts of the text around matches, as HTML with <em> around each match. Only
+	// <em> is taken as HTML.
 	Excerpts []string
 }
 
@@ -43,7 +43,7 @@ type piece struct {
 	Match bool
 }
 
-// pieces takes an excerpt apart, so that nothing of it gets to the page as HTML.
+// pieces splits an excerpt at the matches, so that nothing of it gets to the page as HTML.
 func pieces(excerpt string) []piece {
 	var all []piece
 	add := func(text string, match bool) {

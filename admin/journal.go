@@ -16,10 +16,9 @@ type Journal interface {
 	Stats(ctx context.Context) (report.Stats, error)
 }
 
-// journalCollector shows the journal's own sums. They are durable with the
-// changes that they count, so they are as true after a restart as before, and a
-// scrape never sees a change in two places or in none. They are the same from every
-// process that shares the journal.
+// journalCollector exposes the sums of the journal. They are stored in the transactions of the
+// changes that they count, so they survive a restart, and a scrape never sees a change in two places
+// or in none. All processes that share the journal expose the same values.
 type journalCollector struct {
 	journal Journal
 	now     func() time.Time
@@ -30,8 +29,8 @@ type journalCollector struct {
 	bytes, used, limit, free, processes, lost, wrong, unbuilt, backup *prometheus.Desc
 }
 
-// NewJournalCollector returns a collector of the metrics that the journal
-// keeps. now is what lag is measured against.
+// NewJournalCollector returns a collector of the metrics that the journal keeps. Lag is measured up
+// to now.
 func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger) prometheus.Collector {
 	describe := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("riskdex_"+name, help, labels, nil)
@@ -67,8 +66,8 @@ func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. While the journal cannot be read
-// these metrics are missing, which an alert can see, rather than wrong.
+// Collect implements prometheus.Collector. While the journal cannot be read, these metrics are
+// missing, which raises an alert, rather than wrong.
 func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
@@ -124,7 +123,6 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(c.processes, float64(len(stats.Processes)))
 }
 
-// statsTimeout bounds how long a scrape waits for the journal. Prometheus waits ten
-// seconds for the scrape: a database that does not answer must leave time for what the
-// process tells by itself.
+// statsTimeout bounds how long a scrape waits for the journal. Prometheus waits ten seconds for the
+// scrape, and a database that does not answer must leave time for the metrics of the process.
 const statsTimeout = 5 * time.Second

@@ -9,17 +9,17 @@ import (
 
 // DeadLetters is what the calls on dead letters need of the journal.
 type DeadLetters interface {
-	// DeadLetters returns up to limit dead letters of kind whose ids come after
-	// the given one, in the order of their ids, without bodies.
+	// DeadLetters returns up to limit dead letters of kind whose ids come after the given one, sorted
+	// by id, without bodies.
 	DeadLetters(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.DeadLetter, error)
 	// DeadLetter returns the dead letter of a document with its body.
 	DeadLetter(ctx context.Context, key report.Key) (report.DeadLetter, error)
-	// RetryDead accepts dead letters once more, except those that are not the
-	// newest of their document any longer or that are damaged.
+	// RetryDead accepts dead letters once more, except those that are damaged or are no longer the
+	// newest version of their document. It returns how many it accepted.
 	RetryDead(ctx context.Context, letters []report.Stamp) (int, error)
 	// ReplaceDead accepts c in place of a dead letter.
 	ReplaceDead(ctx context.Context, letter report.Stamp, c report.Change) (report.Stamp, error)
-	// DropDead gives dead letters up.
+	// DropDead gives up dead letters, and returns how many.
 	DropDead(ctx context.Context, letters []report.Stamp) (int, error)
 }
 
@@ -52,5 +52,5 @@ type Replaced struct {
 // Ended is the answer to dead letters that were retried or dropped.
 type Ended struct {
 	Done    int `json:"done"`
-	Skipped int `json:"skipped"` // a newer delivery came in between, or, when retried, they are damaged
+	Skipped int `json:"skipped"` // a newer delivery came in between, or a retried one is damaged
 }

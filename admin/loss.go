@@ -9,22 +9,23 @@ import (
 	"riskdex/report"
 )
 
-// Losses ends what the journal says of changes that it lacks.
+// Losses lets an operator acknowledge that the journal lacks changes.
 type Losses interface {
-	// AcknowledgeLoss returns the loss that it has ended, or report.ErrNotFound.
+	// AcknowledgeLoss ends the known loss and returns it. Without one, it returns
+	// report.ErrNotFound.
 	AcknowledgeLoss(ctx context.Context) (report.Loss, error)
 }
 
-// Loss is a time from which changes may be missing that were acknowledged.
+// Loss is a period of time from which acknowledged changes may be missing.
 type Loss struct {
-	Since     time.Time `json:"since,omitzero"` // not there where all may be missing that there was before
+	Since     time.Time `json:"since,omitzero"` // zero if everything before Until may be missing
 	Until     time.Time `json:"until"`
 	NoticedAt time.Time `json:"noticed_at"`
 }
 
 func lossOf(l report.Loss) *Loss { return &Loss{Since: l.Since, Until: l.Until, NoticedAt: l.Noticed} }
 
-// losses answers the call on a loss.
+// losses answers the call that acknowledges a loss.
 type losses struct{ journal Losses }
 
 func (l *losses) calls() []call {

@@ -20,10 +20,10 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// page is the status page. It works without a script; its own only reloads it.
+// page is the status page. It works without scripts; its only script reloads it.
 type page struct {
 	status *statuses
-	token  string // of this process, in every form: who has not read the page cannot press its buttons
+	token  string // of this process, in every form: only a client that has read the page can press its buttons
 	html   *template.Template
 }
 
@@ -48,13 +48,13 @@ func newPage(status *statuses) *page {
 	return p
 }
 
-// What is shown at most, in characters.
+// The longest texts that are shown, in characters.
 const (
 	longestText = 400                   // of a reason
-	longestID   = 2 * report.MaxIDBytes // more than an id has, but not what anybody gives for one
+	longestID   = 2 * report.MaxIDBytes // enough for every valid id, escaped; what strangers send as one may be longer
 )
 
-// lagText tells a lag as people do.
+// lagText returns a lag for people to read.
 func lagText(seconds float64) string {
 	switch d := time.Duration(seconds * float64(time.Second)); {
 	case d == 0:
@@ -94,9 +94,9 @@ type view struct {
 	Status Status
 	Token  string // of the buttons
 	Done   string // what a button has done
-	Words  string // that are searched for
+	Words  string // of the search
 	Found  *Found
-	Failed *Problem // why a button or a search has not done it
+	Failed *Problem // why a button or a search failed
 	Kinds  []report.Kind
 
 	Runbook template.HTML
@@ -111,7 +111,7 @@ func (p *page) show(w http.ResponseWriter, r *http.Request) {
 	p.write(w, http.StatusOK, "status.html", v)
 }
 
-// write sends a page whole, or says that it cannot.
+// write sends a complete page, or an error.
 func (p *page) write(w http.ResponseWriter, status int, name string, v view) {
 	var body bytes.Buffer
 	if err := p.html.ExecuteTemplate(&body, name, v); err != nil {
@@ -124,7 +124,7 @@ func (p *page) write(w http.ResponseWriter, status int, name string, v view) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Frame-Options", "DENY")
-	// Without a referrer at all, browsers would hide the origin of the forms too.
+	// With no-referrer, browsers would send "Origin: null" with forms.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
 		"img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")

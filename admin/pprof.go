@@ -9,13 +9,13 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// registerProfiles serves the profiles of the process. The arguments that it was
-// started with are not among them: they may hold a password.
+// registerProfiles serves the profiles of the process. It does not serve the command line, which may
+// hold a password.
 func registerProfiles(router *httprouter.Router) {
 	var locks contention
 	router.GET("/debug/pprof/*name", func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {
 		if from := r.Header.Get("Sec-Fetch-Site"); from == "cross-site" || from == "same-site" {
-			// A profile costs the process something, which no other page may ask for.
+			// A profile costs the process something, so no page of another site may ask for one.
 			writeProblem(w, &Problem{Status: http.StatusForbidden, Detail: "This was called from a web page of another site."})
 			return
 		}
@@ -35,17 +35,17 @@ func registerProfiles(router *httprouter.Router) {
 	})
 }
 
-// contention has the runtime note who waits for which lock, which costs a little, only
-// while somebody asks: /debug/pprof/mutex?seconds=10.
+// contention makes the runtime record contention for locks, which costs a little, only while a
+// client asks for it: /debug/pprof/mutex?seconds=10.
 type contention struct {
 	mu     sync.Mutex
 	asking int
 }
 
-// noted is one of so many waits (runtime.SetMutexProfileFraction).
+// noted is the sampling rate: one in this many waits (runtime.SetMutexProfileFraction).
 const noted = 10
 
-// watch notes until done is called. Several may watch at a time.
+// watch records contention until done is called. It may be called several times at once.
 func (c *contention) watch() (done func()) {
 	add := func(n int) {
 		c.mu.Lock()

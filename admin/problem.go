@@ -13,8 +13,8 @@ import (
 type Problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
-	Detail string `json:"detail"`           // a sentence for people: what is wrong, where, what to do
-	Reason string `json:"reason,omitempty"` // one word, where a body or an order about a rebuild was refused
+	Detail string `json:"detail"`           // a sentence for people: what is wrong, where, and what to do
+	Reason string `json:"reason,omitempty"` // one word, if a body or a command about a rebuild was refused
 }
 
 func (p *Problem) Error() string { return p.Detail }
@@ -61,11 +61,11 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// A client that has gone by now cannot be told anything.
+	// The only errors are those of a client that is gone.
 	_ = newEncoder(w).Encode(v)
 }
 
-// newEncoder writes JSON as people send it: nothing here ends up in HTML.
+// newEncoder returns an encoder that does not escape <, > and &: nothing here ends up in HTML.
 func newEncoder(w http.ResponseWriter) *json.Encoder {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// checkQuery returns an error where a part of the query would go unseen. That part
-// may be what says which few of all are meant: net/url leaves out what it cannot
-// read, such as a type with a semicolon in it, and nobody asks for a name that is
-// misspelt. The rest is then for everything. names are those that may be there.
+// checkQuery returns an error if a part of the query would be ignored: net/url drops what it cannot
+// parse, such as a type with a semicolon in it, and a misspelt name is never read. If such a part was
+// a filter, the call would apply to everything. names are the allowed ones, separated by spaces.
 func (r *request) checkQuery(names string) error {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

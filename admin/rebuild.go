@@ -9,29 +9,28 @@ import (
 	"riskdex/report"
 )
 
-// Rebuilder fills new indices from the journal. An error that is to be shown to
-// the client with another status than 500 is a *Problem.
+// Rebuilder fills new indices from the journal. An error is a *Problem if the client is to see a
+// status other than 500.
 type Rebuilder interface {
 	// Rebuild starts filling a new index of kind.
 	Rebuild(kind report.Kind) error
-	// TakeOver is Rebuild for an index that another journal may fill.
+	// TakeOver is like Rebuild, also if another journal fills the index.
 	TakeOver(kind report.Kind) error
-	// StopRebuild gives one up that is under way; the old index stays.
+	// StopRebuild gives up a rebuild that is under way. The old index stays.
 	StopRebuild(kind report.Kind) error
-	// Rebuilds returns the latest rebuild of every kind that this process has done
-	// since its start.
+	// Rebuilds returns the latest rebuild of every kind that this process has rebuilt since its
+	// start.
 	Rebuilds() []Rebuild
 }
 
-// Why an order about a rebuild is not carried out, as the Reason of a Problem with
-// status 409.
+// Reasons why a command about a rebuild is refused, in a Problem with status 409.
 const (
-	ReasonRebuilding    = "rebuilding"     // this process rebuilds that kind already
-	ReasonNotRebuilding = "not_rebuilding" // there is none to stop
-	ReasonSwapping      = "swapping"       // it is too late to stop it
-	ReasonHeldElsewhere = "held_elsewhere" // another process has that kind alone
+	ReasonRebuilding    = "rebuilding"     // this process is already rebuilding that kind
+	ReasonNotRebuilding = "not_rebuilding" // there is no rebuild to stop
+	ReasonSwapping      = "swapping"       // it is too late to stop the rebuild
+	ReasonHeldElsewhere = "held_elsewhere" // another process has locked that kind
 
-	ReasonAnotherJournal = "another_journal" // fills the index; take_over=true takes it over
+	ReasonAnotherJournal = "another_journal" // another journal fills the index; take_over=true takes it over
 )
 
 // Rebuild is one rebuild in an answer.
@@ -39,24 +38,24 @@ type Rebuild struct {
 	Kind      report.Kind `json:"kind"`
 	Phase     string      `json:"phase"`
 	Cause     string      `json:"cause"`
-	Active    bool        `json:"active"`           // the new index has yet to take its place
+	Active    bool        `json:"active"`           // the new index is not in place yet
 	Done      bool        `json:"done"`             // apps search the new index
 	Reason    string      `json:"reason,omitempty"` // why it failed
 	OldIndex  string      `json:"old_index,omitempty"`
 	NewIndex  string      `json:"new_index,omitempty"`
-	Total     int         `json:"total"`     // documents to be sent to the new index
-	Remaining int         `json:"remaining"` // of these; -1 when it is not known
+	Total     int         `json:"total"`     // documents to send to the new index
+	Remaining int         `json:"remaining"` // documents still to send; -1 if unknown
 	StartedAt time.Time   `json:"started_at"`
 	EndedAt   time.Time   `json:"ended_at,omitzero"`
-	// SecondsLeft is an estimate; 0 when there is none.
+	// SecondsLeft is an estimate, or 0 if there is none.
 	SecondsLeft float64 `json:"seconds_left,omitempty"`
 }
 
 // rebuilds answers the calls on rebuilds.
 type rebuilds struct {
 	indexer Rebuilder
-	journal Journal // nil where it is not known who has a kind alone
-	process string  // this one
+	journal Journal // nil if it is not known which process has locked a kind
+	process string  // the name of this process
 }
 
 func (b *rebuilds) calls() []call {
@@ -97,8 +96,8 @@ func (b *rebuilds) with(r *request, do func(report.Kind) error) (any, error) {
 	return b.list(r)
 }
 
-// elsewhere says which other process has a kind alone, if one has. That it may not be
-// had twice is not decided here, but in the journal.
+// elsewhere returns an error if another process has locked a kind. This is only for a better message:
+// the journal itself keeps two processes from locking the same kind.
 func (b *rebuilds) elsewhere(ctx context.Context, kind report.Kind) error {
 	if b.journal == nil {
 		return nil

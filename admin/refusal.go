@@ -9,25 +9,25 @@ import (
 
 // Refusals is what the calls on refused deliveries need of the journal.
 type Refusals interface {
-	// Refusals returns up to limit kept refusals, newest first, without bodies:
-	// those with a lower Seq than before, or the newest where before is 0.
+	// Refusals returns up to limit kept refusals, newest first, without bodies: those with a Seq lower
+	// than before, or the newest ones if before is 0.
 	Refusals(ctx context.Context, before int64, limit int) ([]report.Refusal, error)
 	// Refusal returns a kept refusal with its body.
 	Refusal(ctx context.Context, seq int64) (report.Refusal, error)
-	// DropRefusals forgets refusals, and returns how many it found.
+	// DropRefusals deletes refusals, and returns how many it found.
 	DropRefusals(ctx context.Context, seqs []int64) (int, error)
 }
 
-// Receiver runs the checks that a delivery has to pass. An error that has a method
-// Refused() (reason, detail string) is its judgement of the body.
+// Receiver runs the checks that a delivery has to pass. If it refuses a body, the error has a
+// method Refused() (reason, detail string).
 type Receiver interface {
-	// Redeliver has a refused delivery pass the checks again, with the kept body,
-	// or the edited one where that is not nil. A stamp with version 0 is for a
-	// document that has something newer, or a delete of what is not there.
+	// Redeliver runs the checks on a refused delivery again, with the kept body or, if edited is not
+	// nil, the edited one. A stamp with version 0 is for a document that has something newer, or for a
+	// delete of a document that does not exist.
 	Redeliver(ctx context.Context, refusal report.Refusal, edited []byte) ([]report.Stamp, error)
-	// MayRetry tells how it may be delivered again.
+	// MayRetry returns how a refused delivery may be delivered again.
 	MayRetry(refusal report.Refusal) report.MayRetry
-	// Replacement makes a change of an edited body for a document.
+	// Replacement makes a change of a document from an edited body.
 	Replacement(key report.Key, body []byte) (report.Change, error)
 }
 
@@ -35,16 +35,16 @@ type Receiver interface {
 type Refusal struct {
 	Number   int64           `json:"number"`
 	At       time.Time       `json:"at"`
-	Kind     report.Kind     `json:"kind"` // empty when the path named none
+	Kind     report.Kind     `json:"kind"` // empty if the path named none
 	Method   string          `json:"method"`
 	Path     string          `json:"path"`
-	Position int             `json:"position"` // of the record in the delivery, from 0; -1 when all of it was refused
-	ID       string          `json:"id"`       // as far as it is known
+	Position int             `json:"position"` // of the record in the delivery, from 0; -1 if the whole delivery was refused
+	ID       string          `json:"id"`       // empty if unknown
 	Reason   string          `json:"reason"`
 	Detail   string          `json:"detail"`
 	Bytes    int             `json:"bytes"`
-	Cut      bool            `json:"cut"`   // the body is not all of what was sent
-	Retry    report.MayRetry `json:"retry"` // how it may be delivered once more
+	Cut      bool            `json:"cut"`   // more was sent than the body has
+	Retry    report.MayRetry `json:"retry"` // how it may be delivered again
 	Content                  // not in lists
 }
 
@@ -57,7 +57,7 @@ func refusalOf(r report.Refusal, receiver Receiver) Refusal {
 
 // Redelivered is the answer to refused deliveries that were retried.
 type Redelivered struct {
-	Deliveries int `json:"deliveries"` // that are refused no longer
+	Deliveries int `json:"deliveries"` // deliveries that are no longer refused
 	Accepted   int `json:"accepted"`   // documents
 	Overtaken  int `json:"overtaken"`  // documents that have something newer and were left alone
 	Refused    int `json:"refused"`    // deliveries that are still refused, and still kept

@@ -25,8 +25,8 @@ func (f *refusals) calls() []call {
 	}
 }
 
-// list returns a page, newest first. With a kind or a reason in the query it may
-// be short though there is more.
+// list returns a page, newest first. With a kind or a reason in the query, the page may be short
+// although there are more.
 func (f *refusals) list(r *request) (any, error) {
 	if _, err := r.kinds(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (f *refusals) retry(r *request) (any, error) {
 		return f.redeliver(r, one, nil)
 	}
 	var done Redelivered
-	// Newest first: of several for one document, that one is to win.
+	// Newest first, so that the newest of several for one document wins.
 	err = f.each(r, func(seqs []int64) error {
 		for _, seq := range seqs {
 			one, err := f.journal.Refusal(r.Context(), seq)
@@ -130,7 +130,7 @@ func (f *refusals) retry(r *request) (any, error) {
 				done.add(stamps)
 			case errors.As(err, &refused):
 				done.Refused++
-			case errors.Is(err, report.ErrNotFound): // cleared meanwhile
+			case errors.Is(err, report.ErrNotFound): // a newer delivery cleared it meanwhile
 			default:
 				return err
 			}
@@ -168,8 +168,8 @@ func (f *refusals) drop(r *request) (any, error) {
 	return ended, nil
 }
 
-// each calls do with the numbers of all that the query selects, newest first.
-// What is refused meanwhile is not among them.
+// each calls do with the numbers of all refusals that the query selects, newest first, without those
+// that come meanwhile.
 func (f *refusals) each(r *request, do func(seqs []int64) error) error {
 	if _, err := r.kinds(); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"riskdex/docs"
 )
 
-// runbook shows docs/operations.md as it is for this version, where no other page can be
-// reached: to whoever was woken. It has a section for each trouble.
+// runbook shows docs/operations.md of this version, for operators who are woken and may reach no other
+// page. It has a section for each trouble.
 func (p *page) runbook(w http.ResponseWriter, _ *http.Request) {
 	v := p.view()
 	v.Runbook = asHTML(docs.Operations)
@@ -29,13 +29,13 @@ var (
 		as string
 	}{
 		{regexp.MustCompile(`\[([^\]]+)\]\((#[^)]*|https://[^)]*)\)`), `<a href="$2">$1</a>`},
-		{regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`), `$1`}, // another file, which is not here
+		{regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`), `$1`}, // a link to another file, which is not served here
 		{regexp.MustCompile(`\*\*([^*]+)\*\*`), `<strong>$1</strong>`},
 		{regexp.MustCompile(`(^|[^\w*])\*([^* ][^*]*)\*`), `$1<em>$2</em>`},
 	}
 )
 
-// asHTML knows what of Markdown the runbook uses: headings, tables, lists, code, links,
+// asHTML renders the part of Markdown that the runbook uses: headings, tables, lists, code, links and
 // emphasis. A paragraph is one line.
 func asHTML(markdown string) template.HTML {
 	var out strings.Builder
@@ -84,12 +84,12 @@ func asHTML(markdown string) template.HTML {
 	return template.HTML(out.String()) // #nosec G203 -- it is the program's own text, and escaped
 }
 
-// anchor is the name of a section in a link, as GitHub makes it.
+// anchor returns the anchor of a heading, as GitHub makes it.
 func anchor(heading string) string {
 	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
 
-// inline leaves what is code as it is.
+// inline renders links and emphasis outside of code.
 func inline(text string) string {
 	var out strings.Builder
 	for i, part := range strings.Split(text, "`") {

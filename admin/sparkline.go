@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// line is the lag of the last hour as a small picture.
+// line is a small chart of the lag of the last hour.
 type line struct {
-	Runs          []string // the points of a polyline each; a gap is between two
+	Runs          []string // the points of one polyline each, with gaps in between
 	Width, Height int
 	Worst         float64 // seconds
-	Since         string  // as it is known for: "in the last hour", or from when on
+	Since         string  // the period that is known: "in the last hour", or since when
 }
 
 const (
 	lineWidth, lineHeight = 240, 32
 	lineMargin            = 2
-	// leastScale is the lag, in seconds, that fills the height at least: a second
-	// or two is no mountain.
+	// leastScale is the smallest lag, in seconds, that fills the height, so that a lag of a second or
+	// two stays low.
 	leastScale = 10
 )
 
@@ -32,12 +32,12 @@ func sparkline(history []Sample, now time.Time) line {
 	first := now.Truncate(time.Minute).Add(-(historyMinutes - 1) * time.Minute)
 	l.Since = "in the last hour"
 	if len(history) > 0 && history[0].Minute.After(first.Add(time.Minute)) {
-		l.Since = "since " + history[0].Minute.UTC().Format("15:04") + " UTC" // the process knows of nothing before its start
+		l.Since = "since " + history[0].Minute.UTC().Format("15:04") + " UTC" // the process does not know what was before its start
 	}
 	var run []string
 	end := func() {
 		if len(run) == 1 {
-			run = append(run, run[0]) // a line of one point is drawn as a dot
+			run = append(run, run[0]) // a line between equal points is drawn as a dot
 		}
 		if len(run) > 0 {
 			l.Runs = append(l.Runs, strings.Join(run, " "))

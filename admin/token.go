@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// withToken lets in only who shows a token that allow knows: as a bearer token, or
-// in a browser, which asks for it, as the password of any user. What supervisors
-// ask (/livez and /readyz) is open to all. allow's error says why nobody can be let
-// in now; it has been logged.
+// withToken requires a token that allow accepts: as a bearer token or, for browsers, which ask the
+// person for it, as the password of any user. /livez and /readyz, which supervisors ask, are open to
+// all. An error of allow says why no token can be checked now, and has been logged.
 func withToken(allow func(token string) (bool, error), next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if forSupervisors(r) {

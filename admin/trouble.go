@@ -16,10 +16,10 @@ type Trouble struct {
 	Severity Severity    `json:"severity"`
 	Detail   string      `json:"detail"` // what is wrong: a sentence for people
 	Remedy   string      `json:"remedy"` // what to do
-	Alert    string      `json:"alert"`  // that tells of it, and the section of the runbook
+	Alert    string      `json:"alert"`  // the alert about it, which is also the section of the runbook
 }
 
-// Severity says how soon somebody should look after a trouble. It is that of the alert.
+// Severity says how soon somebody should look after a trouble. It is the severity of its alert.
 type Severity string
 
 // The severities.
@@ -28,18 +28,18 @@ const (
 	Warning  Severity = "warning"  // within the next working hours
 )
 
-// Cause is one thing that may be wrong. The status, the page and the exit status of the
-// command know no other troubles, and docs/operations.md lists the same.
+// Cause is one thing that may be wrong. The status, the page and the exit status of riskdex status know
+// no other troubles, and docs/operations.md lists the same ones.
 type Cause struct {
-	Name     string // what programs know it by
+	Name     string // for programs
 	Severity Severity
-	Within   time.Duration // from when it is so, until the status says so at the latest
-	Message  string        // with {places} for what differs from time to time
-	Remedy   string        // likewise
+	Within   time.Duration // the longest time until the status shows it
+	Message  string        // with {placeholders}
+	Remedy   string        // with {placeholders}
 	Alert    string
 }
 
-// What may be wrong.
+// The names of the causes.
 const (
 	TroubleJournal        = "journal_unreadable"
 	TroubleNotAccepting   = "not_accepting"
@@ -60,26 +60,26 @@ const (
 	TroubleBackup         = "backup_overdue"
 )
 
-// RefusedBound is for how long what was refused by the receiver is a trouble, as its alert
-// fires: much of it names no document, so that nothing that is delivered later clears it.
+// RefusedBound is how long a refusal is a trouble, which is also how long its alert fires. Many
+// refusals name no document, so no later delivery could clear them.
 const RefusedBound = 30 * time.Minute
 
-// LagBound is the lag that is a trouble.
+// LagBound is the largest lag that is not a trouble.
 const LagBound = time.Minute
 
-// ClockBound is how far what waits may be ahead of the clock: those of several machines
-// differ.
+// ClockBound is how far the acceptance of a waiting change may be ahead of the clock, because the
+// clocks of several machines differ.
 const ClockBound = time.Minute
 
-// SearchBound is for how long the search that apps make must have failed, at each try, to
-// be a trouble: the next try of an app may be answered.
+// SearchBound is how long the search that apps make must have failed, at every try, to be a trouble.
+// Before that, the next try of an app may well be answered.
 const SearchBound = 5 * time.Second
 
-// clockForm is how a message says when something was.
+// clockForm is the format of times in messages.
 const clockForm = "2006-01-02 15:04:05 MST"
 
-// lookEvery is how often the indexer looks at each index, whatever else it does, and the
-// prober searches, unless --probe-every says otherwise.
+// lookEvery is how often the indexer checks each index, whatever else it does, and how often the
+// prober searches unless --probe-every says otherwise.
 const lookEvery = 15 * time.Second
 
 // Causes returns everything that may be wrong, worst first.
@@ -105,13 +105,13 @@ var causes = []Cause{
 		"RiskdexChangesLost",
 	},
 	{
-		TroubleElasticsearch, Critical, lookEvery + time.Minute, // that a request may take
+		TroubleElasticsearch, Critical, lookEvery + time.Minute, // the longest time of a request
 		"Elasticsearch did not answer the last request ({error}). Deliveries are accepted and kept, and are sent when it is back.",
 		"Bring Elasticsearch back, or the way to it; where its certificate is refused, give it one that is valid.",
 		"RiskdexElasticsearchAway",
 	},
 	{
-		TroubleSearch, Critical, lookEvery + 10*time.Second, // that a search may take
+		TroubleSearch, Critical, lookEvery + 10*time.Second, // the longest time of a search
 		"Search fails for apps, since {time}: {error}.",
 		"Mend what it says: open an index that is closed (`POST /INDEX/_open`), bring back the node with a shard that is missing. " +
 			"An index or alias that is gone riskdex makes again.",
@@ -197,8 +197,7 @@ var causes = []Cause{
 	},
 }
 
-// held says what is wrong with an index that is held, and what to do, by the reason that
-// the metrics have.
+// held says what is wrong with an index that is held, and what to do, by the reason in the metrics.
 var held = map[string]struct{ is, remedy string }{
 	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if that is past its flood mark, and set `index.blocks.read_only_allow_delete` to null; take any other block away in the same manner"},
 	"index_closed":     {"it is closed", "Open it: `POST /INDEX/_open`"},
@@ -220,7 +219,8 @@ func foreignIndices(waiting []Waiting) (names []string) {
 	return names
 }
 
-// more is short, so that the page shows what to do as well; each stands with what waits.
+// more stands for further names in a message. It is short, so that the page has room for the remedy;
+// the page lists each of them among the waiting indices.
 func more(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -228,11 +228,10 @@ func more(names []string) string {
 	return fmt.Sprintf(" and %d more", len(names))
 }
 
-// troubles gathers what is wrong.
+// troubles collects what is wrong.
 type troubles []Trouble
 
-// add adds one; values are for the places of its message and its remedy, each after its
-// name.
+// add adds a trouble. values are pairs of a placeholder in its message or remedy and the value for it.
 func (all *troubles) add(name string, kind report.Kind, values ...string) {
 	c := causes[indexOf(name)]
 	for i := 0; i < len(values); i += 2 {
@@ -249,19 +248,19 @@ func indexOf(name string) int {
 	return slices.IndexFunc(causes, func(c Cause) bool { return c.Name == name })
 }
 
-// evidence is what troubles are made from besides what a status shows.
+// evidence is what troubles are derived from, besides the status itself.
 type evidence struct {
-	unreadable error // why the journal could not be read, if so
+	unreadable error // why the journal could not be read, or nil
 	lacking    []Lacking
 	notes      map[string]string         // in the journal
-	newest     map[report.Kind]time.Time // when the newest came that waits
+	newest     map[report.Kind]time.Time // when the newest waiting change was accepted
 	probe      *Probe
-	refused    map[report.Kind]report.Refusal // the newest that is kept
+	refused    map[report.Kind]report.Refusal // the newest kept refusal
 
 	backupEvery time.Duration
 }
 
-// troublesOf judges a status, worst first.
+// troublesOf returns the troubles of a status, worst first.
 func troublesOf(st Status, ev evidence) []Trouble {
 	all := troubles{}
 	if ev.unreadable != nil {
@@ -337,7 +336,7 @@ func documents(n int) string {
 	return fmt.Sprintf("%d documents", n)
 }
 
-// shortly writes a duration without the zeros at its end: 24h, and not 24h0m0s.
+// shortly returns a duration without zeros at its end: 24h, and not 24h0m0s.
 func shortly(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -349,8 +348,7 @@ func shortly(d time.Duration) string {
 	return text
 }
 
-// whyAway says what came instead of an answer of Elasticsearch, as an index that waits for
-// it has it.
+// whyAway returns why Elasticsearch did not answer, from an index that waits for it.
 func whyAway(waiting []Waiting) string {
 	for _, w := range waiting {
 		if !w.Held && w.Detail != "" {
@@ -360,8 +358,8 @@ func whyAway(waiting []Waiting) string {
 	return "no reason is known yet"
 }
 
-// heldReason says why an index is held, with the word that the metrics have for it, and
-// with what Elasticsearch says where the word alone does not tell.
+// heldReason returns why an index is held, with the reason in the metrics and, if that does not say
+// enough, with what Elasticsearch says.
 func heldReason(w Waiting, is string) string {
 	switch {
 	case is == "":

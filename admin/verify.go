@@ -13,32 +13,31 @@ import (
 
 // Verifier compares an index with the journal.
 type Verifier interface {
-	// Verify calls tell with what it finds and how far it is, from its own
-	// goroutine. The report has what was found also if there is an error. It
-	// ends soon after ctx.
+	// Verify calls tell with its findings and its progress, from the goroutine that called it. If
+	// there is an error, the report has what was found until then. Verify ends soon after ctx.
 	Verify(ctx context.Context, kind report.Kind, opt VerifyOptions, tell func(VerifyEvent)) (VerifyReport, error)
 }
 
-// VerifyOptions says what is to be done about findings.
+// VerifyOptions says what to do about findings.
 type VerifyOptions struct {
-	Repair        bool // have them mended, by way of the journal
-	RemoveForeign bool // also those that may come from another journal
+	Repair        bool // repair them through the journal
+	RemoveForeign bool // including those that may come from another journal
 }
 
-// VerifyEvent is one line of the answer to a verification. One of its members is
-// set. An answer is whole when it has a report of every kind that was asked for.
+// VerifyEvent is one line of the answer to a verification. One of its members is set. The answer is
+// complete if it has a report of every kind that was asked for.
 type VerifyEvent struct {
 	Progress *VerifyProgress `json:"progress,omitempty"`
 	Finding  *VerifyFinding  `json:"finding,omitempty"`
 	Report   *VerifyReport   `json:"report,omitempty"`
 }
 
-// VerifyProgress tells how far the comparison of a kind is.
+// VerifyProgress is the progress of the comparison of a kind.
 type VerifyProgress struct {
 	Kind  report.Kind `json:"kind"`
 	Phase string      `json:"phase"`
 	Done  int         `json:"done"`  // documents, in this phase
-	Total int         `json:"total"` // 0 when it is not known
+	Total int         `json:"total"` // 0 if unknown
 	Found int         `json:"found"`
 }
 
@@ -47,32 +46,32 @@ type VerifyFinding struct {
 	Kind           report.Kind    `json:"kind"`
 	ID             report.ID      `json:"id"`
 	Problem        string         `json:"problem"`         // missing, stale or foreign
-	IndexVersion   report.Version `json:"index_version"`   // 0 when the index does not have it
-	JournalVersion report.Version `json:"journal_version"` // 0 when the journal does not know it
-	Deleted        bool           `json:"deleted"`         // by the journal
-	Mended         bool           `json:"mended"`          // the index was seen to be right after the repair
+	IndexVersion   report.Version `json:"index_version"`   // 0 if the index does not have it
+	JournalVersion report.Version `json:"journal_version"` // 0 if the journal does not know it
+	Deleted        bool           `json:"deleted"`         // according to the journal
+	Mended         bool           `json:"mended"`          // the index was found to be right after the repair
 }
 
-// VerifyReport is what came of a kind.
+// VerifyReport is the result for one kind.
 type VerifyReport struct {
 	Kind      report.Kind `json:"kind"`
 	Error     string      `json:"error,omitempty"` // why not all of it was compared
-	Documents int         `json:"documents"`       // that the journal knows: live and deleted ones
+	Documents int         `json:"documents"`       // known to the journal: live and deleted ones
 	Live      int         `json:"live"`
 	Deleted   int         `json:"deleted"`
-	Refused   int         `json:"refused"` // of the live ones, by Elasticsearch: the index may lack them
+	Refused   int         `json:"refused"` // live ones that Elasticsearch refuses: the index may lack them
 	Indexed   int         `json:"indexed"`
-	UnderWay  int         `json:"under_way"` // not judged, since they were changing
+	UnderWay  int         `json:"under_way"` // not judged, because they were changing
 	Missing   int         `json:"missing"`
 	Stale     int         `json:"stale"`
 	Foreign   int         `json:"foreign"`
-	Ordered   int         `json:"ordered"` // of those found, to be mended
-	Mended    int         `json:"mended"`  // of these, seen to be right
-	Kept      int         `json:"kept"`    // foreign ones that a repair has left alone
+	Ordered   int         `json:"ordered"` // findings for which a repair was ordered
+	Mended    int         `json:"mended"`  // of these, found to be right afterwards
+	Kept      int         `json:"kept"`    // foreign ones that the repair left alone
 	Advice    string      `json:"advice,omitempty"`
 }
 
-// attributes are what the log says of a report.
+// attributes returns the report as attributes of a log line.
 func (r VerifyReport) attributes(kind report.Kind) []any {
 	return []any{
 		"kind", kind, "live", r.Live, "deleted", r.Deleted, "refused", r.Refused, "indexed", r.Indexed, "under_way", r.UnderWay,
@@ -81,14 +80,14 @@ func (r VerifyReport) attributes(kind report.Kind) []any {
 	}
 }
 
-// verifications answers the call for a verification with a stream of lines.
+// verifications answers the call for a verification with a stream of events.
 type verifications struct {
 	verifier Verifier
 	log      *slog.Logger
 }
 
-// How often a verification says something, and how long it waits for a client to
-// take it.
+// progressEvery is the shortest time between two reports of progress, and clientPatient how long a
+// stream waits for the client to accept an event.
 const (
 	progressEvery = 200 * time.Millisecond
 	clientPatient = time.Minute
@@ -110,7 +109,7 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			v.log.Info("verification given up: the client left", "kind", kind, "cause", cause)
 			return
 		}
-		if err != nil { // the other kinds may be well
+		if err != nil { // go on with the other kinds
 			v.log.Error("verification failed", "kind", kind, "error", err)
 			found.Error = err.Error()
 		} else {
@@ -121,7 +120,7 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// verification returns what the query asks to be compared, and what to be done.
+// verification returns which kinds the query asks to compare, and what to do about findings.
 func (r *request) verification() (kinds []report.Kind, opt VerifyOptions, err error) {
 	var errs [4]error
 	errs[0] = r.checkQuery("kind repair remove_foreign")
@@ -137,15 +136,15 @@ func (r *request) verification() (kinds []report.Kind, opt VerifyOptions, err er
 	return kinds, opt, nil
 }
 
-// eventStream writes events to a client. When that fails, the client is gone.
+// eventStream writes events to a client. If that fails, it calls broken: the client is gone.
 type eventStream struct {
 	out     interface{ Encode(any) error }
 	control *http.ResponseController
 	broken  context.CancelCauseFunc
-	shown   time.Time // when the last progress was
+	shown   time.Time // when progress was last sent
 }
 
-// newEventStream begins an answer of lines of JSON.
+// newEventStream begins an answer of JSON lines.
 func newEventStream(w http.ResponseWriter, broken context.CancelCauseFunc) *eventStream {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -156,8 +155,8 @@ func newEventStream(w http.ResponseWriter, broken context.CancelCauseFunc) *even
 
 func (s *eventStream) tell(e VerifyEvent) { s.send(e, e.Progress != nil, e.Finding == nil) }
 
-// send leaves out progress that comes too soon after the one before. What is urgent goes at
-// once, and the rest with it, or a little later.
+// send sends an event, but drops progress that comes too soon after the previous one. Urgent events are
+// flushed at once, and others with them or a little later.
 func (s *eventStream) send(e any, progress, urgent bool) {
 	now := time.Now()
 	if progress {
@@ -166,7 +165,7 @@ func (s *eventStream) send(e any, progress, urgent bool) {
 		}
 		s.shown = now
 	}
-	// The bound of the listener is on all of an answer, which takes long here.
+	// The listener's write timeout is for a whole answer, which may take longer here.
 	err := s.control.SetWriteDeadline(now.Add(clientPatient))
 	if err == nil || errors.Is(err, http.ErrNotSupported) {
 		err = s.out.Encode(e)
