@@ -17,6 +17,7 @@ import (
 	"riskdex/admin"
 	"riskdex/internal/metricstest"
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
 
@@ -66,8 +67,8 @@ func TestSumsSurviveARestart(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	clock := func() time.Time { return now }
 	log := slog.New(slog.DiscardHandler)
-	open := func() (*journal.SQLite, http.Handler) {
-		j, err := journal.OpenSQLite(t.Context(), path, journal.Options{Now: clock, Log: log})
+	open := func() (*sqlite.Journal, http.Handler) {
+		j, err := sqlite.Open(t.Context(), path, journal.Options{Now: clock, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/receiver"
 	"riskdex/report"
 )
@@ -24,7 +25,7 @@ import (
 // where the indexer would, so that they decide what is refused.
 type desk struct {
 	t        *testing.T
-	journal  *journal.SQLite
+	journal  *sqlite.Journal
 	receiver *receiver.Receiver
 	metrics  *prometheus.Registry
 	server   *httptest.Server
@@ -40,7 +41,7 @@ func openDeskOn(t *testing.T, path string) *desk {
 	log := slog.New(slog.DiscardHandler)
 	d := &desk{t: t, metrics: prometheus.NewRegistry()}
 	var err error
-	d.journal, err = journal.OpenSQLite(t.Context(), path, journal.Options{Log: log})
+	d.journal, err = sqlite.Open(t.Context(), path, journal.Options{Log: log})
 	must(t, err)
 	t.Cleanup(func() { _ = d.journal.Close() })
 	cfg := receiver.DefaultConfig()

@@ -12,6 +12,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestStatusTellsOfALoss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "riskdex.db")
 	deliver := func() time.Time {
-		j, err := journal.OpenSQLite(t.Context(), path, journal.Options{})
+		j, err := sqlite.Open(t.Context(), path, journal.Options{})
 		must(t, err)
 		stamps, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "1"}, Op: report.Index, Body: []byte("{}")}}})
 		must(t, err)

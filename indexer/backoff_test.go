@@ -17,6 +17,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -57,7 +58,7 @@ func TestAnHourOfAbsenceIsWaitedFor(t *testing.T) {
 		client, err := elastic.NewClientOver(away, url)
 		must(t, err)
 		log := slog.New(slog.DiscardHandler)
-		j, err := journal.OpenSQLite(t.Context(), filepath.Join(dir, "riskdex.db"), journal.Options{Log: log})
+		j, err := sqlite.Open(t.Context(), filepath.Join(dir, "riskdex.db"), journal.Options{Log: log})
 		must(t, err)
 		set, err := mappings.Builtin()
 		must(t, err)

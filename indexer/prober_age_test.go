@@ -16,6 +16,7 @@ import (
 	"riskdex/indexer/probe"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -43,7 +44,7 @@ func bubble(t *testing.T, path, url, prefix string, away time.Duration, test fun
 		client, err := elastic.NewClientOver(transport, url)
 		must(t, err)
 		log := slog.New(slog.DiscardHandler)
-		j, err := journal.OpenSQLite(t.Context(), path, journal.Options{Log: log})
+		j, err := sqlite.Open(t.Context(), path, journal.Options{Log: log})
 		must(t, err)
 		set, err := mappings.Builtin()
 		must(t, err)

@@ -25,6 +25,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/journal"
+	"riskdex/journal/postgres"
+	"riskdex/journal/sqlite"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -98,9 +100,9 @@ func assembleOf(t *testing.T, cfg indexer.Config, p parts) *rig {
 	client, err := elastic.NewClient(elastic.Connection{URL: cmp.Or(p.client, through.String())})
 	must(t, err)
 	if p.postgres != "" {
-		r.journal, err = journal.OpenPostgres(t.Context(), p.postgres, journal.Options{Log: log})
+		r.journal, err = postgres.Open(t.Context(), p.postgres, journal.Options{Log: log})
 	} else {
-		r.journal, err = journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
+		r.journal, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
 	}
 	must(t, err)
 	t.Cleanup(func() { must(t, r.journal.Close()) })

@@ -1,13 +1,18 @@
-package journal
+package journal_test
 
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+	"riskdex/journal/postgres"
+	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
 
@@ -27,10 +32,17 @@ func tiny(kind report.Kind, from, n int, code bool) report.Delivery {
 	return d
 }
 
-func besideEngines(b *testing.B, f func(b *testing.B, j Journal)) {
-	b.Run("SQLite", func(b *testing.B) { f(b, openBench(b)) })
+func besideEngines(b *testing.B, f func(b *testing.B, j journal.Journal)) {
+	b.Run("SQLite", func(b *testing.B) {
+		j, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), journal.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { j.Close() })
+		f(b, j)
+	})
 	b.Run("PostgreSQL", func(b *testing.B) {
-		j, err := OpenPostgres(b.Context(), postgrestest.URL(b), Options{})
+		j, err := postgres.Open(b.Context(), postgrestest.URL(b), journal.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -41,7 +53,7 @@ func besideEngines(b *testing.B, f func(b *testing.B, j Journal)) {
 
 // BenchmarkTiny measures a delivery of 100,000 tiny records, new ones and known ones.
 func BenchmarkTiny(b *testing.B) {
-	besideEngines(b, func(b *testing.B, j Journal) {
+	besideEngines(b, func(b *testing.B, j journal.Journal) {
 		fresh := 10_000_000
 		for _, kind := range []report.Kind{report.Advisories, report.Cities} {
 			for _, code := range []bool{false, true} {
@@ -64,11 +76,11 @@ func BenchmarkTiny(b *testing.B) {
 								d = tiny(kind, fresh, 100_000, code)
 								b.StartTimer()
 							}
-							start := cpuTime(b)
+							start := committest.CPUTime(b)
 							if _, err := j.Append(context.Background(), d); err != nil {
 								b.Fatal(err)
 							}
-							cpu += cpuTime(b) - start
+							cpu += committest.CPUTime(b) - start
 						}
 						b.ReportMetric(cpu.Seconds()/float64(b.N), "cpu-s/op")
 					})
@@ -81,7 +93,7 @@ func BenchmarkTiny(b *testing.B) {
 // BenchmarkBeside measures how long a small delivery waits at most beside seven of 100,000
 // records each.
 func BenchmarkBeside(b *testing.B) {
-	besideEngines(b, func(b *testing.B, j Journal) {
+	besideEngines(b, func(b *testing.B, j journal.Journal) {
 		var large []report.Delivery
 		for i := range 7 {
 			large = append(large, tiny(report.Cities, i*100_000, 100_000, true))
@@ -105,7 +117,7 @@ func BenchmarkBeside(b *testing.B) {
 					on = false
 				case <-time.After(50 * time.Millisecond):
 					start := time.Now()
-					if _, err := j.Append(context.Background(), put("x", "{}")); err != nil {
+					if _, err := j.Append(context.Background(), committest.Put("x", "{}")); err != nil {
 						b.Error(err)
 					}
 					worst = max(worst, time.Since(start))

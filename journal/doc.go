@@ -78,7 +78,7 @@
 //  1. The lock file beside it is locked, and the file itself, which may have another
 //     name elsewhere. The system dropped the locks of a process that died; while one
 //     lives, opening fails.
-//  2. A restore that was begun is completed ([RestoreSQLite]).
+//  2. A restore that was begun is completed (sqlite.Restore).
 //  3. The id of the file is compared with the one that its log is noted for, and its
 //     last version with the one that it had when the log was begun. Where they do not
 //     fit, the log is of another file, or of a later state of this one, and opening fails.

@@ -53,30 +53,8 @@ type Options struct {
 	Observe func(seconds float64)
 }
 
-func (o Options) withDefaults() Options {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
-	if o.MaxRefusals <= 0 {
-		o.MaxRefusals = DefaultMaxRefusals
-	}
-	if o.MaxRefusalBytes <= 0 {
-		o.MaxRefusalBytes = DefaultMaxRefusalBytes
-	}
-	if o.MaxDeliveryRefusals <= 0 {
-		o.MaxDeliveryRefusals = max(1, o.MaxRefusals/10)
-	}
-	if o.MinFree == 0 {
-		o.MinFree = DefaultMinFree
-	}
-	if o.KeepDeleted == 0 {
-		o.KeepDeleted = DefaultKeepDeleted
-	}
-	if o.Observe == nil {
-		o.Observe = func(float64) {}
-	}
-	return o
-}
+// MaxRemembered is up to how many tombstones of a kind a delete of what is not there may
+// leave one more. Beyond, all refusals that are kept lose their place in the order of
+// deliveries instead, and with it the right to be retried: nobody knows any more what of
+// them is older than a delete.
+const MaxRemembered = 10_000

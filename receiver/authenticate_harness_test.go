@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/receiver/auth"
 	"riskdex/report"
 )
@@ -59,7 +60,7 @@ func (g *guarded) open() {
 	now := g.now
 	log := slog.New(slog.NewTextHandler(&locked{w: g.log}, nil))
 	var err error
-	g.journal, err = journal.OpenSQLite(g.t.Context(), filepath.Join(g.dir, "j.db"), journal.Options{Now: now, Log: log})
+	g.journal, err = sqlite.Open(g.t.Context(), filepath.Join(g.dir, "j.db"), journal.Options{Now: now, Log: log})
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -13,7 +13,8 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/sanitize"
-	"riskdex/journal"
+	"riskdex/journal/postgres"
+	"riskdex/journal/sqlite"
 )
 
 type backupCommand struct {
@@ -44,10 +45,10 @@ func (c *backupCommand) copy(ctx context.Context, io streams, p *progress) (made
 	if c.Journal == "" {
 		return c.ask(ctx, io, p)
 	}
-	if journal.IsPostgres(c.Journal) {
+	if postgres.IsURL(c.Journal) {
 		return made, errors.New("a journal in PostgreSQL is backed up with PostgreSQL's own tools, such as pg_basebackup or pg_dump; riskdex journal copy makes a file of one that is not in use")
 	}
-	r, err := journal.BackupSQLite(ctx, c.Journal, c.File, func(at journal.BackupProgress) { p.show(backupLine(at)) })
+	r, err := sqlite.Backup(ctx, c.Journal, c.File, func(at sqlite.BackupProgress) { p.show(backupLine(at)) })
 	made = reportOf(r)
 	made.File, made.Journal = c.File, journalInfo(c.Journal).Name
 	return made, err
@@ -78,7 +79,7 @@ func (c *backupCommand) ask(ctx context.Context, io streams, p *progress) (made 
 		}
 		switch {
 		case e.Progress != nil:
-			p.show(backupLine(journal.BackupProgress(*e.Progress)))
+			p.show(backupLine(sqlite.BackupProgress(*e.Progress)))
 		case e.Report != nil && e.Report.Error != "":
 			return made, fmt.Errorf("riskdex, which makes the copy as its own user: %s", e.Report.Error)
 		case e.Report != nil:
@@ -108,7 +109,7 @@ func nameDamaged(io streams, where string, damaged int64, named []admin.DamagedK
 	fmt.Fprintf(io.err, "%s cannot be trusted and will not be served; have the publisher deliver them again. ", count(int(damaged), "record", "records"))
 }
 
-func backupLine(at journal.BackupProgress) string {
+func backupLine(at sqlite.BackupProgress) string {
 	if at.Checking {
 		return fmt.Sprintf("checking the copy: %s of %s records%s", humanize.Comma(at.Done), humanize.Comma(at.Total), percent(at.Done, at.Total))
 	}

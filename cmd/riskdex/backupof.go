@@ -8,13 +8,15 @@ import (
 
 	"riskdex/admin"
 	"riskdex/journal"
+	"riskdex/journal/postgres"
+	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
 
 // journalInfo identifies the journal that riskdex serve uses, so that nobody has to guess it
 // from the folder that a command is run in.
 func journalInfo(name string) admin.JournalInfo {
-	if journal.IsPostgres(name) {
+	if postgres.IsURL(name) {
 		return admin.JournalInfo{Name: redacted(name), Engine: "postgres"}
 	}
 	if path, err := filepath.Abs(name); err == nil {
@@ -26,18 +28,18 @@ func journalInfo(name string) admin.JournalInfo {
 // backupsOf returns what lets the admin listener copy a journal in a file, or nil for a
 // journal of another engine.
 func backupsOf(j journal.Journal) admin.Backups {
-	if j, ok := j.(*journal.SQLite); ok {
+	if j, ok := j.(*sqlite.Journal); ok {
 		return fileBackups{j}
 	}
 	return nil
 }
 
-type fileBackups struct{ journal *journal.SQLite }
+type fileBackups struct{ journal *sqlite.Journal }
 
 // Backup implements admin.Backups.
 func (b fileBackups) Backup(ctx context.Context, file string, tell func(admin.BackupProgress)) (admin.BackupReport, error) {
 	begun := time.Now()
-	made, err := b.journal.Backup(ctx, file, func(p journal.BackupProgress) { tell(admin.BackupProgress(p)) })
+	made, err := b.journal.Backup(ctx, file, func(p sqlite.BackupProgress) { tell(admin.BackupProgress(p)) })
 	if err == nil && made.Damaged == 0 && made.Problem == "" {
 		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 		defer cancel()
@@ -48,7 +50,7 @@ func (b fileBackups) Backup(ctx context.Context, file string, tell func(admin.Ba
 	return reportOf(made), err
 }
 
-func reportOf(made journal.BackupReport) admin.BackupReport {
+func reportOf(made sqlite.BackupReport) admin.BackupReport {
 	return admin.BackupReport{Bytes: made.Bytes, Records: made.Records, Damaged: made.Damaged, Named: damagedKeys(made.Named), Problem: made.Problem}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"riskdex/internal/sanitize"
 	"riskdex/journal"
+	"riskdex/journal/postgres"
 	"riskdex/receiver"
 )
 
@@ -158,7 +159,7 @@ func (k *checker) settings() (usable bool) {
 	_, err = k.c.client()
 	usable = !k.failed("elasticsearch", err) && mapped
 	k.c.journalOptions(log)
-	if journal.IsPostgres(k.c.Journal) {
+	if postgres.IsURL(k.c.Journal) {
 		k.failed("journal", refusePassword(k.c.Journal))
 	}
 	if readable && guarded && usable {
@@ -299,12 +300,12 @@ func othersMay(m os.FileMode) string {
 
 // journal inspects the journal without opening it for use.
 func (k *checker) journal(ctx context.Context) (found journal.Inspection) {
-	if journal.IsPostgres(k.c.Journal) && hasPassword(k.c.Journal) {
+	if postgres.IsURL(k.c.Journal) && hasPassword(k.c.Journal) {
 		return found // settings has noted this
 	}
-	found, err := journal.Inspect(ctx, k.c.Journal, slog.New(&warnings{k: k, about: "journal"}))
+	found, err := inspectNamed(ctx, k.c.Journal, slog.New(&warnings{k: k, about: "journal"}))
 	where := redacted(k.c.Journal)
-	if !journal.IsPostgres(k.c.Journal) {
+	if !postgres.IsURL(k.c.Journal) {
 		where = k.c.Journal
 		k.disk(found)
 	}
@@ -312,7 +313,7 @@ func (k *checker) journal(ctx context.Context) (found journal.Inspection) {
 	switch {
 	case err != nil:
 		remedy := ""
-		if journal.IsPostgres(k.c.Journal) {
+		if postgres.IsURL(k.c.Journal) {
 			remedy = "Start PostgreSQL, or correct --journal, the password (PGPASSWORD or PGPASSFILE) or the network in between."
 		}
 		k.note("journal", wrong, fmt.Sprintf("%s: %s", where, onceEach(err)), remedy)

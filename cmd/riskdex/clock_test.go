@@ -9,6 +9,7 @@ import (
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
 
@@ -29,7 +30,7 @@ func TestMetricsTellTheTime(t *testing.T) {
 // waits from then has a lag of 0, which would be taken for all being well.
 func TestClockThatWasAheadIsTold(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1", "--probe-every", "0")
-	j, err := journal.OpenSQLite(t.Context(), p.journal, journal.Options{
+	j, err := sqlite.Open(t.Context(), p.journal, journal.Options{
 		Now: func() time.Time { return time.Now().Add(time.Hour) }, Log: slog.New(slog.DiscardHandler),
 	})
 	must(t, err)

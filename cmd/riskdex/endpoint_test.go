@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/receiver"
 	"riskdex/receiver/auth"
 )
@@ -24,7 +25,7 @@ func TestServerAnswersNobodyByItself(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	authenticator, err := auth.New(auth.Config{BearerFiles: []string{secretFile(t, "a-token-of-the-publisher")}}, time.Now, log)
 	must(t, err)
-	j, err := journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "j.db"), journal.Options{Log: log})
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), journal.Options{Log: log})
 	must(t, err)
 	t.Cleanup(func() { must(t, j.Close()) })
 	cfg := receiver.DefaultConfig()

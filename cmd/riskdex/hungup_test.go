@@ -18,6 +18,7 @@ import (
 
 	"riskdex/internal/torture"
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/receiver"
 	"riskdex/report"
 )
@@ -35,7 +36,7 @@ func TestWhoHangsUpOvertakesNothing(t *testing.T) {
 		{"100 KB, then a DELETE", "DELETE", 100 << 10, torture.Extent(40, 400)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			j, err := journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+			j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 			must(t, err)
 			defer j.Close()
 			r, err := receiver.New(receiver.DefaultConfig(), j, time.Now, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
@@ -73,14 +74,14 @@ func TestAfterAStopWhoHungUpOvertakesNothing(t *testing.T) {
 	must(t, p.cmd.Process.Signal(syscall.SIGCONT))
 	sent.Wait()
 	p.terminate()
-	j, err := journal.OpenSQLite(t.Context(), p.journal, journal.Options{})
+	j, err := sqlite.Open(t.Context(), p.journal, journal.Options{})
 	must(t, err)
 	defer j.Close()
 	newest(t, j, n)
 }
 
 // newest checks that the journal has what was acknowledged last for n cities.
-func newest(t *testing.T, j *journal.SQLite, n int) {
+func newest(t *testing.T, j *sqlite.Journal, n int) {
 	t.Helper()
 	changes, err := j.Claim(context.Background(), report.Cities, n, 1<<30)
 	must(t, err)

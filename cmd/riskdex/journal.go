@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"riskdex/journal"
+	"riskdex/journal/postgres"
+	"riskdex/journal/sqlite"
+	"riskdex/journal/transfer"
 )
 
 type journalCommand struct {
@@ -20,12 +23,12 @@ type journalCommand struct {
 // have no effect, because somebody may rely on them.
 func (c *serveCommand) journalOptions(log *slog.Logger) journal.Options {
 	opt := journal.Options{MaxBytes: int64(c.MaxBytes), KeepDeleted: time.Duration(c.KeepDeleted), Log: log}
-	if c.BackupEvery > 0 && journal.IsPostgres(c.Journal) {
+	if c.BackupEvery > 0 && postgres.IsURL(c.Journal) {
 		log.Warn("--backup-every has no effect: the journal is in PostgreSQL, whose own tools back it up. Have those watched")
 	}
 	switch {
 	case c.MinFree == nil:
-	case journal.IsPostgres(c.Journal):
+	case postgres.IsURL(c.Journal):
 		log.Warn("--journal-min-free has no effect: the journal is in PostgreSQL, whose disk riskdex does not see. Have that watched, and give --journal-max-bytes for a bound")
 	default:
 		opt.MinFree = int64(*c.MinFree)
@@ -35,7 +38,7 @@ func (c *serveCommand) journalOptions(log *slog.Logger) journal.Options {
 
 // backupEvery returns how old the newest backup may become, or 0 if it may be of any age.
 func (c *serveCommand) backupEvery() time.Duration {
-	if journal.IsPostgres(c.Journal) {
+	if postgres.IsURL(c.Journal) {
 		return 0
 	}
 	return time.Duration(c.BackupEvery)
@@ -44,18 +47,34 @@ func (c *serveCommand) backupEvery() time.Duration {
 // openNamed opens the journal in a file, or in the PostgreSQL database that a URL
 // names.
 func openNamed(ctx context.Context, name string, opt journal.Options) (journal.Journal, error) {
-	if !journal.IsPostgres(name) {
-		return journal.OpenSQLite(ctx, name, opt)
+	if !postgres.IsURL(name) {
+		return sqlite.Open(ctx, name, opt)
 	}
 	if err := refusePassword(name); err != nil {
 		return nil, err
 	}
-	return journal.OpenPostgres(ctx, name, opt)
+	return postgres.Open(ctx, name, opt)
+}
+
+// inspectNamed looks at the journal that openNamed would open.
+func inspectNamed(ctx context.Context, name string, log *slog.Logger) (journal.Inspection, error) {
+	if !postgres.IsURL(name) {
+		return sqlite.Inspect(ctx, name)
+	}
+	return postgres.Inspect(ctx, name, log)
+}
+
+// endpointNamed is the journal that openNamed would open, for copying.
+func endpointNamed(name string) transfer.Endpoint {
+	if !postgres.IsURL(name) {
+		return sqlite.Endpoint(name)
+	}
+	return postgres.Endpoint(name)
 }
 
 // refusePassword returns an error if the name of a journal exposes a password.
 func refusePassword(name string) error {
-	if !journal.IsPostgres(name) || !hasPassword(name) {
+	if !postgres.IsURL(name) || !hasPassword(name) {
 		return nil
 	}
 	return errors.New("the URL of the journal has a password in it, which every user of this machine can read in the list of processes; " +

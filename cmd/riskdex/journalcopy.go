@@ -9,7 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/admin"
-	"riskdex/journal"
+	"riskdex/journal/transfer"
 )
 
 type journalCopyCommand struct {
@@ -48,7 +48,7 @@ func (c *journalCopyCommand) Run(ctx context.Context, io streams) error {
 		}
 	}
 	p := newProgress(io.err)
-	made, err := journal.Copy(ctx, c.From, c.To, func(at journal.CopyProgress) {
+	made, err := transfer.Copy(ctx, endpointNamed(c.From), endpointNamed(c.To), func(at transfer.Progress) {
 		p.show(copyLine(at))
 	})
 	p.clear()
@@ -72,7 +72,7 @@ func (c *journalCopyCommand) Run(ctx context.Context, io streams) error {
 	return nil
 }
 
-func (c *journalCopyCommand) print(io streams, made journal.CopyReport) error {
+func (c *journalCopyCommand) print(io streams, made transfer.Report) error {
 	if !c.JSON {
 		fmt.Fprintf(io.out, "%s: %s (%s), %s, %s; read back, and the same as in %s\n", c.To, count(int(made.Documents), "document", "documents"),
 			humanize.IBytes(uint64(made.Bytes)), count(int(made.Refusals), "refusal", "refusals"), count(int(made.Receipts), "receipt", "receipts"), c.From)
@@ -89,7 +89,7 @@ func (c *journalCopyCommand) print(io streams, made journal.CopyReport) error {
 	return json.NewEncoder(io.out).Encode(out)
 }
 
-func copyLine(at journal.CopyProgress) string {
+func copyLine(at transfer.Progress) string {
 	what := "copying"
 	if at.Checking {
 		what = "checking the copy"

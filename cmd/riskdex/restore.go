@@ -13,7 +13,8 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/admin"
-	"riskdex/journal"
+	"riskdex/journal/postgres"
+	"riskdex/journal/sqlite"
 )
 
 type restoreCommand struct {
@@ -35,12 +36,12 @@ func (c *restoreCommand) Run(ctx context.Context, io streams) error {
 		return err
 	}
 	p := newProgress(io.err)
-	opt := journal.RestoreOptions{Damaged: c.Damaged, AnotherJournal: c.FromAnotherJournal}
-	made, err := journal.RestoreSQLite(ctx, c.File, path, opt, func(at journal.BackupProgress) { p.show(backupLine(at)) })
+	opt := sqlite.RestoreOptions{Damaged: c.Damaged, AnotherJournal: c.FromAnotherJournal}
+	made, err := sqlite.Restore(ctx, c.File, path, opt, func(at sqlite.BackupProgress) { p.show(backupLine(at)) })
 	p.clear()
 	damaged := nameDamage(io, "copy", reportOf(made.BackupReport))
 	switch {
-	case errors.Is(err, journal.ErrDamaged):
+	case errors.Is(err, sqlite.ErrDamaged):
 		return fmt.Errorf("%w; nothing was changed. Take another copy; or, if there is none, --damaged restores what can be read", err)
 	case err != nil && made.Path != "":
 		return fmt.Errorf("%w. It was begun, and goes on when riskdex starts on this journal, or restores it again", err)
@@ -58,7 +59,7 @@ func (c *restoreCommand) Run(ctx context.Context, io streams) error {
 // exist and no riskdex may be running, because this command and riskdex may have been started
 // in different folders.
 func (c *restoreCommand) path(ctx context.Context, io streams) (string, error) {
-	if journal.IsPostgres(c.Journal) {
+	if postgres.IsURL(c.Journal) {
 		return "", errors.New("a journal in PostgreSQL is restored with PostgreSQL's own tools, such as pg_restore, into an empty schema while no riskdex runs; " +
 			"riskdex journal copy moves a journal in a file there. What was acknowledged after the copy was made is not noticed then: have the publisher deliver everything again")
 	}
@@ -99,7 +100,7 @@ func (c *restoreCommand) refuseWhileItRuns(ctx context.Context, io streams) erro
 // askPatience bounds how long riskdex may take to say which journal it uses.
 const askPatience = 5 * time.Second
 
-func (c *restoreCommand) print(io streams, made journal.RestoreReport) {
+func (c *restoreCommand) print(io streams, made sqlite.RestoreReport) {
 	fmt.Fprintf(io.out, "%s: restored from %s, %s, %s, checked\n", made.Path, c.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"))
 	facts := []string{"newest change", "none"}
 	if !made.Newest.IsZero() {

@@ -13,6 +13,7 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
 
@@ -174,7 +175,7 @@ func TestBackupFromAnywhere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	unused := filepath.Join("data", "riskdex.db")
 	must(t, os.Mkdir("data", 0o700))
-	j, err := journal.OpenSQLite(t.Context(), unused, journal.Options{})
+	j, err := sqlite.Open(t.Context(), unused, journal.Options{})
 	must(t, err)
 	must(t, j.Close())
 	t.Setenv("RISKDEX_JOURNAL", unused)

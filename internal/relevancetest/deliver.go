@@ -12,6 +12,7 @@ import (
 
 	"riskdex/internal/push"
 	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/receiver"
 	"riskdex/report"
 )
@@ -27,7 +28,7 @@ type Answer struct {
 func Deliver(t testing.TB, cfg receiver.Config, requests []push.Request) ([]Answer, []report.Change) {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	j, err := journal.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Log: log})
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/jackc/pgx/v5"
 
-	"riskdex/journal"
+	"riskdex/journal/postgres"
 )
 
 // of the profile: those that share a journal.
@@ -26,7 +26,7 @@ func TestTheProcessesShareAJournal(t *testing.T) {
 	for _, name := range processes {
 		s := p.Services[name]
 		env := environment(t, s)
-		if env["RISKDEX_JOURNAL"] != first["RISKDEX_JOURNAL"] || !journal.IsPostgres(env["RISKDEX_JOURNAL"]) {
+		if env["RISKDEX_JOURNAL"] != first["RISKDEX_JOURNAL"] || !postgres.IsURL(env["RISKDEX_JOURNAL"]) {
 			t.Errorf("%s has the journal %s", name, env["RISKDEX_JOURNAL"])
 		}
 		u, err := url.Parse(env["RISKDEX_JOURNAL"])

@@ -11,7 +11,7 @@ import (
 	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
 
-	"riskdex/journal"
+	"riskdex/journal/postgres"
 )
 
 // What several share is in PostgreSQL, and nothing is left of the file that one has.
@@ -33,7 +33,7 @@ func TestTheClusterSharesItsJournal(t *testing.T) {
 	address := settings(t, objects)["RISKDEX_JOURNAL"]
 	u, err := url.Parse(address)
 	must(t, err)
-	if _, has := u.User.Password(); has || !journal.IsPostgres(address) || u.Query().Get("sslmode") == "" {
+	if _, has := u.User.Password(); has || !postgres.IsURL(address) || u.Query().Get("sslmode") == "" {
 		t.Errorf("the journal is %s", address)
 	}
 	open := slices.ContainsFunc(all[*networking.NetworkPolicy](objects), func(p *networking.NetworkPolicy) bool {

@@ -1,0 +1,171 @@
+package commit
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// Append takes a delivery. Refusals get versions as well, in the order of the
+// records, so that it is known for each what was accepted before it and what after.
+func (tx *Transaction) Append(d report.Delivery, opt journal.Options) ([]report.Stamp, error) {
+	turn, err := tx.beginRetry(d.RetryOf)
+	if err != nil {
+		return nil, err
+	}
+	stamps := make([]report.Stamp, 0, len(d.Changes))
+	given, next := d.Refusals, 0
+	d.Refusals = make([]report.Refusal, 0, len(given))
+	turns := make([]report.Version, 0, len(given))
+	refuse := func(r report.Refusal) (err error) {
+		d.Refusals = append(d.Refusals, r)
+		turns, err = tx.appendTurn(turns, turn)
+		return err
+	}
+	for i, c := range d.Changes {
+		for ; err == nil && next < len(given) && comesBefore(given[next], i+next); next++ {
+			err = refuse(given[next])
+		}
+		if err != nil {
+			return nil, err
+		}
+		s, err := tx.accept(c, turn, len(turns) > 0)
+		if errors.Is(err, report.ErrAmbiguous) && d.Ambiguous != nil {
+			err, s = nil, report.Stamp{Key: c.Key, Effect: report.Ambiguous}
+			if len(turns) < opt.MaxDeliveryRefusals {
+				err = refuse(d.Ambiguous(i))
+			} else {
+				d.MoreRefused++
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("write %s %q: %w", c.Kind, c.ID, err)
+		}
+		stamps = append(stamps, s)
+	}
+	for _, r := range given[next:] {
+		if err := refuse(r); err != nil {
+			return nil, err
+		}
+	}
+	return stamps, tx.refuse(d, turns, opt)
+}
+
+// comesBefore tells whether a refused record stands before the record at a position
+// of the delivery.
+func comesBefore(r report.Refusal, position int) bool {
+	return r.Position >= 0 && r.Position <= position
+}
+
+// accept writes a change and clears the refusals that it makes obsolete. turn is
+// the version that a refusal had, where this is its retry, and otherwise 0. refused says that
+// the delivery has refusals before it. A change that would overtake something newer is left
+// out, and so is a delete of what is not there, unless it has to be remembered.
+func (tx *Transaction) accept(c report.Change, turn report.Version, refused bool) (report.Stamp, error) {
+	addressed := c.ID
+	key, old, err := tx.resolve(c)
+	if err != nil {
+		return report.Stamp{}, err
+	}
+	if c.ExactID {
+		turn = BeforeAll
+	}
+	if turn != 0 && old != nil {
+		origin, err := tx.origin(old)
+		if err != nil || origin > turn {
+			return report.Stamp{Key: key}, err
+		}
+	}
+	c.Key = key
+	effect := report.Changed
+	if c.Op == report.Delete && !c.ExactID && isDeleted(old) {
+		effect = report.Unknown
+		if !refused {
+			remembered, err := tx.remember(c, addressed, old)
+			if err != nil || !remembered {
+				return report.Stamp{Key: key, Effect: effect}, err
+			}
+		}
+	}
+	n, overtakes, err := tx.call(&c, addressed, old, turn)
+	if err != nil || overtakes {
+		return report.Stamp{Key: key}, err
+	}
+	if err := tx.put(&c, n, old); err != nil {
+		return report.Stamp{}, err
+	}
+	if turn == 0 {
+		turn = c.Version
+	} else if err := tx.Store.KeepOrigin(key, turn); err != nil {
+		return report.Stamp{}, err
+	}
+	return report.Stamp{Key: key, Version: c.Version, Effect: effect}, tx.clearRefusals(c, addressed, turn)
+}
+
+// isDeleted tells whether there is nothing to delete: no document, or one whose delete is
+// done or waits to be sent. A delete that Elasticsearch has refused is none.
+func isDeleted(r *Row) bool {
+	return r == nil || r.Op == report.Delete && (r.State == StatePending || r.State == StateDone || r.State == StateResend)
+}
+
+// mustRemember tells whether a delete of what is not there leaves a tombstone: while a
+// refused delivery is kept, whose retry could bring the document back, and only then.
+//
+// Refusals of other processes count as well. Their number is read before the rows are, so a
+// refusal that is being retried shows either here or by the document that its retry brought.
+func (tx *Transaction) mustRemember() bool { return tx.ledger.Refusals > 0 }
+
+// remember tells whether the delete c leaves a tombstone, and sees to the refusals where it
+// should and does not.
+func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) (bool, error) {
+	if !tx.mustRemember() {
+		return false, nil
+	}
+	if old != nil {
+		return true, nil
+	}
+	n, err := tx.Store.Tombstones(c.Kind)
+	if err != nil || n < journal.MaxRemembered {
+		return true, err
+	}
+	n, err = tx.Store.ForgetPlaces()
+	tx.displaced += n
+	if err == nil {
+		err = tx.clearRefusals(c, addressed, BeforeAll+1)
+	}
+	return false, err
+}
+
+// Warn says, once the transaction is committed, what became of refusals by it.
+func (tx *Transaction) Warn(log *slog.Logger) {
+	if tx.displaced > 0 {
+		log.Warn("refused deliveries that are kept cannot be retried any more: so many documents were deleted that are not there that no more of them are remembered, "+
+			"and a retry could bring one back; have them delivered again, then drop them", "refusals", tx.displaced, "remembered", journal.MaxRemembered)
+	}
+}
+
+// put writes a change over the row that its document has, if any, and gives it
+// its version. A document that already waits goes on waiting since then.
+func (tx *Transaction) put(c *report.Change, n Naming, old *Row) (err error) {
+	if c.Version, err = tx.Store.NextVersion(0); err != nil {
+		return err
+	}
+	c.AcceptedAt = tx.Now
+	waiting := tx.Now.UnixMicro()
+	if old != nil && old.State == StatePending {
+		waiting = old.WaitedAt
+	}
+	tx.ledger.update(c.Kind, func(t *Totals) {
+		if old != nil {
+			t.leave(old.State)
+		}
+		t.accept(c.Op)
+		t.count(c.Op, old)
+	})
+	tx.touch(c.Key, true)
+	tx.Wake = true
+	return tx.Store.Put(*c, n, waiting, old)
+}

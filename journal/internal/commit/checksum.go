@@ -1,0 +1,35 @@
+package commit
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"riskdex/report"
+)
+
+// Checksum is the CRC-32C of everything that is stored of a change and given out
+// again. Each text is preceded by its length, so that no two records with
+// different fields have the same input. The state of a document is no part of
+// it: settling leaves the checksum as it is.
+func Checksum(c report.Change) uint32 {
+	return sum(c.Body, []string{string(c.Kind), string(c.ID), string(c.Op), c.Code},
+		int64(c.Version), c.AcceptedAt.UnixMicro())
+}
+
+// RefusalChecksum is the same for what a retry of a refusal rests on.
+func RefusalChecksum(r report.Refusal) uint32 {
+	return sum(r.Body, []string{string(r.Kind), r.Method, r.Path, r.ID}, int64(r.Position), int64(len(r.Body)))
+}
+
+func sum(body []byte, texts []string, numbers ...int64) uint32 {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	head := make([]byte, 0, 128)
+	for _, s := range texts {
+		head = binary.BigEndian.AppendUint64(head, uint64(len(s)))
+		head = append(head, s...)
+	}
+	for _, n := range numbers {
+		head = binary.BigEndian.AppendUint64(head, uint64(n))
+	}
+	return crc32.Update(crc32.Checksum(head, table), table, body)
+}

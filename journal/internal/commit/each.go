@@ -1,0 +1,67 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+
+	"riskdex/report"
+)
+
+// MaxBatch is how many documents one request to the writer changes at most, so that
+// a long list does not hold up deliveries.
+const MaxBatch = 500
+
+// Changer does something to a document whose newest version has a content, and
+// tells whether it did.
+type Changer func(*Transaction, Content, *Row) (bool, error)
+
+// forEach has the writer call change with each of stamps that is the newest version
+// of its document, durably, and returns how often it did something.
+func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, change Changer) (sum int, err error) {
+	for _, s := range stamps {
+		if err := CheckKey(s.Key); err != nil {
+			return 0, fmt.Errorf("%s %q: %w", s.Kind, s.ID, err)
+		}
+	}
+	for len(stamps) > 0 {
+		list, rest, err := j.hooks.Contents(ctx, stamps)
+		if err != nil {
+			return sum, err
+		}
+		size, keys := 0, make([]report.Key, len(list))
+		for i, c := range list {
+			keys[i] = c.Key
+			size += len(c.Body)
+		}
+		var done int
+		if err := j.queue.Do(ctx, &Request{Keys: keys, Bytes: size, Size: len(list), Sync: true, Quota: n, Run: func(tx *Transaction) (err error) {
+			done, err = tx.ForEach(list, change)
+			return err
+		}}); err != nil {
+			return sum, err
+		}
+		sum += done
+		stamps = rest
+	}
+	return sum, nil
+}
+
+func (tx *Transaction) ForEach(list []Content, change Changer) (n int, err error) {
+	for _, c := range list {
+		r, err := tx.Store.Find(c.Key)
+		if err != nil {
+			return 0, err
+		}
+		if r == nil || r.Version != c.Version {
+			continue
+		}
+		changed, err := change(tx, c, r)
+		if err != nil {
+			return 0, fmt.Errorf("%s %q: %w", c.Kind, c.ID, err)
+		}
+		if changed {
+			n++
+		}
+	}
+	return n, nil
+}

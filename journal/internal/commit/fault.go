@@ -1,0 +1,23 @@
+package commit
+
+import (
+	"errors"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// Fault is what an error of the database says about its cause.
+type Fault int
+
+const (
+	FaultRequest Fault = iota // one request cannot be carried out; the others can
+	FaultPassing              // no room, or another process has it: nothing is wrong with the database
+	FaultEngine               // the connection, the file or the disk cannot be trusted
+)
+
+// IsRequestError tells whether an error says why one request cannot be carried out. It comes
+// from the rules, and so says nothing of the database.
+func IsRequestError(err error) bool {
+	return errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) || errors.Is(err, report.ErrPlaceForgotten)
+}

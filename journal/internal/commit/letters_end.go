@@ -1,0 +1,94 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// RetryDead implements Journal.
+func (j *Requests) RetryDead(ctx context.Context, letters []report.Stamp) (int, error) {
+	n, err := j.forEach(ctx, letters, DiskQuota, (*Transaction).RetryDead)
+	if err != nil {
+		return n, fmt.Errorf("retry %d dead letters of the journal: %w", len(letters), err)
+	}
+	return n, nil
+}
+
+// DropDead implements Journal.
+func (j *Requests) DropDead(ctx context.Context, letters []report.Stamp) (int, error) {
+	n, err := j.forEach(ctx, letters, NoQuota, (*Transaction).dropDead)
+	if err != nil {
+		return n, fmt.Errorf("drop %d dead letters of the journal: %w", len(letters), err)
+	}
+	return n, nil
+}
+
+// ReplaceDead implements Journal.
+func (j *Requests) ReplaceDead(ctx context.Context, letter report.Stamp, c report.Change) (report.Stamp, error) {
+	err := checkChange(c)
+	if err == nil && c.Key != letter.Key {
+		err = errors.New("it is for another document")
+	}
+	var stamp report.Stamp
+	if err == nil {
+		d := report.Delivery{Changes: []report.Change{c}}
+		err = j.queue.Do(ctx, &Request{Keys: []report.Key{c.Key}, Bytes: len(c.Body), Sync: true, Quota: QuotaOf(d), Run: func(tx *Transaction) (err error) {
+			stamp, err = tx.replaceDead(letter, c)
+			return err
+		}})
+	}
+	if err != nil {
+		return report.Stamp{}, fmt.Errorf("replace the dead letter of %s %q in the journal: %w", letter.Kind, letter.ID, err)
+	}
+	return stamp, nil
+}
+
+// RetryDead accepts a dead letter as a new change. It is no newer delivery: what was
+// refused since stays newer.
+func (tx *Transaction) RetryDead(c Content, r *Row) (bool, error) {
+	if r.State != StateDead || !c.Intact {
+		return false, nil
+	}
+	origin, err := tx.origin(r)
+	if err == nil {
+		err = tx.put(&c.Change, r.Naming, r)
+	}
+	if err == nil {
+		err = tx.Store.KeepOrigin(c.Key, origin)
+	}
+	return err == nil, err
+}
+
+func (tx *Transaction) replaceDead(s report.Stamp, c report.Change) (report.Stamp, error) {
+	r, err := tx.Store.Find(s.Key)
+	if err != nil {
+		return report.Stamp{}, err
+	}
+	if r == nil || r.Version != s.Version || r.State != StateDead {
+		return report.Stamp{}, journal.ErrNotFound
+	}
+	n, _, err := tx.call(&c, c.ID, r, 0)
+	if err == nil {
+		err = tx.put(&c, n, r)
+	}
+	return report.Stamp{Key: c.Key, Version: c.Version}, err
+}
+
+// dropDead gives a dead letter up. A checksum that did not fit must not begin to.
+func (tx *Transaction) dropDead(c Content, r *Row) (bool, error) {
+	if r.State != StateDead {
+		return false, nil
+	}
+	var crc *uint32
+	if c.Intact {
+		c.Body = nil
+		crc = new(Checksum(c.Change))
+	}
+	tx.ledger.update(c.Kind, func(t *Totals) { t.leave(StateDead) })
+	tx.touch(c.Key, false)
+	return true, tx.Store.Drop(r, tx.Now.UnixMicro(), crc)
+}

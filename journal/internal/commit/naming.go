@@ -1,0 +1,165 @@
+package commit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"riskdex/report"
+)
+
+// A code belongs to the city whose newest record states it. A record that says that its
+// city has none gives it up; one that says nothing of codes keeps it until another city
+// states it. So for each code there are, at any time, either live cities that all state
+// it, or one that keeps it, or one that was deleted with it, or none. That holds by
+// itself while records state what they stated before, and is seen to where one begins to
+// state a code (takeCode), or ceases to (keepCode).
+
+// Naming is what a city is called, besides its id and its code.
+type Naming struct {
+	// Kept is 0 where the newest record of the city states its code, and otherwise the
+	// place in the order of deliveries of the last one that did, or lostCode, or namesNone.
+	Kept report.Version
+	// Alone is set where the id was given by the path or by the code, and no record has
+	// ever stated it as one.
+	Alone bool
+}
+
+// lostCode is for a city whose code has left it. The code stays in its record, which has
+// a checksum.
+const lostCode report.Version = -1
+
+// namesNone is for a tombstone whose id is no city's: nothing but deletes of it came
+// (mustRemember), or it was a code, and the city has gone on under its id (adopt).
+const namesNone report.Version = -2
+
+// HasCode tells whether a city has a code, and has not lost it.
+func (r *Row) HasCode() bool { return r != nil && r.Code != "" && r.Kept != lostCode }
+
+// namesCity tells whether the id of a row is a document's, or was: some tombstones are of ids
+// that name none.
+func (r *Row) namesCity() bool { return r != nil && r.Kept != namesNone }
+
+// isOnlyCode tells whether it is a live city that is known by a code alone.
+func (r *Row) isOnlyCode(code string) bool {
+	return r.Op == report.Index && r.Alone && r.HasCode() && r.Code == code && isCode(r.ID, code)
+}
+
+// statedAt returns the place in the order of deliveries of the last record that stated
+// the code of a city.
+func (tx *Transaction) statedAt(r *Row) (report.Version, error) {
+	if r.Kept != 0 {
+		return r.Kept, nil
+	}
+	return tx.origin(r)
+}
+
+// call sees to what a city is called when c becomes its newest change, and completes the
+// code of c. addressed is the id that c came with, and turn what accept has. overtakes says
+// that c must be left out, because something newer is known of the city that it would adopt.
+func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, turn report.Version) (n Naming, overtakes bool, err error) {
+	if c.Kind != report.Cities {
+		return n, false, nil
+	}
+	n.Alone = old == nil && report.CodeOf(string(c.ID)) != "" || old != nil && old.Alone
+	if c.OwnID == c.ID || c.ExactID {
+		n.Alone = false
+	}
+	if c.Op == report.Delete && !old.namesCity() {
+		n.Kept = namesNone
+	}
+	silent := c.Op == report.Delete || c.Code == "" && !c.NoCode
+	if c.Op == report.Index && silent && (n.Alone && !old.HasCode() || c.OwnID == c.ID && addressed != c.ID) {
+		// The path is all that the city is called by, or what it is called by besides the
+		// id in the record.
+		c.Code = report.CodeOf(string(addressed))
+		silent = c.Code == ""
+	}
+	switch {
+	case silent && old.HasCode():
+		c.Code = old.Code
+		n.Kept, err = tx.keepCode(c, old)
+	case silent:
+		c.Code = ""
+	case c.Code != "" && (!old.HasCode() || old.Op == report.Delete || old.Kept != 0 || old.Code != c.Code || old.Alone != n.Alone):
+		overtakes, err = tx.takeCode(*c, n, turn)
+	}
+	if err != nil {
+		err = fmt.Errorf("see to the code %q: %w", c.Code, err)
+	}
+	return n, overtakes, err
+}
+
+// keepCode returns what naming.kept is of a city whose newest record does not state its
+// code any more. It loses it to those that do.
+func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, error) {
+	if old.Kept != 0 {
+		return old.Kept, nil
+	}
+	others, err := tx.Store.WithCode(c.Code, report.Index, several)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range others {
+		if id != c.ID {
+			c.Code = ""
+			return 0, nil
+		}
+	}
+	return tx.origin(old)
+}
+
+// takeCode has the code of c leave the city that keeps it, or was deleted with it. A city
+// that was known by that code alone goes: c adopts it, unless nobody has stated an id for
+// the city of c either.
+func (tx *Transaction) takeCode(c report.Change, n Naming, turn report.Version) (overtakes bool, err error) {
+	for _, op := range []report.Op{report.Index, report.Delete} {
+		ids, err := tx.Store.WithCode(c.Code, op, several)
+		if err != nil {
+			return false, err
+		}
+		if alone := report.ID(c.Code); len(ids) == several && !slices.Contains(ids, alone) {
+			ids = append(ids, alone) // it may be one more
+		}
+		slices.Sort(ids)
+		for _, id := range ids {
+			if id == c.ID {
+				continue
+			}
+			r, err := tx.Store.Find(report.Key{Kind: c.Kind, ID: id})
+			switch {
+			case err != nil:
+				return false, err
+			case !r.HasCode() || r.Code != c.Code || r.Op != op:
+				continue
+			case r.isOnlyCode(c.Code) && !n.Alone && !isCode(c.ID, c.Code):
+				overtakes, err = tx.adopt(r, c, turn)
+			case op == report.Delete || r.Kept != 0:
+				err = tx.Store.Rename(r, Naming{Kept: lostCode, Alone: r.Alone})
+			}
+			if err != nil || overtakes {
+				return overtakes, err
+			}
+		}
+	}
+	return false, nil
+}
+
+func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id), code) }
+
+// adopt deletes the document of a city that was known by its code alone, before c, which
+// states an id for it, becomes the newest of its own. From then on the code is a code and no
+// id: what comes under it is for the city that goes on under c.
+func (tx *Transaction) adopt(r *Row, c report.Change, turn report.Version) (overtakes bool, err error) {
+	if turn != 0 {
+		origin, err := tx.origin(r)
+		if err != nil || origin > turn {
+			return true, err
+		}
+	}
+	gone := report.Change{Key: report.Key{Kind: c.Kind, ID: r.ID}, Op: report.Delete}
+	if err := tx.put(&gone, Naming{Kept: namesNone, Alone: true}, r); err != nil || turn == 0 {
+		return false, err
+	}
+	return false, tx.Store.KeepOrigin(gone.Key, turn)
+}

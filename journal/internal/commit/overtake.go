@@ -1,0 +1,114 @@
+package commit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"riskdex/report"
+)
+
+// A request is large, and small ones overtake it, from so many documents or bytes on.
+const (
+	LargeRequest = 512
+	largeBytes   = 4 << 20
+)
+
+func (r *Request) isLarge() bool { return r.Size >= LargeRequest || r.Bytes >= largeBytes }
+
+// Scope is what a delivery names. Of two deliveries for one document the later one is the
+// newer, so one overtakes only what has no document in common with it.
+type Scope struct {
+	Changes  []report.Change
+	refusals []report.Refusal
+	names    map[name]struct{} // made once it is asked for
+}
+
+// name is an id or a code, which a path may be either of.
+type name struct {
+	kind report.Kind
+	text string
+}
+
+func nameOf(kind report.Kind, text string) name {
+	if kind == report.Cities {
+		text = strings.ToUpper(text) // as codes are
+	}
+	return name{kind, text}
+}
+
+// NewScope is what a delivery names.
+func NewScope(d report.Delivery) *Scope {
+	t := &Scope{Changes: d.Changes, refusals: d.Refusals}
+	if len(t.Changes) >= LargeRequest {
+		t.list() // by who delivers, and not by the writer
+	}
+	return t
+}
+
+func (t *Scope) list() {
+	t.names = make(map[name]struct{}, len(t.Changes)+len(t.refusals))
+	for _, c := range t.Changes {
+		for _, text := range []string{string(c.ID), string(c.OwnID), c.Code} {
+			if text != "" {
+				t.names[nameOf(c.Kind, text)] = struct{}{}
+			}
+		}
+	}
+	for _, r := range t.refusals {
+		t.names[nameOf(r.Kind, r.ID)] = struct{}{}
+	}
+}
+
+func (t *Scope) has(kind report.Kind, texts ...string) bool {
+	if t == nil {
+		return false // it is no delivery, and goes by versions
+	}
+	if t.names == nil {
+		t.list()
+	}
+	for _, text := range texts {
+		if _, ok := t.names[nameOf(kind, text)]; ok && text != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// names tells whether a request names a document that a delivery names, too.
+func (r *Request) names(t *Scope) bool {
+	if r.Scope == nil {
+		return slices.ContainsFunc(r.Keys, func(k report.Key) bool { return t.has(k.Kind, string(k.ID)) })
+	}
+	return slices.ContainsFunc(r.Scope.Changes, func(c report.Change) bool {
+		return t.has(c.Kind, string(c.ID), string(c.OwnID), c.Code)
+	})
+}
+
+// mayOvertake tells whether a request has no document in common with those that it
+// overtakes. A city has one in common also where the one names its id and the other its
+// code, which only the journal knows.
+func (tx *Transaction) mayOvertake(r *Request) (bool, error) {
+	if r.Scope == nil || len(r.ahead) == 0 {
+		return true, nil
+	}
+	for _, c := range r.Scope.Changes {
+		texts := []string{string(c.ID), string(c.OwnID), c.Code}
+		if c.Kind == report.Cities {
+			key, old, err := tx.resolve(c)
+			if err != nil && !errors.Is(err, report.ErrAmbiguous) {
+				return false, fmt.Errorf("see which document %s %q is: %w", c.Kind, c.ID, err)
+			}
+			if texts = append(texts, string(key.ID)); old != nil {
+				texts = append(texts, old.Code)
+			}
+		}
+		for _, a := range r.ahead {
+			if a.Scope.has(c.Kind, texts...) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}

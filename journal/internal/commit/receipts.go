@@ -1,0 +1,51 @@
+package commit
+
+import (
+	"bytes"
+	"fmt"
+
+	"riskdex/report"
+)
+
+// ReceiptsDropped is how many old receipts are dropped with each new one: more
+// than one, so that they do not pile up, and few, so that nobody waits for it.
+const ReceiptsDropped = 16
+
+// repeats says in before that there is a receipt of a delivery already, and that the
+// delivery must not be taken.
+func (tx *Transaction) repeats(r *report.Receipt) (before, err error) {
+	if r == nil {
+		return nil, nil
+	}
+	oldest := tx.Now.Add(-report.ReceiptsFor).UnixMicro()
+	digest, answer, err := tx.Store.Receipt(r.Sender, r.ID, oldest)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look for the receipt of the delivery %q: %w", r.ID, err)
+	case bytes.Equal(digest, r.Digest):
+		return &report.RepeatedError{Answer: answer}, nil
+	case digest != nil:
+		return report.ErrIDReused, nil
+	}
+	return nil, nil
+}
+
+// receive keeps the receipt of a delivery, if it has one, once it is known what became of
+// its changes.
+func (tx *Transaction) receive(d report.Delivery, stamps []report.Stamp) error {
+	if d.Receipt == nil {
+		return nil
+	}
+	r := *d.Receipt
+	if r.Answers != nil {
+		r.Answer = r.Answers(stamps)
+	}
+	err := tx.Store.DropReceipts(tx.Now.Add(-report.ReceiptsFor).UnixMicro())
+	if err == nil {
+		err = tx.Store.KeepReceipt(r, tx.Now.UnixMicro())
+	}
+	if err != nil {
+		return fmt.Errorf("keep the receipt of the delivery %q: %w", r.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package commit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// maxRefusalText bounds each text of a refusal that is kept, in bytes.
+const maxRefusalText = 8 << 10
+
+func clipRefusal(r report.Refusal) report.Refusal {
+	for _, s := range []*string{&r.Method, &r.Path, &r.ID, &r.Reason, &r.Detail} {
+		*s = clip(*s, maxRefusalText)
+	}
+	r.Cut = r.Cut || len(r.Body) > journal.MaxRefusalBody
+	r.Body = r.Body[:min(len(r.Body), journal.MaxRefusalBody)]
+	return r
+}
+
+// clip returns at most n bytes of s, without half a character at its end.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+// RefusalBytes is about what a refusal takes on disk.
+func RefusalBytes(r report.Refusal) int64 {
+	return int64(64 + len(r.Kind) + len(r.Method) + len(r.Path) + len(r.ID) + len(r.Reason) + len(r.Detail) + len(r.Body))
+}
+
+func (l *Ledger) tooManyRefusals(opt journal.Options) bool {
+	return l.Refusals > opt.MaxRefusals || l.RefusalBytes > opt.MaxRefusalBytes
+}
+
+// appendTurn appends the place of a refusal in the order of all deliveries: that of
+// the refusal which is being retried, if any, and otherwise the next.
+func (tx *Transaction) appendTurn(turns []report.Version, turn report.Version) (_ []report.Version, err error) {
+	if turn == 0 {
+		turn, err = tx.Store.NextVersion(0)
+	}
+	return append(turns, turn), err
+}
+
+// refuse keeps the refusals of a delivery, each with its turn, and drops the oldest of
+// all beyond the bounds.
+func (tx *Transaction) refuse(d report.Delivery, turns []report.Version, opt journal.Options) error {
+	for i, r := range shareOf(d, opt) {
+		size := RefusalBytes(r)
+		if err := tx.Store.Refuse(r, turns[i], size); err != nil {
+			return fmt.Errorf("keep a refusal: %w", err)
+		}
+		tx.ledger.Refusals++
+		tx.ledger.RefusalBytes += size
+	}
+	return tx.dropOldestRefusals(opt)
+}
+
+// shareOf returns the refusals of a delivery that are kept: the first of them, within
+// the share of one delivery. The last says how many are not.
+func shareOf(d report.Delivery, opt journal.Options) []report.Refusal {
+	var kept []report.Refusal
+	bytes := int64(0)
+	for _, r := range d.Refusals[:min(len(d.Refusals), opt.MaxDeliveryRefusals)] {
+		r = clipRefusal(r)
+		if bytes += RefusalBytes(r); bytes > opt.MaxRefusalBytes/10 && len(kept) > 0 {
+			break
+		}
+		kept = append(kept, r)
+	}
+	if more := len(d.Refusals) - len(kept) + d.MoreRefused; more > 0 && len(kept) > 0 {
+		last := &kept[len(kept)-1]
+		last.Detail = clip(last.Detail, maxRefusalText/2) + fmt.Sprintf(" (%d more records of this delivery were refused, and are not kept.)", more)
+	}
+	return kept
+}
+
+// dropOldestRefusals drops refusals until the rest is within the bounds.
+func (tx *Transaction) dropOldestRefusals(opt journal.Options) error {
+	if !tx.ledger.tooManyRefusals(opt) {
+		return nil
+	}
+	var last int64
+	left := *tx.ledger
+	err := tx.Store.OldestRefusals(func(seq, size int64) bool {
+		last = seq
+		left.Refusals--
+		left.RefusalBytes -= size
+		return left.tooManyRefusals(opt)
+	})
+	if err == nil {
+		var n int
+		var bytes int64
+		n, bytes, err = tx.Store.DropRefusalsUntil(last)
+		tx.ledger.Refusals -= n
+		tx.ledger.RefusalBytes -= bytes
+	}
+	if err != nil {
+		return fmt.Errorf("drop the oldest refusals: %w", err)
+	}
+	return nil
+}
+
+// beginRetry takes the refusal out that a delivery retries and returns its turn, or
+// ErrNotFound. For other deliveries it does nothing and returns 0.
+func (tx *Transaction) beginRetry(seq int64) (report.Version, error) {
+	if seq == 0 {
+		return 0, nil
+	}
+	turn, err := tx.dropRefusal(seq)
+	if err == nil && turn == BeforeAll {
+		err = report.ErrPlaceForgotten
+	}
+	if err != nil {
+		return 0, fmt.Errorf("retry the refusal %d: %w", seq, err)
+	}
+	return turn, nil
+}
+
+// dropRefusal forgets one refusal and returns its turn, or ErrNotFound.
+func (tx *Transaction) dropRefusal(seq int64) (report.Version, error) {
+	turn, size, err := tx.Store.Refusal(seq)
+	if err == nil {
+		err = tx.Store.DropRefusal(seq)
+	}
+	if err != nil {
+		return 0, err
+	}
+	tx.ledger.Refusals--
+	tx.ledger.RefusalBytes -= size
+	return turn, nil
+}
+
+func (tx *Transaction) DropThese(seqs []int64) (n int, err error) {
+	for _, seq := range seqs {
+		_, err := tx.dropRefusal(seq)
+		switch {
+		case err == nil:
+			n++
+		case !errors.Is(err, journal.ErrNotFound):
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// LostBody is said of a refusal whose checksum does not fit.
+const LostBody = " (its record in the journal is damaged: its checksum does not fit, and its body is lost)"

@@ -1,0 +1,66 @@
+package commit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// clearRefusals forgets the refusals that an accepted change makes obsolete: those
+// of its document whose turn was before it. addressed is the id that the change
+// came with.
+func (tx *Transaction) clearRefusals(c report.Change, addressed report.ID, before report.Version) error {
+	if tx.ledger.Refusals == 0 {
+		return nil
+	}
+	obsolete, err := tx.refusalsOf(c, addressed, before)
+	if err != nil {
+		return fmt.Errorf("look up its refusals: %w", err)
+	}
+	for _, r := range obsolete {
+		same, err := tx.isFor(r.ID, c, addressed)
+		if err == nil && same {
+			_, err = tx.dropRefusal(r.Seq)
+		}
+		if err != nil && !errors.Is(err, journal.ErrNotFound) { // then another process has dropped it
+			return fmt.Errorf("clear its refusal %d: %w", r.Seq, err)
+		}
+	}
+	return nil
+}
+
+// RefusalID is a refusal, and the id that it was for.
+type RefusalID struct {
+	Seq int64
+	ID  string
+}
+
+// refusalsOf returns the refusals that may be of the document of c: the database
+// compares without regard to case.
+func (tx *Transaction) refusalsOf(c report.Change, addressed report.ID, before report.Version) ([]RefusalID, error) {
+	code := string(c.ID)
+	if c.Kind == report.Cities && c.Code != "" {
+		code = c.Code
+	}
+	return tx.Store.RefusalsOf(c.Kind, before, [3]string{string(addressed), string(c.ID), code})
+}
+
+// isFor tells whether what was refused under an id was for the document of c, as
+// resolve would tell it: a code names a city only where no other city has it, as
+// its code or as its id.
+func (tx *Transaction) isFor(id string, c report.Change, addressed report.ID) (bool, error) {
+	if id == string(addressed) || id == string(c.ID) {
+		return true, nil
+	}
+	if c.Kind != report.Cities || c.Code == "" || strings.ToUpper(id) != c.Code {
+		return false, nil
+	}
+	key, _, err := tx.resolve(report.Change{Key: report.Key{Kind: c.Kind, ID: report.ID(id)}})
+	if errors.Is(err, report.ErrAmbiguous) {
+		return false, nil
+	}
+	return key == c.Key, err
+}

@@ -1,0 +1,76 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+
+	"riskdex/report"
+)
+
+// Renew implements Journal.
+func (j *Requests) Renew(ctx context.Context, stamps []report.Stamp) (int, error) {
+	n, err := j.forEach(ctx, stamps, DiskQuota, (*Transaction).Renew)
+	if err != nil {
+		return n, fmt.Errorf("renew %d documents of the journal: %w", len(stamps), err)
+	}
+	return n, nil
+}
+
+// Renew sends a settled document once more under a new version. A damaged record
+// must not get a checksum that fits: it keeps its own and its version, so that
+// Claim finds it and sets it aside.
+func (tx *Transaction) Renew(c Content, r *Row) (bool, error) {
+	if r.State != StateDone {
+		return false, nil
+	}
+	tx.ledger.update(c.Kind, func(t *Totals) { t.Resending++ })
+	tx.touch(c.Key, false)
+	tx.Wake = true
+	if !c.Intact {
+		return false, tx.Store.Mark(r)
+	}
+	return true, tx.renumber(c, r, 0)
+}
+
+// renumber gives what a row holds a new version, above after.
+func (tx *Transaction) renumber(c Content, r *Row, after report.Version) error {
+	origin, err := tx.origin(r)
+	if err != nil {
+		return err
+	}
+	if c.Version, err = tx.Store.NextVersion(after); err != nil {
+		return err
+	}
+	if err := tx.Store.Renew(r, c.Version, Checksum(c.Change)); err != nil {
+		return err
+	}
+	return tx.Store.KeepOrigin(c.Key, origin)
+}
+
+// Pass implements Journal.
+func (j *Requests) Pass(ctx context.Context, list []report.Ahead) (int, error) {
+	stamps := make([]report.Stamp, len(list))
+	index := make(map[report.Key]report.Version, len(list))
+	for i, a := range list {
+		stamps[i], index[a.Key] = a.Stamp, max(index[a.Key], a.Index)
+	}
+	n, err := j.forEach(ctx, stamps, DiskQuota, func(tx *Transaction, c Content, r *Row) (bool, error) {
+		return tx.pass(c, r, index[c.Key])
+	})
+	if err != nil {
+		return n, fmt.Errorf("pass what an index has of %d documents of the journal: %w", len(list), err)
+	}
+	return n, nil
+}
+
+// pass gives a document that waits a version above the one that an index has. It is the
+// same change, and is counted as before. A damaged record is left for Claim to find.
+func (tx *Transaction) pass(c Content, r *Row, index report.Version) (bool, error) {
+	waits := r.State == StatePending || r.State == StateResend
+	if !waits || r.Foreign || !c.Intact || !index.InReach(tx.Now) {
+		return false, nil
+	}
+	tx.touch(c.Key, false)
+	tx.Wake = true
+	return true, tx.renumber(c, r, index)
+}

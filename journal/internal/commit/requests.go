@@ -1,0 +1,219 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// Requests are the methods of a journal that write. They are the same for every
+// engine: each becomes a request in a group commit.
+type Requests struct {
+	opt   journal.Options
+	queue *Queue
+	hooks Hooks
+}
+
+// Hooks are what an engine does for requests.
+type Hooks struct {
+	// CheckQuota returns why the journal takes nothing that is held against a quota, or nil.
+	// Any goroutine may call it.
+	CheckQuota func(Quota) error
+	// Claimed returns the claims that settlements end, as far as this process knows
+	// where they are, and the keys of the other settlements.
+	Claimed func([]report.Settlement) ([]Claim, []report.Key)
+	// Contents returns the content of the first of stamps that are the newest version
+	// of their document, up to the bounds of one request, and the other stamps.
+	Contents func(context.Context, []report.Stamp) (list []Content, rest []report.Stamp, err error)
+}
+
+// NewRequests returns the methods that write through a queue, which the engine carries out.
+func NewRequests(opt journal.Options, q *Queue, h Hooks) Requests {
+	return Requests{opt: opt, queue: q, hooks: h}
+}
+
+// StallAfter is for how long a request may be without an answer before the journal says
+// that it is not ready. Its disk, or its server, may hang without ever failing.
+const StallAfter = 5 * time.Second
+
+// OldestWait implements Journal.
+func (j *Requests) OldestWait() time.Duration {
+	wait, _ := j.queue.Oldest()
+	return wait
+}
+
+// Stalled tells that the journal answers nobody. Deliveries are still let in: it may be
+// over before their senders give up, and some never send a delivery twice.
+func (q *Queue) Stalled() error {
+	if wait, _ := q.Oldest(); wait >= StallAfter {
+		return fmt.Errorf("the journal has left a request without an answer for %v: its disk or its server hangs, or is too slow; "+
+			"deliveries wait for up to 30 seconds and get 503 then; see to the disk or the server, and it goes on by itself", wait.Round(time.Second))
+	}
+	return nil
+}
+
+// Append implements Journal.
+func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error) {
+	start := time.Now()
+	if err := checkDelivery(d); err != nil {
+		return nil, err
+	}
+	need := QuotaOf(d)
+	if err := j.hooks.CheckQuota(need); err != nil {
+		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
+	}
+	size, keys := 0, make([]report.Key, 0, len(d.Changes))
+	for _, c := range d.Changes {
+		keys = append(keys, c.Key)
+		if c.OwnID != "" && c.OwnID != c.ID {
+			keys = append(keys, report.Key{Kind: c.Kind, ID: c.OwnID})
+		}
+		size += len(c.Body)
+	}
+	for _, r := range d.Refusals {
+		size += min(len(r.Body), journal.MaxRefusalBody)
+	}
+	if d.Receipt != nil {
+		size += len(d.Receipt.Answer)
+	}
+	var stamps []report.Stamp
+	var before error // the delivery was there before, or is not taken for lack of room
+	err := j.queue.Do(ctx, &Request{Gone: d.Gone, Keys: keys, Versions: len(d.Changes) + len(d.Refusals), Bytes: size, Size: len(d.Changes) + len(d.Refusals), Scope: NewScope(d), Sync: true, Quota: need, Run: func(tx *Transaction) (err error) {
+		// It is no error of the transaction, which others share.
+		if before, err = tx.repeats(d.Receipt); before != nil || err != nil {
+			return err
+		}
+		d := d
+		if err := j.hooks.CheckQuota(FullQuota); err != nil {
+			if d.RetryOf != 0 {
+				return err // what it retries is kept for now
+			}
+			d.Refusals = nil // they are a help; not to keep them harms nobody
+			if only, notLive := tx.removesOnly(d); notLive != nil || !only {
+				before = err
+				return notLive
+			}
+		}
+		if stamps, err = tx.Append(d, j.opt); err != nil {
+			return err
+		}
+		return tx.receive(d, stamps)
+	}})
+	if err == nil {
+		err = before
+	}
+	if err != nil {
+		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
+	}
+	j.opt.Observe(time.Since(start).Seconds())
+	return stamps, nil
+}
+
+// Settle implements Journal.
+func (j *Requests) Settle(ctx context.Context, s []report.Settlement) error {
+	if err := checkSettlements(s); err != nil {
+		return err
+	}
+	held, others := j.hooks.Claimed(s)
+	err := j.queue.Do(ctx, &Request{Keys: others, Size: len(s), Run: func(tx *Transaction) error { return tx.Settle(s, held) }})
+	if err != nil {
+		return fmt.Errorf("settle %d changes in the journal: %w", len(s), err)
+	}
+	return nil
+}
+
+// Resend implements Journal. Where it fails half-way, some are marked; nobody minds.
+func (j *Requests) Resend(ctx context.Context, kind report.Kind) (sum int, err error) {
+	for after, first := report.ID(""), true; first || after != ""; first = false {
+		var n int64
+		var next report.ID
+		if err := j.mark(ctx, kind, func(tx *Transaction) (err error) {
+			n, next, err = tx.Resend(kind, after)
+			return err
+		}); err != nil {
+			return sum, err
+		}
+		sum, after = sum+int(n), next
+	}
+	return sum, nil
+}
+
+// ResendDeleted implements Journal.
+func (j *Requests) ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error) {
+	var n int64
+	err := j.mark(ctx, kind, func(tx *Transaction) (err error) {
+		n, err = tx.resendDeleted(kind, since.UnixMicro())
+		return err
+	})
+	return int(n), err
+}
+
+func (j *Requests) mark(ctx context.Context, kind report.Kind, run func(*Transaction) error) error {
+	if err := report.CheckKind(kind); err != nil {
+		return err
+	}
+	if err := j.queue.Do(ctx, &Request{Sync: true, Long: true, Run: run}); err != nil {
+		return fmt.Errorf("mark documents of %s to be sent again: %w", kind, err)
+	}
+	return nil
+}
+
+// SetAsideDamaged makes a dead letter of a claimed record that cannot be trusted. If
+// that fails, the record stays claimed until this process ends, and so is not given
+// out either.
+func SetAsideDamaged(ctx context.Context, q *Queue, log *slog.Logger, k report.Key, v report.Version) {
+	log = log.With("kind", k.Kind, "id", k.ID, "version", v)
+	var ended bool
+	err := q.Do(context.WithoutCancel(ctx), &Request{Keys: []report.Key{k}, Run: func(tx *Transaction) (err error) {
+		ended, err = tx.setAsideDamaged(k, v)
+		return err
+	}})
+	switch {
+	case err != nil:
+		log.Error("a record of the journal is damaged and could not be set aside", "error", err)
+	case !ended:
+		log.Error("a record of the journal is damaged beyond being set aside; have it delivered again")
+	default:
+		log.Error("a record of the journal is damaged and was set aside as a dead letter")
+	}
+}
+
+// DropRefusals implements Journal.
+func (j *Requests) DropRefusals(ctx context.Context, seqs []int64) (sum int, err error) {
+	for chunk := range slices.Chunk(seqs, MaxBatch) {
+		var n int
+		if err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) (err error) {
+			n, err = tx.DropThese(chunk)
+			return err
+		}}); err != nil {
+			return sum, fmt.Errorf("drop %d refusals from the journal: %w", len(seqs), err)
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// BytesOf is about how much a group writes.
+func BytesOf(group []*Request) int64 {
+	n := 0
+	for _, r := range group {
+		n += r.Bytes
+	}
+	return int64(n)
+}
+
+// NeedsSync tells whether a group must survive a power cut once it is answered. An empty one,
+// which is a probe, must.
+func NeedsSync(group []*Request) bool {
+	for _, r := range group {
+		if r.Sync {
+			return true
+		}
+	}
+	return len(group) == 0
+}

@@ -1,0 +1,136 @@
+package commit
+
+import (
+	"fmt"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// Bounds of what is kept of the reason of a dead letter, in bytes.
+const (
+	maxErrorType = 256
+	maxReason    = 4 << 10
+)
+
+// Settled is one settlement that was committed.
+type Settled struct {
+	report.Settlement
+	Ended       bool      // the document waits no more, and is put off no more either
+	Retried     bool      // the version is the newest and still waits: it was a retry
+	Newer       bool      // a newer version waits
+	DeliveredAt time.Time // when that was delivered
+}
+
+// Settle ends changes. held has, for each, its claim as it was before the
+// transaction, or the zero claim.
+func (tx *Transaction) Settle(list []report.Settlement, held []Claim) error {
+	for i, s := range list {
+		note, err := tx.settleOne(s, held[i])
+		if err != nil {
+			return fmt.Errorf("settle %s %q: %w", s.Kind, s.ID, err)
+		}
+		tx.touch(s.Key, false)
+		tx.Store.Unclaim(note)
+		tx.Settled = append(tx.Settled, note)
+	}
+	return nil
+}
+
+// settleOne goes by the version, not by what is claimed, so that settling twice, or
+// after a restart, does no harm. Where another process has claimed the document
+// since, what it says counts.
+func (tx *Transaction) settleOne(s report.Settlement, held Claim) (Settled, error) {
+	note := Settled{Settlement: s}
+	ended, err := tx.Store.EndClaimed(s, held, tx.Now.UnixMicro())
+	if ended && err == nil {
+		tx.countEnd(s, held.State)
+		note.Ended = true
+	}
+	if ended || err != nil {
+		return note, err
+	}
+	r, err := tx.Store.Find(s.Key)
+	if err != nil || r == nil || r.Foreign {
+		return note, err
+	}
+	waits := r.State == StatePending || r.State == StateResend
+	switch {
+	case s.Version == r.Version && waits && s.Outcome == report.Retry:
+		note.Retried = true
+	case s.Version == r.Version && waits:
+		note.Ended, err = true, tx.end(s, r)
+	case s.Version < r.Version && waits:
+		note.Newer, note.DeliveredAt = true, time.UnixMicro(r.AcceptedAt)
+		err = tx.refresh(s, r)
+	}
+	return note, err
+}
+
+// end settles the newest version of a document. A change that Resend marked was
+// counted when it was settled first.
+func (tx *Transaction) end(s report.Settlement, r *Row) error {
+	tx.countEnd(s, r.State)
+	at := tx.Now.UnixMicro()
+	if s.Outcome == report.Dead {
+		return tx.Store.SetAside(r, at, clip(s.ErrorType, maxErrorType), clip(s.Reason, maxReason))
+	}
+	return tx.Store.End(r, at)
+}
+
+// countEnd counts the end of a document that waited in a state.
+func (tx *Transaction) countEnd(s report.Settlement, state int64) {
+	tx.ledger.update(s.Kind, func(t *Totals) {
+		if state == StatePending {
+			t.settle(s.Outcome)
+		} else {
+			t.Resending--
+		}
+		if s.Outcome == report.Dead {
+			t.DeadLetters++
+		}
+	})
+}
+
+// refresh notes that an overtaken version reached the index: what waits now is
+// waiting since its own acceptance and not since that of the version before it.
+// Otherwise a document that changes all the time would seem to lag ever more.
+func (tx *Transaction) refresh(s report.Settlement, r *Row) error {
+	if s.Outcome != report.Indexed && s.Outcome != report.Deleted || r.State != StatePending || r.WaitedAt >= r.AcceptedAt {
+		return nil
+	}
+	return tx.Store.Wait(r, r.AcceptedAt)
+}
+
+// setAsideDamaged makes a dead letter of a damaged record, and tells whether that
+// or a newer version has ended its claim.
+func (tx *Transaction) setAsideDamaged(k report.Key, v report.Version) (bool, error) {
+	r, err := tx.Store.Find(k)
+	if err != nil || r == nil || r.State != StatePending && r.State != StateResend || r.Version < v {
+		return false, err
+	}
+	return true, tx.Settle([]report.Settlement{{
+		Key: k, Version: v, Outcome: report.Dead, ErrorType: journal.ErrorTypeDamaged, Reason: DamagedReason(k),
+	}}, make([]Claim, 1))
+}
+
+// Resend marks a piece of a kind, or all of it, and returns where to go on.
+func (tx *Transaction) Resend(kind report.Kind, after report.ID) (n int64, next report.ID, err error) {
+	n, next, err = tx.Store.MarkAll(kind, after)
+	tx.marked(kind, n)
+	return n, next, err
+}
+
+// resendDeleted marks the deletes of a kind since a time, in microseconds.
+func (tx *Transaction) resendDeleted(kind report.Kind, since int64) (int64, error) {
+	n, err := tx.Store.MarkDeleted(kind, since)
+	tx.marked(kind, n)
+	return n, err
+}
+
+func (tx *Transaction) marked(kind report.Kind, n int64) {
+	tx.ledger.update(kind, func(t *Totals) { t.Resending += n })
+	tx.Kinds[kind], tx.ByKind = struct{}{}, true
+	tx.Wake = tx.Wake || n > 0
+}

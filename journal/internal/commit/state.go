@@ -1,0 +1,29 @@
+package commit
+
+import "riskdex/report"
+
+// States of a document. SQLite stores the numbers 0 and 1 in no byte and these in
+// one, so that a change of state overwrites the record where it is.
+const (
+	StatePending = 2
+	StateDone    = 3 // indexed, deleted or superseded
+	StateDead    = 4
+	StateResend  = 5
+	StateDropped = 6 // a dead letter that was given up: it has no body
+)
+
+// StateName returns the word for a state. A damaged one is called dead, which
+// promises least.
+func StateName(state int64) report.State {
+	switch state {
+	case StatePending:
+		return report.StatePending
+	case StateDone:
+		return report.StateSettled
+	case StateResend:
+		return report.StateResending
+	case StateDropped:
+		return report.StateDropped
+	}
+	return report.StateDead
+}

@@ -1,0 +1,113 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// A tombstone keeps what is older than a delete from coming back, and an index that comes
+// back from showing what was deleted. So it is kept for as long as an index may be
+// restored from a snapshot, and not for ever.
+const (
+	// TombstoneStep is how many tombstones one transaction looks at. It is no large
+	// request, and deliveries go between two of them.
+	TombstoneStep = LargeRequest / 2
+	// dropEvery is the time between two rounds, dropFirst that before the first.
+	dropEvery = time.Hour
+	dropFirst = time.Minute
+	// DropPause is the time between two steps.
+	DropPause = 20 * time.Millisecond
+)
+
+// DropDeleted implements Journal.
+func (j *Requests) DropDeleted(ctx context.Context) (sum int, err error) {
+	if j.opt.KeepDeleted < 0 {
+		return 0, nil
+	}
+	for _, kind := range report.AllKinds() {
+		for after, first := (Place{}), true; first || after != (Place{}); first = false {
+			if !first {
+				if err := Sleep(ctx, DropPause); err != nil {
+					return sum, err
+				}
+			}
+			var n int
+			var next Place
+			err := j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
+				n, next, err = tx.dropDeleted(kind, after, j.opt.KeepDeleted)
+				return err
+			}})
+			if err != nil {
+				return sum, fmt.Errorf("drop old tombstones of %s from the journal: %w", kind, err)
+			}
+			sum, after = sum+n, next
+		}
+	}
+	return sum, nil
+}
+
+func (tx *Transaction) dropDeleted(kind report.Kind, after Place, keep time.Duration) (n int, next Place, err error) {
+	n, next, err = tx.Store.DropDeleted(kind, after, tx.Now.Add(-keep).UnixMicro(), TombstoneStep)
+	tx.ledger.update(kind, func(t *Totals) {
+		t.Tombstones -= int64(n)
+		t.Dropped += int64(n)
+	})
+	return n, next, err
+}
+
+// DropDeletedRegularly drops old tombstones of a journal now and then, until ctx ends. After
+// each round it calls after.
+func DropDeletedRegularly(ctx context.Context, j journal.Journal, opt journal.Options, after func(context.Context) error) {
+	for wait := dropFirst; Sleep(ctx, wait) == nil; wait = dropEvery {
+		n, err := j.DropDeleted(ctx)
+		if err == nil {
+			err = after(ctx)
+		}
+		switch {
+		case err != nil && ctx.Err() == nil && !errors.Is(err, journal.ErrClosed):
+			opt.Log.Warn("old tombstones could not be dropped from the journal; it is tried again later", "error", err)
+		case n > 0:
+			opt.Log.Info("dropped old tombstones from the journal", "tombstones", n, "kept_for", opt.KeepDeleted)
+		}
+	}
+}
+
+// Sleep waits, and returns the error of ctx where that ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// removesOnly tells whether a delivery does nothing but delete documents: of one that is
+// there the content goes, and of one that is not nothing must be left, no tombstone and no
+// receipt. Past the limit of the journal that is all that is taken.
+func (tx *Transaction) removesOnly(d report.Delivery) (bool, error) {
+	for _, c := range d.Changes {
+		if c.Op != report.Delete {
+			return false, nil
+		}
+		_, old, err := tx.resolve(c)
+		if errors.Is(err, report.ErrAmbiguous) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		leavesNothing := isDeleted(old) && !tx.mustRemember() && d.Receipt == nil
+		if !leavesNothing && (old == nil || old.Op == report.Delete) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,38 @@
+package committest
+
+import (
+	"fmt"
+	"testing"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// CitiesOfBefore has a journal of before it was known what a city is called by, which old
+// makes of one that is closed: a city that was known by its code alone is adopted.
+func CitiesOfBefore(t *testing.T, open func() journal.Journal, old func()) {
+	j := open()
+	stated := func(id, code string) report.Delivery {
+		return report.Delivery{Changes: []report.Change{{
+			Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Code: code, OwnID: report.ID(id), Body: []byte("{}"),
+		}}}
+	}
+	for _, d := range []report.Delivery{stated("LON", "LON"), stated("130", "LON"), stated("7", "PAR")} {
+		_, err := j.Append(t.Context(), d)
+		Must(t, err)
+	}
+	Must(t, j.Close())
+	old()
+	j = open()
+	_, err := j.Append(t.Context(), stated("130", "LON"))
+	Must(t, err)
+	entries, err := j.Entries(t.Context(), report.Cities, "", 10)
+	Must(t, err)
+	got := ""
+	for _, e := range entries {
+		got += fmt.Sprintf("%s %s, ", e.Op, e.ID)
+	}
+	if got != "index 130, index 7, delete LON, " {
+		t.Errorf("the cities are %s", got)
+	}
+}

@@ -1,0 +1,120 @@
+package committest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// Put delivers an advisory.
+func Put(id string, body string) report.Delivery {
+	return report.Delivery{Changes: []report.Change{{
+		Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Index, Body: []byte(body),
+	}}}
+}
+
+// Delete deletes an advisory.
+func Delete(id string) report.Delivery {
+	return report.Delivery{Changes: []report.Change{{
+		Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Delete,
+	}}}
+}
+
+// LogBuffer keeps what is logged to it, by many goroutines at the same time.
+type LogBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *LogBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *LogBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Count is how often text was logged.
+func (l *LogBuffer) Count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.b.String(), text)
+}
+
+// PutCity delivers a city.
+func PutCity(id, code, body string) report.Delivery {
+	return report.Delivery{Changes: []report.Change{{
+		Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Code: code, Body: []byte(body),
+	}}}
+}
+
+// Must ends a test on an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Patience is how long a test waits for what must come at some time.
+const Patience = 30 * time.Second
+
+// Eventually waits until something is so.
+func Eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(Patience)
+	for !is() {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never came true that %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// WriteFile makes a file.
+func WriteFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// CheckFolder checks that dir has these files, with the text that write gave them.
+func CheckFolder(t *testing.T, dir string, want []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+		if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err != nil || string(text) != "mine" {
+			t.Errorf("%s: %q, %v", e.Name(), text, err)
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the folder has %v, want %v", got, want)
+	}
+}
+
+// CPUTime is what this process has used of the processors.
+func CPUTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

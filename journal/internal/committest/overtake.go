@@ -1,0 +1,178 @@
+package committest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// UnderTest is an empty journal of any engine.
+type UnderTest struct {
+	journal.Journal
+	Queue *commit.Queue
+	// FillUp has the journal be past Options.MaxBytes.
+	FillUp func()
+}
+
+// atOnce delivers in this order while the writer is held up, and returns the stamps of
+// the first change of each.
+func (u UnderTest) atOnce(t *testing.T, list ...report.Delivery) []report.Stamp {
+	t.Helper()
+	entered, goOn := make(chan struct{}), make(chan struct{})
+	answers := make([]chan report.Stamp, len(list))
+	go func() {
+		_ = u.Queue.Do(context.Background(), &commit.Request{Run: func(*commit.Transaction) error {
+			close(entered)
+			<-goOn
+			return nil
+		}})
+	}()
+	<-entered
+	for i, d := range list {
+		answers[i] = make(chan report.Stamp, 1)
+		go func() {
+			stamps, err := u.Append(context.Background(), d)
+			if err != nil {
+				t.Error(err)
+				stamps = make([]report.Stamp, 1)
+			}
+			answers[i] <- stamps[0]
+		}()
+		Eventually(t, "it waits", func() bool { return u.Queue.Len() == i+1 })
+	}
+	close(goOn)
+	var stamps []report.Stamp
+	for _, a := range answers {
+		stamps = append(stamps, <-a)
+	}
+	return stamps
+}
+
+// large is a delivery so large that no other of the kind fits into a group with it.
+func large(kind report.Kind, more ...report.Change) report.Delivery {
+	d := report.Delivery{Changes: more}
+	for i := range commit.MaxGroupChanges {
+		c := report.Change{Key: report.Key{Kind: kind, ID: report.ID(fmt.Sprint("large ", i))}, OwnID: report.ID(fmt.Sprint("large ", i)), Op: report.Index, Body: []byte("{}")}
+		d.Changes = append(d.Changes, c)
+	}
+	return d
+}
+
+// SmallOvertakesLarge has a small delivery wait for one large one, and not for all
+// that came before it.
+func SmallOvertakesLarge(t *testing.T, open func(*testing.T) UnderTest) {
+	for _, kind := range []report.Kind{report.Advisories, report.Cities} {
+		t.Run(string(kind), func(t *testing.T) {
+			j := open(t)
+			l, s := large(kind), report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: kind, ID: "small"}, Op: report.Index, Body: []byte("{}")}}}
+			got := j.atOnce(t, l, l, l, s, s)
+			var order []int
+			for i := range got {
+				order = append(order, i)
+			}
+			slices.SortFunc(order, func(a, b int) int { return int(got[a].Version - got[b].Version) })
+			want := []int{0, 3, 4, 1, 2}
+			if j.Queue.Concurrent { // the first large one and the small ones are under way at the same time
+				order = slices.DeleteFunc(order, func(i int) bool { return i == 0 })
+				want = want[1:]
+			}
+			if !slices.Equal(order, want) {
+				t.Errorf("they were carried out in the order %v, want %v", order, want)
+			}
+		})
+	}
+}
+
+// NewerDoesNotOvertakeOlder has a small delivery come after a large one that is for
+// the same document, under whatever name.
+func NewerDoesNotOvertakeOlder(t *testing.T, open func(*testing.T) UnderTest) {
+	city := func(id, code string) report.Change {
+		return report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Code: code, Body: []byte("{}")}
+	}
+	byID := func(c report.Change) report.Change {
+		c.OwnID = c.ID
+		return c
+	}
+	remove := func(c report.Change) report.Change {
+		c.Op, c.Code, c.Body = report.Delete, "", nil
+		return c
+	}
+	own := func(c report.Change, id report.ID) report.Change {
+		c.OwnID = id
+		return c
+	}
+	advisory := Put("a", "{}").Changes[0]
+	for _, c := range []struct {
+		name            string
+		known           []report.Change // before
+		inLarge, inTiny report.Change
+	}{
+		{"id", nil, advisory, advisory},
+		{"delete", []report.Change{advisory}, advisory, remove(advisory)},
+		{"delete of a new one", nil, city("130", ""), remove(city("130", ""))},
+		{"code that the large one states", nil, byID(city("130", "LON")), city("lon", "")},
+		{"code that the small one states", nil, city("LON", ""), byID(city("130", "LON"))},
+		{"code that only the journal knows", []report.Change{city("130", "LON")}, byID(city("130", "")), city("LON", "")},
+		{"id whose code only the journal knows", []report.Change{city("130", "LON")}, city("LON", ""), byID(city("130", ""))},
+		{"own id", nil, city("130", ""), own(city("LON", ""), "130")},
+		{"delete by code", []report.Change{city("130", "LON")}, byID(city("130", "")), remove(city("LON", ""))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := open(t)
+			if len(c.known) > 0 {
+				_, err := j.Append(t.Context(), report.Delivery{Changes: c.known})
+				Must(t, err)
+			}
+			tiny := report.Delivery{Changes: []report.Change{c.inTiny}}
+			got := j.atOnce(t, large(c.inLarge.Kind), large(c.inLarge.Kind, c.inLarge), tiny, tiny)
+			last := got[2].Version < got[3].Version
+			if c.inTiny.Op == report.Delete { // there is nothing left for the second
+				last = got[2].Effect == report.Changed && got[3].Effect == report.Unknown
+			}
+			if !(got[1].Version < got[2].Version && last) {
+				t.Errorf("the large one has %v, those after it %v and %v", got[1], got[2], got[3])
+			}
+		})
+	}
+}
+
+// RefusalIsNotOvertaken: a record that was refused is older than what came after it,
+// and a retry of it must not take its place.
+func RefusalIsNotOvertaken(t *testing.T, open func(*testing.T) UnderTest) {
+	j := open(t)
+	l := large(report.Advisories)
+	l.Refusals = []report.Refusal{{Kind: report.Advisories, ID: "a", Reason: "r", Position: -1}}
+	j.atOnce(t, large(report.Advisories), l, Put("a", "{}"))
+	if list, err := j.Refusals(t.Context(), 0, 10); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v: the newer delivery has not cleared it", list, err)
+	}
+}
+
+// ManyCitiesOfOneCode has deliveries that would hold up all others for minutes if each
+// of their cities were compared with the others.
+func ManyCitiesOfOneCode(t *testing.T, open func(*testing.T) UnderTest) {
+	j := open(t)
+	const n = 20_000
+	cities := func(from int, code string) (d report.Delivery) {
+		for i := range n {
+			id := report.ID(fmt.Sprint(from + i))
+			d.Changes = append(d.Changes, report.Change{Key: report.Key{Kind: report.Cities, ID: id}, OwnID: id, Op: report.Index, Code: code, Body: []byte("{}")})
+		}
+		return d
+	}
+	for _, d := range []report.Delivery{cities(0, "A"), cities(n, "A"), cities(n, "B"), cities(0, ""), cities(0, "A")} {
+		if _, err := j.Append(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "A"}, Op: report.Delete}}})
+	if !errors.Is(err, report.ErrAmbiguous) {
+		t.Errorf("%v, want that it is ambiguous", err)
+	}
+}

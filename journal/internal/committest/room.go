@@ -1,0 +1,64 @@
+package committest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// OnlyWhatMakesRoomIsTakenPastTheLimit: deletes of what is there, and such as leave
+// nothing behind.
+func OnlyWhatMakesRoomIsTakenPastTheLimit(t *testing.T, open func(*testing.T) UnderTest) {
+	j := open(t)
+	deliver := func(d report.Delivery) error {
+		_, err := j.Append(t.Context(), d)
+		return err
+	}
+	Must(t, deliver(Put("deleted", "{}")))
+	Must(t, deliver(Delete("deleted")))
+	Must(t, deliver(Put("live", "{}")))
+	Must(t, deliver(PutCity("130", "LON", "{}")))
+	Must(t, deliver(report.Delivery{Refusals: []report.Refusal{{At: time.Now(), Kind: report.Advisories, Reason: "bad"}}}))
+	refused, err := j.Refusals(t.Context(), 0, 1)
+	Must(t, err)
+	j.FillUp()
+	Eventually(t, "there is no room", func() bool { return j.Ready() != nil })
+	for name, d := range map[string]report.Delivery{"unknown": Delete("unknown"), "deleted before": Delete("deleted")} {
+		if err := deliver(d); !errors.Is(err, journal.ErrNoRoom) {
+			t.Errorf("%s, while a refusal is kept: %v, want that there is no room", name, err)
+		}
+	}
+	_, err = j.DropRefusals(t.Context(), []int64{refused[0].Seq})
+	Must(t, err)
+	before, err := j.Stats(t.Context())
+	Must(t, err)
+	city := Delete("LON")
+	city.Changes[0].Kind = report.Cities
+	signed := Delete("unknown")
+	signed.Receipt = &report.Receipt{Sender: "s", ID: "1", Digest: []byte("d")}
+	for name, d := range map[string]report.Delivery{
+		"a put": Put("live", "{}"), "unknown, with a receipt": signed,
+		"a put, and a delete that leaves nothing": {Changes: append(Delete("unknown").Changes, Put("new", "{}").Changes...)},
+	} {
+		if err := deliver(d); !errors.Is(err, journal.ErrNoRoom) {
+			t.Errorf("%s: %v, want that there is no room", name, err)
+		}
+	}
+	Must(t, deliver(Delete("unknown")))
+	Must(t, deliver(Delete("deleted")))
+	if after, err := j.Stats(t.Context()); err != nil || fmt.Sprint(after.Kinds) != fmt.Sprint(before.Kinds) {
+		t.Errorf("before %v, after %v, %v", before.Kinds, after.Kinds, err)
+	}
+	live := Delete("live")
+	live.Receipt = &report.Receipt{Sender: "s", ID: "2", Digest: []byte("d")}
+	Must(t, deliver(live))
+	if _, repeated := errors.AsType[*report.RepeatedError](deliver(live)); !repeated {
+		t.Error("a repeat is not answered past the limit")
+	}
+	Must(t, deliver(city))
+	Must(t, deliver(city))
+}

@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// underWay carries out a large delivery and calls beside while its transaction has done
+// all of its work but the commit, at each attempt.
+func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt int)) {
+	t.Helper()
+	var keys []report.Key
+	for _, c := range d.Changes {
+		keys = append(keys, c.Key)
+	}
+	entered, goOn := make(chan struct{}), make(chan struct{})
+	defer close(goOn)
+	done := later(func(ctx context.Context) error {
+		return j.queue.Do(ctx, &commit.Request{
+			Keys: keys, Versions: len(d.Changes), Size: len(d.Changes), Scope: commit.NewScope(d), Sync: true,
+			Run: func(tx *commit.Transaction) error {
+				_, err := tx.Append(d, j.opt)
+				if err == nil {
+					entered <- struct{}{}
+					<-goOn
+				}
+				return err
+			},
+		})
+	})
+	for attempt := 1; ; attempt++ {
+		select {
+		case <-entered:
+			beside(attempt)
+			goOn <- struct{}{}
+		case err := <-done:
+			committest.Must(t, err)
+			return
+		}
+	}
+}
+
+// unhurried is a pace at which a transaction may wait for its test.
+func unhurried() pace {
+	p := silent()
+	p.stuck, p.group = 2*committest.Patience, 2*committest.Patience
+	return p
+}
+
+// largeCities are new cities that all state a code.
+func largeCities(more ...report.Change) report.Delivery {
+	d := report.Delivery{Changes: more}
+	for i := range commit.LargeRequest {
+		d.Changes = append(d.Changes, city(report.ID(fmt.Sprint(1000+i)), fmt.Sprint("L", i)))
+	}
+	return d
+}
+
+func city(id report.ID, code string) report.Change {
+	return report.Change{Key: report.Key{Kind: report.Cities, ID: id}, OwnID: id, Op: report.Index, Code: code, Body: []byte("{}")}
+}
+
+// TestPostgresSmallBesideLarge has small requests of all sorts be done while a large delivery
+// is under way, also those that need the lock of names, in this process and in another; what
+// names a document of the large one comes after it.
+func TestPostgresSmallBesideLarge(t *testing.T) {
+	url := postgrestest.URL(t)
+	j, other := process(t, url, unhurried(), journal.Options{}), process(t, url, unhurried(), journal.Options{})
+	deliver(t, j, report.Delivery{Changes: []report.Change{city("1000", ""), city("7", "OLD")}})
+	known, err := j.Claim(t.Context(), report.Cities, 10, 1<<20)
+	committest.Must(t, err)
+	if len(known) != 2 {
+		t.Fatalf("claimed %v", known)
+	}
+	var common, settled <-chan error
+	var newer report.Version
+	underWay(t, j, largeCities(), func(attempt int) {
+		if attempt > 1 {
+			t.Error("the large delivery was begun again")
+			return
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), committest.Patience)
+		defer cancel()
+		// Both wait in the queue, and hold up nobody who comes after them.
+		common = later(func(ctx context.Context) error {
+			stamps, err := j.Append(ctx, report.Delivery{Changes: []report.Change{city("1000", "")}})
+			if err == nil {
+				newer = stamps[0].Version
+			}
+			return err
+		})
+		settled = later(func(ctx context.Context) error {
+			return j.Settle(ctx, []report.Settlement{{Key: known[0].Key, Version: known[0].Version, Outcome: report.Indexed}})
+		})
+		committest.Eventually(t, "they wait", func() bool { return j.queue.Len() == 2 })
+		for what, d := range map[string]report.Delivery{
+			"another kind":   committest.Put("a", "{}"),
+			"a new city":     {Changes: []report.Change{city("8", "NEW")}},
+			"one by code":    committest.PutCity("OLD", "", "{}"),
+			"one without it": {Changes: []report.Change{city("9", "")}},
+		} {
+			for i, p := range []*Journal{j, other} {
+				if _, err := p.Append(ctx, d); err != nil {
+					t.Errorf("%s, in process %d: %v", what, i, err)
+				}
+			}
+		}
+		committest.Must(t, j.Settle(ctx, []report.Settlement{{Key: known[1].Key, Version: known[1].Version, Outcome: report.Indexed}}))
+	})
+	committest.Must(t, <-common)
+	committest.Must(t, <-settled)
+	if at := valueOf[int64](t, j, "SELECT version FROM documents WHERE kind = 'cities' AND id = '1000'"); at != int64(newer) {
+		t.Errorf("the newest version of what both name is %d, and not the later one's, %d", at, newer)
+	}
+	sumsHold(t, j, other)
+}
+
+// TestPostgresNamesChangeBesideLarge has the codes that a large delivery has looked up change
+// hands before it has the lock of names: it looks again.
+func TestPostgresNamesChangeBesideLarge(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		known         []report.Change
+		large, beside report.Change
+		want          string // who has the code LON in the end, in their order
+	}{
+		{"a city known by the code alone comes", nil, city("130", "LON"), committest.PutCity("LON", "LON", "{}").Changes[0], "130"},
+		{"another city comes", nil, report.Change{Key: report.Key{Kind: report.Cities, ID: "LON"}, Op: report.Index, Code: "LON", Body: []byte("{}")}, city("131", "LON"), "131"},
+		{"another city takes it", []report.Change{city("131", "PAR")}, city("130", ""), city("131", "LON"), "131"},
+		{"another city takes it from who kept it", []report.Change{city("130", "LON")}, city("130", ""), city("131", "LON"), "131"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := postgrestest.URL(t)
+			j, other := process(t, url, unhurried(), journal.Options{}), process(t, url, unhurried(), journal.Options{})
+			if len(c.known) > 0 {
+				deliver(t, j, report.Delivery{Changes: c.known})
+			}
+			attempts := 0
+			var answer <-chan error
+			underWay(t, j, largeCities(c.large), func(attempt int) {
+				if attempts = attempt; attempt > 1 {
+					return
+				}
+				answer = later(func(ctx context.Context) error {
+					_, err := other.Append(ctx, report.Delivery{Changes: []report.Change{c.beside}})
+					return err
+				})
+				committest.Eventually(t, "it is done, or waits for a row and has the lock", func() bool {
+					return len(answer) > 0 || waitsFor(t, j, "transactionid")
+				})
+			})
+			committest.Must(t, <-answer)
+			got := valueOf[string](t, j, `SELECT coalesce(string_agg(encode(id, 'escape'), ' ' ORDER BY id), '') FROM documents
+				WHERE kind = 'cities' AND code = 'LON' AND op = 'index' AND kept <> -1`)
+			if got != c.want {
+				t.Errorf("after %d attempts LON is %q, want %q", attempts, got, c.want)
+			}
+			sumsHold(t, j, other)
+		})
+	}
+}
+
+// TestPostgresLargeFindsAnOutage has a large delivery be the only one that fails because the
+// server is away: the journal looks by itself when it is there again.
+func TestPostgresLargeFindsAnOutage(t *testing.T) {
+	server := postgrestest.Start(t)
+	pace := hasty()
+	pace.beat = 0
+	j := process(t, server.URL(), pace, journal.Options{})
+	server.Kill()
+	if _, err := j.Append(t.Context(), largeCities()); err == nil {
+		t.Fatal("it was accepted")
+	}
+	committest.Must(t, server.Start(t.Context()))
+	committest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
+}

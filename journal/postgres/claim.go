@@ -1,0 +1,245 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// Claim implements Journal.
+func (j *Journal) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error) {
+	if err := report.CheckKind(kind); err != nil {
+		return nil, err
+	}
+	if err := j.closed(); err != nil {
+		return nil, err
+	}
+	if maxChanges > 0 && j.lookout.isQuiet(kind) {
+		return nil, nil
+	}
+	for {
+		changes, damaged, err := j.claim(ctx, kind, maxChanges, maxBytes)
+		for _, c := range damaged {
+			commit.SetAsideDamaged(ctx, j.queue, j.opt.Log, c.Key, c.Version)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("claim %s from the journal: %w", kind, err)
+		}
+		if len(changes) > 0 || len(damaged) == 0 {
+			return changes, nil
+		}
+	}
+}
+
+// candidate is a row that is locked and may be claimed.
+type candidate struct {
+	id    []byte
+	bytes int64
+}
+
+// looked is what a Claim has seen before it decides.
+type looked struct {
+	alive      bool // this process is a member
+	holder     int64
+	generation int64
+	waiting    []candidate
+	again      []candidate
+}
+
+// claim gives out what can be claimed, in two round trips: it locks and weighs the rows,
+// and takes them with their bodies.
+func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) (changes, damaged []report.Change, err error) {
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, j.pace.group) // of a server that is not there any longer
+	defer cancel()
+	if err := j.disown(ctx); err != nil {
+		return nil, nil, err
+	}
+	nothing := false
+	j.lookout.look(kind)
+	defer func() { j.lookout.end(nothing) }()
+
+	conn, err := j.pool.Acquire(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer conn.Release()
+	me := j.member.me.Load()
+	seen, err := j.lookForClaim(ctx, conn.Conn(), me, kind, max(maxChanges, 0))
+	if err == nil {
+		err = j.mayClaim(kind, me, seen)
+	}
+	var ids [][]byte
+	if err == nil {
+		ids = choose(seen.waiting, seen.again, maxChanges, int64(maxBytes), j.since[kind])
+	}
+	if err == nil && len(ids) == 0 && maxChanges > 0 {
+		var wait *int64
+		if wait, err = j.nextDue(ctx, conn.Conn(), kind); wait != nil {
+			j.lookout.arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
+		}
+		nothing = err == nil && wait == nil
+	}
+	if err != nil || len(ids) == 0 {
+		rollback(conn.Conn())
+		return nil, nil, err
+	}
+	if changes, damaged, err = takeClaims(ctx, conn.Conn(), me, kind, ids); err != nil {
+		j.unsure = append(j.unsure, unsureClaim{me, kind, ids})
+		rollback(conn.Conn())
+		return nil, nil, err
+	}
+	for _, c := range changes {
+		if c.Again {
+			j.since[kind] = 0
+		} else {
+			j.since[kind]++
+		}
+	}
+	return changes, damaged, nil
+}
+
+// rollback ends a transaction that has changed nothing.
+func rollback(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := conn.Exec(ctx, "ROLLBACK"); err != nil {
+		_ = conn.Close(ctx)
+	}
+}
+
+func (j *Journal) lookForClaim(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind, limit int) (seen looked, err error) {
+	at := j.clock.now()
+	b := &pgx.Batch{}
+	b.Queue("BEGIN")
+	// What is claimed need not be durable: a crash gives it back, if not by itself then
+	// with giveBackClaims.
+	b.Queue("SET LOCAL synchronous_commit = off")
+	// These two keep others from holding the kind, and from taking this process out,
+	// until what it claims can be seen. Statements after this one see what was before.
+	b.Queue("SELECT pg_advisory_xact_lock_shared($1, $2), pg_advisory_xact_lock_shared($1, $3)", j.keys.class, lockOf(lockKinds, kind), lockMembers+int32(me))
+	b.Queue("SELECT EXISTS (SELECT FROM processes WHERE id = $1 AND connections = $3), holder, generation FROM holds WHERE kind = $2", me, string(kind), j.member.connections).
+		QueryRow(func(r pgx.Row) error { return r.Scan(&seen.alive, &seen.holder, &seen.generation) })
+	for state, into := range map[int]*[]candidate{commit.StatePending: &seen.waiting, commit.StateResend: &seen.again} {
+		b.Queue(fmt.Sprintf(`SELECT id, bytes FROM documents
+			WHERE kind = $1 AND state = %d AND (holder <= 0 OR claimed = 0) AND `+dueAt+` <= `+serverTime("$3")+`
+			ORDER BY waiting_since, version, id LIMIT $2 FOR UPDATE SKIP LOCKED`, state), string(kind), limit, at).
+			Query(func(rows pgx.Rows) (err error) {
+				*into, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (c candidate, err error) {
+					err = r.Scan(&c.id, &c.bytes)
+					return c, err
+				})
+				return err
+			})
+	}
+	return seen, conn.SendBatch(ctx, b).Close()
+}
+
+// dueAt is when a document may be claimed, as it says in free_at; see
+// report.Settlement.NotBefore.
+var dueAt = fmt.Sprintf("CASE WHEN free_at < 0 THEN least(-free_at, accepted_at + %d) ELSE free_at END", report.Debounce.Microseconds())
+
+// nextDue returns in how many microseconds the next document is due that is put off, nil
+// where there is none. It looks at every one that is not settled, so it is asked only
+// where none of them can be claimed: then they are few.
+func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind) (wait *int64, err error) {
+	err = conn.QueryRow(ctx, "SELECT min(at) - min(now) FROM (SELECT "+dueAt+" AS at, "+serverTime("$2")+" AS now"+`
+			FROM documents WHERE kind = $1 AND state IN (2, 5)) AS waiting WHERE at > now`,
+		string(kind), j.clock.now()).Scan(&wait)
+	return wait, err
+}
+
+// mayClaim returns report.ErrHeld while another process has the kind alone, and once
+// after that.
+func (j *Journal) mayClaim(kind report.Kind, me int64, seen looked) error {
+	switch {
+	case !seen.alive:
+		j.member.soon.Notify() // to be registered anew
+		return errTakenForDead
+	case seen.holder == me:
+		return nil
+	case !j.member.sees(kind, seen.generation) || seen.holder != 0:
+		return report.ErrHeld
+	}
+	return nil
+}
+
+// choose returns what is given out, in order: of what is pending and what is sent
+// again as far as both are there, and within the limits. since is how many pending
+// ones went before without one that is sent again.
+func choose(waiting, again []candidate, maxChanges int, maxBytes int64, since int) (ids [][]byte) {
+	b := commit.NewBudget(maxBytes)
+	for len(ids) < maxChanges && len(waiting)+len(again) > 0 {
+		from := &waiting
+		if len(waiting) == 0 || len(again) > 0 && since >= commit.PendingPerAgain {
+			from, since = &again, 0
+		} else {
+			since++
+		}
+		c := (*from)[0]
+		if c.bytes > b.Limit() {
+			break
+		}
+		b.Take(c.bytes)
+		ids, *from = append(ids, c.id), (*from)[1:]
+	}
+	return ids
+}
+
+// takeClaims claims rows that are locked, and verifies them.
+func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind, ids [][]byte) (changes, damaged []report.Change, err error) {
+	place := map[string]int{}
+	for i, id := range ids {
+		place[string(id)] = i
+	}
+	all, intact := make([]report.Change, len(ids)), make([]bool, len(ids))
+	b := &pgx.Batch{}
+	b.Queue(`UPDATE documents SET holder = $1, claimed = version, free_at = 0 WHERE kind = $2 AND id = ANY($3)
+		RETURNING `+contentColumns+`, state, trace`, me, string(kind), ids).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var state int16
+			var trace []byte
+			c, ok, err := scanContent(rows, &state, &trace)
+			if err != nil {
+				return err
+			}
+			c.Again, c.Trace = state == commit.StateResend, string(trace)
+			i := place[string(c.ID)]
+			all[i], intact[i] = c, ok
+		}
+		return rows.Err()
+	})
+	b.Queue("COMMIT")
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
+		return nil, nil, err
+	}
+	for i, c := range all {
+		if intact[i] {
+			changes = append(changes, c)
+		} else {
+			damaged = append(damaged, c)
+		}
+	}
+	return changes, damaged, nil
+}
+
+// contentColumns are what a change is read from.
+const contentColumns = `kind, id, version, op, code, accepted_at, crc, body`
+
+// scanContent reads contentColumns, and what follows them, and tells whether the
+// checksum fits.
+func scanContent(r pgx.Row, more ...any) (c report.Change, intact bool, err error) {
+	var kind, op string
+	var id, code []byte
+	var accepted, crc int64
+	err = r.Scan(append([]any{&kind, &id, &c.Version, &op, &code, &accepted, &crc, &c.Body}, more...)...)
+	c.Key, c.Op, c.Code = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, report.Op(op), string(code)
+	c.AcceptedAt = time.UnixMicro(accepted).UTC()
+	return c, commit.Checksum(c) == uint32(crc), err
+}

@@ -1,0 +1,197 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestPostgresVersionsOfALateRow has a delivery by code find its city only after it has
+// taken versions, when another process has just given the city a later one.
+func TestPostgresVersionsOfALateRow(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	deliver(t, p[0], committest.PutCity("130", "LON", "first"))
+	var between report.Version
+	by := committest.PutCity("lon", "LON", "by code")
+	err := p[0].queue.Do(t.Context(), &commit.Request{
+		Keys: []report.Key{by.Changes[0].Key}, Versions: 1, Sync: true,
+		Run: func(tx *commit.Transaction) error {
+			if tx.Store.(*store).names && between == 0 {
+				between = deliver(t, p[1], committest.PutCity("130", "LON", "by id"))
+			}
+			_, err := tx.Append(by, p[0].opt)
+			return err
+		},
+	})
+	committest.Must(t, err)
+	changes, err := p[1].Claim(t.Context(), report.Cities, 10, 1<<20)
+	committest.Must(t, err)
+	if len(changes) != 1 || changes[0].ID != "130" || changes[0].Version <= between || string(changes[0].Body) != "by code" {
+		t.Errorf("after version %d came %+v", between, changes)
+	}
+	sumsHold(t, p...)
+}
+
+// TestPostgresNamesOfCities has a city with a new code be delivered while another
+// process looks which city has that code: it waits until that is decided.
+func TestPostgresNamesOfCities(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	var other <-chan error
+	by := committest.PutCity("lon", "LON", "by code")
+	err := p[0].queue.Do(t.Context(), &commit.Request{
+		Keys: []report.Key{by.Changes[0].Key}, Versions: 1, Sync: true,
+		Run: func(tx *commit.Transaction) error {
+			_, err := tx.Append(by, p[0].opt)
+			if err == nil && other == nil {
+				other = later(func(ctx context.Context) error {
+					_, err := p[1].Append(ctx, committest.PutCity("130", "LON", "by id"))
+					return err
+				})
+				committest.Eventually(t, "the other waits", func() bool { return waitsFor(t, p[1], "advisory") || len(other) > 0 })
+			}
+			if len(other) > 0 {
+				t.Errorf("the other did not wait: %v", <-other)
+			}
+			return err
+		},
+	})
+	committest.Must(t, err)
+	committest.Must(t, <-other)
+}
+
+// away is a server with a synchronous standby that is away, and processes on it.
+func away(t *testing.T, n int) (url string, list []*Journal) {
+	server := postgrestest.Start(t)
+	url = server.URL()
+	for range n {
+		list = append(list, process(t, url, hasty(), journal.Options{}))
+	}
+	execSQL(t, list[0], "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	execSQL(t, list[0], "SELECT pg_reload_conf()")
+	committest.Eventually(t, "the standby is waited for", func() bool {
+		return valueOf[string](t, list[0], "SHOW synchronous_standby_names") == "*"
+	})
+	return url, list
+}
+
+// TestPostgresCommitThatIsCancelled has an administrator cancel the wait for a standby:
+// the server says COMMIT, and the change is not on the standby.
+func TestPostgresCommitThatIsCancelled(t *testing.T) {
+	_, p := away(t, 1)
+	answer := later(func(ctx context.Context) error {
+		_, err := p[0].Append(ctx, committest.Put("1", "x"))
+		return err
+	})
+	committest.Eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, p[0], "SyncRep") })
+	execSQL(t, p[0], "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	if err := <-answer; err == nil {
+		t.Error("it was acknowledged")
+	} else {
+		t.Log(err)
+	}
+}
+
+// TestPostgresRepeatIsAsDurable has a delivery come twice, the second time when the
+// first is committed on the server but not on its standby: to say that it was accepted
+// before would be to acknowledge it.
+func TestPostgresRepeatIsAsDurable(t *testing.T) {
+	_, p := away(t, 1)
+	d := report.Delivery{
+		Refusals: []report.Refusal{{Kind: report.Advisories, Reason: "r"}},
+		Receipt:  &report.Receipt{Sender: "s", ID: "1", Digest: []byte("d")},
+	}
+	for range 2 {
+		_, err := p[0].Append(t.Context(), d)
+		if _, same := errors.AsType[*report.RepeatedError](err); err == nil || same {
+			t.Fatalf("it was acknowledged: %v", err)
+		}
+		committest.Eventually(t, "the first is in", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM receipts") == 1 })
+	}
+	execSQL(t, p[0], "ALTER SYSTEM SET synchronous_standby_names = ''")
+	execSQL(t, p[0], "SELECT pg_reload_conf()")
+	committest.Eventually(t, "it is answered as a repeat", func() bool {
+		_, err := p[0].Append(t.Context(), d)
+		_, same := errors.AsType[*report.RepeatedError](err)
+		return same
+	})
+}
+
+// TestPostgresVersionsAfterACancelledWait cancels the wait of a commit for the standby,
+// whose versions then are in use, while the clock is behind them.
+func TestPostgresVersionsAfterACancelledWait(t *testing.T) {
+	server := postgrestest.Start(t)
+	ahead := process(t, server.URL(), hasty(), journal.Options{})
+	appendTo(t, ahead, "0", "x")
+	committest.Must(t, ahead.Close())
+	behind := time.Now().Add(-time.Hour)
+	j := process(t, server.URL(), hasty(), journal.Options{Now: func() time.Time { return behind }})
+	appendTo(t, j, "1", "first")
+	standby := func(names string) {
+		execSQL(t, j, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'")
+		execSQL(t, j, "SELECT pg_reload_conf()")
+		committest.Eventually(t, "it is set", func() bool { return valueOf[string](t, j, "SHOW synchronous_standby_names") == names })
+	}
+	standby("*")
+	cancelled := later(func(ctx context.Context) error {
+		_, err := j.Append(ctx, committest.Put("1", "second"))
+		return err
+	})
+	committest.Eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, j, "SyncRep") })
+	execSQL(t, j, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+	if err := <-cancelled; err == nil {
+		t.Fatal("what is on no standby was acknowledged")
+	}
+	standby("")
+	committest.Eventually(t, "it can be written", func() bool { return j.Ready() == nil })
+	var second report.Version
+	for _, c := range claimed(t, j) {
+		if c.ID == "1" {
+			second = c.Version
+		}
+	}
+	if third := appendTo(t, j, "1", "third"); third <= second {
+		t.Errorf("the third delivery has version %d, the second has %d", third, second)
+	}
+}
+
+// TestPostgresStandbyAway has everything else go on while the standby is away: signs of
+// life, claims, and that the dead are taken for dead.
+func TestPostgresStandbyAway(t *testing.T) {
+	_, p := away(t, 3)
+	p[2].kill()
+	committest.Eventually(t, "the dead are noticed", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM processes") == 2 })
+	if err := p[0].Hold(t.Context(), report.Advisories); err == nil {
+		t.Error("a kind is held that a failover would free")
+	}
+	committest.Eventually(t, "the kind is given back", func() bool {
+		return valueOf[int](t, p[0], "SELECT count(*) FROM holds WHERE holder <> 0") == 0
+	})
+}
+
+// TestPostgresSyncTurnedOff turns synchronous_commit off under a process that runs.
+func TestPostgresSyncTurnedOff(t *testing.T) {
+	server := postgrestest.Start(t)
+	j := process(t, server.URL(), hasty(), journal.Options{})
+	appendTo(t, j, "1", "x")
+	execSQL(t, j, "ALTER SYSTEM SET synchronous_commit = off")
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	committest.Eventually(t, "nothing is acknowledged", func() bool {
+		_, err := j.Append(t.Context(), committest.Put("1", "y"))
+		return err != nil && strings.Contains(err.Error(), "synchronous_commit")
+	})
+	if j.Ready() == nil {
+		t.Error("it is ready")
+	}
+	execSQL(t, j, "ALTER SYSTEM SET synchronous_commit = on")
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	committest.Eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
+	appendTo(t, j, "1", "z")
+}

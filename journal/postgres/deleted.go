@@ -1,0 +1,45 @@
+package postgres
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// Tombstones implements store.
+func (s *store) Tombstones(kind report.Kind) (n int64, err error) {
+	err = s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(tombstones), 0)::bigint FROM totals WHERE kind = $1", string(kind)).Scan(&n)
+	return n + s.ledger.Totals[kind].Tombstones, err
+}
+
+// DropDeleted implements store. What another process has locked is left for the next
+// round.
+func (s *store) DropDeleted(kind report.Kind, after commit.Place, before int64, limit int) (n int, next commit.Place, err error) {
+	if err := s.forget(); err != nil {
+		return 0, commit.Place{}, err
+	}
+	rows, err := s.tx.Query(s.ctx, `WITH looked AS MATERIALIZED (
+			SELECT id, accepted_at, ended_at, claimed FROM documents
+			WHERE kind = $1 AND (accepted_at, id) > ($2, $3) AND accepted_at < $4 AND op = 'delete' AND state = 3
+			ORDER BY accepted_at, id LIMIT $5
+		), old AS MATERIALIZED (
+			SELECT d.id FROM documents d JOIN looked l USING (id)
+			WHERE d.kind = $1 AND d.op = 'delete' AND d.state = 3 AND d.claimed = 0 AND d.ended_at < $4
+			ORDER BY d.id FOR UPDATE OF d SKIP LOCKED
+		), gone AS (
+			DELETE FROM documents d USING old WHERE d.kind = $1 AND d.id = old.id RETURNING 1
+		)
+		SELECT accepted_at, id, (SELECT count(*) FROM looked), (SELECT count(*) FROM gone) FROM looked ORDER BY accepted_at DESC, id DESC LIMIT 1`,
+		string(kind), after.AcceptedAt, []byte(after.ID), before, limit)
+	if err != nil {
+		return 0, commit.Place{}, err
+	}
+	var looked int
+	var id []byte
+	_, err = pgx.ForEachRow(rows, []any{&next.AcceptedAt, &id, &looked, &n}, func() error { return nil })
+	if next.ID = report.ID(id); looked < limit {
+		next = commit.Place{}
+	}
+	return n, next, err
+}

@@ -1,0 +1,60 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/report"
+)
+
+// unsureClaim is what a Claim failed to take, or has taken without being told.
+type unsureClaim struct {
+	me   int64
+	kind report.Kind
+	ids  [][]byte
+}
+
+// disown gives back what was claimed without being given out, because the answer was
+// lost: nobody would settle it for as long as this process lives. No other Claim of this
+// process comes between. The caller holds reading.
+func (j *Journal) disown(ctx context.Context) error {
+	for len(j.unsure) > 0 {
+		c := j.unsure[0]
+		err := j.inTransaction(ctx, func(tx pgx.Tx) error {
+			// The first waits until the transaction of that Claim has ended, one way or the
+			// other.
+			if _, err := tx.Exec(ctx, "SELECT FROM documents WHERE kind = $1 AND id = ANY($2) ORDER BY id FOR UPDATE", string(c.kind), c.ids); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, "UPDATE documents SET holder = 0, claimed = 0 WHERE kind = $1 AND id = ANY($2) AND holder = $3 AND claimed <> 0",
+				string(c.kind), c.ids, c.me)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("give back what may have been claimed before: %w", err)
+		}
+		j.unsure = j.unsure[1:]
+	}
+	return nil
+}
+
+// giveBackClaims gives back all that this process has claimed, since the server may have
+// been started anew, or another may have taken its place. A settlement does not wait for
+// the disk, so such a server may have forgotten it, and still have the claim: nobody would
+// settle that again for as long as this process lives. What is on its way just now is
+// given out once more: what is said of it counts no more, since it may go to an index that
+// another process has replaced meanwhile, which need not wait for it; see Hold.
+func (j *Journal) giveBackClaims(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, j.pace.group)
+	defer cancel()
+	if err := j.inTransaction(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE documents SET holder = -1, claimed = 0 WHERE state IN (2, 5) AND holder = $1 AND claimed <> 0", j.member.me.Load())
+		return err
+	}); err != nil {
+		return fmt.Errorf("give back what was claimed before the connection was lost: %w", err)
+	}
+	j.notify.tell(report.AllKinds()...)
+	return nil
+}

@@ -1,0 +1,69 @@
+package postgres
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"riskdex/journal/internal/commit"
+)
+
+// code returns the SQLSTATE of an error of the server, or nothing. The codes are those of
+// https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func code(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// classify sorts the errors of a transaction. What it does not know is passing:
+// the server is asked again.
+func classify(err error) commit.Fault {
+	if commit.IsRequestError(err) {
+		return commit.FaultRequest
+	}
+	c := code(err)
+	if len(c) < 2 {
+		return commit.FaultPassing
+	}
+	switch c[:2] {
+	case "22", "23", "54": // data, constraints, limits of the server
+		return commit.FaultRequest
+	}
+	return commit.FaultPassing
+}
+
+// errSyncOff is why nothing is acknowledged.
+var errSyncOff = errors.New("synchronous_commit is off: what is acknowledged could be lost with a power cut; set it to on for this database: ALTER DATABASE … SET synchronous_commit = on")
+
+// warning is where a connection keeps the last warning of the server.
+const warning = "warning"
+
+func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
+	if n.SeverityUnlocalized == "WARNING" {
+		conn.CustomData()[warning] = n.Message
+	}
+}
+
+// errRetriedMeanwhile is why a transaction is run again that has left a delete out: another
+// process may have brought its document, by a retry.
+var errRetriedMeanwhile = errors.New("refusals were kept, retried or dropped meanwhile")
+
+const deadlock = "40P01"
+
+// inTheWay tells whether a transaction failed only because another process did
+// something at the same time.
+func inTheWay(err error) bool {
+	if errors.Is(err, errRetriedMeanwhile) {
+		return true
+	}
+	switch code(err) {
+	case "40001", deadlock, "55P03", "23505": // serialization, deadlock, a row that is locked, or that both made
+		return true
+	}
+	return false
+}
+
+func isDiskFull(err error) bool { return strings.HasPrefix(code(err), "53100") }

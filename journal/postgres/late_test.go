@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+func TestPulseNoticesAStop(t *testing.T) {
+	p := newPulse()
+	for at := time.Duration(0); at < 10*time.Second; at += pulseEvery {
+		p.beat(at)
+		if p.stopped(at + pulseEvery) {
+			t.Fatalf("taken for stopped at %v", at)
+		}
+	}
+	end := 10 * time.Second
+	if late := end + stoppedFor + time.Second; !p.stopped(late) {
+		t.Error("a stop is not noticed before the next beat")
+	}
+	again := end + time.Minute
+	p.beat(again)
+	if !p.stopped(again+readWithin-1) || p.stopped(again+readWithin) {
+		t.Error("after a stop, what waited is not given the time to be read")
+	}
+}
+
+// TestLateDeliveriesAreNotTaken: of a process that was stopped, and of a sender who has
+// left, even while the transaction is under way.
+func TestLateDeliveriesAreNotTaken(t *testing.T) {
+	j := openPostgresTest(t)
+	deliver := func(ctx context.Context) error {
+		_, err := j.Append(ctx, committest.Put("1", "{}"))
+		return err
+	}
+	far := time.Since(j.pulse.start) + time.Hour
+	j.pulse.until.Store(int64(far))
+	if err := deliver(t.Context()); !errors.Is(err, errLate) {
+		t.Errorf("Append after a stop: %v", err)
+	}
+	if err := j.Settle(t.Context(), []report.Settlement{{Key: committest.Put("1", "{}").Changes[0].Key, Version: 1, Outcome: report.Indexed}}); err != nil {
+		t.Errorf("Settle after a stop: %v", err)
+	}
+	j.pulse.until.Store(0)
+
+	ctx, leave := context.WithCancel(t.Context())
+	var gone atomic.Bool
+	r := &commit.Request{Ctx: ctx, Done: make(chan error, 1), Versions: 1, Run: func(tx *commit.Transaction) error {
+		leave()
+		_, err := tx.Append(committest.Put("1", "{}"), j.opt)
+		return err
+	}}
+	hungUp := &commit.Request{Ctx: t.Context(), Gone: gone.Load, Done: make(chan error, 1), Versions: 1, Run: func(tx *commit.Transaction) error {
+		gone.Store(true)
+		_, err := tx.Append(committest.Put("3", "{}"), j.opt)
+		return err
+	}}
+	stays := make(chan error, 1)
+	j.carryOut([]*commit.Request{r, hungUp, {Ctx: t.Context(), Done: stays, Versions: 1, Run: func(tx *commit.Transaction) error {
+		_, err := tx.Append(committest.Put("2", "{}"), j.opt)
+		return err
+	}}})
+	if err := <-r.Done; !errors.Is(err, context.Canceled) {
+		t.Errorf("who left is told %v", err)
+	}
+	if err := <-hungUp.Done; !errors.Is(err, report.ErrGone) {
+		t.Errorf("who hung up is told %v", err)
+	}
+	if err := <-stays; err != nil {
+		t.Errorf("who stayed is told %v", err)
+	}
+	entries, err := j.Entries(t.Context(), report.Advisories, "", 10)
+	if err != nil || len(entries) != 1 || entries[0].ID != "2" {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

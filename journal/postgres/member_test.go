@@ -1,0 +1,259 @@
+package postgres
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// testClock is a clock that a test moves.
+type testClock struct{ micros atomic.Int64 }
+
+func newTestClock() *testClock {
+	c := &testClock{}
+	c.micros.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMicro())
+	return c
+}
+
+func (c *testClock) now() time.Time       { return time.UnixMicro(c.micros.Load()).UTC() }
+func (c *testClock) move(d time.Duration) { c.micros.Add(d.Microseconds()) }
+
+// pair is a process that gives no sign of life and one that does, with leases of 15
+// seconds by a clock of the test.
+func pair(t *testing.T) (clock *testClock, still, lively *Journal) {
+	url, opt := postgrestest.URL(t), journal.Options{}
+	clock = newTestClock()
+	opt.Now = clock.now
+	quick := usualPace()
+	quick.beat = 20 * time.Millisecond
+	slow := usualPace()
+	slow.beat = 0
+	return clock, process(t, url, slow, opt), process(t, url, quick, opt)
+}
+
+// isGone tells whether a process was taken for dead, by one that has given a sign itself
+// since the clock was moved: another could take that one for dead as well.
+func isGone(t *testing.T, seenBy *Journal, id int64) bool {
+	return valueOf[bool](t, seenBy, "SELECT NOT EXISTS (SELECT FROM processes WHERE id = $1) AND "+
+		"EXISTS (SELECT FROM processes WHERE id = $2 AND alive_until >= "+serverTime("$3")+")",
+		id, seenBy.member.me.Load(), seenBy.clock.now())
+}
+
+func TestPostgresLeaseOfTheDead(t *testing.T) {
+	clock, dead, j := pair(t)
+	appendTo(t, j, "1", "x")
+	if got := claimed(t, dead); len(got) != 1 {
+		t.Fatalf("claimed %v", got)
+	}
+	id := dead.member.me.Load()
+	dead.kill()
+	clock.move(15 * time.Second)
+	signs := func() bool {
+		return valueOf[int64](t, j, "SELECT alive_until FROM processes WHERE id = $1", j.member.me.Load()) > clock.now().Add(14*time.Second).UnixMicro()
+	}
+	committest.Eventually(t, "the other gives signs", signs)
+	if isGone(t, j, id) || len(claimed(t, j)) != 0 {
+		t.Fatal("its claim ended before its lease")
+	}
+	clock.move(time.Microsecond)
+	committest.Eventually(t, "the claim of the dead is given out again", func() bool { return len(claimed(t, j)) == 1 })
+	if !isGone(t, j, id) {
+		t.Error("the dead is still a member")
+	}
+	sumsHold(t, j)
+}
+
+// TestPostgresTakenForDead has a process go on that was silent for too long.
+func TestPostgresTakenForDead(t *testing.T) {
+	clock, silent, j := pair(t)
+	appendTo(t, j, "1", "x")
+	appendTo(t, j, "2", "x")
+	old := claimed(t, silent)
+	id := silent.member.me.Load()
+	clock.move(16 * time.Second)
+	committest.Eventually(t, "it is taken for dead", func() bool { return isGone(t, j, id) })
+
+	settle(t, silent, report.Retry, old[1]) // nobody has it now: to claim it anew is the only way to it
+	settle(t, silent, report.Indexed, old[1])
+	again := claimed(t, j)
+	if len(again) != 2 {
+		t.Fatalf("given out again: %v", again)
+	}
+	settle(t, silent, report.Dead, old[0])
+	if s, err := j.Stats(t.Context()); err != nil || s.Kinds[report.Advisories].Pending != 2 {
+		t.Errorf("what it says counts: %+v, %v", s.Kinds[report.Advisories], err)
+	}
+	settle(t, j, report.Indexed, again...)
+
+	appendTo(t, silent, "3", "x")
+	if _, err := silent.Claim(t.Context(), report.Advisories, 1, 1); !errors.Is(err, errTakenForDead) {
+		t.Errorf("Claim says %v", err)
+	}
+	committest.Must(t, silent.live(t.Context()))
+	committest.Eventually(t, "it takes part again", func() bool {
+		got, err := silent.Claim(t.Context(), report.Advisories, 1, 1)
+		return err == nil && len(got) == 1 && got[0].ID == "3"
+	})
+	sumsHold(t, j, silent)
+}
+
+// TestPostgresOutageKillsNobody has the server away for longer than any lease: the first
+// who reaches it again does not take the others for dead. Signs are given by the test: how
+// soon after the outage each would come, a busy machine decides.
+func TestPostgresOutageKillsNobody(t *testing.T) {
+	server := postgrestest.Start(t)
+	pace := hasty()
+	pace.beat = 0
+	var p []*Journal
+	var ids []int64
+	for i := range 3 {
+		p = append(p, process(t, server.URL(), pace, journal.Options{}))
+		ids = append(ids, p[i].member.me.Load())
+	}
+	committest.Must(t, p[0].Hold(t.Context(), report.Cities))
+	server.Kill()
+	ended := time.Now().Add(pace.lease)
+	committest.Eventually(t, "all leases have ended", func() bool { return time.Now().After(ended) })
+	committest.Must(t, server.Start(t.Context()))
+	for _, j := range []*Journal{p[2], p[0], p[1]} {
+		j.pool.Reset() // its connections are of the server that has ended
+		committest.Must(t, j.live(t.Context()))
+	}
+	for i, j := range p {
+		if id := j.member.me.Load(); id != ids[i] {
+			t.Errorf("process %d was taken for dead, and is %d now", ids[i], id)
+		}
+	}
+	if _, err := p[1].Claim(t.Context(), report.Cities, 1, 1); !errors.Is(err, report.ErrHeld) {
+		t.Errorf("the hold has ended: %v", err)
+	}
+}
+
+// TestPostgresOutageShows has the server go away and come back while nobody delivers.
+func TestPostgresOutageShows(t *testing.T) {
+	server := postgrestest.Start(t)
+	j := process(t, server.URL(), hasty(), journal.Options{})
+	server.Kill()
+	committest.Eventually(t, "it is not ready", func() bool { return j.Ready() != nil })
+	committest.Must(t, server.Start(t.Context()))
+	committest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
+}
+
+// listens tells how many processes hear of others.
+func listens(t *testing.T, j *Journal) int {
+	return valueOf[int](t, j, "SELECT count(*) FROM pg_stat_activity WHERE query = $1", `LISTEN "`+j.keys.channel+`"`)
+}
+
+// TestPostgresTellsOthers has an idle process hear of what another did, without looking
+// by itself.
+func TestPostgresTellsOthers(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	doer, idle := p[0], p[1]
+	committest.Eventually(t, "both listen", func() bool { return listens(t, doer) == 2 })
+	var c []report.Change
+	for _, step := range []struct {
+		what string
+		do   func()
+	}{
+		{"append", func() { appendTo(t, doer, "1", "x") }},
+		{"retry", func() { settle(t, doer, report.Retry, c...) }},
+		{"retry of what was overtaken", func() { appendTo(t, doer, "1", "y"); settle(t, doer, report.Retry, c...) }},
+		{"resend", func() {
+			settle(t, doer, report.Indexed, c...)
+			_, err := doer.Resend(t.Context(), report.Advisories)
+			committest.Must(t, err)
+		}},
+		{"the end of the other", func() { committest.Must(t, doer.Close()) }},
+	} {
+		committest.Eventually(t, "nothing happens", func() bool {
+			select {
+			case <-idle.Changed():
+				return false
+			case <-time.After(50 * time.Millisecond):
+				return len(claimed(t, idle)) == 0 && idle.lookout.isQuiet(report.Advisories)
+			}
+		})
+		step.do()
+		select {
+		case <-idle.Changed():
+		case <-time.After(committest.Patience):
+			t.Fatalf("%s: nobody tells", step.what)
+		}
+		committest.Eventually(t, step.what+" can be claimed", func() bool {
+			got := claimed(t, idle)
+			settle(t, idle, report.Retry, got...)
+			return len(got) == 1
+		})
+		if step.what != "the end of the other" {
+			committest.Eventually(t, "the doer has it", func() bool { c = claimed(t, doer); return len(c) == 1 })
+		}
+	}
+}
+
+// TestPostgresListensAgain cuts the connection by which a process hears of others.
+func TestPostgresListensAgain(t *testing.T) {
+	_, p := processes(t, 2, silent())
+	committest.Eventually(t, "both listen", func() bool { return listens(t, p[0]) == 2 })
+	committest.Eventually(t, "nothing happens", func() bool { return len(claimed(t, p[1])) == 0 && p[1].lookout.isQuiet(report.Advisories) })
+	execSQL(t, p[0], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")
+	committest.Eventually(t, "nobody listens", func() bool { return listens(t, p[0]) == 0 })
+	appendTo(t, p[0], "1", "x")
+	committest.Eventually(t, "it is heard of all the same", func() bool { return len(claimed(t, p[1])) == 1 })
+}
+
+// TestPostgresStuckTransaction has a process stop within a transaction, as by SIGSTOP:
+// what it has locked is free again when its time is over, and when it is taken for dead
+// where it has stopped in the middle of a word.
+func TestPostgresStuckTransaction(t *testing.T) {
+	for name, stop := range map[string]func(t *testing.T, j *Journal){
+		"between two statements": func(t *testing.T, j *Journal) {
+			conn, err := j.pool.Acquire(t.Context())
+			committest.Must(t, err)
+			t.Cleanup(conn.Release)
+			_, err = conn.Exec(t.Context(), "BEGIN; SELECT FROM documents FOR UPDATE")
+			committest.Must(t, err)
+		},
+		"before it reads the answer": func(t *testing.T, j *Journal) {
+			conn, err := j.pool.Acquire(t.Context())
+			committest.Must(t, err)
+			t.Cleanup(conn.Release)
+			text := "BEGIN; SELECT FROM documents FOR UPDATE; SELECT repeat('x', 1000) FROM generate_series(1, 100000); COMMIT\x00"
+			send(t, conn.Conn().PgConn().Conn(), 'Q', text, len(text))
+		},
+		"in the middle of a word": func(t *testing.T, j *Journal) {
+			conn, err := j.pool.Acquire(t.Context())
+			committest.Must(t, err)
+			t.Cleanup(conn.Release)
+			_, err = conn.Exec(t.Context(), "BEGIN; SELECT FROM documents FOR UPDATE")
+			committest.Must(t, err)
+			parse := "\x00SELECT 1\x00\x00\x00"
+			send(t, conn.Conn().PgConn().Conn(), 'P', parse, len(parse))
+			send(t, conn.Conn().PgConn().Conn(), 'B', "", 1000)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, p := processes(t, 1, hasty())
+			alone := hasty()
+			if name == "in the middle of a word" {
+				alone.beat = time.Hour // then only others can help
+			}
+			p = append(p, process(t, url, alone, journal.Options{}))
+			appendTo(t, p[0], "1", "x")
+			stop(t, p[1])
+			committest.Eventually(t, "it is in the way", func() bool {
+				return valueOf[int](t, p[0], "SELECT count(*) FROM (SELECT FROM documents FOR UPDATE SKIP LOCKED) AS free") == 0
+			})
+			committest.Eventually(t, "it is out of the way", func() bool {
+				_, err := p[0].Append(t.Context(), committest.Put("1", strings.Repeat("y", 10)))
+				return err == nil
+			})
+		})
+	}
+}

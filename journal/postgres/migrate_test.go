@@ -1,0 +1,40 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+)
+
+// execURL changes the tables of a journal that is closed.
+func execURL(t *testing.T, url string, queries ...string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	committest.Must(t, err)
+	defer conn.Close(context.Background())
+	for _, query := range queries {
+		_, err := conn.Exec(t.Context(), query)
+		committest.Must(t, err)
+	}
+}
+
+// TestCitiesOfBeforeAreAdopted: of before it was known what a city is called by.
+func TestCitiesOfBeforeAreAdopted(t *testing.T) {
+	url := postgrestest.URL(t)
+	committest.CitiesOfBefore(t, func() journal.Journal { return process(t, url, silent(), journal.Options{}) }, func() {
+		execURL(t, url, "DROP TABLE loss", "ALTER TABLE documents DROP COLUMN kept, DROP COLUMN alone", "UPDATE riskdex_journal SET version = 3")
+	})
+}
+
+// TestProcessesShareTheLine of their journal.
+func TestProcessesShareTheLine(t *testing.T) {
+	_, both := processes(t, 2, silent())
+	if len(both[0].Line()) < 26 || both[0].Line() != both[1].Line() {
+		t.Errorf("the lines are %s and %s", both[0].Line(), both[1].Line())
+	}
+}

@@ -1,0 +1,130 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riskdex/internal/networktest"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestPostgresNetworkSwallows has the network swallow what is sent: nobody waits for
+// longer than a group commit may take, and for the one before it.
+func TestPostgresNetworkSwallows(t *testing.T) {
+	direct := postgrestest.URL(t)
+	network, through := networktest.New(t, direct)
+	p := hasty()
+	p.beat = 0
+	var all sync.WaitGroup
+	j, other := process(t, through+"&connect_timeout=1", p, journal.Options{}), process(t, direct, p, journal.Options{})
+	appendTo(t, j, "0", "x")
+	conns := make([]*pgxpool.Conn, 8)
+	for i := range conns {
+		var err error
+		conns[i], err = j.pool.Acquire(t.Context())
+		committest.Must(t, err)
+	}
+	for _, c := range conns {
+		c.Release()
+	}
+	network.Swallow()
+	for i := range 4 {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), committest.Patience)
+			defer cancel()
+			if _, err := j.Append(ctx, committest.Put(fmt.Sprint(i), "swallowed")); err == nil || ctx.Err() != nil {
+				t.Errorf("Append: %v, %v", err, ctx.Err())
+			}
+		})
+		all.Go(func() {
+			if i > 0 {
+				return
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), committest.Patience)
+			defer cancel()
+			if _, err := j.Claim(ctx, report.Advisories, 1, 1); err == nil || ctx.Err() != nil {
+				t.Errorf("Claim: %v, %v", err, ctx.Err())
+			}
+		})
+	}
+	all.Wait()
+	if j.Ready() == nil {
+		t.Error("it is ready")
+	}
+	if n := j.pool.Stat().IdleConns(); n > 0 {
+		t.Errorf("it keeps %d connections of which it has heard nothing", n)
+	}
+	appendTo(t, other, "0", "y")
+	network.Heal()
+	committest.Eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
+	appendTo(t, j, "0", "z")
+	committest.Eventually(t, "it claims again", func() bool {
+		got, err := j.Claim(t.Context(), report.Advisories, 100, 1<<20)
+		return err == nil && len(got) > 0
+	})
+	sumsHold(t, j, other)
+}
+
+// TestPostgresClaimWithoutAnswer loses the answer to a Claim whose commit the server
+// carries out: what was claimed is given out all the same.
+func TestPostgresClaimWithoutAnswer(t *testing.T) {
+	direct := postgrestest.URL(t)
+	network, through := networktest.New(t, direct)
+	j, other := process(t, through, silent(), journal.Options{}), process(t, direct, silent(), journal.Options{})
+	appendTo(t, other, "1", "x")
+	execSQL(t, other, `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';
+		CREATE TRIGGER wait BEFORE UPDATE ON documents FOR EACH ROW EXECUTE FUNCTION wait()`)
+	lock, err := other.pool.Acquire(t.Context())
+	committest.Must(t, err)
+	defer lock.Release()
+	_, err = lock.Exec(t.Context(), "SELECT pg_advisory_lock(1)")
+	committest.Must(t, err)
+
+	answer := later(func(ctx context.Context) error {
+		_, err := j.Claim(ctx, report.Advisories, 10, 1<<20)
+		return err
+	})
+	committest.Eventually(t, "the server carries it out", func() bool { return waitsFor(t, other, "advisory") })
+	network.Cut()
+	if err := <-answer; err == nil {
+		t.Error("Claim had an answer")
+	}
+	_, err = lock.Exec(t.Context(), "SELECT pg_advisory_unlock(1)")
+	committest.Must(t, err)
+	committest.Eventually(t, "the claim is committed", func() bool { return valueOf[int](t, other, "SELECT count(*) FROM documents WHERE claimed <> 0") == 1 })
+	network.Restore()
+	committest.Eventually(t, "it is given out", func() bool {
+		got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+		return err == nil && len(got) == 1
+	})
+	if got := claimed(t, other); len(got) != 0 {
+		t.Errorf("it was given out twice: %v", got)
+	}
+}
+
+// TestPostgresConnectionsEnd has the server end connections at random, under load.
+func TestPostgresConnectionsEnd(t *testing.T) {
+	url, p := processes(t, 3, hasty())
+	conn, err := pgx.Connect(t.Context(), url)
+	committest.Must(t, err)
+	defer conn.Close(context.Background())
+	l := loadOn(t, p)
+	for range 30 {
+		l.more(10)
+		_, err := conn.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'riskdex%' AND random() < 0.2")
+		committest.Must(t, err)
+	}
+	l.more(10)
+	for _, j := range p {
+		j.pool.Reset() // of those that are ended and that nobody has used since
+	}
+	l.end()
+}

@@ -1,0 +1,122 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// notifier tells other processes of what may be claimed. It does so beside the
+// transactions: PostgreSQL has those that notify commit one after the other.
+type notifier struct {
+	pool    *pgxpool.Pool
+	channel string
+	me      func() int64
+	wake    commit.Signal
+
+	mu    sync.Mutex
+	kinds map[report.Kind]bool
+}
+
+// spacing is the least time between two notifications of one process, so that a burst
+// is no burst of those.
+const spacing = 5 * time.Millisecond
+
+func newNotifier(pool *pgxpool.Pool, channel string, me func() int64) *notifier {
+	return &notifier{pool: pool, channel: channel, me: me, wake: commit.NewSignal(), kinds: map[report.Kind]bool{}}
+}
+
+// tell never waits.
+func (n *notifier) tell(kinds ...report.Kind) {
+	n.mu.Lock()
+	for _, k := range kinds {
+		n.kinds[k] = true
+	}
+	n.mu.Unlock()
+	n.wake.Notify()
+}
+
+func (n *notifier) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.wake:
+		}
+		n.mu.Lock()
+		text := notice(n.me(), slices.Collect(maps.Keys(n.kinds)))
+		clear(n.kinds)
+		n.mu.Unlock()
+		// One that is lost is made up for: others look by themselves now and then.
+		attempt, cancel := context.WithTimeout(ctx, time.Second)
+		_, _ = n.pool.Exec(attempt, "SELECT pg_notify($1, $2)", n.channel, text)
+		cancel()
+		_ = commit.Sleep(ctx, spacing)
+	}
+}
+
+// notice is what others hear: whose it is, and of which kinds.
+func notice(me int64, kinds []report.Kind) string {
+	words := []string{strconv.FormatInt(me, 10)}
+	for _, k := range kinds {
+		words = append(words, string(k))
+	}
+	return strings.Join(words, " ")
+}
+
+// listen hears of what other processes have done. While it does not, each beat looks.
+func (j *Journal) listen(ctx context.Context, cfg *pgx.ConnConfig) {
+	for again := false; ctx.Err() == nil; again = true {
+		err := j.hear(ctx, cfg, again)
+		if ctx.Err() == nil {
+			j.opt.Log.Debug("cannot listen for what other processes commit; it is found within seconds all the same, and tried again", "error", err)
+			_ = commit.Sleep(ctx, time.Second)
+		}
+	}
+}
+
+func (j *Journal) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) error {
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = conn.Close(closing)
+	}()
+	if _, err := conn.Exec(ctx, fmt.Sprintf("LISTEN %s", pgx.Identifier{j.keys.channel}.Sanitize())); err != nil {
+		return err
+	}
+	if again {
+		if err := j.giveBackClaims(ctx); err != nil {
+			return err
+		}
+	}
+	j.lookout.stirAll() // what came before was not heard
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		words := strings.Fields(n.Payload)
+		if len(words) == 0 || words[0] == strconv.FormatInt(j.member.me.Load(), 10) {
+			continue
+		}
+		for _, k := range words[1:] {
+			j.lookout.stir(report.Kind(k))
+		}
+		j.lookout.changed.Notify()
+	}
+}

@@ -1,0 +1,312 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// Journal is the journal in a PostgreSQL database, for any number of processes.
+// Open makes one.
+type Journal struct {
+	commit.Requests
+	opt   journal.Options
+	queue *commit.Queue
+	clock clock
+	pace  pace
+	pool  *pgxpool.Pool
+	keys  lockKeys
+	line  string
+	ended chan struct{} // closed when run has returned
+	close func() error  // runs once
+
+	open       context.Context // ends with Close
+	end        context.CancelFunc
+	background sync.WaitGroup
+	piece      int
+
+	member  member
+	pulse   *pulse
+	lookout *lookout
+	notify  *notifier
+
+	reading sync.Mutex          // held by the one Claim that reads
+	unsure  []unsureClaim       // of the holder of reading
+	since   map[report.Kind]int // pending changes given out since one that was sent again; of the holder of reading
+
+	used    atomic.Int64          // bytes, as last measured
+	failure atomic.Pointer[error] // why it cannot be written; nil when it can
+}
+
+var _ journal.Journal = (*Journal)(nil)
+
+// IsURL tells whether the name of a journal is the URL of a PostgreSQL
+// database, and not a file.
+func IsURL(name string) bool {
+	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
+}
+
+// pace has the times of the members of a journal.
+type pace struct {
+	// lease is how long a process that gives no sign keeps what it has claimed, and
+	// the kinds that it holds.
+	lease time.Duration
+	beat  time.Duration // from one sign of life to the next; none of its own accord where it is 0
+	// stuck is how long the server waits for the next statement of a transaction, or
+	// for its answer to be read, before it ends the connection: what a process that was
+	// stopped has locked would hold up all others.
+	stuck time.Duration
+	// group bounds one group commit, with the wait for a standby, and one Claim. Others
+	// get further after stuck; and who waits for the group before and for its own is
+	// answered within the 30 seconds that a sender is given. mark bounds a group in
+	// which a whole kind is marked.
+	group, mark time.Duration
+	probe       time.Duration // from one try of a server that does not take writes to the next
+}
+
+func usualPace() pace {
+	return pace{
+		lease: 15 * time.Second, beat: 2 * time.Second, stuck: 10 * time.Second,
+		group: 14 * time.Second, mark: 10 * time.Minute, probe: time.Second,
+	}
+}
+
+// Open opens the journal in the database that a URL names, and creates its
+// tables if there are none. They are in the first schema of the search path. The
+// caller closes it. ctx is for opening only.
+//
+// The URL is what libpq takes: with several hosts and target_session_attrs=read-write
+// it follows a failover. Options.MinFree has no meaning for it.
+func Open(ctx context.Context, url string, opt journal.Options) (*Journal, error) {
+	j, err := open(ctx, url, opt, usualPace())
+	if err != nil {
+		return nil, fmt.Errorf("open the journal in PostgreSQL: %w", err)
+	}
+	return j, nil
+}
+
+func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Journal, error) {
+	cfg, err := poolConfig(url, pace.stuck)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{
+		member: member{connections: cfg.ConnConfig.RuntimeParams["application_name"]},
+		clock:  clock{injected: opt.Now}, pace: pace, ended: make(chan struct{}), piece: defaultPiece, since: map[report.Kind]int{},
+		pulse: newPulse(),
+	}
+	opt = commit.WithDefaults(opt)
+	j.lookout = newLookout(opt.Now)
+	j.opt, j.queue = opt, commit.NewQueue()
+	j.queue.Concurrent = true
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.notHeld, Contents: j.readContents})
+	j.close = sync.OnceValue(j.shutDown)
+	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if err := j.enter(ctx, opt.Log); err != nil {
+		j.pool.Close()
+		return nil, err
+	}
+	j.open, j.end = context.WithCancel(context.WithoutCancel(ctx))
+	j.notify = newNotifier(j.pool, j.keys.channel, j.member.me.Load)
+	j.background.Go(func() { j.notify.run(j.open) })
+	j.background.Go(func() { j.listen(j.open, cfg.ConnConfig) })
+	if pace.beat > 0 {
+		j.background.Go(func() { j.beat(j.open) })
+	}
+	j.background.Go(func() { j.pulse.run(j.open) })
+	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, opt, func(context.Context) error { return nil }) }) // autovacuum does the rest
+	go j.run()
+	j.lookout.changed.Notify()
+	return j, nil
+}
+
+// poolConfig has the server end what hangs, so that it holds nobody up.
+func poolConfig(url string, stuck time.Duration) (*pgxpool.Config, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err // it does not show the password
+	}
+	cfg.MaxConns = max(cfg.MaxConns, 8)
+	parameters := cfg.ConnConfig.RuntimeParams
+	// What is found under a lock must be what is there, and not what was there when the
+	// transaction began.
+	parameters["default_transaction_isolation"] = "read committed"
+	for name, value := range map[string]string{
+		"application_name":                    "riskdex",
+		"idle_in_transaction_session_timeout": fmt.Sprint(stuck.Milliseconds()),
+		"tcp_user_timeout":                    fmt.Sprint(stuck.Milliseconds()), // of an answer that nobody reads
+		"statement_timeout":                   "0",                              // each has one of its own
+		"lock_timeout":                        "0",
+		"tcp_keepalives_idle":                 "5",
+		"tcp_keepalives_interval":             "2",
+		"tcp_keepalives_count":                "3",
+	} {
+		if _, set := parameters[name]; !set {
+			parameters[name] = value
+		}
+	}
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = 5 * time.Second
+	}
+	host, _ := os.Hostname()
+	name := fmt.Sprintf("%s %08x %s", parameters["application_name"], rand.Uint32(), host) // #nosec G404 -- a name, and no secret
+	parameters["application_name"] = name[:min(len(name), maxName)]
+	cfg.ConnConfig.OnNotice = keepWarning
+	cfg.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3,
+	}}).DialContext
+	return cfg, nil
+}
+
+// maxName is how long the name of a connection may be, in bytes.
+const maxName = 63
+
+// enter brings the tables up to date and makes this process a member.
+func (j *Journal) enter(ctx context.Context, log *slog.Logger) error {
+	conn, err := j.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if err := setUp(ctx, conn.Conn(), log); err != nil {
+		return err
+	}
+	if j.keys, err = readLockKeys(ctx, conn.Conn()); err != nil {
+		return err
+	}
+	if j.line, err = readLine(ctx, conn.Conn()); err != nil {
+		return err
+	}
+	other, err := j.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer other.Release()
+	if err := checkLocks(ctx, conn.Conn(), other.Conn(), j.keys.class); err != nil {
+		return err
+	}
+	if err := j.recountRefusals(ctx); err != nil {
+		return err
+	}
+	j.member.heard = time.Now()
+	return j.register(ctx, conn.Conn())
+}
+
+// Line implements Journal.
+func (j *Journal) Line() string { return j.line }
+
+// notHeld leaves it to the transaction to find each document: another process may
+// have changed it.
+func (j *Journal) notHeld(list []report.Settlement) ([]commit.Claim, []report.Key) {
+	keys := make([]report.Key, len(list))
+	for i, s := range list {
+		keys[i] = s.Key
+	}
+	return make([]commit.Claim, len(list)), keys
+}
+
+// lacks compares what the tables were last seen to take with the limit.
+func (j *Journal) lacks(n commit.Quota) error {
+	if used := j.used.Load(); n == commit.FullQuota && j.opt.MaxBytes > 0 && used >= j.opt.MaxBytes {
+		return fmt.Errorf("%w: its tables take %d bytes, and may take %d; drop what is not needed, or raise the limit", journal.ErrNoRoom, used, j.opt.MaxBytes)
+	}
+	return nil
+}
+
+// Changed implements Journal.
+func (j *Journal) Changed() <-chan struct{} { return j.lookout.changed }
+
+// Ready implements Journal.
+func (j *Journal) Ready() error {
+	if err := j.failure.Load(); err != nil {
+		return *err
+	}
+	return cmp.Or(j.lacks(commit.FullQuota), j.queue.Stalled())
+}
+
+// Close implements Journal. What this process has claimed can be claimed by others at
+// once.
+func (j *Journal) Close() error { return j.close() }
+
+func (j *Journal) shutDown() error {
+	j.queue.Close()
+	<-j.ended
+	j.fail(journal.ErrClosed)
+	j.end()
+	j.background.Wait()
+	j.lookout.close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	err := j.leave(ctx)
+	j.pool.Close()
+	if err != nil {
+		// The lease ends without it.
+		j.opt.Log.Warn("left the journal without giving back what was claimed; others take it over soon", "error", err)
+	}
+	return nil
+}
+
+func (j *Journal) fail(err error) { j.failure.Store(&err) }
+
+// closed is not nil once Close has been called.
+func (j *Journal) closed() error {
+	if err := j.failure.Load(); err != nil && errors.Is(*err, journal.ErrClosed) {
+		return journal.ErrClosed
+	}
+	return nil
+}
+
+// clock is the time that all processes share: that of the server. A test may have
+// one of its own.
+type clock struct{ injected func() time.Time }
+
+// now is the parameter of serverTime: the time in microseconds, or nil for that of
+// the server.
+func (c clock) now() *int64 {
+	if c.injected == nil {
+		return nil
+	}
+	return new(c.injected().UnixMicro())
+}
+
+// serverTime is the time in SQL: that of the given parameter, or the server's.
+func serverTime(parameter string) string {
+	return "coalesce(" + parameter + "::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"
+}
+
+// inTransaction has f do something in one transaction, which other connections do
+// not see before it ends. It is not worth waiting for the disk: that a server which
+// crashes forgets it does no harm.
+func (j *Journal) inTransaction(ctx context.Context, f func(pgx.Tx) error) error {
+	return j.inLasting(ctx, "off", f)
+}
+
+// inLasting is inTransaction for what must last, as PostgreSQL's synchronous_commit has
+// it: "local" is on the disk of this server, "on" on that of the standby too, if there
+// is one.
+func (j *Journal) inLasting(ctx context.Context, how string, f func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL synchronous_commit = "+how); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+}

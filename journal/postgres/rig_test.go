@@ -1,0 +1,181 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// hasty is a pace at which nobody waits long for the dead.
+func hasty() pace {
+	return pace{
+		lease: 900 * time.Millisecond, beat: 50 * time.Millisecond, stuck: time.Second,
+		group: 2 * time.Second, mark: time.Minute, probe: 50 * time.Millisecond,
+	}
+}
+
+// silent is a pace at which nobody does anything unasked within a test.
+func silent() pace {
+	p := usualPace()
+	p.lease, p.beat = time.Hour, time.Hour
+	return p
+}
+
+// process opens a journal as a process of its own would.
+func process(t testing.TB, url string, p pace, opt journal.Options) *Journal {
+	t.Helper()
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	j, err := open(t.Context(), url, opt, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return j
+}
+
+// processes opens a journal n times in an empty schema.
+func processes(t testing.TB, n int, p pace) (url string, list []*Journal) {
+	t.Helper()
+	url = postgrestest.URL(t)
+	for range n {
+		list = append(list, process(t, url, p, journal.Options{}))
+	}
+	return url, list
+}
+
+// kill has a process end as by SIGKILL: it gives nothing back, and no more signs.
+func (j *Journal) kill() {
+	j.queue.Close()
+	<-j.ended
+	j.fail(journal.ErrClosed)
+	j.end()
+	j.background.Wait()
+	j.lookout.close()
+	j.pool.Close()
+	j.close = func() error { return nil }
+}
+
+// appendTo delivers an advisory.
+func appendTo(t testing.TB, j *Journal, id, body string) report.Version {
+	t.Helper()
+	return deliver(t, j, committest.Put(id, body))
+}
+
+func deliver(t testing.TB, j *Journal, d report.Delivery) report.Version {
+	t.Helper()
+	stamps, err := j.Append(t.Context(), d)
+	committest.Must(t, err)
+	return stamps[0].Version
+}
+
+// claimed returns what a Claim of advisories gives out.
+func claimed(t testing.TB, j *Journal) []report.Change {
+	t.Helper()
+	changes, err := j.Claim(t.Context(), report.Advisories, 100, 1<<20)
+	committest.Must(t, err)
+	return changes
+}
+
+func settle(t testing.TB, j *Journal, o report.Outcome, changes ...report.Change) {
+	t.Helper()
+	var list []report.Settlement
+	for _, c := range changes {
+		list = append(list, report.Settlement{Key: c.Key, Version: c.Version, Outcome: o})
+	}
+	committest.Must(t, j.Settle(t.Context(), list))
+}
+
+// valueOf asks the database of a journal for one value, beside it.
+func valueOf[T any](t testing.TB, j *Journal, query string, args ...any) (v T) {
+	t.Helper()
+	committest.Must(t, j.pool.QueryRow(t.Context(), query, args...).Scan(&v))
+	return v
+}
+
+// execSQL changes the database of a journal behind its back.
+func execSQL(t testing.TB, j *Journal, query string, args ...any) {
+	t.Helper()
+	_, err := j.pool.Exec(t.Context(), query, args...)
+	committest.Must(t, err)
+}
+
+// sumsHold checks that the totals agree with the documents, that each process says
+// the same, and that every accepted change is in exactly one place.
+func sumsHold(t testing.TB, list ...*Journal) {
+	t.Helper()
+	var first string
+	for _, j := range list {
+		s, err := j.Stats(t.Context())
+		committest.Must(t, err)
+		for k, kind := range s.Kinds {
+			var in, out uint64
+			for _, n := range kind.Accepted {
+				in += n
+			}
+			for _, n := range kind.Settled {
+				out += n
+			}
+			rows := valueOf[string](t, j, `SELECT format('%s %s %s', count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 5),
+				count(*) FILTER (WHERE state = 4)) FROM documents WHERE kind = $1`, string(k))
+			if in != out+uint64(kind.Pending) || rows != fmt.Sprint(kind.Pending, kind.Resending, kind.DeadLetters) {
+				t.Errorf("%s: %d accepted, %d settled, %+v, but the rows say %s", k, in, out, kind, rows)
+			}
+		}
+		said := fmt.Sprint(s.Kinds, s.Refused)
+		if first == "" {
+			first = said
+		}
+		if said != first {
+			t.Errorf("one process says %s, another %s", first, said)
+		}
+	}
+}
+
+// waitsFor tells whether a connection of the server waits for an event, such as SyncRep.
+func waitsFor(t testing.TB, j *Journal, event string) bool {
+	t.Helper()
+	return valueOf[bool](t, j, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = $1)", event)
+}
+
+// later does something beside the test, and tells with what result it ended.
+func later(f func(context.Context) error) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), committest.Patience)
+		defer cancel()
+		done <- f(ctx)
+	}()
+	return done
+}
+
+// send writes the beginning of a message of PostgreSQL's protocol, which has as many
+// bytes as it says, or fewer.
+func send(t testing.TB, conn net.Conn, letter byte, text string, size int) {
+	t.Helper()
+	_, err := conn.Write(append(binary.BigEndian.AppendUint32([]byte{letter}, uint32(4+size)), text...))
+	committest.Must(t, err)
+}
+
+// noise is text that cannot be compressed to less than half.
+func noise(n int) string {
+	text := make([]byte, n/2)
+	_, _ = rand.Read(text)
+	return hex.EncodeToString(text)
+}

@@ -1,0 +1,31 @@
+package postgres
+
+import (
+	"testing"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+)
+
+// underTest opens an empty journal for the tests that both engines pass.
+func underTest(t *testing.T) committest.UnderTest {
+	j := process(t, postgrestest.URL(t), silent(), journal.Options{})
+	return committest.UnderTest{Journal: j, Queue: j.queue, FillUp: func() {
+		committest.Must(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { j.opt.MaxBytes = 1; return nil }}))
+		j.used.Store(1)
+	}}
+}
+
+func TestSmallOvertakesLarge(t *testing.T) { committest.SmallOvertakesLarge(t, underTest) }
+
+func TestNewerDoesNotOvertakeOlder(t *testing.T) { committest.NewerDoesNotOvertakeOlder(t, underTest) }
+
+func TestRefusalIsNotOvertaken(t *testing.T) { committest.RefusalIsNotOvertaken(t, underTest) }
+
+func TestManyCitiesOfOneCode(t *testing.T) { committest.ManyCitiesOfOneCode(t, underTest) }
+
+func TestOnlyWhatMakesRoomIsTakenPastTheLimit(t *testing.T) {
+	committest.OnlyWhatMakesRoomIsTakenPastTheLimit(t, underTest)
+}

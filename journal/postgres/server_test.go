@@ -1,0 +1,227 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/internal/needs"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/torture"
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestPostgresKilled kills the server under load and starts it again, and again.
+func TestPostgresKilled(t *testing.T) {
+	server := postgrestest.Start(t)
+	var p []*Journal
+	for range 2 {
+		p = append(p, process(t, server.URL(), hasty(), journal.Options{}))
+	}
+	l := loadOn(t, p)
+	for range torture.Extent(4, 40) {
+		l.more(50)
+		server.Kill()
+		committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
+		committest.Must(t, server.Start(t.Context()))
+		committest.Eventually(t, "both are ready by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
+	}
+	l.more(50)
+	l.end()
+}
+
+// TestPostgresFailover kills the primary under load, and a standby to which all was
+// copied before it was acknowledged takes its place.
+func TestPostgresFailover(t *testing.T) {
+	for range torture.Extent(1, 10) {
+		failover(t)
+	}
+}
+
+func failover(t *testing.T) {
+	primary := postgrestest.Start(t)
+	setUp := process(t, primary.URL(), hasty(), journal.Options{}) // before anything waits for a standby
+	standby, err := primary.Standby(t.Context())
+	committest.Must(t, err)
+	postgrestest.Own(t, standby)
+	committest.Must(t, standby.Start(t.Context()))
+	execSQL(t, setUp, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	execSQL(t, setUp, "SELECT pg_reload_conf()")
+	committest.Eventually(t, "the standby is waited for", func() bool {
+		return valueOf[int](t, setUp, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
+	})
+	committest.Must(t, setUp.Close())
+
+	both := fmt.Sprintf("postgres://riskdex@127.0.0.1:%d,127.0.0.1:%d/postgres?target_session_attrs=read-write", primary.Port(), standby.Port())
+	var p []*Journal
+	for range 2 {
+		p = append(p, process(t, both, hasty(), journal.Options{}))
+	}
+	l := loadOn(t, p)
+	l.more(200)
+	before := p[0].member.me.Load()
+	primary.Kill()
+	committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
+	committest.Must(t, standby.Promote(t.Context()))
+	committest.Eventually(t, "both are ready by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
+	l.more(200)
+	l.end()
+	if p[0].member.me.Load() != before {
+		t.Error("it was taken for dead")
+	}
+}
+
+// TestPostgresForgetsASettlement has the server lose a settlement with a crash, and not
+// the claim before it, while the process goes on.
+func TestPostgresForgetsASettlement(t *testing.T) {
+	server := postgrestest.Start(t)
+	j := process(t, server.URL(), hasty(), journal.Options{})
+	execSQL(t, j, "ALTER SYSTEM SET wal_writer_delay = '10s'") // what does not wait for the disk comes to it later
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	appendTo(t, j, "1", "x")
+	claimed, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+	if err != nil || len(claimed) != 1 {
+		t.Fatalf("claimed %v, %v", claimed, err)
+	}
+	appendTo(t, j, "2", "y") // with it, the disk has the claim
+	committest.Must(t, j.Settle(t.Context(), []report.Settlement{{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Indexed}}))
+	server.Kill()
+	committest.Must(t, server.Start(t.Context()))
+	given := map[report.ID]bool{}
+	committest.Eventually(t, "both are given out", func() bool {
+		changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+		for _, c := range changes {
+			given[c.ID] = true
+		}
+		return err == nil && given["1"] && given["2"]
+	})
+}
+
+// TestPostgresReadOnly has the server take no writes for a while.
+func TestPostgresReadOnly(t *testing.T) {
+	server := postgrestest.Start(t)
+	j := process(t, server.URL(), hasty(), journal.Options{})
+	appendTo(t, j, "1", "x")
+	execSQL(t, j, "ALTER SYSTEM SET default_transaction_read_only = on")
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	committest.Eventually(t, "Append says so", func() bool {
+		_, err := j.Append(t.Context(), committest.Put("1", "x"))
+		return err != nil && strings.Contains(err.Error(), "read-only") && !errors.Is(err, journal.ErrNoRoom)
+	})
+	if j.Ready() == nil {
+		t.Error("it is ready")
+	}
+	if err := j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}); err == nil {
+		t.Error("it looks whether it can write, and does not notice")
+	}
+	if _, err := j.Stats(t.Context()); err != nil {
+		t.Errorf("what is there cannot be read: %v", err)
+	}
+	execSQL(t, j, "ALTER SYSTEM SET default_transaction_read_only = off")
+	execSQL(t, j, "SELECT pg_reload_conf()")
+	committest.Eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
+	appendTo(t, j, "1", "y")
+	sumsHold(t, j)
+}
+
+// TestPostgresFullDisk has the documents on a disk that is full.
+func TestPostgresFullDisk(t *testing.T) {
+	needs.FullRun(t, "PostgreSQL")
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount a small disk")
+	}
+	disk := filepath.Join(t.TempDir(), "disk")
+	committest.Must(t, os.Mkdir(disk, 0o777))
+	mount := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m,mode=777", "none", disk)
+	if out, err := mount.CombinedOutput(); err != nil {
+		t.Skipf("cannot mount a small disk: %v: %s", err, out)
+	}
+	server := postgrestest.Start(t)
+	t.Cleanup(func() {
+		committest.Must(t, server.Stop())
+		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	for folder := disk; folder != filepath.Clean(os.TempDir()); folder = filepath.Dir(folder) {
+		committest.Must(t, os.Chmod(folder, 0o777|os.ModeSticky))
+	}
+	committest.Must(t, os.Mkdir(filepath.Join(disk, "space"), 0o700))
+	if out, err := exec.Command("chown", "postgres", filepath.Join(disk, "space")).CombinedOutput(); err != nil {
+		t.Fatalf("chown: %v: %s", err, out)
+	}
+	j := process(t, server.URL(), hasty(), journal.Options{})
+	execSQL(t, j, fmt.Sprintf("CREATE TABLESPACE small LOCATION '%s'", filepath.Join(disk, "space")))
+	execSQL(t, j, "ALTER TABLE documents SET TABLESPACE small")
+	execSQL(t, j, "ALTER TABLE documents ALTER body SET STORAGE EXTERNAL")
+
+	taken := 0
+	committest.Eventually(t, "there is no room", func() bool {
+		_, err := j.Append(t.Context(), committest.Put(fmt.Sprint(taken), noise(100_000)))
+		if err == nil {
+			taken++
+		} else if !errors.Is(err, journal.ErrNoRoom) {
+			t.Fatal(err)
+		}
+		return err != nil
+	})
+	// A small write fits: then it is ready, and takes what there is room for.
+	entries, err := j.Entries(t.Context(), report.Advisories, "", 1000)
+	if err != nil || len(entries) != taken {
+		t.Errorf("%d were taken, there are %d: %v", taken, len(entries), err)
+	}
+	execSQL(t, j, "ALTER TABLE documents SET TABLESPACE pg_default")
+	committest.Eventually(t, "there is room again", func() bool { return j.Ready() == nil })
+	appendTo(t, j, "last", noise(100_000))
+	sumsHold(t, j)
+}
+
+// TestPostgresMaxBytes reaches the limit of the tables with two processes.
+func TestPostgresMaxBytes(t *testing.T) {
+	url := postgrestest.URL(t)
+	var p []*Journal
+	for range 2 {
+		p = append(p, process(t, url, hasty(), journal.Options{MaxBytes: 2 << 20}))
+	}
+	for i := 0; p[0].Ready() == nil || p[1].Ready() == nil; i++ {
+		if i > 10_000 {
+			t.Fatal("there is no limit")
+		}
+		_, err := p[0].Append(t.Context(), committest.Put(fmt.Sprint(i), noise(20_000)))
+		if err != nil && !errors.Is(err, journal.ErrNoRoom) {
+			t.Fatal(err)
+		}
+	}
+	for _, j := range p {
+		if _, err := j.Append(t.Context(), committest.Put("more", "x")); !errors.Is(err, journal.ErrNoRoom) {
+			t.Errorf("past the limit: %v", err)
+		}
+		deliver(t, j, report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Advisories, ID: "1"}, Op: report.Delete}}})
+		settle(t, j, report.Indexed, claimed(t, j)...)
+		if s, err := j.Stats(t.Context()); err != nil || s.Limit != 2<<20 || s.Used < s.Limit {
+			t.Errorf("Stats: %+v, %v", s, err)
+		}
+	}
+	sumsHold(t, p...)
+}
+
+// TestPostgresNoServer has neither server there when a process starts.
+func TestPostgresNoServer(t *testing.T) {
+	server := postgrestest.Start(t)
+	committest.Must(t, server.Stop())
+	ctx, cancel := context.WithTimeout(t.Context(), committest.Patience)
+	defer cancel()
+	start := time.Now()
+	if _, err := Open(ctx, server.URL(), journal.Options{}); err == nil || ctx.Err() != nil {
+		t.Errorf("after %v: %v", time.Since(start), err)
+	}
+}

@@ -1,0 +1,210 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/journal/internal/commit"
+)
+
+// oldestSupported is the oldest server that is tried.
+const oldestSupported = 140000
+
+// setUp creates the tables where there are none, and refuses those that this
+// version of riskdex cannot use. Of several processes that start, one does it.
+func setUp(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
+	if err := checkServer(ctx, conn, log); err != nil {
+		return err
+	}
+	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		free, err := trySetUpLock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if !free {
+			log.Info("another process sets this journal up, or copies it; riskdex waits until that is done")
+			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+setUpLock+")"); err != nil {
+				return err
+			}
+		}
+		return makeTables(ctx, tx)
+	})
+	if err != nil {
+		return fmt.Errorf("set up its tables: %w", err)
+	}
+	return nil
+}
+
+const (
+	// setUpLock is the number of the lock that whoever sets a journal up has.
+	setUpLock      = `hashtextextended('riskdex ' || current_schema(), 0)`
+	journalIsThere = `to_regclass(quote_ident(current_schema()) || '.riskdex_journal') IS NOT NULL`
+)
+
+// trySetUpLock takes the lock until the transaction ends, unless another has it.
+func trySetUpLock(ctx context.Context, tx pgx.Tx) (had bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock("+setUpLock+")").Scan(&had)
+	return had, err
+}
+
+// makeTables is for who has the lock setUpLock.
+func makeTables(ctx context.Context, tx pgx.Tx) error {
+	var there, foreign bool
+	err := tx.QueryRow(ctx, `SELECT `+journalIsThere+`, to_regclass(quote_ident(current_schema()) || '.documents') IS NOT NULL`).Scan(&there, &foreign)
+	switch {
+	case err != nil:
+		return err
+	case there:
+		return upgradeTables(ctx, tx)
+	case foreign:
+		return errForeignTables
+	}
+	return createTables(ctx, tx)
+}
+
+var errForeignTables = errors.New("its schema has a table documents that is not riskdex's; give riskdex a database, or a schema, of its own")
+
+func createTables(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, schema); err != nil {
+		return err
+	}
+	if err := upgradeTables(ctx, tx); err != nil {
+		return err
+	}
+	// LZ4 takes a tenth of the time of the default, where the server was built with it.
+	var lz4 bool
+	err := tx.QueryRow(ctx, `SELECT 'lz4' = ANY(enumvals) FROM pg_settings WHERE name = 'default_toast_compression'`).Scan(&lz4)
+	if err != nil || !lz4 {
+		return err
+	}
+	_, err = tx.Exec(ctx, `ALTER TABLE documents ALTER body SET COMPRESSION lz4; ALTER TABLE refusals ALTER body SET COMPRESSION lz4`)
+	return err
+}
+
+// upgradeTables adds what older tables lack. Processes of an older riskdex may go on
+// using them meanwhile.
+func upgradeTables(ctx context.Context, tx pgx.Tx) error {
+	version, err := tablesVersion(ctx, tx)
+	if err != nil || version == schemaVersion {
+		return err
+	}
+	if version < 2 {
+		if _, err := tx.Exec(ctx, postgresSchema2); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "INSERT INTO ids VALUES ('line', $1)", commit.NewLine()); err != nil {
+			return err
+		}
+	}
+	if version < 3 {
+		if _, err := tx.Exec(ctx, postgresSchema3); err != nil {
+			return err
+		}
+	}
+	if version < 4 {
+		if _, err := tx.Exec(ctx, postgresSchema4); err != nil {
+			return err
+		}
+	}
+	if version < 5 {
+		if _, err := tx.Exec(ctx, postgresSchema5); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, "UPDATE riskdex_journal SET version = $1", schemaVersion)
+	return err
+}
+
+func readLine(ctx context.Context, q interface {
+	QueryRow(context.Context, string, ...any) pgx.Row
+}) (line string, err error) {
+	if err := q.QueryRow(ctx, "SELECT value FROM ids WHERE name = 'line'").Scan(&line); err != nil {
+		return "", fmt.Errorf("read the id of its line: %w", err)
+	}
+	return line, nil
+}
+
+// tablesVersion refuses tables of a newer riskdex.
+func tablesVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
+	if err := tx.QueryRow(ctx, "SELECT version FROM riskdex_journal").Scan(&version); err != nil {
+		return 0, err
+	}
+	if version > schemaVersion {
+		return 0, fmt.Errorf("they have version %d, made by a newer riskdex; this one knows versions up to %d; run the newer one", version, schemaVersion)
+	}
+	return version, nil
+}
+
+// checkServer refuses a server on which a commit does not mean that it is durable.
+func checkServer(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
+	var version int
+	var sync, fsync, schema string
+	err := conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('synchronous_commit'),
+		current_setting('fsync'), coalesce(current_schema(), '')`).Scan(&version, &sync, &fsync, &schema)
+	switch {
+	case err != nil:
+		return err
+	case checkAge(version) != nil:
+		return checkAge(version)
+	case sync == "off":
+		return errSyncOff
+	case schema == "":
+		return errors.New("no schema of the search_path exists; create it: CREATE SCHEMA …")
+	}
+	if fsync == "off" {
+		log.Warn("fsync is off in PostgreSQL: what is acknowledged is lost with a power cut")
+	}
+	return nil
+}
+
+// checkLocks refuses a database whose advisory locks do not lock, as CockroachDB's do
+// not: versions could be given out twice there. The lock is taken on one connection, and
+// must not be had on another.
+func checkLocks(ctx context.Context, one, other *pgx.Conn, class int32) error {
+	const take, try, leave = "SELECT pg_advisory_lock_shared($1, $2)", "SELECT pg_try_advisory_lock($1, $2)", "SELECT pg_advisory_unlock_shared($1, $2)"
+	if _, err := one.Exec(ctx, take, class, int32(lockCheck)); err != nil {
+		return err
+	}
+	var had bool
+	err := other.QueryRow(ctx, try, class, int32(lockCheck)).Scan(&had)
+	if _, end := one.Exec(ctx, leave, class, int32(lockCheck)); err == nil {
+		err = end
+	}
+	if err == nil && had {
+		err = errors.New("the advisory locks of this database do not lock, so several processes would get in each other's way; use PostgreSQL itself")
+	}
+	return err
+}
+
+func checkAge(version int) error {
+	if version < oldestSupported {
+		return fmt.Errorf("the server has version %d; riskdex needs PostgreSQL 14 or newer", version/10000)
+	}
+	return nil
+}
+
+// lockKeys name what PostgreSQL's advisory locks stand for. They belong to a whole
+// database, so the table's number sets journals in one database apart.
+type lockKeys struct {
+	class   int32
+	channel string
+}
+
+const (
+	lockNames    = 1    // which city answers to which code
+	lockVersions = 2    // the sequence versions
+	lockCheck    = 3    // nothing: it is tried whether locks lock
+	lockKinds    = 10   // and following: who has a kind alone
+	lockVerify   = 20   // and following: who verifies a kind
+	lockMembers  = 1000 // and following: what a process claims
+)
+
+func readLockKeys(ctx context.Context, conn *pgx.Conn) (k lockKeys, err error) {
+	err = conn.QueryRow(ctx, "SELECT 'documents'::regclass::oid::int4").Scan(&k.class)
+	k.channel = fmt.Sprintf("riskdex_%d", uint32(k.class))
+	return k, err
+}

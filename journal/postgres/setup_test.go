@@ -1,0 +1,207 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestPostgresSetUpAtOnce has processes open an empty schema at the same moment.
+func TestPostgresSetUpAtOnce(t *testing.T) {
+	for range 5 {
+		url := postgrestest.URL(t)
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				j, err := Open(t.Context(), url, journal.Options{Log: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := j.Append(t.Context(), committest.Put(fmt.Sprint(i), "x")); err != nil {
+					t.Error(err)
+				}
+				if err := j.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		j := process(t, url, silent(), journal.Options{})
+		if got := claimed(t, j); len(got) != 4 {
+			t.Errorf("%d of 4 are there", len(got))
+		}
+		sumsHold(t, j)
+	}
+}
+
+// TestPostgresSetUpWaits starts a process on a journal that is being copied.
+func TestPostgresSetUpWaits(t *testing.T) {
+	url := postgrestest.URL(t)
+	copying := process(t, url, silent(), journal.Options{})
+	tx, err := copying.pool.Begin(t.Context())
+	committest.Must(t, err)
+	committest.Must(t, lockSetUp(t.Context(), tx))
+	logged, opened := commit.NewSignal(), make(chan *Journal)
+	log := slog.New(slog.NewTextHandler(ringing{logged}, nil))
+	go func() {
+		j, err := Open(t.Context(), url, journal.Options{Log: log})
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- j
+	}()
+	select {
+	case <-logged:
+	case <-time.After(committest.Patience):
+		t.Error("nobody is told what riskdex waits for")
+	}
+	committest.Must(t, tx.Rollback(t.Context()))
+	if j := <-opened; j != nil {
+		committest.Must(t, j.Close())
+	}
+}
+
+// ringing rings with every line of a log.
+type ringing struct{ commit.Signal }
+
+func (r ringing) Write(line []byte) (int, error) {
+	r.Notify()
+	return len(line), nil
+}
+
+func TestPostgresSetUpRefuses(t *testing.T) {
+	for _, c := range []struct{ name, sql, parameter, want string }{
+		{"a newer version", "UPDATE riskdex_journal SET version = version + 1", "", "newer riskdex"},
+		{"a table of somebody else", "DROP TABLE riskdex_journal", "", "not riskdex's"},
+		{"commits that do not wait", "", "&synchronous_commit=off", "synchronous_commit is off"},
+		{"no schema", "", "&search_path=nowhere", "search_path"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := postgrestest.URL(t)
+			j := process(t, url, silent(), journal.Options{})
+			if c.sql != "" {
+				execSQL(t, j, c.sql)
+			}
+			again, err := Open(t.Context(), url+c.parameter, journal.Options{})
+			if err == nil {
+				t.Fatal("it opened", again.Close())
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+// TestPostgresTooOld cannot have such a server, and asks what is said of its number.
+func TestPostgresTooOld(t *testing.T) {
+	for version, old := range map[int]bool{90624: true, 130011: true, oldestSupported: false, 150006: false, 180000: false} {
+		if err := checkAge(version); (err != nil) != old || old && !strings.Contains(err.Error(), "14 or newer") {
+			t.Errorf("%d: %v", version, err)
+		}
+	}
+}
+
+// TestPostgresOtherDefaults has a database whose settings would have transactions see
+// what was, or end early.
+func TestPostgresOtherDefaults(t *testing.T) {
+	url := postgrestest.Start(t).URL()
+	conn, err := pgx.Connect(t.Context(), url)
+	committest.Must(t, err)
+	defer conn.Close(context.Background())
+	for _, set := range []string{"default_transaction_isolation = 'repeatable read'", "statement_timeout = 1", "lock_timeout = 1"} {
+		_, err := conn.Exec(t.Context(), "ALTER ROLE riskdex SET "+set)
+		committest.Must(t, err)
+	}
+	j := process(t, url, hasty(), journal.Options{})
+	for setting, want := range map[string]string{"transaction_isolation": "read committed", "statement_timeout": "0", "lock_timeout": "0"} {
+		if got := valueOf[string](t, j, "SELECT current_setting($1)", setting); got != want {
+			t.Errorf("%s is %s", setting, got)
+		}
+	}
+}
+
+// TestPostgresDamage changes a stored field of one document behind the journal's back:
+// the document is never given out, and the others are.
+func TestPostgresDamage(t *testing.T) {
+	for _, damage := range []string{
+		"body = overlay(body placing '\\x7a' from 3)",
+		"body = NULL",
+		"version = version + 1",
+		"op = 'delete'",
+		"code = 'PAR'",
+		"accepted_at = accepted_at + 1",
+		"crc = crc + 1",
+		"kind = 'cities', id = '9'",
+	} {
+		t.Run(damage, func(t *testing.T) {
+			_, p := processes(t, 2, hasty())
+			j := p[0]
+			for i := range 3 {
+				deliver(t, j, committest.PutCity(fmt.Sprint(i), "LON", strings.Repeat("y", 10_000)))
+			}
+			execSQL(t, j, "UPDATE documents SET "+damage+" WHERE id = '1'")
+			id := report.ID("1")
+			if strings.Contains(damage, "id =") {
+				id = "9"
+			}
+			changes, err := p[1].Claim(t.Context(), report.Cities, 100, 1<<20)
+			committest.Must(t, err)
+			if len(changes) != 2 || changes[0].ID != "0" || changes[1].ID != "2" {
+				t.Errorf("given out: %v", changes)
+			}
+			letter, err := j.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: id})
+			if err != nil || letter.ErrorType != journal.ErrorTypeDamaged || letter.Body != nil || !strings.Contains(letter.Reason, string(id)) {
+				t.Errorf("the dead letter: %+v, %v", letter, err)
+			}
+			n, err := j.RetryDead(t.Context(), []report.Stamp{{Key: letter.Key, Version: letter.Version}})
+			if n != 0 || err != nil {
+				t.Errorf("RetryDead = %d, %v", n, err)
+			}
+			sumsHold(t, p...)
+			good := committest.PutCity(string(id), "", "good")
+			good.Changes[0].ExactID = false
+			deliver(t, j, good)
+			changes, err = j.Claim(t.Context(), report.Cities, 100, 1<<20)
+			if err != nil || len(changes) != 1 || string(changes[0].Body) != "good" {
+				t.Errorf("after a new delivery: %v, %v", changes, err)
+			}
+			sumsHold(t, p...)
+		})
+	}
+}
+
+// TestPostgresDamageInResend does the same to what is sent again, and renewed.
+func TestPostgresDamageInResend(t *testing.T) {
+	_, p := processes(t, 1, hasty())
+	j := p[0]
+	for i := range 3 {
+		appendTo(t, j, fmt.Sprint(i), "body")
+	}
+	settle(t, j, report.Indexed, claimed(t, j)...)
+	execSQL(t, j, "UPDATE documents SET body = 'other' WHERE id = '1'")
+	_, err := j.Resend(t.Context(), report.Advisories)
+	committest.Must(t, err)
+	if got := claimed(t, j); len(got) != 2 {
+		t.Errorf("given out: %v", got)
+	}
+	sumsHold(t, j)
+	_, err = j.DeadLetter(t.Context(), report.Key{Kind: report.Advisories, ID: "1"})
+	if errors.Is(err, journal.ErrNotFound) {
+		t.Error("it is no dead letter")
+	}
+}

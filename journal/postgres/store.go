@@ -1,0 +1,492 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// store is a transaction in PostgreSQL. It keeps the rows that it has found,
+// which are locked, and writes those that were changed together at the end: a
+// statement for each would be a round trip for each.
+type store struct {
+	ctx    context.Context // ends before the server gives up on the transaction
+	tx     *pgx.Conn       // in a transaction
+	keys   lockKeys
+	at     *int64           // the clock, as its parameter
+	now    int64            // what it says
+	wall   func() time.Time // what this process says at the same moment
+	me     int64
+	piece  int  // see defaultPiece
+	names  bool // it has the lock of the names of cities
+	sync   bool // it must survive a power cut
+	ledger *commit.Ledger
+
+	// Of the versions that were taken those from next to last are not given out; before
+	// is what the sequence had before the first of them.
+	before, first, next, last report.Version
+
+	rows    map[report.Key]*row     // nil where there is none
+	group   []*commit.Request       // what the transaction is for
+	coded   map[codedAs][]report.ID // of rows, those that have, or had, a code
+	inTable map[codedAs][]report.ID // who had a code when it was looked up
+
+	// Without the lock from the beginning, it is had last, and what was looked up is looked
+	// at once more: see postgres_names.go.
+	namesLast, needsNames bool
+	asked                 [][]byte              // codes that were looked up
+	seen                  map[report.ID]codedAs // who had them then
+
+	late []report.Key // looked up after the others were locked
+	of   map[*commit.Row]*row
+}
+
+var _ commit.Store = (*store)(nil)
+
+// row is a row as it will be.
+type row struct {
+	commit.Row
+	key             report.Key
+	origin          report.Version
+	endedAt, freeAt int64
+	holder, claimed int64
+	crc             uint32
+	bytes           int64
+	trace           []byte
+	errorType       string
+	reason          string
+	body            []byte  // where written or fresh
+	was             codedAs // in the table, when it was locked; nothing where it has no code
+
+	fresh   bool // it is not in the table
+	changed bool // it differs from what is in the table
+	written bool // and its body, too
+}
+
+const rowColumns = `d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at, d.waiting_since,
+	d.ended_at, d.free_at, d.holder, d.claimed, d.crc, d.bytes, d.trace, d.error_type, d.reason, d.kept, d.alone`
+
+func (s *store) scanRow(r pgx.Rows) error {
+	var p row
+	var kind, op string
+	var id, code, errorType, reason []byte
+	var crc int64
+	var state int16
+	if err := r.Scan(&kind, &id, &p.Version, &p.origin, &op, &state, &code, &p.AcceptedAt, &p.WaitedAt,
+		&p.endedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.bytes, &p.trace, &errorType, &reason, &p.Kept, &p.Alone); err != nil {
+		return err
+	}
+	p.key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
+	p.ID, p.Op, p.State, p.Code, p.crc = p.key.ID, report.Op(op), int64(state), string(code), uint32(crc)
+	p.errorType, p.reason = string(errorType), string(reason)
+	if p.HasCode() {
+		p.was = codedAs{p.Code, p.Op}
+	}
+	p.Foreign = p.holder < 0 || p.claimed != 0 && p.holder != s.me
+	s.know(&p)
+	return nil
+}
+
+func (s *store) know(p *row) {
+	s.rows[p.key], s.of[&p.Row] = p, p
+	s.noteCode(p)
+}
+
+// noteCode notes under which code WithCode finds a row.
+func (s *store) noteCode(p *row) {
+	if p.key.Kind == report.Cities && p.HasCode() {
+		as := codedAs{p.Code, p.Op}
+		s.coded[as] = append(s.coded[as], p.ID)
+	}
+}
+
+// readRows reads what a lookup of keys has found.
+func (s *store) readRows(rows pgx.Rows, err error, keys []report.Key) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for _, k := range keys {
+		s.rows[k] = nil
+	}
+	for rows.Next() {
+		if err := s.scanRow(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// lookupRows locks rows in the order of their keys, so that two processes that want
+// the same ones wait for each other in one direction only. A row that is looked up later
+// is out of order: where another process has it, nobody waits, and the transaction is
+// run again with that row among the first.
+const lookupRows = `SELECT ` + rowColumns + ` FROM unnest($1::text[], $2::bytea[]) AS wanted (kind, id)
+	JOIN documents d USING (kind, id) ORDER BY d.kind, d.id FOR UPDATE OF d`
+
+func lookupArgs(keys []report.Key) []any {
+	kinds, ids := make([]string, len(keys)), make([][]byte, len(keys))
+	for i, k := range keys {
+		kinds[i], ids[i] = string(k.Kind), []byte(k.ID)
+	}
+	return []any{kinds, ids}
+}
+
+func (s *store) Find(k report.Key) (*commit.Row, error) {
+	p, ok := s.rows[k]
+	if !ok {
+		keys := []report.Key{k}
+		s.late = append(s.late, k)
+		rows, err := s.tx.Query(s.ctx, lookupRows+" NOWAIT", lookupArgs(keys)...)
+		if err := s.readRows(rows, err, keys); err != nil {
+			return nil, fmt.Errorf("look up %s %q: %w", k.Kind, k.ID, err)
+		}
+		p = s.rows[k]
+		if p != nil && p.Version >= s.next {
+			s.next = s.last + 1 // it was given a later version after these were taken
+		}
+	}
+	if p == nil {
+		return nil, nil
+	}
+	return &p.Row, nil
+}
+
+func (s *store) NextVersion(after report.Version) (report.Version, error) {
+	if s.next > s.last || s.next <= after {
+		const more = 64
+		err := s.tx.SendBatch(s.ctx, s.queueVersions(&pgx.Batch{}, more, after)).Close()
+		if err != nil {
+			return 0, fmt.Errorf("take versions: %w", err)
+		}
+	}
+	s.next++
+	return s.next - 1, nil
+}
+
+// queueVersions takes n versions out of the sequence: later ones than any process has
+// taken before, and ahead of the clock and of after. That happens while the rows are locked that
+// they are for, so that versions of a document grow in the order of commits. What the
+// sequence says is durable before any commit after it.
+func (s *store) queueVersions(b *pgx.Batch, n int64, after report.Version) *pgx.Batch {
+	b.Queue("SELECT pg_advisory_lock($1, $2)", s.keys.class, int32(lockVersions))
+	b.Queue("SELECT last_value, setval('versions', greatest(last_value + 1, $3::bigint + 1, "+serverTime("$1")+") + $2 - 1) FROM versions", s.at, n, int64(after)).
+		QueryRow(func(r pgx.Row) error {
+			var before, last report.Version
+			err := r.Scan(&before, &last)
+			if before != s.last { // the first, or others have taken some since
+				s.before, s.first = before, last-report.Version(n)+1
+			}
+			s.next, s.last = last-report.Version(n)+1, last
+			return err
+		})
+	b.Queue("SELECT pg_advisory_unlock($1, $2)", s.keys.class, int32(lockVersions))
+	return b
+}
+
+// queueUnused puts versions back that were taken and not given out, unless another
+// process has taken some since.
+func (s *store) queueUnused(b *pgx.Batch) {
+	if s.next > s.last {
+		return
+	}
+	back := s.next - 1
+	if s.next == s.first {
+		back = s.before
+	}
+	b.Queue("SELECT pg_advisory_lock($1, $2)", s.keys.class, int32(lockVersions))
+	b.Queue("SELECT setval('versions', $1) FROM versions WHERE last_value = $2", int64(back), int64(s.last))
+	b.Queue("SELECT pg_advisory_unlock($1, $2)", s.keys.class, int32(lockVersions))
+}
+
+func (s *store) Put(c report.Change, n commit.Naming, waiting int64, old *commit.Row) error {
+	if c.Kind == report.Cities && (old == nil || old.Code != c.Code || old.Naming != n || old.Op != c.Op && c.Code != "") {
+		if err := s.wantNames(); err != nil {
+			return err
+		}
+	}
+	p := s.of[old]
+	if p == nil {
+		p = &row{key: c.Key, fresh: true}
+		p.ID = c.ID
+		s.know(p)
+	}
+	at := c.AcceptedAt.UnixMicro()
+	p.Naming = n
+	p.Version, p.Op, p.State, p.Code, p.AcceptedAt, p.WaitedAt = c.Version, c.Op, commit.StatePending, c.Code, at, waiting
+	p.origin, p.endedAt, p.crc, p.errorType, p.reason = 0, at, commit.Checksum(c), "", ""
+	p.trace, p.body, p.bytes = []byte(c.Trace), c.Body, int64(len(c.Body))
+	p.changed, p.written = true, true
+	s.noteCode(p)
+	return nil
+}
+
+func (s *store) Rename(r *commit.Row, n commit.Naming) error {
+	s.change(r).Naming = n
+	return nil
+}
+
+// change returns the row, which is going to differ.
+func (s *store) change(r *commit.Row) *row {
+	p := s.of[r]
+	p.changed = true
+	return p
+}
+
+func (s *store) End(r *commit.Row, at int64) error {
+	p := s.change(r)
+	p.State, p.endedAt, p.trace = commit.StateDone, at, nil
+	return nil
+}
+
+func (s *store) SetAside(r *commit.Row, at int64, errorType, reason string) error {
+	p := s.change(r)
+	p.State, p.endedAt, p.trace, p.errorType, p.reason = commit.StateDead, at, nil, errorType, reason
+	return nil
+}
+
+func (s *store) Drop(r *commit.Row, at int64, crc *uint32) error {
+	p := s.change(r)
+	p.State, p.endedAt, p.errorType, p.reason, p.body, p.bytes, p.written = commit.StateDropped, at, "", "", nil, 0, true
+	if crc != nil {
+		p.crc = *crc
+	}
+	return nil
+}
+
+func (s *store) EndClaimed(report.Settlement, commit.Claim, int64) (bool, error) { return false, nil }
+
+func (s *store) Wait(r *commit.Row, since int64) error {
+	s.change(r).WaitedAt = since
+	return nil
+}
+
+func (s *store) Mark(r *commit.Row) error {
+	s.change(r).State = commit.StateResend
+	return nil
+}
+
+func (s *store) Renew(r *commit.Row, v report.Version, crc uint32) error {
+	p := s.change(r)
+	p.Version, p.crc, p.origin = v, crc, 0
+	if p.State == commit.StateDone {
+		p.State = commit.StateResend
+	}
+	return nil
+}
+
+// defaultPiece is how many documents are looked at in one transaction that marks them:
+// all of a large kind at once would hold up everybody for too long.
+const defaultPiece = 20_000
+
+func (s *store) MarkAll(kind report.Kind, after report.ID) (n int64, next report.ID, err error) {
+	if err := s.forget(); err != nil {
+		return 0, "", err
+	}
+	var last []byte
+	var looked int
+	err = s.tx.QueryRow(s.ctx, `WITH looked AS MATERIALIZED (
+			SELECT id, state FROM documents WHERE kind = $1 AND id > $2 ORDER BY id LIMIT $3 FOR UPDATE
+		), marked AS (
+			UPDATE documents d SET state = 5 FROM looked l WHERE d.kind = $1 AND d.id = l.id AND l.state = 3 AND d.state = 3 RETURNING 1
+		)
+		SELECT (SELECT count(*) FROM marked), (SELECT count(*) FROM looked), (SELECT id FROM looked ORDER BY id DESC LIMIT 1)`,
+		string(kind), []byte(after), s.piece).Scan(&n, &looked, &last)
+	if looked == s.piece {
+		next = report.ID(last)
+	}
+	return n, next, err
+}
+
+func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
+	if err := s.forget(); err != nil {
+		return 0, err
+	}
+	tag, err := s.tx.Exec(s.ctx, `WITH wanted AS MATERIALIZED (
+			SELECT id FROM documents WHERE kind = $1 AND accepted_at >= $2 AND op = 'delete' AND state = 3 ORDER BY id FOR UPDATE
+		) UPDATE documents d SET state = 5 FROM wanted w WHERE d.kind = $1 AND d.id = w.id`, string(kind), since)
+	return tag.RowsAffected(), err
+}
+
+// forget writes what was changed, before rows are changed in the table; that is done in
+// the order in which others lock them, too.
+func (s *store) forget() error {
+	if err := s.tx.SendBatch(s.ctx, s.queueRows(&pgx.Batch{})).Close(); err != nil {
+		return err
+	}
+	clear(s.rows)
+	clear(s.of)
+	clear(s.coded)
+	s.inTable = nil
+	return nil
+}
+
+func (s *store) Origin(r *commit.Row) (report.Version, error) { return s.of[r].origin, nil }
+
+func (s *store) KeepOrigin(k report.Key, origin report.Version) error {
+	p := s.rows[k]
+	p.origin, p.changed = origin, true
+	return nil
+}
+
+func (s *store) Unclaim(n commit.Settled) {
+	p := s.rows[n.Key]
+	if p == nil {
+		return
+	}
+	ended := p.holder == s.me && p.claimed == int64(n.Version)
+	if ended {
+		p.holder, p.claimed, p.changed = 0, 0, true
+	}
+	if n.Ended && p.claimed == 0 {
+		p.freeAt, p.holder, p.changed = 0, 0, true
+	}
+	if at := s.freeAt(n.NotBefore); at != 0 && (n.Retried || n.Newer && ended) {
+		p.freeAt, p.changed = at, true
+		if commit.DeferralOf(n).Debounce {
+			p.freeAt = -at
+		}
+	}
+	if p.changed && p.claimed == 0 && max(p.freeAt, -p.freeAt) > s.now {
+		p.holder = s.me // who puts a document off does so for its own lifetime
+	}
+}
+
+// freeAt turns a time of this process into one of the clock; 0 is one that has passed.
+func (s *store) freeAt(t time.Time) int64 {
+	wait := t.Sub(s.wall())
+	if t.IsZero() || wait <= 0 {
+		return 0
+	}
+	return s.now + wait.Microseconds()
+}
+
+// queueRows writes what was changed.
+func (s *store) queueRows(b *pgx.Batch) *pgx.Batch {
+	var fresh, written, rest []*row
+	for _, p := range s.rows {
+		switch {
+		case p == nil || !p.changed:
+			continue
+		case p.fresh:
+			fresh = append(fresh, p)
+		case p.written:
+			written = append(written, p)
+		default:
+			rest = append(rest, p)
+		}
+		p.fresh, p.changed, p.written = false, false, false
+	}
+	if len(fresh) > 0 {
+		b.Queue(insertRows, columnsOf(fresh, true)...)
+	}
+	if len(written) > 0 {
+		b.Queue(updateRowsWith+", body = n.body"+updateRowsFrom("body"), columnsOf(written, true)...)
+	}
+	if len(rest) > 0 {
+		b.Queue(updateRowsWith+updateRowsFrom(""), columnsOf(rest, false)...)
+	}
+	return b
+}
+
+const (
+	rowNames = `kind, id, version, origin, op, state, code, accepted_at, waiting_since, ended_at, free_at, holder, claimed,
+		crc, bytes, trace, error_type, reason, kept, alone`
+	rowArrays = `$1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::smallint[], $7::bytea[], $8::bigint[],
+		$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bytea[],
+		$17::bytea[], $18::bytea[], $19::bigint[], $20::boolean[]`
+	insertRows = `INSERT INTO documents (` + rowNames + `, body) SELECT * FROM unnest(` + rowArrays + `, $21::bytea[])`
+
+	updateRowsWith = `UPDATE documents d SET version = n.version, origin = n.origin, op = n.op, state = n.state, code = n.code,
+		accepted_at = n.accepted_at, waiting_since = n.waiting_since, ended_at = n.ended_at, free_at = n.free_at,
+		holder = n.holder, claimed = n.claimed, crc = n.crc, bytes = n.bytes, trace = n.trace, error_type = n.error_type, reason = n.reason,
+		kept = n.kept, alone = n.alone`
+)
+
+// updateRowsFrom is the rest of the statement, with the body or without.
+func updateRowsFrom(body string) string {
+	names, arrays := rowNames, rowArrays
+	if body != "" {
+		names, arrays = names+", "+body, arrays+", $21::bytea[]"
+	}
+	return ` FROM unnest(` + arrays + `) AS n (` + names + `) WHERE d.kind = n.kind AND d.id = n.id`
+}
+
+// columnsOf returns an array for each of rowNames, and one for the body.
+func columnsOf(rows []*row, body bool) []any {
+	slices.SortFunc(rows, func(a, b *row) int {
+		return commit.CompareKeys(a.key, b.key)
+	})
+	n := len(rows)
+	kind, op, state := make([]string, n), make([]string, n), make([]int16, n)
+	id, code, trace, errorType, reason, bodies := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	numbers, alone := make([][]int64, 11), make([]bool, n)
+	for i := range numbers {
+		numbers[i] = make([]int64, n)
+	}
+	for i, p := range rows {
+		kind[i], op[i], state[i] = string(p.key.Kind), string(p.Op), int16(p.State)
+		id[i], code[i], errorType[i], reason[i] = []byte(p.key.ID), []byte(p.Code), []byte(p.errorType), []byte(p.reason)
+		if len(p.trace) > 0 {
+			trace[i] = p.trace
+		}
+		if len(p.body) > 0 {
+			bodies[i] = p.body
+		}
+		for column, v := range []int64{int64(p.Version), int64(p.origin), p.AcceptedAt, p.WaitedAt, p.endedAt, p.freeAt, p.holder, p.claimed, int64(p.crc), p.bytes, int64(p.Kept)} {
+			numbers[column][i] = v
+		}
+		alone[i] = p.Alone
+	}
+	args := []any{kind, id, numbers[0], numbers[1], op, state, code, numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7],
+		numbers[8], numbers[9], trace, errorType, reason, numbers[10], alone}
+	if body {
+		args = append(args, bodies)
+	}
+	return args
+}
+
+// queueLedger adds what has changed to the sums.
+func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
+	slot := int16(s.me % slots)
+	for _, k := range report.AllKinds() {
+		if t := s.ledger.Totals[k]; t != (commit.Totals{}) {
+			b.Queue(addTotals, slot, string(k), t.Indexes, t.Deletes, t.Indexed, t.Deleted, t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters,
+				t.Tombstones, t.Dropped)
+		}
+	}
+	refusals, size := s.ledger.Refusals-before.Refusals, s.ledger.RefusalBytes-before.RefusalBytes
+	if refusals != 0 || size != 0 {
+		b.Queue("UPDATE meta SET refusals = refusals + $1, refusal_bytes = refusal_bytes + $2", refusals, size)
+	}
+}
+
+func (s *store) EndLoss() (l commit.Loss, err error) {
+	if err = s.tx.QueryRow(s.ctx, commit.EndLoss).Scan(l.ScanTargets()...); errors.Is(err, pgx.ErrNoRows) {
+		err = journal.ErrNotFound
+	}
+	return l, err
+}
+
+func (s *store) Note(name, value string) error {
+	_, err := s.tx.Exec(s.ctx, commit.KeepNote, name, value)
+	return err
+}
+
+// slots is how many processes add to the sums without waiting for each other.
+const slots = 16
+
+const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+	ON CONFLICT (slot, kind) DO UPDATE SET indexes = t.indexes + excluded.indexes, deletes = t.deletes + excluded.deletes,
+		indexed = t.indexed + excluded.indexed, deleted = t.deleted + excluded.deleted,
+		superseded = t.superseded + excluded.superseded, dead = t.dead + excluded.dead, pending = t.pending + excluded.pending,
+		resending = t.resending + excluded.resending, dead_letters = t.dead_letters + excluded.dead_letters,
+		tombstones = t.tombstones + excluded.tombstones, tombstones_dropped = t.tombstones_dropped + excluded.tombstones_dropped`

@@ -1,0 +1,312 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// run carries out the requests of the queue, a group per transaction, until the
+// queue is closed and empty. A large delivery goes on beside the others, as it would in
+// another process: it takes seconds, and they take milliseconds. While the server does not
+// take them, it tries on its own whether it does again: an instance that is not ready gets
+// no deliveries.
+func (j *Journal) run() {
+	defer close(j.ended)
+	var apart sync.WaitGroup
+	defer apart.Wait()
+	failed := commit.NewSignal()
+	for {
+		var timeout <-chan time.Time
+		if j.failure.Load() != nil {
+			timeout = time.After(j.pace.probe)
+		}
+		group, open := j.queue.Next(timeout, failed)
+		if !open {
+			return
+		}
+		if len(group) == 0 || !j.queue.GoesApart(group[0]) {
+			j.carryOut(group)
+			continue
+		}
+		apart.Go(func() {
+			defer j.queue.EndApart()
+			j.carryOut(group)
+			if j.failure.Load() != nil {
+				failed.Notify()
+			}
+		})
+	}
+}
+
+// carryOut carries out a group and answers every request of it. An empty group is a
+// probe.
+func (j *Journal) carryOut(all []*commit.Request) {
+	group := commit.DropLate(all, j.isLate)
+	if len(group) == 0 && len(all) > 0 {
+		return
+	}
+	stay, err := j.commit(group)
+	group = commit.Without(group, stay)
+	j.queue.PutBack(stay)
+	switch {
+	case errors.Is(err, errLate):
+		j.carryOut(group)
+		return
+	case err == nil:
+		if j.failure.Swap(nil) != nil {
+			j.opt.Log.Info("the journal can be written again")
+			j.lookout.stirAll()
+		}
+	case classify(err) == commit.FaultRequest && len(group) > 1:
+		for i := range group {
+			j.carryOut(group[i : i+1])
+		}
+		return
+	case classify(err) == commit.FaultRequest:
+	default:
+		err = j.stop(err)
+	}
+	for _, r := range group {
+		r.Answer(err)
+	}
+}
+
+// stop notes why the journal cannot be written, and returns it.
+func (j *Journal) stop(err error) error {
+	if isDiskFull(err) {
+		err = fmt.Errorf("%w: the disk of PostgreSQL is full; make room on it: %w", journal.ErrNoRoom, err)
+	} else {
+		err = fmt.Errorf("the journal in PostgreSQL cannot be written: %w", err)
+	}
+	if j.failure.Load() == nil {
+		j.opt.Log.Error("the journal accepts no deliveries", "error", err)
+	}
+	j.fail(err)
+	j.pool.Reset() // other connections of the same age are no better
+	return err
+}
+
+// attempts is how often a group is tried that other processes got in the way of. Each
+// time at least one of them gets further.
+const attempts = 8
+
+// commit returns those of a group that have to wait for what they would have overtaken.
+func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err error) {
+	limit := j.pace.group
+	if slices.ContainsFunc(group, func(r *commit.Request) bool { return r.Long }) {
+		limit = j.pace.mark
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	known := &foreseen{}
+	for attempt := 0; attempt < attempts; attempt++ {
+		var late []report.Key
+		if stay, late, err = j.tryCommit(ctx, group, known); err == nil {
+			return stay, nil
+		}
+		learned := known.learn(late)
+		switch {
+		case errors.Is(err, errNames), code(err) == deadlock:
+			known.names = true // from the beginning, in the order in which all have it
+		case !inTheWay(err):
+			return nil, err
+		case learned:
+			attempt-- // it gets further each time
+		case attempt > 0:
+			_ = commit.Sleep(ctx, rand.N(20*time.Millisecond)) // #nosec G404 -- so that they do not meet again
+		}
+	}
+	return nil, err
+}
+
+// foreseen is what earlier attempts at a group have found that it needs.
+type foreseen struct {
+	names bool         // the lock of the names of cities
+	keys  []report.Key // documents that no request has named
+}
+
+// learn tells whether keys are new.
+func (f *foreseen) learn(keys []report.Key) (learned bool) {
+	for _, k := range keys {
+		if !slices.Contains(f.keys, k) {
+			f.keys, learned = append(f.keys, k), true
+		}
+	}
+	return learned
+}
+
+// tryCommit carries out a group in one transaction. Nothing of it has happened where
+// it returns an error, unless the connection was lost in the moment of the commit. It
+// returns the documents that known should have had.
+func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, known *foreseen) (stay []*commit.Request, late []report.Key, err error) {
+	pooled, err := j.pool.Acquire(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	conn := pooled.Conn()
+	tx, s, before, err := j.begin(ctx, conn, group, known)
+	if err == nil {
+		stay, err = tx.CarryOut(group)
+	}
+	if err == nil && j.anyLate(group) {
+		err = errLate
+	}
+	if err == nil {
+		err = s.finish(before)
+	}
+	if err != nil {
+		s.giveUp(conn)
+		pooled.Release()
+		return nil, s.late, err
+	}
+	pooled.Release()
+	j.announce(tx)
+	tx.Warn(j.opt.Log)
+	return stay, nil, nil
+}
+
+// giveUp ends a transaction that failed, and what it may still have of the lock of
+// versions.
+func (s *store) giveUp(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	b := &pgx.Batch{}
+	b.Queue("ROLLBACK")
+	b.Queue("SELECT pg_advisory_unlock_all()")
+	s.next = s.first
+	s.queueUnused(b)
+	if conn.SendBatch(ctx, b).Close() != nil {
+		_ = conn.Close(ctx)
+	}
+}
+
+// begin starts a transaction and locks the rows of a group, in one round trip.
+func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, known *foreseen) (*commit.Transaction, *store, commit.Ledger, error) {
+	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
+	s := &store{
+		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: known.names, namesLast: !known.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), piece: j.piece, ledger: &l, wall: j.opt.Now,
+		first: 1, next: 1, group: group, coded: map[codedAs][]report.ID{}, rows: map[report.Key]*row{}, of: map[*commit.Row]*row{},
+	}
+	keys, takes := wanted(group, known.keys)
+	b := &pgx.Batch{}
+	b.Queue("BEGIN")
+	if !s.sync {
+		b.Queue("SET LOCAL synchronous_commit = off")
+	}
+	if known.names {
+		s.queueNames(b)
+	}
+	b.Queue("SELECT refusals, refusal_bytes, "+serverTime("$1")+", current_setting('synchronous_commit') FROM meta", s.at).QueryRow(func(r pgx.Row) error {
+		var commits string
+		err := r.Scan(&l.Refusals, &l.RefusalBytes, &s.now, &commits)
+		if err == nil && s.sync && commits == "off" {
+			err = errSyncOff
+		}
+		return err
+	})
+	if len(keys) > 0 {
+		b.Queue(lookupRows, lookupArgs(keys)...).Query(func(rows pgx.Rows) error { return s.readRows(rows, nil, keys) })
+	}
+	if takes > 0 {
+		s.queueVersions(b, int64(takes), 0)
+	}
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
+		return nil, s, l, fmt.Errorf("begin a transaction: %w", err)
+	}
+	before := l
+	return commit.NewTransaction(s, time.UnixMicro(s.now).UTC(), &l), s, before, nil
+}
+
+// wanted returns the documents that a group looks up, and more, each once, and how many
+// versions it takes.
+func wanted(group []*commit.Request, more []report.Key) (keys []report.Key, takes int) {
+	seen := map[report.Key]bool{}
+	add := func(list []report.Key) {
+		for _, k := range list {
+			if !seen[k] {
+				seen[k], keys = true, append(keys, k)
+			}
+		}
+	}
+	add(more)
+	for _, r := range group {
+		add(r.Keys)
+		takes += r.Versions
+	}
+	return keys, takes
+}
+
+// finish writes everything and commits, in one round trip, or two where it has the lock of
+// names last. What must be durable waits for the disk, and for a standby, also where it has
+// only found that what it would have done is done: that may not be durable yet. The server
+// waits for what has written something.
+func (s *store) finish(before commit.Ledger) error {
+	if err := s.lockNamesLast(); err != nil {
+		return err
+	}
+	b := &pgx.Batch{}
+	s.queueRows(b)
+	s.queueLedger(b, before)
+	if s.sync && b.Len() == 0 {
+		b.Queue("UPDATE meta SET probes = probes + 1")
+	}
+	s.queueUnused(b)
+	said := s.tx.PgConn().CustomData()
+	delete(said, warning)
+	var answer string
+	b.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
+		answer = tag.String()
+		return nil
+	})
+	err := s.tx.SendBatch(s.ctx, b).Close()
+	if err == nil && answer != "COMMIT" { // the answer where a statement before it has failed
+		err = fmt.Errorf("commit: the server says %s", answer)
+	}
+	if text := said[warning]; err == nil && s.sync && text != nil {
+		// So says one whose wait for a standby was cancelled, and it is committed.
+		err = fmt.Errorf("commit: the server warns: %s", text)
+		s.first = s.last + 1 // so that giveUp puts no version back
+	}
+	return err
+}
+
+// announce tells this process and others what may be claimed now.
+func (j *Journal) announce(tx *commit.Transaction) {
+	wake := tx.Wake
+	for _, n := range tx.Settled {
+		if !n.Retried && !n.Newer {
+			continue
+		}
+		// What the settlement asks for is in the time of this process, and when the
+		// delivery came in that of the server.
+		now, wait := j.opt.Now(), commit.DeferralOf(n)
+		wait.DeliveredAt = now.Add(n.DeliveredAt.Sub(tx.Now))
+		if ends := wait.End(); ends.After(now) {
+			j.lookout.arm(n.Kind, ends)
+		} else {
+			wake = true
+		}
+	}
+	kinds := make([]report.Kind, 0, len(tx.Kinds))
+	for k := range tx.Kinds {
+		kinds = append(kinds, k)
+	}
+	slices.Sort(kinds)
+	j.lookout.stir(kinds...)
+	if wake {
+		j.lookout.changed.Notify()
+		j.notify.tell(kinds...)
+	}
+}

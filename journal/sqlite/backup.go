@@ -1,0 +1,172 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"riskdex/report"
+)
+
+// BackupProgress is how far a backup has come: first it copies, then it checks.
+type BackupProgress struct {
+	Checking    bool
+	Done, Total int64 // bytes while it copies, records while it checks
+}
+
+// BackupReport is what a finished backup has. A copy with damage is kept: it has
+// all that could be read.
+type BackupReport struct {
+	Bytes   int64 // of the copy
+	Records int64 // documents, tombstones among them
+
+	// Damaged is how many records cannot be trusted. They are damaged in the
+	// journal, too; none is ever served. Named are the first of them.
+	Damaged int64
+	Named   []report.Key
+
+	// Problem is what SQLite says of the copy's pages; empty when they are well.
+	Problem string
+}
+
+// Backup copies the journal in the file from to a new file, to, which no
+// file may have the name of. The journal may be in use by this or another process,
+// which goes on, or by none. The copy is of one moment: it has all that was
+// acknowledged before the call. When the error is nil, the copy is durable and has
+// been checked; otherwise there is none. progress, if not nil, is called now and
+// then, by the same goroutine.
+//
+// It reads for as long as it copies. What is written meanwhile has to wait in the
+// journal's log, which grows by as much and is cut again afterwards.
+//
+// To restore a copy: [Restore]. It has an id of its own, so that the log of the file
+// whose place it takes is not taken for its own.
+// A restored journal does not know what was accepted after the copy was made.
+// Versions come from the clock, so what is delivered from then on is newer than
+// anything that an index may have. But documents that have not been delivered
+// again since are older than what such an index may have of them; it refuses
+// these, and they settle as superseded: the newest wins, also over the copy.
+func Backup(ctx context.Context, from, to string, progress func(BackupProgress)) (BackupReport, error) {
+	if progress == nil {
+		progress = func(BackupProgress) {}
+	}
+	b := &backup{from: from, to: to, progress: progress}
+	if err := b.run(ctx); err != nil {
+		return BackupReport{}, fmt.Errorf("back up the journal %s to %s: %w", from, to, err)
+	}
+	return b.report, nil
+}
+
+type backup struct {
+	from, to, partial string
+	progress          func(BackupProgress)
+	report            BackupReport
+	newest            int64 // when the last of its documents was accepted, in microseconds
+}
+
+func (b *backup) run(ctx context.Context) (err error) {
+	if b.from, err = filepath.Abs(b.from); err != nil {
+		return err
+	}
+	if err := b.refuseToOverwrite(); err != nil {
+		return err
+	}
+	if err := checkIsFile(b.from); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(b.to), filepath.Base(b.to)+".partial-*")
+	if err != nil {
+		return err
+	}
+	b.partial = f.Name()
+	defer func() {
+		if gone := os.Remove(b.partial); !errors.Is(gone, os.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := b.copy(ctx); err != nil {
+		return err
+	}
+	if err := b.check(ctx); err != nil {
+		return fmt.Errorf("check the copy: %w", err)
+	}
+	return nameFile(b.partial, b.to, b.refuseToOverwrite)
+}
+
+func (b *backup) refuseToOverwrite() error {
+	return refuseToOverwrite("a backup", b.to, b.to+"-wal")
+}
+
+// refuseToOverwrite returns an error where one of paths is there. what is what would be
+// there in its place.
+func refuseToOverwrite(what string, paths ...string) error {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+			return errors.Join(fmt.Errorf("%s is there already, and %s overwrites nothing; choose another name", path, what), err)
+		}
+	}
+	return nil
+}
+
+func checkIsFile(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("the journal is no regular file")
+	}
+	return err
+}
+
+// copy copies the pages as they are in one moment.
+func (b *backup) copy(ctx context.Context) error {
+	if _, _, err := checkLogBeside(ctx, b.from); err != nil {
+		return err
+	}
+	source, err := openSource(ctx, b.from)
+	if err != nil {
+		return restoreHint(err)
+	}
+	err = checkIsJournal(ctx, source.conn)
+	if err == nil {
+		b.report.Bytes = source.bytes
+		err = source.copyTo(ctx, b.partial, b.progress)
+	}
+	return errors.Join(err, source.close())
+}
+
+// checkIsJournal refuses what this riskdex could not check the records of.
+func checkIsJournal(ctx context.Context, conn *sql.Conn) error {
+	var version, application int
+	for query, into := range map[string]*int{"PRAGMA user_version": &version, "PRAGMA application_id": &application} {
+		if err := conn.QueryRowContext(ctx, query).Scan(into); err != nil {
+			return err
+		}
+	}
+	switch {
+	case application != applicationID:
+		return errors.New("it is no riskdex journal")
+	case version > schemaVersion:
+		return fmt.Errorf("it has schema version %d, written by a newer riskdex; use that one", version)
+	}
+	return nil
+}
+
+// nameFile gives the file partial, which is durable, the name to. A link does not take
+// the place of a file that has come there meanwhile; where the file system has no links,
+// a look, which is refuse, has to do.
+func nameFile(partial, to string, refuse func() error) error {
+	if err := os.Link(partial, to); err != nil {
+		if err := refuse(); err != nil {
+			return err
+		}
+		if err := os.Rename(partial, to); err != nil {
+			return err
+		}
+	}
+	return syncDir(filepath.Dir(to))
+}

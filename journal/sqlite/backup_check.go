@@ -1,0 +1,102 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// check reads every page and every record of the copy.
+func (b *backup) check(ctx context.Context) error {
+	db, err := sql.Open("sqlite", dsn(b.partial)+"&mode=ro&immutable=1")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	var answer string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer); err != nil {
+		return restoreHint(err)
+	}
+	if answer != "ok" {
+		b.report.Problem = answer
+	}
+	var total int64
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM documents`).Scan(&total); err != nil {
+		return restoreHint(err)
+	}
+	one, err := db.PrepareContext(ctx, `SELECT kind, id, version, op, code, accepted_at, crc, body FROM documents WHERE doc = ?1`)
+	if err != nil {
+		return err
+	}
+	defer one.Close()
+	for after := int64(0); ; {
+		docs, err := recordsAfter(ctx, db, after)
+		if err != nil {
+			return restoreHint(err)
+		}
+		if len(docs) == 0 {
+			return nil
+		}
+		for _, doc := range docs {
+			if err := b.checkRecord(ctx, one, doc); err != nil {
+				return err
+			}
+		}
+		after = docs[len(docs)-1]
+		b.progress(BackupProgress{Checking: true, Done: b.report.Records, Total: total})
+	}
+}
+
+// recordsAfter lists some records without reading them, so that one that is
+// damaged does not hide those behind it.
+func recordsAfter(ctx context.Context, db *sql.DB, after int64) (docs []int64, err error) {
+	rows, err := db.QueryContext(ctx, `SELECT doc FROM documents NOT INDEXED WHERE doc > ?1 ORDER BY doc LIMIT 1000`, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var doc int64
+		if err := rows.Scan(&doc); err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
+	}
+	return docs, rows.Err()
+}
+
+func (b *backup) checkRecord(ctx context.Context, one *sql.Stmt, doc int64) error {
+	var kind, id, op, code looseText
+	var version, accepted, crc looseInt
+	var body []byte
+	err := one.QueryRowContext(ctx, doc).Scan(&kind, &id, &version, &op, &code, &accepted, &crc, &body)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	b.report.Records++
+	c := report.Change{
+		Key: report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, Op: report.Op(op), Code: string(code),
+		Version: report.Version(version), AcceptedAt: time.UnixMicro(int64(accepted)), Body: body,
+	}
+	switch {
+	case isCorrupt(err):
+		c.ID = report.ID(fmt.Sprintf("(record %d cannot be read)", doc))
+	case errors.Is(err, sql.ErrNoRows):
+		c.ID = report.ID(fmt.Sprintf("(record %d cannot be found)", doc))
+	case err != nil:
+		return err
+	case commit.Checksum(c) == uint32(crc):
+		b.newest = max(b.newest, int64(accepted))
+		return nil
+	}
+	if b.report.Damaged++; len(b.report.Named) < commit.MaxNamed {
+		b.report.Named = append(b.report.Named, c.Key)
+	}
+	return nil
+}

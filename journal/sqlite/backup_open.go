@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/dustin/go-humanize"
+
+	"riskdex/journal"
+)
+
+// Path is the file of the journal.
+func (j *Journal) Path() string { return j.path }
+
+// Backup is Backup of this journal. It ends with an error when the journal is closed,
+// and is not begun where it would leave so little of the disk that no delivery would be
+// taken any more.
+func (j *Journal) Backup(ctx context.Context, to string, progress func(BackupProgress)) (BackupReport, error) {
+	err := j.read(func(*engine) error { return nil }) // as whoever reads it, on a disk that may hang
+	if err == nil {
+		err = j.leavesRoom(to)
+	}
+	if err != nil {
+		return BackupReport{}, fmt.Errorf("back up the journal %s to %s: %w", j.path, to, err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(j.open, func() { cancel(journal.ErrClosed) })()
+	r, err := Backup(ctx, j.path, to, progress)
+	if err != nil && context.Cause(ctx) != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return r, err
+}
+
+// leavesRoom returns an error where a copy would take the room that the journal needs.
+func (j *Journal) leavesRoom(to string) error {
+	here, err := os.Stat(filepath.Dir(j.path))
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	one, ok := here.Sys().(*syscall.Stat_t)
+	other, too := there.Sys().(*syscall.Stat_t)
+	if !ok || !too || one.Dev != other.Dev || j.room.min <= 0 {
+		return nil
+	}
+	size, err := fileSize(j.path)
+	if err != nil {
+		return err
+	}
+	free, err := j.room.diskFree(filepath.Dir(j.path))
+	if err != nil || free-size >= j.room.min {
+		return nil // where it is not known, the copy itself tells
+	}
+	return fmt.Errorf("it would take %s of the %s that the disk of the journal has left, and below %s (--journal-min-free) no delivery is taken; choose another disk",
+		humanize.IBytes(uint64(size)), humanize.IBytes(uint64(free)), humanize.IBytes(uint64(j.room.min)))
+}

@@ -1,0 +1,162 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestBackupUnderLoad copies a journal that another process writes, again and
+// again, and checks that each copy has what was acknowledged before it began and
+// keeps all promises.
+func TestBackupUnderLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	w := startWriter(t, path)
+	for round := range 5 {
+		acks := w.waitFor(t, (round+1)*200)
+		to := filepath.Join(t.TempDir(), "copy.db")
+		start := time.Now()
+		r, err := Backup(t.Context(), path, to, nil)
+		if err != nil || r.Damaged != 0 || r.Problem != "" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		t.Logf("%d records, %d bytes in %v, %d acknowledged before", r.Records, r.Bytes, time.Since(start), len(acks))
+		if info, err := os.Stat(to); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info, err)
+		}
+		onlyFile(t, to)
+		checkSurvivor(t, to, acks)
+		checkNewer(t, to, acks)
+		if t.Failed() {
+			return
+		}
+	}
+	before := len(w.acknowledged())
+	w.waitFor(t, before+200) // it goes on
+}
+
+// checkNewer checks that a worker on the copy gives out versions ahead of those
+// that the old journal gave out before and, as the clock has it, after.
+func checkNewer(t *testing.T, path string, acks []acknowledged) {
+	t.Helper()
+	j := openTest(t, path, journal.Options{})
+	stamps, err := j.Append(t.Context(), committest.Put("hot1", "{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range acks {
+		if stamps[0].Version <= a.version {
+			t.Fatalf("version %d after %d", stamps[0].Version, a.version)
+		}
+	}
+}
+
+// onlyFile checks that nothing is beside path.
+func onlyFile(t *testing.T, path string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != filepath.Base(path) {
+			t.Errorf("%s was left behind", e.Name())
+		}
+	}
+}
+
+// TestBackupOfClosed copies a journal that no process has open, and one whose
+// process was killed.
+func TestBackupOfClosed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path, journal.Options{})
+	mustAppend(t, j, committest.Put("1", "one"))
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	backUp(t, path, 1)
+
+	crashed := filepath.Join(t.TempDir(), "journal.db")
+	w := startWriter(t, crashed)
+	w.waitFor(t, 100)
+	w.kill()
+	to := filepath.Join(t.TempDir(), "copy.db")
+	if _, err := Backup(t.Context(), crashed, to, nil); err != nil {
+		t.Fatal(err)
+	}
+	checkSurvivor(t, to, w.acks)
+	checkSurvivor(t, crashed, w.acks)
+}
+
+func backUp(t *testing.T, path string, records int64) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "copy.db")
+	last := BackupProgress{}
+	r, err := Backup(t.Context(), path, to, func(p BackupProgress) { last = p })
+	if err != nil || r.Records != records || r.Damaged != 0 || r.Problem != "" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if want := (BackupProgress{Checking: true, Done: records, Total: records}); last != want {
+		t.Errorf("progress ends at %+v, want %+v", last, want)
+	}
+	if info, err := os.Stat(to); err != nil || info.Size() != r.Bytes {
+		t.Errorf("%v, %v, want %d bytes", info, err, r.Bytes)
+	}
+	onlyFile(t, to)
+	return to
+}
+
+// TestBackupInProcess copies a journal that this very process has open, and that
+// must stay locked.
+func TestBackupInProcess(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	mustAppend(t, j, committest.Put("1", "one"))
+	to := backUp(t, j.path, 1)
+	mustAppend(t, j, committest.Put("2", "two"))
+	got, err := openTest(t, to, journal.Options{}).Claim(t.Context(), report.Advisories, 10, 1<<20)
+	if err != nil || len(got) != 1 || string(got[0].Body) != "one" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestBackupIsOfOneMoment writes to the journal while it is copied.
+func TestBackupIsOfOneMoment(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	for n := range 10 {
+		mustAppend(t, j, committest.Put(fmt.Sprint(n), strings.Repeat("x", 1<<20)))
+	}
+	to, steps := filepath.Join(t.TempDir(), "copy.db"), 0
+	r, err := Backup(t.Context(), j.path, to, func(p BackupProgress) {
+		if steps++; !p.Checking && steps < 100 {
+			mustAppend(t, j, committest.Put("later", "{}"))
+		}
+	})
+	if err != nil || r.Records != 10 || steps < 5 || steps > 30 {
+		t.Errorf("%+v in %d steps, %v", r, steps, err)
+	}
+}
+
+// TestBackupNamesDamage copies journals with a damaged record and with damaged
+// pages: the rest is saved, and what is not is named.
+func TestBackupNamesDamage(t *testing.T) {
+	record := damaged(t, "body = CAST(replace(body, 'yy', 'yz') AS BLOB)")
+	pages := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
+	breakChain(t, pages)
+	for path, want := range map[string]string{record: "1", pages: "(record 2 cannot be read)"} {
+		to := filepath.Join(t.TempDir(), "copy.db")
+		r, err := Backup(t.Context(), path, to, nil)
+		if err != nil || r.Records != 3 || r.Damaged != 1 || len(r.Named) != 1 || string(r.Named[0].ID) != want {
+			t.Errorf("%+v, %v, want %s", r, err, want)
+		}
+		if (r.Problem != "") != (path == pages) {
+			t.Errorf("problem: %q", r.Problem)
+		}
+	}
+}

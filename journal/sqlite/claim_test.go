@@ -1,0 +1,164 @@
+package sqlite
+
+import (
+	"math"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestClaimSeesWhatIsCommittedMeanwhile does by hand what Claim does, and lets the
+// writer in between its reading and its decision.
+func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	mustAppend(t, j, committest.Put("overtaken", "old"))
+	mustAppend(t, j, committest.Put("settled", "old"))
+	mustAppend(t, j, committest.Put("untouched", "old"))
+	c := j.claims
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	c.begin(report.Advisories)
+	defer c.end(false)
+	keys, err := j.e.candidates(report.Advisories, 10, 0, func(report.Key) bool { return true })
+	if err != nil || len(keys) != 3 {
+		t.Fatalf("candidates %v, %v", keys, err)
+	}
+	var documents []document
+	for _, k := range keys {
+		d, err := j.e.read(k, math.MaxInt64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, d)
+	}
+
+	mustAppend(t, j, committest.Put("overtaken", "new"))
+	s := report.Settlement{Key: keys[1], Version: documents[1].Version, Outcome: report.Indexed}
+	if err := j.Settle(t.Context(), []report.Settlement{s}); err != nil {
+		t.Fatal(err)
+	}
+
+	c.commit.Lock()
+	defer c.commit.Unlock()
+	taken, err := j.decide(j.e, documents, commit.NewBudget(100))
+	if err != nil || len(taken.changes) != 2 || len(taken.damaged) != 0 {
+		t.Fatalf("%+v, %v", taken, err)
+	}
+	if got := taken.changes[0]; string(got.Body) != "new" {
+		t.Errorf("given out: %s, although a newer version is known", got.Body)
+	}
+	if got := taken.changes[1]; got.ID != "untouched" || !taken.missed {
+		t.Errorf("given out: %s, missed %t", got.ID, taken.missed)
+	}
+}
+
+// TestCommitIsNotedUnderItsLock uses the clock, which is asked while a transaction
+// is noted, to look whether a Claim could decide at that moment.
+func TestCommitIsNotedUnderItsLock(t *testing.T) {
+	var watched atomic.Pointer[Journal]
+	var asked, free atomic.Int64
+	opt := journal.Options{Now: func() time.Time {
+		j := watched.Load()
+		if j == nil {
+			return time.Now()
+		}
+		if j.claims.mu.TryLock() { // it is not noting
+			j.claims.mu.Unlock()
+			return time.Now()
+		}
+		asked.Add(1)
+		if j.claims.commit.TryLock() {
+			j.claims.commit.Unlock()
+			free.Add(1)
+		}
+		return time.Now()
+	}}
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), opt)
+	mustAppend(t, j, committest.Put("1", "{}"))
+	changes, err := j.Claim(t.Context(), report.Advisories, 1, 1)
+	if err != nil || len(changes) != 1 {
+		t.Fatalf("claimed %v, %v", changes, err)
+	}
+	watched.Store(j)
+	s := report.Settlement{Key: changes[0].Key, Version: changes[0].Version, Outcome: report.Retry}
+	if err := j.Settle(t.Context(), []report.Settlement{s}); err != nil {
+		t.Fatal(err)
+	}
+	if asked.Load() == 0 || free.Load() != 0 {
+		t.Errorf("%d of %d times a Claim could have decided", free.Load(), asked.Load())
+	}
+}
+
+// TestNothingIsMissedWhileAClaimLooks has a delivery come between the moment at which
+// a Claim has found nothing and the one at which it says so.
+func TestNothingIsMissedWhileAClaimLooks(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	c := j.claims
+	c.reading.Lock()
+	c.begin(report.Advisories)
+	mustAppend(t, j, committest.Put("1", "{}"))
+	c.end(true)
+	c.reading.Unlock()
+	if changes, err := j.Claim(t.Context(), report.Advisories, 1, 1); err != nil || len(changes) != 1 {
+		t.Errorf("claimed %v, %v", changes, err)
+	}
+	if changes, err := j.Claim(t.Context(), report.Cities, 1, 1); err != nil || len(changes) != 0 || !c.isQuiet(report.Cities) {
+		t.Errorf("claimed %v, %v; quiet: %t", changes, err, c.isQuiet(report.Cities))
+	}
+	mustAppend(t, j, committest.Put("2", "{}"))
+	if !c.isQuiet(report.Cities) || c.isQuiet(report.Advisories) {
+		t.Error("a delivery of one kind is no news of another, and of its own it is")
+	}
+}
+
+// TestHotDocumentWakesNobody has a document delivered again and again while it is on its
+// way, and while it is put off: a Claim for each would find nothing.
+func TestHotDocumentWakesNobody(t *testing.T) {
+	now := time.Now()
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: func() time.Time { return now }})
+	mustAppend(t, j, committest.Put("hot", "0"))
+	claim := func() []report.Change {
+		t.Helper()
+		got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	onWay := claim()[0]
+	again := func(when string) {
+		t.Helper()
+		if got := claim(); len(got) != 0 {
+			t.Fatalf("%s, %d are given out", when, len(got))
+		}
+		select {
+		case <-j.Changed():
+		default:
+		}
+		mustAppend(t, j, committest.Put("hot", when))
+		if !j.claims.isQuiet(report.Advisories) {
+			t.Errorf("%s, a delivery has the journal looked through", when)
+		}
+		select {
+		case <-j.Changed():
+			t.Errorf("%s, a delivery wakes who claims", when)
+		default:
+		}
+	}
+	again("on its way")
+	s := report.Settlement{Key: onWay.Key, Version: onWay.Version, Outcome: report.Indexed, NotBefore: now.Add(time.Hour)}
+	if err := j.Settle(t.Context(), []report.Settlement{s}); err != nil {
+		t.Fatal(err)
+	}
+	again("put off")
+	mustAppend(t, j, committest.Put("cold", "0"))
+	if got := claim(); len(got) != 1 || got[0].ID != "cold" {
+		t.Errorf("%d are given out, want the other one", len(got))
+	}
+}

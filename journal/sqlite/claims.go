@@ -1,0 +1,175 @@
+package sqlite
+
+import (
+	"sync"
+	"time"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// claims knows which documents may not be given out now, because they are
+// claimed or wait for a retry. It lives in memory only.
+//
+// A Claim reads the database while the writer goes on. So that it still hands
+// out the newest version only, and no document twice, the writer notes every
+// document that it commits while a Claim reads, and the Claim reads those once
+// more while it holds commit, when nothing can be committed.
+type claims struct {
+	// reading is held by the one Claim that reads. Taken before commit.
+	reading sync.Mutex
+	// since is how many pending changes of a kind were given out since the last
+	// that was sent again. Only the holder of reading uses it.
+	since map[report.Kind]int
+
+	// commit is held by the writer from before each COMMIT until it is noted
+	// here, and by a Claim while it decides. Taken before mu.
+	commit sync.Mutex
+	// flush is of what was committed last, nil when that needs none. It is written under
+	// commit, by the writer, and read there or by the writer.
+	flush *flush
+
+	mu       sync.Mutex
+	held     map[report.Key]commit.Claim
+	deferred map[report.Key]commit.Deferral
+	touched  map[report.Key]struct{} // committed since begin; nil when no Claim reads
+	quiet    commit.IdleCache
+	wakeAt   time.Time // when timer fires; zero when it does not
+	timer    *time.Timer
+	closed   bool
+
+	now     func() time.Time
+	changed commit.Signal
+}
+
+func newClaims(now func() time.Time) *claims {
+	return &claims{
+		since:    map[report.Kind]int{},
+		held:     map[report.Key]commit.Claim{},
+		deferred: map[report.Key]commit.Deferral{},
+		quiet:    commit.NewIdleCache(),
+		now:      now,
+		changed:  commit.NewSignal(),
+	}
+}
+
+// begin starts to note which documents are committed while a Claim of kind reads. The
+// caller holds reading.
+func (c *claims) begin(kind report.Kind) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.touched = map[report.Key]struct{}{}
+	c.quiet.BeginLookup(kind)
+}
+
+// end stops noting. nothing says that there was nothing for the Claim to find.
+func (c *claims) end(nothing bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.touched = nil
+	c.quiet.EndLookup(nothing)
+}
+
+// isQuiet tells whether there is nothing of kind to be given out. Once a document that
+// was put off may be due, that is not known.
+func (c *claims) isQuiet(kind report.Kind) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.quiet.IsIdle(kind) && (c.wakeAt.IsZero() || c.now().Before(c.wakeAt))
+}
+
+// reopened notes that the database may be another than it was.
+func (c *claims) reopened() {
+	c.commit.Lock()
+	defer c.commit.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flush = nil
+	c.quiet.InvalidateAll()
+	c.changed.Notify()
+}
+
+func (c *claims) touchedSinceBegin(k report.Key) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.touched[k]
+	return ok
+}
+
+// free tells whether a document may be given out at the time now.
+func (c *claims) free(k report.Key, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.isFree(k, now)
+}
+
+// isFree is free for who holds mu.
+func (c *claims) isFree(k report.Key, now time.Time) bool {
+	if _, ok := c.held[k]; ok {
+		return false
+	}
+	return !c.deferred[k].End().After(now)
+}
+
+// count notes what was given out. The caller holds reading.
+func (c *claims) count(kind report.Kind, changes []report.Change) {
+	for _, change := range changes {
+		if change.Again {
+			c.since[kind] = 0
+		} else {
+			c.since[kind]++
+		}
+	}
+}
+
+// committed notes what a transaction did. What it changed of documents that are claimed,
+// or put off, nobody needs to look for: they are told of when that ends. The caller holds
+// commit.
+func (c *claims) committed(tx *commit.Transaction) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, wake, free := c.now(), tx.Wake, tx.ByKind
+	for _, s := range tx.Settled {
+		ended := c.held[s.Key].Version == s.Version
+		if ended {
+			delete(c.held, s.Key)
+		}
+		if s.Ended {
+			delete(c.deferred, s.Key)
+		}
+		if d := commit.DeferralOf(s); (s.Retried || s.Newer && ended) && d.End().After(now) {
+			c.putOff(s.Key, d)
+		}
+		wake = wake || s.Retried || s.Newer
+	}
+	for k, delivered := range tx.Touched {
+		if c.touched != nil {
+			c.touched[k] = struct{}{}
+		}
+		if d, ok := c.deferred[k]; ok && delivered {
+			d.DeliveredAt = tx.Now
+			c.putOff(k, d)
+		}
+		if c.isFree(k, now) {
+			free = true
+			c.quiet.Invalidate(k.Kind)
+		}
+	}
+	if tx.ByKind {
+		for k := range tx.Kinds {
+			c.quiet.Invalidate(k)
+		}
+	}
+	if wake && free {
+		c.changed.Notify()
+	}
+}
+
+func (c *claims) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+}

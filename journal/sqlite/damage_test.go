@@ -1,0 +1,243 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestDamage changes one stored field of one document, as a failing disk would,
+// and checks that the document is never given out and the others are.
+func TestDamage(t *testing.T) {
+	for _, damage := range []string{
+		"body = CAST(replace(body, 'yy', 'yz') AS BLOB)",
+		"body = NULL",
+		"version = version + 1",
+		"op = 'delete'",
+		"code = 'PAR'",
+		"accepted_at = accepted_at + 1",
+		"crc = crc + 1",
+	} {
+		t.Run(damage, func(t *testing.T) {
+			j := openTest(t, damaged(t, damage), journal.Options{})
+			want := []string{"0", "2"}
+			var got []string
+			for _, c := range claimAll(t, j) {
+				got = append(got, string(c.ID))
+			}
+			if strings.Join(got, " ") != strings.Join(want, " ") {
+				t.Errorf("given out: %v, want %v", got, want)
+			}
+			s, err := j.Stats(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k := s.Kinds[report.Cities]; k.DeadLetters != 1 || k.Settled[report.Dead] != 1 || k.Pending != 2 {
+				t.Errorf("stats: %+v", k)
+			}
+			checkTables(t, j)
+			var errorType, reason string
+			if err := j.e.readers.QueryRow(`SELECT error_type, reason FROM documents WHERE state = 4`).Scan(&errorType, &reason); err != nil {
+				t.Fatal(err)
+			}
+			if errorType != journal.ErrorTypeDamaged || !strings.Contains(reason, `cities "1"`) {
+				t.Errorf("the dead letter says %q, %q", errorType, reason)
+			}
+			redelivered(t, j)
+		})
+	}
+}
+
+// TestSumsThatMakeNoSense has a journal opened whose sums are not as they were written.
+func TestSumsThatMakeNoSense(t *testing.T) {
+	path := damaged(t, "code = 'PAR'")
+	execRaw(t, path, "DELETE FROM meta WHERE name = 'last_version'")
+	j, err := Open(t.Context(), path, journal.Options{})
+	if err == nil {
+		t.Fatal("it opened", j.Close())
+	}
+	if !strings.Contains(err.Error(), "restore a backup") || !strings.Contains(err.Error(), path) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestDamageInResend does the same when a settled document is given out again.
+func TestDamageInResend(t *testing.T) {
+	path := damaged(t, "state = 5, body = x'00'")
+	execRaw(t, path, `UPDATE totals SET pending = 2, resending = 1, indexed = 1 WHERE kind = 'cities'`)
+	j := openTest(t, path, journal.Options{})
+	if got := claimAll(t, j); len(got) != 2 {
+		t.Errorf("%d given out, want 2", len(got))
+	}
+	s, err := j.Stats(t.Context())
+	if k := s.Kinds[report.Cities]; err != nil || k.DeadLetters != 1 || k.Settled[report.Dead] != 0 || k.Resending != 0 {
+		t.Errorf("stats: %+v, %v", k, err)
+	}
+	checkTables(t, j)
+}
+
+// TestDamageBeyondState damages what tells that the document waits: it cannot be
+// set aside, but neither is it given out, nor does it hold up the others.
+func TestDamageBeyondState(t *testing.T) {
+	path := damaged(t, "state = 3")
+	// The same name and rows, but an index that disagrees with the record.
+	execRaw(t, path, `DROP INDEX documents_unsettled`)
+	execRaw(t, path, `CREATE INDEX documents_unsettled ON documents (kind, 2, waiting_since, version, id) WHERE state <> 9`)
+	execRaw(t, path, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql =
+		'CREATE INDEX documents_unsettled ON documents (kind, state, waiting_since, version, id) WHERE state <> 3'
+		WHERE name = 'documents_unsettled'`)
+	j := openTest(t, path, journal.Options{})
+	for range 2 {
+		changes, err := j.Claim(t.Context(), report.Cities, 1, 1<<20)
+		if err != nil || len(changes) != 1 || changes[0].ID == "1" {
+			t.Fatalf("given out: %v, %v", changes, err)
+		}
+	}
+	if got := claimAll(t, j); len(got) != 0 {
+		t.Errorf("given out: %v", got)
+	}
+}
+
+// damaged returns the path of a closed journal with three cities, of which the one
+// with id 1 was changed on disk.
+func damaged(t *testing.T, damage string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path, journal.Options{})
+	for i := range 3 {
+		mustAppend(t, j, report.Delivery{Changes: []report.Change{{
+			Key: report.Key{Kind: report.Cities, ID: report.ID(fmt.Sprint(i))}, Op: report.Index, Code: "LON",
+			Body: []byte(strings.Repeat("y", 10000)),
+		}}})
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	execRaw(t, path, "UPDATE documents SET "+damage+" WHERE id = '1'")
+	return path
+}
+
+func claimAll(t *testing.T, j *Journal) []report.Change {
+	t.Helper()
+	changes, err := j.Claim(t.Context(), report.Cities, 100, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changes
+}
+
+// redelivered checks that a new delivery replaces the damaged record.
+func redelivered(t *testing.T, j *Journal) {
+	t.Helper()
+	d := committest.Put("1", "good")
+	d.Changes[0].Kind = report.Cities
+	mustAppend(t, j, d)
+	if got := claimAll(t, j); len(got) != 1 || string(got[0].Body) != "good" {
+		t.Errorf("after a new delivery: %v", got)
+	}
+	checkTables(t, j)
+}
+
+// TestDamagedPages breaks the chain of pages of one body, which SQLite itself
+// notices: the document is left alone and the others are given out.
+func TestDamagedPages(t *testing.T) {
+	path := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
+	breakChain(t, path)
+	j := openTest(t, path, journal.Options{})
+	for range 2 {
+		changes, err := j.Claim(t.Context(), report.Cities, 1, 1<<20)
+		if err != nil || len(changes) != 1 || changes[0].ID == "1" {
+			t.Fatalf("given out: %v, %v", changes, err)
+		}
+	}
+	if got := claimAll(t, j); len(got) != 0 {
+		t.Errorf("given out: %v", got)
+	}
+	if err := j.Ready(); err != nil {
+		t.Errorf("Ready: %v", err)
+	}
+}
+
+// breakChain damages the chain of pages of the body that consists of z.
+func breakChain(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, broken := bytes.Repeat([]byte("z"), pageSize-4), 0
+	for page := range slices.Chunk(file, pageSize) {
+		if bytes.Equal(page[4:], full) {
+			copy(page, "\xff\xff\xff\xff") // the number of the next page
+			broken++
+		}
+	}
+	if broken == 0 {
+		t.Fatal("no page has only text of the body")
+	}
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDamageAmongMany does the same among more documents than one statement reads,
+// within a budget for ten of them.
+func TestDamageAmongMany(t *testing.T) {
+	for _, damage := range []string{
+		"body = CAST(replace(body, 'y', 'x') AS BLOB)",
+		"body = CAST(replace(body, 'y', 'z') AS BLOB)", // and the chain of its pages is broken
+		"id = '9'", // of which there is none, and the checksum is of another
+	} {
+		t.Run(damage, func(t *testing.T) {
+			const n = 2 * many
+			path := filepath.Join(t.TempDir(), "journal.db")
+			j := openTest(t, path, journal.Options{})
+			var d report.Delivery
+			for i := range n {
+				d.Changes = append(d.Changes, report.Change{
+					Key: report.Key{Kind: report.Cities, ID: report.ID(fmt.Sprint(100 + i))}, Op: report.Index,
+					Body: append(bytes.Repeat([]byte("y"), 9997), fmt.Sprint(100+i)...),
+				})
+			}
+			mustAppend(t, j, d)
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			execRaw(t, path, "UPDATE documents SET "+damage+" WHERE id = '120'")
+			if strings.Contains(damage, "'z'") {
+				breakChain(t, path)
+			}
+			j = openTest(t, path, journal.Options{})
+			got := map[report.ID]bool{}
+			for {
+				changes, err := j.Claim(t.Context(), report.Cities, 100, 100_000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(changes) > 10 {
+					t.Errorf("%d given out at a time", len(changes))
+				}
+				for _, c := range changes {
+					if !bytes.HasSuffix(c.Body, []byte("y"+c.ID)) {
+						t.Errorf("%s has the body of another: %s", c.ID, c.Body[9990:])
+					}
+					got[c.ID] = true
+				}
+				if len(changes) == 0 {
+					break
+				}
+			}
+			if len(got) != n-1 || got["120"] || got["9"] {
+				t.Errorf("given out: %d, of which the damaged one %t", len(got), got["120"] || got["9"])
+			}
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// Tombstones implements store.
+func (s *store) Tombstones(kind report.Kind) (int64, error) {
+	return s.ledger.Totals[kind].Tombstones, nil
+}
+
+// DropDeleted implements store.
+func (s *store) DropDeleted(kind report.Kind, after commit.Place, before int64, limit int) (n int, next commit.Place, err error) {
+	s.forget()
+	rows, err := s.st.oldDeleted.QueryContext(s.ctx, string(kind), after.AcceptedAt, after.Doc, before)
+	if err != nil {
+		return 0, commit.Place{}, err
+	}
+	defer rows.Close()
+	var old []int64
+	looked := 0
+	for ; rows.Next(); looked++ {
+		var doc, accepted, ended looseInt
+		if err := rows.Scan(&doc, &accepted, &ended); err != nil {
+			return 0, commit.Place{}, err
+		}
+		next = commit.Place{AcceptedAt: int64(accepted), Doc: int64(doc)}
+		if int64(ended) < before {
+			old = append(old, int64(doc))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, commit.Place{}, err
+	}
+	if looked < limit {
+		next = commit.Place{}
+	}
+	for _, doc := range old {
+		if err := s.exec(s.st.dropOrigin, doc); err != nil {
+			return 0, commit.Place{}, err
+		}
+		if err := s.exec(s.st.dropDeleted, doc); err != nil {
+			return 0, commit.Place{}, err
+		}
+	}
+	return len(old), next, nil
+}
+
+const (
+	// vacuumPages is how many pages one transaction gives back: 1 MiB.
+	vacuumPages = 256
+	// vacuumFrom is the part of the file that may be free before some of it is given
+	// back: what is free is used before the file grows.
+	vacuumFrom = 4
+)
+
+// giveBack gives free pages of the file back to the disk, in steps between which
+// deliveries are taken. A file that an older riskdex has made keeps them for what comes:
+// a copy of it does not (Copy).
+func (j *Journal) giveBack(ctx context.Context) error {
+	for more := true; more; {
+		if err := j.queue.Do(ctx, &commit.Request{Size: commit.TombstoneStep, Quota: commit.DiskQuota, Run: func(*commit.Transaction) (err error) {
+			more, err = j.e.vacuumStep()
+			return err
+		}}); err != nil {
+			return fmt.Errorf("give free pages of the journal back to the disk: %w", err)
+		}
+		if err := commit.Sleep(ctx, commit.DropPause); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vacuumStep is called by the writer, in a transaction. It tells whether it is to be
+// called again.
+func (e *engine) vacuumStep() (more bool, err error) {
+	ctx := context.Background()
+	var pages, free, left int64
+	read := func(into *int64) error {
+		return e.write.QueryRowContext(ctx, "SELECT freelist_count FROM pragma_freelist_count").Scan(into)
+	}
+	if err := e.write.QueryRowContext(ctx, "SELECT page_count FROM pragma_page_count").Scan(&pages); err != nil {
+		return false, err
+	}
+	if err := read(&free); err != nil || free < 2*vacuumPages || free*vacuumFrom < pages {
+		return false, err
+	}
+	rows, err := e.st.vacuum.QueryContext(ctx) // each row is a page
+	if err != nil {
+		return false, err
+	}
+	for rows.Next() {
+	}
+	if err := rows.Err(); err != nil {
+		return false, err
+	}
+	if err := rows.Close(); err != nil {
+		return false, err
+	}
+	err = read(&left)
+	return left < free, err
+}

@@ -1,0 +1,218 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"riskdex/internal/disktest"
+	"riskdex/internal/torture"
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// sender keeps what a journal has acknowledged.
+type sender struct {
+	*Journal
+	sent int
+	mu   sync.Mutex
+	acks []acknowledged
+}
+
+// openOn opens a journal on a disk. It is closed by the test, since the disk may
+// be gone by then.
+func openOn(t *testing.T, d *disktest.Disk) *sender {
+	t.Helper()
+	opt := commit.WithDefaults(journal.Options{MinFree: -1, Log: slog.New(slog.DiscardHandler)})
+	j, err := open(t.Context(), filepath.Join(d.Dir, "journal.db"), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.probeEvery = 5 * time.Millisecond
+	go j.run()
+	t.Cleanup(func() { _ = j.Close() })
+	return &sender{Journal: j}
+}
+
+// send has four goroutines send so many deliveries each, and returns the first
+// error of each that had one.
+func (s *sender) send(t *testing.T, times int) (errs []error) {
+	t.Helper()
+	s.sent++
+	var wg sync.WaitGroup
+	for n := range 4 {
+		wg.Go(func() {
+			for i := range times {
+				d := deliveryOf(fmt.Sprintf("s%d-%d-%d", s.sent, n, i))
+				stamps, err := s.Append(t.Context(), d)
+				s.mu.Lock()
+				if err == nil {
+					s.acks = append(s.acks, acksOf(d, stamps)...)
+				} else {
+					errs = append(errs, err)
+				}
+				s.mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errs
+}
+
+// mustFail sends until each sender got an error, and checks that the journal says
+// that it cannot accept, or has found out since that it can.
+func (s *sender) mustFail(t *testing.T) []error {
+	t.Helper()
+	errs := s.send(t, 100_000)
+	if len(errs) != 4 {
+		t.Fatalf("%d of 4 senders got an error: %v", len(errs), errs)
+	}
+	return errs
+}
+
+// survives cuts the disk off, mounts it again, and checks what is there.
+func (s *sender) survives(t *testing.T, d *disktest.Disk) {
+	t.Helper()
+	d.Cut(t)
+	_ = s.Close() // its disk is gone
+	d.Again(t)
+	checkSurvivor(t, filepath.Join(d.Dir, "journal.db"), s.acks)
+}
+
+// TestRealFullDisk fills the disk of a journal up: no delivery is acknowledged
+// that is not there after a power cut, and acceptance comes back by itself.
+func TestRealFullDisk(t *testing.T) {
+	rounds := torture.Extent(2, 20)
+	d := disktest.New(t, t.TempDir(), 24, "")
+	total := 0
+	for round := range rounds {
+		s := openOn(t, d)
+		if errs := s.send(t, 20); errs != nil {
+			t.Fatal(errs)
+		}
+		ballast := filepath.Join(d.Dir, "ballast")
+		disktest.Fill(t, ballast, int64(round%5)<<18)
+		for _, err := range s.mustFail(t) {
+			if !errors.Is(err, journal.ErrNoRoom) {
+				t.Errorf("%v, want that there is no room", err)
+			}
+		}
+		if _, err := s.Claim(t.Context(), report.Advisories, 10, 1<<20); err != nil {
+			t.Errorf("Claim, on a full disk: %v", err)
+		}
+		checkTables(t, s.Journal)
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		waitReady(t, s.Journal)
+		if errs := s.send(t, 20); errs != nil {
+			t.Fatal(errs)
+		}
+		total += len(s.acks)
+		s.survives(t, d)
+		empty(t, d)
+	}
+	t.Logf("%d times full, %d acknowledged changes", rounds, total)
+}
+
+// empty takes everything off a disk.
+func empty(t *testing.T, d *disktest.Disk) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(d.Dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if err := os.RemoveAll(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSyncFails has the disk of a journal refuse writes that the system's cache
+// has already taken, so that fsync is what fails: the file of the disk has holes,
+// and what that lies on is full. No delivery is acknowledged that is not there
+// after a power cut, and acceptance comes back by itself, or with the next process.
+func TestSyncFails(t *testing.T) {
+	rounds := torture.Extent(4, 20)
+	total := 0
+	for round := range rounds {
+		outer := disktest.Tmpfs(t, 40)
+		d := disktest.New(t, outer, 32, "")
+		s := openOn(t, d)
+		if errs := s.send(t, 50); errs != nil {
+			t.Fatal(errs)
+		}
+		d.Rot(t)
+		ballast := filepath.Join(outer, "ballast")
+		disktest.Fill(t, ballast, 0)
+		failed := 0
+		for range 3 { // it may find out in between that some of the disk still works
+			for _, err := range s.mustFail(t) {
+				if errors.Is(err, journal.ErrNoRoom) {
+					t.Fatalf("%v: the disk has room, it only fails", err)
+				}
+				failed++
+			}
+		}
+		if round%2 == 1 {
+			_ = s.Close() // its disk fails
+		}
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+		if round%2 == 1 {
+			next := openOn(t, d)
+			next.sent, next.acks = s.sent, s.acks
+			s = next
+		}
+		waitReady(t, s.Journal)
+		if errs := s.send(t, 50); errs != nil {
+			t.Fatal(errs)
+		}
+		total += len(s.acks)
+		s.survives(t, d)
+		d.Unmount()
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d disks that failed, %d acknowledged changes", rounds, total)
+}
+
+// TestLastSyncFails has the disk refuse what a journal copies from its log when it is
+// closed, and nothing before. It says so, and the next process does not go on in that
+// file: what it writes once more, and the disk takes, may not be there after a power cut.
+func TestLastSyncFails(t *testing.T) {
+	outer := disktest.Tmpfs(t, 40)
+	d := disktest.New(t, outer, 32, "")
+	s := openOn(t, d)
+	if errs := s.send(t, 10); errs != nil { // nothing is copied before
+		t.Fatal(errs)
+	}
+	d.Rot(t)
+	ballast := filepath.Join(outer, "ballast")
+	disktest.Fill(t, ballast, 0)
+	if err := s.Close(); err == nil {
+		t.Error("Close says nothing of it")
+	}
+	committest.Must(t, os.Remove(ballast))
+	next := openOn(t, d)
+	next.sent, next.acks = s.sent, s.acks
+	for range 10 { // until the log has begun again
+		if errs := next.send(t, 50); errs != nil {
+			t.Fatal(errs)
+		}
+	}
+	next.survives(t, d)
+}

@@ -1,0 +1,245 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite"
+
+	"riskdex/journal/internal/commit"
+)
+
+// the driver "sqlite"
+
+const (
+	pageSize = 4096
+	// checkpointPages is how long the log grows before it is copied into the
+	// database file: 4 MiB. Nobody is served meanwhile.
+	checkpointPages = 1024
+	// A page takes twice its size of memory in the cache of a connection. That of the
+	// writer holds what a group changes (MaxGroupBytes), which else is written to the log
+	// twice. Others forget their pages with every commit.
+	writerCacheKiB = 20 << 10
+	readerCacheKiB = 2 << 10
+	busyTimeout    = 5 * time.Second
+)
+
+// engine is an open database: one connection that writes, one that Claim reads
+// with, and a few for the rest.
+type engine struct {
+	writer, readers *sql.DB
+	write           *sql.Conn // used by the goroutine of SQLite.run only
+	claim           *sql.Conn // used by whoever holds claims.reading
+	st              statements
+	prepared        []*sql.Stmt // all of st, in order to close them
+	log             *os.File
+	sync            func() error // has the disk keep the log
+	traces          atomic.Int64 // rows of the table, as far as they are committed
+}
+
+// statements are prepared on the connections that stand beside them.
+type statements struct {
+	find, findMany, insert, replace, move, end, endClaimed, setAside *sql.Stmt // write
+	byCode, resend, resendDeleted, version, totals, probe, usedPages *sql.Stmt // write
+	mark, renew, drop, origin, keepOrigin                            *sql.Stmt // write
+	refuse, oldestRefusals, dropRefusals                             *sql.Stmt // write
+	refusal, refusalsOf, dropRefusal, forgetPlaces                   *sql.Stmt // write
+	keepTrace, dropTrace                                             *sql.Stmt // write
+	receipt, keepReceipt, dropReceipts, endLoss, keepNote            *sql.Stmt // write
+	oldDeleted, dropDeleted, dropOrigin, vacuum                      *sql.Stmt // write
+	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace    *sql.Stmt // claim
+	claimDocuments                                                   *sql.Stmt // claim
+	manyCodes, insertMany, replaceContent, keepNaming                *sql.Stmt // write
+	begin, commit, rollback, logLength, copyLog                      *sql.Stmt // write
+	stats                                                            *sql.Stmt // readers
+}
+
+// preparer is a connection, or all that are for reading.
+type preparer interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+// openEngine opens the database in the file path, and sets it up if it is empty.
+func openEngine(ctx context.Context, path string) (e *engine, err error) {
+	e = &engine{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, e.close())
+		}
+	}()
+	if e.writer, err = sql.Open("sqlite", dsn(path)+cache(writerCacheKiB)); err != nil {
+		return e, err
+	}
+	if e.write, err = e.writer.Conn(ctx); err != nil {
+		return e, err
+	}
+	var pages int
+	if err = e.write.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		return e, err
+	}
+	vacuum := "auto_vacuum" // asks only
+	if pages == 0 {
+		vacuum += " = INCREMENTAL" // each time that it is set, SQLite writes to the file
+	}
+	for _, pragma := range []string{
+		fmt.Sprintf("page_size = %d", pageSize),
+		vacuum,
+		"journal_mode = WAL",
+		"wal_autocheckpoint = 0", // tendLog copies the log
+		fmt.Sprintf("journal_size_limit = %d", 2*logLimit),
+		"synchronous = NORMAL", // commits are synced by flush
+	} {
+		if _, err = e.write.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
+			return e, fmt.Errorf("set %s: %w", pragma, err)
+		}
+	}
+	if err = setUp(ctx, e.write); err != nil {
+		return e, err
+	}
+	if err = e.openLog(path); err != nil {
+		return e, err
+	}
+	if e.readers, err = sql.Open("sqlite", dsn(path)+cache(readerCacheKiB)+"&_pragma=query_only(1)"); err != nil {
+		return e, err
+	}
+	e.readers.SetMaxOpenConns(4)
+	if e.claim, err = e.readers.Conn(ctx); err != nil {
+		return e, err
+	}
+	return e, e.prepare(ctx)
+}
+
+func dsn(path string) string {
+	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)", (&url.URL{Path: path}).EscapedPath(), busyTimeout.Milliseconds())
+}
+
+// cache is what follows the dsn of a connection with a page cache of its own size.
+func cache(kib int) string { return fmt.Sprintf("&_pragma=cache_size(-%d)", kib) }
+
+// prepare prepares all statements. Where the plan could depend on the value of a
+// parameter, as with a partial index or a LIMIT, SQLite plans a statement again each
+// time that it is run, which takes longer than running it. So the index is named, or
+// the number stands in the text. In statements that run for every change, parameters
+// have no numbers: the driver reads the number of each one from its text.
+func (e *engine) prepare(ctx context.Context) error {
+	for _, p := range []struct {
+		on    preparer
+		into  **sql.Stmt
+		query string
+	}{
+		{e.write, &e.st.begin, `BEGIN IMMEDIATE`},
+		{e.write, &e.st.commit, `COMMIT`},
+		{e.write, &e.st.rollback, `ROLLBACK`},
+		{e.write, &e.st.logLength, `PRAGMA wal_checkpoint(NOOP)`},
+		{e.write, &e.st.copyLog, `PRAGMA wal_checkpoint(PASSIVE)`},
+		{e.write, &e.st.find, `SELECT ` + rowColumns + ` FROM documents` + withNaming + ` WHERE kind = ? AND id = ?`},
+		{e.write, &e.st.findMany, manyQuery(rowColumns, withNaming)},
+		{e.write, &e.st.byCode, `SELECT id FROM documents INDEXED BY documents_code` + withNaming + `
+			WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' AND coalesce(kept, 0) <> -1 LIMIT ?4`},
+		{e.write, &e.st.keepNaming, `INSERT OR REPLACE INTO namings (doc, kept, alone)
+			SELECT doc, ?3, ?4 FROM documents WHERE kind = ?1 AND id = ?2`},
+		{e.write, &e.st.manyCodes, manyCodesQuery()},
+		{e.write, &e.st.insert, insertQuery(1)},
+		{e.write, &e.st.insertMany, insertQuery(many)},
+		{e.write, &e.st.replace, `UPDATE documents SET version = ?, op = ?, state = 2, code = ?, accepted_at = ?,
+			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
+		{e.write, &e.st.replaceContent, `UPDATE documents SET version = ?, state = 2, accepted_at = ?,
+			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
+		{e.write, &e.st.end, `UPDATE documents SET state = ?, ended_at = ? WHERE doc = ?`},
+		{e.write, &e.st.endClaimed, `UPDATE documents SET state = 3, ended_at = ? WHERE doc = ? AND version = ? AND state = ?`},
+		{e.write, &e.st.setAside, `UPDATE documents SET state = 4, ended_at = ?2, error_type = ?3, reason = ?4 WHERE doc = ?1`},
+		{e.write, &e.st.move, `UPDATE documents SET waiting_since = ?2 WHERE doc = ?1`},
+		{e.write, &e.st.resend, `UPDATE documents SET state = 5 WHERE kind = ?1 AND state = 3`},
+		{e.write, &e.st.resendDeleted, `UPDATE documents SET state = 5
+			WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = 3`},
+		{e.write, &e.st.mark, `UPDATE documents SET state = 5 WHERE doc = ?1`},
+		{e.write, &e.st.renew, `UPDATE documents SET state = iif(state = 3, 5, state), version = ?2, crc = ?3 WHERE doc = ?1`},
+		{e.write, &e.st.drop, `UPDATE documents SET state = 6, ended_at = ?2, crc = coalesce(?3, crc),
+			error_type = '', reason = '', body = NULL WHERE doc = ?1`},
+		{e.write, &e.st.origin, `SELECT origin FROM origins WHERE doc = ?1 AND version = ?2`},
+		{e.write, &e.st.keepOrigin, `INSERT OR REPLACE INTO origins (doc, version, origin)
+			SELECT doc, version, ?3 FROM documents WHERE kind = ?1 AND id = ?2`},
+		{e.write, &e.st.version, `UPDATE meta SET value = ?1 WHERE name = 'last_version'`},
+		{e.write, &e.st.probe, `UPDATE meta SET value = value + 1 WHERE name = 'probes'`},
+		{e.write, &e.st.usedPages, usedPagesQuery},
+		{e.write, &e.st.totals, `UPDATE totals SET indexes = ?2, deletes = ?3, indexed = ?4, deleted = ?5,
+			superseded = ?6, dead = ?7, pending = ?8, resending = ?9, dead_letters = ?10,
+			tombstones = ?11, tombstones_dropped = ?12 WHERE kind = ?1`},
+		{e.write, &e.st.refuse, `INSERT INTO refusals
+			(version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`},
+		{e.write, &e.st.oldestRefusals, `SELECT seq, bytes FROM refusals ORDER BY seq`},
+		{e.write, &e.st.dropRefusals, `DELETE FROM refusals WHERE seq <= ?1 RETURNING bytes`},
+		{e.write, &e.st.forgetPlaces, `UPDATE refusals SET version = ?1
+			WHERE seq IN (SELECT seq FROM refusals INDEXED BY refusals_document WHERE version <> ?1)`},
+		{e.write, &e.st.refusal, `SELECT version, bytes FROM refusals WHERE seq = ?1`},
+		{e.write, &e.st.refusalsOf, `SELECT seq, id FROM refusals
+			WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?4, ?5)`},
+		{e.write, &e.st.dropRefusal, `DELETE FROM refusals WHERE seq = ?1`},
+		{e.write, &e.st.keepTrace, `INSERT OR REPLACE INTO traces (doc, version, traceparent)
+			SELECT doc, version, ?3 FROM documents WHERE kind = ?1 AND id = ?2`},
+		{e.write, &e.st.dropTrace, `DELETE FROM traces WHERE doc = ?1`},
+		{e.claim, &e.st.claimTrace, `SELECT traceparent FROM documents JOIN traces USING (doc, version)
+			WHERE kind = ?1 AND id = ?2 AND version = ?3`},
+		{e.write, &e.st.receipt, `SELECT digest, answer FROM receipts WHERE sender = ?1 AND id = ?2 AND at >= ?3`},
+		{e.write, &e.st.keepReceipt, `INSERT OR REPLACE INTO receipts (sender, id, at, digest, answer) VALUES (?1, ?2, ?3, ?4, ?5)`},
+		{e.write, &e.st.dropReceipts, fmt.Sprintf(`DELETE FROM receipts WHERE (sender, id) IN
+			(SELECT sender, id FROM receipts WHERE at < ?1 ORDER BY at LIMIT %d)`, commit.ReceiptsDropped)},
+		{e.write, &e.st.endLoss, commit.EndLoss},
+		{e.write, &e.st.keepNote, commit.KeepNote},
+		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
+			WHERE kind = ?1 AND (accepted_at, doc) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = 3
+			ORDER BY accepted_at, doc LIMIT %d`, commit.TombstoneStep)},
+		{e.write, &e.st.dropDeleted, `DELETE FROM documents WHERE doc = ?1`},
+		{e.write, &e.st.dropOrigin, `DELETE FROM origins WHERE doc = ?1`},
+		{e.write, &e.st.vacuum, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, vacuumPages)},
+		{e.claim, &e.st.claimBegin, `BEGIN`},
+		{e.claim, &e.st.claimEnd, `ROLLBACK`},
+		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents INDEXED BY documents_unsettled
+			WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`},
+		{e.claim, &e.st.claimDocument, `SELECT ` + documentColumns + ` FROM documents WHERE kind = ? AND id = ?`},
+		{e.claim, &e.st.claimDocuments, manyQuery(documentColumns, "")},
+		{e.readers, &e.st.stats, statsQuery},
+	} {
+		stmt, err := p.on.PrepareContext(ctx, p.query)
+		if err != nil {
+			return fmt.Errorf("prepare %q: %w", p.query, err)
+		}
+		*p.into = stmt
+		e.prepared = append(e.prepared, stmt)
+	}
+	return nil
+}
+
+// close releases everything that is open, the readers first, so that the writer
+// is the last to leave: SQLite then copies the log into the database file and
+// removes it. Package sql does not close the statements of a connection, and
+// while one is open SQLite keeps the files open.
+func (e *engine) close() error {
+	var errs []error
+	if e.log != nil {
+		errs = append(errs, e.log.Close())
+	}
+	for _, stmt := range e.prepared {
+		errs = append(errs, stmt.Close())
+	}
+	if e.claim != nil {
+		errs = append(errs, e.claim.Close())
+	}
+	if e.readers != nil {
+		errs = append(errs, e.readers.Close())
+	}
+	if e.write != nil {
+		errs = append(errs, e.write.Close())
+	}
+	if e.writer != nil {
+		errs = append(errs, e.writer.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,149 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestFilesTakenAway moves, deletes and replaces the files of a running journal: it
+// acknowledges nothing more, says so, goes on with what it has, and accepts again once
+// the same files are back.
+func TestFilesTakenAway(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		take func(path string) error
+		back func(path string) error // nil where nothing brings them back
+	}{
+		{"renamed", func(path string) error { return os.Rename(path, path+".old") },
+			func(path string) error { return os.Rename(path+".old", path) }},
+		{"replaced", func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
+		}, func(path string) error { return os.Rename(path+".old", path) }},
+		{"with its folder", func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old") },
+			func(path string) error { return os.Rename(filepath.Dir(path)+".old", filepath.Dir(path)) }},
+		{"its log renamed", func(path string) error { return os.Rename(path+"-wal", path+"-old") },
+			func(path string) error { return os.Rename(path+"-old", path+"-wal") }},
+		{"deleted", os.Remove, nil},
+		{"its log deleted", func(path string) error { return os.Remove(path + "-wal") }, nil},
+		{"its shared memory deleted", func(path string) error { return os.Remove(path + "-shm") }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "data", "journal.db")
+			var log committest.LogBuffer
+			j := openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+			before, err := j.Append(t.Context(), committest.Put("1", "{}"))
+			committest.Must(t, err)
+			committest.Must(t, c.take(path))
+
+			_, err = j.Append(t.Context(), committest.Put("2", "{}"))
+			if !errors.Is(err, errMoved) || errors.Is(err, journal.ErrNoRoom) {
+				t.Errorf("Append: %v", err)
+			}
+			if err := j.Ready(); !errors.Is(err, errMoved) {
+				t.Errorf("Ready: %v", err)
+			}
+			if _, err := j.Append(t.Context(), committest.Delete("1")); !errors.Is(err, errMoved) {
+				t.Errorf("Append of a delete: %v", err)
+			}
+			// What was acknowledged before still reaches the index.
+			claimed, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+			if err != nil || len(claimed) != 1 || claimed[0].Version != before[0].Version {
+				t.Errorf("claimed %v, %v", claimed, err)
+			}
+			committest.Must(t, j.Settle(t.Context(), []report.Settlement{{Key: before[0].Key, Version: before[0].Version, Outcome: report.Indexed}}))
+			if log.Count("level=ERROR") != 1 || log.Count("moved, deleted or replaced") != 1 {
+				t.Errorf("the log: %s", log.String())
+			}
+			if c.back == nil {
+				return
+			}
+			committest.Must(t, c.back(path))
+			waitReady(t, j)
+			mustAppend(t, j, committest.Put("3", "{}"))
+			checkTables(t, j)
+			if log.Count("are back") != 1 {
+				t.Errorf("the log: %s", log.String())
+			}
+			committest.Must(t, j.Close())
+			j = openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+			if found := documentsOf(t, j); len(found) != 2 || log.Count("level=ERROR") != 1 {
+				t.Errorf("it has %v; the log: %s", found, log.String())
+			}
+		})
+	}
+}
+
+// TestFilesTakenAwayWhileIdle: it is noticed without a delivery.
+func TestFilesTakenAwayWhileIdle(t *testing.T) {
+	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	committest.Must(t, os.Rename(j.path, j.path+".old"))
+	committest.Eventually(t, "it is noticed", func() bool { return errors.Is(j.Ready(), errMoved) })
+	committest.Must(t, os.Rename(j.path+".old", j.path))
+	committest.Eventually(t, "it goes on", func() bool { return j.Ready() == nil })
+}
+
+// TestAnotherFileIsNotCopiedAfresh: after an error of the disk the journal is copied to a
+// new file, but not another one that stands in its place.
+func TestAnotherFileIsNotCopiedAfresh(t *testing.T) {
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other.db")
+	o := openTest(t, other, journal.Options{})
+	mustAppend(t, o, committest.Put("other", "{}"))
+	committest.Must(t, o.Close())
+
+	j := openIdle(t, filepath.Join(dir, "journal.db"))
+	j.probeEvery = time.Millisecond
+	start(t, j)
+	mustAppend(t, j, committest.Put("1", "{}"))
+	committest.Must(t, os.Rename(j.path, j.path+".old"))
+	committest.Must(t, os.Rename(other, j.path))
+	broken := errors.New("the disk is on fire")
+	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	// A probe, which would copy it, has come and gone by the time that this is answered.
+	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return nil }}); !errors.Is(err, errMoved) {
+		t.Errorf("it was opened anew: %v", err)
+	}
+	committest.Must(t, os.Rename(j.path+".old", j.path))
+	waitReady(t, j)
+	if found := documentsOf(t, j); len(found) != 1 || found["1"].version == 0 {
+		t.Errorf("it has %v", found)
+	}
+	// The new file is watched as the old one was.
+	committest.Must(t, os.Rename(j.path, j.path+".old"))
+	if _, err := j.Append(t.Context(), committest.Put("2", "{}")); !errors.Is(err, errMoved) {
+		t.Errorf("Append: %v", err)
+	}
+}
+
+// TestDeletedJournalIsSaved as docs/operations.md says: what is deleted is there as long
+// as the process runs.
+func TestDeletedJournalIsSaved(t *testing.T) {
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("this system does not show open files")
+	}
+	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
+	j.idleAfter = time.Millisecond
+	start(t, j)
+	mustAppend(t, j, committest.Put("1", "{}"))
+	committest.Must(t, os.Remove(j.path))
+	committest.Eventually(t, "its log is empty", func() bool { n, err := fileSize(j.path + "-wal"); return n == 0 && err == nil })
+	saved, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", j.files.held.Fd()))
+	committest.Must(t, err)
+	committest.Must(t, j.Close())
+	committest.Must(t, os.WriteFile(j.path, saved, 0o600))
+	if found := documentsOf(t, openTest(t, j.path, journal.Options{})); len(found) != 1 {
+		t.Errorf("it has %v", found)
+	}
+}

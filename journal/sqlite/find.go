@@ -1,0 +1,177 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+const (
+	rowColumns = `doc, version, op, state, code, accepted_at, waiting_since, kept, alone`
+	withNaming = ` LEFT JOIN namings USING (doc)`
+)
+
+// Find implements store.
+func (s *store) Find(k report.Key) (*commit.Row, error) {
+	if r, ok := s.lookedUp(k); ok {
+		return r, nil
+	}
+	if err := s.insertFresh(); err != nil {
+		return nil, err
+	}
+	r, err := scanRow(s.st.find.QueryRowContext(s.ctx, string(k.Kind), string(k.ID)).Scan)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look up %s %q: %w", k.Kind, k.ID, err)
+	}
+	r.ID = k.ID
+	return r, nil
+}
+
+// scanRow reads rowColumns, and what comes before them.
+func scanRow(scan func(...any) error, before ...any) (*commit.Row, error) {
+	var doc int64
+	var op, code looseText
+	var version, state, accepted, waiting, kept, alone looseInt
+	if err := scan(append(before, &doc, &version, &op, &state, &code, &accepted, &waiting, &kept, &alone)...); err != nil {
+		return nil, err
+	}
+	return &commit.Row{
+		Doc: doc, Version: report.Version(version), Op: report.Op(op), State: int64(state),
+		Code: string(code), Naming: commit.Naming{Kept: report.Version(kept), Alone: alone != 0}, AcceptedAt: int64(accepted), WaitedAt: int64(waiting),
+	}, nil
+}
+
+// fewAhead is from how many documents on it pays to look them up together.
+const fewAhead = 3
+
+// expect notes which documents a group of requests will look up, and for which codes.
+func (s *store) expect(group []*commit.Request) {
+	n := 0
+	for _, r := range group {
+		n += len(r.Keys)
+	}
+	if n < fewAhead {
+		return
+	}
+	s.ahead, s.codes = make([]report.Key, 0, n), make([]string, 0, n)
+	s.known, s.free = make(map[report.Key]*commit.Row, many), make(map[string]bool, many)
+	seen := make(map[report.Key]bool, n)
+	add := func(k report.Key, code string) {
+		if !seen[k] {
+			seen[k], s.ahead, s.codes = true, append(s.ahead, k), append(s.codes, code)
+		}
+	}
+	for _, r := range group {
+		if r.Scope == nil {
+			for _, k := range r.Keys {
+				add(k, "")
+			}
+			continue
+		}
+		for _, c := range r.Scope.Changes {
+			add(c.Key, c.Code)
+			if c.OwnID != "" {
+				add(report.Key{Kind: c.Kind, ID: c.OwnID}, c.Code)
+			}
+		}
+	}
+}
+
+// lookedUp returns the row of a document if it was looked up ahead, or is the next of
+// those that are to be. A row is known until it is returned: whoever finds it may
+// change it.
+func (s *store) lookedUp(k report.Key) (r *commit.Row, ok bool) {
+	if r, ok = s.known[k]; !ok {
+		if i := slices.Index(s.ahead[:min(len(s.ahead), many)], k); i >= 0 {
+			s.ahead, s.codes = s.ahead[i:], s.codes[i:]
+			s.lookAhead()
+			r, ok = s.known[k]
+		}
+	}
+	delete(s.known, k)
+	return r, ok
+}
+
+// lookAhead looks up the next documents, and the codes that they may take. An error is
+// left to find and WithCode, which will tell whose it is.
+func (s *store) lookAhead() {
+	clear(s.known)
+	clear(s.free)
+	keys := together(s.ahead)
+	codes := s.codes[:len(keys)]
+	s.ahead, s.codes = s.ahead[len(keys):], s.codes[len(keys):]
+	if len(keys) < fewAhead {
+		return
+	}
+	found := make([]*commit.Row, len(keys))
+	rows, err := s.st.findMany.QueryContext(s.ctx, manyArgs(keys)...)
+	if forRows(rows, err, func(scan func(...any) error) error {
+		var place int
+		r, err := scanRow(scan, &place)
+		if err == nil {
+			found[place], r.ID = r, keys[place].ID
+		}
+		return err
+	}) != nil {
+		return
+	}
+	var taken []string
+	for i, k := range keys {
+		s.known[k] = found[i]
+		if codes[i] != "" && (found[i] == nil || found[i].Code != codes[i]) {
+			taken = append(taken, codes[i])
+		}
+	}
+	s.lookUpCodes(taken)
+	for _, d := range s.fresh {
+		delete(s.known, d.key)
+		delete(s.free, d.code)
+	}
+}
+
+// lookUpCodes finds out which of some codes are free.
+func (s *store) lookUpCodes(codes []string) {
+	if len(codes) < fewAhead {
+		return
+	}
+	had := make([]bool, len(codes))
+	rows, err := s.st.manyCodes.QueryContext(s.ctx, manyTexts(codes)...)
+	if forRows(rows, err, func(scan func(...any) error) error {
+		var place int
+		err := scan(&place)
+		if err == nil {
+			had[place] = true
+		}
+		return err
+	}) != nil {
+		return
+	}
+	for i, code := range codes {
+		s.free[code] = !had[i]
+	}
+}
+
+// forRows calls f with each row that a query has found.
+func forRows(rows *sql.Rows, err error, f func(scan func(...any) error) error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// forget is for changes of rows that were not found one by one. What is not inserted yet
+// is pending, and none of them.
+func (s *store) forget() { clear(s.known) }

@@ -1,0 +1,156 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestRowsAreFoundAsTheyAre has one transaction change documents that it has looked
+// up ahead: again, and by a mark that finds none of them one by one.
+func TestRowsAreFoundAsTheyAre(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	opt := commit.WithDefaults(journal.Options{})
+	j, err := open(t.Context(), path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		go j.run()
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	d := report.Delivery{}
+	var keys []report.Key
+	for _, id := range []string{"0", "1", "2", "3", "1", "4"} {
+		d.Changes = append(d.Changes, committest.Put(id, "{}").Changes...)
+		keys = append(keys, d.Changes[len(d.Changes)-1].Key)
+	}
+	carryOut := func(runs ...func(*commit.Transaction) error) {
+		t.Helper()
+		group := []*commit.Request{{Keys: keys, Run: func(*commit.Transaction) error { return nil }}}
+		for _, run := range runs {
+			group = append(group, &commit.Request{Run: run})
+		}
+		if _, _, err := j.commit(group); err != nil {
+			t.Fatal(err)
+		}
+		checkTables(t, j)
+	}
+	var stamps []report.Stamp
+	deliver := func(d report.Delivery) func(*commit.Transaction) error {
+		return func(tx *commit.Transaction) (err error) {
+			stamps, err = tx.Append(d, opt)
+			return err
+		}
+	}
+	carryOut(deliver(d), deliver(d))
+	var settlements []report.Settlement
+	for _, s := range stamps {
+		settlements = append(settlements, report.Settlement{Key: s.Key, Version: s.Version, Outcome: report.Indexed})
+	}
+	settle := func(tx *commit.Transaction) error {
+		return tx.Settle(settlements, make([]commit.Claim, len(settlements)))
+	}
+	carryOut(settle, settle)
+	resend := func(tx *commit.Transaction) error {
+		_, err := tx.Store.Find(keys[0])
+		if err == nil && len(tx.Store.(*store).known) == 0 {
+			err = fmt.Errorf("nothing was looked up ahead")
+		}
+		if err == nil {
+			_, _, err = tx.Resend(report.Advisories, "")
+		}
+		return err
+	}
+	carryOut(resend, deliver(committest.Put("2", "{}")), settle)
+	if n := j.ledger.Totals[report.Advisories]; n.Resending != 0 || n.Pending != 1 || n.Indexed != 5 {
+		t.Errorf("totals %+v", n)
+	}
+
+	// By their claims documents are settled without being found, here each one twice,
+	// and one of them although it was overtaken.
+	carryOut(deliver(d))
+	changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+	if err != nil || len(changes) != 5 {
+		t.Fatalf("claimed %v, %v", changes, err)
+	}
+	settlements = nil
+	for _, c := range append(changes, changes...) {
+		settlements = append(settlements, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed})
+	}
+	held, others := j.claims.of(settlements)
+	if len(others) != 0 {
+		t.Fatalf("no claims of %v", others)
+	}
+	byClaim := func(tx *commit.Transaction) error { return tx.Settle(settlements, held) }
+	carryOut(deliver(committest.Put("0", "{}")), byClaim, deliver(committest.Put("2", "{}")))
+	if n := j.ledger.Totals[report.Advisories]; n.Pending != 2 || n.Indexed != 9 {
+		t.Errorf("totals %+v", n)
+	}
+}
+
+// TestFreshIsFound has one transaction look up ahead what it has not inserted yet.
+func TestFreshIsFound(t *testing.T) {
+	opt := commit.WithDefaults(journal.Options{})
+	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), opt)
+	committest.Must(t, err)
+	t.Cleanup(func() { committest.Must(t, j.Close()) })
+	city := func(id, code string) report.Change {
+		return report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, OwnID: report.ID(id), Op: report.Index, Code: code, Body: []byte("{}")}
+	}
+	byCode := city("LON", "LON")
+	byCode.OwnID = ""
+
+	// The first one is known, so the statement that inserts is never full when the next
+	// are looked up.
+	_, err = j.Append(t.Context(), report.Delivery{Changes: []report.Change{city("0", "C0")}})
+	committest.Must(t, err)
+	d := report.Delivery{Changes: []report.Change{city("0", "C0"), byCode}}
+	for i := range 3 * many {
+		d.Changes = append(d.Changes, city(fmt.Sprint("n", i), fmt.Sprint("N", i)))
+	}
+	d.Changes[many+many/2] = city("130", "LON") // adopts the one that is known by its code
+	_, err = j.Append(t.Context(), d)
+	committest.Must(t, err)
+	stamps, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{
+		{Key: report.Key{Kind: report.Cities, ID: "LON"}, Op: report.Delete},
+	}})
+	committest.Must(t, err)
+	if stamps[0].ID != "130" {
+		t.Errorf("%+v: the city was not adopted", stamps)
+	}
+
+	// Those who join a group look up ahead anew.
+	superseded := func() uint64 {
+		n, err := j.Stats(t.Context())
+		committest.Must(t, err)
+		return n.Kinds[report.Cities].Settled[report.Superseded]
+	}
+	before := superseded()
+	committest.Must(t, j.queue.Do(t.Context(), &commit.Request{Run: func(tx *commit.Transaction) error {
+		s := tx.Store.(*store)
+		group := func(ids ...string) (d report.Delivery) {
+			for _, id := range ids {
+				d.Changes = append(d.Changes, city(id, "J"+id))
+			}
+			return d
+		}
+		for _, d := range []report.Delivery{group("a", "b", "c"), group("d", "b", "e")} {
+			s.expect([]*commit.Request{{Keys: make([]report.Key, fewAhead), Scope: commit.NewScope(d)}})
+			if _, err := tx.Append(d, opt); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}))
+	if n := superseded() - before; n != 1 {
+		t.Errorf("%d were superseded, want b alone", n)
+	}
+}

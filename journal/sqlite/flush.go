@@ -1,0 +1,102 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// flush has the disk keep what a group has committed. SQLite could wait for the disk
+// inside COMMIT, but then the writer would do nothing meanwhile. So COMMIT only writes
+// the log (synchronous = NORMAL), and the log is synced beside the writer, which fills
+// the next transaction in the meantime. There is one flush at a time, and none under
+// way at a COMMIT: so the disk may be behind by one group at most, which has no answer
+// yet. A Claim waits for it (claims.flush).
+type flush struct {
+	done   chan struct{}     // closed when it has ended
+	failed chan struct{}     // closed when it has failed
+	err    error             // written before done is closed, as is group
+	group  []*commit.Request // who has no answer, where it has failed
+
+	told bool // they have one; owned by the writer
+}
+
+// beginFlush flushes what was committed for a group, and answers it if that succeeds.
+// The caller is the writer, and holds claims.commit.
+func (j *Journal) beginFlush(group []*commit.Request) {
+	f := &flush{done: make(chan struct{}), failed: make(chan struct{})}
+	j.claims.flush = f
+	last := j.ledger.LastVersion
+	go func() {
+		if f.err = j.syncLog(last); f.err != nil {
+			f.group = group
+			close(f.done)
+			close(f.failed)
+			return
+		}
+		answer(group, nil) // before the next group can be committed: answers come in that order
+		close(f.done)
+	}()
+}
+
+// syncLog has the disk keep what is committed, which goes up to a version.
+func (j *Journal) syncLog(last report.Version) error {
+	if err := j.e.sync(); err != nil {
+		return fmt.Errorf("sync the log: %w", err)
+	}
+	j.noteWitness(last)
+	return nil
+}
+
+// wait returns when a flush has ended, with its error. There need not be one.
+func (f *flush) wait() error {
+	if f == nil {
+		return nil
+	}
+	<-f.done
+	return f.err
+}
+
+// news is closed when the writer has to know of a failure.
+func (f *flush) news() <-chan struct{} {
+	if f == nil || f.told {
+		return nil
+	}
+	return f.failed
+}
+
+// land waits for the flush under way, if there is one. Where it has failed, its group
+// gets the error, and the file is not trusted any longer: what was committed may be in
+// it, and not on the disk.
+func (j *Journal) land() error {
+	f := j.claims.flush
+	err := f.wait()
+	if err == nil {
+		return nil
+	}
+	if !f.told {
+		f.told = true
+		answer(f.group, j.stop(err))
+	}
+	return err
+}
+
+func answer(group []*commit.Request, err error) {
+	for _, r := range group {
+		r.Answer(err)
+	}
+}
+
+// openLog opens the log of the database a second time, to sync it. Nothing is locked
+// on it, so that closing it drops no lock, and SQLite keeps the file for as long as a
+// connection is open.
+func (e *engine) openLog(path string) error {
+	file, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("open the log to sync it: %w", err)
+	}
+	e.log, e.sync = file, file.Sync
+	return nil
+}

@@ -1,0 +1,277 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// slowDisk opens a journal whose disk answers when the test lets it. It is prepared
+// before anything is written to it.
+func slowDisk(t *testing.T, prepare ...func(*Journal)) (j *Journal, syncs chan chan error) {
+	t.Helper()
+	j = openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
+	for _, p := range prepare {
+		p(j)
+	}
+	j.probeEvery, j.idleAfter = time.Millisecond, time.Hour
+	syncs = make(chan chan error)
+	ended := make(chan struct{})
+	j.e.sync = func() error {
+		answer := make(chan error, 1)
+		select {
+		case syncs <- answer:
+		case <-ended:
+		}
+		select {
+		case err := <-answer:
+			return err
+		case <-ended:
+			return nil
+		}
+	}
+	start(t, j)
+	t.Cleanup(func() { close(ended) })
+	return j, syncs
+}
+
+// within is what a channel gives in good time.
+func within[T any](t *testing.T, what string, c chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s: not within 20 seconds", what)
+	}
+	return v
+}
+
+// appendLater appends a delivery beside the test.
+func appendLater(t *testing.T, j *Journal, d report.Delivery) (result chan error) {
+	result = make(chan error, 1)
+	go func() {
+		_, err := j.Append(context.WithoutCancel(t.Context()), d)
+		result <- err
+	}()
+	return result
+}
+
+// fillLater has the writer fill a transaction with a delivery beside the test. filled is
+// closed when it has.
+func fillLater(t *testing.T, j *Journal, d report.Delivery) (filled chan struct{}, result chan error) {
+	filled, result = make(chan struct{}), make(chan error, 1)
+	once := sync.OnceFunc(func() { close(filled) })
+	go func() {
+		result <- j.queue.Do(context.WithoutCancel(t.Context()), &commit.Request{Sync: true, Run: func(tx *commit.Transaction) error {
+			defer once()
+			_, err := tx.Append(d, j.opt)
+			return err
+		}})
+	}()
+	return filled, result
+}
+
+// TestNothingCountsBeforeTheDiskHasIt wants a change neither acknowledged nor given out
+// while the disk works on it, although it is committed.
+func TestNothingCountsBeforeTheDiskHasIt(t *testing.T) {
+	j, syncs := slowDisk(t)
+	appended := appendLater(t, j, committest.Put("1", "{}"))
+	disk := within(t, "a sync", syncs)
+	var durable atomic.Bool
+	claimed := make(chan error, 1)
+	go func() {
+		changes, err := j.Claim(context.WithoutCancel(t.Context()), report.Advisories, 10, 1<<20)
+		switch {
+		case err == nil && !durable.Load():
+			err = errors.New("it was given out before it was durable")
+		case err == nil && len(changes) != 1:
+			err = errors.New("nothing was given out")
+		}
+		claimed <- err
+	}()
+	select {
+	case err := <-appended:
+		t.Fatalf("the delivery was answered before it was durable: %v", err)
+	case err := <-claimed:
+		t.Fatal(err)
+	case <-time.After(50 * time.Millisecond): // they have had time for it
+	}
+	if noted := j.witness.read(); noted != 0 {
+		t.Errorf("version %d is noted as acknowledged", noted)
+	}
+	durable.Store(true)
+	disk <- nil
+	for what, result := range map[string]chan error{"Append": appended, "Claim": claimed} {
+		if err := within(t, "the answer", result); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestWriterGoesOnBesideTheDisk wants the next transaction filled, and not committed,
+// while the disk works on the last.
+func TestWriterGoesOnBesideTheDisk(t *testing.T) {
+	j, syncs := slowDisk(t)
+	one := appendLater(t, j, committest.Put("1", "{}"))
+	disk := within(t, "a sync", syncs)
+	filled, two := fillLater(t, j, committest.Put("2", "{}"))
+	within(t, "the next transaction", filled)
+	if s, err := j.Stats(t.Context()); err != nil || s.Kinds[report.Advisories].Pending != 1 {
+		t.Errorf("stats: %+v, %v", s, err)
+	}
+	disk <- nil
+	if err := within(t, "the first answer", one); err != nil {
+		t.Error(err)
+	}
+	disk = within(t, "a sync", syncs)
+	select {
+	case err := <-two:
+		t.Fatalf("the second was answered before it was durable: %v", err)
+	default:
+	}
+	disk <- nil
+	if err := within(t, "the second answer", two); err != nil {
+		t.Error(err)
+	}
+	checkTables(t, j)
+}
+
+// TestOthersJoinWhileTheDiskWorks wants all that comes while the disk works on one group
+// committed together, and synced once. What cannot be carried out of it fails alone.
+func TestOthersJoinWhileTheDiskWorks(t *testing.T) {
+	for name, bad := range map[string]bool{"all good": false, "a bad one among them": true} {
+		t.Run(name, func(t *testing.T) {
+			j, syncs := slowDisk(t, func(j *Journal) {
+				execRaw(t, j.path, `CREATE TRIGGER refuse BEFORE INSERT ON documents WHEN NEW.id = 'bad'
+					BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+			})
+			one := appendLater(t, j, committest.Put("1", "{}"))
+			disk := within(t, "a sync", syncs)
+			filled, two := fillLater(t, j, committest.Put("2", "{}"))
+			within(t, "the next transaction", filled)
+			filled, three := fillLater(t, j, committest.Put("3", "{}"))
+			within(t, "one that joins", filled)
+			results := []chan error{one, two, three}
+			if bad {
+				filled, result := fillLater(t, j, committest.Put("bad", "{}"))
+				within(t, "one that cannot be carried out", filled)
+				go func() { // each on its own now
+					for range results[1:] {
+						<-syncs <- nil
+					}
+				}()
+				defer func() {
+					if err := within(t, "the answer to the bad one", result); err == nil {
+						t.Error("it was accepted")
+					}
+				}()
+			}
+			disk <- nil
+			if !bad {
+				within(t, "the one sync of two", syncs) <- nil
+			}
+			for i, result := range results {
+				if err := within(t, "an answer", result); err != nil {
+					t.Errorf("delivery %d: %v", i+1, err)
+				}
+			}
+			checkTables(t, j)
+		})
+	}
+}
+
+// TestNobodyJoinsWhereRoomIsShort wants every group looked at before it is written, so
+// that the limit is overstepped by one delivery at most.
+func TestNobodyJoinsWhereRoomIsShort(t *testing.T) {
+	j, syncs := slowDisk(t, func(j *Journal) { j.room.max = 1 << 20 })
+	results := []chan error{appendLater(t, j, committest.Put("1", "{}"))}
+	disk := within(t, "a sync", syncs)
+	for _, id := range []string{"2", "3"} {
+		filled, result := fillLater(t, j, committest.Put(id, "{}"))
+		results = append(results, result)
+		if id == "2" {
+			within(t, "the next transaction", filled)
+			continue
+		}
+		select {
+		case <-filled:
+			t.Error("it has joined")
+		case <-time.After(50 * time.Millisecond): // it has had time for it
+		}
+	}
+	for i, result := range results {
+		disk <- nil
+		if err := within(t, "an answer", result); err != nil {
+			t.Errorf("delivery %d: %v", i+1, err)
+		}
+		if i < len(results)-1 {
+			disk = within(t, "a sync", syncs)
+		}
+	}
+}
+
+// TestFlushFails has the disk fail after a commit: while nothing else is going on, and
+// while the next transaction is filled, which another joins. What was committed is not
+// acknowledged, not given out before it is durable after all, and the journal comes back
+// by itself.
+func TestFlushFails(t *testing.T) {
+	broken := errors.New("the disk is on fire")
+	for name, withNext := range map[string]bool{"alone": false, "with another that waits": true} {
+		t.Run(name, func(t *testing.T) {
+			j, syncs := slowDisk(t)
+			before := j.e
+			results := []chan error{appendLater(t, j, committest.Put("1", "{}"))}
+			disk := within(t, "a sync", syncs)
+			if withNext {
+				for _, what := range []string{"the next transaction", "one that joins it"} {
+					filled, next := fillLater(t, j, committest.Put("2", "{}"))
+					results = append(results, next)
+					within(t, what, filled)
+				}
+			}
+			disk <- broken
+			for i, result := range results {
+				if err := within(t, "the answer", result); !errors.Is(err, broken) {
+					t.Errorf("delivery %d: %v", i+1, err)
+				}
+			}
+			waitReady(t, j)
+			if j.e == before {
+				t.Error("the engine was not replaced")
+			}
+			changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+			if err != nil || len(changes) != 1 || changes[0].ID != "1" {
+				t.Errorf("claimed %v, %v; want the one that was committed", changes, err)
+			}
+			mustAppend(t, j, committest.Put("2", "{}"))
+			checkTables(t, j)
+		})
+	}
+}
+
+// TestNothingIsGivenOutAfterAFlushHasFailed looks before the file is replaced.
+func TestNothingIsGivenOutAfterAFlushHasFailed(t *testing.T) {
+	broken := errors.New("the disk is on fire")
+	j, syncs := slowDisk(t)
+	j.probeEvery = time.Hour
+	result := appendLater(t, j, committest.Put("1", "{}"))
+	disk := within(t, "a sync", syncs)
+	disk <- broken
+	if err := within(t, "the answer", result); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20); !errors.Is(err, broken) {
+		t.Errorf("claimed %v, %v", changes, err)
+	}
+	if err := j.Ready(); !errors.Is(err, broken) {
+		t.Errorf("Ready: %v", err)
+	}
+}

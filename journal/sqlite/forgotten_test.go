@@ -1,0 +1,103 @@
+package sqlite
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// forgetful opens a journal with the document "1", whose disk fails at what comes next.
+// The system then forgets what the disk has not taken of the log: it reads as zeros, as
+// it does on file systems that drop a page whose writing has failed, and on all of them
+// when memory is short.
+func forgetful(t *testing.T, path string) *Journal {
+	t.Helper()
+	j := openIdle(t, path)
+	mustCommit(t, j, committest.Put("1", strings.Repeat("old ", 10_000)))
+	committest.Must(t, j.e.sync())
+	durable, err := fileSize(path + "-wal")
+	committest.Must(t, err)
+	j.e.sync = func() error {
+		log, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		info, err := log.Stat()
+		if err != nil {
+			return err
+		}
+		if _, err := log.WriteAt(make([]byte, info.Size()-durable), durable); err != nil {
+			return err
+		}
+		return syscall.EIO
+	}
+	return j
+}
+
+// mustCommit carries out a delivery without the writer.
+func mustCommit(t *testing.T, j *Journal, d report.Delivery) {
+	t.Helper()
+	_, _, err := j.commit([]*commit.Request{{Run: func(tx *commit.Transaction) error { _, err := tx.Append(d, j.opt); return err }}})
+	committest.Must(t, err)
+}
+
+// mustHaveOld checks that a journal has what was acknowledged of the document "1".
+func mustHaveOld(t *testing.T, j *Journal) {
+	t.Helper()
+	claimed, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+	if err != nil || len(claimed) != 1 || !bytes.HasPrefix(claimed[0].Body, []byte("old old")) {
+		t.Errorf("claimed %v, %v", claimed, err)
+	}
+	checkTables(t, j)
+}
+
+// TestForgottenAfterAFailedSync: the log that SQLite knows by heart is not what is in the
+// file. The journal goes by the file.
+func TestForgottenAfterAFailedSync(t *testing.T) {
+	j := forgetful(t, filepath.Join(t.TempDir(), "journal.db"))
+	j.probeEvery = time.Millisecond
+	start(t, j)
+	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
+		t.Fatal("it was acknowledged")
+	}
+	waitReady(t, j)
+	mustHaveOld(t, j)
+}
+
+// TestForgottenBeforeClose: what SQLite would copy from the log when it is closed is not
+// in it any longer.
+func TestForgottenBeforeClose(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := forgetful(t, path)
+	j.probeEvery = time.Hour
+	go j.run()
+	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
+		t.Fatal("it was acknowledged")
+	}
+	committest.Must(t, j.Close())
+	mustHaveOld(t, openTest(t, path, journal.Options{}))
+}
+
+// TestOpeningWritesNothing: a file whose disk fails can be opened anew, and read.
+func TestOpeningWritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openIdle(t, path)
+	mustCommit(t, j, committest.Put("1", "{}"))
+	go j.run()
+	committest.Must(t, j.Close())
+	j = openIdle(t, path)
+	start(t, j)
+	if log, err := fileSize(path + "-wal"); err != nil || log != 0 {
+		t.Errorf("opening it wrote a log of %d bytes, %v", log, err)
+	}
+}

@@ -1,0 +1,57 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/internal/disktest"
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+)
+
+// TestFrozenDisk: a disk that hangs, and never fails, makes a journal not ready while
+// requests wait, also after their callers have left; what is known without it goes on
+// being told; and all goes on by itself.
+func TestFrozenDisk(t *testing.T) {
+	d := disktest.New(t, t.TempDir(), 32, "")
+	j, err := Open(t.Context(), filepath.Join(d.Dir, "journal.db"), journal.Options{MinFree: -1, Log: slog.New(slog.DiscardHandler)})
+	committest.Must(t, err)
+	mustAppend(t, j, committest.Put("1", "{}"))
+	thaw := d.Freeze(t)
+	ctx, leave := context.WithTimeout(t.Context(), time.Second)
+	defer leave()
+	if _, err := j.Append(ctx, committest.Put("2", "{}")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Append: %v", err)
+	}
+	if err := j.Ready(); err != nil || j.OldestWait() < time.Second/2 {
+		t.Errorf("after a second: %v, it waits for %v", err, j.OldestWait())
+	}
+	committest.Eventually(t, "it is not ready", func() bool { return j.Ready() != nil })
+	if err := j.Ready(); !strings.Contains(err.Error(), "hangs") || j.OldestWait() < commit.StallAfter {
+		t.Errorf("Ready: %v, it waits for %v", err, j.OldestWait())
+	}
+	ctx, leave = context.WithTimeout(t.Context(), time.Second)
+	defer leave()
+	told := make(chan error, 1)
+	go func() { _, err := j.Stats(ctx); told <- err }()
+	select {
+	case err := <-told:
+		t.Logf("Stats: %v", err)
+	case <-time.After(5 * time.Second):
+		t.Error("Stats hangs with the disk")
+	}
+	thaw()
+	waitReady(t, j)
+	mustAppend(t, j, committest.Put("3", "{}"))
+	if wait := j.OldestWait(); wait > time.Second {
+		t.Errorf("a request waits for %v", wait)
+	}
+	committest.Must(t, j.Close())
+	d.Unmount()
+}

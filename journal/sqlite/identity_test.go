@@ -1,0 +1,322 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+	"riskdex/journal/transfer"
+)
+
+// killed returns the path of what a process leaves that is killed now.
+func killed(t *testing.T, j *Journal) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	for _, suffix := range []string{"", "-wal", witnessSuffix} {
+		copyFile(t, j.path+suffix, path+suffix)
+	}
+	return path
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	committest.Must(t, err)
+	committest.Must(t, os.WriteFile(to, b, 0o600))
+}
+
+// filesOf returns what is in the folder of a journal.
+func filesOf(t *testing.T, path string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	committest.Must(t, err)
+	files := map[string]string{}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(path), e.Name()))
+		committest.Must(t, err)
+		files[e.Name()] = string(b)
+	}
+	delete(files, filepath.Base(path)+".lock") // has the number of a process
+	return files
+}
+
+func documentsIn(t *testing.T, path string) []string {
+	t.Helper()
+	j := openTest(t, path, journal.Options{})
+	ids := slices.Sorted(maps.Keys(documentsOf(t, j)))
+	checkTables(t, j)
+	committest.Must(t, j.Close())
+	return ids
+}
+
+// TestLogOfAnotherFileIsRefused: where a process was killed and its log has stayed, another
+// file is not opened with it, whatever it is, and nothing is changed.
+func TestLogOfAnotherFileIsRefused(t *testing.T) {
+	for name, other := range map[string]func(t *testing.T, j **Journal) (path string){
+		"a backup": func(t *testing.T, j **Journal) string { return backUp(t, (*j).path, 1) },
+		"a backup of before": func(t *testing.T, j **Journal) string {
+			to := backUp(t, (*j).path, 1)
+			mustAppend(t, *j, committest.Put("2", "{}"))
+			*j = again(t, *j)
+			return to
+		},
+		"the file as it was": func(t *testing.T, j **Journal) string {
+			to := filepath.Join(t.TempDir(), "copied.db")
+			copyFile(t, (*j).path, to)
+			mustAppend(t, *j, committest.Put("2", "{}"))
+			*j = again(t, *j)
+			return to
+		},
+		"the file as it was before the log was copied": func(t *testing.T, j **Journal) string {
+			to := filepath.Join(t.TempDir(), "copied.db")
+			copyFile(t, (*j).path, to)
+			for i := range 6 {
+				mustAppend(t, *j, committest.Put(fmt.Sprint("large", i), strings.Repeat("x", 1<<20)))
+			}
+			return to
+		},
+		"another journal": func(t *testing.T, _ **Journal) string {
+			to := filepath.Join(t.TempDir(), "other.db")
+			o := openTest(t, to, journal.Options{})
+			mustAppend(t, o, committest.Put("other", "{}"))
+			committest.Must(t, o.Close())
+			return to
+		},
+		"nothing": func(t *testing.T, _ **Journal) string {
+			to := filepath.Join(t.TempDir(), "empty.db")
+			committest.WriteFile(t, to, "")
+			return to
+		},
+		"a journal of an older schema": func(t *testing.T, _ **Journal) string {
+			to, _ := version1(t)
+			return to
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+			mustAppend(t, live, committest.Put("1", "{}"))
+			file := other(t, &live)
+			mustAppend(t, live, committest.Put("3", "{}"))
+			path := killed(t, live)
+			want := slices.Sorted(maps.Keys(documentsOf(t, live)))
+			copyFile(t, file, path)
+			before := filesOf(t, path)
+			for what, err := range map[string]error{
+				"opened":    second(Open(t.Context(), path, journal.Options{})),
+				"inspected": second(Inspect(t.Context(), path)),
+				"copied":    second(transfer.Copy(t.Context(), Endpoint(path), Endpoint(filepath.Join(t.TempDir(), "copy.db")), nil)),
+				"backed up": second(Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db"), nil)),
+			} {
+				if !errors.Is(err, errOtherLog) || !strings.Contains(err.Error(), "riskdex restore NAME --journal "+path) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if after := filesOf(t, path); !maps.Equal(after, before) {
+				t.Errorf("the files have changed: %v, were %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+			}
+
+			// What the message says first: the file that was there is put back.
+			copyFile(t, live.path, path)
+			if got := documentsIn(t, path); !slices.Equal(got, want) {
+				t.Errorf("put back, it has %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// again closes a journal, which copies its log into the file, and opens it.
+func again(t *testing.T, j *Journal) *Journal {
+	t.Helper()
+	committest.Must(t, j.Close())
+	return openTest(t, j.path, journal.Options{})
+}
+
+// TestFileCopiedWhileItIsInUse is opened elsewhere, without its log and what is noted beside
+// it: what it lacks is not known, but that it may is.
+func TestFileCopiedWhileItIsInUse(t *testing.T) {
+	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	mustAppend(t, live, committest.Put("1", "{}"))
+	path := filepath.Join(t.TempDir(), "copied.db")
+	copyFile(t, live.path, path)
+	for what, look := range map[string]func() error{
+		"a look of SQLite, which leaves an empty log": func() error { return second(Backup(t.Context(), path, filepath.Join(t.TempDir(), "b.db"), nil)) },
+		"none": func() error { return nil },
+	} {
+		committest.Must(t, look())
+		j := openTest(t, path, journal.Options{})
+		if l := lossOf(t, j); !l.Lost() || l.Until.Before(l.Since) {
+			t.Errorf("after %s: it lacks %+v", what, l)
+		}
+		committest.Must(t, j.Close())
+		copyFile(t, live.path, path)
+		committest.Must(t, remove(path+witnessSuffix))
+	}
+	to := filepath.Join(t.TempDir(), "to.db")
+	if made, err := transfer.Copy(t.Context(), Endpoint(path), Endpoint(to), nil); err != nil || !made.Loss.Lost() {
+		t.Errorf("copied: %+v, %v", made, err)
+	}
+
+	// Closed, moved on its own, and opened again, it lacks nothing; nor does what was killed.
+	committest.Must(t, live.Close())
+	copyFile(t, live.path, path)
+	if l := lossOf(t, openTest(t, path, journal.Options{})); l.Lost() {
+		t.Errorf("closed and moved, it lacks %+v", l)
+	}
+	live = openTest(t, live.path, journal.Options{}) // whose log is empty
+	if l := lossOf(t, openTest(t, killed(t, live), journal.Options{})); l.Lost() {
+		t.Errorf("killed, it lacks %+v", l)
+	}
+}
+
+// fileID returns the id that is in a file without its log, and the one beside it.
+func fileID(t *testing.T, path string) (in, beside string) {
+	t.Helper()
+	w, err := openWitness(path)
+	committest.Must(t, err)
+	defer w.close()
+	return readBare(t.Context(), path).id, w.log().file
+}
+
+// TestEveryCopyIsAnotherFile, and what is opened has one id, in it and beside it, which it
+// keeps.
+func TestEveryCopyIsAnotherFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path, journal.Options{})
+	mustAppend(t, j, committest.Put("1", "{}"))
+	committest.Must(t, j.Close())
+	seen := map[string]string{}
+	opened := func(what, path string) {
+		t.Helper()
+		for range 2 {
+			j := openTest(t, path, journal.Options{})
+			in, beside := fileID(t, path)
+			if in == "" || in != beside || seen[in] != "" && seen[in] != what {
+				t.Errorf("%s: the id in it is %q, beside it %q, and that of %s", what, in, beside, seen[in])
+			}
+			seen[in] = what
+			committest.Must(t, j.Close())
+		}
+	}
+	backup := backUpClosed(t, path)
+	opened("the journal", path)
+	opened("a backup", backup)
+	opened("a backup of it", backUpClosed(t, backup))
+	copied := filepath.Join(t.TempDir(), "copied.db")
+	_, err := transfer.Copy(t.Context(), Endpoint(path), Endpoint(copied), nil)
+	committest.Must(t, err)
+	opened("a copy", copied)
+	committest.Must(t, suspect(copied))
+	opened("a copy afresh", copied)
+}
+
+func backUpClosed(t *testing.T, path string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "backup.db")
+	_, err := Backup(t.Context(), path, to, nil)
+	committest.Must(t, err)
+	return to
+}
+
+// TestJournalsOfVersion6GetAnID, though their log is there, and nothing beside it says whose.
+func TestJournalsOfVersion6GetAnID(t *testing.T) {
+	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	mustAppend(t, live, committest.Put("1", "{}"))
+	path := killed(t, live)
+	raw, err := sql.Open("sqlite", dsn(path))
+	committest.Must(t, err)
+	raw.SetMaxOpenConns(1)
+	_, err = raw.Exec(withoutLoss + "DELETE FROM meta WHERE name = 'in_use'; PRAGMA user_version = 6; PRAGMA wal_checkpoint; UPDATE meta SET value = value + 1 WHERE name = 'probes'")
+	committest.Must(t, err)
+	old := filepath.Join(t.TempDir(), "journal.db")
+	copyFile(t, path, old)
+	copyFile(t, path+"-wal", old+"-wal")
+	committest.Must(t, raw.Close())
+	noted, err := os.ReadFile(path + witnessSuffix)
+	committest.Must(t, err)
+	committest.WriteFile(t, old+witnessSuffix, string(noted[:witnessWidth]))
+
+	for range 2 {
+		j := openTest(t, old, journal.Options{})
+		if in, beside := fileID(t, old); in == "" || in != beside {
+			t.Errorf("the id in it is %q, beside it %q", in, beside)
+		}
+		if l := lossOf(t, j); l.Lost() || len(documentsOf(t, j)) != 1 {
+			t.Errorf("it lacks %+v, and has %v", l, documentsOf(t, j))
+		}
+		committest.Must(t, j.Close())
+	}
+}
+
+// TestNewFileInPlaceOfARemovedOne: what is noted beside it is of the one that is gone.
+func TestNewFileInPlaceOfARemovedOne(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	committest.Must(t, openTest(t, path, journal.Options{}).Close())
+	committest.Must(t, os.Remove(path))
+	committest.Must(t, createFile(path))
+	w, err := openWitness(path)
+	committest.Must(t, err)
+	defer w.close()
+	j := &Journal{path: path, witness: w}
+	if _, err := j.matchLog(t.Context()); err != nil || w.log().file != "" {
+		t.Errorf("noted is %+v, %v: a process that is killed before it has noted its file would leave a log that seems to be another's", w.log(), err)
+	}
+}
+
+// TestTornFileTellsItsID: a process was killed while it copied its log into the file, which
+// is shorter than its first page says.
+func TestTornFileTellsItsID(t *testing.T) {
+	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	for i := range 30 {
+		mustAppend(t, live, committest.Put(fmt.Sprint(i), strings.Repeat("x", 9000)))
+	}
+	path := killed(t, live)
+	log, err := os.ReadFile(path + "-wal")
+	committest.Must(t, err)
+	file, err := os.ReadFile(path)
+	committest.Must(t, err)
+	for frame := log[32:]; len(frame) >= 24+pageSize; frame = frame[24+pageSize:] {
+		if binary.BigEndian.Uint32(frame) == 1 {
+			copy(file, frame[24:24+pageSize])
+		}
+	}
+	if pages := int(binary.BigEndian.Uint32(file[28:])); pages*pageSize <= len(file) {
+		t.Fatalf("the file has %d bytes, and says %d pages", len(file), pages)
+	}
+	committest.Must(t, os.WriteFile(path, file, 0o600))
+	if b := readBare(context.Background(), path); !b.known || b.id != live.fileID || !b.inUse {
+		t.Errorf("it says %+v", b)
+	}
+	if got := documentsIn(t, path); len(got) != 30 {
+		t.Errorf("it has %v", got)
+	}
+}
+
+// TestDamagedNoteOfALog is not believed.
+func TestDamagedNoteOfALog(t *testing.T) {
+	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	mustAppend(t, live, committest.Put("1", "{}"))
+	for _, spoilt := range []func([]byte) []byte{
+		func(b []byte) []byte { return b[:witnessWidth] },
+		func(b []byte) []byte { return b[:witnessWidth+20] },
+		func(b []byte) []byte { b[witnessWidth+3] ^= 1; return b },
+		func(b []byte) []byte { b[witnessWidth+40] ^= 1; return b },
+	} {
+		path := killed(t, live)
+		spoil(t, path+witnessSuffix, spoilt)
+		if got := documentsIn(t, path); len(got) != 1 {
+			t.Errorf("it has %v", got)
+		}
+	}
+}

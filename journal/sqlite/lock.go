@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// lockFile locks the file path until the returned file is closed or the process
+// ends. The file stays: removing it would let two processes lock two files of the
+// same name.
+func lockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		owner, _ := io.ReadAll(io.LimitReader(f, 20))
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("it is already open in process %s; stop that one first", strings.TrimSpace(string(owner)))
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if err := errors.Join(f.Truncate(0), writePID(f)); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// lockTouched is a place in a lock file that says nothing, behind the number of the process.
+const lockTouched = 31
+
+func writePID(f *os.File) error {
+	_, err := fmt.Fprintf(f, "%-*d\n", lockTouched, os.Getpid())
+	return err
+}
+
+// createFile sees to it that the file path exists, readable by its owner only,
+// and that it would still be there after a power cut.
+func createFile(path string) error {
+	dir := filepath.Dir(path)
+	if err := makeDir(dir); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), syncDir(dir))
+}
+
+// makeDir creates dir and its parents where they are missing, durably.
+func makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil || !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(dir)
+	if err := makeDir(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return syncDir(parent)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err := d.Sync(); err != nil {
+		d.Close()
+		return fmt.Errorf("make its directory durable: %w", err)
+	}
+	return d.Close()
+}

@@ -1,0 +1,114 @@
+package sqlite
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+func lossOf(t *testing.T, j *Journal) report.Loss {
+	t.Helper()
+	s, err := j.Stats(t.Context())
+	committest.Must(t, err)
+	return s.Loss
+}
+
+// older puts a backup of a journal that is closed in its place, which lacks what is
+// appended after it, and returns the time of which changes are missing.
+func older(t *testing.T, path string) report.Loss {
+	t.Helper()
+	j := openTest(t, path, journal.Options{})
+	last, err := j.Append(t.Context(), committest.Put("kept", "{}"))
+	committest.Must(t, err)
+	committest.Must(t, j.Close())
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	_, err = Backup(t.Context(), path, backup, nil)
+	committest.Must(t, err)
+	j = openTest(t, path, journal.Options{})
+	lost, err := j.Append(t.Context(), committest.Put("lost", "{}"))
+	committest.Must(t, err)
+	committest.Must(t, j.Close())
+	committest.Must(t, os.Rename(backup, path))
+	return report.Loss{Since: commit.FromMicro(int64(last[0].Version)), Until: commit.FromMicro(int64(lost[0].Version))}
+}
+
+// TestLossStays until it is acknowledged: over restarts, deliveries, a copy after an I/O
+// error, and another loss, which makes it longer and not shorter.
+func TestLossStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	first := older(t, path)
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	log := &committest.LogBuffer{}
+	opt := journal.Options{Log: slog.New(slog.NewTextHandler(log, nil)), Now: func() time.Time { return now }}
+	j := openTest(t, path, opt)
+	first.Noticed = now
+	if got := lossOf(t, j); got != first {
+		t.Fatalf("it lacks %+v, want %+v", got, first)
+	}
+	now = now.Add(time.Hour)
+	for round := range 3 {
+		committest.Must(t, j.Close())
+		if round == 2 {
+			committest.Must(t, suspect(path))
+		}
+		j = openTest(t, path, opt)
+		if got := lossOf(t, j); got != first {
+			t.Errorf("after %d restarts it lacks %+v, want %+v", round+1, got, first)
+		}
+		mustAppend(t, j, committest.Put("later", "{}"))
+	}
+	if log.Count("level=ERROR") != 1 || log.Count("level=WARN") != 3 || log.Count("riskdex journal acknowledge-loss") != 4 {
+		t.Errorf("the log: %s", log.String())
+	}
+	committest.Must(t, j.Close())
+
+	second := older(t, path)
+	j = openTest(t, path, opt)
+	if got, want := lossOf(t, j), (report.Loss{Since: first.Since, Until: second.Until, Noticed: first.Noticed}); got != want {
+		t.Errorf("after another loss it lacks %+v, want %+v", got, want)
+	}
+	checkTables(t, j)
+}
+
+// TestLossOfAllIsSince the beginning.
+func TestLossOfAllIsSinceTheBeginning(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path, journal.Options{})
+	mustAppend(t, j, committest.Put("1", "{}"))
+	committest.Must(t, j.Close())
+	committest.Must(t, os.Remove(path))
+	got := lossOf(t, openTest(t, path, journal.Options{}))
+	if !got.Lost() || !got.Since.IsZero() {
+		t.Errorf("it lacks %+v", got)
+	}
+}
+
+// TestLossWhileItRuns: what is missing when the file is opened anew after an I/O error.
+func TestLossWhileItRuns(t *testing.T) {
+	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
+	j.probeEvery = time.Millisecond
+	start(t, j)
+	stamps, err := j.Append(t.Context(), committest.Put("1", "{}"))
+	committest.Must(t, err)
+	noted := stamps[0].Version + 1e6
+	committest.Must(t, j.witness.note(noted)) // as if that had been acknowledged, and were not in the file
+	broken := errors.New("the disk is on fire")
+	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	waitReady(t, j)
+	if got := lossOf(t, j); got.Until != commit.FromMicro(int64(noted)) {
+		t.Errorf("it lacks %+v", got)
+	}
+	if stamps, err = j.Append(t.Context(), committest.Put("2", "{}")); err != nil || stamps[0].Version <= noted {
+		t.Errorf("%+v, %v", stamps, err)
+	}
+}

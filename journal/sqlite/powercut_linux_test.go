@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"context"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"riskdex/internal/disktest"
+	"riskdex/internal/torture"
+	"riskdex/journal"
+)
+
+// TestPowerCut cuts the disk off under a process that writes a journal, again and
+// again, and checks after each that what it had acknowledged is there, nothing is
+// half there, the sums hold, and versions go on growing.
+func TestPowerCut(t *testing.T) {
+	cuts := torture.Extent(10, 120)
+	var d *disktest.Disk
+	var before []acknowledged // on this disk
+	total, start := 0, time.Now()
+	for cut := range cuts {
+		if cut%5 == 0 { // the others go on with the journal of the one before
+			if d != nil {
+				d.Unmount()
+			}
+			// Every second one may bring files back longer than what is in them.
+			d = disktest.New(t, t.TempDir(), 48, []string{"", "data=writeback"}[cut/5%2])
+			before = nil
+		}
+		acks := cutOne(t, d)
+		total += len(acks)
+		before = append(before, acks...)
+		checkSurvivor(t, filepath.Join(d.Dir, "data", "journal.db"), before)
+		if t.Failed() {
+			t.Fatalf("at cut %d", cut)
+		}
+	}
+	t.Logf("%d cuts, %d acknowledged changes, %v", cuts, total, time.Since(start).Round(time.Millisecond))
+}
+
+// cutOne has a process write until the disk is cut off, and returns what it
+// acknowledged until then. What comes later does not count: at a power cut nobody
+// would have heard of it, and here an fsync that is under way while the file
+// system goes down may return without an error. The disk is mounted again.
+func cutOne(t *testing.T, d *disktest.Disk, env ...string) []acknowledged {
+	t.Helper()
+	w := startWriter(t, filepath.Join(d.Dir, "data", "journal.db"), env...)
+	w.waitFor(t, 1)
+	time.Sleep(rand.N(200 * time.Millisecond)) // at a random moment
+	acks := w.acknowledged()
+	d.Cut(t)
+	w.kill()
+	d.Again(t)
+	return acks
+}
+
+// TestPowerCutWithoutSync shows that TestPowerCut can fail: a journal that does
+// not wait for the disk loses what it acknowledged.
+func TestPowerCutWithoutSync(t *testing.T) {
+	for cut := range 20 {
+		d := disktest.New(t, t.TempDir(), 48, "")
+		acks := cutOne(t, d, noSyncEnv+"=1")
+		lost := missing(t, filepath.Join(d.Dir, "data", "journal.db"), acks)
+		d.Unmount()
+		if lost > 0 {
+			t.Logf("at cut %d, %d of %d acknowledged changes were lost", cut+1, lost, len(acks))
+			return
+		}
+	}
+	t.Error("20 cuts lost nothing although no write waited for the disk: the cuts are none")
+}
+
+// missing counts what a journal lacks of what was acknowledged: everything, if it
+// cannot be opened.
+func missing(t *testing.T, path string, acks []acknowledged) int {
+	t.Helper()
+	j, err := Open(context.Background(), path, journal.Options{MinFree: -1})
+	if err != nil {
+		return len(acks)
+	}
+	defer j.Close()
+	found := documentsOf(t, j)
+	n := 0
+	for _, a := range acks {
+		if found[a.id].version < a.version {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// inSnapshot has f read one state of the database. Without, every statement would
+// ask SQLite for the newest state, which takes several system calls, and would
+// forget all pages that it knows when the writer has committed since.
+func (e *engine) inSnapshot(f func() error) error {
+	ctx := context.Background()
+	if _, err := e.st.claimBegin.ExecContext(ctx); err != nil {
+		return fmt.Errorf("begin to read: %w", err)
+	}
+	err := f()
+	if _, end := e.st.claimEnd.ExecContext(ctx); err == nil && end != nil {
+		err = fmt.Errorf("end to read: %w", end)
+	}
+	return err
+}
+
+// candidates returns the keys of documents that wait and are free, in the order
+// in which they are to be given out: pending ones, and after every few of them one
+// that is sent again; since is how many pending ones went before without. It reads
+// the index only.
+func (e *engine) candidates(kind report.Kind, limit, since int, free func(report.Key) bool) ([]report.Key, error) {
+	waiting, err := e.waiting(kind, commit.StatePending, limit, free)
+	if err != nil {
+		return nil, err
+	}
+	again, err := e.waiting(kind, commit.StateResend, limit, free)
+	if err != nil {
+		return nil, err
+	}
+	var keys []report.Key
+	for len(keys) < limit && len(waiting)+len(again) > 0 {
+		if len(waiting) == 0 || len(again) > 0 && since >= commit.PendingPerAgain {
+			keys, again, since = append(keys, again[0]), again[1:], 0
+		} else {
+			keys, waiting, since = append(keys, waiting[0]), waiting[1:], since+1
+		}
+	}
+	return keys, nil
+}
+
+// waiting returns up to limit documents in a state that are free, the one waiting
+// longest first.
+func (e *engine) waiting(kind report.Kind, state, limit int, free func(report.Key) bool) ([]report.Key, error) {
+	var keys []report.Key
+	if limit <= 0 {
+		return nil, nil
+	}
+	err := e.scan(kind, state, func(k report.Key) bool {
+		if free(k) {
+			keys = append(keys, k)
+		}
+		return len(keys) < limit
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for what waits: %w", err)
+	}
+	return keys, nil
+}
+
+// scan calls f with each document in a state, the one waiting longest first,
+// until f returns false.
+func (e *engine) scan(kind report.Kind, state int, f func(report.Key) bool) error {
+	rows, err := e.st.claimWaiting.QueryContext(context.Background(), string(kind), state)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		k := report.Key{Kind: kind}
+		if err := rows.Scan(&k.ID); err != nil {
+			return err
+		}
+		if !f(k) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+// document is the newest change of a document as it was read. When its size is
+// beyond the budget of the reading, its body was not read.
+type document struct {
+	report.Change
+	doc     int64
+	state   int64
+	waits   bool  // as its state says
+	size    int64 // of its body
+	damaged bool  // its checksum does not fit, or it is not what the index says
+
+	// unreadable is not nil when SQLite could not follow its pages. Writing to
+	// them may fail as well, and then for everyone: the document is left alone.
+	unreadable error
+}
+
+// documentColumns are what a document is read from. The parameter is the budget.
+const documentColumns = `doc, kind, id, version, op, state, code, accepted_at, crc, length(body), CASE WHEN length(body) <= ? THEN body END`
+
+// read returns a document that the index lists as waiting, and verifies it,
+// unless its body is larger than budget.
+func (e *engine) read(k report.Key, budget int64) (document, error) {
+	row := e.st.claimDocument.QueryRowContext(context.Background(), budget, string(k.Kind), string(k.ID))
+	d, err := scanDocument(row.Scan, k, budget)
+	if errors.Is(err, sql.ErrNoRows) {
+		return document{Change: report.Change{Key: k}, damaged: true}, nil
+	}
+	if isCorrupt(err) {
+		return document{Change: report.Change{Key: k}, damaged: true, unreadable: err}, nil
+	}
+	if err != nil {
+		return document{}, fmt.Errorf("read %s %q: %w", k.Kind, k.ID, err)
+	}
+	d.Trace = e.trace(k, d.Version)
+	return d, nil
+}
+
+// readAll reads documents that the index lists as waiting, in the order of keys, up
+// to the first that is beyond the budget.
+func (e *engine) readAll(keys []report.Key, b commit.Budget) ([]document, error) {
+	documents := make([]document, 0, len(keys))
+	add := func(d document) bool {
+		if d.size > b.Limit() {
+			return false
+		}
+		b.Take(d.size)
+		documents = append(documents, d)
+		return true
+	}
+	for len(keys) > 0 {
+		d, err := e.read(keys[0], b.Limit())
+		if err != nil {
+			return nil, err
+		}
+		if !add(d) {
+			break
+		}
+		keys = keys[1:]
+		traced := len(documents)
+		n, enough := e.readMany(together(keys), b.Limit(), add)
+		for i := traced; i < len(documents); i++ {
+			documents[i].Trace = e.trace(documents[i].Key, documents[i].Version)
+		}
+		if enough {
+			break
+		}
+		keys = keys[n:]
+	}
+	return documents, nil
+}
+
+// readMany calls add with documents, in the order of keys, until it returns false, and
+// returns how many it took. It goes no further than to the first that cannot be read,
+// and leaves that to read. It leaves their traces out.
+func (e *engine) readMany(keys []report.Key, budget int64, add func(document) bool) (n int, enough bool) {
+	if len(keys) < fewAhead {
+		return 0, false
+	}
+	rows, err := e.st.claimDocuments.QueryContext(context.Background(), manyArgs(keys, budget)...)
+	if err != nil {
+		return 0, false
+	}
+	defer rows.Close()
+	for n < len(keys) && rows.Next() {
+		var place int
+		d, err := scanDocument(rows.Scan, keys[n], budget, &place)
+		if err != nil || place != n {
+			return n, false
+		}
+		if !add(d) {
+			return n, true
+		}
+		n++
+	}
+	return n, false
+}
+
+// scanDocument reads documentColumns, and what comes before them.
+func scanDocument(scan func(...any) error, k report.Key, budget int64, before ...any) (document, error) {
+	var kind, id, op, code looseText
+	var doc, version, state, accepted, crc, size looseInt
+	var body looseBytes
+	if err := scan(append(before, &doc, &kind, &id, &version, &op, &state, &code, &accepted, &crc, &size, &body)...); err != nil {
+		return document{}, err
+	}
+	d := document{
+		doc:   int64(doc),
+		state: int64(state),
+		waits: state == commit.StatePending || state == commit.StateResend,
+		size:  int64(size),
+		Change: report.Change{
+			Key: report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, Op: report.Op(op), Code: string(code),
+			Version: report.Version(version), AcceptedAt: time.UnixMicro(int64(accepted)).UTC(), Body: body,
+			Again: state == commit.StateResend,
+		},
+	}
+	d.damaged = d.Key != k || !d.waits || d.size <= budget && commit.Checksum(d.Change) != uint32(crc)
+	d.Key = k
+	return d, nil
+}

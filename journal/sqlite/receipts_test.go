@@ -1,0 +1,52 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// Old receipts go with new ones, more than come, and none before its time.
+func TestOldReceiptsAreDropped(t *testing.T) {
+	var clock atomic.Int64 // since day1; the journal looks at it at any time
+	now := func() time.Time { return day1.Add(time.Duration(clock.Load())) }
+	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), journal.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	deliver := func(n int) {
+		t.Helper()
+		for i := range n {
+			if _, err := j.Append(t.Context(), report.Delivery{Receipt: &report.Receipt{
+				Sender: "s", ID: fmt.Sprint(now().UnixMicro(), i), Digest: []byte("d"), Answer: []byte("a"),
+			}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	kept := func(want int) {
+		t.Helper()
+		var n int
+		if err := j.read(func(e *engine) error {
+			return e.readers.QueryRowContext(t.Context(), `SELECT count(*) FROM receipts`).Scan(&n)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n != want {
+			t.Errorf("%d receipts are kept, want %d", n, want)
+		}
+	}
+	deliver(100)
+	clock.Add(int64(report.ReceiptsFor))
+	deliver(1)
+	kept(101)
+	clock.Add(int64(time.Microsecond))
+	deliver(60)
+	kept(61)
+}

@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+func (s *store) Refuse(r report.Refusal, turn report.Version, size int64) error {
+	return s.exec(s.st.refuse, int64(turn), r.At.UnixMicro(), size, string(r.Kind), r.Method,
+		r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, int64(commit.RefusalChecksum(r)), r.Body)
+}
+
+func (s *store) Refusal(seq int64) (turn report.Version, size int64, err error) {
+	err = s.st.refusal.QueryRowContext(s.ctx, seq).Scan(&turn, &size)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = journal.ErrNotFound
+	}
+	return turn, size, err
+}
+
+func (s *store) RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]commit.RefusalID, error) {
+	rows, err := s.st.refusalsOf.QueryContext(s.ctx, string(kind), int64(before), ids[0], ids[1], ids[2])
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []commit.RefusalID
+	for rows.Next() {
+		var r commit.RefusalID
+		if err := rows.Scan(&r.Seq, &r.ID); err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, rows.Err()
+}
+
+func (s *store) DropRefusal(seq int64) error { return s.exec(s.st.dropRefusal, seq) }
+
+func (s *store) ForgetPlaces() (int64, error) {
+	r, err := s.st.forgetPlaces.ExecContext(s.ctx, int64(commit.BeforeAll))
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+func (s *store) OldestRefusals(f func(seq, size int64) bool) error {
+	rows, err := s.st.oldestRefusals.QueryContext(s.ctx)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var seq, size int64
+		if err := rows.Scan(&seq, &size); err != nil {
+			return err
+		}
+		if !f(seq, size) {
+			return nil
+		}
+	}
+	return rows.Err()
+}
+
+func (s *store) DropRefusalsUntil(seq int64) (n int, bytes int64, err error) {
+	rows, err := s.st.dropRefusals.QueryContext(s.ctx, seq)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var size int64
+		if err := rows.Scan(&size); err != nil {
+			return 0, 0, err
+		}
+		n, bytes = n+1, bytes+size
+	}
+	return n, bytes, rows.Err()
+}

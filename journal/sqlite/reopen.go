@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// reopen replaces a distrusted file and its engine by new ones and loads the ledger
+// again: the transaction that failed may be in the file after all.
+func (j *Journal) reopen() error {
+	if !j.distrusted {
+		return nil
+	}
+	_ = j.land() // it is answered; the file goes
+	start := time.Now()
+	if err := j.replace(j.open); err != nil {
+		// It may have read all of the file: there has to be time for other things.
+		j.retryAt = time.Now().Add(10 * time.Since(start))
+		return fmt.Errorf("start over with a copy of it: %w", err)
+	}
+	j.distrusted = false
+	j.claims.reopened()
+	return nil
+}
+
+// replace goes on with reading the old file until the copy is whole, but opens it anew
+// before. SQLite knows by heart which pages are in the log, and does not look at their
+// checksums again: of what the disk has not taken, the system may have forgotten some
+// since, and it would read as zeros. When it is opened, SQLite takes the log up to the
+// last transaction that is whole, and that has all that was acknowledged.
+func (j *Journal) replace(ctx context.Context) error {
+	if j.files != nil {
+		if err := j.files.inPlace(); err != nil {
+			return err // what is there now is another journal
+		}
+	}
+	if _, err := os.Stat(j.path + wholeSuffix); err != nil {
+		if !j.recovered {
+			if err := j.openAgain(ctx, unread); err != nil {
+				return err
+			}
+			j.recovered = true
+		}
+		if err := copyAfresh(ctx, j.path); err != nil {
+			return err
+		}
+	}
+	if err := j.openAgain(ctx, adopt); err != nil {
+		return err
+	}
+	if err := j.compareWitness(ctx, false); err != nil {
+		return err
+	}
+	return j.begin(ctx)
+}
+
+// openAgain closes the engine, calls between with the path of the journal, and opens it.
+func (j *Journal) openAgain(ctx context.Context, between func(path string) error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.e != nil {
+		if err := j.e.close(); err != nil {
+			j.opt.Log.Warn("the failed database did not close cleanly", "path", j.path, "error", err)
+		}
+		j.e = nil
+	}
+	if j.files != nil {
+		_ = j.files.close() // only its locks matter, and they are gone in any case
+		j.files = nil
+	}
+	if err := between(j.path); err != nil {
+		return err
+	}
+	_, err := j.openFile(ctx)
+	return err
+}
+
+// markSuspect leaves a mark for the next process, in case this one ends before the
+// file is replaced. Damaged pages are no case for it: a copy would have them, too,
+// and what is intact is of use in the next process.
+func (j *Journal) markSuspect(cause error) {
+	if isCorrupt(cause) {
+		return
+	}
+	if err := suspect(j.path); err != nil {
+		j.opt.Log.Warn("cannot note that the journal is suspect: do not restart before its disk works", "path", j.path, "error", err)
+	}
+}

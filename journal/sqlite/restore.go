@@ -1,0 +1,378 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// A journal is restored in steps that leave it, whenever they end, as it was or as it is to
+// be. The copy is made beside the journal and checked. Then it gets the name
+// PATH.restore-TIME, which is the moment from which the journal is that. What was there is
+// moved aside, to PATH.before-TIME with its log and all that belongs to it, and at last the
+// copy gets the name of the journal. Whoever opens the journal in between completes that.
+const (
+	restoreInfix = ".restore-"
+	beforeInfix  = ".before-"
+)
+
+// besideSuffixes are the names of what may stand beside a journal and belongs to its file.
+var besideSuffixes = []string{"", "-wal", "-shm", "-journal", witnessSuffix, suspectSuffix, wholeSuffix}
+
+// RestoreOptions say what is put up with.
+type RestoreOptions struct {
+	Damaged        bool // a copy of which records or pages are damaged
+	AnotherJournal bool // a copy of a journal that has nothing to do with the one that is there
+
+	step func(string) // tests
+}
+
+// RestoreReport says what came of it.
+type RestoreReport struct {
+	BackupReport
+	Path   string    // of the journal
+	Newest time.Time // when the newest of its changes was accepted; zero where there is none
+
+	// Loss is what the journal lacks now. After is how many changes the one that was there
+	// had accepted after the copy was made, -1 where that is not known.
+	Loss  report.Loss
+	After int64
+
+	Aside string // the name of what was there; empty where nothing was
+}
+
+// ErrDamaged is what Restore returns, with a report of the damage, for a copy that it
+// does not take.
+var ErrDamaged = errors.New("the copy is damaged")
+
+// Restore puts a copy of the journal in the file from, which stays as it is, in the
+// place of the journal in the file path, which nobody uses. What is there is moved aside.
+// When the error is nil, the journal is that copy, durably. Otherwise it is as it was,
+// unless the report has a Path: then the next who opens it completes what was begun.
+//
+// A backup is such a copy, and so is what an earlier restore has moved aside. What had been
+// acknowledged after it was made is a loss, of which the journal says so when it is opened.
+func Restore(ctx context.Context, from, path string, opt RestoreOptions, progress func(BackupProgress)) (RestoreReport, error) {
+	if progress == nil {
+		progress = func(BackupProgress) {}
+	}
+	if opt.step == nil {
+		opt.step = func(string) {}
+	}
+	r := &restore{backup: backup{from: from, progress: progress}, opt: opt, report: RestoreReport{After: -1}}
+	err := r.run(ctx, path)
+	if err != nil {
+		err = fmt.Errorf("restore the journal %s from %s: %w", path, from, err)
+	}
+	r.report.BackupReport = r.backup.report
+	return r.report, err
+}
+
+type restore struct {
+	backup
+	path   string
+	opt    RestoreOptions
+	report RestoreReport
+	owner  os.FileInfo // of a file that has the owner that the journal is to have
+}
+
+func (r *restore) run(ctx context.Context, path string) (err error) {
+	if r.from, err = filepath.Abs(r.from); err != nil {
+		return err
+	}
+	if r.path, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	if err := r.checkFrom(); err != nil {
+		return err
+	}
+	if err := makeDir(filepath.Dir(r.path)); err != nil {
+		return err
+	}
+	lock, err := lockFile(r.path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := finishRestore(r.path, r.opt.step); err != nil {
+		return err
+	}
+	if err := r.checkUnused(); err != nil {
+		return err
+	}
+	r.partial = r.path + partialSuffix
+	defer func() { err = errors.Join(err, remove(r.partial)) }()
+	if err := r.makeCopy(ctx); err != nil {
+		return err
+	}
+	stamp, err := r.freeStamp(time.Now())
+	if err != nil {
+		return err
+	}
+	r.giveTo(r.partial, lock.Name())
+	r.opt.step("checked")
+	whole := r.path + restoreInfix + stamp
+	if err := os.Rename(r.partial, whole); err != nil {
+		return err
+	}
+	r.report.Path = r.path
+	for _, suffix := range besideSuffixes {
+		if _, err := os.Lstat(r.path + suffix); err == nil {
+			r.report.Aside = r.path + beforeInfix + stamp
+		}
+	}
+	if err := syncDir(filepath.Dir(r.path)); err != nil {
+		return err
+	}
+	r.opt.step("whole")
+	return finishRestore(r.path, r.opt.step)
+}
+
+// freeStamp returns a time, as it stands in names, of which nothing is there: now, or soon
+// after.
+func (r *restore) freeStamp(now time.Time) (string, error) {
+	entries, err := os.ReadDir(filepath.Dir(r.path))
+	for ; err == nil; now = now.Add(time.Second) {
+		stamp := now.UTC().Format("20060102T150405Z")
+		if !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+			return strings.HasPrefix(e.Name(), filepath.Base(r.path)+beforeInfix+stamp)
+		}) {
+			return stamp, nil
+		}
+	}
+	return "", err
+}
+
+// checkFrom refuses what is not a copy of its own.
+func (r *restore) checkFrom() error {
+	if err := checkIsFile(r.from); err != nil {
+		return err
+	}
+	for _, suffix := range []string{suspectSuffix, wholeSuffix} {
+		if _, err := os.Lstat(r.from + suffix); !errors.Is(err, os.ErrNotExist) {
+			return errors.Join(fmt.Errorf("the last process on it could not write it (%s is there), and it has to be copied afresh first: "+
+				"start riskdex on it, and stop it again", r.from+suffix), err)
+		}
+	}
+	if r.from == r.path {
+		return errors.New("that is the journal itself; move it to another name, and restore it from there")
+	}
+	return nil
+}
+
+// checkUnused refuses a journal that any process has open, under whatever name.
+func (r *restore) checkUnused() error {
+	held, err := holdFile(r.path)
+	if errors.Is(err, os.ErrNotExist) {
+		r.owner, err = os.Stat(filepath.Dir(r.path))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	r.owner = held.seen[0]
+	from, err := os.Stat(r.from)
+	if err == nil && os.SameFile(from, r.owner) {
+		err = errors.New("that is the journal itself, under another name; copy it, and restore the copy")
+	}
+	return errors.Join(err, held.close(), unread(r.path))
+}
+
+// makeCopy makes a copy in the file partial that can take the place of the journal.
+func (r *restore) makeCopy(ctx context.Context) error {
+	if err := remove(r.partial); err != nil {
+		return err
+	}
+	if err := createFile(r.partial); err != nil {
+		return err
+	}
+	if err := r.copy(ctx); err != nil {
+		return err
+	}
+	r.opt.step("copied")
+	if err := r.check(ctx); err != nil {
+		return fmt.Errorf("check the copy: %w", err)
+	}
+	r.report.Newest = commit.FromMicro(r.newest)
+	if r.newest == 0 {
+		r.report.Newest = time.Time{}
+	}
+	if (r.backup.report.Damaged > 0 || r.backup.report.Problem != "") && !r.opt.Damaged {
+		return ErrDamaged
+	}
+	was, err := r.was(ctx)
+	if err != nil {
+		return err
+	}
+	err = changeFile(ctx, r.partial, func(conn *sql.Conn) error { return r.compare(ctx, conn, was) })
+	if err == nil {
+		err = syncFile(r.partial)
+	}
+	return err
+}
+
+// was is what is known of the journal that is there.
+type was struct {
+	summary
+	noted   report.Version // the last that was acknowledged
+	content report.Version // the last of what is not riskdex's own
+}
+
+// was reads what there is, as far as it can be read: that it cannot may be the reason for
+// the restore.
+func (r *restore) was(ctx context.Context) (w was, err error) {
+	w.noted, _, err = checkLogBeside(ctx, r.path)
+	if err != nil {
+		return w, nil
+	}
+	how := ""
+	if log, err := fileSize(r.path + "-wal"); err == nil && log == 0 {
+		how = "&immutable=1" // nobody has it open: then nothing is left beside it
+	}
+	s, err := openSourceWith(ctx, r.path, how)
+	if err != nil {
+		return w, ctx.Err()
+	}
+	defer s.close()
+	if checkIsJournal(ctx, s.conn) != nil {
+		return w, ctx.Err()
+	}
+	all, err := summarize(ctx, s.conn)
+	if err == nil {
+		err = s.conn.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM documents WHERE kind <> 'probe'`).Scan((*int64)(&w.content))
+	}
+	if err != nil {
+		return was{noted: w.noted}, ctx.Err()
+	}
+	w.summary = all
+	return w, nil
+}
+
+// lacks returns what a journal would lack that has everything up to a version and took the
+// place of this one.
+func (w was) lacks(line string, has report.Version) commit.Loss {
+	until := max(w.noted, w.last)
+	if w.line == line && w.noted <= w.last {
+		until = w.content // the probe's own documents are no loss
+	}
+	lost := whatIsLost(until, has, false, time.Now())
+	if w.loss.Until > has { // what it lacked itself
+		lost = lost.Join(w.loss)
+	}
+	return lost
+}
+
+// summary is what a journal says of itself.
+type summary struct {
+	line     string // empty where it cannot be read
+	accepted int64
+	last     report.Version
+	loss     commit.Loss
+}
+
+func summarize(ctx context.Context, conn *sql.Conn) (s summary, err error) {
+	if s.line, err = readLine(ctx, conn); err != nil {
+		return summary{}, err
+	}
+	err = conn.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(indexes + deletes), 0) FROM totals WHERE kind <> 'probe'),
+		(SELECT value FROM meta WHERE name = 'last_version')`).Scan(&s.accepted, (*int64)(&s.last))
+	if err != nil {
+		return summary{}, nonsense(err)
+	}
+	var there bool // not in an older schema
+	err = conn.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'loss'`).Scan(&there)
+	if err == nil && there {
+		err = conn.QueryRowContext(ctx, `SELECT `+commit.LossColumns).Scan(s.loss.ScanTargets()...)
+	}
+	return s, nonsense(err)
+}
+
+// compare brings the copy up to date, and notes in it what it lacks.
+func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
+	if err := setUp(ctx, conn); err != nil {
+		return err
+	}
+	made, err := summarize(ctx, conn)
+	if err != nil {
+		return err
+	}
+	switch {
+	case was.line == "":
+	case was.line == made.line:
+		r.report.After = max(0, was.accepted-made.accepted)
+	case !r.opt.AnotherJournal:
+		return fmt.Errorf("it is a copy of another journal, and not of the one that is there: what is indexed from the one is not from the other. "+
+			"The one there has accepted %d changes, the last before %s; the copy %d, the last before %s. If the copy is the right one all the same, "+
+			"such as where riskdex was started on an empty journal since: --from-another-journal",
+			was.accepted, shortTime(was.last), made.accepted, shortTime(made.last))
+	}
+	l := commit.Ledger{Loss: made.loss.Join(was.lacks(made.line, made.last)), LastVersion: max(made.last, was.noted, was.last)}
+	r.report.Loss = l.Loss.Report()
+	return keepLedger(ctx, conn, l)
+}
+
+func shortTime(v report.Version) string {
+	if v == 0 {
+		return "no time"
+	}
+	return commit.FromMicro(int64(v)).Format(time.RFC3339)
+}
+
+// giveTo gives files to the owner that the journal had: who restores is often root, and
+// riskdex is not. Where that is not allowed, they stay with who made them, as any file does.
+func (r *restore) giveTo(paths ...string) {
+	if owner, ok := r.owner.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		for _, path := range paths {
+			_ = os.Lchown(path, int(owner.Uid), int(owner.Gid))
+		}
+	}
+}
+
+// finishRestore puts the copy of a restore that was begun, if there is one, in the place of
+// the journal, which nobody has open. If it is interrupted, doing it again completes it.
+func finishRestore(path string, step func(string)) error {
+	whole, err := begunRestore(path)
+	if whole == "" || err != nil {
+		return err
+	}
+	aside := path + beforeInfix + strings.TrimPrefix(whole, path+restoreInfix)
+	for _, suffix := range besideSuffixes {
+		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("complete a restore: %w", err)
+		}
+		step("moved " + suffix)
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	step("aside")
+	if err := os.Rename(whole, path); err != nil {
+		return fmt.Errorf("complete a restore: %w", err)
+	}
+	step("in place")
+	return syncDir(filepath.Dir(path))
+}
+
+// begunRestore returns the name of the copy, empty where there is none.
+func begunRestore(path string) (string, error) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(path)+restoreInfix) {
+			return filepath.Join(filepath.Dir(path), e.Name()), nil
+		}
+	}
+	return "", err
+}

@@ -1,0 +1,398 @@
+package sqlite
+
+import (
+	"bufio"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// site is a journal that is closed and has two documents, one and two; a backup from when it
+// had the first alone.
+type site struct {
+	path, backup string
+	one, two     report.Stamp
+}
+
+func newSite(t *testing.T) site {
+	t.Helper()
+	s := site{path: filepath.Join(t.TempDir(), "journal.db")}
+	j := openTest(t, s.path, journal.Options{})
+	stamps, err := j.Append(t.Context(), committest.Put("one", "{}"))
+	committest.Must(t, err)
+	s.backup = backUp(t, s.path, 1)
+	s.one = stamps[0]
+	stamps, err = j.Append(t.Context(), committest.Put("two", "{}"))
+	committest.Must(t, err)
+	s.two = stamps[0]
+	committest.Must(t, j.Close())
+	return s
+}
+
+// has wants a journal to have these documents, and to be whole.
+func has(t *testing.T, path string, want ...string) {
+	t.Helper()
+	if got := documentsIn(t, path); !slices.Equal(got, want) {
+		t.Errorf("%s has %v, want %v", filepath.Base(path), got, want)
+	}
+}
+
+// TestRestore puts a backup in the place of a journal, and then back what was there: it says
+// what is lost, and so does the journal.
+func TestRestore(t *testing.T) {
+	s := newSite(t)
+	var last BackupProgress
+	r, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, func(p BackupProgress) { last = p })
+	committest.Must(t, err)
+	lost := report.Loss{Since: commit.FromMicro(int64(s.one.Version)), Until: commit.FromMicro(int64(s.two.Version)), Noticed: r.Loss.Noticed}
+	if r.Path != s.path || r.Records != 1 || r.After != 1 || !r.Newest.Equal(commit.FromMicro(int64(s.one.Version))) || r.Loss != lost || r.Loss.Noticed.IsZero() {
+		t.Errorf("%+v, want a loss of %+v", r, lost)
+	}
+	if want := (BackupProgress{Checking: true, Done: 1, Total: 1}); last != want {
+		t.Errorf("progress ends at %+v", last)
+	}
+	if files := slices.Sorted(maps.Keys(filesOf(t, s.path))); !slices.Equal(files, []string{"journal.db", filepath.Base(r.Aside), filepath.Base(r.Aside) + witnessSuffix}) {
+		t.Errorf("the folder has %v", files)
+	}
+	if info, err := os.Stat(s.path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if info, err := os.Stat(s.backup); err != nil || info.Size() == 0 {
+		t.Errorf("the backup: %v, %v", info, err)
+	}
+	has(t, s.path, "one")
+	for range 2 {
+		j := openTest(t, s.path, journal.Options{})
+		if got := lossOf(t, j); got != lost {
+			t.Errorf("it lacks %+v, want %+v", got, lost)
+		}
+		stamps, err := j.Append(t.Context(), committest.Put("one", "{}"))
+		if err != nil || stamps[0].Version <= s.two.Version {
+			t.Errorf("%+v, %v", stamps, err)
+		}
+		committest.Must(t, j.Close())
+	}
+
+	back, err := Restore(t.Context(), r.Aside, s.path, RestoreOptions{}, nil)
+	if err != nil || back.Records != 2 || back.After != 1 || !back.Loss.Lost() || back.Aside == r.Aside {
+		t.Errorf("back: %+v, %v", back, err)
+	}
+	has(t, s.path, "one", "two")
+}
+
+// TestRestoreWhereNothingIs: onto a new disk, and after the file alone was deleted.
+func TestRestoreWhereNothingIs(t *testing.T) {
+	s := newSite(t)
+	empty := filepath.Join(t.TempDir(), "new", "folder", "journal.db")
+	r, err := Restore(t.Context(), s.backup, empty, RestoreOptions{}, nil)
+	if err != nil || r.After != -1 || r.Loss.Lost() || r.Aside != "" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	has(t, empty, "one")
+
+	committest.Must(t, os.Remove(s.path))
+	r, err = Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
+	if err != nil || r.After != -1 || !r.Loss.Until.Equal(commit.FromMicro(int64(s.two.Version))) || r.Aside == "" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	has(t, s.path, "one")
+}
+
+// TestRestoreAfterAKill: the log that was left belongs to what is moved aside, which has all
+// that was acknowledged, and is restored with it. So it is with an older file that somebody
+// has put beside that log before.
+func TestRestoreAfterAKill(t *testing.T) {
+	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	mustAppend(t, live, committest.Put("one", "{}"))
+	backup := backUp(t, live.path, 1)
+	mustAppend(t, live, committest.Put("two", "{}"))
+
+	path := killed(t, live)
+	r, err := Restore(t.Context(), backup, path, RestoreOptions{}, nil)
+	if err != nil || r.After != 1 || !r.Loss.Lost() {
+		t.Errorf("%+v, %v", r, err)
+	}
+	has(t, path, "one")
+	if _, err := Restore(t.Context(), r.Aside, path, RestoreOptions{}, nil); err != nil {
+		t.Error(err)
+	}
+	has(t, path, "one", "two")
+
+	path = killed(t, live)
+	copyFile(t, backup, path)
+	moved := path + ".moved"
+	committest.Must(t, os.Rename(path, moved)) // as the message says
+	r, err = Restore(t.Context(), moved, path, RestoreOptions{}, nil)
+	if err != nil || r.After != -1 || !r.Loss.Lost() {
+		t.Errorf("%+v, %v", r, err)
+	}
+	has(t, path, "one")
+	j := openTest(t, path, journal.Options{})
+	if !lossOf(t, j).Lost() {
+		t.Error("nothing is said to be lost")
+	}
+}
+
+// TestRestoreLosesNothing where nothing was delivered since the copy was made: riskdex's own
+// document is none. But its versions are not given out again. Where the end of the log was
+// lost, nobody knows what it had.
+func TestRestoreLosesNothing(t *testing.T) {
+	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	mustAppend(t, live, committest.Put("one", "{}"))
+	backup := backUp(t, live.path, 1)
+	probe := report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Probe, ID: "probe"}, Op: report.Index, Body: []byte("{}")}}}
+	stamps, err := live.Append(t.Context(), probe)
+	committest.Must(t, err)
+	for _, torn := range []bool{false, true} {
+		path := killed(t, live)
+		if torn {
+			spoil(t, path+"-wal", func(b []byte) []byte { return b[:len(b)-100] })
+		}
+		r, err := Restore(t.Context(), backup, path, RestoreOptions{}, nil)
+		if err != nil || r.Loss.Lost() != torn || r.After != 0 {
+			t.Errorf("torn %t: %+v, %v", torn, r, err)
+		}
+		j := openTest(t, path, journal.Options{})
+		if lossOf(t, j).Lost() != torn || j.ledger.LastVersion < stamps[0].Version {
+			t.Errorf("torn %t: it lacks %+v, and has version %d of %d", torn, lossOf(t, j), j.ledger.LastVersion, stamps[0].Version)
+		}
+	}
+}
+
+// TestRestoreRefuses leaves everything as it was.
+func TestRestoreRefuses(t *testing.T) {
+	s := newSite(t)
+	newer := filepath.Join(t.TempDir(), "newer.db")
+	copyFile(t, s.backup, newer)
+	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1))
+	text := filepath.Join(t.TempDir(), "text.db")
+	committest.WriteFile(t, text, strings.Repeat("no database ", 1000))
+	other := filepath.Join(t.TempDir(), "other.db")
+	mustAppend(t, openTest(t, other, journal.Options{}), committest.Put("other", "{}"))
+	otherBackup := backUp(t, other, 1)
+	record, pages := damaged(t, "body = CAST(replace(body, 'yy', 'yz') AS BLOB)"), damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
+	breakChain(t, pages)
+	suspected := filepath.Join(t.TempDir(), "suspect.db")
+	copyFile(t, s.backup, suspected)
+	committest.Must(t, suspect(suspected))
+	linked := filepath.Join(t.TempDir(), "linked.db")
+	committest.Must(t, os.Link(s.path, linked))
+	full := filepath.Join(t.TempDir(), "full.db")
+	copyFile(t, s.backup, full)
+
+	before := filesOf(t, s.path)
+	for name, c := range map[string]struct{ from, want string }{
+		"a damaged record":             {record, ErrDamaged.Error()},
+		"damaged pages":                {pages, ErrDamaged.Error()},
+		"another journal":              {otherBackup, "--from-another-journal"},
+		"a newer schema":               {newer, "newer riskdex"},
+		"no database":                  {text, "damaged, or no journal"},
+		"nothing":                      {filepath.Join(t.TempDir(), "missing.db"), "no such file"},
+		"a folder":                     {t.TempDir(), "no regular file"},
+		"what has to be copied afresh": {suspected, "start riskdex on it"},
+		"itself":                       {s.path, "the journal itself"},
+		"itself, under another name":   {linked, "the journal itself"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := Restore(t.Context(), c.from, s.path, RestoreOptions{}, nil)
+			if err == nil || !strings.Contains(err.Error(), c.want) || r.Path != "" {
+				t.Errorf("%+v, %v, want %q", r, err, c.want)
+			}
+			if after := filesOf(t, s.path); !maps.Equal(after, before) {
+				t.Errorf("the files are %v, were %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+			}
+			if strings.HasPrefix(c.want, ErrDamaged.Error()) && (r.Damaged != 1 || len(r.Named) != 1) {
+				t.Errorf("the damage is %+v", r)
+			}
+		})
+	}
+
+	// What is put up with when it is said.
+	if r, err := Restore(t.Context(), record, s.path, RestoreOptions{Damaged: true, AnotherJournal: true}, nil); err != nil || r.Damaged != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	has(t, s.path, "0", "1", "2")
+}
+
+// TestRestoreWhileItIsInUse by a riskdex, under its name or another one, or by somebody who
+// reads it.
+func TestRestoreWhileItIsInUse(t *testing.T) {
+	s := newSite(t)
+	j := openTest(t, s.path, journal.Options{})
+	link := filepath.Join(t.TempDir(), "linked.db")
+	committest.Must(t, os.Link(s.path, link))
+	for path, want := range map[string]string{s.path: "already open in process", link: "hard link"} {
+		if r, err := Restore(t.Context(), s.backup, path, RestoreOptions{}, nil); err == nil || !strings.Contains(err.Error(), want) || r.Path != "" {
+			t.Errorf("%+v, %v, want %q", r, err, want)
+		}
+	}
+	mustAppend(t, j, committest.Put("three", "{}"))
+	committest.Must(t, j.Close())
+	has(t, s.path, "one", "three", "two")
+
+	reader := exec.Command(os.Args[0], "-test.run=^TestRestoreReader$")
+	reader.Env = append(os.Environ(), readEnv+"="+s.path)
+	out, err := reader.StdoutPipe()
+	committest.Must(t, err)
+	in, err := reader.StdinPipe()
+	committest.Must(t, err)
+	committest.Must(t, reader.Start())
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil); err == nil || !strings.Contains(err.Error(), "is reading it") {
+		t.Errorf("restored while it is read: %v", err)
+	}
+	committest.Must(t, in.Close())
+	committest.Must(t, reader.Wait())
+	has(t, s.path, "one", "three", "two")
+}
+
+const (
+	readEnv = "RISKDEX_TEST_READ"
+	stepEnv = "RISKDEX_TEST_RESTORE_STEP"
+	fromEnv = "RISKDEX_TEST_RESTORE_FROM"
+)
+
+// TestRestoreReader reads a journal, as a backup does, until it is told to end.
+func TestRestoreReader(t *testing.T) {
+	path := os.Getenv(readEnv)
+	if path == "" {
+		t.Skip("it is run by another test")
+	}
+	s, err := openSource(t.Context(), path)
+	committest.Must(t, err)
+	fmt.Println("reading")
+	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
+	committest.Must(t, s.close())
+}
+
+// TestRestoreKilled kills the process that restores at each of its steps. The journal is
+// then what it was or what it is to be, never neither; it can be restored once more; and
+// what was there before is somewhere, with its log.
+func TestRestoreKilled(t *testing.T) {
+	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+	mustAppend(t, live, committest.Put("one", "{}"))
+	backup := backUp(t, live.path, 1)
+	mustAppend(t, live, committest.Put("two", "{}"))
+	steps := []string{"copied", "checked", "whole"}
+	for _, suffix := range besideSuffixes {
+		steps = append(steps, "moved "+suffix)
+	}
+	steps = append(steps, "aside", "in place")
+	for _, next := range []string{"open", "restore"} {
+		for i, step := range steps {
+			t.Run(next+" after "+step, func(t *testing.T) {
+				path := killed(t, live)
+				cmd := exec.Command(os.Args[0], "-test.run=^TestRestoreChild$")
+				cmd.Env = append(os.Environ(), fromEnv+"="+backup, readEnv+"="+path, stepEnv+"="+step)
+				out, err := cmd.CombinedOutput()
+				if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+					t.Fatalf("it was not killed: %v %s", err, out)
+				}
+				begun := i >= slices.Index(steps, "whole")
+				if step != "in place" && begun {
+					if _, err := Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db"), nil); err == nil {
+						t.Error("it was backed up in between")
+					}
+				}
+				if next == "restore" {
+					r, err := Restore(t.Context(), backup, path, RestoreOptions{}, nil)
+					committest.Must(t, err)
+					if !r.Loss.Lost() {
+						t.Errorf("%+v", r)
+					}
+					begun = true
+				}
+				j := openTest(t, path, journal.Options{})
+				if lost := lossOf(t, j).Lost(); lost != begun {
+					t.Errorf("something is lost: %t", lost)
+				}
+				committest.Must(t, j.Close())
+				if begun {
+					has(t, path, "one")
+				} else {
+					has(t, path, "one", "two")
+				}
+				var before []string
+				for name := range filesOf(t, path) {
+					switch {
+					case strings.Contains(name, restoreInfix):
+						t.Errorf("%s was left behind", name)
+					case strings.Contains(name, beforeInfix) && !strings.HasSuffix(name, witnessSuffix) && !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm"):
+						before = append(before, filepath.Join(filepath.Dir(path), name))
+					}
+				}
+				if !begun {
+					return
+				}
+				slices.Sort(before)
+				if len(before) == 0 {
+					t.Fatal("what was there is gone")
+				}
+				has(t, before[0], "one", "two")
+			})
+		}
+	}
+}
+
+// TestRestoreChild is the process that is killed.
+func TestRestoreChild(t *testing.T) {
+	step := os.Getenv(stepEnv)
+	if step == "" {
+		t.Skip("it is run by another test")
+	}
+	opt := RestoreOptions{step: func(at string) {
+		if at == step {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}}
+	_, err := Restore(t.Context(), os.Getenv(fromEnv), os.Getenv(readEnv), opt, nil)
+	t.Fatal("it came to its end", err)
+}
+
+// TestRestoreOfAnOlderSchema brings it up to date, so that it is known beforehand whether it
+// can be.
+func TestRestoreOfAnOlderSchema(t *testing.T) {
+	s := newSite(t)
+	execRaw(t, s.backup, withoutLoss+"DELETE FROM meta WHERE name = 'in_use'; PRAGMA user_version = 6")
+	r, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
+	if err != nil || !r.Loss.Lost() {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if b := readBare(t.Context(), s.path); b.id == "" {
+		t.Errorf("it says %+v", b)
+	}
+	has(t, s.path, "one")
+}
+
+// TestRestoredBelongsToTheOwner of the journal, though root has restored it.
+func TestRestoredBelongsToTheOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	s := newSite(t)
+	committest.Must(t, os.Chown(s.path, 12345, 12346))
+	committest.Must(t, remove(s.path+".lock"))
+	_, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
+	committest.Must(t, err)
+	for _, path := range []string{s.path, s.path + ".lock"} {
+		info, err := os.Stat(path)
+		committest.Must(t, err)
+		if stat := info.Sys().(*syscall.Stat_t); stat.Uid != 12345 || stat.Gid != 12346 {
+			t.Errorf("%s belongs to %d:%d", path, stat.Uid, stat.Gid)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+)
+
+// TestLogCountsAndGoes sets a limit that the log alone would reach: it is emptied
+// and holds up nobody.
+func TestLogCountsAndGoes(t *testing.T) {
+	r := newRoomRig(t, journal.Options{MaxBytes: 4 << 20})
+	body := strings.Repeat("x", 100<<10)
+	for n := range 200 {
+		mustAppend(t, r.Journal, committest.Put(fmt.Sprint(n%10), body))
+	}
+	if s, err := r.Stats(t.Context()); err != nil || s.Used > 4<<20 || s.Bytes > 8<<20 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestLongReader reads for long, as a backup does: the log grows, is said to, and
+// is short again afterwards.
+func TestLongReader(t *testing.T) {
+	r := newRoomRig(t, journal.Options{})
+	mustAppend(t, r.Journal, committest.Put("1", "{}"))
+	tx, err := r.e.readers.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	var n int
+	if err := tx.QueryRow(`SELECT count(*) FROM documents`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	body := strings.Repeat("x", 4<<20)
+	write := func(times int) int64 {
+		for i := range times {
+			r.pass(lookEvery)
+			mustAppend(t, r.Journal, committest.Put(fmt.Sprint(i), body))
+		}
+		size, err := fileSize(r.path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return size
+	}
+	if size := write(20); size < 2*logLimit {
+		t.Fatalf("the log has only %d bytes: nothing is held up", size)
+	}
+	if n := r.log.Count("while another process reads it"); n != 1 {
+		t.Errorf("the log says %d times that it grows", n)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if size := write(2); size > 2*logLimit {
+		t.Errorf("the log still has %d bytes", size)
+	}
+}
+
+// TestIdleEmptiesLog checks that a journal with nothing to do has all in one file.
+func TestIdleEmptiesLog(t *testing.T) {
+	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
+	j.idleAfter = time.Millisecond
+	start(t, j)
+	mustAppend(t, j, committest.Put("1", "{}"))
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		size, err := fileSize(j.path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the log still has %d bytes", size)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

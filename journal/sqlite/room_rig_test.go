@@ -1,0 +1,104 @@
+package sqlite
+
+import (
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// roomRig is a journal on a disk that a test makes up.
+type roomRig struct {
+	*Journal
+	free  atomic.Int64
+	looks atomic.Int64
+	clock atomic.Int64 // nanoseconds
+	log   committest.LogBuffer
+}
+
+func newRoomRig(t *testing.T, opt journal.Options) *roomRig {
+	t.Helper()
+	r := &roomRig{}
+	r.free.Store(1 << 40)
+	r.clock.Store(time.Now().UnixNano())
+	opt.Now = func() time.Time { return time.Unix(0, r.clock.Load()) }
+	opt.Log = slog.New(slog.NewTextHandler(&r.log, nil))
+	j, err := open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), commit.WithDefaults(opt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Journal = j
+	j.probeEvery = time.Millisecond
+	j.room.diskFree = func(string) (int64, error) {
+		r.looks.Add(1)
+		return r.free.Load(), nil
+	}
+	start(t, j)
+	return r
+}
+
+func (r *roomRig) pass(d time.Duration) { r.clock.Add(int64(d)) }
+
+// noRoom checks that a delivery is refused for lack of room, with words that
+// help, and that nothing of it is there.
+func (r *roomRig) noRoom(t *testing.T, d report.Delivery, words ...string) {
+	t.Helper()
+	before := r.accepted(t)
+	_, err := r.Append(t.Context(), d)
+	for _, e := range []error{err, r.Ready()} {
+		if !errors.Is(e, journal.ErrNoRoom) {
+			t.Fatalf("%v, want that there is no room", e)
+		}
+		for _, w := range words {
+			if !strings.Contains(e.Error(), w) {
+				t.Errorf("%v does not say %q", e, w)
+			}
+		}
+	}
+	if after := r.accepted(t); after != before {
+		t.Errorf("%d changes accepted, before it was %d", after, before)
+	}
+}
+
+func (r *roomRig) accepted(t *testing.T) (n uint64) {
+	t.Helper()
+	s, err := r.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range s.Kinds {
+		for _, a := range k.Accepted {
+			n += a
+		}
+	}
+	return n
+}
+
+// drain claims and settles everything, as the indexer does.
+func (r *roomRig) drain(t *testing.T) (n int) {
+	t.Helper()
+	for {
+		changes, err := r.Claim(t.Context(), report.Advisories, 100, 64<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []report.Settlement
+		for _, c := range changes {
+			list = append(list, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed})
+		}
+		if err := r.Settle(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+		if n += len(changes); len(changes) == 0 {
+			return n
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// TestLimit fills a journal up to its limit: what waits drains, deletes are
+// taken, and once they have made room, so is the rest.
+func TestLimit(t *testing.T) {
+	const limit = 8 << 20
+	r := newRoomRig(t, journal.Options{MaxBytes: limit})
+	body := strings.Repeat("x", 100<<10)
+	n := 0
+	for ; n < 1000; n++ {
+		if _, err := r.Append(t.Context(), committest.Put(fmt.Sprint(n), body)); errors.Is(err, journal.ErrNoRoom) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < 70 || n > 85 {
+		t.Errorf("%d documents of 100 KiB fit into 8 MiB", n)
+	}
+	r.noRoom(t, committest.Put("more", "{}"), "--journal-max-bytes", "8.0 MiB", r.path)
+	r.noRoom(t, report.Delivery{Changes: append(committest.Delete("0").Changes, committest.Put("more", "{}").Changes...)})
+	s, err := r.Stats(t.Context())
+	if err != nil || s.Limit != limit || s.Used < limit-limit/slack || s.Used > limit+1<<20 {
+		t.Errorf("%+v, %v", s, err)
+	}
+
+	// A refused delivery is answered all the same; it only is not kept.
+	mustAppend(t, r.Journal, report.Delivery{Refusals: []report.Refusal{{Reason: "not_json", Body: []byte("x")}}})
+	if again := r.drain(t); again != n {
+		t.Errorf("%d drained, want %d", again, n)
+	}
+	if m, err := r.Resend(t.Context(), report.Advisories); err != nil || m != n {
+		t.Errorf("%d to resend, %v", m, err)
+	}
+	r.drain(t)
+	r.noRoom(t, committest.Put("more", "{}"))
+
+	withRefusal := committest.Delete("0")
+	withRefusal.Refusals = []report.Refusal{{Reason: "not_json", Body: []byte("x")}}
+	mustAppend(t, r.Journal, withRefusal)
+	mustAppend(t, r.Journal, committest.Delete("1"))
+	mustAppend(t, r.Journal, committest.Delete("2"))
+	committest.Eventually(t, "there is room", func() bool { return r.Ready() == nil }) // it is measured while the disk works
+	mustAppend(t, r.Journal, committest.Put("more", "{}"))
+	if s, err := r.Stats(t.Context()); err != nil || s.Refused != 0 || s.Used >= limit {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if begun, ended := r.log.Count("for lack of room"), r.log.Count("has room again"); begun != 1 || ended != 1 {
+		t.Errorf("the log says %d times that it began and %d times that it ended", begun, ended)
+	}
+	checkTables(t, r.Journal)
+}
+
+// TestLogProlongsNoShortage has the log take what the file does not need any longer.
+func TestLogProlongsNoShortage(t *testing.T) {
+	r := newRoomRig(t, journal.Options{MaxBytes: 1 << 40})
+	mustAppend(t, r.Journal, committest.Put("1", strings.Repeat("x", 8<<20)))
+	mustAppend(t, r.Journal, committest.Put("2", "{}")) // from here on the log stays as long as it is
+	s, err := r.Stats(t.Context())
+	committest.Must(t, err)
+	for _, max := range []int64{1, s.Used + s.Used/slack/2} {
+		committest.Must(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.room.max, r.probeEvery = max, time.Hour; return nil }}))
+		committest.Must(t, r.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
+		committest.Eventually(t, "it is judged", func() bool { return (r.Ready() == nil) == (max > 1) })
+	}
+}
+
+// TestRetryWithoutRoom: a retry of a refusal ends that refusal, so it is not taken
+// while what it refuses anew could not be kept.
+func TestRetryWithoutRoom(t *testing.T) {
+	r := newRoomRig(t, journal.Options{MaxBytes: 4 << 20})
+	refusal := report.Refusal{Reason: "not_json", Kind: report.Advisories, Body: []byte("x")}
+	mustAppend(t, r.Journal, report.Delivery{Refusals: []report.Refusal{refusal}})
+	for n := 0; ; n++ {
+		if _, err := r.Append(t.Context(), committest.Put(fmt.Sprint(n), strings.Repeat("x", 100<<10))); errors.Is(err, journal.ErrNoRoom) {
+			break
+		} else if err != nil || n > 1000 {
+			t.Fatal(n, err)
+		}
+	}
+	kept, err := r.Refusals(t.Context(), 0, 10)
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	retry := committest.Delete("0")
+	retry.RetryOf, retry.Refusals = kept[0].Seq, []report.Refusal{refusal}
+	r.noRoom(t, retry)
+	if again, err := r.Refusals(t.Context(), 0, 10); err != nil || len(again) != 1 || again[0].Seq != kept[0].Seq {
+		t.Errorf("%+v, %v", again, err)
+	}
+	r.drain(t)
+	mustAppend(t, r.Journal, committest.Delete("0"))
+}
+
+// TestLimitIsOversteppedByOneAtMost sends many large deliveries at once, which
+// would be committed together if there were room.
+func TestLimitIsOversteppedByOneAtMost(t *testing.T) {
+	const limit, size = 8 << 20, 1 << 20
+	r := newRoomRig(t, journal.Options{MaxBytes: limit})
+	body := strings.Repeat("x", size)
+	var taken atomic.Int64
+	var wg sync.WaitGroup
+	for n := range 40 {
+		wg.Go(func() {
+			_, err := r.Append(context.Background(), committest.Put(fmt.Sprint(n), body))
+			if err == nil {
+				taken.Add(1)
+			} else if !errors.Is(err, journal.ErrNoRoom) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := taken.Load(); n < limit/size-1 || n > limit/size+1 {
+		t.Errorf("%d deliveries of 1 MiB were taken, the limit is 8 MiB", n)
+	}
+	if s, err := r.Stats(t.Context()); err != nil || s.Used > limit+2*size+size/4 {
+		t.Errorf("%d bytes used, %v", s.Used, err)
+	}
+}
+
+// TestLowDisk checks the mark of the disk: below it not even deletes are taken,
+// but what waits drains, and acceptance comes back by itself.
+func TestLowDisk(t *testing.T) {
+	r := newRoomRig(t, journal.Options{MinFree: 100 << 20})
+	mustAppend(t, r.Journal, committest.Put("1", "{}"))
+	r.free.Store(99 << 20)
+	mustAppend(t, r.Journal, committest.Put("2", "{}")) // it was looked at a moment ago
+	r.pass(lookEvery)
+	if _, err := r.Append(t.Context(), committest.Put("3", "{}")); !errors.Is(err, journal.ErrNoRoom) {
+		t.Fatalf("%v, want that there is no room", err)
+	}
+	r.noRoom(t, committest.Put("3", "{}"), "--journal-min-free", "99 MiB", "100 MiB")
+	r.noRoom(t, committest.Delete("1"))
+	mustAppend(t, r.Journal, report.Delivery{Refusals: []report.Refusal{{Reason: "not_json"}}})
+	if n := r.drain(t); n != 2 {
+		t.Errorf("%d drained, want 2", n)
+	}
+	if s, err := r.Stats(t.Context()); err != nil || s.Free != 99<<20 || s.Refused != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	r.free.Store(100<<20 + 1) // not enough to go on for long
+	r.noRoom(t, committest.Put("3", "{}"))
+	r.free.Store(110 << 20)
+	waitReady(t, r.Journal)
+	mustAppend(t, r.Journal, committest.Put("3", "{}"))
+	if begun, ended := r.log.Count("for lack of room"), r.log.Count("has room again"); begun != 1 || ended != 1 {
+		t.Errorf("the log says %d times that it began and %d times that it ended", begun, ended)
+	}
+}
+
+// TestDiskIsLookedAtSeldom checks that it costs a delivery nothing, and that what
+// was written since counts.
+func TestDiskIsLookedAtSeldom(t *testing.T) {
+	r := newRoomRig(t, journal.Options{MinFree: 100 << 20})
+	mustAppend(t, r.Journal, committest.Put("1", "{}"))
+	r.pass(lookEvery)
+	mustAppend(t, r.Journal, committest.Put("1", "{}"))
+	before := r.looks.Load()
+	for range 100 {
+		mustAppend(t, r.Journal, committest.Put("1", "{}"))
+	}
+	if n := r.looks.Load() - before; n != 0 {
+		t.Errorf("looked %d times in one moment", n)
+	}
+	r.free.Store(101 << 20)
+	r.pass(lookEvery)
+	mustAppend(t, r.Journal, committest.Put("1", "{}"))
+	r.free.Store(99 << 20)
+	mustAppend(t, r.Journal, committest.Put("1", strings.Repeat("x", 2<<20))) // more than was left above the mark
+	r.noRoom(t, committest.Put("1", "{}"))
+}
+
+// TestNoLimits checks the values that mean that there is none, and a disk that
+// cannot tell what it has left.
+func TestNoLimits(t *testing.T) {
+	r := newRoomRig(t, journal.Options{MinFree: -1})
+	r.free.Store(0)
+	r.pass(time.Hour)
+	mustAppend(t, r.Journal, committest.Put("1", "{}"))
+
+	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
+	if j.room.min != journal.DefaultMinFree || j.room.max != 0 {
+		t.Errorf("the zero value means %d, %d", j.room.min, j.room.max)
+	}
+	j.room.diskFree = func(string) (int64, error) { return 0, errors.New("no idea") }
+	j.room.looked = time.Time{}
+	start(t, j)
+	mustAppend(t, j, committest.Put("1", "{}"))
+	if s, err := j.Stats(t.Context()); err != nil || s.Free != -1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

@@ -1,0 +1,300 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// Journal is the journal in one SQLite file, for one process. Open makes
+// one.
+type Journal struct {
+	commit.Requests
+	opt    journal.Options
+	queue  *commit.Queue
+	path   string
+	line   string
+	fileID string // of what is open; owned by the goroutine of run
+	lock   *os.File
+	claims *claims
+	ended  chan struct{} // closed when run has returned
+	close  func() error  // runs once
+
+	open      context.Context // ends with Close, which does not wait for a long copy
+	endCopies context.CancelFunc
+
+	// Owned by the goroutine of run.
+	room       *room
+	files      *files    // nil while they could not be opened again
+	served     time.Time // when requests were last carried out
+	witness    *witness
+	ledger     commit.Ledger
+	distrusted bool
+	recovered  bool      // a distrusted file was opened anew since
+	retryAt    time.Time // before it, a distrusted file is left alone
+	probeEvery time.Duration
+	idleAfter  time.Duration
+	logged     bool // the log is not empty
+
+	touching sync.Mutex
+	touched  <-chan struct{} // closed when the touch under way has ended; nil when there is none
+
+	verifying sync.Map              // the kinds that are
+	moved     atomic.Pointer[error] // why files are not where they belong; nil when they are
+	failure   atomic.Pointer[error] // why it cannot be written; nil when it can
+
+	mu     sync.RWMutex // held for reading while e is in use for reading
+	e      *engine      // nil when it could not be opened again, and after Close
+	closed bool
+}
+
+var _ journal.Journal = (*Journal)(nil)
+
+// Open opens the journal in the file path, and creates it and its folder if
+// they do not exist. The caller closes it. ctx is for opening only.
+func Open(ctx context.Context, path string, opt journal.Options) (*Journal, error) {
+	j, err := open(ctx, path, commit.WithDefaults(opt))
+	if err != nil {
+		return nil, fmt.Errorf("open the journal %s: %w", path, err)
+	}
+	go j.run()
+	go commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack)
+	return j, nil
+}
+
+func open(ctx context.Context, path string, opt journal.Options) (*Journal, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := makeDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	if err := mend(ctx, path); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	if err := createFile(path); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	j := &Journal{
+		path: path, lock: lock, claims: newClaims(opt.Now), room: newRoom(path, opt),
+		ended: make(chan struct{}), probeEvery: time.Second, idleAfter: 5 * time.Second,
+	}
+	j.opt, j.queue = opt, commit.NewQueue()
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.claims.of, Contents: j.contents})
+	j.close = sync.OnceValue(j.shutDown)
+	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
+	if j.witness, err = openWitness(path); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	withoutLog, err := j.openFile(ctx)
+	if err != nil {
+		return nil, errors.Join(restoreHint(err), j.witness.close(), lock.Close())
+	}
+	if j.line, err = readLine(ctx, j.e.write); err == nil {
+		err = j.watchRoom(0)
+	}
+	if err == nil {
+		err = j.compareWitness(ctx, withoutLog)
+	}
+	if err == nil {
+		err = j.begin(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(restoreHint(err), j.e.close(), j.files.close(), j.witness.close(), lock.Close())
+	}
+	j.claims.changed.Notify()
+	return j, nil
+}
+
+// openFile opens the file and its log. withoutLog says that it was in use, and its log is
+// gone.
+func (j *Journal) openFile(ctx context.Context) (withoutLog bool, err error) {
+	f, err := holdFile(j.path)
+	if err != nil {
+		return false, err
+	}
+	if withoutLog, err = j.matchLog(ctx); err != nil {
+		return false, errors.Join(err, f.close())
+	}
+	e, err := openEngine(ctx, j.path)
+	if err != nil {
+		return false, errors.Join(err, f.close())
+	}
+	l, err := e.load(ctx)
+	if err == nil {
+		err = f.opened()
+	}
+	if err != nil {
+		return false, errors.Join(err, e.close(), f.close())
+	}
+	j.e, j.files, j.ledger = e, f, l
+	return withoutLog, nil
+}
+
+// lacks tells whether there is room for what needs it, in files that will be found.
+func (j *Journal) lacks(n commit.Quota) error {
+	if err := j.moved.Load(); n != commit.NoQuota && err != nil {
+		return *err
+	}
+	if short := j.room.short.Load(); short.refuses(n) {
+		return short.err
+	}
+	return nil
+}
+
+// Changed implements Journal.
+func (j *Journal) Changed() <-chan struct{} { return j.claims.changed }
+
+// Hold implements Journal.
+func (j *Journal) Hold(_ context.Context, kind report.Kind) error {
+	if j.isClosed() {
+		return journal.ErrClosed
+	}
+	return report.CheckKind(kind)
+}
+
+// LockVerify implements Journal.
+func (j *Journal) LockVerify(_ context.Context, kind report.Kind) (done func(), err error) {
+	if j.isClosed() {
+		return nil, journal.ErrClosed
+	}
+	if _, taken := j.verifying.LoadOrStore(kind, true); taken {
+		return nil, report.ErrVerifying
+	}
+	return sync.OnceFunc(func() { j.verifying.Delete(kind) }), nil
+}
+
+// Release implements Journal.
+func (j *Journal) Release(report.Kind) {}
+
+func (j *Journal) isClosed() bool {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.closed
+}
+
+// Ready implements Journal.
+func (j *Journal) Ready() error { return cmp.Or(j.accepts(), j.queue.Stalled()) }
+
+// accepts tells what is known to keep deliveries out.
+func (j *Journal) accepts() error {
+	for _, p := range []*atomic.Pointer[error]{&j.failure, &j.moved} {
+		if err := p.Load(); err != nil {
+			return *err
+		}
+	}
+	return j.room.err()
+}
+
+// Line implements Journal.
+func (j *Journal) Line() string { return j.line }
+
+// Close implements Journal.
+func (j *Journal) Close() error { return j.close() }
+
+func (j *Journal) shutDown() error {
+	j.endCopies()
+	j.queue.Close()
+	<-j.ended
+	j.claims.close()
+	j.fail(journal.ErrClosed)
+
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
+	var err error
+	if j.e != nil && !j.distrusted {
+		err = j.lastCheckpoint()
+	}
+	if j.e != nil {
+		err = errors.Join(err, j.e.close())
+		j.e = nil
+	}
+	if j.files != nil {
+		err = errors.Join(err, j.files.close())
+	}
+	if err = errors.Join(err, j.witness.close(), j.lock.Close()); err != nil {
+		return fmt.Errorf("close the journal %s: %w", j.path, err)
+	}
+	return nil
+}
+
+// lastCheckpoint copies the log into the file, so that SQLite removes it. Where that has
+// to wait for another process, the log stays, and the next process goes on with it.
+func (j *Journal) lastCheckpoint() error {
+	_ = j.e.setInUse(context.Background(), false) // where that fails, what is beside the file tells more
+	if err := j.e.emptyLog(context.Background()); err != nil {
+		if classify(err) == commit.FaultEngine {
+			j.markSuspect(err)
+			return err
+		}
+		return nil
+	}
+	if log, err := fileSize(j.path + "-wal"); err != nil || log > 0 {
+		return err
+	}
+	return unlockReading(j.files.held)
+}
+
+func (j *Journal) fail(err error) { j.failure.Store(&err) }
+
+// read calls f with the open engine, which stays open until f returns.
+func (j *Journal) read(f func(*engine) error) error {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	switch {
+	case j.closed:
+		return journal.ErrClosed
+	case j.e == nil:
+		return j.Ready()
+	}
+	if wait, long := j.queue.Oldest(); wait >= commit.StallAfter && !long {
+		return fmt.Errorf("the disk of %s has not answered for %v", j.path, wait.Round(time.Second))
+	}
+	select {
+	case <-j.touch():
+		return f(j.e)
+	case <-time.After(commit.StallAfter):
+		return fmt.Errorf("the disk of %s has not answered for %v", j.path, commit.StallAfter)
+	}
+}
+
+// touch writes a byte to the disk of the journal, and closes what it returns when it can
+// be written. Who reads the database writes too: to the memory that SQLite shares by way
+// of a file. Where the disk hangs, such a write waits as a page fault, of which Go knows
+// nothing: a few of them, or one and the next garbage collection, would stop all of the
+// process until the disk answers. This one waits in a system call, beside which all others
+// go on; all who ask meanwhile wait for the same one. It counts as a request, so that a
+// disk that hangs shows in Ready where nobody delivers.
+func (j *Journal) touch() (done <-chan struct{}) {
+	j.touching.Lock()
+	defer j.touching.Unlock()
+	if j.touched == nil {
+		touched, answered := make(chan struct{}), j.queue.Expect()
+		j.touched = touched
+		go func() {
+			_, _ = j.lock.WriteAt([]byte("\n"), lockTouched) // that it fails shows in the journal itself
+			answered()
+			j.touching.Lock()
+			defer j.touching.Unlock()
+			j.touched = nil
+			close(touched)
+		}()
+	}
+	return j.touched
+}

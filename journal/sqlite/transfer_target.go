@@ -1,0 +1,232 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/journal/transfer"
+)
+
+// transferTarget is an SQLite journal in the making: a partial file beside the place
+// where it will be. Until all is written it is marked as no journal, so that nobody takes
+// what an interrupted copy has left for one.
+type transferTarget struct {
+	to, partial string
+	db          *sql.DB
+	conn        *sql.Conn
+}
+
+func openTransferTarget(ctx context.Context, to string) (transfer.Target, error) {
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return nil, err
+	}
+	t := &transferTarget{to: to}
+	if err := t.refuseToOverwrite(); err != nil {
+		return nil, err
+	}
+	if err := makeDir(filepath.Dir(to)); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".partial-*")
+	if err != nil {
+		return nil, err
+	}
+	t.partial = f.Name()
+	if err = f.Close(); err == nil {
+		err = t.create(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// refuseToOverwrite looks for all that a riskdex would take for a part of the journal: a
+// log, what the journal before it had acknowledged, a copy that is to take its place.
+func (t *transferTarget) refuseToOverwrite() error {
+	paths := []string{t.to}
+	for _, suffix := range []string{"-wal", "-shm", "-journal", witnessSuffix, suspectSuffix, wholeSuffix} {
+		paths = append(paths, t.to+suffix)
+	}
+	begun, err := begunRestore(t.to)
+	if err != nil {
+		return err
+	}
+	if begun != "" {
+		paths = append(paths, begun)
+	}
+	return refuseToOverwrite("a copy", paths...)
+}
+
+// create makes the tables, in a transaction that write ends. A file that is thrown away
+// where anything fails needs no log.
+func (t *transferTarget) create(ctx context.Context) (err error) {
+	t.db, err = sql.Open("sqlite", dsn(t.partial)+cache(writerCacheKiB)+
+		fmt.Sprintf("&_pragma=page_size(%d)&_pragma=journal_mode(off)&_pragma=synchronous(full)", pageSize))
+	if err != nil {
+		return err
+	}
+	if t.conn, err = t.db.Conn(ctx); err != nil {
+		return err
+	}
+	return t.exec(ctx, "BEGIN; PRAGMA auto_vacuum = INCREMENTAL; "+create())
+}
+
+func (t *transferTarget) Write(ctx context.Context, head transfer.Head, documents iter.Seq2[transfer.Document, error],
+	refusals iter.Seq2[transfer.Refusal, error], receipts iter.Seq2[transfer.Receipt, error]) error {
+	if err := t.writeDocuments(ctx, documents); err != nil {
+		return err
+	}
+	if err := writeRows(ctx, t.conn, refusals, `INSERT INTO refusals
+		(seq, version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		func(r transfer.Refusal) []any {
+			return []any{r.Seq, int64(r.Turn), r.At.UnixMicro(), r.Size, string(r.Kind), r.Method, r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, r.CRC, r.Body}
+		}); err != nil {
+		return err
+	}
+	if err := writeRows(ctx, t.conn, receipts, `INSERT INTO receipts (sender, id, at, digest, answer) VALUES (?, ?, ?, ?, ?)`,
+		func(r transfer.Receipt) []any {
+			return []any{r.Sender, r.ID, r.At, append([]byte{}, r.Digest...), append([]byte{}, r.Answer...)} // not NULL
+		}); err != nil {
+		return err
+	}
+	return t.writeHead(ctx, head)
+}
+
+func (t *transferTarget) writeDocuments(ctx context.Context, documents iter.Seq2[transfer.Document, error]) error {
+	var extra [3]*sql.Stmt
+	for i, query := range []string{
+		`INSERT INTO origins (doc, version, origin) VALUES (?, ?, ?)`,
+		`INSERT INTO traces (doc, version, traceparent) VALUES (?, ?, ?)`,
+		`INSERT INTO namings (doc, kept, alone) VALUES (?, ?, ?)`,
+	} {
+		stmt, err := t.conn.PrepareContext(ctx, query)
+		if err != nil {
+			return err
+		}
+		defer stmt.Close()
+		extra[i] = stmt
+	}
+	doc := int64(0)
+	withExtra := transfer.Through(documents, func(d transfer.Document) (err error) {
+		doc++
+		if d.Origin != 0 {
+			_, err = extra[0].ExecContext(ctx, doc, int64(d.Version), int64(d.Origin))
+		}
+		if d.Trace != "" && err == nil {
+			_, err = extra[1].ExecContext(ctx, doc, int64(d.Version), d.Trace)
+		}
+		if (d.Naming != commit.Naming{}) && err == nil {
+			_, err = extra[2].ExecContext(ctx, doc, int64(d.Kept), d.Alone)
+		}
+		return err
+	})
+	return writeRows(ctx, t.conn, withExtra, `INSERT INTO documents (doc, kind, id, version, op, state, code, accepted_at,
+		waiting_since, ended_at, crc, error_type, reason, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		func(d transfer.Document) []any {
+			return []any{doc, string(d.Kind), string(d.ID), int64(d.Version), string(d.Op), d.State, d.Code, d.AcceptedAt.UnixMicro(),
+				d.WaitedAt, d.EndedAt, d.CRC, d.ErrorType, d.Reason, d.Body}
+		})
+}
+
+// writeRows runs a statement with the values of each record.
+func writeRows[T any](ctx context.Context, conn *sql.Conn, records iter.Seq2[T, error], query string, values func(T) []any) error {
+	stmt, err := conn.PrepareContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	for r, err := range records {
+		if err == nil {
+			_, err = stmt.ExecContext(ctx, values(r)...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeHead writes the rest, and what makes it a journal.
+func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) error {
+	for k, sums := range head.Totals {
+		if err := t.exec(ctx, `INSERT OR REPLACE INTO totals (kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters,
+			tombstones, tombstones_dropped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(k), sums.Indexes, sums.Deletes, sums.Indexed, sums.Deleted, sums.Superseded,
+			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped); err != nil {
+			return err
+		}
+	}
+	if err := t.exec(ctx, `UPDATE meta SET value = ? WHERE name = 'last_version'`, int64(head.Last)); err != nil {
+		return err
+	}
+	if err := t.exec(ctx, `UPDATE ids SET value = ? WHERE name = 'line'`, head.Line); err != nil {
+		return err
+	}
+	if head.Loss.Until > 0 {
+		if err := t.exec(ctx, `INSERT INTO loss VALUES (1, ?, ?, ?)`, int64(head.Loss.Since), int64(head.Loss.Until), head.Loss.NoticedAt); err != nil {
+			return err
+		}
+	}
+	// The number of one that was dropped is not given to another.
+	if err := t.exec(ctx, `DELETE FROM sqlite_sequence WHERE name = 'refusals'`); err != nil {
+		return err
+	}
+	if err := t.exec(ctx, `INSERT INTO sqlite_sequence (name, seq) VALUES ('refusals', ?)`, head.LastRefusal); err != nil {
+		return err
+	}
+	// All else is durable before the mark.
+	if err := t.exec(ctx, "COMMIT; "+markJournal); err != nil {
+		return err
+	}
+	return t.leave()
+}
+
+func (t *transferTarget) exec(ctx context.Context, query string, args ...any) error {
+	_, err := t.conn.ExecContext(ctx, query, args...)
+	return err
+}
+
+func (t *transferTarget) Reader(ctx context.Context) (transfer.Source, error) {
+	s, err := readTransferred(ctx, t.partial)
+	if err != nil {
+		return nil, err
+	}
+	var answer string
+	if err = s.conn.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&answer); err == nil && answer != "ok" {
+		err = fmt.Errorf("its pages are damaged (%s)", answer)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (t *transferTarget) Publish(context.Context) error {
+	return nameFile(t.partial, t.to, t.refuseToOverwrite)
+}
+
+func (t *transferTarget) Close() error {
+	return errors.Join(t.leave(), remove(t.partial))
+}
+
+// leave closes the file.
+func (t *transferTarget) leave() error {
+	var errs []error
+	if t.conn != nil {
+		errs = append(errs, t.conn.Close())
+	}
+	if t.db != nil {
+		errs = append(errs, t.db.Close())
+	}
+	t.conn, t.db = nil, nil
+	return errors.Join(errs...)
+}
+
+var _ transfer.Target = (*transferTarget)(nil)

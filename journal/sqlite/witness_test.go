@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+)
+
+// openLogged opens a journal and returns what it logged while it did.
+func openLogged(t *testing.T, path string) (*Journal, *committest.LogBuffer) {
+	t.Helper()
+	log := &committest.LogBuffer{}
+	return openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(log, nil))}), log
+}
+
+// TestLostChangesAreNoticed takes away what was acknowledged, by a bit in the log
+// and by an older copy, and checks that the next process says so and gives out no
+// version twice.
+func TestLostChangesAreNoticed(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, path, older string){
+		"a bit in the log": func(t *testing.T, path, _ string) {
+			spoil(t, path+"-wal", func(b []byte) []byte { b[len(b)-100] ^= 1; return b })
+		},
+		"the log cut off": func(t *testing.T, path, _ string) {
+			spoil(t, path+"-wal", func(b []byte) []byte { return b[:len(b)-100] })
+		},
+		"an older copy": func(t *testing.T, path, older string) {
+			spoil(t, path, func([]byte) []byte { b, _ := os.ReadFile(older); return b })
+			if err := os.Remove(path + "-wal"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the file cut to nothing, without its log": func(t *testing.T, path, _ string) {
+			spoil(t, path, func([]byte) []byte { return nil })
+			committest.Must(t, os.Remove(path+"-wal"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
+			mustAppend(t, live, committest.Put("1", "{}"))
+			older := backUp(t, live.path, 1)
+			stamps, err := live.Append(t.Context(), committest.Put("2", "{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "journal.db")
+			for _, suffix := range []string{"", "-wal", witnessSuffix} {
+				b, err := os.ReadFile(live.path + suffix)
+				if err != nil {
+					t.Fatal(err)
+				}
+				committest.WriteFile(t, path+suffix, string(b))
+			}
+			if j, log := openLogged(t, path); log.Count("lacks changes") != 0 {
+				t.Fatal("it says that changes are missing while none is")
+			} else if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, suffix := range []string{"", "-wal", witnessSuffix} {
+				b, err := os.ReadFile(live.path + suffix)
+				if err != nil {
+					t.Fatal(err)
+				}
+				committest.WriteFile(t, path+suffix, string(b))
+			}
+			lose(t, path, older)
+			j, log := openLogged(t, path)
+			if log.Count("lacks changes that it had acknowledged") != 1 || log.Count("level=ERROR") != 1 {
+				t.Errorf("the log says %s", log.String())
+			}
+			if j.ledger.LastVersion < stamps[0].Version {
+				t.Errorf("version %d would be given out again", stamps[0].Version)
+			}
+		})
+	}
+}
+
+// spoil changes a file.
+func spoil(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	committest.WriteFile(t, path, string(change(b)))
+}
+
+// TestDamagedWitness checks that a witness that makes no sense is not believed.
+func TestDamagedWitness(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	for _, text := range []string{"", "9", strings.Repeat("9", 100), "00009999999999999999 00000000\n"} {
+		committest.WriteFile(t, path+witnessSuffix, text)
+		j, log := openLogged(t, path)
+		if log.Count("lacks changes") != 0 || j.ledger.LastVersion > 1<<60 {
+			t.Errorf("%q is believed", text)
+		}
+		mustAppend(t, j, committest.Put("1", "{}"))
+		if got := j.witness.read(); text != "" && len(text) < 60 && got != j.ledger.LastVersion {
+			t.Errorf("after %q it reads %d, want %d", text, got, j.ledger.LastVersion)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

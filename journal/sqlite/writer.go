@@ -1,0 +1,252 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/journal/internal/commit"
+)
+
+// run carries out the requests of the queue, a group per transaction, until the
+// queue is closed and empty. While the journal cannot accept, it tries on its own
+// whether it can again: an instance that is not ready gets no deliveries. When
+// there is nothing to do, it looks after the files, and empties the log.
+func (j *Journal) run() {
+	defer close(j.ended)
+	for {
+		timeout := lookEvery
+		switch {
+		case j.accepts() != nil:
+			timeout = j.probeEvery
+		case j.logged:
+			timeout = min(timeout, j.idleAfter)
+		}
+		group, open := j.queue.Next(time.After(timeout), j.claims.flush.news())
+		if len(group) == 0 {
+			_ = j.land() // it is answered, and shows in Ready
+		}
+		if !open {
+			return
+		}
+		j.serve(group)
+	}
+}
+
+// serve carries out a group and answers every request of it. An empty group is a
+// probe.
+func (j *Journal) serve(group []*commit.Request) {
+	if len(group) > 0 {
+		j.served = time.Now()
+	} else {
+		j.touch() // so that it shows where the disk hangs
+	}
+	for {
+		j.room.lookAtDisk()
+		j.room.judge()
+		now, later := j.room.admit(j.inPlace(group))
+		if len(now) > 0 || len(group) == 0 {
+			j.carryOut(now)
+		}
+		if len(later) == 0 {
+			return
+		}
+		group = later
+	}
+}
+
+// inPlace looks whether the files are where they belong. While they are not, it answers
+// deliveries, and returns the rest of a group: what was acknowledged before is in the
+// files that are open, and still reaches the index.
+func (j *Journal) inPlace(group []*commit.Request) (rest []*commit.Request) {
+	var err error
+	if j.files != nil {
+		err = j.files.inPlace()
+	}
+	if err == nil {
+		if j.moved.Swap(nil) != nil {
+			j.opt.Log.Info("the files of the journal are back, and it accepts deliveries", "path", j.path)
+		}
+		return group
+	}
+	err = fmt.Errorf("the journal %s: %w", j.path, err)
+	if j.moved.Swap(&err) == nil {
+		j.opt.Log.Error("the journal accepts no deliveries: its files were moved, deleted or replaced while it runs", "path", j.path, "error", err)
+	}
+	for _, r := range group {
+		if r.Quota != commit.NoQuota {
+			r.Answer(err)
+		} else {
+			rest = append(rest, r)
+		}
+	}
+	return rest
+}
+
+func (j *Journal) carryOut(all []*commit.Request) {
+	group := commit.DropLate(all, (*commit.Request).Late)
+	if len(group) == 0 && len(all) > 0 {
+		return
+	}
+	if j.distrusted && time.Now().Before(j.retryAt) {
+		answer(group, *j.failure.Load())
+		return
+	}
+	err, flushed := j.reopen(), false
+	if err == nil && (len(group) > 0 || j.failure.Load() != nil) {
+		group, flushed, err = j.commit(group)
+	}
+	switch {
+	case err == nil:
+		if j.failure.Swap(nil) != nil {
+			j.opt.Log.Info("the journal can be written again", "path", j.path)
+		}
+		if err := j.lookAround(group); err != nil {
+			j.stop(err)
+		}
+	case classify(err) == commit.FaultRequest && len(group) > 1:
+		for i := range group {
+			j.carryOut(group[i : i+1])
+		}
+		return
+	case classify(err) == commit.FaultRequest:
+	default:
+		err = j.stop(err)
+	}
+	if !flushed {
+		answer(group, err)
+	}
+}
+
+// lookAround sees after the file once a group is committed, or nothing is to do.
+// An empty log is nothing that damage could hide in: SQLite takes what is behind
+// a damaged part of it for a transaction that was cut short.
+func (j *Journal) lookAround(group []*commit.Request) error {
+	if len(group) == 0 && j.logged && time.Since(j.served) >= j.idleAfter {
+		<-j.touch()
+		if err := j.emptyLog(context.Background()); err != nil {
+			return err
+		}
+	}
+	err := j.watchRoom(commit.BytesOf(group))
+	j.logged = j.room.logBytes > 0
+	return err
+}
+
+// stop notes why the journal cannot be written, and returns it.
+func (j *Journal) stop(err error) error {
+	if classify(err) == commit.FaultEngine && !j.distrusted {
+		j.distrusted, j.recovered = true, false
+		j.markSuspect(err)
+	}
+	if isFull(err) {
+		err = fmt.Errorf("%w: the disk of %s is full; make room on it: %w", journal.ErrNoRoom, j.path, err)
+	} else {
+		err = fmt.Errorf("the journal %s cannot be written: %w", j.path, err)
+	}
+	if j.failure.Load() == nil {
+		j.opt.Log.Error("the journal accepts no deliveries", "path", j.path, "error", err)
+	}
+	j.fail(err)
+	return err
+}
+
+// commit carries out a group in one transaction, and those who join it. It returns all
+// of them. On an error nothing of it has happened, in the database as in memory, but
+// where the error is one of syncing. flushed says that the group is being flushed, and
+// answered by that.
+func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushed bool, err error) {
+	ctx := context.Background()
+	<-j.touch()
+	if _, err := j.e.st.begin.ExecContext(ctx); err != nil {
+		return group, false, fmt.Errorf("begin a transaction: %w", err)
+	}
+	after := j.ledger.Clone()
+	s := newStore(j.e, &after)
+	tx := commit.NewTransaction(s, j.opt.Now(), &after)
+	if group, err = j.fill(tx, s, group); err == nil {
+		err = s.finish(j.ledger)
+	}
+	if err == nil {
+		err = j.land()
+	}
+	if err != nil {
+		return group, false, j.rollback(err)
+	}
+
+	j.claims.commit.Lock()
+	defer j.claims.commit.Unlock()
+	if _, err := j.e.st.commit.ExecContext(ctx); err != nil {
+		return group, false, j.rollback(fmt.Errorf("commit: %w", err))
+	}
+	j.ledger = after
+	j.e.traces.Store(after.Traces) // before a Claim that has read too early is told to read again
+	j.claims.committed(tx)
+	tx.Warn(j.opt.Log)
+	switch {
+	case !commit.NeedsSync(group):
+		return group, false, nil
+	case j.failure.Load() != nil: // whether it can be written again is known when the disk has answered
+		j.beginFlush(nil)
+		return group, false, j.land()
+	}
+	j.beginFlush(group)
+	return group, true, nil
+}
+
+// fill carries out a group, and then those who come while the disk still works on the
+// group before: until it is done, nothing can be committed anyway.
+func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request) (all []*commit.Request, err error) {
+	for more := group; len(more) > 0; more = j.joining(all) {
+		all = append(all, more...)
+		tx.Now = j.opt.Now()
+		s.now = tx.Now
+		s.expect(more)
+		stay, err := tx.CarryOut(more)
+		if err != nil {
+			return all, err
+		}
+		all = commit.Without(all, stay)
+		j.queue.PutBack(stay)
+	}
+	if len(all) == 0 {
+		if _, err := j.e.st.probe.ExecContext(context.Background()); err != nil {
+			return all, fmt.Errorf("try to write: %w", err)
+		}
+	}
+	return all, nil
+}
+
+// joining waits for requests as long as the disk works on the group before, and returns
+// none when it has ended. Where room is short, each group is looked at on its own.
+func (j *Journal) joining(group []*commit.Request) []*commit.Request {
+	if j.claims.flush == nil || j.room.err() != nil || j.room.mayEndAfter(commit.MaxGroupBytes) {
+		return nil
+	}
+	for {
+		select {
+		case <-j.claims.flush.done:
+			return nil
+		default:
+		}
+		if more, _ := j.queue.Take(group); len(more) > 0 {
+			if more = commit.DropLate(more, (*commit.Request).Late); len(more) > 0 {
+				return more
+			}
+			continue
+		}
+		select {
+		case <-j.claims.flush.done:
+		case <-j.queue.Wake:
+		}
+	}
+}
+
+// rollback ends a failed transaction and returns cause. That it fails is no news:
+// SQLite ends a transaction itself after some errors. Where one is still open,
+// the next BEGIN fails, and that is a fault of the engine.
+func (j *Journal) rollback(cause error) error {
+	_, _ = j.e.st.rollback.ExecContext(context.Background())
+	return cause
+}

@@ -1,0 +1,61 @@
+package transfer_test
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/journal/internal/committest"
+	"riskdex/report"
+)
+
+// execFile changes the file of a journal that is closed.
+func execFile(t *testing.T, path, query string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	committest.Must(t, err)
+	defer db.Close()
+	_, err = db.Exec(query)
+	committest.Must(t, err)
+}
+
+// damagedFile makes a journal of three cities, of which the second is damaged.
+func damagedFile(t *testing.T, damage string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openNamedTest(t, path)
+	for i := range 3 {
+		filler{t, j}.append(report.Delivery{Changes: []report.Change{{
+			Key: report.Key{Kind: report.Cities, ID: report.ID(fmt.Sprint(i))}, Op: report.Index, Code: "LON",
+			Body: []byte(strings.Repeat("y", 10000)),
+		}}})
+	}
+	closeTest(t, j)
+	execFile(t, path, "UPDATE documents SET "+damage+" WHERE id = '1'")
+	return path
+}
+
+// breakPages damages the pages that have only text of a body, so that SQLite cannot follow
+// them.
+func breakPages(t *testing.T, path string) {
+	t.Helper()
+	const pageSize = 4096
+	file, err := os.ReadFile(path)
+	committest.Must(t, err)
+	full, broken := bytes.Repeat([]byte("z"), pageSize-4), 0
+	for page := range slices.Chunk(file, pageSize) {
+		if bytes.Equal(page[4:], full) {
+			copy(page, "\xff\xff\xff\xff") // the number of the next page
+			broken++
+		}
+	}
+	if broken == 0 {
+		t.Fatal("no page has only text of the body")
+	}
+	committest.Must(t, os.WriteFile(path, file, 0o600))
+}

@@ -1,0 +1,125 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/internal/committest"
+	"riskdex/journal/postgres"
+	"riskdex/journal/sqlite"
+	"riskdex/journal/transfer"
+	"riskdex/report"
+)
+
+// TestCopyInterrupted ends the context while it copies and while it checks, and then
+// copies to the same place.
+func TestCopyInterrupted(t *testing.T) {
+	from := filled(t, filepath.Join(t.TempDir(), "journal.db"))
+	for name, where := range engines() {
+		for _, checking := range []bool{false, true} {
+			to := where(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			_, err := copyJournal(ctx, from, to, func(p transfer.Progress) {
+				if p.Checking == checking {
+					cancel()
+				}
+			})
+			if !errors.Is(err, context.Canceled) && (err == nil || !strings.Contains(err.Error(), "interrupted")) {
+				t.Errorf("%s, checking %v: %v", name, checking, err)
+			}
+			nothingAt(t, to)
+			if r, err := copyJournal(t.Context(), from, to, nil); err != nil || r.Documents == 0 {
+				t.Errorf("%s, checking %v: once more: %+v, %v", name, checking, r, err)
+			}
+		}
+	}
+}
+
+// nothingAt checks that no file, or table, is where a copy was to be.
+func nothingAt(t *testing.T, name string) {
+	t.Helper()
+	if !postgres.IsURL(name) {
+		committest.CheckFolder(t, filepath.Dir(name), nil)
+	} else if n := tablesOf(t, name); n != 0 {
+		t.Errorf("%d tables are left", n)
+	}
+}
+
+// TestCopyWhoseConnectionIsLost has the server end the connection while it copies, and
+// while it checks: it has nothing of the copy.
+func TestCopyWhoseConnectionIsLost(t *testing.T) {
+	from := filled(t, filepath.Join(t.TempDir(), "journal.db"))
+	for _, checking := range []bool{false, true} {
+		to := postgrestest.Start(t).URL()
+		lost := false
+		_, err := copyJournal(t.Context(), from, to, func(p transfer.Progress) {
+			if p.Checking == checking && !lost {
+				lost = true
+				endConnections(t, to)
+			}
+		})
+		if err == nil || !lost {
+			t.Fatalf("checking %v: %v, %v", checking, lost, err)
+		}
+		nothingAt(t, to)
+		if r, err := copyJournal(t.Context(), from, to, nil); err != nil || r.Documents == 0 {
+			t.Errorf("once more: %+v, %v", r, err)
+		}
+	}
+}
+
+// endConnections ends those of riskdex, and waits until they have ended.
+func endConnections(t *testing.T, url string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for n, first := 1, true; n > 0; first = false {
+		err := conn.QueryRow(t.Context(), "SELECT count(*), count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE 'riskdex%'").Scan(&n, nil)
+		if err != nil || first && n == 0 {
+			t.Fatal(n, err)
+		}
+	}
+}
+
+// TestHalfACopyIsNoJournal opens what is there of a file when a copy would be killed.
+func TestHalfACopyIsNoJournal(t *testing.T) {
+	from, dir := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
+	j := openNamedTest(t, from)
+	for _, id := range strings.Split("abcdefghijklmnopqrstuvwxyzabcd", "") {
+		filler{t, j}.put(report.Advisories, report.ID(id), strings.Repeat("x", 2<<20)) // more than the cache takes
+	}
+	closeTest(t, j)
+	looked := false
+	if _, err := copyJournal(t.Context(), from, filepath.Join(dir, "copy.db"), func(p transfer.Progress) {
+		if p.Checking || p.Done < 24 || p.Done == p.Total {
+			return
+		}
+		found, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil || len(found) != 1 || !strings.Contains(found[0], "copy.db.partial-") {
+			t.Fatal(found, err)
+		}
+		half, err := os.ReadFile(found[0])
+		if err != nil || len(half) == 0 {
+			t.Fatal(len(half), err)
+		}
+		path := filepath.Join(t.TempDir(), "half.db")
+		committest.WriteFile(t, path, string(half))
+		if j, err := sqlite.Open(t.Context(), path, journal.Options{}); err == nil {
+			t.Error("half a copy was taken for a journal", j.Close())
+		}
+		looked = true
+	}); err != nil || !looked {
+		t.Error(looked, err)
+	}
+}

@@ -1,0 +1,10 @@
+package transfer_test
+
+import (
+	"os"
+	"testing"
+
+	"riskdex/internal/postgres/postgrestest"
+)
+
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m.Run)) }

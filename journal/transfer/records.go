@@ -1,0 +1,94 @@
+package transfer
+
+import (
+	"context"
+	"iter"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// Source is a journal that nobody changes while it is open. Its streams are read
+// one after the other, each to its end or to its first error, which names what could
+// not be read.
+type Source interface {
+	Head(ctx context.Context) (Head, error)
+	// Documents come in the order of CompareKeys, refusals in that of their numbers, and
+	// receipts in that of their senders and ids.
+	Documents(ctx context.Context) iter.Seq2[Document, error]
+	Refusals(ctx context.Context) iter.Seq2[Refusal, error]
+	Receipts(ctx context.Context) iter.Seq2[Receipt, error]
+	Close() error
+}
+
+// Target is a journal in the making.
+type Target interface {
+	// Write returns the errors of the streams as they are.
+	Write(ctx context.Context, head Head, documents iter.Seq2[Document, error],
+		refusals iter.Seq2[Refusal, error], receipts iter.Seq2[Receipt, error]) error
+	// Reader reads what was written. It is closed before publish.
+	Reader(ctx context.Context) (Source, error)
+	// Publish makes a journal of it, durably.
+	Publish(ctx context.Context) error
+	// Close leaves nothing behind of what was not published.
+	Close() error
+}
+
+// Head is what a journal has besides its records.
+type Head struct {
+	Line        string
+	Documents   int64 // how many there are
+	Totals      map[report.Kind]commit.Totals
+	Last        report.Version // the highest ever given out
+	LastRefusal int64          // the highest number ever given to one
+	Loss        commit.Loss
+}
+
+// Document is the row of a document.
+type Document struct {
+	report.Change // without what says how it was addressed
+	commit.Naming
+	Origin            report.Version // 0 is its version
+	State             int64
+	WaitedAt, EndedAt int64 // microseconds
+	CRC               int64 // as it is, whether it fits or not
+	ErrorType, Reason string
+}
+
+func (d *Document) intact() bool { return commit.Checksum(d.Change) == uint32(d.CRC) }
+
+func (d *Document) fields() ([]int64, []string, []byte) {
+	alone := int64(0)
+	if d.Alone {
+		alone = 1
+	}
+	return []int64{int64(d.Version), int64(d.Origin), d.State, d.AcceptedAt.UnixMicro(), d.WaitedAt, d.EndedAt, d.CRC, int64(d.Kept), alone},
+		[]string{string(d.Kind), string(d.ID), string(d.Op), d.Code, d.Trace, d.ErrorType, d.Reason}, d.Body
+}
+
+// Refusal is the row of a refusal.
+type Refusal struct {
+	report.Refusal
+	Turn report.Version
+	Size int64 // as it counts for the bounds
+	CRC  int64
+}
+
+func (r *Refusal) fields() ([]int64, []string, []byte) {
+	cut := int64(0)
+	if r.Cut {
+		cut = 1
+	}
+	return []int64{r.Seq, int64(r.Turn), r.At.UnixMicro(), r.Size, int64(r.Position), cut, r.CRC},
+		[]string{string(r.Kind), r.Method, r.Path, r.ID, r.Reason, r.Detail}, r.Body
+}
+
+// Receipt is the row of a receipt.
+type Receipt struct {
+	report.Receipt
+	At int64 // microseconds
+}
+
+func (r *Receipt) fields() ([]int64, []string, []byte) {
+	return []int64{r.At}, []string{r.Sender, r.ID, string(r.Digest)}, r.Answer
+}

@@ -1,0 +1,70 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/journal"
+	"riskdex/journal/sqlite"
+	"riskdex/journal/transfer"
+)
+
+// TestCopyToTablesThatAreThere copies to a journal of which nothing was ever made, and
+// which has given out a version that it does not have any longer.
+func TestCopyToTablesThatAreThere(t *testing.T) {
+	from, to := filled(t, filepath.Join(t.TempDir(), "journal.db")), setUpOnly(t, postgrestest.URL(t))
+	execPostgres(t, to, "SELECT setval('versions', 9000000000000000)")
+	made, err := copyJournal(t.Context(), from, to, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.LastVersion = 9000000000000000
+	goesOn(t, to, made)
+}
+
+// TestNobodyWritesWhileItIsCopied looks, while a journal is copied, whether another
+// process could write it, or become one of its processes.
+func TestNobodyWritesWhileItIsCopied(t *testing.T) {
+	for name, table := range map[string]string{"a change": "documents", "a process": "processes"} {
+		t.Run(name, func(t *testing.T) {
+			from, asked := filled(t, postgrestest.URL(t)), 0
+			_, err := copyJournal(t.Context(), from, filepath.Join(t.TempDir(), "copy.db"), func(transfer.Progress) {
+				asked++
+				conn, err := pgx.Connect(t.Context(), from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close(context.Background())
+				_, err = conn.Exec(t.Context(), "SET lock_timeout = 1; DELETE FROM "+table)
+				if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "55P03" { // lock_not_available
+					t.Errorf("%v", err)
+				}
+				var free bool
+				if err := conn.QueryRow(t.Context(), "SELECT pg_try_advisory_xact_lock(hashtextextended('riskdex ' || current_schema(), 0))").Scan(&free); err != nil || free {
+					t.Errorf("a riskdex could begin to set it up: %v", err)
+				}
+			})
+			if err != nil || asked == 0 {
+				t.Error(asked, err)
+			}
+		})
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		from, asked := filled(t, filepath.Join(t.TempDir(), "journal.db")), 0
+		_, err := copyJournal(t.Context(), from, filepath.Join(t.TempDir(), "copy.db"), func(transfer.Progress) {
+			asked++
+			if j, err := sqlite.Open(t.Context(), from, journal.Options{}); err == nil {
+				t.Error("it could be opened", j.Close())
+			}
+		})
+		if err != nil || asked == 0 {
+			t.Error(asked, err)
+		}
+	})
+}
