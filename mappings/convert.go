@@ -92,7 +92,7 @@ func (x *extractor) code(s []byte) ([]byte, verdict) {
 // or a name.
 func (x *extractor) country(s []byte) ([]byte, verdict) {
 	if value, v := x.letters(s, 2); v == fits {
-		switch string(value) { // in use, though ISO gives these countries others
+		switch string(value) { // in use, although ISO assigns these countries other codes
 		case "UK":
 			return append(value[:0], "GB"...), fits
 		case "EL":

@@ -65,7 +65,7 @@ func (x *extractor) countryNames() {
 			}
 		}
 	}
-	if len(x.seen) == 1 { // as nearly always: nothing to sort
+	if len(x.seen) == 1 { // nearly always; nothing to sort
 		for code := range x.seen {
 			write(code)
 		}

@@ -28,15 +28,16 @@ type extractor struct {
 	quoted  []byte
 	title   []byte // as it is in the document, quoted; empty if there is none
 
-	// What is found by the words of names.
+	// For values that are found by the words of their names.
 	reader  reader
 	boxes   map[string]box
 	guesses []guess  // sorted by field, the best first
 	entered []uint32 // objects that gather has read
 	lon     uint32   // the longitude of a location in two values; else none
 	tried   []uint32 // values tried so far for the current field
-	prose   []byte   // text so far
-	counts  []int    // mentions of each threat
+
+	prose  []byte // text so far
+	counts []int  // mentions of each threat
 }
 
 // tally counts what became of the values that were tried for one field.

@@ -189,8 +189,8 @@ func (l *Levels) conclude(numeric bool) {
 	}
 }
 
-// File returns the mapping file that the lesson proposes. A field of which nothing was
-// learnt keeps the patterns of s.
+// File returns the mapping file that the lesson proposes. Fields about which nothing was
+// learnt keep the patterns of s.
 func (s *Set) File(l Lesson) ([]byte, error) {
 	file := *s.kinds[l.Kind]
 	file.About = fmt.Sprintf("Where the fields of a document come from, as learnt from %d records. Each field has pointers, tried in order.", l.Records)

@@ -15,7 +15,7 @@ import (
 // maxCharacters bounds what a search costs: every word is looked up in many fields.
 const maxCharacters = 500
 
-// Why words cannot be searched for.
+// The errors about words that cannot be searched for.
 var (
 	ErrNoWords      = errors.New("there is nothing to search for: give at least one word")
 	ErrTooManyWords = fmt.Errorf("there is too much to search for: give at most %d characters", maxCharacters)

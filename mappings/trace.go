@@ -34,7 +34,7 @@ func (t *trace) note(x *extractor, name string, at uint32, v verdict, from int) 
 	if v == fits {
 		value := x.dst[from:]
 		if len(value) == 0 {
-			return // a value that the list has already
+			return // the list already has this value
 		}
 		if value[0] == ',' {
 			value = value[1:]

@@ -25,7 +25,7 @@ const (
 // nobody's sibling.
 const none = 0
 
-// node is one value of a record. Nodes stand in document order.
+// node is one value of a record. Nodes are in document order.
 type node struct {
 	nameAt, nameLen uint32 // in tree.names; an element of an array has the name of its array
 	rawAt, rawLen   uint32 // in tree.body; of an object or an array only where it starts

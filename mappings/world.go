@@ -11,8 +11,8 @@ import (
 	"riskdex/mappings/gazetteer"
 )
 
-// Gazetteer says where a Set has the cities and countries of the world from. The zero value
-// means the tables that are part of the program.
+// Gazetteer says where a Set gets the cities and countries of the world from. The zero
+// value means the tables that are part of the program.
 type Gazetteer struct {
 	Off    bool  // documents get no names and no prominence from it
 	Folder fs.FS // with tables that replace built-in ones; nil means the built-in ones

@@ -66,7 +66,7 @@ func newBar(out io.Writer, requests []Request, colour bool) *progressbar.Progres
 // Pusher.Progress.
 func (d *Display) Update(done, total int, bytes int64) {
 	if d.bar != nil {
-		// A display that cannot be drawn is no reason to stop the push.
+		// An error in drawing must not stop the push.
 		d.bar.Describe(fmt.Sprintf("%d of %d deliveries", done, total))
 		_ = d.bar.Set64(bytes)
 		return

@@ -25,7 +25,7 @@ func TestPlainProgressIsALineEverySoOften(t *testing.T) {
 	}
 }
 
-// A file is no terminal: neither a bar nor colours may get into it.
+// A file is not a terminal: neither a bar nor colours may get into it.
 func TestNoBarOutsideATerminal(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "log")
 	file, err := os.Create(name)

@@ -69,7 +69,7 @@ type Refusal struct {
 type Failure struct {
 	Request       Request
 	Status        int
-	Title, Detail string // of the problem, or what is known without one
+	Title, Detail string // of the problem document, or what is known without one
 }
 
 // Run sends the requests one after the other, each only when the one before has its final
@@ -202,7 +202,7 @@ func (s *Summary) add(r Request, a answer) {
 	s.Sent++
 	s.Bytes += int64(len(r.Body))
 	s.Accepted += a.Accepted
-	s.RefusedTotal += max(a.RefusedTotal, len(a.Refused)) // an older riskdex lists all, and has no total
+	s.RefusedTotal += max(a.RefusedTotal, len(a.Refused)) // an older riskdex lists all of them and states no total
 	for _, refused := range a.Refused {
 		s.Refused = append(s.Refused, Refusal{Request: r, Position: refused.Position, ID: asText(refused.ID), Reason: refused.Reason})
 	}

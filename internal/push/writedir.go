@@ -19,7 +19,7 @@ func WriteDir(dir string, requests []Request) error {
 		return fmt.Errorf("make the folder for deliveries: %w", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil {
-		return fmt.Errorf("look into the folder for deliveries: %w", err)
+		return fmt.Errorf("read the folder for deliveries: %w", err)
 	} else if len(entries) > 0 {
 		return fmt.Errorf("the folder %s is not empty: choose another, so that its files do not mix with these", dir)
 	}

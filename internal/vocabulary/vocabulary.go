@@ -70,7 +70,7 @@ func (v *Vocabulary) add(word string, bit Concepts) {
 }
 
 // Concepts returns the concepts whose names are in text, separated by spaces. It panics if
-// there is no concept of a name, which is a mistake in the program.
+// a name is unknown, which is a mistake in the program.
 func (v *Vocabulary) Concepts(text string) (all Concepts) {
 	for name := range strings.FieldsSeq(text) {
 		bit, known := v.concepts[name]
@@ -128,9 +128,9 @@ func (v *Vocabulary) read(word string, n *Name) bool {
 }
 
 const (
-	maxParts = 4 // of a compound
-	minPart  = 2 // letters of one
-	minWhole = 6 // letters of a compound: shorter ones are words of their own
+	maxParts = 4 // parts of a compound
+	minPart  = 2 // letters of a part
+	minWhole = 6 // letters of a compound; a shorter word is not split
 )
 
 // compound splits a word into at most parts known words, trying the longest first. Two of

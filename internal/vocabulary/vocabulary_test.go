@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// names says which concepts these are.
+// names returns the names of concepts.
 func (v *Vocabulary) names(c Concepts) string {
 	var all []string
 	for name, bit := range v.concepts {

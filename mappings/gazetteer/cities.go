@@ -62,7 +62,7 @@ func (g *Gazetteer) parseCities(table string) error {
 		at := len(g.cities)
 		switch {
 		case c.Name == "" || len(c.Country) != 2:
-			return fmt.Errorf("line %d: a city has a name, and a country of two letters", r.line)
+			return fmt.Errorf("line %d: a city needs a name and a country of two letters", r.line)
 		case at > mostRow:
 			return fmt.Errorf("there are more than %d cities", mostRow)
 		}

@@ -23,7 +23,7 @@ func parseCountries(table string) (countries, error) {
 		}
 		c := country{r.cell("code"), r.cell("alpha3"), r.cell("names")}
 		if len(c.code) != 2 || len(c.alpha3) != 3 && c.alpha3 != "" {
-			return all, fmt.Errorf("line %d: the codes of a country are two letters and three", r.line)
+			return all, fmt.Errorf("line %d: the codes of a country have two and three letters", r.line)
 		}
 		all.rows = append(all.rows, c)
 	}

@@ -77,7 +77,7 @@ const (
 
 func kindOf(r rune) kind {
 	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z': // as nearly always
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z': // nearly always
 		return letter
 	case r == '\'' || r == '`' || strings.ContainsRune("’‘ʼʻʿʾ′´＇", r):
 		return nothing

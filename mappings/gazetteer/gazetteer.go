@@ -139,7 +139,7 @@ func rows(table string, needed ...string) iter.Seq2[row, error] {
 				continue
 			}
 			if len(cells) != len(columns) {
-				yield(row{}, fmt.Errorf("line %d has %d columns, and the first line %d", line, len(cells), len(columns)))
+				yield(row{}, fmt.Errorf("line %d has %d columns, but the first line has %d", line, len(cells), len(columns)))
 				return
 			}
 			if !yield(row{columns, cells, line}, nil) {

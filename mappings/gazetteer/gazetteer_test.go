@@ -113,7 +113,7 @@ func TestLoad(t *testing.T) {
 		"name\tcountry\n":                       `no column "lat"`,
 		header + "Oslo\tNO\t59.9\n":             "line 2 has 3 columns",
 		header + "Oslo\tNO\tnorth\t10.7\t1\t\n": `line 2: strconv.ParseFloat: parsing "north"`,
-		header + "Oslo\tNorway\t1\t10.7\t1\t\n": "line 2: a city has a name",
+		header + "Oslo\tNorway\t1\t10.7\t1\t\n": "line 2: a city needs a name",
 	} {
 		g, err := Load(fstest.MapFS{"cities.tsv": {Data: []byte(table)}})
 		switch {
