@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Why something is refused: the label `reason` of the metric, the reason in an
-// answer, and what a kept refusal is filed under.
+// Why something is refused: the label `reason` of the metric, the reason in an answer and in
+// a refusal that is kept.
 const (
 	reasonJSON      = "invalid_json"
 	reasonNoID      = "missing_id"
@@ -28,7 +28,7 @@ const (
 	reasonAmbiguous = "ambiguous_code"
 )
 
-// Why a delivery cannot be taken now, though nothing is wrong with it. These are no
+// Why a delivery cannot be accepted now, though nothing is wrong with it. These are no
 // refusals.
 const (
 	reasonBusy     = "busy"
@@ -69,8 +69,7 @@ type accepted struct {
 
 	RefusedTotal int `json:"refused_total"`
 
-	// Unknown is the position of a DELETE, which has no other than 0, of a document that
-	// is not there.
+	// Unknown has 0, the position of a DELETE, if its document does not exist.
 	Unknown []int `json:"unknown,omitempty"`
 }
 
@@ -82,8 +81,7 @@ type refused struct {
 	Detail   string  `json:"detail"`
 }
 
-// retryAfter is how long a sender should wait when the journal could not take
-// a delivery.
+// retryAfter is how long a sender should wait when a delivery cannot be accepted now.
 const retryAfter = 5 * time.Second
 
 func writeProblem(w http.ResponseWriter, p *problem) {
@@ -95,7 +93,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 
 func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
 	body, err := json.Marshal(v)
-	if err != nil { // only for types that JSON cannot have, and these are ours
+	if err != nil { // only for types of ours that JSON cannot express
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 		return
 	}
@@ -104,6 +102,6 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, v any) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// A sender that has gone by now cannot be told anything.
+	// A sender that has hung up cannot be told anything.
 	_, _ = w.Write(body)
 }

@@ -16,12 +16,12 @@ type delivery struct {
 	req    *http.Request
 	reader *body.Reader // of the body
 
-	about    string // the document that it is for, or the first of several, as far as it is known
+	about    string // id of the document, or of the first of several; empty where it is not known
 	signedID string // that the sender gave to it; empty where it is not signed
 	stray    bool   // it is none of the nine calls
 }
 
-// newDelivery returns the delivery of a request. Whoever has it ends it.
+// newDelivery returns the delivery of a request. The caller closes its reader.
 func (r *Receiver) newDelivery(c call, w http.ResponseWriter, req *http.Request) *delivery {
 	return &delivery{call: c, about: c.pathID, w: w, req: req, reader: r.budget.NewReader(w, req, r.maxBody)}
 }
@@ -35,7 +35,7 @@ func (r *Receiver) deliver(d *delivery) {
 		return
 	}
 	var body []byte
-	if d.method != http.MethodDelete { // whatever one carries says nothing
+	if d.method != http.MethodDelete { // its body means nothing
 		var err error
 		if body, err = d.reader.ReadAll(); err != nil {
 			r.refuseUnread(d, r.unread(err), body)
@@ -63,7 +63,7 @@ func (r *Receiver) deliver(d *delivery) {
 	r.accept(d, in, body)
 }
 
-// accept appends what body came to, and answers once that is durable.
+// accept appends the changes of a body, and answers once they are durable.
 func (r *Receiver) accept(d *delivery, in contents, body []byte) {
 	ctx := d.req.Context()
 	if len(in.changes) > 0 {
@@ -96,7 +96,7 @@ func (r *Receiver) accept(d *delivery, in contents, body []byte) {
 		return
 	}
 	if len(stamps) > 0 && stamps[0].ID != "" {
-		d.about = string(stamps[0].ID) // by which a city goes that was named by its code
+		d.about = string(stamps[0].ID) // of the city that the delivery names by its code
 	}
 	r.noteMismatch(d, in, stamps)
 	result := in.result(d.call, stamps)
@@ -120,7 +120,7 @@ func (r *Receiver) accept(d *delivery, in contents, body []byte) {
 	})
 }
 
-// append hands d to the journal. Whether a sender hangs up meanwhile, it asks itself
+// append passes d to the journal, which asks by itself whether the sender has hung up
 // (report.Delivery.Gone).
 func (r *Receiver) append(parent context.Context, d report.Delivery) ([]report.Stamp, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), appendTimeout)
@@ -128,11 +128,11 @@ func (r *Receiver) append(parent context.Context, d report.Delivery) ([]report.S
 	return r.journal.Append(ctx, d)
 }
 
-// refuse answers with p and keeps the whole delivery for inspection. cut tells
-// that body is not all of what was sent.
+// refuse answers with p and keeps the whole delivery for inspection. cut says that body is
+// not all of what was sent.
 func (r *Receiver) refuse(d *delivery, p *problem, body []byte, cut bool) {
 	content := body
-	if cut { // what was sent tells it from another delivery, though it cannot be read
+	if cut { // what was sent distinguishes it from other deliveries
 		content = d.reader.Raw()
 	}
 	var list refusals
@@ -140,9 +140,9 @@ func (r *Receiver) refuse(d *delivery, p *problem, body []byte, cut bool) {
 	r.decline(d, p, list, content)
 }
 
-// decline keeps what was refused of a delivery that is not accepted, and answers with p.
-// To keep it is a help for people, not a promise to the sender, unless the delivery is
-// signed: while there is no receipt of it, the same signature is good for another one.
+// decline keeps what was refused of a delivery of which nothing is accepted, and answers with
+// p. Keeping it helps people and is not promised to the sender, except where the delivery is
+// signed: without a receipt, its signature would be valid for another one.
 func (r *Receiver) decline(d *delivery, p *problem, list refusals, body []byte) {
 	if d.about == "" {
 		d.about = list.first[0].ID
@@ -165,7 +165,7 @@ func (r *Receiver) decline(d *delivery, p *problem, list refusals, body []byte) 
 	r.answer(d, p)
 }
 
-// toAppend is the delivery that keeps what was refused.
+// toAppend returns the part of the journal's delivery that keeps what was refused.
 func (r *Receiver) toAppend(d *delivery, list refusals) report.Delivery {
 	for i := range list.first {
 		r.fill(d, &list.first[i])
@@ -179,8 +179,8 @@ func (r *Receiver) fill(d *delivery, refusal *report.Refusal) {
 	refusal.Kind, refusal.Method, refusal.Path = d.kind, d.req.Method, d.req.URL.Path
 }
 
-// refuseUnread is refuse for a body that was not read to its end. One for which
-// there was no room is not at fault, and is not kept: it would take room.
+// refuseUnread is refuse for a body that was not read to its end. A delivery for which there
+// was no memory is not refused, and not kept, which would take memory.
 func (r *Receiver) refuseUnread(d *delivery, p *problem, body []byte) {
 	if p.Reason == reasonBusy || p.Reason == reasonTooSlow {
 		d.w.Header().Set("Connection", "close") // the rest is not read
@@ -199,7 +199,7 @@ func (r *Receiver) busy(d *delivery, p *problem) {
 	r.answer(d, p)
 }
 
-// note counts and logs what was refused. A delivery that comes twice is noted once.
+// note counts and logs what was refused. A repeated delivery is noted once.
 func (r *Receiver) note(d *delivery, list refusals) {
 	if list.total == 0 {
 		return
@@ -221,7 +221,7 @@ func (r *Receiver) answer(d *delivery, p *problem) {
 	writeProblem(d.w, p)
 }
 
-// answered is what there is to say of the delivery now that it has its answer.
+// answered describes the delivery for Receiver.answered.
 func (d *delivery) answered(status int, reason string) Answered {
 	a := Answered{Kind: d.kind, Method: d.method, Status: status, Reason: reason, ID: shortened(d.about)}
 	if reason == reasonPath || reason == reasonMethod {

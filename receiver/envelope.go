@@ -10,16 +10,15 @@ import (
 	"riskdex/report"
 )
 
-// splitter finds the records of one kind in a payload, and in each record what
-// names it.
+// splitter finds the records of one kind in a payload, and the id and code of each record.
 type splitter struct {
 	kind    report.Kind
 	ids     []jsontext.Pointer
 	codeIDs []jsontext.Pointer // where a text is an id if there is none at ids
 	codes   []jsontext.Pointer // for cities only
 	records []jsontext.Pointer // stated by the operator
-	guess   *guesser           // nil where it is stated where ids are
-	noID    string             // what is said of a record without an id
+	guess   *guesser           // nil where the operator states where ids are
+	noID    string             // the detail of a refusal for want of an id
 }
 
 // record is one record of a payload, or what is examined as such. Its members are found
@@ -31,8 +30,7 @@ type record struct {
 
 func recordOf(raw []byte) record { return record{raw, jsonscan.Members(raw)} }
 
-// maxEnvelopes is how many envelopes may stand around each other, such as
-// `{"data": {"cities": […]}}`.
+// maxEnvelopes is how deep envelopes may be nested, as in `{"data": {"cities": […]}}`.
 const maxEnvelopes = 4
 
 // envelopeNames are the names under which comparable feeds wrap their records.
@@ -51,8 +49,8 @@ func envelopeNames(kind report.Kind) []string {
 	}
 }
 
-// isEnvelopeMeta tells the members that may stand beside the records in an
-// envelope without being a part of a record.
+// isEnvelopeMeta reports whether a member may be beside the records in an envelope without
+// being a part of a record.
 func isEnvelopeMeta(name string) bool {
 	return slices.Contains([]string{
 		"meta", "metadata", "links", "jsonapi", "included", "type", "event", "event_type", "eventType", "action",
@@ -60,15 +58,15 @@ func isEnvelopeMeta(name string) bool {
 	}, name)
 }
 
-// list gives the records of the payload of a POST. Each needs an id of its own,
-// so an object without one that holds records with one is an envelope.
+// list yields the records of the payload of a POST. Each needs an id of its own, so an object
+// without an id that contains records with one is an envelope.
 func (s *splitter) list(body []byte) iter.Seq[record] {
 	return func(yield func(record) bool) {
 		s.unwrap(body, maxEnvelopes, s.envelope, yield)
 	}
 }
 
-// envelope returns what an object without an id holds, if that is records.
+// envelope returns the records in an object without an id, nil where there are none.
 func (s *splitter) envelope(object []jsonscan.Member) []byte {
 	for _, name := range envelopeNames(s.kind) {
 		if inner := jsonscan.Value(object, name); s.holdsRecords(inner) && !s.isOwn(object, inner) {
@@ -81,13 +79,13 @@ func (s *splitter) envelope(object []jsonscan.Member) []byte {
 	return nil
 }
 
-// statesLikely tells whether an object seems to state an id by the words of its name.
+// statesLikely reports whether a member of an object is an id by the words of its name.
 func (s *splitter) statesLikely(object []jsonscan.Member) bool {
 	return s.guess != nil && slices.ContainsFunc(s.guess.likely(record{members: object}), func(l likely) bool { return l.sure })
 }
 
-// isOwn tells whether an object that has something with the name of an envelope is a record
-// all the same: it seems to state an id, and what is in it states none.
+// isOwn reports whether an object with a member named like an envelope is a record all the
+// same: it seems to state an id, and the member states none.
 func (s *splitter) isOwn(object []jsonscan.Member, inner []byte) bool {
 	if jsonscan.FirstByte(inner) == '[' {
 		inner = jsonscan.Element(inner, 0)
@@ -97,8 +95,8 @@ func (s *splitter) isOwn(object []jsonscan.Member, inner []byte) bool {
 		!s.hasID(r) && !s.statesLikely(r.members)
 }
 
-// holdsEmptyList tells whether raw is an empty list, or that in envelopes: a snapshot
-// on a day on which there is nothing.
+// holdsEmptyList reports whether raw is an empty list, in envelopes or not: a snapshot of a
+// day on which there is nothing.
 func (s *splitter) holdsEmptyList(raw []byte, depth int) bool {
 	if jsonscan.FirstByte(raw) == '{' && depth > 0 {
 		r := recordOf(raw)
@@ -107,9 +105,9 @@ func (s *splitter) holdsEmptyList(raw []byte, depth int) bool {
 	return jsonscan.IsEmptyArray(raw)
 }
 
-// holdsRecords tells whether raw is a record with an id, an envelope, or a list
-// in which there are objects. In a list each answers for itself: that one has
-// no id must not keep the others out.
+// holdsRecords reports whether raw is a record with an id, an envelope, or a list with
+// objects in it. The objects of a list are judged one by one: one without an id must not keep
+// the others out.
 func (s *splitter) holdsRecords(raw []byte) bool {
 	if jsonscan.FirstByte(raw) == '{' {
 		r := recordOf(raw)
@@ -118,12 +116,12 @@ func (s *splitter) holdsRecords(raw []byte) bool {
 	return holdsObjects(raw)
 }
 
-// one returns the record in the payload of a PUT, whose id is in the path. The
-// record may be anything, so only what can be nothing but an envelope is taken
-// off: a known name with at most the usual metadata beside it. What holds
-// several records is one record as a whole, rather than none. Nothing is taken out of
-// an envelope like a record: with the envelope around it, it would pass for one. Where
-// there is no record, missing says what is in its place.
+// one returns the record in the payload of a PUT, whose id is in the path. The record may
+// have any shape, so only an object that can be nothing but an envelope is unwrapped: a known
+// name with at most the usual metadata beside it. A payload with several records is one
+// record as a whole, rather than none. An envelope with nothing in it is unwrapped too: as it
+// is, it would pass for a record. Where there is no record, missing says what is in its
+// place.
 func (s *splitter) one(body []byte) (_ record, missing string) {
 	first, found, full := record{raw: []byte("[]")}, 0, false
 	s.unwrap(body, maxEnvelopes, s.onlyEnvelope, func(r record) bool {
@@ -139,8 +137,8 @@ func (s *splitter) one(body []byte) (_ record, missing string) {
 	return first, whyNoRecord(first.raw)
 }
 
-// onlyEnvelope returns what an object holds, objects or nothing, when it is an envelope
-// and nothing else.
+// onlyEnvelope returns the content of an object, objects or nothing, if the object is an
+// envelope and nothing else.
 func (s *splitter) onlyEnvelope(object []jsonscan.Member) []byte {
 	var inner []byte
 	for _, m := range object {
@@ -154,9 +152,9 @@ func (s *splitter) onlyEnvelope(object []jsonscan.Member) []byte {
 	return inner
 }
 
-// unwrap takes off up to depth envelopes, flattens arrays, and calls yield with each
-// record until that returns false, which unwrap then returns too. open returns what
-// is inside an object, nil when the object is a record.
+// unwrap removes up to depth envelopes, flattens arrays, and calls yield with each record
+// until that returns false, which unwrap then returns too. open returns the content of an
+// envelope, nil for a record.
 func (s *splitter) unwrap(raw []byte, depth int, open func([]jsonscan.Member) []byte, yield func(record) bool) bool {
 	for _, p := range s.records {
 		if inner := jsonscan.Lookup(raw, p); inner != nil {
@@ -198,7 +196,7 @@ func flatten(raw []byte, yield func(record) bool) bool {
 	return true
 }
 
-// holdsObjects tells whether raw is an object or a list in which there are some.
+// holdsObjects reports whether raw is an object, or a list with an object in it.
 func holdsObjects(raw []byte) bool {
 	switch jsonscan.FirstByte(raw) {
 	case '{':

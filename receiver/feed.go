@@ -14,25 +14,25 @@ import (
 	"riskdex/report"
 )
 
-// Feed is what a payload of a POST holds, and where its records seem to state their ids.
+// Feed has the records of a payload, and where they seem to state their ids.
 type Feed struct {
 	Records   [][]byte
-	RecordsAt jsontext.Pointer // where they are, where that has to be stated
+	RecordsAt jsontext.Pointer // set only where the operator has to state it
 	IDs       []IDPlace
-	IDAt      jsontext.Pointer // where riskdex takes the id from; empty where it does not know
+	IDAt      jsontext.Pointer // the place that riskdex uses; empty where it is not certain
 }
 
-// IDPlace is a place that looks like that of the ids.
+// IDPlace is a place where ids seem to be.
 type IDPlace struct {
 	At       jsontext.Pointer
 	Example  string
 	Records  int
 	Distinct int
-	Known    bool // it is stated, or one of the usual ones
+	Known    bool // stated by the operator, or a usual one
 }
 
-// Feed takes a payload apart as a POST of it is. Where that finds one record without an id
-// around a list of objects, these are taken.
+// Feed parses a payload as the body of a POST. Where that finds one record without an id that
+// contains a list of objects, the objects are the records.
 func (cfg Config) Feed(kind report.Kind, body []byte) (Feed, error) {
 	splitters, err := newSplitters(cfg)
 	if err != nil {
@@ -62,11 +62,11 @@ func (cfg Config) Feed(kind report.Kind, body []byte) (Feed, error) {
 	return f, nil
 }
 
-// fewRecords are so few that values may all be different by chance.
+// fewRecords is the number below which values may all differ by chance.
 const fewRecords = 10
 
-// allDifferent notes the members that all records have, each with another value that is no
-// sentence, and returns their pointers.
+// allDifferent notes the members whose value differs in every record and is no sentence, and
+// returns their pointers.
 func (f *Feed) allDifferent(note func(at jsontext.Pointer, text string, known bool)) []jsontext.Pointer {
 	if len(f.Records) < fewRecords {
 		return nil
@@ -92,7 +92,7 @@ func (f *Feed) allDifferent(note func(at jsontext.Pointer, text string, known bo
 	return all
 }
 
-// ids looks for ids in all records: at the known pointers, and at what looks like one.
+// ids finds the places of ids: known pointers, and members that look like ids.
 func (f *Feed) ids(s *splitter) {
 	byPlace, values := map[jsontext.Pointer]*IDPlace{}, map[jsontext.Pointer]map[string]bool{}
 	note := func(at jsontext.Pointer, text string, known bool) {

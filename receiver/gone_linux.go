@@ -11,8 +11,8 @@ import (
 // net/tcp_states.h calls TCP_ESTABLISHED.
 const established = 1
 
-// isClosed tells whether the other side of a TCP connection has closed it. The system
-// knows as soon as it was told, whatever waits to be read before that.
+// isClosed reports whether the other side of a TCP connection has closed it. The system knows
+// that at once, even if data is still to be read.
 func isClosed(conn net.Conn) bool {
 	c, ok := conn.(syscall.Conn)
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"riskdex/report"
 )
 
-// idIn returns the id that a record states about itself, as text, and whether
-// it states one. A number is no code of a city, but may be that of an error or a
-// success, in an envelope which would then pass for a city.
+// idIn returns the id that a record states, as text, and whether it states one. For codes of
+// cities only texts count: a number there may be a status code, in an envelope that would then
+// pass for a city.
 func (s *splitter) idIn(r record) (string, bool) {
 	if id, ok := first(r.members, s.ids, scalarText); ok {
 		return id, true
@@ -20,9 +20,9 @@ func (s *splitter) idIn(r record) (string, bool) {
 	return first(r.members, s.codeIDs, quotedText)
 }
 
-// identify returns the id that a record of a POST states, or else the code of a city by
-// which it goes. Where all that it has is something that looks like an id in another place
-// than that of the others, it states none, and doubt says so.
+// identify returns the id that a record of a POST states, or else the code by which a city is
+// named. A record that has something like an id only in a place where other records have none
+// states none, and doubt says so.
 func (s *splitter) identify(r record, found *survey) (id string, stated bool, doubt string) {
 	if found == nil || s.hasOwnID(r) {
 		id, stated = s.idIn(r)
@@ -49,14 +49,14 @@ func (s *splitter) identify(r record, found *survey) (id string, stated bool, do
 	return id, stated, ""
 }
 
-// hasOwnID tells whether a record has an id at the usual pointers; a code is none.
+// hasOwnID reports whether a record has an id at the usual pointers; a code is none.
 func (s *splitter) hasOwnID(r record) bool {
 	_, has := first(r.members, s.ids, scalarText)
 	return has
 }
 
-// likelyID returns the one id that a record without one at the usual pointers seems to
-// state, and nothing where it seems to state several.
+// likelyID returns the one id that a record seems to state where it has none at the usual
+// pointers; "" where it seems to state several.
 func (s *splitter) likelyID(r record) string {
 	if s.guess == nil || s.hasOwnID(r) {
 		return ""
@@ -79,8 +79,8 @@ func (s *splitter) hasID(r record) bool {
 	return ok
 }
 
-// codeIn returns the three-letter code that a city states, in upper case, or
-// nothing; none says that it states that it has none.
+// codeIn returns the three-letter code that a city states, in upper case, or ""; none reports
+// that it gives its code up.
 func (s *splitter) codeIn(r record) (code string, none bool) {
 	if text, ok := first(r.members, s.codes, quotedText); ok {
 		return report.CodeOf(text), false
@@ -94,8 +94,7 @@ func (s *splitter) codeIn(r record) (code string, none bool) {
 	return code, none
 }
 
-// first returns what textOf takes of the value at the first of the pointers at which it
-// takes any.
+// first returns the text of the value at the first pointer where textOf accepts the value.
 func first(object []jsonscan.Member, pointers []jsontext.Pointer, textOf func(raw []byte) (string, bool)) (string, bool) {
 	for _, p := range pointers {
 		if text, ok := textOf(jsonscan.LookupMember(object, p)); ok {
@@ -105,8 +104,8 @@ func first(object []jsonscan.Member, pointers []jsontext.Pointer, textOf func(ra
 	return "", false
 }
 
-// scalarText takes a number, or a text that is not empty. It gives a JSON number and
-// the text of it the same form: 130, 130.0, 1.3e2 and "130" are one id.
+// scalarText accepts a number, or a text that is not empty. A JSON number and its text have
+// the same form: 130, 130.0, 1.3e2 and "130" are one id.
 func scalarText(raw []byte) (string, bool) {
 	if c := jsonscan.FirstByte(raw); c == '-' || '0' <= c && c <= '9' {
 		return numberText(string(raw)), true
@@ -114,11 +113,11 @@ func scalarText(raw []byte) (string, bool) {
 	return quotedText(raw)
 }
 
-// halfPair is half of a surrogate pair. It is no UTF-8, so no id has it.
+// halfPair encodes half of a surrogate pair. It is not valid UTF-8, so no id contains it.
 const halfPair = "\xed\xa0\x80"
 
-// quotedText takes a text that is not empty. Half a surrogate pair in it, which JSON can
-// have and no text, becomes halfPair: neither nothing nor U+FFFD, which is another text.
+// quotedText accepts a text that is not empty. Half a surrogate pair, which JSON can express
+// and UTF-8 cannot, becomes halfPair, because U+FFFD would be another text.
 func quotedText(raw []byte) (string, bool) {
 	if jsonscan.FirstByte(raw) != '"' {
 		return "", false

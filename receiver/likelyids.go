@@ -14,11 +14,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// guesser finds what looks like the id of a record by the words of its name, such as
-// CityReportId, where the record has none at the usual pointers. Nobody has stated where
-// ids are, so a record may state one in a place that nobody has thought of. What is not
-// certain is not taken: a feed under wrong ids would have to be taken back. So it is not
-// certain either where two records of a payload have one value there.
+// guesser finds members that look like the id of a record by the words of their names, such as
+// CityReportId, where the record has no id at the usual pointers and the operator has not
+// stated where ids are. It uses none that is not certain, because a feed under wrong ids would
+// have to be revoked. So a place is not certain either where two records of a payload have
+// the same value there.
 type guesser struct {
 	vocabulary *vocabulary.Vocabulary
 	own        vocabulary.Concepts // what a record of this kind is called
@@ -54,7 +54,7 @@ const (
 	maxLikelyDepth = 3
 )
 
-// likely returns what looks like the id of a record, in its order.
+// likely returns the values that look like the id of a record, in its order.
 func (g *guesser) likely(r record) []likely {
 	var found []likely
 	read := 0
@@ -70,7 +70,7 @@ func (g *guesser) in(list []jsonscan.Member, path jsontext.Pointer, means vocabu
 		n := g.vocabulary.Read(m.Name)
 		all := means | n.Concepts
 		value, ofOne := m.Value, false
-		if jsonscan.FirstByte(value) == '[' { // of one
+		if jsonscan.FirstByte(value) == '[' { // it counts if it has one element
 			first, second := jsonscan.Element(value, 0), jsonscan.Element(value, 1)
 			if first == nil || second != nil {
 				continue
@@ -117,14 +117,14 @@ func (g *guesser) code(list []jsonscan.Member) string {
 	return ""
 }
 
-// maxPlaces bounds the places that are told.
+// maxPlaces bounds the places that are collected.
 const maxPlaces = 20
 
-// survey is where the records of a payload that have no id at the usual pointers seem to
-// state one.
+// survey says where the records of a payload seem to state ids, where they have none at the
+// usual pointers.
 type survey struct {
 	known  int              // records with an id at the usual pointers
-	places []*place         // where others seem to have it, in the order of their first
+	places []*place         // of the other records, in the order of appearance
 	at     jsontext.Pointer // the one place that is certain; empty where there is none, or several
 }
 
@@ -136,7 +136,7 @@ type place struct {
 	repeated string // a value that two different records have; empty where there is none
 }
 
-// survey looks at all records of a payload.
+// survey examines all records of a payload.
 func (s *splitter) survey(body []byte) *survey { return s.surveyOf(s.list(body)) }
 
 func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
@@ -191,11 +191,11 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	return found
 }
 
-// unclear tells whether nobody knows which document any record is for: none states an id
-// where riskdex would take it, and something looks like one.
+// unclear reports whether the payload has to be refused: no record states an id that riskdex
+// would use, and something looks like one.
 func (v *survey) unclear() bool { return v.known == 0 && v.at == "" && len(v.places) > 0 }
 
-// says tells where ids may be, and how to state it.
+// says returns a sentence about where ids may be and how to state that.
 func (v *survey) says(kind report.Kind) string {
 	var b strings.Builder
 	b.WriteString("These look like ids: ")
@@ -217,10 +217,10 @@ func (v *survey) says(kind report.Kind) string {
 	return b.String()
 }
 
-// maxSaid bounds the places that a sentence has.
+// maxSaid bounds the places in a sentence.
 const maxSaid = 6
 
-// best is the place that most records have.
+// best returns the place that most records have, a certain one first.
 func (v *survey) best() string {
 	best := slices.MaxFunc(v.places, func(a, b *place) int {
 		if a.sure != b.sure {

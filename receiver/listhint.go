@@ -12,9 +12,8 @@ import (
 // maxHintName bounds the name of a member that a hint repeats.
 const maxHintName = 40
 
-// listHint says where the records of a payload may be that was taken for one record
-// without an id: at the longest list of objects within it. It is empty where there is
-// none.
+// listHint says where the records may be in a payload that was read as one record without an
+// id: at its longest list of objects. It is "" where there is no such list.
 func (s *splitter) listHint(raw []byte) string {
 	path, n := longestList(raw, maxEnvelopes)
 	if n == 0 {
@@ -23,12 +22,12 @@ func (s *splitter) listHint(raw []byte) string {
 	return fmt.Sprintf(" There is a list of %d objects at %s: if those are the records, the operator can say so with --records %s=%[2]s.", n, path, s.kind)
 }
 
-// longestList returns the JSON pointer to the list with the most objects that stands in
-// objects up to depth levels deep, and how many these are.
+// longestList returns the JSON pointer to the list with the most objects, within up to depth
+// objects, and the number of these objects.
 func longestList(raw []byte, depth int) (path jsontext.Pointer, most int) {
 	for _, m := range jsonscan.Members(raw) {
 		if len(m.Name) > maxHintName || strings.ContainsAny(m.Name, ",;=") {
-			continue // --records has no way to write it
+			continue // --records cannot express it
 		}
 		at, n := jsontext.Pointer(""), 0
 		switch jsonscan.FirstByte(m.Value) {

@@ -14,9 +14,9 @@ import (
 // maxTypeShown bounds how much of a Content-Type an answer repeats.
 const maxTypeShown = 100
 
-// notJSON returns the answer to a body that is no JSON. Where it was sent as something
-// else, and does not look like JSON that went wrong, that is what is wrong with it. What
-// is JSON is taken whatever it is called: curl calls everything a form.
+// notJSON returns the answer to a body that is not JSON: syntax, unless the body was sent as
+// another type and does not look like broken JSON. The type of a body that is JSON does not
+// matter: curl calls everything a form.
 func notJSON(header http.Header, content []byte, syntax *problem) *problem {
 	if body.LooksGzipped(content) {
 		return newProblem(http.StatusBadRequest, reasonJSON,

@@ -8,11 +8,12 @@ import (
 	"riskdex/report"
 )
 
-// seldom is how often the log says what a publisher who does it once does all the time.
+// seldom is the least time between log lines about a mistake that a publisher makes with every
+// delivery.
 const seldom = time.Minute
 
-// ownID returns the id that a record states, where it can be one. A code is none: a city
-// goes by that only where it states no id.
+// ownID returns the id that a record states; "" where it states none that is valid. A code is
+// none: it names a city only where there is no id.
 func (s *splitter) ownID(r record) report.ID {
 	text, stated := first(r.members, s.ids, scalarText)
 	if !stated {
@@ -25,9 +26,9 @@ func (s *splitter) ownID(r record) report.ID {
 	return id
 }
 
-// noteMismatch says that a PUT was taken for the document in its path though its record
-// states the id of another. Where the path is no known id, the journal goes by the
-// record, so only its stamp tells. What is stated as the id may be the city's code.
+// noteMismatch counts and logs a PUT that was applied to the document in its path though its
+// record states another id. Where the path is no known id, the journal uses the record's, so
+// only the stamp tells. A city's code in the place of its id is no mismatch.
 func (r *Receiver) noteMismatch(d *delivery, in contents, stamps []report.Stamp) {
 	if in.ownID == "" || len(stamps) != 1 || stamps[0].Version == 0 || stamps[0].ID == in.ownID ||
 		strings.EqualFold(string(in.ownID), in.changes[0].Code) {

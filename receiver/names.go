@@ -9,8 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Names are what a record says of which document it is for, with the JSON pointers to
-// where it says so. What it does not say is empty.
+// Names are the id and the code that a record states, and where; empty where it states none.
 type Names struct {
 	ID     string
 	IDAt   jsontext.Pointer
@@ -18,8 +17,8 @@ type Names struct {
 	CodeAt jsontext.Pointer
 }
 
-// Names returns those of one record without an envelope. The error says what is wrong with
-// cfg, or with the record.
+// Names returns the names in one record without an envelope. The error says what is wrong with
+// cfg or with the record.
 func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
 	splitters, err := newSplitters(cfg)
 	if err != nil {

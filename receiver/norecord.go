@@ -6,9 +6,8 @@ import (
 	"riskdex/receiver/jsonscan"
 )
 
-// whyNoRecord says what stands in the place of a record, and "" where it may be one. A
-// record is an object that says something: anything else that was delivered in the place
-// of a report would leave an empty one.
+// whyNoRecord says what is in the place of a record; "" where it may be a record. A record is
+// an object with members: anything else would replace a report by an empty one.
 func whyNoRecord(raw []byte) string {
 	switch jsonscan.FirstByte(raw) {
 	case '{':
@@ -34,11 +33,11 @@ func whyNoRecord(raw []byte) string {
 	return "a number"
 }
 
-// maxUnquoted bounds the strings that are read to see whether they hold JSON.
+// maxUnquoted bounds the strings that are parsed to see whether they contain JSON.
 const maxUnquoted = 1 << 20
 
-// holdsJSON tells whether a string holds an object, a list, or a string that does. Of one
-// that is very long its two ends are enough.
+// holdsJSON reports whether a string contains an object, a list, or a string that does. Of a
+// very long string, it examines both ends alone.
 func holdsJSON(raw []byte) bool {
 	text := jsonscan.TrimSpace(raw)
 	if len(text) < 2 || text[0] != '"' {
@@ -53,8 +52,8 @@ func holdsJSON(raw []byte) bool {
 	return text[0] == '{' && text[len(text)-1] == '}' || text[0] == '[' && text[len(text)-1] == ']'
 }
 
-// holdsNothing tells whether an envelope has nothing where its record would be. Taken
-// for a record itself, it would pass for one that says something.
+// holdsNothing reports whether an envelope is empty where its record would be. As a record,
+// the envelope would pass for one that says something.
 func holdsNothing(raw []byte) bool {
 	switch jsonscan.FirstByte(raw) {
 	case 'n':

@@ -11,24 +11,24 @@ import (
 	"riskdex/report"
 )
 
-// call is which of the nine calls a delivery makes, and on what.
+// call is one of the nine calls of the interface, and what it is for.
 type call struct {
 	kind   report.Kind
 	method string
 	pathID string // decoded; empty for POST
 }
 
-// contents is what the body of a delivery comes to.
+// contents is what a body is parsed into.
 type contents struct {
 	changes []report.Change
-	places  []int     // of the changes in a POST
-	refused refusals  // records that are no change, with what is known from the body
-	ownID   report.ID // that the record of a PUT states
+	places  []int     // positions of the changes in a POST
+	refused refusals  // records that are no changes
+	ownID   report.ID // stated by the record of a PUT
 }
 
-// parse makes changes of a body that was read to its end. The problem is
-// why nothing in it can be told apart at all; refused records are in the
-// contents, next to changes or alone. grow takes memory for what is made of the body.
+// parse makes changes of a body that was read to its end. A problem means that the body as a
+// whole cannot be used; single records that are refused are in the contents. parse claims
+// memory for what it makes with grow.
 func (r *Receiver) parse(c call, body []byte, grow func(int64) error) (contents, *problem) {
 	if c.method == http.MethodDelete {
 		id, p := pathID(c.pathID)
@@ -37,8 +37,8 @@ func (r *Receiver) parse(c call, body []byte, grow func(int64) error) (contents,
 		}
 		return contents{changes: []report.Change{{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Delete}}}, nil
 	}
-	// RFC 8259 allows a parser to ignore a byte order mark. Elasticsearch would
-	// not, and some senders write one.
+	// RFC 8259 allows parsers to ignore a byte order mark. Some senders write one, and
+	// Elasticsearch would reject it.
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	if err := grow(memberMemory * int64(min(bytes.Count(body, []byte(",")), jsonscan.MaxMembers))); err != nil {
 		return contents{}, noMemory(err)
@@ -54,23 +54,24 @@ func (r *Receiver) parse(c call, body []byte, grow func(int64) error) (contents,
 	return r.records(c, body, grow)
 }
 
-// What is made of a body takes memory beside it, many times its size where it holds
-// little else than brackets. These are about what was measured.
+// The memory that parsing takes beside the body: many times its size where it has little else
+// than brackets. These are close to what was measured.
 const (
 	recordMemory  = 512 // bytes for each record that is accepted, here and in the journal
-	memberMemory  = 128 // for each member of the object that is looked at
-	recordsAtOnce = 64  // for so many records, memory is taken at a time
+	memberMemory  = 128 // for each member of the object being parsed
+	recordsAtOnce = 64  // records for which memory is claimed at a time
 )
 
-// unbounded is for bodies that come one at a time, from an operator.
+// unbounded is the grow of bodies from an operator, which come one at a time.
 func unbounded(int64) error { return nil }
 
-// maxRecords is how many records one payload may hold. A snapshot of everything
-// has some hundreds; each takes memory and a row beside its bytes.
+// maxRecords bounds the records of one payload, each of which takes memory and a row beside
+// its bytes. A snapshot of everything has some hundreds.
 const maxRecords = 100_000
 
-// records takes one record, an array of records, or either in an envelope. A list that is
-// empty is no mistake: a snapshot is so on a day on which there is nothing.
+// records parses the body of a POST: one record, an array of records, or either in an
+// envelope. An empty list is no mistake: it is the snapshot of a day on which there is
+// nothing.
 func (r *Receiver) records(c call, body []byte, grow func(int64) error) (contents, *problem) {
 	s := r.splitters[c.kind]
 	var in contents
@@ -109,7 +110,7 @@ func (r *Receiver) records(c call, body []byte, grow func(int64) error) (content
 	return in, nil
 }
 
-// document takes the new body of the one document that the path names.
+// document parses the body of a PUT: the new record of the document that the path names.
 func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 	id, p := pathID(c.pathID)
 	if p != nil {
@@ -123,14 +124,14 @@ func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 	}
 	change := report.Change{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Index, Body: record.raw}
 	change.Code, change.NoCode = s.codeIn(record)
-	if c.kind == report.Cities { // others have no name but the path
+	if c.kind == report.Cities { // for others, only the path counts
 		change.OwnID = s.ownID(record)
 	}
 	return contents{changes: []report.Change{change}, ownID: s.ownID(record)}, nil
 }
 
-// change makes a change of one record of a POST, or says why it cannot. It is for the id
-// that it states. One that states none goes by its code, as by a path.
+// change returns the change that one record of a POST makes, or why it makes none. It is for
+// the id that the record states, or else for its code, as if that were the path.
 func (s *splitter) change(r record, found *survey) (report.Change, *report.Refusal) {
 	if jsonscan.FirstByte(r.raw) != '{' {
 		return report.Change{}, &report.Refusal{Reason: reasonNoRecord, Body: r.raw,
@@ -156,7 +157,7 @@ func (s *splitter) change(r record, found *survey) (report.Change, *report.Refus
 	return change, nil
 }
 
-// noneAccepted is the answer to a POST all of whose records are refused.
+// noneAccepted returns the answer to a delivery of which every record is refused.
 func noneAccepted(list refusals) *problem {
 	first := list.first[0]
 	detail := first.Detail

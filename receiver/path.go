@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// canonicalPath gives an escaped path in one spelling: every segment is decoded
-// and encoded again, so that `/c%69ties` is `/cities` while `a%2Fb` remains one
-// segment. The router matches this form; an id is decoded from it once more.
+// canonicalPath returns the one spelling of an escaped path: every segment is decoded and
+// encoded again, so that `/c%69ties` becomes `/cities` while `a%2Fb` remains one segment. The
+// router matches this form; an id is decoded from it once more.
 func canonicalPath(escaped string) (string, error) {
 	segments := strings.Split(escaped, "/")
 	for i, segment := range segments {
@@ -21,14 +21,14 @@ func canonicalPath(escaped string) (string, error) {
 	return strings.Join(segments, "/"), nil
 }
 
-// withCanonicalPath hands requests on with URL.Path in canonical form. Without
-// it the router would see an id's `%2F` as two segments and answer 404.
+// withCanonicalPath passes requests on with URL.Path in canonical form. Otherwise the router
+// would read an id with `%2F` as two segments and answer 404.
 func withCanonicalPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		canonical, err := canonicalPath(r.URL.EscapedPath())
 		if err != nil {
-			// net/url has parsed this path before, so it cannot come to this;
-			// left as it is, the router answers 404.
+			// Cannot happen, because net/url has parsed this path before; the router would
+			// answer 404.
 			canonical = r.URL.Path
 		}
 		matched := *r

@@ -7,12 +7,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxSenders bounds how many senders are told apart. There are that many only where
-// deliveries are taken without credentials.
+// maxSenders bounds the senders that are distinguished. There can be that many only where
+// deliveries are accepted without credentials.
 const maxSenders = 10_000
 
-// rates bounds how many deliveries a second each sender may make. Those of one
-// second may come at once.
+// rates limits the deliveries a second of each sender. Those of one second may come at once.
 type rates struct {
 	perSecond float64
 	mu        sync.Mutex
@@ -23,8 +22,8 @@ func newRates(perSecond float64) *rates {
 	return &rates{perSecond: perSecond, senders: map[string]*rate.Limiter{}}
 }
 
-// wait counts a delivery. It returns 0 where the sender may make it, and otherwise
-// how long it is to wait.
+// wait counts a delivery. It returns 0 if the sender may make it, and otherwise how long the
+// sender has to wait.
 func (l *rates) wait(who string, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,8 +40,8 @@ func (l *rates) wait(who string, now time.Time) time.Duration {
 	return time.Duration(missing / l.perSecond * float64(time.Second))
 }
 
-// forget makes room: who has not sent for long enough is like one who never did. A
-// tenth is made at once, so that not every new sender has all of them looked at.
+// forget drops senders whose limit has fully recovered, which are like new ones. It frees a
+// tenth at once, so that not every new sender causes a scan of all.
 func (l *rates) forget(now time.Time) {
 	if len(l.senders) < maxSenders {
 		return
@@ -56,6 +55,6 @@ func (l *rates) forget(now time.Time) {
 		if len(l.senders) <= maxSenders*9/10 {
 			return
 		}
-		delete(l.senders, who) // whoever it is may send a little more
+		delete(l.senders, who) // that sender may send a little more
 	}
 }

@@ -21,15 +21,15 @@ import (
 	"riskdex/report"
 )
 
-// Journal is what the receiver needs of the journal.
+// Journal is the part of the journal that the receiver uses.
 type Journal interface {
-	// Append returns nil once all of d would survive a power cut, and an error
-	// when none of it may be relied on.
+	// Append returns nil once all of d would survive a power cut. After an error, none of
+	// it may be relied on.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
 }
 
-// Receiver answers the nine calls of the delivery interface. It is an
-// http.Handler, for any number of requests at the same time.
+// Receiver answers the nine calls of the delivery interface. It is an http.Handler and may be
+// used concurrently.
 type Receiver struct {
 	handler       http.Handler
 	journal       Journal
@@ -43,13 +43,13 @@ type Receiver struct {
 	prefix        string
 	authenticator *auth.Authenticator
 	rejections    logLimiter
-	seldom        logLimiter // for what may be so with every delivery for long
+	seldom        logLimiter // for what may concern every delivery for long
 	metrics       *metrics
 	log           *slog.Logger
 }
 
-// New returns a receiver that appends to journal, or an error that says what in
-// cfg is wrong. now stamps refusals.
+// New returns a receiver that appends to journal, or an error that says what is wrong in cfg.
+// now stamps refusals.
 func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Registerer, log *slog.Logger) (*Receiver, error) {
 	splitters, err := newSplitters(cfg)
 	if err != nil {
@@ -80,7 +80,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 		r.rates = newRates(cfg.MaxRate)
 	}
 	if r.authenticator == nil {
-		if r.authenticator, err = auth.New(auth.Config{}, now, log); err != nil { // lets everyone in
+		if r.authenticator, err = auth.New(auth.Config{}, now, log); err != nil { // accepts everybody
 			return nil, err
 		}
 	}
@@ -155,11 +155,10 @@ func (r *Receiver) routes() *httprouter.Router {
 	return router
 }
 
-// handle gives a call its context: where in the interface it is, and which
-// document its path names.
+// handle returns the handler of the calls of one kind.
 func (r *Receiver) handle(kind report.Kind) httprouter.Handle {
 	return func(w http.ResponseWriter, req *http.Request, params httprouter.Params) {
-		// The router matched the encoded form, in which an id may hold a slash.
+		// The router has matched the encoded form, in which an id may have a slash.
 		id, err := url.PathUnescape(params.ByName("id"))
 		if err != nil {
 			id = params.ByName("id")
@@ -170,17 +169,17 @@ func (r *Receiver) handle(kind report.Kind) httprouter.Handle {
 	}
 }
 
-// refuseRoute answers what is none of the nine calls. A delivery that came to a
-// wrong address is kept like any other that is refused: it may be a correction
-// that somebody misses.
+// refuseRoute returns the handler of requests that are none of the nine calls. A delivery to a
+// wrong path is kept like any other that is refused: it may be a correction that somebody
+// misses.
 func (r *Receiver) refuseRoute(status int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		d := r.newDelivery(call{kind: r.kindIn(req.URL.Path), method: req.Method}, w, req)
 		defer d.reader.Close()
-		reason, detail := reasonPath, "There is nothing at this path."+r.meant(req.URL.Path)
+		reason, detail := reasonPath, "There is nothing at this path."+r.suggestPath(req.URL.Path)
 		detail += fmt.Sprintf(" Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports, and from there to /ID, in which a slash is %%2F.", r.prefix)
 		if status == http.StatusMethodNotAllowed {
-			// The router counts OPTIONS in, which it is told not to answer.
+			// The router lists OPTIONS, which it does not answer here.
 			allow := strings.Join(slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(method string) bool { return method == http.MethodOptions }), ", ")
 			w.Header().Set("Allow", allow)
 			reason, detail = reasonMethod, fmt.Sprintf(
@@ -188,7 +187,7 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 		}
 		p := newProblem(status, reason, detail)
 		if !mayCarryDelivery(req.Method) {
-			if r.authenticator.Signed() { // and not verified: it may be anybody
+			if r.authenticator.Signed() { // and this is not verified
 				w.Header().Set("Connection", "close")
 			}
 			r.metrics.refusedFor(d.kind, p.Reason, 1)
@@ -212,7 +211,7 @@ func mayCarryDelivery(method string) bool {
 	return false
 }
 
-// kindIn returns the kind that a path names, if it does.
+// kindIn returns the kind that a path names; "" where it names none.
 func (r *Receiver) kindIn(path string) report.Kind {
 	collection, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, r.prefix), "/"), "/")
 	kind, err := report.ParseKind(collection)

@@ -9,8 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// RefusedError is why a delivery that is retried, or a body that is put in the
-// place of another, is not accepted.
+// RefusedError is why a retried delivery or a replacement body is not accepted.
 type RefusedError struct {
 	Reason string // one word, as in the answer to a delivery
 	Detail string // a sentence for people: what is wrong, where, what to do
@@ -18,23 +17,22 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Detail }
 
-// Refused returns both, for those who do not know this package.
+// Refused returns both, for callers that do not import this package.
 func (e *RefusedError) Refused() (reason, detail string) { return e.Reason, e.Detail }
 
-// reasonCut is why a retry is refused of which not all is there.
+// reasonCut is why a retry is refused whose body is incomplete.
 const reasonCut = "incomplete"
 
 // reasonPlaceForgotten is why a retry is refused that could bring back what was deleted.
 const reasonPlaceForgotten = "place_forgotten"
 
-// Redeliver has a refused delivery pass the checks again, as its method, kind
-// and id say, with the kept body or with an edited one where that is not nil. It
-// is accepted as a whole or not at all: then the error is a *RefusedError or the
-// journal's, and the kept refusal stays as it is. No second one is kept, nor
-// counted.
+// Redeliver passes a refused delivery through the checks again, with its method, kind and id,
+// and the kept body, or edited where that is not nil. It is accepted as a whole or not at all:
+// then the error is a *RefusedError or the journal's, the kept refusal stays, and no other is
+// kept or counted.
 //
-// A stamp with version 0 is for a document of which something was accepted since
-// it was refused, and which the retry has left alone.
+// A stamp with version 0 is of a document that has been delivered again since the refusal; the
+// retry has not changed it.
 func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited []byte) ([]report.Stamp, error) {
 	if never := neverRetried(refusal); never != nil {
 		return nil, never
@@ -77,8 +75,7 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 	return stamps, nil
 }
 
-// neverRetried returns why a refusal is not delivered again, with whatever body, and
-// nil where it may be.
+// neverRetried returns why a refusal cannot be retried with any body, nil where it can.
 func neverRetried(refusal report.Refusal) *RefusedError {
 	switch refusal.Reason {
 	case reasonPath, reasonMethod:
@@ -86,8 +83,8 @@ func neverRetried(refusal report.Refusal) *RefusedError {
 			"It came as %s %s, which takes no delivery, so it is not certain what it is. Deliver its body to the right path, then drop it.",
 			refusal.Method, refusal.Path)}
 	case reasonIDReused:
-		// The signature is good, and covers neither path nor method: it may be another
-		// delivery, of somebody who has seen it.
+		// The signature is valid but covers neither path nor method, so it may be a replay by
+		// somebody who has seen the first delivery.
 		return &RefusedError{refusal.Reason, fmt.Sprintf(
 			"It came as %s %s with the webhook-id of another delivery, so it is not certain that the publisher meant it. Have the publisher deliver it again under an id of its own, or drop it.",
 			refusal.Method, refusal.Path)}
@@ -95,9 +92,9 @@ func neverRetried(refusal report.Refusal) *RefusedError {
 	return nil
 }
 
-// MayRetry tells how a refusal may be delivered once more; its body is not looked at.
+// MayRetry reports how a refusal may be retried, without parsing its body.
 func (r *Receiver) MayRetry(refusal report.Refusal) report.MayRetry {
-	inPath := refusal.Method != http.MethodPost // its id, which stays what it is
+	inPath := refusal.Method != http.MethodPost // its id, which cannot be edited
 	switch {
 	case neverRetried(refusal) != nil, inPath && (refusal.Reason == reasonIDTooLong || refusal.Reason == reasonIDInvalid):
 		return report.RetryNever
@@ -107,14 +104,14 @@ func (r *Receiver) MayRetry(refusal report.Refusal) report.MayRetry {
 	return report.RetryAsIs
 }
 
-// Replacement makes the change that a PUT of body to the document's path would
-// make, or returns a *RefusedError.
+// Replacement returns the change that a PUT of body to the document's path would make, or a
+// *RefusedError.
 func (r *Receiver) Replacement(key report.Key, body []byte) (report.Change, error) {
 	in, p := r.parse(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body, unbounded)
 	if p != nil {
 		return report.Change{}, &RefusedError{p.Reason, p.Detail}
 	}
 	change := in.changes[0]
-	change.OwnID = "" // it is certain which document is meant
+	change.OwnID = "" // the document is certain
 	return change, nil
 }

@@ -9,17 +9,16 @@ import (
 )
 
 const (
-	// maxListed bounds what an answer lists; it has the total beside that.
+	// maxListed bounds the refusals that an answer lists, beside their total.
 	maxListed = 100
-	// maxLogged is how many positions a line of the log has.
+	// maxLogged bounds the positions in a log line.
 	maxLogged = 5
-	// maxRefusals is how many refusals of one delivery are handed to the journal, which
-	// keeps no more of one.
+	// maxRefusals is how many refusals of one delivery the journal keeps.
 	maxRefusals = 1000
 )
 
-// refusals are what was refused of one delivery: the first records, and how many there
-// are for each reason. A small body may hold a hundred thousand.
+// refusals are what was refused of one delivery: the first records, and how many there are by
+// reason. A small body may have a hundred thousand.
 type refusals struct {
 	first  []report.Refusal
 	counts map[string]int // by reason
@@ -37,10 +36,10 @@ func (l *refusals) add(refusal report.Refusal) {
 	}
 }
 
-// more is how many are only counted.
+// more returns how many are counted and not kept.
 func (l *refusals) more() int { return l.total - len(l.first) }
 
-// listed returns the first as an answer shows them.
+// listed returns the first refusals for an answer.
 func (l *refusals) listed() []refused {
 	list := make([]refused, 0, min(len(l.first), maxListed))
 	for _, refusal := range l.first[:cap(list)] {
@@ -54,8 +53,8 @@ func (l *refusals) listed() []refused {
 	return list
 }
 
-// logged returns the attributes of the one line that the log has of them: the first,
-// and where they are several, how many, why and where.
+// logged returns the attributes of their one log line: the first refusal, and how many there
+// are, why and where.
 func (l *refusals) logged() []any {
 	first := l.first[0]
 	var attributes []any

@@ -10,12 +10,12 @@ import (
 	"riskdex/report"
 )
 
-// webhookSender is whose ids the signed ids of deliveries are. All keys are one
-// publisher's: while they are changed, a delivery may come under either.
+// webhookSender is the sender of all signed ids. All keys are one publisher's: during a
+// rotation, a delivery may be signed with either.
 const webhookSender = "webhook"
 
-// outcome is what a receipt keeps of the answer to a delivery: all but the records that
-// were refused, which are found again in the same delivery.
+// outcome is the part of an answer that a receipt keeps: everything but the refused records,
+// which are found again in the same delivery.
 type outcome struct {
 	Status       int    `json:"status"` // 0 where an older riskdex kept it: 202
 	Accepted     int    `json:"accepted,omitempty"`
@@ -29,9 +29,9 @@ func (p *problem) outcome() outcome {
 	return outcome{Status: p.Status, RefusedTotal: p.RefusedTotal, Reason: p.Reason, Detail: p.Detail}
 }
 
-// receipt is that of a delivery whose sender has signed an id for it, or nil. The
-// signature is over the id and the body; where the delivery came to and what it does
-// there is in the digest, so that nobody makes another one of it.
+// receipt returns the receipt of a delivery with a signed id, or nil. The signature covers the
+// id and the body. The digest adds method and path, so that nobody can replay the delivery as
+// another one.
 func (d *delivery) receipt(body []byte, o outcome) *report.Receipt {
 	if d.signedID == "" {
 		return nil
@@ -48,14 +48,14 @@ func (d *delivery) receipt(body []byte, o outcome) *report.Receipt {
 
 func (o outcome) text() []byte {
 	text, err := json.Marshal(o)
-	if err != nil { // only for types that JSON cannot have, and these are ours
+	if err != nil { // only for types of ours that JSON cannot express
 		panic(err)
 	}
 	return text
 }
 
-// repeated answers a delivery that the journal has a receipt of, and tells whether
-// err says so. list is what is refused of it.
+// repeated reports whether err says that the journal has a receipt of the delivery, and then
+// has answered. list is what is refused of it.
 func (r *Receiver) repeated(d *delivery, list refusals, body []byte, err error) bool {
 	if first, ok := errors.AsType[*report.RepeatedError](err); ok {
 		r.log.Info("delivery repeated: answered as before", "kind", d.kind, "method", d.method, "id", shortened(d.pathID))
@@ -63,7 +63,7 @@ func (r *Receiver) repeated(d *delivery, list refusals, body []byte, err error) 
 		return true
 	}
 	if errors.Is(err, report.ErrIDReused) && d.signedID != "" {
-		d.signedID = "" // the receipt of that id is another delivery's: what is kept of this one has none
+		d.signedID = "" // the receipt of that id is another delivery's, so this one gets none
 		r.refuse(d, newProblem(http.StatusConflict, reasonIDReused,
 			"Another delivery with the same webhook-id has come before. Give every delivery an id of its own; only the same delivery, sent again to the same path, has the same."), body, false)
 		return true
@@ -71,8 +71,8 @@ func (r *Receiver) repeated(d *delivery, list refusals, body []byte, err error) 
 	return false
 }
 
-// answerAgain gives the answer of a receipt. Which records are refused is listed if it
-// is as many as then: where they are looked for may have been changed since.
+// answerAgain repeats the answer of a receipt. It lists the refused records if their number is
+// the same: the settings by which they are found may have changed since.
 func (r *Receiver) answerAgain(d *delivery, list refusals, receipt []byte) {
 	var o outcome
 	if err := json.Unmarshal(receipt, &o); err != nil {

@@ -10,10 +10,10 @@ import (
 	"riskdex/report"
 )
 
-// result is what a delivery came to, once the journal has decided about its changes.
+// result is the outcome of a delivery after the journal has resolved its changes.
 type result struct {
 	accepted int   // documents
-	unknown  []int // those of them that were to be deleted and are not there
+	unknown  []int // positions of deletes whose document does not exist
 	refused  refusals
 	problem  *problem // the answer, where nothing was accepted
 }
@@ -33,13 +33,13 @@ func (in contents) result(c call, stamps []report.Stamp) result {
 	}
 	slices.SortStableFunc(list.first, func(a, b report.Refusal) int { return cmp.Compare(a.Position, b.Position) })
 	r.refused = list
-	if r.accepted == 0 && list.total > 0 { // a payload may hold no records
+	if r.accepted == 0 && list.total > 0 { // an empty payload is accepted
 		r.problem = noneAccepted(list)
 	}
 	return r
 }
 
-// ambiguous is the refusal of a change that names a city by a code which several state.
+// ambiguous returns the refusal of a change that names a city by a code that several state.
 func (in contents) ambiguous(c call, change int) report.Refusal {
 	refused := in.changes[change]
 	refusal := report.Refusal{Position: -1, ID: string(refused.ID), Reason: reasonAmbiguous, Body: refused.Body, Detail: fmt.Sprintf(
@@ -50,7 +50,7 @@ func (in contents) ambiguous(c call, change int) report.Refusal {
 	return refusal
 }
 
-// outcome is what a receipt keeps of it.
+// outcome returns what a receipt keeps of the result.
 func (r result) outcome() outcome {
 	if r.problem != nil {
 		return r.problem.outcome()

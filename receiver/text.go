@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxIDShown bounds how much of an id that is too long an answer repeats.
+// maxIDShown bounds how many bytes of an id an answer repeats.
 const maxIDShown = 600
 
 func shortened(id string) string {
@@ -21,7 +21,7 @@ func sentence(err error) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// ended ends a sentence that may have ended with a question.
+// ended adds a full stop to a text that does not end with a question mark.
 func ended(text string) string {
 	if strings.HasSuffix(text, "?") {
 		return text
@@ -29,7 +29,7 @@ func ended(text string) string {
 	return text + "."
 }
 
-// idPlaces says where an id is looked for.
+// idPlaces says where ids are expected.
 func (s *splitter) idPlaces() string {
 	text := "number or text at " + spelled(s.ids)
 	if len(s.codeIDs) > 0 {

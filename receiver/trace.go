@@ -11,18 +11,17 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// startSpan begins the span of a request, in the trace of the sender where the
-// request names one (W3C Trace Context). A traceparent that cannot be read is no
-// reason to refuse a delivery: the trace then begins here.
+// startSpan begins the span of a request, in the sender's trace if the request has one (W3C
+// Trace Context). Where the traceparent is invalid, the trace begins here.
 func (r *Receiver) startSpan(req *http.Request) (*http.Request, trace.Span) {
 	ctx := propagation.TraceContext{}.Extract(req.Context(), propagation.HeaderCarrier(req.Header))
 	ctx, span := r.tracer.Start(ctx, "HTTP", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(methodAttribute(req.Method)))
 	return req.WithContext(ctx), span
 }
 
-// describe gives a span what is known once the request has its answer. Nothing of
-// it is a text of the sender's choice. As OpenTelemetry has it for servers, an
-// answer that blames the sender is no error.
+// describe sets the attributes of a span once its request is answered, none of them a text of
+// the sender's choice. An answer that blames the sender is no error, as OpenTelemetry defines
+// it for servers.
 func (r *Receiver) describe(span trace.Span, a Answered) {
 	if !span.IsRecording() {
 		return
@@ -52,8 +51,8 @@ func (r *Receiver) describe(span trace.Span, a Answered) {
 	span.SetAttributes(attributes...)
 }
 
-// route is the path pattern of the call that was answered; empty where it was none
-// of the nine.
+// route returns the path pattern of the call that was answered; "" where it was none of the
+// nine.
 func (r *Receiver) route(a Answered) string {
 	if a.Kind == "" || a.Reason == reasonPath || a.Reason == reasonMethod {
 		return ""
@@ -72,8 +71,8 @@ func methodAttribute(method string) attribute.KeyValue {
 	return semconv.HTTPRequestMethodKey.String(method)
 }
 
-// traceOf returns the traceparent that changes of this request go on with; empty
-// when its trace is not recorded.
+// traceOf returns the traceparent for the changes of this request; "" where its trace is not
+// recorded.
 func traceOf(ctx context.Context) string {
 	if !trace.SpanContextFromContext(ctx).IsSampled() {
 		return ""

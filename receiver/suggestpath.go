@@ -8,10 +8,10 @@ import (
 	"riskdex/report"
 )
 
-// meant says what a wrong path seems to be meant for, in a sentence with a space before
-// it, and nothing where nobody knows. Under a wrong prefix it is the same for all paths: a
-// publisher that is pointed there gets it for every delivery.
-func (r *Receiver) meant(path string) string {
+// suggestPath returns a sentence, after a space, with the path that seems to be meant by a
+// wrong one; "" where none does. Under a wrong prefix the sentence does not depend on the
+// rest of the path: the publisher gets it for every delivery.
+func (r *Receiver) suggestPath(path string) string {
 	segments := segmentsOf(path)
 	for i := len(segments) - 1; i >= max(0, len(segments)-2); i-- {
 		kind := collectionLike(segments[i])
@@ -27,13 +27,13 @@ func (r *Receiver) meant(path string) string {
 	return ""
 }
 
-// segmentsOf leaves out those that are empty.
+// segmentsOf returns the segments of a path that are not empty.
 func segmentsOf(path string) []string {
 	return strings.FieldsFunc(path, func(c rune) bool { return c == '/' })
 }
 
-// collectionLike returns the kind whose collection a segment names in other capitals, in
-// the singular, or with other marks between its words.
+// collectionLike returns the kind whose collection a segment names in a different case, in the
+// singular, or with different separators.
 func collectionLike(segment string) report.Kind {
 	plain := func(s string) string {
 		return strings.NewReplacer("-", "", "_", "", "%20", "").Replace(strings.ToLower(s))
