@@ -17,4 +17,8 @@
 //	                   (index.go has what it needs), sparkline.go the line of an hour,
 //	                   runbook.go the runbook, page/ the HTML
 //	pprof.go           profiles of the process
+//	backup.go, loss.go copies of the journal; acknowledging a loss
+//	token.go           who may call
+//	query.go           queries are understood as a whole or not at all
+//	content.go         bodies in answers
 package admin

@@ -19,6 +19,12 @@
 //	failing.go   what is remembered of documents that were not taken
 //	generation.go, traffic.go   did Elasticsearch die, and what was under way?
 //	rebuild.go   what can be asked of a rebuild, and is told of it
+//	indexer.go   the configuration, and what is needed of others
+//	commands.go  what is asked of the dispatcher; rebuild_show.go executes it
+//	status.go    rebuilds and waiting indices, for whoever asks (waiting.go)
+//	confirm.go   does the index have what was sent again and refused?
+//	notes.go     what the journal is to remember, without waiting for its disk
+//	metrics.go   every metric, from zero on
 //
 // Package verify tells whether the index has what the journal has, package probe how long
 // it takes until a search shows a change.

@@ -11,6 +11,12 @@
 //	webhook.go        signatures of the Standard Webhooks specification
 //	hub.go            signatures in X-Hub-Signature-256
 //	page.go           no web page, where neither a token nor a signature is required
+//	builder.go        makes an authenticator, with all mistakes in its settings
+//	secret.go         what a line of a file of secrets is
+//	refusal.go        the answer to a rejected request, and its cause
+//	who.go            which sender an accepted request comes from
+//	tokens.go         bearer tokens for something other than deliveries
+//	credentials.go    what riskdex push shows
 //
 // Everything but signatures is checked before the body is read. Signatures are checked over
 // the bytes as they were sent, before anything is decompressed.
