@@ -22,7 +22,7 @@
 //	receiver.go, config.go    what a receiver is made of; its routes
 //	feed.go, names.go         what mapping tools ask of a payload
 //	refused.go, text.go       refusals of records, and how answers word them
-//	listhint.go, meant.go, mediatype.go   what was probably meant: records, path, media type
+//	listhint.go, suggestpath.go, mediatype.go   what was probably meant: records, path, media type
 //	mismatch.go               a PUT whose record states another id than its path
 //	gone.go                   has the sender hung up?
 //	notdurable.go, rate.go    why a delivery is not durable; deliveries per second
