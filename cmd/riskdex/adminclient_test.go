@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestTokenOfSeveralFiles: the commands take RISKDEX_ADMIN_TOKEN_FILE as serve does.
+// TestTokenOfSeveralFiles: commands accept the same RISKDEX_ADMIN_TOKEN_FILE as serve.
 func TestTokenOfSeveralFiles(t *testing.T) {
 	var shown string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

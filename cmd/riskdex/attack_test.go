@@ -16,20 +16,20 @@ import (
 	"riskdex/receiver/auth"
 )
 
-// attacked is a riskdex that has every secret there is. Whatever a test does to
-// it, in the end none of them has been said anywhere, nor has marker, which stands
-// in bodies; no line of the log is anybody else's; and no series has been born.
+// attacked is a riskdex with every kind of secret. Whatever a test does to it, unharmed checks in
+// the end that neither a secret nor marker, which is in bodies, was printed anywhere, that all lines
+// of the log are riskdex's own, and that no series was born.
 type attacked struct {
 	*process
 	credentials *auth.Credentials
 	secrets     []string
-	answers     bytes.Buffer // all that it said over raw connections
+	answers     bytes.Buffer // everything that it answered over raw connections
 }
 
-// marker stands in what is delivered, and belongs in the journal alone.
+// marker is in deliveries, and belongs in the journal only.
 const marker = "only-in-the-journal-4711"
 
-// attack starts one. format is that of the log.
+// attack starts a riskdex to be attacked. format is the format of its log.
 func attack(t *testing.T, elasticsearch, format string, extra ...string) *attacked {
 	t.Helper()
 	key := func(text string) string { return "whsec_" + base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -46,7 +46,7 @@ func attack(t *testing.T, elasticsearch, format string, extra ...string) *attack
 	var err error
 	a.credentials, err = auth.NewCredentials(cfg, time.Now)
 	must(t, err)
-	// Commands of this test are to know the token, too.
+	// Commands of this test need the token too.
 	t.Setenv("RISKDEX_ADMIN_TOKEN_FILE", secretFile(t, "the-admin-token-of-the-operator"))
 	t.Setenv("ELASTICSEARCH_PASSWORD", "the-elastic-password")
 	a.process = newProcess(t, elasticsearch, append([]string{
@@ -59,7 +59,7 @@ func attack(t *testing.T, elasticsearch, format string, extra ...string) *attack
 	return a
 }
 
-// shown is the header of a delivery by the publisher, a line each.
+// shown returns the header of a delivery by the publisher, one field per line.
 func (a *attacked) shown(id, body string) string {
 	h := http.Header{}
 	a.credentials.Show(h, id, []byte(body))
@@ -68,16 +68,15 @@ func (a *attacked) shown(id, body string) string {
 	return lines.String()
 }
 
-// raw sends bytes over a connection of their own and returns all that is answered. It ends
-// what it sends once nothing more is answered: who does so earlier has hung up.
+// raw sends text over a connection of its own and returns the whole answer. It closes its half of the
+// connection only once no more is answered, because closing it earlier counts as hanging up.
 func (a *attacked) raw(text string) string {
 	a.t.Helper()
 	conn, err := net.Dial("tcp", a.deliveries)
 	must(a.t, err)
 	defer conn.Close()
 	must(a.t, conn.SetWriteDeadline(time.Now().Add(time.Minute)))
-	// It may be cut off before it has said everything, and then the answer may be
-	// lost as well.
+	// It may be cut off before it has sent everything, and then the answer may be lost as well.
 	_, sent := conn.Write([]byte(text))
 	var answer bytes.Buffer
 	for _, within := range []time.Duration{300 * time.Millisecond, time.Minute} {
@@ -96,7 +95,7 @@ func (a *attacked) raw(text string) string {
 	return answer.String()
 }
 
-// alive makes a delivery as it should be.
+// alive makes a valid delivery.
 func (a *attacked) alive() {
 	a.t.Helper()
 	if said := a.raw(a.request("PUT", "/cities/alive", `{"title":"`+marker+`"}`)); !strings.HasPrefix(said, "HTTP/1.1 202 ") {
@@ -104,14 +103,14 @@ func (a *attacked) alive() {
 	}
 }
 
-// request is a delivery by the publisher, with a path exactly as stated.
+// request returns a delivery by the publisher with exactly that path.
 func (a *attacked) request(method, path, body string) string {
 	id := fmt.Sprintf("msg_%d", time.Now().UnixNano())
 	return method + " " + path + " HTTP/1.1\r\nHost: riskdex\r\nConnection: close\r\n" + a.shown(id, body) +
 		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
 }
 
-// unharmed ends it, and looks at all that it has said.
+// unharmed stops riskdex, and checks all that it has printed and answered.
 func (a *attacked) unharmed(format string) {
 	a.t.Helper()
 	a.alive()

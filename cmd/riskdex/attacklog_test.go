@@ -12,8 +12,8 @@ import (
 	"riskdex/internal/sanitize"
 )
 
-// checkLog reads a log line by line: each is one of ours, whatever strangers have
-// put into it, and none steers the terminal that shows it.
+// checkLog checks that every line of a log is one that riskdex wrote, whatever strangers put into it,
+// and that none controls the terminal that shows it.
 func checkLog(t *testing.T, format, log string) {
 	t.Helper()
 	read := readText
@@ -46,7 +46,7 @@ func checkLog(t *testing.T, format, log string) {
 
 var textPair = regexp.MustCompile(`^([a-z_.]+)=("(?:[^"\\]|\\.)*"|[^ "=]*)(?: |$)`)
 
-// readText reads a line of names and values. A name that comes twice is an error.
+// readText parses a line of names and values. A duplicate name is an error.
 func readText(line string) (map[string]string, error) {
 	said := map[string]string{}
 	for line != "" {

@@ -15,7 +15,7 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// zeros never end.
+// zeros is an endless reader of zeros.
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
@@ -30,7 +30,7 @@ func gzipped(t *testing.T, content io.Reader) []byte {
 	return b.Bytes()
 }
 
-// TestGzipBombs sends what grows a thousandfold.
+// TestGzipBombs sends bodies that inflate a thousandfold.
 func TestGzipBombs(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
@@ -90,9 +90,9 @@ func TestGzipBombs(t *testing.T) {
 	p.drained()
 }
 
-// TestRefusedBodyTakesItsSize: a body of 64 MiB that is refused takes about that much
-// beside what riskdex takes without, whatever is wrong with it. What could not be read
-// to its end is given back at once.
+// TestRefusedBodyTakesItsSize: a body of 64 MiB that is refused takes about 64 MiB of additional
+// memory, whatever is wrong with it. The memory of a body that was not read to its end is freed at
+// once.
 func TestRefusedBodyTakesItsSize(t *testing.T) {
 	const size = 64<<20 - 100
 	zipped := gzipped(t, io.LimitReader(zeros{}, 128<<20))
@@ -191,12 +191,12 @@ func TestManySmallBodiesOfManyRecords(t *testing.T) {
 	}
 }
 
-// mostForBodies is what riskdex may take while its 256 MiB for bodies are used up:
-// they double until Go's collector runs, the journal copies what it writes, and
-// refusals are kept meanwhile.
+// mostForBodies is the memory that riskdex may take while its 256 MiB for bodies are used up: they
+// double until Go's garbage collector runs, the journal copies what it writes, and refusals are kept
+// meanwhile.
 const mostForBodies = 1536 << 20
 
-// largest is a body of exactly 64 MiB that is made while it is sent.
+// largest returns a body of exactly 64 MiB that is made while it is sent.
 func largest() io.Reader {
 	const head, tail = `{"t":["`, `"]}`
 	text := strings.Repeat("x", 1<<20-3) + `","`
@@ -208,7 +208,7 @@ func largest() io.Reader {
 	return io.MultiReader(append(parts, strings.NewReader(text[:1<<10]), io.LimitReader(xs{}, int64(left-1<<10)), strings.NewReader(tail))...)
 }
 
-// xs are a text without an end.
+// xs is an endless reader of text.
 type xs struct{}
 
 func (xs) Read(b []byte) (int, error) {
@@ -218,8 +218,8 @@ func (xs) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestManyLargestBodies sends a hundred at once. Elasticsearch is away: what it
-// makes of such documents is another matter.
+// TestManyLargestBodies sends a hundred at once. Elasticsearch is down, because what it makes of such
+// documents does not matter here.
 func TestManyLargestBodies(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1")
 	p.start()
@@ -274,8 +274,8 @@ func TestManyLargestBodies(t *testing.T) {
 	}
 }
 
-// sendWhileReading sends one of the largest bodies, and has the answer whenever it
-// comes: a sender that is told to stop has not sent all of it.
+// sendWhileReading sends one of the largest bodies, and returns the answer as soon as it comes, which
+// may be before all of the body was sent.
 func sendWhileReading(address, id string) (*http.Response, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// TestHostileNames delivers under paths and ids that are made to be taken for
-// something else. Each is refused, or is the name of its document to the byte.
+// TestHostileNames delivers under paths and ids that could be taken for something else. Each is
+// refused, or is byte for byte the id of its document.
 func TestHostileNames(t *testing.T) {
 	const line = "time=2026-01-01T00:00:00Z level=ERROR msg=forged"
 	ids := []string{
@@ -22,7 +22,7 @@ func TestHostileNames(t *testing.T) {
 		"\u202egnp.exe", "\u2066a\u2069", "\ufeff", "e\u0301", "\u00e9", "😀", "'; DROP TABLE documents; --", "<script>alert(1)</script>",
 		"_all", "_bulk", "*", "-5", "{}", strings.Repeat("x", report.MaxIDBytes), "x\x7f",
 	}
-	paths := map[string]string{ // as they stand in the request, and the status
+	paths := map[string]string{ // from the path in the request to the status
 		"/cities/" + strings.Repeat("x", report.MaxIDBytes+1):       "422",
 		"/cities/" + strings.Repeat("%0a", report.MaxIDBytes) + "x": "422",
 		"/cities/%ff":                 "422",
@@ -70,7 +70,7 @@ func TestHostileNames(t *testing.T) {
 					t.Errorf("%q writes a header: %q", path, said)
 				}
 			}
-			// Ids and members of bodies come into logs and answers, too.
+			// Ids and members of bodies get into logs and answers too.
 			for _, body := range []string{
 				`{"id":"` + strings.Repeat("x", 600) + `","t":"` + marker + `"}`,
 				`{"id":"\u001b[31m\n` + line + strings.Repeat(" ", 600) + `","t":"` + marker + `"}`,
@@ -111,7 +111,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// showsNothingRaw runs a command: what it says does not steer a terminal.
+// showsNothingRaw runs a command and checks that its output does not control a terminal.
 func (a *attacked) showsNothingRaw(args ...string) {
 	a.t.Helper()
 	said := a.command("", args...)

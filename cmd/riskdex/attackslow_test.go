@@ -16,24 +16,23 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// slowConnections is how many are held at once; mostMemory is what riskdex may
-// take meanwhile. It stays under 256 MiB on a machine of its own; how much garbage
-// there is at the worst moment depends on what else the machine does (337 MiB once).
-// A connection that costs more than it should shows all the same: 100 KiB each.
+// slowConnections is how many slow connections there are at once, and mostMemory the memory that
+// riskdex may take meanwhile. It stays under 256 MiB on a machine of its own, but the garbage at the
+// worst moment depends on the other load of the machine (337 MiB once). The bound still detects
+// connections that cost too much: it leaves 100 KiB for each.
 const (
 	slowConnections = 5000
 	mostMemory      = 512 << 20
 )
 
-// slow is a way to hold a connection: what is said at once, and what again and
-// again, slowly. never tells that answers are not read.
+// slow is a way to occupy a connection: begin is sent at once, and then more, slowly and repeatedly.
+// With never, the answer is never read.
 type slow struct {
 	begin, more string
 	never       bool
 }
 
-// TestSlowConnections has senders as they should be beside thousands that hold
-// their connections.
+// TestSlowConnections has healthy senders deliver while thousands of others occupy connections.
 func TestSlowConnections(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--bearer-file", secretFile(t, "a-token-of-the-publisher"))
 	p.start()
@@ -54,7 +53,7 @@ func TestSlowConnections(t *testing.T) {
 	for i := range slowConnections {
 		way := ways[i%len(ways)]
 		attackers.Go(func() {
-			for attack.Err() == nil { // once it is cut off it comes again
+			for attack.Err() == nil { // reconnect when cut off
 				hold(attack, readers, p.deliveries, way, &held)
 				cut.Add(1)
 			}
@@ -108,8 +107,8 @@ func TestSlowConnections(t *testing.T) {
 	p.drained()
 }
 
-// hold makes one connection and holds it until it is cut off. One that never reads
-// cannot see that: it holds until readers is done.
+// hold occupies one connection until it is cut off. A connection that is never read cannot notice
+// that, and is kept until readers is done.
 func hold(attack, readers context.Context, address string, way slow, held *atomic.Int64) {
 	var d net.Dialer
 	conn, err := d.DialContext(attack, "tcp", address)
@@ -145,7 +144,7 @@ func hold(attack, readers context.Context, address string, way slow, held *atomi
 	}
 }
 
-// tryAs makes a delivery that shows a token.
+// tryAs makes a delivery with a bearer token.
 func (p *process) tryAs(token, path, body string) (int, error) {
 	req, err := http.NewRequest("PUT", "http://"+p.deliveries+path, strings.NewReader(body))
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"riskdex/report"
 )
 
-// TestMalformedHTTP sends requests whose end can be seen in two places, and such
-// as are no requests. No document comes of any but the first request of a
-// connection as this server reads it, and nothing ends the process.
+// TestMalformedHTTP sends requests whose end is ambiguous, and bytes that are not requests. Only the
+// first request of a connection, as this server reads it, may result in a document, and nothing may
+// end the process.
 func TestMalformedHTTP(t *testing.T) {
 	a := attack(t, elastictest.URL(t), "text")
 	const body = `{"title":"` + marker + `"}`
-	const small = `{"t":1}` // would be taken
+	const small = `{"t":1}` // would be accepted
 	var n int
-	// Every shape has signatures of its own, for none may be refused as a repeat.
+	// Every shape has signatures of its own, so that none is refused as a repeat.
 	shown := func(body string) string { n++; return a.shown(fmt.Sprintf("msg_wire_%d", n), body) }
 	second := func() string {
 		return "PUT /cities/smuggled HTTP/1.1\r\nHost: x\r\n" + shown(small) + "Content-Length: 7\r\n\r\n" + small
@@ -108,7 +108,7 @@ func TestMalformedHTTP(t *testing.T) {
 	a.unharmed("text")
 }
 
-// statuses are those of all answers on a connection.
+// statuses returns the statuses of all answers on a connection.
 func statuses(answers string) string {
 	var all []string
 	for in := bufio.NewReader(strings.NewReader(answers)); ; {
@@ -123,8 +123,8 @@ func statuses(answers string) string {
 	}
 }
 
-// likewise compares statuses with those wanted, of which 4xx is any, or none where
-// the connection was closed before it could be read.
+// likewise reports whether statuses are as wanted. 4xx stands for any of these, or for no answer,
+// because the connection may be closed before the answer can be read.
 func likewise(got, want string) bool {
 	return got == want || want == "4xx" && (got == "" || len(got) == 3 && got[0] == '4')
 }

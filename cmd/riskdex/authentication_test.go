@@ -21,7 +21,7 @@ func secretFile(t *testing.T, content string) string {
 	return name
 }
 
-// TestAnOpenDoorToTheWorldMustBeWanted starts on addresses that others reach.
+// TestAnOpenDoorToTheWorldMustBeWanted starts riskdex on addresses that others can reach.
 func TestAnOpenDoorToTheWorldMustBeWanted(t *testing.T) {
 	token := secretFile(t, "a-token-of-the-publisher")
 	start := func(args ...string) (string, error) {
@@ -54,7 +54,7 @@ func TestAnOpenDoorToTheWorldMustBeWanted(t *testing.T) {
 			t.Errorf("on %s with a file that is not there it starts, or says %q", address, says)
 		}
 	}
-	// kong takes the last of two.
+	// Of two values of a flag, kong takes the last one.
 	if says, err := start("--admin-listen", "0.0.0.0:0"); err == nil || !strings.Contains(says, "--admin-token-file") {
 		t.Errorf("administration is open to all, or says %q", says)
 	}
@@ -73,7 +73,7 @@ func TestAnOpenDoorToTheWorldMustBeWanted(t *testing.T) {
 	}
 }
 
-// TestPushShowsCredentials sends to a riskdex that requires all methods, which
+// TestPushShowsCredentials sends to a riskdex that requires all methods of authentication, and that
 // rereads its files while it runs.
 func TestPushShowsCredentials(t *testing.T) {
 	key := func(text string) string { return "whsec_" + base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -98,7 +98,7 @@ func TestPushShowsCredentials(t *testing.T) {
 	p.expect(exitNegative, "", elsewhere, "POST /cities and 1 more: 404")
 	p.drained()
 
-	// A key of its own is known to the sender only.
+	// The new key is known to the sender only at first.
 	other := secretFile(t, key("the second key of enough bytes"))
 	rotated := strings.Split(strings.Replace(strings.Join(push, "\n"), webhook, other, 1), "\n")
 	p.expect(exitNegative, "", rotated, "401 Unauthorized")

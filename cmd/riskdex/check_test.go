@@ -25,14 +25,14 @@ import (
 	"riskdex/report"
 )
 
-// check runs the command with the settings of p, and more.
+// check runs riskdex check with the settings of p and further arguments.
 func (p *process) check(more ...string) said {
 	p.t.Helper()
 	return p.command("", append([]string{"check", "--listen", p.deliveries, "--admin-listen", p.admin, "--journal", p.journal,
 		"--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix}, more...)...)
 }
 
-// says wants an exit status and lines, each of a level and with a text.
+// says checks the exit status, and that there are lines with these levels and texts.
 func (s said) says(t *testing.T, status int, lines ...string) {
 	t.Helper()
 	if s.status != status {
@@ -65,8 +65,8 @@ func files(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// TestCheckLeavesTheJournalAlone looks at one before it is made, while it is in use, after
-// it was closed, and after a kill.
+// TestCheckLeavesTheJournalAlone checks a journal before it exists, while it is in use, after it was
+// closed, and after a kill.
 func TestCheckLeavesTheJournalAlone(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	folder := filepath.Join(t.TempDir(), "not", "there")
@@ -80,7 +80,7 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 	p.fill(3)
 	p.drained()
 	p.check().says(t, exitDone, "fine in use by a running riskdex", "fine "+p.prefix+"cities is "+p.prefix+"cities-v1, with 3 documents", "fine 127.0.0.1")
-	p.fill(5) // and it goes on
+	p.fill(5) // and riskdex still works
 	p.drained()
 	if status := p.terminate(); status != exitDone {
 		t.Fatalf("exit status %d", status)
@@ -175,7 +175,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// TestReferenceNamesThePrivileges compares docs/reference.md with what is asked for.
+// TestReferenceNamesThePrivileges compares docs/reference.md with the privileges that riskdex asks for.
 func TestReferenceNamesThePrivileges(t *testing.T) {
 	_, text, _ := strings.Cut(documents(t)["../../docs/reference.md"], "needs the privileges ")
 	text, _, _ = strings.Cut(text, ". ")
@@ -193,7 +193,7 @@ func TestReferenceNamesThePrivileges(t *testing.T) {
 	}
 }
 
-// TestCheckAsksAServer has a real one with security on and low limits, behind a proxy whose
+// TestCheckAsksAServer uses a real server with security turned on and low limits, behind a proxy whose
 // clock is an hour off.
 func TestCheckAsksAServer(t *testing.T) {
 	const reader, writer, password = "reader", "writer", "correct horse"

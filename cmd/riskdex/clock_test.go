@@ -13,7 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// TestMetricsTellTheTime at each scrape anew, for Prometheus to compare it with its own.
+// TestMetricsTellTheTime: every scrape has the current time, for Prometheus to compare with its own.
 func TestMetricsTellTheTime(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1", "--probe-every", "0")
 	p.start()
@@ -26,8 +26,8 @@ func TestMetricsTellTheTime(t *testing.T) {
 	}
 }
 
-// TestClockThatWasAheadIsTold has a journal written by a clock that was an hour ahead. What
-// waits from then has a lag of 0, which would be taken for all being well.
+// TestClockThatWasAheadIsTold uses a journal that was written with a clock an hour ahead. The lag of
+// the changes that still wait is 0, which would look as if all was well.
 func TestClockThatWasAheadIsTold(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1", "--probe-every", "0")
 	j, err := sqlite.Open(t.Context(), p.journal, journal.Options{
@@ -51,7 +51,7 @@ func TestClockThatWasAheadIsTold(t *testing.T) {
 		t.Errorf("%s is %v", behind, got)
 	}
 
-	// It is sent all the same, and what comes now is newer than it.
+	// It is sent nevertheless, and changes that come now are newer.
 	p.terminate()
 	p.elasticsearch = elastictest.URL(t)
 	p.start()

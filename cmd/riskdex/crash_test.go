@@ -12,8 +12,7 @@ import (
 	"riskdex/internal/torture"
 )
 
-// TestKillLosesNothingAcknowledged kills riskdex again and again while it is
-// under load.
+// TestKillLosesNothingAcknowledged kills riskdex repeatedly under load.
 func TestKillLosesNothingAcknowledged(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
 	p.start()

@@ -13,8 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// TestDeadLetterCommands has Elasticsearch refuse documents, and looks after them
-// as an operator would.
+// TestDeadLetterCommands makes Elasticsearch refuse documents, and handles them as an operator would.
 func TestDeadLetterCommands(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t))
 	p.start()
@@ -50,11 +49,11 @@ func TestDeadLetterCommands(t *testing.T) {
 	must(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("dead show cities 2 --json")).out), &letter))
 	p.expect(exitNegative, "", words("dead show cities 1"), "not there")
 
-	// As it is, it is refused again.
+	// Retried as it is, it is refused again.
 	p.expect(exitDone, "", words("dead retry cities 2"), "1 accepted")
 	p.drained()
 	p.expect(exitDone, "", words("dead list --kind cities"), "2 dead letters")
-	// Edited, it is found.
+	// Retried with an edited body, it is found.
 	file := filepath.Join(t.TempDir(), "fixed.json")
 	must(t, os.WriteFile(file, []byte(`{"id":2,"title":"antidote","risk_label":7}`), 0o644))
 	p.expect(exitNegative, `{"id":2,`, words("dead retry cities 2 --body -"), "in the middle of a JSON value")
@@ -78,7 +77,7 @@ func TestDeadLetterCommands(t *testing.T) {
 		t.Errorf("the index has %s", found["3"])
 	}
 
-	p.expect(exitFailed, "y\n", words("dead drop --all"), "--yes") // nobody is asked who is no terminal
+	p.expect(exitFailed, "y\n", words("dead drop --all"), "--yes") // without a terminal, nobody can be asked
 	p.expect(exitDone, "", []string{"dead", "drop", "cities", hostile}, "1 dropped")
 	p.expect(exitDone, "", words("dead list"), "0 dead letters")
 	p.expect(exitNegative, "", words("dead retry --all"), "nothing to do")
@@ -123,7 +122,7 @@ func TestCommandsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestAdminURLOfSomethingElse asks Elasticsearch.
+// TestAdminURLOfSomethingElse uses the URL of Elasticsearch.
 func TestAdminURLOfSomethingElse(t *testing.T) {
 	p := process{t: t, admin: strings.TrimPrefix(elastictest.URL(t), "http://")}
 	p.expect(exitFailed, "", words("dead list"), "not riskdex's admin listener")

@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// unmark takes from the indices of p that a line of journals fills them, as those of an
-// older riskdex.
+// unmark removes from the indices of p which line of journals fills them, as in indices of an older
+// riskdex.
 func (p *process) unmark() {
 	p.t.Helper()
 	for _, kind := range append(report.Kinds(), report.Probe) {
@@ -35,8 +35,8 @@ func (p *process) unmark() {
 	}
 }
 
-// TestEmptyJournalBeforeAFullIndex: whichever way that came about, status does not say that
-// all is well, and tells what to do, and that ends it.
+// TestEmptyJournalBeforeAFullIndex: however that came about, status does not say that all is well. It
+// says what to do, and doing that ends the trouble.
 func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
 	for what, empty := range map[string]func(t *testing.T, p *process, early string) string{
 		"another directory, and indices of an older version": func(t *testing.T, p *process, _ string) string {
@@ -81,7 +81,7 @@ func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
 			empties := p.journal
 			p.journal = right
 			p.start()
-			if what == "the backup of the first day" { // the other one says now that the indices are its own
+			if what == "the backup of the first day" { // the other journal has marked the indices as its own
 				eventually(t, "all is well with the right journal", func() bool { return p.status().Well })
 			}
 			p.conserved()

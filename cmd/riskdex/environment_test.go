@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestEmptyVariablesAreNotSet: with every variable there and empty, every command is told
-// what it is told without any.
+// TestEmptyVariablesAreNotSet: with every variable set to an empty text, every command gets the same
+// settings as without any variable.
 func TestEmptyVariablesAreNotSet(t *testing.T) {
 	parse := func(args ...string) commands {
 		var cli commands
@@ -30,7 +30,7 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 	for _, command := range []string{"serve", "search x", "status", "dead list", "rebuild", "backup copy", "mappings check", "push", "metrics", "healthy"} {
 		t.Run(command, func(t *testing.T) {
 			for _, name := range variables {
-				t.Setenv(name, "") // puts back what was there, which is not for these
+				t.Setenv(name, "") // restores the variable after the test
 			}
 			empty := parse(words(command)...)
 			for _, name := range variables {
@@ -56,7 +56,7 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 	}
 }
 
-// variablesOf returns every variable that a flag of any command has.
+// variablesOf returns the variables of all flags of all commands.
 func variablesOf(t *testing.T) (names []string) {
 	t.Helper()
 	parser, err := kong.New(&commands{})
@@ -71,14 +71,14 @@ func variablesOf(t *testing.T) (names []string) {
 	return slices.Compact(names)
 }
 
-// TestUnknownVariables: a misspelled setting is an error that says which one was meant,
-// in every command; what others set in the environment is none.
+// TestUnknownVariables: a misspelled setting is an error in every command, which says which one was
+// meant. Variables that others set in the environment are not.
 func TestUnknownVariables(t *testing.T) {
 	tests := []struct{ name, value, nearest string }{
 		{"RISKDEX_BEARRER_FILE", "/nope", "RISKDEX_BEARER_FILE"},
 		{"RISKDEX_BEARER", "/nope", "RISKDEX_BEARER_FILE"},
 		{"RISKDEX_JOURNAL_MAX_BYTE", "1GiB", "RISKDEX_JOURNAL_MAX_BYTES"},
-		{"RISKDEX_PORT", "8080", "RISKDEX_"}, // a port is no link to a service
+		{"RISKDEX_PORT", "8080", "RISKDEX_"}, // not a link to a service
 		{"RISKDEX_WORKERS", "4", ""},
 		{"RISKDEX_BEARRER_FILE", "", ""}, // empty is unset
 		{"RISKDEXX", "1", ""},

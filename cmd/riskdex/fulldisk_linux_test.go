@@ -13,8 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// TestFullDiskIsTold: another file takes the room of the journal's disk. Status says so and the
-// log does in few lines, until there is room again.
+// TestFullDiskIsTold: another file fills the journal's disk. Until there is room again, status says so,
+// and so does the log, in few lines.
 func TestFullDiskIsTold(t *testing.T) {
 	dir := disktest.Tmpfs(t, 64)
 	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "16MiB")

@@ -10,8 +10,8 @@ import (
 	"riskdex/dashboards"
 )
 
-// sign is where somebody who is woken sees an incident: an open panel of the dashboard,
-// and a line of it where it has others too.
+// sign is where an operator who is woken sees an incident: an open panel of the dashboard, and the
+// legend of a line if the panel has others too.
 type sign struct {
 	panel  int
 	legend string
@@ -26,10 +26,10 @@ func panels(ids ...int) (signs []sign) {
 	return signs
 }
 
-// tellsOfPresence are the panels that have 1 while all is well.
+// tellsOfPresence are the panels whose value is 1 while all is well.
 var tellsOfPresence = []int{102, 103, 701}
 
-// glance returns the queries of the panels that are open.
+// glance returns the queries of the open panels.
 func glance() (open []dashboards.Query) {
 	for _, q := range dashboards.Queries(dashboards.Values{Window: "20s"}) {
 		if q.Open {
@@ -39,8 +39,8 @@ func glance() (open []dashboards.Query) {
 	return open
 }
 
-// shown returns those of the signs that show something: more than nothing, or in a panel
-// of what is there, that it is not.
+// shown returns the signs that show an incident: a value above 0 or, in a panel of tellsOfPresence,
+// below 1.
 func (w *watched) shown(signs []sign) (those []sign) {
 	w.t.Helper()
 	for _, s := range signs {
@@ -56,8 +56,7 @@ func (w *watched) shown(signs []sign) (those []sign) {
 	return those
 }
 
-// incident begins a trouble, which has to be seen in each of the panels, and in none of
-// them before.
+// incident begins a trouble. Each of the signs has to show it, and none of them before.
 func (w *watched) incident(what string, begin func(), signs ...sign) {
 	w.t.Helper()
 	var last []sign
@@ -78,7 +77,7 @@ func (w *watched) incident(what string, begin func(), signs ...sign) {
 // has a line that was at zero all the time.
 func (w *watched) everythingAtAGlance() {
 	w.t.Helper()
-	// These have their line in good days too.
+	// These have a line on good days too.
 	for _, s := range w.shown(panels(601, 606)) {
 		w.glanced[s.panel] = true
 	}
@@ -92,7 +91,7 @@ func (w *watched) everythingAtAGlance() {
 	}
 }
 
-// full fills the journal to its limit, and returns how many documents did.
+// full fills the journal to its limit, and returns how many documents that took.
 func (w *watched) full() (documents int) {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"title":"large","text":%q}`, strings.Repeat("x ", 400<<10))
@@ -102,7 +101,7 @@ func (w *watched) full() (documents int) {
 	return documents
 }
 
-// empty makes room again.
+// empty deletes the documents of full.
 func (w *watched) empty(documents int) {
 	w.t.Helper()
 	for n := range documents {

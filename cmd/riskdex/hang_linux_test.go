@@ -18,10 +18,10 @@ import (
 	"riskdex/report"
 )
 
-// A journal that hangs does not fail: nothing that asks it comes back.
+// A journal that hangs does not fail: calls of it do not return.
 const (
-	saysSo  = 20 * time.Second // by then it is not ready, and says so: 5 seconds, and a loaded machine
-	answers = 35 * time.Second // by then a delivery has its answer: 30 seconds, likewise
+	saysSo  = 20 * time.Second // by then riskdex says that it is not ready: 5 seconds, and time for a loaded machine
+	answers = 35 * time.Second // by then a delivery has its answer: 30 seconds, and time for a loaded machine
 )
 
 // TestStopsOnAFrozenDisk freezes the disk of the journal, twice.
@@ -34,10 +34,10 @@ func TestStopsOnAFrozenDisk(t *testing.T) {
 	d.Unmount()
 }
 
-// TestFrozenDiskWhereNobodyDelivers freezes the disk of the journal while riskdex has nothing
-// to do: it is not ready, says so, and goes on by itself.
+// TestFrozenDiskWhereNobodyDelivers freezes the disk of the journal while riskdex has nothing to do. It
+// says that it is not ready, and recovers by itself.
 func TestFrozenDiskWhereNobodyDelivers(t *testing.T) {
-	t.Setenv("GOGC", "1") // so that all of it hangs where one part of it hangs unknown to Go
+	t.Setenv("GOGC", "1") // with frequent collections, the whole process hangs if one part hangs unknown to Go
 	d := disktest.New(t, t.TempDir(), 64, "")
 	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "1MiB", "--probe-every", "0")
 	p.journal = filepath.Join(d.Dir, "riskdex.db")
@@ -58,7 +58,7 @@ func TestFrozenDiskWhereNobodyDelivers(t *testing.T) {
 	d.Unmount()
 }
 
-// TestStopsOnAPostgresThatHangs stops every process of the server of the journal, twice.
+// TestStopsOnAPostgresThatHangs suspends every process of the journal's server, twice.
 func TestStopsOnAPostgresThatHangs(t *testing.T) {
 	server := postgrestest.Start(t)
 	p := newProcess(t, elastictest.URL(t))
@@ -70,12 +70,12 @@ func TestStopsOnAPostgresThatHangs(t *testing.T) {
 	})
 }
 
-// hangs has the journal of p hang: deliveries are answered all the same, it is not ready,
-// says so, and goes on by itself. Then it hangs for a second time, and p is stopped in it.
-// Everything acknowledged is there afterwards.
+// hangs makes the journal of p hang. Deliveries are still answered, p says that it is not ready, and
+// recovers by itself. Then the journal hangs a second time, and p is stopped meanwhile. Afterwards,
+// everything acknowledged is there.
 func hangs(t *testing.T, p *process, hang func() (heal func())) {
 	t.Helper()
-	t.Setenv("GOGC", "1") // so that all of it hangs where one part of it hangs unknown to Go
+	t.Setenv("GOGC", "1") // with frequent collections, the whole process hangs if one part hangs unknown to Go
 	p.start()
 	p.indicesReady()
 	var acknowledged []string
@@ -135,7 +135,7 @@ func hangs(t *testing.T, p *process, hang func() (heal func())) {
 	}
 }
 
-// readiness is the status of /readyz, 0 where there is no answer within a second.
+// readiness returns the status of /readyz, or 0 without an answer within a second.
 func (p *process) readiness() int {
 	client := http.Client{Timeout: time.Second}
 	res, err := client.Get("http://" + p.admin + "/readyz")
@@ -146,7 +146,7 @@ func (p *process) readiness() int {
 	return res.StatusCode
 }
 
-// mustSayThatItHangs wants the admin listener to say in good time that the journal hangs.
+// mustSayThatItHangs checks that the admin listener says in time that the journal hangs.
 func (p *process) mustSayThatItHangs(t *testing.T, since time.Time) {
 	t.Helper()
 	for p.readiness() != http.StatusServiceUnavailable {
@@ -168,9 +168,9 @@ func (p *process) mustSayThatItHangs(t *testing.T, since time.Time) {
 	t.Logf("the status, after %v: %q", time.Since(asked).Round(time.Second/10), st.CannotAccept)
 }
 
-// mustStop has a process stop while its journal hangs. What of it waits for a disk cannot
-// end before that answers, not even by SIGKILL: then all else of it has ended in time, and
-// another process can have its addresses.
+// mustStop stops a process while its journal hangs. A thread that waits for a disk cannot end before
+// the disk answers, not even by SIGKILL. Then everything else of the process has to end in time, and
+// another process has to be able to use its addresses.
 func (p *process) mustStop(t *testing.T, heal func()) {
 	t.Helper()
 	asked := time.Now()

@@ -12,7 +12,7 @@ import (
 	"riskdex/admin"
 )
 
-// TestHealthy asks the admin listener itself, ready and not, and nobody.
+// TestHealthy asks an admin listener that is ready, one that is not, and an address without one.
 func TestHealthy(t *testing.T) {
 	var trouble error
 	server := httptest.NewServer(admin.New(admin.Parts{

@@ -13,8 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// TestHotDocumentsEndNewest has many senders correct the same few documents as
-// fast as they can.
+// TestHotDocumentsEndNewest: many senders correct the same few documents as fast as they can.
 func TestHotDocumentsEndNewest(t *testing.T) {
 	for name, c := range map[string]struct{ documents, updates int }{
 		"one document":  {1, torture.Extent(2_000, 100_000)},
@@ -24,7 +23,7 @@ func TestHotDocumentsEndNewest(t *testing.T) {
 			p := newProcess(t, elastictest.URL(t))
 			p.start()
 			p.send(http.MethodPut, "/cities/0", `{"t":1}`)
-			p.drained() // the index is there, so that updates overtake each other on the way to it
+			p.drained() // once the index exists, updates overtake each other on the way to it
 			const senders = 32
 			h := &history{updates: make([]update, c.updates)}
 			var running sync.WaitGroup
@@ -68,7 +67,7 @@ func TestHotDocumentsEndNewest(t *testing.T) {
 	}
 }
 
-// history says when updates were sent and acknowledged, by a common clock.
+// history records when updates were sent and acknowledged, by a common logical clock.
 type history struct {
 	clock   atomic.Int64
 	updates []update

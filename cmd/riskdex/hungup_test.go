@@ -23,9 +23,9 @@ import (
 	"riskdex/report"
 )
 
-// TestWhoHangsUpOvertakesNothing: a sender sends all of a delivery and hangs up, and what
-// it sends next over another connection is the newest, although the first is longer and
-// takes longer to be read.
+// TestWhoHangsUpOvertakesNothing: a sender sends a whole delivery and hangs up. What it sends next over
+// another connection ends up as the newest, although the first delivery is longer and takes longer to
+// read.
 func TestWhoHangsUpOvertakesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name, newer string
@@ -51,14 +51,14 @@ func TestWhoHangsUpOvertakesNothing(t *testing.T) {
 				hangUpOn(t, e.listener.Addr().String(), path, older)
 				send(t, e.url(), c.newer, path, `{"title":"newer"}`)
 			}
-			must(t, e.shutdown(30*time.Second)) // when all that was begun has ended
+			must(t, e.shutdown(30*time.Second)) // returns when all requests have ended
 			newest(t, j, c.tries)
 		})
 	}
 }
 
-// TestAfterAStopWhoHungUpOvertakesNothing, although riskdex finds both deliveries at once when
-// it goes on.
+// TestAfterAStopWhoHungUpOvertakesNothing: the process is stopped for a while, and finds both deliveries
+// at once when it continues.
 func TestAfterAStopWhoHungUpOvertakesNothing(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1") // nothing is settled
 	p.start()
@@ -70,7 +70,7 @@ func TestAfterAStopWhoHungUpOvertakesNothing(t *testing.T) {
 		hangUpOn(t, p.deliveries, path, `{"title":"older","text":"`+strings.Repeat("x", 100<<10)+`"}`)
 		sent.Go(func() { send(t, "http://"+p.deliveries, "PUT", path, `{"title":"newer"}`) })
 	}
-	time.Sleep(100 * time.Millisecond) // until they have been sent, more or less: nobody answers
+	time.Sleep(100 * time.Millisecond) // time to send them: there is no answer to wait for
 	must(t, p.cmd.Process.Signal(syscall.SIGCONT))
 	sent.Wait()
 	p.terminate()
@@ -80,7 +80,7 @@ func TestAfterAStopWhoHungUpOvertakesNothing(t *testing.T) {
 	newest(t, j, n)
 }
 
-// newest checks that the journal has what was acknowledged last for n cities.
+// newest checks that for each of n cities the journal has what was acknowledged last.
 func newest(t *testing.T, j *sqlite.Journal, n int) {
 	t.Helper()
 	changes, err := j.Claim(context.Background(), report.Cities, n, 1<<30)

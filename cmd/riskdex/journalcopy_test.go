@@ -14,12 +14,12 @@ import (
 	"riskdex/report"
 )
 
-// TestJournalCopyCommand moves a riskdex from a file to PostgreSQL, and back: each time it
-// goes on with all that it had, and with an index that it need not fill again.
+// TestJournalCopyCommand moves a riskdex from a file to PostgreSQL and back. Each time it continues with
+// all that it had, and with the same index, which it need not fill again.
 func TestJournalCopyCommand(t *testing.T) {
 	server := postgrestest.Start(t)
 	database := postgrestest.Schema(t, server.URL())
-	p := newProcess(t, elastictest.URL(t), "--probe-every", "0") // which is a document too
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0") // its document would be copied too
 	file := p.journal
 	p.start()
 	p.fill(20)
@@ -75,7 +75,7 @@ func TestJournalCopyCommand(t *testing.T) {
 	}
 }
 
-// TestJournalCopyRefusesPasswords tries it on either side.
+// TestJournalCopyRefusesPasswords tries a password on either side.
 func TestJournalCopyRefusesPasswords(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "journal.db")
 	for _, secret := range []string{"postgres://me:secret@127.0.0.1:1/x", "postgresql://127.0.0.1:1/x?password=" + url.QueryEscape("sec ret"), "postgres://127.0.0.1:1/x?sslpassword=secret"} {
@@ -89,7 +89,7 @@ func TestJournalCopyRefusesPasswords(t *testing.T) {
 	}
 }
 
-// TestJournalCopyOfDamage copies a journal with a record that was changed on disk.
+// TestJournalCopyOfDamage copies a journal with a record that was altered on disk.
 func TestJournalCopyOfDamage(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()

@@ -6,7 +6,7 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestKilledBeforeTheFirstDelivery: where nothing was acknowledged yet, nothing is missing.
+// TestKilledBeforeTheFirstDelivery: if nothing was acknowledged yet, no loss is reported.
 func TestKilledBeforeTheFirstDelivery(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()

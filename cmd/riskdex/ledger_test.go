@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// load sends deliveries until it is stopped. Its ledger knows, outside of riskdex,
-// what was acknowledged.
+// load sends deliveries until it is stopped. Its ledger records, outside of riskdex, what was
+// acknowledged.
 type load struct {
 	*ledgertest.Ledger
 	stop func()
@@ -25,8 +25,8 @@ func startLoad(p *process, senders int) *load {
 	return l
 }
 
-// deliver makes one delivery, with the number n in its body, or a delete for 0. One
-// that is not acknowledged is made again, so that in the end a ledger is exact.
+// deliver makes one delivery with the number n in its body, or a delete if n is 0. It repeats the
+// delivery until it is acknowledged, so that the ledger is exact in the end.
 func (p *process) deliver(key report.Key, n int) bool {
 	method, path, body := delivery(key, n)
 	for {
@@ -34,7 +34,7 @@ func (p *process) deliver(key report.Key, n int) bool {
 		if err == nil && status == http.StatusAccepted {
 			return true
 		}
-		time.Sleep(5 * time.Millisecond) // riskdex is away; do not spin
+		time.Sleep(5 * time.Millisecond) // riskdex is down; do not spin
 	}
 }
 

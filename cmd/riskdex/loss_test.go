@@ -8,8 +8,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestLossStaysUntilAcknowledged has an older copy take the place of the journal, as
-// somebody does at night, and starts riskdex again and again.
+// TestLossStaysUntilAcknowledged replaces the journal by an older copy, as somebody might do at night,
+// and starts riskdex repeatedly.
 func TestLossStaysUntilAcknowledged(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
@@ -34,7 +34,7 @@ func TestLossStaysUntilAcknowledged(t *testing.T) {
 		if lost() <= 0 {
 			t.Error("the metric says that nothing is lost")
 		}
-		p.fill(5) // whatever comes later
+		p.fill(5) // later deliveries do not end it
 		if status := p.terminate(); status != exitDone {
 			t.Fatalf("exit status %d", status)
 		}

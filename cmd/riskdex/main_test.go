@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 func TestExitStatus(t *testing.T) {
 	url, prefix := elastictest.URL(t), elastictest.Prefix(t)
-	t.Chdir(t.TempDir()) // some get as far as opening a journal
+	t.Chdir(t.TempDir()) // some commands get as far as opening a journal
 	for name, c := range map[string]struct {
 		args   []string
 		status int

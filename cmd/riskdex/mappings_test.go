@@ -94,7 +94,7 @@ func TestMappingsCheck(t *testing.T) {
 
 func TestMappingsExport(t *testing.T) {
 	dir := exported(t)
-	replaceIn(t, filepath.Join(dir, "cities.json"), `"about"`, ` "about"`) // it can be written to
+	replaceIn(t, filepath.Join(dir, "cities.json"), `"about"`, ` "about"`) // the file is writable
 	for name, target := range map[string]string{"not empty": dir, "a file": filepath.Join(dir, "cities.json")} {
 		var out bytes.Buffer
 		if status := run(t.Context(), []string{"mappings", "export", target}, streams{&out, &out}); status != exitFailed {

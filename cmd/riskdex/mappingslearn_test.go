@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMappingsLearn: of a feed in a shape that nobody has seen, a proposal is made, which
-// passes the check; and what is not certain is said.
+// TestMappingsLearn: the proposal for a feed of unknown shape passes the check, and says what is not
+// certain.
 func TestMappingsLearn(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

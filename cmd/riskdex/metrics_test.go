@@ -56,8 +56,8 @@ func TestMetricsCommand(t *testing.T) {
 	}
 }
 
-// TestEveryMetricHasItsScope names the global ones: a metric that is added counts as
-// local until it comes from the journal, and then is to be looked at here.
+// TestEveryMetricHasItsScope names the global metrics. A new metric that comes from the journal has to
+// be added here; all others are local.
 func TestEveryMetricHasItsScope(t *testing.T) {
 	var got []string
 	for _, m := range listedMetrics(t) {
@@ -78,8 +78,8 @@ func TestEveryMetricHasItsScope(t *testing.T) {
 	}
 }
 
-// TestMetricsCommandTouchesNothing runs it where its addresses are taken and its
-// journal's folder cannot be made.
+// TestMetricsCommandTouchesNothing runs the command although its addresses are taken and the folder of
+// its journal cannot be created.
 func TestMetricsCommandTouchesNothing(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

@@ -26,15 +26,15 @@ func openapiTool(t *testing.T, name string) string {
 	return filepath.Join(filepath.Dir(needs.Python(t, "internal/openapitest/requirements.txt")), name)
 }
 
-// runTool fails a test when a program says that something is wrong.
+// runTool runs a program, and fails the test if the program fails.
 func runTool(t *testing.T, program string, args ...string) {
 	t.Helper()
-	// A measure of patience, not of speed.
+	// A generous bound, not a measure of speed.
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir = t.TempDir()       // for what it leaves behind
-	cmd.WaitDelay = time.Second // what it has started may hold its output
+	cmd.Dir = t.TempDir()       // it may leave files behind
+	cmd.WaitDelay = time.Second // its children may keep its output open
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
@@ -52,9 +52,8 @@ func TestDescriptionsAreOpenAPI(t *testing.T) {
 	runTool(t, tool, "--schema", "3.1", absolute(t, deliveriesDescription), absolute(t, administrationDescription))
 }
 
-// tried makes calls to a running riskdex as a description says, and as it says that
-// nobody should: every answer must be one that the description has. The seed is
-// fixed, so that a failure comes again.
+// tried makes valid and invalid calls of a running riskdex according to a description. Every answer
+// must be one that the description has. The seed is fixed, so that failures can be reproduced.
 func tried(t *testing.T, description, url string, more ...string) {
 	t.Helper()
 	runTool(t, openapiTool(t, "schemathesis"), append([]string{
@@ -66,8 +65,8 @@ func tried(t *testing.T, description, url string, more ...string) {
 	}, more...)...)
 }
 
-// TestDescriptionsAreTrue holds the descriptions against a whole riskdex that has
-// something of everything.
+// TestDescriptionsAreTrue compares the descriptions with a whole riskdex that has something of
+// everything.
 func TestDescriptionsAreTrue(t *testing.T) {
 	openapiTool(t, "schemathesis")
 	bearer := filepath.Join(t.TempDir(), "bearer")
@@ -88,7 +87,7 @@ func TestDescriptionsAreTrue(t *testing.T) {
 	}
 	deliver("POST", "/advisories", `{`, http.StatusBadRequest) // the refusal with the number 1
 	tried(t, deliveriesDescription, "http://"+p.deliveries, "--header", "Authorization: Bearer a-token-of-the-publisher")
-	tried(t, deliveriesDescription, "http://"+p.deliveries) // strangers
+	tried(t, deliveriesDescription, "http://"+p.deliveries) // without credentials
 
 	deliver("PUT", "/cities/130", `{"risk_label":"low"}`, http.StatusAccepted) // Elasticsearch refuses it
 	p.drained()
@@ -100,6 +99,6 @@ func TestDescriptionsAreTrue(t *testing.T) {
 			t.Errorf("what the description has as its example is not there: %s: %d", example, res.StatusCode)
 		}
 	}
-	// A profile takes as long as its call says, and a backup is written where it says.
+	// Not the calls for profiles, which may take long, and for backups, which write files anywhere.
 	tried(t, administrationDescription, "http://"+p.admin, "--exclude-operation-id", "profile", "--exclude-operation-id", "backUp")
 }

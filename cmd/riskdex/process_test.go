@@ -21,7 +21,7 @@ import (
 	"riskdex/report"
 )
 
-// process is a riskdex in a process of its own, with what belongs to it.
+// process is a riskdex in a process of its own, with its settings and data.
 type process struct {
 	t                 *testing.T
 	elasticsearch     string
@@ -29,14 +29,14 @@ type process struct {
 	journal           string
 	deliveries, admin string // addresses, the same after every start
 	extra             []string
-	token             string // for administration; empty where none is asked for
+	token             string // for administration; empty if none is required
 	cmd               *exec.Cmd
 	log               *output
-	atStart           metricstest.Samples // what /metrics said when it could first accept
-	sender            *http.Client        // keeps as many connections as a test has senders
+	atStart           metricstest.Samples // the metrics when it could first accept
+	sender            *http.Client        // keeps a connection for each sender of a test
 }
 
-// output is what a process writes. It may be read meanwhile.
+// output is the output of a process. It may be read while the process writes.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -91,7 +91,7 @@ func tail(text string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// launch starts it, and waits for nothing.
+// launch starts it without waiting.
 func (p *process) launch() {
 	p.t.Helper()
 	args := append([]string{
@@ -105,7 +105,7 @@ func (p *process) launch() {
 	must(p.t, p.cmd.Start())
 }
 
-// start starts it and waits until it can accept.
+// start starts it and waits until it can accept deliveries.
 func (p *process) start() {
 	p.t.Helper()
 	p.launch()
@@ -120,7 +120,7 @@ func (p *process) start() {
 	p.atStart = p.metrics()
 }
 
-// indicesReady waits until each kind has its index: that of cities is made first.
+// indicesReady waits until each kind has its index.
 func (p *process) indicesReady() {
 	p.t.Helper()
 	for _, kind := range report.Kinds() {
@@ -180,7 +180,7 @@ func (p *process) metrics() metricstest.Samples {
 	return all
 }
 
-// administer returns what the admin listener says at a path.
+// administer returns the body of the admin listener's answer at a path.
 func (p *process) administer(path string) []byte {
 	p.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+p.admin+path, nil)
@@ -196,20 +196,20 @@ func (p *process) administer(path string) []byte {
 	return text
 }
 
-// sum adds up the series of a metric, but for the probe's: it is written at times
-// of its own.
+// sum returns the sum of the series of a metric without those of the probe, which is written at times of
+// its own.
 func sum(metrics metricstest.Samples, name string) float64 {
 	all, _ := metrics.Sum(name)
 	return all - sumOfProbe(metrics, name)
 }
 
-// sumOfProbe adds up the series of a metric that are the probe's.
+// sumOfProbe returns the sum of the probe's series of a metric.
 func sumOfProbe(metrics metricstest.Samples, name string) float64 {
 	total, _ := metrics.Sum(name, `kind="probe"`)
 	return total
 }
 
-// drained waits until nothing waits any longer, and checks that the sums agree.
+// drained waits until nothing is pending, and checks that the sums agree.
 func (p *process) drained() {
 	p.t.Helper()
 	eventually(p.t, "nothing is pending", func() bool {
@@ -219,8 +219,8 @@ func (p *process) drained() {
 	p.conserved()
 }
 
-// conserved checks that every accepted change is in exactly one place, and that
-// every series was there from the start of the process.
+// conserved checks that every accepted change is in exactly one place, and that every series existed from
+// the start of the process.
 func (p *process) conserved() {
 	p.t.Helper()
 	m := p.metrics()
@@ -244,7 +244,7 @@ func (p *process) ask(method, path, body string, v any) {
 	}
 }
 
-// indexed returns what a search finds of a kind: the source of every document.
+// indexed returns the source of every document of a kind that a search finds, by id.
 func (p *process) indexed(kind report.Kind) map[string]json.RawMessage {
 	p.t.Helper()
 	alias := "/" + p.prefix + string(kind)
@@ -275,9 +275,8 @@ func (p *process) indexed(kind report.Kind) map[string]json.RawMessage {
 	return all
 }
 
-// search runs the search command and returns its hits as "kind/id". It waits for
-// the index of each kind: Elasticsearch answers 404 until there is one, and 503
-// until it has started the shard.
+// search runs the search command and returns its hits as "kind/id". It waits for the index of each kind,
+// because Elasticsearch answers 404 until the index exists, and 503 until its shard is started.
 func (p *process) search(words string) []string {
 	p.t.Helper()
 	var out, errs bytes.Buffer
@@ -303,8 +302,7 @@ func (p *process) search(words string) []string {
 	return hits
 }
 
-// eventually waits for what becomes true by itself. Its bound is a measure of
-// patience, not of speed.
+// eventually waits until ok returns true. Its bound is generous, and not a measure of speed.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(5 * time.Minute)

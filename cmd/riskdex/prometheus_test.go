@@ -29,13 +29,13 @@ import (
 type watched struct {
 	*process
 	cut, cutBulks  atomic.Bool
-	server, native *prometheus.Server // native takes native histograms
-	open           map[string]string  // queries that have found nothing yet, and what they are for
+	server, native *prometheus.Server // native stores native histograms
+	open           map[string]string  // from queries that have found nothing yet to what they are for
 	glanced        map[int]bool       // open panels that have shown an incident
 }
 
-// watch starts everything, and returns when both servers have scraped once: what
-// happens from now on is an increase to them.
+// watch starts everything, and returns when both servers have scraped once, so that they see everything
+// from now on as an increase.
 func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 	t.Helper()
 	prometheustest.Need(t)
@@ -72,11 +72,11 @@ func freePort(t *testing.T) int {
 	return port
 }
 
-// haste is by how much sooner the alerts fire here than they do in earnest.
+// haste is the factor by which the alerts wait for less time here than in production.
 const haste = 60
 
-// hastyRules returns a copy of the rules in which every alert waits for less, with
-// the same expressions.
+// hastyRules returns a copy of the rules with the same expressions, in which every alert waits for less
+// time.
 func hastyRules(t *testing.T) (path string) {
 	t.Helper()
 	text, err := os.ReadFile("../../dashboards/rules.yml")
@@ -88,7 +88,7 @@ func hastyRules(t *testing.T) (path string) {
 		} `yaml:"groups"`
 	}
 	strict := yaml.NewDecoder(bytes.NewReader(text))
-	strict.KnownFields(true) // nothing of the file may be lost on the way
+	strict.KnownFields(true) // so that no part of the file is lost
 	must(t, strict.Decode(&file))
 	shortened := 0
 	for _, g := range file.Groups {
@@ -111,7 +111,7 @@ func hastyRules(t *testing.T) (path string) {
 	return path
 }
 
-// values returns the values that a query finds now; what is no number is none.
+// values returns the values that a query finds now, without NaN.
 func values(t *testing.T, s *prometheus.Server, query string) []float64 {
 	t.Helper()
 	var data struct {
@@ -131,8 +131,8 @@ func values(t *testing.T, s *prometheus.Server, query string) []float64 {
 	return found
 }
 
-// until waits like eventually, and lets the queries that are open look for data
-// meanwhile: some have it only for a moment.
+// until waits like eventually. Meanwhile it runs the queries that have found nothing yet, because some
+// have data only for a moment.
 func (w *watched) until(what string, ok func() bool) {
 	w.t.Helper()
 	eventually(w.t, what, func() bool {
@@ -145,8 +145,7 @@ func (w *watched) until(what string, ok func() bool) {
 	})
 }
 
-// fires waits until an alert is raised, has the trouble mended, and waits until it
-// is cleared.
+// fires waits until an alert is raised, calls mend, and waits until the alert is cleared.
 func (w *watched) fires(alert string, mend func()) {
 	w.t.Helper()
 	firing := fmt.Sprintf(`ALERTS{alertname=%q, alertstate="firing"}`, alert)

@@ -2,6 +2,5 @@
 
 package main
 
-// raceDetector tells that riskdex runs with the race detector, which multiplies
-// its memory.
+// raceDetector says whether riskdex runs with the race detector, which multiplies its memory.
 const raceDetector = true

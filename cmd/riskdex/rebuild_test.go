@@ -16,9 +16,9 @@ import (
 	"riskdex/report"
 )
 
-// rebuilding is an admin listener whose process answers orders for a rebuild with an
-// error, or obeys where there is none, and knows these rebuilds. holder is the process
-// that has each kind alone, as the journal knows it.
+// rebuilding is an admin.Rebuilder that answers requests for a rebuild with order, or accepts them if
+// that is nil, and knows these rebuilds. holder is the process that has locked each kind according to the
+// journal.
 type rebuilding struct {
 	order  error
 	known  []admin.Rebuild
@@ -46,7 +46,8 @@ func (b rebuilding) Stats(context.Context) (report.Stats, error) {
 	return stats, nil
 }
 
-// TestRebuildThatWasNotStarted is never taken for one that was, whatever ended before.
+// TestRebuildThatWasNotStarted: a rebuild that ended before is never taken for the one that was asked
+// for.
 func TestRebuildThatWasNotStarted(t *testing.T) {
 	before := admin.Rebuild{
 		Kind: report.Cities, Phase: "done", Done: true, Total: 293, NewIndex: "cities-v2",
@@ -95,8 +96,7 @@ func TestRebuildThatWasNotStarted(t *testing.T) {
 	}
 }
 
-// TestRebuildUnderWayIsWaitedFor: one that is active when it is asked for once more, and
-// ends then.
+// TestRebuildUnderWayIsWaitedFor asks for a rebuild that is already active, and then ends.
 func TestRebuildUnderWayIsWaitedFor(t *testing.T) {
 	b := &ending{began: time.Now()}
 	server := httptest.NewServer(admin.New(admin.Parts{Rebuilder: b, Log: slog.New(slog.DiscardHandler)}))
@@ -108,7 +108,7 @@ func TestRebuildUnderWayIsWaitedFor(t *testing.T) {
 	}
 }
 
-// ending is a rebuild that is over when it is looked at for the third time.
+// ending is a rebuild that is over when it is asked about for the third time.
 type ending struct {
 	rebuilding
 	began time.Time
@@ -126,7 +126,7 @@ func (e *ending) Rebuilds() []admin.Rebuild {
 	return []admin.Rebuild{r}
 }
 
-// TestReasonsOfRebuildProblems: programs tell by them what the order came to.
+// TestReasonsOfRebuildProblems: programs rely on these reasons.
 func TestReasonsOfRebuildProblems(t *testing.T) {
 	for cause, reason := range map[error]string{
 		indexer.ErrRebuilding: admin.ReasonRebuilding, indexer.ErrNotRebuilding: admin.ReasonNotRebuilding,

@@ -16,8 +16,8 @@ var updateSettings = flag.Bool("update", false, "write docs/settings.md")
 
 const settingsPage = "../../docs/settings.md"
 
-// TestSettingsPageIsThatOfTheProgram compares docs/settings.md with the commands and flags;
-// make settings writes it.
+// TestSettingsPageIsThatOfTheProgram compares docs/settings.md, which make settings writes, with the
+// commands and flags.
 func TestSettingsPageIsThatOfTheProgram(t *testing.T) {
 	want := settingsMarkdown(t)
 	if *updateSettings {
@@ -65,7 +65,7 @@ func settingsMarkdown(t *testing.T) string {
 	return b.String()
 }
 
-// documents returns what people read about riskdex, by path from here.
+// documents returns the texts of the documentation, by path relative to this folder.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -81,7 +81,7 @@ func documents(t *testing.T) map[string]string {
 	return all
 }
 
-// TestDocumentsShowCommandsThatExist parses every command line that they show.
+// TestDocumentsShowCommandsThatExist parses every command line in them.
 func TestDocumentsShowCommandsThatExist(t *testing.T) {
 	documents := documents(t)
 	t.Chdir(t.TempDir())

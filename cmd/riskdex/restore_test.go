@@ -11,10 +11,10 @@ import (
 	"riskdex/report"
 )
 
-// TestRestoreCommand is a bad night: riskdex is killed, somebody copies a backup over the
-// journal while the log is left, riskdex does not start and says why, and the copy is
-// restored as it says. What was delivered after the copy was made is missing until the
-// publisher delivers it again, and status says so until somebody says that it has.
+// TestRestoreCommand is a bad night: riskdex is killed, and somebody copies a backup over the journal but
+// leaves the WAL. riskdex does not start, says why, and the copy is restored as it says. What was
+// delivered after the copy was made is missing until the publisher delivers it again, and status says so
+// until somebody acknowledges the loss.
 func TestRestoreCommand(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
@@ -60,8 +60,8 @@ func TestRestoreCommand(t *testing.T) {
 	}
 }
 
-// TestRestoreSaysWhatIsLost compares the copy with the journal that is there, and puts that
-// back again.
+// TestRestoreSaysWhatIsLost restores a copy, which compares it with the existing journal, and then
+// restores that journal again.
 func TestRestoreSaysWhatIsLost(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
@@ -88,7 +88,7 @@ func TestRestoreSaysWhatIsLost(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesCommand: what is said, and that nothing is done.
+// TestRestoreRefusesCommand checks the messages of refused restores, and that nothing is done.
 func TestRestoreRefusesCommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("RISKDEX_JOURNAL", "")
@@ -114,7 +114,7 @@ func mustDir(t *testing.T) string {
 	return dir
 }
 
-// TestRestoreOfDamage is refused, unless it is said.
+// TestRestoreOfDamage: a damaged copy is refused without --damaged.
 func TestRestoreOfDamage(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()

@@ -18,7 +18,7 @@ func TestSearchFlags(t *testing.T) {
 		{"id":2,"code":"SYR","title":"Syracuse","country":"US","risk_level":3}]`)
 	p.send("POST", "/advisories", `[{"id":3,"title":"Harbour closed in Sydney","country":"AU","duration":{"start_date":"2026-02-01","end_date":"2026-02-03"}}]`)
 	p.drained()
-	p.indexed(report.Cities) // makes them visible
+	p.indexed(report.Cities) // refreshes the index
 	p.indexed(report.Advisories)
 	for args, want := range map[string]string{
 		"sydney":                                      "cities/1 advisories/3",

@@ -26,7 +26,7 @@ func TestDocumentsTellAppsToAskWhatRiskdexAsks(t *testing.T) {
 	}
 }
 
-// asApp searches as README.md tells apps to.
+// asApp searches as the documents tell apps to.
 func (p *process) asApp(words string) (status int, answer string) {
 	p.t.Helper()
 	set, err := mappings.Builtin()
@@ -48,7 +48,7 @@ func (p *process) status() (st admin.Status) {
 	return st
 }
 
-// says waits until status says that a trouble is there, and returns it.
+// says waits until status shows a trouble, and returns it.
 func (p *process) says(what string) (found admin.Trouble) {
 	p.t.Helper()
 	eventually(p.t, "status says "+what, func() bool {
@@ -62,8 +62,8 @@ func (p *process) says(what string) (found admin.Trouble) {
 	return found
 }
 
-// TestClosedIndexFailsTheSearchOfAll: apps get an error, riskdex search gets the same, and
-// nothing says that all is well or that there are no documents.
+// TestClosedIndexFailsTheSearchOfAll: apps and riskdex search get the same error, and nothing says that
+// all is well or that there are no documents.
 func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
 	p.start()
@@ -107,8 +107,8 @@ func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
 	}
 }
 
-// TestLostAliasIsSeenAndMended: until riskdex has put it back, status does not say that
-// search is well.
+// TestLostAliasIsSeenAndMended: until riskdex has restored the alias, status does not say that all is
+// well.
 func TestLostAliasIsSeenAndMended(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
 	p.start()

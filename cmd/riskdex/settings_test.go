@@ -13,7 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// serving returns what serve is told by arguments.
+// serving returns the settings of serve with these arguments.
 func serving(t *testing.T, args ...string) *serveCommand {
 	t.Helper()
 	cli := new(commands)
@@ -24,7 +24,7 @@ func serving(t *testing.T, args ...string) *serveCommand {
 	return &cli.Serve
 }
 
-// TestLogLeavesOutWhatSaysNothing logs in both forms.
+// TestLogLeavesOutWhatSaysNothing logs empty values in both formats.
 func TestLogLeavesOutWhatSaysNothing(t *testing.T) {
 	for form, want := range map[string]string{
 		"text": `level=WARN msg=said kind=cities number=0 is=false error="" group.name=x`,
@@ -39,7 +39,7 @@ func TestLogLeavesOutWhatSaysNothing(t *testing.T) {
 	}
 }
 
-// TestMinFreeIsOfFiles: whoever gives it for PostgreSQL is told that it is for nothing.
+// TestMinFreeIsOfFiles: with PostgreSQL, a warning says that --journal-min-free has no effect.
 func TestMinFreeIsOfFiles(t *testing.T) {
 	for _, c := range []struct {
 		journal, stated string
@@ -50,7 +50,7 @@ func TestMinFreeIsOfFiles(t *testing.T) {
 		{"data/riskdex.db", "1GiB", 1 << 30, false},
 		{"postgres://riskdex@db/riskdex", "", 0, false},
 		{"postgres://riskdex@db/riskdex", "1GiB", 0, true},
-		{"postgres://riskdex@db/riskdex", "256MiB", 0, true}, // as much as where it is not stated
+		{"postgres://riskdex@db/riskdex", "256MiB", 0, true}, // the same as without the flag
 	} {
 		args := []string{"--journal", c.journal}
 		if c.stated != "" {

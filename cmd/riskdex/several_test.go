@@ -17,8 +17,8 @@ import (
 	"riskdex/report"
 )
 
-// several are processes that share a journal in PostgreSQL and the indices, with a
-// sender who knows them all, as a load balancer would.
+// several are processes that share a journal in PostgreSQL and the indices, with a sender that knows all
+// of them, like a load balancer.
 type several struct {
 	t   *testing.T
 	all []*process
@@ -39,7 +39,7 @@ func severalOn(t *testing.T, n int, url string) *several {
 		if len(s.all) > 0 {
 			p.prefix = s.all[0].prefix
 		}
-		p.sender.Timeout = 5 * time.Second // then it asks another one
+		p.sender.Timeout = 5 * time.Second // the sender then tries another process
 		s.all = append(s.all, p)
 	}
 	return s
@@ -52,7 +52,7 @@ func (s *several) start() {
 	}
 }
 
-// deliver is deliver of a process, to any that takes it.
+// deliver is like deliver of a process, but tries all processes until one accepts.
 func (s *several) deliver(key report.Key, n int) bool {
 	method, path, body := delivery(key, n)
 	for {
@@ -60,7 +60,7 @@ func (s *several) deliver(key report.Key, n int) bool {
 		if err == nil && status == http.StatusAccepted {
 			return true
 		}
-		time.Sleep(5 * time.Millisecond) // that one is away; do not spin
+		time.Sleep(5 * time.Millisecond) // that process is down; do not spin
 	}
 }
 
@@ -70,7 +70,7 @@ func (s *several) load(senders int) *load {
 	return l
 }
 
-// shared waits until each of the processes has settled something since.
+// shared waits until each of the processes has settled something from now on.
 func (s *several) shared(among ...*process) {
 	s.t.Helper()
 	for _, p := range among {
@@ -105,8 +105,8 @@ func TestSeveralProcessesOneIsKilled(t *testing.T) {
 	s.check(l)
 }
 
-// TestSeveralProcessesOneIsPaused for longer than its lease: others take over what it
-// has claimed, and it overwrites nothing when it goes on.
+// TestSeveralProcessesOneIsPaused for longer than its lease. Others take over its claims, and it
+// overwrites nothing when it continues.
 func TestSeveralProcessesOneIsPaused(t *testing.T) {
 	s := newSeveral(t, 3)
 	s.start()
@@ -152,8 +152,8 @@ func TestSeveralProcessesRolled(t *testing.T) {
 	s.check(l)
 }
 
-// TestSeveralProcessesOneWithoutJournal: it refuses deliveries, and the others take
-// them and what it had claimed.
+// TestSeveralProcessesOneWithoutJournal: that process refuses deliveries, and the others accept them and
+// take over its claims.
 func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
 	url := postgrestest.URL(t)
 	network, through := networktest.New(t, url)
@@ -176,9 +176,9 @@ func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
 	s.check(l)
 }
 
-// TestSeveralProcessesForgetWhoHasGone: a sender gives up on a process whose journal is
-// away, and delivers the same document to another one, and then a newer version. What
-// still waits in the first does not overtake that when its journal is back.
+// TestSeveralProcessesForgetWhoHasGone: a sender gives up on a process that has lost its journal, delivers
+// the same document to another one, and then a newer version. The delivery that still waits in the first
+// process does not overtake those when the journal is back.
 func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
 	url := postgrestest.URL(t)
 	network, through := networktest.New(t, url)
@@ -188,7 +188,7 @@ func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
 	cut.sender.Timeout = time.Second
 	s.start()
 	network.Spoil(networktest.ToClient, networktest.Swallow(0))
-	// The writer is busy with the first when the second comes.
+	// When the second delivery comes, the committing goroutine is busy with the first.
 	for _, path := range []string{"/cities/first", "/cities/second"} {
 		if status, err := cut.try(http.MethodDelete, path, ""); err == nil {
 			t.Errorf("the process without a journal answers %d", status)
@@ -210,8 +210,7 @@ func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
 	}
 }
 
-// TestSeveralProcessesOneWithoutElasticsearch: it takes deliveries, and the others
-// index them.
+// TestSeveralProcessesOneWithoutElasticsearch: that process accepts deliveries, and the others index them.
 func TestSeveralProcessesOneWithoutElasticsearch(t *testing.T) {
 	direct := elastictest.URL(t)
 	network, through := networktest.New(t, direct)

@@ -20,7 +20,8 @@ import (
 	"riskdex/internal/prometheus/prometheustest"
 )
 
-// severable is a way to Elasticsearch that can be cut.
+// severable returns the address of a proxy to Elasticsearch, which aborts every request while cut is
+// true.
 func severable(t *testing.T, elasticsearch string) (address string, cut *atomic.Bool) {
 	t.Helper()
 	target, err := url.Parse(elasticsearch)
@@ -36,9 +37,9 @@ func severable(t *testing.T, elasticsearch string) (address string, cut *atomic.
 	return proxy.URL, cut
 }
 
-// TestPrometheusSeesTwoProcessesAsOneJournal has two processes work on a journal before
-// the eyes of a real Prometheus. What is of the journal is seen once, what is of one of
-// them is seen as its own, and each answers for both.
+// TestPrometheusSeesTwoProcessesAsOneJournal: a real Prometheus scrapes two processes that share a
+// journal. It counts global metrics once and attributes local ones to their process, and each process
+// answers for the whole journal.
 func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 	prometheustest.Need(t)
 	home := postgrestest.Start(t)
@@ -61,7 +62,7 @@ func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 	finds(`count(up == 1)`, 2)
 	finds(`max by (job) (riskdex_processes)`, 2)
 
-	// Some to each: accepted is told by both, the requests by who was asked.
+	// Deliver some to each: both count what was accepted, and each its own requests.
 	for i, p := range []*process{one, other, other} {
 		p.send("POST", "/cities", `[{"id":`+string(rune('1'+2*i))+`,"title":"a"},{"id":`+string(rune('2'+2*i))+`,"title":"b"}]`)
 	}
@@ -104,7 +105,7 @@ func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 	finds(`sum(max by (job, kind, op) (riskdex_changes_accepted_total{kind!="probe", op="index"}))`, 8)
 }
 
-// theSame asks both for what is of the journal.
+// theSame checks that both processes say the same about the journal.
 func theSame(t *testing.T, one, other *process) {
 	t.Helper()
 	status := func(p *process) (st admin.Status) {
@@ -123,7 +124,7 @@ func theSame(t *testing.T, one, other *process) {
 	if a.Process == b.Process || !slices.Equal(a.Processes, b.Processes) || !slices.Equal(a.Processes, []string{a.Process, b.Process}) {
 		t.Errorf("one is %q of %q, the other %q of %q", a.Process, a.Processes, b.Process, b.Processes)
 	}
-	for _, command := range []string{"dead list --json", "refused list --json"} { // a list for people tells ages, which go on between the two
+	for _, command := range []string{"dead list --json", "refused list --json"} { // not as lists for people, whose ages grow between the two calls
 		if a, b := one.command("", words(command)...), other.command("", words(command)...); a.out != b.out || strings.Count(a.out, "\n") != 1 {
 			t.Errorf("%s: one says\n%s, the other\n%s", command, a.out, b.out)
 		}

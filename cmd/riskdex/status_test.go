@@ -31,7 +31,7 @@ func TestStatusCommand(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 
-	// What search shows is HTML by nobody's will.
+	// No text in hits becomes HTML.
 	page := p.page("/search?q=" + url.QueryEscape("well"))
 	if strings.Contains(page, "<script>alert") || !strings.Contains(page, "&lt;script&gt;") || !strings.Contains(page, "cities / ") {
 		t.Errorf("the search page: %s", page)
@@ -72,7 +72,7 @@ func TestStatusOfSomethingElse(t *testing.T) {
 	p.expect(exitFailed, "", words("status"), "not riskdex's admin listener")
 }
 
-// TestStatusWhileElasticsearchIsAway wants an answer all the same.
+// TestStatusWhileElasticsearchIsAway: the status is still answered.
 func TestStatusWhileElasticsearchIsAway(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1")
 	p.start()

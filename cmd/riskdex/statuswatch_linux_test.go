@@ -12,8 +12,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestStatusIsWatched has it piped while riskdex comes into trouble, out of it, goes, and
-// comes back. What the last line says is the exit status.
+// TestStatusIsWatched pipes the watch while riskdex gets into trouble and out of it, ends, and comes back.
+// The exit status is that of the last line.
 func TestStatusIsWatched(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--probe-every", "0")
 	p.expect(exitFailed, "", words("status --watch"), "no riskdex answers")
@@ -55,7 +55,7 @@ func TestStatusIsWatched(t *testing.T) {
 	}
 }
 
-// statusWatch is a riskdex status --watch.
+// statusWatch is a running riskdex status --watch.
 type statusWatch struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -84,8 +84,8 @@ func (w *statusWatch) interrupt() int {
 	return w.cmd.ProcessState.ExitCode()
 }
 
-// TestStatusIsRedrawnInPlace draws on a real terminal: each text takes the place of the
-// one before, however long its lines are, and what has no room is left out.
+// TestStatusIsRedrawnInPlace draws on a real terminal: each text replaces the previous one, however long
+// its lines are, and what does not fit is left out.
 func TestStatusIsRedrawnInPlace(t *testing.T) {
 	terminal, screen := openTerminal(t, 20, 6)
 	r := redrawn{out: terminal}
@@ -112,7 +112,7 @@ func TestStatusIsRedrawnInPlace(t *testing.T) {
 	}
 }
 
-// openTerminal returns a terminal of a size, and what shows what is written to it.
+// openTerminal returns a terminal of that size, and the screen from which its output can be read.
 func openTerminal(t *testing.T, width, height uint16) (terminal, screen *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

@@ -16,8 +16,8 @@ import (
 	"riskdex/internal/reread"
 )
 
-// secureEndpoint serves with a certificate whose files a test can replace, on a
-// clock that goes only when it is told to.
+// secureEndpoint serves with a certificate whose files a test can replace, and with a clock that the test
+// advances.
 type secureEndpoint struct {
 	*endpoint
 	settings tlsSettings
@@ -47,7 +47,7 @@ func (s *secureEndpoint) put(t *testing.T, pair certificates.Pair) {
 	must(t, os.WriteFile(s.settings.Key, pair.Key, 0o600))
 }
 
-// name is what the certificate says that a client is shown now.
+// name returns the name in the certificate that the endpoint now presents.
 func (s *secureEndpoint) name(t *testing.T, cfg *tls.Config) (string, error) {
 	t.Helper()
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", s.listener.Addr().String(), cfg)
@@ -58,7 +58,8 @@ func (s *secureEndpoint) name(t *testing.T, cfg *tls.Config) (string, error) {
 	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName, nil
 }
 
-// TestCertificateIsReplacedWhileItServes; one that cannot be used is not.
+// TestCertificateIsReplacedWhileItServes: a new certificate is used without a restart, unless it is
+// invalid.
 func TestCertificateIsReplacedWhileItServes(t *testing.T) {
 	authority := certificates.New(t)
 	first, second := authority.Issue(t, "first"), authority.Issue(t, "second")
@@ -84,7 +85,7 @@ func TestCertificateIsReplacedWhileItServes(t *testing.T) {
 	wants("first")
 }
 
-// TestOnlyModernTLS, and HTTP/1.1 for all.
+// TestOnlyModernTLS: only modern versions and suites are accepted, and only HTTP/1.1.
 func TestOnlyModernTLS(t *testing.T) {
 	authority := certificates.New(t)
 	s := serveSecurely(t, authority.Issue(t, "x"))

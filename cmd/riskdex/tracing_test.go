@@ -22,7 +22,7 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// collector takes spans as OTLP over HTTP.
+// collector receives spans as OTLP over HTTP.
 type collector struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -62,7 +62,7 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// taken returns how many requests came since it was last asked.
+// taken returns how many requests came since the last call.
 func (c *collector) taken() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *collector) taken() int {
 	return n
 }
 
-// span returns the one span of a trace whose name begins so.
+// span returns the only span of a trace whose name begins with name.
 func (c *collector) span(t *testing.T, trace, name string) *tracepb.Span {
 	t.Helper()
 	c.mu.Lock()
@@ -120,7 +120,7 @@ func (p *process) sendTraced(trace, method, path, body string) {
 	}
 }
 
-// logged returns the line of the log with a message that begins so, for a trace.
+// logged returns the line of the log for a trace whose message begins with message.
 func (p *process) logged(trace, message string) map[string]any {
 	for line := range strings.Lines(p.log.String()) {
 		var entry map[string]any
@@ -134,8 +134,8 @@ func (p *process) logged(trace, message string) map[string]any {
 	return nil
 }
 
-// A delivery can be followed from its request to the end of its change, through a
-// restart and an Elasticsearch that is away.
+// A delivery can be traced from its request to the end of its change, even if riskdex restarts or
+// Elasticsearch is down in between.
 func TestDeliveryIsTracedToItsEnd(t *testing.T) {
 	const good, bad = "4bf92f3577b34da6a3ce929d0e0e4736", "0af7651916cd43dd8448eb211c80319c"
 	c := newCollector(t)
@@ -149,7 +149,7 @@ func TestDeliveryIsTracedToItsEnd(t *testing.T) {
 		t.Errorf("exit status %d", status)
 	}
 	for trace, name := range map[string]string{good: "PUT /cities/:id", bad: "PUT /advisories/:id"} {
-		server := c.span(t, trace, "PUT ") // sent before it ended
+		server := c.span(t, trace, "PUT ") // sent before the process ended
 		if server.Name != name || server.Kind != tracepb.Span_SPAN_KIND_SERVER || hex.EncodeToString(server.ParentSpanId) != "00f067aa0ba902b7" {
 			t.Errorf("the request is the span %v", server)
 		}
@@ -184,7 +184,7 @@ func TestDeliveryIsTracedToItsEnd(t *testing.T) {
 	}
 }
 
-// goroutines returns what every goroutine of the process does.
+// goroutines returns the stacks of all goroutines of the process.
 func (p *process) goroutines() string {
 	p.t.Helper()
 	res, err := http.Get("http://" + p.admin + "/debug/pprof/goroutine?debug=2")
@@ -195,7 +195,7 @@ func (p *process) goroutines() string {
 	return string(text)
 }
 
-// What is not asked for is not there: no request, no goroutine, no trace in the log.
+// Unless tracing is asked for, there is no request to a collector, no goroutine, and no trace in the log.
 func TestTracingIsOffByDefault(t *testing.T) {
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	c := newCollector(t)
@@ -226,7 +226,7 @@ func TestTracingIsOffByDefault(t *testing.T) {
 	}
 }
 
-// A collector that is not there holds nothing up, and is mentioned once.
+// A collector that is down delays nothing, and is mentioned once.
 func TestCollectorIsAway(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
@@ -258,7 +258,7 @@ func TestTracesWanted(t *testing.T) {
 	for _, c := range []struct {
 		env     string
 		wanted  bool
-		problem string // part of it
+		problem string // a part of its text
 	}{
 		{"", false, ""},
 		{"OTEL_SERVICE_NAME=x OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=http://c:4318", false, ""},

@@ -10,8 +10,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestWhatWasNotMendedIsTold: a rebuild that failed, what a verification found, and a probe
-// that no search finds are troubles until they are over, also after kill -9.
+// TestWhatWasNotMendedIsTold: a failed rebuild, the findings of a verification, and a probe that no search
+// finds are troubles until they are over, even after kill -9.
 func TestWhatWasNotMendedIsTold(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms", "--refresh-share", "0")
 	p.start()
@@ -20,7 +20,7 @@ func TestWhatWasNotMendedIsTold(t *testing.T) {
 	eventually(t, "all is well", func() bool { return p.status().Well })
 	p.ask("PUT", "/"+p.prefix+"probe-v1/_settings", `{"index.refresh_interval":"-1"}`, nil)
 
-	// Somebody else has filled most of the index, so that a swap would take it away.
+	// Somebody else has filled most of the index, and a swap would lose that.
 	for i := range 30 {
 		p.ask("PUT", fmt.Sprintf("/%scities-v1/_doc/foreign%d?refresh=true", p.prefix, i), `{"kind":"cities","title":"x"}`, nil)
 	}

@@ -17,7 +17,7 @@ import (
 	"riskdex/report"
 )
 
-// fill delivers so many cities and waits until they are in the index.
+// fill delivers that many cities and waits until they are in the index.
 func (p *process) fill(cities int) {
 	p.t.Helper()
 	var list []string
@@ -56,13 +56,13 @@ func TestRebuildCommand(t *testing.T) {
 	eventually(t, "the rebuild that nobody waits for ends", func() bool { return p.behind(report.Advisories) == "advisories-v3" })
 }
 
-// TestRebuildGoesOnWithoutItsWatcher interrupts the command, and not the rebuild:
-// the index is held so that it cannot end before.
+// TestRebuildGoesOnWithoutItsWatcher interrupts the command but not the rebuild. The index is blocked, so
+// that the rebuild cannot end before that.
 func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(10)
-	// Whatever is to be sent waits while the index may not be written to.
+	// Changes wait while the index is blocked.
 	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
 	p.send("PUT", "/cities/1", `{"title":"waits"}`)
 	eventually(t, "the index is held", func() bool { return sum(p.metrics(), "riskdex_held") > 0 })
@@ -138,7 +138,7 @@ func TestVerifyCommand(t *testing.T) {
 }
 
 func TestBackupCommand(t *testing.T) {
-	p := newProcess(t, elastictest.URL(t), "--probe-every", "0") // which is a record too
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0") // its document would be a record too
 	p.start()
 	p.fill(20)
 	file := filepath.Join(t.TempDir(), "copy.db")
@@ -151,8 +151,7 @@ func TestBackupCommand(t *testing.T) {
 	p.drained()
 	p.kill()
 
-	// A riskdex on the copy fills a cluster that has nothing, as far as this
-	// prefix goes.
+	// A riskdex on the copy fills an empty cluster: with its new prefix it sees no indices.
 	restored := newProcess(t, p.elasticsearch)
 	must(t, os.Rename(file, restored.journal))
 	restored.start()
@@ -165,9 +164,9 @@ func TestBackupCommand(t *testing.T) {
 	restored.expect(exitDone, "", words("verify"), "20 documents in the journal")
 }
 
-// TestBackupFromAnywhere: in the wrong folder, with a journal that nobody uses where riskdex
-// would have it, and the name of another in the environment, it is that of the riskdex that
-// runs. Where none does, nothing is copied that nobody has named.
+// TestBackupFromAnywhere runs the command in the wrong folder, with an unused journal at the default path
+// and the name of another one in the environment. It copies the journal of the running riskdex. If none is
+// running, it copies only a journal that is named.
 func TestBackupFromAnywhere(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
@@ -189,13 +188,13 @@ func TestBackupFromAnywhere(t *testing.T) {
 	}
 	p.expect(exitDone, "", words("backup second.db --journal "+unused), "0 records, checked; a copy of "+filepath.Join(mustDir(t), unused))
 
-	// Nor is anything restored over a journal that nobody has named, while another one runs.
+	// Nor does restore touch a journal that is not named while a riskdex runs.
 	t.Setenv("RISKDEX_JOURNAL", "")
 	p.start()
 	p.expect(exitFailed, "", words("restore copy.db"), "a riskdex runs at", "on the journal "+p.journal, "stop it first")
 }
 
-// TestBackupIsGivenUp where its watcher leaves, or riskdex stops: there is no half of it.
+// TestBackupIsGivenUp if the client leaves or riskdex stops. No partial copy is left.
 func TestBackupIsGivenUp(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
@@ -218,7 +217,7 @@ func TestBackupIsGivenUp(t *testing.T) {
 		})
 		stop(r)
 		got := r.wait()
-		if got.status == exitDone { // it was faster
+		if got.status == exitDone { // the backup ended before it was stopped
 			must(t, os.Remove(file))
 			continue
 		}
@@ -232,7 +231,8 @@ func TestBackupIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestBackupOfPostgres is not riskdex's to make, whether it is asked or not.
+// TestBackupOfPostgres: riskdex makes no backups of PostgreSQL, neither by the command nor by a running
+// riskdex.
 func TestBackupOfPostgres(t *testing.T) {
 	var out, errs bytes.Buffer
 	file := filepath.Join(t.TempDir(), "copy.db")

@@ -24,10 +24,9 @@ import (
 	"riskdex/report"
 )
 
-// TestPrometheusSeesRiskdexWork brings a riskdex into trouble and out of it before
-// the eyes of real Prometheus servers. Every alert that is tried is raised and
-// cleared, and every query of the dashboard and every recording rule finds data. The
-// panels that are open show each trouble.
+// TestPrometheusSeesRiskdexWork brings a riskdex into trouble and out of it while real Prometheus servers
+// scrape it. Every alert that is tried is raised and cleared, every query of the dashboard and every
+// recording rule finds data, and the open panels show each trouble.
 func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "64MiB", "--probe-every", "1s", "--backup-every", "1h")
 	exposed := w.families()
@@ -86,7 +85,7 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	}, panels(102)...)
 	w.fires("RiskdexDown", w.start)
 
-	// A rebuild stands still for long enough to be seen.
+	// The rebuild stands still for long enough to be scraped.
 	w.cutBulks.Store(true)
 	w.expect(exitDone, "", words("rebuild cities --detach"), "started")
 	w.until("the rebuild is seen", func() bool { return len(values(t, w.server, "riskdex_documents_resending > 0")) > 0 })
@@ -104,13 +103,12 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	w.isAsListed()
 }
 
-// openQueries notes what has to find data: every query of the dashboard and every
-// recording rule.
+// openQueries records which queries have to find data: those of the dashboard and of all recording rules.
 func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 	w.t.Helper()
 	for _, q := range dashboards.Queries(dashboards.Values{Window: "20s"}) {
 		if q.Panel == 601 && q.Legend == "still waiting" {
-			continue // no disk hangs here; TestStopsOnAFrozenDisk has one that does
+			continue // no disk hangs here, as in TestStopsOnAFrozenDisk
 		}
 		w.open[q.Expr] = fmt.Sprintf("panel %d %q", q.Panel, q.Title)
 	}
@@ -142,7 +140,7 @@ func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 	}
 }
 
-// traffic makes a delivery of every sort, good and bad.
+// traffic makes deliveries of every sort, good and bad.
 func (w *watched) traffic() {
 	w.t.Helper()
 	for _, d := range []struct {
@@ -167,7 +165,7 @@ func (w *watched) traffic() {
 	}
 }
 
-// families asks /metrics for protobuf, which has native histograms.
+// families returns /metrics as protobuf, which has native histograms.
 func (w *watched) families() (all []*dto.MetricFamily) {
 	w.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+w.admin+"/metrics", nil)
@@ -192,8 +190,8 @@ func (w *watched) families() (all []*dto.MetricFamily) {
 	}
 }
 
-// nativeIsTaken checks that the Prometheus that takes native histograms has every
-// one, with all that was observed.
+// nativeIsTaken checks that the Prometheus that stores native histograms has all of them, with everything
+// that was observed.
 func (w *watched) nativeIsTaken() {
 	w.t.Helper()
 	asked := 0
@@ -202,7 +200,7 @@ func (w *watched) nativeIsTaken() {
 			continue
 		}
 		asked++
-		want, _ := w.metrics().Sum(f.GetName() + "_count") // more come meanwhile, of the probe
+		want, _ := w.metrics().Sum(f.GetName() + "_count") // the probe adds more meanwhile
 		if want == 0 {
 			w.t.Errorf("nothing is observed in %s", f.GetName())
 		}
@@ -216,7 +214,7 @@ func (w *watched) nativeIsTaken() {
 	}
 }
 
-// isAsListed checks that riskdex metrics says what this riskdex exposes.
+// isAsListed checks that riskdex metrics lists exactly what this riskdex exposes.
 func (w *watched) isAsListed() {
 	w.t.Helper()
 	exposed := describe(w.families(), nil)
