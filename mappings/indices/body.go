@@ -28,7 +28,8 @@ type templateBody struct {
 	Template        indexBody `json:"template"`
 }
 
-// body returns what an index of a kind is made from. Its mapping is marked with the hash.
+// body returns the settings and the mapping of a new index of a kind. The mapping is marked
+// with the hash.
 func (x *Indices) body(kind report.Kind) (indexBody, error) {
 	noted, err := meta{}.with(notes{Hash: x.Set.Hash(kind)})
 	if err != nil {

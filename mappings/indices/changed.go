@@ -6,9 +6,9 @@ import (
 	"riskdex/report"
 )
 
-// MappingChanged reports whether the index that the alias of a kind writes to was
-// made from other mapping files than the Set's, so that a rebuild would change it.
-// It is false when there is no such index.
+// MappingChanged reports whether the index that the alias of a kind writes to was made from
+// other mapping files than the Set's, so that a rebuild would change it. It returns false
+// if there is no such index.
 func (x *Indices) MappingChanged(ctx context.Context, kind report.Kind) (bool, error) {
 	s, err := x.state(ctx, kind)
 	if err != nil || s.written() == "" {

@@ -9,12 +9,11 @@ import (
 	"riskdex/report"
 )
 
-// The index of the probe is made from index.json as the others are, so that what it
-// measures, such as the time until a refresh, is what apps see. But it is hidden, and
-// so is every alias of it: a visible alias would bring a hidden index back into
-// searches of `*`.
+// The index of the probe is made from index.json like the others, so that what it measures,
+// such as the time until a refresh, is what apps see. But it is hidden, and so is every
+// alias of it: a visible alias would bring a hidden index back into searches of `*`.
 
-// hidden returns what an alias of a kind says of itself: nil where apps may see it.
+// hidden returns is_hidden for every alias of a kind: nil if apps may see it.
 func hidden(kind report.Kind) *bool {
 	if kind == report.Probe {
 		return yes()
@@ -22,9 +21,9 @@ func hidden(kind report.Kind) *bool {
 	return nil
 }
 
-// hideIndex returns the settings of an index with the one that hides it, in place of
-// what they say about that. Elasticsearch refuses settings that say it twice, and
-// takes each of these spellings.
+// hideIndex returns the settings with index.hidden set. It removes the other spellings of
+// that setting: Elasticsearch accepts each of them, but refuses settings that have it
+// twice.
 func hideIndex(settings jsontext.Value) (jsontext.Value, error) {
 	var all map[string]jsontext.Value
 	if err := json.Unmarshal(settings, &all); err != nil {

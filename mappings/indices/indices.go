@@ -17,21 +17,21 @@ import (
 	"riskdex/report"
 )
 
-// templatePriority is above what Elasticsearch and most tools give their own
-// templates, so that a template for "*" does not take the place of ours.
+// templatePriority is above what Elasticsearch and most tools give their own templates, so
+// that a template for "*" does not replace ours.
 const templatePriority = 500
 
-// Indices sees to it that the indices of a cluster exist as a Set wants them.
-// It may be used concurrently.
+// Indices makes sure that the indices of a cluster exist as a Set defines them. It is safe
+// for concurrent use.
 //
-// Apps search an alias, such as cities. Behind it is one index, such as
-// cities-v1; a rebuild makes the next one. Further aliases, such as
-// cities-rebuilding, mark what an index is to riskdex.
+// Apps search an alias, such as cities. Behind it is one index, such as cities-v1; a
+// rebuild makes the next one. Further aliases, such as cities-rebuilding, record the role
+// of an index.
 type Indices struct {
 	Client *elastic.Client
 	Prefix string // before every alias, index and template
 	Set    *mappings.Set
-	Line   string // of the journal that fills them; empty where there is none
+	Line   string // of the journal that fills them; empty if there is none
 	Log    *slog.Logger
 
 	mu      sync.Mutex
@@ -41,7 +41,7 @@ type Indices struct {
 	foreign map[report.Kind]bool // the index is filled from another journal
 }
 
-// Alias returns what apps search, and what documents are written to.
+// Alias returns the alias that apps search and documents are written to.
 func (x *Indices) Alias(kind report.Kind) string { return x.Prefix + string(kind) }
 
 // Index returns the name of the n-th index of a kind, from 1.
@@ -52,30 +52,30 @@ func (x *Indices) Index(kind report.Kind, n int) string {
 // Template returns the name of the index template of a kind.
 func (x *Indices) Template(kind report.Kind) string { return x.Prefix + "riskdex-" + string(kind) }
 
-// Ensure makes the alias of a kind exist, with an index behind it that is known to
-// be filled, and returns that index's name:
+// Ensure makes sure that the alias of a kind exists, with an index behind it that is known
+// to be filled, and returns that index's name:
 //
-//   - Where the alias is there, it stays where it is. If somebody else has put it
-//     there, or the index was restored or is a copy, also while no riskdex ran, what
-//     that index holds is unknown.
-//   - Where only an index is there, the highest one gets the alias. What it holds
-//     is unknown.
-//   - Where there is none, the first one is created together with the alias.
-//   - Where another journal fills it, it is left alone. A take-over that nobody goes
-//     on with is undone: its new index goes.
+//   - If the alias exists, it stays where it is. If somebody else has put it there, or the
+//     index was restored or is a copy, even while no riskdex was running, nobody knows what
+//     that index holds.
+//   - If only indices exist, the one with the highest number gets the alias. Nobody knows
+//     what it holds.
+//   - If there is no index, the first one is created together with the alias.
+//   - If another journal fills the index, it is left alone. A take-over that nobody
+//     continues is undone: its new index is deleted.
 //
-// Where the index is new or what it holds unknown, Ensure first calls resend, which
-// is to mark every document of the kind to be sent again; nothing is changed when
-// that fails. Then it deletes what a rebuild has left unfinished. Once in
-// a process it also brings the index template up to date. The name is empty where
-// the alias is on several indices and says of none that it is written to.
+// If the index is new or nobody knows what it holds, Ensure first calls resend, which must
+// mark every document of the kind to be sent again; if that fails, nothing is changed. Then
+// it deletes what a rebuild has left unfinished. Once per process it also brings the index
+// template up to date. The name is empty if the alias exists but has no write index.
 //
-// Ensure may be repeated, and several processes may call it at the same time. An
-// error wraps a *elastic.ResponseError when it is an answer of Elasticsearch, and
-// report.ErrAnotherJournal or report.ErrUndecided where the index is not this journal's,
-// or not yet. With the former comes the name of the index behind the alias, if any.
+// Ensure may be repeated, and several processes may call it at the same time. An error
+// wraps a *elastic.ResponseError if it is an answer of Elasticsearch, and
+// report.ErrAnotherJournal or report.ErrUndecided if the index is not this journal's, or
+// not yet. With report.ErrAnotherJournal comes the name of the index behind the alias, if
+// any.
 func (x *Indices) Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error) {
-	const attempts = 3 // each lost only to another process that made the index or removed it
+	const attempts = 3 // one fails only if another process creates or removes the index meanwhile
 	for range attempts {
 		var again bool
 		if index, again, err = x.ensureAlias(ctx, kind, resend); err == nil || !again {
@@ -135,8 +135,8 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	return index, false, nil
 }
 
-// isFilled tells whether an index is the one that riskdex keeps in step, as it
-// left it. One without a mark is taken for it by who has not seen another.
+// isFilled reports whether an index is the one that riskdex keeps up to date, as riskdex
+// left it. An index without a mark counts as that unless this process has seen another.
 func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	i := s.indices[index]
 	if !i.has(s.alias+filled) || i.has(s.alias+retired) {
@@ -150,8 +150,7 @@ func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	return x.seen[kind] == (identity{}) || x.seen[kind] == i.Settings.Index
 }
 
-// remember notes which index is behind the alias, and tells whether it was unknown
-// so far.
+// remember records which index is behind the alias, and reports whether that is new.
 func (x *Indices) remember(kind report.Kind, id identity) (first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -163,12 +162,12 @@ func (x *Indices) remember(kind report.Kind, id identity) (first bool) {
 	return first
 }
 
-// Forget is for when another process has looked after the indices of a kind: what
-// Ensure finds next is what that one has left.
+// Forget is called after another process has maintained the indices of a kind: Ensure then
+// takes what it finds next for what that process has left.
 func (x *Indices) Forget(kind report.Kind) { x.remember(kind, identity{}) }
 
-// startOver has everything sent again. Rebuilds under way end before: they count
-// on an index behind the alias that lacks nothing.
+// startOver has everything sent again, and deletes indices that rebuilds left unfinished:
+// rebuilds rely on an index behind the alias that lacks nothing.
 func (x *Indices) startOver(ctx context.Context, kind report.Kind, s state, unfinished []string, resend func(context.Context) error) error {
 	if err := resend(ctx); err != nil {
 		return fmt.Errorf("having every document of %s sent again, before its index is used: %w", kind, err)
@@ -183,8 +182,8 @@ func (x *Indices) startOver(ctx context.Context, kind report.Kind, s state, unfi
 	return nil
 }
 
-// keep puts the alias on an index that is there, or leaves it there, and marks
-// that everything has been ordered for it.
+// keep puts the alias on an existing index, or leaves it there, and marks the index as
+// filled: everything has been ordered for it.
 func (x *Indices) keep(ctx context.Context, s state, index string) error {
 	var actions []aliasAction
 	missing := len(s.with(s.alias)) == 0
@@ -205,8 +204,8 @@ func (x *Indices) keep(ctx context.Context, s state, index string) error {
 	return nil
 }
 
-// create makes an index with aliases, and marks it. The template comes along: where
-// the index is gone, the template may have gone with it.
+// create creates an index with aliases, and marks it. It also writes the template, which
+// may have been deleted together with the index.
 func (x *Indices) create(ctx context.Context, kind report.Kind, index string, aliases map[string]aliasBody) error {
 	if err := x.putTemplate(ctx, kind); err != nil {
 		return err

@@ -6,13 +6,13 @@ import (
 	"riskdex/report"
 )
 
-// Inspection is what a cluster has of a kind.
+// Inspection describes the indices that a cluster has of a kind.
 type Inspection struct {
 	Indices []string // behind the alias
-	Written string   // of these, the one that is written to; empty where none, or it is not clear which
-	Line    string   // of the journal that fills it; empty where it does not say
-	Ours    bool     // it was left as riskdex leaves it; otherwise every document is sent to it
-	Changed bool     // it was made from another mapping: it is rebuilt
+	Written string   // of these, the one that is written to; empty if there is none, or it is not clear which
+	Line    string   // of the journal that fills it; empty if it does not say
+	Ours    bool     // it is as riskdex left it; otherwise every document is sent to it
+	Changed bool     // it was made from another mapping, and is rebuilt
 	Taken   bool     // an index has the name of the alias, so there can be no alias
 }
 
@@ -37,13 +37,14 @@ type Privileges struct {
 	Index   []IndexPrivilege `json:"index"`
 }
 
-// IndexPrivilege is what is needed of the indices and aliases with some names.
+// IndexPrivilege lists the privileges that are needed for indices and aliases with these
+// names.
 type IndexPrivilege struct {
 	Names      []string `json:"names"`
 	Privileges []string `json:"privileges"`
 }
 
-// Privileges returns what is needed for the indices of some kinds.
+// Privileges returns the privileges that are needed for the indices of some kinds.
 func (x *Indices) Privileges(kinds []report.Kind) Privileges {
 	names := make([]string, len(kinds))
 	for i, kind := range kinds {

@@ -30,14 +30,14 @@ func (x *Indices) Next(ctx context.Context, kind report.Kind) (string, error) {
 	return x.Index(kind, s.indices[s.latest(anyIndex)].number+1), nil
 }
 
-// Create makes an index of the current mapping beside the one behind the alias,
-// to be filled. Apps do not see it.
+// Create creates an index with the current mapping beside the one behind the alias, to be
+// filled. Apps do not see it.
 func (x *Indices) Create(ctx context.Context, kind report.Kind, index string) error {
 	return x.create(ctx, kind, index, map[string]aliasBody{x.Alias(kind) + rebuilding: {}})
 }
 
-// Refresh makes everything that was written to an index visible, sees that it can
-// be searched, and returns how many documents it has.
+// Refresh makes everything that was written to an index visible, checks that it can be
+// searched, and returns how many documents it has.
 func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err error) {
 	body, err := x.Client.Ask(ctx, esapi.IndicesRefreshRequest{Index: []string{index}})
 	if err == nil {
@@ -46,8 +46,8 @@ func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err
 	if err != nil {
 		return 0, fmt.Errorf("refreshing the index %s: %w", index, err)
 	}
-	const patience = 20 * time.Second
-	_, err = x.Client.Ask(ctx, esapi.ClusterHealthRequest{Index: []string{index}, WaitForStatus: "yellow", Timeout: patience})
+	const longestWait = 20 * time.Second
+	_, err = x.Client.Ask(ctx, esapi.ClusterHealthRequest{Index: []string{index}, WaitForStatus: "yellow", Timeout: longestWait})
 	if err != nil {
 		return 0, fmt.Errorf("waiting until the index %s can be searched: %w", index, err)
 	}
@@ -67,8 +67,8 @@ func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err
 	return answer.Count, nil
 }
 
-// allShards returns an error where an answer speaks of failed shards: it is not
-// about the whole index then.
+// allShards returns an error if an answer reports failed shards, because it is not about
+// the whole index then.
 func allShards(body []byte) error {
 	var answer struct {
 		Shards struct {
@@ -84,10 +84,10 @@ func allShards(body []byte) error {
 	return nil
 }
 
-// Swap takes the alias of a kind from one index and gives it to another, which
-// Create has made, in one step: every search sees either the one or the other. It
-// fails where the alias is not on the first any longer, or on any where from is empty,
-// and succeeds where it is on the other already.
+// Swap moves the alias of a kind from one index to another, which Create has made, in one
+// step: every search sees either the one or the other. It fails if the alias is no longer
+// on from, or if from is empty and the alias is on any index. It succeeds if the alias is
+// on to already.
 func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) error {
 	s, err := x.state(ctx, kind)
 	if err != nil {
@@ -113,9 +113,9 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 	return nil
 }
 
-// Remove deletes an index that was being filled, or that has been retired. Any
-// other is left alone: one that has a further alias, one that riskdex has not
-// made. That an index is gone already is a success.
+// Remove deletes an index that was being filled, or that is retired. It leaves any other
+// alone, such as one that has a further alias, or one that riskdex has not made. It
+// succeeds if the index is gone already.
 func (x *Indices) Remove(ctx context.Context, kind report.Kind, index string) error {
 	s, err := x.state(ctx, kind)
 	if err != nil {

@@ -10,28 +10,29 @@ import (
 	"riskdex/report"
 )
 
-// Each index says in its mapping, from its creation on, which line of journals fills
-// it. A riskdex whose journal is of another line leaves it alone. One that says nothing
-// is claimed by whoever looks first.
+// Each index states in its mapping, from its creation on, which line of journals fills it.
+// A riskdex whose journal is of another line leaves it alone. An index that states no line
+// is claimed by the first one that looks.
 //
-// A journal takes a kind over by making a new index beside the one that another journal
-// fills, and filling that. That the new index is there is the claim, and all there is of
-// it: whoever fills the index behind the alias leaves the kind alone from its next look
-// on, and goes on once the new index is gone. The old index is not written to, so it is
-// still what its journal has left. The alias is moved in the same step in which the new
-// index ceases to be a claim. So a take-over is finished or never was, wherever it ends.
+// A journal takes a kind over by creating a new index beside the one that another journal
+// fills, and filling that. The existence of the new index is the claim, and all there is of
+// it: the process that fills the index behind the alias leaves the kind alone from its next
+// look on, and continues once the new index is gone. Nobody writes to the old index, so it
+// still is as its journal has left it. The alias is moved in the same step in which the new
+// index ceases to be a claim. So wherever a take-over is interrupted, it is either finished
+// or never happened.
 //
-// Of several journals that find no index at all, one gets all kinds: the one that
-// creates the index of cities, which Elasticsearch lets succeed once. The other kinds
-// get an index only where cities has one already.
+// If several journals find no index at all, one gets all kinds: the one that creates the
+// index of cities, which Elasticsearch lets only one of them do. The other kinds get an
+// index only once cities has one.
 
-// anotherJournal is report.ErrAnotherJournal with what is known of it.
+// anotherJournal is report.ErrAnotherJournal with details.
 type anotherJournal struct{ detail string }
 
 func (e anotherJournal) Error() string { return e.detail }
 func (anotherJournal) Unwrap() error   { return report.ErrAnotherJournal }
 
-// Foreign tells whether the index of a kind was filled from another journal when Ensure
+// Foreign reports whether the index of a kind was filled from another journal when Ensure
 // last looked at it.
 func (x *Indices) Foreign(kind report.Kind) bool {
 	x.mu.Lock()
@@ -48,8 +49,8 @@ func (x *Indices) setForeign(kind report.Kind, is bool) {
 	x.foreign[kind] = is
 }
 
-// CheckLine returns an error that wraps report.ErrAnotherJournal where another journal
-// fills the index of a kind, or is about to.
+// CheckLine returns an error that wraps report.ErrAnotherJournal if another journal fills
+// the index of a kind, or is about to.
 func (x *Indices) CheckLine(ctx context.Context, kind report.Kind) error {
 	s, err := x.state(ctx, kind)
 	if err != nil {
@@ -58,10 +59,10 @@ func (x *Indices) CheckLine(ctx context.Context, kind report.Kind) error {
 	return x.checkLine(s)
 }
 
-// CheckClaim is CheckLine for a journal that takes a kind over by filling the index claim.
-// It returns the index behind the alias, which is another's unless it is claim by now. The
-// error wraps report.ErrAnotherJournal where claim is gone, or another journal has begun to
-// take the kind over since.
+// CheckClaim is CheckLine for a journal that is taking a kind over by filling the index
+// claim. It returns the index behind the alias, which is another journal's unless it is
+// claim already. The error wraps report.ErrAnotherJournal if claim is gone, or if another
+// journal has begun to take the kind over since.
 func (x *Indices) CheckClaim(ctx context.Context, kind report.Kind, claim string) (index string, err error) {
 	s, err := x.state(ctx, kind)
 	if err != nil {
@@ -86,15 +87,15 @@ func (x *Indices) checkLine(s state) error {
 	return nil
 }
 
-// isForeign tells whether an index says that another journal fills it.
+// isForeign reports whether an index states that another journal fills it.
 func (x *Indices) isForeign(s state, index string) bool {
 	line := s.line(index)
 	return line != "" && line != x.Line && x.Line != ""
 }
 
-// claim tells whether the index of a kind, which is the probe, is to be taken over from
-// another journal. The error wraps report.ErrAnotherJournal where this journal has to leave
-// the kind alone, and report.ErrUndecided where it has to look again.
+// claim reports whether this journal is to take the index of a kind over from another one,
+// which happens only to the probe. The error wraps report.ErrAnotherJournal if this journal
+// has to leave the kind alone, and report.ErrUndecided if it has to look again.
 func (x *Indices) claim(ctx context.Context, kind report.Kind, s state) (takeOver bool, err error) {
 	if x.Line == "" {
 		return false, nil
@@ -109,7 +110,7 @@ func (x *Indices) claim(ctx context.Context, kind report.Kind, s state) (takeOve
 	if err == nil || kind != report.Probe {
 		return false, err
 	}
-	// It is no content: whoever has cities has it.
+	// The probe is not content: it belongs to the owner of cities.
 	cities, other := x.state(ctx, report.Cities)
 	if other != nil {
 		return false, other
@@ -120,9 +121,9 @@ func (x *Indices) claim(ctx context.Context, kind report.Kind, s state) (takeOve
 	return false, err
 }
 
-// undo removes what this journal has begun in order to take a kind over from another one,
-// and what it has of a rebuild that ended because another one took over. What was
-// written there, and nowhere else, is marked to be sent again first.
+// undo deletes the indices with which this journal has begun to take a kind over, and those
+// of a rebuild that ended because another journal took over. First, what was written there,
+// and nowhere else, is marked to be sent again.
 func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend func(context.Context) error) error {
 	var mine []string
 	for _, name := range s.with(s.alias + rebuilding) {
@@ -137,11 +138,11 @@ func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend fu
 	return x.startOver(ctx, kind, s, mine, resend)
 }
 
-// claimNew is claim where a kind has no index.
+// claimNew is claim for a kind that has no index.
 func (x *Indices) claimNew(ctx context.Context, kind report.Kind) error {
 	if kind == report.Cities {
 		if x.Foreign(kind) {
-			// Its owner, which may run, makes it anew.
+			// Its owner, which may be running, recreates it.
 			return anotherJournal{fmt.Sprintf("the index of %s, which was filled from another journal, is gone", x.Alias(kind))}
 		}
 		return nil
@@ -169,8 +170,8 @@ func (s state) used() []string {
 	return nil
 }
 
-// claim returns the index by which a journal is taking the kind over, or rebuilds it: the
-// latest of those that are being filled, unless the alias is on a later one.
+// claim returns the index with which a journal is taking the kind over or rebuilding it:
+// the latest of those that are being filled, unless the alias is on a later one.
 func (s state) claim() string {
 	latest := s.latest(func(i indexState) bool { return i.has(s.alias) || i.has(s.alias+rebuilding) })
 	if s.indices[latest].has(s.alias) {
@@ -179,7 +180,8 @@ func (s state) claim() string {
 	return latest
 }
 
-// withLine has an index say from its creation on which line of journals fills it.
+// withLine returns content with the line of this journal in it, so that the index states it
+// from its creation on.
 func (x *Indices) withLine(content indexBody) (indexBody, error) {
 	var m meta
 	if err := json.Unmarshal(content.Mappings["_meta"], &m); err != nil {

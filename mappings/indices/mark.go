@@ -15,14 +15,13 @@ import (
 	"riskdex/report"
 )
 
-// identity is what Elasticsearch gives an index, and nobody can set. One that is
-// restored or copied has another uuid than the one that it was made from. One that
-// is restored over itself, while it is closed, keeps its uuid, and gets a
-// history of its own.
+// identity is what Elasticsearch assigns to an index, and nobody can set. A restored or
+// copied index has another uuid than the one that it was made from. An index that is
+// restored over itself, while it is closed, keeps its uuid, and gets another history.
 //
-// riskdex notes the identity of an index in its mapping, which goes along wherever
-// the index goes. So an index that bears the mark of another does not hold what
-// riskdex has written to it.
+// riskdex records the identity of an index in its mapping, which restores and copies
+// include. So an index that has the mark of another is not the one that riskdex has written
+// to.
 type identity struct {
 	UUID    string `json:"uuid,omitzero"`
 	History struct {
@@ -30,8 +29,8 @@ type identity struct {
 	} `json:"history,omitzero"`
 }
 
-// mark notes in an index that it is the one of which s tells, and which line of journals
-// fills it. Should it be another by now, the mark is wrong for that.
+// mark records in an index the identity that it has in s, and which line of journals fills
+// it. If another index has its name by now, the mark does not match that one.
 func (x *Indices) mark(ctx context.Context, s state, index string) error {
 	i, ok := s.indices[index]
 	if !ok {
@@ -44,7 +43,7 @@ func (x *Indices) mark(ctx context.Context, s state, index string) error {
 		return nil
 	}
 	n = want
-	noted, err := i.Mappings.Meta.with(n) // it is replaced as a whole
+	noted, err := i.Mappings.Meta.with(n) // `_meta` is replaced as a whole
 	if err != nil {
 		return err
 	}
@@ -59,13 +58,13 @@ func (x *Indices) mark(ctx context.Context, s state, index string) error {
 	return nil
 }
 
-// trust remembers an index that is filled, and marks it if it has no mark: an older
-// riskdex has made it, or a process that did not come to marking it. Such an index is
-// used even where Elasticsearch refuses that, because it is read-only or for want of
-// privileges. It is tried again at every look, and told of at the first.
+// trust remembers an index that is filled, and marks it if it has no mark, because an older
+// riskdex made it, or a process stopped before marking it. Such an index is used even if
+// Elasticsearch refuses the mark because the index is read-only or privileges are missing.
+// Marking is tried again at every look, and a refusal is logged at the first.
 //
-// Two journals may both find that an index says of no line. The one that marks it last
-// has it, so each uses it only when its next look finds its own line.
+// Two journals may both find an index that states no line. The one that marks it last has
+// it, so each uses it only once its next look has found its own line.
 func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index string) error {
 	err := x.mark(ctx, s, index)
 	if err != nil && !isRefused(err) {

@@ -7,21 +7,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// meta is `_meta` of an index's mapping. Others may have members there.
+// meta is the `_meta` of an index's mapping. Others may have members in it.
 type meta map[string]jsontext.Value
 
-// notes is the member of `_meta` that is riskdex's own.
+// notes is riskdex's own member of `_meta`.
 type notes struct {
 	Hash string `json:"hash,omitzero"` // of what riskdex made the index from
 	Line string `json:"line,omitzero"` // of the journals that fill the index
 	identity
 
-	Others map[string]jsontext.Value `json:",embed"` // of a newer riskdex
+	Others map[string]jsontext.Value `json:",embed"` // members that a newer riskdex has written
 }
 
 const ours = "riskdex"
 
-// notes returns what riskdex has noted. What does not read like notes is none.
+// notes returns what riskdex has recorded, or nothing if that cannot be read.
 func (m meta) notes() notes {
 	var n notes
 	if json.Unmarshal(m[ours], &n) != nil {

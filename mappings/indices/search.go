@@ -11,7 +11,7 @@ import (
 	"riskdex/report"
 )
 
-// Search runs a body made by SearchBody or CompleteBody on all that apps search.
+// Search runs a body made by SearchBody or CompleteBody on every alias that apps search.
 func (x *Indices) Search(ctx context.Context, body []byte) (mappings.Result, error) {
 	var aliases []string
 	for _, kind := range report.Kinds() {

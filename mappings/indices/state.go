@@ -15,9 +15,9 @@ import (
 	"riskdex/report"
 )
 
-// Besides the alias that apps search, an index may have one of these. They say
-// what an index is to riskdex, and move in the same step as the alias, so that no
-// crash leaves an index that is taken for what it is not.
+// Besides the alias that apps search, an index may have an alias with one of these
+// suffixes. It records the role of the index, and moves in the same step as the alias that
+// apps search, so that no crash leaves an index that is taken for what it is not.
 const (
 	// filled: the journal has been told to send this index everything. An index
 	// behind the alias without it was put there by somebody else.
@@ -28,16 +28,16 @@ const (
 	retired = "-retired"
 )
 
-// state is what a cluster has of a kind: the indices that are called
-// <alias>-v<n>, and any other that the alias is on.
+// state is what a cluster has of a kind: the indices called <alias>-v<n>, and any other
+// that the alias is on.
 type state struct {
 	alias   string
-	hidden  *bool // what every alias of the kind says of itself; nil where search may see it
+	hidden  *bool // is_hidden of every alias of the kind; nil if apps may see it
 	indices map[string]indexState
 }
 
 type indexState struct {
-	number   int                  // n of <alias>-v<n>; 0 where it is called otherwise
+	number   int                  // n of <alias>-v<n>; 0 if it has another name
 	Aliases  map[string]aliasBody `json:"aliases"`
 	Settings struct {
 		Index identity `json:"index"`
@@ -52,7 +52,7 @@ func (i indexState) has(alias string) bool {
 	return ok
 }
 
-// only tells whether alias is the only one of the index.
+// only reports whether alias is the only one of the index.
 func (i indexState) only(alias string) bool { return i.has(alias) && len(i.Aliases) == 1 }
 
 func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
@@ -78,10 +78,10 @@ func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
 	return s, nil
 }
 
-// anyIndex is for latest.
+// anyIndex makes latest consider every index.
 func anyIndex(indexState) bool { return true }
 
-// with returns the indices that have an alias, in order.
+// with returns the indices that have an alias, sorted by name.
 func (s state) with(alias string) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(s.indices)) {
@@ -92,8 +92,8 @@ func (s state) with(alias string) []string {
 	return names
 }
 
-// written returns the index that a write to the alias goes to. It is empty where
-// there is none, or more than one that could be meant.
+// written returns the index that a write to the alias goes to. It is empty if there is
+// none, or if more than one could be meant.
 func (s state) written() string {
 	behind := s.with(s.alias)
 	if len(behind) == 1 {
@@ -110,7 +110,7 @@ func (s state) written() string {
 	return ""
 }
 
-// latest returns the index of the highest number of those that are wanted, or nothing.
+// latest returns the index with the highest number of those that are wanted, or "".
 func (s state) latest(wanted func(indexState) bool) string {
 	highest, latest := 0, ""
 	for name, index := range s.indices {
@@ -133,7 +133,7 @@ type aliasChange struct {
 	MustExist    bool   `json:"must_exist,omitzero"`
 }
 
-// addWritten puts the alias that apps search on index.
+// addWritten puts the alias that apps search on index, and makes it the write index.
 func (s state) addWritten(index string) aliasAction {
 	return aliasAction{"add": {Index: index, Alias: s.alias, IsWriteIndex: yes(), IsHidden: s.hidden}}
 }
@@ -148,7 +148,7 @@ func remove(index, alias string) aliasAction {
 	return aliasAction{"remove": {Index: index, Alias: alias, MustExist: true}}
 }
 
-// moveFilled returns the actions after which index alone is known as filled.
+// moveFilled returns the actions after which only index is marked as filled.
 func (s state) moveFilled(index string) []aliasAction {
 	var actions []aliasAction
 	for _, name := range s.with(s.alias + filled) {

@@ -11,7 +11,7 @@ import (
 	"riskdex/report"
 )
 
-// ensureTemplate writes the template of a kind, once in a process.
+// ensureTemplate writes the template of a kind, once per process.
 func (x *Indices) ensureTemplate(ctx context.Context, kind report.Kind) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -28,8 +28,9 @@ func (x *Indices) ensureTemplate(ctx context.Context, kind report.Kind) error {
 	return nil
 }
 
-// putTemplate covers the indices of a kind, and the name of its alias: without
-// an alias, a write to that name would create an index with guessed fields.
+// putTemplate writes the template of a kind. It covers the indices and the name of the
+// alias: while there is no alias, a write to that name would otherwise create an index with
+// guessed fields.
 func (x *Indices) putTemplate(ctx context.Context, kind report.Kind) error {
 	content, err := x.body(kind)
 	if err != nil {

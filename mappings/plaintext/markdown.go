@@ -2,8 +2,8 @@ package plaintext
 
 import "bytes"
 
-// WithoutMarkdown removes, in place, the signs of Markdown and bare URLs, which nobody reads
-// in a highlight. Of a link, its words stay.
+// WithoutMarkdown removes Markdown syntax and bare URLs, which nobody reads in a highlight,
+// and keeps the words of links. It works in place.
 func WithoutMarkdown(s []byte) []byte {
 	if !hasMarkdown(s) {
 		return s
@@ -35,7 +35,7 @@ func WithoutMarkdown(s []byte) []byte {
 	return bytes.TrimRight(kept, " \n")
 }
 
-// hasMarkdown reports whether s may have any. Most texts have none.
+// hasMarkdown reports whether s may have Markdown or URLs. Most texts have neither.
 func hasMarkdown(s []byte) bool {
 	if bytes.ContainsAny(s, "[#") {
 		return true
@@ -48,7 +48,8 @@ func hasMarkdown(s []byte) bool {
 	return false
 }
 
-// heading returns the length of the signs of a heading at the start of a line.
+// heading returns the length of the signs before a heading if a line with one starts at
+// s[at], and 0 otherwise.
 func heading(s []byte, at int) int {
 	if s[at] != '#' || at > 0 && s[at-1] != '\n' {
 		return 0
@@ -63,7 +64,8 @@ func heading(s []byte, at int) int {
 	return n + 1
 }
 
-// link returns the words of a link or an image at the start of s, and the length of it.
+// link returns the words of a link or an image at the start of s and the length of all of
+// it, which is 0 if there is none.
 func link(s []byte) (label []byte, n int) {
 	start := 0
 	if s[0] == '!' {
@@ -84,7 +86,7 @@ func link(s []byte) (label []byte, n int) {
 	return s[start+1 : end], end + closing + 1
 }
 
-// address returns the length of a URL at the beginning of a word.
+// address returns the length of a URL at s[at] that begins a word, or 0.
 func address(s []byte, at int) int {
 	if at > 0 && (isLetter(s[at-1]) || isDigit(s[at-1])) {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Append appends the text of s, which may have HTML markup and entities, in paragraphs that
-// an empty line separates.
+// Append appends the text of s, which may have HTML markup and entities, as paragraphs
+// separated by empty lines.
 func Append(dst, s []byte) []byte { return appendPlain(dst, s, false) }
 
 // AppendLine appends the text of s, which may have HTML markup and entities, on one line.
@@ -34,8 +34,8 @@ func appendPlain(dst, s []byte, oneLine bool) []byte {
 // hasTag reports whether s may have markup.
 func hasTag(s []byte) bool { return indexTag(s) < len(s) }
 
-// writeMarkup adds the text of HTML. It returns false, and adds nothing, when
-// none of what looks like a tag is one.
+// writeMarkup adds the text of HTML. If nothing that looks like a tag is one, it adds
+// nothing and returns false.
 func (p *prose) writeMarkup(s []byte) bool {
 	p.inMarkup = true
 	at, elements := p.writeSimple(s)
@@ -45,8 +45,8 @@ func (p *prose) writeMarkup(s []byte) bool {
 	return p.writeTokens(s, at, elements)
 }
 
-// writeTokens adds the text of HTML from s[at], where a token starts, after a
-// number of elements.
+// writeTokens adds the text of HTML from s[at] on, where a token starts. elements counts
+// the elements before it.
 func (p *prose) writeTokens(s []byte, at, elements int) bool {
 	hidden := false // inside script or style
 	unknown := 0    // tags that HTML does not have
@@ -99,8 +99,8 @@ func (p *prose) writeTokens(s []byte, at, elements int) bool {
 // maxUnknown bounds the work of looking for end tags.
 const maxUnknown = 50
 
-// hasEnd tells <para>, which some markup has, from <your name>, which is text:
-// a tag has an attribute with a value, ends itself, or is ended later on.
+// hasEnd distinguishes <para>, which some markup has, from <your name>, which is text: a
+// tag has an attribute with a value, closes itself, or is closed later on.
 func hasEnd(rest, raw []byte) bool {
 	name := raw[1 : 1+bytes.IndexAny(raw[1:], " \n\r\t\f/>")] // a tag ends with ">"
 	return bytes.IndexByte(raw, '=') >= 0 || bytes.HasSuffix(raw, []byte("/>")) ||

@@ -47,8 +47,8 @@ func TestMarkup(t *testing.T) {
 	}
 }
 
-// TestMarkupTakesLinearTime: no text makes the work grow with the square of its
-// length. Each of these takes milliseconds; with the square, the test times out.
+// TestMarkupTakesLinearTime: for no text does the work grow with the square of its length.
+// Each of these takes milliseconds; with the square, the test would time out.
 func TestMarkupTakesLinearTime(t *testing.T) {
 	const n = 1_000_000
 	for name, s := range map[string]string{

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzMarkup: reading simple markup the fast way, and plain text eight bytes at
-// a time, changes nothing of what is read. The reference is the tokenizer of
-// golang.org/x/net/html, and text that is written one character at a time.
+// FuzzMarkup: reading simple markup the fast way, and plain text eight bytes at a time,
+// gives the same text as the reference: the tokenizer of golang.org/x/net/html, and text
+// that is written one character at a time.
 func FuzzMarkup(f *testing.F) {
 	for _, s := range []string{
 		"<p class=\"a > b\">It&rsquo;s <B>5&nbsp;km</B></p >\r\n<br/><br />a\r\rb",
@@ -46,7 +46,7 @@ func FuzzMarkup(f *testing.F) {
 	})
 }
 
-// TestUsualMarkupIsSimple: what editors write is read the fast way to its end.
+// TestUsualMarkupIsSimple: markup as editors write it is read the fast way to its end.
 func TestUsualMarkupIsSimple(t *testing.T) {
 	for _, s := range []string{
 		"<p>a</p>", "<P>A<br>b<br/>c<br /></P>\n", `<a href="https://x.org/?a=1&amp;b=2" target='_blank'>x</a> y`,

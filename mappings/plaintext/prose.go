@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// gap is the white space that separates two pieces of text. The widest of what
-// stands between them counts.
+// gap is the white space between two pieces of text. If there are several kinds of it
+// between them, the widest counts.
 type gap int
 
 const (
@@ -16,8 +16,8 @@ const (
 	paragraph
 )
 
-// prose gathers readable text: white space in one form, paragraphs kept,
-// invisible characters left out.
+// prose collects readable text: it writes white space in one form, keeps paragraphs, and
+// leaves out invisible characters.
 type prose struct {
 	buf      []byte
 	start    int  // where this text begins in buf
@@ -102,8 +102,8 @@ func (p *prose) write(s []byte) {
 	}
 }
 
-// invisible characters would split words for a search: controls, soft hyphens,
-// zero-width spaces, byte order marks.
+// invisible reports whether a character is one of those that cannot be seen and would split
+// words for a search: controls, soft hyphens, zero-width spaces, byte order marks.
 func invisible(r rune) bool {
 	return unicode.IsControl(r) || r == 0xad || r == 0x200b || r == 0x2060 || r == 0xfeff
 }

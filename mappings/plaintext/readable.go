@@ -7,8 +7,8 @@ import (
 )
 
 // AppendReadable appends what a person would read in the string s: its text without markup,
-// or nothing when it is an address, an id, a date or a file. isDate tells which texts are
-// dates.
+// or nothing if it is an address, an id, a date or a file. isDate reports whether a text is
+// a date.
 func AppendReadable(dst, s []byte, isDate func([]byte) bool) []byte {
 	s = bytes.TrimSpace(s)
 	if IsBinary(s) {
@@ -33,12 +33,12 @@ func IsBinary(s []byte) bool {
 	if bytes.HasPrefix(head, []byte("data:")) && bytes.IndexByte(head, ',') > 0 && !bytes.ContainsAny(head, " \n") {
 		return true
 	}
-	const few = 4 // strays in a text
+	const few = 4 // a text may have stray ones
 	n := countControls(head)
 	return n > few && n > len(head)/16 || isBase64(s)
 }
 
-// countControls counts the control characters that are no white space.
+// countControls counts the control characters that are not white space.
 func countControls(s []byte) int {
 	n := 0
 	for i := 0; i < len(s); i++ {
@@ -52,8 +52,8 @@ func countControls(s []byte) int {
 	return n
 }
 
-// isBase64 recognizes base64, in one line or in many, by its alphabet and by
-// lines of a length that words do not have.
+// isBase64 recognizes base64, on one line or on many, by its alphabet and by lines that are
+// longer than words.
 func isBase64(s []byte) bool {
 	if bytes.HasPrefix(s, []byte("JVBERi0")) && bytes.IndexByte(s, ' ') < 0 { // a PDF
 		return true
@@ -74,7 +74,7 @@ func isBase64(s []byte) bool {
 	return lines > 0 || run >= minBase64 // the last line may be short
 }
 
-// minBase64 is longer than words are, and shorter than the lines of base64.
+// minBase64, in bytes, is longer than words are and shorter than the lines of base64.
 const minBase64 = 40
 
 func inBase64(c byte) bool {
@@ -82,11 +82,11 @@ func inBase64(c byte) bool {
 		c == '+' || c == '/' || c == '=' || c == '-' || c == '_'
 }
 
-// maxRun is the longest run of letters and digits that can be a word. Longer ones, such as
-// an image within a text, are cut out.
+// maxRun is the length in bytes of the longest run of letters and digits that can be a
+// word. Longer ones, such as an image within a text, are cut out.
 const maxRun = 128
 
-// withoutLongRuns removes runs of more than maxRun, in place.
+// withoutLongRuns removes runs that are longer than maxRun, in place.
 func withoutLongRuns(s []byte) []byte {
 	kept, from := 0, 0
 	for {
@@ -100,9 +100,9 @@ func withoutLongRuns(s []byte) []byte {
 	}
 }
 
-// longRun returns where the first run of more than maxRun is, at from or after,
-// or -1. It looks at one byte in a hundred or so: any that cannot be in a word
-// rules out every run across it.
+// longRun returns where the first run that is longer than maxRun starts, at from or after,
+// or -1. It looks at about one byte in a hundred: one that cannot be in a word rules out
+// every run across it.
 func longRun(s []byte, from int) int {
 	for from+maxRun < len(s) {
 		i := from + maxRun
@@ -188,8 +188,9 @@ func isOpaque(word []byte) bool {
 	return digit && (!beyondHex || upper && lower)
 }
 
-// FirstWords returns the first words of s that fit into n bytes; a word is only cut where it
-// is longer than words are. s has more than n bytes, and n is some hundred at least.
+// FirstWords returns the first words of s that fit into n bytes. It cuts a word only if
+// that is longer than maxRun. s must have more than n bytes, and n must be some hundred at
+// least.
 func FirstWords(s []byte, n int) []byte {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--

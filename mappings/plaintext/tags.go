@@ -7,13 +7,13 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// writeSimple adds the text of HTML up to the first thing that is neither text
-// nor a tag in the usual form, of an element that HTML has. It returns where
-// that is, or len(s), and how many tags came before it.
+// writeSimple adds the text of HTML up to the first thing that is neither text nor a tag of
+// a known element in the usual form. It returns where that is, or len(s), and how many tags
+// came before it.
 //
-// Nearly all markup is like this, and reading it here is several times faster
-// than a tokenizer that has to be ready for anything. What the tokenizer of
-// golang.org/x/net/html would say is what counts; FuzzMarkup compares the two.
+// Nearly all markup is like this, and reading it here is several times faster than with a
+// tokenizer that handles everything. The result has to be that of the tokenizer of
+// golang.org/x/net/html; FuzzMarkup compares the two.
 func (p *prose) writeSimple(s []byte) (at, elements int) {
 	for at < len(s) {
 		open := at + indexTag(s[at:])
@@ -32,8 +32,8 @@ func (p *prose) writeSimple(s []byte) (at, elements int) {
 	return at, elements
 }
 
-// indexTag returns where in s a tag, a comment or another declaration starts:
-// at "<" before a letter, "/", "!" or "?". It returns len(s) where there is none.
+// indexTag returns where in s a tag, a comment or another declaration starts: at "<" before
+// a letter, "/", "!" or "?". It returns len(s) if there is none.
 func indexTag(s []byte) int {
 	for from := 0; ; {
 		i := bytes.IndexByte(s[from:], '<')
@@ -74,8 +74,8 @@ func (p *prose) writeEscaped(s []byte) {
 	}
 }
 
-// unescape returns what an entity stands for. The usual ones need no table of
-// all that there are, and no memory.
+// unescape returns what an entity stands for. The common ones need neither the table of all
+// entities nor memory.
 func unescape(entity []byte) string {
 	switch string(entity) {
 	case "&amp;":
@@ -102,9 +102,9 @@ func unescape(entity []byte) string {
 	return markup.UnescapeString(string(entity))
 }
 
-// simpleTag reads the tag at the start of s: a start or an end of an element,
-// with attributes that are quoted or have no value. The length is 0 for anything
-// else, among it script and style, whose content is no text.
+// simpleTag reads the tag at the start of s: a start or end tag whose attributes have
+// quoted values or none. The length is 0 for anything else, including script and style,
+// whose content is not text.
 func simpleTag(s []byte) (tag atom.Atom, length int) {
 	at := 1
 	if s[at] == '/' {
@@ -138,8 +138,8 @@ func simpleTag(s []byte) (tag atom.Atom, length int) {
 	return 0, 0
 }
 
-// attributeEnd returns where the attribute ends that starts at s[at]: at itself
-// when there is none, and 0 when its value is not quoted or does not end.
+// attributeEnd returns where the attribute that starts at s[at] ends: at itself if there is
+// none, and 0 if its value is not quoted or does not end.
 func attributeEnd(s []byte, at int) int {
 	start := at
 	for at < len(s) && (isLetter(s[at]) || isDigit(s[at]) || s[at] == '-' || s[at] == '_' || s[at] == ':') {

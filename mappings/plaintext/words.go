@@ -5,22 +5,21 @@ import (
 	"math/bits"
 )
 
-// Most text is words of ASCII with one space between two. plainWords finds what
-// is not in eight bytes at a time. A mask has the top bit of every byte that it
-// is about; of several that are set, only the lowest is sure to be right.
+// Most text consists of ASCII words with single spaces between them. plainWords looks for
+// anything else, eight bytes at a time. A mask has the top bit of every byte that it
+// reports; if several are set, only the lowest is certain.
 const (
 	tops   = 0x8080808080808080
 	ones   = 0x0101010101010101
 	spaces = ones * ' '
 )
 
-// controls masks the control characters below the space.
+// controls returns the mask of the control characters below the space.
 func controls(w uint64) uint64 { return (w - spaces) &^ w & tops }
 
-// plainWords returns how many bytes of s stand for themselves: printable ASCII
-// from the start, where every space has another printable character before and
-// after it. The first byte must be such a character. It may miss up to seven
-// bytes at the end of s.
+// plainWords returns how many bytes at the start of s can stay as they are: printable ASCII
+// in which every space has another printable character before and after it. The first byte
+// must be such a character. The result may miss up to seven bytes at the end of s.
 func plainWords(s []byte) int {
 	n := 0
 	for ; n+8 <= len(s); n += 8 {
