@@ -41,7 +41,7 @@ func (s adminSettings) client(io streams) (*adminClient, error) {
 	if c.token, err = s.token(); err != nil {
 		return nil, err
 	}
-	c.http, err = trusting("--admin-ca-file", s.AdminCAFile)
+	c.http, err = clientTrusting("--admin-ca-file", s.AdminCAFile)
 	return c, err
 }
 
@@ -75,19 +75,19 @@ func (c *adminClient) send(req *http.Request) (*http.Response, error) {
 	return c.http.Do(req)
 }
 
-// call makes a call and decodes its answer. If the answer is a negative one (isNo), it prints
+// call makes a call and decodes its answer. If the answer is a negative one (isNegative), it prints
 // why and returns errNegative.
 func (c *adminClient) call(ctx context.Context, method, path string, query url.Values, body []byte, answer any) error {
 	err := c.ask(ctx, method, path, query, body, answer)
-	if p, ok := errors.AsType[*admin.Problem](err); ok && isNo(p.Status) {
+	if p, ok := errors.AsType[*admin.Problem](err); ok && isNegative(p.Status) {
 		fmt.Fprintln(c.io.err, sanitize.OneLine(p.Detail))
 		return errNegative
 	}
 	return err
 }
 
-// isNo reports whether a status means that something does not exist or cannot be done.
-func isNo(status int) bool {
+// isNegative reports whether a status means that something does not exist or cannot be done.
+func isNegative(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusConflict || status == http.StatusUnprocessableEntity
 }
 

@@ -13,15 +13,15 @@ import (
 	"riskdex/report"
 )
 
-// verifies implements admin.Verifier with the indexer's verifier.
-type verifies struct {
+// adminVerifier implements admin.Verifier with the indexer's verifier.
+type adminVerifier struct {
 	verifier *verify.Verifier
 	indexer  *indexer.Indexer
 	journal  journal.Journal // keeps a note of what was found and not repaired
 }
 
 // Verify implements admin.Verifier.
-func (v verifies) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+func (v adminVerifier) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
 	v.awaitIndex(ctx, kind)
 	r, err := v.verifier.Verify(ctx, kind, verify.Options{
 		Repair: opt.Repair, RemoveForeign: opt.RemoveForeign,
@@ -54,7 +54,7 @@ const startTimeout = 30 * time.Second
 
 // awaitIndex waits for the indexer's first look at the index, so that a verification right
 // after the first start does not fail because the index is still being created.
-func (v verifies) awaitIndex(ctx context.Context, kind report.Kind) {
+func (v adminVerifier) awaitIndex(ctx context.Context, kind report.Kind) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	v.indexer.AwaitFirstCheck(ctx, kind)

@@ -94,7 +94,7 @@ func TestMalformedHTTP(t *testing.T) {
 			"7\r\n" + small + "\r\n0\r\n" + shown(small) + "\r\n", "401"},
 	}
 	for name, shape := range shapes {
-		if got := statuses(a.raw(shape.text)); !likewise(got, shape.answers) {
+		if got := statuses(a.raw(shape.text)); !statusesMatch(got, shape.answers) {
 			t.Errorf("%s: answered %q, want %q", name, got, shape.answers)
 		}
 	}
@@ -123,8 +123,8 @@ func statuses(answers string) string {
 	}
 }
 
-// likewise reports whether statuses are as wanted. 4xx stands for any of these, or for no answer,
+// statusesMatch reports whether statuses are as wanted. 4xx stands for any of these, or for no answer,
 // because the connection may be closed before the answer can be read.
-func likewise(got, want string) bool {
+func statusesMatch(got, want string) bool {
 	return got == want || want == "4xx" && (got == "" || len(got) == 3 && got[0] == '4')
 }

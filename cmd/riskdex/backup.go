@@ -34,7 +34,7 @@ func (c *backupCommand) Run(ctx context.Context, io streams) error {
 		return err
 	}
 	fmt.Fprintf(io.out, "%s: %s, %s, checked; a copy of %s\n", made.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"), made.Journal)
-	if nameDamage(io, "journal", made) {
+	if printDamage(io, "journal", made) {
 		fmt.Fprintln(io.err, "Keep the backups that you have.")
 		return errNegative
 	}
@@ -88,21 +88,21 @@ func (c *backupCommand) ask(ctx context.Context, io streams, p *progress) (made 
 	}
 }
 
-// nameDamage prints what is damaged in a copy, and reports whether anything is.
-func nameDamage(io streams, where string, made admin.BackupReport) bool {
+// printDamage prints what is damaged in a copy, and reports whether anything is.
+func printDamage(io streams, where string, made admin.BackupReport) bool {
 	if made.Damaged == 0 && made.Problem == "" {
 		return false
 	}
-	nameDamaged(io, where, made.Damaged, made.Named)
+	printDamagedKeys(io, where, made.Damaged, made.Named)
 	if made.Problem != "" {
 		fmt.Fprintf(io.err, "SQLite says: %s. ", sanitize.OneLine(made.Problem))
 	}
 	return true
 }
 
-// nameDamaged prints how many records are damaged, and the keys of those that are named.
+// printDamagedKeys prints how many records are damaged, and the keys of those that are named.
 // where says what they are in: the journal or the backup.
-func nameDamaged(io streams, where string, damaged int64, named []admin.DamagedKey) {
+func printDamagedKeys(io streams, where string, damaged int64, named []admin.DamagedKey) {
 	for _, key := range named {
 		fmt.Fprintf(io.err, "damaged in the %s: %s %s\n", where, sanitize.ShellWord(string(key.Kind)), sanitize.ShellWord(string(key.ID)))
 	}

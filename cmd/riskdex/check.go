@@ -82,12 +82,12 @@ func (k *checker) failed(about string, err error) bool {
 	return err != nil
 }
 
-// checkPatience bounds the whole check.
-const checkPatience = time.Minute
+// checkTimeout bounds the whole check.
+const checkTimeout = time.Minute
 
 // Run checks. The error is errNegative if something is wrong.
 func (c *checkCommand) Run(ctx context.Context, io streams) error {
-	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	k := &checker{c: c, now: time.Now}
 	k.run(ctx)
@@ -164,7 +164,7 @@ func (k *checker) settings() (usable bool) {
 	}
 	if readable && guarded && usable {
 		// What no step above has tried, such as the indexer.
-		_, err := newComponents(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))
+		_, err := newComponents(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler))
 		if k.failed("settings", err) {
 			return false
 		}

@@ -43,7 +43,7 @@ func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
 	e.privileges(ctx)
 	e.server(ctx)
 	e.settings(ctx)
-	e.room(ctx)
+	e.disks(ctx)
 	for _, kind := range e.kinds() {
 		e.index(ctx, kind, found)
 	}
@@ -83,8 +83,8 @@ func (e *serverCheck) ask(ctx context.Context, method, path string, body, v any)
 	return res, json.Unmarshal(text, v)
 }
 
-// notTold notes that something could not be asked, at most for want of a privilege.
-func (e *serverCheck) notTold(what string, err error) {
+// couldNotAsk notes that something could not be asked, at most for want of a privilege.
+func (e *serverCheck) couldNotAsk(what string, err error) {
 	e.note("elasticsearch", doubtful, fmt.Sprintf("%s: %v", what, err), "This needs the cluster privilege monitor.")
 }
 
@@ -176,7 +176,7 @@ func (e *serverCheck) privileges(ctx context.Context) {
 		e.fine("privileges", "Elasticsearch has security turned off: whoever reaches it may do anything")
 		return
 	case err != nil:
-		e.notTold("cannot ask for the privileges", err)
+		e.couldNotAsk("cannot ask for the privileges", err)
 		return
 	case has.All:
 		e.fine("privileges", "%s has all that riskdex needs", has.Username)
@@ -214,7 +214,7 @@ func (e *serverCheck) server(ctx context.Context) {
 		} `json:"nodes"`
 	}
 	if _, err := e.ask(ctx, http.MethodGet, "/_nodes/http,jvm?filter_path=nodes.*.name,nodes.*.version,nodes.*.http.max_content_length_in_bytes,nodes.*.jvm.mem.heap_max_in_bytes", nil, &nodes); err != nil {
-		e.notTold("cannot ask for its version and limits", err)
+		e.couldNotAsk("cannot ask for its version and limits", err)
 		return
 	}
 	versions, least := []string{}, int64(0)
@@ -250,7 +250,7 @@ func (e *serverCheck) settings(ctx context.Context) {
 		Persistent, Transient, Defaults flat
 	}
 	if _, err := e.ask(ctx, http.MethodGet, "/_cluster/settings?include_defaults=true&flat_settings=true&filter_path=*.cluster*", nil, &all); err != nil {
-		e.notTold("cannot ask for its settings", err)
+		e.couldNotAsk("cannot ask for its settings", err)
 		return
 	}
 	value := func(name string) string {
@@ -283,9 +283,9 @@ func (e *serverCheck) settings(ctx context.Context) {
 	}
 }
 
-// room checks the disks of Elasticsearch, which makes indices read-only when its disks are
+// disks checks the disks of Elasticsearch, which makes indices read-only when its disks are
 // nearly full.
-func (e *serverCheck) room(ctx context.Context) {
+func (e *serverCheck) disks(ctx context.Context) {
 	const full = 85 // percent; from here on Elasticsearch allocates no more shards to the node
 	var disks []struct {
 		Node    string  `json:"node"`
@@ -361,7 +361,7 @@ func (e *serverCheck) blocked(ctx context.Context, alias string) string {
 	}
 	_, err := e.ask(ctx, http.MethodGet, "/"+url.PathEscape(alias)+"/_settings?flat_settings=true&expand_wildcards=all&filter_path=*.settings.index*", nil, &all)
 	if err != nil {
-		e.notTold("cannot ask for the settings of "+alias, err)
+		e.couldNotAsk("cannot ask for the settings of "+alias, err)
 		return ""
 	}
 	for _, index := range all {

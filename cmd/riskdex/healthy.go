@@ -11,8 +11,8 @@ import (
 	"riskdex/internal/sanitize"
 )
 
-// healthyPatience bounds how long the answer may take.
-const healthyPatience = 4 * time.Second
+// healthyTimeout bounds how long the answer may take.
+const healthyTimeout = 4 * time.Second
 
 type healthyCommand struct{ adminSettings }
 
@@ -23,7 +23,7 @@ func (c *healthyCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, healthyPatience)
+	ctx, cancel := context.WithTimeout(ctx, healthyTimeout)
 	defer cancel()
 	if err := client.healthy(ctx); err != nil {
 		fmt.Fprintln(io.err, sanitize.OneLine(err.Error()))

@@ -59,7 +59,7 @@ func (c *journalCopyCommand) Run(ctx context.Context, io streams) error {
 		return err
 	}
 	if made.Damaged > 0 {
-		nameDamaged(io, "journal", made.Damaged, damagedKeys(made.Named))
+		printDamagedKeys(io, "journal", made.Damaged, damagedKeys(made.Named))
 		fmt.Fprintln(io.err, "They are in the copy as they are in the journal.")
 	}
 	if made.Loss.Lost() {

@@ -10,7 +10,7 @@ import (
 // their state.
 type limited struct {
 	*net.TCPListener
-	places chan struct{}
+	slots  chan struct{}
 	closed chan struct{}
 	close  func()
 }
@@ -22,16 +22,16 @@ func limit(l *net.TCPListener, connections int) *limited {
 
 func (l *limited) Accept() (net.Conn, error) {
 	select {
-	case l.places <- struct{}{}:
+	case l.slots <- struct{}{}:
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
 	conn, err := l.AcceptTCP()
 	if err != nil {
-		<-l.places
+		<-l.slots
 		return nil, err
 	}
-	return &limitedConn{conn, sync.OnceFunc(func() { <-l.places })}, nil
+	return &limitedConn{conn, sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
 func (l *limited) Close() error {

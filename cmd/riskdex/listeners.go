@@ -47,7 +47,7 @@ func (c *serveCommand) securedDeliveries(log *slog.Logger) (*tls.Config, error) 
 // guardDeliveries returns an error if anybody who reaches address could deliver, unless that
 // is explicitly allowed.
 func (c *serveCommand) guardDeliveries(authenticator *auth.Authenticator, address net.Addr) error {
-	if authenticator.Required() || c.mayBeOpen(address) {
+	if authenticator.Required() || c.mayServeOpenly(address) {
 		return nil
 	}
 	return fmt.Errorf("deliveries on %s would be taken from whoever can reach it: state what the publisher has to show "+
@@ -74,7 +74,7 @@ func (c *serveCommand) listenForAdmin(ctx context.Context, handler http.Handler,
 
 // guardAdmin is guardDeliveries for administration.
 func (c *serveCommand) guardAdmin(address net.Addr) error {
-	if len(c.AdminTokens) > 0 || c.mayBeOpen(address) {
+	if len(c.AdminTokens) > 0 || c.mayServeOpenly(address) {
 		return nil
 	}
 	return fmt.Errorf("administration on %s would be open to whoever can reach it: give --admin-token-file, "+
@@ -93,8 +93,8 @@ func (c *serveCommand) allow(log *slog.Logger) (func(token string) (bool, error)
 	return tokens.Allow, nil
 }
 
-// mayBeOpen reports whether address may be served without authentication.
-func (c *serveCommand) mayBeOpen(address net.Addr) bool {
+// mayServeOpenly reports whether address may be served without authentication.
+func (c *serveCommand) mayServeOpenly(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
 	return c.InsecureOpen || ok && tcp.IP.IsLoopback()
 }

@@ -138,15 +138,15 @@ func (c *mappingsCheckCommand) explain(io streams, set *mappings.Set) error {
 		if err := printFieldsJSON(io, append(idFields(names), fields...)); err != nil {
 			return err
 		}
-		return printRestJSON(io, found.Unread, idle)
+		return printUnreadJSON(io, found.Unread, idle)
 	}
 	if err := printFields(io, append(idFields(names), fields...)); err != nil {
 		return err
 	}
-	if err := printRest(io, found.Unread, idle); err != nil {
+	if err := printUnread(io, found.Unread, idle); err != nil {
 		return err
 	}
-	fmt.Fprint(io.out, "\n"+goesBy(report.Kind(c.Kind), names)+"\n")
+	fmt.Fprint(io.out, "\n"+identityOf(report.Kind(c.Kind), names)+"\n")
 	return nil
 }
 
@@ -160,8 +160,8 @@ func idFields(n receiver.Names) []mappings.FieldSource {
 	return []mappings.FieldSource{{Field: "_id", Value: value, Pointer: n.IDAt}}
 }
 
-// goesBy says in a sentence which document a delivery of the record is for.
-func goesBy(kind report.Kind, n receiver.Names) string {
+// identityOf says in a sentence which document a delivery of the record is for.
+func identityOf(kind report.Kind, n receiver.Names) string {
 	id := sanitize.OneLine(shortened(n.ID))
 	switch {
 	case n.ID != "" && kind == report.Cities:
@@ -229,9 +229,9 @@ func printFields(io streams, fields []mappings.FieldSource) error {
 // maxUnread bounds how many of the values are shown that went to no field.
 const maxUnread = 20
 
-// printRest writes the values that are in no field and not in text, and those of the
+// printUnread writes the values that are in no field and not in text, and those of the
 // operator's pointers that lead to no value.
-func printRest(io streams, unread []mappings.FieldSource, idle []mappings.Idle) error {
+func printUnread(io streams, unread []mappings.FieldSource, idle []mappings.Idle) error {
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
 	if len(unread) > 0 {
 		fmt.Fprint(table, "\nin no field and not in text, so no search finds them:\n")
@@ -255,7 +255,7 @@ func printRest(io streams, unread []mappings.FieldSource, idle []mappings.Idle) 
 	return nil
 }
 
-func printRestJSON(io streams, unread []mappings.FieldSource, idle []mappings.Idle) error {
+func printUnreadJSON(io streams, unread []mappings.FieldSource, idle []mappings.Idle) error {
 	lines := json.NewEncoder(io.out)
 	lines.SetEscapeHTML(false)
 	for _, f := range unread {

@@ -180,7 +180,7 @@ func advise(l mappings.Lesson, feed receiver.Feed) []string {
 		all = append(all, fmt.Sprintf("It is not certain which of these is the id, so a delivery is refused: state it, such as with --ids %s=%s.", l.Kind, sanitize.OneLine(feed.IDs[0].At)))
 	case feed.IDAt == "":
 		all = append(all, fmt.Sprintf("Nothing looks like an id. Cities go by their code, where they have one; all else is refused: state where the ids are with --ids %s=POINTER.", l.Kind))
-	case usual && !knownID(feed):
+	case usual && !idIsKnown(feed):
 		all = append(all, fmt.Sprintf("The id is told by the words of its name. To be certain: --ids %s=%s.", l.Kind, sanitize.OneLine(feed.IDAt)))
 	}
 	if l.Levels.Scale != "" {
@@ -194,7 +194,7 @@ func advise(l mappings.Lesson, feed receiver.Feed) []string {
 	return append(all, "What is in no row is found in text alone, or in source. The words of names are read where no pointer of the file leads to a value.")
 }
 
-func knownID(feed receiver.Feed) bool {
+func idIsKnown(feed receiver.Feed) bool {
 	for _, id := range feed.IDs {
 		if id.At == feed.IDAt {
 			return id.Known

@@ -55,7 +55,7 @@ func metricsOfServe() ([]metric, error) {
 	if err := kong.ApplyDefaults(serve, kong.PostBuild(emptyIsUnset)); err != nil {
 		return nil, err
 	}
-	w, err := newComponents(serve, nil, func(func(float64)) (journal.Journal, error) { return blankJournal{}, nil }, slog.New(slog.DiscardHandler))
+	w, err := newComponents(serve, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
@@ -72,18 +72,18 @@ func metricsOfServe() ([]metric, error) {
 	return describe(families, known), nil
 }
 
-// blankJournal is an empty journal for describing metrics. It has only the methods that this
+// emptyJournal is an empty journal for describing metrics. It has only the methods that this
 // needs; all others panic.
-type blankJournal struct{ journal.Journal }
+type emptyJournal struct{ journal.Journal }
 
 // Ready implements journal.Journal.
-func (blankJournal) Ready() error { return nil }
+func (emptyJournal) Ready() error { return nil }
 
 // OldestWait implements journal.Journal.
-func (blankJournal) OldestWait() time.Duration { return 0 }
+func (emptyJournal) OldestWait() time.Duration { return 0 }
 
 // Line implements journal.Journal. It is the line of no journal.
-func (blankJournal) Line() string { return "" }
+func (emptyJournal) Line() string { return "" }
 
 // Stats implements journal.Journal.
-func (blankJournal) Stats(context.Context) (report.Stats, error) { return report.Stats{}, nil }
+func (emptyJournal) Stats(context.Context) (report.Stats, error) { return report.Stats{}, nil }

@@ -52,9 +52,9 @@ func TestDescriptionsAreOpenAPI(t *testing.T) {
 	runTool(t, tool, "--schema", "3.1", absolute(t, deliveriesDescription), absolute(t, administrationDescription))
 }
 
-// tried makes valid and invalid calls of a running riskdex according to a description. Every answer
+// runSchemathesis makes valid and invalid calls of a running riskdex according to a description. Every answer
 // must be one that the description has. The seed is fixed, so that failures can be reproduced.
-func tried(t *testing.T, description, url string, more ...string) {
+func runSchemathesis(t *testing.T, description, url string, more ...string) {
 	t.Helper()
 	runTool(t, openapiTool(t, "schemathesis"), append([]string{
 		"run", absolute(t, description), "--url", url, "--seed", "1", "--max-examples", "25",
@@ -86,8 +86,8 @@ func TestDescriptionsAreTrue(t *testing.T) {
 		}
 	}
 	deliver("POST", "/advisories", `{`, http.StatusBadRequest) // the refusal with the number 1
-	tried(t, deliveriesDescription, "http://"+p.deliveries, "--header", "Authorization: Bearer a-token-of-the-publisher")
-	tried(t, deliveriesDescription, "http://"+p.deliveries) // without credentials
+	runSchemathesis(t, deliveriesDescription, "http://"+p.deliveries, "--header", "Authorization: Bearer a-token-of-the-publisher")
+	runSchemathesis(t, deliveriesDescription, "http://"+p.deliveries) // without credentials
 
 	deliver("PUT", "/cities/130", `{"risk_label":"low"}`, http.StatusAccepted) // Elasticsearch refuses it
 	p.drained()
@@ -100,5 +100,5 @@ func TestDescriptionsAreTrue(t *testing.T) {
 		}
 	}
 	// Not the calls for profiles, which may take long, and for backups, which write files anywhere.
-	tried(t, administrationDescription, "http://"+p.admin, "--exclude-operation-id", "profile", "--exclude-operation-id", "backUp")
+	runSchemathesis(t, administrationDescription, "http://"+p.admin, "--exclude-operation-id", "profile", "--exclude-operation-id", "backUp")
 }

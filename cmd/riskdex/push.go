@@ -47,7 +47,7 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	client, err := trusting("--ca-file", c.CAFile)
+	client, err := clientTrusting("--ca-file", c.CAFile)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *pushCommand) requests() ([]push.Request, error) {
 }
 
 func (c *pushCommand) print(io streams, sum push.Summary, total int) {
-	for _, alike := range alikeFailures(sum.Failed) {
+	for _, alike := range groupFailures(sum.Failed) {
 		f := alike[0]
 		fmt.Fprintf(io.err, "not accepted: %s %s%s: %d %s: %s\n", f.Request.Method, f.Request.Path, andMore(len(alike)-1), f.Status, sanitize.OneLine(f.Title), sanitize.OneLine(f.Detail))
 	}
@@ -102,8 +102,8 @@ func (c *pushCommand) print(io streams, sum push.Summary, total int) {
 		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, len(sum.Failed))
 }
 
-// alikeFailures groups failures with the same answer, in the order of the first of each.
-func alikeFailures(all []push.Failure) (groups [][]push.Failure) {
+// groupFailures groups failures with the same answer, in the order of the first of each.
+func groupFailures(all []push.Failure) (groups [][]push.Failure) {
 	for _, f := range all {
 		i := slices.IndexFunc(groups, func(g []push.Failure) bool { return g[0].Status == f.Status && g[0].Detail == f.Detail })
 		if i < 0 {

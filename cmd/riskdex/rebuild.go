@@ -36,7 +36,7 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 		return stopRebuilds(ctx, client, kinds)
 	}
 	w := &rebuildWatch{client: client, progress: newProgress(io.err), started: map[report.Kind]time.Time{}}
-	anew := false
+	newlyStarted := false
 	for _, kind := range kinds {
 		how, err := startRebuild(ctx, client, kind, c.TakeOver)
 		if err != nil {
@@ -47,10 +47,10 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 			continue
 		}
 		w.started[kind] = how.rebuild.StartedAt
-		anew = anew || !how.joined
+		newlyStarted = newlyStarted || !how.joined
 	}
 	if c.Detach {
-		if anew {
+		if newlyStarted {
 			fmt.Fprintln(io.out, "started; to see how far it is: riskdex status")
 		}
 		return w.verdict()
@@ -64,8 +64,8 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	return err
 }
 
-// beginning is the result of asking for a rebuild.
-type beginning struct {
+// startedRebuild is the result of asking for a rebuild.
+type startedRebuild struct {
 	rebuild admin.Rebuild
 	joined  bool // it was already under way
 	none    bool // no rebuild is under way, and none was started
@@ -74,7 +74,7 @@ type beginning struct {
 // startRebuild starts a rebuild, or finds the one that is under way in the process that is
 // asked. If there is neither, it prints that, so that nobody waits for a rebuild that ended
 // before.
-func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, takeOver bool) (beginning, error) {
+func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, takeOver bool) (startedRebuild, error) {
 	var list admin.Page[admin.Rebuild]
 	q := query("kind", string(kind))
 	if takeOver {
@@ -83,19 +83,19 @@ func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, ta
 	err := client.ask(ctx, http.MethodPost, "/api/rebuild", q, nil, &list)
 	if err == nil {
 		r, _ := latest(list, kind)
-		return beginning{rebuild: r}, nil
+		return startedRebuild{rebuild: r}, nil
 	}
 	p, ok := errors.AsType[*admin.Problem](err)
 	if !ok || p.Status != http.StatusConflict {
-		return beginning{}, err
+		return startedRebuild{}, err
 	}
 	fmt.Fprintln(client.io.err, sanitize.OneLine(p.Detail))
 	if p.Reason != admin.ReasonHeldElsewhere && p.Reason != admin.ReasonAnotherJournal {
 		if err := client.ask(ctx, http.MethodGet, "/api/rebuild", query(), nil, &list); err != nil {
-			return beginning{}, err
+			return startedRebuild{}, err
 		}
 		if r, ok := latest(list, kind); ok && r.Active {
-			return beginning{rebuild: r, joined: true}, nil
+			return startedRebuild{rebuild: r, joined: true}, nil
 		}
 	}
 	if p.Reason == admin.ReasonRebuilding {
@@ -103,7 +103,7 @@ func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, ta
 	} else {
 		fmt.Fprintf(client.io.err, "%s: no rebuild was started\n", kind)
 	}
-	return beginning{none: true}, nil
+	return startedRebuild{none: true}, nil
 }
 
 // latest returns the last rebuild of a kind, and whether there is one.

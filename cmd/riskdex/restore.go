@@ -39,7 +39,7 @@ func (c *restoreCommand) Run(ctx context.Context, io streams) error {
 	opt := sqlite.RestoreOptions{Damaged: c.Damaged, AnotherJournal: c.FromAnotherJournal}
 	made, err := sqlite.Restore(ctx, c.File, path, opt, func(at sqlite.BackupProgress) { p.show(backupLine(at)) })
 	p.clear()
-	damaged := nameDamage(io, "copy", reportOf(made.BackupReport))
+	damaged := printDamage(io, "copy", reportOf(made.BackupReport))
 	switch {
 	case errors.Is(err, sqlite.ErrDamaged):
 		return fmt.Errorf("%w; nothing was changed. Take another copy; or, if there is none, --damaged restores what can be read", err)
@@ -84,7 +84,7 @@ func (c *restoreCommand) refuseWhileItRuns(ctx context.Context, io streams) erro
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	var at admin.JournalInfo
 	err = client.ask(ctx, http.MethodGet, "/api/journal", nil, nil, &at)
@@ -97,8 +97,8 @@ func (c *restoreCommand) refuseWhileItRuns(ctx context.Context, io streams) erro
 	return nil // no riskdex answers
 }
 
-// askPatience bounds how long riskdex may take to say which journal it uses.
-const askPatience = 5 * time.Second
+// askTimeout bounds how long riskdex may take to say which journal it uses.
+const askTimeout = 5 * time.Second
 
 func (c *restoreCommand) print(io streams, made sqlite.RestoreReport) {
 	fmt.Fprintf(io.out, "%s: restored from %s, %s, %s, checked\n", made.Path, c.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"))

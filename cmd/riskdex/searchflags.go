@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// nearby is the default of --within, in kilometres.
-const nearby = 50
+// defaultWithin is the default of --within, in kilometres.
+const defaultWithin = 50
 
 // body returns the search request for the words and flags.
 func (c *searchCommand) body(set *mappings.Set) ([]byte, error) {
@@ -49,7 +49,7 @@ func parseNear(point string, within float64) (*mappings.Near, error) {
 	if err := cmp.Or(err, err2); err != nil {
 		return nil, fmt.Errorf("--near %q is no point: give a latitude and a longitude in degrees, such as 51.5,-0.12", point)
 	}
-	return &mappings.Near{Latitude: lat, Longitude: lon, Kilometres: cmp.Or(within, nearby)}, nil
+	return &mappings.Near{Latitude: lat, Longitude: lon, Kilometres: cmp.Or(within, defaultWithin)}, nil
 }
 
 // parsePeriod parses a day, which means all of it in UTC, or a time. It returns nil if date is

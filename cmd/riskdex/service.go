@@ -80,7 +80,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	administration := admin.New(admin.Parts{
 		Health:  admin.Health{CanAccept: w.canAccept, ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: w.registry, DeadLetters: j, Refusals: j, Receiver: w.receiver,
-		Rebuilder: rebuilder{x}, Verifier: verifies{verifier, x, j}, Losses: j,
+		Rebuilder: rebuilder{x}, Verifier: adminVerifier{verifier, x, j}, Losses: j,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{
 			Journal: j, Index: w.index(), Waiting: waitingIn(x),
@@ -115,11 +115,11 @@ func (s *service) Run(ctx context.Context) error {
 	defer stopIndexing()
 	indexed := make(chan error, 1)
 	go func() { indexed <- s.indexer.Run(indexing) }()
-	var beside sync.WaitGroup
-	beside.Go(func() { s.history.Run(indexing) })
-	beside.Go(func() { s.coverage.Run(indexing) })
+	var background sync.WaitGroup
+	background.Go(func() { s.history.Run(indexing) })
+	background.Go(func() { s.coverage.Run(indexing) })
 	if s.prober != nil {
-		beside.Go(func() { s.prober.Run(indexing) })
+		background.Go(func() { s.prober.Run(indexing) })
 	}
 
 	<-working.Done()
@@ -131,7 +131,7 @@ func (s *service) Run(ctx context.Context) error {
 	defer late.Stop()
 	err := s.deliveries.shutdown(stopDeliveries)
 	stopIndexing()
-	beside.Wait()
+	background.Wait()
 	err = errors.Join(err, <-indexed, s.admin.shutdown(stopAdmin), s.journal.Close())
 	s.tracing.stop(s.log)
 	if ctx.Err() == nil {

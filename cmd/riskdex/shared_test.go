@@ -20,9 +20,9 @@ import (
 	"riskdex/internal/prometheus/prometheustest"
 )
 
-// severable returns the address of a proxy to Elasticsearch, which aborts every request while cut is
+// cuttableProxy returns the address of a proxy to Elasticsearch, which aborts every request while cut is
 // true.
-func severable(t *testing.T, elasticsearch string) (address string, cut *atomic.Bool) {
+func cuttableProxy(t *testing.T, elasticsearch string) (address string, cut *atomic.Bool) {
 	t.Helper()
 	target, err := url.Parse(elasticsearch)
 	must(t, err)
@@ -43,7 +43,7 @@ func severable(t *testing.T, elasticsearch string) (address string, cut *atomic.
 func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 	prometheustest.Need(t)
 	home := postgrestest.Start(t)
-	cuttable, cut := severable(t, elastictest.URL(t))
+	cuttable, cut := cuttableProxy(t, elastictest.URL(t))
 	mapped := []string{"--mappings", narrowMappings(t), "--probe-every", "1s"}
 	one, other := newProcess(t, elastictest.URL(t), mapped...), newProcess(t, cuttable, mapped...)
 	other.prefix = one.prefix

@@ -11,8 +11,8 @@ import (
 	"riskdex/admin"
 )
 
-// statusPatience bounds how long the answer may take.
-const statusPatience = 20 * time.Second
+// statusTimeout bounds how long the answer may take.
+const statusTimeout = 20 * time.Second
 
 type statusCommand struct {
 	adminSettings
@@ -46,7 +46,7 @@ func (c *statusCommand) Run(ctx context.Context, io streams) error {
 }
 
 func (c *statusCommand) ask(ctx context.Context, client *adminClient) (st admin.Status, err error) {
-	ctx, cancel := context.WithTimeout(ctx, statusPatience)
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	err = client.ask(ctx, http.MethodGet, "/api/status", nil, nil, &st)
 	if p, ok := errors.AsType[*admin.Problem](err); ok {

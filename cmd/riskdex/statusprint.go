@@ -13,8 +13,8 @@ import (
 	"riskdex/internal/sanitize"
 )
 
-// shownOfEach is how many items of each list are shown, so that all lists fit on one screen.
-const shownOfEach = 5
+// shownPerList is how many items of each list are shown, so that all lists fit on one screen.
+const shownPerList = 5
 
 // printStatus writes the same as the status page shows.
 func printStatus(w io.Writer, st admin.Status) {
@@ -47,21 +47,21 @@ func printStatus(w io.Writer, st admin.Status) {
 		}
 	}
 	fmt.Fprintln(w)
-	printFacts(w, wholeOf(st)...)
+	printFacts(w, overallFacts(st)...)
 	printWaiting(w, st)
 	printFailed(w, st)
 	if len(st.Deliveries) > 0 {
 		fmt.Fprintln(w)
-		last := newTable("LAST DELIVERIES"+ofThis(st), "METHOD", "DOCUMENT", "ANSWER", "")
-		for _, d := range st.Deliveries[:min(shownOfEach, len(st.Deliveries))] {
+		last := newTable("LAST DELIVERIES"+ofThisProcess(st), "METHOD", "DOCUMENT", "ANSWER", "")
+		for _, d := range st.Deliveries[:min(shownPerList, len(st.Deliveries))] {
 			last.add(ago(d.At), d.Method, documentOf(d), strconv.Itoa(d.Status), outcome(d))
 		}
 		last.print(w)
 	}
 }
 
-// ofThis is added to headings about one process, if several share the journal.
-func ofThis(st admin.Status) string {
+// ofThisProcess is added to headings about one process, if several share the journal.
+func ofThisProcess(st admin.Status) string {
 	if st.Shared() {
 		return ", FOR THIS PROCESS"
 	}
@@ -94,8 +94,8 @@ func outcome(d admin.Delivery) string {
 	return strings.Join(append(parts, nonEmpty([]string{d.Reason})...), ", ")
 }
 
-// wholeOf returns names and values of the facts that are not about one kind.
-func wholeOf(st admin.Status) []string {
+// overallFacts returns names and values of the facts that are not about one kind.
+func overallFacts(st admin.Status) []string {
 	yes := func(is bool, yes, no string) string {
 		if is {
 			return yes
@@ -103,8 +103,8 @@ func wholeOf(st admin.Status) []string {
 		return no
 	}
 	facts := []string{
-		"deliveries", yes(st.Accepting, "accepted", "turned away") + strings.ToLower(ofThis(st)),
-		"index", "Elasticsearch is " + st.Elasticsearch() + strings.ToLower(ofThis(st)),
+		"deliveries", yes(st.Accepting, "accepted", "turned away") + strings.ToLower(ofThisProcess(st)),
+		"index", "Elasticsearch is " + st.Elasticsearch() + strings.ToLower(ofThisProcess(st)),
 	}
 	if j := st.Journal; j != nil {
 		room := humanize.IBytes(uint64(j.Bytes)) + " on disk"
@@ -129,7 +129,7 @@ func wholeOf(st admin.Status) []string {
 func printWaiting(w io.Writer, st admin.Status) {
 	if len(st.Waiting) > 0 {
 		fmt.Fprintln(w)
-		waiting := newTable("WAITING INDEX"+ofThis(st), "SINCE", "WHY", "WHAT ELASTICSEARCH SAYS")
+		waiting := newTable("WAITING INDEX"+ofThisProcess(st), "SINCE", "WHY", "WHAT ELASTICSEARCH SAYS")
 		for _, x := range st.Waiting {
 			why := x.Reason
 			if x.Held {
@@ -141,7 +141,7 @@ func printWaiting(w io.Writer, st admin.Status) {
 	}
 	if len(st.Rebuilds) > 0 {
 		fmt.Fprintln(w)
-		fmt.Fprintln(w, painter(useColour(w)).text(bold, "REBUILDS"+ofThis(st)))
+		fmt.Fprintln(w, painter(useColour(w)).text(bold, "REBUILDS"+ofThisProcess(st)))
 		for _, r := range st.Rebuilds {
 			line := rebuildLine(r)
 			if r.Reason != "" {
@@ -156,7 +156,7 @@ func printFailed(w io.Writer, st admin.Status) {
 	if len(st.Dead) > 0 {
 		fmt.Fprintln(w)
 		dead := newTable("DEAD LETTERS", "SINCE", "WHY")
-		for _, l := range st.Dead[:min(shownOfEach, len(st.Dead))] {
+		for _, l := range st.Dead[:min(shownPerList, len(st.Dead))] {
 			dead.add(string(l.Kind)+" "+sanitize.ShellWord(string(l.ID)), ago(l.DeadAt), l.ErrorType+" "+l.Reason)
 		}
 		dead.print(w)
@@ -165,7 +165,7 @@ func printFailed(w io.Writer, st admin.Status) {
 	if len(st.Refused) > 0 {
 		fmt.Fprintln(w)
 		refused := newTable("REFUSED", "AT", "WHY")
-		for _, r := range st.Refused[:min(shownOfEach, len(st.Refused))] {
+		for _, r := range st.Refused[:min(shownPerList, len(st.Refused))] {
 			refused.add(strconv.FormatInt(r.Number, 10)+" "+r.Method+" "+r.Path, ago(r.At), r.Reason+" "+r.Detail)
 		}
 		refused.print(w)
@@ -180,13 +180,13 @@ func lagText(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
 }
 
-// leastScale is the smallest lag, in seconds, that a full block may stand for.
-const leastScale = 10
+// smallestScale is the smallest lag, in seconds, that a full block may stand for.
+const smallestScale = 10
 
 // lagLine draws a history as one block per minute.
 func lagLine(history []admin.Sample) string {
 	blocks := []rune("▁▂▃▄▅▆▇█")
-	worst := float64(leastScale)
+	worst := float64(smallestScale)
 	for _, s := range history {
 		worst = max(worst, s.LagSeconds)
 	}

@@ -25,7 +25,7 @@ func (c *statusCommand) watch(ctx context.Context, client *adminClient) error {
 	}
 	tick := time.NewTicker(c.Interval)
 	defer tick.Stop()
-	shown := redrawn{out: client.io.out}
+	shown := redrawer{out: client.io.out}
 	var last error
 	for first := true; ; first = false {
 		st, err := c.ask(ctx, client)
@@ -38,7 +38,7 @@ func (c *statusCommand) watch(ctx context.Context, client *adminClient) error {
 		if last = err; err == nil && !st.Well {
 			last = errNegative
 		}
-		if err := c.showAgain(&shown, st, err); err != nil {
+		if err := c.showNext(&shown, st, err); err != nil {
 			return fmt.Errorf("show the status: %w", err)
 		}
 		select {
@@ -49,8 +49,8 @@ func (c *statusCommand) watch(ctx context.Context, client *adminClient) error {
 	}
 }
 
-// showAgain shows a status, or failed if there is none.
-func (c *statusCommand) showAgain(shown *redrawn, st admin.Status, failed error) error {
+// showNext shows a status, or failed if there is none.
+func (c *statusCommand) showNext(shown *redrawer, st admin.Status, failed error) error {
 	now := time.Now().UTC()
 	switch {
 	case c.JSON && failed != nil:
@@ -58,7 +58,7 @@ func (c *statusCommand) showAgain(shown *redrawn, st admin.Status, failed error)
 	case c.JSON:
 		return json.NewEncoder(shown.out).Encode(st)
 	case !isTerminal(shown.out):
-		_, err := fmt.Fprintf(shown.out, "%s %s\n", now.Format(time.RFC3339), inOneLine(st, failed))
+		_, err := fmt.Fprintf(shown.out, "%s %s\n", now.Format(time.RFC3339), statusLine(st, failed))
 		return err
 	}
 	f := &frame{on: shown.out}
@@ -71,8 +71,8 @@ func (c *statusCommand) showAgain(shown *redrawn, st admin.Status, failed error)
 	return shown.draw(f.String())
 }
 
-// inOneLine returns a status, or failed, on one line, such as for a log.
-func inOneLine(st admin.Status, failed error) string {
+// statusLine returns a status, or failed, on one line, such as for a log.
+func statusLine(st admin.Status, failed error) string {
 	if failed != nil {
 		return sanitize.OneLine(failed.Error())
 	}
@@ -90,15 +90,15 @@ func inOneLine(st admin.Status, failed error) string {
 	return fmt.Sprintf("%s; pending %s, lag %s, dead letters %s", strings.TrimRight(line, "."), humanize.Comma(int64(pending)), lagText(lag), humanize.Comma(int64(dead)))
 }
 
-// redrawn shows texts on a terminal, each in place of the previous one.
-type redrawn struct {
+// redrawer shows texts on a terminal, each in place of the previous one.
+type redrawer struct {
 	out  io.Writer
 	rows int // of the previous text
 }
 
 // draw writes the text in one piece, so that nothing flickers. It leaves out what does not fit
 // on the terminal, because that could not be overwritten.
-func (r *redrawn) draw(text string) error {
+func (r *redrawer) draw(text string) error {
 	width, height := terminalSize(r.out)
 	var next strings.Builder
 	if r.rows > 0 {

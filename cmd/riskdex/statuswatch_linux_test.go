@@ -88,7 +88,7 @@ func (w *statusWatch) interrupt() int {
 // its lines are, and what does not fit is left out.
 func TestStatusIsRedrawnInPlace(t *testing.T) {
 	terminal, screen := openTerminal(t, 20, 6)
-	r := redrawn{out: terminal}
+	r := redrawer{out: terminal}
 	long := "\x1b[1m" + strings.Repeat("x", 45) + "\x1b[0m" // three rows
 	for _, c := range []struct{ text, want string }{
 		{"one\ntwo\n", "one\r\ntwo\r\n"},

@@ -66,9 +66,9 @@ func parsePair(contents [][]byte) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// trusting returns a client that trusts the authorities in the file that a flag names, or the
+// clientTrusting returns a client that trusts the authorities in the file that a flag names, or the
 // system's if it names none.
-func trusting(flag, file string) (*http.Client, error) {
+func clientTrusting(flag, file string) (*http.Client, error) {
 	authorities, err := content(flag, file)
 	if err != nil || authorities == nil {
 		return new(http.Client), err

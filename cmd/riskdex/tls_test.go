@@ -64,11 +64,11 @@ func TestCertificateIsReplacedWhileItServes(t *testing.T) {
 	authority := certificates.New(t)
 	first, second := authority.Issue(t, "first"), authority.Issue(t, "second")
 	s := serveSecurely(t, first)
-	trusting := &tls.Config{RootCAs: authority.Pool}
+	clientTrusting := &tls.Config{RootCAs: authority.Pool}
 	wants := func(want string) {
 		t.Helper()
 		s.clock.Add(int64(reread.Every / time.Second))
-		if got, err := s.name(t, trusting); got != want || err != nil {
+		if got, err := s.name(t, clientTrusting); got != want || err != nil {
 			t.Errorf("got %q, %v; want %q", got, err, want)
 		}
 	}

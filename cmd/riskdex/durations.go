@@ -7,32 +7,32 @@ import (
 	"time"
 )
 
-// span is a duration, written like 90d or like 36h.
-type span time.Duration
+// retention is how long something is kept, written like 90d or like 36h.
+type retention time.Duration
 
-// shortestSpan is the shortest span accepted. It keeps tombstones for longer than a request to
+// shortestRetention is the shortest retention accepted. It keeps tombstones for longer than a request to
 // Elasticsearch may linger (index.gc_deletes is an hour).
-const shortestSpan = 24 * time.Hour
+const shortestRetention = 24 * time.Hour
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (s *span) UnmarshalText(text []byte) error {
-	d, err := parseSpan(string(text))
+func (s *retention) UnmarshalText(text []byte) error {
+	d, err := parseDuration(string(text))
 	if err != nil {
 		return err
 	}
-	if d < shortestSpan {
+	if d < shortestRetention {
 		return fmt.Errorf("%q is too short: at least a day, 1d", text)
 	}
-	*s = span(d)
+	*s = retention(d)
 	return nil
 }
 
-// interval is how often something is to happen, written like a span.
+// interval is how often something is to happen, written like a retention.
 type interval time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (i *interval) UnmarshalText(text []byte) error {
-	d, err := parseSpan(string(text))
+	d, err := parseDuration(string(text))
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (i *interval) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func parseSpan(text string) (time.Duration, error) {
+func parseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		var n uint64

@@ -12,7 +12,7 @@ func TestSpan(t *testing.T) {
 		"90d": journal.DefaultKeepDeleted, "1d": 24 * time.Hour, "36h": 36 * time.Hour,
 		"": 0, "90": 0, "d": 0, "-1d": 0, "23h": 0, "1.5d": 0, "70000d": 0,
 	} {
-		var s span
+		var s retention
 		if err := s.UnmarshalText([]byte(text)); (err != nil) != (want == 0) || time.Duration(s) != want {
 			t.Errorf("%q is %v, %v", text, time.Duration(s), err)
 		}
