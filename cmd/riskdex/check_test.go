@@ -166,7 +166,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	check("--tls-cert-file", soon, "--tls-key-file", soonKey, "--bearer-file", put("bearer", []byte("a-token-of-the-publisher\n"), 0o644), "--listen", "192.0.2.1:8080").says(t, exitDone,
 		"doubtful expires on", "doubtful every user of this machine may read /", "doubtful 192.0.2.1:8080 is no address of this machine")
 	check("--listen", "nowhere").says(t, exitNegative, "wrong nowhere is no address")
-	check("--client-ca-file", put("ca.pem", authority.PEM, 0o600)).says(t, exitNegative, "wrong over TLS only")
+	check("--client-ca-file", put("ca.pem", authority.PEM, 0o600)).says(t, exitNegative, "wrong client certificates need TLS")
 	check("--workers", "0").says(t, exitNegative, "wrong workers")
 	check("--body-memory", "1MiB").says(t, exitNegative, "wrong must fit twice")
 	check("--admin-token-file", put("admin", []byte("a-token-of-the-operator\n"), 0o600), "--admin-listen", "0.0.0.0:1").says(t, exitDone, "doubtful plain HTTP", "fine 1 file with secrets")
