@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/admin"
 	"riskdex/report"
 )
 
@@ -165,7 +164,7 @@ func TestUsualPageInABrowser(t *testing.T) {
 	d.deliver("POST", "/cities", `[{"title":"no id"}]`)
 	d.index()
 	for i, status := range []int{http.StatusAccepted, http.StatusUnprocessableEntity, http.StatusServiceUnavailable} {
-		d.last.Note(admin.Delivery{At: d.now.Add(time.Duration(i) * time.Second), Kind: report.Cities, Method: "POST", Status: status, Accepted: (2 - i) / 2, Refused: i % 2})
+		d.last.Note(report.Answered{At: d.now.Add(time.Duration(i) * time.Second), Kind: report.Cities, Method: "POST", Status: status, Accepted: (2 - i) / 2, Refused: i % 2})
 	}
 	for _, colours := range []string{"light", "dark"} {
 		c.look(1200, 800, false, colours)
@@ -189,7 +188,7 @@ func TestBadDayInABrowser(t *testing.T) {
 	d.deliver("POST", "/countries", `{"id":1}`)
 	d.deliver("PUT", "/cities/7", `{`)
 	d.index()
-	for _, one := range []admin.Delivery{
+	for _, one := range []report.Answered{
 		{Kind: report.Cities, ID: "130", Method: "PUT", Status: http.StatusAccepted, Accepted: 1},
 		{Kind: report.Advisories, ID: "FR-2026-14", Method: "POST", Status: http.StatusAccepted, Accepted: 1200, Refused: 1},
 		{Path: "/countries", Method: "POST", Status: http.StatusNotFound, Reason: "unknown_path"},
@@ -201,11 +200,11 @@ func TestBadDayInABrowser(t *testing.T) {
 	d.set(func() {
 		d.cannot = errors.New("no room: /var/lib/riskdex/riskdex.db uses 10 MiB, and --journal-max-bytes allows it 10 MiB; raise that, or delete documents until it uses less than 9.8 MiB")
 		d.sizes = &report.Stats{Bytes: 14_680_064, WAL: 4_194_304, Used: 10_485_760, Limit: 10_485_760, Free: 1 << 36}
-		d.waiting = []admin.Waiting{
+		d.waiting = []report.Waiting{
 			{Kind: report.Cities, Index: "cities", Reason: "unreachable", ErrorType: "", Detail: "dial tcp 192.0.2.10:9200: connect: connection refused", Since: d.now},
-			{Kind: report.Advisories, Index: "advisories", Held: true, Reason: "pipeline_missing", ErrorType: "illegal_argument_exception", Detail: "pipeline with id [enrichment] does not exist", Since: d.now},
+			{Kind: report.Advisories, Index: "advisories", Paused: true, Reason: "pipeline_missing", ErrorType: "illegal_argument_exception", Detail: "pipeline with id [enrichment] does not exist", Since: d.now},
 		}
-		d.rebuilt = []admin.Rebuild{
+		d.rebuilt = []report.Rebuild{
 			{Kind: report.SpecialReports, Phase: "filling", Active: true, Total: 1000, Remaining: 400, SecondsLeft: 80, StartedAt: d.now},
 			{Kind: report.Cities, Phase: "failed", Reason: "mapper_parsing_exception: failed to parse field [risk_label] of type [integer]", NewIndex: "cities-v2", StartedAt: d.now},
 		}

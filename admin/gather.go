@@ -36,7 +36,7 @@ func (s *statuses) now(ctx context.Context) Status {
 	at := s.Status.Now()
 	st := Status{
 		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
-		Kinds: []KindStatus{}, Waiting: []Waiting{}, Rebuilds: []Rebuild{}, Deliveries: []Delivery{}, Dead: []DeadLetter{}, Refused: []Refusal{},
+		Kinds: []KindStatus{}, Waiting: []report.Waiting{}, Rebuilds: []report.Rebuild{}, Deliveries: []report.Answered{}, Dead: []DeadLetter{}, Refused: []Refusal{},
 	}
 	if err := s.Health.CanAccept(); err != nil {
 		st.Accepting, st.CannotAccept = false, err.Error()
@@ -83,7 +83,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		st.Journal.BackupAt = &at
 	}
 	if stats.Loss.Lost() {
-		st.Journal.Loss = lossOf(stats.Loss)
+		st.Journal.Loss = &stats.Loss
 	}
 	st.RefusedTotal = stats.Refused
 	st.Processes = append(st.Processes, stats.Processes...)

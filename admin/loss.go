@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"riskdex/report"
 )
@@ -15,15 +14,6 @@ type Losses interface {
 	// report.ErrNotFound.
 	AcknowledgeLoss(ctx context.Context) (report.Loss, error)
 }
-
-// Loss is a period of time from which acknowledged changes may be missing.
-type Loss struct {
-	Since     time.Time `json:"since,omitzero"` // zero if everything before Until may be missing
-	Until     time.Time `json:"until"`
-	NoticedAt time.Time `json:"noticed_at"`
-}
-
-func lossOf(l report.Loss) *Loss { return &Loss{Since: l.Since, Until: l.Until, NoticedAt: l.Noticed} }
 
 // losses answers the call that acknowledges a loss.
 type losses struct{ journal Losses }
@@ -40,5 +30,5 @@ func (l *losses) acknowledge(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lossOf(ended), nil
+	return ended, nil
 }

@@ -52,7 +52,7 @@ func TestStatusTellsOfALoss(t *testing.T) {
 	if len(st.Troubles) != 1 || st.Troubles[0].What != admin.TroubleLost || !strings.Contains(st.Troubles[0].Detail, "between "+since.Format(time.RFC3339)+" and ") {
 		t.Errorf("%+v", st.Troubles)
 	}
-	if l := st.Journal.Loss; l == nil || !l.Since.Equal(since) || !l.Until.Equal(until) || l.NoticedAt.IsZero() {
+	if l := st.Journal.Loss; l == nil || !l.Since.Equal(since) || !l.Until.Equal(until) || l.Noticed.IsZero() {
 		t.Errorf("the loss is %+v", l)
 	}
 	if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, "riskdex journal acknowledge-loss") {
@@ -62,7 +62,7 @@ func TestStatusTellsOfALoss(t *testing.T) {
 		t.Errorf("the metric is %v", got)
 	}
 
-	var ended admin.Loss
+	var ended report.Loss
 	d.call(http.StatusOK, "POST", "/api/journal/acknowledge-loss", "", &ended)
 	if !ended.Since.Equal(since) || !ended.Until.Equal(until) {
 		t.Errorf("acknowledged is %+v", ended)

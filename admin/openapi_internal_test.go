@@ -37,14 +37,15 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 func TestDescriptionHasEveryMember(t *testing.T) {
 	schemas := description(t).Components.Schemas
 	types := []any{
-		Problem{}, readiness{}, DeadLetter{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, Rebuild{},
-		VerifyEvent{}, VerifyProgress{}, VerifyFinding{}, VerifyReport{},
-		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, Loss{}, JournalInfo{}, BackupEvent{}, BackupProgress{}, BackupReport{}, DamagedKey{}, Waiting{}, Delivery{},
+		Problem{}, readiness{}, DeadLetter{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
+		VerifyEvent{}, report.VerifyProgress{}, report.VerifyFinding{}, report.VerifyReport{},
+		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, report.Loss{}, JournalInfo{}, BackupEvent{}, BackupProgress{}, BackupReport{}, DamagedKey{}, report.Waiting{},
 	}
 	for _, value := range types {
 		name := reflect.TypeOf(value).Name()
 		schemas[name].Compare(t, name, reflect.TypeOf(value))
 	}
+	schemas["Delivery"].Compare(t, "Delivery", reflect.TypeFor[report.Answered]())
 	schemas["Page"].Compare(t, "Page", reflect.TypeFor[Page[int]]())
 }
 

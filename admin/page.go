@@ -41,9 +41,9 @@ func newPage(status *statuses) *page {
 		"lag":    lagText,
 		"line":   sparkline,
 		"anchor": anchor,
-		"others": func(d Delivery) int { return d.Accepted + d.Refused - 1 },
+		"others": func(d report.Answered) int { return d.Accepted + d.Refused - 1 },
 		"share":  func(part, whole int64) int64 { return min(100, 100*part/max(whole, 1)) },
-		"done":   func(r Rebuild) int { return r.Total - max(r.Remaining, 0) },
+		"done":   func(r report.Rebuild) int { return r.Total - max(r.Remaining, 0) },
 	}).ParseFS(pageFiles, "page/*.html"))
 	return p
 }

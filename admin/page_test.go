@@ -35,10 +35,10 @@ func openHostileDesk(t *testing.T) *statusDesk {
 		At: d.now, Kind: report.Cities, Method: hostile, Path: "/" + hostile, ID: hostileID, Reason: hostile, Detail: "detail " + hostile, Body: []byte(hostile),
 	}}})
 	must(t, err)
-	d.last.Note(admin.Delivery{At: d.now, Kind: report.Cities, Method: "<script>", Status: 400, Reason: hostile})
-	d.last.Note(admin.Delivery{At: d.now, Kind: report.Cities, Method: "POST", Status: 202, Accepted: 1200, Refused: 1})
-	d.waiting = []admin.Waiting{{Kind: report.Cities, Index: hostile, Held: true, Reason: hostile, ErrorType: hostile, Detail: hostile, Since: d.now}}
-	d.rebuilt = []admin.Rebuild{
+	d.last.Note(report.Answered{At: d.now, Kind: report.Cities, Method: "<script>", Status: 400, Reason: hostile})
+	d.last.Note(report.Answered{At: d.now, Kind: report.Cities, Method: "POST", Status: 202, Accepted: 1200, Refused: 1})
+	d.waiting = []report.Waiting{{Kind: report.Cities, Index: hostile, Paused: true, Reason: hostile, ErrorType: hostile, Detail: hostile, Since: d.now}}
+	d.rebuilt = []report.Rebuild{
 		{Kind: report.Cities, Phase: "failed", Reason: hostile, NewIndex: hostile, StartedAt: d.now},
 		{Kind: report.Advisories, Phase: "filling", Active: true, Total: 1000, Remaining: 400, SecondsLeft: 80, StartedAt: d.now},
 	}
@@ -100,10 +100,10 @@ func TestRunbookIsThere(t *testing.T) {
 // TestStatusTellsWhatElasticsearchIsNotUpFor has one index that has not got through yet.
 func TestStatusTellsWhatElasticsearchIsNotUpFor(t *testing.T) {
 	for want, st := range map[string]admin.Status{
-		"away":                             {Waiting: []admin.Waiting{{Index: "cities"}}},
-		"up":                               {ElasticsearchUp: true, Waiting: []admin.Waiting{{Index: "cities", Held: true}}},
-		"up, but not yet for cities":       {ElasticsearchUp: true, Waiting: []admin.Waiting{{Index: "cities"}, {Index: "advisories", Held: true}}},
-		"up, but not yet for a and 1 more": {ElasticsearchUp: true, Waiting: []admin.Waiting{{Index: "a"}, {Index: "b"}}},
+		"away":                             {Waiting: []report.Waiting{{Index: "cities"}}},
+		"up":                               {ElasticsearchUp: true, Waiting: []report.Waiting{{Index: "cities", Paused: true}}},
+		"up, but not yet for cities":       {ElasticsearchUp: true, Waiting: []report.Waiting{{Index: "cities"}, {Index: "advisories", Paused: true}}},
+		"up, but not yet for a and 1 more": {ElasticsearchUp: true, Waiting: []report.Waiting{{Index: "a"}, {Index: "b"}}},
 	} {
 		if got := st.Elasticsearch(); got != want {
 			t.Errorf("%q, want %q", got, want)

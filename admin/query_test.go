@@ -56,8 +56,8 @@ func TestQueryIsUnderstoodAsAWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestVerificationIsNotBegunByHalf(t *testing.T) {
-	server := serveVerifier(t, func(context.Context, report.Kind, admin.VerifyOptions, func(admin.VerifyEvent)) (admin.VerifyReport, error) {
-		return admin.VerifyReport{}, nil
+	server := serveVerifier(t, func(context.Context, report.Kind, admin.VerifyOptions, func(admin.VerifyEvent)) (report.VerifyReport, error) {
+		return report.VerifyReport{}, nil
 	})
 	for query, want := range map[string]int{
 		"":                                 200,

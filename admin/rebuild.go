@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	"riskdex/report"
 )
@@ -20,7 +19,7 @@ type Rebuilder interface {
 	StopRebuild(kind report.Kind) error
 	// Rebuilds returns the latest rebuild of every kind that this process has rebuilt since its
 	// start.
-	Rebuilds() []Rebuild
+	Rebuilds() []report.Rebuild
 }
 
 // Reasons why a command about a rebuild is refused, in a Problem with status 409.
@@ -32,24 +31,6 @@ const (
 
 	ReasonAnotherJournal = "another_journal" // another journal fills the index; take_over=true takes it over
 )
-
-// Rebuild is one rebuild in an answer.
-type Rebuild struct {
-	Kind      report.Kind `json:"kind"`
-	Phase     string      `json:"phase"`
-	Cause     string      `json:"cause"`
-	Active    bool        `json:"active"`           // the new index is not in place yet
-	Done      bool        `json:"done"`             // apps search the new index
-	Reason    string      `json:"reason,omitempty"` // why it failed
-	OldIndex  string      `json:"old_index,omitempty"`
-	NewIndex  string      `json:"new_index,omitempty"`
-	Total     int         `json:"total"`     // documents to send to the new index
-	Remaining int         `json:"remaining"` // documents still to send; -1 if unknown
-	StartedAt time.Time   `json:"started_at"`
-	EndedAt   time.Time   `json:"ended_at,omitzero"`
-	// SecondsLeft is an estimate, or 0 if there is none.
-	SecondsLeft float64 `json:"seconds_left,omitempty"`
-}
 
 // rebuilds answers the calls on rebuilds.
 type rebuilds struct {
@@ -78,7 +59,7 @@ func (b *rebuilds) start(r *request) (any, error) {
 }
 
 func (b *rebuilds) list(*request) (any, error) {
-	return Page[Rebuild]{Items: append([]Rebuild{}, b.indexer.Rebuilds()...)}, nil
+	return Page[report.Rebuild]{Items: append([]report.Rebuild{}, b.indexer.Rebuilds()...)}, nil
 }
 
 // with starts or stops the rebuild of one kind, and answers with all of them.

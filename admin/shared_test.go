@@ -21,8 +21,8 @@ func oneOfTwo(rebuilder admin.Rebuilder) http.Handler {
 		Rebuilder: rebuilder, Log: slog.New(slog.DiscardHandler),
 		Status: admin.StatusParts{
 			Journal: sums(stats), Now: time.Now, Process: "a 1", Deliveries: new(admin.Deliveries),
-			Waiting: func() []admin.Waiting {
-				return []admin.Waiting{{Kind: report.Advisories, Index: "advisories", Reason: "overloaded"}}
+			Waiting: func() []report.Waiting {
+				return []report.Waiting{{Kind: report.Advisories, Index: "advisories", Reason: "overloaded"}}
 			},
 		},
 	})
@@ -37,8 +37,8 @@ func (r rebuilding) Rebuild(kind report.Kind) error {
 }
 func (r rebuilding) TakeOver(kind report.Kind) error    { return r.Rebuild("over " + kind) }
 func (r rebuilding) StopRebuild(kind report.Kind) error { return r.Rebuild(kind) }
-func (r rebuilding) Rebuilds() []admin.Rebuild {
-	return []admin.Rebuild{{Kind: report.Advisories, Phase: "done"}}
+func (r rebuilding) Rebuilds() []report.Rebuild {
+	return []report.Rebuild{{Kind: report.Advisories, Phase: "done"}}
 }
 
 // TestStatusSaysWhatIsOfOneProcess wants it said where there are others, and only there.
@@ -63,8 +63,8 @@ func TestStatusSaysWhatIsOfOneProcess(t *testing.T) {
 	}
 	d := openStatusDesk(t)
 	d.set(func() {
-		d.waiting = []admin.Waiting{{Reason: "overloaded"}}
-		d.rebuilt = []admin.Rebuild{{Kind: report.Cities}}
+		d.waiting = []report.Waiting{{Reason: "overloaded"}}
+		d.rebuilt = []report.Rebuild{{Kind: report.Cities}}
 	})
 	alone, _ := d.read(http.StatusOK, "/")
 	for _, mark := range marks {

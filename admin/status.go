@@ -36,11 +36,11 @@ type Status struct {
 	// search is answered.
 	SearchFails *SearchFailure `json:"search_fails,omitempty"`
 
-	Waiting    []Waiting    `json:"waiting"`
-	Rebuilds   []Rebuild    `json:"rebuilds"`
-	Deliveries []Delivery   `json:"deliveries"`   // the last ones, newest first
-	Dead       []DeadLetter `json:"dead_letters"` // some of them, without bodies
-	Refused    []Refusal    `json:"refused"`      // the newest that are kept, without bodies
+	Waiting    []report.Waiting  `json:"waiting"`
+	Rebuilds   []report.Rebuild  `json:"rebuilds"`
+	Deliveries []report.Answered `json:"deliveries"`   // the last ones, newest first
+	Dead       []DeadLetter      `json:"dead_letters"` // some of them, without bodies
+	Refused    []Refusal         `json:"refused"`      // the newest that are kept, without bodies
 
 	DeadTotal    int `json:"dead_letters_total"`
 	RefusedTotal int `json:"refused_total"` // kept
@@ -69,7 +69,7 @@ func (st Status) Elasticsearch() string {
 	}
 	var waiting []string
 	for _, w := range st.Waiting {
-		if !w.Held {
+		if !w.Paused {
 			waiting = append(waiting, w.Index)
 		}
 	}
@@ -87,33 +87,15 @@ type JournalStatus struct {
 	Limit int64 `json:"limit"` // 0 if there is none
 	Free  int64 `json:"free"`  // left on its disk; -1 if unknown
 
-	Loss *Loss `json:"loss,omitempty"` // not acknowledged yet
+	Loss *report.Loss `json:"loss,omitempty"` // not acknowledged yet
 
 	BackupAt *time.Time `json:"backup_at,omitempty"` // when the newest backup made by riskdex was begun
-}
-
-// Waiting is an index to which nothing is written now. All changes for it stay in the journal.
-type Waiting struct {
-	Kind      report.Kind `json:"kind"`
-	Index     string      `json:"index"`
-	Held      bool        `json:"held"` // somebody must change something before it goes on
-	Reason    string      `json:"reason"`
-	ErrorType string      `json:"error_type,omitempty"`
-	Detail    string      `json:"detail,omitempty"`
-	Since     time.Time   `json:"since"`
 }
 
 // SearchFailure says that apps get no answer to a search.
 type SearchFailure struct {
 	Since  time.Time `json:"since"`
 	Detail string    `json:"detail"`
-}
-
-// Lacking says that the journal does not know most of the documents in the index of a kind.
-type Lacking struct {
-	Kind    report.Kind
-	Known   int // documents that the journal has
-	Indexed int // documents that the index has
 }
 
 // Probe is the state of the document that riskdex writes and searches for.
@@ -126,13 +108,13 @@ type Probe struct {
 type StatusParts struct {
 	Journal Journal
 	Index   Index
-	Waiting func() []Waiting
+	Waiting func() []report.Waiting
 	// SearchFails returns since when the search that apps make has failed, and why. The error is nil
 	// if that search is answered.
 	SearchFails func() (since time.Time, err error)
 
-	Lacking func() []Lacking // the kinds of which the journal lacks most documents
-	Probe   func() Probe     // nil without a probe
+	Lacking func() []report.Lacking // the kinds of which the journal lacks most documents
+	Probe   func() Probe            // nil without a probe
 
 	Deliveries *Deliveries
 	History    *History

@@ -29,7 +29,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			admin.TroubleLacking,
 			func() {
 				d.set(func() {
-					d.fails, d.lacking = time.Time{}, []admin.Lacking{{Kind: report.Cities, Known: 3, Indexed: 504}}
+					d.fails, d.lacking = time.Time{}, []report.Lacking{{Kind: report.Cities, Known: 3, Indexed: 504}}
 				})
 			},
 			func() { d.set(func() { d.lacking = nil }) },
@@ -38,7 +38,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			admin.TroubleAnotherJournal,
 			func() {
 				d.set(func() {
-					d.waiting = []admin.Waiting{{Kind: report.Cities, Index: "cities", Held: true, Reason: admin.ReasonAnotherJournal}}
+					d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: admin.ReasonAnotherJournal}}
 				})
 			},
 			func() { d.set(func() { d.waiting = nil }) },
@@ -49,10 +49,10 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			admin.TroubleHeld,
 			func() {
 				d.set(func() {
-					d.waiting = []admin.Waiting{{Kind: report.Cities, Index: "cities", Held: true, Reason: "index_blocked"}}
+					d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: "index_blocked"}}
 				})
 			},
-			func() { d.set(func() { d.waiting = []admin.Waiting{{Kind: report.Cities, Reason: "overloaded"}} }) }, // soon over by itself
+			func() { d.set(func() { d.waiting = []report.Waiting{{Kind: report.Cities, Reason: "overloaded"}} }) }, // soon over by itself
 		},
 		{
 			admin.TroubleLag,
@@ -178,7 +178,7 @@ func TestLastDeliveriesAreBounded(t *testing.T) {
 		t.Errorf("at first: %v", got)
 	}
 	for i := range 50 {
-		d.Note(admin.Delivery{Accepted: i, Method: strings.Repeat("M", i)})
+		d.Note(report.Answered{Accepted: i, Method: strings.Repeat("M", i)})
 		if got := d.Last(); len(got) != min(i+1, 20) || got[0].Accepted != i || got[len(got)-1].Accepted != max(0, i-19) {
 			t.Fatalf("after %d: %v", i+1, got)
 		}

@@ -25,12 +25,12 @@ type statusDesk struct {
 	now     time.Time
 	down    bool  // Elasticsearch
 	cannot  error // accept
-	waiting []admin.Waiting
-	lacking []admin.Lacking
+	waiting []report.Waiting
+	lacking []report.Lacking
 	holder  string        // has cities alone
 	probe   time.Duration // for how long it has not been found
 	fails   time.Time     // the search that apps make, since then; zero where it does not
-	rebuilt []admin.Rebuild
+	rebuilt []report.Rebuild
 	ripple  time.Duration // a lag that the history is to see
 	sizes   *report.Stats // what the journal is to say of its size, where it is not nil
 	found   admin.Found
@@ -57,8 +57,8 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 		Status: admin.StatusParts{
 			BackupEvery: backupEvery,
 			Journal:     sized{d}, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
-			Waiting: func() []admin.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
-			Lacking: func() []admin.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
+			Waiting: func() []report.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
+			Lacking: func() []report.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
 			Probe: func() admin.Probe {
 				d.mu.Lock()
 				defer d.mu.Unlock()
@@ -147,7 +147,7 @@ func (d *statusDesk) Search(_ context.Context, words string) (admin.Found, error
 func (d *statusDesk) Rebuild(report.Kind) error     { return nil }
 func (d *statusDesk) TakeOver(report.Kind) error    { panic("not asked for") }
 func (d *statusDesk) StopRebuild(report.Kind) error { return nil }
-func (d *statusDesk) Rebuilds() []admin.Rebuild     { return d.rebuilt }
+func (d *statusDesk) Rebuilds() []report.Rebuild    { return d.rebuilt }
 
 func (d *statusDesk) status() admin.Status {
 	d.t.Helper()

@@ -210,7 +210,7 @@ var held = map[string]struct{ is, remedy string }{
 }
 
 // foreignIndices returns the indices that another journal fills.
-func foreignIndices(waiting []Waiting) (names []string) {
+func foreignIndices(waiting []report.Waiting) (names []string) {
 	for _, w := range waiting {
 		if w.Reason == ReasonAnotherJournal {
 			names = append(names, w.Index)
@@ -251,7 +251,7 @@ func indexOf(name string) int {
 // evidence is what troubles are derived from, besides the status itself.
 type evidence struct {
 	unreadable error // why the journal could not be read, or nil
-	lacking    []Lacking
+	lacking    []report.Lacking
 	notes      map[string]string         // in the journal
 	newest     map[report.Kind]time.Time // when the newest waiting change was accepted
 	probe      *Probe
@@ -285,7 +285,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleAnotherJournal, "", "indices", foreign[0]+more(foreign[1:]))
 	}
 	for _, w := range st.Waiting {
-		if w.Held && w.Reason != ReasonAnotherJournal {
+		if w.Paused && w.Reason != ReasonAnotherJournal {
 			known := held[w.Reason]
 			all.add(TroubleHeld, w.Kind, "index", w.Index, "reason", heldReason(w, known.is), "what to do, by reason", heldRemedy(w, known.remedy))
 		}
@@ -349,9 +349,9 @@ func shortly(d time.Duration) string {
 }
 
 // whyAway returns why Elasticsearch did not answer, from an index that waits for it.
-func whyAway(waiting []Waiting) string {
+func whyAway(waiting []report.Waiting) string {
 	for _, w := range waiting {
-		if !w.Held && w.Detail != "" {
+		if !w.Paused && w.Detail != "" {
 			return w.Detail
 		}
 	}
@@ -360,7 +360,7 @@ func whyAway(waiting []Waiting) string {
 
 // heldReason returns why an index is held, with the reason in the metrics and, if that does not say
 // enough, with what Elasticsearch says.
-func heldReason(w Waiting, is string) string {
+func heldReason(w report.Waiting, is string) string {
 	switch {
 	case is == "":
 		return w.Reason + ": " + w.Detail
@@ -370,7 +370,7 @@ func heldReason(w Waiting, is string) string {
 	return fmt.Sprintf("%s (%s)", is, w.Reason)
 }
 
-func heldRemedy(w Waiting, remedy string) string {
+func heldRemedy(w report.Waiting, remedy string) string {
 	if remedy == "" {
 		return "See the reason in the runbook"
 	}

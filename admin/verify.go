@@ -15,7 +15,7 @@ import (
 type Verifier interface {
 	// Verify calls tell with its findings and its progress, from the goroutine that called it. If
 	// there is an error, the report has what was found until then. Verify ends soon after ctx.
-	Verify(ctx context.Context, kind report.Kind, opt VerifyOptions, tell func(VerifyEvent)) (VerifyReport, error)
+	Verify(ctx context.Context, kind report.Kind, opt VerifyOptions, tell func(VerifyEvent)) (report.VerifyReport, error)
 }
 
 // VerifyOptions says what to do about findings.
@@ -27,52 +27,13 @@ type VerifyOptions struct {
 // VerifyEvent is one line of the answer to a verification. One of its members is set. The answer is
 // complete if it has a report of every kind that was asked for.
 type VerifyEvent struct {
-	Progress *VerifyProgress `json:"progress,omitempty"`
-	Finding  *VerifyFinding  `json:"finding,omitempty"`
-	Report   *VerifyReport   `json:"report,omitempty"`
+	Progress *report.VerifyProgress `json:"progress,omitempty"`
+	Finding  *report.VerifyFinding  `json:"finding,omitempty"`
+	Report   *report.VerifyReport   `json:"report,omitempty"`
 }
 
-// VerifyProgress is the progress of the comparison of a kind.
-type VerifyProgress struct {
-	Kind  report.Kind `json:"kind"`
-	Phase string      `json:"phase"`
-	Done  int         `json:"done"`  // documents, in this phase
-	Total int         `json:"total"` // 0 if unknown
-	Found int         `json:"found"`
-}
-
-// VerifyFinding is one document that differs.
-type VerifyFinding struct {
-	Kind           report.Kind    `json:"kind"`
-	ID             report.ID      `json:"id"`
-	Problem        string         `json:"problem"`         // missing, stale or foreign
-	IndexVersion   report.Version `json:"index_version"`   // 0 if the index does not have it
-	JournalVersion report.Version `json:"journal_version"` // 0 if the journal does not know it
-	Deleted        bool           `json:"deleted"`         // according to the journal
-	Mended         bool           `json:"mended"`          // the index was found to be right after the repair
-}
-
-// VerifyReport is the result for one kind.
-type VerifyReport struct {
-	Kind      report.Kind `json:"kind"`
-	Error     string      `json:"error,omitempty"` // why not all of it was compared
-	Documents int         `json:"documents"`       // known to the journal: live and deleted ones
-	Live      int         `json:"live"`
-	Deleted   int         `json:"deleted"`
-	Refused   int         `json:"refused"` // live ones that Elasticsearch refuses: the index may lack them
-	Indexed   int         `json:"indexed"`
-	UnderWay  int         `json:"under_way"` // not judged, because they were changing
-	Missing   int         `json:"missing"`
-	Stale     int         `json:"stale"`
-	Foreign   int         `json:"foreign"`
-	Ordered   int         `json:"ordered"` // findings for which a repair was ordered
-	Mended    int         `json:"mended"`  // of these, found to be right afterwards
-	Kept      int         `json:"kept"`    // foreign ones that the repair left alone
-	Advice    string      `json:"advice,omitempty"`
-}
-
-// attributes returns the report as attributes of a log line.
-func (r VerifyReport) attributes(kind report.Kind) []any {
+// attributes returns a report as attributes of a log line.
+func attributes(r report.VerifyReport, kind report.Kind) []any {
 	return []any{
 		"kind", kind, "live", r.Live, "deleted", r.Deleted, "refused", r.Refused, "indexed", r.Indexed, "under_way", r.UnderWay,
 		"missing", r.Missing, "stale", r.Stale, "foreign", r.Foreign,
@@ -113,7 +74,7 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			v.log.Error("verification failed", "kind", kind, "error", err)
 			found.Error = err.Error()
 		} else {
-			v.log.Info("verified", found.attributes(kind)...)
+			v.log.Info("verified", attributes(found, kind)...)
 		}
 		found.Kind = kind
 		stream.tell(VerifyEvent{Report: &found})

@@ -17,9 +17,9 @@ import (
 
 // verifier stands where the real one would; that one is tested with a real
 // server elsewhere.
-type verifier func(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error)
+type verifier func(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error)
 
-func (v verifier) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+func (v verifier) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {
 	return v(ctx, kind, opt, tell)
 }
 
@@ -31,25 +31,25 @@ func serveVerifier(t *testing.T, v verifier) *httptest.Server {
 }
 
 func TestVerifyTellsWhatItFinds(t *testing.T) {
-	server := serveVerifier(t, func(_ context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+	server := serveVerifier(t, func(_ context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {
 		if !opt.Repair || opt.RemoveForeign {
 			t.Errorf("options: %+v", opt)
 		}
 		if kind == report.Advisories {
-			return admin.VerifyReport{Missing: 1}, errors.New("the index is closed")
+			return report.VerifyReport{Missing: 1}, errors.New("the index is closed")
 		}
 		for range 1000 {
-			tell(admin.VerifyEvent{Progress: &admin.VerifyProgress{Kind: kind, Done: 1}})
+			tell(admin.VerifyEvent{Progress: &report.VerifyProgress{Kind: kind, Done: 1}})
 		}
-		tell(admin.VerifyEvent{Finding: &admin.VerifyFinding{Kind: kind, ID: "<1>", Problem: "missing"}})
-		return admin.VerifyReport{Documents: 7}, nil
+		tell(admin.VerifyEvent{Finding: &report.VerifyFinding{Kind: kind, ID: "<1>", Problem: "missing"}})
+		return report.VerifyReport{Documents: 7}, nil
 	})
 	url := server.URL + "/api/verify"
 	res, err := http.Post(url+"?repair=true", "", nil)
 	must(t, err)
 	defer res.Body.Close()
 	var progress, findings int
-	reports := map[report.Kind]admin.VerifyReport{}
+	reports := map[report.Kind]report.VerifyReport{}
 	for lines := json.NewDecoder(res.Body); ; {
 		var e admin.VerifyEvent
 		if err := lines.Decode(&e); err == io.EOF {
@@ -89,10 +89,10 @@ func TestVerifyTellsWhatItFinds(t *testing.T) {
 // itself would never end. The test's own time limit is the bound.
 func TestVerifyEndsWhenTheClientLeaves(t *testing.T) {
 	kinds := make(chan report.Kind, 3)
-	server := serveVerifier(t, func(ctx context.Context, kind report.Kind, _ admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+	server := serveVerifier(t, func(ctx context.Context, kind report.Kind, _ admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {
 		kinds <- kind
 		<-ctx.Done()
-		return admin.VerifyReport{}, ctx.Err()
+		return report.VerifyReport{}, ctx.Err()
 	})
 	ctx, leave := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/api/verify", nil)
@@ -111,12 +111,12 @@ func TestVerifyEndsWhenTheClientLeaves(t *testing.T) {
 // TestVerifyMayTakeLongerThanOtherRequests runs beyond the bounds of the listener.
 func TestVerifyMayTakeLongerThanOtherRequests(t *testing.T) {
 	const bound = 50 * time.Millisecond
-	v := verifier(func(ctx context.Context, kind report.Kind, _ admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+	v := verifier(func(ctx context.Context, kind report.Kind, _ admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(3 * bound):
 		}
-		return admin.VerifyReport{}, ctx.Err()
+		return report.VerifyReport{}, ctx.Err()
 	})
 	server := httptest.NewUnstartedServer(admin.New(admin.Parts{Verifier: v, Log: slog.New(slog.DiscardHandler)}))
 	server.Config.ReadTimeout, server.Config.WriteTimeout = bound, bound

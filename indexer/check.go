@@ -138,13 +138,13 @@ func (x *Indexer) find(ctx context.Context, t task) (*found, error) {
 }
 
 // cause returns why a rebuild has to be started, if it has to.
-func (f *found) cause() (RebuildCause, bool) {
+func (f *found) cause() (report.RebuildCause, bool) {
 	switch {
 	case f == nil:
 	case f.unfinished:
-		return CauseInterrupted, true
+		return report.CauseInterrupted, true
 	case f.changed:
-		return CauseMapping, true
+		return report.CauseMapping, true
 	}
 	return "", false
 }

@@ -49,7 +49,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 		indexed[1].Store(advisories)
 		indexed[2].Store(special)
 	}
-	lacks := func(want ...verify.Lacking) {
+	lacks := func(want ...report.Lacking) {
 		t.Helper()
 		r.eventually("it is told, of these alone", func() bool {
 			got := c.Lacking()
@@ -66,15 +66,15 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	}
 	set(41, 60, 1)
 	lacks(
-		verify.Lacking{Kind: report.Cities, Known: 20, Indexed: 41},
-		verify.Lacking{Kind: report.SpecialReports, Known: 0, Indexed: 1}, // it never knew one
+		report.Lacking{Kind: report.Cities, Known: 20, Indexed: 41},
+		report.Lacking{Kind: report.SpecialReports, Known: 0, Indexed: 1}, // it never knew one
 	)
 	set(41, 61, 0) // with what waits, 21 of 61 are unknown, which is less than half
-	lacks(verify.Lacking{Kind: report.Cities, Known: 20, Indexed: 41})
+	lacks(report.Lacking{Kind: report.Cities, Known: 20, Indexed: 41})
 	set(41, 81, 0)
-	lacks(verify.Lacking{Kind: report.Cities, Known: 20, Indexed: 41}, verify.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
+	lacks(report.Lacking{Kind: report.Cities, Known: 20, Indexed: 41}, report.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
 	r.append(many(report.Cities, 21, "text")...)
-	lacks(verify.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
+	lacks(report.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
 	set(20, 0, 0)
 	lacks()
 	if n := unknown(report.Advisories); n != 0 {

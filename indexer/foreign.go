@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"riskdex/elastic"
+	"riskdex/report"
 )
 
 // An index that is filled from another journal is paused: what is accepted for it waits in
@@ -28,7 +29,7 @@ func (l *lane) takingOver() bool { return l.rebuild.active() && l.rebuild.takesO
 func (l *lane) leave(t task, now time.Time) {
 	l.known, l.index = false, ""
 	if l.rebuild.active() && l.rebuild == t.rebuild {
-		l.endRebuild(RebuildStopped, "another journal fills this index now", now)
+		l.endRebuild(report.PhaseStopped, "another journal fills this index now", now)
 	}
 	l.removals = nil // they are up to that one, or to the next check
 }

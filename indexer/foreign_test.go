@@ -79,7 +79,7 @@ func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
 	b.heal()
 
 	must(t, b.indexer.TakeOver(report.Cities))
-	b.reaches(indexer.RebuildDone)
+	b.reaches(report.PhaseDone)
 	a.eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	a.append(index(report.Cities, "101", `{"title":"of a"}`))
 	b.append(index(report.Cities, "102", `{"title":"of b"}`))
@@ -117,7 +117,7 @@ func TestTakeOverUnderLoad(t *testing.T) {
 	end := sync.OnceFunc(func() { close(stop); <-stopped })
 	defer end()
 	must(t, b.indexer.TakeOver(report.Cities))
-	b.reaches(indexer.RebuildDone)
+	b.reaches(report.PhaseDone)
 	end()
 	a.eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	b.drained(report.Cities)
@@ -136,7 +136,7 @@ func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
 	b.run()
 	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
 	must(t, b.indexer.TakeOver(report.Cities))
-	b.reaches(indexer.RebuildDone)
+	b.reaches(report.PhaseDone)
 	open()
 	a.eventually("the rebuild has ended", func() bool { return !a.status().Phase.Active() })
 	a.eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
@@ -163,12 +163,12 @@ func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
 		t.Fatal("who had it has looked: this test shows nothing")
 	}
 	a.rebuild()
-	a.eventually("the rebuild has ended", func() bool { s := a.status(); return !s.Started.IsZero() && !s.Phase.Active() })
+	a.eventually("the rebuild has ended", func() bool { s := a.status(); return !s.StartedAt.IsZero() && !s.Phase.Active() })
 	open()
-	b.reaches(indexer.RebuildDone)
+	b.reaches(report.PhaseDone)
 	b.sameAsJournal()
 	b.only(2)
-	if s := a.status(); !strings.Contains(s.Reason, "another journal") || s.New != "" {
+	if s := a.status(); !strings.Contains(s.Reason, "another journal") || s.NewIndex != "" {
 		t.Errorf("who had it: %+v", s)
 	}
 }
@@ -259,14 +259,14 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 			open()
 			b.eventually("it has got there, and the index was looked at twice since", func() bool { return looks.Load() >= 10 })
 			a.hasAll(b)
-			if s := b.status(); s.Phase != indexer.RebuildStopped {
+			if s := b.status(); s.Phase != report.PhaseStopped {
 				t.Errorf("%+v", s)
 			}
 			if k := b.stats().Kinds[report.Cities]; k.Pending+k.Resending != 30 {
 				t.Errorf("%d wait and %d are to be sent again, want 30", k.Pending, k.Resending)
 			}
 			must(t, b.indexer.TakeOver(report.Cities))
-			b.reaches(indexer.RebuildDone)
+			b.reaches(report.PhaseDone)
 			b.hasAll(a)
 		})
 	}
@@ -299,7 +299,7 @@ func TestTakeOverThatIsInterrupted(t *testing.T) {
 				b.restart(rebuilding(), nil, nil)
 				a.hasAll(b)
 				must(t, b.indexer.TakeOver(report.Cities))
-				b.reaches(indexer.RebuildDone)
+				b.reaches(report.PhaseDone)
 				b.hasAll(a)
 			})
 		}
@@ -320,7 +320,7 @@ func TestTakeOverThatNobodyFinishes(t *testing.T) {
 	}
 	a.append(index(report.Cities, "100", `{"title":"of a"}`))
 	must(t, a.indexer.TakeOver(report.Cities))
-	a.reaches(indexer.RebuildDone)
+	a.reaches(report.PhaseDone)
 	b.restart(rebuilding(), nil, nil)
 	a.hasAll(b)
 }
@@ -345,14 +345,14 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 		next.ServeHTTP(w, req)
 	})
 	must(t, a.indexer.TakeOver(report.Cities))
-	a.reaches(indexer.RebuildFilling)
+	a.reaches(report.PhaseFilling)
 	a.append(index(report.Cities, "live", `{"title":"live"}`))
 	a.eventually("apps see a live change", func() bool { return a.document(report.Cities, "live") != nil })
 	a.heal()
-	a.reaches(indexer.RebuildDone)
+	a.reaches(report.PhaseDone)
 	open()
 	a.hasAll(b)
-	if s := b.status(); s.Phase.Active() || s.Phase == indexer.RebuildDone {
+	if s := b.status(); s.Phase.Active() || s.Phase == report.PhaseDone {
 		t.Errorf("%+v", s)
 	}
 }
@@ -363,7 +363,7 @@ func TestTakeOverOfALostIndex(t *testing.T) {
 	a.stop()
 	a.change("DELETE", "/"+a.indices.Index(report.Cities, 1), "")
 	must(t, b.indexer.TakeOver(report.Cities))
-	b.reaches(indexer.RebuildRetiring)
+	b.reaches(report.PhaseRetiring)
 	a.restart(rebuilding(), nil, nil)
 	b.hasAll(a)
 }
@@ -394,7 +394,7 @@ func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
 		t.Error("it says that all is well, while apps search what the other journal has")
 	}
 	close(g.open)
-	b.reaches(indexer.RebuildDone)
+	b.reaches(report.PhaseDone)
 	if n := strays.Load(); n > 0 {
 		t.Errorf("%d bulks went to the alias", n)
 	}
@@ -421,7 +421,7 @@ func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 		next.ServeHTTP(w, req)
 	})
 	must(t, b.indexer.TakeOver(report.Cities))
-	b.reaches(indexer.RebuildFailed)
+	b.reaches(report.PhaseFailed)
 	old := a.indices.Index(report.Cities, 1)
 	for _, text := range []string{"has 1 documents", "has 30", "delete it", "deliver", "--take-over", old} {
 		if reason := b.status().Reason; !strings.Contains(reason, text) {
@@ -436,7 +436,7 @@ func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 	a.stop()
 	b.change("DELETE", "/"+old, "")
 	must(t, b.indexer.TakeOver(report.Cities))
-	b.reaches(indexer.RebuildDone)
+	b.reaches(report.PhaseDone)
 	a.restart(rebuilding(), nil, nil)
 	b.hasAll(a)
 }
@@ -452,7 +452,7 @@ func TestTakeOverThatComesToTooLittle(t *testing.T) {
 	}
 	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
 	must(t, b.indexer.TakeOver(report.Cities))
-	b.reaches(indexer.RebuildFailed)
+	b.reaches(report.PhaseFailed)
 	a.hasAll(b)
 	if reason := b.status().Reason; !strings.Contains(reason, "has 0 documents") {
 		t.Error(reason)

@@ -314,13 +314,13 @@ func TestLaneDoesNotSpin(t *testing.T) {
 // only when whoever fills the old one has looked twice since it is there.
 func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 	for name, c := range map[string]struct {
-		cause    RebuildCause
+		cause    report.RebuildCause
 		takeOver bool
 		waits    time.Duration
 	}{
-		"take-over":   {CauseOperator, true, 2 * DefaultConfig().CheckEvery},
-		"interrupted": {CauseInterrupted, false, 0},
-		"neither":     {CauseOperator, false, 0},
+		"take-over":   {report.CauseOperator, true, 2 * DefaultConfig().CheckEvery},
+		"interrupted": {report.CauseInterrupted, false, 0},
+		"neither":     {report.CauseOperator, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, now, cfg := laneForTest()
@@ -344,7 +344,7 @@ func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 			l.begin(begin)
 			l.claimed(begin, noClaim)
 			l.end(begin, outcome{step: stepOutcome{index: "new"}}, now, cfg)
-			l.rebuild.status.Phase = RebuildSwapping
+			l.rebuild.status.Phase = report.PhaseSwapping
 			swap, at, ok := l.due()
 			if !ok || swap.step != stepSwap || c.waits > 0 && !at.Equal(now.Add(c.waits)) || c.waits == 0 && at.After(now) {
 				t.Errorf("the swap, %v, is due %v later, want %v", swap.step, at.Sub(now), c.waits)
@@ -357,7 +357,7 @@ func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 // shown whose the index behind it is: not when it was in trouble meanwhile, either.
 func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 	l, now, cfg := laneForTest()
-	if err := l.startRebuild(CauseOperator, (&Indexer{cfg: cfg}).newBackOff, now); err != nil {
+	if err := l.startRebuild(report.CauseOperator, (&Indexer{cfg: cfg}).newBackOff, now); err != nil {
 		t.Fatal(err)
 	}
 	l.takeOver(now)

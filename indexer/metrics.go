@@ -105,7 +105,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			m.leftOut.WithLabelValues(string(kind), field)
 		}
 		m.rebuilding.WithLabelValues(string(kind))
-		for _, outcome := range []RebuildPhase{RebuildDone, RebuildFailed, RebuildStopped} {
+		for _, outcome := range []report.RebuildPhase{report.PhaseDone, report.PhaseFailed, report.PhaseStopped} {
 			m.rebuilds.WithLabelValues(string(kind), string(outcome))
 		}
 	}
@@ -145,16 +145,16 @@ func (m *metrics) settled(changes []report.Change, settlements []report.Settleme
 }
 
 // rebuild shows that a rebuild has come to a phase.
-func (m *metrics) rebuild(kind report.Kind, now RebuildPhase) {
+func (m *metrics) rebuild(kind report.Kind, now report.RebuildPhase) {
 	active := 0.0
 	if now.Active() {
 		active = 1
 	}
 	m.rebuilding.WithLabelValues(string(kind)).Set(active)
 	switch {
-	case now == RebuildRetiring:
-		m.rebuilds.WithLabelValues(string(kind), string(RebuildDone)).Inc()
-	case now == RebuildFailed, now == RebuildStopped:
+	case now == report.PhaseRetiring:
+		m.rebuilds.WithLabelValues(string(kind), string(report.PhaseDone)).Inc()
+	case now == report.PhaseFailed, now == report.PhaseStopped:
 		m.rebuilds.WithLabelValues(string(kind), string(now)).Inc()
 	}
 }

@@ -53,13 +53,13 @@ func (x *Indexer) writeNotes() {
 
 // noteRebuild leaves in the journal what another process, or this one after a restart, is to
 // know of a rebuild: that it failed, or that there is an index that was not verified yet.
-func (x *Indexer) noteRebuild(r Rebuild) {
+func (x *Indexer) noteRebuild(r report.Rebuild) {
 	switch r.Phase {
-	case RebuildFailed:
-		x.note(report.RebuildFailedNote(r.Kind), report.RebuildFailed{At: r.Ended, Reason: r.Reason}.Note())
-	case RebuildStarting:
+	case report.PhaseFailed:
+		x.note(report.RebuildFailedNote(r.Kind), report.RebuildFailed{At: r.EndedAt, Reason: r.Reason}.Note())
+	case report.PhaseStarting:
 		x.note(report.RebuildFailedNote(r.Kind), "")
-	case RebuildRetiring:
+	case report.PhaseRetiring:
 		x.note(report.VerifiedNote(r.Kind), "")
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer"
 	"riskdex/indexer/verify"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
@@ -121,7 +120,7 @@ func TestVersionOutOfReach(t *testing.T) {
 	}
 
 	must(t, r.indexer.Rebuild(report.Cities))
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	letters, err := r.journal.DeadLetters(t.Context(), report.Cities, "", 10)
 	must(t, err)
 	var stamps []report.Stamp
@@ -153,7 +152,7 @@ func TestNewIndexAheadOfTheJournal(t *testing.T) {
 		proxied.ServeHTTP(w, req)
 	})
 	must(t, r.indexer.Rebuild(report.Cities))
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	r.drained()
 	for id, want := range map[string]string{"7": "text", "8": "corrected"} {
 		if d := r.document(report.Cities, id); d["text"] != want {

@@ -3,7 +3,6 @@ package indexer_test
 import (
 	"testing"
 
-	"riskdex/indexer"
 	"riskdex/indexer/verify"
 	"riskdex/report"
 )
@@ -56,7 +55,7 @@ func TestContentIsLookedAfterBesideTheProbe(t *testing.T) {
 	p := r.probe(often())
 	must(t, r.indexer.Rebuild(report.Cities))
 	p.finds(2)
-	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == indexer.RebuildDone })
+	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == report.PhaseDone })
 	if n := r.count(report.Cities); n != 50 {
 		t.Errorf("%d cities, want 50", n)
 	}

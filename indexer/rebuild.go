@@ -17,53 +17,6 @@ var (
 	ErrSwapping      = errors.New("the new index is complete and about to take its place; it is too late to stop")
 )
 
-// Rebuild tells how far the rebuild of a kind is: a new index is filled from the
-// journal while changes go to both, and then takes the place of the old one in
-// one step.
-type Rebuild struct {
-	Kind  report.Kind
-	Cause RebuildCause
-	Phase RebuildPhase
-	Old   string // the index that apps searched when it began
-	New   string // the index that is filled; empty before there is one
-
-	Total     int           // documents to send, deleted ones among them
-	Remaining int           // of these, not sent yet; -1 where the journal cannot tell now
-	Estimate  time.Duration // until they are sent, at the speed so far; 0 when unknown
-
-	Started, Filling, Ended time.Time // zero until then; it has ended once apps search the new index, or never will
-	Reason                  string    // why it failed
-}
-
-// RebuildPhase is how far a rebuild is.
-type RebuildPhase string
-
-// The phases of a rebuild, in order; it ends as one of the last three.
-const (
-	RebuildStarting RebuildPhase = "starting" // waits until the index is healthy, and makes the new one
-	RebuildFilling  RebuildPhase = "filling"
-	RebuildSwapping RebuildPhase = "swapping"
-	RebuildRetiring RebuildPhase = "retiring" // apps search the new index, and the old one goes soon
-	RebuildDone     RebuildPhase = "done"
-	RebuildFailed   RebuildPhase = "failed"  // apps search the old index
-	RebuildStopped  RebuildPhase = "stopped" // apps search the old index
-)
-
-// Active tells whether the new index has yet to take its place.
-func (p RebuildPhase) Active() bool {
-	return p == RebuildStarting || p == RebuildFilling || p == RebuildSwapping
-}
-
-// RebuildCause is why a rebuild was started.
-type RebuildCause string
-
-// The causes of a rebuild.
-const (
-	CauseOperator    RebuildCause = "operator"
-	CauseMapping     RebuildCause = "mapping"     // at the start, the index was found to be made from another mapping
-	CauseInterrupted RebuildCause = "interrupted" // at the start, one was found that the process before had begun
-)
-
 // Rebuild starts to rebuild the index of kind. It returns at once; Rebuilds tells
 // what comes of it. The error is ErrRebuilding or ErrNotRunning, or wraps
 // report.ErrHeld or report.ErrAnotherJournal.
@@ -101,10 +54,11 @@ func (x *Indexer) StopRebuild(kind report.Kind) error {
 
 // Rebuilds returns the last rebuild of every kind that has had one since the
 // start.
-func (x *Indexer) Rebuilds() []Rebuild {
+func (x *Indexer) Rebuilds() []report.Rebuild {
 	all := x.status.allRebuilds()
 	for i := range all {
-		if all[i].Phase == RebuildFilling {
+		all[i].Active, all[i].Done = all[i].Phase.Active(), all[i].Phase.Done()
+		if all[i].Phase == report.PhaseFilling {
 			x.measure(&all[i])
 		}
 	}
@@ -114,7 +68,7 @@ func (x *Indexer) Rebuilds() []Rebuild {
 // statsTimeout bounds how long the journal may take to say how much is left.
 const statsTimeout = 5 * time.Second
 
-func (x *Indexer) measure(r *Rebuild) {
+func (x *Indexer) measure(r *report.Rebuild) {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
 	stats, err := x.journal.Stats(ctx)
@@ -123,7 +77,7 @@ func (x *Indexer) measure(r *Rebuild) {
 		return
 	}
 	r.Remaining = min(toSend(stats.Kinds[r.Kind]), r.Total)
-	r.Estimate = estimate(r.Total-r.Remaining, r.Remaining, time.Since(r.Filling))
+	r.SecondsLeft = estimate(r.Total-r.Remaining, r.Remaining, time.Since(r.FillingAt)).Seconds()
 }
 
 // estimate is how long left takes at the speed at which sent were sent.

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/indexer"
 	"riskdex/report"
 )
 
@@ -65,7 +64,7 @@ func TestProcessDiesDuringARebuild(t *testing.T) {
 // settledOn tells whether no rebuild is under way that would change the index.
 func (r *rig) settledOn(index string) bool {
 	s := r.status()
-	return s.Phase == "" || s.Phase == indexer.RebuildDone && s.New == index
+	return s.Phase == "" || s.Phase == report.PhaseDone && s.NewIndex == index
 }
 
 // dieAt lets nothing through any more from a certain request on, which itself

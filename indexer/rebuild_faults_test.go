@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer"
 	"riskdex/report"
 )
 
@@ -32,7 +31,7 @@ func TestBrokenNewIndexHarmsNobody(t *testing.T) {
 			hurt(r, r.indices.Index(report.Cities, 2))
 			r.append(index(report.Cities, "1", `{"title":"live"}`), remove(report.Cities, "2"))
 			close(g.open)
-			r.reaches(indexer.RebuildFailed)
+			r.reaches(report.PhaseFailed)
 			if s := r.status(); s.Reason == "" {
 				t.Error("no reason is given")
 			}
@@ -54,12 +53,12 @@ func TestNewIndexThatIsOverloaded(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
 	r.newIndexAnswers(full)
 	r.rebuild()
-	r.reaches(indexer.RebuildFilling)
+	r.reaches(report.PhaseFilling)
 	r.append(index(report.Cities, "live", `{"title":"live"}`), remove(report.Cities, "1"))
 	r.eventually("apps see a live change", func() bool { return r.document(report.Cities, "live") != nil })
 	r.eventually("apps see a live delete", func() bool { return r.document(report.Cities, "1") == nil })
 	r.heal()
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	r.only(2)
 	r.complete()
 }
@@ -84,7 +83,7 @@ func TestWhatIsMendedDuringARebuildReachesThoseWhoSearch(t *testing.T) {
 		entries, err := r.journal.Entries(t.Context(), report.Cities, "", 1000)
 		must(t, err)
 		for _, e := range entries {
-			if e.State == report.StateSettled && e.Op == report.Index && r.status().Phase == indexer.RebuildFilling {
+			if e.State == report.StateSettled && e.Op == report.Index && r.status().Phase == report.PhaseFilling {
 				sent = e
 			}
 		}
@@ -97,7 +96,7 @@ func TestWhatIsMendedDuringARebuildReachesThoseWhoSearch(t *testing.T) {
 		t.Fatalf("%d renewed", n)
 	}
 	r.eventually("apps see it again", func() bool { return r.document(report.Cities, string(sent.ID)) != nil })
-	if s := r.status(); s.Phase != indexer.RebuildFilling {
+	if s := r.status(); s.Phase != report.PhaseFilling {
 		t.Errorf("%+v", s)
 	}
 	must(t, r.indexer.StopRebuild(report.Cities))
@@ -111,13 +110,13 @@ func TestRebuildIsGivenUpWhenTheNewIndexTakesNothing(t *testing.T) {
 	r := filledRig(t, cfg, 100)
 	r.newIndexAnswers(answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`))
 	r.rebuild()
-	r.reaches(indexer.RebuildFilling)
+	r.reaches(report.PhaseFilling)
 	r.eventually("some attempts fail", func() bool { return r.metric("riskdex_retries_total", "reason", "overloaded") > 100 })
-	if s := r.status(); s.Phase != indexer.RebuildFilling {
+	if s := r.status(); s.Phase != report.PhaseFilling {
 		t.Fatalf("given up though nobody waits: %+v", s)
 	}
 	r.append(index(report.Cities, "live", `{"title":"live"}`))
-	r.reaches(indexer.RebuildFailed)
+	r.reaches(report.PhaseFailed)
 	if s := r.status(); !strings.Contains(s.Reason, "full") {
 		t.Errorf("the reason does not say enough: %s", s.Reason)
 	}
@@ -150,7 +149,7 @@ func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
 				}
 				r.append(c)
 			}
-			r.reaches(indexer.RebuildDone)
+			r.reaches(report.PhaseDone)
 			r.complete()
 			r.heal()
 			r.eventually("one index is left", func() bool { return len(r.behind()) == 1 })
@@ -181,7 +180,7 @@ func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
 		}
 	})
 	r.rebuild()
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	if !looked.Load() {
 		t.Error("the index was not looked at in between")
 	}
@@ -203,7 +202,7 @@ func TestAliasLostDuringARebuild(t *testing.T) {
 			lose(r)
 			r.append(index(report.Cities, "live", `{"title":"live"}`))
 			close(g.open)
-			r.eventually("the rebuild fails", func() bool { return r.status().Phase == indexer.RebuildFailed })
+			r.eventually("the rebuild fails", func() bool { return r.status().Phase == report.PhaseFailed })
 			r.only(1)
 			r.complete()
 		})
@@ -236,7 +235,7 @@ func TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch(t *testing.T) {
 	r.rebuild()
 	r.eventually("something was sent for the rebuild", func() bool {
 		s := r.status()
-		return s.Phase == indexer.RebuildFilling && s.Remaining < s.Total-30
+		return s.Phase == report.PhaseFilling && s.Remaining < s.Total-30
 	})
 	if !cut.Load() {
 		t.Error("the rebuild began at once")

@@ -7,6 +7,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 
 	"riskdex/elastic"
+	"riskdex/report"
 )
 
 // removal is an index that is to be deleted.
@@ -16,12 +17,12 @@ type removal struct {
 	of    *rebuild // whose old index it is; nil for others
 }
 
-func (l *lane) startRebuild(cause RebuildCause, newBackOff func() *backoff.ExponentialBackOff, now time.Time) error {
+func (l *lane) startRebuild(cause report.RebuildCause, newBackOff func() *backoff.ExponentialBackOff, now time.Time) error {
 	if l.rebuild.active() {
 		return ErrRebuilding
 	}
-	l.rebuild = &rebuild{backoff: newBackOff(), status: Rebuild{
-		Kind: l.kind, Cause: cause, Phase: RebuildStarting, Old: l.index, Started: now,
+	l.rebuild = &rebuild{backoff: newBackOff(), status: report.Rebuild{
+		Kind: l.kind, Cause: cause, Phase: report.PhaseStarting, OldIndex: l.index, StartedAt: now,
 	}}
 	return nil
 }
@@ -30,18 +31,18 @@ func (l *lane) stopRebuild(now time.Time) error {
 	switch {
 	case !l.rebuild.active():
 		return ErrNotRebuilding
-	case l.rebuild.status.Phase == RebuildSwapping:
+	case l.rebuild.status.Phase == report.PhaseSwapping:
 		return ErrSwapping
 	}
-	l.endRebuild(RebuildStopped, "", now)
+	l.endRebuild(report.PhaseStopped, "", now)
 	return nil
 }
 
 // endRebuild gives the rebuild up. Tasks under way may still write to the new
 // index; it is deleted when they have ended.
-func (l *lane) endRebuild(phase RebuildPhase, reason string, now time.Time) {
+func (l *lane) endRebuild(phase report.RebuildPhase, reason string, now time.Time) {
 	l.rebuild.end(phase, reason, now)
-	if index := l.rebuild.status.New; index != "" {
+	if index := l.rebuild.status.NewIndex; index != "" {
 		l.removals = append(l.removals, removal{index: index, at: now})
 	}
 }
@@ -49,9 +50,9 @@ func (l *lane) endRebuild(phase RebuildPhase, reason string, now time.Time) {
 // due returns the step that is next, and when it may be taken.
 func (l *lane) due() (t task, at time.Time, ok bool) {
 	if s, at, ok := l.rebuild.step(); ok {
-		t := task{step: s, from: l.index, to: l.rebuild.status.New, fits: l.rebuild.fits}
+		t := task{step: s, from: l.index, to: l.rebuild.status.NewIndex, fits: l.rebuild.fits}
 		if s == stepSwap {
-			t.from = l.rebuild.status.Old // the lane's may be the new one by now, if the answer to a swap was lost
+			t.from = l.rebuild.status.OldIndex // the lane's may be the new one by now, if the answer to a swap was lost
 		}
 		return t, at, true
 	}
@@ -70,7 +71,7 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	}
 	r := t.rebuild
 	if out.index != "" {
-		r.status.Old, r.status.New = t.from, out.index
+		r.status.OldIndex, r.status.NewIndex = t.from, out.index
 	}
 	l.kindLocked = true
 	l.suspect = l.suspect || out.failed != nil && out.failed.reason == elastic.ReasonAnotherJournal
@@ -84,7 +85,7 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	case out.failed != nil && out.failed.verdict == elastic.Retry:
 		r.retryAt = now.Add(r.backoff.NextBackOff())
 	case out.failed != nil:
-		l.endRebuild(RebuildFailed, out.failed.answer.Detail, now)
+		l.endRebuild(report.PhaseFailed, out.failed.answer.Detail, now)
 	case t.step == stepBegin:
 		r.begun(out, now, cfg)
 	default:
@@ -97,8 +98,8 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 // endRemoval tries again later what did not work: nothing depends on it.
 func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 	l.removals = slices.DeleteFunc(l.removals, func(r removal) bool {
-		if ok && r.index == index && r.of != nil && r.of.status.Phase == RebuildRetiring {
-			r.of.status.Phase = RebuildDone
+		if ok && r.index == index && r.of != nil && r.of.status.Phase == report.PhaseRetiring {
+			r.of.status.Phase = report.PhaseDone
 		}
 		return ok && r.index == index
 	})
@@ -114,7 +115,7 @@ func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 func (l *lane) lose(now time.Time) {
 	l.known, l.index = false, ""
 	if l.rebuild.active() {
-		l.endRebuild(RebuildStopped, "another process has this kind alone, to rebuild it or to fill its index anew", now)
+		l.endRebuild(report.PhaseStopped, "another process has this kind alone, to rebuild it or to fill its index anew", now)
 	}
 }
 
@@ -124,15 +125,15 @@ func (l *lane) noteRebuild(t task, out outcome, now time.Time, cfg Config) {
 	switch {
 	case r.target() != nil && out.resent:
 		// Everything goes to the alias again, and the new index may be gone.
-		l.endRebuild(RebuildFailed, "the index behind the alias was lost, or the alias moved to another index; that one is filled first", now)
+		l.endRebuild(report.PhaseFailed, "the index behind the alias was lost, or the alias moved to another index; that one is filled first", now)
 		l.known, l.suspect = false, true // check again whether a rebuild is needed
 	case t.target == nil || r != t.rebuild || !r.active():
 	case out.filling.broken != "":
-		l.endRebuild(RebuildFailed, out.filling.broken, now)
+		l.endRebuild(report.PhaseFailed, out.filling.broken, now)
 	default:
 		r.noteTask(out.filling, t.started)
 		if !r.stalled.IsZero() && now.Sub(r.stalled) >= cfg.RebuildPatience {
-			l.endRebuild(RebuildFailed, "the new index took nothing for "+cfg.RebuildPatience.String()+", while the old one did: "+out.filling.detail, now)
+			l.endRebuild(report.PhaseFailed, "the new index took nothing for "+cfg.RebuildPatience.String()+", while the old one did: "+out.filling.detail, now)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 
 	"riskdex/elastic"
+	"riskdex/report"
 )
 
 func backOffForTest() *backoff.ExponentialBackOff {
@@ -19,7 +20,7 @@ func fillingLane(t *testing.T) (*lane, time.Time, Config) {
 	t.Helper()
 	l, now, cfg := laneForTest()
 	l.index = "v1"
-	if err := l.startRebuild(CauseOperator, backOffForTest, now); err != nil {
+	if err := l.startRebuild(report.CauseOperator, backOffForTest, now); err != nil {
 		t.Fatal(err)
 	}
 	begin := take(t, l, now, cfg)
@@ -27,7 +28,7 @@ func fillingLane(t *testing.T) (*lane, time.Time, Config) {
 		t.Fatalf("%+v", begin)
 	}
 	l.end(begin, outcome{step: stepOutcome{index: "v2", total: 7, since: 100}}, now, cfg)
-	if s := l.rebuild.status; s.Phase != RebuildFilling || s.Old != "v1" || s.New != "v2" || s.Total != 7 {
+	if s := l.rebuild.status; s.Phase != report.PhaseFilling || s.OldIndex != "v1" || s.NewIndex != "v2" || s.Total != 7 {
 		t.Fatalf("%+v", s)
 	}
 	return l, now, cfg
@@ -49,7 +50,7 @@ func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
 	ordinary := take(t, l, now, cfg)
-	if err := l.startRebuild(CauseOperator, backOffForTest, now); err != nil {
+	if err := l.startRebuild(report.CauseOperator, backOffForTest, now); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok := l.next(now, 2, cfg); ok {
@@ -110,7 +111,7 @@ func TestRebuildIsNotStoppedTooLate(t *testing.T) {
 
 func TestRebuildStoppedWhileItBegins(t *testing.T) {
 	l, now, cfg := laneForTest()
-	if err := l.startRebuild(CauseOperator, backOffForTest, now); err != nil {
+	if err := l.startRebuild(report.CauseOperator, backOffForTest, now); err != nil {
 		t.Fatal(err)
 	}
 	begin := take(t, l, now, cfg)
@@ -118,7 +119,7 @@ func TestRebuildStoppedWhileItBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.end(begin, outcome{step: stepOutcome{index: "v2"}}, now, cfg)
-	if l.rebuild.status.Phase != RebuildStopped || l.rebuild.target() != nil {
+	if l.rebuild.status.Phase != report.PhaseStopped || l.rebuild.target() != nil {
 		t.Errorf("%+v", l.rebuild.status)
 	}
 	if remove := take(t, l, now, cfg); remove.step != stepRemove || remove.to != "v2" {
@@ -131,7 +132,7 @@ func TestOldIndexGoesAfterAWhile(t *testing.T) {
 	l.rebuild.filled()
 	swap := take(t, l, now, cfg)
 	l.end(swap, outcome{}, now, cfg)
-	if l.index != "v2" || l.rebuild.status.Phase != RebuildRetiring {
+	if l.index != "v2" || l.rebuild.status.Phase != report.PhaseRetiring {
 		t.Fatalf("%s, %+v", l.index, l.rebuild.status)
 	}
 	l.pending = false
@@ -144,13 +145,13 @@ func TestOldIndexGoesAfterAWhile(t *testing.T) {
 		t.Fatalf("%+v", remove)
 	}
 	l.end(remove, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Pause}}}, later, cfg)
-	if l.trouble != nil || l.rebuild.status.Phase != RebuildRetiring {
+	if l.trouble != nil || l.rebuild.status.Phase != report.PhaseRetiring {
 		t.Errorf("a failed removal is trouble: %+v", l.rebuild.status)
 	}
 	later = later.Add(cfg.CheckEvery)
 	remove = take(t, l, later, cfg)
 	l.end(remove, outcome{}, later, cfg)
-	if remove.to != "v1" || l.rebuild.status.Phase != RebuildDone || len(l.removals) != 0 {
+	if remove.to != "v1" || l.rebuild.status.Phase != report.PhaseDone || len(l.removals) != 0 {
 		t.Errorf("%+v, %+v", remove, l.rebuild.status)
 	}
 }
@@ -163,11 +164,11 @@ func TestTurnOfAnOlderRebuildSaysNothingOfThisOne(t *testing.T) {
 	if err := l.stopRebuild(now); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.startRebuild(CauseOperator, backOffForTest, now); err != nil {
+	if err := l.startRebuild(report.CauseOperator, backOffForTest, now); err != nil {
 		t.Fatal(err)
 	}
 	l.end(late, outcome{filling: filling{broken: "the index is gone", complete: true}}, now, cfg)
-	if l.rebuild.status.Phase != RebuildStarting {
+	if l.rebuild.status.Phase != report.PhaseStarting {
 		t.Errorf("%+v", l.rebuild.status)
 	}
 }
@@ -177,7 +178,7 @@ func TestRebuildEndsWhenEverythingIsSentToTheAliasAgain(t *testing.T) {
 	l.trouble = trouble
 	look := take(t, l, now, cfg)
 	l.end(look, outcome{checked: true, index: "v1", resent: true}, now, cfg)
-	if l.rebuild.status.Phase != RebuildFailed || l.rebuild.target() != nil {
+	if l.rebuild.status.Phase != report.PhaseFailed || l.rebuild.target() != nil {
 		t.Errorf("%+v", l.rebuild.status)
 	}
 }
@@ -197,11 +198,11 @@ func TestRebuildLosesPatienceOnlyWhenSomebodyWaits(t *testing.T) {
 	taskEnds(filling{progress: true})
 	taskEnds(filling{stalled: true})
 	taskEnds(filling{stalled: true})
-	if l.rebuild.status.Phase != RebuildFilling {
+	if l.rebuild.status.Phase != report.PhaseFilling {
 		t.Fatalf("given up too early: %+v", l.rebuild.status)
 	}
 	taskEnds(filling{stalled: true})
-	if l.rebuild.status.Phase != RebuildFailed {
+	if l.rebuild.status.Phase != report.PhaseFailed {
 		t.Errorf("%+v", l.rebuild.status)
 	}
 }

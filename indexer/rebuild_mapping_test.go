@@ -27,10 +27,10 @@ func TestChangedMappingIsRebuiltOnce(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
 	set := mapped(t, asByte, asKeyword)
 	r.restart(rebuilding(), set, nil)
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	r.only(2)
 	r.complete()
-	if s := r.status(); s.Cause != indexer.CauseMapping {
+	if s := r.status(); s.Cause != report.CauseMapping {
 		t.Errorf("%+v", s)
 	}
 	r.restart(rebuilding(), set, nil)
@@ -49,7 +49,7 @@ func TestMappingThatRefusesIsNotSwappedIn(t *testing.T) {
 	set := mapped(t, asByte, asBoolean)
 	// Neither index takes risk_level as it is made now.
 	r.restart(rebuilding(), set, reshaped{set, `"risk_level":3`, `"risk_level":"high"`})
-	r.reaches(indexer.RebuildFailed)
+	r.reaches(report.PhaseFailed)
 	if s := r.status(); !strings.Contains(s.Reason, `"0"`) || !strings.Contains(s.Reason, "document_parsing_exception") {
 		t.Errorf("the reason does not say enough: %s", s.Reason)
 	}
@@ -71,7 +71,7 @@ func TestChangeThatFitsOnlyTheNewMapping(t *testing.T) {
 	<-g.reached
 	r.append(index(report.Cities, "fits", `{"title":"fits","risk_level":2}`))
 	close(g.open)
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	r.only(2)
 	r.complete()
 }
@@ -85,7 +85,7 @@ func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
 	g := r.half()
 	r.append(index(report.Cities, "poison", `{"title":"poison","risk_level":2}`))
 	close(g.open)
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	r.drained()
 	r.cities(100, 1)
 }
@@ -105,7 +105,7 @@ func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 		t.Errorf("a rebuild is begun: %+v", all)
 	}
 	must(t, other.indexer.TakeOver(report.Cities))
-	other.reaches(indexer.RebuildFailed)
+	other.reaches(report.PhaseFailed)
 	if s := other.status(); !strings.Contains(s.Reason, "100") || !strings.Contains(s.Reason, "journal") {
 		t.Errorf("the reason does not say enough: %s", s.Reason)
 	}

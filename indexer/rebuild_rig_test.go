@@ -75,20 +75,20 @@ func mapped(t *testing.T, old, new string) *mappings.Set {
 }
 
 // status returns what is known of the last rebuild of cities.
-func (r *rig) status() indexer.Rebuild {
+func (r *rig) status() report.Rebuild {
 	for _, b := range r.indexer.Rebuilds() {
 		if b.Kind == report.Cities {
 			return b
 		}
 	}
-	return indexer.Rebuild{}
+	return report.Rebuild{}
 }
 
-func (r *rig) reaches(phase indexer.RebuildPhase) {
+func (r *rig) reaches(phase report.RebuildPhase) {
 	r.t.Helper()
 	r.eventually("the rebuild is "+string(phase), func() bool {
 		s := r.status()
-		if s.Phase == indexer.RebuildFailed && phase != indexer.RebuildFailed {
+		if s.Phase == report.PhaseFailed && phase != report.PhaseFailed {
 			r.t.Fatalf("the rebuild failed: %s", s.Reason)
 		}
 		return s.Phase == phase
@@ -196,7 +196,7 @@ func (r *rig) half() *gate {
 	g := r.gate(2)
 	r.rebuild()
 	<-g.reached
-	r.reaches(indexer.RebuildFilling)
+	r.reaches(report.PhaseFilling)
 	return g
 }
 

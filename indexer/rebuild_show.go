@@ -22,7 +22,7 @@ func (d *dispatcher) execute(c command) error {
 		case l.foreign() && !c.takeOver && !l.rebuild.active():
 			err = fmt.Errorf("%w: %s", report.ErrAnotherJournal, l.trouble.answer.Detail)
 		default:
-			err = l.startRebuild(CauseOperator, d.newBackOff, time.Now())
+			err = l.startRebuild(report.CauseOperator, d.newBackOff, time.Now())
 			if err == nil && c.takeOver {
 				l.takeOver(time.Now())
 			}
@@ -44,29 +44,29 @@ func (d *dispatcher) showRebuild(l *lane) {
 	}
 	now := l.rebuild.status
 	before := d.status.setRebuild(now)
-	if before.Phase == now.Phase && before.Started.Equal(now.Started) {
+	if before.Phase == now.Phase && before.StartedAt.Equal(now.StartedAt) {
 		return
 	}
 	d.metrics.rebuild(l.kind, now.Phase)
 	d.noteRebuild(now)
 	log := d.log.With("alias", d.indices.Alias(l.kind))
 	switch now.Phase {
-	case RebuildStarting:
+	case report.PhaseStarting:
 		log.Info("rebuild: a new index is made", "cause", now.Cause)
-	case RebuildFilling:
+	case report.PhaseFilling:
 		what := "rebuild: the new index is filled, and changes go to both"
 		if l.rebuild.takesOver {
 			what = "rebuild: the new index is filled, to take the place of another journal's, which that one leaves alone from now on"
 		}
-		log.Info(what, "old", now.Old, "new", now.New, "documents", now.Total)
-	case RebuildSwapping:
-		log.Info("rebuild: the new index has everything", "new", now.New)
-	case RebuildRetiring:
-		log.Info("rebuild: apps search the new index", "new", now.New, "old", now.Old, "took", now.Ended.Sub(now.Started).Round(time.Millisecond))
-	case RebuildFailed:
+		log.Info(what, "old", now.OldIndex, "new", now.NewIndex, "documents", now.Total)
+	case report.PhaseSwapping:
+		log.Info("rebuild: the new index has everything", "new", now.NewIndex)
+	case report.PhaseRetiring:
+		log.Info("rebuild: apps search the new index", "new", now.NewIndex, "old", now.OldIndex, "took", now.EndedAt.Sub(now.StartedAt).Round(time.Millisecond))
+	case report.PhaseFailed:
 		log.Error("rebuild failed: apps go on searching the old index, which stays up to date; mend the cause and rebuild again",
-			"old", now.Old, "new", now.New, "cause", now.Cause, "reason", now.Reason)
-	case RebuildStopped:
-		log.Warn("rebuild stopped: apps go on searching the old index, which stays up to date", "old", now.Old, "reason", now.Reason)
+			"old", now.OldIndex, "new", now.NewIndex, "cause", now.Cause, "reason", now.Reason)
+	case report.PhaseStopped:
+		log.Warn("rebuild stopped: apps go on searching the old index, which stays up to date", "old", now.OldIndex, "reason", now.Reason)
 	}
 }

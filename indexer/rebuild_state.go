@@ -16,7 +16,7 @@ import (
 // again; and, when everything is in it, move the alias. In between, the lane's
 // ordinary tasks write to both indices.
 type rebuild struct {
-	status    Rebuild
+	status    report.Rebuild
 	sent      time.Time      // when nothing was marked any longer; see isComplete
 	since     report.Version // see target
 	backoff   *backoff.ExponentialBackOff
@@ -43,10 +43,10 @@ type target struct {
 
 // target returns where tasks write to besides the alias, or nil.
 func (r *rebuild) target() *target {
-	if r == nil || r.status.Phase != RebuildFilling && r.status.Phase != RebuildSwapping {
+	if r == nil || r.status.Phase != report.PhaseFilling && r.status.Phase != report.PhaseSwapping {
 		return nil
 	}
-	return &target{index: r.status.New, sent: r.sent, since: r.since, stalled: !r.stalled.IsZero(), only: r.takesOver}
+	return &target{index: r.status.NewIndex, sent: r.sent, since: r.since, stalled: !r.stalled.IsZero(), only: r.takesOver}
 }
 
 func (r *rebuild) active() bool { return r != nil && r.status.Phase.Active() }
@@ -55,9 +55,9 @@ func (r *rebuild) active() bool { return r != nil && r.status.Phase.Active() }
 func (r *rebuild) step() (s step, at time.Time, ok bool) {
 	switch {
 	case r == nil:
-	case r.status.Phase == RebuildStarting:
+	case r.status.Phase == report.PhaseStarting:
 		return stepBegin, r.retryAt, true
-	case r.status.Phase == RebuildSwapping:
+	case r.status.Phase == report.PhaseSwapping:
 		return stepSwap, later(r.retryAt, r.swapAfter), true
 	}
 	return stepNone, time.Time{}, false
@@ -72,7 +72,7 @@ func (r *rebuild) begun(out stepOutcome, now time.Time, cfg Config) {
 		// writes no longer to what is behind the alias.
 		r.swapAfter = now.Add(2 * cfg.CheckEvery)
 	}
-	r.status.Phase, r.status.Filling = RebuildFilling, now
+	r.status.Phase, r.status.FillingAt = report.PhaseFilling, now
 	r.status.Total, r.status.Remaining = out.total, out.total
 	r.since = out.since
 	r.retryAt = time.Time{}
@@ -87,17 +87,17 @@ func later(a, b time.Time) time.Time {
 }
 
 func (r *rebuild) swapped(now time.Time) {
-	r.status.Phase, r.status.Remaining, r.status.Ended = RebuildRetiring, 0, now
+	r.status.Phase, r.status.Remaining, r.status.EndedAt = report.PhaseRetiring, 0, now
 }
 
 func (r *rebuild) filled() {
-	if r.status.Phase == RebuildFilling {
-		r.status.Phase, r.status.Remaining = RebuildSwapping, 0
+	if r.status.Phase == report.PhaseFilling {
+		r.status.Phase, r.status.Remaining = report.PhaseSwapping, 0
 	}
 }
 
-func (r *rebuild) end(phase RebuildPhase, reason string, now time.Time) {
-	r.status.Phase, r.status.Reason, r.status.Ended = phase, reason, now
+func (r *rebuild) end(phase report.RebuildPhase, reason string, now time.Time) {
+	r.status.Phase, r.status.Reason, r.status.EndedAt = phase, reason, now
 }
 
 // noteTask judges the rebuild by a task that wrote to both indices.

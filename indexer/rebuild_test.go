@@ -79,7 +79,7 @@ func TestRebuildUnderLoad(t *testing.T) {
 	if r.metric("riskdex_rebuild_active", "kind", "cities") != 1 {
 		t.Error("the rebuild is not shown as active")
 	}
-	r.eventually("the rebuild is done under load", func() bool { return r.status().Phase == indexer.RebuildDone })
+	r.eventually("the rebuild is done under load", func() bool { return r.status().Phase == report.PhaseDone })
 	before := r.stats().Kinds[report.Cities].Accepted[report.Index]
 	r.eventually("the load goes on", func() bool { return r.stats().Kinds[report.Cities].Accepted[report.Index] > before+100 })
 	stop()
@@ -87,14 +87,14 @@ func TestRebuildUnderLoad(t *testing.T) {
 	r.only(2)
 	r.complete()
 	s := r.status()
-	if s.Total == 0 || s.Remaining != 0 || s.Ended.Before(s.Started) || s.New != r.indices.Index(report.Cities, 2) {
+	if s.Total == 0 || s.Remaining != 0 || s.EndedAt.Before(s.StartedAt) || s.NewIndex != r.indices.Index(report.Cities, 2) {
 		t.Errorf("%+v", s)
 	}
 	if r.metric("riskdex_rebuilds_total", "outcome", "done") != 1 || r.metric("riskdex_rebuild_active") != 0 {
 		t.Error("the rebuild is not counted as done")
 	}
 	k := r.stats().Kinds[report.Cities]
-	t.Logf("%d documents to send, %d changes beside them, %d searches, took %v", s.Total, k.Accepted[report.Index]+k.Accepted[report.Delete], searches, s.Ended.Sub(s.Started))
+	t.Logf("%d documents to send, %d changes beside them, %d searches, took %v", s.Total, k.Accepted[report.Index]+k.Accepted[report.Delete], searches, s.EndedAt.Sub(s.StartedAt))
 }
 
 // TestChangeIsSettledOnce: a rebuild sends everything again, and what that takes says
@@ -103,7 +103,7 @@ func TestChangeIsSettledOnce(t *testing.T) {
 	r := filledRig(t, rebuilding(), 30)
 	before := r.metric("riskdex_settle_seconds", "kind", "cities")
 	r.rebuild()
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	r.drained()
 	if after := r.metric("riskdex_settle_seconds", "kind", "cities"); before < 30 || after != before {
 		t.Errorf("%v observed before the rebuild, %v after it", before, after)
@@ -120,7 +120,7 @@ func TestRebuildOfEveryKindAtOnceAndAgain(t *testing.T) {
 		r.eventually("all are done", func() bool {
 			done := 0
 			for _, s := range r.indexer.Rebuilds() {
-				if s.Phase == indexer.RebuildDone && s.New == r.indices.Index(s.Kind, n) {
+				if s.Phase == report.PhaseDone && s.NewIndex == r.indices.Index(s.Kind, n) {
 					done++
 				}
 			}
@@ -138,11 +138,11 @@ func TestStopRebuildHalfWay(t *testing.T) {
 	r := filledRig(t, rebuilding(), 200)
 	g := r.half()
 	s := r.status()
-	if s.Remaining <= 0 || s.Remaining >= s.Total || s.Estimate <= 0 {
+	if s.Remaining <= 0 || s.Remaining >= s.Total || s.SecondsLeft <= 0 {
 		t.Errorf("half-way: %+v", s)
 	}
 	must(t, r.indexer.StopRebuild(report.Cities))
-	if s := r.status(); s.Phase != indexer.RebuildStopped || s.Ended.IsZero() {
+	if s := r.status(); s.Phase != report.PhaseStopped || s.EndedAt.IsZero() {
 		t.Errorf("stopped: %+v", s)
 	}
 	r.append(index(report.Cities, "later", `{"title":"later"}`))
@@ -153,7 +153,7 @@ func TestStopRebuildHalfWay(t *testing.T) {
 		t.Error("not counted as stopped")
 	}
 	r.rebuild()
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	r.only(2)
 	r.complete()
 }
@@ -175,7 +175,7 @@ func TestRebuildRefusesWhatItCannotDo(t *testing.T) {
 	wants(r.indexer.Rebuild(report.Cities), indexer.ErrRebuilding)
 	wants(r.indexer.StopRebuild(report.Advisories), indexer.ErrNotRebuilding)
 	close(g.open)
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	wants(r.indexer.StopRebuild(report.Cities), indexer.ErrNotRebuilding)
 	r.stop()
 	wants(r.indexer.Rebuild(report.Cities), indexer.ErrNotRunning)
@@ -192,7 +192,7 @@ func TestRebuildKeepsDeadLettersApart(t *testing.T) {
 	r.run()
 	r.drained()
 	r.rebuild()
-	r.reaches(indexer.RebuildDone)
+	r.reaches(report.PhaseDone)
 	r.only(2)
 	r.cities(50, 1)
 }

@@ -263,7 +263,7 @@ func TestRebuildRefreshesNothingThatIsSearched(t *testing.T) {
 	r.eventually("its refresh is over", func() bool { return r.refreshes(report.Cities) > 0 })
 	before := r.refreshes(report.Cities)
 	must(t, r.indexer.Rebuild(report.Cities))
-	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == indexer.RebuildDone })
+	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == report.PhaseDone })
 	if n := r.visible(report.Cities); n != 50 {
 		t.Errorf("%d cities visible, want 50", n)
 	}
@@ -292,9 +292,9 @@ func TestChangeDuringARebuildBecomesVisible(t *testing.T) {
 	r.eventually("the new index lacks nothing", func() bool { return held.Load() > 0 })
 	r.append(index(report.Cities, "new", `{}`))
 	r.becomesVisible(report.Cities, 51)
-	if r.status().Phase == indexer.RebuildDone {
+	if r.status().Phase == report.PhaseDone {
 		t.Error("the rebuild is over")
 	}
 	r.heal()
-	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == indexer.RebuildDone })
+	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == report.PhaseDone })
 }

@@ -80,17 +80,17 @@ func TestRebuildWhileOthersIndex(t *testing.T) {
 	share(t, rigs)
 
 	a.rebuild()
-	a.eventually("the new index is filled", func() bool { return a.status().Phase != indexer.RebuildStarting })
+	a.eventually("the new index is filled", func() bool { return a.status().Phase != report.PhaseStarting })
 	b.eventually("another process knows of it", func() bool {
 		err := b.indexer.Rebuild(report.Cities)
-		return errors.Is(err, report.ErrHeld) || a.status().Phase == indexer.RebuildDone
+		return errors.Is(err, report.ErrHeld) || a.status().Phase == report.PhaseDone
 	})
-	a.eventually("it takes its place under load", func() bool { return a.status().Phase == indexer.RebuildDone })
+	a.eventually("it takes its place under load", func() bool { return a.status().Phase == report.PhaseDone })
 	share(t, rigs)
 	stop()
 	a.only(2)
 	a.complete()
-	if n := len(b.indexer.Rebuilds()); n > 0 && b.status().Phase != indexer.RebuildStopped {
+	if n := len(b.indexer.Rebuilds()); n > 0 && b.status().Phase != report.PhaseStopped {
 		t.Errorf("the other process rebuilds too: %+v", b.status())
 	}
 }
@@ -119,7 +119,7 @@ func TestRebuildOfADeadProcess(t *testing.T) {
 	if d := b.document(report.Cities, "1"); d["title"] != "live" {
 		t.Errorf("%v", d)
 	}
-	if s := b.status(); s.Cause != indexer.CauseInterrupted {
+	if s := b.status(); s.Cause != report.CauseInterrupted {
 		t.Errorf("%+v", s)
 	}
 }

@@ -112,7 +112,7 @@ func TestVerifyIsNotMisledByFailures(t *testing.T) {
 			before := met.Load()
 			r.fail(reading(f))
 			got := r.verify(verify.Options{})
-			want := map[string]verify.Problem{"1": verify.Missing, "2": verify.Foreign, "unknown": verify.Foreign}
+			want := map[string]report.Difference{"1": report.Missing, "2": report.Foreign, "unknown": report.Foreign}
 			if !maps.Equal(problems(got.Findings), want) || got.Indexed != 30 {
 				t.Errorf("%+v", got)
 			}

@@ -25,8 +25,8 @@ func TestRepairTrustsNoWrongJournal(t *testing.T) {
 			for i := range c.unknown {
 				r.change("PUT", r.doc(fmt.Sprint("unknown ", i), ""), `{}`)
 			}
-			if got := r.verify(verify.Options{}); got.WrongJournal != c.wrong || got.Unknown != c.unknown || c.wrong != strings.Contains(got.Advice(), "fresh journal") {
-				t.Errorf("without a repair: %+v %s", got, got.Advice())
+			if got := r.verify(verify.Options{}); got.WrongJournal != c.wrong || got.Unknown != c.unknown || c.wrong != strings.Contains(got.Advice, "fresh journal") {
+				t.Errorf("without a repair: %+v %s", got, got.Advice)
 			}
 			got := r.verify(verify.Options{Repair: true})
 			if c.wrong && (!got.WrongJournal || got.Ordered != 0 || got.Kept != c.unknown || r.count(report.Cities) != c.known+c.unknown) ||
@@ -58,8 +58,8 @@ func TestRepairRollsNothingBack(t *testing.T) {
 	r.change("PUT", r.doc("2", ""), `{"source":{"text":"by hand"}}`)
 	got := r.verify(verify.Options{Repair: true})
 	if got.Foreign != 4 || got.Kept != 3 || got.OtherJournal != 3 || got.Ordered != 1 || got.Mended != 1 || got.WrongJournal ||
-		!strings.Contains(got.Advice(), "another journal") {
-		t.Errorf("%+v %s", got, got.Advice())
+		!strings.Contains(got.Advice, "another journal") {
+		t.Errorf("%+v %s", got, got.Advice)
 	}
 	for _, id := range []string{"1", "29", "unknown"} {
 		if v := r.inIndex(id); v != later {

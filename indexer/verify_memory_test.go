@@ -42,8 +42,8 @@ func peak(t *testing.T, n int) int64 {
 	before := inUse()
 	most, pages, found := int64(0), 0, 0
 	got, err := v.Verify(t.Context(), report.Cities, verify.Options{
-		Found: func(verify.Finding) { found++ },
-		Progress: func(verify.Progress) {
+		Found: func(report.VerifyFinding) { found++ },
+		Progress: func(report.VerifyProgress) {
 			if pages++; pages%10 == 0 {
 				most = max(most, inUse()-before)
 			}

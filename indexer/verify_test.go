@@ -67,8 +67,8 @@ func (r *rig) inIndex(id string) report.Version {
 }
 
 // problems lists what was found, by id.
-func problems(found []verify.Finding) map[string]verify.Problem {
-	all := map[string]verify.Problem{}
+func problems(found []report.VerifyFinding) map[string]report.Difference {
+	all := map[string]report.Difference{}
 	for _, f := range found {
 		all[string(f.ID)] = f.Problem
 	}
@@ -112,7 +112,7 @@ func TestVerifyFindsNothingWhereAllIsWell(t *testing.T) {
 	r.drained()
 	r.change("PUT", r.doc("dead", external(1)), `{}`) // an older version of a dead letter may be there
 	var phases []string
-	got := r.verify(verify.Options{Progress: func(p verify.Progress) {
+	got := r.verify(verify.Options{Progress: func(p report.VerifyProgress) {
 		if !slices.Contains(phases, p.Phase) {
 			phases = append(phases, p.Phase)
 		}
@@ -120,7 +120,7 @@ func TestVerifyFindsNothingWhereAllIsWell(t *testing.T) {
 			t.Errorf("progress %+v", p)
 		}
 	}})
-	if got.Found() != 0 || len(got.Findings) != 0 || got.Documents != 54 || got.Live() != 53 || got.Deleted != 1 || got.Refused != 2 || got.Indexed != 52 || got.UnderWay != 0 || got.Advice() != "" {
+	if got.Found() != 0 || len(got.Findings) != 0 || got.Documents != 54 || got.Live != 53 || got.Deleted != 1 || got.Refused != 2 || got.Indexed != 52 || got.UnderWay != 0 || got.Advice != "" {
 		t.Errorf("%+v", got)
 	}
 	if !slices.Equal(phases, []string{verify.PhaseJournal, verify.PhaseIndex}) {
@@ -157,13 +157,13 @@ func TestVerifyFindsAndMendsEveryDamage(t *testing.T) {
 	r.change("PUT", r.doc("a/b c", ""), `{"title":"never delivered"}`)
 	r.change("DELETE", r.doc("39", ""), "") // immediately before the look
 
-	want := map[string]verify.Problem{
-		"1": verify.Missing, "2": verify.Missing, "39": verify.Missing,
-		"3": verify.Stale, "31": verify.Stale,
-		"4": verify.Foreign, "30": verify.Foreign, "32": verify.Foreign, "33": verify.Foreign, "unknown": verify.Foreign, "a/b c": verify.Foreign,
+	want := map[string]report.Difference{
+		"1": report.Missing, "2": report.Missing, "39": report.Missing,
+		"3": report.Stale, "31": report.Stale,
+		"4": report.Foreign, "30": report.Foreign, "32": report.Foreign, "33": report.Foreign, "unknown": report.Foreign, "a/b c": report.Foreign,
 	}
-	var told []verify.Finding
-	got := r.verify(verify.Options{Found: func(f verify.Finding) { told = append(told, f) }})
+	var told []report.VerifyFinding
+	got := r.verify(verify.Options{Found: func(f report.VerifyFinding) { told = append(told, f) }})
 	if !maps.Equal(problems(got.Findings), want) || len(got.Findings) != len(want) || !slices.Equal(told, got.Findings) {
 		t.Errorf("found %v\ntold %v\nwant %v", got.Findings, told, want)
 	}
@@ -245,7 +245,7 @@ func TestVerifyKeepsTheFirstFindingsOnly(t *testing.T) {
 	cfg := quickVerify()
 	cfg.MaxFindings = 5
 	told := 0
-	got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Found: func(verify.Finding) { told++ }})
+	got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Found: func(report.VerifyFinding) { told++ }})
 	must(t, err)
 	if len(got.Findings) != 5 || got.Missing != 30 || told != 30 {
 		t.Errorf("%d kept, %d missing, %d told", len(got.Findings), got.Missing, told)
@@ -286,7 +286,7 @@ func TestRepairClaimsNothingThatItHasNotSeen(t *testing.T) {
 	cfg.MendWithin = 100 * time.Millisecond
 	got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
 	must(t, err)
-	if got.Foreign != 1 || got.Ordered != 1 || got.Mended != 0 || got.Wrong() != 1 || got.Advice() == "" {
+	if got.Foreign != 1 || got.Ordered != 1 || got.Mended != 0 || got.Wrong() != 1 || got.Advice == "" {
 		t.Errorf("%+v", got)
 	}
 }

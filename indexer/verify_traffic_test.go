@@ -89,7 +89,7 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	r.change("PUT", r.doc("unknown", ""), `{}`)
 	got, err := v.Verify(t.Context(), report.Cities, verify.Options{Repair: true})
 	must(t, err)
-	want := map[string]verify.Problem{"1": verify.Missing, "2": verify.Foreign, "unknown": verify.Foreign}
+	want := map[string]report.Difference{"1": report.Missing, "2": report.Foreign, "unknown": report.Foreign}
 	if !maps.Equal(problems(got.Findings), want) || got.Mended != 3 {
 		t.Errorf("%+v", got)
 	}

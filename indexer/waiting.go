@@ -8,21 +8,9 @@ import (
 	"riskdex/report"
 )
 
-// Waiting tells why nothing is written to an index now. Everything for it is
-// kept, and tried again until it gets through.
-type Waiting struct {
-	Kind      report.Kind
-	Index     string // the alias
-	Paused    bool   // it, or the operator, must change something; otherwise Elasticsearch is away or pushes back
-	Reason    string // one word, as in the metrics
-	ErrorType string // of Elasticsearch, if it said one
-	Detail    string // what it said
-	Since     time.Time
-}
-
 // Waiting returns the indices that wait, in the order of the kinds, the probe's last. It may be
 // called at any time, by anybody.
-func (x *Indexer) Waiting() []Waiting { return x.status.allWaiting() }
+func (x *Indexer) Waiting() []report.Waiting { return x.status.allWaiting() }
 
 // AwaitFirstCheck waits until the index of kind was checked, and made where there was
 // none, or that has failed. It ends with ctx, and when the indexer stops.
@@ -56,16 +44,16 @@ func (s *statusRegistry) setWaiting(kind report.Kind, index string, trouble *jud
 	if before, ok := s.waiting[kind]; ok {
 		since = before.Since
 	}
-	s.waiting[kind] = Waiting{
+	s.waiting[kind] = report.Waiting{
 		Kind: kind, Index: index, Paused: trouble.verdict == elastic.Pause, Reason: trouble.reason,
-		ErrorType: trouble.answer.ErrorType, Detail: trouble.answer.Detail, Since: since,
+		ErrorType: trouble.answer.ErrorType, Detail: trouble.answer.Detail, Since: since.UTC(),
 	}
 }
 
-func (s *statusRegistry) allWaiting() []Waiting {
+func (s *statusRegistry) allWaiting() []report.Waiting {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []Waiting
+	var all []report.Waiting
 	for _, kind := range report.AllKinds() {
 		if w, ok := s.waiting[kind]; ok {
 			all = append(all, w)

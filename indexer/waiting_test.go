@@ -10,13 +10,13 @@ import (
 
 func TestWaitingIsShownUntilItEnds(t *testing.T) {
 	s := newStatusRegistry()
-	first := time.Unix(1_800_000_000, 0)
+	first := time.Unix(1_800_000_000, 0).UTC()
 	s.setWaiting(report.Advisories, "p-advisories", trouble, first)
 	s.setWaiting(report.Cities, "p-cities", &judgement{verdict: elastic.Retry, reason: elastic.ReasonUnreachable}, first)
 	// Another reason for the same wait: it has lasted since the first.
 	s.setWaiting(report.Cities, "p-cities", &judgement{verdict: elastic.Pause, reason: elastic.ReasonClosed, answer: elastic.Answer{ErrorType: "index_closed_exception", Detail: "closed"}}, first.Add(time.Minute))
 	all := s.allWaiting()
-	want := Waiting{Kind: report.Cities, Index: "p-cities", Paused: true, Reason: elastic.ReasonClosed, ErrorType: "index_closed_exception", Detail: "closed", Since: first}
+	want := report.Waiting{Kind: report.Cities, Index: "p-cities", Paused: true, Reason: elastic.ReasonClosed, ErrorType: "index_closed_exception", Detail: "closed", Since: first}
 	if len(all) != 2 || all[0] != want || all[1].Kind != report.Advisories {
 		t.Fatalf("%+v, want first %+v", all, want)
 	}

@@ -14,23 +14,23 @@ import (
 // TestEveryAnswerIsObserved compares what the observer is told with the answers.
 func TestEveryAnswerIsObserved(t *testing.T) {
 	var mu sync.Mutex
-	var seen []Answered
+	var seen []report.Answered
 	d := open(t, func(c *Config) {
-		c.Observe = func(a Answered) { mu.Lock(); defer mu.Unlock(); seen = append(seen, a) }
+		c.Observe = func(a report.Answered) { mu.Lock(); defer mu.Unlock(); seen = append(seen, a) }
 	})
 	at := time.Unix(1_800_000_000, 0)
 	for _, c := range []struct {
 		method, path, body string
 		broken             error
-		want               Answered
+		want               report.Answered
 	}{
-		{"POST", "/cities", `[{"id":1},{"id":2},{"t":"x"}]`, nil, Answered{at, report.Cities, "1", "", "POST", http.StatusAccepted, "", 2, 1}},
-		{"DELETE", "/advisories/1", "", nil, Answered{at, report.Advisories, "1", "", "DELETE", http.StatusAccepted, "", 1, 0}},
-		{"PUT", "/special-reports/1", "{", nil, Answered{at, report.SpecialReports, "1", "", "PUT", http.StatusBadRequest, reasonJSON, 0, 0}},
-		{"POST", "/cities", `[{"t":"x"},{"t":"y"}]`, nil, Answered{at, report.Cities, "", "", "POST", http.StatusUnprocessableEntity, reasonNoID, 0, 2}},
-		{"PUT", "/cities/1", `{"t":1}`, errors.New("no disk"), Answered{at, report.Cities, "1", "", "PUT", http.StatusServiceUnavailable, "journal", 0, 0}},
-		{"POST", "/cities", `[{"id":"` + strings.Repeat("x", maxIDShown+1) + `"}]`, nil, Answered{at, report.Cities, strings.Repeat("x", maxIDShown) + "…", "", "POST", http.StatusUnprocessableEntity, reasonIDTooLong, 0, 1}},
-		{"POST", "/nowhere", `{}`, nil, Answered{at, "", "", "/nowhere", "POST", http.StatusNotFound, reasonPath, 0, 0}},
+		{"POST", "/cities", `[{"id":1},{"id":2},{"t":"x"}]`, nil, report.Answered{At: at, Kind: report.Cities, ID: "1", Method: "POST", Status: http.StatusAccepted, Accepted: 2, Refused: 1}},
+		{"DELETE", "/advisories/1", "", nil, report.Answered{At: at, Kind: report.Advisories, ID: "1", Method: "DELETE", Status: http.StatusAccepted, Accepted: 1}},
+		{"PUT", "/special-reports/1", "{", nil, report.Answered{At: at, Kind: report.SpecialReports, ID: "1", Method: "PUT", Status: http.StatusBadRequest, Reason: reasonJSON}},
+		{"POST", "/cities", `[{"t":"x"},{"t":"y"}]`, nil, report.Answered{At: at, Kind: report.Cities, Method: "POST", Status: http.StatusUnprocessableEntity, Reason: reasonNoID, Refused: 2}},
+		{"PUT", "/cities/1", `{"t":1}`, errors.New("no disk"), report.Answered{At: at, Kind: report.Cities, ID: "1", Method: "PUT", Status: http.StatusServiceUnavailable, Reason: "journal"}},
+		{"POST", "/cities", `[{"id":"` + strings.Repeat("x", maxIDShown+1) + `"}]`, nil, report.Answered{At: at, Kind: report.Cities, ID: strings.Repeat("x", maxIDShown) + "…", Method: "POST", Status: http.StatusUnprocessableEntity, Reason: reasonIDTooLong, Refused: 1}},
+		{"POST", "/nowhere", `{}`, nil, report.Answered{At: at, Path: "/nowhere", Method: "POST", Status: http.StatusNotFound, Reason: reasonPath}},
 	} {
 		d.err = c.broken
 		if got := d.send(c.method, c.path, c.body); got.status != c.want.Status || got.Accepted != c.want.Accepted {

@@ -51,7 +51,7 @@ type Config struct {
 	Authenticator *auth.Authenticator
 
 	// Observe, if not nil, is called with every answer, concurrently, and delays it.
-	Observe func(Answered)
+	Observe func(report.Answered)
 }
 
 // DefaultConfig handles every shape that comparable feeds have published.

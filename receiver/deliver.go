@@ -222,8 +222,8 @@ func (r *Receiver) answer(d *delivery, p *problem) {
 }
 
 // answered describes the delivery for Receiver.answered.
-func (d *delivery) answered(status int, reason string) Answered {
-	a := Answered{Kind: d.kind, Method: d.method, Status: status, Reason: reason, ID: shortened(d.about)}
+func (d *delivery) answered(status int, reason string) report.Answered {
+	a := report.Answered{Kind: d.kind, Method: d.method, Status: status, Reason: reason, ID: shortened(d.about)}
 	if reason == reasonPath || reason == reasonMethod {
 		a.Path = shortened(d.req.URL.Path)
 	}

@@ -38,7 +38,7 @@ type Receiver struct {
 	rates         *rates // nil where no sender is bounded
 	splitters     map[report.Kind]*splitter
 	now           func() time.Time
-	observe       func(Answered)
+	observe       func(report.Answered)
 	tracer        trace.Tracer // nil when nothing is traced
 	prefix        string
 	authenticator *auth.Authenticator
@@ -143,7 +143,7 @@ func (r *Receiver) routes() *httprouter.Router {
 	router.MethodNotAllowed = r.refuseRoute(http.StatusMethodNotAllowed)
 	router.PanicHandler = func(w http.ResponseWriter, req *http.Request, cause any) {
 		r.log.ErrorContext(req.Context(), "delivery failed", "method", req.Method, "cause", fmt.Sprint(cause))
-		r.answered(req.Context(), Answered{Method: req.Method, Status: http.StatusInternalServerError, Reason: reasonInternal})
+		r.answered(req.Context(), report.Answered{Method: req.Method, Status: http.StatusInternalServerError, Reason: reasonInternal})
 		writeProblem(w, newProblem(http.StatusInternalServerError, reasonInternal, "The delivery was not accepted, because of a fault in riskdex."))
 	}
 	for _, kind := range report.Kinds() {

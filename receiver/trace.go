@@ -3,6 +3,7 @@ package receiver
 import (
 	"context"
 	"net/http"
+	"riskdex/report"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -22,7 +23,7 @@ func (r *Receiver) startSpan(req *http.Request) (*http.Request, trace.Span) {
 // describe sets the attributes of a span once its request is answered, none of them a text of
 // the sender's choice. An answer that blames the sender is no error, as OpenTelemetry defines
 // it for servers.
-func (r *Receiver) describe(span trace.Span, a Answered) {
+func (r *Receiver) describe(span trace.Span, a report.Answered) {
 	if !span.IsRecording() {
 		return
 	}
@@ -53,7 +54,7 @@ func (r *Receiver) describe(span trace.Span, a Answered) {
 
 // route returns the path pattern of the call that was answered; "" where it was none of the
 // nine.
-func (r *Receiver) route(a Answered) string {
+func (r *Receiver) route(a report.Answered) string {
 	if a.Kind == "" || a.Reason == reasonPath || a.Reason == reasonMethod {
 		return ""
 	}

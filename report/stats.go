@@ -52,9 +52,9 @@ type KindStats struct {
 // replaced it or its write-ahead log was damaged. It is zero if no loss is known, or once
 // somebody has acknowledged it.
 type Loss struct {
-	Since   time.Time // zero if everything before Until may be missing
-	Until   time.Time
-	Noticed time.Time // when riskdex first noticed
+	Since   time.Time `json:"since,omitzero"` // zero if everything before Until may be missing
+	Until   time.Time `json:"until"`
+	Noticed time.Time `json:"noticed_at"` // when riskdex first noticed
 }
 
 // Lost reports whether there is a loss.

@@ -21,19 +21,14 @@ type adminVerifier struct {
 }
 
 // Verify implements admin.Verifier.
-func (v adminVerifier) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (admin.VerifyReport, error) {
+func (v adminVerifier) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {
 	v.awaitIndex(ctx, kind)
 	r, err := v.verifier.Verify(ctx, kind, verify.Options{
 		Repair: opt.Repair, RemoveForeign: opt.RemoveForeign,
-		Progress: func(p verify.Progress) {
-			tell(admin.VerifyEvent{Progress: &admin.VerifyProgress{Kind: p.Kind, Phase: p.Phase, Done: p.Done, Total: p.Total, Found: p.Found}})
+		Progress: func(p report.VerifyProgress) {
+			tell(admin.VerifyEvent{Progress: &p})
 		},
-		Found: func(f verify.Finding) {
-			tell(admin.VerifyEvent{Finding: &admin.VerifyFinding{
-				Kind: f.Kind, ID: f.ID, Problem: string(f.Problem), IndexVersion: f.IndexVersion,
-				JournalVersion: f.JournalVersion, Deleted: f.Deleted, Mended: f.Mended,
-			}})
-		},
+		Found: func(f report.VerifyFinding) { tell(admin.VerifyEvent{Finding: &f}) },
 	})
 	if err == nil || r.Wrong() > 0 {
 		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
@@ -41,12 +36,7 @@ func (v adminVerifier) Verify(ctx context.Context, kind report.Kind, opt admin.V
 		found := report.Verified{At: time.Now(), Wrong: r.Wrong()}
 		err = errors.Join(err, v.journal.Note(noting, report.VerifiedNote(kind), found.Note()))
 	}
-	return admin.VerifyReport{
-		Kind: r.Kind, Documents: r.Documents, Live: r.Live(), Deleted: r.Deleted, Refused: r.Refused,
-		Indexed: r.Indexed, UnderWay: r.UnderWay,
-		Missing: r.Missing, Stale: r.Stale, Foreign: r.Foreign,
-		Ordered: r.Ordered, Mended: r.Mended, Kept: r.Kept, Advice: r.Advice(),
-	}, err
+	return r.VerifyReport, err
 }
 
 // startTimeout bounds how long a verification waits for an index that is being created.
@@ -96,18 +86,4 @@ func rebuildProblem(err error) error {
 		return &admin.Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}
 	}
 	return err
-}
-
-// Rebuilds implements admin.Rebuilder.
-func (b rebuilder) Rebuilds() []admin.Rebuild {
-	var list []admin.Rebuild
-	for _, r := range b.Indexer.Rebuilds() {
-		list = append(list, admin.Rebuild{
-			Kind: r.Kind, Phase: string(r.Phase), Cause: string(r.Cause), Active: r.Phase.Active(),
-			Done:   r.Phase == indexer.RebuildRetiring || r.Phase == indexer.RebuildDone,
-			Reason: r.Reason, OldIndex: r.Old, NewIndex: r.New, Total: r.Total, Remaining: r.Remaining,
-			StartedAt: r.Started, EndedAt: r.Ended, SecondsLeft: r.Estimate.Seconds(),
-		})
-	}
-	return list
 }

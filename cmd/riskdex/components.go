@@ -92,7 +92,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 			return nil, err
 		}
 	}
-	cfg.Observe = noteIn(w.last)
+	cfg.Observe = w.last.Note
 	if w.receiver, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"riskdex/admin"
 	"riskdex/report"
 )
 
@@ -18,10 +17,10 @@ func (c *acknowledgeLossCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	var l admin.Loss
+	var l report.Loss
 	if err := client.call(ctx, http.MethodPost, "/api/journal/acknowledge-loss", nil, nil, &l); err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "acknowledged: changes of the time %s may have been missing\n", report.Loss{Since: l.Since, Until: l.Until}.Span())
+	fmt.Fprintf(io.out, "acknowledged: changes of the time %s may have been missing\n", l.Span())
 	return nil
 }

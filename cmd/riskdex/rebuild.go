@@ -66,7 +66,7 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 
 // startedRebuild is the result of asking for a rebuild.
 type startedRebuild struct {
-	rebuild admin.Rebuild
+	rebuild report.Rebuild
 	joined  bool // it was already under way
 	none    bool // no rebuild is under way, and none was started
 }
@@ -75,7 +75,7 @@ type startedRebuild struct {
 // asked. If there is neither, it prints that, so that nobody waits for a rebuild that ended
 // before.
 func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, takeOver bool) (startedRebuild, error) {
-	var list admin.Page[admin.Rebuild]
+	var list admin.Page[report.Rebuild]
 	q := query("kind", string(kind))
 	if takeOver {
 		q.Set("take_over", "true")
@@ -107,10 +107,10 @@ func startRebuild(ctx context.Context, client *adminClient, kind report.Kind, ta
 }
 
 // latest returns the last rebuild of a kind, and whether there is one.
-func latest(list admin.Page[admin.Rebuild], kind report.Kind) (admin.Rebuild, bool) {
-	i := slices.IndexFunc(list.Items, func(r admin.Rebuild) bool { return r.Kind == kind })
+func latest(list admin.Page[report.Rebuild], kind report.Kind) (report.Rebuild, bool) {
+	i := slices.IndexFunc(list.Items, func(r report.Rebuild) bool { return r.Kind == kind })
 	if i < 0 {
-		return admin.Rebuild{}, false
+		return report.Rebuild{}, false
 	}
 	return list.Items[i], true
 }
@@ -118,7 +118,7 @@ func latest(list admin.Page[admin.Rebuild], kind report.Kind) (admin.Rebuild, bo
 func stopRebuilds(ctx context.Context, client *adminClient, kinds []report.Kind) error {
 	stopped := 0
 	for _, kind := range kinds {
-		var list admin.Page[admin.Rebuild]
+		var list admin.Page[report.Rebuild]
 		err := client.ask(ctx, http.MethodPost, "/api/rebuild/stop", query("kind", string(kind)), nil, &list)
 		if p, ok := errors.AsType[*admin.Problem](err); ok && p.Status == http.StatusConflict {
 			fmt.Fprintln(client.io.err, sanitize.OneLine(p.Detail))

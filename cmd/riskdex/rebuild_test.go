@@ -21,7 +21,7 @@ import (
 // journal.
 type rebuilding struct {
 	order  error
-	known  []admin.Rebuild
+	known  []report.Rebuild
 	holder string
 }
 
@@ -36,7 +36,7 @@ func (b rebuilding) TakeOver(report.Kind) error { return errors.New("nobody asks
 
 func (b rebuilding) StopRebuild(report.Kind) error { return errors.New("nobody asks for that here") }
 
-func (b rebuilding) Rebuilds() []admin.Rebuild { return b.known }
+func (b rebuilding) Rebuilds() []report.Rebuild { return b.known }
 
 func (b rebuilding) Stats(context.Context) (report.Stats, error) {
 	stats := report.Stats{Kinds: map[report.Kind]report.KindStats{}}
@@ -49,7 +49,7 @@ func (b rebuilding) Stats(context.Context) (report.Stats, error) {
 // TestRebuildThatWasNotStarted: a rebuild that ended before is never taken for the one that was asked
 // for.
 func TestRebuildThatWasNotStarted(t *testing.T) {
-	before := admin.Rebuild{
+	before := report.Rebuild{
 		Kind: report.Cities, Phase: "done", Done: true, Total: 293, NewIndex: "cities-v2",
 		StartedAt: time.Now().Add(-24 * time.Hour), EndedAt: time.Now().Add(-24*time.Hour + 3*time.Second),
 	}
@@ -64,16 +64,16 @@ func TestRebuildThatWasNotStarted(t *testing.T) {
 		never  string
 	}{
 		"another process has it":                    {rebuilding{holder: other}, "cities", exitNegative, []string{other, "no rebuild was started"}, "sent in"},
-		"and there was one here":                    {rebuilding{holder: other, known: []admin.Rebuild{before}}, "cities", exitNegative, []string{other, "no rebuild was started"}, "cities-v2"},
+		"and there was one here":                    {rebuilding{holder: other, known: []report.Rebuild{before}}, "cities", exitNegative, []string{other, "no rebuild was started"}, "cities-v2"},
 		"and nobody waits":                          {rebuilding{holder: other}, "cities --detach", exitNegative, []string{other}, "started;"},
-		"and this one has yet to notice":            {rebuilding{holder: other, known: []admin.Rebuild{goesOn}}, "cities --detach", exitNegative, []string{other, "no rebuild was started"}, "started;"},
-		"another process has just got it":           {rebuilding{order: report.ErrHeld, known: []admin.Rebuild{before}}, "cities", exitNegative, []string{"another process", "no rebuild was started"}, "cities-v2"},
-		"it has ended before it could be found":     {rebuilding{order: indexer.ErrRebuilding, known: []admin.Rebuild{before}}, "cities", exitNegative, []string{"under way already", "it has ended since"}, "cities-v2"},
-		"it has ended, and nobody waits":            {rebuilding{order: indexer.ErrRebuilding, known: []admin.Rebuild{before}}, "cities --detach", exitNegative, []string{"it has ended since"}, "started;"},
+		"and this one has yet to notice":            {rebuilding{holder: other, known: []report.Rebuild{goesOn}}, "cities --detach", exitNegative, []string{other, "no rebuild was started"}, "started;"},
+		"another process has just got it":           {rebuilding{order: report.ErrHeld, known: []report.Rebuild{before}}, "cities", exitNegative, []string{"another process", "no rebuild was started"}, "cities-v2"},
+		"it has ended before it could be found":     {rebuilding{order: indexer.ErrRebuilding, known: []report.Rebuild{before}}, "cities", exitNegative, []string{"under way already", "it has ended since"}, "cities-v2"},
+		"it has ended, and nobody waits":            {rebuilding{order: indexer.ErrRebuilding, known: []report.Rebuild{before}}, "cities --detach", exitNegative, []string{"it has ended since"}, "started;"},
 		"the process has been started anew since":   {rebuilding{order: indexer.ErrRebuilding}, "cities", exitNegative, []string{"it has ended since"}, "sent in"},
-		"of one kind only is there one":             {rebuilding{order: indexer.ErrRebuilding, known: []admin.Rebuild{goesOn}}, "--detach", exitNegative, []string{"advisories: it has ended since"}, "cities: it has ended"},
-		"it is under way already, and nobody waits": {rebuilding{order: indexer.ErrRebuilding, known: []admin.Rebuild{goesOn}}, "cities --detach", exitDone, []string{"under way already"}, "started"},
-		"it was started":                            {rebuilding{known: []admin.Rebuild{goesOn}}, "cities --detach", exitDone, []string{"started;"}, "already"},
+		"of one kind only is there one":             {rebuilding{order: indexer.ErrRebuilding, known: []report.Rebuild{goesOn}}, "--detach", exitNegative, []string{"advisories: it has ended since"}, "cities: it has ended"},
+		"it is under way already, and nobody waits": {rebuilding{order: indexer.ErrRebuilding, known: []report.Rebuild{goesOn}}, "cities --detach", exitDone, []string{"under way already"}, "started"},
+		"it was started":                            {rebuilding{known: []report.Rebuild{goesOn}}, "cities --detach", exitDone, []string{"started;"}, "already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(admin.New(admin.Parts{
@@ -117,13 +117,13 @@ type ending struct {
 
 func (e *ending) Rebuild(report.Kind) error { return rebuildProblem(indexer.ErrRebuilding) }
 
-func (e *ending) Rebuilds() []admin.Rebuild {
+func (e *ending) Rebuilds() []report.Rebuild {
 	e.looks++
-	r := admin.Rebuild{Kind: report.Cities, Phase: "filling", Active: true, Total: 5, Remaining: 5, StartedAt: e.began}
+	r := report.Rebuild{Kind: report.Cities, Phase: "filling", Active: true, Total: 5, Remaining: 5, StartedAt: e.began}
 	if e.looks > 2 {
 		r.Phase, r.Active, r.Done, r.Remaining, r.EndedAt, r.NewIndex = "retiring", false, true, 0, e.began.Add(2*time.Second), "cities-v3"
 	}
-	return []admin.Rebuild{r}
+	return []report.Rebuild{r}
 }
 
 // TestReasonsOfRebuildProblems: programs rely on these reasons.

@@ -28,7 +28,7 @@ func (w *rebuildWatch) run(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		var list admin.Page[admin.Rebuild]
+		var list admin.Page[report.Rebuild]
 		err := w.client.ask(ctx, http.MethodGet, "/api/rebuild", query(), nil, &list)
 		if err != nil {
 			w.progress.clear()
@@ -59,8 +59,8 @@ func (w *rebuildWatch) verdict() error {
 
 // look shows all rebuilds that are under way on one line, and each that has ended on a line
 // of its own.
-func (w *rebuildWatch) look(list []admin.Rebuild) {
-	known := map[report.Kind]admin.Rebuild{}
+func (w *rebuildWatch) look(list []report.Rebuild) {
+	known := map[report.Kind]report.Rebuild{}
 	for _, r := range list {
 		known[r.Kind] = r
 	}
@@ -85,7 +85,7 @@ func (w *rebuildWatch) look(list []admin.Rebuild) {
 
 // ended prints the result of a rebuild. known says that r is that rebuild, and not a later
 // one or none.
-func (w *rebuildWatch) ended(kind report.Kind, r admin.Rebuild, known bool) {
+func (w *rebuildWatch) ended(kind report.Kind, r report.Rebuild, known bool) {
 	switch {
 	case known && r.Done:
 		fmt.Fprintf(w.client.io.out, "%s: %s sent in %s; apps search %s\n", kind,
@@ -110,7 +110,7 @@ func because(reason string) string {
 	return ": " + sanitize.OneLine(reason)
 }
 
-func rebuildLine(r admin.Rebuild) string {
+func rebuildLine(r report.Rebuild) string {
 	if r.Phase != "filling" || r.Remaining < 0 {
 		return fmt.Sprintf("%s: %s", r.Kind, r.Phase)
 	}

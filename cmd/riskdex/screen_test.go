@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/admin"
 	"riskdex/internal/sanitize"
 	"riskdex/report"
 )
@@ -47,7 +46,7 @@ func TestTableIsAligned(t *testing.T) {
 }
 
 func TestProgressTellsWhatIsLeft(t *testing.T) {
-	for want, r := range map[string]admin.Rebuild{
+	for want, r := range map[string]report.Rebuild{
 		"cities: 500 of 2,000 documents (25%), about 90 seconds left": {Phase: "filling", Total: 2000, Remaining: 1500, SecondsLeft: 89.9},
 		"cities: 500 of 2,000 documents (25%), about 3 minutes left":  {Phase: "filling", Total: 2000, Remaining: 1500, SecondsLeft: 170},
 		"cities: 0 of 0 documents":                                    {Phase: "filling"},

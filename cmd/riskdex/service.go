@@ -83,10 +83,10 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		Rebuilder: rebuilder{x}, Verifier: adminVerifier{verifier, x, j}, Losses: j,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{
-			Journal: j, Index: w.index(), Waiting: waitingIn(x),
+			Journal: j, Index: w.index(), Waiting: x.Waiting,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
 			BackupEvery: c.backupEvery(),
-			Process:     journal.ProcessName(), SearchFails: searchFailsIn(w.prober), Lacking: lackingIn(w.coverage), Probe: probeIn(w.prober, w.indices),
+			Process:     journal.ProcessName(), SearchFails: searchFailsIn(w.prober), Lacking: w.coverage.Lacking, Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})

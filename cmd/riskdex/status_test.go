@@ -119,7 +119,7 @@ func TestLagLine(t *testing.T) {
 // TestStatusSaysWhyARebuildFailed on its line.
 func TestStatusSaysWhyARebuildFailed(t *testing.T) {
 	var out bytes.Buffer
-	printStatus(&out, admin.Status{Rebuilds: []admin.Rebuild{
+	printStatus(&out, admin.Status{Rebuilds: []report.Rebuild{
 		{Kind: report.Cities, Phase: "failed", Reason: "no room"},
 		{Kind: report.Advisories, Phase: "swapping"},
 	}})

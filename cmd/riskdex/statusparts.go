@@ -6,38 +6,11 @@ import (
 
 	"riskdex/admin"
 	"riskdex/elastic"
-	"riskdex/indexer"
 	"riskdex/indexer/probe"
-	"riskdex/indexer/verify"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
-	"riskdex/receiver"
 	"riskdex/report"
 )
-
-// noteIn returns a function that lets the admin listener remember what the receiver answered.
-func noteIn(last *admin.Deliveries) func(receiver.Answered) {
-	return func(a receiver.Answered) {
-		last.Note(admin.Delivery{
-			At: a.At.UTC(), Kind: a.Kind, ID: a.ID, Path: a.Path, Method: a.Method, Status: a.Status,
-			Reason: a.Reason, Accepted: a.Accepted, Refused: a.Refused,
-		})
-	}
-}
-
-// waitingIn returns what tells the admin listener which indices are waiting.
-func waitingIn(x *indexer.Indexer) func() []admin.Waiting {
-	return func() []admin.Waiting {
-		var list []admin.Waiting
-		for _, w := range x.Waiting() {
-			list = append(list, admin.Waiting{
-				Kind: w.Kind, Index: w.Index, Held: w.Paused, Reason: w.Reason,
-				ErrorType: w.ErrorType, Detail: w.Detail, Since: w.Since.UTC(),
-			})
-		}
-		return list
-	}
-}
 
 // searchOfApps returns a search like that of an app. The words do not matter: it has to be
 // answered, whatever it finds.
@@ -69,17 +42,6 @@ func probeIn(p *probe.Prober, indices *indices.Indices) func() admin.Probe {
 	}
 	return func() admin.Probe {
 		return admin.Probe{Index: indices.Alias(report.Probe), Unsearchable: p.Unsearchable()}
-	}
-}
-
-// lackingIn returns what tells the admin listener of which kinds the journal does not know most
-// of what the index has.
-func lackingIn(c *verify.Coverage) func() []admin.Lacking {
-	return func() (all []admin.Lacking) {
-		for _, l := range c.Lacking() {
-			all = append(all, admin.Lacking{Kind: l.Kind, Known: l.Known, Indexed: l.Indexed})
-		}
-		return all
 	}
 }
 

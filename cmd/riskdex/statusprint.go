@@ -11,6 +11,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/sanitize"
+	"riskdex/report"
 )
 
 // shownPerList is how many items of each list are shown, so that all lists fit on one screen.
@@ -69,7 +70,7 @@ func ofThisProcess(st admin.Status) string {
 }
 
 // documentOf returns which document a delivery was for, or its path if that is not known.
-func documentOf(d admin.Delivery) string {
+func documentOf(d report.Answered) string {
 	if d.Path != "" {
 		return sanitize.ShellWord(d.Path)
 	}
@@ -83,7 +84,7 @@ func documentOf(d admin.Delivery) string {
 	return text
 }
 
-func outcome(d admin.Delivery) string {
+func outcome(d report.Answered) string {
 	var parts []string
 	if d.Accepted > 0 {
 		parts = append(parts, humanize.Comma(int64(d.Accepted))+" accepted")
@@ -132,7 +133,7 @@ func printWaiting(w io.Writer, st admin.Status) {
 		waiting := newTable("WAITING INDEX"+ofThisProcess(st), "SINCE", "WHY", "WHAT ELASTICSEARCH SAYS")
 		for _, x := range st.Waiting {
 			why := x.Reason
-			if x.Held {
+			if x.Paused {
 				why = "held: " + why
 			}
 			waiting.add(x.Index, ago(x.Since), why, x.ErrorType+" "+x.Detail)

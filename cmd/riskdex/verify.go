@@ -12,6 +12,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/sanitize"
+	"riskdex/report"
 )
 
 type verifyCommand struct {
@@ -92,7 +93,7 @@ func (s *verifyScreen) read(body io.Reader, reports int) error {
 	return nil
 }
 
-func verifyingLine(p admin.VerifyProgress) string {
+func verifyingLine(p report.VerifyProgress) string {
 	doing := map[string]string{
 		"journal": "looking in the index for what the journal has",
 		"count":   "counting what the journal does not know",
@@ -104,7 +105,7 @@ func verifyingLine(p admin.VerifyProgress) string {
 	return fmt.Sprintf("%s: %s: %s%s, %d found", p.Kind, doing, humanize.Comma(int64(p.Done)), percent(int64(p.Done), int64(p.Total)), p.Found)
 }
 
-func (s *verifyScreen) finding(f admin.VerifyFinding) error {
+func (s *verifyScreen) finding(f report.VerifyFinding) error {
 	s.progress.clear()
 	if s.command.JSON {
 		return s.lines.Encode(f)
@@ -118,7 +119,7 @@ func (s *verifyScreen) finding(f admin.VerifyFinding) error {
 }
 
 // difference returns how the index and the journal differ in a document.
-func difference(f admin.VerifyFinding) string {
+func difference(f report.VerifyFinding) string {
 	journal := fmt.Sprintf("the journal has version %d", f.JournalVersion)
 	switch {
 	case f.JournalVersion == 0:
@@ -133,7 +134,7 @@ func difference(f admin.VerifyFinding) string {
 }
 
 // known returns what the journal has, in terms that explain how many documents the index has.
-func known(r admin.VerifyReport) string {
+func known(r report.VerifyReport) string {
 	text := count(r.Live, "document", "documents")
 	if r.Refused > 0 {
 		text += fmt.Sprintf(" (%s refused by Elasticsearch)", humanize.Comma(int64(r.Refused)))
@@ -144,7 +145,7 @@ func known(r admin.VerifyReport) string {
 	return text
 }
 
-func (s *verifyScreen) report(r admin.VerifyReport) error {
+func (s *verifyScreen) report(r report.VerifyReport) error {
 	s.progress.clear()
 	found := r.Missing + r.Stale + r.Foreign
 	s.failed = s.failed || r.Error != ""

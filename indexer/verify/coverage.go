@@ -19,13 +19,6 @@ type CoverageJournal interface {
 	Stats(ctx context.Context) (report.Stats, error)
 }
 
-// Lacking is that the journal does not know most of what the index of a kind has.
-type Lacking struct {
-	Kind    report.Kind
-	Known   int // documents that the journal has
-	Indexed int // that the index has
-}
-
 // Coverage compares how many documents journal and index have. Each index says which line
 // of journals fills it, so the journal of somebody else is noticed anyhow. But an index of
 // an older version says nothing of it, and a backup from the first days is of the same line:
@@ -42,7 +35,7 @@ type Coverage struct {
 	gauge   *prometheus.GaugeVec
 
 	mu      sync.Mutex
-	lacking map[report.Kind]Lacking
+	lacking map[report.Kind]report.Lacking
 }
 
 // CoverageEvery is how often Coverage compares until it has found all well, and
@@ -57,7 +50,7 @@ const (
 // NewCoverage returns one that has yet to be run. indexed counts what a search finds.
 func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(context.Context, report.Kind) (int, error),
 	foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
-	c := &Coverage{journal: journal, indexed: indexed, foreign: foreign, every: every, log: log, lacking: map[report.Kind]Lacking{}}
+	c := &Coverage{journal: journal, indexed: indexed, foreign: foreign, every: every, log: log, lacking: map[report.Kind]report.Lacking{}}
 	c.gauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "riskdex_documents_unknown",
 		Help: "Documents that the index has beyond those that the journal has, where that is most of the index: another journal has filled it, or an older backup is in use. Otherwise 0.",
@@ -71,7 +64,7 @@ func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(cont
 
 // Lacking returns the kinds of which the journal knows too little, in their order. It may
 // be called at any time, by anybody.
-func (c *Coverage) Lacking() (all []Lacking) {
+func (c *Coverage) Lacking() (all []report.Lacking) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, kind := range report.Kinds() {
@@ -118,7 +111,7 @@ func (c *Coverage) Run(ctx context.Context) {
 
 // compare returns what a kind lacks, or nil. compared is false where that cannot be told
 // now.
-func (c *Coverage) compare(ctx context.Context, kind report.Kind) (l *Lacking, compared bool, err error) {
+func (c *Coverage) compare(ctx context.Context, kind report.Kind) (l *report.Lacking, compared bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 	defer cancel()
 	if c.foreign(kind) {
@@ -143,11 +136,11 @@ func (c *Coverage) compare(ctx context.Context, kind report.Kind) (l *Lacking, c
 	if unknown <= 0 || !never && !mostlyUnknown(unknown, indexed) {
 		return nil, true, nil
 	}
-	return &Lacking{Kind: kind, Known: known, Indexed: indexed}, true, nil
+	return &report.Lacking{Kind: kind, Known: known, Indexed: indexed}, true, nil
 }
 
 // tell shows what is known of a kind now.
-func (c *Coverage) tell(kind report.Kind, l *Lacking) {
+func (c *Coverage) tell(kind report.Kind, l *report.Lacking) {
 	c.mu.Lock()
 	_, before := c.lacking[kind]
 	delete(c.lacking, kind)

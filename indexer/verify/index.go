@@ -68,11 +68,11 @@ func (r *verification) findUnknown(ctx context.Context, page []report.ID) error 
 	if ids, err = r.unknown(ctx, ids); err != nil {
 		return err
 	}
-	var found []Finding
+	var found []report.VerifyFinding
 	for _, id := range ids {
 		if have[id].Found {
-			found = append(found, Finding{
-				Key: report.Key{Kind: r.kind, ID: id}, Problem: Foreign, IndexVersion: have[id].Version,
+			found = append(found, report.VerifyFinding{
+				Kind: r.kind, ID: id, Problem: report.Foreign, IndexVersion: have[id].Version,
 			})
 		}
 	}

@@ -24,7 +24,7 @@ func (r *verification) journalToIndex(ctx context.Context) error {
 		}
 		after = entries[len(entries)-1].ID
 		r.report.countKnown(entries)
-		r.progress(Progress{Phase: PhaseJournal, Done: r.report.Documents})
+		r.progress(report.VerifyProgress{Phase: PhaseJournal, Done: r.report.Documents})
 	}
 }
 
@@ -75,20 +75,20 @@ func (r *verification) comparePage(ctx context.Context, entries []report.Entry) 
 	if err != nil {
 		return err
 	}
-	var found []Finding
+	var found []report.VerifyFinding
 	for _, s := range suspects {
 		if first[s.ID] != s.entry || third[s.ID] != s.entry {
 			r.report.UnderWay++
 			continue
 		}
-		found = append(found, s.Finding)
+		found = append(found, s.VerifyFinding)
 	}
 	return r.conclude(ctx, found)
 }
 
 // suspect is a document that differs, and what the journal said.
 type suspect struct {
-	Finding
+	report.VerifyFinding
 	entry report.Entry
 }
 
@@ -112,8 +112,8 @@ func (r *verification) differing(ctx context.Context, entries []report.Entry) ([
 	var suspects []suspect
 	for _, e := range judged {
 		if p := problem(e, have[e.ID]); p != "" {
-			suspects = append(suspects, suspect{Finding{
-				Key: e.Key, Problem: p, IndexVersion: have[e.ID].Version, JournalVersion: e.Version, Deleted: e.Op == report.Delete,
+			suspects = append(suspects, suspect{report.VerifyFinding{
+				Kind: e.Kind, ID: e.ID, Problem: p, IndexVersion: have[e.ID].Version, JournalVersion: e.Version, Deleted: e.Op == report.Delete,
 			}, e})
 		}
 	}
@@ -123,18 +123,18 @@ func (r *verification) differing(ctx context.Context, entries []report.Entry) ([
 // problem compares what the index has of a document with what it should have; it
 // is empty when all is well. Of what Elasticsearch has refused, any older
 // version may be there, or none.
-func problem(e report.Entry, have elastic.Indexed) Problem {
+func problem(e report.Entry, have elastic.Indexed) report.Difference {
 	switch {
 	case have.Version > e.Version:
-		return Foreign
+		return report.Foreign
 	case e.Refused():
 		return ""
 	case e.Op == report.Delete && have.Found && have.Version == e.Version:
-		return Foreign // that version is a delete
+		return report.Foreign // that version is a delete
 	case e.Op == report.Delete && !have.Found, e.Op == report.Index && have.Version == e.Version:
 		return ""
 	case !have.Found:
-		return Missing
+		return report.Missing
 	}
-	return Stale
+	return report.Stale
 }

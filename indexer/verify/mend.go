@@ -12,7 +12,7 @@ import (
 
 // conclude counts and tells findings, after having them mended if that is asked
 // for.
-func (r *verification) conclude(ctx context.Context, found []Finding) error {
+func (r *verification) conclude(ctx context.Context, found []report.VerifyFinding) error {
 	var err error
 	if r.opt.Repair && len(found) > 0 {
 		err = r.mend(ctx, found)
@@ -29,7 +29,7 @@ func (r *verification) conclude(ctx context.Context, found []Finding) error {
 // mend gives findings to the journal, which has them sent like any other change,
 // and sees what comes of it. Nothing is written to the index past the journal,
 // so a repair can overtake no delivery.
-func (r *verification) mend(ctx context.Context, found []Finding) error {
+func (r *verification) mend(ctx context.Context, found []report.VerifyFinding) error {
 	var renew []report.Stamp
 	var remove []report.Change
 	var ids []report.ID
@@ -41,9 +41,9 @@ func (r *verification) mend(ctx context.Context, found []Finding) error {
 		case f.JournalVersion > 0:
 			// A new version, because Elasticsearch remembers that of a delete by
 			// hand and would refuse the same one.
-			renew = append(renew, report.Stamp{Key: f.Key, Version: f.JournalVersion})
+			renew = append(renew, report.Stamp{Key: f.Key(), Version: f.JournalVersion})
 		default:
-			remove = append(remove, report.Change{Key: f.Key, Op: report.Delete, ExactID: true})
+			remove = append(remove, report.Change{Key: f.Key(), Op: report.Delete, ExactID: true})
 		}
 		ids = append(ids, f.ID)
 	}
@@ -73,8 +73,8 @@ func (r *verification) mend(ctx context.Context, found []Finding) error {
 }
 
 // kept tells that a repair is to leave f as it is.
-func (r *verification) kept(f Finding) bool {
-	unsure := f.ofAnotherJournal() || r.report.WrongJournal && f.JournalVersion == 0
+func (r *verification) kept(f report.VerifyFinding) bool {
+	unsure := ofAnotherJournal(f) || r.report.WrongJournal && f.JournalVersion == 0
 	return unsure && !r.opt.RemoveForeign
 }
 

@@ -7,56 +7,17 @@ import (
 	"riskdex/report"
 )
 
-// Problem is what is wrong with a document in the index.
-type Problem string
-
-// The problems.
-const (
-	// Missing: the journal has the document, and the index should.
-	Missing Problem = "missing"
-	// Stale: the index has an older version, or one of a document that is deleted.
-	Stale Problem = "stale"
-	// Foreign: the index has what this journal never gave out: an unknown
-	// document, or a version newer than the newest.
-	Foreign Problem = "foreign"
-)
-
-// Finding is one document that differs.
-type Finding struct {
-	report.Key
-	Problem        Problem
-	IndexVersion   report.Version // 0 when the index does not have the document
-	JournalVersion report.Version // 0 when the journal does not know it
-	Deleted        bool           // by the journal, the document is deleted
-
-	// Mended tells that the index was seen to be right after a repair. Without
-	// it, the document may still be on its way, see Report.Ordered.
-	Mended bool
-}
-
 // Report is what a verification found.
 type Report struct {
-	Kind      report.Kind
-	Documents int // that the journal knows: live and deleted ones
-	Deleted   int // of Documents
-	Refused   int // of the live ones, by Elasticsearch: the index has an older version, or none
-	Indexed   int // in the index
-	UnderWay  int // of Documents, not judged, because they were changing or waiting to be sent
+	report.VerifyReport
 
-	Missing, Stale, Foreign int
-	Unknown                 int       // of Foreign: the journal does not know the document
-	Findings                []Finding // the first of them, up to VerifyConfig.MaxFindings
+	Unknown  int                    // of Foreign: the journal does not know the document
+	Findings []report.VerifyFinding // the first of them, up to Config.MaxFindings
 
-	Ordered int // of those found, given to the journal to be sent or deleted
-	Mended  int // of Ordered, seen to be right afterwards
-
-	// Kept is how many foreign documents a repair has left as they are, because
-	// they may come from another journal and be newer than what this one has:
-	// all that are unknown when WrongJournal is set, and those that OtherJournal
-	// counts. Options.RemoveForeign has them mended all the same.
-	Kept int
 	// WrongJournal tells that more than half of the index is unknown to the
-	// journal, which hence is a fresh one, or that of another index.
+	// journal, which hence is a fresh one, or that of another index. A repair keeps all
+	// that is unknown then, and whatever OtherJournal counts, unless Options.RemoveForeign
+	// has them mended all the same.
 	WrongJournal bool
 	// OtherJournal counts versions that no hand writes, but another journal does.
 	OtherJournal int
@@ -64,30 +25,23 @@ type Report struct {
 	ahead int // foreign versions that are ahead of the clock
 }
 
-// Live returns how many documents the journal has that are not deleted.
-func (r Report) Live() int { return r.Documents - r.Deleted }
-
 func (r *Report) countKnown(entries []report.Entry) {
 	r.Documents += len(entries)
+	r.Live += len(entries)
 	for _, e := range entries {
 		switch {
 		case e.Op == report.Delete:
 			r.Deleted++
+			r.Live--
 		case e.Refused():
 			r.Refused++
 		}
 	}
 }
 
-// Found returns how many documents differ.
-func (r Report) Found() int { return r.Missing + r.Stale + r.Foreign }
-
-// Wrong returns how many of those found were not seen mended.
-func (r Report) Wrong() int { return r.Found() - r.Mended }
-
-// Advice says what an operator should know before anything is done about
+// advice says what an operator should know before anything is done about
 // foreign documents; empty where there is nothing to say.
-func (r Report) Advice() string {
+func (r Report) advice() string {
 	const restore = "if this journal was restored from a backup or begun anew, have the publisher deliver everything again first; " +
 		"only if it is certain that this journal is right, repair with the removal of foreign documents, or rebuild the index"
 	switch {
@@ -104,13 +58,13 @@ func (r Report) Advice() string {
 	return ""
 }
 
-func (r *Report) count(f Finding, max int) {
+func (r *Report) count(f report.VerifyFinding, max int) {
 	switch f.Problem {
-	case Missing:
+	case report.Missing:
 		r.Missing++
-	case Stale:
+	case report.Stale:
 		r.Stale++
-	case Foreign:
+	case report.Foreign:
 		r.Foreign++
 		if f.JournalVersion == 0 {
 			r.Unknown++
@@ -119,10 +73,10 @@ func (r *Report) count(f Finding, max int) {
 	if f.Mended {
 		r.Mended++
 	}
-	if f.ofAnotherJournal() {
+	if ofAnotherJournal(f) {
 		r.OtherJournal++
 	}
-	if f.aheadOfClock() {
+	if aheadOfClock(f) {
 		r.ahead++
 	}
 	if len(r.Findings) < max {
@@ -135,14 +89,14 @@ func (r *Report) count(f Finding, max int) {
 // writes by hand begins at 1 or counts up from what is there. What this journal
 // may lack must not be lost to a repair. A version ahead of the clock does not tell when
 // it was written: somebody made it up, or a clock was wrong.
-func (f Finding) ofAnotherJournal() bool {
+func ofAnotherJournal(f report.VerifyFinding) bool {
 	const clock, byHand = 1_000_000_000_000_000, 1_000_000 // the year 2001; a second
-	return f.Problem == Foreign && f.IndexVersion >= clock && !f.aheadOfClock() && f.IndexVersion-f.JournalVersion > byHand
+	return f.Problem == report.Foreign && f.IndexVersion >= clock && !aheadOfClock(f) && f.IndexVersion-f.JournalVersion > byHand
 }
 
 // aheadOfClock allows for clocks that differ a little.
-func (f Finding) aheadOfClock() bool {
-	return f.Problem == Foreign && f.IndexVersion > max(f.JournalVersion, report.Version(time.Now().Add(time.Minute).UnixMicro()))
+func aheadOfClock(f report.VerifyFinding) bool {
+	return f.Problem == report.Foreign && f.IndexVersion > max(f.JournalVersion, report.Version(time.Now().Add(time.Minute).UnixMicro()))
 }
 
 // The passes of a verification, in this order.
@@ -151,12 +105,3 @@ const (
 	PhaseCount   = "count"   // before a repair: how much of the index is unknown
 	PhaseIndex   = "index"   // what the index has is looked for in the journal
 )
-
-// Progress tells how far a verification is.
-type Progress struct {
-	Kind  report.Kind
-	Phase string
-	Done  int // documents looked at in this phase
-	Total int // of this phase; 0 when it is not known
-	Found int // findings so far
-}

@@ -94,8 +94,8 @@ type Options struct {
 	// it may come from another journal: see Report.Kept.
 	RemoveForeign bool
 
-	Progress func(Progress) // after every page
-	Found    func(Finding)  // every finding, also those that the report does not keep
+	Progress func(report.VerifyProgress) // after every page
+	Found    func(report.VerifyFinding)  // every finding, also those that the report does not keep
 }
 
 // Verify compares the version of every document in the index of kind with the
@@ -113,10 +113,10 @@ func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt Options) (R
 	}
 	done, err := v.journal.LockVerify(ctx, kind)
 	if err != nil {
-		return Report{Kind: kind}, err
+		return Report{VerifyReport: report.VerifyReport{Kind: kind}}, err
 	}
 	defer done()
-	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: Report{Kind: kind}}
+	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: Report{VerifyReport: report.VerifyReport{Kind: kind}}}
 	err = r.checkLine(ctx)
 	if err == nil {
 		err = r.journalToIndex(ctx)
@@ -124,6 +124,7 @@ func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt Options) (R
 	if err == nil {
 		err = r.indexToJournal(ctx)
 	}
+	r.report.Advice = r.report.advice()
 	if err != nil {
 		return r.report, fmt.Errorf("verify %s: %w", kind, err)
 	}
@@ -140,7 +141,7 @@ type verification struct {
 	tired  bool // a page was not mended in time; the next ones are not waited for
 }
 
-func (r *verification) progress(p Progress) {
+func (r *verification) progress(p report.VerifyProgress) {
 	if r.opt.Progress != nil {
 		p.Kind, p.Found = r.kind, r.report.Found()
 		r.opt.Progress(p)

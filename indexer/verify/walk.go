@@ -38,7 +38,7 @@ func (r *verification) walk(ctx context.Context, phase string, visit func(contex
 			return err
 		}
 		r.report.Indexed = s.total
-		r.progress(Progress{Phase: phase, Done: s.done, Total: s.total})
+		r.progress(report.VerifyProgress{Phase: phase, Done: s.done, Total: s.total})
 	}
 }
 

@@ -180,6 +180,9 @@ func membersOf(of reflect.Type) (all, always []string) {
 			continue
 		}
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		all = append(all, name)
 		if options == "" {
 			always = append(always, name)
