@@ -172,7 +172,7 @@ func TestPostgresNamesChangeBesideLarge(t *testing.T) {
 func TestPostgresLargeFindsAnOutage(t *testing.T) {
 	server := postgrestest.Start(t)
 	pace := hasty()
-	pace.beat = 0
+	pace.heartbeat = 0
 	j := process(t, server.URL(), pace, journal.Options{})
 	server.Kill()
 	if _, err := j.Append(t.Context(), largeCities()); err == nil {

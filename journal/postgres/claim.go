@@ -19,7 +19,7 @@ func (j *Journal) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	if err := j.closed(); err != nil {
 		return nil, err
 	}
-	if maxChanges > 0 && j.lookout.isQuiet(kind) {
+	if maxChanges > 0 && j.idle.isIdle(kind) {
 		return nil, nil
 	}
 	for {
@@ -42,8 +42,8 @@ type candidate struct {
 	bytes int64
 }
 
-// looked is what a Claim has seen before it decides.
-type looked struct {
+// lockedRows is what a Claim has seen before it decides.
+type lockedRows struct {
 	alive      bool // this process is a member
 	holder     int64
 	generation int64
@@ -58,12 +58,12 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	defer j.reading.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group) // of a server that is not there any longer
 	defer cancel()
-	if err := j.disown(ctx); err != nil {
+	if err := j.releaseUncertain(ctx); err != nil {
 		return nil, nil, err
 	}
 	nothing := false
-	j.lookout.look(kind)
-	defer func() { j.lookout.end(nothing) }()
+	j.idle.beginLookup(kind)
+	defer func() { j.idle.endLookup(nothing) }()
 
 	conn, err := j.pool.Acquire(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	}
 	defer conn.Release()
 	me := j.member.me.Load()
-	seen, err := j.lookForClaim(ctx, conn.Conn(), me, kind, max(maxChanges, 0))
+	seen, err := j.lockCandidates(ctx, conn.Conn(), me, kind, max(maxChanges, 0))
 	if err == nil {
 		err = j.mayClaim(kind, me, seen)
 	}
@@ -82,7 +82,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	if err == nil && len(ids) == 0 && maxChanges > 0 {
 		var wait *int64
 		if wait, err = j.nextDue(ctx, conn.Conn(), kind); wait != nil {
-			j.lookout.arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
+			j.idle.arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
 		}
 		nothing = err == nil && wait == nil
 	}
@@ -91,7 +91,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 		return nil, nil, err
 	}
 	if changes, damaged, err = takeClaims(ctx, conn.Conn(), me, kind, ids); err != nil {
-		j.unsure = append(j.unsure, unsureClaim{me, kind, ids})
+		j.uncertain = append(j.uncertain, uncertainClaim{me, kind, ids})
 		rollback(conn.Conn())
 		return nil, nil, err
 	}
@@ -114,7 +114,7 @@ func rollback(conn *pgx.Conn) {
 	}
 }
 
-func (j *Journal) lookForClaim(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind, limit int) (seen looked, err error) {
+func (j *Journal) lockCandidates(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind, limit int) (seen lockedRows, err error) {
 	at := j.clock.now()
 	b := &pgx.Batch{}
 	b.Queue("BEGIN")
@@ -149,22 +149,22 @@ var dueAt = fmt.Sprintf("CASE WHEN free_at < 0 THEN least(-free_at, accepted_at 
 // where there is none. It looks at every one that is not settled, so it is asked only
 // where none of them can be claimed: then they are few.
 func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind) (wait *int64, err error) {
-	err = conn.QueryRow(ctx, "SELECT min(at) - min(now) FROM (SELECT "+dueAt+" AS at, "+serverTime("$2")+" AS now"+`
-			FROM documents WHERE kind = $1 AND state IN (2, 5)) AS waiting WHERE at > now`,
+	err = conn.QueryRow(ctx, commit.SQL("SELECT min(at) - min(now) FROM (SELECT "+dueAt+" AS at, "+serverTime("$2")+" AS now"+`
+			FROM documents WHERE kind = $1 AND state IN ({pending}, {resend})) AS waiting WHERE at > now`),
 		string(kind), j.clock.now()).Scan(&wait)
 	return wait, err
 }
 
 // mayClaim returns report.ErrHeld while another process has the kind alone, and once
 // after that.
-func (j *Journal) mayClaim(kind report.Kind, me int64, seen looked) error {
+func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	switch {
 	case !seen.alive:
 		j.member.soon.Notify() // to be registered anew
 		return errTakenForDead
 	case seen.holder == me:
 		return nil
-	case !j.member.sees(kind, seen.generation) || seen.holder != 0:
+	case !j.member.seesGeneration(kind, seen.generation) || seen.holder != 0:
 		return report.ErrHeld
 	}
 	return nil

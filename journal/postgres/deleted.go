@@ -19,18 +19,18 @@ func (s *store) DropDeleted(kind report.Kind, after commit.Place, before int64, 
 	if err := s.forget(); err != nil {
 		return 0, commit.Place{}, err
 	}
-	rows, err := s.tx.Query(s.ctx, `WITH looked AS MATERIALIZED (
+	rows, err := s.tx.Query(s.ctx, commit.SQL(`WITH looked AS MATERIALIZED (
 			SELECT id, accepted_at, ended_at, claimed FROM documents
-			WHERE kind = $1 AND (accepted_at, id) > ($2, $3) AND accepted_at < $4 AND op = 'delete' AND state = 3
+			WHERE kind = $1 AND (accepted_at, id) > ($2, $3) AND accepted_at < $4 AND op = 'delete' AND state = {done}
 			ORDER BY accepted_at, id LIMIT $5
 		), old AS MATERIALIZED (
 			SELECT d.id FROM documents d JOIN looked l USING (id)
-			WHERE d.kind = $1 AND d.op = 'delete' AND d.state = 3 AND d.claimed = 0 AND d.ended_at < $4
+			WHERE d.kind = $1 AND d.op = 'delete' AND d.state = {done} AND d.claimed = 0 AND d.ended_at < $4
 			ORDER BY d.id FOR UPDATE OF d SKIP LOCKED
 		), gone AS (
 			DELETE FROM documents d USING old WHERE d.kind = $1 AND d.id = old.id RETURNING 1
 		)
-		SELECT accepted_at, id, (SELECT count(*) FROM looked), (SELECT count(*) FROM gone) FROM looked ORDER BY accepted_at DESC, id DESC LIMIT 1`,
+		SELECT accepted_at, id, (SELECT count(*) FROM looked), (SELECT count(*) FROM gone) FROM looked ORDER BY accepted_at DESC, id DESC LIMIT 1`),
 		string(kind), after.AcceptedAt, []byte(after.ID), before, limit)
 	if err != nil {
 		return 0, commit.Place{}, err

@@ -18,34 +18,34 @@ import (
 // errLate is why a transaction is begun again, or a delivery not taken.
 var errLate = errors.New("this process was stopped for a while, and what it has may be old; deliver again, in a moment or to another process")
 
-// pulse notices that this process was stopped.
-type pulse struct {
-	last, until atomic.Int64 // since start, as durations: the last beat; when what waited has been read
+// stallDetector notices that this process was stopped, by its ticks.
+type stallDetector struct {
+	last, until atomic.Int64 // since start, as durations: the last tick; when what waited has been read
 	start       time.Time
 }
 
 const (
-	pulseEvery = 250 * time.Millisecond
-	stoppedFor = 3 * time.Second // that there was no pulse is taken for a stop
-	readWithin = time.Second     // what waits in the sockets
+	stallCheckEvery = 250 * time.Millisecond
+	stoppedFor      = 3 * time.Second // without a tick are taken for a stop
+	readWithin      = time.Second     // what waits in the sockets
 )
 
-func newPulse() *pulse { return &pulse{start: time.Now()} }
+func newStallDetector() *stallDetector { return &stallDetector{start: time.Now()} }
 
-func (p *pulse) run(ctx context.Context) {
-	ticker := time.NewTicker(pulseEvery)
+func (p *stallDetector) run(ctx context.Context) {
+	ticker := time.NewTicker(stallCheckEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			p.beat(time.Since(p.start))
+			p.tick(time.Since(p.start))
 		}
 	}
 }
 
-func (p *pulse) beat(now time.Duration) {
+func (p *stallDetector) tick(now time.Duration) {
 	if now-time.Duration(p.last.Load()) > stoppedFor {
 		p.until.Store(int64(now + readWithin))
 	}
@@ -53,7 +53,7 @@ func (p *pulse) beat(now time.Duration) {
 }
 
 // stopped tells whether this process was stopped, and may still have what waited then.
-func (p *pulse) stopped(now time.Duration) bool {
+func (p *stallDetector) stopped(now time.Duration) bool {
 	return now-time.Duration(p.last.Load()) > stoppedFor || now < time.Duration(p.until.Load())
 }
 
@@ -62,7 +62,7 @@ func (j *Journal) isLate(r *commit.Request) error {
 	if err := r.Late(); err != nil {
 		return err
 	}
-	if r.Versions > 0 && j.pulse.stopped(time.Since(j.pulse.start)) {
+	if r.Versions > 0 && j.stalls.stopped(time.Since(j.stalls.start)) {
 		return errLate
 	}
 	return nil

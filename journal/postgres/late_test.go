@@ -13,19 +13,19 @@ import (
 )
 
 func TestPulseNoticesAStop(t *testing.T) {
-	p := newPulse()
-	for at := time.Duration(0); at < 10*time.Second; at += pulseEvery {
-		p.beat(at)
-		if p.stopped(at + pulseEvery) {
+	p := newStallDetector()
+	for at := time.Duration(0); at < 10*time.Second; at += stallCheckEvery {
+		p.tick(at)
+		if p.stopped(at + stallCheckEvery) {
 			t.Fatalf("taken for stopped at %v", at)
 		}
 	}
 	end := 10 * time.Second
 	if late := end + stoppedFor + time.Second; !p.stopped(late) {
-		t.Error("a stop is not noticed before the next beat")
+		t.Error("a stop is not noticed before the next tick")
 	}
 	again := end + time.Minute
-	p.beat(again)
+	p.tick(again)
 	if !p.stopped(again+readWithin-1) || p.stopped(again+readWithin) {
 		t.Error("after a stop, what waited is not given the time to be read")
 	}
@@ -39,15 +39,15 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 		_, err := j.Append(ctx, committest.Put("1", "{}"))
 		return err
 	}
-	far := time.Since(j.pulse.start) + time.Hour
-	j.pulse.until.Store(int64(far))
+	far := time.Since(j.stalls.start) + time.Hour
+	j.stalls.until.Store(int64(far))
 	if err := deliver(t.Context()); !errors.Is(err, errLate) {
 		t.Errorf("Append after a stop: %v", err)
 	}
 	if err := j.Settle(t.Context(), []report.Settlement{{Key: committest.Put("1", "{}").Changes[0].Key, Version: 1, Outcome: report.Indexed}}); err != nil {
 		t.Errorf("Settle after a stop: %v", err)
 	}
-	j.pulse.until.Store(0)
+	j.stalls.until.Store(0)
 
 	ctx, leave := context.WithCancel(t.Context())
 	var gone atomic.Bool

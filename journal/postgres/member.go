@@ -23,8 +23,8 @@ type member struct {
 
 	mu    sync.Mutex
 	known map[report.Kind]int64 // generations of the holds, as far as this process has seen them
-	holds map[report.Kind]bool  // that it wants to have
-	soon  commit.Signal         // rung to have the next beat come at once
+	locks map[report.Kind]bool  // that it wants to have
+	soon  commit.Signal         // has the next heartbeat come at once
 
 	heard, judges time.Time // when it last reached the journal, and from when it takes others for dead
 }
@@ -48,15 +48,15 @@ func (j *Journal) register(ctx context.Context, q interface {
 	if m.known == nil {
 		m.known = map[report.Kind]int64{} // and what it knew it still knows: another may have had a kind meanwhile
 	}
-	m.holds = map[report.Kind]bool{}
+	m.locks = map[report.Kind]bool{}
 	m.me.Store(id)
 	return nil
 }
 
-// beat gives signs of life, looks after those that give none, and looks now and then
+// heartbeat gives signs of life, looks after those that give none, and looks now and then
 // for what nobody has told of.
-func (j *Journal) beat(ctx context.Context) {
-	ticker := time.NewTicker(j.pace.beat)
+func (j *Journal) heartbeat(ctx context.Context) {
+	ticker := time.NewTicker(j.pace.heartbeat)
 	defer ticker.Stop()
 	for {
 		select {
@@ -64,10 +64,10 @@ func (j *Journal) beat(ctx context.Context) {
 			return
 		case <-j.member.soon:
 		case <-ticker.C:
-			j.lookout.stirAll()
+			j.idle.invalidateAll()
 		}
 		attempt, cancel := context.WithTimeout(ctx, j.pace.lease/3)
-		err := j.live(attempt)
+		err := j.renewLease(attempt)
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			j.opt.Log.Debug("cannot give the journal a sign of life", "error", err)
@@ -87,7 +87,8 @@ func (j *Journal) look(ctx context.Context) {
 	_ = j.queue.Do(attempt, &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }})
 }
 
-func (j *Journal) live(ctx context.Context) error {
+// renewLease gives a sign of life; a process that was taken for dead registers anew.
+func (j *Journal) renewLease(ctx context.Context) error {
 	there := false
 	err := j.inTransaction(ctx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, "UPDATE processes SET alive_until = "+serverTime("$2")+" + $3 WHERE id = $1 AND connections = $4",
@@ -104,9 +105,9 @@ func (j *Journal) live(ctx context.Context) error {
 	}
 	if !there {
 		j.opt.Log.Warn("this process was taken for dead, because the journal heard nothing of it for a while; what it had claimed is sent by others")
-		j.lookout.stirAll()
+		j.idle.invalidateAll()
 	}
-	if err := j.giveBack(ctx); err != nil {
+	if err := j.unlockUnwanted(ctx); err != nil {
 		return err
 	}
 	if j.member.mayJudge(time.Now(), j.pace.lease) {
@@ -159,7 +160,7 @@ func (j *Journal) reap(ctx context.Context) error {
 				return err
 			}
 		}
-		if _, err := tx.Exec(ctx, "UPDATE documents SET holder = -1, claimed = 0, free_at = 0 WHERE state IN (2, 5) AND holder = ANY($1)", ids); err != nil {
+		if _, err := tx.Exec(ctx, commit.SQL("UPDATE documents SET holder = -1, claimed = 0, free_at = 0 WHERE state IN ({pending}, {resend}) AND holder = ANY($1)"), ids); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, "UPDATE holds SET holder = 0, generation = generation + 1 WHERE holder = ANY($1)", ids)
@@ -169,7 +170,7 @@ func (j *Journal) reap(ctx context.Context) error {
 		return err
 	}
 	j.opt.Log.Warn("processes gave no sign of life; what they had claimed is sent by others", "processes", dead)
-	j.lookout.stirAll()
+	j.idle.invalidateAll()
 	j.notify.tell(report.AllKinds()...)
 	return nil
 }
@@ -179,7 +180,7 @@ func (j *Journal) leave(ctx context.Context) error {
 	me := j.member.me.Load()
 	err := j.inTransaction(ctx, func(tx pgx.Tx) error {
 		for _, query := range []string{
-			"UPDATE documents SET holder = 0, claimed = 0, free_at = 0 WHERE state IN (2, 5) AND holder = $1",
+			commit.SQL("UPDATE documents SET holder = 0, claimed = 0, free_at = 0 WHERE state IN ({pending}, {resend}) AND holder = $1"),
 			"UPDATE holds SET holder = 0, generation = generation + 1 WHERE holder = $1",
 			"DELETE FROM processes WHERE id = $1",
 		} {

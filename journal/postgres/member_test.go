@@ -32,9 +32,9 @@ func pair(t *testing.T) (clock *testClock, still, lively *Journal) {
 	clock = newTestClock()
 	opt.Now = clock.now
 	quick := usualPace()
-	quick.beat = 20 * time.Millisecond
+	quick.heartbeat = 20 * time.Millisecond
 	slow := usualPace()
-	slow.beat = 0
+	slow.heartbeat = 0
 	return clock, process(t, url, slow, opt), process(t, url, quick, opt)
 }
 
@@ -96,7 +96,7 @@ func TestPostgresTakenForDead(t *testing.T) {
 	if _, err := silent.Claim(t.Context(), report.Advisories, 1, 1); !errors.Is(err, errTakenForDead) {
 		t.Errorf("Claim says %v", err)
 	}
-	committest.Must(t, silent.live(t.Context()))
+	committest.Must(t, silent.renewLease(t.Context()))
 	committest.Eventually(t, "it takes part again", func() bool {
 		got, err := silent.Claim(t.Context(), report.Advisories, 1, 1)
 		return err == nil && len(got) == 1 && got[0].ID == "3"
@@ -110,7 +110,7 @@ func TestPostgresTakenForDead(t *testing.T) {
 func TestPostgresOutageKillsNobody(t *testing.T) {
 	server := postgrestest.Start(t)
 	pace := hasty()
-	pace.beat = 0
+	pace.heartbeat = 0
 	var p []*Journal
 	var ids []int64
 	for i := range 3 {
@@ -124,7 +124,7 @@ func TestPostgresOutageKillsNobody(t *testing.T) {
 	committest.Must(t, server.Start(t.Context()))
 	for _, j := range []*Journal{p[2], p[0], p[1]} {
 		j.pool.Reset() // its connections are of the server that has ended
-		committest.Must(t, j.live(t.Context()))
+		committest.Must(t, j.renewLease(t.Context()))
 	}
 	for i, j := range p {
 		if id := j.member.me.Load(); id != ids[i] {
@@ -177,7 +177,7 @@ func TestPostgresTellsOthers(t *testing.T) {
 			case <-idle.Changed():
 				return false
 			case <-time.After(50 * time.Millisecond):
-				return len(claimed(t, idle)) == 0 && idle.lookout.isQuiet(report.Advisories)
+				return len(claimed(t, idle)) == 0 && idle.idle.isIdle(report.Advisories)
 			}
 		})
 		step.do()
@@ -201,7 +201,7 @@ func TestPostgresTellsOthers(t *testing.T) {
 func TestPostgresListensAgain(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	committest.Eventually(t, "both listen", func() bool { return listens(t, p[0]) == 2 })
-	committest.Eventually(t, "nothing happens", func() bool { return len(claimed(t, p[1])) == 0 && p[1].lookout.isQuiet(report.Advisories) })
+	committest.Eventually(t, "nothing happens", func() bool { return len(claimed(t, p[1])) == 0 && p[1].idle.isIdle(report.Advisories) })
 	execSQL(t, p[0], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")
 	committest.Eventually(t, "nobody listens", func() bool { return listens(t, p[0]) == 0 })
 	appendTo(t, p[0], "1", "x")
@@ -242,7 +242,7 @@ func TestPostgresStuckTransaction(t *testing.T) {
 			url, p := processes(t, 1, hasty())
 			alone := hasty()
 			if name == "in the middle of a word" {
-				alone.beat = time.Hour // then only others can help
+				alone.heartbeat = time.Hour // then only others can help
 			}
 			p = append(p, process(t, url, alone, journal.Options{}))
 			appendTo(t, p[0], "1", "x")

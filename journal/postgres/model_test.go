@@ -33,7 +33,7 @@ type meeting struct {
 func TestPostgresMeeting(t *testing.T) {
 	clock, url := newTestClock(), postgrestest.URL(t)
 	slow := usualPace()
-	slow.beat = 0
+	slow.heartbeat = 0
 	var p [2]*Journal
 	for i := range p {
 		p[i] = process(t, url, slow, journal.Options{Now: clock.now})
@@ -126,7 +126,7 @@ func (m *meeting) silence(*rapid.T) {
 
 func (m *meeting) live(i int) {
 	m.p[i].member.heard, m.p[i].member.judges = time.Now(), time.Time{} // a test that is slow is no silence
-	m.fail("live", m.p[i].live(context.Background()))
+	m.fail("live", m.p[i].renewLease(context.Background()))
 }
 
 // wake has a process find out that it was taken for dead.

@@ -22,7 +22,7 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 	direct := postgrestest.URL(t)
 	network, through := networktest.New(t, direct)
 	p := hasty()
-	p.beat = 0
+	p.heartbeat = 0
 	var all sync.WaitGroup
 	j, other := process(t, through+"&connect_timeout=1", p, journal.Options{}), process(t, direct, p, journal.Options{})
 	appendTo(t, j, "0", "x")

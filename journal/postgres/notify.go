@@ -75,7 +75,7 @@ func notice(me int64, kinds []report.Kind) string {
 	return strings.Join(words, " ")
 }
 
-// listen hears of what other processes have done. While it does not, each beat looks.
+// listen hears of what other processes have done. While it does not, each heartbeat looks.
 func (j *Journal) listen(ctx context.Context, cfg *pgx.ConnConfig) {
 	for again := false; ctx.Err() == nil; again = true {
 		err := j.hear(ctx, cfg, again)
@@ -104,7 +104,7 @@ func (j *Journal) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) err
 			return err
 		}
 	}
-	j.lookout.stirAll() // what came before was not heard
+	j.idle.invalidateAll() // what came before was not heard
 	for {
 		n, err := conn.WaitForNotification(ctx)
 		if err != nil {
@@ -115,8 +115,8 @@ func (j *Journal) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) err
 			continue
 		}
 		for _, k := range words[1:] {
-			j.lookout.stir(report.Kind(k))
+			j.idle.invalidate(report.Kind(k))
 		}
-		j.lookout.changed.Notify()
+		j.idle.changed.Notify()
 	}
 }

@@ -41,14 +41,14 @@ type Journal struct {
 	background sync.WaitGroup
 	piece      int
 
-	member  member
-	pulse   *pulse
-	lookout *lookout
-	notify  *notifier
+	member member
+	stalls *stallDetector
+	idle   *idleCache
+	notify *notifier
 
-	reading sync.Mutex          // held by the one Claim that reads
-	unsure  []unsureClaim       // of the holder of reading
-	since   map[report.Kind]int // pending changes given out since one that was sent again; of the holder of reading
+	reading   sync.Mutex          // held by the one Claim that reads
+	uncertain []uncertainClaim    // of the holder of reading
+	since     map[report.Kind]int // pending changes given out since one that was sent again; of the holder of reading
 
 	used    atomic.Int64          // bytes, as last measured
 	failure atomic.Pointer[error] // why it cannot be written; nil when it can
@@ -66,8 +66,8 @@ func IsURL(name string) bool {
 type pace struct {
 	// lease is how long a process that gives no sign keeps what it has claimed, and
 	// the kinds that it holds.
-	lease time.Duration
-	beat  time.Duration // from one sign of life to the next; none of its own accord where it is 0
+	lease     time.Duration
+	heartbeat time.Duration // from one sign of life to the next; none of its own accord where it is 0
 	// stuck is how long the server waits for the next statement of a transaction, or
 	// for its answer to be read, before it ends the connection: what a process that was
 	// stopped has locked would hold up all others.
@@ -82,7 +82,7 @@ type pace struct {
 
 func usualPace() pace {
 	return pace{
-		lease: 15 * time.Second, beat: 2 * time.Second, stuck: 10 * time.Second,
+		lease: 15 * time.Second, heartbeat: 2 * time.Second, stuck: 10 * time.Second,
 		group: 14 * time.Second, mark: 10 * time.Minute, probe: time.Second,
 	}
 }
@@ -109,10 +109,10 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j := &Journal{
 		member: member{connections: cfg.ConnConfig.RuntimeParams["application_name"]},
 		clock:  clock{injected: opt.Now}, pace: pace, ended: make(chan struct{}), piece: defaultPiece, since: map[report.Kind]int{},
-		pulse: newPulse(),
+		stalls: newStallDetector(),
 	}
 	opt = commit.WithDefaults(opt)
-	j.lookout = newLookout(opt.Now)
+	j.idle = newIdleCache(opt.Now)
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.queue.Concurrent = true
 	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.notHeld, Contents: j.readContents})
@@ -128,13 +128,13 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j.notify = newNotifier(j.pool, j.keys.channel, j.member.me.Load)
 	j.background.Go(func() { j.notify.run(j.open) })
 	j.background.Go(func() { j.listen(j.open, cfg.ConnConfig) })
-	if pace.beat > 0 {
-		j.background.Go(func() { j.beat(j.open) })
+	if pace.heartbeat > 0 {
+		j.background.Go(func() { j.heartbeat(j.open) })
 	}
-	j.background.Go(func() { j.pulse.run(j.open) })
+	j.background.Go(func() { j.stalls.run(j.open) })
 	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, opt, func(context.Context) error { return nil }) }) // autovacuum does the rest
 	go j.run()
-	j.lookout.changed.Notify()
+	j.idle.changed.Notify()
 	return j, nil
 }
 
@@ -232,7 +232,7 @@ func (j *Journal) lacks(n commit.Quota) error {
 }
 
 // Changed implements Journal.
-func (j *Journal) Changed() <-chan struct{} { return j.lookout.changed }
+func (j *Journal) Changed() <-chan struct{} { return j.idle.changed }
 
 // Ready implements Journal.
 func (j *Journal) Ready() error {
@@ -252,7 +252,7 @@ func (j *Journal) shutDown() error {
 	j.fail(journal.ErrClosed)
 	j.end()
 	j.background.Wait()
-	j.lookout.close()
+	j.idle.close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := j.leave(ctx)

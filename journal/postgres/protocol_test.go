@@ -8,13 +8,13 @@ import "testing"
 //
 //	deliver           Append: the row has a new version, and keeps its claim
 //	claim, claimLost  takeClaims, of which the answer arrives or not
-//	disown            the next Claim after that: Postgres.disown
+//	release           the next Claim after that: Journal.releaseUncertain
 //	send, arrive      a bulk of the indexer, which the network may hold back for long;
 //	                  the index goes by external versions
 //	settle, retry     transaction.settleOne and store.unclaim
 //	pause, resume     SIGSTOP, a full processor, a network that is away
 //	kill              the process ends and is never back
-//	reap, register    Postgres.reap by the other one, and Postgres.live of this one
+//	reap, register    Journal.reap by the other one, and Journal.renewLease of this one
 //	crash             the server starts again: claims and settlements that were not yet
 //	                  on its disk are undone, deliveries are not
 
@@ -41,7 +41,7 @@ type actor struct {
 	paused, dead bool
 	hand         uint8 // the version that it has claimed and not settled
 	sent         bool
-	unsure       bool
+	uncertain    bool
 }
 
 func (s *situation) id(i int) int8 { return int8(i) + 1 + 2*s.p[i].life }
@@ -51,7 +51,7 @@ type protections struct {
 	external bool // the index refuses an older version
 	foreign  bool // who has lost a claim is not listened to
 	reaping  bool
-	disown   bool
+	release  bool
 }
 
 // steps returns all that may happen next, and names a promise that a step breaks.
@@ -99,20 +99,20 @@ func (s situation) steps(has protections) (next []situation, broken string) {
 			if !a.member && a.life < lastLife {
 				add(func(n *situation) { n.p[i].member = true; n.p[i].life++ })
 			}
-			if a.unsure && has.disown {
+			if a.uncertain && has.release {
 				add(func(n *situation) {
-					n.p[i].unsure = false
+					n.p[i].uncertain = false
 					if n.holder == me {
 						n.holder, n.claimed = 0, 0
 					}
 				})
 			}
 			free := s.holder <= 0 || s.claimed == 0
-			if a.member && a.hand == 0 && (!a.unsure || !has.disown) && !s.done && s.version > 0 && free {
+			if a.member && a.hand == 0 && (!a.uncertain || !has.release) && !s.done && s.version > 0 && free {
 				claim := func(n *situation) { n.holder, n.claimed = me, n.version }
 				add(func(n *situation) { claim(n); n.p[i].hand = n.version })
 				if !s.crashed {
-					add(func(n *situation) { claim(n); n.p[i].unsure = true; n.crashed = true }) // once is enough
+					add(func(n *situation) { claim(n); n.p[i].uncertain = true; n.crashed = true }) // once is enough
 				}
 			}
 			if a.hand != 0 && !a.sent {
@@ -224,7 +224,7 @@ func explore(has protections) (states int, broken string) {
 // TestPostgresProtocol looks at every way in which two processes can meet, and that each
 // protection is needed.
 func TestPostgresProtocol(t *testing.T) {
-	all := protections{external: true, foreign: true, reaping: true, disown: true}
+	all := protections{external: true, foreign: true, reaping: true, release: true}
 	states, broken := explore(all)
 	if broken != "" {
 		t.Errorf("of %d states: %s", states, broken)
@@ -234,7 +234,7 @@ func TestPostgresProtocol(t *testing.T) {
 		"external versions": func(p *protections) { p.external = false },
 		"foreign claims":    func(p *protections) { p.foreign = false },
 		"reaping":           func(p *protections) { p.reaping = false },
-		"lost answers":      func(p *protections) { p.disown = false },
+		"lost answers":      func(p *protections) { p.release = false },
 	} {
 		has := all
 		out(&has)

@@ -66,7 +66,7 @@ func (j *Journal) readStats(ctx context.Context, tx pgx.Tx) (journal.Stats, erro
 		return err
 	})
 	for _, k := range report.AllKinds() {
-		b.Queue(waitingQuery, string(k)).QueryRow(func(r pgx.Row) error {
+		b.Queue(commit.SQL(waitingQuery), string(k)).QueryRow(func(r pgx.Row) error {
 			var oldest, newest *int64
 			err := r.Scan(&oldest, &newest)
 			if oldest != nil {
@@ -96,8 +96,8 @@ func (j *Journal) readStats(ctx context.Context, tx pgx.Tx) (journal.Stats, erro
 	return s, tx.SendBatch(ctx, b).Close()
 }
 
-const waitingQuery = `SELECT (SELECT waiting_since FROM documents WHERE kind = $1 AND state = 2 ORDER BY waiting_since LIMIT 1),
-	(SELECT waiting_since FROM documents WHERE kind = $1 AND state = 2 ORDER BY waiting_since DESC LIMIT 1)`
+const waitingQuery = `SELECT (SELECT waiting_since FROM documents WHERE kind = $1 AND state = {pending} ORDER BY waiting_since LIMIT 1),
+	(SELECT waiting_since FROM documents WHERE kind = $1 AND state = {pending} ORDER BY waiting_since DESC LIMIT 1)`
 
 const sumTotals = `SELECT kind, sum(indexes)::bigint, sum(deletes)::bigint, sum(indexed)::bigint, sum(deleted)::bigint,
 	sum(superseded)::bigint, sum(dead)::bigint, sum(pending)::bigint, sum(resending)::bigint, sum(dead_letters)::bigint,
@@ -194,8 +194,8 @@ func (j *Journal) DeadLetters(ctx context.Context, kind report.Kind, after repor
 		return nil, err
 	}
 	err = j.read(fmt.Sprintf("list the dead letters of %s in the journal after %q", kind, after), func() error {
-		rows, err := j.pool.Query(ctx, `SELECT kind, id, version, op, code, accepted_at, crc, NULL::bytea, ended_at, error_type, reason, bytes
-			FROM documents WHERE kind = $1 AND state = 4 AND id > $2 ORDER BY id LIMIT $3`, string(kind), []byte(after), max(limit, 0))
+		rows, err := j.pool.Query(ctx, commit.SQL(`SELECT kind, id, version, op, code, accepted_at, crc, NULL::bytea, ended_at, error_type, reason, bytes
+			FROM documents WHERE kind = $1 AND state = {dead} AND id > $2 ORDER BY id LIMIT $3`), string(kind), []byte(after), max(limit, 0))
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (j *Journal) DeadLetter(ctx context.Context, key report.Key) (l report.Dead
 		if err := commit.CheckKey(key); err != nil {
 			return err
 		}
-		row := j.pool.QueryRow(ctx, "SELECT "+letterColumns+" FROM documents WHERE kind = $1 AND id = $2 AND state = 4", string(key.Kind), []byte(key.ID))
+		row := j.pool.QueryRow(ctx, commit.SQL("SELECT "+letterColumns+" FROM documents WHERE kind = $1 AND id = $2 AND state = {dead}"), string(key.Kind), []byte(key.ID))
 		var intact bool
 		l, intact, err = scanLetter(row)
 		switch {

@@ -103,7 +103,7 @@ func (s *store) DropRefusalsUntil(seq int64) (n int, bytes int64, err error) {
 	return n, bytes, err
 }
 
-// recountRefusals mends the sums of what is kept of refusals. Older versions of riskdex
+// recountRefusals corrects the sums of what is kept of refusals. Older versions of riskdex
 // took the same ones off them twice where two processes dropped them at the same time.
 func (j *Journal) recountRefusals(ctx context.Context) error {
 	err := j.inTransaction(ctx, func(tx pgx.Tx) error {

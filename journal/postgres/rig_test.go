@@ -20,7 +20,7 @@ import (
 // hasty is a pace at which nobody waits long for the dead.
 func hasty() pace {
 	return pace{
-		lease: 900 * time.Millisecond, beat: 50 * time.Millisecond, stuck: time.Second,
+		lease: 900 * time.Millisecond, heartbeat: 50 * time.Millisecond, stuck: time.Second,
 		group: 2 * time.Second, mark: time.Minute, probe: 50 * time.Millisecond,
 	}
 }
@@ -28,7 +28,7 @@ func hasty() pace {
 // silent is a pace at which nobody does anything unasked within a test.
 func silent() pace {
 	p := usualPace()
-	p.lease, p.beat = time.Hour, time.Hour
+	p.lease, p.heartbeat = time.Hour, time.Hour
 	return p
 }
 
@@ -67,7 +67,7 @@ func (j *Journal) kill() {
 	j.fail(journal.ErrClosed)
 	j.end()
 	j.background.Wait()
-	j.lookout.close()
+	j.idle.close()
 	j.pool.Close()
 	j.close = func() error { return nil }
 }

@@ -40,7 +40,7 @@ type store struct {
 	inTable map[codedAs][]report.ID // who had a code when it was looked up
 
 	// Without the lock from the beginning, it is had last, and what was looked up is looked
-	// at once more: see postgres_names.go.
+	// at once more: see names.go.
 	namesLast, needsNames bool
 	asked                 [][]byte              // codes that were looked up
 	seen                  map[report.ID]codedAs // who had them then
@@ -293,12 +293,12 @@ func (s *store) MarkAll(kind report.Kind, after report.ID) (n int64, next report
 	}
 	var last []byte
 	var looked int
-	err = s.tx.QueryRow(s.ctx, `WITH looked AS MATERIALIZED (
+	err = s.tx.QueryRow(s.ctx, commit.SQL(`WITH looked AS MATERIALIZED (
 			SELECT id, state FROM documents WHERE kind = $1 AND id > $2 ORDER BY id LIMIT $3 FOR UPDATE
 		), marked AS (
-			UPDATE documents d SET state = 5 FROM looked l WHERE d.kind = $1 AND d.id = l.id AND l.state = 3 AND d.state = 3 RETURNING 1
+			UPDATE documents d SET state = {resend} FROM looked l WHERE d.kind = $1 AND d.id = l.id AND l.state = {done} AND d.state = {done} RETURNING 1
 		)
-		SELECT (SELECT count(*) FROM marked), (SELECT count(*) FROM looked), (SELECT id FROM looked ORDER BY id DESC LIMIT 1)`,
+		SELECT (SELECT count(*) FROM marked), (SELECT count(*) FROM looked), (SELECT id FROM looked ORDER BY id DESC LIMIT 1)`),
 		string(kind), []byte(after), s.piece).Scan(&n, &looked, &last)
 	if looked == s.piece {
 		next = report.ID(last)
@@ -310,9 +310,9 @@ func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
 	if err := s.forget(); err != nil {
 		return 0, err
 	}
-	tag, err := s.tx.Exec(s.ctx, `WITH wanted AS MATERIALIZED (
-			SELECT id FROM documents WHERE kind = $1 AND accepted_at >= $2 AND op = 'delete' AND state = 3 ORDER BY id FOR UPDATE
-		) UPDATE documents d SET state = 5 FROM wanted w WHERE d.kind = $1 AND d.id = w.id`, string(kind), since)
+	tag, err := s.tx.Exec(s.ctx, commit.SQL(`WITH wanted AS MATERIALIZED (
+			SELECT id FROM documents WHERE kind = $1 AND accepted_at >= $2 AND op = 'delete' AND state = {done} ORDER BY id FOR UPDATE
+		) UPDATE documents d SET state = {resend} FROM wanted w WHERE d.kind = $1 AND d.id = w.id`), string(kind), since)
 	return tag.RowsAffected(), err
 }
 

@@ -67,7 +67,7 @@ func (j *Journal) carryOut(all []*commit.Request) {
 	case err == nil:
 		if j.failure.Swap(nil) != nil {
 			j.opt.Log.Info("the journal can be written again")
-			j.lookout.stirAll()
+			j.idle.invalidateAll()
 		}
 	case classify(err) == commit.FaultRequest && len(group) > 1:
 		for i := range group {
@@ -110,13 +110,13 @@ func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err e
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	known := &foreseen{}
+	known := &lockSet{}
 	for attempt := 0; attempt < attempts; attempt++ {
 		var late []report.Key
 		if stay, late, err = j.tryCommit(ctx, group, known); err == nil {
 			return stay, nil
 		}
-		learned := known.learn(late)
+		learned := known.add(late)
 		switch {
 		case errors.Is(err, errNames), code(err) == deadlock:
 			known.names = true // from the beginning, in the order in which all have it
@@ -131,14 +131,14 @@ func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err e
 	return nil, err
 }
 
-// foreseen is what earlier attempts at a group have found that it needs.
-type foreseen struct {
+// lockSet is what earlier attempts at a group have found that it needs.
+type lockSet struct {
 	names bool         // the lock of the names of cities
 	keys  []report.Key // documents that no request has named
 }
 
-// learn tells whether keys are new.
-func (f *foreseen) learn(keys []report.Key) (learned bool) {
+// add tells whether keys are new.
+func (f *lockSet) add(keys []report.Key) (learned bool) {
 	for _, k := range keys {
 		if !slices.Contains(f.keys, k) {
 			f.keys, learned = append(f.keys, k), true
@@ -150,7 +150,7 @@ func (f *foreseen) learn(keys []report.Key) (learned bool) {
 // tryCommit carries out a group in one transaction. Nothing of it has happened where
 // it returns an error, unless the connection was lost in the moment of the commit. It
 // returns the documents that known should have had.
-func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, known *foreseen) (stay []*commit.Request, late []report.Key, err error) {
+func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, known *lockSet) (stay []*commit.Request, late []report.Key, err error) {
 	pooled, err := j.pool.Acquire(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -193,7 +193,7 @@ func (s *store) giveUp(conn *pgx.Conn) {
 }
 
 // begin starts a transaction and locks the rows of a group, in one round trip.
-func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, known *foreseen) (*commit.Transaction, *store, commit.Ledger, error) {
+func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, known *lockSet) (*commit.Transaction, *store, commit.Ledger, error) {
 	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
 	s := &store{
 		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: known.names, namesLast: !known.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), piece: j.piece, ledger: &l, wall: j.opt.Now,
@@ -294,7 +294,7 @@ func (j *Journal) announce(tx *commit.Transaction) {
 		now, wait := j.opt.Now(), commit.DeferralOf(n)
 		wait.DeliveredAt = now.Add(n.DeliveredAt.Sub(tx.Now))
 		if ends := wait.End(); ends.After(now) {
-			j.lookout.arm(n.Kind, ends)
+			j.idle.arm(n.Kind, ends)
 		} else {
 			wake = true
 		}
@@ -304,9 +304,9 @@ func (j *Journal) announce(tx *commit.Transaction) {
 		kinds = append(kinds, k)
 	}
 	slices.Sort(kinds)
-	j.lookout.stir(kinds...)
+	j.idle.invalidate(kinds...)
 	if wake {
-		j.lookout.changed.Notify()
+		j.idle.changed.Notify()
 		j.notify.tell(kinds...)
 	}
 }

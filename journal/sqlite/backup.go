@@ -40,9 +40,9 @@ type BackupReport struct {
 // then, by the same goroutine.
 //
 // It reads for as long as it copies. What is written meanwhile has to wait in the
-// journal's log, which grows by as much and is cut again afterwards.
+// journal's WAL, which grows by as much and is cut again afterwards.
 //
-// To restore a copy: [Restore]. It has an id of its own, so that the log of the file
+// To restore a copy: [Restore]. It has an id of its own, so that the WAL of the file
 // whose place it takes is not taken for its own.
 // A restored journal does not know what was accepted after the copy was made.
 // Versions come from the clock, so what is delivered from then on is newer than
@@ -124,7 +124,7 @@ func checkIsFile(path string) error {
 
 // copy copies the pages as they are in one moment.
 func (b *backup) copy(ctx context.Context) error {
-	if _, _, err := checkLogBeside(ctx, b.from); err != nil {
+	if _, _, err := checkWALBeside(ctx, b.from); err != nil {
 		return err
 	}
 	source, err := openSource(ctx, b.from)

@@ -48,17 +48,17 @@ func (j *Journal) leavesRoom(to string) error {
 	}
 	one, ok := here.Sys().(*syscall.Stat_t)
 	other, too := there.Sys().(*syscall.Stat_t)
-	if !ok || !too || one.Dev != other.Dev || j.room.min <= 0 {
+	if !ok || !too || one.Dev != other.Dev || j.quota.min <= 0 {
 		return nil
 	}
 	size, err := fileSize(j.path)
 	if err != nil {
 		return err
 	}
-	free, err := j.room.diskFree(filepath.Dir(j.path))
-	if err != nil || free-size >= j.room.min {
+	free, err := j.quota.diskFree(filepath.Dir(j.path))
+	if err != nil || free-size >= j.quota.min {
 		return nil // where it is not known, the copy itself tells
 	}
 	return fmt.Errorf("it would take %s of the %s that the disk of the journal has left, and below %s (--journal-min-free) no delivery is taken; choose another disk",
-		humanize.IBytes(uint64(size)), humanize.IBytes(uint64(free)), humanize.IBytes(uint64(j.room.min)))
+		humanize.IBytes(uint64(size)), humanize.IBytes(uint64(free)), humanize.IBytes(uint64(j.quota.min)))
 }

@@ -82,7 +82,7 @@ func TestBackupCancelled(t *testing.T) {
 // TestBackupLeavesRoom for deliveries, on the disk of the journal.
 func TestBackupLeavesRoom(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
-	j.room.min, j.room.diskFree = 100<<20, func(string) (int64, error) { return 100<<20 + 50<<10, nil }
+	j.quota.min, j.quota.diskFree = 100<<20, func(string) (int64, error) { return 100<<20 + 50<<10, nil }
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "{}"))
 	to := filepath.Join(t.TempDir(), "copy.db")

@@ -22,7 +22,7 @@ type source struct {
 }
 
 // openSource opens it for reading only. So it does not, as the last connection that
-// is closed does, copy the log into the file and remove it.
+// is closed does, copy the WAL into the file and remove it.
 func openSource(ctx context.Context, path string) (*source, error) {
 	return openSourceWith(ctx, path, "")
 }

@@ -19,7 +19,7 @@ func (j *Journal) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 		}
 		var t taking
 		err := j.read(func(e *engine) (err error) {
-			t, err = j.take(e, kind, maxChanges, maxBytes)
+			t, err = j.claim(e, kind, maxChanges, maxBytes)
 			return err
 		})
 		for _, d := range t.damaged {
@@ -45,11 +45,11 @@ type taking struct {
 	missed  bool       // a candidate was not taken after all, because others changed it meanwhile
 }
 
-// take reads what may be claimed while the writer goes on, then stops commits for
+// claim reads what may be claimed while the writer goes on, then stops commits for
 // a moment, reads again what was committed meanwhile, and decides.
-func (j *Journal) take(e *engine, kind report.Kind, maxChanges, maxBytes int) (t taking, err error) {
+func (j *Journal) claim(e *engine, kind report.Kind, maxChanges, maxBytes int) (t taking, err error) {
 	c := j.claims
-	if c.isQuiet(kind) {
+	if c.isIdle(kind) {
 		return t, nil
 	}
 	c.reading.Lock()
@@ -106,7 +106,7 @@ func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (taki
 			t.missed = true
 			continue
 		}
-		j.claims.hold(d.Key, commit.Claim{Version: d.Version, Doc: d.doc, State: d.state})
+		j.claims.add(d.Key, commit.Claim{Version: d.Version, Doc: d.doc, State: d.state})
 		if d.damaged {
 			t.damaged = append(t.damaged, d)
 			continue

@@ -108,11 +108,11 @@ func TestNothingIsMissedWhileAClaimLooks(t *testing.T) {
 	if changes, err := j.Claim(t.Context(), report.Advisories, 1, 1); err != nil || len(changes) != 1 {
 		t.Errorf("claimed %v, %v", changes, err)
 	}
-	if changes, err := j.Claim(t.Context(), report.Cities, 1, 1); err != nil || len(changes) != 0 || !c.isQuiet(report.Cities) {
-		t.Errorf("claimed %v, %v; quiet: %t", changes, err, c.isQuiet(report.Cities))
+	if changes, err := j.Claim(t.Context(), report.Cities, 1, 1); err != nil || len(changes) != 0 || !c.isIdle(report.Cities) {
+		t.Errorf("claimed %v, %v; quiet: %t", changes, err, c.isIdle(report.Cities))
 	}
 	mustAppend(t, j, committest.Put("2", "{}"))
-	if !c.isQuiet(report.Cities) || c.isQuiet(report.Advisories) {
+	if !c.isIdle(report.Cities) || c.isIdle(report.Advisories) {
 		t.Error("a delivery of one kind is no news of another, and of its own it is")
 	}
 }
@@ -142,7 +142,7 @@ func TestHotDocumentWakesNobody(t *testing.T) {
 		default:
 		}
 		mustAppend(t, j, committest.Put("hot", when))
-		if !j.claims.isQuiet(report.Advisories) {
+		if !j.claims.isIdle(report.Advisories) {
 			t.Errorf("%s, a delivery has the journal looked through", when)
 		}
 		select {

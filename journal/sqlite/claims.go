@@ -30,10 +30,10 @@ type claims struct {
 	flush *flush
 
 	mu       sync.Mutex
-	held     map[report.Key]commit.Claim
+	claimed  map[report.Key]commit.Claim
 	deferred map[report.Key]commit.Deferral
 	touched  map[report.Key]struct{} // committed since begin; nil when no Claim reads
-	quiet    commit.IdleCache
+	idle     commit.IdleCache
 	wakeAt   time.Time // when timer fires; zero when it does not
 	timer    *time.Timer
 	closed   bool
@@ -45,9 +45,9 @@ type claims struct {
 func newClaims(now func() time.Time) *claims {
 	return &claims{
 		since:    map[report.Kind]int{},
-		held:     map[report.Key]commit.Claim{},
+		claimed:  map[report.Key]commit.Claim{},
 		deferred: map[report.Key]commit.Deferral{},
-		quiet:    commit.NewIdleCache(),
+		idle:     commit.NewIdleCache(),
 		now:      now,
 		changed:  commit.NewSignal(),
 	}
@@ -59,7 +59,7 @@ func (c *claims) begin(kind report.Kind) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.touched = map[report.Key]struct{}{}
-	c.quiet.BeginLookup(kind)
+	c.idle.BeginLookup(kind)
 }
 
 // end stops noting. nothing says that there was nothing for the Claim to find.
@@ -67,15 +67,15 @@ func (c *claims) end(nothing bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.touched = nil
-	c.quiet.EndLookup(nothing)
+	c.idle.EndLookup(nothing)
 }
 
-// isQuiet tells whether there is nothing of kind to be given out. Once a document that
+// isIdle tells whether there is nothing of kind to be given out. Once a document that
 // was put off may be due, that is not known.
-func (c *claims) isQuiet(kind report.Kind) bool {
+func (c *claims) isIdle(kind report.Kind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.quiet.IsIdle(kind) && (c.wakeAt.IsZero() || c.now().Before(c.wakeAt))
+	return c.idle.IsIdle(kind) && (c.wakeAt.IsZero() || c.now().Before(c.wakeAt))
 }
 
 // reopened notes that the database may be another than it was.
@@ -85,7 +85,7 @@ func (c *claims) reopened() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.flush = nil
-	c.quiet.InvalidateAll()
+	c.idle.InvalidateAll()
 	c.changed.Notify()
 }
 
@@ -105,7 +105,7 @@ func (c *claims) free(k report.Key, now time.Time) bool {
 
 // isFree is free for who holds mu.
 func (c *claims) isFree(k report.Key, now time.Time) bool {
-	if _, ok := c.held[k]; ok {
+	if _, ok := c.claimed[k]; ok {
 		return false
 	}
 	return !c.deferred[k].End().After(now)
@@ -130,15 +130,15 @@ func (c *claims) committed(tx *commit.Transaction) {
 	defer c.mu.Unlock()
 	now, wake, free := c.now(), tx.Wake, tx.ByKind
 	for _, s := range tx.Settled {
-		ended := c.held[s.Key].Version == s.Version
+		ended := c.claimed[s.Key].Version == s.Version
 		if ended {
-			delete(c.held, s.Key)
+			delete(c.claimed, s.Key)
 		}
 		if s.Ended {
 			delete(c.deferred, s.Key)
 		}
 		if d := commit.DeferralOf(s); (s.Retried || s.Newer && ended) && d.End().After(now) {
-			c.putOff(s.Key, d)
+			c.deferDocument(s.Key, d)
 		}
 		wake = wake || s.Retried || s.Newer
 	}
@@ -148,16 +148,16 @@ func (c *claims) committed(tx *commit.Transaction) {
 		}
 		if d, ok := c.deferred[k]; ok && delivered {
 			d.DeliveredAt = tx.Now
-			c.putOff(k, d)
+			c.deferDocument(k, d)
 		}
 		if c.isFree(k, now) {
 			free = true
-			c.quiet.Invalidate(k.Kind)
+			c.idle.Invalidate(k.Kind)
 		}
 	}
 	if tx.ByKind {
 		for k := range tx.Kinds {
-			c.quiet.Invalidate(k)
+			c.idle.Invalidate(k)
 		}
 	}
 	if wake && free {

@@ -7,8 +7,8 @@ import (
 	"riskdex/report"
 )
 
-// putOff has a document wait. The caller holds mu.
-func (c *claims) putOff(k report.Key, d commit.Deferral) {
+// deferDocument has a document wait. The caller holds mu.
+func (c *claims) deferDocument(k report.Key, d commit.Deferral) {
 	c.deferred[k] = d
 	c.arm(d.End())
 }
@@ -39,7 +39,7 @@ func (c *claims) release() {
 			c.arm(d.End())
 			continue
 		}
-		c.quiet.Invalidate(k.Kind)
+		c.idle.Invalidate(k.Kind)
 		c.changed.Notify()
 	}
 }

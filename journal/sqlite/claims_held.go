@@ -5,10 +5,10 @@ import (
 	"riskdex/report"
 )
 
-func (c *claims) hold(k report.Key, held commit.Claim) {
+func (c *claims) add(k report.Key, held commit.Claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.held[k] = held
+	c.claimed[k] = held
 	delete(c.deferred, k)
 }
 
@@ -19,7 +19,7 @@ func (c *claims) of(list []report.Settlement) (held []commit.Claim, others []rep
 	defer c.mu.Unlock()
 	held = make([]commit.Claim, len(list))
 	for i, s := range list {
-		if h := c.held[s.Key]; h.Version == s.Version && h.Doc != 0 && s.Outcome != report.Retry && s.Outcome != report.Dead {
+		if h := c.claimed[s.Key]; h.Version == s.Version && h.Doc != 0 && s.Outcome != report.Retry && s.Outcome != report.Dead {
 			held[i] = h
 		} else {
 			others = append(others, s.Key)

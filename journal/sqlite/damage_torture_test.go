@@ -28,7 +28,7 @@ type template struct {
 	last  map[string]report.Version
 }
 
-// newTemplate writes a journal with documents of all sizes and states. Its log is
+// newTemplate writes a journal with documents of all sizes and states. Its WAL is
 // empty if it was closed, and has half of everything otherwise.
 func newTemplate(t *testing.T, closed bool) *template {
 	t.Helper()
@@ -60,7 +60,7 @@ func newTemplate(t *testing.T, closed bool) *template {
 			t.Fatal(err)
 		}
 	}
-	for _, suffix := range []string{"", "-wal", witnessSuffix} {
+	for _, suffix := range []string{"", "-wal", watermarkSuffix} {
 		b, err := os.ReadFile(path + suffix)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func newTemplate(t *testing.T, closed bool) *template {
 	return m
 }
 
-// settleHalf settles some documents and sets others aside, and empties the log.
+// settleHalf settles some documents and sets others aside, and truncates the WAL.
 func settleHalf(t *testing.T, j *Journal) {
 	t.Helper()
 	changes, err := j.Claim(t.Context(), report.Advisories, 40, 64<<20)

@@ -190,7 +190,7 @@ func TestSyncFails(t *testing.T) {
 	t.Logf("%d disks that failed, %d acknowledged changes", rounds, total)
 }
 
-// TestLastSyncFails has the disk refuse what a journal copies from its log when it is
+// TestLastSyncFails has the disk refuse what a journal copies from its WAL when it is
 // closed, and nothing before. It says so, and the next process does not go on in that
 // file: what it writes once more, and the disk takes, may not be there after a power cut.
 func TestLastSyncFails(t *testing.T) {
@@ -209,7 +209,7 @@ func TestLastSyncFails(t *testing.T) {
 	committest.Must(t, os.Remove(ballast))
 	next := openOn(t, d)
 	next.sent, next.acks = s.sent, s.acks
-	for range 10 { // until the log has begun again
+	for range 10 { // until the WAL has begun again
 		if errs := next.send(t, 50); errs != nil {
 			t.Fatal(errs)
 		}

@@ -19,11 +19,11 @@ import (
 
 const (
 	pageSize = 4096
-	// checkpointPages is how long the log grows before it is copied into the
+	// checkpointPages is how long the WAL grows before it is copied into the
 	// database file: 4 MiB. Nobody is served meanwhile.
 	checkpointPages = 1024
 	// A page takes twice its size of memory in the cache of a connection. That of the
-	// writer holds what a group changes (MaxGroupBytes), which else is written to the log
+	// writer holds what a group changes (MaxGroupBytes), which else is written to the WAL
 	// twice. Others forget their pages with every commit.
 	writerCacheKiB = 20 << 10
 	readerCacheKiB = 2 << 10
@@ -38,8 +38,8 @@ type engine struct {
 	claim           *sql.Conn // used by whoever holds claims.reading
 	st              statements
 	prepared        []*sql.Stmt // all of st, in order to close them
-	log             *os.File
-	sync            func() error // has the disk keep the log
+	wal             *os.File
+	sync            func() error // has the disk keep the WAL
 	traces          atomic.Int64 // rows of the table, as far as they are committed
 }
 
@@ -56,7 +56,7 @@ type statements struct {
 	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace    *sql.Stmt // claim
 	claimDocuments                                                   *sql.Stmt // claim
 	manyCodes, insertMany, replaceContent, keepNaming                *sql.Stmt // write
-	begin, commit, rollback, logLength, copyLog                      *sql.Stmt // write
+	begin, commit, rollback, walLength, copyWAL                      *sql.Stmt // write
 	stats                                                            *sql.Stmt // readers
 }
 
@@ -91,8 +91,8 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 		fmt.Sprintf("page_size = %d", pageSize),
 		vacuum,
 		"journal_mode = WAL",
-		"wal_autocheckpoint = 0", // tendLog copies the log
-		fmt.Sprintf("journal_size_limit = %d", 2*logLimit),
+		"wal_autocheckpoint = 0", // checkpoint copies the WAL
+		fmt.Sprintf("journal_size_limit = %d", 2*walLimit),
 		"synchronous = NORMAL", // commits are synced by flush
 	} {
 		if _, err = e.write.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
@@ -102,7 +102,7 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 	if err = setUp(ctx, e.write); err != nil {
 		return e, err
 	}
-	if err = e.openLog(path); err != nil {
+	if err = e.openWAL(path); err != nil {
 		return e, err
 	}
 	if e.readers, err = sql.Open("sqlite", dsn(path)+cache(readerCacheKiB)+"&_pragma=query_only(1)"); err != nil {
@@ -136,8 +136,8 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.begin, `BEGIN IMMEDIATE`},
 		{e.write, &e.st.commit, `COMMIT`},
 		{e.write, &e.st.rollback, `ROLLBACK`},
-		{e.write, &e.st.logLength, `PRAGMA wal_checkpoint(NOOP)`},
-		{e.write, &e.st.copyLog, `PRAGMA wal_checkpoint(PASSIVE)`},
+		{e.write, &e.st.walLength, `PRAGMA wal_checkpoint(NOOP)`},
+		{e.write, &e.st.copyWAL, `PRAGMA wal_checkpoint(PASSIVE)`},
 		{e.write, &e.st.find, `SELECT ` + rowColumns + ` FROM documents` + withNaming + ` WHERE kind = ? AND id = ?`},
 		{e.write, &e.st.findMany, manyQuery(rowColumns, withNaming)},
 		{e.write, &e.st.byCode, `SELECT id FROM documents INDEXED BY documents_code` + withNaming + `
@@ -147,20 +147,20 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.manyCodes, manyCodesQuery()},
 		{e.write, &e.st.insert, insertQuery(1)},
 		{e.write, &e.st.insertMany, insertQuery(many)},
-		{e.write, &e.st.replace, `UPDATE documents SET version = ?, op = ?, state = 2, code = ?, accepted_at = ?,
+		{e.write, &e.st.replace, `UPDATE documents SET version = ?, op = ?, state = {pending}, code = ?, accepted_at = ?,
 			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
-		{e.write, &e.st.replaceContent, `UPDATE documents SET version = ?, state = 2, accepted_at = ?,
+		{e.write, &e.st.replaceContent, `UPDATE documents SET version = ?, state = {pending}, accepted_at = ?,
 			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
 		{e.write, &e.st.end, `UPDATE documents SET state = ?, ended_at = ? WHERE doc = ?`},
-		{e.write, &e.st.endClaimed, `UPDATE documents SET state = 3, ended_at = ? WHERE doc = ? AND version = ? AND state = ?`},
-		{e.write, &e.st.setAside, `UPDATE documents SET state = 4, ended_at = ?2, error_type = ?3, reason = ?4 WHERE doc = ?1`},
+		{e.write, &e.st.endClaimed, `UPDATE documents SET state = {done}, ended_at = ? WHERE doc = ? AND version = ? AND state = ?`},
+		{e.write, &e.st.setAside, `UPDATE documents SET state = {dead}, ended_at = ?2, error_type = ?3, reason = ?4 WHERE doc = ?1`},
 		{e.write, &e.st.move, `UPDATE documents SET waiting_since = ?2 WHERE doc = ?1`},
-		{e.write, &e.st.resend, `UPDATE documents SET state = 5 WHERE kind = ?1 AND state = 3`},
-		{e.write, &e.st.resendDeleted, `UPDATE documents SET state = 5
-			WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = 3`},
-		{e.write, &e.st.mark, `UPDATE documents SET state = 5 WHERE doc = ?1`},
-		{e.write, &e.st.renew, `UPDATE documents SET state = iif(state = 3, 5, state), version = ?2, crc = ?3 WHERE doc = ?1`},
-		{e.write, &e.st.drop, `UPDATE documents SET state = 6, ended_at = ?2, crc = coalesce(?3, crc),
+		{e.write, &e.st.resend, `UPDATE documents SET state = {resend} WHERE kind = ?1 AND state = {done}`},
+		{e.write, &e.st.resendDeleted, `UPDATE documents SET state = {resend}
+			WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = {done}`},
+		{e.write, &e.st.mark, `UPDATE documents SET state = {resend} WHERE doc = ?1`},
+		{e.write, &e.st.renew, `UPDATE documents SET state = iif(state = {done}, {resend}, state), version = ?2, crc = ?3 WHERE doc = ?1`},
+		{e.write, &e.st.drop, `UPDATE documents SET state = {dropped}, ended_at = ?2, crc = coalesce(?3, crc),
 			error_type = '', reason = '', body = NULL WHERE doc = ?1`},
 		{e.write, &e.st.origin, `SELECT origin FROM origins WHERE doc = ?1 AND version = ?2`},
 		{e.write, &e.st.keepOrigin, `INSERT OR REPLACE INTO origins (doc, version, origin)
@@ -194,7 +194,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.endLoss, commit.EndLoss},
 		{e.write, &e.st.keepNote, commit.KeepNote},
 		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
-			WHERE kind = ?1 AND (accepted_at, doc) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = 3
+			WHERE kind = ?1 AND (accepted_at, doc) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = {done}
 			ORDER BY accepted_at, doc LIMIT %d`, commit.TombstoneStep)},
 		{e.write, &e.st.dropDeleted, `DELETE FROM documents WHERE doc = ?1`},
 		{e.write, &e.st.dropOrigin, `DELETE FROM origins WHERE doc = ?1`},
@@ -202,12 +202,12 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.claim, &e.st.claimBegin, `BEGIN`},
 		{e.claim, &e.st.claimEnd, `ROLLBACK`},
 		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents INDEXED BY documents_unsettled
-			WHERE kind = ?1 AND state = ?2 AND state <> 3 ORDER BY waiting_since, version`},
+			WHERE kind = ?1 AND state = ?2 AND state <> {done} ORDER BY waiting_since, version`},
 		{e.claim, &e.st.claimDocument, `SELECT ` + documentColumns + ` FROM documents WHERE kind = ? AND id = ?`},
 		{e.claim, &e.st.claimDocuments, manyQuery(documentColumns, "")},
 		{e.readers, &e.st.stats, statsQuery},
 	} {
-		stmt, err := p.on.PrepareContext(ctx, p.query)
+		stmt, err := p.on.PrepareContext(ctx, commit.SQL(p.query))
 		if err != nil {
 			return fmt.Errorf("prepare %q: %w", p.query, err)
 		}
@@ -218,13 +218,13 @@ func (e *engine) prepare(ctx context.Context) error {
 }
 
 // close releases everything that is open, the readers first, so that the writer
-// is the last to leave: SQLite then copies the log into the database file and
+// is the last to leave: SQLite then copies the WAL into the database file and
 // removes it. Package sql does not close the statements of a connection, and
 // while one is open SQLite keeps the files open.
 func (e *engine) close() error {
 	var errs []error
-	if e.log != nil {
-		errs = append(errs, e.log.Close())
+	if e.wal != nil {
+		errs = append(errs, e.wal.Close())
 	}
 	for _, stmt := range e.prepared {
 		errs = append(errs, stmt.Close())

@@ -160,7 +160,7 @@ func TestReopenLoadsAgain(t *testing.T) {
 
 const limitEnv = "RISKDEX_TEST_LIMIT"
 
-// TestDiskError has writes to the log fail with an error other than a full disk,
+// TestDiskError has writes to the WAL fail with an error other than a full disk,
 // in a process of its own, since the limit that does it is that of a process.
 func TestDiskError(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestDiskErrorChild$", "-test.v")

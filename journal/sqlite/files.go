@@ -7,13 +7,13 @@ import (
 )
 
 // files are the files of an open database, as they were found when it was opened: the
-// file itself and its log, with what SQLite knows of that log. The first is held open
+// file itself and its WAL, with what SQLite knows of that WAL. The first is held open
 // and locked besides, because the file beside it that lockFile locks goes by a name, and
 // a file can have several: a hard link or a bind mount.
 type files struct {
-	path string
-	held *os.File
-	seen []os.FileInfo // by fileSuffixes; the log's are missing until the database is open
+	path   string
+	locked *os.File
+	seen   []os.FileInfo // by fileSuffixes; the WAL's are missing until the database is open
 }
 
 var fileSuffixes = []string{"", "-wal", "-shm"}
@@ -22,10 +22,10 @@ var fileSuffixes = []string{"", "-wal", "-shm"}
 // finds, and the next process would not have what was acknowledged.
 var errMoved = errors.New("the files that it writes are not where they were opened")
 
-// holdFile opens and locks the file path. SQLite's own locks on the file end when this
+// lockFiles opens and locks the file path. SQLite's own locks on the file end when this
 // process closes any descriptor of it, so it is held before SQLite opens the file and
 // closed after SQLite has closed it.
-func holdFile(path string) (*files, error) {
+func lockFiles(path string) (*files, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -37,12 +37,12 @@ func holdFile(path string) (*files, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &files{path: path, held: f, seen: []os.FileInfo{info}}, nil
+	return &files{path: path, locked: f, seen: []os.FileInfo{info}}, nil
 }
 
 // opened notes the other files once SQLite has them open. From then on SQLite does not
-// copy the log into the file on its own when the last connection is closed: it would not
-// tell that it failed, and it does not ask whether the log can still be trusted.
+// copy the WAL into the file on its own when the last connection is closed: it would not
+// tell that it failed, and it does not ask whether the WAL can still be trusted.
 func (f *files) opened() error {
 	f.seen = f.seen[:1]
 	for _, suffix := range fileSuffixes[1:] {
@@ -52,7 +52,7 @@ func (f *files) opened() error {
 		}
 		f.seen = append(f.seen, info)
 	}
-	return lockReading(f.held)
+	return lockReading(f.locked)
 }
 
 // inPlace returns an error while one of the names leads to another file, or to none.
@@ -72,4 +72,4 @@ func (f *files) inPlace() error {
 	return nil
 }
 
-func (f *files) close() error { return f.held.Close() }
+func (f *files) close() error { return f.locked.Close() }

@@ -139,7 +139,7 @@ func TestDeletedJournalIsSaved(t *testing.T) {
 	mustAppend(t, j, committest.Put("1", "{}"))
 	committest.Must(t, os.Remove(j.path))
 	committest.Eventually(t, "its log is empty", func() bool { n, err := fileSize(j.path + "-wal"); return n == 0 && err == nil })
-	saved, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", j.files.held.Fd()))
+	saved, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", j.files.locked.Fd()))
 	committest.Must(t, err)
 	committest.Must(t, j.Close())
 	committest.Must(t, os.WriteFile(j.path, saved, 0o600))

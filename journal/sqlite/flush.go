@@ -10,7 +10,7 @@ import (
 
 // flush has the disk keep what a group has committed. SQLite could wait for the disk
 // inside COMMIT, but then the writer would do nothing meanwhile. So COMMIT only writes
-// the log (synchronous = NORMAL), and the log is synced beside the writer, which fills
+// the WAL (synchronous = NORMAL), and the WAL is synced beside the writer, which fills
 // the next transaction in the meantime. There is one flush at a time, and none under
 // way at a COMMIT: so the disk may be behind by one group at most, which has no answer
 // yet. A Claim waits for it (claims.flush).
@@ -30,7 +30,7 @@ func (j *Journal) beginFlush(group []*commit.Request) {
 	j.claims.flush = f
 	last := j.ledger.LastVersion
 	go func() {
-		if f.err = j.syncLog(last); f.err != nil {
+		if f.err = j.syncWAL(last); f.err != nil {
 			f.group = group
 			close(f.done)
 			close(f.failed)
@@ -41,12 +41,12 @@ func (j *Journal) beginFlush(group []*commit.Request) {
 	}()
 }
 
-// syncLog has the disk keep what is committed, which goes up to a version.
-func (j *Journal) syncLog(last report.Version) error {
+// syncWAL has the disk keep what is committed, which goes up to a version.
+func (j *Journal) syncWAL(last report.Version) error {
 	if err := j.e.sync(); err != nil {
 		return fmt.Errorf("sync the log: %w", err)
 	}
-	j.noteWitness(last)
+	j.noteWatermark(last)
 	return nil
 }
 
@@ -67,10 +67,10 @@ func (f *flush) news() <-chan struct{} {
 	return f.failed
 }
 
-// land waits for the flush under way, if there is one. Where it has failed, its group
+// awaitFlush waits for the flush under way, if there is one. Where it has failed, its group
 // gets the error, and the file is not trusted any longer: what was committed may be in
 // it, and not on the disk.
-func (j *Journal) land() error {
+func (j *Journal) awaitFlush() error {
 	f := j.claims.flush
 	err := f.wait()
 	if err == nil {
@@ -89,14 +89,14 @@ func answer(group []*commit.Request, err error) {
 	}
 }
 
-// openLog opens the log of the database a second time, to sync it. Nothing is locked
+// openWAL opens the WAL of the database a second time, to sync it. Nothing is locked
 // on it, so that closing it drops no lock, and SQLite keeps the file for as long as a
 // connection is open.
-func (e *engine) openLog(path string) error {
+func (e *engine) openWAL(path string) error {
 	file, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("open the log to sync it: %w", err)
 	}
-	e.log, e.sync = file, file.Sync
+	e.wal, e.sync = file, file.Sync
 	return nil
 }

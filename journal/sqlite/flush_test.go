@@ -104,7 +104,7 @@ func TestNothingCountsBeforeTheDiskHasIt(t *testing.T) {
 		t.Fatal(err)
 	case <-time.After(50 * time.Millisecond): // they have had time for it
 	}
-	if noted := j.witness.read(); noted != 0 {
+	if noted := j.watermark.read(); noted != 0 {
 		t.Errorf("version %d is noted as acknowledged", noted)
 	}
 	durable.Store(true)
@@ -191,7 +191,7 @@ func TestOthersJoinWhileTheDiskWorks(t *testing.T) {
 // TestNobodyJoinsWhereRoomIsShort wants every group looked at before it is written, so
 // that the limit is overstepped by one delivery at most.
 func TestNobodyJoinsWhereRoomIsShort(t *testing.T) {
-	j, syncs := slowDisk(t, func(j *Journal) { j.room.max = 1 << 20 })
+	j, syncs := slowDisk(t, func(j *Journal) { j.quota.max = 1 << 20 })
 	results := []chan error{appendLater(t, j, committest.Put("1", "{}"))}
 	disk := within(t, "a sync", syncs)
 	for _, id := range []string{"2", "3"} {

@@ -16,7 +16,7 @@ import (
 )
 
 // forgetful opens a journal with the document "1", whose disk fails at what comes next.
-// The system then forgets what the disk has not taken of the log: it reads as zeros, as
+// The system then forgets what the disk has not taken of the WAL: it reads as zeros, as
 // it does on file systems that drop a page whose writing has failed, and on all of them
 // when memory is short.
 func forgetful(t *testing.T, path string) *Journal {
@@ -61,7 +61,7 @@ func mustHaveOld(t *testing.T, j *Journal) {
 	checkTables(t, j)
 }
 
-// TestForgottenAfterAFailedSync: the log that SQLite knows by heart is not what is in the
+// TestForgottenAfterAFailedSync: the WAL that SQLite knows by heart is not what is in the
 // file. The journal goes by the file.
 func TestForgottenAfterAFailedSync(t *testing.T) {
 	j := forgetful(t, filepath.Join(t.TempDir(), "journal.db"))
@@ -74,7 +74,7 @@ func TestForgottenAfterAFailedSync(t *testing.T) {
 	mustHaveOld(t, j)
 }
 
-// TestForgottenBeforeClose: what SQLite would copy from the log when it is closed is not
+// TestForgottenBeforeClose: what SQLite would copy from the WAL when it is closed is not
 // in it any longer.
 func TestForgottenBeforeClose(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")

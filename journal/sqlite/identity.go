@@ -15,23 +15,23 @@ import (
 	"riskdex/report"
 )
 
-// A file and its log belong together: SQLite writes the pages of whatever log it finds over
+// A file and its WAL belong together: SQLite writes the pages of whatever WAL it finds over
 // whatever file is there. Where somebody has put a copy in the place of a file whose process
 // was killed, that would mix the two, and nobody could tell. So each file has an id, in it
-// and beside it (witness), and each copy of it another one. A copy that was made with other
-// tools has the same id, so the version that the file had when the log was begun is noted as
+// and beside it (watermark), and each copy of it another one. A copy that was made with other
+// tools has the same id, so the version that the file had when the WAL was begun is noted as
 // well: an older state of the file is behind it.
 
-// boundLog is what is noted beside a file of the log there.
-type boundLog struct {
-	file string         // the id of the file that the log is for; empty where that is not known
-	base report.Version // the file has everything up to it without this log
+// boundWAL is what is noted beside a file of the WAL there.
+type boundWAL struct {
+	file string         // the id of the file that the WAL is for; empty where that is not known
+	base report.Version // the file has everything up to it without this WAL
 }
 
-// errOtherLog is why a journal is not opened.
-var errOtherLog = errors.New("the log there is of another file")
+// errOtherWAL is why a journal is not opened.
+var errOtherWAL = errors.New("the log there is of another file")
 
-// bare is what a file says of itself, whatever is in its log.
+// bare is what a file says of itself, whatever is in its WAL.
 type bare struct {
 	known bool // it could be read: a file that its last process was writing need not be whole
 	id    string
@@ -40,7 +40,7 @@ type bare struct {
 }
 
 func readBare(ctx context.Context, path string) bare {
-	// The schema is not asked for damage: while the log is copied, the file may be shorter
+	// The schema is not asked for damage: while the WAL is copied, the file may be shorter
 	// than it says.
 	db, err := sql.Open("sqlite", dsn(path)+"&mode=ro&immutable=1&_pragma=writable_schema(1)")
 	if err != nil {
@@ -61,11 +61,11 @@ func readBare(ctx context.Context, path string) bare {
 	return b
 }
 
-// checkLog returns errOtherLog where the log beside a file is not of that file. withoutLog
-// says that the file was in use, and has no log, or an empty one: where nothing else is
+// checkWAL returns errOtherWAL where the WAL beside a file is not of that file. withoutWAL
+// says that the file was in use, and has no WAL, or an empty one: where nothing else is
 // known, it was copied or moved without it. Where what is noted beside it is its own, that
 // knows everything that was acknowledged.
-func checkLog(ctx context.Context, path string, noted boundLog) (b bare, withoutLog bool, err error) {
+func checkWAL(ctx context.Context, path string, noted boundWAL) (b bare, withoutWAL bool, err error) {
 	b = readBare(ctx, path)
 	log, err := fileSize(path + "-wal")
 	switch {
@@ -77,56 +77,56 @@ func checkLog(ctx context.Context, path string, noted boundLog) (b bare, without
 		return b, false, fmt.Errorf("%w: %s was put in its place, or is older than it was, while its log, %s-wal, stayed; SQLite would mix the two. "+
 			"Put the file back that was there; or move this one to another name and have it take the place of the journal, with all that belongs to it: riskdex restore NAME --journal %s. "+
 			"If nobody put it there, the file is damaged: restore a backup in the same way",
-			errOtherLog, path, path, path)
+			errOtherWAL, path, path, path)
 	}
 	return b, false, nil
 }
 
-// checkLogBeside is checkLog for what is opened to be read, which it returns the last version
+// checkWALBeside is checkWAL for what is opened to be read, which it returns the last version
 // of that is noted beside the file as acknowledged. A restore that was begun is completed by
 // whoever opens the journal, and not by who reads it.
-func checkLogBeside(ctx context.Context, path string) (noted report.Version, withoutLog bool, err error) {
+func checkWALBeside(ctx context.Context, path string) (noted report.Version, withoutWAL bool, err error) {
 	noted, log, err := notedBeside(path)
 	if err == nil {
-		_, withoutLog, err = checkLog(ctx, path, log)
+		_, withoutWAL, err = checkWAL(ctx, path, log)
 	}
 	if begun, wrong := begunRestore(path); err == nil && (begun != "" || wrong != nil) {
 		err = errors.Join(fmt.Errorf("a restore of it was begun, and is to be completed first (%s is there): start riskdex on it, or restore it again", begun), wrong)
 	}
-	return noted, withoutLog, err
+	return noted, withoutWAL, err
 }
 
 // notedBeside is to be asked before the file: of a journal in use, that is never behind it.
-func notedBeside(path string) (noted report.Version, log boundLog, err error) {
-	f, err := os.Open(path + witnessSuffix)
+func notedBeside(path string) (noted report.Version, log boundWAL, err error) {
+	f, err := os.Open(path + watermarkSuffix)
 	if errors.Is(err, os.ErrNotExist) {
-		return 0, boundLog{}, nil
+		return 0, boundWAL{}, nil
 	}
 	if err != nil {
-		return 0, boundLog{}, err
+		return 0, boundWAL{}, err
 	}
-	w := witness{f}
-	return w.read(), w.log(), w.close()
+	w := watermark{f}
+	return w.read(), w.wal(), w.close()
 }
 
-// matchLog is for the file that is about to be opened. After it, what is noted beside the
-// file names no other one: so, durably, before a log of this file can be there.
-func (j *Journal) matchLog(ctx context.Context) (withoutLog bool, err error) {
-	noted := j.witness.log()
-	b, withoutLog, err := checkLog(ctx, j.path, noted)
+// matchWAL is for the file that is about to be opened. After it, what is noted beside the
+// file names no other one: so, durably, before a WAL of this file can be there.
+func (j *Journal) matchWAL(ctx context.Context) (withoutWAL bool, err error) {
+	noted := j.watermark.wal()
+	b, withoutWAL, err := checkWAL(ctx, j.path, noted)
 	if err != nil || !b.known || b.id == noted.file {
-		return withoutLog, err
+		return withoutWAL, err
 	}
 	if log, err := fileSize(j.path + "-wal"); err != nil || log > 0 {
-		return withoutLog, err // it was never noted, and is when the log is empty
+		return withoutWAL, err // it was never noted, and is when the WAL is empty
 	}
-	if err := j.witness.noteLog(boundLog{file: b.id}); err != nil {
-		return withoutLog, err
+	if err := j.watermark.noteWAL(boundWAL{file: b.id}); err != nil {
+		return withoutWAL, err
 	}
-	return withoutLog, j.witness.file.Sync()
+	return withoutWAL, j.watermark.file.Sync()
 }
 
-// begin says in the file that it is in use, and empties the log, so that what the file says
+// begin says in the file that it is in use, and truncates the WAL, so that what the file says
 // of itself is in it. Where there is no room, or somebody reads the file for long, it is
 // left at that: less would be noticed, and nothing else.
 func (j *Journal) begin(ctx context.Context) error {
@@ -135,7 +135,7 @@ func (j *Journal) begin(ctx context.Context) error {
 		err = j.e.write.QueryRowContext(ctx, `SELECT coalesce((SELECT value FROM ids WHERE name = 'file'), '')`).Scan(&j.fileID)
 	}
 	if err == nil {
-		err = j.emptyLog(ctx)
+		err = j.truncateWAL(ctx)
 	}
 	if err != nil && classify(err) != commit.FaultPassing {
 		return fmt.Errorf("note that it is in use: %w", err)
@@ -148,13 +148,13 @@ func (e *engine) setInUse(ctx context.Context, is bool) error {
 	return err
 }
 
-// inFile notes that the file has all that is committed, also without its log.
+// inFile notes that the file has all that is committed, also without its WAL.
 func (j *Journal) inFile() {
 	if j.fileID == "" {
 		return
 	}
-	if err := j.witness.noteLog(boundLog{j.fileID, j.ledger.LastVersion}); err != nil && !errors.Is(err, os.ErrClosed) {
-		j.opt.Log.Debug("cannot note what the file has", "path", j.path+witnessSuffix, "error", err)
+	if err := j.watermark.noteWAL(boundWAL{j.fileID, j.ledger.LastVersion}); err != nil && !errors.Is(err, os.ErrClosed) {
+		j.opt.Log.Debug("cannot note what the file has", "path", j.path+watermarkSuffix, "error", err)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 func killed(t *testing.T, j *Journal) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal.db")
-	for _, suffix := range []string{"", "-wal", witnessSuffix} {
+	for _, suffix := range []string{"", "-wal", watermarkSuffix} {
 		copyFile(t, j.path+suffix, path+suffix)
 	}
 	return path
@@ -59,7 +59,7 @@ func documentsIn(t *testing.T, path string) []string {
 	return ids
 }
 
-// TestLogOfAnotherFileIsRefused: where a process was killed and its log has stayed, another
+// TestLogOfAnotherFileIsRefused: where a process was killed and its WAL has stayed, another
 // file is not opened with it, whatever it is, and nothing is changed.
 func TestLogOfAnotherFileIsRefused(t *testing.T) {
 	for name, other := range map[string]func(t *testing.T, j **Journal) (path string){
@@ -117,7 +117,7 @@ func TestLogOfAnotherFileIsRefused(t *testing.T) {
 				"copied":    second(transfer.Copy(t.Context(), Endpoint(path), Endpoint(filepath.Join(t.TempDir(), "copy.db")), nil)),
 				"backed up": second(Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db"), nil)),
 			} {
-				if !errors.Is(err, errOtherLog) || !strings.Contains(err.Error(), "riskdex restore NAME --journal "+path) {
+				if !errors.Is(err, errOtherWAL) || !strings.Contains(err.Error(), "riskdex restore NAME --journal "+path) {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
@@ -136,14 +136,14 @@ func TestLogOfAnotherFileIsRefused(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// again closes a journal, which copies its log into the file, and opens it.
+// again closes a journal, which copies its WAL into the file, and opens it.
 func again(t *testing.T, j *Journal) *Journal {
 	t.Helper()
 	committest.Must(t, j.Close())
 	return openTest(t, j.path, journal.Options{})
 }
 
-// TestFileCopiedWhileItIsInUse is opened elsewhere, without its log and what is noted beside
+// TestFileCopiedWhileItIsInUse is opened elsewhere, without its WAL and what is noted beside
 // it: what it lacks is not known, but that it may is.
 func TestFileCopiedWhileItIsInUse(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
@@ -161,7 +161,7 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 		}
 		committest.Must(t, j.Close())
 		copyFile(t, live.path, path)
-		committest.Must(t, remove(path+witnessSuffix))
+		committest.Must(t, remove(path+watermarkSuffix))
 	}
 	to := filepath.Join(t.TempDir(), "to.db")
 	if made, err := transfer.Copy(t.Context(), Endpoint(path), Endpoint(to), nil); err != nil || !made.Loss.Lost() {
@@ -174,19 +174,19 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 	if l := lossOf(t, openTest(t, path, journal.Options{})); l.Lost() {
 		t.Errorf("closed and moved, it lacks %+v", l)
 	}
-	live = openTest(t, live.path, journal.Options{}) // whose log is empty
+	live = openTest(t, live.path, journal.Options{}) // whose WAL is empty
 	if l := lossOf(t, openTest(t, killed(t, live), journal.Options{})); l.Lost() {
 		t.Errorf("killed, it lacks %+v", l)
 	}
 }
 
-// fileID returns the id that is in a file without its log, and the one beside it.
+// fileID returns the id that is in a file without its WAL, and the one beside it.
 func fileID(t *testing.T, path string) (in, beside string) {
 	t.Helper()
-	w, err := openWitness(path)
+	w, err := openWatermark(path)
 	committest.Must(t, err)
 	defer w.close()
-	return readBare(t.Context(), path).id, w.log().file
+	return readBare(t.Context(), path).id, w.wal().file
 }
 
 // TestEveryCopyIsAnotherFile, and what is opened has one id, in it and beside it, which it
@@ -229,7 +229,7 @@ func backUpClosed(t *testing.T, path string) string {
 	return to
 }
 
-// TestJournalsOfVersion6GetAnID, though their log is there, and nothing beside it says whose.
+// TestJournalsOfVersion6GetAnID, though their WAL is there, and nothing beside it says whose.
 func TestJournalsOfVersion6GetAnID(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("1", "{}"))
@@ -243,9 +243,9 @@ func TestJournalsOfVersion6GetAnID(t *testing.T) {
 	copyFile(t, path, old)
 	copyFile(t, path+"-wal", old+"-wal")
 	committest.Must(t, raw.Close())
-	noted, err := os.ReadFile(path + witnessSuffix)
+	noted, err := os.ReadFile(path + watermarkSuffix)
 	committest.Must(t, err)
-	committest.WriteFile(t, old+witnessSuffix, string(noted[:witnessWidth]))
+	committest.WriteFile(t, old+watermarkSuffix, string(noted[:watermarkWidth]))
 
 	for range 2 {
 		j := openTest(t, old, journal.Options{})
@@ -265,16 +265,16 @@ func TestNewFileInPlaceOfARemovedOne(t *testing.T) {
 	committest.Must(t, openTest(t, path, journal.Options{}).Close())
 	committest.Must(t, os.Remove(path))
 	committest.Must(t, createFile(path))
-	w, err := openWitness(path)
+	w, err := openWatermark(path)
 	committest.Must(t, err)
 	defer w.close()
-	j := &Journal{path: path, witness: w}
-	if _, err := j.matchLog(t.Context()); err != nil || w.log().file != "" {
-		t.Errorf("noted is %+v, %v: a process that is killed before it has noted its file would leave a log that seems to be another's", w.log(), err)
+	j := &Journal{path: path, watermark: w}
+	if _, err := j.matchWAL(t.Context()); err != nil || w.wal().file != "" {
+		t.Errorf("noted is %+v, %v: a process that is killed before it has noted its file would leave a log that seems to be another's", w.wal(), err)
 	}
 }
 
-// TestTornFileTellsItsID: a process was killed while it copied its log into the file, which
+// TestTornFileTellsItsID: a process was killed while it copied its WAL into the file, which
 // is shorter than its first page says.
 func TestTornFileTellsItsID(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
@@ -308,13 +308,13 @@ func TestDamagedNoteOfALog(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("1", "{}"))
 	for _, spoilt := range []func([]byte) []byte{
-		func(b []byte) []byte { return b[:witnessWidth] },
-		func(b []byte) []byte { return b[:witnessWidth+20] },
-		func(b []byte) []byte { b[witnessWidth+3] ^= 1; return b },
-		func(b []byte) []byte { b[witnessWidth+40] ^= 1; return b },
+		func(b []byte) []byte { return b[:watermarkWidth] },
+		func(b []byte) []byte { return b[:watermarkWidth+20] },
+		func(b []byte) []byte { b[watermarkWidth+3] ^= 1; return b },
+		func(b []byte) []byte { b[watermarkWidth+40] ^= 1; return b },
 	} {
 		path := killed(t, live)
-		spoil(t, path+witnessSuffix, spoilt)
+		spoil(t, path+watermarkSuffix, spoilt)
 		if got := documentsIn(t, path); len(got) != 1 {
 			t.Errorf("it has %v", got)
 		}

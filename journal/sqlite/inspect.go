@@ -53,7 +53,7 @@ func Inspect(ctx context.Context, path string) (i journal.Inspection, err error)
 	if i.Unfinished {
 		_, log, err := notedBeside(path)
 		if err == nil {
-			_, _, err = checkLog(ctx, path, log)
+			_, _, err = checkWAL(ctx, path, log)
 		}
 		if err != nil {
 			return i, err

@@ -101,7 +101,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, err := filepath.Glob(path + "*")
-	if err != nil || len(left) != 3 || left[0] != path || left[1] != path+witnessSuffix || left[2] != path+".lock" {
+	if err != nil || len(left) != 3 || left[0] != path || left[1] != path+watermarkSuffix || left[2] != path+".lock" {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
@@ -124,7 +124,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 	openTest(t, newer, journal.Options{}) // the lock was released
 }
 
-// TestSynchronous checks what the durability of an answer rests on: that the log was
+// TestSynchronous checks what the durability of an answer rests on: that the WAL was
 // synced before it, and the level at which SQLite sees to the rest.
 func TestSynchronous(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
@@ -157,7 +157,7 @@ func TestSynchronous(t *testing.T) {
 		t.Fatal(err)
 	}
 	synced("Resend", 1)
-	const normal = 1 // a new log, and what is copied from it, are synced by SQLite
+	const normal = 1 // a new WAL, and what is copied from it, are synced by SQLite
 	var level int
 	if err := j.e.write.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&level); err != nil || level != normal {
 		t.Errorf("the level is %d, %v, want %d", level, err, normal)

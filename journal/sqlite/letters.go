@@ -74,8 +74,8 @@ func (e *engine) letters(ctx context.Context, kind report.Kind, after report.ID,
 }
 
 func deadIDs(ctx context.Context, q querier, kind report.Kind, after report.ID, limit int) ([]report.ID, error) {
-	return idsOf(q.QueryContext(ctx, `SELECT id FROM documents
-		WHERE kind = ? AND state = 4 AND id > ? ORDER BY id LIMIT ?`, string(kind), string(after), limit))
+	return idsOf(q.QueryContext(ctx, commit.SQL(`SELECT id FROM documents
+		WHERE kind = ? AND state = {dead} AND id > ? ORDER BY id LIMIT ?`), string(kind), string(after), limit))
 }
 
 // idsOf reads the only column that a query has found.

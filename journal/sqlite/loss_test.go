@@ -99,7 +99,7 @@ func TestLossWhileItRuns(t *testing.T) {
 	stamps, err := j.Append(t.Context(), committest.Put("1", "{}"))
 	committest.Must(t, err)
 	noted := stamps[0].Version + 1e6
-	committest.Must(t, j.witness.note(noted)) // as if that had been acknowledged, and were not in the file
+	committest.Must(t, j.watermark.note(noted)) // as if that had been acknowledged, and were not in the file
 	broken := errors.New("the disk is on fire")
 	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ func (j *Journal) reopen() error {
 	if !j.distrusted {
 		return nil
 	}
-	_ = j.land() // it is answered; the file goes
+	_ = j.awaitFlush() // it is answered; the file goes
 	start := time.Now()
 	if err := j.replace(j.open); err != nil {
 		// It may have read all of the file: there has to be time for other things.
@@ -26,9 +26,9 @@ func (j *Journal) reopen() error {
 }
 
 // replace goes on with reading the old file until the copy is whole, but opens it anew
-// before. SQLite knows by heart which pages are in the log, and does not look at their
+// before. SQLite knows by heart which pages are in the WAL, and does not look at their
 // checksums again: of what the disk has not taken, the system may have forgotten some
-// since, and it would read as zeros. When it is opened, SQLite takes the log up to the
+// since, and it would read as zeros. When it is opened, SQLite takes the WAL up to the
 // last transaction that is whole, and that has all that was acknowledged.
 func (j *Journal) replace(ctx context.Context) error {
 	if j.files != nil {
@@ -43,14 +43,14 @@ func (j *Journal) replace(ctx context.Context) error {
 			}
 			j.recovered = true
 		}
-		if err := copyAfresh(ctx, j.path); err != nil {
+		if err := rewrite(ctx, j.path); err != nil {
 			return err
 		}
 	}
-	if err := j.openAgain(ctx, adopt); err != nil {
+	if err := j.openAgain(ctx, swapIn); err != nil {
 		return err
 	}
-	if err := j.compareWitness(ctx, false); err != nil {
+	if err := j.compareWatermark(ctx, false); err != nil {
 		return err
 	}
 	return j.begin(ctx)

@@ -19,7 +19,7 @@ import (
 // A journal is restored in steps that leave it, whenever they end, as it was or as it is to
 // be. The copy is made beside the journal and checked. Then it gets the name
 // PATH.restore-TIME, which is the moment from which the journal is that. What was there is
-// moved aside, to PATH.before-TIME with its log and all that belongs to it, and at last the
+// moved aside, to PATH.before-TIME with its WAL and all that belongs to it, and at last the
 // copy gets the name of the journal. Whoever opens the journal in between completes that.
 const (
 	restoreInfix = ".restore-"
@@ -27,7 +27,7 @@ const (
 )
 
 // besideSuffixes are the names of what may stand beside a journal and belongs to its file.
-var besideSuffixes = []string{"", "-wal", "-shm", "-journal", witnessSuffix, suspectSuffix, wholeSuffix}
+var besideSuffixes = []string{"", "-wal", "-shm", "-journal", watermarkSuffix, suspectSuffix, wholeSuffix}
 
 // RestoreOptions say what is put up with.
 type RestoreOptions struct {
@@ -172,7 +172,7 @@ func (r *restore) checkFrom() error {
 
 // checkUnused refuses a journal that any process has open, under whatever name.
 func (r *restore) checkUnused() error {
-	held, err := holdFile(r.path)
+	held, err := lockFiles(r.path)
 	if errors.Is(err, os.ErrNotExist) {
 		r.owner, err = os.Stat(filepath.Dir(r.path))
 		return err
@@ -231,7 +231,7 @@ type was struct {
 // was reads what there is, as far as it can be read: that it cannot may be the reason for
 // the restore.
 func (r *restore) was(ctx context.Context) (w was, err error) {
-	w.noted, _, err = checkLogBeside(ctx, r.path)
+	w.noted, _, err = checkWALBeside(ctx, r.path)
 	if err != nil {
 		return w, nil
 	}

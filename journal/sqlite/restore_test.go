@@ -62,7 +62,7 @@ func TestRestore(t *testing.T) {
 	if want := (BackupProgress{Checking: true, Done: 1, Total: 1}); last != want {
 		t.Errorf("progress ends at %+v", last)
 	}
-	if files := slices.Sorted(maps.Keys(filesOf(t, s.path))); !slices.Equal(files, []string{"journal.db", filepath.Base(r.Aside), filepath.Base(r.Aside) + witnessSuffix}) {
+	if files := slices.Sorted(maps.Keys(filesOf(t, s.path))); !slices.Equal(files, []string{"journal.db", filepath.Base(r.Aside), filepath.Base(r.Aside) + watermarkSuffix}) {
 		t.Errorf("the folder has %v", files)
 	}
 	if info, err := os.Stat(s.path); err != nil || info.Mode().Perm() != 0o600 {
@@ -109,9 +109,9 @@ func TestRestoreWhereNothingIs(t *testing.T) {
 	has(t, s.path, "one")
 }
 
-// TestRestoreAfterAKill: the log that was left belongs to what is moved aside, which has all
+// TestRestoreAfterAKill: the WAL that was left belongs to what is moved aside, which has all
 // that was acknowledged, and is restored with it. So it is with an older file that somebody
-// has put beside that log before.
+// has put beside that WAL before.
 func TestRestoreAfterAKill(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("one", "{}"))
@@ -145,7 +145,7 @@ func TestRestoreAfterAKill(t *testing.T) {
 }
 
 // TestRestoreLosesNothing where nothing was delivered since the copy was made: riskdex's own
-// document is none. But its versions are not given out again. Where the end of the log was
+// document is none. But its versions are not given out again. Where the end of the WAL was
 // lost, nobody knows what it had.
 func TestRestoreLosesNothing(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
@@ -280,7 +280,7 @@ func TestRestoreReader(t *testing.T) {
 
 // TestRestoreKilled kills the process that restores at each of its steps. The journal is
 // then what it was or what it is to be, never neither; it can be restored once more; and
-// what was there before is somewhere, with its log.
+// what was there before is somewhere, with its WAL.
 func TestRestoreKilled(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("one", "{}"))
@@ -330,7 +330,7 @@ func TestRestoreKilled(t *testing.T) {
 					switch {
 					case strings.Contains(name, restoreInfix):
 						t.Errorf("%s was left behind", name)
-					case strings.Contains(name, beforeInfix) && !strings.HasSuffix(name, witnessSuffix) && !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm"):
+					case strings.Contains(name, beforeInfix) && !strings.HasSuffix(name, watermarkSuffix) && !strings.HasSuffix(name, "-wal") && !strings.HasSuffix(name, "-shm"):
 						before = append(before, filepath.Join(filepath.Dir(path), name))
 					}
 				}

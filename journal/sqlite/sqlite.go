@@ -34,17 +34,17 @@ type Journal struct {
 	endCopies context.CancelFunc
 
 	// Owned by the goroutine of run.
-	room       *room
+	quota      *quota
 	files      *files    // nil while they could not be opened again
 	served     time.Time // when requests were last carried out
-	witness    *witness
+	watermark  *watermark
 	ledger     commit.Ledger
 	distrusted bool
 	recovered  bool      // a distrusted file was opened anew since
 	retryAt    time.Time // before it, a distrusted file is left alone
 	probeEvery time.Duration
 	idleAfter  time.Duration
-	logged     bool // the log is not empty
+	hasWAL     bool // the WAL is not empty
 
 	touching sync.Mutex
 	touched  <-chan struct{} // closed when the touch under way has ended; nil when there is none
@@ -84,51 +84,51 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := mend(ctx, path); err != nil {
+	if err := recoverFiles(ctx, path); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	if err := createFile(path); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	j := &Journal{
-		path: path, lock: lock, claims: newClaims(opt.Now), room: newRoom(path, opt),
+		path: path, lock: lock, claims: newClaims(opt.Now), quota: newQuota(path, opt),
 		ended: make(chan struct{}), probeEvery: time.Second, idleAfter: 5 * time.Second,
 	}
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.claims.of, Contents: j.contents})
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
-	if j.witness, err = openWitness(path); err != nil {
+	if j.watermark, err = openWatermark(path); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	withoutLog, err := j.openFile(ctx)
+	withoutWAL, err := j.openFile(ctx)
 	if err != nil {
-		return nil, errors.Join(restoreHint(err), j.witness.close(), lock.Close())
+		return nil, errors.Join(restoreHint(err), j.watermark.close(), lock.Close())
 	}
 	if j.line, err = readLine(ctx, j.e.write); err == nil {
-		err = j.watchRoom(0)
+		err = j.checkQuota(0)
 	}
 	if err == nil {
-		err = j.compareWitness(ctx, withoutLog)
+		err = j.compareWatermark(ctx, withoutWAL)
 	}
 	if err == nil {
 		err = j.begin(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(restoreHint(err), j.e.close(), j.files.close(), j.witness.close(), lock.Close())
+		return nil, errors.Join(restoreHint(err), j.e.close(), j.files.close(), j.watermark.close(), lock.Close())
 	}
 	j.claims.changed.Notify()
 	return j, nil
 }
 
-// openFile opens the file and its log. withoutLog says that it was in use, and its log is
+// openFile opens the file and its WAL. withoutWAL says that it was in use, and its WAL is
 // gone.
-func (j *Journal) openFile(ctx context.Context) (withoutLog bool, err error) {
-	f, err := holdFile(j.path)
+func (j *Journal) openFile(ctx context.Context) (withoutWAL bool, err error) {
+	f, err := lockFiles(j.path)
 	if err != nil {
 		return false, err
 	}
-	if withoutLog, err = j.matchLog(ctx); err != nil {
+	if withoutWAL, err = j.matchWAL(ctx); err != nil {
 		return false, errors.Join(err, f.close())
 	}
 	e, err := openEngine(ctx, j.path)
@@ -143,7 +143,7 @@ func (j *Journal) openFile(ctx context.Context) (withoutLog bool, err error) {
 		return false, errors.Join(err, e.close(), f.close())
 	}
 	j.e, j.files, j.ledger = e, f, l
-	return withoutLog, nil
+	return withoutWAL, nil
 }
 
 // lacks tells whether there is room for what needs it, in files that will be found.
@@ -151,7 +151,7 @@ func (j *Journal) lacks(n commit.Quota) error {
 	if err := j.moved.Load(); n != commit.NoQuota && err != nil {
 		return *err
 	}
-	if short := j.room.short.Load(); short.refuses(n) {
+	if short := j.quota.short.Load(); short.refuses(n) {
 		return short.err
 	}
 	return nil
@@ -198,7 +198,7 @@ func (j *Journal) accepts() error {
 			return *err
 		}
 	}
-	return j.room.err()
+	return j.quota.err()
 }
 
 // Line implements Journal.
@@ -228,17 +228,17 @@ func (j *Journal) shutDown() error {
 	if j.files != nil {
 		err = errors.Join(err, j.files.close())
 	}
-	if err = errors.Join(err, j.witness.close(), j.lock.Close()); err != nil {
+	if err = errors.Join(err, j.watermark.close(), j.lock.Close()); err != nil {
 		return fmt.Errorf("close the journal %s: %w", j.path, err)
 	}
 	return nil
 }
 
-// lastCheckpoint copies the log into the file, so that SQLite removes it. Where that has
-// to wait for another process, the log stays, and the next process goes on with it.
+// lastCheckpoint copies the WAL into the file, so that SQLite removes it. Where that has
+// to wait for another process, the WAL stays, and the next process goes on with it.
 func (j *Journal) lastCheckpoint() error {
 	_ = j.e.setInUse(context.Background(), false) // where that fails, what is beside the file tells more
-	if err := j.e.emptyLog(context.Background()); err != nil {
+	if err := j.e.truncateWAL(context.Background()); err != nil {
 		if classify(err) == commit.FaultEngine {
 			j.markSuspect(err)
 			return err
@@ -248,7 +248,7 @@ func (j *Journal) lastCheckpoint() error {
 	if log, err := fileSize(j.path + "-wal"); err != nil || log > 0 {
 		return err
 	}
-	return unlockReading(j.files.held)
+	return unlockReading(j.files.locked)
 }
 
 func (j *Journal) fail(err error) { j.failure.Store(&err) }

@@ -90,9 +90,9 @@ func (j *Journal) Stats(ctx context.Context) (journal.Stats, error) {
 // also while nothing else is going on.
 const statsQuery = `SELECT ` + totalsColumns + `,
 	(SELECT waiting_since FROM documents INDEXED BY documents_unsettled
-		WHERE documents.kind = totals.kind AND state = 2 AND state <> 3 ORDER BY waiting_since LIMIT 1),
+		WHERE documents.kind = totals.kind AND state = {pending} AND state <> {done} ORDER BY waiting_since LIMIT 1),
 	(SELECT waiting_since FROM documents INDEXED BY documents_unsettled
-		WHERE documents.kind = totals.kind AND state = 2 AND state <> 3 ORDER BY waiting_since DESC LIMIT 1),
+		WHERE documents.kind = totals.kind AND state = {pending} AND state <> {done} ORDER BY waiting_since DESC LIMIT 1),
 	(` + usedPagesQuery + `),
 	(SELECT count(*) FROM refusals),
 	(SELECT json_group_object(substr(name, length('` + commit.NotePrefix + `') + 1), value) FROM ids WHERE name LIKE '` + commit.NotePrefix + `%'), ` + commit.LossColumns + `
@@ -128,7 +128,7 @@ func (e *engine) stats(ctx context.Context) (journal.Stats, error) {
 	return s, rows.Err()
 }
 
-// roomStats adds what the database and its log take on disk, and what is left.
+// roomStats adds what the database and its WAL take on disk, and what is left.
 func (j *Journal) roomStats(s *journal.Stats) error {
 	file, err := fileSize(j.path)
 	if err != nil {
@@ -139,7 +139,7 @@ func (j *Journal) roomStats(s *journal.Stats) error {
 		return err
 	}
 	s.Bytes, s.WAL, s.Used, s.Limit = file+log, log, s.Used+log, max(j.opt.MaxBytes, 0)
-	if s.Free, err = j.room.diskFree(filepath.Dir(j.path)); err != nil {
+	if s.Free, err = j.quota.diskFree(filepath.Dir(j.path)); err != nil {
 		s.Free = -1
 	}
 	return nil

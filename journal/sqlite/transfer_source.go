@@ -22,7 +22,7 @@ type transferSource struct {
 	files *files   // as lock
 
 	noted      report.Version // beside it, as the last that was acknowledged
-	withoutLog bool           // it was in use, and its log is gone
+	withoutWAL bool           // it was in use, and its WAL is gone
 }
 
 // Endpoint is the journal in a file, for copying from or to it.
@@ -54,11 +54,11 @@ func openTransferSource(ctx context.Context, path string) (transfer.Source, erro
 				"start riskdex on it, and stop it again", path+suffix), err, lock.Close())
 		}
 	}
-	files, err := holdFile(path)
+	files, err := lockFiles(path)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	noted, withoutLog, err := checkLogBeside(ctx, path)
+	noted, withoutWAL, err := checkWALBeside(ctx, path)
 	if err != nil {
 		return nil, errors.Join(err, files.close(), lock.Close())
 	}
@@ -66,7 +66,7 @@ func openTransferSource(ctx context.Context, path string) (transfer.Source, erro
 	if err != nil {
 		return nil, errors.Join(err, files.close(), lock.Close())
 	}
-	s.lock, s.files, s.noted, s.withoutLog = lock, files, noted, withoutLog
+	s.lock, s.files, s.noted, s.withoutWAL = lock, files, noted, withoutWAL
 	return s, nil
 }
 
@@ -118,7 +118,7 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 	if err := s.conn.QueryRowContext(ctx, `SELECT `+commit.LossColumns).Scan(h.Loss.ScanTargets()...); err != nil {
 		return h, fmt.Errorf("read what it lacks: %w", restoreHint(nonsense(err)))
 	}
-	if lost := whatIsLost(s.noted, h.Last, s.withoutLog, time.Now()); lost.Until > 0 {
+	if lost := whatIsLost(s.noted, h.Last, s.withoutWAL, time.Now()); lost.Until > 0 {
 		h.Loss, h.Last = h.Loss.Join(lost), lost.Until
 	}
 	return h, nil

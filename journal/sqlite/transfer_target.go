@@ -49,10 +49,10 @@ func openTransferTarget(ctx context.Context, to string) (transfer.Target, error)
 }
 
 // refuseToOverwrite looks for all that a riskdex would take for a part of the journal: a
-// log, what the journal before it had acknowledged, a copy that is to take its place.
+// WAL, what the journal before it had acknowledged, a copy that is to take its place.
 func (t *transferTarget) refuseToOverwrite() error {
 	paths := []string{t.to}
-	for _, suffix := range []string{"-wal", "-shm", "-journal", witnessSuffix, suspectSuffix, wholeSuffix} {
+	for _, suffix := range []string{"-wal", "-shm", "-journal", watermarkSuffix, suspectSuffix, wholeSuffix} {
 		paths = append(paths, t.to+suffix)
 	}
 	begun, err := begunRestore(t.to)
@@ -66,7 +66,7 @@ func (t *transferTarget) refuseToOverwrite() error {
 }
 
 // create makes the tables, in a transaction that write ends. A file that is thrown away
-// where anything fails needs no log.
+// where anything fails needs no WAL.
 func (t *transferTarget) create(ctx context.Context) (err error) {
 	t.db, err = sql.Open("sqlite", dsn(t.partial)+cache(writerCacheKiB)+
 		fmt.Sprintf("&_pragma=page_size(%d)&_pragma=journal_mode(off)&_pragma=synchronous(full)", pageSize))

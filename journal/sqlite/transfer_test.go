@@ -9,14 +9,14 @@ import (
 )
 
 // TestCopyChangesNothing compares the file of a journal before and after. Its process was
-// killed, so that most of it is in its log.
+// killed, so that most of it is in its WAL.
 func TestCopyChangesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	w := startWriter(t, path)
 	w.waitFor(t, 100)
 	w.kill()
 	state := func() (all string) {
-		for _, suffix := range []string{"", "-wal", witnessSuffix} {
+		for _, suffix := range []string{"", "-wal", watermarkSuffix} {
 			b, err := os.ReadFile(path + suffix)
 			if err != nil {
 				t.Fatal(err)

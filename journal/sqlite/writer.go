@@ -12,20 +12,20 @@ import (
 // run carries out the requests of the queue, a group per transaction, until the
 // queue is closed and empty. While the journal cannot accept, it tries on its own
 // whether it can again: an instance that is not ready gets no deliveries. When
-// there is nothing to do, it looks after the files, and empties the log.
+// there is nothing to do, it looks after the files, and truncates the WAL.
 func (j *Journal) run() {
 	defer close(j.ended)
 	for {
-		timeout := lookEvery
+		timeout := measureEvery
 		switch {
 		case j.accepts() != nil:
 			timeout = j.probeEvery
-		case j.logged:
+		case j.hasWAL:
 			timeout = min(timeout, j.idleAfter)
 		}
 		group, open := j.queue.Next(time.After(timeout), j.claims.flush.news())
 		if len(group) == 0 {
-			_ = j.land() // it is answered, and shows in Ready
+			_ = j.awaitFlush() // it is answered, and shows in Ready
 		}
 		if !open {
 			return
@@ -43,9 +43,9 @@ func (j *Journal) serve(group []*commit.Request) {
 		j.touch() // so that it shows where the disk hangs
 	}
 	for {
-		j.room.lookAtDisk()
-		j.room.judge()
-		now, later := j.room.admit(j.inPlace(group))
+		j.quota.measureDisk()
+		j.quota.judge()
+		now, later := j.quota.admit(j.inPlace(group))
 		if len(now) > 0 || len(group) == 0 {
 			j.carryOut(now)
 		}
@@ -120,17 +120,17 @@ func (j *Journal) carryOut(all []*commit.Request) {
 }
 
 // lookAround sees after the file once a group is committed, or nothing is to do.
-// An empty log is nothing that damage could hide in: SQLite takes what is behind
+// An empty WAL is nothing that damage could hide in: SQLite takes what is behind
 // a damaged part of it for a transaction that was cut short.
 func (j *Journal) lookAround(group []*commit.Request) error {
-	if len(group) == 0 && j.logged && time.Since(j.served) >= j.idleAfter {
+	if len(group) == 0 && j.hasWAL && time.Since(j.served) >= j.idleAfter {
 		<-j.touch()
-		if err := j.emptyLog(context.Background()); err != nil {
+		if err := j.truncateWAL(context.Background()); err != nil {
 			return err
 		}
 	}
-	err := j.watchRoom(commit.BytesOf(group))
-	j.logged = j.room.logBytes > 0
+	err := j.checkQuota(commit.BytesOf(group))
+	j.hasWAL = j.quota.walBytes > 0
 	return err
 }
 
@@ -169,7 +169,7 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 		err = s.finish(j.ledger)
 	}
 	if err == nil {
-		err = j.land()
+		err = j.awaitFlush()
 	}
 	if err != nil {
 		return group, false, j.rollback(err)
@@ -189,7 +189,7 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 		return group, false, nil
 	case j.failure.Load() != nil: // whether it can be written again is known when the disk has answered
 		j.beginFlush(nil)
-		return group, false, j.land()
+		return group, false, j.awaitFlush()
 	}
 	j.beginFlush(group)
 	return group, true, nil
@@ -221,7 +221,7 @@ func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request
 // joining waits for requests as long as the disk works on the group before, and returns
 // none when it has ended. Where room is short, each group is looked at on its own.
 func (j *Journal) joining(group []*commit.Request) []*commit.Request {
-	if j.claims.flush == nil || j.room.err() != nil || j.room.mayEndAfter(commit.MaxGroupBytes) {
+	if j.claims.flush == nil || j.quota.err() != nil || j.quota.mayExceedAfter(commit.MaxGroupBytes) {
 		return nil
 	}
 	for {

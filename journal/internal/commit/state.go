@@ -1,6 +1,11 @@
 package commit
 
-import "riskdex/report"
+import (
+	"strconv"
+	"strings"
+
+	"riskdex/report"
+)
 
 // States of a document. SQLite stores the numbers 0 and 1 in no byte and these in
 // one, so that a change of state overwrites the record where it is.
@@ -26,4 +31,13 @@ func StateName(state int64) report.State {
 		return report.StateDropped
 	}
 	return report.StateDead
+}
+
+// SQL returns a statement in which states have names: {pending}, {done}, {dead}, {resend} and
+// {dropped} become their numbers.
+func SQL(statement string) string {
+	return strings.NewReplacer(
+		"{pending}", strconv.Itoa(StatePending), "{done}", strconv.Itoa(StateDone), "{dead}", strconv.Itoa(StateDead),
+		"{resend}", strconv.Itoa(StateResend), "{dropped}", strconv.Itoa(StateDropped),
+	).Replace(statement)
 }

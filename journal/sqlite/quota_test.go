@@ -21,7 +21,7 @@ import (
 // taken, and once they have made room, so is the rest.
 func TestLimit(t *testing.T) {
 	const limit = 8 << 20
-	r := newRoomRig(t, journal.Options{MaxBytes: limit})
+	r := newQuotaRig(t, journal.Options{MaxBytes: limit})
 	body := strings.Repeat("x", 100<<10)
 	n := 0
 	for ; n < 1000; n++ {
@@ -68,15 +68,15 @@ func TestLimit(t *testing.T) {
 	checkTables(t, r.Journal)
 }
 
-// TestLogProlongsNoShortage has the log take what the file does not need any longer.
+// TestLogProlongsNoShortage has the WAL take what the file does not need any longer.
 func TestLogProlongsNoShortage(t *testing.T) {
-	r := newRoomRig(t, journal.Options{MaxBytes: 1 << 40})
+	r := newQuotaRig(t, journal.Options{MaxBytes: 1 << 40})
 	mustAppend(t, r.Journal, committest.Put("1", strings.Repeat("x", 8<<20)))
-	mustAppend(t, r.Journal, committest.Put("2", "{}")) // from here on the log stays as long as it is
+	mustAppend(t, r.Journal, committest.Put("2", "{}")) // from here on the WAL stays as long as it is
 	s, err := r.Stats(t.Context())
 	committest.Must(t, err)
 	for _, max := range []int64{1, s.Used + s.Used/slack/2} {
-		committest.Must(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.room.max, r.probeEvery = max, time.Hour; return nil }}))
+		committest.Must(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.quota.max, r.probeEvery = max, time.Hour; return nil }}))
 		committest.Must(t, r.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
 		committest.Eventually(t, "it is judged", func() bool { return (r.Ready() == nil) == (max > 1) })
 	}
@@ -85,7 +85,7 @@ func TestLogProlongsNoShortage(t *testing.T) {
 // TestRetryWithoutRoom: a retry of a refusal ends that refusal, so it is not taken
 // while what it refuses anew could not be kept.
 func TestRetryWithoutRoom(t *testing.T) {
-	r := newRoomRig(t, journal.Options{MaxBytes: 4 << 20})
+	r := newQuotaRig(t, journal.Options{MaxBytes: 4 << 20})
 	refusal := report.Refusal{Reason: "not_json", Kind: report.Advisories, Body: []byte("x")}
 	mustAppend(t, r.Journal, report.Delivery{Refusals: []report.Refusal{refusal}})
 	for n := 0; ; n++ {
@@ -113,7 +113,7 @@ func TestRetryWithoutRoom(t *testing.T) {
 // would be committed together if there were room.
 func TestLimitIsOversteppedByOneAtMost(t *testing.T) {
 	const limit, size = 8 << 20, 1 << 20
-	r := newRoomRig(t, journal.Options{MaxBytes: limit})
+	r := newQuotaRig(t, journal.Options{MaxBytes: limit})
 	body := strings.Repeat("x", size)
 	var taken atomic.Int64
 	var wg sync.WaitGroup
@@ -139,11 +139,11 @@ func TestLimitIsOversteppedByOneAtMost(t *testing.T) {
 // TestLowDisk checks the mark of the disk: below it not even deletes are taken,
 // but what waits drains, and acceptance comes back by itself.
 func TestLowDisk(t *testing.T) {
-	r := newRoomRig(t, journal.Options{MinFree: 100 << 20})
+	r := newQuotaRig(t, journal.Options{MinFree: 100 << 20})
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
 	r.free.Store(99 << 20)
 	mustAppend(t, r.Journal, committest.Put("2", "{}")) // it was looked at a moment ago
-	r.pass(lookEvery)
+	r.pass(measureEvery)
 	if _, err := r.Append(t.Context(), committest.Put("3", "{}")); !errors.Is(err, journal.ErrNoRoom) {
 		t.Fatalf("%v, want that there is no room", err)
 	}
@@ -169,9 +169,9 @@ func TestLowDisk(t *testing.T) {
 // TestDiskIsLookedAtSeldom checks that it costs a delivery nothing, and that what
 // was written since counts.
 func TestDiskIsLookedAtSeldom(t *testing.T) {
-	r := newRoomRig(t, journal.Options{MinFree: 100 << 20})
+	r := newQuotaRig(t, journal.Options{MinFree: 100 << 20})
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
-	r.pass(lookEvery)
+	r.pass(measureEvery)
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
 	before := r.looks.Load()
 	for range 100 {
@@ -181,7 +181,7 @@ func TestDiskIsLookedAtSeldom(t *testing.T) {
 		t.Errorf("looked %d times in one moment", n)
 	}
 	r.free.Store(101 << 20)
-	r.pass(lookEvery)
+	r.pass(measureEvery)
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
 	r.free.Store(99 << 20)
 	mustAppend(t, r.Journal, committest.Put("1", strings.Repeat("x", 2<<20))) // more than was left above the mark
@@ -191,17 +191,17 @@ func TestDiskIsLookedAtSeldom(t *testing.T) {
 // TestNoLimits checks the values that mean that there is none, and a disk that
 // cannot tell what it has left.
 func TestNoLimits(t *testing.T) {
-	r := newRoomRig(t, journal.Options{MinFree: -1})
+	r := newQuotaRig(t, journal.Options{MinFree: -1})
 	r.free.Store(0)
 	r.pass(time.Hour)
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
 
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
-	if j.room.min != journal.DefaultMinFree || j.room.max != 0 {
-		t.Errorf("the zero value means %d, %d", j.room.min, j.room.max)
+	if j.quota.min != journal.DefaultMinFree || j.quota.max != 0 {
+		t.Errorf("the zero value means %d, %d", j.quota.min, j.quota.max)
 	}
-	j.room.diskFree = func(string) (int64, error) { return 0, errors.New("no idea") }
-	j.room.looked = time.Time{}
+	j.quota.diskFree = func(string) (int64, error) { return 0, errors.New("no idea") }
+	j.quota.measured = time.Time{}
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "{}"))
 	if s, err := j.Stats(t.Context()); err != nil || s.Free != -1 {

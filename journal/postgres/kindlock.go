@@ -22,10 +22,10 @@ func (j *Journal) Hold(ctx context.Context, kind report.Kind) error {
 	if err := j.closed(); err != nil {
 		return err
 	}
-	had, me := j.member.want(kind), j.member.me.Load()
-	err := j.take(ctx, kind, me)
+	had, me := j.member.wantLock(kind), j.member.me.Load()
+	err := j.lockKind(ctx, kind, me)
 	if err == nil {
-		err = j.alone(ctx, kind, me)
+		err = j.awaitOtherClaims(ctx, kind, me)
 	}
 	if err != nil {
 		if !had {
@@ -36,18 +36,18 @@ func (j *Journal) Hold(ctx context.Context, kind report.Kind) error {
 	return nil
 }
 
-// want notes that a kind is to be had, so that it is not given back, and tells whether
+// wantLock notes that a kind is to be had, so that it is not given back, and tells whether
 // it was before.
-func (m *member) want(kind report.Kind) (had bool) {
+func (m *member) wantLock(kind report.Kind) (had bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	had = m.holds[kind]
-	m.holds[kind] = true
+	had = m.locks[kind]
+	m.locks[kind] = true
 	return had
 }
 
-// take becomes the holder of a kind.
-func (j *Journal) take(ctx context.Context, kind report.Kind, me int64) error {
+// lockKind becomes the holder of a kind.
+func (j *Journal) lockKind(ctx context.Context, kind report.Kind, me int64) error {
 	m := &j.member
 	var generation int64
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group) // of a standby that is away
@@ -69,7 +69,7 @@ func (j *Journal) take(ctx context.Context, kind report.Kind, me int64) error {
 		if holder == me {
 			return nil
 		}
-		if !m.sees(kind, generation) || holder != 0 {
+		if !m.seesGeneration(kind, generation) || holder != 0 {
 			return report.ErrHeld
 		}
 		generation++
@@ -85,9 +85,9 @@ func (j *Journal) take(ctx context.Context, kind report.Kind, me int64) error {
 	return nil
 }
 
-// sees notes the generation of a kind's hold, and tells whether this process knew it.
+// seesGeneration notes the generation of a kind's hold, and tells whether this process knew it.
 // The first one that it sees is as good as known: it knows nothing of an index yet.
-func (m *member) sees(kind report.Kind, generation int64) bool {
+func (m *member) seesGeneration(kind report.Kind, generation int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known, ok := m.known[kind]
@@ -95,12 +95,12 @@ func (m *member) sees(kind report.Kind, generation int64) bool {
 	return !ok || known == generation
 }
 
-// alone waits until no other process has a claim of a kind.
-func (j *Journal) alone(ctx context.Context, kind report.Kind, me int64) error {
+// awaitOtherClaims waits until no other process has a claim of a kind.
+func (j *Journal) awaitOtherClaims(ctx context.Context, kind report.Kind, me int64) error {
 	for {
 		var others, mine bool
-		err := j.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM documents WHERE kind = $1 AND state IN (2, 5) AND holder > 0 AND holder <> $2 AND claimed <> 0),
-			EXISTS (SELECT FROM holds WHERE kind = $1 AND holder = $2)`, string(kind), me).Scan(&others, &mine)
+		err := j.pool.QueryRow(ctx, commit.SQL(`SELECT EXISTS (SELECT FROM documents WHERE kind = $1 AND state IN ({pending}, {resend}) AND holder > 0 AND holder <> $2 AND claimed <> 0),
+			EXISTS (SELECT FROM holds WHERE kind = $1 AND holder = $2)`), string(kind), me).Scan(&others, &mine)
 		switch {
 		case err != nil:
 			return err
@@ -148,17 +148,17 @@ func (j *Journal) Release(kind report.Kind) {
 	m := &j.member
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.holds, kind)
+	delete(m.locks, kind)
 	m.soon.Notify()
 }
 
-// giveBack gives back the holds that are not wanted any longer.
-func (j *Journal) giveBack(ctx context.Context) error {
+// unlockUnwanted gives back the holds that are not wanted any longer.
+func (j *Journal) unlockUnwanted(ctx context.Context) error {
 	m, me := &j.member, j.member.me.Load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	wanted := []string{}
-	for k := range m.holds {
+	for k := range m.locks {
 		wanted = append(wanted, string(k))
 	}
 	var kinds []report.Kind

@@ -46,7 +46,7 @@ func BenchmarkLookAround(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if err := j.watchRoom(4096); err != nil {
+		if err := j.checkQuota(4096); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -27,7 +27,7 @@ func TestUnread(t *testing.T) {
 }
 
 // crashedWith returns the path of a journal with the document "1", all of it in
-// its log, as a process leaves it that is killed.
+// its WAL, as a process leaves it that is killed.
 func crashedWith(t *testing.T, body string) string {
 	t.Helper()
 	live := filepath.Join(t.TempDir(), "journal.db")
@@ -57,10 +57,10 @@ func TestSuspectIsCopied(t *testing.T) {
 			if err := suspect(path); err != nil {
 				return err
 			}
-			return copyAfresh(t.Context(), path)
+			return rewrite(t.Context(), path)
 		},
 		"with a whole copy and a log that lacks its end": func(path string) error {
-			if err := copyAfresh(t.Context(), path); err != nil {
+			if err := rewrite(t.Context(), path); err != nil {
 				return err
 			}
 			info, err := os.Stat(path + "-wal")
@@ -70,7 +70,7 @@ func TestSuspectIsCopied(t *testing.T) {
 			return os.Truncate(path+"-wal", info.Size()-1)
 		},
 		"with a whole copy and no log": func(path string) error {
-			if err := copyAfresh(t.Context(), path); err != nil {
+			if err := rewrite(t.Context(), path); err != nil {
 				return err
 			}
 			return os.Remove(path + "-wal")

@@ -15,8 +15,8 @@ import (
 	"riskdex/report"
 )
 
-// roomRig is a journal on a disk that a test makes up.
-type roomRig struct {
+// quotaRig is a journal on a disk that a test makes up.
+type quotaRig struct {
 	*Journal
 	free  atomic.Int64
 	looks atomic.Int64
@@ -24,9 +24,9 @@ type roomRig struct {
 	log   committest.LogBuffer
 }
 
-func newRoomRig(t *testing.T, opt journal.Options) *roomRig {
+func newQuotaRig(t *testing.T, opt journal.Options) *quotaRig {
 	t.Helper()
-	r := &roomRig{}
+	r := &quotaRig{}
 	r.free.Store(1 << 40)
 	r.clock.Store(time.Now().UnixNano())
 	opt.Now = func() time.Time { return time.Unix(0, r.clock.Load()) }
@@ -37,7 +37,7 @@ func newRoomRig(t *testing.T, opt journal.Options) *roomRig {
 	}
 	r.Journal = j
 	j.probeEvery = time.Millisecond
-	j.room.diskFree = func(string) (int64, error) {
+	j.quota.diskFree = func(string) (int64, error) {
 		r.looks.Add(1)
 		return r.free.Load(), nil
 	}
@@ -45,11 +45,11 @@ func newRoomRig(t *testing.T, opt journal.Options) *roomRig {
 	return r
 }
 
-func (r *roomRig) pass(d time.Duration) { r.clock.Add(int64(d)) }
+func (r *quotaRig) pass(d time.Duration) { r.clock.Add(int64(d)) }
 
 // noRoom checks that a delivery is refused for lack of room, with words that
 // help, and that nothing of it is there.
-func (r *roomRig) noRoom(t *testing.T, d report.Delivery, words ...string) {
+func (r *quotaRig) noRoom(t *testing.T, d report.Delivery, words ...string) {
 	t.Helper()
 	before := r.accepted(t)
 	_, err := r.Append(t.Context(), d)
@@ -68,7 +68,7 @@ func (r *roomRig) noRoom(t *testing.T, d report.Delivery, words ...string) {
 	}
 }
 
-func (r *roomRig) accepted(t *testing.T) (n uint64) {
+func (r *quotaRig) accepted(t *testing.T) (n uint64) {
 	t.Helper()
 	s, err := r.Stats(t.Context())
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *roomRig) accepted(t *testing.T) (n uint64) {
 }
 
 // drain claims and settles everything, as the indexer does.
-func (r *roomRig) drain(t *testing.T) (n int) {
+func (r *quotaRig) drain(t *testing.T) (n int) {
 	t.Helper()
 	for {
 		changes, err := r.Claim(t.Context(), report.Advisories, 100, 64<<20)

@@ -6,22 +6,23 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
 
-// unsureClaim is what a Claim failed to take, or has taken without being told.
-type unsureClaim struct {
+// uncertainClaim is what a Claim failed to take, or has taken without being told.
+type uncertainClaim struct {
 	me   int64
 	kind report.Kind
 	ids  [][]byte
 }
 
-// disown gives back what was claimed without being given out, because the answer was
+// releaseUncertain gives back what was claimed without being given out, because the answer was
 // lost: nobody would settle it for as long as this process lives. No other Claim of this
 // process comes between. The caller holds reading.
-func (j *Journal) disown(ctx context.Context) error {
-	for len(j.unsure) > 0 {
-		c := j.unsure[0]
+func (j *Journal) releaseUncertain(ctx context.Context) error {
+	for len(j.uncertain) > 0 {
+		c := j.uncertain[0]
 		err := j.inTransaction(ctx, func(tx pgx.Tx) error {
 			// The first waits until the transaction of that Claim has ended, one way or the
 			// other.
@@ -35,7 +36,7 @@ func (j *Journal) disown(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("give back what may have been claimed before: %w", err)
 		}
-		j.unsure = j.unsure[1:]
+		j.uncertain = j.uncertain[1:]
 	}
 	return nil
 }
@@ -50,7 +51,7 @@ func (j *Journal) giveBackClaims(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group)
 	defer cancel()
 	if err := j.inTransaction(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE documents SET holder = -1, claimed = 0 WHERE state IN (2, 5) AND holder = $1 AND claimed <> 0", j.member.me.Load())
+		_, err := tx.Exec(ctx, commit.SQL("UPDATE documents SET holder = -1, claimed = 0 WHERE state IN ({pending}, {resend}) AND holder = $1 AND claimed <> 0"), j.member.me.Load())
 		return err
 	}); err != nil {
 		return fmt.Errorf("give back what was claimed before the connection was lost: %w", err)

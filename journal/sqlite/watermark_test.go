@@ -18,7 +18,7 @@ func openLogged(t *testing.T, path string) (*Journal, *committest.LogBuffer) {
 	return openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(log, nil))}), log
 }
 
-// TestLostChangesAreNoticed takes away what was acknowledged, by a bit in the log
+// TestLostChangesAreNoticed takes away what was acknowledged, by a bit in the WAL
 // and by an older copy, and checks that the next process says so and gives out no
 // version twice.
 func TestLostChangesAreNoticed(t *testing.T) {
@@ -49,7 +49,7 @@ func TestLostChangesAreNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join(t.TempDir(), "journal.db")
-			for _, suffix := range []string{"", "-wal", witnessSuffix} {
+			for _, suffix := range []string{"", "-wal", watermarkSuffix} {
 				b, err := os.ReadFile(live.path + suffix)
 				if err != nil {
 					t.Fatal(err)
@@ -61,7 +61,7 @@ func TestLostChangesAreNoticed(t *testing.T) {
 			} else if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}
-			for _, suffix := range []string{"", "-wal", witnessSuffix} {
+			for _, suffix := range []string{"", "-wal", watermarkSuffix} {
 				b, err := os.ReadFile(live.path + suffix)
 				if err != nil {
 					t.Fatal(err)
@@ -90,17 +90,17 @@ func spoil(t *testing.T, path string, change func([]byte) []byte) {
 	committest.WriteFile(t, path, string(change(b)))
 }
 
-// TestDamagedWitness checks that a witness that makes no sense is not believed.
+// TestDamagedWitness checks that a watermark that makes no sense is not believed.
 func TestDamagedWitness(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	for _, text := range []string{"", "9", strings.Repeat("9", 100), "00009999999999999999 00000000\n"} {
-		committest.WriteFile(t, path+witnessSuffix, text)
+		committest.WriteFile(t, path+watermarkSuffix, text)
 		j, log := openLogged(t, path)
 		if log.Count("lacks changes") != 0 || j.ledger.LastVersion > 1<<60 {
 			t.Errorf("%q is believed", text)
 		}
 		mustAppend(t, j, committest.Put("1", "{}"))
-		if got := j.witness.read(); text != "" && len(text) < 60 && got != j.ledger.LastVersion {
+		if got := j.watermark.read(); text != "" && len(text) < 60 && got != j.ledger.LastVersion {
 			t.Errorf("after %q it reads %d, want %d", text, got, j.ledger.LastVersion)
 		}
 		if err := j.Close(); err != nil {

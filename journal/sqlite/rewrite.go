@@ -20,19 +20,19 @@ import (
 // Files beside the journal lead from one step to the next, also in the next
 // process:
 const (
-	suspectSuffix = ".suspect" // the journal is to be copied afresh
+	suspectSuffix = ".suspect" // the journal is to be rewritten
 	partialSuffix = ".partial" // a copy in the making
 	wholeSuffix   = ".whole"   // a durable copy; from then on the journal is that
 )
 
-// suspect notes that the journal is to be copied afresh. It need not be durable:
+// suspect notes that the journal is to be rewritten. It need not be durable:
 // after a power cut the file has what the disk has.
 func suspect(path string) error {
 	return os.WriteFile(path+suspectSuffix, nil, 0o600)
 }
 
-// copyAfresh copies the journal to a whole copy.
-func copyAfresh(ctx context.Context, path string) error {
+// rewrite checks the journal and copies it to a whole copy.
+func rewrite(ctx context.Context, path string) error {
 	s, err := openSource(ctx, path)
 	if err != nil {
 		return restoreHint(err)
@@ -65,10 +65,10 @@ func (s *source) copyWhole(ctx context.Context, path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// adopt puts a whole copy, if there is one, in the place of the journal, which no
+// swapIn puts a whole copy, if there is one, in the place of the journal, which no
 // connection of this process may have open. If it is interrupted, doing it again
 // completes it.
-func adopt(path string) error {
+func swapIn(path string) error {
 	if _, err := os.Stat(path + wholeSuffix); errors.Is(err, os.ErrNotExist) {
 		return nil
 	} else if err != nil {
@@ -77,7 +77,7 @@ func adopt(path string) error {
 	if err := unread(path); err != nil {
 		return err
 	}
-	// The log goes first: it belongs to the file that is replaced.
+	// The WAL goes first: it belongs to the file that is replaced.
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := remove(path + suffix); err != nil {
 			return err
@@ -97,7 +97,7 @@ func adopt(path string) error {
 const sharedFirst, sharedSize = 0x40000000 + 2, 510
 
 // unread returns an error while another process has the database open: the last
-// one that closes it removes the log of that name, whosever it is by then. Closing
+// one that closes it removes the WAL of that name, whosever it is by then. Closing
 // the file here drops the locks of this process on it, so nothing may have it open.
 func unread(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -118,13 +118,13 @@ func unread(path string) error {
 	return nil
 }
 
-// mend brings a journal in order that is to be opened, if an earlier process left
-// it suspect, or was restoring it.
-func mend(ctx context.Context, path string) error {
+// recoverFiles completes what an earlier process left undone: it rewrites a journal that was
+// left suspect, and ends a restore. It is called before the journal is opened.
+func recoverFiles(ctx context.Context, path string) error {
 	if err := finishRestore(path, func(string) {}); err != nil {
 		return err
 	}
-	if err := adopt(path); err != nil {
+	if err := swapIn(path); err != nil {
 		return err
 	}
 	if _, err := os.Stat(path + suspectSuffix); errors.Is(err, os.ErrNotExist) {
@@ -135,9 +135,9 @@ func mend(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return remove(path + suspectSuffix) // someone took it away, to begin anew
 	}
-	err := copyAfresh(ctx, path)
+	err := rewrite(ctx, path)
 	if err == nil {
-		err = adopt(path)
+		err = swapIn(path)
 	}
 	if err != nil {
 		return fmt.Errorf("copy it afresh, because writing it failed before (%s%s): %w", path, suspectSuffix, err)

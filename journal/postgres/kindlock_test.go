@@ -107,7 +107,7 @@ func TestPostgresHoldAndSilence(t *testing.T) {
 		clock.move(16 * time.Second)
 		committest.Eventually(t, "it is taken for dead", func() bool { return isGone(t, j, id) })
 	}
-	live := func() { committest.Must(t, silent.live(t.Context())) }
+	live := func() { committest.Must(t, silent.renewLease(t.Context())) }
 	committest.Must(t, claimOfCities(t, silent))
 
 	die() // before: it must not have what nobody could take from it
@@ -158,7 +158,7 @@ func TestPostgresHoldAndSilence(t *testing.T) {
 // who gives it back is at work.
 func TestPostgresReleaseAndHold(t *testing.T) {
 	p := hasty()
-	p.beat = time.Millisecond
+	p.heartbeat = time.Millisecond
 	_, list := processes(t, 1, p)
 	j := list[0]
 	for range 300 {
@@ -265,7 +265,7 @@ func TestPostgresHoldTwice(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		err := p[0].Hold(ctx, report.Cities)
 		cancel()
-		committest.Must(t, p[0].giveBack(t.Context())) // as with every sign of life
+		committest.Must(t, p[0].unlockUnwanted(t.Context())) // as with every sign of life
 		if holderOf(t, p[1], report.Cities) != p[0].member.me.Load() {
 			t.Fatalf("after %v, %v: the kind was given back", d, err)
 		}

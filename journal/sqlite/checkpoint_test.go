@@ -11,10 +11,10 @@ import (
 	"riskdex/journal/internal/committest"
 )
 
-// TestLogCountsAndGoes sets a limit that the log alone would reach: it is emptied
+// TestLogCountsAndGoes sets a limit that the WAL alone would reach: it is emptied
 // and holds up nobody.
 func TestLogCountsAndGoes(t *testing.T) {
-	r := newRoomRig(t, journal.Options{MaxBytes: 4 << 20})
+	r := newQuotaRig(t, journal.Options{MaxBytes: 4 << 20})
 	body := strings.Repeat("x", 100<<10)
 	for n := range 200 {
 		mustAppend(t, r.Journal, committest.Put(fmt.Sprint(n%10), body))
@@ -24,10 +24,10 @@ func TestLogCountsAndGoes(t *testing.T) {
 	}
 }
 
-// TestLongReader reads for long, as a backup does: the log grows, is said to, and
+// TestLongReader reads for long, as a backup does: the WAL grows, is said to, and
 // is short again afterwards.
 func TestLongReader(t *testing.T) {
-	r := newRoomRig(t, journal.Options{})
+	r := newQuotaRig(t, journal.Options{})
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
 	tx, err := r.e.readers.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -41,7 +41,7 @@ func TestLongReader(t *testing.T) {
 	body := strings.Repeat("x", 4<<20)
 	write := func(times int) int64 {
 		for i := range times {
-			r.pass(lookEvery)
+			r.pass(measureEvery)
 			mustAppend(t, r.Journal, committest.Put(fmt.Sprint(i), body))
 		}
 		size, err := fileSize(r.path + "-wal")
@@ -50,7 +50,7 @@ func TestLongReader(t *testing.T) {
 		}
 		return size
 	}
-	if size := write(20); size < 2*logLimit {
+	if size := write(20); size < 2*walLimit {
 		t.Fatalf("the log has only %d bytes: nothing is held up", size)
 	}
 	if n := r.log.Count("while another process reads it"); n != 1 {
@@ -59,7 +59,7 @@ func TestLongReader(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if size := write(2); size > 2*logLimit {
+	if size := write(2); size > 2*walLimit {
 		t.Errorf("the log still has %d bytes", size)
 	}
 }
