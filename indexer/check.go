@@ -22,7 +22,7 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	resend := func(ctx context.Context) error {
 		// A document that another process is sending to the index that is gone would
 		// be settled, and missed.
-		if unmarked = x.journal.Hold(ctx, t.kind); unmarked != nil {
+		if unmarked = x.journal.LockKind(ctx, t.kind); unmarked != nil {
 			return unmarked
 		}
 		locked = true
@@ -39,7 +39,7 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	}
 	index, err := x.locateIndex(ctx, t, resend, &out)
 	if locked {
-		x.journal.Release(t.kind)
+		x.journal.UnlockKind(t.kind)
 	}
 	// A journal that takes longer than ctx is no sign that riskdex stops, as the end
 	// of parent is.

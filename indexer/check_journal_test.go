@@ -32,8 +32,8 @@ type looking struct {
 func (s *looking) Claim(context.Context, report.Kind, int, int) ([]report.Change, error) {
 	return nil, nil
 }
-func (s *looking) Hold(ctx context.Context, _ report.Kind) error { return s.hold(ctx) }
-func (s *looking) Release(report.Kind)                           {}
+func (s *looking) LockKind(ctx context.Context, _ report.Kind) error { return s.hold(ctx) }
+func (s *looking) UnlockKind(report.Kind)                            {}
 func (s *looking) ResendDeleted(context.Context, report.Kind, time.Time) (int, error) {
 	return 0, s.resendDeleted()
 }

@@ -24,11 +24,11 @@ type Journal interface {
 	Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error)
 	// Settle writes down what became of claimed changes and gives them back.
 	Settle(ctx context.Context, settlements []report.Settlement) error
-	// Hold has no other process claim changes of kind, until Release. It returns
+	// LockKind has no other process claim changes of kind, until UnlockKind. It returns
 	// report.ErrHeld where another one has done that; so does Claim, then and once
 	// after. Claim with maxChanges 0 only asks.
-	Hold(ctx context.Context, kind report.Kind) error
-	Release(kind report.Kind)
+	LockKind(ctx context.Context, kind report.Kind) error
+	UnlockKind(kind report.Kind)
 	// Resend makes the journal give out every document of kind once more, the
 	// deleted ones too.
 	Resend(ctx context.Context, kind report.Kind) (int, error)

@@ -37,7 +37,7 @@ func (d *dispatcher) execute(c command) error {
 func (d *dispatcher) showRebuild(l *lane) {
 	if l.kindLocked && !l.rebuild.active() {
 		l.kindLocked = false
-		d.journal.Release(l.kind)
+		d.journal.UnlockKind(l.kind)
 	}
 	if l.rebuild == nil {
 		return

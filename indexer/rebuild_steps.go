@@ -77,7 +77,7 @@ func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, er
 	if t.from == "" && !t.takeOver {
 		return out, fmt.Errorf("the alias %s is on several indices and says of none that it is written to", x.indices.Alias(t.kind))
 	}
-	if err := x.journal.Hold(ctx, t.kind); err != nil {
+	if err := x.journal.LockKind(ctx, t.kind); err != nil {
 		return out, err
 	}
 	if t.takeOver {
@@ -198,7 +198,7 @@ func (x *Indexer) isComplete(ctx context.Context, t task) (complete bool, sent t
 // swap moves the alias to the new index, once everything in it can be seen.
 func (x *Indexer) swap(ctx context.Context, t task) error {
 	// This process may have been taken for dead, and another have begun anew.
-	if err := x.journal.Hold(ctx, t.kind); err != nil {
+	if err := x.journal.LockKind(ctx, t.kind); err != nil {
 		return err
 	}
 	had := 0

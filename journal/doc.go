@@ -1,6 +1,11 @@
 // Package journal keeps every accepted change until Elasticsearch shows it, and
 // the newest delivery of every document for as long as the document lives.
 //
+// This package has the interface, [Journal], its options and its errors. The engines are
+// packages sqlite, for one process, and postgres, for several; package transfer copies a
+// journal from one to the other, and journaltest is what every engine passes. The rules,
+// which are the same for both, are in internal/commit.
+//
 // It is a compacted log: one row per document, which is the queue (rows that are
 // pending), the store of dead letters (rows that are dead) and the source of a
 // rebuild (all rows) at once. A deleted document leaves a tombstone, a row
@@ -58,10 +63,10 @@
 //
 // # Traces
 //
-// A change may come with the name of the trace that it belongs to. Claim gives it
-// out with that version, also after a restart; it goes when the version ends, as
-// whatever. It is under no checksum: a trace that is lost harms nobody. Without
-// traces the journal makes no statement about them.
+// A change may come with the name of the trace that it belongs to. Claim returns it with
+// that version, also after a restart. It is deleted when the version is settled, whatever
+// the outcome. No checksum covers it: a trace that is lost harms nobody. Where nothing is
+// traced, no statement is run for traces.
 //
 // # What comes twice
 //
@@ -79,18 +84,19 @@
 //     name elsewhere. The system dropped the locks of a process that died; while one
 //     lives, opening fails.
 //  2. A restore that was begun is completed (sqlite.Restore).
-//  3. The id of the file is compared with the one that its log is noted for, and its
-//     last version with the one that it had when the log was begun. Where they do not
-//     fit, the log is of another file, or of a later state of this one, and opening fails.
-//  4. SQLite reads the write-ahead log up to the last whole transaction. A
-//     transaction that was cut short has a wrong checksum and is not seen.
+//  3. The id of the file is compared with the one that is noted for its write-ahead log
+//     (WAL), and its last version with the one that it had when the WAL was begun. Where
+//     they do not fit, the WAL is of another file, or of a later state of this one, and
+//     opening fails.
+//  4. SQLite reads the WAL up to the last whole transaction. A transaction that was cut
+//     short has a wrong checksum and is not seen.
 //  5. The schema version is compared. A newer one is refused, an older one is
 //     brought up to date and an empty file is set up, each in one transaction.
 //  6. The last version given out and the totals are loaded. They were written in
 //     the same transactions as the rows that they speak of, so they agree.
 //  7. A file beside the journal, which ends in .last, has the last version that was
-//     acknowledged. Where the journal is behind it, changes are lost, by damage to
-//     the log or because an older copy was put in its place. This is logged as an
+//     acknowledged, the acknowledged watermark. Where the journal is behind it, changes
+//     are lost, by damage to the WAL or because an older copy was put in its place. This is logged as an
 //     error, with the times between which to deliver again, and noted in the journal:
 //     Stats says so, in every process and copy, until [Journal.AcknowledgeLoss].
 //  8. Nothing is claimed. Every pending row can be claimed at once, also those
@@ -103,16 +109,16 @@
 // disk, and writing it once more need not change that. Ready and every Append
 // return the error until the journal has
 //
-//  1. opened the file and its log anew, since what SQLite remembers of the log need not
+//  1. opened the file and its WAL anew, since what SQLite remembers of the WAL need not
 //     be in it any longer,
 //  2. let SQLite check the pages of the file as it is read now,
-//  3. copied it, with its log, to a new file, durably,
+//  3. copied it, with its WAL, to a new file, durably,
 //  4. put that in the place of the old one, and opened it as above.
 //
 // What was read before can be read meanwhile. The copy needs as much room as the
 // file. A file beside the journal, which ends in .suspect, has the next process do
-// the same if this one ends before. Close copies the log into the file itself, unless
-// that is not trusted: SQLite would not tell that it failed.
+// the same if this one ends before. Close copies the WAL into the file itself, unless
+// that is not trusted: SQLite would not report a failure.
 //
 // A disk, or a server, may hang and never fail. From the moment that a request has had no
 // answer for 5 seconds, Ready returns an error, and what reads an SQLite journal does so
@@ -129,8 +135,8 @@
 // A journal in PostgreSQL is shared by any number of processes, which need not know of
 // each other. What is promised above holds for all of them together, with what follows.
 //
-// Claims are leases. A process gives a sign of life every 2 seconds; one that gives none
-// for 15 seconds is taken for dead by the others. What it had claimed is given out
+// Claims are leases. A process renews its lease every 2 seconds; one that has not for
+// 15 seconds is taken for dead by the others. What it had claimed is given out
 // again, and what it still says of it does not count. If it was only slow, a document
 // may be in flight twice then: what keeps the newer one in the index is that the index
 // refuses older versions. It goes on under a new id; its Append is as good as before,
@@ -142,8 +148,8 @@
 // closes its journal, and otherwise with its lease. They are not worth waiting for a
 // disk: a server that crashes may forget the last ones, and a settlement as well.
 //
-// Hold gives one process a kind alone. It is durable, ends with its holder or with its
-// holder's lease, and whoever comes after it is told once that the kind was held.
+// LockKind gives one process a kind alone. The lock is durable, ends with its holder or with
+// its holder's lease, and whoever comes after it is told once that the kind was locked.
 //
 // Versions are taken after the rows that they are for are locked. So the versions of one
 // document grow in the order of commits, whichever process they come through; those of
@@ -168,15 +174,15 @@
 // 2 seconds.
 //
 // Past [Options.MaxBytes] it is as below, but what the tables take does not shrink when
-// something is dropped: PostgreSQL keeps the room for what comes.
+// something is dropped: PostgreSQL keeps the space for what comes.
 //
-// # Room
+// # Disk quota
 //
 // Past [Options.MaxBytes] or below [Options.MinFree], Append fails with
 // [ErrNoRoom] and nothing of the delivery is in; all other requests go on. Deletes
 // of documents that are there are taken past MaxBytes, and those that leave nothing.
 // Refusals are not kept meanwhile, without an error. The
-// log is copied into the file whenever 4 MiB of it are not there yet, unless someone
+// WAL is copied into the file whenever 4 MiB of it are not there yet, unless someone
 // reads the file for long, a backup for example: then it grows by what is written
-// meanwhile, counts for both limits, and is cut afterwards.
+// meanwhile, counts for both limits, and is truncated afterwards.
 package journal

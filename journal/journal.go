@@ -144,17 +144,17 @@ type Journal interface {
 	// DropRefusals forgets refusals, and returns how many it found.
 	DropRefusals(ctx context.Context, seqs []int64) (int, error)
 
-	// Hold gives this process a kind alone: no other claims any change of it until
-	// Release, or until this process ends or gives no sign of life. It waits until
-	// what others have claimed is settled, and returns report.ErrHeld where another
-	// process has the kind, or has had it since this one last claimed: then it is to
-	// look at its index anew. To hold a kind twice is harmless. Claim returns the same
-	// error in these cases, and Claim with maxChanges 0 asks just that. A journal for
-	// one process gives it every kind.
-	Hold(ctx context.Context, kind report.Kind) error
+	// LockKind locks a kind for this process: no other claims any change of it until
+	// UnlockKind, or until this process ends or its lease does. It waits until what
+	// others have claimed is settled, and returns report.ErrHeld where another process
+	// has the lock, or has had it since this one last claimed: then this one has to
+	// look at its index anew. To lock a kind twice is harmless. Claim returns the same
+	// error in these cases, and Claim with maxChanges 0 asks just that. In a journal
+	// for one process every lock is free.
+	LockKind(ctx context.Context, kind report.Kind) error
 
-	// Release ends Hold, soon.
-	Release(kind report.Kind)
+	// UnlockKind ends the lock of a kind, soon.
+	UnlockKind(kind report.Kind)
 
 	// LockVerify lets one verification of a kind at a time begin, of all processes;
 	// others get report.ErrVerifying. The lock ends with done, or with the process.

@@ -32,7 +32,7 @@ type Options struct {
 	MaxDeliveryRefusals int
 
 	// MaxBytes is the most that the journal may take, in bytes: its documents and
-	// its log, without what is free inside the file. Zero means that there is no
+	// its WAL, without what is free inside the file. Zero means that there is no
 	// such limit. Past it, Append fails with ErrNoRoom for all but deletes of
 	// documents that are there.
 	MaxBytes int64

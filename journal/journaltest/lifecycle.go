@@ -111,7 +111,7 @@ func testClosed(t *testing.T, h *harness) {
 		"Refusals":     func() error { _, err := h.Refusals(ctx, 0, 1); return err },
 		"Refusal":      func() error { _, err := h.Refusal(ctx, 1); return err },
 		"DropRefusals": func() error { _, err := h.DropRefusals(ctx, []int64{1}); return err },
-		"Hold":         func() error { return h.Hold(ctx, report.Cities) },
+		"LockKind":     func() error { return h.LockKind(ctx, report.Cities) },
 		"LockVerify":   func() error { _, err := h.LockVerify(ctx, report.Cities); return err },
 		"Ready":        h.Ready,
 	} {

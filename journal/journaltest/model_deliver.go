@@ -12,7 +12,7 @@ import (
 // modelRefusal is a refusal of the model; its Reason tells it from the others.
 type modelRefusal struct {
 	report.Refusal
-	turn report.Version
+	place report.Version
 }
 
 // record is one record of a delivery: a change, or a refusal.
@@ -26,21 +26,21 @@ func (r record) ambiguous() report.Refusal {
 	return refusal(r.change.Kind, string(r.change.ID), r.reason)
 }
 
-// deliver takes the records of a delivery in their order. turn is that of the
+// deliver takes the records of a delivery in their order. place is that of the
 // refusal that it retries, or 0.
-func (m *model) deliver(records []record, turn report.Version, now time.Time) []report.Stamp {
+func (m *model) deliver(records []record, place report.Version, now time.Time) []report.Stamp {
 	var stamps []report.Stamp
 	var refused []modelRefusal
 	for _, r := range records {
 		if r.refusal == nil {
-			s := m.accept(r.change, turn, len(refused) > 0, now)
+			s := m.accept(r.change, place, len(refused) > 0, now)
 			stamps = append(stamps, s)
 			if s.Effect != report.Ambiguous {
 				continue
 			}
 			r.refusal = new(r.ambiguous())
 		}
-		t := turn
+		t := place
 		if t == 0 {
 			t = m.next(now)
 		}
@@ -50,7 +50,7 @@ func (m *model) deliver(records []record, turn report.Version, now time.Time) []
 	return stamps
 }
 
-func (m *model) accept(c report.Change, turn report.Version, refused bool, now time.Time) report.Stamp {
+func (m *model) accept(c report.Change, place report.Version, refused bool, now time.Time) report.Stamp {
 	addressed := c.ID
 	key, ambiguous := m.resolve(c)
 	if ambiguous {
@@ -58,10 +58,10 @@ func (m *model) accept(c report.Change, turn report.Version, refused bool, now t
 	}
 	c.Key = key
 	if c.ExactID {
-		turn = 1
+		place = 1
 	}
 	old := m.documents[c.Key]
-	if turn != 0 && old != nil && old.origin > turn {
+	if place != 0 && old != nil && old.origin > place {
 		return report.Stamp{Key: c.Key}
 	}
 	effect := report.Changed
@@ -71,23 +71,23 @@ func (m *model) accept(c report.Change, turn report.Version, refused bool, now t
 			return report.Stamp{Key: c.Key, Effect: effect}
 		}
 	}
-	if !m.adopt(c, addressed, turn, now) {
+	if !m.adopt(c, addressed, place, now) {
 		return report.Stamp{Key: c.Key}
 	}
 	d := m.put(c, now)
-	d.origin = cmp.Or(turn, d.Version)
+	d.origin = cmp.Or(place, d.Version)
 	if c.Kind == report.Cities {
 		m.call(d, old, c, addressed)
 	}
 	m.refusals = slices.DeleteFunc(m.refusals, func(r modelRefusal) bool {
-		return r.Kind == c.Kind && r.turn < d.origin && (r.ID == string(addressed) || r.ID == string(c.ID) || m.isByCode(r.ID, d))
+		return r.Kind == c.Kind && r.place < d.origin && (r.ID == string(addressed) || r.ID == string(c.ID) || m.isByCode(r.ID, d))
 	})
 	return report.Stamp{Key: c.Key, Version: d.Version, Effect: effect}
 }
 
 // adopt has the city go that was known by the code alone which c states for an id. It
 // returns false where c is older than what is known of that one.
-func (m *model) adopt(c report.Change, addressed report.ID, turn report.Version, now time.Time) bool {
+func (m *model) adopt(c report.Change, addressed report.ID, place report.Version, now time.Time) bool {
 	code := c.Code
 	if code == "" && !c.NoCode && c.OwnID == c.ID && addressed != c.ID {
 		code = report.CodeOf(string(addressed))
@@ -108,11 +108,11 @@ func (m *model) adopt(c report.Change, addressed report.ID, turn report.Version,
 		if !d.isKnownByItsCodeAlone(code) {
 			continue
 		}
-		if turn != 0 && d.origin > turn {
+		if place != 0 && d.origin > place {
 			return false
 		}
 		gone := m.put(report.Change{Key: d.Key, Op: report.Delete}, now)
-		gone.origin, gone.never = cmp.Or(turn, gone.Version), true
+		gone.origin, gone.never = cmp.Or(place, gone.Version), true
 	}
 	return true
 }
@@ -133,9 +133,9 @@ func (m *model) retry(reason string, records []record, now time.Time) ([]report.
 	if i < 0 {
 		return nil, false
 	}
-	turn := m.refusals[i].turn
+	place := m.refusals[i].place
 	m.refusals = slices.Delete(m.refusals, i, i+1)
-	return m.deliver(records, turn, now), true
+	return m.deliver(records, place, now), true
 }
 
 func (m *model) dropRefusal(reason string) int {

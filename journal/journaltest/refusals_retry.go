@@ -19,7 +19,7 @@ var retryTests = []test{
 	{"two refusals of a document are retried in any order", testRetryRefusedTwo},
 	{"two refused deliveries with the same document", testRetryRefusedNoID},
 	{"the order of the records of one delivery counts", testRetryRefusedSameDelivery},
-	{"what is refused in a retry is kept at its turn", testRetryRefusedAgain},
+	{"what is refused in a retry keeps its place", testRetryRefusedAgain},
 	{"a city is found by its code", testRetryRefusedCity},
 	{"a retry that fails leaves the refusal", testRetryRefusedInvalid},
 }

@@ -121,7 +121,7 @@ func (j *Journal) lockCandidates(ctx context.Context, conn *pgx.Conn, me int64, 
 	// What is claimed need not be durable: a crash gives it back, if not by itself then
 	// with giveBackClaims.
 	b.Queue("SET LOCAL synchronous_commit = off")
-	// These two keep others from holding the kind, and from taking this process out,
+	// These two keep others from locking the kind, and from taking this process out,
 	// until what it claims can be seen. Statements after this one see what was before.
 	b.Queue("SELECT pg_advisory_xact_lock_shared($1, $2), pg_advisory_xact_lock_shared($1, $3)", j.keys.class, lockOf(lockKinds, kind), lockMembers+int32(me))
 	b.Queue("SELECT EXISTS (SELECT FROM processes WHERE id = $1 AND connections = $3), holder, generation FROM holds WHERE kind = $2", me, string(kind), j.member.connections).

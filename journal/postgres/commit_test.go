@@ -168,7 +168,7 @@ func TestPostgresStandbyAway(t *testing.T) {
 	_, p := away(t, 3)
 	p[2].kill()
 	committest.Eventually(t, "the dead are noticed", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM processes") == 2 })
-	if err := p[0].Hold(t.Context(), report.Advisories); err == nil {
+	if err := p[0].LockKind(t.Context(), report.Advisories); err == nil {
 		t.Error("a kind is held that a failover would free")
 	}
 	committest.Eventually(t, "the kind is given back", func() bool {

@@ -15,9 +15,9 @@ func (s *store) Tombstones(kind report.Kind) (n int64, err error) {
 
 // DropDeleted implements store. What another process has locked is left for the next
 // round.
-func (s *store) DropDeleted(kind report.Kind, after commit.Place, before int64, limit int) (n int, next commit.Place, err error) {
+func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (n int, next commit.Cursor, err error) {
 	if err := s.forget(); err != nil {
-		return 0, commit.Place{}, err
+		return 0, commit.Cursor{}, err
 	}
 	rows, err := s.tx.Query(s.ctx, commit.SQL(`WITH looked AS MATERIALIZED (
 			SELECT id, accepted_at, ended_at, claimed FROM documents
@@ -33,13 +33,13 @@ func (s *store) DropDeleted(kind report.Kind, after commit.Place, before int64, 
 		SELECT accepted_at, id, (SELECT count(*) FROM looked), (SELECT count(*) FROM gone) FROM looked ORDER BY accepted_at DESC, id DESC LIMIT 1`),
 		string(kind), after.AcceptedAt, []byte(after.ID), before, limit)
 	if err != nil {
-		return 0, commit.Place{}, err
+		return 0, commit.Cursor{}, err
 	}
 	var looked int
 	var id []byte
 	_, err = pgx.ForEachRow(rows, []any{&next.AcceptedAt, &id, &looked, &n}, func() error { return nil })
 	if next.ID = report.ID(id); looked < limit {
-		next = commit.Place{}
+		next = commit.Cursor{}
 	}
 	return n, next, err
 }

@@ -14,8 +14,8 @@ import (
 	"riskdex/report"
 )
 
-// Hold implements Journal.
-func (j *Journal) Hold(ctx context.Context, kind report.Kind) error {
+// LockKind implements Journal.
+func (j *Journal) LockKind(ctx context.Context, kind report.Kind) error {
 	if err := report.CheckKind(kind); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (j *Journal) Hold(ctx context.Context, kind report.Kind) error {
 	}
 	if err != nil {
 		if !had {
-			j.Release(kind)
+			j.UnlockKind(kind)
 		}
 		return fmt.Errorf("have %s alone in the journal: %w", kind, err)
 	}
@@ -53,7 +53,7 @@ func (j *Journal) lockKind(ctx context.Context, kind report.Kind, me int64) erro
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group) // of a standby that is away
 	defer cancel()
 	err := j.inLasting(ctx, "on", func(tx pgx.Tx) error {
-		// One that was taken for dead would hold it for ever.
+		// One that was taken for dead would keep it for ever.
 		if err := tx.QueryRow(ctx, "SELECT FROM processes WHERE id = $1 FOR SHARE", me).Scan(); errors.Is(err, pgx.ErrNoRows) {
 			return errTakenForDead
 		} else if err != nil {
@@ -85,7 +85,7 @@ func (j *Journal) lockKind(ctx context.Context, kind report.Kind, me int64) erro
 	return nil
 }
 
-// seesGeneration notes the generation of a kind's hold, and tells whether this process knew it.
+// seesGeneration notes the generation of a kind's lock, and tells whether this process knew it.
 // The first one that it sees is as good as known: it knows nothing of an index yet.
 func (m *member) seesGeneration(kind report.Kind, generation int64) bool {
 	m.mu.Lock()
@@ -143,8 +143,8 @@ func (j *Journal) LockVerify(ctx context.Context, kind report.Kind) (done func()
 	}), nil
 }
 
-// Release implements Journal.
-func (j *Journal) Release(kind report.Kind) {
+// UnlockKind implements Journal.
+func (j *Journal) UnlockKind(kind report.Kind) {
 	m := &j.member
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -152,7 +152,7 @@ func (j *Journal) Release(kind report.Kind) {
 	m.soon.Notify()
 }
 
-// unlockUnwanted gives back the holds that are not wanted any longer.
+// unlockUnwanted gives back the locks that are not wanted any longer.
 func (j *Journal) unlockUnwanted(ctx context.Context) error {
 	m, me := &j.member, j.member.me.Load()
 	m.mu.Lock()

@@ -33,11 +33,11 @@ func TestPostgresHold(t *testing.T) {
 		committest.Must(t, claimOfCities(t, j))
 	}
 	for range 2 { // twice is harmless
-		committest.Must(t, p[0].Hold(t.Context(), report.Cities))
+		committest.Must(t, p[0].LockKind(t.Context(), report.Cities))
 	}
 	committest.Must(t, claimOfCities(t, p[0]))
-	committest.Must(t, p[1].Hold(t.Context(), report.Advisories)) // another kind is another matter
-	if err := p[1].Hold(t.Context(), report.Cities); !errors.Is(err, report.ErrHeld) {
+	committest.Must(t, p[1].LockKind(t.Context(), report.Advisories)) // another kind is another matter
+	if err := p[1].LockKind(t.Context(), report.Cities); !errors.Is(err, report.ErrHeld) {
 		t.Errorf("a second holder: %v", err)
 	}
 	for range 3 {
@@ -45,14 +45,14 @@ func TestPostgresHold(t *testing.T) {
 			t.Errorf("while it is held: %v", err)
 		}
 	}
-	p[0].Release(report.Cities)
+	p[0].UnlockKind(report.Cities)
 	committest.Eventually(t, "it is given back", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	// Who has not seen it so may not have it at once, either.
-	if err := p[1].Hold(t.Context(), report.Cities); !errors.Is(err, report.ErrHeld) {
+	if err := p[1].LockKind(t.Context(), report.Cities); !errors.Is(err, report.ErrHeld) {
 		t.Errorf("without a look at its index: %v", err)
 	}
-	committest.Must(t, p[1].Hold(t.Context(), report.Cities))
-	p[1].Release(report.Cities)
+	committest.Must(t, p[1].LockKind(t.Context(), report.Cities))
+	p[1].UnlockKind(report.Cities)
 	committest.Eventually(t, "it is given back", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	for _, j := range []*Journal{p[0], p[2]} {
 		if err := claimOfCities(t, j); !errors.Is(err, report.ErrHeld) {
@@ -68,7 +68,7 @@ func TestPostgresHoldWaits(t *testing.T) {
 	_, p := processes(t, 2, hasty())
 	appendTo(t, p[0], "1", "x")
 	c := claimed(t, p[1])
-	held := later(func(ctx context.Context) error { return p[0].Hold(ctx, report.Advisories) })
+	held := later(func(ctx context.Context) error { return p[0].LockKind(ctx, report.Advisories) })
 	committest.Eventually(t, "it has the kind", func() bool { return holderOf(t, p[0], report.Advisories) != 0 })
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
@@ -88,14 +88,14 @@ func TestPostgresHoldWaits(t *testing.T) {
 func TestPostgresHoldOfTheDead(t *testing.T) {
 	_, p := processes(t, 2, hasty())
 	committest.Must(t, claimOfCities(t, p[1]))
-	committest.Must(t, p[0].Hold(t.Context(), report.Cities))
+	committest.Must(t, p[0].LockKind(t.Context(), report.Cities))
 	p[0].kill()
 	committest.Eventually(t, "its hold ends", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	if err := claimOfCities(t, p[1]); !errors.Is(err, report.ErrHeld) {
 		t.Errorf("after that: %v", err)
 	}
 	committest.Must(t, claimOfCities(t, p[1]))
-	committest.Must(t, p[1].Hold(t.Context(), report.Cities))
+	committest.Must(t, p[1].LockKind(t.Context(), report.Cities))
 }
 
 // TestPostgresHoldAndSilence has a process be taken for dead before, while and after it
@@ -111,14 +111,14 @@ func TestPostgresHoldAndSilence(t *testing.T) {
 	committest.Must(t, claimOfCities(t, silent))
 
 	die() // before: it must not have what nobody could take from it
-	if err := silent.Hold(t.Context(), report.Cities); !errors.Is(err, errTakenForDead) {
+	if err := silent.LockKind(t.Context(), report.Cities); !errors.Is(err, errTakenForDead) {
 		t.Errorf("Hold of one that was taken for dead: %v", err)
 	}
 	if holder := holderOf(t, j, report.Cities); holder != 0 {
 		t.Fatalf("the kind is held by %d", holder)
 	}
-	committest.Must(t, j.Hold(t.Context(), report.Cities)) // another has it meanwhile
-	j.Release(report.Cities)
+	committest.Must(t, j.LockKind(t.Context(), report.Cities)) // another has it meanwhile
+	j.UnlockKind(report.Cities)
 	committest.Eventually(t, "it is given back", func() bool { return holderOf(t, j, report.Cities) == 0 })
 	live()
 	if err := claimOfCities(t, silent); !errors.Is(err, report.ErrHeld) {
@@ -128,7 +128,7 @@ func TestPostgresHoldAndSilence(t *testing.T) {
 
 	appendTo(t, j, "1", "x") // while: it waits for a claim, and loses the kind
 	c := claimed(t, j)
-	held := later(func(ctx context.Context) error { return silent.Hold(ctx, report.Advisories) })
+	held := later(func(ctx context.Context) error { return silent.LockKind(ctx, report.Advisories) })
 	committest.Eventually(t, "it has the kind", func() bool { return holderOf(t, j, report.Advisories) != 0 })
 	die()
 	live()
@@ -140,7 +140,7 @@ func TestPostgresHoldAndSilence(t *testing.T) {
 		t.Fatalf("the kind is held by %d", holder)
 	}
 
-	committest.Eventually(t, "it may have it", func() bool { return silent.Hold(t.Context(), report.Advisories) == nil })
+	committest.Eventually(t, "it may have it", func() bool { return silent.LockKind(t.Context(), report.Advisories) == nil })
 	die() // after: others go on, and it is told
 	live()
 	if _, err := silent.Claim(t.Context(), report.Advisories, 0, 0); !errors.Is(err, report.ErrHeld) {
@@ -162,11 +162,11 @@ func TestPostgresReleaseAndHold(t *testing.T) {
 	_, list := processes(t, 1, p)
 	j := list[0]
 	for range 300 {
-		committest.Must(t, j.Hold(t.Context(), report.Cities))
+		committest.Must(t, j.LockKind(t.Context(), report.Cities))
 		if holder := holderOf(t, j, report.Cities); holder != j.member.me.Load() {
 			t.Fatalf("Hold said that it has the kind, which is held by %d", holder)
 		}
-		j.Release(report.Cities)
+		j.UnlockKind(report.Cities)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestPostgresClaimsMeetHolds(t *testing.T) {
 	}
 	for i := 0; held.Load() < 40; i++ {
 		j := p[i%len(p)]
-		if err := j.Hold(t.Context(), report.Advisories); err != nil {
+		if err := j.LockKind(t.Context(), report.Advisories); err != nil {
 			if !errors.Is(err, report.ErrHeld) {
 				t.Fatal(err)
 			}
@@ -227,7 +227,7 @@ func TestPostgresClaimsMeetHolds(t *testing.T) {
 		}
 		held.Add(1)
 		holder.Store(nil)
-		j.Release(report.Advisories)
+		j.UnlockKind(report.Advisories)
 	}
 	close(over)
 	all.Wait()
@@ -250,7 +250,7 @@ func TestPostgresHoldAfterClaimsWereGivenBack(t *testing.T) {
 	committest.Eventually(t, "its claims are given back", func() bool {
 		return valueOf[int](t, p[1], "SELECT count(*) FROM documents WHERE claimed <> 0") == 0
 	})
-	committest.Must(t, p[1].Hold(t.Context(), report.Advisories))
+	committest.Must(t, p[1].LockKind(t.Context(), report.Advisories))
 	settle(t, p[0], report.Indexed, onItsWay...)
 	if got := claimed(t, p[1]); len(got) != 1 {
 		t.Errorf("%d documents for the new index, want the one that went to the old", len(got))
@@ -260,10 +260,10 @@ func TestPostgresHoldAfterClaimsWereGivenBack(t *testing.T) {
 // TestPostgresHoldTwice has the second Hold of one that has the kind fail at any moment.
 func TestPostgresHoldTwice(t *testing.T) {
 	_, p := processes(t, 2, silent())
-	committest.Must(t, p[0].Hold(t.Context(), report.Cities))
+	committest.Must(t, p[0].LockKind(t.Context(), report.Cities))
 	for d := time.Duration(0); d < 20*time.Millisecond; d += 50 * time.Microsecond {
 		ctx, cancel := context.WithTimeout(t.Context(), d)
-		err := p[0].Hold(ctx, report.Cities)
+		err := p[0].LockKind(ctx, report.Cities)
 		cancel()
 		committest.Must(t, p[0].unlockUnwanted(t.Context())) // as with every sign of life
 		if holderOf(t, p[1], report.Cities) != p[0].member.me.Load() {

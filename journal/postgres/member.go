@@ -22,7 +22,7 @@ type member struct {
 	me          atomic.Int64 // its id; another one after it was taken for dead
 
 	mu    sync.Mutex
-	known map[report.Kind]int64 // generations of the holds, as far as this process has seen them
+	known map[report.Kind]int64 // generations of the locks of kinds, as far as this process has seen them
 	locks map[report.Kind]bool  // that it wants to have
 	soon  commit.Signal         // has the next heartbeat come at once
 

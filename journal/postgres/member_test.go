@@ -117,7 +117,7 @@ func TestPostgresOutageKillsNobody(t *testing.T) {
 		p = append(p, process(t, server.URL(), pace, journal.Options{}))
 		ids = append(ids, p[i].member.me.Load())
 	}
-	committest.Must(t, p[0].Hold(t.Context(), report.Cities))
+	committest.Must(t, p[0].LockKind(t.Context(), report.Cities))
 	server.Kill()
 	ended := time.Now().Add(pace.lease)
 	committest.Eventually(t, "all leases have ended", func() bool { return time.Now().After(ended) })

@@ -1,3 +1,7 @@
+// Package postgres is the journal in a PostgreSQL database, for any number of processes.
+//
+// A process writes a group of requests per transaction, whose rows it locks in the order of
+// their keys (writer.go, store.go). Claims are leases of the processes (member.go, claim.go).
 package postgres
 
 import (
@@ -65,7 +69,7 @@ func IsURL(name string) bool {
 // pace has the times of the members of a journal.
 type pace struct {
 	// lease is how long a process that gives no sign keeps what it has claimed, and
-	// the kinds that it holds.
+	// the kinds that it has locked.
 	lease     time.Duration
 	heartbeat time.Duration // from one sign of life to the next; none of its own accord where it is 0
 	// stuck is how long the server waits for the next statement of a transaction, or

@@ -23,22 +23,22 @@ func folded(id string) []byte {
 	return b
 }
 
-func (s *store) Refuse(r report.Refusal, turn report.Version, size int64) error {
+func (s *store) Refuse(r report.Refusal, place report.Version, size int64) error {
 	_, err := s.tx.Exec(s.ctx, `INSERT INTO refusals
 		(version, at, bytes, kind, method, path, position, id, folded, reason, detail, cut, crc, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		int64(turn), r.At.UnixMicro(), size, string(r.Kind), []byte(r.Method), []byte(r.Path), int64(r.Position), []byte(r.ID), folded(r.ID),
+		int64(place), r.At.UnixMicro(), size, string(r.Kind), []byte(r.Method), []byte(r.Path), int64(r.Position), []byte(r.ID), folded(r.ID),
 		[]byte(r.Reason), []byte(r.Detail), r.Cut, int64(commit.RefusalChecksum(r)), r.Body)
 	return err
 }
 
 // Refusal locks it, so that it is retried once.
-func (s *store) Refusal(seq int64) (turn report.Version, size int64, err error) {
-	err = s.tx.QueryRow(s.ctx, "SELECT version, bytes FROM refusals WHERE seq = $1 FOR UPDATE", seq).Scan(&turn, &size)
+func (s *store) Refusal(seq int64) (place report.Version, size int64, err error) {
+	err = s.tx.QueryRow(s.ctx, "SELECT version, bytes FROM refusals WHERE seq = $1 FOR UPDATE", seq).Scan(&place, &size)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = journal.ErrNotFound
 	}
-	return turn, size, err
+	return place, size, err
 }
 
 func (s *store) RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]commit.RefusalID, error) {

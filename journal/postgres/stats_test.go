@@ -45,7 +45,7 @@ func TestProcessesTellTheSame(t *testing.T) {
 	claimed, err := other.Claim(t.Context(), report.Cities, 1, 1000)
 	ok(err)
 	ok(other.Settle(t.Context(), []report.Settlement{{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Dead}}))
-	ok(one.Hold(t.Context(), report.Advisories))
+	ok(one.LockKind(t.Context(), report.Advisories))
 
 	s := stats(one)
 	if got := stats(other); !reflect.DeepEqual(got, s) {

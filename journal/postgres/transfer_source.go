@@ -154,7 +154,7 @@ func (s *transferSource) Refusals(ctx context.Context) iter.Seq2[transfer.Refusa
 	scan := func(rows pgx.Rows) (r transfer.Refusal, err error) {
 		var at int64
 		var method, path, id, reason, detail []byte
-		err = rows.Scan(&r.Seq, (*int64)(&r.Turn), &at, &r.Size, (*string)(&r.Kind), &method, &path, &r.Position, &id, &reason, &detail, &r.Cut, &r.CRC, &r.Body)
+		err = rows.Scan(&r.Seq, (*int64)(&r.Place), &at, &r.Size, (*string)(&r.Kind), &method, &path, &r.Position, &id, &reason, &detail, &r.Cut, &r.CRC, &r.Body)
 		r.At, r.Method, r.Path, r.ID, r.Reason, r.Detail = commit.FromMicro(at), string(method), string(path), string(id), string(reason), string(detail)
 		r.Body = orNil(r.Body)
 		last = r.Seq

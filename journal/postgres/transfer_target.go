@@ -82,7 +82,7 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 			if !isText(string(r.Kind)) {
 				return nil, fmt.Errorf("the refusal %d cannot be copied: its kind, %q, is damaged, and PostgreSQL would not take it; drop it", r.Seq, r.Kind)
 			}
-			return []any{r.Seq, int64(r.Turn), r.At.UnixMicro(), r.Size, string(r.Kind), []byte(r.Method), []byte(r.Path), int64(r.Position), []byte(r.ID),
+			return []any{r.Seq, int64(r.Place), r.At.UnixMicro(), r.Size, string(r.Kind), []byte(r.Method), []byte(r.Path), int64(r.Position), []byte(r.ID),
 				[]byte(r.Reason), []byte(r.Detail), r.Cut, r.CRC, r.Body, folded(r.ID)}, nil
 		}))
 	}

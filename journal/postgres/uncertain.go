@@ -46,7 +46,7 @@ func (j *Journal) releaseUncertain(ctx context.Context) error {
 // the disk, so such a server may have forgotten it, and still have the claim: nobody would
 // settle that again for as long as this process lives. What is on its way just now is
 // given out once more: what is said of it counts no more, since it may go to an index that
-// another process has replaced meanwhile, which need not wait for it; see Hold.
+// another process has replaced meanwhile, which need not wait for it; see LockKind.
 func (j *Journal) giveBackClaims(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group)
 	defer cancel()

@@ -165,6 +165,30 @@ func (c *claims) committed(tx *commit.Transaction) {
 	}
 }
 
+// add notes that a document was given out.
+func (c *claims) add(k report.Key, claimed commit.Claim) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.claimed[k] = claimed
+	delete(c.deferred, k)
+}
+
+// of returns the claims that settlements end, the zero claim for those that end none,
+// and the keys of those.
+func (c *claims) of(list []report.Settlement) (ended []commit.Claim, others []report.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ended = make([]commit.Claim, len(list))
+	for i, s := range list {
+		if h := c.claimed[s.Key]; h.Version == s.Version && h.Doc != 0 && s.Outcome != report.Retry && s.Outcome != report.Dead {
+			ended[i] = h
+		} else {
+			others = append(others, s.Key)
+		}
+	}
+	return ended, others
+}
+
 func (c *claims) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

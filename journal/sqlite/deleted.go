@@ -14,11 +14,11 @@ func (s *store) Tombstones(kind report.Kind) (int64, error) {
 }
 
 // DropDeleted implements store.
-func (s *store) DropDeleted(kind report.Kind, after commit.Place, before int64, limit int) (n int, next commit.Place, err error) {
+func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (n int, next commit.Cursor, err error) {
 	s.forget()
 	rows, err := s.st.oldDeleted.QueryContext(s.ctx, string(kind), after.AcceptedAt, after.Doc, before)
 	if err != nil {
-		return 0, commit.Place{}, err
+		return 0, commit.Cursor{}, err
 	}
 	defer rows.Close()
 	var old []int64
@@ -26,25 +26,25 @@ func (s *store) DropDeleted(kind report.Kind, after commit.Place, before int64, 
 	for ; rows.Next(); looked++ {
 		var doc, accepted, ended looseInt
 		if err := rows.Scan(&doc, &accepted, &ended); err != nil {
-			return 0, commit.Place{}, err
+			return 0, commit.Cursor{}, err
 		}
-		next = commit.Place{AcceptedAt: int64(accepted), Doc: int64(doc)}
+		next = commit.Cursor{AcceptedAt: int64(accepted), Doc: int64(doc)}
 		if int64(ended) < before {
 			old = append(old, int64(doc))
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return 0, commit.Place{}, err
+		return 0, commit.Cursor{}, err
 	}
 	if looked < limit {
-		next = commit.Place{}
+		next = commit.Cursor{}
 	}
 	for _, doc := range old {
 		if err := s.exec(s.st.dropOrigin, doc); err != nil {
-			return 0, commit.Place{}, err
+			return 0, commit.Cursor{}, err
 		}
 		if err := s.exec(s.st.dropDeleted, doc); err != nil {
-			return 0, commit.Place{}, err
+			return 0, commit.Cursor{}, err
 		}
 	}
 	return len(old), next, nil

@@ -9,17 +9,17 @@ import (
 	"riskdex/report"
 )
 
-func (s *store) Refuse(r report.Refusal, turn report.Version, size int64) error {
-	return s.exec(s.st.refuse, int64(turn), r.At.UnixMicro(), size, string(r.Kind), r.Method,
+func (s *store) Refuse(r report.Refusal, place report.Version, size int64) error {
+	return s.exec(s.st.refuse, int64(place), r.At.UnixMicro(), size, string(r.Kind), r.Method,
 		r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, int64(commit.RefusalChecksum(r)), r.Body)
 }
 
-func (s *store) Refusal(seq int64) (turn report.Version, size int64, err error) {
-	err = s.st.refusal.QueryRowContext(s.ctx, seq).Scan(&turn, &size)
+func (s *store) Refusal(seq int64) (place report.Version, size int64, err error) {
+	err = s.st.refusal.QueryRowContext(s.ctx, seq).Scan(&place, &size)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = journal.ErrNotFound
 	}
-	return turn, size, err
+	return place, size, err
 }
 
 func (s *store) RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]commit.RefusalID, error) {

@@ -1,3 +1,9 @@
+// Package sqlite is the journal in one SQLite file, for one process.
+//
+// One goroutine writes, a group of requests per transaction (writer.go). The disk syncs the
+// write-ahead log (WAL) while the next group is filled (flush.go). Claims live in memory
+// (claims.go). What the files beside the journal are for stands in watermark.go, identity.go,
+// rewrite.go and restore.go.
 package sqlite
 
 import (
@@ -160,8 +166,8 @@ func (j *Journal) lacks(n commit.Quota) error {
 // Changed implements Journal.
 func (j *Journal) Changed() <-chan struct{} { return j.claims.changed }
 
-// Hold implements Journal.
-func (j *Journal) Hold(_ context.Context, kind report.Kind) error {
+// LockKind implements Journal.
+func (j *Journal) LockKind(_ context.Context, kind report.Kind) error {
 	if j.isClosed() {
 		return journal.ErrClosed
 	}
@@ -179,8 +185,8 @@ func (j *Journal) LockVerify(_ context.Context, kind report.Kind) (done func(), 
 	return sync.OnceFunc(func() { j.verifying.Delete(kind) }), nil
 }
 
-// Release implements Journal.
-func (j *Journal) Release(report.Kind) {}
+// UnlockKind implements Journal.
+func (j *Journal) UnlockKind(report.Kind) {}
 
 func (j *Journal) isClosed() bool {
 	j.mu.RLock()

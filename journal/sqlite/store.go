@@ -161,16 +161,16 @@ func (s *store) Drop(r *commit.Row, at int64, crc *uint32) error {
 	return s.exec(s.st.drop, r.Doc, at, sum)
 }
 
-func (s *store) EndClaimed(settlement report.Settlement, held commit.Claim, at int64) (bool, error) {
-	if held.Doc == 0 {
+func (s *store) EndClaimed(settlement report.Settlement, claimed commit.Claim, at int64) (bool, error) {
+	if claimed.Doc == 0 {
 		return false, nil
 	}
 	delete(s.known, settlement.Key)
-	n, err := s.count(s.st.endClaimed, at, held.Doc, int64(settlement.Version), held.State)
+	n, err := s.count(s.st.endClaimed, at, claimed.Doc, int64(settlement.Version), claimed.State)
 	if n == 0 || err != nil {
 		return false, err
 	}
-	return true, s.dropTrace(held.Doc)
+	return true, s.dropTrace(claimed.Doc)
 }
 
 func (s *store) Unclaim(commit.Settled) {} // claims are in memory

@@ -178,7 +178,7 @@ func (s *transferSource) Refusals(ctx context.Context) iter.Seq2[transfer.Refusa
 	scan := func(rows *sql.Rows) (r transfer.Refusal, err error) {
 		var at, position, cut exactInt
 		var crc sql.Null[exactInt]
-		err = rows.Scan((*exactInt)(&r.Seq), (*exactInt)(&r.Turn), &at, (*exactInt)(&r.Size), (*exactText)(&r.Kind), (*exactText)(&r.Method),
+		err = rows.Scan((*exactInt)(&r.Seq), (*exactInt)(&r.Place), &at, (*exactInt)(&r.Size), (*exactText)(&r.Kind), (*exactText)(&r.Method),
 			(*exactText)(&r.Path), &position, (*exactText)(&r.ID), (*exactText)(&r.Reason), (*exactText)(&r.Detail), &cut, &crc, (*exactBytes)(&r.Body))
 		r.At, r.Position, r.Cut, r.CRC = commit.FromMicro(int64(at)), int(position), cut != 0, int64(crc.V)
 		if !crc.Valid {

@@ -87,7 +87,7 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 	if err := writeRows(ctx, t.conn, refusals, `INSERT INTO refusals
 		(seq, version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		func(r transfer.Refusal) []any {
-			return []any{r.Seq, int64(r.Turn), r.At.UnixMicro(), r.Size, string(r.Kind), r.Method, r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, r.CRC, r.Body}
+			return []any{r.Seq, int64(r.Place), r.At.UnixMicro(), r.Size, string(r.Kind), r.Method, r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, r.CRC, r.Body}
 		}); err != nil {
 		return err
 	}

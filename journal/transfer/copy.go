@@ -1,3 +1,6 @@
+// Package transfer copies a journal from one engine to the other, or to the same. It reads
+// a stream of records that belong to neither engine, has them written, reads the copy back
+// and compares. The engines are the ends: sqlite.Endpoint and postgres.Endpoint.
 package transfer
 
 import (

@@ -77,7 +77,7 @@ func TestCopyThatDiffers(t *testing.T) {
 				d.Body[0] ^= 1
 			})}, "documents have another checksum"},
 			"a refusal that is lost":  {tampering{refusal: func(*transfer.Refusal) bool { return false }}, "0 refusals of 2"},
-			"the place of a refusal":  {tampering{refusal: func(r *transfer.Refusal) bool { r.Turn++; return true }}, "refusals have another checksum"},
+			"the place of a refusal":  {tampering{refusal: func(r *transfer.Refusal) bool { r.Place++; return true }}, "refusals have another checksum"},
 			"the number of a refusal": {tampering{refusal: func(r *transfer.Refusal) bool { r.Seq += 10; return true }}, "refusals have another checksum"},
 			"the line":                {tampering{head: func(h *transfer.Head) { h.Line = "another" }}, "another line"},
 			"a receipt that is lost":  {tampering{receipt: func(*transfer.Receipt) bool { return false }}, "0 receipts of 1"},

@@ -69,9 +69,9 @@ func (d *Document) fields() ([]int64, []string, []byte) {
 // Refusal is the row of a refusal.
 type Refusal struct {
 	report.Refusal
-	Turn report.Version
-	Size int64 // as it counts for the bounds
-	CRC  int64
+	Place report.Version
+	Size  int64 // as it counts for the bounds
+	CRC   int64
 }
 
 func (r *Refusal) fields() ([]int64, []string, []byte) {
@@ -79,7 +79,7 @@ func (r *Refusal) fields() ([]int64, []string, []byte) {
 	if r.Cut {
 		cut = 1
 	}
-	return []int64{r.Seq, int64(r.Turn), r.At.UnixMicro(), r.Size, int64(r.Position), cut, r.CRC},
+	return []int64{r.Seq, int64(r.Place), r.At.UnixMicro(), r.Size, int64(r.Position), cut, r.CRC},
 		[]string{string(r.Kind), r.Method, r.Path, r.ID, r.Reason, r.Detail}, r.Body
 }
 

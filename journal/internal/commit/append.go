@@ -12,17 +12,17 @@ import (
 // Append takes a delivery. Refusals get versions as well, in the order of the
 // records, so that it is known for each what was accepted before it and what after.
 func (tx *Transaction) Append(d report.Delivery, opt journal.Options) ([]report.Stamp, error) {
-	turn, err := tx.beginRetry(d.RetryOf)
+	place, err := tx.beginRetry(d.RetryOf)
 	if err != nil {
 		return nil, err
 	}
 	stamps := make([]report.Stamp, 0, len(d.Changes))
 	given, next := d.Refusals, 0
 	d.Refusals = make([]report.Refusal, 0, len(given))
-	turns := make([]report.Version, 0, len(given))
+	places := make([]report.Version, 0, len(given))
 	refuse := func(r report.Refusal) (err error) {
 		d.Refusals = append(d.Refusals, r)
-		turns, err = tx.appendTurn(turns, turn)
+		places, err = tx.appendPlace(places, place)
 		return err
 	}
 	for i, c := range d.Changes {
@@ -32,10 +32,10 @@ func (tx *Transaction) Append(d report.Delivery, opt journal.Options) ([]report.
 		if err != nil {
 			return nil, err
 		}
-		s, err := tx.accept(c, turn, len(turns) > 0)
+		s, err := tx.accept(c, place, len(places) > 0)
 		if errors.Is(err, report.ErrAmbiguous) && d.Ambiguous != nil {
 			err, s = nil, report.Stamp{Key: c.Key, Effect: report.Ambiguous}
-			if len(turns) < opt.MaxDeliveryRefusals {
+			if len(places) < opt.MaxDeliveryRefusals {
 				err = refuse(d.Ambiguous(i))
 			} else {
 				d.MoreRefused++
@@ -51,7 +51,7 @@ func (tx *Transaction) Append(d report.Delivery, opt journal.Options) ([]report.
 			return nil, err
 		}
 	}
-	return stamps, tx.refuse(d, turns, opt)
+	return stamps, tx.refuse(d, places, opt)
 }
 
 // comesBefore tells whether a refused record stands before the record at a position
@@ -60,22 +60,22 @@ func comesBefore(r report.Refusal, position int) bool {
 	return r.Position >= 0 && r.Position <= position
 }
 
-// accept writes a change and clears the refusals that it makes obsolete. turn is
+// accept writes a change and clears the refusals that it makes obsolete. place is
 // the version that a refusal had, where this is its retry, and otherwise 0. refused says that
 // the delivery has refusals before it. A change that would overtake something newer is left
 // out, and so is a delete of what is not there, unless it has to be remembered.
-func (tx *Transaction) accept(c report.Change, turn report.Version, refused bool) (report.Stamp, error) {
+func (tx *Transaction) accept(c report.Change, place report.Version, refused bool) (report.Stamp, error) {
 	addressed := c.ID
 	key, old, err := tx.resolve(c)
 	if err != nil {
 		return report.Stamp{}, err
 	}
 	if c.ExactID {
-		turn = BeforeAll
+		place = BeforeAll
 	}
-	if turn != 0 && old != nil {
+	if place != 0 && old != nil {
 		origin, err := tx.origin(old)
-		if err != nil || origin > turn {
+		if err != nil || origin > place {
 			return report.Stamp{Key: key}, err
 		}
 	}
@@ -90,19 +90,19 @@ func (tx *Transaction) accept(c report.Change, turn report.Version, refused bool
 			}
 		}
 	}
-	n, overtakes, err := tx.call(&c, addressed, old, turn)
+	n, overtakes, err := tx.call(&c, addressed, old, place)
 	if err != nil || overtakes {
 		return report.Stamp{Key: key}, err
 	}
 	if err := tx.put(&c, n, old); err != nil {
 		return report.Stamp{}, err
 	}
-	if turn == 0 {
-		turn = c.Version
-	} else if err := tx.Store.KeepOrigin(key, turn); err != nil {
+	if place == 0 {
+		place = c.Version
+	} else if err := tx.Store.KeepOrigin(key, place); err != nil {
 		return report.Stamp{}, err
 	}
-	return report.Stamp{Key: key, Version: c.Version, Effect: effect}, tx.clearRefusals(c, addressed, turn)
+	return report.Stamp{Key: key, Version: c.Version, Effect: effect}, tx.clearRefusals(c, addressed, place)
 }
 
 // isDeleted tells whether there is nothing to delete: no document, or one whose delete is

@@ -55,9 +55,9 @@ func (tx *Transaction) statedAt(r *Row) (report.Version, error) {
 }
 
 // call sees to what a city is called when c becomes its newest change, and completes the
-// code of c. addressed is the id that c came with, and turn what accept has. overtakes says
+// code of c. addressed is the id that c came with, and place is as in accept. overtakes says
 // that c must be left out, because something newer is known of the city that it would adopt.
-func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, turn report.Version) (n Naming, overtakes bool, err error) {
+func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, place report.Version) (n Naming, overtakes bool, err error) {
 	if c.Kind != report.Cities {
 		return n, false, nil
 	}
@@ -82,7 +82,7 @@ func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, tur
 	case silent:
 		c.Code = ""
 	case c.Code != "" && (!old.HasCode() || old.Op == report.Delete || old.Kept != 0 || old.Code != c.Code || old.Alone != n.Alone):
-		overtakes, err = tx.takeCode(*c, n, turn)
+		overtakes, err = tx.takeCode(*c, n, place)
 	}
 	if err != nil {
 		err = fmt.Errorf("see to the code %q: %w", c.Code, err)
@@ -112,7 +112,7 @@ func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, err
 // takeCode has the code of c leave the city that keeps it, or was deleted with it. A city
 // that was known by that code alone goes: c adopts it, unless nobody has stated an id for
 // the city of c either.
-func (tx *Transaction) takeCode(c report.Change, n Naming, turn report.Version) (overtakes bool, err error) {
+func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version) (overtakes bool, err error) {
 	for _, op := range []report.Op{report.Index, report.Delete} {
 		ids, err := tx.Store.WithCode(c.Code, op, several)
 		if err != nil {
@@ -133,7 +133,7 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, turn report.Version) 
 			case !r.HasCode() || r.Code != c.Code || r.Op != op:
 				continue
 			case r.isOnlyCode(c.Code) && !n.Alone && !isCode(c.ID, c.Code):
-				overtakes, err = tx.adopt(r, c, turn)
+				overtakes, err = tx.adopt(r, c, place)
 			case op == report.Delete || r.Kept != 0:
 				err = tx.Store.Rename(r, Naming{Kept: lostCode, Alone: r.Alone})
 			}
@@ -150,16 +150,16 @@ func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id
 // adopt deletes the document of a city that was known by its code alone, before c, which
 // states an id for it, becomes the newest of its own. From then on the code is a code and no
 // id: what comes under it is for the city that goes on under c.
-func (tx *Transaction) adopt(r *Row, c report.Change, turn report.Version) (overtakes bool, err error) {
-	if turn != 0 {
+func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (overtakes bool, err error) {
+	if place != 0 {
 		origin, err := tx.origin(r)
-		if err != nil || origin > turn {
+		if err != nil || origin > place {
 			return true, err
 		}
 	}
 	gone := report.Change{Key: report.Key{Kind: c.Kind, ID: r.ID}, Op: report.Delete}
-	if err := tx.put(&gone, Naming{Kept: namesNone, Alone: true}, r); err != nil || turn == 0 {
+	if err := tx.put(&gone, Naming{Kept: namesNone, Alone: true}, r); err != nil || place == 0 {
 		return false, err
 	}
-	return false, tx.Store.KeepOrigin(gone.Key, turn)
+	return false, tx.Store.KeepOrigin(gone.Key, place)
 }

@@ -21,39 +21,38 @@ const (
 
 // Request is one caller's part of a group commit.
 type Request struct {
-	Ctx      context.Context          // its caller's; who has left need not be served
+	Ctx      context.Context          // its caller's; it is not carried out once its caller has left
 	Gone     func() bool              // whether its sender has hung up; nil where there is none
 	Run      func(*Transaction) error // may run again after a rollback, and so changes nothing that it was given
-	Keys     []report.Key             // documents that run will look up; it may be others, too
-	Versions int                      // how many versions run takes; it may be others, too
+	Keys     []report.Key             // documents that Run is expected to look up; it may look up others
+	Versions int                      // how many versions Run is expected to take; it may take more or fewer
 	Bytes    int                      // about how much it writes
 	Size     int                      // how many documents it changes
 	Sync     bool                     // whether it must survive a power cut once answered
 	Long     bool                     // whether it may take minutes
-	Quota    Quota                    // what it asks of the room that is left
-	Done     chan error               // has room for the answer
+	Quota    Quota                    // which limits it is held against
+	Done     chan error               // buffered for the answer
 
 	of    *Queue     // that it waits in, or was taken from
-	since time.Time  // when it came there
+	since time.Time  // when it was queued
 	seq   uint64     // its place in the order of arrival
 	Scope *Scope     // what has to be known before it may overtake; nil where that is nothing
 	ahead []*Request // those that it overtakes, if it may
 	stays bool       // it may not
 }
 
-// Queue holds the requests that wait for the writer, in the order they came.
-// Each belongs to a caller that waits for it, so their number is bounded by that
-// of the callers.
+// Queue has the requests that wait for the writer, in the order of their arrival. A
+// caller waits for each, so their number is bounded by that of the callers.
 //
-// After each group with a large request goes one of small requests, which overtake the
-// large ones that still wait: so a small one waits for one large one at most, and
-// neither starves. Whether one may overtake is decided in the transaction (mayOvertake).
+// After each group with a large request comes a group of small requests, which overtake
+// the large ones that still wait: so a small one waits for at most one large one, and
+// neither starves. The transaction decides whether one may overtake (mayOvertake).
 //
-// Where transactions can go on beside each other, a large delivery is a group of its own,
-// and small requests overtake it also while it is carried out.
+// Where transactions run concurrently, a large delivery is a group of its own, and small
+// requests overtake it while it is carried out, too.
 type Queue struct {
 	Wake       Signal // tells the writer that there is something to look at
-	Concurrent bool   // transactions can go on beside each other
+	Concurrent bool   // several transactions may run at the same time
 
 	mu         sync.Mutex
 	waiting    []*Request
@@ -67,7 +66,7 @@ type Queue struct {
 // NewQueue returns an empty queue.
 func NewQueue() *Queue { return &Queue{Wake: NewSignal(), unanswered: map[*Request]struct{}{}} }
 
-// Expect has Oldest count what is no request, from now until answered is called.
+// Expect has Oldest count something that is no request, from now until answered is called.
 func (q *Queue) Expect() (answered func()) {
 	r := &Request{of: q, since: time.Now()}
 	q.mu.Lock()
@@ -76,8 +75,8 @@ func (q *Queue) Expect() (answered func()) {
 	return r.isAnswered
 }
 
-// Answer tells the caller what became of a request. It does not count as waiting any longer
-// when the caller knows: who reads next must not be told of a disk that hangs.
+// Answer tells the caller the result. By then the request no longer counts as unanswered:
+// a caller who reads next must not be told that the disk hangs.
 func (r *Request) Answer(err error) {
 	if r.of != nil {
 		r.isAnswered()
@@ -91,9 +90,9 @@ func (r *Request) isAnswered() {
 	r.of.mu.Unlock()
 }
 
-// Oldest is for how long the request has been without an answer that has been so longest,
-// also where its caller has left while it was carried out; 0 where there is none. long
-// tells whether one of them may take minutes.
+// Oldest returns for how long the oldest unanswered request has waited, also where its
+// caller has left while it was carried out; 0 if there is none. long tells whether any
+// unanswered request may take minutes.
 func (q *Queue) Oldest() (wait time.Duration, long bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,7 +102,7 @@ func (q *Queue) Oldest() (wait time.Duration, long bool) {
 	return wait, long
 }
 
-// Do has r carried out and returns its error. When ctx ends first it returns the
+// Do has r carried out and returns its error. When ctx ends first, it returns the
 // context's error, and r may be carried out or not.
 func (q *Queue) Do(ctx context.Context, r *Request) error {
 	if err := ctx.Err(); err != nil {
@@ -173,7 +172,7 @@ func (q *Queue) Next(timeout <-chan time.Time, interrupt <-chan struct{}) (group
 	}
 }
 
-// Take returns what waits, as much of it as may be in one group with those before.
+// Take returns the next group: of what waits, as much as fits into one group with before.
 func (q *Queue) Take(before []*Request) (group []*Request, open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -230,7 +229,8 @@ func (q *Queue) pick(before []*Request, overtake bool) (group []*Request) {
 	return group
 }
 
-// PutBack has requests wait where they were, until what is before them is done.
+// PutBack returns requests to their places, where they wait until what is before them is
+// done.
 func (q *Queue) PutBack(list []*Request) {
 	if len(list) == 0 {
 		return

@@ -38,21 +38,21 @@ func (l *Ledger) tooManyRefusals(opt journal.Options) bool {
 	return l.Refusals > opt.MaxRefusals || l.RefusalBytes > opt.MaxRefusalBytes
 }
 
-// appendTurn appends the place of a refusal in the order of all deliveries: that of
+// appendPlace appends the place of a refusal in the order of all deliveries: that of
 // the refusal which is being retried, if any, and otherwise the next.
-func (tx *Transaction) appendTurn(turns []report.Version, turn report.Version) (_ []report.Version, err error) {
-	if turn == 0 {
-		turn, err = tx.Store.NextVersion(0)
+func (tx *Transaction) appendPlace(places []report.Version, place report.Version) (_ []report.Version, err error) {
+	if place == 0 {
+		place, err = tx.Store.NextVersion(0)
 	}
-	return append(turns, turn), err
+	return append(places, place), err
 }
 
-// refuse keeps the refusals of a delivery, each with its turn, and drops the oldest of
+// refuse keeps the refusals of a delivery, each with its place, and drops the oldest of
 // all beyond the bounds.
-func (tx *Transaction) refuse(d report.Delivery, turns []report.Version, opt journal.Options) error {
+func (tx *Transaction) refuse(d report.Delivery, places []report.Version, opt journal.Options) error {
 	for i, r := range shareOf(d, opt) {
 		size := RefusalBytes(r)
-		if err := tx.Store.Refuse(r, turns[i], size); err != nil {
+		if err := tx.Store.Refuse(r, places[i], size); err != nil {
 			return fmt.Errorf("keep a refusal: %w", err)
 		}
 		tx.ledger.Refusals++
@@ -106,25 +106,25 @@ func (tx *Transaction) dropOldestRefusals(opt journal.Options) error {
 	return nil
 }
 
-// beginRetry takes the refusal out that a delivery retries and returns its turn, or
+// beginRetry takes the refusal out that a delivery retries and returns its place, or
 // ErrNotFound. For other deliveries it does nothing and returns 0.
 func (tx *Transaction) beginRetry(seq int64) (report.Version, error) {
 	if seq == 0 {
 		return 0, nil
 	}
-	turn, err := tx.dropRefusal(seq)
-	if err == nil && turn == BeforeAll {
+	place, err := tx.dropRefusal(seq)
+	if err == nil && place == BeforeAll {
 		err = report.ErrPlaceForgotten
 	}
 	if err != nil {
 		return 0, fmt.Errorf("retry the refusal %d: %w", seq, err)
 	}
-	return turn, nil
+	return place, nil
 }
 
-// dropRefusal forgets one refusal and returns its turn, or ErrNotFound.
+// dropRefusal forgets one refusal and returns its place, or ErrNotFound.
 func (tx *Transaction) dropRefusal(seq int64) (report.Version, error) {
-	turn, size, err := tx.Store.Refusal(seq)
+	place, size, err := tx.Store.Refusal(seq)
 	if err == nil {
 		err = tx.Store.DropRefusal(seq)
 	}
@@ -133,7 +133,7 @@ func (tx *Transaction) dropRefusal(seq int64) (report.Version, error) {
 	}
 	tx.ledger.Refusals--
 	tx.ledger.RefusalBytes -= size
-	return turn, nil
+	return place, nil
 }
 
 func (tx *Transaction) DropThese(seqs []int64) (n int, err error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // clearRefusals forgets the refusals that an accepted change makes obsolete: those
-// of its document whose turn was before it. addressed is the id that the change
+// of its document whose place was before it. addressed is the id that the change
 // came with.
 func (tx *Transaction) clearRefusals(c report.Change, addressed report.ID, before report.Version) error {
 	if tx.ledger.Refusals == 0 {

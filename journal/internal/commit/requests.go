@@ -119,8 +119,8 @@ func (j *Requests) Settle(ctx context.Context, s []report.Settlement) error {
 	if err := checkSettlements(s); err != nil {
 		return err
 	}
-	held, others := j.hooks.Claimed(s)
-	err := j.queue.Do(ctx, &Request{Keys: others, Size: len(s), Run: func(tx *Transaction) error { return tx.Settle(s, held) }})
+	claims, others := j.hooks.Claimed(s)
+	err := j.queue.Do(ctx, &Request{Keys: others, Size: len(s), Run: func(tx *Transaction) error { return tx.Settle(s, claims) }})
 	if err != nil {
 		return fmt.Errorf("settle %d changes in the journal: %w", len(s), err)
 	}

@@ -23,11 +23,11 @@ type Settled struct {
 	DeliveredAt time.Time // when that was delivered
 }
 
-// Settle ends changes. held has, for each, its claim as it was before the
+// Settle ends changes. claims has, for each, its claim as it was before the
 // transaction, or the zero claim.
-func (tx *Transaction) Settle(list []report.Settlement, held []Claim) error {
+func (tx *Transaction) Settle(list []report.Settlement, claims []Claim) error {
 	for i, s := range list {
-		note, err := tx.settleOne(s, held[i])
+		note, err := tx.settleOne(s, claims[i])
 		if err != nil {
 			return fmt.Errorf("settle %s %q: %w", s.Kind, s.ID, err)
 		}
@@ -41,11 +41,11 @@ func (tx *Transaction) Settle(list []report.Settlement, held []Claim) error {
 // settleOne goes by the version, not by what is claimed, so that settling twice, or
 // after a restart, does no harm. Where another process has claimed the document
 // since, what it says counts.
-func (tx *Transaction) settleOne(s report.Settlement, held Claim) (Settled, error) {
+func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, error) {
 	note := Settled{Settlement: s}
-	ended, err := tx.Store.EndClaimed(s, held, tx.Now.UnixMicro())
+	ended, err := tx.Store.EndClaimed(s, claimed, tx.Now.UnixMicro())
 	if ended && err == nil {
-		tx.countEnd(s, held.State)
+		tx.countEnd(s, claimed.State)
 		note.Ended = true
 	}
 	if ended || err != nil {

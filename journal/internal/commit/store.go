@@ -35,7 +35,7 @@ type Store interface {
 	// EndClaimed is End for a document that is as it was when it was claimed, without
 	// looking it up. It does nothing and returns false where it is not, or where that
 	// cannot be told.
-	EndClaimed(s report.Settlement, held Claim, at int64) (bool, error)
+	EndClaimed(s report.Settlement, claimed Claim, at int64) (bool, error)
 	// Unclaim ends the claim that a settlement ends, and puts the document off where it
 	// says so, for a store that keeps claims.
 	Unclaim(n Settled)
@@ -52,9 +52,9 @@ type Store interface {
 	MarkDeleted(kind report.Kind, since int64) (int64, error)
 
 	// DropDeleted drops settled deletes of a kind that were settled before a time, and
-	// looks at up to so many after a place, in the order of their acceptance. It returns
-	// how many it has dropped, and where to go on, which is the zero place at the end.
-	DropDeleted(kind report.Kind, after Place, before int64, limit int) (n int, next Place, err error)
+	// looks at up to limit of them after a cursor. It returns how many it has dropped, and
+	// where to go on, which is the zero cursor at the end.
+	DropDeleted(kind report.Kind, after Cursor, before int64, limit int) (n int, next Cursor, err error)
 
 	// Tombstones is how many documents of a kind are deleted.
 	Tombstones(kind report.Kind) (int64, error)
@@ -65,14 +65,14 @@ type Store interface {
 	KeepOrigin(k report.Key, origin report.Version) error
 
 	// Refuse keeps a refusal.
-	Refuse(r report.Refusal, turn report.Version, size int64) error
-	// Refusal returns the turn and the size of a refusal, or ErrNotFound.
-	Refusal(seq int64) (turn report.Version, size int64, err error)
-	// RefusalsOf returns the refusals of a kind before a turn whose id is one of ids,
+	Refuse(r report.Refusal, place report.Version, size int64) error
+	// Refusal returns the place and the size of a refusal, or ErrNotFound.
+	Refusal(seq int64) (place report.Version, size int64, err error)
+	// RefusalsOf returns the refusals of a kind before a place whose id is one of ids,
 	// without regard to case.
 	RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]RefusalID, error)
 	DropRefusal(seq int64) error
-	// ForgetPlaces has all refusals that are kept have the turn BeforeAll, and returns of
+	// ForgetPlaces has all refusals that are kept have the place BeforeAll, and returns of
 	// how many it was another.
 	ForgetPlaces() (n int64, err error)
 	// OldestRefusals calls f with each refusal, the oldest first, until f returns false.
@@ -94,8 +94,8 @@ type Store interface {
 	Note(name, value string) error
 }
 
-// Place is that of a settled delete among the others.
-type Place struct {
+// Cursor is a place among the settled deletes of a kind, in the order of their acceptance.
+type Cursor struct {
 	AcceptedAt int64
 	Doc        int64     // in an SQLite journal
 	ID         report.ID // in PostgreSQL

@@ -30,14 +30,14 @@ func (j *Requests) DropDeleted(ctx context.Context) (sum int, err error) {
 		return 0, nil
 	}
 	for _, kind := range report.AllKinds() {
-		for after, first := (Place{}), true; first || after != (Place{}); first = false {
+		for after, first := (Cursor{}), true; first || after != (Cursor{}); first = false {
 			if !first {
 				if err := Sleep(ctx, DropPause); err != nil {
 					return sum, err
 				}
 			}
 			var n int
-			var next Place
+			var next Cursor
 			err := j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
 				n, next, err = tx.dropDeleted(kind, after, j.opt.KeepDeleted)
 				return err
@@ -51,7 +51,7 @@ func (j *Requests) DropDeleted(ctx context.Context) (sum int, err error) {
 	return sum, nil
 }
 
-func (tx *Transaction) dropDeleted(kind report.Kind, after Place, keep time.Duration) (n int, next Place, err error) {
+func (tx *Transaction) dropDeleted(kind report.Kind, after Cursor, keep time.Duration) (n int, next Cursor, err error) {
 	n, next, err = tx.Store.DropDeleted(kind, after, tx.Now.Add(-keep).UnixMicro(), TombstoneStep)
 	tx.ledger.update(kind, func(t *Totals) {
 		t.Tombstones -= int64(n)

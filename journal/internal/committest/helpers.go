@@ -1,3 +1,5 @@
+// Package committest has what the tests of both engines use: short forms, and tests of the
+// rules that need the queue of a journal, which journaltest does not see.
 package committest
 
 import (
