@@ -42,7 +42,7 @@ type candidate struct {
 	bytes int64
 }
 
-// lockedRows is what a Claim has seen before it decides.
+// lockedRows is what a Claim has locked and seen before it decides.
 type lockedRows struct {
 	alive      bool // this process is a member
 	holder     int64

@@ -98,8 +98,8 @@ func (j *Journal) stop(err error) error {
 	return err
 }
 
-// attempts is how often a group is tried that other processes got in the way of. Each
-// time at least one of them gets further.
+// attempts bounds the retries of a group commit after conflicts with other processes. In
+// each conflict at least one process makes progress.
 const attempts = 8
 
 // commit returns those of a group that have to wait for what they would have overtaken.
@@ -110,20 +110,20 @@ func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err e
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	known := &lockSet{}
+	locks := &lockSet{}
 	for attempt := 0; attempt < attempts; attempt++ {
 		var late []report.Key
-		if stay, late, err = j.tryCommit(ctx, group, known); err == nil {
+		if stay, late, err = j.tryCommit(ctx, group, locks); err == nil {
 			return stay, nil
 		}
-		learned := known.add(late)
+		grown := locks.add(late)
 		switch {
 		case errors.Is(err, errNames), code(err) == deadlock:
-			known.names = true // from the beginning, in the order in which all have it
+			locks.names = true // taken first, in the order in which every process takes it
 		case !inTheWay(err):
 			return nil, err
-		case learned:
-			attempt-- // it gets further each time
+		case grown:
+			attempt-- // each time it gets further
 		case attempt > 0:
 			_ = commit.Sleep(ctx, rand.N(20*time.Millisecond)) // #nosec G404 -- so that they do not meet again
 		}
@@ -131,32 +131,32 @@ func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err e
 	return nil, err
 }
 
-// lockSet is what earlier attempts at a group have found that it needs.
+// lockSet is what earlier attempts at a group commit found that it has to lock.
 type lockSet struct {
 	names bool         // the lock of the names of cities
 	keys  []report.Key // documents that no request has named
 }
 
-// add tells whether keys are new.
-func (f *lockSet) add(keys []report.Key) (learned bool) {
+// add adds documents, and tells whether any was new.
+func (l *lockSet) add(keys []report.Key) (grown bool) {
 	for _, k := range keys {
-		if !slices.Contains(f.keys, k) {
-			f.keys, learned = append(f.keys, k), true
+		if !slices.Contains(l.keys, k) {
+			l.keys, grown = append(l.keys, k), true
 		}
 	}
-	return learned
+	return grown
 }
 
 // tryCommit carries out a group in one transaction. Nothing of it has happened where
 // it returns an error, unless the connection was lost in the moment of the commit. It
-// returns the documents that known should have had.
-func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, known *lockSet) (stay []*commit.Request, late []report.Key, err error) {
+// returns the documents that locks lacked.
+func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks *lockSet) (stay []*commit.Request, late []report.Key, err error) {
 	pooled, err := j.pool.Acquire(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	conn := pooled.Conn()
-	tx, s, before, err := j.begin(ctx, conn, group, known)
+	tx, s, before, err := j.begin(ctx, conn, group, locks)
 	if err == nil {
 		stay, err = tx.CarryOut(group)
 	}
@@ -193,19 +193,19 @@ func (s *store) giveUp(conn *pgx.Conn) {
 }
 
 // begin starts a transaction and locks the rows of a group, in one round trip.
-func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, known *lockSet) (*commit.Transaction, *store, commit.Ledger, error) {
+func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, locks *lockSet) (*commit.Transaction, *store, commit.Ledger, error) {
 	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
 	s := &store{
-		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: known.names, namesLast: !known.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), piece: j.piece, ledger: &l, wall: j.opt.Now,
+		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, namesLast: !locks.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), piece: j.piece, ledger: &l, wall: j.opt.Now,
 		first: 1, next: 1, group: group, coded: map[codedAs][]report.ID{}, rows: map[report.Key]*row{}, of: map[*commit.Row]*row{},
 	}
-	keys, takes := wanted(group, known.keys)
+	keys, takes := wanted(group, locks.keys)
 	b := &pgx.Batch{}
 	b.Queue("BEGIN")
 	if !s.sync {
 		b.Queue("SET LOCAL synchronous_commit = off")
 	}
-	if known.names {
+	if locks.names {
 		s.queueNames(b)
 	}
 	b.Queue("SELECT refusals, refusal_bytes, "+serverTime("$1")+", current_setting('synchronous_commit') FROM meta", s.at).QueryRow(func(r pgx.Row) error {

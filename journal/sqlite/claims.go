@@ -8,13 +8,13 @@ import (
 	"riskdex/report"
 )
 
-// claims knows which documents may not be given out now, because they are
-// claimed or wait for a retry. It lives in memory only.
+// claims knows which documents may not be given out now, because they are claimed or
+// deferred. It lives in memory only.
 //
-// A Claim reads the database while the writer goes on. So that it still hands
-// out the newest version only, and no document twice, the writer notes every
-// document that it commits while a Claim reads, and the Claim reads those once
-// more while it holds commit, when nothing can be committed.
+// A Claim reads the database while the writer goes on. To give out the newest version
+// only, and no document twice, the writer notes every document that it commits while a
+// Claim reads. The Claim reads those again while it holds commit, when nothing can be
+// committed.
 type claims struct {
 	// reading is held by the one Claim that reads. Taken before commit.
 	reading sync.Mutex
@@ -71,7 +71,7 @@ func (c *claims) end(nothing bool) {
 }
 
 // isIdle tells whether there is nothing of kind to be given out. Once a document that
-// was put off may be due, that is not known.
+// was deferred may be due, that is not known.
 func (c *claims) isIdle(kind report.Kind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -48,7 +48,7 @@ func scanRow(scan func(...any) error, before ...any) (*commit.Row, error) {
 	}, nil
 }
 
-// fewAhead is from how many documents on it pays to look them up together.
+// fewAhead is the smallest batch worth one combined lookup.
 const fewAhead = 3
 
 // expect notes which documents a group of requests will look up, and for which codes.
