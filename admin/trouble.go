@@ -88,14 +88,14 @@ func Causes() []Cause { return slices.Clone(causes) }
 var causes = []Cause{
 	{
 		TroubleJournal, Critical, statusTimeout,
-		"The journal cannot be read, so what waits and what failed is not known: {error}.",
-		"Look after the disk of the journal, or the PostgreSQL server and the way to it.",
+		"The journal cannot be read, so it is not known what waits and what failed: {error}.",
+		"Check the disk of the journal, or the PostgreSQL server and the network to it.",
 		"RiskdexJournalUnreadable",
 	},
 	{
 		TroubleNotAccepting, Critical, 5 * time.Second,
 		"Deliveries are answered with 503: {reason}.",
-		"Mend what it says. What was answered with 503 is not in the journal: the publisher has to deliver it again.",
+		"Fix the reason. What was answered with 503 is not in the journal: the publisher has to deliver it again.",
 		"RiskdexNotAccepting",
 	},
 	{
@@ -107,44 +107,44 @@ var causes = []Cause{
 	{
 		TroubleElasticsearch, Critical, lookEvery + time.Minute, // the longest time of a request
 		"Elasticsearch did not answer the last request ({error}). Deliveries are accepted and kept, and are sent when it is back.",
-		"Bring Elasticsearch back, or the way to it; where its certificate is refused, give it one that is valid.",
+		"Bring Elasticsearch back, or the network to it. If its certificate is refused, give it a valid one.",
 		"RiskdexElasticsearchAway",
 	},
 	{
 		TroubleSearch, Critical, lookEvery + 10*time.Second, // the longest time of a search
 		"Search fails for apps, since {time}: {error}.",
-		"Mend what it says: open an index that is closed (`POST /INDEX/_open`), bring back the node with a shard that is missing. " +
-			"An index or alias that is gone riskdex makes again.",
+		"Fix the reason: open a closed index (`POST /INDEX/_open`), or bring back the node of a missing shard. " +
+			"riskdex itself makes a lost index or alias again.",
 		"RiskdexSearchFails",
 	},
 	{
 		TroubleAnotherJournal, Critical, lookEvery,
 		"Another journal fills {indices}. Deliveries are accepted and wait.",
-		"If the right journal was lost, or another one is named: start riskdex with the right one, or its backup. " +
-			"If two riskdex are to run: give this one another `--index-prefix`. " +
-			"If this journal is to fill them from now on: `riskdex rebuild --take-over`.",
+		"If this is the wrong journal: start riskdex with the right one, or its backup. " +
+			"If two riskdex are to run side by side: give this one another `--index-prefix`. " +
+			"If this journal is to fill the indices from now on: `riskdex rebuild --take-over`.",
 		"RiskdexIndexHeld",
 	},
 	{
 		TroubleLacking, Critical, 30 * time.Second,
 		"Of {kind} the journal has {known} documents, and the index has {indexed}: another journal has filled it, or this is an old backup. " +
-			"The index cannot be made anew from this one, and what was deleted since is not known to it.",
-		"If the right journal was lost, or another one is named: start riskdex with the right one, or its newest backup " +
-			"(and `riskdex rebuild --take-over`, if that finds that another journal fills the index). If this one is to go on: have the publisher deliver " +
-			"everything again, and then `riskdex verify --repair --remove-foreign` takes away what it has no longer.",
+			"This journal cannot rebuild the index, and does not know what was deleted since.",
+		"If this is the wrong journal: start riskdex with the right one, or its newest backup " +
+			"(and run `riskdex rebuild --take-over` if another journal fills the index by then). If this one is to go on: have the publisher deliver " +
+			"everything again, then remove the rest with `riskdex verify --repair --remove-foreign`.",
 		"RiskdexJournalLacksDocuments",
 	},
 	{
 		TroubleHeld, Critical, lookEvery,
 		"Nothing can be written to the index {index}: {reason}.",
-		"{what to do, by reason}. It goes on by itself then.",
+		"{what to do, by reason}. It then goes on by itself.",
 		"RiskdexIndexHeld",
 	},
 	{
 		TroubleNotSearchable, Critical, LagBound,
-		"No search has found the probe document of riskdex for {time}: what Elasticsearch takes, search does not show.",
-		"Look at the index {probe index} and its shards in Elasticsearch: is its refresh turned off, does its alias lead elsewhere? " +
-			"Whatever it is may hold for the other indices as well.",
+		"No search has found the probe document of riskdex for {time}: Elasticsearch takes changes, and search does not show them.",
+		"Check the index {probe index} and its shards in Elasticsearch: is its refresh turned off, does its alias point elsewhere? " +
+			"The other indices may have the same trouble.",
 		"RiskdexNotSearchable",
 	},
 	{
@@ -156,57 +156,57 @@ var causes = []Cause{
 	{
 		TroubleLag, Warning, LagBound,
 		"Search has lacked a change of {kind} for {time}.",
-		"Mend what else is said here. If nothing else is, it is load, and drains by itself.",
+		"Fix the other troubles. If there are none, it is load, and drains by itself.",
 		"RiskdexLagging",
 	},
 	{
 		TroubleClock, Warning, time.Second,
-		"What waits of {kind} came {time} after now, by the clock of this machine: that is behind, or it was ahead. For how long search has lacked it is not known.",
-		"Set the clock, and have NTP keep it. What waits is sent all the same, and once it is, this ends.",
+		"Waiting changes of {kind} were accepted {time} in the future, by the clock of this machine: the clock is behind, or was ahead. The lag is not known.",
+		"Set the clock, and have NTP keep it. The changes are sent all the same, which ends this.",
 		"RiskdexClockOff",
 	},
 	{
 		TroubleRebuild, Warning, time.Second,
 		"The rebuild of {kind} failed at {time}: {reason}. Apps go on searching the old index, which stays up to date.",
-		"Mend that and `riskdex rebuild {kind}`; or give it up: `riskdex rebuild --stop {kind}`.",
+		"Fix the reason and `riskdex rebuild {kind}`; or give it up: `riskdex rebuild --stop {kind}`.",
 		"RiskdexRebuildFailed",
 	},
 	{
 		TroubleDiffers, Warning, time.Second,
-		"The index of {kind} differs from the journal in {number}, which a verification found at {time} and did not mend.",
-		"`riskdex verify --repair {kind}` mends them, or says why not. If that was done otherwise: `riskdex verify {kind}`.",
+		"The index of {kind} differs from the journal in {number}, which a verification found at {time} and did not repair.",
+		"`riskdex verify --repair {kind}` repairs them, or says why not. If they were repaired in another way: `riskdex verify {kind}`.",
 		"RiskdexIndexDiffers",
 	},
 	{
 		TroubleDeadLetters, Warning, time.Second,
 		"Dead letters of {kind}: {number}. Elasticsearch refuses them, and search shows an older version of each, or none.",
-		"`riskdex dead list` says why. Have the publisher correct them, or mend the mapping and `riskdex dead retry --all`.",
+		"`riskdex dead list` says why. Have the publisher correct them, or fix the mapping and `riskdex dead retry --all`.",
 		"RiskdexDeadLettersGrowing",
 	},
 	{
 		TroubleRefusing, Warning, time.Second,
-		"Deliveries or records of {kind} were refused within the last half hour, the newest at {time} ({reason}). Search does not show what they carry.",
-		"`riskdex refused list` says why. Have the publisher mend them and deliver them again; drop what is of no use: `riskdex refused drop NUMBER`.",
+		"Deliveries or records of {kind} were refused within the last half hour, the newest at {time} ({reason}). Search does not show them.",
+		"`riskdex refused list` says why. Have the publisher correct and deliver them again; drop what is useless: `riskdex refused drop NUMBER`.",
 		"RiskdexRefusing",
 	},
 	{
 		TroubleBackup, Warning, time.Second,
 		"No backup of the journal was made within `--backup-every` ({every}): {newest}.",
-		"`riskdex backup FILE`, and see why what should make one did not.",
+		"`riskdex backup FILE`, and find out why the scheduled backup failed.",
 		"RiskdexBackupOverdue",
 	},
 }
 
 // held says what is wrong with an index that is held, and what to do, by the reason in the metrics.
 var held = map[string]struct{ is, remedy string }{
-	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if that is past its flood mark, and set `index.blocks.read_only_allow_delete` to null; take any other block away in the same manner"},
+	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if it is past its flood-stage watermark, and set `index.blocks.read_only_allow_delete` to null; remove any other block likewise"},
 	"index_closed":     {"it is closed", "Open it: `POST /INDEX/_open`"},
-	"index_missing":    {"it is gone", "Let riskdex make it again: it may lack the right to"},
-	"no_write_index":   {"the alias leads to several indices", "Make one of them the write index, or the only one"},
+	"index_missing":    {"it is gone", "Let riskdex make it again: it may lack the privilege"},
+	"no_write_index":   {"the alias points to several indices", "Make one of them the write index, or the only one"},
 	"field_limit":      {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
-	"unauthorized":     {"Elasticsearch does not let riskdex", "Give riskdex the right credentials, or their user the privileges that it needs"},
-	"pipeline_missing": {"it names an ingest pipeline that does not exist", "Make that pipeline again; or take it from the settings of the index: set `index.default_pipeline` or `index.final_pipeline`, whichever names it, to null"},
-	"request_refused":  {"the requests are refused", "If Elasticsearch says that it cannot take the mapping or a setting, mend that. If what answers is not an Elasticsearch, or not at that path: check `--elasticsearch-url` and what is between"},
+	"unauthorized":     {"Elasticsearch does not allow riskdex to", "Give riskdex the right credentials, or their user the privileges that it needs"},
+	"pipeline_missing": {"it names an ingest pipeline that does not exist", "Make that pipeline again; or remove it from the settings of the index: set `index.default_pipeline` or `index.final_pipeline`, whichever names it, to null"},
+	"request_refused":  {"the requests are refused", "If Elasticsearch rejects the mapping or a setting, correct that. If what answers is not Elasticsearch: check `--elasticsearch-url` and what is in between"},
 }
 
 // foreignIndices returns the indices that another journal fills.

@@ -42,10 +42,10 @@ func TestClockThatWasAheadIsTold(t *testing.T) {
 
 	p.start()
 	trouble := p.says(admin.TroubleClock)
-	if trouble.Kind != report.Cities || trouble.Severity != admin.Warning || trouble.Alert != "RiskdexClockOff" || !strings.Contains(trouble.Detail, "after now, by the clock of this machine") {
+	if trouble.Kind != report.Cities || trouble.Severity != admin.Warning || trouble.Alert != "RiskdexClockOff" || !strings.Contains(trouble.Detail, "in the future, by the clock of this machine") {
 		t.Errorf("%+v", trouble)
 	}
-	p.expect(exitNegative, "", words("status"), "What waits of cities came ")
+	p.expect(exitNegative, "", words("status"), "Waiting changes of cities were accepted ")
 	const behind = "riskdex_clock_behind_seconds"
 	if got := p.metrics()[behind]; got < 60 || got > 3600 {
 		t.Errorf("%s is %v", behind, got)
