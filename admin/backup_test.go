@@ -14,7 +14,7 @@ import (
 	"riskdex/admin"
 )
 
-// backupMaker stands where the journal would.
+// backupMaker is a fake of the journal.
 type backupMaker func(ctx context.Context, file string, tell func(admin.BackupProgress)) (admin.BackupReport, error)
 
 func (b backupMaker) Backup(ctx context.Context, file string, tell func(admin.BackupProgress)) (admin.BackupReport, error) {
@@ -46,7 +46,7 @@ func backUp(t *testing.T, server *httptest.Server, query string) (status int, ev
 	return res.StatusCode, events
 }
 
-// TestBackupTellsHowFarItIs, and at last what came of it.
+// TestBackupTellsHowFarItIs checks the progress of a backup, and its report at the end.
 func TestBackupTellsHowFarItIs(t *testing.T) {
 	var failure error
 	server := serveBackups(t, admin.Parts{
@@ -78,7 +78,7 @@ func TestBackupTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-// TestBackupNamesOneNewFile by its whole path, and is begun for nothing else.
+// TestBackupNamesOneNewFile: a backup begins only if the query names one file by an absolute path.
 func TestBackupNamesOneNewFile(t *testing.T) {
 	parts := admin.Parts{
 		JournalInfo: admin.JournalInfo{Name: "/data/riskdex.db", Engine: "sqlite"},
@@ -99,7 +99,6 @@ func TestBackupNamesOneNewFile(t *testing.T) {
 	}
 }
 
-// TestBackupEndsWhenTheClientLeaves.
 func TestBackupEndsWhenTheClientLeaves(t *testing.T) {
 	ended := make(chan error, 1)
 	server := serveBackups(t, admin.Parts{

@@ -17,8 +17,8 @@ import (
 	"riskdex/report"
 )
 
-// TestPageInABrowser has a real browser read the page with hostile content, in
-// light and dark, on a desktop and on a phone, and press its buttons.
+// TestPageInABrowser opens the page with hostile content in a real browser, light and dark, on a desktop
+// and on a phone, and presses its buttons.
 func TestPageInABrowser(t *testing.T) {
 	d := openHostileDesk(t)
 	d.lagged(40)
@@ -74,7 +74,7 @@ func TestPageLoadsItselfAgain(t *testing.T) {
 	c.open(d.server.URL + "/?done=dead-drop")
 	c.eval("tick()")
 	c.until(`document.readyState == "complete" && location.href`, d.server.URL+"/")
-	// Not while somebody uses it.
+	// It does not reload while somebody uses it.
 	c.eval("window.fetch = function () { window.fetched = true; return Promise.reject() }")
 	for _, used := range []string{`document.querySelector("input").focus()`, `document.body.appendChild(document.createElement("details")).open = true`} {
 		if got := c.eval("(" + used + ", tick(), window.fetched)"); got != "undefined" {
@@ -82,14 +82,14 @@ func TestPageLoadsItselfAgain(t *testing.T) {
 		}
 		c.eval(`(document.activeElement.blur(), 0)`)
 	}
-	// When there is nobody to ask, it says that it is old.
+	// If riskdex does not answer, it says that it is out of date.
 	c.until(`getComputedStyle(document.querySelector(".aged")).display`, "none")
 	c.eval(`(document.querySelector("details").remove(), tick())`)
 	c.until(`getComputedStyle(document.querySelector(".aged")).display`, "block")
 }
 
-// TestReboundNameInABrowser has a page under a name that points here by now read what is
-// kept. A real browser says of plain HTTP much less than of TLS.
+// TestReboundNameInABrowser lets a page under a name that was rebound to this machine try to read what is
+// kept. Over plain HTTP, a real browser sends far fewer headers about a request than over TLS.
 func TestReboundNameInABrowser(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("POST", "/cities", `[{"title":"no id"}]`)
@@ -98,7 +98,7 @@ func TestReboundNameInABrowser(t *testing.T) {
 		return c.eval(`(x => (x.open("GET", "` + path + `", false), ` + more + ` x.send(), x.status + " " + x.responseText))(new XMLHttpRequest())`)
 	}
 	rebound := strings.Replace(d.server.URL, "127.0.0.1", "rebound.example", 1)
-	c.open(rebound + "/livez") // the page's script is in place of the owner's
+	c.open(rebound + "/livez") // the test's scripts are those of the page's owner
 	for _, path := range []string{"/", "/api/refused", "/metrics"} {
 		for _, more := range []string{``, `x.setRequestHeader("Accept-Language", ""), x.setRequestHeader("Accept", "*/*"), x.setRequestHeader("User-Agent", "curl/8"),`} {
 			if got := read(path, more); !strings.HasPrefix(got, "403 ") {
@@ -106,7 +106,7 @@ func TestReboundNameInABrowser(t *testing.T) {
 			}
 		}
 	}
-	c.open(rebound + "/api/refused") // as in a window that it opens, and may look into
+	c.open(rebound + "/api/refused") // as a page can in a window that it has opened
 	if got := c.eval("document.body.innerText"); !strings.Contains(got, `"status":403`) {
 		t.Errorf("in a window: %s", got)
 	}
@@ -116,9 +116,9 @@ func TestReboundNameInABrowser(t *testing.T) {
 	}
 }
 
-// TestPagesDeliverNothingInABrowser has pages of others do what they can with a receiver
-// that wants nothing shown: forms and scripts of another site, and one under a name that
-// points here by now.
+// TestPagesDeliverNothingInABrowser lets pages of others try to deliver to a receiver without
+// authentication: with forms and scripts of another site, and with a page under a name that was rebound to
+// this machine.
 func TestPagesDeliverNothingInABrowser(t *testing.T) {
 	d := openStatusDesk(t)
 	if status := d.deliver("PUT", "/cities/1", `{"t":"ours"}`); status != http.StatusAccepted {
@@ -127,7 +127,7 @@ func TestPagesDeliverNothingInABrowser(t *testing.T) {
 	receiver := httptest.NewServer(d.receiver)
 	t.Cleanup(receiver.Close)
 	c := openChromium(t, "--host-resolver-rules=MAP rebound.example 127.0.0.1")
-	c.open(d.server.URL + "/livez") // another port is another site; the page's script is in place of the owner's
+	c.open(d.server.URL + "/livez") // another port is another site; the test's scripts are those of the page's owner
 	for _, mode := range []string{"no-cors", "cors"} {
 		c.do("Runtime.evaluate", map[string]any{"awaitPromise": true, "expression": `fetch("` + receiver.URL + `/cities", {method: "POST", mode: "` + mode +
 			`", headers: {"Content-Type": "text/plain"}, body: '{"id":2}'}).catch(String)`}, nil)
@@ -149,7 +149,7 @@ func TestPagesDeliverNothingInABrowser(t *testing.T) {
 	}
 }
 
-// TestUsualPageInABrowser is for the eye: how it looks on an ordinary day.
+// TestUsualPageInABrowser takes pictures of an ordinary day, for people to look at.
 func TestUsualPageInABrowser(t *testing.T) {
 	d := openStatusDesk(t)
 	d.lagged(60)
@@ -178,8 +178,8 @@ func TestUsualPageInABrowser(t *testing.T) {
 	}
 }
 
-// TestBadDayInABrowser shows what an operator sees on one, at three widths: nothing leaves
-// its place, no word is broken, and whatever is said has its section in the runbook.
+// TestBadDayInABrowser shows the page with many troubles at three widths: nothing overflows, no word is
+// broken, and every trouble has its section in the runbook.
 func TestBadDayInABrowser(t *testing.T) {
 	d := openStatusDesk(t)
 	d.lagged(20)
@@ -258,8 +258,8 @@ func TestBadDayInABrowser(t *testing.T) {
 	}
 }
 
-// brokenWords returns the words of a page that stand on more than one line, but for ids
-// and paths, which may be longer than a line.
+// brokenWords is a script that returns the words of a page that are broken across lines, except ids and
+// paths, which may be longer than a line.
 const brokenWords = `(() => {
 	const broken = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
 	for (let n; n = walker.nextNode();) {
@@ -273,8 +273,7 @@ const brokenWords = `(() => {
 	return broken
 })()`
 
-// lagged gives the history so many minutes up to now, in which a change waited
-// now and then.
+// lagged fills the history with that many minutes up to now, with a lag now and then.
 func (d *statusDesk) lagged(minutes int) {
 	d.t.Helper()
 	end := d.clock()
@@ -287,7 +286,7 @@ func (d *statusDesk) lagged(minutes int) {
 	}
 }
 
-// isDark looks at the corner of a picture.
+// isDark reports whether the corner of a picture is dark.
 func isDark(picture image.Image) bool {
 	return color.GrayModel.Convert(picture.At(1, 1)).(color.Gray).Y < 128
 }

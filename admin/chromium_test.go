@@ -27,7 +27,7 @@ type chromium struct {
 	session string // of the tab
 }
 
-// browserPatience bounds a whole test with a browser, on a slow machine too.
+// browserPatience bounds a whole test with a browser, generously for slow machines.
 const browserPatience = 3 * time.Minute
 
 // openChromium starts a browser for the test. more are further flags of it.
@@ -36,7 +36,7 @@ func openChromium(t *testing.T, more ...string) *chromium {
 	program := needs.Program(t, "chromium", "apt-get install -y --no-install-recommends chromium")
 	ctx, cancel := context.WithTimeout(t.Context(), browserPatience)
 	t.Cleanup(cancel)
-	profile, err := os.MkdirTemp("", "riskdex-chromium-") // it writes until it ends, so t.TempDir would fail
+	profile, err := os.MkdirTemp("", "riskdex-chromium-") // not t.TempDir, whose cleanup would fail, as Chromium writes until it ends
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(profile) })
 	args := append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -46,7 +46,7 @@ func openChromium(t *testing.T, more ...string) *chromium {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	must(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // with the processes that it has started
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // with its child processes
 		_ = cmd.Wait()
 	})
 	c := &chromium{t: t}
@@ -82,7 +82,7 @@ func (c *chromium) dial(ctx context.Context, profile string) {
 			var attached struct{ SessionID string }
 			must(c.t, c.call("", "Target.attachToTarget", map[string]any{"targetId": tab.TargetID, "flatten": true}, &attached))
 			c.session = attached.SessionID
-			// The page's own timer is the test's to fire.
+			// The test fires the page's timer.
 			c.do("Page.enable", nil, nil)
 			c.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "window.setInterval = function (f) { window.tick = f }"}, nil)
 			return
@@ -120,8 +120,7 @@ func (c *chromium) call(session, method string, params map[string]any, result an
 	}
 }
 
-// eval returns what a script says on the page, and "" while one page gives way to
-// another.
+// eval returns the result of a script on the page, or "" while another page is being loaded.
 func (c *chromium) eval(script string) string {
 	c.t.Helper()
 	var out struct {
@@ -134,14 +133,14 @@ func (c *chromium) eval(script string) string {
 	return text
 }
 
-// open loads a page and waits until it is there.
+// open loads a page and waits until it is complete.
 func (c *chromium) open(url string) {
 	c.t.Helper()
 	c.do("Page.navigate", map[string]any{"url": url}, nil)
 	c.until(`document.readyState == "complete" && location.href`, url)
 }
 
-// until waits until a script says what is wanted.
+// until waits until a script returns want.
 func (c *chromium) until(script, want string) {
 	c.t.Helper()
 	for {
@@ -152,17 +151,17 @@ func (c *chromium) until(script, want string) {
 	}
 }
 
-// look sets how wide the window is and which colours the person likes.
+// look sets the size of the window and the preferred colour scheme.
 func (c *chromium) look(width, height int, phone bool, colours string) {
 	c.t.Helper()
 	c.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}, nil)
 	c.do("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": colours}}}, nil)
 }
 
-// screenshotsVariable names the folder that pictures are kept in, if any.
+// screenshotsVariable is the environment variable with the folder in which to keep pictures, if any.
 const screenshotsVariable = "RISKDEX_TEST_SCREENSHOTS"
 
-// picture takes one of the whole page.
+// picture takes a screenshot of the whole page.
 func (c *chromium) picture(name string) []byte {
 	c.t.Helper()
 	var shot struct{ Data string }

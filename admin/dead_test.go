@@ -87,7 +87,7 @@ func TestDeadLetterIsRetriedWithAnEditedBody(t *testing.T) {
 	var was admin.DeadLetter
 	d.call(200, "GET", path, "", &was)
 	var now admin.Replaced
-	// The id is that of the document, whatever the body says, as for PUT.
+	// As with PUT, the id of the document counts, whatever the body says.
 	edited := `{"id":999,"code":"LHR","t":"well"}`
 	d.call(200, "PUT", path, edited, &now)
 	if now.Version <= was.Version {
@@ -96,7 +96,7 @@ func TestDeadLetterIsRetriedWithAnEditedBody(t *testing.T) {
 	if got := d.index(); len(got) != 1 || got["130"] != edited {
 		t.Errorf("the index has %v", got)
 	}
-	// The code of the edited body is that of the city.
+	// The city now has the code in the edited body.
 	d.deliver("PUT", "/cities/LHR", `{"t":"by its code"}`)
 	if got := d.index(); got["130"] != `{"t":"by its code"}` {
 		t.Errorf("delivered to the new code: %v", got)
@@ -125,7 +125,7 @@ func TestRetryNeverOvertakes(t *testing.T) {
 	}
 	d.call(404, "POST", "/api/dead/retry?kind=cities&id=1", "", nil)
 
-	// The newer one is refused as well: what was made of the older is not for it.
+	// The newer version is refused as well, and the edited older one must not replace it.
 	second := dies(`{"t":"newest poison"}`)
 	detail := d.call(409, "PUT", fmt.Sprintf("%s&version=%d", letter, first), `{"t":"edited"}`, nil)
 	if !strings.Contains(detail, fmt.Sprint(second)) {

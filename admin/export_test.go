@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// HeldReasons returns for which reasons an index is held, and Held what is told of one.
+// HeldReasons returns the reasons why an index may be held, and Held what the status says for one.
 func HeldReasons() []string { return slices.Sorted(maps.Keys(held)) }
 
 func Held(reason string) (is, remedy string) { return held[reason].is, held[reason].remedy }

@@ -39,7 +39,7 @@ func (d *statusDesk) forms() []form {
 	return forms
 }
 
-// press sends a form and returns the status of the answer and where it leads.
+// press sends a form and returns the status of the answer and its Location.
 func (d *statusDesk) press(f form, header ...string) (int, string) {
 	d.t.Helper()
 	req, err := http.NewRequest("POST", d.server.URL+f.action, strings.NewReader(f.values.Encode()))
@@ -66,8 +66,7 @@ func (d *statusDesk) form(action string) form {
 	return form{}
 }
 
-// TestButtons presses each for one document with an id that no form would carry
-// as it is.
+// TestButtons presses each button for a document whose id a form could not carry unencoded.
 func TestButtons(t *testing.T) {
 	d := openHostileDesk(t)
 	d.deliver("POST", "/cities", `{"t":"no id"}`)
@@ -90,7 +89,7 @@ func TestButtons(t *testing.T) {
 	if st := d.status(); st.DeadTotal != 1 {
 		t.Errorf("after the drop: %d dead", st.DeadTotal)
 	}
-	// The newest refusal has no id, which a retry does not change while --ids is the same.
+	// The record of the newest refusal has no id, so a retry fails unless --ids changes.
 	if status, _ := d.press(d.form("/refused/retry")); status != http.StatusUnprocessableEntity {
 		t.Errorf("retry of what has no id: %d", status)
 	}
@@ -102,7 +101,7 @@ func TestButtons(t *testing.T) {
 			t.Errorf("%d refusals, want %d", st.RefusedTotal, left)
 		}
 	}
-	// A button that is pressed on an old page does not touch what is newer.
+	// A button on an old page does not affect a newer version.
 	old := d.form("/dead/drop")
 	d.deliver("PUT", "/"+old.values.Get("kind")+"/"+url.PathEscape(hostileID), `{"t":"poison again"}`)
 	d.index()
@@ -112,7 +111,7 @@ func TestButtons(t *testing.T) {
 	d.conserved()
 }
 
-// TestButtonsAreForReadersOfThePage tries what others could send.
+// TestButtonsAreForReadersOfThePage sends forms that others could send.
 func TestButtonsAreForReadersOfThePage(t *testing.T) {
 	d := openHostileDesk(t)
 	with := func(name, value string) form {

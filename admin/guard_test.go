@@ -31,7 +31,7 @@ func TestWebPagesChangeNothing(t *testing.T) {
 		"another site, old browser": {"127.0.0.1:8081", []string{"Origin", "https://evil.example"}},
 		"another port":              {"127.0.0.1:8081", []string{"Sec-Fetch-Site", "same-site", "Origin", "http://127.0.0.1:9999"}},
 		"hidden origin":             {"127.0.0.1:8081", []string{"Origin", "null"}},
-		// A name that its owner has made to point here, and a page under it.
+		// A page under a name that its owner has made to point here.
 		"DNS rebinding":              {"evil.example:8081", []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://evil.example:8081"}},
 		"DNS rebinding, old browser": {"evil.example:8081", []string{"Origin", "http://evil.example:8081"}},
 	} {
@@ -58,8 +58,8 @@ func TestWebPagesChangeNothing(t *testing.T) {
 	}
 }
 
-// TestWebPagesReadNothing sends what browsers send on behalf of pages under a name
-// that its owner has made to point here, and what others send who call by a name.
+// TestWebPagesReadNothing sends what browsers send on behalf of pages under a name that its owner has made
+// to point here, and what other clients send that use a name.
 func TestWebPagesReadNothing(t *testing.T) {
 	d := openStatusDesk(t)
 	get := func(method, host, path string, header ...string) int {

@@ -21,8 +21,8 @@ import (
 	"riskdex/report"
 )
 
-// desk is an admin listener and a receiver on a real journal. The tests stand
-// where the indexer would, so that they decide what is refused.
+// desk is an admin listener and a receiver on a real journal. The tests act as the indexer, so that they
+// decide what is refused.
 type desk struct {
 	t        *testing.T
 	journal  *sqlite.Journal
@@ -63,8 +63,8 @@ func (d *desk) deliver(method, path, body string) int {
 	return rec.Code
 }
 
-// index settles all that waits as Elasticsearch would that refuses every document
-// with the word "poison" in it, and returns the bodies of the others by id.
+// index settles all pending changes like an Elasticsearch that refuses every document with the word
+// "poison", and returns the bodies of the others by id.
 func (d *desk) index() map[string]string {
 	d.t.Helper()
 	taken := map[string]string{}
@@ -92,8 +92,8 @@ func (d *desk) index() map[string]string {
 	return taken
 }
 
-// call makes a call, wants that status, and decodes the answer into v, or returns
-// the detail of the problem.
+// call makes a call, checks its status, and decodes the answer into v, or returns the detail of the
+// problem.
 func (d *desk) call(status int, method, path, body string, v any) string {
 	d.t.Helper()
 	req, err := http.NewRequest(method, d.server.URL+path, strings.NewReader(body))
@@ -120,7 +120,7 @@ func (d *desk) call(status int, method, path, body string, v any) string {
 	return p.Detail
 }
 
-// dead lists the ids of dead letters of a kind, over pages of that length.
+// dead returns the ids of the dead letters of a kind, read in pages of that length.
 func (d *desk) dead(kind report.Kind, length int, more string) []string {
 	d.t.Helper()
 	ids := []string{}
@@ -136,8 +136,7 @@ func (d *desk) dead(kind report.Kind, length int, more string) []string {
 	}
 }
 
-// refused lists the refusals that are kept, newest first, over pages of that
-// length.
+// refused returns the kept refusals, newest first, read in pages of that length.
 func (d *desk) refused(length int, more string) []admin.Refusal {
 	d.t.Helper()
 	list := []admin.Refusal{}
@@ -151,7 +150,7 @@ func (d *desk) refused(length int, more string) []admin.Refusal {
 	}
 }
 
-// refusedCounted is how many refusals the metrics have counted.
+// refusedCounted returns the number of refusals in the metrics.
 func (d *desk) refusedCounted() float64 {
 	d.t.Helper()
 	families, err := d.metrics.Gather()

@@ -16,7 +16,7 @@ import (
 	"riskdex/report"
 )
 
-// TestStatusTellsOfALoss until it is acknowledged: the status, the page and the metric.
+// TestStatusTellsOfALoss: the status, the page and the metric show a loss until it is acknowledged.
 func TestStatusTellsOfALoss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "riskdex.db")
 	deliver := func() time.Time {

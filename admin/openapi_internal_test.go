@@ -21,7 +21,7 @@ func description(t *testing.T) openapitest.Document {
 }
 
 func TestDescriptionHasEveryCall(t *testing.T) {
-	// The types of what a listener is made of have methods of their own names.
+	// These interfaces have methods of their own names, so they cannot be embedded directly.
 	type letters interface{ DeadLetters }
 	type refused interface{ Refusals }
 	whole := Parts{

@@ -11,8 +11,8 @@ import (
 	"riskdex/internal/openapitest"
 )
 
-// TestDescriptionHasEveryName asks each call of the API with each name that any of them
-// has in its query: those that the description has for it are known, and no others.
+// TestDescriptionHasEveryName makes each call of the API with each query parameter of any call. A call
+// must accept exactly the parameters that the description has for it.
 func TestDescriptionHasEveryName(t *testing.T) {
 	description, err := openapitest.Read("openapi.yaml")
 	must(t, err)
@@ -53,8 +53,7 @@ func TestDescriptionHasEveryName(t *testing.T) {
 	}
 }
 
-// TestDescriptionHasSecondsOfProfiles asks for profiles as the description says that
-// they can be asked for.
+// TestDescriptionHasSecondsOfProfiles asks for profiles with the parameters in the description.
 func TestDescriptionHasSecondsOfProfiles(t *testing.T) {
 	d := openDesk(t)
 	for query, want := range map[string]int{

@@ -13,7 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// What a hostile sender would try: to end what it is in, and to begin a script.
+// Texts of a hostile sender, which try to close the element that they are in and to begin a script.
 const (
 	hostile   = `"'></bdi></td><script>document.documentElement.dataset.owned=1</script><img src=x onerror="document.documentElement.dataset.owned=2">{{.Token}}` + "\u202e`javascript:1"
 	hostileID = "a\r\nb\x00\t\\\"'><script>document.documentElement.dataset.owned=3</script>\u202e/ü"
@@ -71,7 +71,8 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// TestRunbookIsThere looks up the section of every trouble, and the forms of its text.
+// TestRunbookIsThere checks that the runbook has a section for every trouble, and how its Markdown is
+// rendered.
 func TestRunbookIsThere(t *testing.T) {
 	d := openStatusDesk(t)
 	page, _ := d.read(http.StatusOK, "/runbook")
@@ -97,7 +98,7 @@ func TestRunbookIsThere(t *testing.T) {
 	}
 }
 
-// TestStatusTellsWhatElasticsearchIsNotUpFor has one index that has not got through yet.
+// TestStatusTellsWhatElasticsearchIsNotUpFor: nothing has got through to an index yet.
 func TestStatusTellsWhatElasticsearchIsNotUpFor(t *testing.T) {
 	for want, st := range map[string]admin.Status{
 		"away":                             {Waiting: []report.Waiting{{Index: "cities"}}},
@@ -111,10 +112,10 @@ func TestStatusTellsWhatElasticsearchIsNotUpFor(t *testing.T) {
 	}
 }
 
-// TestNothingFromOutsideBecomesHTML reads the pages as a browser would.
+// TestNothingFromOutsideBecomesHTML parses the pages as a browser would.
 func TestNothingFromOutsideBecomesHTML(t *testing.T) {
 	d := openHostileDesk(t)
-	typed := strings.ReplaceAll(hostile, "\u202e", "") // what somebody types stays as it is
+	typed := strings.ReplaceAll(hostile, "\u202e", "") // the page repeats the words of a search unchanged
 	for path, shows := range map[string][]string{
 		"/":                                   {"reason &#34;&#39;&gt;", "detail &#34;", "cannot: ", `a\u{d}\u{a}b\u{0}\u{9}\\`, `\u{202e}`},
 		"/search?q=" + url.QueryEscape(typed): {"title &#34;", "not escaped", "<mark>match", "<mark>open", "&lt;script&gt;"},

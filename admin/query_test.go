@@ -10,8 +10,7 @@ import (
 	"riskdex/report"
 )
 
-// A query of which a part cannot be understood does nothing: the part may be what
-// says which few of all are meant.
+// A call does nothing if a part of its query cannot be understood, because that part may be a filter.
 func TestQueryIsUnderstoodAsAWholeOrNotAtAll(t *testing.T) {
 	d := openDesk(t)
 	d.deliver("POST", "/cities", `[{"id":1,"t":"poison"},{"id":2,"t":"poison"},{"t":"no id"}]`)

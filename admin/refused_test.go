@@ -48,7 +48,7 @@ func TestRefusalIsShown(t *testing.T) {
 	d.call(400, "GET", "/api/refused/delivery", "", nil)
 }
 
-// asText writes what the index has as id=body, in the order of the ids.
+// asText returns what the index has as id=body, sorted by id.
 func asText(indexed map[string]string) string {
 	var all []string
 	for id, body := range indexed {
@@ -80,7 +80,7 @@ func TestRefusalIsRetriedWithAnEditedBody(t *testing.T) {
 		if len(kept) != 1 {
 			t.Fatalf("%s %s: %d kept", c.method, c.path, len(kept))
 		}
-		// As it was, it is refused again: once kept, once counted.
+		// Retried as it was, it is refused again. It is still kept and counted only once.
 		d.call(422, "POST", retryOf(kept[0]), "", nil)
 		d.call(422, "PUT", bodyOf(kept[0]), `{"worse`, nil)
 		again := d.refused(10, "")
@@ -103,8 +103,7 @@ func TestRefusalIsRetriedWithAnEditedBody(t *testing.T) {
 	d.conserved()
 }
 
-// TestCutRefusalIsNotRetriedAsItIs: what was kept of it may well be a whole JSON
-// value, and still not be what was sent.
+// TestCutRefusalIsNotRetriedAsItIs: the kept part of a body may be valid JSON, and still not what was sent.
 func TestCutRefusalIsNotRetriedAsItIs(t *testing.T) {
 	d := openDesk(t)
 	d.deliver("PUT", "/cities/1", `{"id":1}`+strings.Repeat(" ", 10_000))
@@ -140,8 +139,8 @@ func TestWrongPathIsNotRetried(t *testing.T) {
 	}
 }
 
-// TestRetriedRefusalNeverOvertakes: of the same document, what was delivered
-// later wins, whichever of them was retried.
+// TestRetriedRefusalNeverOvertakes: of two deliveries for a document the later one wins, whichever of them
+// was retried.
 func TestRetriedRefusalNeverOvertakes(t *testing.T) {
 	d := openDesk(t)
 	// The id is not known when it is refused, so nothing clears it.
@@ -161,7 +160,7 @@ func TestRetriedRefusalNeverOvertakes(t *testing.T) {
 	if len(d.refused(10, "")) != 0 {
 		t.Error("still kept, though all that could be was accepted")
 	}
-	// Two that were refused, both retried, in either order.
+	// Both of two refused deliveries are retried, in either order.
 	for _, order := range [][2]int{{0, 1}, {1, 0}} {
 		d.deliver("POST", "/cities", `{"id":5,"t":"first"`)
 		d.deliver("POST", "/cities", `{"id":5,"t":"second"`)

@@ -13,7 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// oneOfTwo is process "a 1" on a journal that "b 2" works on too, which has cities alone.
+// oneOfTwo is process "a 1". Process "b 2" shares its journal, and has locked cities.
 func oneOfTwo(rebuilder admin.Rebuilder) http.Handler {
 	stats := report.Stats{Kinds: map[report.Kind]report.KindStats{report.Cities: {Holder: "b 2"}}, Processes: []string{"a 1", "b 2"}}
 	return admin.New(admin.Parts{
@@ -28,7 +28,7 @@ func oneOfTwo(rebuilder admin.Rebuilder) http.Handler {
 	})
 }
 
-// rebuilding notes what it is told to rebuild.
+// rebuilding records the rebuilds that were started.
 type rebuilding struct{ started *[]report.Kind }
 
 func (r rebuilding) Rebuild(kind report.Kind) error {
@@ -41,7 +41,7 @@ func (r rebuilding) Rebuilds() []report.Rebuild {
 	return []report.Rebuild{{Kind: report.Advisories, Phase: "done"}}
 }
 
-// TestStatusSaysWhatIsOfOneProcess wants it said where there are others, and only there.
+// TestStatusSaysWhatIsOfOneProcess: the page says what is about one process, but only if there are others.
 func TestStatusSaysWhatIsOfOneProcess(t *testing.T) {
 	_, text := get(t, oneOfTwo(rebuilding{}), "/api/status")
 	var st admin.Status
@@ -74,7 +74,7 @@ func TestStatusSaysWhatIsOfOneProcess(t *testing.T) {
 	}
 }
 
-// TestRebuildOfAnotherProcessIsItsOwn asks one process for what another does.
+// TestRebuildOfAnotherProcessIsItsOwn asks one process about the rebuild of another.
 func TestRebuildOfAnotherProcessIsItsOwn(t *testing.T) {
 	var started []report.Kind
 	h := oneOfTwo(rebuilding{&started})

@@ -31,7 +31,7 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
-// TestLineSaysSinceWhen tells an hour from what a process that was started since knows.
+// TestLineSaysSinceWhen: the line says if the process has been running for less than the hour.
 func TestLineSaysSinceWhen(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
 	for ago, want := range map[int]string{59: "in the last hour", 58: "in the last hour", 57: "since 11:03 UTC", 0: "since 12:00 UTC"} {

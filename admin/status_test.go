@@ -12,7 +12,7 @@ import (
 	"riskdex/report"
 )
 
-// TestStatusTellsEveryTrouble brings each about and takes it away again.
+// TestStatusTellsEveryTrouble causes each trouble and ends it again.
 func TestStatusTellsEveryTrouble(t *testing.T) {
 	d := openStatusDesk(t)
 	tried := []string{admin.TroubleJournal, admin.TroubleLost} // by TestStatusOfAJournalThatCannotBeRead, and in loss_test.go
@@ -23,7 +23,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		{
 			admin.TroubleSearch,
 			func() { d.set(func() { d.fails = d.now.Add(-admin.SearchBound) }) },
-			func() { d.set(func() { d.fails = d.now.Add(-admin.SearchBound + 1) }) }, // the next may be answered
+			func() { d.set(func() { d.fails = d.now.Add(-admin.SearchBound + 1) }) }, // the next search may be answered
 		},
 		{
 			admin.TroubleLacking,
@@ -52,7 +52,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 					d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: "index_blocked"}}
 				})
 			},
-			func() { d.set(func() { d.waiting = []report.Waiting{{Kind: report.Cities, Reason: "overloaded"}} }) }, // soon over by itself
+			func() { d.set(func() { d.waiting = []report.Waiting{{Kind: report.Cities, Reason: "overloaded"}} }) }, // this passes by itself
 		},
 		{
 			admin.TroubleLag,
@@ -76,7 +76,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 				d.deliver("PUT", "/cities/1", `{"t":1}`)
 				d.set(func() { d.holder, d.now = "a 1", time.Now().Add(admin.LagBound+time.Minute) })
 			},
-			func() { d.index() }, // that one has done its part; to have a kind alone is no trouble
+			func() { d.index() }, // after this nothing lags; a locked kind by itself is no trouble
 		},
 		{
 			admin.TroubleNotSearchable,
@@ -105,7 +105,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		{
 			admin.TroubleRefusing,
 			func() { d.deliver("PUT", "/cities/4", `[]`) },
-			func() { d.set(func() { d.now = d.now.Add(admin.RefusedBound) }) }, // as the alert
+			func() { d.set(func() { d.now = d.now.Add(admin.RefusedBound) }) }, // the same as the alert
 		},
 		{
 			admin.TroubleBackup,
@@ -142,7 +142,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 	}
 }
 
-// TestLagOfAMinuteIsNoTrouble looks at the bound itself.
+// TestLagOfAMinuteIsNoTrouble tests the bound itself.
 func TestLagOfAMinuteIsNoTrouble(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("PUT", "/cities/1", `{"t":1}`)
@@ -159,7 +159,7 @@ func TestLagOfAMinuteIsNoTrouble(t *testing.T) {
 	}
 }
 
-// TestStatusOfAJournalThatCannotBeRead is needed most of all.
+// TestStatusOfAJournalThatCannotBeRead: the status is needed most of all then.
 func TestStatusOfAJournalThatCannotBeRead(t *testing.T) {
 	d := openStatusDesk(t)
 	must(t, d.journal.Close())
@@ -188,7 +188,7 @@ func TestLastDeliveriesAreBounded(t *testing.T) {
 	}
 }
 
-// TestHistoryKeepsTheWorstOfEachMinute passes more than an hour.
+// TestHistoryKeepsTheWorstOfEachMinute takes samples over more than an hour.
 func TestHistoryKeepsTheWorstOfEachMinute(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("PUT", "/cities/1", `{"t":1}`)
@@ -222,8 +222,8 @@ func TestHistoryKeepsTheWorstOfEachMinute(t *testing.T) {
 	}
 }
 
-// TestHistoryHasTheLagOfNow looks between two samples: nobody is to read of a lag of a
-// minute, and of 55 seconds at most beside it.
+// TestHistoryHasTheLagOfNow asks between two samples: a lag of a minute must not be shown beside a history
+// of at most 55 seconds.
 func TestHistoryHasTheLagOfNow(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("PUT", "/cities/1", `{"t":1}`)

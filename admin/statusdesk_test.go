@@ -27,12 +27,12 @@ type statusDesk struct {
 	cannot  error // accept
 	waiting []report.Waiting
 	lacking []report.Lacking
-	holder  string        // has cities alone
+	holder  string        // the process that has locked cities
 	probe   time.Duration // for how long it has not been found
-	fails   time.Time     // the search that apps make, since then; zero where it does not
+	fails   time.Time     // since when the search that apps make fails; zero if it does not
 	rebuilt []report.Rebuild
-	ripple  time.Duration // a lag that the history is to see
-	sizes   *report.Stats // what the journal is to say of its size, where it is not nil
+	ripple  time.Duration // a lag for the history to see
+	sizes   *report.Stats // the sizes that the journal reports, unless nil
 	found   admin.Found
 }
 
@@ -46,7 +46,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 	log := slog.New(slog.DiscardHandler)
 	d := &statusDesk{desk: on, last: new(admin.Deliveries), now: time.Now()}
 	d.history = admin.NewHistory(rippled{d}, d.clock, log)
-	d.backedUp(d.now.Add(10 * backupEvery)) // so that it is a matter of one test only
+	d.backedUp(d.now.Add(10 * backupEvery)) // so that only one test sees an overdue backup
 	d.server.Close()
 	d.server = httptest.NewServer(admin.New(admin.Parts{
 		DeadLetters: d.journal, Refusals: d.journal, Receiver: d.receiver, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics, Losses: d.journal, JournalInfo: admin.JournalInfo{Name: "x", Engine: "sqlite"},
@@ -97,10 +97,10 @@ func (d *statusDesk) note(name, value string) {
 
 const backupEvery = time.Hour
 
-// backedUp notes when the newest backup was made.
+// backedUp records when the newest backup was made.
 func (d *statusDesk) backedUp(at time.Time) { d.note(report.BackupNote, report.NoteOfBackup(at)) }
 
-// rippled is the journal, and a lag that there is not.
+// rippled is the journal with an invented lag.
 type rippled struct{ *statusDesk }
 
 func (r rippled) Stats(ctx context.Context) (report.Stats, error) {
@@ -116,7 +116,7 @@ func (r rippled) Stats(ctx context.Context) (report.Stats, error) {
 	return stats, err
 }
 
-// sized is the journal, with another size where one is stated.
+// sized is the journal with invented sizes, if set.
 type sized struct{ *statusDesk }
 
 func (s sized) Stats(ctx context.Context) (report.Stats, error) {
@@ -134,7 +134,7 @@ func (s sized) Stats(ctx context.Context) (report.Stats, error) {
 	return stats, err
 }
 
-// Documents and Search implement admin.Index, and what follows admin.Rebuilder.
+// Documents and Search implement admin.Index, and the methods after them admin.Rebuilder.
 func (d *statusDesk) Documents(context.Context, report.Kind) (int, error) { return 1234, nil }
 
 func (d *statusDesk) Search(_ context.Context, words string) (admin.Found, error) {

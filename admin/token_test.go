@@ -11,7 +11,7 @@ import (
 	"riskdex/admin"
 )
 
-// withAllow is an admin listener that asks for a token.
+// withAllow returns an admin listener that requires a token.
 func withAllow(allow func(string) (bool, error)) http.Handler {
 	return admin.New(admin.Parts{
 		Health: admin.Health{CanAccept: func() error { return nil }, ElasticsearchUp: func() bool { return true }},
@@ -23,7 +23,7 @@ func knows(token string) func(string) (bool, error) {
 	return func(shown string) (bool, error) { return shown == token, nil }
 }
 
-// TestTokenIsRequired on every path but those for supervisors.
+// TestTokenIsRequired on every path except those for supervisors.
 func TestTokenIsRequired(t *testing.T) {
 	h := withAllow(knows("right"))
 	for name, c := range map[string]struct {
@@ -67,7 +67,6 @@ func basic(user, password string) func(*http.Request) {
 	return func(r *http.Request) { r.SetBasicAuth(user, password) }
 }
 
-// TestNobodyIsLetInWithoutTokensToKnow.
 func TestNobodyIsLetInWithoutTokensToKnow(t *testing.T) {
 	h := withAllow(func(string) (bool, error) { return true, errors.New("no such file: secret") })
 	rec := httptest.NewRecorder()
@@ -77,7 +76,7 @@ func TestNobodyIsLetInWithoutTokensToKnow(t *testing.T) {
 	}
 }
 
-// TestATokenDoesNotLetPagesOfOthersIn: a browser shows it on their behalf.
+// TestATokenDoesNotLetPagesOfOthersIn: a browser sends the token on their behalf.
 func TestATokenDoesNotLetPagesOfOthersIn(t *testing.T) {
 	h := withAllow(knows("right"))
 	for origin, status := range map[string]int{"https://evil.example": http.StatusForbidden, "http://riskdex.internal": http.StatusNotFound} {
@@ -92,8 +91,8 @@ func TestATokenDoesNotLetPagesOfOthersIn(t *testing.T) {
 	}
 }
 
-// TestATokenLetsItsOwnerReadByAnyName: a browser shows it under no other name than the
-// one that a person has given it for.
+// TestATokenLetsItsOwnerReadByAnyName: a browser sends the token only to the name that a person entered it
+// for.
 func TestATokenLetsItsOwnerReadByAnyName(t *testing.T) {
 	h := withAllow(knows("right"))
 	for token, status := range map[string]int{"right": http.StatusOK, "wrong": http.StatusUnauthorized} {

@@ -43,7 +43,7 @@ func TestRunbookHasEveryTrouble(t *testing.T) {
 	}
 }
 
-// TestRunbookHasEveryReasonOfAHeldIndex compares what to do about each.
+// TestRunbookHasEveryReasonOfAHeldIndex compares the remedies for each reason.
 func TestRunbookHasEveryReasonOfAHeldIndex(t *testing.T) {
 	rows := tableIn(t, "| reason | the index | what to do |")
 	for _, reason := range admin.HeldReasons() {
@@ -52,12 +52,12 @@ func TestRunbookHasEveryReasonOfAHeldIndex(t *testing.T) {
 			t.Errorf("docs/operations.md lacks the row\n%s", want)
 		}
 	}
-	if len(rows) != len(admin.HeldReasons())+1 { // and another_journal, which is a trouble of its own
+	if len(rows) != len(admin.HeldReasons())+1 { // one more is another_journal, which is a trouble of its own
 		t.Errorf("docs/operations.md has %d reasons", len(rows))
 	}
 }
 
-// TestEveryTroubleHasItsAlert sees to it that status and alert are of one mind.
+// TestEveryTroubleHasItsAlert checks that a trouble and its alert have the same severity.
 func TestEveryTroubleHasItsAlert(t *testing.T) {
 	text, err := os.ReadFile("../dashboards/rules.yml")
 	must(t, err)

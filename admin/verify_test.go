@@ -15,8 +15,7 @@ import (
 	"riskdex/report"
 )
 
-// verifier stands where the real one would; that one is tested with a real
-// server elsewhere.
+// verifier is a fake. The real one is tested with a real server elsewhere.
 type verifier func(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error)
 
 func (v verifier) Verify(ctx context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {
@@ -85,8 +84,8 @@ func TestVerifyTellsWhatItFinds(t *testing.T) {
 	}
 }
 
-// TestVerifyEndsWhenTheClientLeaves waits for the end of a verification that by
-// itself would never end. The test's own time limit is the bound.
+// TestVerifyEndsWhenTheClientLeaves waits for the end of a verification that would never end by itself. It
+// is bounded by the time limit of go test.
 func TestVerifyEndsWhenTheClientLeaves(t *testing.T) {
 	kinds := make(chan report.Kind, 3)
 	server := serveVerifier(t, func(ctx context.Context, kind report.Kind, _ admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {
@@ -108,7 +107,7 @@ func TestVerifyEndsWhenTheClientLeaves(t *testing.T) {
 	}
 }
 
-// TestVerifyMayTakeLongerThanOtherRequests runs beyond the bounds of the listener.
+// TestVerifyMayTakeLongerThanOtherRequests runs for longer than the listener's timeouts.
 func TestVerifyMayTakeLongerThanOtherRequests(t *testing.T) {
 	const bound = 50 * time.Millisecond
 	v := verifier(func(ctx context.Context, kind report.Kind, _ admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {

@@ -11,7 +11,7 @@ import (
 	"riskdex/dashboards"
 )
 
-// The tests read riskdex.json as Grafana does, and not the definition.
+// The tests read riskdex.json, as Grafana does, and not its definition in Go.
 
 type source struct{ Type, UID string }
 
@@ -82,10 +82,10 @@ func read(t *testing.T, path string) []byte {
 	return text
 }
 
-// chosen is the data source that the reader has chosen.
+// chosen returns the data source that the viewer has selected.
 func chosen() source { return source{"prometheus", "${datasource}"} }
 
-// all are the rows and panels, open and closed.
+// all returns the rows and panels, open and collapsed.
 func (b boardFile) all() (list []boardPanel) {
 	for _, p := range b.Panels {
 		list = append(append(list, p), p.Panels...)
@@ -93,7 +93,7 @@ func (b boardFile) all() (list []boardPanel) {
 	return list
 }
 
-// graphs are the panels that show data.
+// graphs returns the panels that show data.
 func (b boardFile) graphs() []boardPanel {
 	return slices.DeleteFunc(b.all(), func(p boardPanel) bool { return p.Type == "row" })
 }
@@ -175,7 +175,7 @@ func TestBoardPanels(t *testing.T) {
 func TestBoardHasNoOverlaps(t *testing.T) {
 	b := board(t)
 	for _, p := range b.Panels {
-		apart(t, p.Panels) // they are laid out when their row is opened
+		apart(t, p.Panels) // Grafana lays them out when their row is opened
 	}
 	apart(t, b.Panels)
 }
@@ -195,7 +195,7 @@ func apart(t *testing.T, panels []boardPanel) {
 	}
 }
 
-// What is on the screen when somebody is woken is what every incident shows at a glance.
+// The row that is open when somebody is woken shows every incident at a glance.
 func TestBoardIsReadAtAGlance(t *testing.T) {
 	open, rows := 0, 0
 	for _, p := range board(t).Panels {

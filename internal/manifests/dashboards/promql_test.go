@@ -14,8 +14,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// What Grafana's variables are replaced by, so that they can be told apart
-// from anything that is written out in a query.
+// Replacements for Grafana's variables that differ from everything that is written out in a query.
 const (
 	rateInterval  = 11 * time.Minute
 	shownInterval = 13 * time.Hour
@@ -26,7 +25,7 @@ var grafana = strings.NewReplacer(
 	"$job", "JOB", "$instance", "INSTANCE", "$kind", "KIND",
 )
 
-// located is a query and where it stands, for messages.
+// located is a query with its location, for messages.
 type located struct {
 	where string
 	expr  string
@@ -68,8 +67,7 @@ func parse(t *testing.T, q located) parser.Expr {
 	return expr
 }
 
-// inspect sees every selector of expr with the nodes around it, the
-// outermost first.
+// inspect calls see with every selector of expr and the nodes around it, the outermost first.
 func inspect(expr parser.Expr, see func(s *parser.VectorSelector, around []parser.Node)) {
 	parser.Inspect(expr, func(n parser.Node, around []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
@@ -79,8 +77,8 @@ func inspect(expr parser.Expr, see func(s *parser.VectorSelector, around []parse
 	})
 }
 
-// function returns the function that is applied to a selector over a range,
-// and the range; "" where there is none.
+// function returns the function that is applied to a range selector, and the range, or "" for other
+// selectors.
 func function(around []parser.Node) (string, time.Duration) {
 	if len(around) < 2 {
 		return "", 0
@@ -100,7 +98,7 @@ func TestBoardQueriesKeepToTheChoices(t *testing.T) {
 	for _, q := range boardQueries(t) {
 		inspect(parse(t, q), func(s *parser.VectorSelector, _ []parser.Node) {
 			want := map[string][]string{"job": {"JOB"}, "instance": {"INSTANCE"}}
-			if s.Name == "ALERTS" { // some alerts are of no instance, or of no job
+			if s.Name == "ALERTS" { // some alerts have no instance, or no job
 				want = map[string][]string{"job": {"JOB|"}, "instance": {"INSTANCE|"}, "kind": {"KIND|"}}
 			}
 			switch q.where { // these are the choices
@@ -145,7 +143,7 @@ func TestBoardQueriesUseRatesRightly(t *testing.T) {
 	}
 }
 
-// isCounter knows a counter by its name, as Prometheus' conventions have it.
+// isCounter reports whether name is that of a counter by Prometheus' conventions.
 func isCounter(name string) bool {
 	return slices.ContainsFunc([]string{"_total", "_bucket", "_count", "_sum"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
@@ -165,7 +163,7 @@ func TestBoardLegends(t *testing.T) {
 	}
 }
 
-// What a later test sends to a real Prometheus is what the dashboard asks.
+// Queries, which other tests send to a real Prometheus, returns the queries of the dashboard.
 func TestQueriesAreThoseOfTheBoard(t *testing.T) {
 	listed := map[string]bool{}
 	for _, q := range dashboards.Queries(dashboards.Values{Job: "JOB", Instance: "INSTANCE", Kind: "KIND", Window: "11m"}) {

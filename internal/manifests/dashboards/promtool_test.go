@@ -42,12 +42,12 @@ func ruleTests(t *testing.T) []string {
 	return paths
 }
 
-// Every alert is seen quiet in some test, then firing, and quiet again later in it; and
-// once firing with two instances.
+// For every alert there is a test in which it is quiet, then fires, and is quiet again, and one in which it
+// fires with two instances.
 func TestEveryAlertIsTested(t *testing.T) {
 	firing := regexp.MustCompile(`ALERTS\{alertname="(\w+)"(,alertstate="firing")?\}`)
 	instance := regexp.MustCompile(`instance="[^"]+"`)
-	alone := []string{"RiskdexAbsent", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull"} // are of no two instances
+	alone := []string{"RiskdexAbsent", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull"} // cannot be about two instances
 	type state struct{ quiet, fired, cleared, shared bool }
 	seen := map[string]state{}
 	for _, path := range ruleTests(t) {
@@ -75,7 +75,7 @@ func TestEveryAlertIsTested(t *testing.T) {
 				}
 				s := here[m[1]]
 				switch {
-				case len(look.ExpSamples) > 0 && m[2] != "": // and not only about to fire
+				case len(look.ExpSamples) > 0 && m[2] != "": // firing, and not only pending
 					s.fired, s.shared = s.quiet, len(instances) > 1
 				case len(look.ExpSamples) == 0 && s.fired:
 					s.cleared = true

@@ -17,7 +17,7 @@ func decode(t *testing.T, path string, into any) {
 
 func TestPrometheusTakesItsConfiguration(t *testing.T) {
 	promtool(t, "check", "config", "prometheus.yml")
-	promtool(t, "check", "config", "--syntax-only", "../deploy/cluster/prometheus.yml") // the rules come to it by a mount
+	promtool(t, "check", "config", "--syntax-only", "../deploy/cluster/prometheus.yml") // its rules are mounted
 }
 
 // The files that compose mounts fit together.

@@ -63,8 +63,7 @@ func alerts(t *testing.T) map[string]rule {
 	return out
 }
 
-// runbookSections returns the anchors of docs/operations.md as they are made
-// from its headings.
+// runbookSections returns the anchors of the headings of docs/operations.md.
 func runbookSections(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
@@ -81,7 +80,7 @@ func runbookSections(t *testing.T) map[string]bool {
 
 func TestAlertsAreComplete(t *testing.T) {
 	sections := runbookSections(t)
-	pointing := map[string][]int{} // alert to the panels that say it is theirs
+	pointing := map[string][]int{} // from an alert to the panels that name it
 	for _, p := range board(t).graphs() {
 		for _, l := range p.Links {
 			if alert, ok := strings.CutPrefix(l.Title, "Runbook: "); ok {
@@ -114,7 +113,7 @@ func TestAlertsAreComplete(t *testing.T) {
 	}
 }
 
-// Who is woken reads what an alert means, where to look, and what to do.
+// The runbook says what each alert means, where to look, and what to do.
 func TestRunbookSaysWhatToDo(t *testing.T) {
 	sections := map[string]string{}
 	for _, section := range strings.Split(string(read(t, "../docs/operations.md")), "\n### ") {
@@ -135,7 +134,7 @@ func TestRunbookSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// The runbook has no sections for alerts that are gone.
+// The runbook has no sections for alerts that do not exist.
 func TestRunbookKnowsNoOtherAlerts(t *testing.T) {
 	known := map[string]bool{}
 	for name := range alerts(t) {
@@ -148,7 +147,7 @@ func TestRunbookKnowsNoOtherAlerts(t *testing.T) {
 	}
 }
 
-// The texts of an alert can be written, and only with labels that it has.
+// The templates of an alert's texts are valid, and use only labels that it has.
 func TestAlertTexts(t *testing.T) {
 	nothing := func(v any) string { return "x" }
 	functions := template.FuncMap{"humanize": nothing, "humanize1024": nothing, "humanizeDuration": nothing, "humanizePercentage": nothing}
@@ -180,7 +179,7 @@ func TestAlertTexts(t *testing.T) {
 	}
 }
 
-// The value from which on an alert fires is drawn in its panel.
+// The threshold of an alert is drawn in its panel.
 func TestAlertsAndPanelsHaveTheSameLimits(t *testing.T) {
 	drawn := map[string][]float64{}
 	for _, p := range board(t).graphs() {
@@ -195,7 +194,7 @@ func TestAlertsAndPanelsHaveTheSameLimits(t *testing.T) {
 			continue
 		}
 		n, ok := expr.RHS.(*parser.NumberLiteral)
-		if !ok || n.Val == 0 { // more than none: whatever the panel draws
+		if !ok || n.Val == 0 { // for a threshold of 0, the panel may draw any
 			continue
 		}
 		checked++
@@ -208,7 +207,7 @@ func TestAlertsAndPanelsHaveTheSameLimits(t *testing.T) {
 	}
 }
 
-// outermost goes down the left side of and, or, unless.
+// outermost descends the left sides of and, or and unless.
 func outermost(expr parser.Expr) parser.Expr {
 	for {
 		switch e := expr.(type) {
@@ -225,8 +224,8 @@ func outermost(expr parser.Expr) parser.Expr {
 	}
 }
 
-// A moment's gap in what is scraped, or one bad answer, wakes nobody: an alert
-// either waits, or looks back over a window by itself.
+// A short gap in the scrapes, or one bad answer, must wake nobody: an alert either waits, or covers a window
+// by itself.
 func TestAlertsWait(t *testing.T) {
 	for name, r := range alerts(t) {
 		if r.For != "" {
@@ -256,8 +255,8 @@ func TestRulesUseRatesRightly(t *testing.T) {
 					return
 				}
 				switch name {
-				case "job_instance_kind:riskdex_changes_unaccounted:diff", // of one scrape, compared with each other
-					"RiskdexProbeStopped": // in the life of this process
+				case "job_instance_kind:riskdex_changes_unaccounted:diff", // compares values of one scrape
+					"RiskdexProbeStopped": // is about the life of one process
 				default:
 					t.Errorf("%s: the counter %s is not under rate or increase", name, s.Name)
 				}
@@ -266,7 +265,7 @@ func TestRulesUseRatesRightly(t *testing.T) {
 	}
 }
 
-// What the runbook says to look for in the log is what riskdex writes there.
+// The log messages that the runbook quotes are those that riskdex writes.
 func TestRunbookQuotesTheLog(t *testing.T) {
 	var code strings.Builder
 	for _, folder := range []string{"admin", "cmd/riskdex", "elastic", "indexer", "journal", "mappings", "receiver"} {
@@ -299,8 +298,8 @@ func TestRunbookQuotesTheLog(t *testing.T) {
 	}
 }
 
-// The inhibitions that the runbook proposes are of alerts that exist, and of labels that
-// both alerts have: without one of them, all others of the target would be kept silent.
+// The inhibitions that the runbook proposes name existing alerts, and labels that both alerts have: a label
+// that both lack counts as equal, so that all instances of the target would be silenced.
 func TestInhibitionsAreOfAlertsThatExist(t *testing.T) {
 	_, text, _ := strings.Cut(string(read(t, "../docs/operations.md")), "```yaml\ninhibit_rules:\n")
 	text, _, _ = strings.Cut(text, "```")

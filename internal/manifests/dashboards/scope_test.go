@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// globals are the metrics that are the same from every instance of a job, by the table
-// in docs/metrics.md, and the recorded one that is made of such only.
+// globals returns the metrics that are the same from every instance of a job, according to the table in
+// docs/metrics.md, and the recorded one that is derived only from such.
 func globals(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{"job_instance_kind:riskdex_changes_unaccounted:diff": true}
@@ -26,10 +26,10 @@ func globals(t *testing.T) map[string]bool {
 	return out
 }
 
-// With several processes on a journal nothing is counted twice, and nothing is left
-// out: what is global is taken once, what is local is added up.
+// With several processes on a journal, nothing is counted twice and nothing is left out: global metrics are
+// taken once, and local ones added up.
 func TestNothingIsCountedTwice(t *testing.T) {
-	instances := map[string]string{ // look at each instance by itself, and why
+	instances := map[string]string{ // queries about each instance by itself, and why
 		"rule job_instance_kind:riskdex_changes_unaccounted:diff": "what is compared must be from one scrape",
 		"rule RiskdexJournalUnreadable":                           "which instance lacks them",
 		"rule RiskdexJournalDiskFilling":                          "only a journal of one process knows its disk",
@@ -63,8 +63,7 @@ func TestNothingIsCountedTwice(t *testing.T) {
 	}
 }
 
-// aggregation returns the innermost aggregation around a selector, and the labels that
-// it leaves.
+// aggregation returns the innermost aggregation around a selector, and the labels that it keeps.
 func aggregation(around []parser.Node) (op string, labels []string) {
 	for _, n := range slices.Backward(around) {
 		if a, ok := n.(*parser.AggregateExpr); ok {
@@ -74,8 +73,8 @@ func aggregation(around []parser.Node) (op string, labels []string) {
 	return "", nil
 }
 
-// Alerts that can be about one instance while the others are well name it. All others
-// are raised once, however many instances there are.
+// Alerts that can be about one instance while the others are well name that instance. All other alerts are
+// raised once, however many instances there are.
 func TestAlertsAreRaisedOnce(t *testing.T) {
 	want := []string{
 		"RiskdexClockOff", "RiskdexCutOff", "RiskdexDown", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull",
