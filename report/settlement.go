@@ -30,8 +30,8 @@ type Settlement struct {
 	Outcome Outcome
 
 	// NotBefore defers the document: the change itself after Retry, and a newer version
-	// where one waits by now. It is not claimed before that time, with one exception: after
-	// all but Retry, a newer version is claimed as soon as no other has come for [Debounce].
+	// if one is waiting by now. It is not claimed before that time, with one exception: after any
+	// outcome but Retry, a newer version is claimed as soon as no other has come for [Debounce].
 	// The zero time means at once.
 	NotBefore time.Time
 

@@ -7,10 +7,10 @@ type Difference string
 const (
 	// Missing: the journal has the document, and the index should.
 	Missing Difference = "missing"
-	// Stale: the index has an older version, or one of a document that is deleted.
+	// Stale: the index has an older version, or a version of a deleted document.
 	Stale Difference = "stale"
-	// Foreign: the index has what this journal never gave out: an unknown
-	// document, or a version newer than the newest.
+	// Foreign: the index has something that this journal never sent: an unknown document, or a
+	// version newer than the newest.
 	Foreign Difference = "foreign"
 )
 
@@ -23,8 +23,8 @@ type VerifyFinding struct {
 	JournalVersion Version    `json:"journal_version"` // 0 if the journal does not know it
 	Deleted        bool       `json:"deleted"`         // according to the journal
 
-	// Mended tells that the index was found to be right after a repair. Otherwise the
-	// document may still be on its way, see VerifyReport.Ordered.
+	// Mended is set if the index was found to be right after a repair. Otherwise the repair may
+	// still be under way, see VerifyReport.Ordered.
 	Mended bool `json:"mended"`
 }
 
@@ -44,7 +44,7 @@ type VerifyProgress struct {
 type VerifyReport struct {
 	Kind      Kind   `json:"kind"`
 	Error     string `json:"error,omitempty"` // why not all of it was compared
-	Documents int    `json:"documents"`       // that the journal knows: live and deleted ones
+	Documents int    `json:"documents"`       // known to the journal: live and deleted ones
 	Live      int    `json:"live"`
 	Deleted   int    `json:"deleted"`
 	Refused   int    `json:"refused"`   // live ones that Elasticsearch refuses: the index has an older version, or none
@@ -56,17 +56,17 @@ type VerifyReport struct {
 	Ordered   int    `json:"ordered"` // findings for which a repair was ordered
 	Mended    int    `json:"mended"`  // of these, found to be right afterwards
 
-	// Kept is how many foreign documents a repair has left as they are, because they may
-	// come from another journal and be newer than what this one has.
+	// Kept is how many foreign documents a repair left alone, because they may come from another
+	// journal and be newer than what this one has.
 	Kept int `json:"kept"`
 
-	// Advice says what an operator should know before anything is done about foreign
-	// documents; empty where there is nothing to say.
+	// Advice says what an operator should know before doing anything about foreign documents. It
+	// is empty if there is nothing to say.
 	Advice string `json:"advice,omitempty"`
 }
 
 // Found returns how many documents differ.
 func (r VerifyReport) Found() int { return r.Missing + r.Stale + r.Foreign }
 
-// Wrong returns how many of those found were not seen mended.
+// Wrong returns how many of the documents found were not found to be right after a repair.
 func (r VerifyReport) Wrong() int { return r.Found() - r.Mended }

@@ -18,5 +18,5 @@ type Waiting struct {
 type Lacking struct {
 	Kind    Kind
 	Known   int // documents that the journal has
-	Indexed int // that the index has
+	Indexed int // documents that the index has
 }

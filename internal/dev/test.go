@@ -22,10 +22,10 @@ type testCommand struct {
 	Command []string `arg:"" passthrough:"" help:"Flags and packages for go test, after --; several runs with ; between them."`
 }
 
-// Help says what is different from go test.
+// Help says how this differs from go test.
 func (testCommand) Help() string {
-	return `Shows what go test shows, and in the end which tests were not run, and why. All runs
-take place, and the exit status is that of the first that fails.`
+	return `Shows what go test shows, and at the end which tests were not run, and why. All runs
+take place, and the exit status is that of the first one that fails.`
 }
 
 // Run runs the tests.
@@ -64,7 +64,7 @@ func runs(args []string) func(yield func([]string) bool) {
 	}
 }
 
-// goTest runs go with arguments, which begin with -C FOLDER or with flags of go test.
+// goTest runs go test with arguments, which may begin with -C FOLDER.
 func goTest(s streams, report *testReport, args []string) error {
 	first := []string{"test", "-json"}
 	if args[0] == "-C" && len(args) > 2 {
@@ -91,7 +91,7 @@ func goTest(s streams, report *testReport, args []string) error {
 			case <-running.Done():
 				return
 			case sig := <-signals:
-				_ = running.SignalGroup(sig.(syscall.Signal)) // it has ended
+				_ = running.SignalGroup(sig.(syscall.Signal)) // it may have ended
 			}
 		}
 	}()
@@ -100,7 +100,7 @@ func goTest(s streams, report *testReport, args []string) error {
 	return errors.Join(statusOf(running.Err()), err)
 }
 
-// testReport shows the events of go test -json as go test shows them without.
+// testReport shows the events of go test -json as go test without -json would.
 type testReport struct {
 	out    io.Writer
 	output map[testName][]string // of tests that have not passed
@@ -115,7 +115,7 @@ type testEvent struct {
 	testName
 }
 
-// read takes the events of one run.
+// read reads and shows the events of one run.
 func (r *testReport) read(events io.Reader) error {
 	lines := bufio.NewReader(events)
 	for {
@@ -123,7 +123,7 @@ func (r *testReport) read(events io.Reader) error {
 		if line != "" {
 			var e testEvent
 			if json.Unmarshal([]byte(line), &e) != nil {
-				fmt.Fprint(r.out, line) // of go itself
+				fmt.Fprint(r.out, line) // output of go itself
 			} else {
 				r.take(e)
 			}
@@ -132,7 +132,7 @@ func (r *testReport) read(events io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read what go test says: %w", err)
+			return fmt.Errorf("read the output of go test: %w", err)
 		}
 	}
 }
@@ -164,8 +164,8 @@ func (r *testReport) take(e testEvent) {
 	}
 }
 
-// show prints what is left of a package that has ended: of one that passed its last
-// line, of one that failed everything that no test which passed has printed.
+// show prints the rest of a package that has ended: its last line if it passed, and otherwise
+// everything except the output of tests that passed.
 func (r *testReport) show(e testEvent) {
 	var left []testName
 	for _, name := range r.order {
@@ -215,8 +215,7 @@ func some(tests []string) string {
 	return fmt.Sprint(len(tests), " tests")
 }
 
-// skipReason is what a test says where it is skipped: its last line, behind the place
-// in the source.
+// skipReason returns why a test was skipped: its last line, without the location in the source.
 func skipReason(output []string) string {
 	for _, line := range slices.Backward(output) {
 		text := strings.TrimSpace(line)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// reported is what a report shows of events, each ACTION PACKAGE[/TEST] [OUTPUT].
+// reported returns what a report shows for events, each of the form ACTION PACKAGE[/TEST] [OUTPUT].
 func reported(t *testing.T, events ...string) string {
 	t.Helper()
 	var in, out bytes.Buffer
@@ -58,7 +58,7 @@ func TestReportOfACompleteRun(t *testing.T) {
 	}
 }
 
-// A package that dies says what it was doing.
+// If the tests of a package crash, the output of the running tests is shown.
 func TestReportOfAPanic(t *testing.T) {
 	got := reported(t, "output a/TestDies === RUN   TestDies", "output a/TestDies panic: something", "output a FAIL\ta\t0.1s", "fail a")
 	if !strings.Contains(got, "panic: something\nFAIL\ta") {

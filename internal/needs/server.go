@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// Server is a server that the tests of a package share. It starts when the first of
-// them asks for it, so that tests which need none do not wait.
+// Server is a server that the tests of a package share. It starts when the first of them asks for
+// it, so that tests that need no server do not wait.
 type Server struct {
 	Name     string // for people
 	Variable string // the environment variable that names a server to use, which then is not started
-	// Start starts a server. stop also removes what it leaves behind.
+	// Start starts a server. stop also removes its data.
 	Start func() (url string, stop func() error, err error)
 
 	mu      sync.Mutex
@@ -38,14 +38,14 @@ func (s *Server) Main(run func() int) int {
 	return status
 }
 
-// URL is the address of the server. The test is skipped in a short run, and fails where
-// the server does not start.
+// URL returns the address of the server. The test is skipped in a short run, and fails if the server
+// does not start.
 func (s *Server) URL(t testing.TB) string {
 	t.Helper()
 	FullRun(t, s.Name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// The environment carries the address to the processes that tests start, too.
+	// Through the environment, processes that tests start get the address too.
 	if url := os.Getenv(s.Variable); url != "" {
 		return url
 	}

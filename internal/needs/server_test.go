@@ -8,7 +8,7 @@ import (
 
 const variable = "RISKDEX_TEST_NEEDS"
 
-// quiet is a test that tells how it ended instead of failing.
+// quiet is a test that records how it ended instead of failing.
 type quiet struct {
 	testing.TB
 	fatal, skipped bool

@@ -37,7 +37,7 @@ func start() (url string, stop func() error, err error) {
 	return s.URL(), func() error { return errors.Join(s.Stop(), s.Remove()) }, nil
 }
 
-// Start starts a server for one test, to be killed and started again at will.
+// Start starts a server for one test, which the test may kill and start again.
 func Start(t testing.TB, settings ...string) *postgres.Server {
 	t.Helper()
 	needs.FullRun(t, "PostgreSQL")
@@ -52,7 +52,7 @@ func Start(t testing.TB, settings ...string) *postgres.Server {
 	return server
 }
 
-// Own has a server end with the test.
+// Own ends a server with the test.
 func Own(t testing.TB, server *postgres.Server) {
 	t.Cleanup(func() {
 		if err := errors.Join(server.Stop(), server.Remove()); err != nil {
@@ -61,15 +61,15 @@ func Own(t testing.TB, server *postgres.Server) {
 	})
 }
 
-// URL is the address of an empty schema of its own on the server that the tests share:
-// that of RISKDEX_TEST_POSTGRES_URL, or one that starts when the first test asks. The
-// schema goes with the test.
+// URL returns the address of a new, empty schema on the server that the tests share: that of
+// RISKDEX_TEST_POSTGRES_URL, or one that starts when the first test asks. The schema is dropped with
+// the test.
 func URL(t testing.TB) string {
 	t.Helper()
 	return Schema(t, server.URL(t))
 }
 
-// Schema makes a schema for a test in a database, and returns its address.
+// Schema creates a schema for a test in a database, and returns its address.
 func Schema(t testing.TB, address string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
