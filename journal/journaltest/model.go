@@ -101,13 +101,13 @@ func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.
 
 // modelDeferral is until when a document is put off.
 type modelDeferral struct {
-	until time.Time
-	calm  bool // or until nothing was delivered for it for report.Debounce
+	until    time.Time
+	debounce bool // or until nothing was delivered for it for report.Debounce
 }
 
 func (p modelDeferral) ends(d *modelDocument) time.Time {
-	if calm := d.AcceptedAt.Add(report.Debounce); p.calm && calm.Before(p.until) {
-		return calm
+	if end := d.AcceptedAt.Add(report.Debounce); p.debounce && end.Before(p.until) {
+		return end
 	}
 	return p.until
 }

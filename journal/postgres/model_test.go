@@ -158,11 +158,11 @@ func (m *meeting) end() {
 	deadline := time.Now().Add(committest.Patience)
 	for over := false; !over && time.Now().Before(deadline); {
 		for i, j := range m.p {
-			m.calmDown(i)
+			m.settleAll(i)
 			changes, err := j.Claim(context.Background(), report.Advisories, 100, 1<<20)
 			m.fail("Claim", err)
 			m.inFlight[i] = append(m.inFlight[i], changes...)
-			m.calmDown(i)
+			m.settleAll(i)
 		}
 		s, err := m.p[0].Stats(context.Background())
 		m.fail("Stats", err)
@@ -175,8 +175,8 @@ func (m *meeting) end() {
 	}
 }
 
-// calmDown settles all that a process has claimed.
-func (m *meeting) calmDown(i int) {
+// settleAll settles all that a process has claimed.
+func (m *meeting) settleAll(i int) {
 	var list []report.Settlement
 	for _, c := range m.inFlight[i] {
 		m.index[c.Key] = max(m.index[c.Key], c.Version)

@@ -56,7 +56,7 @@ func TestPostgresSetUpWaits(t *testing.T) {
 	committest.Must(t, err)
 	committest.Must(t, lockSetUp(t.Context(), tx))
 	logged, opened := commit.NewSignal(), make(chan *Journal)
-	log := slog.New(slog.NewTextHandler(ringing{logged}, nil))
+	log := slog.New(slog.NewTextHandler(notifying{logged}, nil))
 	go func() {
 		j, err := Open(t.Context(), url, journal.Options{Log: log})
 		if err != nil {
@@ -75,10 +75,10 @@ func TestPostgresSetUpWaits(t *testing.T) {
 	}
 }
 
-// ringing rings with every line of a log.
-type ringing struct{ commit.Signal }
+// notifying gives a signal with every line of a log.
+type notifying struct{ commit.Signal }
 
-func (r ringing) Write(line []byte) (int, error) {
+func (r notifying) Write(line []byte) (int, error) {
 	r.Notify()
 	return len(line), nil
 }

@@ -6,11 +6,11 @@ import (
 	"riskdex/report"
 )
 
-// Deferral is why a document is put off, and until when.
+// Deferral says until when a document is not given out.
 type Deferral struct {
 	until       time.Time
 	Debounce    bool      // or until nothing was delivered for it for report.Debounce
-	DeliveredAt time.Time // when it was delivered last; counts where Debounce
+	DeliveredAt time.Time // its last delivery, which Debounce goes by
 }
 
 // DeferralOf returns what a settlement asks for.
@@ -20,11 +20,11 @@ func DeferralOf(s Settled) Deferral {
 
 // End returns when the document may be given out.
 func (d Deferral) End() time.Time {
-	if calm := d.DeliveredAt.Add(report.Debounce); d.Debounce && calm.Before(d.until) {
-		return calm
+	if end := d.DeliveredAt.Add(report.Debounce); d.Debounce && end.Before(d.until) {
+		return end
 	}
 	return d.until
 }
 
-// MinWait bounds how often it is looked for what is due.
+// MinWait is the shortest time between two searches for documents that are due.
 const MinWait = 20 * time.Millisecond

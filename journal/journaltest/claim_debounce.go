@@ -11,7 +11,7 @@ import (
 const instant = time.Microsecond
 
 // overtake has advisory 1 overtaken while it is claimed, and its claim end with a
-// settlement that puts it off by a minute.
+// settlement that defers it by a minute.
 func overtake(t *testing.T, h *harness, o report.Outcome) report.Settlement {
 	t.Helper()
 	h.append(t, advisory("1", "old "+string(o)))
@@ -22,7 +22,7 @@ func overtake(t *testing.T, h *harness, o report.Outcome) report.Settlement {
 	return s
 }
 
-func testClaimCalm(t *testing.T, h *harness) {
+func testClaimDebounced(t *testing.T, h *harness) {
 	for _, o := range report.Outcomes() {
 		s := overtake(t, h, o)
 		for _, body := range []string{"newer", "newest"} {
@@ -47,8 +47,8 @@ func testClaimCalm(t *testing.T, h *harness) {
 			t.Fatalf("%s: %d pending", o, n)
 		}
 	}
-	// One that has been calm for long when its claim ends is not put off at all, nor one
-	// that was not overtaken.
+	// A document whose last delivery is long ago when its claim ends is not deferred at all,
+	// nor is one that was not overtaken.
 	h.append(t, advisory("1", "a"), advisory("2", "a"))
 	both := h.claim(t, report.Advisories)
 	h.append(t, advisory("1", "b"))
@@ -61,7 +61,7 @@ func testClaimCalm(t *testing.T, h *harness) {
 	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
 }
 
-func testClaimNeverCalm(t *testing.T, h *harness) {
+func testClaimDebouncedAtMost(t *testing.T, h *harness) {
 	s := overtake(t, h, report.Indexed)
 	for h.clock.now().Add(report.Debounce / 2).Before(s.NotBefore) {
 		h.clock.move(report.Debounce / 2)
@@ -77,7 +77,7 @@ func testClaimNeverCalm(t *testing.T, h *harness) {
 	}
 }
 
-func testClaimCalmSignal(t *testing.T, h *harness) {
+func testClaimDebounceSignal(t *testing.T, h *harness) {
 	overtake(t, h, report.Indexed)
 	h.claimNone(t, report.Advisories)
 	h.clock.move(report.Debounce / 2)
@@ -86,12 +86,12 @@ func testClaimCalmSignal(t *testing.T, h *harness) {
 	h.drain()
 	h.clock.move(report.Debounce)
 	if !h.notified() {
-		t.Error("no signal when the document was calm")
+		t.Error("no signal at the end of the debounce")
 	}
 	h.claimOne(t, report.Advisories)
 }
 
-func testClaimCalmBefore(t *testing.T, h *harness) {
+func testClaimDebounceOver(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "old"))
 	c := h.claimOne(t, report.Advisories)
 	h.append(t, advisory("1", "new"))
@@ -104,7 +104,7 @@ func testClaimCalmBefore(t *testing.T, h *harness) {
 	}
 }
 
-func testClaimCalmRetry(t *testing.T, h *harness) {
+func testClaimDebounceRetry(t *testing.T, h *harness) {
 	s := overtake(t, h, report.Retry)
 	h.clock.move(time.Minute - instant)
 	h.claimNone(t, report.Advisories)
