@@ -9,8 +9,8 @@ import (
 	"riskdex/report"
 )
 
-// Append takes a delivery. Refusals get versions as well, in the order of the
-// records, so that it is known for each what was accepted before it and what after.
+// Append accepts a delivery. Refusals get versions as well, in the order of the records:
+// they tell what was accepted before each refusal and what after.
 func (tx *Transaction) Append(d report.Delivery, opt journal.Options) ([]report.Stamp, error) {
 	place, err := tx.beginRetry(d.RetryOf)
 	if err != nil {
@@ -61,9 +61,9 @@ func comesBefore(r report.Refusal, position int) bool {
 }
 
 // accept writes a change and clears the refusals that it makes obsolete. place is
-// the version that a refusal had, where this is its retry, and otherwise 0. refused says that
-// the delivery has refusals before it. A change that would overtake something newer is left
-// out, and so is a delete of what is not there, unless it has to be remembered.
+// the version of the refusal that this retries, or 0. refused says that the delivery has
+// refusals before it. A change that would overtake something newer is left out, and so is a
+// delete of what is not there, unless it has to be remembered.
 func (tx *Transaction) accept(c report.Change, place report.Version, refused bool) (report.Stamp, error) {
 	addressed := c.ID
 	key, old, err := tx.resolve(c)
@@ -106,7 +106,7 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 }
 
 // isDeleted tells whether there is nothing to delete: no document, or one whose delete is
-// done or waits to be sent. A delete that Elasticsearch has refused is none.
+// done or pending. A delete that Elasticsearch has refused does not count.
 func isDeleted(r *Row) bool {
 	return r == nil || r.Op == report.Delete && (r.State == StatePending || r.State == StateDone || r.State == StateResend)
 }
@@ -118,8 +118,8 @@ func isDeleted(r *Row) bool {
 // refusal that is being retried shows either here or by the document that its retry brought.
 func (tx *Transaction) mustRemember() bool { return tx.ledger.Refusals > 0 }
 
-// remember tells whether the delete c leaves a tombstone, and sees to the refusals where it
-// should and does not.
+// remember tells whether the delete c leaves a tombstone. Where it should but there are too
+// many, it takes their places from the refusals instead.
 func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) (bool, error) {
 	if !tx.mustRemember() {
 		return false, nil
@@ -139,7 +139,7 @@ func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) 
 	return false, err
 }
 
-// Warn says, once the transaction is committed, what became of refusals by it.
+// Warn logs what became of refusals. It is called once the transaction is committed.
 func (tx *Transaction) Warn(log *slog.Logger) {
 	if tx.displaced > 0 {
 		log.Warn("refused deliveries that are kept cannot be retried any more: so many documents were deleted that are not there that no more of them are remembered, "+
@@ -148,7 +148,7 @@ func (tx *Transaction) Warn(log *slog.Logger) {
 }
 
 // put writes a change over the row that its document has, if any, and gives it
-// its version. A document that already waits goes on waiting since then.
+// its version. A document that is pending already keeps the time since when it waits.
 func (tx *Transaction) put(c *report.Change, n Naming, old *Row) (err error) {
 	if c.Version, err = tx.Store.NextVersion(0); err != nil {
 		return err

@@ -15,8 +15,8 @@ const MaxBatch = 500
 // tells whether it did.
 type Changer func(*Transaction, Content, *Row) (bool, error)
 
-// forEach has the writer call change with each of stamps that is the newest version
-// of its document, durably, and returns how often it did something.
+// forEach calls change, in durable transactions, with each of stamps that is the newest
+// version of its document, and returns for how many it did something.
 func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, change Changer) (sum int, err error) {
 	for _, s := range stamps {
 		if err := CheckKey(s.Key); err != nil {

@@ -76,7 +76,7 @@ func (t *Totals) accept(op report.Op) {
 	}
 }
 
-// count counts the tombstone that a change makes, and no longer the one that it replaces.
+// count adds the tombstone that a change makes, and takes off the one that it replaces.
 func (t *Totals) count(op report.Op, old *Row) {
 	if old != nil && old.Op == report.Delete {
 		t.Tombstones--

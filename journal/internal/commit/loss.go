@@ -8,9 +8,9 @@ import (
 	"riskdex/report"
 )
 
-// Loss is what a journal lacks of what it had acknowledged: versions after since, up to
-// until. It stands in the journal, so that copies have it as well, until somebody says that
-// it was made good.
+// Loss is what a journal lacks of what it had acknowledged: the versions after Since, up to
+// Until. It is stored in the journal, so copies have it as well, until somebody acknowledges
+// it.
 type Loss struct {
 	Since, Until report.Version
 	NoticedAt    int64 // microseconds
@@ -40,10 +40,11 @@ func (l Loss) Report() report.Loss {
 	return r
 }
 
-// LossColumns are the columns of a loss, for [Loss.ScanTargets]. They are zeros where there is no row in the table loss, which has one at most.
+// LossColumns are the columns of a loss, for [Loss.ScanTargets]. The table loss has one row at
+// most; without one they are zeros.
 const LossColumns = `coalesce((SELECT since FROM loss), 0), coalesce((SELECT until FROM loss), 0), coalesce((SELECT noticed_at FROM loss), 0)`
 
-// ScanTargets is where LossColumns go.
+// ScanTargets are what LossColumns are scanned into.
 func (l *Loss) ScanTargets() []any {
 	return []any{(*int64)(&l.Since), (*int64)(&l.Until), &l.NoticedAt}
 }

@@ -2,7 +2,7 @@ package commit
 
 import "riskdex/report"
 
-// BeforeAll is the origin of what does not come from the publisher: all that does is
+// BeforeAll is the origin of what does not come from the publisher. Everything that does is
 // newer.
 const BeforeAll report.Version = 1
 

@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// A request is large, and small ones overtake it, from so many documents or bytes on.
+// A request of at least so many documents or bytes is large: small ones overtake it.
 const (
 	LargeRequest = 512
 	largeBytes   = 4 << 20
@@ -22,10 +22,10 @@ func (r *Request) isLarge() bool { return r.Size >= LargeRequest || r.Bytes >= l
 type Scope struct {
 	Changes  []report.Change
 	refusals []report.Refusal
-	names    map[name]struct{} // made once it is asked for
+	names    map[name]struct{} // made when first needed
 }
 
-// name is an id or a code, which a path may be either of.
+// name is an id or a code; a path may be either.
 type name struct {
 	kind report.Kind
 	text string
@@ -42,7 +42,7 @@ func nameOf(kind report.Kind, text string) name {
 func NewScope(d report.Delivery) *Scope {
 	t := &Scope{Changes: d.Changes, refusals: d.Refusals}
 	if len(t.Changes) >= LargeRequest {
-		t.list() // by who delivers, and not by the writer
+		t.list() // in the caller's goroutine and not in the writer's
 	}
 	return t
 }
@@ -63,7 +63,7 @@ func (t *Scope) list() {
 
 func (t *Scope) has(kind report.Kind, texts ...string) bool {
 	if t == nil {
-		return false // it is no delivery, and goes by versions
+		return false // a request that is no delivery goes by versions
 	}
 	if t.names == nil {
 		t.list()
@@ -87,8 +87,7 @@ func (r *Request) names(t *Scope) bool {
 }
 
 // mayOvertake tells whether a request has no document in common with those that it
-// overtakes. A city has one in common also where the one names its id and the other its
-// code, which only the journal knows.
+// overtakes. Only the journal knows that one names the id of a city and another its code.
 func (tx *Transaction) mayOvertake(r *Request) (bool, error) {
 	if r.Scope == nil || len(r.ahead) == 0 {
 		return true, nil

@@ -7,12 +7,12 @@ import (
 	"riskdex/report"
 )
 
-// ReceiptsDropped is how many old receipts are dropped with each new one: more
-// than one, so that they do not pile up, and few, so that nobody waits for it.
+// ReceiptsDropped is how many old receipts are dropped with each new one: more than one, so
+// that they do not pile up, and few, so that a delivery is not held up.
 const ReceiptsDropped = 16
 
-// repeats says in before that there is a receipt of a delivery already, and that the
-// delivery must not be taken.
+// repeats returns in before why a delivery must not be accepted: there is a receipt of its
+// id already.
 func (tx *Transaction) repeats(r *report.Receipt) (before, err error) {
 	if r == nil {
 		return nil, nil
@@ -30,8 +30,8 @@ func (tx *Transaction) repeats(r *report.Receipt) (before, err error) {
 	return nil, nil
 }
 
-// receive keeps the receipt of a delivery, if it has one, once it is known what became of
-// its changes.
+// receive keeps the receipt of a delivery, if it has one. It is called once the stamps of its
+// changes are known.
 func (tx *Transaction) receive(d report.Delivery, stamps []report.Stamp) error {
 	if d.Receipt == nil {
 		return nil

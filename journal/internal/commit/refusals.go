@@ -61,8 +61,8 @@ func (tx *Transaction) refuse(d report.Delivery, places []report.Version, opt jo
 	return tx.dropOldestRefusals(opt)
 }
 
-// shareOf returns the refusals of a delivery that are kept: the first of them, within
-// the share of one delivery. The last says how many are not.
+// shareOf returns the refusals of a delivery that are kept: the first ones, within the
+// bounds of one delivery. The last of them says how many are not kept.
 func shareOf(d report.Delivery, opt journal.Options) []report.Refusal {
 	var kept []report.Refusal
 	bytes := int64(0)
@@ -106,7 +106,7 @@ func (tx *Transaction) dropOldestRefusals(opt journal.Options) error {
 	return nil
 }
 
-// beginRetry takes the refusal out that a delivery retries and returns its place, or
+// beginRetry drops the refusal that a delivery retries and returns its place, or
 // ErrNotFound. For other deliveries it does nothing and returns 0.
 func (tx *Transaction) beginRetry(seq int64) (report.Version, error) {
 	if seq == 0 {
@@ -149,5 +149,5 @@ func (tx *Transaction) DropThese(seqs []int64) (n int, err error) {
 	return n, nil
 }
 
-// LostBody is said of a refusal whose checksum does not fit.
+// LostBody is added to the detail of a refusal whose checksum does not fit.
 const LostBody = " (its record in the journal is damaged: its checksum does not fit, and its body is lost)"

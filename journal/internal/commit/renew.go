@@ -32,7 +32,7 @@ func (tx *Transaction) Renew(c Content, r *Row) (bool, error) {
 	return true, tx.renumber(c, r, 0)
 }
 
-// renumber gives what a row holds a new version, above after.
+// renumber gives the content of a row a new version, above after.
 func (tx *Transaction) renumber(c Content, r *Row, after report.Version) error {
 	origin, err := tx.origin(r)
 	if err != nil {
@@ -63,8 +63,8 @@ func (j *Requests) Pass(ctx context.Context, list []report.Ahead) (int, error) {
 	return n, nil
 }
 
-// pass gives a document that waits a version above the one that an index has. It is the
-// same change, and is counted as before. A damaged record is left for Claim to find.
+// pass gives a pending document a version above the one that an index has. It is the same
+// change, so it is not counted again. A damaged record is left for Claim to find.
 func (tx *Transaction) pass(c Content, r *Row, index report.Version) (bool, error) {
 	waits := r.State == StatePending || r.State == StateResend
 	if !waits || r.Foreign || !c.Intact || !index.InReach(tx.Now) {

@@ -11,21 +11,21 @@ import (
 	"riskdex/report"
 )
 
-// Requests are the methods of a journal that write. They are the same for every
-// engine: each becomes a request in a group commit.
+// Requests are the methods of a journal that write, which every engine embeds. Each call
+// becomes a request in a group commit.
 type Requests struct {
 	opt   journal.Options
 	queue *Queue
 	hooks Hooks
 }
 
-// Hooks are what an engine does for requests.
+// Hooks are what an engine does for [Requests].
 type Hooks struct {
 	// CheckQuota returns why the journal takes nothing that is held against a quota, or nil.
 	// Any goroutine may call it.
 	CheckQuota func(Quota) error
-	// Claimed returns the claims that settlements end, as far as this process knows
-	// where they are, and the keys of the other settlements.
+	// Claimed returns the claims that settlements end, as far as this process knows where
+	// their rows are, and the keys of the other settlements.
 	Claimed func([]report.Settlement) ([]Claim, []report.Key)
 	// Contents returns the content of the first of stamps that are the newest version
 	// of their document, up to the bounds of one request, and the other stamps.
@@ -47,8 +47,8 @@ func (j *Requests) OldestWait() time.Duration {
 	return wait
 }
 
-// Stalled tells that the journal answers nobody. Deliveries are still let in: it may be
-// over before their senders give up, and some never send a delivery twice.
+// Stalled returns an error while the journal answers nobody. Deliveries are still let in: the
+// stall may end before their senders give up, and some senders never repeat a delivery.
 func (q *Queue) Stalled() error {
 	if wait, _ := q.Oldest(); wait >= StallAfter {
 		return fmt.Errorf("the journal has left a request without an answer for %v: its disk or its server hangs, or is too slow; "+
@@ -82,18 +82,18 @@ func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 		size += len(d.Receipt.Answer)
 	}
 	var stamps []report.Stamp
-	var before error // the delivery was there before, or is not taken for lack of room
+	var before error // a repeat, or refused for lack of space
 	err := j.queue.Do(ctx, &Request{Gone: d.Gone, Keys: keys, Versions: len(d.Changes) + len(d.Refusals), Bytes: size, Size: len(d.Changes) + len(d.Refusals), Scope: NewScope(d), Sync: true, Quota: need, Run: func(tx *Transaction) (err error) {
-		// It is no error of the transaction, which others share.
+		// A repeat is no error of the transaction, which others share.
 		if before, err = tx.repeats(d.Receipt); before != nil || err != nil {
 			return err
 		}
 		d := d
 		if err := j.hooks.CheckQuota(FullQuota); err != nil {
 			if d.RetryOf != 0 {
-				return err // what it retries is kept for now
+				return err // the refusal that it retries is kept
 			}
-			d.Refusals = nil // they are a help; not to keep them harms nobody
+			d.Refusals = nil // keeping them is a convenience
 			if only, notLive := tx.removesOnly(d); notLive != nil || !only {
 				before = err
 				return notLive
@@ -127,7 +127,8 @@ func (j *Requests) Settle(ctx context.Context, s []report.Settlement) error {
 	return nil
 }
 
-// Resend implements Journal. Where it fails half-way, some are marked; nobody minds.
+// Resend implements Journal. Where it fails half-way, some documents stay marked, which is
+// harmless.
 func (j *Requests) Resend(ctx context.Context, kind report.Kind) (sum int, err error) {
 	for after, first := report.ID(""), true; first || after != ""; first = false {
 		var n int64

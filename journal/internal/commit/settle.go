@@ -17,10 +17,10 @@ const (
 // Settled is one settlement that was committed.
 type Settled struct {
 	report.Settlement
-	Ended       bool      // the document waits no more, and is put off no more either
-	Retried     bool      // the version is the newest and still waits: it was a retry
-	Newer       bool      // a newer version waits
-	DeliveredAt time.Time // when that was delivered
+	Ended       bool      // the document is neither pending nor deferred any more
+	Retried     bool      // the version is the newest and stays pending
+	Newer       bool      // a newer version is pending
+	DeliveredAt time.Time // when the newer version was delivered
 }
 
 // Settle ends changes. claims has, for each, its claim as it was before the
@@ -38,9 +38,9 @@ func (tx *Transaction) Settle(list []report.Settlement, claims []Claim) error {
 	return nil
 }
 
-// settleOne goes by the version, not by what is claimed, so that settling twice, or
-// after a restart, does no harm. Where another process has claimed the document
-// since, what it says counts.
+// settleOne goes by the version and not by what is claimed, so that settling twice, or
+// after a restart, does no harm. Where another process has claimed the document since, only
+// its settlement counts.
 func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, error) {
 	note := Settled{Settlement: s}
 	ended, err := tx.Store.EndClaimed(s, claimed, tx.Now.UnixMicro())
@@ -93,9 +93,9 @@ func (tx *Transaction) countEnd(s report.Settlement, state int64) {
 	})
 }
 
-// refresh notes that an overtaken version reached the index: what waits now is
-// waiting since its own acceptance and not since that of the version before it.
-// Otherwise a document that changes all the time would seem to lag ever more.
+// refresh notes that an overtaken version reached the index: the newer one is pending since
+// its own acceptance, and not since that of the version before it. Otherwise a document that
+// changes all the time would seem to lag more and more.
 func (tx *Transaction) refresh(s report.Settlement, r *Row) error {
 	if s.Outcome != report.Indexed && s.Outcome != report.Deleted || r.State != StatePending || r.WaitedAt >= r.AcceptedAt {
 		return nil

@@ -15,8 +15,8 @@ type Store interface {
 	// is what an index has where it is ahead all the same.
 	NextVersion(after report.Version) (report.Version, error)
 
-	// Find returns the row of a document, or nil. What changes a row finds it first,
-	// and uses it for one change.
+	// Find returns the row of a document, or nil. A row has to be found anew for each
+	// change of it.
 	Find(k report.Key) (*Row, error)
 	// WithCode returns the ids of cities that have a code, and have not lost it, and whose
 	// newest change is op: as many as there are, up to most.
@@ -36,10 +36,10 @@ type Store interface {
 	// looking it up. It does nothing and returns false where it is not, or where that
 	// cannot be told.
 	EndClaimed(s report.Settlement, claimed Claim, at int64) (bool, error)
-	// Unclaim ends the claim that a settlement ends, and puts the document off where it
-	// says so, for a store that keeps claims.
+	// Unclaim ends the claim that a settlement ends, and defers the document where it says
+	// so, in a store that keeps claims.
 	Unclaim(n Settled)
-	// Wait changes since when a document waits.
+	// Wait sets since when a document is pending.
 	Wait(r *Row, since int64) error
 	// Mark and Renew have a settled document sent once more, as it is or under a new
 	// version; Renew leaves a document as it is that waits already. MarkAll and MarkDeleted
@@ -72,8 +72,8 @@ type Store interface {
 	// without regard to case.
 	RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]RefusalID, error)
 	DropRefusal(seq int64) error
-	// ForgetPlaces has all refusals that are kept have the place BeforeAll, and returns of
-	// how many it was another.
+	// ForgetPlaces gives all refusals that are kept the place BeforeAll, and returns how
+	// many had another.
 	ForgetPlaces() (n int64, err error)
 	// OldestRefusals calls f with each refusal, the oldest first, until f returns false.
 	OldestRefusals(f func(seq, size int64) bool) error
@@ -110,11 +110,11 @@ type Row struct {
 	State   int64
 	Code    string
 	Naming
-	AcceptedAt, WaitedAt int64 // microseconds; WaitedAt is since when it waits
+	AcceptedAt, WaitedAt int64 // microseconds; WaitedAt is since when it is pending
 	Foreign              bool  // another process has its claim
 }
 
-// CompareKeys has the order that rows are locked in.
+// CompareKeys compares keys in the order in which rows are locked.
 func CompareKeys(a, b report.Key) int {
 	if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
 		return c

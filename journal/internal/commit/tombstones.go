@@ -10,14 +10,14 @@ import (
 	"riskdex/report"
 )
 
-// A tombstone keeps what is older than a delete from coming back, and an index that comes
-// back from showing what was deleted. So it is kept for as long as an index may be
-// restored from a snapshot, and not for ever.
+// A tombstone keeps anything older than a delete from coming back, and a restored index from
+// showing what was deleted. So it is kept for as long as somebody may restore an index from
+// a snapshot.
 const (
-	// TombstoneStep is how many tombstones one transaction looks at. It is no large
-	// request, and deliveries go between two of them.
+	// TombstoneStep is how many tombstones one transaction looks at. It is not a large
+	// request, so deliveries are accepted between two steps.
 	TombstoneStep = LargeRequest / 2
-	// dropEvery is the time between two rounds, dropFirst that before the first.
+	// dropEvery is the time between two rounds, dropFirst the time before the first.
 	dropEvery = time.Hour
 	dropFirst = time.Minute
 	// DropPause is the time between two steps.
@@ -77,7 +77,7 @@ func DropDeletedRegularly(ctx context.Context, j journal.Journal, opt journal.Op
 	}
 }
 
-// Sleep waits, and returns the error of ctx where that ends first.
+// Sleep waits for d. It returns the error of ctx when ctx ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -89,9 +89,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// removesOnly tells whether a delivery does nothing but delete documents: of one that is
-// there the content goes, and of one that is not nothing must be left, no tombstone and no
-// receipt. Past the limit of the journal that is all that is taken.
+// removesOnly tells whether a delivery only makes room: it deletes documents that are there,
+// or leaves nothing behind, neither a tombstone nor a receipt. Past the limit of the journal
+// only such deliveries are accepted.
 func (tx *Transaction) removesOnly(d report.Delivery) (bool, error) {
 	for _, c := range d.Changes {
 		if c.Op != report.Delete {

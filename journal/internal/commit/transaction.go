@@ -6,14 +6,13 @@ import (
 	"riskdex/report"
 )
 
-// Transaction is one group commit in the making, each request seeing what the
-// earlier ones did. It has the rules of a journal, which are the same for every
-// engine; store has the rows.
+// Transaction is one group commit in the making. Each request sees what the earlier ones
+// did. Its methods are the rules of a journal; its Store has the rows.
 type Transaction struct {
 	Store   Store
 	Now     time.Time
 	ledger  *Ledger                  // a copy, valid once committed
-	Touched map[report.Key]bool      // documents whose row changed, or claim ends; true where a delivery did it
+	Touched map[report.Key]bool      // documents whose row changed or whose claim ends; true where a delivery changed it
 	Kinds   map[report.Kind]struct{} // of them, and of those that were marked without being found
 	ByKind  bool                     // there are such
 	Settled []Settled
@@ -29,8 +28,8 @@ func NewTransaction(s Store, now time.Time, l *Ledger) *Transaction {
 	}
 }
 
-// CarryOut runs requests up to the first that fails. It returns those that were not run,
-// because they must not overtake what they would have.
+// CarryOut runs requests up to the first that fails. It returns the ones that it did not run
+// because they must not overtake others.
 func (tx *Transaction) CarryOut(group []*Request) (stay []*Request, err error) {
 	for _, r := range group {
 		r.ahead = append(r.ahead, stay...)
