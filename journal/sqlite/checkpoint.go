@@ -8,14 +8,13 @@ import (
 	"os"
 )
 
-// walLimit is the size that the WAL usually stays within. Twice as much of it
-// means that copying it into the database file fails, or that someone reads the
-// file for long, as a backup does: what is read stays as it was, and what is
-// written meanwhile has to wait in the WAL.
+// walLimit is the size that the WAL usually stays within, in bytes. A WAL of twice that size
+// means that checkpoints fail, or that someone reads the file for long, as a backup does:
+// what is being read must not change, so what is written meanwhile stays in the WAL.
 const walLimit = checkpointPages * pageSize
 
-// checkQuota notes what was written, about written bytes of bodies, and looks at
-// what is left of the quotas and at the WAL. Its error is one of the disk.
+// checkQuota checks the quotas and the WAL after about written bytes of bodies were written.
+// Its error is one of the disk.
 func (j *Journal) checkQuota(written int64) error {
 	q := j.quota
 	q.written += 2 * written // to the WAL, and later to the file
@@ -32,8 +31,8 @@ func (j *Journal) checkQuota(written int64) error {
 	return err
 }
 
-// measure finds out how much of its limit the journal uses, and truncates the WAL
-// where that is what is too much.
+// measure finds out how much of its limit the journal uses. Where the WAL alone exceeds the
+// limit, it truncates the WAL.
 func (j *Journal) measure(wal int64) error {
 	ctx, q := context.Background(), j.quota
 	pages, err := j.e.usedPages(ctx)
@@ -46,9 +45,8 @@ func (j *Journal) measure(wal int64) error {
 	return err
 }
 
-// checkpoint copies a WAL that has become long into the database file. SQLite could do so
-// by itself inside of COMMIT, but then the group would wait for that; now the disk works
-// on the group meanwhile.
+// checkpoint copies a long WAL into the database file. SQLite could do so inside COMMIT, but
+// then the group would wait for it; this way the disk works on the group at the same time.
 func (j *Journal) checkpoint(wal int64) error {
 	q := j.quota
 	ahead, err := checkpointBacklog(j.e.st.walLength)
@@ -80,8 +78,8 @@ func checkpointBacklog(checkpoint *sql.Stmt) (pages int64, err error) {
 	return all - copied, nil
 }
 
-// usedPages is what the pages in use take in the database file, in bytes. Those
-// that are free are used before the file grows.
+// usedPages returns how many bytes of the database file are in use. Free pages are used
+// before the file grows.
 func (e *engine) usedPages(ctx context.Context) (int64, error) {
 	var pages int64
 	if err := e.st.usedPages.QueryRowContext(ctx).Scan(&pages); err != nil {
@@ -92,8 +90,8 @@ func (e *engine) usedPages(ctx context.Context) (int64, error) {
 
 const usedPagesQuery = `SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count`
 
-// truncateWAL copies the WAL into the database file and cuts it off, if that needs no
-// waiting for readers.
+// truncateWAL copies the WAL into the database file and truncates it, unless it would have to
+// wait for readers.
 func (j *Journal) truncateWAL(ctx context.Context) error {
 	if err := j.e.truncateWAL(ctx); err != nil {
 		return err

@@ -19,12 +19,12 @@ import (
 
 const (
 	pageSize = 4096
-	// checkpointPages is how long the WAL grows before it is copied into the
-	// database file: 4 MiB. Nobody is served meanwhile.
+	// checkpointPages is how many pages the WAL may have before it is copied into the
+	// database file: 4 MiB. No request is carried out meanwhile.
 	checkpointPages = 1024
-	// A page takes twice its size of memory in the cache of a connection. That of the
-	// writer holds what a group changes (MaxGroupBytes), which else is written to the WAL
-	// twice. Others forget their pages with every commit.
+	// In the cache of a connection, a page takes twice its size of memory. The writer's cache
+	// has room for what a group changes (MaxGroupBytes), which would otherwise be written to
+	// the WAL twice. The other connections forget their pages with every commit.
 	writerCacheKiB = 20 << 10
 	readerCacheKiB = 2 << 10
 	busyTimeout    = 5 * time.Second
@@ -34,7 +34,7 @@ const (
 // with, and a few for the rest.
 type engine struct {
 	writer, readers *sql.DB
-	write           *sql.Conn // used by the goroutine of SQLite.run only
+	write           *sql.Conn // used by the goroutine of Journal.run only
 	claim           *sql.Conn // used by whoever holds claims.reading
 	st              statements
 	prepared        []*sql.Stmt // all of st, in order to close them
@@ -43,7 +43,7 @@ type engine struct {
 	traces          atomic.Int64 // rows of the table, as far as they are committed
 }
 
-// statements are prepared on the connections that stand beside them.
+// statements are prepared on the connections named beside them.
 type statements struct {
 	find, findMany, insert, replace, move, end, endClaimed, setAside *sql.Stmt // write
 	byCode, resend, resendDeleted, version, totals, probe, usedPages *sql.Stmt // write
@@ -83,7 +83,7 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 	if err = e.write.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
 		return e, err
 	}
-	vacuum := "auto_vacuum" // asks only
+	vacuum := "auto_vacuum" // only reads it
 	if pages == 0 {
 		vacuum += " = INCREMENTAL" // each time that it is set, SQLite writes to the file
 	}
@@ -119,7 +119,7 @@ func dsn(path string) string {
 	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)", (&url.URL{Path: path}).EscapedPath(), busyTimeout.Milliseconds())
 }
 
-// cache is what follows the dsn of a connection with a page cache of its own size.
+// cache is what follows the dsn of a connection to set the size of its page cache.
 func cache(kib int) string { return fmt.Sprintf("&_pragma=cache_size(-%d)", kib) }
 
 // prepare prepares all statements. Where the plan could depend on the value of a

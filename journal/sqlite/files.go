@@ -7,8 +7,8 @@ import (
 )
 
 // files are the files of an open database, as they were found when it was opened: the
-// file itself and its WAL, with what SQLite knows of that WAL. The first is held open
-// and locked besides, because the file beside it that lockFile locks goes by a name, and
+// file itself and its WAL, with what SQLite knows of that WAL. The file itself is
+// kept open and locked, too, because the file beside it that lockFile locks goes by a name, and
 // a file can have several: a hard link or a bind mount.
 type files struct {
 	path   string
@@ -23,7 +23,7 @@ var fileSuffixes = []string{"", "-wal", "-shm"}
 var errMoved = errors.New("the files that it writes are not where they were opened")
 
 // lockFiles opens and locks the file path. SQLite's own locks on the file end when this
-// process closes any descriptor of it, so it is held before SQLite opens the file and
+// process closes any descriptor of it, so it is opened here before SQLite opens it and
 // closed after SQLite has closed it.
 func lockFiles(path string) (*files, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

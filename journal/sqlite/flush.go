@@ -8,19 +8,19 @@ import (
 	"riskdex/report"
 )
 
-// flush has the disk keep what a group has committed. SQLite could wait for the disk
-// inside COMMIT, but then the writer would do nothing meanwhile. So COMMIT only writes
-// the WAL (synchronous = NORMAL), and the WAL is synced beside the writer, which fills
-// the next transaction in the meantime. There is one flush at a time, and none under
-// way at a COMMIT: so the disk may be behind by one group at most, which has no answer
-// yet. A Claim waits for it (claims.flush).
+// flush makes durable what a group has committed. SQLite could wait for the disk inside
+// COMMIT, but then the writer would be idle meanwhile. So COMMIT only writes the WAL
+// (synchronous = NORMAL), and another goroutine syncs the WAL while the writer fills the next
+// transaction. There is one flush at a time, and none under way at a COMMIT: so at most one
+// group is committed and not yet durable, and it has no answer yet. A Claim waits for it
+// (claims.flush).
 type flush struct {
-	done   chan struct{}     // closed when it has ended
-	failed chan struct{}     // closed when it has failed
+	done   chan struct{}     // closed when the flush has ended
+	failed chan struct{}     // closed when the flush has failed
 	err    error             // written before done is closed, as is group
-	group  []*commit.Request // who has no answer, where it has failed
+	group  []*commit.Request // the requests without an answer, after a failure
 
-	told bool // they have one; owned by the writer
+	told bool // group has its answer; owned by the writer
 }
 
 // beginFlush flushes what was committed for a group, and answers it if that succeeds.
@@ -41,7 +41,7 @@ func (j *Journal) beginFlush(group []*commit.Request) {
 	}()
 }
 
-// syncWAL has the disk keep what is committed, which goes up to a version.
+// syncWAL makes durable what is committed, up to the version last.
 func (j *Journal) syncWAL(last report.Version) error {
 	if err := j.e.sync(); err != nil {
 		return fmt.Errorf("sync the log: %w", err)
@@ -50,7 +50,7 @@ func (j *Journal) syncWAL(last report.Version) error {
 	return nil
 }
 
-// wait returns when a flush has ended, with its error. There need not be one.
+// wait waits until a flush has ended, and returns its error. f may be nil.
 func (f *flush) wait() error {
 	if f == nil {
 		return nil
@@ -59,7 +59,7 @@ func (f *flush) wait() error {
 	return f.err
 }
 
-// news is closed when the writer has to know of a failure.
+// news returns a channel that is closed when the writer has to learn of a failure.
 func (f *flush) news() <-chan struct{} {
 	if f == nil || f.told {
 		return nil
@@ -67,9 +67,9 @@ func (f *flush) news() <-chan struct{} {
 	return f.failed
 }
 
-// awaitFlush waits for the flush under way, if there is one. Where it has failed, its group
-// gets the error, and the file is not trusted any longer: what was committed may be in
-// it, and not on the disk.
+// awaitFlush waits for the flush under way, if there is one. If it has failed, its group gets
+// the error, and the file is no longer trusted: what was committed may be in the system's
+// cache and not on the disk.
 func (j *Journal) awaitFlush() error {
 	f := j.claims.flush
 	err := f.wait()

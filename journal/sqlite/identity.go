@@ -22,7 +22,7 @@ import (
 // tools has the same id, so the version that the file had when the WAL was begun is noted as
 // well: an older state of the file is behind it.
 
-// boundWAL is what is noted beside a file of the WAL there.
+// boundWAL is what is noted, beside a file, about its WAL.
 type boundWAL struct {
 	file string         // the id of the file that the WAL is for; empty where that is not known
 	base report.Version // the file has everything up to it without this WAL
@@ -31,7 +31,7 @@ type boundWAL struct {
 // errOtherWAL is why a journal is not opened.
 var errOtherWAL = errors.New("the log there is of another file")
 
-// bare is what a file says of itself, whatever is in its WAL.
+// bare is what a file says of itself when its WAL is left out.
 type bare struct {
 	known bool // it could be read: a file that its last process was writing need not be whole
 	id    string
@@ -148,7 +148,7 @@ func (e *engine) setInUse(ctx context.Context, is bool) error {
 	return err
 }
 
-// inFile notes that the file has all that is committed, also without its WAL.
+// inFile notes that the file alone has everything that is committed.
 func (j *Journal) inFile() {
 	if j.fileID == "" {
 		return

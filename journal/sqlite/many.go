@@ -36,7 +36,8 @@ func manyCodesQuery() string {
 		WHERE EXISTS (SELECT 1 FROM documents INDEXED BY documents_code WHERE kind = 'cities' AND code = wanted.column2 AND code <> '')`
 }
 
-// insertQuery returns the statement, for commit.SQL, that inserts n documents, from newDocument.args.
+// insertQuery returns the statement that inserts n documents, from newDocument.args. It is
+// one for commit.SQL.
 func insertQuery(n int) string {
 	return `INSERT INTO documents
 		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, error_type, reason, body)

@@ -11,9 +11,9 @@ import (
 	"riskdex/report"
 )
 
-// inSnapshot has f read one state of the database. Without, every statement would
-// ask SQLite for the newest state, which takes several system calls, and would
-// forget all pages that it knows when the writer has committed since.
+// inSnapshot has f read one state of the database. Otherwise every statement would ask for
+// the newest state, which takes several system calls, and would drop its cached pages
+// whenever the writer has committed.
 func (e *engine) inSnapshot(f func() error) error {
 	ctx := context.Background()
 	if _, err := e.st.claimBegin.ExecContext(ctx); err != nil {

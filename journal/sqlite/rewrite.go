@@ -10,12 +10,11 @@ import (
 	"syscall"
 )
 
-// After an error of the disk, what a file holds and what the disk holds may
-// differ for good. A system may take a page whose write has failed for written,
-// and even where it is written once more, and fsync reports success, the file
-// system may not find it after the next mount: ext4 does not where the page was
-// new to the file. So the journal is read as it is, checked, and copied to a new
-// file, which then takes its place.
+// After an error of the disk, the system's cache and the disk may differ for good. The system
+// may take a page whose write failed for written. Even if the page is written again and fsync
+// reports success, the file system may not find it after the next mount: ext4 does not if
+// the page was new to the file. So the journal is read as it is, checked, and rewritten: it is
+// copied to a new file, which is then swapped in.
 //
 // Files beside the journal lead from one step to the next, also in the next
 // process:

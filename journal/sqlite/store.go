@@ -12,7 +12,7 @@ import (
 	"riskdex/report"
 )
 
-// store is a transaction on the writer's connection.
+// store is the transaction on the writer's connection.
 type store struct {
 	ctx    context.Context // never ends: half a transaction helps nobody
 	st     *statements
@@ -84,7 +84,7 @@ func (s *store) Put(c report.Change, n commit.Naming, waiting int64, old *commit
 	return err
 }
 
-// newDocument is one that the table is to have.
+// newDocument is a document that is to be inserted.
 type newDocument struct {
 	key    report.Key
 	code   string

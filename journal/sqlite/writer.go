@@ -9,10 +9,10 @@ import (
 	"riskdex/journal/internal/commit"
 )
 
-// run carries out the requests of the queue, a group per transaction, until the
-// queue is closed and empty. While the journal cannot accept, it tries on its own
-// whether it can again: an instance that is not ready gets no deliveries. When
-// there is nothing to do, it looks after the files, and truncates the WAL.
+// run carries out the requests of the queue, a group per transaction, until the queue is
+// closed and empty. While the journal cannot accept deliveries, run tries whether it can
+// again: an instance that is not ready gets none that would show it. When there is nothing
+// to do, run checks the files and truncates the WAL.
 func (j *Journal) run() {
 	defer close(j.ended)
 	for {
@@ -25,7 +25,7 @@ func (j *Journal) run() {
 		}
 		group, open := j.queue.Next(time.After(timeout), j.claims.flush.news())
 		if len(group) == 0 {
-			_ = j.awaitFlush() // it is answered, and shows in Ready
+			_ = j.awaitFlush() // its group has its answer, and Ready shows the error
 		}
 		if !open {
 			return
@@ -40,7 +40,7 @@ func (j *Journal) serve(group []*commit.Request) {
 	if len(group) > 0 {
 		j.served = time.Now()
 	} else {
-		j.touch() // so that it shows where the disk hangs
+		j.touch() // so that a disk that hangs shows
 	}
 	for {
 		j.quota.measureDisk()
@@ -56,9 +56,9 @@ func (j *Journal) serve(group []*commit.Request) {
 	}
 }
 
-// inPlace looks whether the files are where they belong. While they are not, it answers
-// deliveries, and returns the rest of a group: what was acknowledged before is in the
-// files that are open, and still reaches the index.
+// inPlace checks that the files are where they belong. While they are not, it refuses the
+// deliveries of a group and returns the rest: what was acknowledged before is in the open
+// files, and still reaches the index.
 func (j *Journal) inPlace(group []*commit.Request) (rest []*commit.Request) {
 	var err error
 	if j.files != nil {
@@ -119,9 +119,9 @@ func (j *Journal) carryOut(all []*commit.Request) {
 	}
 }
 
-// lookAround sees after the file once a group is committed, or nothing is to do.
-// An empty WAL is nothing that damage could hide in: SQLite takes what is behind
-// a damaged part of it for a transaction that was cut short.
+// lookAround checks the quotas once a group is committed. When there is nothing to do, it
+// truncates the WAL, because damage can hide there: SQLite takes whatever follows a damaged
+// part of the WAL for a transaction that was cut short.
 func (j *Journal) lookAround(group []*commit.Request) error {
 	if len(group) == 0 && j.hasWAL && time.Since(j.served) >= j.idleAfter {
 		<-j.touch()
@@ -152,10 +152,10 @@ func (j *Journal) stop(err error) error {
 	return err
 }
 
-// commit carries out a group in one transaction, and those who join it. It returns all
-// of them. On an error nothing of it has happened, in the database as in memory, but
-// where the error is one of syncing. flushed says that the group is being flushed, and
-// answered by that.
+// commit carries out a group, and the requests that join it, in one transaction. It returns
+// all of them. After an error nothing has changed, neither in the database nor in memory,
+// unless it is an error of syncing. flushed says that a flush is under way, which answers
+// the group.
 func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushed bool, err error) {
 	ctx := context.Background()
 	<-j.touch()
@@ -187,7 +187,7 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 	switch {
 	case !commit.NeedsSync(group):
 		return group, false, nil
-	case j.failure.Load() != nil: // whether it can be written again is known when the disk has answered
+	case j.failure.Load() != nil: // only the disk's answer tells whether it can be written again
 		j.beginFlush(nil)
 		return group, false, j.awaitFlush()
 	}
@@ -195,8 +195,8 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 	return group, true, nil
 }
 
-// fill carries out a group, and then those who come while the disk still works on the
-// group before: until it is done, nothing can be committed anyway.
+// fill carries out a group, and then the requests that arrive while the disk still works on
+// the group before: until that is done, nothing can be committed anyway.
 func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request) (all []*commit.Request, err error) {
 	for more := group; len(more) > 0; more = j.joining(all) {
 		all = append(all, more...)
@@ -218,8 +218,8 @@ func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request
 	return all, nil
 }
 
-// joining waits for requests as long as the disk works on the group before, and returns
-// none when it has ended. Where room is short, each group is looked at on its own.
+// joining waits for requests while the disk works on the group before, and returns none once
+// that has ended. Near a quota no request joins: each group is checked on its own.
 func (j *Journal) joining(group []*commit.Request) []*commit.Request {
 	if j.claims.flush == nil || j.quota.err() != nil || j.quota.mayExceedAfter(commit.MaxGroupBytes) {
 		return nil
@@ -243,9 +243,9 @@ func (j *Journal) joining(group []*commit.Request) []*commit.Request {
 	}
 }
 
-// rollback ends a failed transaction and returns cause. That it fails is no news:
-// SQLite ends a transaction itself after some errors. Where one is still open,
-// the next BEGIN fails, and that is a fault of the engine.
+// rollback ends a failed transaction and returns cause. Its own error does not matter: after
+// some errors SQLite has ended the transaction itself. If one is still open, the next BEGIN
+// fails, and that is a fault of the engine.
 func (j *Journal) rollback(cause error) error {
 	_, _ = j.e.st.rollback.ExecContext(context.Background())
 	return cause
