@@ -84,10 +84,10 @@ func metricsMarkdown(all []metric) string {
 	var b strings.Builder
 	b.WriteString("# The metrics of riskdex\n\n" +
 		"<!-- Written by `make metrics` from the program; a test fails while the two differ. -->\n\n" +
-		"`/metrics` of the admin listener has these, in the text formats and as protobuf, whichever the scraper asks for. `riskdex metrics` prints the table too. " +
-		"Every series is there from the start, at 0. Those of the Go runtime (`go_…`) and of the process (`process_…`) come besides, as Prometheus' client for Go describes them.\n\n" +
-		"A metric whose scope is `global` is what the journal tells. Every process that shares the journal tells the same, so take the largest and not the sum. " +
-		"What is `local` a process has seen or done by itself: add up its counters and histograms; its gauges are about that process alone.\n\n" +
+		"`/metrics` of the admin listener serves these in the text formats or as protobuf, as the scraper asks. `riskdex metrics` prints the same table. " +
+		"Every series exists from the start, at 0. The metrics of the Go runtime (`go_…`) and of the process (`process_…`) are those of Prometheus' Go client.\n\n" +
+		"A `global` metric comes from the journal, and is the same from every process that shares it: take the largest, not the sum. " +
+		"A `local` metric is about one process: add up counters and histograms.\n\n" +
 		"| metric | type | scope | labels | what |\n| --- | --- | --- | --- | --- |\n")
 	series := 0
 	for _, m := range all {
