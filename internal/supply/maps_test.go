@@ -49,3 +49,18 @@ func TestMapsOfPackagesAreComplete(t *testing.T) {
 		t.Error("no package has a map")
 	}
 }
+
+// TestArchitectureNamesEveryPackage checks that ARCHITECTURE.md says what each package of the
+// program does; internal has what only several packages, tests and development share.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	page := documents(t)["ARCHITECTURE.md"]
+	for path := range filesNamed(t, ".go") {
+		folder := filepath.Dir(path)
+		if strings.HasSuffix(path, "_test.go") || strings.HasPrefix(folder, "internal/") || folder == "dashboards/generate" {
+			continue
+		}
+		if !strings.Contains(page, "`"+folder+"`") {
+			t.Errorf("ARCHITECTURE.md does not say what %s does", folder)
+		}
+	}
+}
