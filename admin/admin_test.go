@@ -60,7 +60,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// TestSumsSurviveARestart reads the metrics of a real journal, reopens it, and reads them again.
+// TestSumsSurviveARestart reads the metrics of a real journal, reopens it, and reads them
+// again.
 func TestSumsSurviveARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "riskdex.db")
 	now := time.Unix(1_800_000_000, 0)
@@ -133,8 +134,8 @@ type sums report.Stats
 
 func (s sums) Stats(context.Context) (report.Stats, error) { return report.Stats(s), nil }
 
-// TestJournalSeriesAreThereFromTheStart compares the series of an empty journal with those of one that has
-// some of everything.
+// TestJournalSeriesAreThereFromTheStart compares the series of an empty journal with those
+// of one that has some of everything.
 func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
 	full := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Bytes: 1, Used: 1, Limit: 1, Free: 1, Refused: 1, Processes: []string{"a 1"}, Loss: report.Loss{Since: time.Unix(1, 0), Until: time.Unix(2, 0)}}
 	for _, kind := range report.AllKinds() {

@@ -57,14 +57,14 @@ func (a *api) handler(c call) http.Handler {
 	})
 }
 
-// request reads the parameters of a call. They are in the query and not in the path, because any
-// text can be an id.
+// request reads the parameters of a call. They are in the query and not in the path,
+// because any text can be an id.
 type request struct{ *http.Request }
 
 func (r *request) text(name string) string { return r.URL.Query().Get(name) }
 
-// flag returns the flag of that name in the query, and false if it is not there. Any value other
-// than true or false is an error: a client that sends repair=1 does want something.
+// flag returns the flag of that name in the query, and false if it is not there. Any value
+// other than true or false is an error: a client that sends repair=1 does want something.
 func (r *request) flag(name string) (bool, error) {
 	switch text := r.text(name); text {
 	case "true", "false", "":
@@ -74,8 +74,8 @@ func (r *request) flag(name string) (bool, error) {
 	}
 }
 
-// all reports whether the query asks for all. It is an error if the query has any of the names in
-// one as well.
+// all reports whether the query asks for all. It is an error if the query has any of the
+// names in one as well.
 func (r *request) all(one ...string) (bool, error) {
 	all, err := r.flag("all")
 	for _, name := range one {
@@ -157,8 +157,8 @@ func (r *request) editedBody() ([]byte, error) {
 	return body, nil
 }
 
-// Page is a part of a list. If Next is not empty, there may be more, which the same call returns
-// with Next in the query.
+// Page is a part of a list. If Next is not empty, there may be more, which the same call
+// returns with Next in the query.
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"`

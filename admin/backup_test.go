@@ -78,7 +78,8 @@ func TestBackupTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-// TestBackupNamesOneNewFile: a backup begins only if the query names one file by an absolute path.
+// TestBackupNamesOneNewFile: a backup begins only if the query names one file by an
+// absolute path.
 func TestBackupNamesOneNewFile(t *testing.T) {
 	parts := admin.Parts{
 		JournalInfo: admin.JournalInfo{Name: "/data/riskdex.db", Engine: "sqlite"},

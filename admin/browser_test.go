@@ -17,8 +17,8 @@ import (
 	"riskdex/report"
 )
 
-// TestPageInABrowser opens the page with hostile content in a real browser, light and dark, on a desktop
-// and on a phone, and presses its buttons.
+// TestPageInABrowser opens the page with hostile content in a real browser, light and dark,
+// on a desktop and on a phone, and presses its buttons.
 func TestPageInABrowser(t *testing.T) {
 	d := openHostileDesk(t)
 	d.lagged(40)
@@ -88,8 +88,9 @@ func TestPageLoadsItselfAgain(t *testing.T) {
 	c.until(`getComputedStyle(document.querySelector(".aged")).display`, "block")
 }
 
-// TestReboundNameInABrowser lets a page under a name that was rebound to this machine try to read what is
-// kept. Over plain HTTP, a real browser sends far fewer headers about a request than over TLS.
+// TestReboundNameInABrowser lets a page under a name that was rebound to this machine try
+// to read what is kept. Over plain HTTP, a real browser sends far fewer headers about a
+// request than over TLS.
 func TestReboundNameInABrowser(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("POST", "/cities", `[{"title":"no id"}]`)
@@ -116,9 +117,9 @@ func TestReboundNameInABrowser(t *testing.T) {
 	}
 }
 
-// TestPagesDeliverNothingInABrowser lets pages of others try to deliver to a receiver without
-// authentication: with forms and scripts of another site, and with a page under a name that was rebound to
-// this machine.
+// TestPagesDeliverNothingInABrowser lets pages of others try to deliver to a receiver
+// without authentication: with forms and scripts of another site, and with a page under a
+// name that was rebound to this machine.
 func TestPagesDeliverNothingInABrowser(t *testing.T) {
 	d := openStatusDesk(t)
 	if status := d.deliver("PUT", "/cities/1", `{"t":"ours"}`); status != http.StatusAccepted {
@@ -178,8 +179,8 @@ func TestUsualPageInABrowser(t *testing.T) {
 	}
 }
 
-// TestBadDayInABrowser shows the page with many troubles at three widths: nothing overflows, no word is
-// broken, and every trouble has its section in the runbook.
+// TestBadDayInABrowser shows the page with many troubles at three widths: nothing
+// overflows, no word is broken, and every trouble has its section in the runbook.
 func TestBadDayInABrowser(t *testing.T) {
 	d := openStatusDesk(t)
 	d.lagged(20)
@@ -258,8 +259,8 @@ func TestBadDayInABrowser(t *testing.T) {
 	}
 }
 
-// brokenWords is a script that returns the words of a page that are broken across lines, except ids and
-// paths, which may be longer than a line.
+// brokenWords is a script that returns the words of a page that are broken across lines,
+// except ids and paths, which may be longer than a line.
 const brokenWords = `(() => {
 	const broken = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
 	for (let n; n = walker.nextNode();) {

@@ -158,7 +158,8 @@ func (c *chromium) look(width, height int, phone bool, colours string) {
 	c.do("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": colours}}}, nil)
 }
 
-// screenshotsVariable is the environment variable with the folder in which to keep pictures, if any.
+// screenshotsVariable is the environment variable with the folder in which to keep
+// pictures, if any.
 const screenshotsVariable = "RISKDEX_TEST_SCREENSHOTS"
 
 // picture takes a screenshot of the whole page.

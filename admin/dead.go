@@ -25,8 +25,8 @@ func (d *deadLetters) calls() []call {
 	}
 }
 
-// list returns a page of one kind. With a type in the query, the page may be short although there
-// are more.
+// list returns a page of one kind. With a type in the query, the page may be short although
+// there are more.
 func (d *deadLetters) list(r *request) (any, error) {
 	kind, err := r.kind()
 	if err != nil {
@@ -64,8 +64,8 @@ func (d *deadLetters) show(r *request) (any, error) {
 	return letterOf(l), nil
 }
 
-// one returns the dead letter that the query names. If the query has a version, the dead letter must
-// still have it.
+// one returns the dead letter that the query names. If the query has a version, the dead
+// letter must still have it.
 func (d *deadLetters) one(r *request) (report.DeadLetter, error) {
 	var l report.DeadLetter
 	key, err := r.key()

@@ -13,8 +13,8 @@ const lastDeliveries = 20
 // longestMethod is how many bytes are kept of a method, which strangers may choose.
 const longestMethod = 10
 
-// Deliveries remembers the last deliveries, in memory. The zero value is empty. Its methods may be
-// called concurrently.
+// Deliveries remembers the last deliveries, in memory. The zero value is empty. Its methods
+// may be called concurrently.
 type Deliveries struct {
 	mu   sync.Mutex
 	ring [lastDeliveries]report.Answered

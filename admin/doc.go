@@ -1,6 +1,6 @@
-// Package admin is what operators and their machines see of a running riskdex: metrics, liveness and
-// readiness, a status page, and a JSON API to look after what failed. It has a listener of its own,
-// so that it is not open to the publisher's network.
+// Package admin is what operators and their machines see of a running riskdex: metrics,
+// liveness and readiness, a status page, and a JSON API to look after what failed. It has a
+// listener of its own, so that it is not open to the publisher's network.
 //
 //	admin.go           what is served
 //	health.go          liveness and readiness

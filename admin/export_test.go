@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// HeldReasons returns the reasons why an index may be held, and Held what the status says for one.
+// HeldReasons returns the reasons why an index may be held, and Held what the status says
+// for one.
 func HeldReasons() []string { return slices.Sorted(maps.Keys(held)) }
 
 func Held(reason string) (is, remedy string) { return held[reason].is, held[reason].remedy }

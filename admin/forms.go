@@ -12,8 +12,8 @@ import (
 // longestForm is more than any form of the page takes, in bytes.
 const longestForm = 64 << 10
 
-// doneTexts say what a button has done, by the word in the query. No text of the query itself is
-// shown, since anybody can choose that.
+// doneTexts say what a button has done, by the word in the query. No text of the query
+// itself is shown, since anybody can choose that.
 var doneTexts = map[string]string{
 	"dead-retry":    "The dead letter was accepted once more. If Elasticsearch refuses it again, it comes back.",
 	"dead-drop":     "The dead letter was dropped.",
@@ -57,8 +57,8 @@ func (p *page) button(done string, call func(*request) (any, error)) http.Handle
 	})
 }
 
-// named returns the request of the API for the one document or delivery that the form names. It is
-// never a request for all.
+// named returns the request of the API for the one document or delivery that the form
+// names. It is never a request for all.
 func (p *page) named(r *http.Request) (*request, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, badRequest("The form could not be read: " + err.Error() + ".")

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// searchTimeout bounds the time of a search from the page, and longestSearch its words in bytes.
+// searchTimeout bounds the time of a search from the page, and longestSearch its words in
+// bytes.
 const (
 	searchTimeout = 10 * time.Second
 	longestSearch = 500

@@ -10,8 +10,8 @@ import (
 	"riskdex/report"
 )
 
-// The bounds of a status: the time to gather it, the part of that for Elasticsearch's counts of
-// documents, and how many failures it lists.
+// The bounds of a status: the time to gather it, the part of that for Elasticsearch's
+// counts of documents, and how many failures it lists.
 const (
 	statusTimeout    = 10 * time.Second
 	documentsTimeout = 2 * time.Second
@@ -28,8 +28,8 @@ func (s *statuses) register(router *httprouter.Router, a *api) {
 	}}})
 }
 
-// now gathers a status. A failure to get a part of it is a trouble and not an error, because the
-// rest is then needed all the more.
+// now gathers a status. A failure to get a part of it is a trouble and not an error,
+// because the rest is then needed all the more.
 func (s *statuses) now(ctx context.Context) Status {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()

@@ -6,9 +6,9 @@ import (
 	"riskdex/internal/webpage"
 )
 
-// guarded rejects requests that a web page of somebody else makes a person's browser send. byName
-// says whether browsers may use any host name. That is safe with tokens, since a browser sends a
-// token only to the name that the person entered it for.
+// guarded rejects requests that a web page of somebody else makes a person's browser send.
+// byName says whether browsers may use any host name. That is safe with tokens, since a
+// browser sends a token only to the name that the person entered it for.
 func guarded(next http.Handler, byName bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -58,8 +58,8 @@ func TestWebPagesChangeNothing(t *testing.T) {
 	}
 }
 
-// TestWebPagesReadNothing sends what browsers send on behalf of pages under a name that its owner has made
-// to point here, and what other clients send that use a name.
+// TestWebPagesReadNothing sends what browsers send on behalf of pages under a name that its
+// owner has made to point here, and what other clients send that use a name.
 func TestWebPagesReadNothing(t *testing.T) {
 	d := openStatusDesk(t)
 	get := func(method, host, path string, header ...string) int {

@@ -21,8 +21,8 @@ import (
 	"riskdex/report"
 )
 
-// desk is an admin listener and a receiver on a real journal. The tests act as the indexer, so that they
-// decide what is refused.
+// desk is an admin listener and a receiver on a real journal. The tests act as the indexer,
+// so that they decide what is refused.
 type desk struct {
 	t        *testing.T
 	journal  *sqlite.Journal
@@ -63,8 +63,8 @@ func (d *desk) deliver(method, path, body string) int {
 	return rec.Code
 }
 
-// index settles all pending changes like an Elasticsearch that refuses every document with the word
-// "poison", and returns the bodies of the others by id.
+// index settles all pending changes like an Elasticsearch that refuses every document with
+// the word "poison", and returns the bodies of the others by id.
 func (d *desk) index() map[string]string {
 	d.t.Helper()
 	taken := map[string]string{}
@@ -92,8 +92,8 @@ func (d *desk) index() map[string]string {
 	return taken
 }
 
-// call makes a call, checks its status, and decodes the answer into v, or returns the detail of the
-// problem.
+// call makes a call, checks its status, and decodes the answer into v, or returns the
+// detail of the problem.
 func (d *desk) call(status int, method, path, body string, v any) string {
 	d.t.Helper()
 	req, err := http.NewRequest(method, d.server.URL+path, strings.NewReader(body))

@@ -22,7 +22,8 @@ type readiness struct {
 	ElasticsearchUp bool   `json:"elasticsearch_up"`
 }
 
-// forSupervisors reports whether a request is answered to everybody, whatever host name it uses.
+// forSupervisors reports whether a request is answered to everybody, whatever host name it
+// uses.
 func forSupervisors(r *http.Request) bool {
 	return r.URL.Path == "/livez" || r.URL.Path == "/readyz"
 }

@@ -22,8 +22,8 @@ const (
 	sampleEvery    = 10 * time.Second
 )
 
-// History remembers the last hour in memory, so it is empty after a restart. Its methods may be
-// called concurrently.
+// History remembers the last hour in memory, so it is empty after a restart. Its methods
+// may be called concurrently.
 type History struct {
 	journal Journal
 	now     func() time.Time

@@ -16,9 +16,9 @@ type Journal interface {
 	Stats(ctx context.Context) (report.Stats, error)
 }
 
-// journalCollector exposes the sums of the journal. They are stored in the transactions of the
-// changes that they count, so they survive a restart, and a scrape never sees a change in two places
-// or in none. All processes that share the journal expose the same values.
+// journalCollector exposes the sums of the journal. They are stored in the transactions of
+// the changes that they count, so they survive a restart, and a scrape never sees a change
+// in two places or in none. All processes that share the journal expose the same values.
 type journalCollector struct {
 	journal Journal
 	now     func() time.Time
@@ -29,8 +29,8 @@ type journalCollector struct {
 	bytes, used, limit, free, processes, lost, wrong, unbuilt, backup *prometheus.Desc
 }
 
-// NewJournalCollector returns a collector of the metrics that the journal keeps. Lag is measured up
-// to now.
+// NewJournalCollector returns a collector of the metrics that the journal keeps. Lag is
+// measured up to now.
 func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger) prometheus.Collector {
 	describe := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("riskdex_"+name, help, labels, nil)
@@ -123,6 +123,7 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(c.processes, float64(len(stats.Processes)))
 }
 
-// statsTimeout bounds how long a scrape waits for the journal. Prometheus waits ten seconds for the
-// scrape, and a database that does not answer must leave time for the metrics of the process.
+// statsTimeout bounds how long a scrape waits for the journal. Prometheus waits ten seconds
+// for the scrape, and a database that does not answer must leave time for the metrics of
+// the process.
 const statsTimeout = 5 * time.Second

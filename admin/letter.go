@@ -9,13 +9,13 @@ import (
 
 // DeadLetters is what the calls on dead letters need of the journal.
 type DeadLetters interface {
-	// DeadLetters returns up to limit dead letters of kind whose ids come after the given one, sorted
-	// by id, without bodies.
+	// DeadLetters returns up to limit dead letters of kind whose ids come after the given one,
+	// sorted by id, without bodies.
 	DeadLetters(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.DeadLetter, error)
 	// DeadLetter returns the dead letter of a document with its body.
 	DeadLetter(ctx context.Context, key report.Key) (report.DeadLetter, error)
-	// RetryDead accepts dead letters once more, except those that are damaged or are no longer the
-	// newest version of their document. It returns how many it accepted.
+	// RetryDead accepts dead letters once more, except those that are damaged or are no longer
+	// the newest version of their document. It returns how many it accepted.
 	RetryDead(ctx context.Context, letters []report.Stamp) (int, error)
 	// ReplaceDead accepts c in place of a dead letter.
 	ReplaceDead(ctx context.Context, letter report.Stamp, c report.Change) (report.Stamp, error)

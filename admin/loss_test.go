@@ -16,7 +16,8 @@ import (
 	"riskdex/report"
 )
 
-// TestStatusTellsOfALoss: the status, the page and the metric show a loss until it is acknowledged.
+// TestStatusTellsOfALoss: the status, the page and the metric show a loss until it is
+// acknowledged.
 func TestStatusTellsOfALoss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "riskdex.db")
 	deliver := func() time.Time {

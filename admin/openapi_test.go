@@ -11,8 +11,8 @@ import (
 	"riskdex/internal/openapitest"
 )
 
-// TestDescriptionHasEveryName makes each call of the API with each query parameter of any call. A call
-// must accept exactly the parameters that the description has for it.
+// TestDescriptionHasEveryName makes each call of the API with each query parameter of any
+// call. A call must accept exactly the parameters that the description has for it.
 func TestDescriptionHasEveryName(t *testing.T) {
 	description, err := openapitest.Read("openapi.yaml")
 	must(t, err)
@@ -53,7 +53,8 @@ func TestDescriptionHasEveryName(t *testing.T) {
 	}
 }
 
-// TestDescriptionHasSecondsOfProfiles asks for profiles with the parameters in the description.
+// TestDescriptionHasSecondsOfProfiles asks for profiles with the parameters in the
+// description.
 func TestDescriptionHasSecondsOfProfiles(t *testing.T) {
 	d := openDesk(t)
 	for query, want := range map[string]int{

@@ -13,7 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// Texts of a hostile sender, which try to close the element that they are in and to begin a script.
+// Texts of a hostile sender, which try to close the element that they are in and to begin a
+// script.
 const (
 	hostile   = `"'></bdi></td><script>document.documentElement.dataset.owned=1</script><img src=x onerror="document.documentElement.dataset.owned=2">{{.Token}}` + "\u202e`javascript:1"
 	hostileID = "a\r\nb\x00\t\\\"'><script>document.documentElement.dataset.owned=3</script>\u202e/ü"
@@ -71,8 +72,8 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// TestRunbookIsThere checks that the runbook has a section for every trouble, and how its Markdown is
-// rendered.
+// TestRunbookIsThere checks that the runbook has a section for every trouble, and how its
+// Markdown is rendered.
 func TestRunbookIsThere(t *testing.T) {
 	d := openStatusDesk(t)
 	page, _ := d.read(http.StatusOK, "/runbook")

@@ -9,8 +9,8 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// registerProfiles serves the profiles of the process. It does not serve the command line, which may
-// hold a password.
+// registerProfiles serves the profiles of the process. It does not serve the command line,
+// which may hold a password.
 func registerProfiles(router *httprouter.Router) {
 	var locks contention
 	router.GET("/debug/pprof/*name", func(w http.ResponseWriter, r *http.Request, params httprouter.Params) {

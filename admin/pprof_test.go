@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestLocksAreProfiledWhileAsked makes goroutines wait for a lock while a profile of locks is taken, and
-// looks in it for the goroutine that held the lock.
+// TestLocksAreProfiledWhileAsked makes goroutines wait for a lock while a profile of locks
+// is taken, and looks in it for the goroutine that held the lock.
 func TestLocksAreProfiledWhileAsked(t *testing.T) {
 	d := openDesk(t)
 	var mu sync.Mutex

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// checkQuery returns an error if a part of the query would be ignored: net/url drops what it cannot
-// parse, such as a type with a semicolon in it, and a misspelt name is never read. If such a part was
-// a filter, the call would apply to everything. names are the allowed ones, separated by spaces.
+// checkQuery returns an error if a part of the query would be ignored: net/url drops what
+// it cannot parse, such as a type with a semicolon in it, and a misspelt name is never
+// read. If such a part was a filter, the call would apply to everything. names are the
+// allowed ones, separated by spaces.
 func (r *request) checkQuery(names string) error {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"riskdex/report"
 )
 
-// A call does nothing if a part of its query cannot be understood, because that part may be a filter.
+// A call does nothing if a part of its query cannot be understood, because that part may be
+// a filter.
 func TestQueryIsUnderstoodAsAWholeOrNotAtAll(t *testing.T) {
 	d := openDesk(t)
 	d.deliver("POST", "/cities", `[{"id":1,"t":"poison"},{"id":2,"t":"poison"},{"t":"no id"}]`)

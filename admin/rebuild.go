@@ -8,8 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// Rebuilder fills new indices from the journal. An error is a *Problem if the client is to see a
-// status other than 500.
+// Rebuilder fills new indices from the journal. An error is a *Problem if the client is to
+// see a status other than 500.
 type Rebuilder interface {
 	// Rebuild starts filling a new index of kind.
 	Rebuild(kind report.Kind) error
@@ -77,8 +77,8 @@ func (b *rebuilds) with(r *request, do func(report.Kind) error) (any, error) {
 	return b.list(r)
 }
 
-// elsewhere returns an error if another process has locked a kind. This is only for a better message:
-// the journal itself keeps two processes from locking the same kind.
+// elsewhere returns an error if another process has locked a kind. This is only for a
+// better message: the journal itself keeps two processes from locking the same kind.
 func (b *rebuilds) elsewhere(ctx context.Context, kind report.Kind) error {
 	if b.journal == nil {
 		return nil

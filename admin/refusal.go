@@ -9,8 +9,8 @@ import (
 
 // Refusals is what the calls on refused deliveries need of the journal.
 type Refusals interface {
-	// Refusals returns up to limit kept refusals, newest first, without bodies: those with a Seq lower
-	// than before, or the newest ones if before is 0.
+	// Refusals returns up to limit kept refusals, newest first, without bodies: those with a
+	// Seq lower than before, or the newest ones if before is 0.
 	Refusals(ctx context.Context, before int64, limit int) ([]report.Refusal, error)
 	// Refusal returns a kept refusal with its body.
 	Refusal(ctx context.Context, seq int64) (report.Refusal, error)
@@ -21,9 +21,9 @@ type Refusals interface {
 // Receiver runs the checks that a delivery has to pass. If it refuses a body, the error has a
 // method Refused() (reason, detail string).
 type Receiver interface {
-	// Redeliver runs the checks on a refused delivery again, with the kept body or, if edited is not
-	// nil, the edited one. A stamp with version 0 is for a document that has something newer, or for a
-	// delete of a document that does not exist.
+	// Redeliver runs the checks on a refused delivery again, with the kept body or, if edited
+	// is not nil, the edited one. A stamp with version 0 is for a document that has something
+	// newer, or for a delete of a document that does not exist.
 	Redeliver(ctx context.Context, refusal report.Refusal, edited []byte) ([]report.Stamp, error)
 	// MayRetry returns how a refused delivery may be delivered again.
 	MayRetry(refusal report.Refusal) report.MayRetry

@@ -25,8 +25,8 @@ func (f *refusals) calls() []call {
 	}
 }
 
-// list returns a page, newest first. With a kind or a reason in the query, the page may be short
-// although there are more.
+// list returns a page, newest first. With a kind or a reason in the query, the page may be
+// short although there are more.
 func (f *refusals) list(r *request) (any, error) {
 	if _, err := r.kinds(); err != nil {
 		return nil, err
@@ -168,8 +168,8 @@ func (f *refusals) drop(r *request) (any, error) {
 	return ended, nil
 }
 
-// each calls do with the numbers of all refusals that the query selects, newest first, without those
-// that come meanwhile.
+// each calls do with the numbers of all refusals that the query selects, newest first,
+// without those that come meanwhile.
 func (f *refusals) each(r *request, do func(seqs []int64) error) error {
 	if _, err := r.kinds(); err != nil {
 		return err

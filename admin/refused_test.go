@@ -103,7 +103,8 @@ func TestRefusalIsRetriedWithAnEditedBody(t *testing.T) {
 	d.conserved()
 }
 
-// TestCutRefusalIsNotRetriedAsItIs: the kept part of a body may be valid JSON, and still not what was sent.
+// TestCutRefusalIsNotRetriedAsItIs: the kept part of a body may be valid JSON, and still
+// not what was sent.
 func TestCutRefusalIsNotRetriedAsItIs(t *testing.T) {
 	d := openDesk(t)
 	d.deliver("PUT", "/cities/1", `{"id":1}`+strings.Repeat(" ", 10_000))
@@ -139,8 +140,8 @@ func TestWrongPathIsNotRetried(t *testing.T) {
 	}
 }
 
-// TestRetriedRefusalNeverOvertakes: of two deliveries for a document the later one wins, whichever of them
-// was retried.
+// TestRetriedRefusalNeverOvertakes: of two deliveries for a document the later one wins,
+// whichever of them was retried.
 func TestRetriedRefusalNeverOvertakes(t *testing.T) {
 	d := openDesk(t)
 	// The id is not known when it is refused, so nothing clears it.

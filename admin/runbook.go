@@ -10,8 +10,8 @@ import (
 	"riskdex/docs"
 )
 
-// runbook shows docs/operations.md of this version, for operators who are woken and may reach no other
-// page. It has a section for each trouble.
+// runbook shows docs/operations.md of this version, for operators who are woken and may
+// reach no other page. It has a section for each trouble.
 func (p *page) runbook(w http.ResponseWriter, _ *http.Request) {
 	v := p.view()
 	v.Runbook = asHTML(docs.Operations)
@@ -35,8 +35,8 @@ var (
 	}
 )
 
-// asHTML renders the part of Markdown that the runbook uses: headings, tables, lists, code, links and
-// emphasis. A paragraph is one line.
+// asHTML renders the part of Markdown that the runbook uses: headings, tables, lists, code,
+// links and emphasis. A paragraph is one line.
 func asHTML(markdown string) template.HTML {
 	var out strings.Builder
 	code, table := false, false

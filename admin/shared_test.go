@@ -41,7 +41,8 @@ func (r rebuilding) Rebuilds() []report.Rebuild {
 	return []report.Rebuild{{Kind: report.Advisories, Phase: "done"}}
 }
 
-// TestStatusSaysWhatIsOfOneProcess: the page says what is about one process, but only if there are others.
+// TestStatusSaysWhatIsOfOneProcess: the page says what is about one process, but only if
+// there are others.
 func TestStatusSaysWhatIsOfOneProcess(t *testing.T) {
 	_, text := get(t, oneOfTwo(rebuilding{}), "/api/status")
 	var st admin.Status

@@ -17,8 +17,8 @@ type line struct {
 const (
 	lineWidth, lineHeight = 240, 32
 	lineMargin            = 2
-	// leastScale is the smallest lag, in seconds, that fills the height, so that a lag of a second or
-	// two stays low.
+	// leastScale is the smallest lag, in seconds, that fills the height, so that a lag of a
+	// second or two stays low.
 	leastScale = 10
 )
 

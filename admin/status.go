@@ -7,12 +7,13 @@ import (
 	"riskdex/report"
 )
 
-// Status is the state of a riskdex at one moment: what the status page shows, GET /api/status answers
-// and riskdex status prints.
+// Status is the state of a riskdex at one moment: what the status page shows, GET
+// /api/status answers and riskdex status prints.
 //
-// What comes from the journal is the same from every process that shares it. Only StartedAt,
-// Accepting, ElasticsearchUp, SearchFails, Waiting, Rebuilds and Deliveries, and the troubles that
-// follow from them, are about the process that is asked. The History of kinds begins with its start.
+// What comes from the journal is the same from every process that shares it. Only
+// StartedAt, Accepting, ElasticsearchUp, SearchFails, Waiting, Rebuilds and Deliveries, and
+// the troubles that follow from them, are about the process that is asked. The History of
+// kinds begins with its start.
 type Status struct {
 	At        time.Time `json:"at"`
 	StartedAt time.Time `json:"started_at"`
@@ -27,13 +28,13 @@ type Status struct {
 	CannotAccept    string `json:"cannot_accept,omitempty"` // why not
 	ElasticsearchUp bool   `json:"elasticsearch_up"`
 
-	// Kinds, Journal, and the lists of dead letters and refusals are empty if the journal cannot be
-	// read, which is then a trouble.
+	// Kinds, Journal, and the lists of dead letters and refusals are empty if the journal
+	// cannot be read, which is then a trouble.
 	Kinds   []KindStatus   `json:"kinds"`
 	Journal *JournalStatus `json:"journal,omitempty"`
 
-	// SearchFails says since when the search that apps make has failed, and why. It is nil if that
-	// search is answered.
+	// SearchFails says since when the search that apps make has failed, and why. It is nil if
+	// that search is answered.
 	SearchFails *SearchFailure `json:"search_fails,omitempty"`
 
 	Waiting    []report.Waiting  `json:"waiting"`
@@ -61,8 +62,8 @@ type KindStatus struct {
 // Shared reports whether several processes use the journal.
 func (st Status) Shared() bool { return len(st.Processes) > 1 }
 
-// Elasticsearch returns the state of Elasticsearch as this process sees it: up, away, or up except
-// for an index to which nothing has got through yet.
+// Elasticsearch returns the state of Elasticsearch as this process sees it: up, away, or up
+// except for an index to which nothing has got through yet.
 func (st Status) Elasticsearch() string {
 	if !st.ElasticsearchUp {
 		return "away"
@@ -79,7 +80,8 @@ func (st Status) Elasticsearch() string {
 	return fmt.Sprintf("up, but not yet for %s", waiting[0]+more(waiting[1:]))
 }
 
-// JournalStatus is the disk space of the journal, in bytes, with its loss and its newest backup.
+// JournalStatus is the disk space of the journal, in bytes, with its loss and its newest
+// backup.
 type JournalStatus struct {
 	Bytes int64 `json:"bytes"` // on disk
 	WAL   int64 `json:"wal"`   // of that, the write-ahead log, which shrinks again by itself; 0 with PostgreSQL
@@ -104,13 +106,14 @@ type Probe struct {
 	Unsearchable time.Duration // for how long no search has found it
 }
 
-// StatusParts are what a status is made of, besides the other Parts. Those that are nil are left out.
+// StatusParts are what a status is made of, besides the other Parts. Those that are nil are
+// left out.
 type StatusParts struct {
 	Journal Journal
 	Index   Index
 	Waiting func() []report.Waiting
-	// SearchFails returns since when the search that apps make has failed, and why. The error is nil
-	// if that search is answered.
+	// SearchFails returns since when the search that apps make has failed, and why. The error
+	// is nil if that search is answered.
 	SearchFails func() (since time.Time, err error)
 
 	Lacking func() []report.Lacking // the kinds of which the journal lacks most documents

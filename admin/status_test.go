@@ -222,8 +222,8 @@ func TestHistoryKeepsTheWorstOfEachMinute(t *testing.T) {
 	}
 }
 
-// TestHistoryHasTheLagOfNow asks between two samples: a lag of a minute must not be shown beside a history
-// of at most 55 seconds.
+// TestHistoryHasTheLagOfNow asks between two samples: a lag of a minute must not be shown
+// beside a history of at most 55 seconds.
 func TestHistoryHasTheLagOfNow(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("PUT", "/cities/1", `{"t":1}`)

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// withToken requires a token that allow accepts: as a bearer token or, for browsers, which ask the
-// person for it, as the password of any user. /livez and /readyz, which supervisors ask, are open to
-// all. An error of allow says why no token can be checked now, and has been logged.
+// withToken requires a token that allow accepts: as a bearer token or, for browsers, which
+// ask the person for it, as the password of any user. /livez and /readyz, which supervisors
+// ask, are open to all. An error of allow says why no token can be checked now, and has
+// been logged.
 func withToken(allow func(token string) (bool, error), next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if forSupervisors(r) {

@@ -91,8 +91,8 @@ func TestATokenDoesNotLetPagesOfOthersIn(t *testing.T) {
 	}
 }
 
-// TestATokenLetsItsOwnerReadByAnyName: a browser sends the token only to the name that a person entered it
-// for.
+// TestATokenLetsItsOwnerReadByAnyName: a browser sends the token only to the name that a
+// person entered it for.
 func TestATokenLetsItsOwnerReadByAnyName(t *testing.T) {
 	h := withAllow(knows("right"))
 	for token, status := range map[string]int{"right": http.StatusOK, "wrong": http.StatusUnauthorized} {

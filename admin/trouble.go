@@ -19,7 +19,8 @@ type Trouble struct {
 	Alert    string      `json:"alert"`  // the alert about it, which is also the section of the runbook
 }
 
-// Severity says how soon somebody should look after a trouble. It is the severity of its alert.
+// Severity says how soon somebody should look after a trouble. It is the severity of its
+// alert.
 type Severity string
 
 // The severities.
@@ -28,8 +29,8 @@ const (
 	Warning  Severity = "warning"  // within the next working hours
 )
 
-// Cause is one thing that may be wrong. The status, the page and the exit status of riskdex status know
-// no other troubles, and docs/operations.md lists the same ones.
+// Cause is one thing that may be wrong. The status, the page and the exit status of riskdex
+// status know no other troubles, and docs/operations.md lists the same ones.
 type Cause struct {
 	Name     string // for programs
 	Severity Severity
@@ -60,26 +61,26 @@ const (
 	TroubleBackup         = "backup_overdue"
 )
 
-// RefusedBound is how long a refusal is a trouble, which is also how long its alert fires. Many
-// refusals name no document, so no later delivery could clear them.
+// RefusedBound is how long a refusal is a trouble, which is also how long its alert fires.
+// Many refusals name no document, so no later delivery could clear them.
 const RefusedBound = 30 * time.Minute
 
 // LagBound is the largest lag that is not a trouble.
 const LagBound = time.Minute
 
-// ClockBound is how far the acceptance of a waiting change may be ahead of the clock, because the
-// clocks of several machines differ.
+// ClockBound is how far the acceptance of a waiting change may be ahead of the clock,
+// because the clocks of several machines differ.
 const ClockBound = time.Minute
 
-// SearchBound is how long the search that apps make must have failed, at every try, to be a trouble.
-// Before that, the next try of an app may well be answered.
+// SearchBound is how long the search that apps make must have failed, at every try, to be a
+// trouble. Before that, the next try of an app may well be answered.
 const SearchBound = 5 * time.Second
 
 // clockForm is the format of times in messages.
 const clockForm = "2006-01-02 15:04:05 MST"
 
-// lookEvery is how often the indexer checks each index, whatever else it does, and how often the
-// prober searches unless --probe-every says otherwise.
+// lookEvery is how often the indexer checks each index, whatever else it does, and how
+// often the prober searches unless --probe-every says otherwise.
 const lookEvery = 15 * time.Second
 
 // Causes returns everything that may be wrong, worst first.
@@ -197,7 +198,8 @@ var causes = []Cause{
 	},
 }
 
-// held says what is wrong with an index that is held, and what to do, by the reason in the metrics.
+// held says what is wrong with an index that is held, and what to do, by the reason in the
+// metrics.
 var held = map[string]struct{ is, remedy string }{
 	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if it is past its flood-stage watermark, and set `index.blocks.read_only_allow_delete` to null; remove any other block likewise"},
 	"index_closed":     {"it is closed", "Open it: `POST /INDEX/_open`"},
@@ -219,8 +221,8 @@ func foreignIndices(waiting []report.Waiting) (names []string) {
 	return names
 }
 
-// more stands for further names in a message. It is short, so that the page has room for the remedy;
-// the page lists each of them among the waiting indices.
+// more stands for further names in a message. It is short, so that the page has room for
+// the remedy; the page lists each of them among the waiting indices.
 func more(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -231,7 +233,8 @@ func more(names []string) string {
 // troubles collects what is wrong.
 type troubles []Trouble
 
-// add adds a trouble. values are pairs of a placeholder in its message or remedy and the value for it.
+// add adds a trouble. values are pairs of a placeholder in its message or remedy and the
+// value for it.
 func (all *troubles) add(name string, kind report.Kind, values ...string) {
 	c := causes[indexOf(name)]
 	for i := 0; i < len(values); i += 2 {
@@ -358,8 +361,8 @@ func whyAway(waiting []report.Waiting) string {
 	return "no reason is known yet"
 }
 
-// heldReason returns why an index is held, with the reason in the metrics and, if that does not say
-// enough, with what Elasticsearch says.
+// heldReason returns why an index is held, with the reason in the metrics and, if that does
+// not say enough, with what Elasticsearch says.
 func heldReason(w report.Waiting, is string) string {
 	switch {
 	case is == "":

@@ -24,8 +24,8 @@ type VerifyOptions struct {
 	RemoveForeign bool // including those that may come from another journal
 }
 
-// VerifyEvent is one line of the answer to a verification. One of its members is set. The answer is
-// complete if it has a report of every kind that was asked for.
+// VerifyEvent is one line of the answer to a verification. One of its members is set. The
+// answer is complete if it has a report of every kind that was asked for.
 type VerifyEvent struct {
 	Progress *report.VerifyProgress `json:"progress,omitempty"`
 	Finding  *report.VerifyFinding  `json:"finding,omitempty"`
@@ -47,8 +47,8 @@ type verifications struct {
 	log      *slog.Logger
 }
 
-// progressEvery is the shortest time between two reports of progress, and clientPatient how long a
-// stream waits for the client to accept an event.
+// progressEvery is the shortest time between two reports of progress, and clientPatient how
+// long a stream waits for the client to accept an event.
 const (
 	progressEvery = 200 * time.Millisecond
 	clientPatient = time.Minute
@@ -116,8 +116,8 @@ func newEventStream(w http.ResponseWriter, broken context.CancelCauseFunc) *even
 
 func (s *eventStream) tell(e VerifyEvent) { s.send(e, e.Progress != nil, e.Finding == nil) }
 
-// send sends an event, but drops progress that comes too soon after the previous one. Urgent events are
-// flushed at once, and others with them or a little later.
+// send sends an event, but drops progress that comes too soon after the previous one.
+// Urgent events are flushed at once, and others with them or a little later.
 func (s *eventStream) send(e any, progress, urgent bool) {
 	now := time.Now()
 	if progress {

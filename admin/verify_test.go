@@ -84,8 +84,8 @@ func TestVerifyTellsWhatItFinds(t *testing.T) {
 	}
 }
 
-// TestVerifyEndsWhenTheClientLeaves waits for the end of a verification that would never end by itself. It
-// is bounded by the time limit of go test.
+// TestVerifyEndsWhenTheClientLeaves waits for the end of a verification that would never
+// end by itself. It is bounded by the time limit of go test.
 func TestVerifyEndsWhenTheClientLeaves(t *testing.T) {
 	kinds := make(chan report.Kind, 3)
 	server := serveVerifier(t, func(ctx context.Context, kind report.Kind, _ admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {

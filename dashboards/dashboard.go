@@ -8,8 +8,8 @@ import (
 // UID identifies the dashboard in Grafana and in links to it.
 const UID = "riskdex"
 
-// rows returns the dashboard from top to bottom. The ids of panels are part of links that people
-// have saved, so they never change and are never reused.
+// rows returns the dashboard from top to bottom. The ids of panels are part of links that
+// people have saved, so they never change and are never reused.
 func rows() []row {
 	return []row{
 		overview(), freshness(), intake(), settling(), rebuilding(), journalRow(), bulks(), process(),
@@ -53,9 +53,9 @@ type panel struct {
 	signed      bool // values may be negative
 }
 
-// query is a PromQL query. In it, `@` stands for the selected jobs and instances. `@kind` adds the
-// selected kinds of content, `@every` the selected kinds including the probe, and `@index` the
-// indices of the selected kinds.
+// query is a PromQL query. In it, `@` stands for the selected jobs and instances. `@kind`
+// adds the selected kinds of content, `@every` the selected kinds including the probe, and
+// `@index` the indices of the selected kinds.
 type query struct {
 	expr   string
 	legend string
@@ -94,15 +94,15 @@ const (
 
 func upDown() []state { return []state{{"0", "away", bad}, {"1", "up", good}} }
 
-// where returns the end of a query that keeps only the series whose counter has increased in the
-// time range of the dashboard. Failures that are over are drawn at 0 with 0 in the legend, and
-// those that never happened are left out.
+// where returns the end of a query that keeps only the series whose counter has increased
+// in the time range of the dashboard. Failures that are over are drawn at 0 with 0 in the
+// legend, and those that never happened are left out.
 func where(by, counter string) string {
 	return " and on (" + by + ") (sum by (" + by + ") (increase(" + counter + "[$__range] @ end())) > 0)"
 }
 
-// quantile returns a query for the quantile q of a histogram, by the given labels. scope is @ or
-// @kind.
+// quantile returns a query for the quantile q of a histogram, by the given labels. scope is
+// @ or @kind.
 func quantile(q, histogram, scope, by string) string {
 	if by != "" {
 		by += ", "

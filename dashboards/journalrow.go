@@ -1,7 +1,8 @@
 package dashboards
 
-// Limits of the free space of the journal's file system, in bytes: freeTight is getting low, and
-// freeAlmost is close to the low-space mark below which riskdex turns deliveries away.
+// Limits of the free space of the journal's file system, in bytes: freeTight is getting
+// low, and freeAlmost is close to the low-space mark below which riskdex turns deliveries
+// away.
 const (
 	gib        = 1 << 30
 	freeTight  = 1 * gib

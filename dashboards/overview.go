@@ -1,7 +1,7 @@
 package dashboards
 
-// overview returns the row that is open, in which every incident shows at a glance. The ids 109 to
-// 112 belonged to panels that were removed.
+// overview returns the row that is open, in which every incident shows at a glance. The ids
+// 109 to 112 belonged to panels that were removed.
 func overview() row {
 	return row{100, "Is everything all right?", "is-everything-all-right", true, []panel{
 		{

@@ -2,8 +2,8 @@ package dashboards
 
 import "strings"
 
-// selectors replaces `@…` in a query. Queries about content leave out the probe, which is riskdex's
-// own and has panels of its own.
+// selectors replaces `@…` in a query. Queries about content leave out the probe, which is
+// riskdex's own and has panels of its own.
 var selectors = strings.NewReplacer(
 	"@ end()", "@ end()", // PromQL's own: the value at the end of the time range
 	"@every", `job=~"$job", instance=~"$instance", kind=~"$kind"`,
@@ -21,15 +21,15 @@ type Query struct {
 	Open   bool   // whether its panel is visible when the dashboard is loaded
 }
 
-// Values are the values of the dashboard's variables in a query. Empty ones have the value of a
-// freshly loaded dashboard: everything, over five minutes.
+// Values are the values of the dashboard's variables in a query. Empty ones have the value
+// of a freshly loaded dashboard: everything, over five minutes.
 type Values struct {
 	Job, Instance, Kind string // regular expressions
 	Window              string // of a rate or an increase, such as "5m"
 }
 
-// Queries returns every query of the dashboard with its variables replaced, as Prometheus accepts
-// it. The query of a variable is the selector whose label values it lists.
+// Queries returns every query of the dashboard with its variables replaced, as Prometheus
+// accepts it. The query of a variable is the selector whose label values it lists.
 func Queries(v Values) []Query {
 	replace := v.replacer()
 	var out []Query
@@ -66,8 +66,8 @@ func (v Values) replacer() *strings.Replacer {
 	)
 }
 
-// everything is the regular expression for the choice "All" of a variable: it matches every series
-// that has the label.
+// everything is the regular expression for the choice "All" of a variable: it matches every
+// series that has the label.
 const everything = ".+"
 
 // variable is a choice among the values of a label that the dashboard offers.
@@ -76,8 +76,8 @@ type variable struct {
 	selector    string // the series that have the label
 }
 
-// kindsOfSeries returns the variables. Each offers the values that the choices before it leave, from
-// metrics that every riskdex has at all times.
+// kindsOfSeries returns the variables. Each offers the values that the choices before it
+// leave, from metrics that every riskdex has at all times.
 func kindsOfSeries() []variable {
 	return []variable{
 		{"job", "Job", `riskdex_elasticsearch_up`},

@@ -68,8 +68,8 @@ func templates() []choice {
 			Current: &current{Selected: true, Text: []string{"All"}, Value: []string{"$__all"}},
 		})
 	}
-	// The Grafana of docker-compose.yml serves the runbook at this address. Elsewhere, operators set
-	// it to where docs/operations.md can be read.
+	// The Grafana of docker-compose.yml serves the runbook at this address. Elsewhere,
+	// operators set it to where docs/operations.md can be read.
 	at := current{Selected: true, Text: runbookURL, Value: runbookURL}
 	return append(list, choice{
 		Type: "constant", Name: "runbook", Label: "Runbook", Description: "Where docs/operations.md can be read.",

@@ -43,8 +43,8 @@ func TestParseKind(t *testing.T) {
 	}
 }
 
-// TestProbeIsNoContent: code that parses input from outside does not accept the probe as a kind, and
-// code that looks after indices does.
+// TestProbeIsNoContent: code that parses input from outside does not accept the probe as a
+// kind, and code that looks after indices does.
 func TestProbeIsNoContent(t *testing.T) {
 	if k, err := ParseKind(string(Probe)); err == nil {
 		t.Errorf("ParseKind(%q) = %q", Probe, k)

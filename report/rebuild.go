@@ -2,8 +2,9 @@ package report
 
 import "time"
 
-// Rebuild is the state of the rebuild of a kind. A rebuild fills a new index from the journal while
-// changes go to both indices, and then puts the new one in place of the old one in one step.
+// Rebuild is the state of the rebuild of a kind. A rebuild fills a new index from the
+// journal while changes go to both indices, and then puts the new one in place of the old
+// one in one step.
 type Rebuild struct {
 	Kind      Kind         `json:"kind"`
 	Phase     RebuildPhase `json:"phase"`

@@ -75,8 +75,8 @@ func (c *adminClient) send(req *http.Request) (*http.Response, error) {
 	return c.http.Do(req)
 }
 
-// call makes a call and decodes its answer. If the answer is a negative one (isNegative), it prints
-// why and returns errNegative.
+// call makes a call and decodes its answer. If the answer is a negative one (isNegative),
+// it prints why and returns errNegative.
 func (c *adminClient) call(ctx context.Context, method, path string, query url.Values, body []byte, answer any) error {
 	err := c.ask(ctx, method, path, query, body, answer)
 	if p, ok := errors.AsType[*admin.Problem](err); ok && isNegative(p.Status) {

@@ -16,9 +16,9 @@ import (
 	"riskdex/receiver/auth"
 )
 
-// attacked is a riskdex with every kind of secret. Whatever a test does to it, unharmed checks in
-// the end that neither a secret nor marker, which is in bodies, was printed anywhere, that all lines
-// of the log are riskdex's own, and that no series was born.
+// attacked is a riskdex with every kind of secret. Whatever a test does to it, unharmed
+// checks in the end that neither a secret nor marker, which is in bodies, was printed
+// anywhere, that all lines of the log are riskdex's own, and that no series was born.
 type attacked struct {
 	*process
 	credentials *auth.Credentials
@@ -68,8 +68,9 @@ func (a *attacked) shown(id, body string) string {
 	return lines.String()
 }
 
-// raw sends text over a connection of its own and returns the whole answer. It closes its half of the
-// connection only once no more is answered, because closing it earlier counts as hanging up.
+// raw sends text over a connection of its own and returns the whole answer. It closes its
+// half of the connection only once no more is answered, because closing it earlier counts
+// as hanging up.
 func (a *attacked) raw(text string) string {
 	a.t.Helper()
 	conn, err := net.Dial("tcp", a.deliveries)

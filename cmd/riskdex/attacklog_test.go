@@ -12,8 +12,8 @@ import (
 	"riskdex/internal/sanitize"
 )
 
-// checkLog checks that every line of a log is one that riskdex wrote, whatever strangers put into it,
-// and that none controls the terminal that shows it.
+// checkLog checks that every line of a log is one that riskdex wrote, whatever strangers
+// put into it, and that none controls the terminal that shows it.
 func checkLog(t *testing.T, format, log string) {
 	t.Helper()
 	read := readText

@@ -90,9 +90,9 @@ func TestGzipBombs(t *testing.T) {
 	p.drained()
 }
 
-// TestRefusedBodyTakesItsSize: a body of 64 MiB that is refused takes about 64 MiB of additional
-// memory, whatever is wrong with it. The memory of a body that was not read to its end is freed at
-// once.
+// TestRefusedBodyTakesItsSize: a body of 64 MiB that is refused takes about 64 MiB of
+// additional memory, whatever is wrong with it. The memory of a body that was not read to
+// its end is freed at once.
 func TestRefusedBodyTakesItsSize(t *testing.T) {
 	const size = 64<<20 - 100
 	zipped := gzipped(t, io.LimitReader(zeros{}, 128<<20))
@@ -191,9 +191,9 @@ func TestManySmallBodiesOfManyRecords(t *testing.T) {
 	}
 }
 
-// mostForBodies is the memory that riskdex may take while its 256 MiB for bodies are used up: they
-// double until Go's garbage collector runs, the journal copies what it writes, and refusals are kept
-// meanwhile.
+// mostForBodies is the memory that riskdex may take while its 256 MiB for bodies are used
+// up: they double until Go's garbage collector runs, the journal copies what it writes, and
+// refusals are kept meanwhile.
 const mostForBodies = 1536 << 20
 
 // largest returns a body of exactly 64 MiB that is made while it is sent.
@@ -218,8 +218,8 @@ func (xs) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestManyLargestBodies sends a hundred at once. Elasticsearch is down, because what it makes of such
-// documents does not matter here.
+// TestManyLargestBodies sends a hundred at once. Elasticsearch is down, because what it
+// makes of such documents does not matter here.
 func TestManyLargestBodies(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1")
 	p.start()
@@ -274,8 +274,8 @@ func TestManyLargestBodies(t *testing.T) {
 	}
 }
 
-// sendWhileReading sends one of the largest bodies, and returns the answer as soon as it comes, which
-// may be before all of the body was sent.
+// sendWhileReading sends one of the largest bodies, and returns the answer as soon as it
+// comes, which may be before all of the body was sent.
 func sendWhileReading(address, id string) (*http.Response, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

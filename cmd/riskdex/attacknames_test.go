@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// TestHostileNames delivers under paths and ids that could be taken for something else. Each is
-// refused, or is byte for byte the id of its document.
+// TestHostileNames delivers under paths and ids that could be taken for something else.
+// Each is refused, or is byte for byte the id of its document.
 func TestHostileNames(t *testing.T) {
 	const line = "time=2026-01-01T00:00:00Z level=ERROR msg=forged"
 	ids := []string{

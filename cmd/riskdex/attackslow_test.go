@@ -16,23 +16,24 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// slowConnections is how many slow connections there are at once, and mostMemory the memory that
-// riskdex may take meanwhile. It stays under 256 MiB on a machine of its own, but the garbage at the
-// worst moment depends on the other load of the machine (337 MiB once). The bound still detects
-// connections that cost too much: it leaves 100 KiB for each.
+// slowConnections is how many slow connections there are at once, and mostMemory the memory
+// that riskdex may take meanwhile. It stays under 256 MiB on a machine of its own, but the
+// garbage at the worst moment depends on the other load of the machine (337 MiB once). The
+// bound still detects connections that cost too much: it leaves 100 KiB for each.
 const (
 	slowConnections = 5000
 	mostMemory      = 512 << 20
 )
 
-// slow is a way to occupy a connection: begin is sent at once, and then more, slowly and repeatedly.
-// With never, the answer is never read.
+// slow is a way to occupy a connection: begin is sent at once, and then more, slowly and
+// repeatedly. With never, the answer is never read.
 type slow struct {
 	begin, more string
 	never       bool
 }
 
-// TestSlowConnections has healthy senders deliver while thousands of others occupy connections.
+// TestSlowConnections has healthy senders deliver while thousands of others occupy
+// connections.
 func TestSlowConnections(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--bearer-file", secretFile(t, "a-token-of-the-publisher"))
 	p.start()
@@ -107,8 +108,8 @@ func TestSlowConnections(t *testing.T) {
 	p.drained()
 }
 
-// hold occupies one connection until it is cut off. A connection that is never read cannot notice
-// that, and is kept until readers is done.
+// hold occupies one connection until it is cut off. A connection that is never read cannot
+// notice that, and is kept until readers is done.
 func hold(attack, readers context.Context, address string, way slow, held *atomic.Int64) {
 	var d net.Dialer
 	conn, err := d.DialContext(attack, "tcp", address)

@@ -13,9 +13,9 @@ import (
 	"riskdex/report"
 )
 
-// TestMalformedHTTP sends requests whose end is ambiguous, and bytes that are not requests. Only the
-// first request of a connection, as this server reads it, may result in a document, and nothing may
-// end the process.
+// TestMalformedHTTP sends requests whose end is ambiguous, and bytes that are not requests.
+// Only the first request of a connection, as this server reads it, may result in a
+// document, and nothing may end the process.
 func TestMalformedHTTP(t *testing.T) {
 	a := attack(t, elastictest.URL(t), "text")
 	const body = `{"title":"` + marker + `"}`
@@ -123,8 +123,8 @@ func statuses(answers string) string {
 	}
 }
 
-// statusesMatch reports whether statuses are as wanted. 4xx stands for any of these, or for no answer,
-// because the connection may be closed before the answer can be read.
+// statusesMatch reports whether statuses are as wanted. 4xx stands for any of these, or for
+// no answer, because the connection may be closed before the answer can be read.
 func statusesMatch(got, want string) bool {
 	return got == want || want == "4xx" && (got == "" || len(got) == 3 && got[0] == '4')
 }

@@ -73,8 +73,8 @@ func TestAnOpenDoorToTheWorldMustBeWanted(t *testing.T) {
 	}
 }
 
-// TestPushShowsCredentials sends to a riskdex that requires all methods of authentication, and that
-// rereads its files while it runs.
+// TestPushShowsCredentials sends to a riskdex that requires all methods of authentication,
+// and that rereads its files while it runs.
 func TestPushShowsCredentials(t *testing.T) {
 	key := func(text string) string { return "whsec_" + base64.StdEncoding.EncodeToString([]byte(text)) }
 	token, basic := secretFile(t, "a-token-of-the-publisher"), secretFile(t, "publisher:a-password")

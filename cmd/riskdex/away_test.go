@@ -15,8 +15,8 @@ import (
 	"riskdex/report"
 )
 
-// TestElasticsearchDies kills Elasticsearch under load and starts it again, several times. Then it is
-// down for long, while far more is delivered than riskdex may keep in memory.
+// TestElasticsearchDies kills Elasticsearch under load and starts it again, several times.
+// Then it is down for long, while far more is delivered than riskdex may keep in memory.
 func TestElasticsearchDies(t *testing.T) {
 	home := elastictest.Home(t)
 	server := elastictest.Start(t, elasticserver.Options{Home: home})
@@ -57,8 +57,8 @@ func TestElasticsearchDies(t *testing.T) {
 	if pending := sum(p.metrics(), "riskdex_changes_pending"); pending < float64(backlog) {
 		t.Errorf("%v pending, want %d and more", pending, backlog)
 	}
-	// If the backlog was in memory, it would take more than that in any run. A process with the race
-	// detector may take 50 MB for its work alone.
+	// If the backlog was in memory, it would take more than that in any run. A process with
+	// the race detector may take 50 MB for its work alone.
 	if limit := max(float64(backlog*size/2), 50e6); grown > limit {
 		t.Errorf("memory grew from %.0f MB by %.0f MB for a backlog of %d MB: want far less", before/1e6, grown/1e6, backlog*size/4*3/1e6)
 	}
@@ -71,7 +71,8 @@ func TestElasticsearchDies(t *testing.T) {
 		l.Acknowledged(), kills, backlog, backlog*size/1e6, before/1e6, grown/1e6)
 }
 
-// ready checks that deliveries are accepted, and that /readyz shows Elasticsearch as up or not.
+// ready checks that deliveries are accepted, and that /readyz shows Elasticsearch as up or
+// not.
 func (p *process) ready(elasticsearchUp bool) {
 	p.t.Helper()
 	res, err := http.Get("http://" + p.admin + "/readyz")
@@ -87,8 +88,8 @@ func (p *process) ready(elasticsearchUp bool) {
 	}
 }
 
-// deliverMany delivers the documents after number after, up to number to, with bodies of about size
-// bytes.
+// deliverMany delivers the documents after number after, up to number to, with bodies of
+// about size bytes.
 func deliverMany(p *process, after, to, size int, l *load) {
 	const senders = 16
 	var running sync.WaitGroup

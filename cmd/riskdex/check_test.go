@@ -65,8 +65,8 @@ func files(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// TestCheckLeavesTheJournalAlone checks a journal before it exists, while it is in use, after it was
-// closed, and after a kill.
+// TestCheckLeavesTheJournalAlone checks a journal before it exists, while it is in use,
+// after it was closed, and after a kill.
 func TestCheckLeavesTheJournalAlone(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	folder := filepath.Join(t.TempDir(), "not", "there")
@@ -175,7 +175,8 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// TestReferenceNamesThePrivileges compares docs/reference.md with the privileges that riskdex asks for.
+// TestReferenceNamesThePrivileges compares docs/reference.md with the privileges that
+// riskdex asks for.
 func TestReferenceNamesThePrivileges(t *testing.T) {
 	_, text, _ := strings.Cut(documents(t)["../../docs/reference.md"], "needs the privileges ")
 	text, _, _ = strings.Cut(text, ". ")
@@ -193,8 +194,8 @@ func TestReferenceNamesThePrivileges(t *testing.T) {
 	}
 }
 
-// TestCheckAsksAServer uses a real server with security turned on and low limits, behind a proxy whose
-// clock is an hour off.
+// TestCheckAsksAServer uses a real server with security turned on and low limits, behind a
+// proxy whose clock is an hour off.
 func TestCheckAsksAServer(t *testing.T) {
 	const reader, writer, password = "reader", "writer", "correct horse"
 	o := elasticserver.Options{Home: elastictest.Home(t), Settings: map[string]string{"http.max_content_length": "1mb", "cluster.max_shards_per_node": "3"}, Security: &elasticserver.Security{

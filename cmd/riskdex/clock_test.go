@@ -13,7 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// TestMetricsTellTheTime: every scrape has the current time, for Prometheus to compare with its own.
+// TestMetricsTellTheTime: every scrape has the current time, for Prometheus to compare with
+// its own.
 func TestMetricsTellTheTime(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1", "--probe-every", "0")
 	p.start()
@@ -26,8 +27,8 @@ func TestMetricsTellTheTime(t *testing.T) {
 	}
 }
 
-// TestClockThatWasAheadIsTold uses a journal that was written with a clock an hour ahead. The lag of
-// the changes that still wait is 0, which would look as if all was well.
+// TestClockThatWasAheadIsTold uses a journal that was written with a clock an hour ahead.
+// The lag of the changes that still wait is 0, which would look as if all was well.
 func TestClockThatWasAheadIsTold(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1", "--probe-every", "0")
 	j, err := sqlite.Open(t.Context(), p.journal, journal.Options{

@@ -47,7 +47,8 @@ func (p *process) command(stdin string, args ...string) said {
 	return p.beginReading(stdin, args...).wait()
 }
 
-// expect runs a command, and checks its exit status and that its output contains all of the texts.
+// expect runs a command, and checks its exit status and that its output contains all of the
+// texts.
 func (p *process) expect(status int, stdin string, args []string, texts ...string) said {
 	p.t.Helper()
 	got := p.command(stdin, args...)
@@ -64,8 +65,8 @@ func (p *process) expect(status int, stdin string, args []string, texts ...strin
 
 func words(text string) []string { return strings.Fields(text) }
 
-// narrowMappings returns a folder of mappings with which Elasticsearch refuses documents whose risk
-// label is not a number.
+// narrowMappings returns a folder of mappings with which Elasticsearch refuses documents
+// whose risk label is not a number.
 func narrowMappings(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mappings")

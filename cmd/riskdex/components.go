@@ -45,8 +45,8 @@ type components struct {
 // caller of newComponents closes the journal, also if newComponents fails after opening it.
 type openJournal func(observe func(seconds float64)) (journal.Journal, error)
 
-// newComponents makes the components from the settings. tracer is nil if nothing is traced. Every
-// metric of riskdex is registered when it returns.
+// newComponents makes the components from the settings. tracer is nil if nothing is traced.
+// Every metric of riskdex is registered when it returns.
 func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger) (*components, error) {
 	w := &components{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
 	var err error

@@ -13,7 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// TestDeadLetterCommands makes Elasticsearch refuse documents, and handles them as an operator would.
+// TestDeadLetterCommands makes Elasticsearch refuse documents, and handles them as an
+// operator would.
 func TestDeadLetterCommands(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t))
 	p.start()

@@ -10,8 +10,8 @@ import (
 // retention is how long something is kept, written like 90d or like 36h.
 type retention time.Duration
 
-// shortestRetention is the shortest retention accepted. It keeps tombstones for longer than a request to
-// Elasticsearch may linger (index.gc_deletes is an hour).
+// shortestRetention is the shortest retention accepted. It keeps tombstones for longer than
+// a request to Elasticsearch may linger (index.gc_deletes is an hour).
 const shortestRetention = 24 * time.Hour
 
 // UnmarshalText implements encoding.TextUnmarshaler.

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCredentialsOfElasticsearch: errors in the credentials are reported before anything is done, and
-// the credentials are never printed.
+// TestCredentialsOfElasticsearch: errors in the credentials are reported before anything is
+// done, and the credentials are never printed.
 func TestCredentialsOfElasticsearch(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string) string {

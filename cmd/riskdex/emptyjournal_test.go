@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// unmark removes from the indices of p which line of journals fills them, as in indices of an older
-// riskdex.
+// unmark removes from the indices of p which line of journals fills them, as in indices of
+// an older riskdex.
 func (p *process) unmark() {
 	p.t.Helper()
 	for _, kind := range append(report.Kinds(), report.Probe) {
@@ -35,8 +35,8 @@ func (p *process) unmark() {
 	}
 }
 
-// TestEmptyJournalBeforeAFullIndex: however that came about, status does not say that all is well. It
-// says what to do, and doing that ends the trouble.
+// TestEmptyJournalBeforeAFullIndex: however that came about, status does not say that all
+// is well. It says what to do, and doing that ends the trouble.
 func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
 	for what, empty := range map[string]func(t *testing.T, p *process, early string) string{
 		"another directory, and indices of an older version": func(t *testing.T, p *process, _ string) string {

@@ -51,11 +51,12 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 	}}, nil
 }
 
-// closeIfAmbiguous closes the connection after the answer to a request that a proxy may have framed
-// differently (request smuggling). If a request has both Transfer-Encoding and
-// Content-Length, Go goes by the former and drops the latter. A proxy that goes by the latter
-// would have passed on as part of the body what looks like the next request here. RFC 9112,
-// section 6.1, demands this, and for HTTP/1.0 too, where Go ignores Transfer-Encoding.
+// closeIfAmbiguous closes the connection after the answer to a request that a proxy may
+// have framed differently (request smuggling). If a request has both Transfer-Encoding and
+// Content-Length, Go goes by the former and drops the latter. A proxy that goes by the
+// latter would have passed on as part of the body what looks like the next request here.
+// RFC 9112, section 6.1, demands this, and for HTTP/1.0 too, where Go ignores
+// Transfer-Encoding.
 func closeIfAmbiguous(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {

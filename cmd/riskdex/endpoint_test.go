@@ -19,8 +19,8 @@ import (
 	"riskdex/receiver/auth"
 )
 
-// TestServerAnswersNobodyByItself: requests that the HTTP server would answer without the handler would
-// be answered to strangers, who could keep the connection.
+// TestServerAnswersNobodyByItself: requests that the HTTP server would answer without the
+// handler would be answered to strangers, who could keep the connection.
 func TestServerAnswersNobodyByItself(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	authenticator, err := auth.New(auth.Config{BearerFiles: []string{secretFile(t, "a-token-of-the-publisher")}}, time.Now, log)

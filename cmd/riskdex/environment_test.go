@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestEmptyVariablesAreNotSet: with every variable set to an empty text, every command gets the same
-// settings as without any variable.
+// TestEmptyVariablesAreNotSet: with every variable set to an empty text, every command gets
+// the same settings as without any variable.
 func TestEmptyVariablesAreNotSet(t *testing.T) {
 	parse := func(args ...string) commands {
 		var cli commands
@@ -71,8 +71,8 @@ func variablesOf(t *testing.T) (names []string) {
 	return slices.Compact(names)
 }
 
-// TestUnknownVariables: a misspelled setting is an error in every command, which says which one was
-// meant. Variables that others set in the environment are not.
+// TestUnknownVariables: a misspelled setting is an error in every command, which says which
+// one was meant. Variables that others set in the environment are not.
 func TestUnknownVariables(t *testing.T) {
 	tests := []struct{ name, value, nearest string }{
 		{"RISKDEX_BEARRER_FILE", "/nope", "RISKDEX_BEARER_FILE"},

@@ -19,8 +19,8 @@ import (
 	"riskdex/report"
 )
 
-// TestExpiredCertificateOfElasticsearchIsTold in the first line of the status, until there is a valid
-// one. Nothing is lost meanwhile, and nothing has to be restarted.
+// TestExpiredCertificateOfElasticsearchIsTold in the first line of the status, until there
+// is a valid one. Nothing is lost meanwhile, and nothing has to be restarted.
 func TestExpiredCertificateOfElasticsearchIsTold(t *testing.T) {
 	authority := certificates.New(t)
 	valid, expired := authority.Issue(t, "localhost"), authority.IssueUntil(t, "localhost", time.Now().Add(-time.Hour))

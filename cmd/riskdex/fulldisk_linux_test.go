@@ -13,8 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// TestFullDiskIsTold: another file fills the journal's disk. Until there is room again, status says so,
-// and so does the log, in few lines.
+// TestFullDiskIsTold: another file fills the journal's disk. Until there is room again,
+// status says so, and so does the log, in few lines.
 func TestFullDiskIsTold(t *testing.T) {
 	dir := disktest.Tmpfs(t, 64)
 	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "16MiB")

@@ -10,8 +10,8 @@ import (
 	"riskdex/dashboards"
 )
 
-// sign is where an operator who is woken sees an incident: an open panel of the dashboard, and the
-// legend of a line if the panel has others too.
+// sign is where an operator who is woken sees an incident: an open panel of the dashboard,
+// and the legend of a line if the panel has others too.
 type sign struct {
 	panel  int
 	legend string
@@ -39,8 +39,8 @@ func glance() (open []dashboards.Query) {
 	return open
 }
 
-// shown returns the signs that show an incident: a value above 0 or, in a panel of tellsOfPresence,
-// below 1.
+// shown returns the signs that show an incident: a value above 0 or, in a panel of
+// tellsOfPresence, below 1.
 func (w *watched) shown(signs []sign) (those []sign) {
 	w.t.Helper()
 	for _, s := range signs {

@@ -34,8 +34,8 @@ func TestStopsOnAFrozenDisk(t *testing.T) {
 	d.Unmount()
 }
 
-// TestFrozenDiskWhereNobodyDelivers freezes the disk of the journal while riskdex has nothing to do. It
-// says that it is not ready, and recovers by itself.
+// TestFrozenDiskWhereNobodyDelivers freezes the disk of the journal while riskdex has
+// nothing to do. It says that it is not ready, and recovers by itself.
 func TestFrozenDiskWhereNobodyDelivers(t *testing.T) {
 	t.Setenv("GOGC", "1") // with frequent collections, the whole process hangs if one part hangs unknown to Go
 	d := disktest.New(t, t.TempDir(), 64, "")
@@ -70,9 +70,9 @@ func TestStopsOnAPostgresThatHangs(t *testing.T) {
 	})
 }
 
-// hangs makes the journal of p hang. Deliveries are still answered, p says that it is not ready, and
-// recovers by itself. Then the journal hangs a second time, and p is stopped meanwhile. Afterwards,
-// everything acknowledged is there.
+// hangs makes the journal of p hang. Deliveries are still answered, p says that it is not
+// ready, and recovers by itself. Then the journal hangs a second time, and p is stopped
+// meanwhile. Afterwards, everything acknowledged is there.
 func hangs(t *testing.T, p *process, hang func() (heal func())) {
 	t.Helper()
 	t.Setenv("GOGC", "1") // with frequent collections, the whole process hangs if one part hangs unknown to Go
@@ -168,9 +168,9 @@ func (p *process) mustSayThatItHangs(t *testing.T, since time.Time) {
 	t.Logf("the status, after %v: %q", time.Since(asked).Round(time.Second/10), st.CannotAccept)
 }
 
-// mustStop stops a process while its journal hangs. A thread that waits for a disk cannot end before
-// the disk answers, not even by SIGKILL. Then everything else of the process has to end in time, and
-// another process has to be able to use its addresses.
+// mustStop stops a process while its journal hangs. A thread that waits for a disk cannot
+// end before the disk answers, not even by SIGKILL. Then everything else of the process has
+// to end in time, and another process has to be able to use its addresses.
 func (p *process) mustStop(t *testing.T, heal func()) {
 	t.Helper()
 	asked := time.Now()

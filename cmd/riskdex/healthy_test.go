@@ -12,7 +12,8 @@ import (
 	"riskdex/admin"
 )
 
-// TestHealthy asks an admin listener that is ready, one that is not, and an address without one.
+// TestHealthy asks an admin listener that is ready, one that is not, and an address without
+// one.
 func TestHealthy(t *testing.T) {
 	var trouble error
 	server := httptest.NewServer(admin.New(admin.Parts{

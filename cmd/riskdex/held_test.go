@@ -9,8 +9,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestHeldIndexIsTold: as long as nothing can be written to an index, the first line of the status says
-// why, and what to do.
+// TestHeldIndexIsTold: as long as nothing can be written to an index, the first line of the
+// status says why, and what to do.
 func TestHeldIndexIsTold(t *testing.T) {
 	for name, c := range map[string]struct{ setting, value, reason, detail, remedy string }{
 		"the flood stage of Elasticsearch's disk": {

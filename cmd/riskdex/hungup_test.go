@@ -23,9 +23,9 @@ import (
 	"riskdex/report"
 )
 
-// TestWhoHangsUpOvertakesNothing: a sender sends a whole delivery and hangs up. What it sends next over
-// another connection ends up as the newest, although the first delivery is longer and takes longer to
-// read.
+// TestWhoHangsUpOvertakesNothing: a sender sends a whole delivery and hangs up. What it
+// sends next over another connection ends up as the newest, although the first delivery is
+// longer and takes longer to read.
 func TestWhoHangsUpOvertakesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name, newer string
@@ -57,8 +57,8 @@ func TestWhoHangsUpOvertakesNothing(t *testing.T) {
 	}
 }
 
-// TestAfterAStopWhoHungUpOvertakesNothing: the process is stopped for a while, and finds both deliveries
-// at once when it continues.
+// TestAfterAStopWhoHungUpOvertakesNothing: the process is stopped for a while, and finds
+// both deliveries at once when it continues.
 func TestAfterAStopWhoHungUpOvertakesNothing(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1") // nothing is settled
 	p.start()

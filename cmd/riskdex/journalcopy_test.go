@@ -14,8 +14,8 @@ import (
 	"riskdex/report"
 )
 
-// TestJournalCopyCommand moves a riskdex from a file to PostgreSQL and back. Each time it continues with
-// all that it had, and with the same index, which it need not fill again.
+// TestJournalCopyCommand moves a riskdex from a file to PostgreSQL and back. Each time it
+// continues with all that it had, and with the same index, which it need not fill again.
 func TestJournalCopyCommand(t *testing.T) {
 	server := postgrestest.Start(t)
 	database := postgrestest.Schema(t, server.URL())

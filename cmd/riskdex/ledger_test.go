@@ -25,8 +25,8 @@ func startLoad(p *process, senders int) *load {
 	return l
 }
 
-// deliver makes one delivery with the number n in its body, or a delete if n is 0. It repeats the
-// delivery until it is acknowledged, so that the ledger is exact in the end.
+// deliver makes one delivery with the number n in its body, or a delete if n is 0. It
+// repeats the delivery until it is acknowledged, so that the ledger is exact in the end.
 func (p *process) deliver(key report.Key, n int) bool {
 	method, path, body := delivery(key, n)
 	for {

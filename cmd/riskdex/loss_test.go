@@ -8,8 +8,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestLossStaysUntilAcknowledged replaces the journal by an older copy, as somebody might do at night,
-// and starts riskdex repeatedly.
+// TestLossStaysUntilAcknowledged replaces the journal by an older copy, as somebody might
+// do at night, and starts riskdex repeatedly.
 func TestLossStaysUntilAcknowledged(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()

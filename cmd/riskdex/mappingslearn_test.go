@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestMappingsLearn: the proposal for a feed of unknown shape passes the check, and says what is not
-// certain.
+// TestMappingsLearn: the proposal for a feed of unknown shape passes the check, and says
+// what is not certain.
 func TestMappingsLearn(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

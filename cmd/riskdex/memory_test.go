@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// memory returns a figure of the kernel about a process, in bytes: VmHWM is the largest resident set
-// that it ever had, VmRSS its resident set now.
+// memory returns a figure of the kernel about a process, in bytes: VmHWM is the largest
+// resident set that it ever had, VmRSS its resident set now.
 func (p *process) memory(name string) int64 {
 	p.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))

@@ -56,8 +56,8 @@ func TestMetricsCommand(t *testing.T) {
 	}
 }
 
-// TestEveryMetricHasItsScope names the global metrics. A new metric that comes from the journal has to
-// be added here; all others are local.
+// TestEveryMetricHasItsScope names the global metrics. A new metric that comes from the
+// journal has to be added here; all others are local.
 func TestEveryMetricHasItsScope(t *testing.T) {
 	var got []string
 	for _, m := range listedMetrics(t) {
@@ -78,8 +78,8 @@ func TestEveryMetricHasItsScope(t *testing.T) {
 	}
 }
 
-// TestMetricsCommandTouchesNothing runs the command although its addresses are taken and the folder of
-// its journal cannot be created.
+// TestMetricsCommandTouchesNothing runs the command although its addresses are taken and
+// the folder of its journal cannot be created.
 func TestMetricsCommandTouchesNothing(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

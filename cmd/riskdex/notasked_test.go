@@ -13,11 +13,12 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestNotAskedYetIsNotAway: neither at the start nor after kill -9 does anything say that Elasticsearch
-// is or was away, unless it is true.
+// TestNotAskedYetIsNotAway: neither at the start nor after kill -9 does anything say that
+// Elasticsearch is or was away, unless it is true.
 func TestNotAskedYetIsNotAway(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
-	// watched starts riskdex, and checks the status from its first answer until it contains ready.
+	// watched starts riskdex, and checks the status from its first answer until it contains
+	// ready.
 	watched := func(ready string) {
 		t.Helper()
 		p.log = new(output)

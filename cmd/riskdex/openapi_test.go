@@ -52,8 +52,9 @@ func TestDescriptionsAreOpenAPI(t *testing.T) {
 	runTool(t, tool, "--schema", "3.1", absolute(t, deliveriesDescription), absolute(t, administrationDescription))
 }
 
-// runSchemathesis makes valid and invalid calls of a running riskdex according to a description. Every answer
-// must be one that the description has. The seed is fixed, so that failures can be reproduced.
+// runSchemathesis makes valid and invalid calls of a running riskdex according to a
+// description. Every answer must be one that the description has. The seed is fixed, so
+// that failures can be reproduced.
 func runSchemathesis(t *testing.T, description, url string, more ...string) {
 	t.Helper()
 	runTool(t, openapiTool(t, "schemathesis"), append([]string{
@@ -99,6 +100,7 @@ func TestDescriptionsAreTrue(t *testing.T) {
 			t.Errorf("what the description has as its example is not there: %s: %d", example, res.StatusCode)
 		}
 	}
-	// Not the calls for profiles, which may take long, and for backups, which write files anywhere.
+	// Not the calls for profiles, which may take long, and for backups, which write files
+	// anywhere.
 	runSchemathesis(t, administrationDescription, "http://"+p.admin, "--exclude-operation-id", "profile", "--exclude-operation-id", "backUp")
 }

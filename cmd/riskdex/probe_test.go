@@ -20,8 +20,8 @@ func (p *process) probeIndices() int {
 	return len(found)
 }
 
-// TestProbeIsMeasured: a whole riskdex finds what it writes. Its metrics say so, and nobody who asks for
-// documents sees the probe.
+// TestProbeIsMeasured: a whole riskdex finds what it writes. Its metrics say so, and nobody
+// who asks for documents sees the probe.
 func TestProbeIsMeasured(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "10ms")
 	p.start()
@@ -59,8 +59,8 @@ func TestProbeIsMeasured(t *testing.T) {
 	p.conserved()
 }
 
-// TestProbeCanBeTurnedOff: there is then no index of the probe, and no metric that could be mistaken for
-// a measurement.
+// TestProbeCanBeTurnedOff: there is then no index of the probe, and no metric that could be
+// mistaken for a measurement.
 func TestProbeCanBeTurnedOff(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()

@@ -196,8 +196,8 @@ func (p *process) administer(path string) []byte {
 	return text
 }
 
-// sum returns the sum of the series of a metric without those of the probe, which is written at times of
-// its own.
+// sum returns the sum of the series of a metric without those of the probe, which is
+// written at times of its own.
 func sum(metrics metricstest.Samples, name string) float64 {
 	all, _ := metrics.Sum(name)
 	return all - sumOfProbe(metrics, name)
@@ -219,8 +219,8 @@ func (p *process) drained() {
 	p.conserved()
 }
 
-// conserved checks that every accepted change is in exactly one place, and that every series existed from
-// the start of the process.
+// conserved checks that every accepted change is in exactly one place, and that every
+// series existed from the start of the process.
 func (p *process) conserved() {
 	p.t.Helper()
 	m := p.metrics()
@@ -275,8 +275,9 @@ func (p *process) indexed(kind report.Kind) map[string]json.RawMessage {
 	return all
 }
 
-// search runs the search command and returns its hits as "kind/id". It waits for the index of each kind,
-// because Elasticsearch answers 404 until the index exists, and 503 until its shard is started.
+// search runs the search command and returns its hits as "kind/id". It waits for the index
+// of each kind, because Elasticsearch answers 404 until the index exists, and 503 until its
+// shard is started.
 func (p *process) search(words string) []string {
 	p.t.Helper()
 	var out, errs bytes.Buffer

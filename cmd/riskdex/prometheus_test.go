@@ -34,8 +34,8 @@ type watched struct {
 	glanced        map[int]bool       // open panels that have shown an incident
 }
 
-// watch starts everything, and returns when both servers have scraped once, so that they see everything
-// from now on as an increase.
+// watch starts everything, and returns when both servers have scraped once, so that they
+// see everything from now on as an increase.
 func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 	t.Helper()
 	prometheustest.Need(t)
@@ -75,8 +75,8 @@ func freePort(t *testing.T) int {
 // haste is the factor by which the alerts wait for less time here than in production.
 const haste = 60
 
-// hastyRules returns a copy of the rules with the same expressions, in which every alert waits for less
-// time.
+// hastyRules returns a copy of the rules with the same expressions, in which every alert
+// waits for less time.
 func hastyRules(t *testing.T) (path string) {
 	t.Helper()
 	text, err := os.ReadFile("../../dashboards/rules.yml")
@@ -131,8 +131,8 @@ func values(t *testing.T, s *prometheus.Server, query string) []float64 {
 	return found
 }
 
-// until waits like eventually. Meanwhile it runs the queries that have found nothing yet, because some
-// have data only for a moment.
+// until waits like eventually. Meanwhile it runs the queries that have found nothing yet,
+// because some have data only for a moment.
 func (w *watched) until(what string, ok func() bool) {
 	w.t.Helper()
 	eventually(w.t, what, func() bool {

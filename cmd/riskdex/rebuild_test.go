@@ -16,9 +16,9 @@ import (
 	"riskdex/report"
 )
 
-// rebuilding is an admin.Rebuilder that answers requests for a rebuild with order, or accepts them if
-// that is nil, and knows these rebuilds. holder is the process that has locked each kind according to the
-// journal.
+// rebuilding is an admin.Rebuilder that answers requests for a rebuild with order, or
+// accepts them if that is nil, and knows these rebuilds. holder is the process that has
+// locked each kind according to the journal.
 type rebuilding struct {
 	order  error
 	known  []report.Rebuild
@@ -46,8 +46,8 @@ func (b rebuilding) Stats(context.Context) (report.Stats, error) {
 	return stats, nil
 }
 
-// TestRebuildThatWasNotStarted: a rebuild that ended before is never taken for the one that was asked
-// for.
+// TestRebuildThatWasNotStarted: a rebuild that ended before is never taken for the one that
+// was asked for.
 func TestRebuildThatWasNotStarted(t *testing.T) {
 	before := report.Rebuild{
 		Kind: report.Cities, Phase: "done", Done: true, Total: 293, NewIndex: "cities-v2",

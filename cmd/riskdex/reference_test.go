@@ -16,8 +16,8 @@ var updateSettings = flag.Bool("update", false, "write docs/settings.md")
 
 const settingsPage = "../../docs/settings.md"
 
-// TestSettingsPageIsThatOfTheProgram compares docs/settings.md, which make settings writes, with the
-// commands and flags.
+// TestSettingsPageIsThatOfTheProgram compares docs/settings.md, which make settings writes,
+// with the commands and flags.
 func TestSettingsPageIsThatOfTheProgram(t *testing.T) {
 	want := settingsMarkdown(t)
 	if *updateSettings {

@@ -61,8 +61,8 @@ func TestRefusedCommands(t *testing.T) {
 	p.expect(exitNegative, "", words("refused drop --all --yes"), "nothing to do")
 }
 
-// TestReplayIsNotRetried sends a signed delivery once more, to another path. No retry carries it out, and
-// it does not keep others from being retried.
+// TestReplayIsNotRetried sends a signed delivery once more, to another path. No retry
+// carries it out, and it does not keep others from being retried.
 func TestReplayIsNotRetried(t *testing.T) {
 	secret := secretFile(t, "whsec_"+base64.StdEncoding.EncodeToString([]byte("the webhook key, of enough bytes")))
 	credentials, err := auth.NewCredentials(auth.Config{WebhookFiles: []string{secret}}, time.Now)

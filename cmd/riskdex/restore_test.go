@@ -11,10 +11,10 @@ import (
 	"riskdex/report"
 )
 
-// TestRestoreCommand is a bad night: riskdex is killed, and somebody copies a backup over the journal but
-// leaves the WAL. riskdex does not start, says why, and the copy is restored as it says. What was
-// delivered after the copy was made is missing until the publisher delivers it again, and status says so
-// until somebody acknowledges the loss.
+// TestRestoreCommand is a bad night: riskdex is killed, and somebody copies a backup over
+// the journal but leaves the WAL. riskdex does not start, says why, and the copy is
+// restored as it says. What was delivered after the copy was made is missing until the
+// publisher delivers it again, and status says so until somebody acknowledges the loss.
 func TestRestoreCommand(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
@@ -60,8 +60,8 @@ func TestRestoreCommand(t *testing.T) {
 	}
 }
 
-// TestRestoreSaysWhatIsLost restores a copy, which compares it with the existing journal, and then
-// restores that journal again.
+// TestRestoreSaysWhatIsLost restores a copy, which compares it with the existing journal,
+// and then restores that journal again.
 func TestRestoreSaysWhatIsLost(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()

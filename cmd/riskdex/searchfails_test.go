@@ -62,8 +62,8 @@ func (p *process) says(what string) (found admin.Trouble) {
 	return found
 }
 
-// TestClosedIndexFailsTheSearchOfAll: apps and riskdex search get the same error, and nothing says that
-// all is well or that there are no documents.
+// TestClosedIndexFailsTheSearchOfAll: apps and riskdex search get the same error, and
+// nothing says that all is well or that there are no documents.
 func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
 	p.start()
@@ -107,8 +107,8 @@ func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
 	}
 }
 
-// TestLostAliasIsSeenAndMended: until riskdex has restored the alias, status does not say that all is
-// well.
+// TestLostAliasIsSeenAndMended: until riskdex has restored the alias, status does not say
+// that all is well.
 func TestLostAliasIsSeenAndMended(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
 	p.start()

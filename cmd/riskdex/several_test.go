@@ -17,8 +17,8 @@ import (
 	"riskdex/report"
 )
 
-// several are processes that share a journal in PostgreSQL and the indices, with a sender that knows all
-// of them, like a load balancer.
+// several are processes that share a journal in PostgreSQL and the indices, with a sender
+// that knows all of them, like a load balancer.
 type several struct {
 	t   *testing.T
 	all []*process
@@ -105,8 +105,8 @@ func TestSeveralProcessesOneIsKilled(t *testing.T) {
 	s.check(l)
 }
 
-// TestSeveralProcessesOneIsPaused for longer than its lease. Others take over its claims, and it
-// overwrites nothing when it continues.
+// TestSeveralProcessesOneIsPaused for longer than its lease. Others take over its claims,
+// and it overwrites nothing when it continues.
 func TestSeveralProcessesOneIsPaused(t *testing.T) {
 	s := newSeveral(t, 3)
 	s.start()
@@ -152,8 +152,8 @@ func TestSeveralProcessesRolled(t *testing.T) {
 	s.check(l)
 }
 
-// TestSeveralProcessesOneWithoutJournal: that process refuses deliveries, and the others accept them and
-// take over its claims.
+// TestSeveralProcessesOneWithoutJournal: that process refuses deliveries, and the others
+// accept them and take over its claims.
 func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
 	url := postgrestest.URL(t)
 	network, through := networktest.New(t, url)
@@ -176,9 +176,10 @@ func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
 	s.check(l)
 }
 
-// TestSeveralProcessesForgetWhoHasGone: a sender gives up on a process that has lost its journal, delivers
-// the same document to another one, and then a newer version. The delivery that still waits in the first
-// process does not overtake those when the journal is back.
+// TestSeveralProcessesForgetWhoHasGone: a sender gives up on a process that has lost its
+// journal, delivers the same document to another one, and then a newer version. The
+// delivery that still waits in the first process does not overtake those when the journal
+// is back.
 func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
 	url := postgrestest.URL(t)
 	network, through := networktest.New(t, url)
@@ -210,7 +211,8 @@ func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
 	}
 }
 
-// TestSeveralProcessesOneWithoutElasticsearch: that process accepts deliveries, and the others index them.
+// TestSeveralProcessesOneWithoutElasticsearch: that process accepts deliveries, and the
+// others index them.
 func TestSeveralProcessesOneWithoutElasticsearch(t *testing.T) {
 	direct := elastictest.URL(t)
 	network, through := networktest.New(t, direct)

@@ -20,8 +20,8 @@ import (
 	"riskdex/internal/prometheus/prometheustest"
 )
 
-// cuttableProxy returns the address of a proxy to Elasticsearch, which aborts every request while cut is
-// true.
+// cuttableProxy returns the address of a proxy to Elasticsearch, which aborts every request
+// while cut is true.
 func cuttableProxy(t *testing.T, elasticsearch string) (address string, cut *atomic.Bool) {
 	t.Helper()
 	target, err := url.Parse(elasticsearch)
@@ -37,9 +37,9 @@ func cuttableProxy(t *testing.T, elasticsearch string) (address string, cut *ato
 	return proxy.URL, cut
 }
 
-// TestPrometheusSeesTwoProcessesAsOneJournal: a real Prometheus scrapes two processes that share a
-// journal. It counts global metrics once and attributes local ones to their process, and each process
-// answers for the whole journal.
+// TestPrometheusSeesTwoProcessesAsOneJournal: a real Prometheus scrapes two processes that
+// share a journal. It counts global metrics once and attributes local ones to their
+// process, and each process answers for the whole journal.
 func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 	prometheustest.Need(t)
 	home := postgrestest.Start(t)

@@ -12,8 +12,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestStatusIsWatched pipes the watch while riskdex gets into trouble and out of it, ends, and comes back.
-// The exit status is that of the last line.
+// TestStatusIsWatched pipes the watch while riskdex gets into trouble and out of it, ends,
+// and comes back. The exit status is that of the last line.
 func TestStatusIsWatched(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--probe-every", "0")
 	p.expect(exitFailed, "", words("status --watch"), "no riskdex answers")
@@ -84,8 +84,8 @@ func (w *statusWatch) interrupt() int {
 	return w.cmd.ProcessState.ExitCode()
 }
 
-// TestStatusIsRedrawnInPlace draws on a real terminal: each text replaces the previous one, however long
-// its lines are, and what does not fit is left out.
+// TestStatusIsRedrawnInPlace draws on a real terminal: each text replaces the previous one,
+// however long its lines are, and what does not fit is left out.
 func TestStatusIsRedrawnInPlace(t *testing.T) {
 	terminal, screen := openTerminal(t, 20, 6)
 	r := redrawer{out: terminal}
@@ -112,7 +112,8 @@ func TestStatusIsRedrawnInPlace(t *testing.T) {
 	}
 }
 
-// openTerminal returns a terminal of that size, and the screen from which its output can be read.
+// openTerminal returns a terminal of that size, and the screen from which its output can be
+// read.
 func openTerminal(t *testing.T, width, height uint16) (terminal, screen *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)

@@ -9,8 +9,8 @@ import (
 	"riskdex/report"
 )
 
-// TestTakeOverCommand runs two processes with different journals on the same indices. The second one says
-// what to do, and takes over on command while the first is busy.
+// TestTakeOverCommand runs two processes with different journals on the same indices. The
+// second one says what to do, and takes over on command while the first is busy.
 func TestTakeOverCommand(t *testing.T) {
 	a := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	a.start()

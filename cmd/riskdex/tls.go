@@ -66,8 +66,8 @@ func parsePair(contents [][]byte) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// clientTrusting returns a client that trusts the authorities in the file that a flag names, or the
-// system's if it names none.
+// clientTrusting returns a client that trusts the authorities in the file that a flag
+// names, or the system's if it names none.
 func clientTrusting(flag, file string) (*http.Client, error) {
 	authorities, err := content(flag, file)
 	if err != nil || authorities == nil {

@@ -16,8 +16,8 @@ import (
 	"riskdex/internal/reread"
 )
 
-// secureEndpoint serves with a certificate whose files a test can replace, and with a clock that the test
-// advances.
+// secureEndpoint serves with a certificate whose files a test can replace, and with a clock
+// that the test advances.
 type secureEndpoint struct {
 	*endpoint
 	settings tlsSettings
@@ -58,8 +58,8 @@ func (s *secureEndpoint) name(t *testing.T, cfg *tls.Config) (string, error) {
 	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName, nil
 }
 
-// TestCertificateIsReplacedWhileItServes: a new certificate is used without a restart, unless it is
-// invalid.
+// TestCertificateIsReplacedWhileItServes: a new certificate is used without a restart,
+// unless it is invalid.
 func TestCertificateIsReplacedWhileItServes(t *testing.T) {
 	authority := certificates.New(t)
 	first, second := authority.Issue(t, "first"), authority.Issue(t, "second")

@@ -134,8 +134,8 @@ func (p *process) logged(trace, message string) map[string]any {
 	return nil
 }
 
-// A delivery can be traced from its request to the end of its change, even if riskdex restarts or
-// Elasticsearch is down in between.
+// A delivery can be traced from its request to the end of its change, even if riskdex
+// restarts or Elasticsearch is down in between.
 func TestDeliveryIsTracedToItsEnd(t *testing.T) {
 	const good, bad = "4bf92f3577b34da6a3ce929d0e0e4736", "0af7651916cd43dd8448eb211c80319c"
 	c := newCollector(t)
@@ -195,7 +195,8 @@ func (p *process) goroutines() string {
 	return string(text)
 }
 
-// Unless tracing is asked for, there is no request to a collector, no goroutine, and no trace in the log.
+// Unless tracing is asked for, there is no request to a collector, no goroutine, and no
+// trace in the log.
 func TestTracingIsOffByDefault(t *testing.T) {
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	c := newCollector(t)

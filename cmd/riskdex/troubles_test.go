@@ -10,8 +10,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestWhatWasNotMendedIsTold: a failed rebuild, the findings of a verification, and a probe that no search
-// finds are troubles until they are over, even after kill -9.
+// TestWhatWasNotMendedIsTold: a failed rebuild, the findings of a verification, and a probe
+// that no search finds are troubles until they are over, even after kill -9.
 func TestWhatWasNotMendedIsTold(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms", "--refresh-share", "0")
 	p.start()

@@ -56,8 +56,8 @@ func TestRebuildCommand(t *testing.T) {
 	eventually(t, "the rebuild that nobody waits for ends", func() bool { return p.behind(report.Advisories) == "advisories-v3" })
 }
 
-// TestRebuildGoesOnWithoutItsWatcher interrupts the command but not the rebuild. The index is blocked, so
-// that the rebuild cannot end before that.
+// TestRebuildGoesOnWithoutItsWatcher interrupts the command but not the rebuild. The index
+// is blocked, so that the rebuild cannot end before that.
 func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
@@ -164,9 +164,9 @@ func TestBackupCommand(t *testing.T) {
 	restored.expect(exitDone, "", words("verify"), "20 documents in the journal")
 }
 
-// TestBackupFromAnywhere runs the command in the wrong folder, with an unused journal at the default path
-// and the name of another one in the environment. It copies the journal of the running riskdex. If none is
-// running, it copies only a journal that is named.
+// TestBackupFromAnywhere runs the command in the wrong folder, with an unused journal at
+// the default path and the name of another one in the environment. It copies the journal of
+// the running riskdex. If none is running, it copies only a journal that is named.
 func TestBackupFromAnywhere(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
@@ -231,8 +231,8 @@ func TestBackupIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestBackupOfPostgres: riskdex makes no backups of PostgreSQL, neither by the command nor by a running
-// riskdex.
+// TestBackupOfPostgres: riskdex makes no backups of PostgreSQL, neither by the command nor
+// by a running riskdex.
 func TestBackupOfPostgres(t *testing.T) {
 	var out, errs bytes.Buffer
 	file := filepath.Join(t.TempDir(), "copy.db")

@@ -12,8 +12,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestVerifyAwaitsIndex verifies in the first moments of a new installation, while the index of the last
-// kind is still being created.
+// TestVerifyAwaitsIndex verifies in the first moments of a new installation, while the
+// index of the last kind is still being created.
 func TestVerifyAwaitsIndex(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	target, err := url.Parse(p.elasticsearch)

@@ -24,9 +24,10 @@ import (
 	"riskdex/report"
 )
 
-// TestPrometheusSeesRiskdexWork brings a riskdex into trouble and out of it while real Prometheus servers
-// scrape it. Every alert that is tried is raised and cleared, every query of the dashboard and every
-// recording rule finds data, and the open panels show each trouble.
+// TestPrometheusSeesRiskdexWork brings a riskdex into trouble and out of it while real
+// Prometheus servers scrape it. Every alert that is tried is raised and cleared, every
+// query of the dashboard and every recording rule finds data, and the open panels show each
+// trouble.
 func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "64MiB", "--probe-every", "1s", "--backup-every", "1h")
 	exposed := w.families()
@@ -103,7 +104,8 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	w.isAsListed()
 }
 
-// openQueries records which queries have to find data: those of the dashboard and of all recording rules.
+// openQueries records which queries have to find data: those of the dashboard and of all
+// recording rules.
 func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 	w.t.Helper()
 	for _, q := range dashboards.Queries(dashboards.Values{Window: "20s"}) {
@@ -190,8 +192,8 @@ func (w *watched) families() (all []*dto.MetricFamily) {
 	}
 }
 
-// nativeIsTaken checks that the Prometheus that stores native histograms has all of them, with everything
-// that was observed.
+// nativeIsTaken checks that the Prometheus that stores native histograms has all of them,
+// with everything that was observed.
 func (w *watched) nativeIsTaken() {
 	w.t.Helper()
 	asked := 0

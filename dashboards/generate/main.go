@@ -1,4 +1,5 @@
-// Command generate writes riskdex.json, the dashboard in Grafana's format, into the current folder.
+// Command generate writes riskdex.json, the dashboard in Grafana's format, into the current
+// folder.
 package main
 
 import (

@@ -84,8 +84,8 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 	return nil
 }
 
-// parts returns the parts that were asked for. A short run has the long parts only if they were
-// named.
+// parts returns the parts that were asked for. A short run has the long parts only if they
+// were named.
 func (c runCommand) parts() ([]part, error) {
 	var wanted []part
 	var known []string

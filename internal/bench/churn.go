@@ -12,9 +12,9 @@ import (
 // hot is the number of documents that churn updates.
 const hot = 255
 
-// churn updates a few documents all the time, and measures until the index has the last update
-// of each. It also counts the writes to the index, and the documents that end with another body
-// than the newest.
+// churn updates a few documents all the time, and measures until the index has the last
+// update of each. It also counts the writes to the index, and the documents that end with
+// another body than the newest.
 func (b *bench) churn(ctx context.Context) error {
 	w, err := newWorkload(4 << 10)
 	if err != nil {
@@ -72,8 +72,8 @@ type history struct {
 
 type update struct{ sent, acknowledged int64 }
 
-// overtaken reports whether another update of the same document was sent after update n had been
-// acknowledged. Of updates that were under way at the same time, any may be the last.
+// overtaken reports whether another update of the same document was sent after update n had
+// been acknowledged. Of updates that were under way at the same time, any may be the last.
 func (h *history) overtaken(n int) bool {
 	for i := n % hot; i < len(h.updates); i += hot {
 		if h.updates[i].sent > h.updates[n].acknowledged {

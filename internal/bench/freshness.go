@@ -15,9 +15,9 @@ import (
 // freshnessEvery is the time between two deliveries: 20 per second.
 const freshnessEvery = 50 * time.Millisecond
 
-// freshness delivers documents one at a time, and measures the time from sending one to the first
-// search that finds it. For comparison, it does the same with documents sent straight to an
-// index, which is refreshed once a second.
+// freshness delivers documents one at a time, and measures the time from sending one to the
+// first search that finds it. For comparison, it does the same with documents sent straight
+// to an index, which is refreshed once a second.
 func (b *bench) freshness(ctx context.Context) error {
 	w, err := newWorkload(4 << 10)
 	if err != nil {
@@ -58,16 +58,16 @@ func (b *bench) freshness(ctx context.Context) error {
 	return r.end(ctx)
 }
 
-// Bounds of warming up for freshness: small bulks and refreshes run other code of Elasticsearch
-// than warmUp does.
+// Bounds of warming up for freshness: small bulks and refreshes run other code of
+// Elasticsearch than warmUp does.
 const (
 	freshnessRound  = 100
 	freshnessRounds = 6
 	freshnessSame   = 0.1 // it is warm when the median falls by less than this share
 )
 
-// warmUpFreshness delivers documents, starting with number first, until the time to find them no
-// longer falls.
+// warmUpFreshness delivers documents, starting with number first, until the time to find
+// them no longer falls.
 func (b *bench) warmUpFreshness(ctx context.Context, r *riskdex, w *workload, first int) error {
 	if !b.long {
 		return nil
@@ -122,10 +122,10 @@ func (b *bench) freshnessPlain(ctx context.Context, w *workload, n int) (latenci
 // lookEvery is the pause between two searches for what was sent.
 const lookEvery = 5 * time.Millisecond
 
-// findEach sends n documents, starting with number first, one every freshnessEvery, and searches
-// until it has found them all. It makes one search at a time, for all documents that were sent
-// and not found yet: with one search per document, slower indexing would mean more searches,
-// which would slow it further.
+// findEach sends n documents, starting with number first, one every freshnessEvery, and
+// searches until it has found them all. It makes one search at a time, for all documents
+// that were sent and not found yet: with one search per document, slower indexing would
+// mean more searches, which would slow it further.
 func (b *bench) findEach(ctx context.Context, index string, n, first int, send func(i int) error) (latencies, error) {
 	sending, ctx := errgroup.WithContext(ctx)
 	began := make([]atomic.Int64, n) // after start; 0 is not yet

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// growth fills journal and index with small documents, so that it has a million in minutes, and
-// then measures with documents of 4 KB like the other parts.
+// growth fills journal and index with small documents, so that it has a million in minutes,
+// and then measures with documents of 4 KB like the other parts.
 const (
 	growthSize    = 256
 	growthPayload = 1_000 // records in one POST
 	growthUpdates = 5_000
 )
 
-// growth measures the same at several sizes of journal and index, which shows the costs that grow
-// with them.
+// growth measures the same at several sizes of journal and index, which shows the costs
+// that grow with them.
 func (b *bench) growth(ctx context.Context) error {
 	sizes := []int{1_000, 10_000, 100_000, 1_000_000}
 	if !b.long {
@@ -140,8 +140,8 @@ func (u updates) deliver(ctx context.Context, b *bench, r *riskdex, w *workload)
 	return time.Since(began), acks, err
 }
 
-// straight sends the same documents to the same index without riskdex, and returns the documents
-// per second.
+// straight sends the same documents to the same index without riskdex, and returns the
+// documents per second.
 func (u updates) straight(ctx context.Context, b *bench, r *riskdex, w *workload) (float64, error) {
 	bulks, err := b.bulks(w, u.deliveries, u.document)
 	if err != nil {

@@ -30,8 +30,8 @@ func (b *bench) clone(ctx context.Context, prefix string) (string, error) {
 	return x.Ensure(ctx, report.Advisories, func(context.Context) error { return nil })
 }
 
-// bulks returns n documents of a workload as bodies of bulk requests. document returns the number
-// of the i-th document; nil means i itself.
+// bulks returns n documents of a workload as bodies of bulk requests. document returns the
+// number of the i-th document; nil means i itself.
 func (b *bench) bulks(w *workload, n int, document func(i int) int) ([][]byte, error) {
 	var all [][]byte
 	var bulk, body []byte
@@ -68,8 +68,8 @@ func (b *bench) appendItem(dst []byte, id string, at time.Time, body []byte) ([]
 	return append(dst, '\n'), err
 }
 
-// sendBulks sends bulks to an index and refreshes it. It returns how long that took, and the CPU
-// time that Elasticsearch spent on it.
+// sendBulks sends bulks to an index and refreshes it. It returns how long that took, and
+// the CPU time that Elasticsearch spent on it.
 func (b *bench) sendBulks(ctx context.Context, index string, bulks [][]byte) (took, processor time.Duration, err error) {
 	before, err := b.es.processor(ctx)
 	if err != nil {

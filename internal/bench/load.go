@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// connection sends requests to one server and reads its answers, with as little work as possible,
-// because the sender shares the machine with what is measured.
+// connection sends requests to one server and reads its answers, with as little work as
+// possible, because the sender shares the machine with what is measured.
 type connection struct {
 	conn net.Conn
 	in   *bufio.Reader

@@ -22,9 +22,9 @@ import (
 	"riskdex/report"
 )
 
-// peerCommand is what many would write instead of riskdex: an HTTP handler that passes what it
-// gets to the BulkIndexer of the client library. It makes the same documents and, like riskdex,
-// runs in a process of its own.
+// peerCommand is what many would write instead of riskdex: an HTTP handler that passes what
+// it gets to the BulkIndexer of the client library. It makes the same documents and, like
+// riskdex, runs in a process of its own.
 type peerCommand struct {
 	Listen        string `required:""`
 	Elasticsearch string `required:""`
@@ -119,8 +119,8 @@ func (p *peer) index(r *http.Request, body []byte) error {
 	return <-done
 }
 
-// keep parses a body, writes it to a file and waits for the disk, which is the least that it takes
-// to make a delivery durable.
+// keep parses a body, writes it to a file and waits for the disk, which is the least that
+// it takes to make a delivery durable.
 func (p *peer) keep(body []byte) error {
 	if err := parse(body); err != nil {
 		return err

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// costs measures what deliveries cost PostgreSQL in bytes, which hardly depends on the machine: the
-// size of a document, the WAL that is written when it is accepted, accepted once more and settled,
-// and the number of transactions.
+// costs measures what deliveries cost PostgreSQL in bytes, which hardly depends on the
+// machine: the size of a document, the WAL that is written when it is accepted, accepted
+// once more and settled, and the number of transactions.
 func (b *bench) costs(ctx context.Context, w *workload, db *database) error {
 	journal, err := db.schema(ctx)
 	if err != nil {

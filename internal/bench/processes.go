@@ -195,7 +195,8 @@ type database struct {
 	schemas int
 }
 
-// startDatabase starts a server with PostgreSQL's default settings, by which a commit is durable.
+// startDatabase starts a server with PostgreSQL's default settings, by which a commit is
+// durable.
 func startDatabase(ctx context.Context) (db *database, stop func() error, err error) {
 	server, err := postgres.New(ctx)
 	if err != nil {
@@ -212,8 +213,8 @@ func startDatabase(ctx context.Context) (db *database, stop func() error, err er
 	return &database{conn: conn, url: server.URL()}, stop, nil
 }
 
-// schema creates an empty schema for a journal, drops the previous one, and returns the URL of the
-// journal.
+// schema creates an empty schema for a journal, drops the previous one, and returns the URL
+// of the journal.
 func (db *database) schema(ctx context.Context) (string, error) {
 	old, name := fmt.Sprintf("bench%d", db.schemas), fmt.Sprintf("bench%d", db.schemas+1)
 	db.schemas++

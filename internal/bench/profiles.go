@@ -12,8 +12,9 @@ import (
 // profileSeconds is the length of CPU and mutex profiles, in seconds.
 const profileSeconds = 8
 
-// profile takes profiles of r during a measurement, if they were asked for: of the CPU and of locks
-// from now on, and of allocations when stop is called. Do not publish the figures of such a run.
+// profile takes profiles of r during a measurement, if they were asked for: of the CPU and
+// of locks from now on, and of allocations when stop is called. Do not publish the figures
+// of such a run.
 func (b *bench) profile(ctx context.Context, r *riskdex, name string) (stop func()) {
 	if b.profiles == "" {
 		return func() {}

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// result is one line of the table. Limit and Ratio are nil if there is nothing to compare with,
-// Target and Met if there is no target.
+// result is one line of the table. Limit and Ratio are nil if there is nothing to compare
+// with, Target and Met if there is no target.
 type result struct {
 	Measure string   `json:"measure"`
 	Value   float64  `json:"value"`

@@ -18,7 +18,8 @@ import (
 	"riskdex/report"
 )
 
-// nowhere is the URL of an Elasticsearch that is down: nobody listens on port 1, which is reserved.
+// nowhere is the URL of an Elasticsearch that is down: nobody listens on port 1, which is
+// reserved.
 const nowhere = "http://127.0.0.1:1"
 
 // riskdex is a riskdex in a process of its own, with its journal and indices.

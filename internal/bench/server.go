@@ -14,8 +14,8 @@ import (
 // server asks Elasticsearch directly.
 type server struct{ url string }
 
-// ask sends a request, and decodes the answer into v unless that is nil. Any status but a success
-// is an error.
+// ask sends a request, and decodes the answer into v unless that is nil. Any status but a
+// success is an error.
 func (s server) ask(ctx context.Context, method, path string, body []byte, v any) error {
 	text, err := request(ctx, method, s.url+path, body)
 	if err != nil || v == nil {
@@ -27,8 +27,8 @@ func (s server) ask(ctx context.Context, method, path string, body []byte, v any
 	return nil
 }
 
-// request sends a request with a JSON body and returns the answer. Any status but a success is an
-// error.
+// request sends a request with a JSON body and returns the answer. Any status but a success
+// is an error.
 func request(ctx context.Context, method, url string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
@@ -74,8 +74,8 @@ func (s server) awaitWritten(ctx context.Context, index string, n int) error {
 	})
 }
 
-// written returns how many documents have been written to an index since it was created, visible
-// or not.
+// written returns how many documents have been written to an index since it was created,
+// visible or not.
 func (s server) written(ctx context.Context, index string) (int, error) {
 	var answer struct {
 		All struct {
@@ -111,8 +111,8 @@ func (s server) processor(ctx context.Context) (time.Duration, error) {
 	return sum, nil
 }
 
-// settle waits until Elasticsearch is idle, so that merges and the like of the previous measurement
-// do not disturb the next one.
+// settle waits until Elasticsearch is idle, so that merges and the like of the previous
+// measurement do not disturb the next one.
 func (s server) settle(ctx context.Context) error {
 	for {
 		before, err := s.processor(ctx)

@@ -12,13 +12,13 @@ const (
 	snapshotSize    = 40 << 10
 )
 
-// countEvery is the interval of checks whether all can be found. Each check takes a millisecond or
-// two of Elasticsearch's time.
+// countEvery is the interval of checks whether all can be found. Each check takes a
+// millisecond or two of Elasticsearch's time.
 const countEvery = 25 * time.Millisecond
 
-// snapshot delivers 300 records of 40 KiB in one POST. It compares the time to the acknowledgement
-// with a handler that reads, parses and fsyncs the same, and the time until all can be found with
-// sending the same documents straight to Elasticsearch.
+// snapshot delivers 300 records of 40 KiB in one POST. It compares the time to the
+// acknowledgement with a handler that reads, parses and fsyncs the same, and the time until
+// all can be found with sending the same documents straight to Elasticsearch.
 func (b *bench) snapshot(ctx context.Context) error {
 	w, err := newWorkload(snapshotSize)
 	if err != nil {

@@ -14,8 +14,8 @@ const (
 	warmMost  = 4 * time.Minute
 )
 
-// warmUp sends documents to Elasticsearch until the time for as many no longer falls. In the short
-// form, the JVM compiles so little that it is warm at once.
+// warmUp sends documents to Elasticsearch until the time for as many no longer falls. In
+// the short form, the JVM compiles so little that it is warm at once.
 func (b *bench) warmUp(ctx context.Context) error {
 	b.say("warming Elasticsearch up …")
 	w, err := newWorkload(4 << 10)

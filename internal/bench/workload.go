@@ -13,12 +13,12 @@ import (
 	"riskdex/internal/samplefeed"
 )
 
-// firstID is the smallest id. With it, all ids have the same number of digits, so that all bodies
-// of a workload have the same length.
+// firstID is the smallest id. With it, all ids have the same number of digits, so that all
+// bodies of a workload have the same length.
 const firstID, digits = 10_000_000, 8
 
-// variety is the number of different texts in a workload. Documents with the same text are too far
-// apart for Elasticsearch to compress them together.
+// variety is the number of different texts in a workload. Documents with the same text are
+// too far apart for Elasticsearch to compress them together.
 const variety = 2_000
 
 // workload makes advisories of one size from the sentences of the sample feed. It may be used

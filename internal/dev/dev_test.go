@@ -105,8 +105,8 @@ func answers(url string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// temporary returns environment variables that put a developer's server into a folder of the test,
-// on a free port.
+// temporary returns environment variables that put a developer's server into a folder of
+// the test, on a free port.
 func temporary(t *testing.T) (url string, env []string) {
 	t.Helper()
 	home := elastictest.Home(t)

@@ -38,8 +38,8 @@ func (r *stack) settled(ctx context.Context) error {
 // firstSearch finds firstAnswer, which is in the sample feed, although it lacks the diacritic.
 const firstSearch, firstAnswer = "sao paulo", "São Paulo"
 
-// search waits until the first search finds what was pushed, which takes a refresh of the index,
-// and shows it.
+// search waits until the first search finds what was pushed, which takes a refresh of the
+// index, and shows it.
 func (r *stack) search(ctx context.Context) error {
 	err := r.await(ctx, "a search to find "+firstAnswer, func() bool {
 		cmd := r.command(ctx, r.binary, "search", "--json", "--size=1", "--elasticsearch-url="+r.url, firstSearch)

@@ -22,8 +22,8 @@ func (r *stack) get(path string) int {
 	return res.StatusCode
 }
 
-// metric returns the sum of the series of a metric that have all of the labels, and whether there
-// are any.
+// metric returns the sum of the series of a metric that have all of the labels, and whether
+// there are any.
 func (r *stack) metric(name string, labels ...string) (sum float64, known bool) {
 	res, err := (&http.Client{Timeout: patience}).Get("http://" + r.admin + "/metrics")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"riskdex/internal/prometheus"
 )
 
-// startPrometheus starts Prometheus if it is installed. It is only there to look at: if it fails
-// to start, everything else goes on, except in a run that is a check.
+// startPrometheus starts Prometheus if it is installed. It is only there to look at: if it
+// fails to start, everything else goes on, except in a run that is a check.
 func (r *stack) startPrometheus(ctx context.Context) error {
 	local := filepath.Dir(r.binary)
 	dashboards := filepath.Join(filepath.Dir(local), "dashboards")

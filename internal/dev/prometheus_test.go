@@ -15,8 +15,8 @@ import (
 	"riskdex/internal/prometheus/prometheustest"
 )
 
-// aStack returns a stack in a folder of the test, with the repository's dashboards and something
-// that has metrics in place of riskdex.
+// aStack returns a stack in a folder of the test, with the repository's dashboards and
+// something that has metrics in place of riskdex.
 func aStack(t *testing.T, once bool) (r *stack, said *bytes.Buffer) {
 	t.Helper()
 	dashboards, err := filepath.Abs("../../dashboards")

@@ -215,7 +215,8 @@ func some(tests []string) string {
 	return fmt.Sprint(len(tests), " tests")
 }
 
-// skipReason returns why a test was skipped: its last line, without the location in the source.
+// skipReason returns why a test was skipped: its last line, without the location in the
+// source.
 func skipReason(output []string) string {
 	for _, line := range slices.Backward(output) {
 		text := strings.TrimSpace(line)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// reported returns what a report shows for events, each of the form ACTION PACKAGE[/TEST] [OUTPUT].
+// reported returns what a report shows for events, each of the form ACTION PACKAGE[/TEST]
+// [OUTPUT].
 func reported(t *testing.T, events ...string) string {
 	t.Helper()
 	var in, out bytes.Buffer

@@ -1,6 +1,6 @@
 // Package disktest gives tests disks of their own: small file systems in a file that can be
-// filled, cut off, frozen, and made to fail. Tests that need one are skipped if the system does
-// not allow it, and fail in CI if only a program is missing.
+// filled, cut off, frozen, and made to fail. Tests that need one are skipped if the system
+// does not allow it, and fail in CI if only a program is missing.
 package disktest
 
 import (
@@ -26,8 +26,8 @@ type Disk struct {
 	image, options string
 }
 
-// New makes an ext4 of mib MiB in a file in folder and mounts it. If the machine does not allow
-// that, the test is skipped.
+// New makes an ext4 of mib MiB in a file in folder and mounts it. If the machine does not
+// allow that, the test is skipped.
 func New(t *testing.T, folder string, mib int, options string) *Disk {
 	t.Helper()
 	d := &Disk{image: filepath.Join(folder, "disk.img"), Dir: t.TempDir(), options: options}
@@ -234,8 +234,8 @@ func (d *Disk) device(t *testing.T) string {
 	return ""
 }
 
-// Freeze makes every write to the disk wait until thaw is called, or for a minute at most, since
-// processes that wait for it cannot even be killed.
+// Freeze makes every write to the disk wait until thaw is called, or for a minute at most,
+// since processes that wait for it cannot even be killed.
 func (d *Disk) Freeze(t *testing.T) (thaw func()) {
 	t.Helper()
 	needs.Program(t, "fsfreeze", "apt-get install util-linux")

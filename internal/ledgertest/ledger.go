@@ -22,7 +22,8 @@ type Ledger struct {
 // New returns a ledger without entries.
 func New() *Ledger { return &Ledger{newest: map[report.Key]int{}} }
 
-// Note records that a delivery was acknowledged. n is the number in its body, or 0 for a delete.
+// Note records that a delivery was acknowledged. n is the number in its body, or 0 for a
+// delete.
 func (l *Ledger) Note(key report.Key, n int) {
 	l.mu.Lock()
 	l.newest[key] = n
@@ -65,8 +66,8 @@ func (l *Ledger) Load(senders int, deliver func(key report.Key, n int) bool) (st
 	return sync.OnceFunc(func() { close(done); running.Wait() })
 }
 
-// Check compares the ledger with the numbers in the bodies that were found: every document must
-// have its newest body, and no deleted or unknown document may be there.
+// Check compares the ledger with the numbers in the bodies that were found: every document
+// must have its newest body, and no deleted or unknown document may be there.
 func (l *Ledger) Check(t testing.TB, found map[report.Key]int) {
 	t.Helper()
 	l.mu.Lock()

@@ -15,8 +15,8 @@ import (
 // PythonVariable names the Python interpreter that has what the tests import.
 const PythonVariable = "RISKDEX_TEST_PYTHON"
 
-// FullRun skips the test in a short run (go test -short), which does without servers and everything
-// else that takes long. what completes "needs".
+// FullRun skips the test in a short run (go test -short), which does without servers and
+// everything else that takes long. what completes "needs".
 func FullRun(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {
@@ -35,8 +35,8 @@ func Program(t testing.TB, name, advice string) string {
 	return path
 }
 
-// Python returns the interpreter that [PythonVariable] names. requirements is the file with the
-// packages that it must have.
+// Python returns the interpreter that [PythonVariable] names. requirements is the file with
+// the packages that it must have.
 func Python(t testing.TB, requirements string) string {
 	t.Helper()
 	FullRun(t, "Python")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Server is a server that the tests of a package share. It starts when the first of them asks for
-// it, so that tests that need no server do not wait.
+// Server is a server that the tests of a package share. It starts when the first of them
+// asks for it, so that tests that need no server do not wait.
 type Server struct {
 	Name     string // for people
 	Variable string // the environment variable that names a server to use, which then is not started
@@ -38,8 +38,8 @@ func (s *Server) Main(run func() int) int {
 	return status
 }
 
-// URL returns the address of the server. The test is skipped in a short run, and fails if the server
-// does not start.
+// URL returns the address of the server. The test is skipped in a short run, and fails if
+// the server does not start.
 func (s *Server) URL(t testing.TB) string {
 	t.Helper()
 	FullRun(t, s.Name)

@@ -1,5 +1,6 @@
-// Package postgres starts PostgreSQL servers for tests and benchmarks: real ones, of the newest
-// installed version, each in a folder of its own. They end with the process that started them.
+// Package postgres starts PostgreSQL servers for tests and benchmarks: real ones, of the
+// newest installed version, each in a folder of its own. They end with the process that
+// started them.
 package postgres
 
 import (

@@ -92,8 +92,8 @@ func (s *Server) Rules(ctx context.Context) (count int, err error) {
 	return count, nil
 }
 
-// ready fails unless this server can be queried. It recognizes another server on the same port by
-// its configuration.
+// ready fails unless this server can be queried. It recognizes another server on the same
+// port by its configuration.
 func (s *Server) ready(ctx context.Context) error {
 	flags := map[string]string{}
 	if err := s.Ask(ctx, "/api/v1/status/flags", nil, &flags); err != nil {

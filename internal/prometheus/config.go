@@ -53,8 +53,8 @@ func configFor(o Options) ([]byte, error) {
 	return yaml.Marshal(config)
 }
 
-// redirect replaces the targets of the service, and removes all others. It reports whether the job
-// had the service as a target.
+// redirect replaces the targets of the service, and removes all others. It reports whether
+// the job had the service as a target.
 func redirect(job map[string]any, instead []string) bool {
 	groups, _ := job["static_configs"].([]any)
 	found := false

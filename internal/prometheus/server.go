@@ -32,8 +32,8 @@ func (s *Server) Log() string { return filepath.Join(s.home, "prometheus.log") }
 // Done is closed when the server has ended.
 func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 
-// Err returns why the server ended by itself, with the last lines of its log. It is nil while the
-// server runs and after Stop.
+// Err returns why the server ended by itself, with the last lines of its log. It is nil
+// while the server runs and after Stop.
 func (s *Server) Err() error {
 	how := s.process.Death()
 	if how == nil {
@@ -42,8 +42,8 @@ func (s *Server) Err() error {
 	return fmt.Errorf("it ended by itself (%w); its log is %s and ends:\n%s", how, s.Log(), s.tail())
 }
 
-// Stop asks the server to end and waits until it has. If that takes longer than 20 seconds, Stop
-// kills the server and returns an error.
+// Stop asks the server to end and waits until it has. If that takes longer than 20 seconds,
+// Stop kills the server and returns an error.
 func (s *Server) Stop() error {
 	if err := s.process.Stop(stopPatience); err != nil {
 		return fmt.Errorf("stop Prometheus: %w; its log is %s", err, s.Log())

@@ -25,8 +25,8 @@ const (
 // errPortLost means that another process took the port before the server did.
 var errPortLost = errors.New("the port was taken meanwhile")
 
-// Start starts a server and returns when it is ready. ctx bounds the start only. The server runs
-// until Stop or until this process ends, in whatever way.
+// Start starts a server and returns when it is ready. ctx bounds the start only. The server
+// runs until Stop or until this process ends, in whatever way.
 //
 // If the server does not come up, the error has the last lines of its log.
 func Start(ctx context.Context, o Options) (*Server, error) {
@@ -89,8 +89,8 @@ func (s *Server) start(ctx context.Context, program string, flags ...string) err
 	return nil
 }
 
-// awaitReady returns when the server answers. It does not take another server, which may have got
-// the port meanwhile, for this one.
+// awaitReady returns when the server answers. It does not take another server, which may
+// have got the port meanwhile, for this one.
 func (s *Server) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("not ready within %v", startPatience))
 	defer cancel()

@@ -37,10 +37,10 @@ type Files[T any] struct {
 	err    error
 }
 
-// Open reads files for the first time. Its error names the file that cannot be read, or is that
-// of parse. parse gets the contents in the order of the files, and only when they have changed.
-// Later, noted is called whenever the result changes: with nil if the new contents are valid, or
-// are valid again, and otherwise with the error.
+// Open reads files for the first time. Its error names the file that cannot be read, or is
+// that of parse. parse gets the contents in the order of the files, and only when they have
+// changed. Later, noted is called whenever the result changes: with nil if the new contents
+// are valid, or are valid again, and otherwise with the error.
 func Open[T any](files []string, parse func([][]byte) (T, error), now func() time.Time, noted func(error)) (*Files[T], error) {
 	f := &Files[T]{files: files, parse: parse, now: now, noted: noted, looked: now()}
 	if err := f.read(); err != nil {
@@ -49,8 +49,8 @@ func Open[T any](files []string, parse func([][]byte) (T, error), now func() tim
 	return f, nil
 }
 
-// Get returns the value of the files as they were at most Every ago. If they cannot be used, it
-// returns the error and the last valid value.
+// Get returns the value of the files as they were at most Every ago. If they cannot be
+// used, it returns the error and the last valid value.
 func (f *Files[T]) Get() (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,7 @@
-// Package webpage recognizes requests that a web page of somebody else makes a person's browser
-// send. A listener without authentication, or with credentials that browsers send by themselves,
-// has to refuse them: otherwise the page could do what only the person may do.
+// Package webpage recognizes requests that a web page of somebody else makes a person's
+// browser send. A listener without authentication, or with credentials that browsers send
+// by themselves, has to refuse them: otherwise the page could do what only the person may
+// do.
 //
 // Programs other than browsers are not affected. They send none of the headers by which a
 // browser is recognized, and may use any host name.
@@ -15,8 +16,8 @@ import (
 
 var protection = http.NewCrossOriginProtection()
 
-// FromAnotherSite reports whether a request that changes something comes from a page of another
-// site. Another port of the same host counts as another site.
+// FromAnotherSite reports whether a request that changes something comes from a page of
+// another site. Another port of the same host counts as another site.
 func FromAnotherSite(r *http.Request) bool { return protection.Check(r) != nil }
 
 // ByAName reports whether a browser uses a host name other than localhost, and not an IP

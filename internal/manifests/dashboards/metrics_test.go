@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// metrics returns every metric and its labels: riskdex's own from the table in docs/metrics.md, which
-// another test compares with what is exposed; those of the runtime and the process; those that Prometheus
-// adds; and recorded ones.
+// metrics returns every metric and its labels: riskdex's own from the table in
+// docs/metrics.md, which another test compares with what is exposed; those of the runtime
+// and the process; those that Prometheus adds; and recorded ones.
 func metrics(t *testing.T) map[string][]string {
 	t.Helper()
 	known := map[string][]string{

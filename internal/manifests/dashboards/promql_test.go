@@ -14,7 +14,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// Replacements for Grafana's variables that differ from everything that is written out in a query.
+// Replacements for Grafana's variables that differ from everything that is written out in a
+// query.
 const (
 	rateInterval  = 11 * time.Minute
 	shownInterval = 13 * time.Hour
@@ -77,8 +78,8 @@ func inspect(expr parser.Expr, see func(s *parser.VectorSelector, around []parse
 	})
 }
 
-// function returns the function that is applied to a range selector, and the range, or "" for other
-// selectors.
+// function returns the function that is applied to a range selector, and the range, or ""
+// for other selectors.
 func function(around []parser.Node) (string, time.Duration) {
 	if len(around) < 2 {
 		return "", 0

@@ -42,8 +42,8 @@ func ruleTests(t *testing.T) []string {
 	return paths
 }
 
-// For every alert there is a test in which it is quiet, then fires, and is quiet again, and one in which it
-// fires with two instances.
+// For every alert there is a test in which it is quiet, then fires, and is quiet again, and
+// one in which it fires with two instances.
 func TestEveryAlertIsTested(t *testing.T) {
 	firing := regexp.MustCompile(`ALERTS\{alertname="(\w+)"(,alertstate="firing")?\}`)
 	instance := regexp.MustCompile(`instance="[^"]+"`)

@@ -224,8 +224,8 @@ func outermost(expr parser.Expr) parser.Expr {
 	}
 }
 
-// A short gap in the scrapes, or one bad answer, must wake nobody: an alert either waits, or covers a window
-// by itself.
+// A short gap in the scrapes, or one bad answer, must wake nobody: an alert either waits,
+// or covers a window by itself.
 func TestAlertsWait(t *testing.T) {
 	for name, r := range alerts(t) {
 		if r.For != "" {
@@ -298,8 +298,9 @@ func TestRunbookQuotesTheLog(t *testing.T) {
 	}
 }
 
-// The inhibitions that the runbook proposes name existing alerts, and labels that both alerts have: a label
-// that both lack counts as equal, so that all instances of the target would be silenced.
+// The inhibitions that the runbook proposes name existing alerts, and labels that both
+// alerts have: a label that both lack counts as equal, so that all instances of the target
+// would be silenced.
 func TestInhibitionsAreOfAlertsThatExist(t *testing.T) {
 	_, text, _ := strings.Cut(string(read(t, "../docs/operations.md")), "```yaml\ninhibit_rules:\n")
 	text, _, _ = strings.Cut(text, "```")

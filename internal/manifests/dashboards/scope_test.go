@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// globals returns the metrics that are the same from every instance of a job, according to the table in
-// docs/metrics.md, and the recorded one that is derived only from such.
+// globals returns the metrics that are the same from every instance of a job, according to
+// the table in docs/metrics.md, and the recorded one that is derived only from such.
 func globals(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{"job_instance_kind:riskdex_changes_unaccounted:diff": true}
@@ -26,8 +26,8 @@ func globals(t *testing.T) map[string]bool {
 	return out
 }
 
-// With several processes on a journal, nothing is counted twice and nothing is left out: global metrics are
-// taken once, and local ones added up.
+// With several processes on a journal, nothing is counted twice and nothing is left out:
+// global metrics are taken once, and local ones added up.
 func TestNothingIsCountedTwice(t *testing.T) {
 	instances := map[string]string{ // queries about each instance by itself, and why
 		"rule job_instance_kind:riskdex_changes_unaccounted:diff": "what is compared must be from one scrape",
@@ -63,7 +63,8 @@ func TestNothingIsCountedTwice(t *testing.T) {
 	}
 }
 
-// aggregation returns the innermost aggregation around a selector, and the labels that it keeps.
+// aggregation returns the innermost aggregation around a selector, and the labels that it
+// keeps.
 func aggregation(around []parser.Node) (op string, labels []string) {
 	for _, n := range slices.Backward(around) {
 		if a, ok := n.(*parser.AggregateExpr); ok {
@@ -73,8 +74,8 @@ func aggregation(around []parser.Node) (op string, labels []string) {
 	return "", nil
 }
 
-// Alerts that can be about one instance while the others are well name that instance. All other alerts are
-// raised once, however many instances there are.
+// Alerts that can be about one instance while the others are well name that instance. All
+// other alerts are raised once, however many instances there are.
 func TestAlertsAreRaisedOnce(t *testing.T) {
 	want := []string{
 		"RiskdexClockOff", "RiskdexCutOff", "RiskdexDown", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull",

@@ -61,9 +61,9 @@ func Own(t testing.TB, server *postgres.Server) {
 	})
 }
 
-// URL returns the address of a new, empty schema on the server that the tests share: that of
-// RISKDEX_TEST_POSTGRES_URL, or one that starts when the first test asks. The schema is dropped with
-// the test.
+// URL returns the address of a new, empty schema on the server that the tests share: that
+// of RISKDEX_TEST_POSTGRES_URL, or one that starts when the first test asks. The schema is
+// dropped with the test.
 func URL(t testing.TB) string {
 	t.Helper()
 	return Schema(t, server.URL(t))
