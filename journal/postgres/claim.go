@@ -51,12 +51,12 @@ type lockedRows struct {
 	again      []candidate
 }
 
-// claim gives out what can be claimed, in two round trips: it locks and weighs the rows,
-// and takes them with their bodies.
+// claim gives out what can be claimed, in two round trips: the first locks rows and returns
+// their sizes, the second claims those that fit and returns their bodies.
 func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) (changes, damaged []report.Change, err error) {
 	j.reading.Lock()
 	defer j.reading.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, j.pace.group) // of a server that is not there any longer
+	ctx, cancel := context.WithTimeout(ctx, j.pace.group) // in case the server is gone
 	defer cancel()
 	if err := j.releaseUncertain(ctx); err != nil {
 		return nil, nil, err
@@ -118,11 +118,11 @@ func (j *Journal) lockCandidates(ctx context.Context, conn *pgx.Conn, me int64, 
 	at := j.clock.now()
 	b := &pgx.Batch{}
 	b.Queue("BEGIN")
-	// What is claimed need not be durable: a crash gives it back, if not by itself then
-	// with giveBackClaims.
+	// A claim need not be durable: a crash of the server gives it back, or giveBackClaims
+	// does.
 	b.Queue("SET LOCAL synchronous_commit = off")
-	// These two keep others from locking the kind, and from taking this process out,
-	// until what it claims can be seen. Statements after this one see what was before.
+	// Until the claims are visible, these two keep others from locking the kind and from
+	// taking this process for dead. Later statements see what others did before.
 	b.Queue("SELECT pg_advisory_xact_lock_shared($1, $2), pg_advisory_xact_lock_shared($1, $3)", j.keys.class, lockOf(lockKinds, kind), lockMembers+int32(me))
 	b.Queue("SELECT EXISTS (SELECT FROM processes WHERE id = $1 AND connections = $3), holder, generation FROM holds WHERE kind = $2", me, string(kind), j.member.connections).
 		QueryRow(func(r pgx.Row) error { return r.Scan(&seen.alive, &seen.holder, &seen.generation) })
@@ -145,9 +145,9 @@ func (j *Journal) lockCandidates(ctx context.Context, conn *pgx.Conn, me int64, 
 // report.Settlement.NotBefore.
 var dueAt = fmt.Sprintf("CASE WHEN free_at < 0 THEN least(-free_at, accepted_at + %d) ELSE free_at END", report.Debounce.Microseconds())
 
-// nextDue returns in how many microseconds the next document is due that is put off, nil
-// where there is none. It looks at every one that is not settled, so it is asked only
-// where none of them can be claimed: then they are few.
+// nextDue returns in how many microseconds the next deferred document is due, nil if there is
+// none. It reads all documents that are not settled, so it is called only when none of them
+// can be claimed: then they are few.
 func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind) (wait *int64, err error) {
 	err = conn.QueryRow(ctx, commit.SQL("SELECT min(at) - min(now) FROM (SELECT "+dueAt+" AS at, "+serverTime("$2")+" AS now"+`
 			FROM documents WHERE kind = $1 AND state IN ({pending}, {resend})) AS waiting WHERE at > now`),
@@ -155,8 +155,8 @@ func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind)
 	return wait, err
 }
 
-// mayClaim returns report.ErrHeld while another process has the kind alone, and once
-// after that.
+// mayClaim returns report.ErrHeld while another process has locked the kind, and once after
+// that.
 func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	switch {
 	case !seen.alive:
@@ -170,9 +170,9 @@ func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	return nil
 }
 
-// choose returns what is given out, in order: of what is pending and what is sent
-// again as far as both are there, and within the limits. since is how many pending
-// ones went before without one that is sent again.
+// choose returns the ids of what is given out, in order and within the limits: pending
+// documents, and after every few of them one that is sent again. since is how many pending
+// ones were given out since the last that was sent again.
 func choose(waiting, again []candidate, maxChanges int, maxBytes int64, since int) (ids [][]byte) {
 	b := commit.NewBudget(maxBytes)
 	for len(ids) < maxChanges && len(waiting)+len(again) > 0 {

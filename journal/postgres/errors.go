@@ -18,8 +18,8 @@ func code(err error) string {
 	return ""
 }
 
-// classify sorts the errors of a transaction. What it does not know is passing:
-// the server is asked again.
+// classify returns the fault that an error of a transaction tells of. An unknown error counts
+// as passing: the transaction is tried again.
 func classify(err error) commit.Fault {
 	if commit.IsRequestError(err) {
 		return commit.FaultRequest
@@ -47,8 +47,8 @@ func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-// errRetriedMeanwhile is why a transaction is run again that has left a delete out: another
-// process may have brought its document, by a retry.
+// errRetriedMeanwhile has a transaction run again that left a delete out: another process may
+// have brought back its document meanwhile, by a retry.
 var errRetriedMeanwhile = errors.New("refusals were kept, retried or dropped meanwhile")
 
 const deadlock = "40P01"

@@ -57,7 +57,7 @@ func (l *idleCache) invalidate(kinds ...report.Kind) {
 	}
 }
 
-// invalidateAll notes that anything may have happened.
+// invalidateAll notes that something of any kind may have become claimable.
 func (l *idleCache) invalidateAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *idleCache) invalidateAll() {
 	l.changed.Notify()
 }
 
-// arm has a document of a kind looked for at t, or earlier.
+// arm sees to it that Claim looks for documents of a kind at t or earlier.
 func (l *idleCache) arm(k report.Kind, t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -36,8 +36,8 @@ func (j *Journal) LockKind(ctx context.Context, kind report.Kind) error {
 	return nil
 }
 
-// wantLock notes that a kind is to be had, so that it is not given back, and tells whether
-// it was before.
+// wantLock notes that the lock of a kind is wanted, so that it is not given back, and tells
+// whether it was wanted before.
 func (m *member) wantLock(kind report.Kind) (had bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,8 +85,8 @@ func (j *Journal) lockKind(ctx context.Context, kind report.Kind, me int64) erro
 	return nil
 }
 
-// seesGeneration notes the generation of a kind's lock, and tells whether this process knew it.
-// The first one that it sees is as good as known: it knows nothing of an index yet.
+// seesGeneration notes the generation of a kind's lock, and tells whether this process knew
+// it. The first generation counts as known: the process knows nothing of an index yet.
 func (m *member) seesGeneration(kind report.Kind, generation int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +115,7 @@ func (j *Journal) awaitOtherClaims(ctx context.Context, kind report.Kind, me int
 	}
 }
 
-// LockVerify implements Journal. The lock is of a connection, and ends with that.
+// LockVerify implements Journal. The lock belongs to a connection and ends with it.
 func (j *Journal) LockVerify(ctx context.Context, kind report.Kind) (done func(), err error) {
 	if err := j.closed(); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (j *Journal) unlockUnwanted(ctx context.Context) error {
 	return err
 }
 
-// lockOf is the lock of a kind among those that begin with first.
+// lockOf returns the number of the lock of a kind, in the range that begins with first.
 func lockOf(first int32, kind report.Kind) int32 {
 	return first + int32(slices.Index(report.AllKinds(), kind))
 }

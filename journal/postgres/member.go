@@ -18,15 +18,15 @@ import (
 
 // member is what this process is among those that work on the journal.
 type member struct {
-	connections string       // how they are called, and those of no other process
-	me          atomic.Int64 // its id; another one after it was taken for dead
+	connections string       // the name of its connections, which no other process uses
+	me          atomic.Int64 // its id; a new one after it was taken for dead
 
 	mu    sync.Mutex
 	known map[report.Kind]int64 // generations of the locks of kinds, as far as this process has seen them
 	locks map[report.Kind]bool  // that it wants to have
 	soon  commit.Signal         // has the next heartbeat come at once
 
-	heard, judges time.Time // when it last reached the journal, and from when it takes others for dead
+	heard, judges time.Time // when it last reached the journal, and from when on it may take others for dead
 }
 
 // register makes this process a member, under a new id.
@@ -53,8 +53,8 @@ func (j *Journal) register(ctx context.Context, q interface {
 	return nil
 }
 
-// heartbeat gives signs of life, looks after those that give none, and looks now and then
-// for what nobody has told of.
+// heartbeat renews the lease of this process, ends the leases of dead ones, and has Claim
+// look for changes that no notification told of.
 func (j *Journal) heartbeat(ctx context.Context) {
 	ticker := time.NewTicker(j.pace.heartbeat)
 	defer ticker.Stop()
@@ -76,8 +76,8 @@ func (j *Journal) heartbeat(ctx context.Context) {
 	}
 }
 
-// look has the writer see whether it can write, so that Ready tells also while there
-// are no deliveries.
+// look has the writer try a write, so that Ready is right even while there are no
+// deliveries.
 func (j *Journal) look(ctx context.Context) {
 	if j.failure.Load() != nil {
 		return // it looks by itself
@@ -87,7 +87,7 @@ func (j *Journal) look(ctx context.Context) {
 	_ = j.queue.Do(attempt, &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }})
 }
 
-// renewLease gives a sign of life; a process that was taken for dead registers anew.
+// renewLease renews the lease of this process, which registers anew if it was taken for dead.
 func (j *Journal) renewLease(ctx context.Context) error {
 	there := false
 	err := j.inTransaction(ctx, func(tx pgx.Tx) error {
@@ -118,9 +118,9 @@ func (j *Journal) renewLease(ctx context.Context) error {
 	return j.measure(ctx)
 }
 
-// mayJudge notes that this process has reached the journal, and tells whether it may
-// take others for dead. One that could not reach it for a while waits as long as they
-// may: what kept it away, such as a failover, has kept them away as well.
+// mayJudge notes that this process has reached the journal, and tells whether it may take
+// others for dead. After it could not reach the journal for a while, it waits for the length
+// of a lease: what kept it away, such as a failover, has kept the others away, too.
 func (m *member) mayJudge(now time.Time, lease time.Duration) bool {
 	if now.Sub(m.heard) > lease/2 {
 		m.judges = now.Add(lease)
@@ -129,8 +129,8 @@ func (m *member) mayJudge(now time.Time, lease time.Duration) bool {
 	return !now.Before(m.judges)
 }
 
-// reap takes out the processes that give no sign, and gives what they had claimed to
-// anybody. What they still say of it counts no more.
+// reap removes the processes whose lease has ended, and releases their claims. Their
+// settlements no longer count.
 func (j *Journal) reap(ctx context.Context) error {
 	var dead, connections []string
 	err := j.inTransaction(ctx, func(tx pgx.Tx) error {

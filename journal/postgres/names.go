@@ -11,14 +11,14 @@ import (
 	"riskdex/report"
 )
 
-// Which city has which code is looked up and changed under one lock of the whole journal. A
-// transaction that turns out to need it begins again with it, since whoever has it waits for
-// rows. That would have all others who need it wait for as long as a large delivery takes. So
-// that one looks codes up without the lock, writes what follows, has the lock last, and looks
-// once more: where anything differs, it begins again with the lock.
+// Which city has which code is looked up and changed under one lock of the whole journal, the
+// lock of names. A transaction that turns out to need it begins again and takes it first,
+// because its owner waits for rows. A large delivery would hold up all others that way. So it
+// looks codes up without the lock, writes its rows, takes the lock last, and looks the codes
+// up again: where anything differs, it begins again with the lock.
 
-// errNames is why a transaction is run again with the lock that it turned out to
-// need: without it, two processes could take one city for two.
+// errNames has a transaction run again with the lock of names: without it, two processes could
+// take one city for two.
 var errNames = errors.New("the lock of the names of cities is needed")
 
 // wantNames returns errNames where the lock should have been had from the beginning.
@@ -34,7 +34,7 @@ func (s *store) queueNames(b *pgx.Batch) {
 	b.Queue("SELECT pg_advisory_xact_lock($1, $2)", s.keys.class, int32(lockNames))
 }
 
-// whoHasCodes finds who has one of some codes, and has not lost it.
+// whoHasCodes returns the cities that have one of some codes, and have not lost it.
 const whoHasCodes = `SELECT id, code, op FROM documents
 	WHERE kind = 'cities' AND code <> ''::bytea AND code = ANY($1) AND kept <> -1`
 
@@ -50,8 +50,8 @@ func forCodes(rows pgx.Rows, err error, f func(id report.ID, as codedAs) error) 
 	return err
 }
 
-// lockNamesLast writes the rows, which takes long, then has the lock, and sees whether what
-// was looked up without it is still so.
+// lockNamesLast writes the rows, which takes long, then takes the lock of names, and checks
+// what was looked up without it.
 func (s *store) lockNamesLast() error {
 	if s.names || !s.needsNames {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"riskdex/report"
 )
 
-// notifier tells other processes of what may be claimed. It does so beside the
-// transactions: PostgreSQL has those that notify commit one after the other.
+// notifier tells other processes what may be claimed. It does so outside the transactions:
+// PostgreSQL serializes the commits of those that notify.
 type notifier struct {
 	pool    *pgxpool.Pool
 	channel string
@@ -29,15 +29,15 @@ type notifier struct {
 	kinds map[report.Kind]bool
 }
 
-// spacing is the least time between two notifications of one process, so that a burst
-// is no burst of those.
+// spacing is the shortest time between two notifications of one process, so that a burst of
+// deliveries does not become a burst of notifications.
 const spacing = 5 * time.Millisecond
 
 func newNotifier(pool *pgxpool.Pool, channel string, me func() int64) *notifier {
 	return &notifier{pool: pool, channel: channel, me: me, wake: commit.NewSignal(), kinds: map[report.Kind]bool{}}
 }
 
-// tell never waits.
+// tell never blocks.
 func (n *notifier) tell(kinds ...report.Kind) {
 	n.mu.Lock()
 	for _, k := range kinds {
@@ -66,7 +66,7 @@ func (n *notifier) run(ctx context.Context) {
 	}
 }
 
-// notice is what others hear: whose it is, and of which kinds.
+// notice is the payload of a notification: its process, and the kinds.
 func notice(me int64, kinds []report.Kind) string {
 	words := []string{strconv.FormatInt(me, 10)}
 	for _, k := range kinds {
@@ -75,7 +75,8 @@ func notice(me int64, kinds []report.Kind) string {
 	return strings.Join(words, " ")
 }
 
-// listen hears of what other processes have done. While it does not, each heartbeat looks.
+// listen receives the notifications of other processes. While it cannot, each heartbeat has
+// Claim look.
 func (j *Journal) listen(ctx context.Context, cfg *pgx.ConnConfig) {
 	for again := false; ctx.Err() == nil; again = true {
 		err := j.hear(ctx, cfg, again)

@@ -66,22 +66,22 @@ func IsURL(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// pace has the times of the members of a journal.
+// pace has the durations that the processes of a journal go by.
 type pace struct {
-	// lease is how long a process that gives no sign keeps what it has claimed, and
-	// the kinds that it has locked.
+	// lease is how long a process that does not renew it keeps its claims and the kinds that
+	// it has locked.
 	lease     time.Duration
-	heartbeat time.Duration // from one sign of life to the next; none of its own accord where it is 0
-	// stuck is how long the server waits for the next statement of a transaction, or
-	// for its answer to be read, before it ends the connection: what a process that was
-	// stopped has locked would hold up all others.
+	heartbeat time.Duration // between two renewals of the lease; 0 means none
+	// stuck is how long the server waits for the next statement of a transaction, or for its
+	// answer to be read, before it ends the connection. Otherwise the locks of a stopped
+	// process would hold up all others.
 	stuck time.Duration
-	// group bounds one group commit, with the wait for a standby, and one Claim. Others
-	// get further after stuck; and who waits for the group before and for its own is
-	// answered within the 30 seconds that a sender is given. mark bounds a group in
-	// which a whole kind is marked.
+	// group bounds one group commit, with the wait for a standby, and one Claim. It is longer
+	// than stuck, and twice as long is within the 30 seconds that a sender is given: a request
+	// may wait for the group before and for its own. mark bounds a group that marks a whole
+	// kind.
 	group, mark time.Duration
-	probe       time.Duration // from one try of a server that does not take writes to the next
+	probe       time.Duration // between two attempts to reach a server that takes no writes
 }
 
 func usualPace() pace {
@@ -142,7 +142,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	return j, nil
 }
 
-// poolConfig has the server end what hangs, so that it holds nobody up.
+// poolConfig has the server end connections that hang, so that they hold up nobody.
 func poolConfig(url string, stuck time.Duration) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -150,7 +150,7 @@ func poolConfig(url string, stuck time.Duration) (*pgxpool.Config, error) {
 	}
 	cfg.MaxConns = max(cfg.MaxConns, 8)
 	parameters := cfg.ConnConfig.RuntimeParams
-	// What is found under a lock must be what is there, and not what was there when the
+	// A statement after a lock must see what is there now, and not what was there when the
 	// transaction began.
 	parameters["default_transaction_isolation"] = "read committed"
 	for name, value := range map[string]string{
@@ -227,7 +227,7 @@ func (j *Journal) notHeld(list []report.Settlement) ([]commit.Claim, []report.Ke
 	return make([]commit.Claim, len(list)), keys
 }
 
-// lacks compares what the tables were last seen to take with the limit.
+// lacks compares the size of the tables, as last measured, with the limit.
 func (j *Journal) lacks(n commit.Quota) error {
 	if used := j.used.Load(); n == commit.FullQuota && j.opt.MaxBytes > 0 && used >= j.opt.MaxBytes {
 		return fmt.Errorf("%w: its tables take %d bytes, and may take %d; drop what is not needed, or raise the limit", journal.ErrNoRoom, used, j.opt.MaxBytes)
@@ -296,16 +296,15 @@ func serverTime(parameter string) string {
 	return "coalesce(" + parameter + "::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)"
 }
 
-// inTransaction has f do something in one transaction, which other connections do
-// not see before it ends. It is not worth waiting for the disk: that a server which
-// crashes forgets it does no harm.
+// inTransaction calls f in one transaction, and commits it without waiting for the disk: it
+// does no harm if a server that crashes forgets it.
 func (j *Journal) inTransaction(ctx context.Context, f func(pgx.Tx) error) error {
 	return j.inLasting(ctx, "off", f)
 }
 
-// inLasting is inTransaction for what must last, as PostgreSQL's synchronous_commit has
-// it: "local" is on the disk of this server, "on" on that of the standby too, if there
-// is one.
+// inLasting is inTransaction for what must be durable. how is a value of PostgreSQL's
+// synchronous_commit: "local" waits for the disk of this server, "on" for that of a standby,
+// too, if there is one.
 func (j *Journal) inLasting(ctx context.Context, how string, f func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL synchronous_commit = "+how); err != nil {

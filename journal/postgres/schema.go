@@ -10,7 +10,7 @@ const schemaVersion = 5
 // process in holder; 0 is nobody, and -1 a process that was taken for dead, or
 // has lost its connection.
 //
-// What a process has put off has its id as well, and claimed 0.
+// What a process has deferred has its id as well, and claimed 0.
 //
 // free_at, holder and claimed are in no index, so that a claim changes none.
 const schema = `
@@ -118,21 +118,21 @@ CREATE TABLE riskdex_journal (version bigint NOT NULL);
 INSERT INTO riskdex_journal VALUES (1);
 `
 
-// postgresSchema2 is what version 2 added: the id of the line, which is to be inserted.
-const postgresSchema2 = `CREATE TABLE ids (name text PRIMARY KEY, value text NOT NULL)`
+// schema2 is what version 2 added: the id of the line, which is to be inserted.
+const schema2 = `CREATE TABLE ids (name text PRIMARY KEY, value text NOT NULL)`
 
-// postgresSchema3 is what version 3 added: how many tombstones there are, and how many
+// schema3 is what version 3 added: how many tombstones there are, and how many
 // have been dropped. The columns come last, and have defaults, for those that do not know
 // them.
-const postgresSchema3 = `
+const schema3 = `
 ALTER TABLE totals ADD COLUMN tombstones bigint NOT NULL DEFAULT 0, ADD COLUMN tombstones_dropped bigint NOT NULL DEFAULT 0;
 INSERT INTO totals AS t SELECT 0, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*), 0 FROM documents WHERE op = 'delete' GROUP BY kind
 	ON CONFLICT (slot, kind) DO UPDATE SET tombstones = excluded.tombstones;
 `
 
-// postgresSchema4 is what version 4 added: what a city is called, as naming has it. An older
+// schema4 is what version 4 added: what a city is called, as commit.Naming has it. An older
 // riskdex takes each code for one that the newest record states.
-const postgresSchema4 = `
+const schema4 = `
 ALTER TABLE documents ADD COLUMN kept bigint NOT NULL DEFAULT 0, ADD COLUMN alone boolean NOT NULL DEFAULT false;
 UPDATE documents SET alone = true
 	WHERE kind = 'cities' AND code <> ''::bytea AND octet_length(id) = 3 AND encode(code, 'escape') = upper(encode(id, 'escape'));
@@ -140,6 +140,6 @@ UPDATE documents d SET kept = d.version FROM documents a WHERE d.kind = 'cities'
 	AND d.code <> ''::bytea AND a.kind = 'cities' AND a.code = d.code AND a.op = 'index' AND a.alone;
 `
 
-// postgresSchema5 is what version 5 added: what the journal lacked when it was copied, in
+// schema5 is what version 5 added: what the journal lacked when it was copied, in
 // one row or none.
-const postgresSchema5 = `CREATE TABLE loss (one boolean PRIMARY KEY CHECK (one), since bigint NOT NULL, until bigint NOT NULL, noticed_at bigint NOT NULL)`
+const schema5 = `CREATE TABLE loss (one boolean PRIMARY KEY CHECK (one), since bigint NOT NULL, until bigint NOT NULL, noticed_at bigint NOT NULL)`

@@ -93,7 +93,7 @@ func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	if version < 2 {
-		if _, err := tx.Exec(ctx, postgresSchema2); err != nil {
+		if _, err := tx.Exec(ctx, schema2); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, "INSERT INTO ids VALUES ('line', $1)", commit.NewLine()); err != nil {
@@ -101,17 +101,17 @@ func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	if version < 3 {
-		if _, err := tx.Exec(ctx, postgresSchema3); err != nil {
+		if _, err := tx.Exec(ctx, schema3); err != nil {
 			return err
 		}
 	}
 	if version < 4 {
-		if _, err := tx.Exec(ctx, postgresSchema4); err != nil {
+		if _, err := tx.Exec(ctx, schema4); err != nil {
 			return err
 		}
 	}
 	if version < 5 {
-		if _, err := tx.Exec(ctx, postgresSchema5); err != nil {
+		if _, err := tx.Exec(ctx, schema5); err != nil {
 			return err
 		}
 	}

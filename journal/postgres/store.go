@@ -14,9 +14,9 @@ import (
 	"riskdex/report"
 )
 
-// store is a transaction in PostgreSQL. It keeps the rows that it has found,
-// which are locked, and writes those that were changed together at the end: a
-// statement for each would be a round trip for each.
+// store is a transaction in PostgreSQL. It keeps the rows that it has found, which are locked,
+// and writes the changed ones together at the end: a statement for each row would be a round
+// trip for each.
 type store struct {
 	ctx    context.Context // ends before the server gives up on the transaction
 	tx     *pgx.Conn       // in a transaction
@@ -125,10 +125,9 @@ func (s *store) readRows(rows pgx.Rows, err error, keys []report.Key) error {
 	return rows.Err()
 }
 
-// lookupRows locks rows in the order of their keys, so that two processes that want
-// the same ones wait for each other in one direction only. A row that is looked up later
-// is out of order: where another process has it, nobody waits, and the transaction is
-// run again with that row among the first.
+// lookupRows locks rows in the order of their keys, so that two processes that want the same
+// rows cannot deadlock. A row that is looked up later is out of order: if another process has
+// it, the transaction does not wait but begins again, with that row in its lock set.
 const lookupRows = `SELECT ` + rowColumns + ` FROM unnest($1::text[], $2::bytea[]) AS wanted (kind, id)
 	JOIN documents d USING (kind, id) ORDER BY d.kind, d.id FOR UPDATE OF d`
 
@@ -172,10 +171,10 @@ func (s *store) NextVersion(after report.Version) (report.Version, error) {
 	return s.next - 1, nil
 }
 
-// queueVersions takes n versions out of the sequence: later ones than any process has
-// taken before, and ahead of the clock and of after. That happens while the rows are locked that
-// they are for, so that versions of a document grow in the order of commits. What the
-// sequence says is durable before any commit after it.
+// queueVersions takes n versions from the sequence: later than any that a process has taken
+// before, and ahead of the clock and of after. The rows that they are for are locked by then,
+// so the versions of a document grow in the order of commits. The sequence is durable before
+// any later commit.
 func (s *store) queueVersions(b *pgx.Batch, n int64, after report.Version) *pgx.Batch {
 	b.Queue("SELECT pg_advisory_lock($1, $2)", s.keys.class, int32(lockVersions))
 	b.Queue("SELECT last_value, setval('versions', greatest(last_value + 1, $3::bigint + 1, "+serverTime("$1")+") + $2 - 1) FROM versions", s.at, n, int64(after)).
@@ -283,8 +282,8 @@ func (s *store) Renew(r *commit.Row, v report.Version, crc uint32) error {
 	return nil
 }
 
-// defaultPiece is how many documents are looked at in one transaction that marks them:
-// all of a large kind at once would hold up everybody for too long.
+// defaultPiece is how many documents one transaction marks at most: all of a large kind at
+// once would hold up everybody for too long.
 const defaultPiece = 20_000
 
 func (s *store) MarkAll(kind report.Kind, after report.ID) (n int64, next report.ID, err error) {
@@ -316,8 +315,8 @@ func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
 	return tag.RowsAffected(), err
 }
 
-// forget writes what was changed, before rows are changed in the table; that is done in
-// the order in which others lock them, too.
+// forget writes what was changed so far. It is called before a statement changes rows in the
+// table, in the order in which all processes lock them.
 func (s *store) forget() error {
 	if err := s.tx.SendBatch(s.ctx, s.queueRows(&pgx.Batch{})).Close(); err != nil {
 		return err
@@ -356,11 +355,11 @@ func (s *store) Unclaim(n commit.Settled) {
 		}
 	}
 	if p.changed && p.claimed == 0 && max(p.freeAt, -p.freeAt) > s.now {
-		p.holder = s.me // who puts a document off does so for its own lifetime
+		p.holder = s.me // a deferral ends with its process
 	}
 }
 
-// freeAt turns a time of this process into one of the clock; 0 is one that has passed.
+// freeAt converts a time of this process to the shared clock; 0 is a time that has passed.
 func (s *store) freeAt(t time.Time) int64 {
 	wait := t.Sub(s.wall())
 	if t.IsZero() || wait <= 0 {
@@ -481,7 +480,7 @@ func (s *store) Note(name, value string) error {
 	return err
 }
 
-// slots is how many processes add to the sums without waiting for each other.
+// slots is how many processes can add to the sums at the same time.
 const slots = 16
 
 const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)

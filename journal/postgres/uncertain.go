@@ -10,7 +10,7 @@ import (
 	"riskdex/report"
 )
 
-// uncertainClaim is what a Claim failed to take, or has taken without being told.
+// uncertainClaim is what a Claim has claimed or not: the answer was lost.
 type uncertainClaim struct {
 	me   int64
 	kind report.Kind
@@ -18,14 +18,13 @@ type uncertainClaim struct {
 }
 
 // releaseUncertain gives back what was claimed without being given out, because the answer was
-// lost: nobody would settle it for as long as this process lives. No other Claim of this
-// process comes between. The caller holds reading.
+// lost: nobody would settle it for as long as this process lives. It runs before the next
+// Claim of this process. The caller holds reading.
 func (j *Journal) releaseUncertain(ctx context.Context) error {
 	for len(j.uncertain) > 0 {
 		c := j.uncertain[0]
 		err := j.inTransaction(ctx, func(tx pgx.Tx) error {
-			// The first waits until the transaction of that Claim has ended, one way or the
-			// other.
+			// The first statement waits until the transaction of that Claim has ended.
 			if _, err := tx.Exec(ctx, "SELECT FROM documents WHERE kind = $1 AND id = ANY($2) ORDER BY id FOR UPDATE", string(c.kind), c.ids); err != nil {
 				return err
 			}

@@ -17,11 +17,10 @@ import (
 	"riskdex/report"
 )
 
-// run carries out the requests of the queue, a group per transaction, until the
-// queue is closed and empty. A large delivery goes on beside the others, as it would in
-// another process: it takes seconds, and they take milliseconds. While the server does not
-// take them, it tries on its own whether it does again: an instance that is not ready gets
-// no deliveries.
+// run carries out the requests of the queue, a group per transaction, until the queue is
+// closed and empty. A large delivery runs beside the others, as it would in another process:
+// it takes seconds, and they take milliseconds. While the server takes no writes, run tries
+// whether it does again: an instance that is not ready gets no deliveries that would show it.
 func (j *Journal) run() {
 	defer close(j.ended)
 	var apart sync.WaitGroup
@@ -102,7 +101,8 @@ func (j *Journal) stop(err error) error {
 // each conflict at least one process makes progress.
 const attempts = 8
 
-// commit returns those of a group that have to wait for what they would have overtaken.
+// commit carries out a group, and returns the requests that must not overtake others and so
+// have to wait.
 func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err error) {
 	limit := j.pace.group
 	if slices.ContainsFunc(group, func(r *commit.Request) bool { return r.Long }) {
@@ -147,9 +147,9 @@ func (l *lockSet) add(keys []report.Key) (grown bool) {
 	return grown
 }
 
-// tryCommit carries out a group in one transaction. Nothing of it has happened where
-// it returns an error, unless the connection was lost in the moment of the commit. It
-// returns the documents that locks lacked.
+// tryCommit carries out a group in one transaction. After an error nothing of it has happened,
+// unless the connection was lost at the moment of the commit. late are the documents that the
+// lock set lacked.
 func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks *lockSet) (stay []*commit.Request, late []report.Key, err error) {
 	pooled, err := j.pool.Acquire(ctx)
 	if err != nil {
@@ -177,8 +177,7 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 	return stay, nil, nil
 }
 
-// giveUp ends a transaction that failed, and what it may still have of the lock of
-// versions.
+// giveUp ends a failed transaction, and releases the lock of versions if it still has it.
 func (s *store) giveUp(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -248,10 +247,10 @@ func wanted(group []*commit.Request, more []report.Key) (keys []report.Key, take
 	return keys, takes
 }
 
-// finish writes everything and commits, in one round trip, or two where it has the lock of
-// names last. What must be durable waits for the disk, and for a standby, also where it has
-// only found that what it would have done is done: that may not be durable yet. The server
-// waits for what has written something.
+// finish writes everything and commits, in one round trip, or two where it takes the lock of
+// names last. A commit that must be durable waits for the disk, and for a standby. That
+// includes a transaction that found everything done already, which may not be durable yet:
+// it writes something, since the server only waits for transactions that do.
 func (s *store) finish(before commit.Ledger) error {
 	if err := s.lockNamesLast(); err != nil {
 		return err
@@ -271,11 +270,11 @@ func (s *store) finish(before commit.Ledger) error {
 		return nil
 	})
 	err := s.tx.SendBatch(s.ctx, b).Close()
-	if err == nil && answer != "COMMIT" { // the answer where a statement before it has failed
+	if err == nil && answer != "COMMIT" { // the answer after a statement that failed
 		err = fmt.Errorf("commit: the server says %s", answer)
 	}
 	if text := said[warning]; err == nil && s.sync && text != nil {
-		// So says one whose wait for a standby was cancelled, and it is committed.
+		// A commit whose wait for a standby was cancelled says so, although it is committed.
 		err = fmt.Errorf("commit: the server warns: %s", text)
 		s.first = s.last + 1 // so that giveUp puts no version back
 	}
@@ -289,8 +288,7 @@ func (j *Journal) announce(tx *commit.Transaction) {
 		if !n.Retried && !n.Newer {
 			continue
 		}
-		// What the settlement asks for is in the time of this process, and when the
-		// delivery came in that of the server.
+		// NotBefore is in the time of this process, and DeliveredAt in that of the server.
 		now, wait := j.opt.Now(), commit.DeferralOf(n)
 		wait.DeliveredAt = now.Add(n.DeliveredAt.Sub(tx.Now))
 		if ends := wait.End(); ends.After(now) {
