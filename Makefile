@@ -130,7 +130,7 @@ microbench: go ## Go benchmarks of the journal, the receiver's checks and the ex
 # and are not in the program.
 gosec: go ## What looks like a weakness in the program's code.
 	go run $(GOSEC) -quiet -exclude=G104,G115,G304 \
-		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/disktest -exclude-dir=internal/elasticserver -exclude-dir=internal/freeport -exclude-dir=internal/gazetteer -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/relevancetest -exclude-dir=internal/ledgertest -exclude-dir=internal/networktest -exclude-dir=journal/journaltest -exclude-dir=journal/internal/committest ./...
+		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/disktest -exclude-dir=internal/elasticserver -exclude-dir=internal/freeport -exclude-dir=internal/gazetteer -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/relevancetest -exclude-dir=internal/ledgertest -exclude-dir=internal/networktest -exclude-dir=indexer/indexertest -exclude-dir=journal/journaltest -exclude-dir=journal/internal/committest ./...
 
 vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
 	@mkdir -p .local

@@ -15,6 +15,7 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/indexer"
+	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
@@ -55,7 +56,7 @@ func (s *ownServer) let(t *testing.T, user, password, role string) {
 	t.Helper()
 	s.options.Security.Users[user] = elasticserver.User{Password: password, Role: user}
 	s.options.Security.Roles[user] = role
-	must(t, s.SetSecurity(*s.options.Security))
+	indexertest.Must(t, s.SetSecurity(*s.options.Security))
 }
 
 // introduce gives a user a password and a role, and waits until the server lets it
@@ -89,7 +90,7 @@ func (s *ownServer) restart(t *testing.T, abruptly bool) {
 	if abruptly {
 		s.Kill()
 	} else {
-		must(t, s.Stop())
+		indexertest.Must(t, s.Stop())
 	}
 	s.Server = elastictest.Start(t, s.options)
 }
@@ -206,7 +207,7 @@ func testAnswers(t *testing.T, s *ownServer) {
 				c.Op = row.op
 			}
 			judged, err := indexer.Judge(status, text, []report.Change{c})
-			must(t, err)
+			indexertest.Must(t, err)
 			got := judged[0]
 			level := "item"
 			if got.Whole {
@@ -242,7 +243,7 @@ func (s *ownServer) bulk(t *testing.T, own string, row asked) (int, []byte) {
 	}
 	req, err := http.NewRequest("POST", s.URL()+strings.ReplaceAll(path, "%s", own)+"?"+query+
 		"&filter_path=items.*._id,items.*.status,items.*.error.type,items.*.error.reason,error.type,error.reason,status", strings.NewReader(lines))
-	must(t, err)
+	indexertest.Must(t, err)
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	// A server that refuses the size closes the connection: ask before sending.
 	req.Header.Set("Expect", "100-continue")
@@ -264,7 +265,7 @@ func (s *ownServer) administer(t *testing.T, request string) []byte {
 	method, rest, _ := strings.Cut(request, " ")
 	path, body, _ := strings.Cut(rest, " ")
 	req, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))
-	must(t, err)
+	indexertest.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.SetBasicAuth(admin, adminPassword)
 	status, text := roundTrip(t, req)
@@ -278,10 +279,10 @@ func roundTrip(t *testing.T, req *http.Request) (int, []byte) {
 	t.Helper()
 	req.Close = true // the server comes and goes
 	res, err := http.DefaultClient.Do(req)
-	must(t, err)
+	indexertest.Must(t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	must(t, err)
+	indexertest.Must(t, err)
 	return res.StatusCode, bytes.TrimSpace(text)
 }
 
@@ -289,7 +290,7 @@ func roundTrip(t *testing.T, req *http.Request) (int, []byte) {
 func (s *ownServer) status(t *testing.T, user, password, path string) int {
 	t.Helper()
 	req, err := http.NewRequest("GET", s.URL()+path, nil)
-	must(t, err)
+	indexertest.Must(t, err)
 	req.SetBasicAuth(user, password)
 	status, _ := roundTrip(t, req)
 	return status
@@ -300,7 +301,7 @@ func (s *ownServer) counted(t *testing.T, alias string) int {
 	t.Helper()
 	s.administer(t, "POST /"+alias+"/_refresh")
 	var answer struct{ Count int }
-	must(t, json.Unmarshal(s.administer(t, "GET /"+alias+"/_count"), &answer))
+	indexertest.Must(t, json.Unmarshal(s.administer(t, "GET /"+alias+"/_count"), &answer))
 	return answer.Count
 }
 
@@ -308,8 +309,8 @@ func (s *ownServer) counted(t *testing.T, alias string) int {
 func testCredentials(t *testing.T, s *ownServer) {
 	for _, c := range []elastic.Connection{{URL: s.URL(), User: admin, Password: adminPassword}, {URL: s.as(admin, adminPassword)}} {
 		client, err := elastic.NewClient(c)
-		must(t, err)
+		indexertest.Must(t, err)
 		_, err = client.Ask(t.Context(), esapi.ClusterHealthRequest{})
-		must(t, err)
+		indexertest.Must(t, err)
 	}
 }

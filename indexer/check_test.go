@@ -8,16 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
 // TestLostIndexIsNoticedThoughTheLaneIsNeverQuiet: every commit wakes all lanes,
 // of other kinds and of the probe too, and each may come before an idle look is due.
 func TestLostIndexIsNoticedThoughTheLaneIsNeverQuiet(t *testing.T) {
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.Probe = true
 	cfg.CheckEvery = 500 * time.Millisecond
-	lost := func(r *rig) { r.change("DELETE", "/"+r.indices.Index(report.Cities, 1), "") }
+	lost := func(r *rig) { r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1), "") }
 	for name, c := range map[string]struct {
 		kind  report.Kind
 		every time.Duration // a change of that kind
@@ -29,18 +30,18 @@ func TestLostIndexIsNoticedThoughTheLaneIsNeverQuiet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, cfg)
-			r.append(many(report.Cities, 30, "text")...)
-			r.drained()
+			r.Append(indexertest.Many(report.Cities, 30, "text")...)
+			r.Drained()
 			c.lose(r)
-			for i := 0; r.document(report.Cities, "29") == nil; i++ {
+			for i := 0; r.Document(report.Cities, "29") == nil; i++ {
 				if time.Duration(i)*c.every > 20*cfg.CheckEvery {
 					t.Fatal("not noticed")
 				}
-				r.append(index(c.kind, "1", fmt.Sprintf(`{"n":%d}`, i)))
+				r.Append(indexertest.Index(c.kind, "1", fmt.Sprintf(`{"n":%d}`, i)))
 				time.Sleep(c.every)
 			}
-			r.drained()
-			if n := r.count(report.Cities); n != 30 {
+			r.Drained()
+			if n := r.Count(report.Cities); n != 30 {
 				t.Errorf("%d documents of 30", n)
 			}
 		})
@@ -50,41 +51,41 @@ func TestLostIndexIsNoticedThoughTheLaneIsNeverQuiet(t *testing.T) {
 // replaceIndex puts an empty index with the same name and aliases in the place of
 // the one of cities, as a restore would.
 func (r *rig) replaceIndex() {
-	r.t.Helper()
+	r.T.Helper()
 	r.awaitLook() // a new one is known by its name alone until then
-	name := r.indices.Index(report.Cities, 1)
-	_, answer := r.ask("GET", "/"+name, "")
+	name := r.Indices.Index(report.Cities, 1)
+	_, answer := r.Ask("GET", "/"+name, "")
 	var aliases []string
 	for alias, state := range answer[name].(map[string]any)["aliases"].(map[string]any) {
 		_, written := state.(map[string]any)["is_write_index"]
 		aliases = append(aliases, fmt.Sprintf(`%q:{"is_write_index":%v}`, alias, written))
 	}
-	r.change("DELETE", "/"+name, "")
-	r.change("PUT", "/"+name, `{"aliases":{`+strings.Join(aliases, ",")+`}}`)
+	r.Change("DELETE", "/"+name, "")
+	r.Change("PUT", "/"+name, `{"aliases":{`+strings.Join(aliases, ",")+`}}`)
 }
 
 // awaitLook waits until the index of cities is looked at once more.
 func (r *rig) awaitLook() {
 	var looks atomic.Int64
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		next.ServeHTTP(w, req)
-		if strings.HasPrefix(req.URL.Path, "/"+r.indices.Alias(report.Cities)+"-v*,") {
+		if strings.HasPrefix(req.URL.Path, "/"+r.Indices.Alias(report.Cities)+"-v*,") {
 			looks.Add(1)
 		}
 	})
-	r.eventually("the index is looked at", func() bool { return looks.Load() > 1 })
-	r.heal()
+	r.Eventually("the index is looked at", func() bool { return looks.Load() > 1 })
+	r.Heal()
 }
 
 // TestLooksShowThatElasticsearchIsBack: where nothing is delivered they are all that
 // it is asked.
 func TestLooksShowThatElasticsearchIsBack(t *testing.T) {
-	r := start(t, quick())
-	r.append(many(report.Cities, 1, "text")...)
-	r.drained()
-	r.fail(func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
-	r.eventually("it is seen to be away", func() bool { return !r.indexer.ElasticsearchUp() })
-	r.heal()
-	r.eventually("no index waits", func() bool { return len(r.indexer.Waiting()) == 0 })
-	r.eventually("it is shown as up", r.indexer.ElasticsearchUp)
+	r := start(t, indexertest.Quick())
+	r.Append(indexertest.Many(report.Cities, 1, "text")...)
+	r.Drained()
+	r.Fail(func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
+	r.Eventually("it is seen to be away", func() bool { return !r.Indexer.ElasticsearchUp() })
+	r.Heal()
+	r.Eventually("no index waits", func() bool { return len(r.Indexer.Waiting()) == 0 })
+	r.Eventually("it is shown as up", r.Indexer.ElasticsearchUp)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/torture"
@@ -27,7 +28,7 @@ func startRevived(t *testing.T, o elasticserver.Options) *revived {
 	t.Helper()
 	o.Home, o.Heap, o.FastStart = elastictest.Home(t), elasticserver.TestHeap, true
 	server, err := elasticserver.Start(t.Context(), o)
-	must(t, err)
+	indexertest.Must(t, err)
 	o.Port = server.Port()
 	r := &revived{url: server.URL()}
 	r.server.Store(server)
@@ -72,29 +73,29 @@ const deadly = `{"settings": {"index": {"number_of_shards": 1, "number_of_replic
 // kinds are sent at once.
 func TestDocumentThatKillsElasticsearch(t *testing.T) {
 	server := startRevived(t, elasticserver.Options{})
-	set := setWith(t, deadly)
-	cfg := quick()
-	r := assembleOf(t, cfg, parts{elasticsearch: server.url, set: set, documents: asDelivered{set}})
-	r.run()
-	r.append(many(report.Cities, 300, "before")...)
-	r.append(many(report.Advisories, 300, "before")...)
-	r.drained()
+	set := indexertest.SetWith(t, deadly)
+	cfg := indexertest.Quick()
+	r := assembleOf(t, cfg, indexertest.Parts{Elasticsearch: server.url, Set: set, Documents: indexertest.AsDelivered{Set: set}})
+	r.Run()
+	r.Append(indexertest.Many(report.Cities, 300, "before")...)
+	r.Append(indexertest.Many(report.Advisories, 300, "before")...)
+	r.Drained()
 	body := `{"words":["w` + strings.Repeat(`","w`, 3_000_000) + `"]}`
-	r.append(many(report.Cities, 40, "during")...)
-	r.append(index(report.Cities, "venom", body))
-	r.append(many(report.Cities, 200, "during")[40:]...)
-	r.append(many(report.Advisories, 200, "during")...)
-	r.within(5*time.Minute, "it is a dead letter", func() bool { return r.stats().Kinds[report.Cities].DeadLetters == 1 })
+	r.Append(indexertest.Many(report.Cities, 40, "during")...)
+	r.Append(indexertest.Index(report.Cities, "venom", body))
+	r.Append(indexertest.Many(report.Cities, 200, "during")[40:]...)
+	r.Append(indexertest.Many(report.Advisories, 200, "during")...)
+	r.Within(5*time.Minute, "it is a dead letter", func() bool { return r.Stats().Kinds[report.Cities].DeadLetters == 1 })
 	died := server.deaths.Load()
 	t.Logf("Elasticsearch died %d times", died)
-	r.append(many(report.Cities, 100, "after")...)
-	r.drained()
-	r.cities(300, 1)
-	if n := r.stats().Kinds[report.Advisories].DeadLetters; n != 0 || r.count(report.Advisories) != 300 {
+	r.Append(indexertest.Many(report.Cities, 100, "after")...)
+	r.Drained()
+	r.WantCities(300, 1)
+	if n := r.Stats().Kinds[report.Advisories].DeadLetters; n != 0 || r.Count(report.Advisories) != 300 {
 		t.Errorf("%d dead letters among advisories", n)
 	}
-	letter, err := r.journal.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: "venom"})
-	must(t, err)
+	letter, err := r.Journal.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: "venom"})
+	indexertest.Must(t, err)
 	if letter.ErrorType != "riskdex_elasticsearch_died" || !strings.Contains(letter.Reason, "died 3 times") {
 		t.Errorf("%s: %s", letter.ErrorType, letter.Reason)
 	}
@@ -107,15 +108,15 @@ func TestDocumentThatKillsElasticsearch(t *testing.T) {
 // way, each time one of a single document if there is one, and started again.
 func TestKilledElasticsearchBlamesNobody(t *testing.T) {
 	server := startRevived(t, elasticserver.Options{})
-	r := assembleOf(t, quick(), parts{elasticsearch: server.url})
-	r.run()
-	r.append(many(report.Cities, 50, "before")...)
-	r.drained()
+	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: server.url})
+	r.Run()
+	r.Append(indexertest.Many(report.Cities, 50, "before")...)
+	r.Drained()
 	kills := int64(torture.Extent(5, 40))
 	var killed atomic.Int64
 	for round := int64(1); round <= kills; round++ {
 		large := strings.Repeat("a document takes a while ", 20_000)
-		r.fail(refuseIf(func(body []byte) bool {
+		r.Fail(refuseIf(func(body []byte) bool {
 			single := bytes.Count(body, []byte(`"version_type"`)) == 1
 			return (single || killed.Load() == 0) && killed.CompareAndSwap(round-1, round)
 		}, func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -128,16 +129,16 @@ func TestKilledElasticsearchBlamesNobody(t *testing.T) {
 			next.ServeHTTP(w, req)
 			panic(http.ErrAbortHandler) // whatever came of it
 		}))
-		r.append(index(report.Cities, "7", `{"text":"`+large+`"}`), index(report.Advisories, "7", `{"text":"`+large+`"}`))
-		r.within(2*time.Minute, "it is killed and started again", func() bool { return server.deaths.Load() == round && killed.Load() == round })
+		r.Append(indexertest.Index(report.Cities, "7", `{"text":"`+large+`"}`), indexertest.Index(report.Advisories, "7", `{"text":"`+large+`"}`))
+		r.Within(2*time.Minute, "it is killed and started again", func() bool { return server.deaths.Load() == round && killed.Load() == round })
 	}
-	r.heal()
-	r.within(2*time.Minute, "nothing is pending", func() bool {
-		s := r.stats()
+	r.Heal()
+	r.Within(2*time.Minute, "nothing is pending", func() bool {
+		s := r.Stats()
 		return s.Kinds[report.Cities].Pending+s.Kinds[report.Advisories].Pending == 0
 	})
-	r.cities(50, 0)
-	if n := r.stats().Kinds[report.Advisories].DeadLetters; n != 0 {
+	r.WantCities(50, 0)
+	if n := r.Stats().Kinds[report.Advisories].DeadLetters; n != 0 {
 		t.Errorf("%d dead letters among advisories", n)
 	}
 }

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"riskdex/indexer"
+	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
 // waitsFor returns why an index waits, or nothing.
 func (r *rig) waitsFor(kind report.Kind) string {
-	for _, w := range r.indexer.Waiting() {
+	for _, w := range r.Indexer.Waiting() {
 		if w.Kind == kind {
 			return w.Reason
 		}
@@ -29,14 +30,14 @@ func (r *rig) waitsFor(kind report.Kind) string {
 
 // beside returns a rig with a journal of its own on the indices of r.
 func (r *rig) beside(cfg indexer.Config) *rig {
-	r.t.Helper()
-	return assembleOf(r.t, cfg, parts{prefix: r.indices.Prefix})
+	r.T.Helper()
+	return assembleOf(r.T, cfg, indexertest.Parts{Prefix: r.Indices.Prefix})
 }
 
 // changes counts the requests that do more than ask, from now on.
 func (r *rig) changes() *atomic.Int64 {
 	var n atomic.Int64
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if req.Method != http.MethodGet {
 			n.Add(1)
 		}
@@ -51,42 +52,42 @@ func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
 	changed := b.changes()
-	b.append(many(report.Cities, 20, "of b")...)
-	b.append(index(report.Advisories, "1", `{"title":"of b"}`))
-	b.run()
+	b.Append(indexertest.Many(report.Cities, 20, "of b")...)
+	b.Append(indexertest.Index(report.Advisories, "1", `{"title":"of b"}`))
+	b.Run()
 	for _, kind := range report.Kinds() {
-		b.eventually("the index is held", func() bool { return b.waitsFor(kind) == "another_journal" })
+		b.Eventually("the index is held", func() bool { return b.waitsFor(kind) == "another_journal" })
 	}
-	if err := b.indexer.Rebuild(report.Cities); !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), a.indices.Index(report.Cities, 1)) {
+	if err := b.Indexer.Rebuild(report.Cities); !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), a.Indices.Index(report.Cities, 1)) {
 		t.Errorf("a rebuild: %v", err)
 	}
-	_, err := b.verifier(quickVerify()).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
+	_, err := b.Verifier(indexertest.QuickVerify()).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
 	if e, ok := errors.AsType[*verify.Error](err); !ok || e.Reason != "another_journal" || !strings.Contains(err.Error(), "--take-over") {
 		t.Errorf("a repair: %v", err)
 	}
-	a.append(index(report.Cities, "100", `{"title":"of a"}`))
-	a.drained()
+	a.Append(indexertest.Index(report.Cities, "100", `{"title":"of a"}`))
+	a.Drained()
 	if n := changed.Load(); n > 0 {
 		t.Errorf("%d requests were not just asking", n)
 	}
-	if k := b.stats().Kinds[report.Cities]; k.Pending != 20 {
+	if k := b.Stats().Kinds[report.Cities]; k.Pending != 20 {
 		t.Errorf("%d wait, want 20", k.Pending)
 	}
-	held := b.metric("riskdex_held", "index", b.indices.Alias(report.Cities), "reason", "another_journal")
+	held := b.Metric("riskdex_held", "index", b.Indices.Alias(report.Cities), "reason", "another_journal")
 	if held != 1 {
 		t.Errorf("riskdex_held is %v", held)
 	}
-	b.heal()
+	b.Heal()
 
-	must(t, b.indexer.TakeOver(report.Cities))
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
-	a.eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
-	a.append(index(report.Cities, "101", `{"title":"of a"}`))
-	b.append(index(report.Cities, "102", `{"title":"of b"}`))
-	b.drained(report.Cities)
-	b.sameAsJournal()
+	a.Eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	a.Append(indexertest.Index(report.Cities, "101", `{"title":"of a"}`))
+	b.Append(indexertest.Index(report.Cities, "102", `{"title":"of b"}`))
+	b.Drained(report.Cities)
+	b.SameAsJournal()
 	b.only(2)
-	if k := a.stats().Kinds[report.Cities]; k.Pending != 1 {
+	if k := a.Stats().Kinds[report.Cities]; k.Pending != 1 {
 		t.Errorf("who had it: %d wait, want 1", k.Pending)
 	}
 	if b.waitsFor(report.Advisories) == "" || a.waitsFor(report.Advisories) != "" {
@@ -99,9 +100,9 @@ func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
 func TestTakeOverUnderLoad(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
-	b.append(many(report.Cities, 60, "of b")...)
-	b.run()
-	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	b.Append(indexertest.Many(report.Cities, 60, "of b")...)
+	b.Run()
+	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -111,17 +112,17 @@ func TestTakeOverUnderLoad(t *testing.T) {
 				return
 			default:
 			}
-			a.append(index(report.Cities, "a"+string(rune('a'+i%26)), `{"title":"of a"}`))
+			a.Append(indexertest.Index(report.Cities, "a"+string(rune('a'+i%26)), `{"title":"of a"}`))
 		}
 	}()
 	end := sync.OnceFunc(func() { close(stop); <-stopped })
 	defer end()
-	must(t, b.indexer.TakeOver(report.Cities))
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
 	end()
-	a.eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
-	b.drained(report.Cities)
-	b.sameAsJournal()
+	a.Eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	b.Drained(report.Cities)
+	b.SameAsJournal()
 }
 
 // TestRebuildEndsWhereAnotherJournalTakesOver, and nothing that it would have deleted or
@@ -132,16 +133,16 @@ func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
 	open := sync.OnceFunc(func() { close(g.open) })
 	defer open()
 	b := a.beside(rebuilding())
-	b.append(many(report.Cities, 100, "of b")...)
-	b.run()
-	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
-	must(t, b.indexer.TakeOver(report.Cities))
+	b.Append(indexertest.Many(report.Cities, 100, "of b")...)
+	b.Run()
+	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
 	open()
-	a.eventually("the rebuild has ended", func() bool { return !a.status().Phase.Active() })
-	a.eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
-	b.drained(report.Cities)
-	b.sameAsJournal()
+	a.Eventually("the rebuild has ended", func() bool { return !a.status().Phase.Active() })
+	a.Eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	b.Drained(report.Cities)
+	b.SameAsJournal()
 }
 
 // TestNoStepWhereAnotherJournalHasTakenOver: a rebuild that begins before the next look
@@ -151,22 +152,22 @@ func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
 	seldom.CheckEvery = time.Hour
 	a := filledRig(t, seldom, 100)
 	b := a.beside(rebuilding())
-	b.append(many(report.Cities, 100, "of b")...)
+	b.Append(indexertest.Many(report.Cities, 100, "of b")...)
 	g := b.gate(2)
 	open := sync.OnceFunc(func() { close(g.open) })
 	defer open()
-	b.run()
-	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
-	must(t, b.indexer.TakeOver(report.Cities))
+	b.Run()
+	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	<-g.reached
 	if a.waitsFor(report.Cities) != "" {
 		t.Fatal("who had it has looked: this test shows nothing")
 	}
 	a.rebuild()
-	a.eventually("the rebuild has ended", func() bool { s := a.status(); return !s.StartedAt.IsZero() && !s.Phase.Active() })
+	a.Eventually("the rebuild has ended", func() bool { s := a.status(); return !s.StartedAt.IsZero() && !s.Phase.Active() })
 	open()
 	b.reaches(report.PhaseDone)
-	b.sameAsJournal()
+	b.SameAsJournal()
 	b.only(2)
 	if s := a.status(); !strings.Contains(s.Reason, "another journal") || s.NewIndex != "" {
 		t.Errorf("who had it: %+v", s)
@@ -179,11 +180,11 @@ func othersRig(t *testing.T) (a, b *rig) {
 	t.Helper()
 	a = filledRig(t, rebuilding(), 30)
 	b = a.beside(rebuilding())
-	b.append(many(report.Cities, 30, "of b")...)
-	b.run()
-	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	b.Append(indexertest.Many(report.Cities, 30, "of b")...)
+	b.Run()
+	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
 	for _, kind := range report.Kinds() { // a kind without an index is decided by that of cities: it asks for that
-		a.eventually("every kind has its index", func() bool { status, _ := a.ask("GET", "/"+a.indices.Alias(kind), ""); return status == http.StatusOK })
+		a.Eventually("every kind has its index", func() bool { status, _ := a.Ask("GET", "/"+a.Indices.Alias(kind), ""); return status == http.StatusOK })
 	}
 	return a, b
 }
@@ -191,16 +192,16 @@ func othersRig(t *testing.T) (a, b *rig) {
 // hasAll waits until r has the index of cities, of its documents alone, and other leaves
 // it alone.
 func (r *rig) hasAll(other *rig) {
-	r.t.Helper()
-	r.eventually("the index is its own, and there is no other", func() bool {
+	r.T.Helper()
+	r.Eventually("the index is its own, and there is no other", func() bool {
 		all := r.behind()
 		return len(all) == 1 && slices.Contains(slices.Collect(maps.Values(all)), true) && r.waitsFor(report.Cities) == ""
 	})
-	r.append(index(report.Cities, "200", `{"title":"goes on"}`))
-	r.drained(report.Cities)
-	r.sameAsJournal()
-	other.eventually("the other one leaves it alone", func() bool { return other.waitsFor(report.Cities) == "another_journal" })
-	must(r.t, r.indices.CheckLine(r.t.Context(), report.Cities))
+	r.Append(indexertest.Index(report.Cities, "200", `{"title":"goes on"}`))
+	r.Drained(report.Cities)
+	r.SameAsJournal()
+	other.Eventually("the other one leaves it alone", func() bool { return other.waitsFor(report.Cities) == "another_journal" })
+	indexertest.Must(r.T, r.Indices.CheckLine(r.T.Context(), report.Cities))
 }
 
 // requestsOfATakeOver are those by which one is made, in their order.
@@ -208,10 +209,10 @@ func requestsOfATakeOver(r *rig) map[string]func(req *http.Request) bool {
 	is := func(method, path string) func(req *http.Request) bool {
 		return func(req *http.Request) bool { return req.Method == method && req.URL.Path == path }
 	}
-	old, now := "/"+r.indices.Index(report.Cities, 1), "/"+r.indices.Index(report.Cities, 2)
+	old, now := "/"+r.Indices.Index(report.Cities, 1), "/"+r.Indices.Index(report.Cities, 2)
 	return map[string]func(req *http.Request) bool{
 		"looking": func(req *http.Request) bool {
-			return req.Method == "GET" && strings.HasPrefix(req.URL.Path, "/"+r.indices.Alias(report.Cities)+"-v")
+			return req.Method == "GET" && strings.HasPrefix(req.URL.Path, "/"+r.Indices.Alias(report.Cities)+"-v")
 		},
 		"counting":               is("POST", old+"/_refresh"),
 		"making the new index":   is("PUT", now),
@@ -237,7 +238,7 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 			reached, opened := make(chan struct{}), make(chan struct{})
 			open := sync.OnceFunc(func() { close(opened) })
 			defer open()
-			b.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+			b.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 				switch {
 				case told.Load() > 0 && requests[c.name](req) && held.Add(1) == c.nth:
 					close(reached)
@@ -250,22 +251,22 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 				}
 				next.ServeHTTP(w, req)
 			})
-			b.eventually("a look has ended, and another begins", func() bool { return looks.Load() > 0 })
+			b.Eventually("a look has ended, and another begins", func() bool { return looks.Load() > 0 })
 			told.Store(1)
-			must(t, b.indexer.TakeOver(report.Cities))
+			indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 			<-reached
-			must(t, b.indexer.StopRebuild(report.Cities))
+			indexertest.Must(t, b.Indexer.StopRebuild(report.Cities))
 			looks.Store(-1000) // not before it has got there
 			open()
-			b.eventually("it has got there, and the index was looked at twice since", func() bool { return looks.Load() >= 10 })
+			b.Eventually("it has got there, and the index was looked at twice since", func() bool { return looks.Load() >= 10 })
 			a.hasAll(b)
 			if s := b.status(); s.Phase != report.PhaseStopped {
 				t.Errorf("%+v", s)
 			}
-			if k := b.stats().Kinds[report.Cities]; k.Pending+k.Resending != 30 {
+			if k := b.Stats().Kinds[report.Cities]; k.Pending+k.Resending != 30 {
 				t.Errorf("%d wait and %d are to be sent again, want 30", k.Pending, k.Resending)
 			}
-			must(t, b.indexer.TakeOver(report.Cities))
+			indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 			b.reaches(report.PhaseDone)
 			b.hasAll(a)
 		})
@@ -286,19 +287,19 @@ func TestTakeOverThatIsInterrupted(t *testing.T) {
 				a, b := othersRig(t)
 				at := requestsOfATakeOver(b)[name]
 				died := b.dieAt(func(_ *rig, req *http.Request) bool { return at(req) }, done)
-				must(t, b.indexer.TakeOver(report.Cities))
+				indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 				<-died
-				b.stop()
-				b.heal()
+				b.Stop()
+				b.Heal()
 				if taken := name == "deleting the old index" || name == "moving the alias" && done; taken {
 					b.restart(rebuilding(), nil, nil)
 					b.hasAll(a)
 					return
 				}
-				a.append(index(report.Cities, "100", `{"title":"of a"}`))
+				a.Append(indexertest.Index(report.Cities, "100", `{"title":"of a"}`))
 				b.restart(rebuilding(), nil, nil)
 				a.hasAll(b)
-				must(t, b.indexer.TakeOver(report.Cities))
+				indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 				b.reaches(report.PhaseDone)
 				b.hasAll(a)
 			})
@@ -310,16 +311,16 @@ func TestTakeOverThatIsInterrupted(t *testing.T) {
 func TestTakeOverThatNobodyFinishes(t *testing.T) {
 	a, b := othersRig(t)
 	died := b.dieAt(func(_ *rig, req *http.Request) bool { return requestsOfATakeOver(b)["filling it"](req) }, true)
-	must(t, b.indexer.TakeOver(report.Cities))
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	<-died
-	b.stop()
-	b.heal()
-	a.eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
-	if err := a.indexer.Rebuild(report.Cities); !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), b.indices.Index(report.Cities, 2)) {
+	b.Stop()
+	b.Heal()
+	a.Eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	if err := a.Indexer.Rebuild(report.Cities); !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), b.Indices.Index(report.Cities, 2)) {
 		t.Errorf("a rebuild: %v", err)
 	}
-	a.append(index(report.Cities, "100", `{"title":"of a"}`))
-	must(t, a.indexer.TakeOver(report.Cities))
+	a.Append(indexertest.Index(report.Cities, "100", `{"title":"of a"}`))
+	indexertest.Must(t, a.Indexer.TakeOver(report.Cities))
 	a.reaches(report.PhaseDone)
 	b.restart(rebuilding(), nil, nil)
 	a.hasAll(b)
@@ -332,23 +333,23 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 	g := b.gate(0)
 	open := sync.OnceFunc(func() { close(g.open) })
 	defer open()
-	must(t, b.indexer.TakeOver(report.Cities))
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	<-g.reached
-	a.eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
-	third := "/" + a.indices.Index(report.Cities, 3) + "/_bulk"
-	full := answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`)
-	a.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	a.Eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	third := "/" + a.Indices.Index(report.Cities, 3) + "/_bulk"
+	full := indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`)
+	a.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if req.URL.Path == third {
 			full(w, req, next)
 			return
 		}
 		next.ServeHTTP(w, req)
 	})
-	must(t, a.indexer.TakeOver(report.Cities))
+	indexertest.Must(t, a.Indexer.TakeOver(report.Cities))
 	a.reaches(report.PhaseFilling)
-	a.append(index(report.Cities, "live", `{"title":"live"}`))
-	a.eventually("apps see a live change", func() bool { return a.document(report.Cities, "live") != nil })
-	a.heal()
+	a.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
+	a.Eventually("apps see a live change", func() bool { return a.Document(report.Cities, "live") != nil })
+	a.Heal()
 	a.reaches(report.PhaseDone)
 	open()
 	a.hasAll(b)
@@ -360,9 +361,9 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 // TestTakeOverOfALostIndex that was another journal's, and that nobody makes anew.
 func TestTakeOverOfALostIndex(t *testing.T) {
 	a, b := othersRig(t)
-	a.stop()
-	a.change("DELETE", "/"+a.indices.Index(report.Cities, 1), "")
-	must(t, b.indexer.TakeOver(report.Cities))
+	a.Stop()
+	a.Change("DELETE", "/"+a.Indices.Index(report.Cities, 1), "")
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseRetiring)
 	a.restart(rebuilding(), nil, nil)
 	b.hasAll(a)
@@ -373,23 +374,23 @@ func TestTakeOverOfALostIndex(t *testing.T) {
 func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
-	b.restart(rebuilding(), nil, reshaped{b.indices.Set, `"risk_level":2`, `"risk_level":"low"`})
-	b.append(many(report.Cities, 30, "of b")...)
-	b.append(index(report.Cities, "poison", `{"title":"poison","risk_level":2}`))
-	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	b.restart(rebuilding(), nil, reshaped{b.Indices.Set, `"risk_level":2`, `"risk_level":"low"`})
+	b.Append(indexertest.Many(report.Cities, 30, "of b")...)
+	b.Append(indexertest.Index(report.Cities, "poison", `{"title":"poison","risk_level":2}`))
+	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
 	var strays atomic.Int64
 	g := b.gate(1)
-	gated := *b.fault.Load()
-	b.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if req.URL.Path == "/"+b.indices.Alias(report.Cities)+"/_bulk" && b.status().Phase.Active() {
+	gated := *b.Fault.Load()
+	b.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if req.URL.Path == "/"+b.Indices.Alias(report.Cities)+"/_bulk" && b.status().Phase.Active() {
 			strays.Add(1)
 		}
 		gated(w, req, next)
 	})
-	must(t, b.indexer.TakeOver(report.Cities))
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	<-g.reached
-	a.eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
-	b.append(index(report.Cities, "live", `{"title":"live"}`))
+	a.Eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	b.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
 	if b.waitsFor(report.Cities) != "another_journal" {
 		t.Error("it says that all is well, while apps search what the other journal has")
 	}
@@ -398,44 +399,44 @@ func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
 	if n := strays.Load(); n > 0 {
 		t.Errorf("%d bulks went to the alias", n)
 	}
-	b.drained(report.Cities)
-	if n := b.stats().Kinds[report.Cities].DeadLetters; n != 1 {
+	b.Drained(report.Cities)
+	if n := b.Stats().Kinds[report.Cities].DeadLetters; n != 1 {
 		t.Errorf("%d dead letters, want 1", n)
 	}
-	b.cities(31, 1)
+	b.WantCities(31, 1)
 }
 
 // TestTakeOverWithAnEmptyJournal is refused before anything is changed, and says what to do.
 func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
-	b.append(index(report.Cities, "0", `{"title":"of b"}`))
-	b.run()
-	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	b.Append(indexertest.Index(report.Cities, "0", `{"title":"of b"}`))
+	b.Run()
+	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
 	var changed atomic.Int64
-	b.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	b.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		_, last, _ := strings.Cut(req.URL.Path, "/_")
 		if req.Method != http.MethodGet && last != "refresh" && last != "count" {
 			changed.Add(1)
 		}
 		next.ServeHTTP(w, req)
 	})
-	must(t, b.indexer.TakeOver(report.Cities))
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseFailed)
-	old := a.indices.Index(report.Cities, 1)
+	old := a.Indices.Index(report.Cities, 1)
 	for _, text := range []string{"has 1 documents", "has 30", "delete it", "deliver", "--take-over", old} {
 		if reason := b.status().Reason; !strings.Contains(reason, text) {
 			t.Errorf("%q does not say %q", reason, text)
 		}
 	}
-	b.heal()
+	b.Heal()
 	if n := changed.Load(); n > 0 {
 		t.Errorf("%d requests were not just asking", n)
 	}
 	a.hasAll(b)
-	a.stop()
-	b.change("DELETE", "/"+old, "")
-	must(t, b.indexer.TakeOver(report.Cities))
+	a.Stop()
+	b.Change("DELETE", "/"+old, "")
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
 	a.restart(rebuilding(), nil, nil)
 	b.hasAll(a)
@@ -446,12 +447,12 @@ func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 func TestTakeOverThatComesToTooLittle(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
-	b.restart(rebuilding(), nil, reshaped{b.indices.Set, `"risk_level":2`, `"risk_level":"low"`})
+	b.restart(rebuilding(), nil, reshaped{b.Indices.Set, `"risk_level":2`, `"risk_level":"low"`})
 	for i := range 30 {
-		b.append(index(report.Cities, fmt.Sprint(i), `{"title":"of b","risk_level":2}`))
+		b.Append(indexertest.Index(report.Cities, fmt.Sprint(i), `{"title":"of b","risk_level":2}`))
 	}
-	b.eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
-	must(t, b.indexer.TakeOver(report.Cities))
+	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
+	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseFailed)
 	a.hasAll(b)
 	if reason := b.status().Reason; !strings.Contains(reason, "has 0 documents") {
@@ -462,15 +463,15 @@ func TestTakeOverThatComesToTooLittle(t *testing.T) {
 // TestProbeOfAnotherJournalIsNotFound: its versions are newer than the one that waits
 // here.
 func TestProbeOfAnotherJournalIsNotFound(t *testing.T) {
-	a := start(t, probed())
-	others := a.probe(often())
-	others.finds(1)
-	b := a.beside(probed())
-	b.run()
-	b.eventually("the index of the probe is held", func() bool { return b.waitsFor(report.Probe) == "another_journal" })
-	mine := b.probe(once())
-	others.finds(50)
-	if n := mine.found(); n > 0 || mine.unsearchable() == 0 {
-		t.Errorf("found %d times, unsearchable for %v", n, mine.unsearchable())
+	a := start(t, indexertest.Probed())
+	others := a.Probe(indexertest.Often())
+	others.Finds(1)
+	b := a.beside(indexertest.Probed())
+	b.Run()
+	b.Eventually("the index of the probe is held", func() bool { return b.waitsFor(report.Probe) == "another_journal" })
+	mine := b.Probe(indexertest.Once())
+	others.Finds(50)
+	if n := mine.Found(); n > 0 || mine.Unsearchable() == 0 {
+		t.Errorf("found %d times, unsearchable for %v", n, mine.Unsearchable())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
@@ -25,34 +26,34 @@ func testSecurityHeals(t *testing.T, s *ownServer) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			user := strings.ReplaceAll(name, " ", "-")
-			r := assembleOf(t, quick(), parts{elasticsearch: s.as(admin, adminPassword), client: s.as(user, password)})
+			r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: s.as(admin, adminPassword), Client: s.as(user, password)})
 			if c.atFirst {
 				s.introduce(t, user, password, mayWrite)
-				r.run()
-				r.append(many(report.Cities, 10, "before")...)
-				r.drained()
+				r.Run()
+				r.Append(indexertest.Many(report.Cities, 10, "before")...)
+				r.Drained()
 				s.let(t, user, c.trouble[0], c.trouble[1])
 				for s.mayWrite(t, user, password) {
 					time.Sleep(20 * time.Millisecond) // until the server has noticed
 				}
 			} else {
 				s.introduce(t, user, c.trouble[0], c.trouble[1])
-				r.run()
+				r.Run()
 			}
-			r.append(many(report.Cities, 20, "after")...)
-			r.append(remove(report.Cities, "7"))
-			r.eventually("the index is held", func() bool {
-				return r.metric("riskdex_held", "index", r.indices.Alias(report.Cities), "reason", "unauthorized") == 1
+			r.Append(indexertest.Many(report.Cities, 20, "after")...)
+			r.Append(indexertest.Delete(report.Cities, "7"))
+			r.Eventually("the index is held", func() bool {
+				return r.Metric("riskdex_held", "index", r.Indices.Alias(report.Cities), "reason", "unauthorized") == 1
 			})
-			if k := r.stats().Kinds[report.Cities]; k.Pending != 20 || k.DeadLetters != 0 {
+			if k := r.Stats().Kinds[report.Cities]; k.Pending != 20 || k.DeadLetters != 0 {
 				t.Errorf("while held: %d pending, %d dead letters", k.Pending, k.DeadLetters)
 			}
 			s.let(t, user, password, mayWrite)
-			r.drained()
-			if n := r.count(report.Cities); n != 19 {
+			r.Drained()
+			if n := r.Count(report.Cities); n != 19 {
 				t.Errorf("%d documents of 19", n)
 			}
-			r.eventually("it is no longer shown as held", func() bool { return r.metric("riskdex_held") == 0 })
+			r.Eventually("it is no longer shown as held", func() bool { return r.Metric("riskdex_held") == 0 })
 		})
 	}
 }
@@ -61,7 +62,7 @@ func testSecurityHeals(t *testing.T, s *ownServer) {
 func (s *ownServer) mayWrite(t *testing.T, user, password string) bool {
 	t.Helper()
 	req, err := http.NewRequest("PUT", s.URL()+"/_index_template/try-"+user, strings.NewReader(`{"index_patterns":["try-`+user+`"]}`))
-	must(t, err)
+	indexertest.Must(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.SetBasicAuth(user, password)
 	status, _ := roundTrip(t, req)
@@ -71,20 +72,20 @@ func (s *ownServer) mayWrite(t *testing.T, user, password string) bool {
 // testFieldLimitHeals: an index that may have no more fields is the operator's to
 // mend; no document is to blame.
 func testFieldLimitHeals(t *testing.T, s *ownServer) {
-	set := setWith(t, `{"settings":{"index":{"number_of_replicas":0,"mapping.total_fields.limit":10}},"mappings":{"dynamic":true}}`)
-	r := assembleOf(t, quick(), parts{elasticsearch: s.as(admin, adminPassword), set: set, documents: asDelivered{set}})
-	r.run()
+	set := indexertest.SetWith(t, `{"settings":{"index":{"number_of_replicas":0,"mapping.total_fields.limit":10}},"mappings":{"dynamic":true}}`)
+	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: s.as(admin, adminPassword), Set: set, Documents: indexertest.AsDelivered{Set: set}})
+	r.Run()
 	for i := range 30 {
-		r.append(index(report.Cities, fmt.Sprint(i), fmt.Sprintf(`{"field %d":%d}`, i, i)))
+		r.Append(indexertest.Index(report.Cities, fmt.Sprint(i), fmt.Sprintf(`{"field %d":%d}`, i, i)))
 	}
-	alias := r.indices.Alias(report.Cities)
-	r.eventually("the index is held", func() bool { return r.metric("riskdex_held", "index", alias, "reason", "field_limit") == 1 })
-	if k := r.stats().Kinds[report.Cities]; k.Pending == 0 || k.DeadLetters != 0 {
+	alias := r.Indices.Alias(report.Cities)
+	r.Eventually("the index is held", func() bool { return r.Metric("riskdex_held", "index", alias, "reason", "field_limit") == 1 })
+	if k := r.Stats().Kinds[report.Cities]; k.Pending == 0 || k.DeadLetters != 0 {
 		t.Errorf("while held: %d pending, %d dead letters", k.Pending, k.DeadLetters)
 	}
 	s.administer(t, "PUT /"+alias+`/_settings {"index.mapping.total_fields.limit":1000}`)
-	r.drained()
-	if n := r.count(report.Cities); n != 30 {
+	r.Drained()
+	if n := r.Count(report.Cities); n != 30 {
 		t.Errorf("%d documents of 30", n)
 	}
 }

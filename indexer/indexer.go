@@ -8,11 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"riskdex/elastic"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 

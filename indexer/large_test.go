@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
@@ -38,8 +39,8 @@ func filled(n int, name, open string, element func(i int) string, end string) st
 // other, and are found by their title and by how they begin.
 func TestLargeDocumentsKillNoServer(t *testing.T) {
 	server := elastictest.Start(t, elasticserver.Options{Heap: "512m"})
-	r := assembleOf(t, quick(), parts{elasticsearch: server.URL()})
-	r.run()
+	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: server.URL()})
+	r.Run()
 	deep := strings.Repeat("[", 900) + strings.Repeat("]", 900)
 	pdf := strings.Repeat("JVBERi0xLjQKJcfsj6IKNSAwIG9iago8PC9MZW5ndGggNiAwIFIvRmls", 1<<10)
 	shapes := map[string]string{
@@ -57,40 +58,40 @@ func TestLargeDocumentsKillNoServer(t *testing.T) {
 		shapes[name] = filled(4<<20-1000, name, `"a":{`, func(i int) string { return fmt.Sprintf(`"f%d":%d`, i, i) }, `}}`)
 	}
 	for name, body := range shapes {
-		r.append(index(report.Cities, name, body))
-		r.append(index(report.Cities, "beside "+name, `{"title":"small"}`), index(report.Advisories, "beside "+name, `{"title":"small"}`))
+		r.Append(indexertest.Index(report.Cities, name, body))
+		r.Append(indexertest.Index(report.Cities, "beside "+name, `{"title":"small"}`), indexertest.Index(report.Advisories, "beside "+name, `{"title":"small"}`))
 	}
-	for deadline := time.Now().Add(5 * time.Minute); r.stats().Kinds[report.Cities].Pending > 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Minute); r.Stats().Kinds[report.Cities].Pending > 0 && time.Now().Before(deadline); {
 		time.Sleep(100 * time.Millisecond)
 	}
-	r.drained()
-	r.cities(2*len(shapes), 0)
+	r.Drained()
+	r.WantCities(2*len(shapes), 0)
 	for name := range shapes {
 		for _, words := range []string{"needle " + name, "opening" + name} {
-			body, err := r.indices.Set.SearchBody(words, mappings.SearchOptions{})
-			must(t, err)
-			found, err := indices.Search(t.Context(), r.indices.Client, []string{r.indices.Alias(report.Cities)}, body)
-			must(t, err)
+			body, err := r.Indices.Set.SearchBody(words, mappings.SearchOptions{})
+			indexertest.Must(t, err)
+			found, err := indices.Search(t.Context(), r.Indices.Client, []string{r.Indices.Alias(report.Cities)}, body)
+			indexertest.Must(t, err)
 			if len(found.Hits) == 0 || string(found.Hits[0].ID) != name {
 				t.Errorf("%q finds %d documents, not %s first", words, len(found.Hits), name)
 			}
 		}
 	}
 	for _, field := range []string{"names", "places", "text", "source"} {
-		if n := r.metric("riskdex_fields_left_out_total", "kind", "cities", "field", field); n == 0 {
+		if n := r.Metric("riskdex_fields_left_out_total", "kind", "cities", "field", field); n == 0 {
 			t.Errorf("nothing says that %s was left out", field)
 		}
 	}
 	// Who asks for everything gets it.
-	response, err := http.Get(server.URL() + "/" + r.indices.Alias(report.Cities) + "/_search?q=title:needle&size=20")
-	must(t, err)
+	response, err := http.Get(server.URL() + "/" + r.Indices.Alias(report.Cities) + "/_search?q=title:needle&size=20")
+	indexertest.Must(t, err)
 	defer response.Body.Close()
 	n, err := io.Copy(io.Discard, response.Body)
-	must(t, err)
+	indexertest.Must(t, err)
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("all documents at once: %d, %d bytes", response.StatusCode, n)
 	}
-	t.Logf("all documents at once: %d, %d MiB; %v attempts failed", response.StatusCode, n>>20, r.metric("riskdex_failures_total"))
+	t.Logf("all documents at once: %d, %d MiB; %v attempts failed", response.StatusCode, n>>20, r.Metric("riskdex_failures_total"))
 	select {
 	case <-server.Done():
 		t.Errorf("the server has died: %v", server.Err())

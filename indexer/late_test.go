@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )
@@ -65,13 +66,13 @@ func (w *wire) note(body []byte) (bulks int) {
 // more: they remove what came back, and keep out what comes later.
 func testDeletedStaysDeleted(t *testing.T, s *ownServer) {
 	documents := torture.Extent(1_000, 10_000)
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.BulkChanges = 500
-	r := assembleOf(t, cfg, parts{elasticsearch: s.as(admin, adminPassword)})
+	r := assembleOf(t, cfg, indexertest.Parts{Elasticsearch: s.as(admin, adminPassword)})
 	w := &wire{newest: map[string]int64{}}
-	lost := applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
-	r.fail(func(rw http.ResponseWriter, req *http.Request, next http.Handler) {
-		if isBulk(req) {
+	lost := indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
+	r.Fail(func(rw http.ResponseWriter, req *http.Request, next http.Handler) {
+		if indexertest.IsBulk(req) {
 			body, err := io.ReadAll(req.Body)
 			if err != nil {
 				panic(http.ErrAbortHandler)
@@ -84,40 +85,40 @@ func testDeletedStaysDeleted(t *testing.T, s *ownServer) {
 		}
 		next.ServeHTTP(rw, req)
 	})
-	r.run()
-	alias := r.indices.Alias(report.Cities)
+	r.Run()
+	alias := r.Indices.Alias(report.Cities)
 	inParts := func(of func(i int) report.Change) {
 		for part := range 20 {
 			var changes []report.Change
 			for i := range documents / 20 {
 				changes = append(changes, of(part*documents/20+i))
 			}
-			r.append(changes...)
+			r.Append(changes...)
 		}
 	}
 
 	create := func(i int) report.Change {
-		return index(report.Cities, fmt.Sprint(i), `{"title":"`+strings.Repeat("old ", 10)+`"}`)
+		return indexertest.Index(report.Cities, fmt.Sprint(i), `{"title":"`+strings.Repeat("old ", 10)+`"}`)
 	}
 	inParts(create)
-	r.drained()
+	r.Drained()
 	if n := s.counted(t, alias); n != documents {
 		t.Fatalf("%d documents of %d", n, documents)
 	}
 	creates := slices.Clone(w.bulks)
-	inParts(func(i int) report.Change { return remove(report.Cities, fmt.Sprint(i)) })
-	r.eventually("half of the deletes are settled", func() bool {
-		return r.stats().Kinds[report.Cities].Pending < documents/2
+	inParts(func(i int) report.Change { return indexertest.Delete(report.Cities, fmt.Sprint(i)) })
+	r.Eventually("half of the deletes are settled", func() bool {
+		return r.Stats().Kinds[report.Cities].Pending < documents/2
 	})
 	s.restart(t, true)
-	r.drained()
+	r.Drained()
 	if n := s.counted(t, alias); n != 0 {
 		t.Errorf("%d documents are left", n)
 	}
 	linger := func() int {
 		for _, body := range creates {
 			req, err := http.NewRequest("POST", s.URL()+"/"+alias+"/_bulk", bytes.NewReader(body))
-			must(t, err)
+			indexertest.Must(t, err)
 			req.Header.Set("Content-Type", "application/x-ndjson")
 			req.SetBasicAuth(admin, adminPassword)
 			if status, text := roundTrip(t, req); status != http.StatusOK {
@@ -131,18 +132,18 @@ func testDeletedStaysDeleted(t *testing.T, s *ownServer) {
 	if n := linger(); n != 0 {
 		t.Errorf("%d documents came back though the server knew that they were deleted", n)
 	}
-	reminded := r.metric("riskdex_bulk_documents", "kind", "cities")
+	reminded := r.Metric("riskdex_bulk_documents", "kind", "cities")
 	s.restart(t, false)
 	back := linger()
-	r.eventually("what came back is gone again", func() bool { return s.counted(t, alias) == 0 })
-	r.drained()
-	if r.metric("riskdex_bulk_documents", "kind", "cities") == reminded {
+	r.Eventually("what came back is gone again", func() bool { return s.counted(t, alias) == 0 })
+	r.Drained()
+	if r.Metric("riskdex_bulk_documents", "kind", "cities") == reminded {
 		t.Error("no tombstone was sent again")
 	}
 	if n := linger(); n != 0 {
 		t.Errorf("%d documents came back after their tombstones had been sent again", n)
 	}
-	r.stop()
+	r.Stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.late) > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/internal/ledgertest"
 	"riskdex/report"
 )
@@ -21,44 +22,44 @@ func (r *rig) load(senders int) (*ledger, func()) {
 // loadInto is load with a ledger that has entries already.
 func (r *rig) loadInto(l *ledger, senders int) (stop func()) {
 	stop = l.Load(senders, func(key report.Key, n int) bool {
-		c := index(key.Kind, string(key.ID), fmt.Sprintf(`{"n":%d,"text":%q}`, n, strings.Repeat("word ", 40)))
+		c := indexertest.Index(key.Kind, string(key.ID), fmt.Sprintf(`{"n":%d,"text":%q}`, n, strings.Repeat("word ", 40)))
 		if n == 0 {
-			c = remove(key.Kind, string(key.ID))
+			c = indexertest.Delete(key.Kind, string(key.ID))
 		}
-		if _, err := r.journal.Append(r.t.Context(), report.Delivery{Changes: []report.Change{c}}); err != nil {
-			r.t.Errorf("not acknowledged: %v", err)
+		if _, err := r.Journal.Append(r.T.Context(), report.Delivery{Changes: []report.Change{c}}); err != nil {
+			r.T.Errorf("not acknowledged: %v", err)
 			return false
 		}
 		return true
 	})
-	r.t.Cleanup(stop)
+	r.T.Cleanup(stop)
 	return stop
 }
 
 // check compares the index with the ledger once nothing is pending, and sees that
 // there is no dead letter.
 func (l *ledger) check(r *rig) {
-	r.t.Helper()
-	r.drained()
+	r.T.Helper()
+	r.Drained()
 	found := map[report.Key]int{}
 	for _, kind := range report.Kinds() {
 		for id, n := range r.numbers(kind) {
 			found[report.Key{Kind: kind, ID: report.ID(id)}] = n
 		}
-		if n := r.stats().Kinds[kind].DeadLetters; n > 0 {
-			r.t.Errorf("%s: %d dead letters", kind, n)
+		if n := r.Stats().Kinds[kind].DeadLetters; n > 0 {
+			r.T.Errorf("%s: %d dead letters", kind, n)
 		}
 	}
-	l.Check(r.t, found)
+	l.Check(r.T, found)
 }
 
 // numbers returns the number in the body of every document that a search finds.
 func (r *rig) numbers(kind report.Kind) map[string]int {
-	r.t.Helper()
-	r.change("POST", "/"+r.indices.Alias(kind)+"/_refresh", "")
-	_, answer := r.ask("POST", "/"+r.indices.Alias(kind)+"/_search", `{"size":10000,"_source":["source"]}`)
+	r.T.Helper()
+	r.Change("POST", "/"+r.Indices.Alias(kind)+"/_refresh", "")
+	_, answer := r.Ask("POST", "/"+r.Indices.Alias(kind)+"/_search", `{"size":10000,"_source":["source"]}`)
 	text, err := json.Marshal(answer)
-	must(r.t, err)
+	indexertest.Must(r.T, err)
 	var found struct {
 		Hits struct {
 			Hits []struct {
@@ -69,7 +70,7 @@ func (r *rig) numbers(kind report.Kind) map[string]int {
 			}
 		}
 	}
-	must(r.t, json.Unmarshal(text, &found))
+	indexertest.Must(r.T, json.Unmarshal(text, &found))
 	numbers := map[string]int{}
 	for _, hit := range found.Hits.Hits {
 		numbers[hit.ID] = hit.Source.Source.N
@@ -80,13 +81,13 @@ func (r *rig) numbers(kind report.Kind) map[string]int {
 // atLeast waits until n more deliveries are acknowledged.
 func (l *ledger) atLeast(r *rig, n int64) {
 	goal := l.Acknowledged() + n
-	r.eventually(fmt.Sprintf("%d more deliveries", n), func() bool { return l.Acknowledged() >= goal })
+	r.Eventually(fmt.Sprintf("%d more deliveries", n), func() bool { return l.Acknowledged() >= goal })
 }
 
 // superseded returns how many changes were overtaken by newer ones.
 func (r *rig) superseded() (n uint64) {
-	r.t.Helper()
-	for _, k := range r.stats().Kinds {
+	r.T.Helper()
+	for _, k := range r.Stats().Kinds {
 		n += k.Settled[report.Superseded]
 	}
 	return n

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/networktest"
 	"riskdex/internal/torture"
@@ -34,25 +35,25 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			network, through := networktest.New(t, elastictest.URL(t))
-			r := assembleOf(t, quick(), parts{client: through})
-			r.run()
+			r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Client: through})
+			r.Run()
 			l, stop := r.load(3)
 			// Every index is there, so that the fault meets bulks.
-			r.eventually("some are indexed", func() bool { return r.metric("riskdex_settle_seconds") > 100 })
-			failed := r.metric("riskdex_failures_total")
+			r.Eventually("some are indexed", func() bool { return r.Metric("riskdex_settle_seconds") > 100 })
+			failed := r.Metric("riskdex_failures_total")
 			network.Spoil(c.direction, c.fault)
 			l.atLeast(r, int64(torture.Extent(150, 3000)))
 			if c.slow {
-				before := r.metric("riskdex_settle_seconds")
-				r.eventually("changes are settled all the same", func() bool { return r.metric("riskdex_settle_seconds") > before+100 })
+				before := r.Metric("riskdex_settle_seconds")
+				r.Eventually("changes are settled all the same", func() bool { return r.Metric("riskdex_settle_seconds") > before+100 })
 			} else if !c.unseen {
-				r.eventually("the fault bites", func() bool { return r.metric("riskdex_failures_total", "reason", "unreachable") >= failed+5 })
+				r.Eventually("the fault bites", func() bool { return r.Metric("riskdex_failures_total", "reason", "unreachable") >= failed+5 })
 			}
 			network.Heal()
 			l.atLeast(r, 100)
 			stop()
 			l.check(r)
-			t.Logf("%d acknowledged, %v attempts failed, %v superseded", l.Acknowledged(), r.metric("riskdex_failures_total"), r.superseded())
+			t.Logf("%d acknowledged, %v attempts failed, %v superseded", l.Acknowledged(), r.Metric("riskdex_failures_total"), r.superseded())
 		})
 	}
 }
@@ -61,21 +62,21 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 // moment, again and again.
 func TestNetworkThatComesAndGoes(t *testing.T) {
 	network, through := networktest.New(t, elastictest.URL(t))
-	r := assembleOf(t, quick(), parts{client: through})
-	r.run()
+	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Client: through})
+	r.Run()
 	l, stop := r.load(3)
 	rounds := torture.Extent(5, 200)
 	for range rounds {
 		l.atLeast(r, 50)
-		failed := r.metric("riskdex_failures_total", "reason", "unreachable")
+		failed := r.Metric("riskdex_failures_total", "reason", "unreachable")
 		network.Cut()
-		r.eventually("it is noticed", func() bool { return r.metric("riskdex_failures_total", "reason", "unreachable") > failed })
+		r.Eventually("it is noticed", func() bool { return r.Metric("riskdex_failures_total", "reason", "unreachable") > failed })
 		network.Restore()
-		r.eventually("it goes on", func() bool { return r.indexer.ElasticsearchUp() })
+		r.Eventually("it goes on", func() bool { return r.Indexer.ElasticsearchUp() })
 	}
 	stop()
 	l.check(r)
-	t.Logf("%d acknowledged, %d cuts, %v attempts failed", l.Acknowledged(), rounds, r.metric("riskdex_failures_total"))
+	t.Logf("%d acknowledged, %d cuts, %v attempts failed", l.Acknowledged(), rounds, r.Metric("riskdex_failures_total"))
 }
 
 // TestAnswersThatNeverCome has connections that stay open and silent until
@@ -85,18 +86,18 @@ func TestAnswersThatNeverCome(t *testing.T) {
 		t.Skip("takes as long as riskdex waits for an answer: part of make torture")
 	}
 	network, through := networktest.New(t, elastictest.URL(t))
-	r := assembleOf(t, quick(), parts{client: through})
-	r.run()
+	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Client: through})
+	r.Run()
 	l, stop := r.load(1)
 	l.atLeast(r, 100)
 	stop()
-	r.drained()
+	r.Drained()
 	network.Spoil(networktest.ToClient, networktest.Swallow(0))
 	stop = r.loadInto(l, 1)
 	l.atLeast(r, 100)
 	stop()
 	began := time.Now()
-	for r.metric("riskdex_failures_total", "reason", "unreachable") == 0 {
+	for r.Metric("riskdex_failures_total", "reason", "unreachable") == 0 {
 		if time.Since(began) > 5*time.Minute {
 			t.Fatal("the request was never given up")
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
@@ -21,51 +22,51 @@ func inDays(n int) report.Version {
 
 // lastVersion gives a document out that shows where the versions of the journal are.
 func (r *rig) lastVersion() report.Version {
-	r.t.Helper()
-	stamps, err := r.journal.Append(r.t.Context(), report.Delivery{Changes: []report.Change{index(report.Advisories, "last", `{}`)}})
-	must(r.t, err)
+	r.T.Helper()
+	stamps, err := r.Journal.Append(r.T.Context(), report.Delivery{Changes: []report.Change{indexertest.Index(report.Advisories, "last", `{}`)}})
+	indexertest.Must(r.T, err)
 	return stamps[0].Version
 }
 
 // TestIndexAheadOfTheJournal: what the publisher sent last takes effect, whatever
 // version the index has of it.
 func TestIndexAheadOfTheJournal(t *testing.T) {
-	for name, p := range map[string]parts{"SQLite": {}, "PostgreSQL": {postgres: "start"}} {
+	for name, p := range map[string]indexertest.Parts{"SQLite": {}, "PostgreSQL": {Postgres: "start"}} {
 		t.Run(name, func(t *testing.T) {
-			if p.postgres != "" {
-				p.postgres = postgrestest.Schema(t, postgrestest.URL(t))
+			if p.Postgres != "" {
+				p.Postgres = postgrestest.Schema(t, postgrestest.URL(t))
 			}
-			r := assembleOf(t, quick(), p)
-			r.run()
-			r.append(many(report.Cities, 5, "text")...)
-			r.drained()
-			if n := r.metric("riskdex_versions_overtaken_total"); n != 0 {
+			r := assembleOf(t, indexertest.Quick(), p)
+			r.Run()
+			r.Append(indexertest.Many(report.Cities, 5, "text")...)
+			r.Drained()
+			if n := r.Metric("riskdex_versions_overtaken_total"); n != 0 {
 				t.Fatalf("%v overtaken before anything was", n)
 			}
 			planted := inDays(30)
-			r.change("PUT", r.doc("1", external(planted)), `{"source":{"text":"planted"}}`)
-			r.append(index(report.Cities, "1", `{"text":"corrected"}`))
-			r.drained()
-			if d := r.document(report.Cities, "1"); d["text"] != "corrected" {
+			r.Change("PUT", r.Path("1", indexertest.External(planted)), `{"source":{"text":"planted"}}`)
+			r.Append(indexertest.Index(report.Cities, "1", `{"text":"corrected"}`))
+			r.Drained()
+			if d := r.Document(report.Cities, "1"); d["text"] != "corrected" {
 				t.Errorf("after a correction: %v", d)
 			}
-			if got := r.inIndex("1"); got <= planted || got != r.entry("1").Version {
-				t.Errorf("version %d in the index and %d in the journal, want above %d", got, r.entry("1").Version, planted)
+			if got := r.InIndex("1"); got <= planted || got != r.Entry("1").Version {
+				t.Errorf("version %d in the index and %d in the journal, want above %d", got, r.Entry("1").Version, planted)
 			}
-			r.append(remove(report.Cities, "1"))
-			r.change("PUT", r.doc("2", external(inDays(60))), `{"source":{"text":"planted"}}`)
-			r.append(remove(report.Cities, "2"))
-			r.change("PUT", r.doc("new", external(inDays(90))), `{"source":{"text":"planted"}}`)
-			r.append(index(report.Cities, "new", `{"text":"delivered"}`))
-			r.drained()
-			if d := r.document(report.Cities, "new"); d["text"] != "delivered" {
+			r.Append(indexertest.Delete(report.Cities, "1"))
+			r.Change("PUT", r.Path("2", indexertest.External(inDays(60))), `{"source":{"text":"planted"}}`)
+			r.Append(indexertest.Delete(report.Cities, "2"))
+			r.Change("PUT", r.Path("new", indexertest.External(inDays(90))), `{"source":{"text":"planted"}}`)
+			r.Append(indexertest.Index(report.Cities, "new", `{"text":"delivered"}`))
+			r.Drained()
+			if d := r.Document(report.Cities, "new"); d["text"] != "delivered" {
 				t.Errorf("a new one: %v", d)
 			}
-			r.sameAsJournal()
-			if n := r.metric("riskdex_versions_overtaken_total", "kind", "cities"); n != 3 {
+			r.SameAsJournal()
+			if n := r.Metric("riskdex_versions_overtaken_total", "kind", "cities"); n != 3 {
 				t.Errorf("%v overtaken, want 3", n)
 			}
-			if k := r.stats().Kinds[report.Cities]; k.DeadLetters != 0 || k.Settled[report.Superseded] != 0 {
+			if k := r.Stats().Kinds[report.Cities]; k.DeadLetters != 0 || k.Settled[report.Superseded] != 0 {
 				t.Errorf("%+v", k)
 			}
 			if v := r.lastVersion(); v <= inDays(89) {
@@ -77,90 +78,90 @@ func TestIndexAheadOfTheJournal(t *testing.T) {
 
 // TestDeletedAheadOfTheJournal: Elasticsearch remembers the version of a delete, too.
 func TestDeletedAheadOfTheJournal(t *testing.T) {
-	r := start(t, quick())
-	r.append(many(report.Cities, 5, "text")...)
-	r.drained()
-	r.change("DELETE", r.doc("1", external(inDays(30))), "")
-	r.append(index(report.Cities, "1", `{"text":"corrected"}`))
-	r.drained()
-	if d := r.document(report.Cities, "1"); d["text"] != "corrected" {
+	r := start(t, indexertest.Quick())
+	r.Append(indexertest.Many(report.Cities, 5, "text")...)
+	r.Drained()
+	r.Change("DELETE", r.Path("1", indexertest.External(inDays(30))), "")
+	r.Append(indexertest.Index(report.Cities, "1", `{"text":"corrected"}`))
+	r.Drained()
+	if d := r.Document(report.Cities, "1"); d["text"] != "corrected" {
 		t.Errorf("%v", d)
 	}
-	r.sameAsJournal()
+	r.SameAsJournal()
 }
 
 // TestVersionOutOfReach: a version that leaves none above it is not followed. The
 // document is set aside, alone, until its index is made anew.
 func TestVersionOutOfReach(t *testing.T) {
 	r := start(t, rebuilding())
-	r.append(many(report.Cities, 10, "text")...)
-	r.drained()
+	r.Append(indexertest.Many(report.Cities, 10, "text")...)
+	r.Drained()
 	for i, version := range map[string]report.Version{"1": 9_223_372_036_854_775_807, "2": 9_200_000_000_000_000_000, "3": inDays(365 * 200)} {
-		r.change("PUT", r.doc(i, external(version)), `{"source":{"text":"planted"}}`)
+		r.Change("PUT", r.Path(i, indexertest.External(version)), `{"source":{"text":"planted"}}`)
 	}
-	r.append(many(report.Cities, 10, "corrected")...)
-	r.append(remove(report.Cities, "2"))
-	r.drained()
-	r.cities(10, 3)
+	r.Append(indexertest.Many(report.Cities, 10, "corrected")...)
+	r.Append(indexertest.Delete(report.Cities, "2"))
+	r.Drained()
+	r.WantCities(10, 3)
 	for _, id := range []string{"1", "2", "3"} {
-		letter, err := r.journal.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: report.ID(id)})
-		must(t, err)
+		letter, err := r.Journal.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: report.ID(id)})
+		indexertest.Must(t, err)
 		if letter.ErrorType != "version_out_of_reach" || !strings.Contains(letter.Reason, "rebuild") {
 			t.Errorf("%s: %s: %s", id, letter.ErrorType, letter.Reason)
 		}
 	}
-	if d := r.document(report.Cities, "4"); d["text"] != "corrected" {
+	if d := r.Document(report.Cities, "4"); d["text"] != "corrected" {
 		t.Errorf("a neighbour: %v", d)
 	}
 	if v := r.lastVersion(); v > inDays(1) {
 		t.Errorf("a later version is %d", v)
 	}
-	if n := r.metric("riskdex_failures_total", "kind", "cities", "reason", "version_out_of_reach"); n < 3 {
+	if n := r.Metric("riskdex_failures_total", "kind", "cities", "reason", "version_out_of_reach"); n < 3 {
 		t.Errorf("%v failures", n)
 	}
 
-	must(t, r.indexer.Rebuild(report.Cities))
+	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
 	r.reaches(report.PhaseDone)
-	letters, err := r.journal.DeadLetters(t.Context(), report.Cities, "", 10)
-	must(t, err)
+	letters, err := r.Journal.DeadLetters(t.Context(), report.Cities, "", 10)
+	indexertest.Must(t, err)
 	var stamps []report.Stamp
 	for _, l := range letters {
 		stamps = append(stamps, report.Stamp{Key: l.Key, Version: l.Version})
 	}
-	_, err = r.journal.RetryDead(t.Context(), stamps)
-	must(t, err)
-	r.drained()
-	r.cities(9, 0)
-	r.sameAsJournal()
+	_, err = r.Journal.RetryDead(t.Context(), stamps)
+	indexertest.Must(t, err)
+	r.Drained()
+	r.WantCities(9, 0)
+	r.SameAsJournal()
 }
 
 // TestNewIndexAheadOfTheJournal: the index of a rebuild is looked at as well.
 func TestNewIndexAheadOfTheJournal(t *testing.T) {
 	r := start(t, rebuilding())
-	r.append(many(report.Cities, 30, "text")...)
-	r.drained()
-	next := "/" + r.indices.Index(report.Cities, 2)
+	r.Append(indexertest.Many(report.Cities, 30, "text")...)
+	r.Drained()
+	next := "/" + r.Indices.Index(report.Cities, 2)
 	var once sync.Once
-	r.fail(func(w http.ResponseWriter, req *http.Request, proxied http.Handler) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, proxied http.Handler) {
 		if req.URL.Path == next+"/_bulk" {
 			once.Do(func() {
-				r.change("PUT", next+"/_doc/7"+external(inDays(30)), `{"source":{"text":"planted"}}`)
-				r.append(index(report.Cities, "8", `{"text":"corrected"}`))
-				r.change("PUT", next+"/_doc/8"+external(inDays(30)), `{"source":{"text":"planted"}}`)
+				r.Change("PUT", next+"/_doc/7"+indexertest.External(inDays(30)), `{"source":{"text":"planted"}}`)
+				r.Append(indexertest.Index(report.Cities, "8", `{"text":"corrected"}`))
+				r.Change("PUT", next+"/_doc/8"+indexertest.External(inDays(30)), `{"source":{"text":"planted"}}`)
 			})
 		}
 		proxied.ServeHTTP(w, req)
 	})
-	must(t, r.indexer.Rebuild(report.Cities))
+	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
 	r.reaches(report.PhaseDone)
-	r.drained()
+	r.Drained()
 	for id, want := range map[string]string{"7": "text", "8": "corrected"} {
-		if d := r.document(report.Cities, id); d["text"] != want {
+		if d := r.Document(report.Cities, id); d["text"] != want {
 			t.Errorf("%s: %v", id, d)
 		}
 	}
-	r.sameAsJournal()
-	if n := r.metric("riskdex_versions_overtaken_total", "kind", "cities"); n != 2 {
+	r.SameAsJournal()
+	if n := r.Metric("riskdex_versions_overtaken_total", "kind", "cities"); n != 2 {
 		t.Errorf("%v overtaken, want 2", n)
 	}
 }
@@ -168,38 +169,38 @@ func TestNewIndexAheadOfTheJournal(t *testing.T) {
 // TestVerifyMendsWhatIsAheadOfTheClock: what no journal with a right clock can have
 // written is no other journal's.
 func TestVerifyMendsWhatIsAheadOfTheClock(t *testing.T) {
-	r := start(t, quick())
-	r.append(many(report.Cities, 5, "text")...)
-	r.append(remove(report.Cities, "4"))
-	r.drained()
+	r := start(t, indexertest.Quick())
+	r.Append(indexertest.Many(report.Cities, 5, "text")...)
+	r.Append(indexertest.Delete(report.Cities, "4"))
+	r.Drained()
 	for _, id := range []string{"1", "4", "unknown"} {
-		r.change("PUT", r.doc(id, external(inDays(30))), `{"source":{"text":"planted"}}`)
+		r.Change("PUT", r.Path(id, indexertest.External(inDays(30))), `{"source":{"text":"planted"}}`)
 	}
-	if got := r.verify(verify.Options{}); got.Foreign != 3 || got.OtherJournal != 0 {
+	if got := r.Verify(verify.Options{}); got.Foreign != 3 || got.OtherJournal != 0 {
 		t.Errorf("found %+v", got)
 	}
-	if got := r.verify(verify.Options{Repair: true}); got.Mended != 3 || got.Kept != 0 {
+	if got := r.Verify(verify.Options{Repair: true}); got.Mended != 3 || got.Kept != 0 {
 		t.Errorf("repaired %+v", got)
 	}
-	r.sameAsJournal()
+	r.SameAsJournal()
 }
 
 // TestOvertakenIsSaidSeldom: thousands of documents that are ahead are one line.
 func TestOvertakenIsSaidSeldom(t *testing.T) {
 	var log bytes.Buffer
 	var mu sync.Mutex
-	r := assembleOf(t, quick(), parts{log: slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
+	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Log: slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		return log.Write(p)
 	}), nil))})
-	r.run()
-	r.append(many(report.Cities, 5, "text")...)
-	r.drained()
+	r.Run()
+	r.Append(indexertest.Many(report.Cities, 5, "text")...)
+	r.Drained()
 	for _, id := range []string{"1", "2", "3"} {
-		r.change("PUT", r.doc(id, external(inDays(30))), `{}`)
-		r.append(index(report.Cities, id, `{"text":"corrected"}`))
-		r.drained()
+		r.Change("PUT", r.Path(id, indexertest.External(inDays(30))), `{}`)
+		r.Append(indexertest.Index(report.Cities, id, `{"text":"corrected"}`))
+		r.Drained()
 	}
 	mu.Lock()
 	defer mu.Unlock()

@@ -8,32 +8,33 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
 // TestOvertakenDocumentGoesWhenCalm has a document delivered again while it is on its way:
 // what came once is not put off for as long as what comes all the time.
 func TestOvertakenDocumentGoesWhenCalm(t *testing.T) {
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.DebounceLimit = time.Hour
 	r := start(t, cfg)
-	r.append(index(report.Cities, "0", `{"id":0}`))
-	r.drained() // the index is there
+	r.Append(indexertest.Index(report.Cities, "0", `{"id":0}`))
+	r.Drained() // the index is there
 	var held atomic.Bool
 	onWay, goOn := make(chan struct{}), make(chan struct{})
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if isBulk(req) && held.CompareAndSwap(false, true) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if indexertest.IsBulk(req) && held.CompareAndSwap(false, true) {
 			close(onWay)
 			<-goOn
 		}
 		next.ServeHTTP(w, req)
 	})
-	r.append(index(report.Cities, "1", `{"id":1,"n":1}`))
+	r.Append(indexertest.Index(report.Cities, "1", `{"id":1,"n":1}`))
 	<-onWay
-	r.append(index(report.Cities, "1", `{"id":1,"n":2}`))
+	r.Append(indexertest.Index(report.Cities, "1", `{"id":1,"n":2}`))
 	close(goOn)
-	r.drained()
-	if n := r.document(report.Cities, "1")["n"]; n != 2.0 {
+	r.Drained()
+	if n := r.Document(report.Cities, "1")["n"]; n != 2.0 {
 		t.Errorf("the index has number %v, want the last", n)
 	}
 }
@@ -41,16 +42,16 @@ func TestOvertakenDocumentGoesWhenCalm(t *testing.T) {
 // TestHotDocumentIsSentSeldom delivers a document as fast as the journal takes it. Every
 // bulk is overtaken on its way.
 func TestHotDocumentIsSentSeldom(t *testing.T) {
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.DebounceLimit = time.Hour
 	r := start(t, cfg)
-	r.append(index(report.Cities, "0", `{"id":0}`))
-	r.drained()
+	r.Append(indexertest.Index(report.Cities, "0", `{"id":0}`))
+	r.Drained()
 	var sent atomic.Int64
 	var next atomic.Pointer[chan struct{}] // closed with the next delivery
 	next.Store(new(make(chan struct{})))
-	r.fail(func(w http.ResponseWriter, req *http.Request, rest http.Handler) {
-		if isBulk(req) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, rest http.Handler) {
+		if indexertest.IsBulk(req) {
 			sent.Add(1)
 			<-*next.Load()
 		}
@@ -60,7 +61,7 @@ func TestHotDocumentIsSentSeldom(t *testing.T) {
 	before := time.Now()
 	for n := range 200 {
 		began := time.Now()
-		r.append(index(report.Cities, "1", fmt.Sprintf(`{"id":1,"n":%d}`, n)))
+		r.Append(indexertest.Index(report.Cities, "1", fmt.Sprintf(`{"id":1,"n":%d}`, n)))
 		close(*next.Swap(new(make(chan struct{}))))
 		if time.Since(before) >= report.Debounce {
 			most++ // the machine was slow, and nothing came meanwhile
@@ -70,25 +71,25 @@ func TestHotDocumentIsSentSeldom(t *testing.T) {
 	over := make(chan struct{})
 	close(over)
 	close(*next.Swap(&over))
-	r.drained()
+	r.Drained()
 	if n := sent.Load(); n > most {
 		t.Errorf("200 deliveries of one document took %d bulks, want %d at most", n, most)
 	}
-	if n := r.document(report.Cities, "1")["n"]; n != 199.0 {
+	if n := r.Document(report.Cities, "1")["n"]; n != 199.0 {
 		t.Errorf("the index has number %v, want the last", n)
 	}
 }
 
 // TestPauseEnds has the second delivery sent once the debounce is over.
 func TestPauseEnds(t *testing.T) {
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.DebounceLimit = 50 * time.Millisecond
 	r := start(t, cfg)
 	for n := range 200 { // as fast as the journal takes them
-		r.append(index(report.Cities, "1", strings.Replace(`{"id":1,"n":N}`, "N", string(rune('0'+n%10)), 1)))
+		r.Append(indexertest.Index(report.Cities, "1", strings.Replace(`{"id":1,"n":N}`, "N", string(rune('0'+n%10)), 1)))
 	}
-	r.drained()
-	if n := r.document(report.Cities, "1")["n"]; n != 9.0 {
+	r.Drained()
+	if n := r.Document(report.Cities, "1")["n"]; n != 9.0 {
 		t.Errorf("the index has number %v, want the last", n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"riskdex/indexer"
+	"riskdex/indexer/indexertest"
 	"riskdex/journal"
 	"riskdex/mappings"
 	"riskdex/report"
@@ -124,14 +125,14 @@ func (p *poisoner) Settle(ctx context.Context, settlements []report.Settlement) 
 // TestPoisonIsDeadAlone puts each kind of poison at a random place of a bulk of
 // 1,000: it alone is dead, the 999 are indexed.
 func TestPoisonIsDeadAlone(t *testing.T) {
-	p := &poisoner{Set: setWith(t, refusing), poisons: poisons(), disguise: map[report.Version]report.Settlement{}}
-	r := assembleOf(t, quick(), parts{set: p.Set, documents: p, journal: func(j journal.Journal) indexer.Journal {
+	p := &poisoner{Set: indexertest.SetWith(t, refusing), poisons: poisons(), disguise: map[report.Version]report.Settlement{}}
+	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Set: p.Set, Documents: p, Journal: func(j journal.Journal) indexer.Journal {
 		p.Journal = j
 		return p
 	}})
 	var largest atomic.Int64 // changes in a bulk
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if isBulk(req) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if indexertest.IsBulk(req) {
 			body, err := io.ReadAll(req.Body)
 			if err != nil {
 				panic(http.ErrAbortHandler)
@@ -141,9 +142,9 @@ func TestPoisonIsDeadAlone(t *testing.T) {
 		}
 		next.ServeHTTP(w, req)
 	})
-	r.run()
-	r.append(index(report.Cities, "first", `{}`))
-	r.drained() // and the lane takes whole bulks
+	r.Run()
+	r.Append(indexertest.Index(report.Cities, "first", `{}`))
+	r.Drained() // and the lane takes whole bulks
 	dead, indexed := 0, 1
 	for name := range p.poisons {
 		t.Run(name, func(t *testing.T) {
@@ -155,28 +156,28 @@ func TestPoisonIsDeadAlone(t *testing.T) {
 				if i == at {
 					body = fmt.Sprintf(`{"poison":%q}`, name)
 				}
-				changes = append(changes, index(report.Cities, fmt.Sprintf("%s %d", name, i), body))
+				changes = append(changes, indexertest.Index(report.Cities, fmt.Sprintf("%s %d", name, i), body))
 			}
-			r.append(changes...)
-			r.drained()
+			r.Append(changes...)
+			r.Drained()
 			dead, indexed = dead+1, indexed+999
 			if n := largest.Load(); n != 1000 {
 				t.Errorf("the bulk had %d changes, want 1000", n)
 			}
-			if n := r.stats().Kinds[report.Cities].DeadLetters; n != dead {
+			if n := r.Stats().Kinds[report.Cities].DeadLetters; n != dead {
 				t.Errorf("%d dead letters, want %d", n, dead)
 				dead = n
 			}
-			if n := r.count(report.Cities); n != indexed {
+			if n := r.Count(report.Cities); n != indexed {
 				t.Errorf("%d documents, want %d", n, indexed)
 				indexed = n
 			}
-			if status, _ := r.ask("GET", "/"+r.indices.Alias(report.Cities)+"/_doc/"+strings.ReplaceAll(string(changes[at].ID), " ", "%20"), ""); status != http.StatusNotFound {
+			if status, _ := r.Ask("GET", "/"+r.Indices.Alias(report.Cities)+"/_doc/"+strings.ReplaceAll(string(changes[at].ID), " ", "%20"), ""); status != http.StatusNotFound {
 				t.Errorf("the poison at %d is in the index: status %d", at, status)
 			}
 		})
 	}
-	if n := r.metric("riskdex_held"); n != 0 {
+	if n := r.Metric("riskdex_held"); n != 0 {
 		t.Errorf("%v indices held", n)
 	}
 }

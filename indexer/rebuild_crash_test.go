@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
@@ -16,17 +17,17 @@ import (
 func TestProcessDiesDuringARebuild(t *testing.T) {
 	for name, at := range map[string]func(r *rig, req *http.Request) bool{
 		"making the new index": func(r *rig, req *http.Request) bool {
-			return req.Method == "PUT" && req.URL.Path == "/"+r.indices.Index(report.Cities, 2)
+			return req.Method == "PUT" && req.URL.Path == "/"+r.Indices.Index(report.Cities, 2)
 		},
 		"filling it": func(r *rig, req *http.Request) bool {
-			return req.URL.Path == "/"+r.indices.Index(report.Cities, 2)+"/_bulk"
+			return req.URL.Path == "/"+r.Indices.Index(report.Cities, 2)+"/_bulk"
 		},
 		"refreshing it": func(r *rig, req *http.Request) bool {
-			return req.URL.Path == "/"+r.indices.Index(report.Cities, 2)+"/_refresh"
+			return req.URL.Path == "/"+r.Indices.Index(report.Cities, 2)+"/_refresh"
 		},
 		"moving the alias": func(_ *rig, req *http.Request) bool { return req.URL.Path == "/_aliases" },
 		"deleting the old index": func(r *rig, req *http.Request) bool {
-			return req.Method == "DELETE" && strings.HasSuffix(req.URL.Path, r.indices.Index(report.Cities, 1))
+			return req.Method == "DELETE" && strings.HasSuffix(req.URL.Path, r.Indices.Index(report.Cities, 1))
 		},
 	} {
 		for _, done := range []bool{false, true} {
@@ -39,13 +40,13 @@ func TestProcessDiesDuringARebuild(t *testing.T) {
 				died := r.dieAt(at, done)
 				r.rebuild()
 				<-died
-				r.append(index(report.Cities, "2", `{"title":"live"}`), remove(report.Cities, "3"))
-				r.stop()
-				r.heal()
+				r.Append(indexertest.Index(report.Cities, "2", `{"title":"live"}`), indexertest.Delete(report.Cities, "3"))
+				r.Stop()
+				r.Heal()
 				r.restart(rebuilding(), nil, nil)
-				r.append(index(report.Cities, "4", `{"title":"live"}`), remove(report.Cities, "5"))
+				r.Append(indexertest.Index(report.Cities, "4", `{"title":"live"}`), indexertest.Delete(report.Cities, "5"))
 				r.complete()
-				r.eventually("apps search one index, and there is no other", func() bool {
+				r.Eventually("apps search one index, and there is no other", func() bool {
 					all := r.behind()
 					for name, searched := range all {
 						return len(all) == 1 && searched && r.settledOn(name)
@@ -53,7 +54,7 @@ func TestProcessDiesDuringARebuild(t *testing.T) {
 					return false
 				})
 				r.complete()
-				if made := name != "making the new index" || done; made && r.behind()[r.indices.Index(report.Cities, 1)] {
+				if made := name != "making the new index" || done; made && r.behind()[r.Indices.Index(report.Cities, 1)] {
 					t.Error("the rebuild that was interrupted has been forgotten")
 				}
 			})
@@ -73,7 +74,7 @@ func (r *rig) dieAt(at func(r *rig, req *http.Request) bool, done bool) (died ch
 	died = make(chan struct{})
 	var mu sync.Mutex
 	dead := false
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		mu.Lock()
 		last := !dead && at(r, req)
 		dead = dead || last

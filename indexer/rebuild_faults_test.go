@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
@@ -17,29 +18,29 @@ import (
 // search the old one do not notice.
 func TestBrokenNewIndexHarmsNobody(t *testing.T) {
 	for name, hurt := range map[string]func(r *rig, index string){
-		"deleted": func(r *rig, index string) { r.change("DELETE", "/"+index, "") },
-		"closed":  func(r *rig, index string) { r.change("POST", "/"+index+"/_close", "") },
-		"blocked": func(r *rig, index string) { r.change("PUT", "/"+index+"/_block/write", "") },
+		"deleted": func(r *rig, index string) { r.Change("DELETE", "/"+index, "") },
+		"closed":  func(r *rig, index string) { r.Change("POST", "/"+index+"/_close", "") },
+		"blocked": func(r *rig, index string) { r.Change("PUT", "/"+index+"/_block/write", "") },
 		"deleted, and made by somebody else": func(r *rig, index string) {
-			r.change("DELETE", "/"+index, "")
-			r.change("PUT", "/"+index, "")
+			r.Change("DELETE", "/"+index, "")
+			r.Change("PUT", "/"+index, "")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := filledRig(t, rebuilding(), 200)
 			g := r.half()
-			hurt(r, r.indices.Index(report.Cities, 2))
-			r.append(index(report.Cities, "1", `{"title":"live"}`), remove(report.Cities, "2"))
+			hurt(r, r.Indices.Index(report.Cities, 2))
+			r.Append(indexertest.Index(report.Cities, "1", `{"title":"live"}`), indexertest.Delete(report.Cities, "2"))
 			close(g.open)
 			r.reaches(report.PhaseFailed)
 			if s := r.status(); s.Reason == "" {
 				t.Error("no reason is given")
 			}
 			r.complete()
-			if d := r.document(report.Cities, "1"); d["title"] != "live" {
+			if d := r.Document(report.Cities, "1"); d["title"] != "live" {
 				t.Errorf("%v", d)
 			}
-			if searched := r.behind(); !searched[r.indices.Index(report.Cities, 1)] {
+			if searched := r.behind(); !searched[r.Indices.Index(report.Cities, 1)] {
 				t.Errorf("apps do not search the old index: %v", searched)
 			}
 		})
@@ -49,15 +50,15 @@ func TestBrokenNewIndexHarmsNobody(t *testing.T) {
 // TestNewIndexThatIsOverloaded holds up no live change, and is given up when that
 // does not pass.
 func TestNewIndexThatIsOverloaded(t *testing.T) {
-	full := answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`)
+	full := indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`)
 	r := filledRig(t, rebuilding(), 100)
 	r.newIndexAnswers(full)
 	r.rebuild()
 	r.reaches(report.PhaseFilling)
-	r.append(index(report.Cities, "live", `{"title":"live"}`), remove(report.Cities, "1"))
-	r.eventually("apps see a live change", func() bool { return r.document(report.Cities, "live") != nil })
-	r.eventually("apps see a live delete", func() bool { return r.document(report.Cities, "1") == nil })
-	r.heal()
+	r.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`), indexertest.Delete(report.Cities, "1"))
+	r.Eventually("apps see a live change", func() bool { return r.Document(report.Cities, "live") != nil })
+	r.Eventually("apps see a live delete", func() bool { return r.Document(report.Cities, "1") == nil })
+	r.Heal()
 	r.reaches(report.PhaseDone)
 	r.only(2)
 	r.complete()
@@ -70,7 +71,7 @@ func TestWhatIsMendedDuringARebuildReachesThoseWhoSearch(t *testing.T) {
 	// The new index does not take one of the documents, so the rebuild goes on.
 	r.newIndexAnswers(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		req.Header.Del("Accept-Encoding") // the answer is to be read here
-		applied(func(w http.ResponseWriter, answer []byte) {
+		indexertest.Applied(func(w http.ResponseWriter, answer []byte) {
 			full := []byte(`"_id":"7","status":429,"error":{"type":"es_rejected_execution_exception","reason":"full"}`)
 			answer = bytes.Replace(answer, []byte(`"_id":"7","status":201`), full, 1)
 			answer = bytes.ReplaceAll(answer, []byte("version_conflict_engine_exception"), []byte("es_rejected_execution_exception"))
@@ -79,9 +80,9 @@ func TestWhatIsMendedDuringARebuildReachesThoseWhoSearch(t *testing.T) {
 	})
 	r.rebuild()
 	var sent report.Entry
-	r.eventually("some documents are in the new index", func() bool {
-		entries, err := r.journal.Entries(t.Context(), report.Cities, "", 1000)
-		must(t, err)
+	r.Eventually("some documents are in the new index", func() bool {
+		entries, err := r.Journal.Entries(t.Context(), report.Cities, "", 1000)
+		indexertest.Must(t, err)
 		for _, e := range entries {
 			if e.State == report.StateSettled && e.Op == report.Index && r.status().Phase == report.PhaseFilling {
 				sent = e
@@ -89,17 +90,17 @@ func TestWhatIsMendedDuringARebuildReachesThoseWhoSearch(t *testing.T) {
 		}
 		return sent.ID != ""
 	})
-	r.change("DELETE", "/"+r.indices.Alias(report.Cities)+"/_doc/"+string(sent.ID), "")
-	n, err := r.journal.Renew(t.Context(), []report.Stamp{sent.Stamp})
-	must(t, err)
+	r.Change("DELETE", "/"+r.Indices.Alias(report.Cities)+"/_doc/"+string(sent.ID), "")
+	n, err := r.Journal.Renew(t.Context(), []report.Stamp{sent.Stamp})
+	indexertest.Must(t, err)
 	if n != 1 {
 		t.Fatalf("%d renewed", n)
 	}
-	r.eventually("apps see it again", func() bool { return r.document(report.Cities, string(sent.ID)) != nil })
+	r.Eventually("apps see it again", func() bool { return r.Document(report.Cities, string(sent.ID)) != nil })
 	if s := r.status(); s.Phase != report.PhaseFilling {
 		t.Errorf("%+v", s)
 	}
-	must(t, r.indexer.StopRebuild(report.Cities))
+	indexertest.Must(t, r.Indexer.StopRebuild(report.Cities))
 	r.only(1)
 	r.complete()
 }
@@ -108,14 +109,14 @@ func TestRebuildIsGivenUpWhenTheNewIndexTakesNothing(t *testing.T) {
 	cfg := rebuilding()
 	cfg.RebuildPatience = 1 // nanosecond
 	r := filledRig(t, cfg, 100)
-	r.newIndexAnswers(answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`))
+	r.newIndexAnswers(indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`))
 	r.rebuild()
 	r.reaches(report.PhaseFilling)
-	r.eventually("some attempts fail", func() bool { return r.metric("riskdex_retries_total", "reason", "overloaded") > 100 })
+	r.Eventually("some attempts fail", func() bool { return r.Metric("riskdex_retries_total", "reason", "overloaded") > 100 })
 	if s := r.status(); s.Phase != report.PhaseFilling {
 		t.Fatalf("given up though nobody waits: %+v", s)
 	}
-	r.append(index(report.Cities, "live", `{"title":"live"}`))
+	r.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
 	r.reaches(report.PhaseFailed)
 	if s := r.status(); !strings.Contains(s.Reason, "full") {
 		t.Errorf("the reason does not say enough: %s", s.Reason)
@@ -126,15 +127,15 @@ func TestRebuildIsGivenUpWhenTheNewIndexTakesNothing(t *testing.T) {
 
 // TestRebuildWhileAnswersFailNowAndThen, for both indices.
 func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
-	faults := map[string]fault{
-		"429":                      answerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`),
-		"503":                      answerWith(503, `{"error":{"type":"x","reason":"x"},"status":503}`),
-		"cut after it was applied": applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) }),
+	faults := map[string]indexertest.Fault{
+		"429":                      indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`),
+		"503":                      indexertest.AnswerWith(503, `{"error":{"type":"x","reason":"x"},"status":503}`),
+		"cut after it was applied": indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) }),
 	}
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
 			r := filledRig(t, rebuilding(), 300)
-			r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+			r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 				// Every step that a rebuild takes fails now and then, too.
 				if rand.IntN(6) == 0 {
 					f(w, req, next)
@@ -143,16 +144,16 @@ func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
 				next.ServeHTTP(w, req)
 			})
 			r.rebuild()
-			for i, c := range many(report.Cities, 100, "new") {
+			for i, c := range indexertest.Many(report.Cities, 100, "new") {
 				if i%3 == 0 {
-					c = remove(report.Cities, string(c.ID))
+					c = indexertest.Delete(report.Cities, string(c.ID))
 				}
-				r.append(c)
+				r.Append(c)
 			}
 			r.reaches(report.PhaseDone)
 			r.complete()
-			r.heal()
-			r.eventually("one index is left", func() bool { return len(r.behind()) == 1 })
+			r.Heal()
+			r.Eventually("one index is left", func() bool { return len(r.behind()) == 1 })
 			r.complete()
 		})
 	}
@@ -162,13 +163,13 @@ func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
 // before the swap is tried again.
 func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
 	r := filledRig(t, rebuilding(), 50)
-	cut := applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
+	cut := indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
 	var swapped, looked atomic.Bool
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		_, last, _ := strings.Cut(req.URL.Path, "/_")
 		switch {
 		case last == "aliases" && !swapped.Swap(true):
-			r.append(index(report.Cities, "live", `{"title":"live"}`))
+			r.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
 			cut(w, req, next)
 		case swapped.Load() && !looked.Load() && (last == "refresh" || last == "bulk"):
 			w.WriteHeader(503) // the swap is not tried again before the look
@@ -191,18 +192,18 @@ func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
 // TestAliasLostDuringARebuild: with the index behind it, or alone.
 func TestAliasLostDuringARebuild(t *testing.T) {
 	for name, lose := range map[string]func(r *rig){
-		"the index is deleted": func(r *rig) { r.change("DELETE", "/"+r.indices.Index(report.Cities, 1), "") },
+		"the index is deleted": func(r *rig) { r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1), "") },
 		"the alias is removed": func(r *rig) {
-			r.change("DELETE", "/"+r.indices.Index(report.Cities, 1)+"/_alias/"+r.indices.Alias(report.Cities), "")
+			r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1)+"/_alias/"+r.Indices.Alias(report.Cities), "")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := filledRig(t, rebuilding(), 200)
 			g := r.half()
 			lose(r)
-			r.append(index(report.Cities, "live", `{"title":"live"}`))
+			r.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
 			close(g.open)
-			r.eventually("the rebuild fails", func() bool { return r.status().Phase == report.PhaseFailed })
+			r.Eventually("the rebuild fails", func() bool { return r.status().Phase == report.PhaseFailed })
 			r.only(1)
 			r.complete()
 		})
@@ -217,72 +218,72 @@ func TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch(t *testing.T) {
 	cfg.BulkChanges = 1
 	r := filledRig(t, cfg, 400)
 	var cut atomic.Bool
-	lost := applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	lost := indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		switch {
-		case isBulk(req):
+		case indexertest.IsBulk(req):
 			time.Sleep(10 * time.Millisecond)
-		case req.Method == "PUT" && req.URL.Path == "/"+r.indices.Index(report.Cities, 2) && !cut.Swap(true):
+		case req.Method == "PUT" && req.URL.Path == "/"+r.Indices.Index(report.Cities, 2) && !cut.Swap(true):
 			lost(w, req, next)
 			return
 		}
 		next.ServeHTTP(w, req)
 	})
-	r.change("DELETE", "/"+r.indices.Index(report.Cities, 1), "")
-	r.eventually("the index behind the alias is filled", func() bool {
-		return r.behind()[r.indices.Index(report.Cities, 1)] && r.stats().Kinds[report.Cities].Resending > 200
+	r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1), "")
+	r.Eventually("the index behind the alias is filled", func() bool {
+		return r.behind()[r.Indices.Index(report.Cities, 1)] && r.Stats().Kinds[report.Cities].Resending > 200
 	})
 	r.rebuild()
-	r.eventually("something was sent for the rebuild", func() bool {
+	r.Eventually("something was sent for the rebuild", func() bool {
 		s := r.status()
 		return s.Phase == report.PhaseFilling && s.Remaining < s.Total-30
 	})
 	if !cut.Load() {
 		t.Error("the rebuild began at once")
 	}
-	must(t, r.indexer.StopRebuild(report.Cities))
-	r.heal()
-	r.drained()
-	r.eventually("one index is left", func() bool { return len(r.behind()) == 1 })
+	indexertest.Must(t, r.Indexer.StopRebuild(report.Cities))
+	r.Heal()
+	r.Drained()
+	r.Eventually("one index is left", func() bool { return len(r.behind()) == 1 })
 	r.complete()
-	if n := r.count(report.Cities); n != 400 {
+	if n := r.Count(report.Cities); n != 400 {
 		t.Errorf("%d documents of 400", n)
 	}
 }
 
 // copyIndex makes a copy of the index that apps search, as an operator would.
 func (r *rig) copyIndex(name string) {
-	r.t.Helper()
-	alias := r.indices.Alias(report.Cities)
-	_, answer := r.ask("GET", "/"+alias, "")
+	r.T.Helper()
+	alias := r.Indices.Alias(report.Cities)
+	_, answer := r.Ask("GET", "/"+alias, "")
 	for _, state := range answer {
 		settings := state.(map[string]any)["settings"].(map[string]any)["index"].(map[string]any)
 		body, err := json.Marshal(map[string]any{"mappings": state.(map[string]any)["mappings"],
 			"settings": map[string]any{"analysis": settings["analysis"], "similarity": settings["similarity"], "max_shingle_diff": settings["max_shingle_diff"]}})
-		must(r.t, err)
-		r.change("PUT", "/"+name, string(body))
+		indexertest.Must(r.T, err)
+		r.Change("PUT", "/"+name, string(body))
 	}
-	r.change("POST", "/"+alias+"/_refresh", "")
-	_, answer = r.ask("POST", "/"+alias+"/_search", `{"size":10000,"version":true}`)
+	r.Change("POST", "/"+alias+"/_refresh", "")
+	_, answer = r.Ask("POST", "/"+alias+"/_search", `{"size":10000,"version":true}`)
 	var bulk strings.Builder
 	for _, hit := range answer["hits"].(map[string]any)["hits"].([]any) {
 		h := hit.(map[string]any)
 		action, err := json.Marshal(map[string]any{"index": map[string]any{"_id": h["_id"], "version_type": "external", "version": int64(h["_version"].(float64))}})
-		must(r.t, err)
+		indexertest.Must(r.T, err)
 		doc, err := json.Marshal(h["_source"])
-		must(r.t, err)
+		indexertest.Must(r.T, err)
 		bulk.Write(action)
 		bulk.WriteByte('\n')
 		bulk.Write(doc)
 		bulk.WriteByte('\n')
 	}
-	r.change("POST", "/"+name+"/_bulk", bulk.String())
+	r.Change("POST", "/"+name+"/_bulk", bulk.String())
 }
 
 func (r *rig) moveAlias(from, to string) {
-	r.t.Helper()
-	alias := r.indices.Alias(report.Cities)
-	r.change("POST", "/_aliases", `{"actions":[{"remove":{"index":"`+from+`","alias":"`+alias+`"}},
+	r.T.Helper()
+	alias := r.Indices.Alias(report.Cities)
+	r.Change("POST", "/_aliases", `{"actions":[{"remove":{"index":"`+from+`","alias":"`+alias+`"}},
 		{"add":{"index":"`+to+`","alias":"`+alias+`","is_write_index":true}}]}`)
 }
 
@@ -295,42 +296,42 @@ func TestAliasSwapDuringFullLoad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := filledRig(t, rebuilding(), 200)
 			_, stop := r.load(3)
-			settled := func() uint64 { return r.stats().Kinds[report.Cities].Settled[report.Indexed] }
+			settled := func() uint64 { return r.Stats().Kinds[report.Cities].Settled[report.Indexed] }
 			before := settled()
 			more := func() {
-				r.eventually("the load goes on", func() bool { return settled() > before+300 })
+				r.Eventually("the load goes on", func() bool { return settled() > before+300 })
 				before = settled()
 			}
 			more()
-			copied := r.indices.Alias(report.Cities) + "-copy"
+			copied := r.Indices.Alias(report.Cities) + "-copy"
 			r.copyIndex(copied)
-			r.append(index(report.Cities, "between", `{"title":"between"}`), remove(report.Cities, "3"))
-			r.eventually("the old index has it", func() bool {
-				return r.document(report.Cities, "between") != nil && r.document(report.Cities, "3") == nil
+			r.Append(indexertest.Index(report.Cities, "between", `{"title":"between"}`), indexertest.Delete(report.Cities, "3"))
+			r.Eventually("the old index has it", func() bool {
+				return r.Document(report.Cities, "between") != nil && r.Document(report.Cities, "3") == nil
 			})
 			more()
 			open := func() {}
 			switch {
 			case c.down:
 				stop()
-				r.drained()
-				r.stop()
+				r.Drained()
+				r.Stop()
 			case c.rebuilding:
 				g := r.half()
 				open = func() { close(g.open) }
 			}
-			r.moveAlias(r.indices.Index(report.Cities, 1), copied)
+			r.moveAlias(r.Indices.Index(report.Cities, 1), copied)
 			open()
 			if c.down {
 				r.restart(rebuilding(), nil, nil)
 			}
 			// Under load, too: the lane is never idle, and must notice by itself.
-			r.eventually("the copy is filled", func() bool {
-				return r.document(report.Cities, "between") != nil && r.document(report.Cities, "3") == nil
+			r.Eventually("the copy is filled", func() bool {
+				return r.Document(report.Cities, "between") != nil && r.Document(report.Cities, "3") == nil
 			})
 			stop()
 			r.complete()
-			if all := r.behind(); !all[copied] || all[r.indices.Index(report.Cities, 1)] {
+			if all := r.behind(); !all[copied] || all[r.Indices.Index(report.Cities, 1)] {
 				t.Errorf("the alias did not stay where it was put: %v", all)
 			}
 		})

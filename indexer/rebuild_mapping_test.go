@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"riskdex/indexer"
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
@@ -34,9 +35,9 @@ func TestChangedMappingIsRebuiltOnce(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	r.restart(rebuilding(), set, nil)
-	r.append(index(report.Cities, "later", `{"title":"later"}`))
+	r.Append(indexertest.Index(report.Cities, "later", `{"title":"later"}`))
 	r.complete() // the index has been looked at
-	if all := r.indexer.Rebuilds(); len(all) != 0 {
+	if all := r.Indexer.Rebuilds(); len(all) != 0 {
 		t.Errorf("rebuilt again: %+v", all)
 	}
 	r.only(2)
@@ -55,7 +56,7 @@ func TestMappingThatRefusesIsNotSwappedIn(t *testing.T) {
 	}
 	r.only(1)
 	r.complete()
-	if r.metric("riskdex_rebuilds_total", "outcome", "failed") != 1 {
+	if r.Metric("riskdex_rebuilds_total", "outcome", "failed") != 1 {
 		t.Error("not counted as failed")
 	}
 }
@@ -64,12 +65,12 @@ func TestMappingThatRefusesIsNotSwappedIn(t *testing.T) {
 // searched. It must not end as a dead letter.
 func TestChangeThatFitsOnlyTheNewMapping(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
-	r.stop()
+	r.Stop()
 	g := r.gate(2)
 	set := mapped(t, asByte, asKeyword)
 	r.restart(rebuilding(), set, reshaped{set, `"risk_level":2`, `"risk_level":"low"`})
 	<-g.reached
-	r.append(index(report.Cities, "fits", `{"title":"fits","risk_level":2}`))
+	r.Append(indexertest.Index(report.Cities, "fits", `{"title":"fits","risk_level":2}`))
 	close(g.open)
 	r.reaches(report.PhaseDone)
 	r.only(2)
@@ -80,14 +81,14 @@ func TestChangeThatFitsOnlyTheNewMapping(t *testing.T) {
 // nothing against the new one.
 func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
-	r.restart(rebuilding(), nil, reshaped{r.indices.Set, `"risk_level":2`, `"risk_level":"low"`})
-	r.drained()
+	r.restart(rebuilding(), nil, reshaped{r.Indices.Set, `"risk_level":2`, `"risk_level":"low"`})
+	r.Drained()
 	g := r.half()
-	r.append(index(report.Cities, "poison", `{"title":"poison","risk_level":2}`))
+	r.Append(indexertest.Index(report.Cities, "poison", `{"title":"poison","risk_level":2}`))
 	close(g.open)
 	r.reaches(report.PhaseDone)
-	r.drained()
-	r.cities(100, 1)
+	r.Drained()
+	r.WantCities(100, 1)
 }
 
 // TestWrongJournalEmptiesNoSearch: a fresh journal knows nothing of what the index
@@ -95,22 +96,22 @@ func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
 // from then on, but does not lose what it has.
 func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
-	r.stop()
+	r.Stop()
 	other := assemble(t, rebuilding())
-	other.indices.Prefix = r.indices.Prefix
+	other.Indices.Prefix = r.Indices.Prefix
 	other.restart(rebuilding(), mapped(t, asByte, asKeyword), nil)
-	other.append(many(report.Cities, 5, "text")...)
-	other.eventually("it leaves the index alone", func() bool { return other.waitsFor(report.Cities) == "another_journal" })
-	if all := other.indexer.Rebuilds(); len(all) > 0 {
+	other.Append(indexertest.Many(report.Cities, 5, "text")...)
+	other.Eventually("it leaves the index alone", func() bool { return other.waitsFor(report.Cities) == "another_journal" })
+	if all := other.Indexer.Rebuilds(); len(all) > 0 {
 		t.Errorf("a rebuild is begun: %+v", all)
 	}
-	must(t, other.indexer.TakeOver(report.Cities))
+	indexertest.Must(t, other.Indexer.TakeOver(report.Cities))
 	other.reaches(report.PhaseFailed)
 	if s := other.status(); !strings.Contains(s.Reason, "100") || !strings.Contains(s.Reason, "journal") {
 		t.Errorf("the reason does not say enough: %s", s.Reason)
 	}
 	other.only(1)
-	if n := other.count(report.Cities); n != 100 {
+	if n := other.Count(report.Cities); n != 100 {
 		t.Errorf("%d documents, want 100", n)
 	}
 }
@@ -118,30 +119,34 @@ func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 // TestUncertainLookMakesNoDeadLetter: whether a document that is refused when it is
 // sent again is in the index already is asked until the answer is certain.
 func TestUncertainLookMakesNoDeadLetter(t *testing.T) {
-	r := filledRig(t, quick(), 10)
-	for name, spoil := range map[string]func(*bites) fault{
-		"not JSON":                   func(b *bites) fault { return b.of(answerWith(200, `<html>welcome</html>`)) },
-		"503":                        func(b *bites) fault { return b.of(answerWith(503, ``)) },
-		"no documents":               func(b *bites) fault { return b.of(answerWith(200, `{"docs":[]}`)) },
-		"documents of other names":   func(b *bites) fault { return b.replace(`{"docs":[{"_id":"`, `{"docs":[{"_id":"x`) },
-		"documents that say nothing": func(b *bites) fault { return b.replace(`"found":`, `"lost":`) },
+	r := filledRig(t, indexertest.Quick(), 10)
+	for name, spoil := range map[string]func(*indexertest.Bites) indexertest.Fault{
+		"not JSON": func(b *indexertest.Bites) indexertest.Fault {
+			return b.Of(indexertest.AnswerWith(200, `<html>welcome</html>`))
+		},
+		"503":          func(b *indexertest.Bites) indexertest.Fault { return b.Of(indexertest.AnswerWith(503, ``)) },
+		"no documents": func(b *indexertest.Bites) indexertest.Fault { return b.Of(indexertest.AnswerWith(200, `{"docs":[]}`)) },
+		"documents of other names": func(b *indexertest.Bites) indexertest.Fault {
+			return b.Replace(`{"docs":[{"_id":"`, `{"docs":[{"_id":"x`)
+		},
+		"documents that say nothing": func(b *indexertest.Bites) indexertest.Fault { return b.Replace(`"found":`, `"lost":`) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r.stop()
-			_, err := r.journal.Resend(t.Context(), report.Cities)
-			must(t, err)
-			var met bites
+			r.Stop()
+			_, err := r.Journal.Resend(t.Context(), report.Cities)
+			indexertest.Must(t, err)
+			var met indexertest.Bites
 			spoilt := spoil(&met)
-			r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-				if isLook(req) && met.Load() < 3 {
+			r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				if indexertest.IsLookup(req) && met.Load() < 3 {
 					spoilt(w, req, next)
 					return
 				}
 				next.ServeHTTP(w, req)
 			})
-			r.restart(quick(), nil, reshaped{r.indices.Set, `"risk_level":3`, `"risk_level":"high"`})
+			r.restart(indexertest.Quick(), nil, reshaped{r.Indices.Set, `"risk_level":3`, `"risk_level":"high"`})
 			r.complete()
-			r.heal()
+			r.Heal()
 			if n := met.Load(); n != 3 {
 				t.Errorf("the fault bit %d times", n)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/indexer"
+	"riskdex/indexer/indexertest"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -22,7 +23,7 @@ import (
 
 // rebuilding makes rebuilds of small indices take several bulks.
 func rebuilding() indexer.Config {
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.BulkChanges = 20
 	cfg.RetireAfter, cfg.RebuildPatience = 50*time.Millisecond, time.Hour
 	return cfg
@@ -31,21 +32,21 @@ func rebuilding() indexer.Config {
 // restart lets a new process take over journal and indices, with documents made
 // in another way where set is not nil.
 func (r *rig) restart(cfg indexer.Config, set *mappings.Set, documents indexer.Documents) {
-	r.t.Helper()
-	r.stop()
+	r.T.Helper()
+	r.Stop()
 	if set == nil {
-		set = r.indices.Set
+		set = r.Indices.Set
 	}
 	if documents == nil {
 		documents = set
 	}
-	log := slog.New(slog.NewTextHandler(r.t.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
-	r.indices = &indices.Indices{Client: r.indices.Client, Prefix: r.indices.Prefix, Set: set, Line: r.journal.Line(), Log: log}
-	r.reg = prometheus.NewRegistry()
-	x, err := indexer.New(cfg, r.journal, documents, r.indices, r.indices.Client, r.reg, log)
-	must(r.t, err)
-	r.indexer = x
-	r.run()
+	log := slog.New(slog.NewTextHandler(r.T.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
+	r.Indices = &indices.Indices{Client: r.Indices.Client, Prefix: r.Indices.Prefix, Set: set, Line: r.Journal.Line(), Log: log}
+	r.Registry = prometheus.NewRegistry()
+	x, err := indexer.New(cfg, r.Journal, documents, r.Indices, r.Indices.Client, r.Registry, log)
+	indexertest.Must(r.T, err)
+	r.Indexer = x
+	r.Run()
 }
 
 // mapped returns the built-in mappings with one text of index.json replaced.
@@ -53,13 +54,13 @@ func mapped(t *testing.T, old, new string) *mappings.Set {
 	t.Helper()
 	files := fstest.MapFS{}
 	entries, err := os.ReadDir("../mappings")
-	must(t, err)
+	indexertest.Must(t, err)
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
 		data, err := os.ReadFile("../mappings/" + e.Name())
-		must(t, err)
+		indexertest.Must(t, err)
 		if e.Name() == "index.json" {
 			text := strings.Replace(string(data), old, new, 1)
 			if text == string(data) {
@@ -70,13 +71,13 @@ func mapped(t *testing.T, old, new string) *mappings.Set {
 		files[e.Name()] = &fstest.MapFile{Data: data}
 	}
 	set, err := mappings.Load(files)
-	must(t, err)
+	indexertest.Must(t, err)
 	return set
 }
 
 // status returns what is known of the last rebuild of cities.
 func (r *rig) status() report.Rebuild {
-	for _, b := range r.indexer.Rebuilds() {
+	for _, b := range r.Indexer.Rebuilds() {
 		if b.Kind == report.Cities {
 			return b
 		}
@@ -85,11 +86,11 @@ func (r *rig) status() report.Rebuild {
 }
 
 func (r *rig) reaches(phase report.RebuildPhase) {
-	r.t.Helper()
-	r.eventually("the rebuild is "+string(phase), func() bool {
+	r.T.Helper()
+	r.Eventually("the rebuild is "+string(phase), func() bool {
 		s := r.status()
 		if s.Phase == report.PhaseFailed && phase != report.PhaseFailed {
-			r.t.Fatalf("the rebuild failed: %s", s.Reason)
+			r.T.Fatalf("the rebuild failed: %s", s.Reason)
 		}
 		return s.Phase == phase
 	})
@@ -98,9 +99,9 @@ func (r *rig) reaches(phase report.RebuildPhase) {
 // behind returns the indices of cities that there are: for each, whether apps
 // search it.
 func (r *rig) behind() map[string]bool {
-	r.t.Helper()
-	alias := r.indices.Alias(report.Cities)
-	_, answer := r.ask("GET", "/"+alias+"*/_alias", "")
+	r.T.Helper()
+	alias := r.Indices.Alias(report.Cities)
+	_, answer := r.Ask("GET", "/"+alias+"*/_alias", "")
 	all := map[string]bool{}
 	for name, index := range answer {
 		_, searched := index.(map[string]any)["aliases"].(map[string]any)[alias]
@@ -111,9 +112,9 @@ func (r *rig) behind() map[string]bool {
 
 // only waits until apps search the n-th index of cities and there is no other.
 func (r *rig) only(n int) {
-	r.t.Helper()
-	want := r.indices.Index(report.Cities, n)
-	r.eventually("the index "+want+" is the only one", func() bool {
+	r.T.Helper()
+	want := r.Indices.Index(report.Cities, n)
+	r.Eventually("the index "+want+" is the only one", func() bool {
 		all := r.behind()
 		return len(all) == 1 && all[want]
 	})
@@ -122,29 +123,29 @@ func (r *rig) only(n int) {
 // complete checks that the alias has exactly what the journal has, in the same
 // versions, and that nothing is dead.
 func (r *rig) complete() {
-	r.t.Helper()
-	r.drained()
-	if n := r.stats().Kinds[report.Cities].DeadLetters; n != 0 {
-		r.t.Errorf("%d dead letters", n)
+	r.T.Helper()
+	r.Drained()
+	if n := r.Stats().Kinds[report.Cities].DeadLetters; n != 0 {
+		r.T.Errorf("%d dead letters", n)
 	}
-	alias := r.indices.Alias(report.Cities)
-	r.change("POST", "/"+alias+"/_refresh", "")
-	_, answer := r.ask("POST", "/"+alias+"/_search", `{"size":10000,"version":true,"_source":false}`)
+	alias := r.Indices.Alias(report.Cities)
+	r.Change("POST", "/"+alias+"/_refresh", "")
+	_, answer := r.Ask("POST", "/"+alias+"/_search", `{"size":10000,"version":true,"_source":false}`)
 	have := map[report.ID]report.Version{}
 	text, err := json.Marshal(answer["hits"].(map[string]any)["hits"])
-	must(r.t, err)
+	indexertest.Must(r.T, err)
 	var hits []struct {
 		ID      report.ID      `json:"_id"`
 		Version report.Version `json:"_version"`
 	}
-	must(r.t, json.Unmarshal(text, &hits))
+	indexertest.Must(r.T, json.Unmarshal(text, &hits))
 	for _, h := range hits {
 		have[h.ID] = h.Version
 	}
 	var after report.ID
 	for {
-		entries, err := r.journal.Entries(r.t.Context(), report.Cities, after, 1000)
-		must(r.t, err)
+		entries, err := r.Journal.Entries(r.T.Context(), report.Cities, after, 1000)
+		indexertest.Must(r.T, err)
 		if len(entries) == 0 {
 			break
 		}
@@ -154,14 +155,14 @@ func (r *rig) complete() {
 			delete(have, e.ID)
 			switch {
 			case e.Op == report.Index && got != e.Version:
-				r.t.Errorf("%s: version %d in the index, %d in the journal", e.ID, got, e.Version)
+				r.T.Errorf("%s: version %d in the index, %d in the journal", e.ID, got, e.Version)
 			case e.Op == report.Delete && there:
-				r.t.Errorf("%s: deleted, yet in the index", e.ID)
+				r.T.Errorf("%s: deleted, yet in the index", e.ID)
 			}
 		}
 	}
 	for id := range have {
-		r.t.Errorf("%s: in the index, unknown to the journal", id)
+		r.T.Errorf("%s: in the index, unknown to the journal", id)
 	}
 }
 
@@ -173,9 +174,9 @@ type gate struct {
 
 func (r *rig) gate(pass int) *gate {
 	g := &gate{reached: make(chan struct{}, 1000), open: make(chan struct{})}
-	path := "/" + r.indices.Index(report.Cities, 2) + "/_bulk"
+	path := "/" + r.Indices.Index(report.Cities, 2) + "/_bulk"
 	seats := make(chan struct{}, pass)
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if req.URL.Path == path {
 			select {
 			case seats <- struct{}{}:
@@ -192,7 +193,7 @@ func (r *rig) gate(pass int) *gate {
 // half starts a rebuild and returns when it has sent something and waits at the
 // gate.
 func (r *rig) half() *gate {
-	r.t.Helper()
+	r.T.Helper()
 	g := r.gate(2)
 	r.rebuild()
 	<-g.reached
@@ -201,9 +202,9 @@ func (r *rig) half() *gate {
 }
 
 // newIndexAnswers has bulks for the second index of cities answered by f.
-func (r *rig) newIndexAnswers(f fault) {
-	path := "/" + r.indices.Index(report.Cities, 2) + "/_bulk"
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+func (r *rig) newIndexAnswers(f indexertest.Fault) {
+	path := "/" + r.Indices.Index(report.Cities, 2) + "/_bulk"
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if req.URL.Path == path {
 			f(w, req, next)
 			return
@@ -217,19 +218,19 @@ func (r *rig) newIndexAnswers(f fault) {
 func filledRig(t *testing.T, cfg indexer.Config, n int) *rig {
 	t.Helper()
 	r := start(t, cfg)
-	r.append(many(report.Cities, n+1, "text")...)
-	r.append(remove(report.Cities, fmt.Sprint(n)), index(report.Cities, "0", `{"title":"corrected","risk_level":3}`))
-	r.drained()
+	r.Append(indexertest.Many(report.Cities, n+1, "text")...)
+	r.Append(indexertest.Delete(report.Cities, fmt.Sprint(n)), indexertest.Index(report.Cities, "0", `{"title":"corrected","risk_level":3}`))
+	r.Drained()
 	return r
 }
 
 // rebuild starts a rebuild of cities, once the indexer runs.
 func (r *rig) rebuild() {
-	r.t.Helper()
-	r.eventually("the indexer takes orders", func() bool {
-		err := r.indexer.Rebuild(report.Cities)
+	r.T.Helper()
+	r.Eventually("the indexer takes orders", func() bool {
+		err := r.Indexer.Rebuild(report.Cities)
 		if err != nil && !errors.Is(err, indexer.ErrNotRunning) {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		return err == nil
 	})

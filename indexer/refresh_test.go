@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"riskdex/indexer"
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
 func isRefresh(req *http.Request) bool { return strings.HasSuffix(req.URL.Path, "/_refresh") }
 
 // onRefresh gives f the refreshes, and the server all other requests.
-func onRefresh(f fault) fault {
+func onRefresh(f indexertest.Fault) indexertest.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if isRefresh(req) {
 			f(w, req, next)
@@ -32,51 +33,39 @@ func onRefresh(f fault) fault {
 func stillStart(t *testing.T, cfg indexer.Config) *rig {
 	t.Helper()
 	r := start(t, cfg)
-	r.eventually("every kind can be searched", r.searched)
-	r.change("PUT", "/"+r.indices.Prefix+"*/_settings?expand_wildcards=all", `{"index.refresh_interval":"-1"}`)
+	r.Eventually("every kind can be searched", r.searched)
+	r.Change("PUT", "/"+r.Indices.Prefix+"*/_settings?expand_wildcards=all", `{"index.refresh_interval":"-1"}`)
 	return r
 }
 
 // searched tells whether every kind can be searched.
 func (r *rig) searched() bool {
-	return !slices.ContainsFunc(report.Kinds(), func(kind report.Kind) bool { return r.visible(kind) < 0 })
-}
-
-// visible returns how many documents a search sees, or -1 if there can be none: an
-// alias is there before the shard behind it has started, and until then
-// Elasticsearch answers a search with 503. It asks for no refresh.
-func (r *rig) visible(kind report.Kind) int {
-	r.t.Helper()
-	status, answer := r.ask("GET", "/"+r.indices.Alias(kind)+"/_count", "")
-	if status != http.StatusOK {
-		return -1
-	}
-	return int(answer["count"].(float64))
+	return !slices.ContainsFunc(report.Kinds(), func(kind report.Kind) bool { return r.Visible(kind) < 0 })
 }
 
 func (r *rig) becomesVisible(kind report.Kind, n int) {
-	r.t.Helper()
-	r.eventually(fmt.Sprintf("%d documents are visible", n), func() bool { return r.visible(kind) == n })
+	r.T.Helper()
+	r.Eventually(fmt.Sprintf("%d documents are visible", n), func() bool { return r.Visible(kind) == n })
 }
 
 func (r *rig) refreshes(kind report.Kind) int {
-	r.t.Helper()
-	return int(r.metric("riskdex_refresh_seconds", "kind", string(kind)))
+	r.T.Helper()
+	return int(r.Metric("riskdex_refresh_seconds", "kind", string(kind)))
 }
 
 func (r *rig) refreshesFailed() int {
-	r.t.Helper()
-	return int(r.metric("riskdex_refreshes_failed_total"))
+	r.T.Helper()
+	return int(r.Metric("riskdex_refreshes_failed_total"))
 }
 
 // TestLoneChangeBecomesVisible: one after the other, though nobody else refreshes.
 func TestLoneChangeBecomesVisible(t *testing.T) {
-	r := stillStart(t, quick())
-	for i, c := range many(report.Cities, 5, "text") {
-		r.append(c)
+	r := stillStart(t, indexertest.Quick())
+	for i, c := range indexertest.Many(report.Cities, 5, "text") {
+		r.Append(c)
 		r.becomesVisible(report.Cities, i+1)
 	}
-	r.append(remove(report.Cities, "0"))
+	r.Append(indexertest.Delete(report.Cities, "0"))
 	r.becomesVisible(report.Cities, 4)
 	if n := r.refreshes(report.Advisories); n != 0 {
 		t.Errorf("%d refreshes of an index that nothing was written to", n)
@@ -86,43 +75,43 @@ func TestLoneChangeBecomesVisible(t *testing.T) {
 // TestLostAnswerBecomesVisible: what was written without riskdex knowing is superseded
 // when it is sent again, and lacking all the same.
 func TestLostAnswerBecomesVisible(t *testing.T) {
-	r := stillStart(t, quick())
-	lost := applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
+	r := stillStart(t, indexertest.Quick())
+	lost := indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
 	var bulks atomic.Int64
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if isBulk(req) && bulks.Add(1) == 1 {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if indexertest.IsBulk(req) && bulks.Add(1) == 1 {
 			lost(w, req, next)
 			return
 		}
 		next.ServeHTTP(w, req)
 	})
-	r.append(index(report.Cities, "1", `{}`))
+	r.Append(indexertest.Index(report.Cities, "1", `{}`))
 	r.becomesVisible(report.Cities, 1)
-	r.drained()
+	r.Drained()
 	if n := r.superseded(); n != 1 {
 		t.Errorf("%d superseded, want 1", n)
 	}
 }
 
 func TestProbeBecomesVisible(t *testing.T) {
-	r := stillStart(t, probed())
-	r.eventually("the probe's index is there", func() bool {
-		status, _ := r.ask("PUT", "/"+r.indices.Index(report.Probe, 1)+"/_settings", `{"index.refresh_interval":"-1"}`)
+	r := stillStart(t, indexertest.Probed())
+	r.Eventually("the probe's index is there", func() bool {
+		status, _ := r.Ask("PUT", "/"+r.Indices.Index(report.Probe, 1)+"/_settings", `{"index.refresh_interval":"-1"}`)
 		return status == http.StatusOK
 	})
-	r.probe(often()).finds(3)
+	r.Probe(indexertest.Often()).Finds(3)
 }
 
 // TestBacklogIsRefreshedOnceAtItsEnd also shows that the last of a load is not left
 // to anybody else.
 func TestBacklogIsRefreshedOnceAtItsEnd(t *testing.T) {
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.BulkChanges = 20
 	r := stillStart(t, cfg)
-	r.stop()
+	r.Stop()
 	const documents = 1000
 	var bulks, early, refreshes atomic.Int64
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if isRefresh(req) {
 			refreshes.Add(1)
 			if bulks.Load() < documents/20 {
@@ -130,11 +119,11 @@ func TestBacklogIsRefreshedOnceAtItsEnd(t *testing.T) {
 			}
 		}
 		next.ServeHTTP(w, req)
-		if isBulk(req) {
+		if indexertest.IsBulk(req) {
 			bulks.Add(1)
 		}
 	})
-	r.append(many(report.Cities, documents, "text")...)
+	r.Append(indexertest.Many(report.Cities, documents, "text")...)
 	r.restart(cfg, nil, nil)
 	r.becomesVisible(report.Cities, documents)
 	if early.Load() != 0 || refreshes.Load() != 1 {
@@ -143,23 +132,23 @@ func TestBacklogIsRefreshedOnceAtItsEnd(t *testing.T) {
 }
 
 func TestWithoutAShareNothingIsRefreshed(t *testing.T) {
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.RefreshShare = 0
 	r := stillStart(t, cfg)
 	var refreshes, others atomic.Int64
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		switch {
 		case isRefresh(req), req.URL.Query().Has("refresh"):
 			refreshes.Add(1)
-		case !isBulk(req):
+		case !indexertest.IsBulk(req):
 			others.Add(1)
 		}
 		next.ServeHTTP(w, req)
 	})
-	r.append(many(report.Cities, 10, "text")...)
-	r.drained()
+	r.Append(indexertest.Many(report.Cities, 10, "text")...)
+	r.Drained()
 	before := others.Load()
-	r.eventually("idle indices are looked at", func() bool { return others.Load() > before+10 })
+	r.Eventually("idle indices are looked at", func() bool { return others.Load() > before+10 })
 	if n := refreshes.Load(); n != 0 {
 		t.Errorf("%d refreshes", n)
 	}
@@ -168,33 +157,33 @@ func TestWithoutAShareNothingIsRefreshed(t *testing.T) {
 // TestFailingRefreshesHarmNothing: whatever is answered, everything is written as
 // before, and it is asked for again a second later at the soonest.
 func TestFailingRefreshesHarmNothing(t *testing.T) {
-	for name, f := range map[string]fault{
-		"missing privilege": answerWith(403, `{"error":{"type":"security_exception","reason":"no"},"status":403}`),
+	for name, f := range map[string]indexertest.Fault{
+		"missing privilege": indexertest.AnswerWith(403, `{"error":{"type":"security_exception","reason":"no"},"status":403}`),
 		"cut":               func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
-		"a failed shard": applied(func(w http.ResponseWriter, _ []byte) {
+		"a failed shard": indexertest.Applied(func(w http.ResponseWriter, _ []byte) {
 			_, _ = w.Write([]byte(`{"_shards":{"total":2,"successful":1,"failed":1}}`))
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := stillStart(t, quick())
+			r := stillStart(t, indexertest.Quick())
 			var asked atomic.Int64
-			r.fail(onRefresh(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+			r.Fail(onRefresh(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 				asked.Add(1)
 				f(w, req, next)
 			}))
 			began := time.Now()
-			for _, c := range many(report.Cities, 50, "text") {
-				r.append(c)
-				r.drained(report.Cities)
+			for _, c := range indexertest.Many(report.Cities, 50, "text") {
+				r.Append(c)
+				r.Drained(report.Cities)
 			}
-			r.eventually("a failure is counted", func() bool { return r.refreshesFailed() > 0 })
+			r.Eventually("a failure is counted", func() bool { return r.refreshesFailed() > 0 })
 			if n, most := asked.Load(), 2+int64(time.Since(began)/time.Second); n > most {
 				t.Errorf("%d refreshes were asked for, want %d at most", n, most)
 			}
-			if w := r.indexer.Waiting(); w != nil || r.metric("riskdex_held") != 0 || r.metric("riskdex_failures_total") != 0 || r.metric("riskdex_retries_total") != 0 {
+			if w := r.Indexer.Waiting(); w != nil || r.Metric("riskdex_held") != 0 || r.Metric("riskdex_failures_total") != 0 || r.Metric("riskdex_retries_total") != 0 {
 				t.Errorf("it is taken for trouble: %+v", w)
 			}
-			r.heal()
+			r.Heal()
 			r.becomesVisible(report.Cities, 50) // nothing more is written
 		})
 	}
@@ -204,8 +193,8 @@ func TestFailingRefreshesHarmNothing(t *testing.T) {
 func lateRefreshes(r *rig) (asked *atomic.Int64, let func()) {
 	asked, gate := new(atomic.Int64), make(chan struct{})
 	let = sync.OnceFunc(func() { close(gate) })
-	r.t.Cleanup(let)
-	r.fail(onRefresh(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	r.T.Cleanup(let)
+	r.Fail(onRefresh(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		answer := httptest.NewRecorder()
 		next.ServeHTTP(answer, req)
 		asked.Add(1)
@@ -222,16 +211,16 @@ func lateRefreshes(r *rig) (asked *atomic.Int64, let func()) {
 // TestNothingWaitsForARefresh: with a single worker, everything goes on while one is
 // under way, and what is written meanwhile is shown by another.
 func TestNothingWaitsForARefresh(t *testing.T) {
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.Workers, cfg.CheckEvery = 1, time.Hour // so that nothing but the end of its rest has the index refreshed again
 	r := stillStart(t, cfg)
 	asked, let := lateRefreshes(r)
-	r.append(index(report.Cities, "1", `{}`))
-	r.eventually("a refresh is under way", func() bool { return asked.Load() == 1 })
-	r.append(index(report.Cities, "2", `{}`), index(report.Advisories, "1", `{}`))
-	r.drained()
+	r.Append(indexertest.Index(report.Cities, "1", `{}`))
+	r.Eventually("a refresh is under way", func() bool { return asked.Load() == 1 })
+	r.Append(indexertest.Index(report.Cities, "2", `{}`), indexertest.Index(report.Advisories, "1", `{}`))
+	r.Drained()
 	r.becomesVisible(report.Advisories, 1)
-	if n := r.visible(report.Cities); n != 1 {
+	if n := r.Visible(report.Cities); n != 1 {
 		t.Fatalf("%d cities visible, want that of before the refresh", n)
 	}
 	let()
@@ -240,12 +229,12 @@ func TestNothingWaitsForARefresh(t *testing.T) {
 
 // TestStopWaitsForNoRefresh has half of the time that a request may take.
 func TestStopWaitsForNoRefresh(t *testing.T) {
-	r := stillStart(t, quick())
+	r := stillStart(t, indexertest.Quick())
 	asked, _ := lateRefreshes(r)
-	r.append(index(report.Cities, "1", `{}`))
-	r.eventually("a refresh is under way", func() bool { return asked.Load() == 1 })
+	r.Append(indexertest.Index(report.Cities, "1", `{}`))
+	r.Eventually("a refresh is under way", func() bool { return asked.Load() == 1 })
 	began := time.Now()
-	r.stop()
+	r.Stop()
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the stop took %v", took)
 	}
@@ -258,13 +247,13 @@ func TestStopWaitsForNoRefresh(t *testing.T) {
 // the new index only, which is refreshed before it takes its place.
 func TestRebuildRefreshesNothingThatIsSearched(t *testing.T) {
 	r := stillStart(t, rebuilding())
-	r.append(many(report.Cities, 50, "text")...)
+	r.Append(indexertest.Many(report.Cities, 50, "text")...)
 	r.becomesVisible(report.Cities, 50)
-	r.eventually("its refresh is over", func() bool { return r.refreshes(report.Cities) > 0 })
+	r.Eventually("its refresh is over", func() bool { return r.refreshes(report.Cities) > 0 })
 	before := r.refreshes(report.Cities)
-	must(t, r.indexer.Rebuild(report.Cities))
-	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == report.PhaseDone })
-	if n := r.visible(report.Cities); n != 50 {
+	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
+	r.Eventually("the cities were rebuilt", func() bool { return r.status().Phase == report.PhaseDone })
+	if n := r.Visible(report.Cities); n != 50 {
 		t.Errorf("%d cities visible, want 50", n)
 	}
 	if n := r.refreshes(report.Cities) - before; n != 0 {
@@ -276,25 +265,25 @@ func TestRebuildRefreshesNothingThatIsSearched(t *testing.T) {
 // left to send again.
 func TestChangeDuringARebuildBecomesVisible(t *testing.T) {
 	r := stillStart(t, rebuilding())
-	r.append(many(report.Cities, 50, "text")...)
+	r.Append(indexertest.Many(report.Cities, 50, "text")...)
 	r.becomesVisible(report.Cities, 50)
-	old := "/" + r.indices.Index(report.Cities, 1) + "/_refresh" // of the swap; the dispatcher's is of the alias
+	old := "/" + r.Indices.Index(report.Cities, 1) + "/_refresh" // of the swap; the dispatcher's is of the alias
 	var held atomic.Int64
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if req.URL.Path == old {
 			held.Add(1)
-			answerWith(503, `{}`)(w, req, next)
+			indexertest.AnswerWith(503, `{}`)(w, req, next)
 			return
 		}
 		next.ServeHTTP(w, req)
 	})
-	must(t, r.indexer.Rebuild(report.Cities))
-	r.eventually("the new index lacks nothing", func() bool { return held.Load() > 0 })
-	r.append(index(report.Cities, "new", `{}`))
+	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
+	r.Eventually("the new index lacks nothing", func() bool { return held.Load() > 0 })
+	r.Append(indexertest.Index(report.Cities, "new", `{}`))
 	r.becomesVisible(report.Cities, 51)
 	if r.status().Phase == report.PhaseDone {
 		t.Error("the rebuild is over")
 	}
-	r.heal()
-	r.eventually("the cities were rebuilt", func() bool { return r.status().Phase == report.PhaseDone })
+	r.Heal()
+	r.Eventually("the cities were rebuilt", func() bool { return r.status().Phase == report.PhaseDone })
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
@@ -11,71 +12,71 @@ import (
 // before one of them was deleted, the other corrected, and a third added. take is
 // called in between.
 func (r *rig) fromThePast(take func()) {
-	r.t.Helper()
-	r.append(index(report.Cities, "gone", `{"title":"old"}`), index(report.Cities, "corrected", `{"title":"old"}`))
-	r.drained()
+	r.T.Helper()
+	r.Append(indexertest.Index(report.Cities, "gone", `{"title":"old"}`), indexertest.Index(report.Cities, "corrected", `{"title":"old"}`))
+	r.Drained()
 	take()
-	r.append(remove(report.Cities, "gone"), index(report.Cities, "corrected", `{"title":"new"}`), index(report.Cities, "added", `{"title":"new"}`))
-	r.drained()
+	r.Append(indexertest.Delete(report.Cities, "gone"), indexertest.Index(report.Cities, "corrected", `{"title":"new"}`), indexertest.Index(report.Cities, "added", `{"title":"new"}`))
+	r.Drained()
 }
 
 // isCurrent waits until apps find what fromThePast delivered last.
 func (r *rig) isCurrent() {
-	r.t.Helper()
-	r.eventually("what was delivered since is there, and the deleted document is not", func() bool {
-		return r.document(report.Cities, "corrected")["title"] == "new" && r.document(report.Cities, "added") != nil &&
-			r.document(report.Cities, "gone") == nil
+	r.T.Helper()
+	r.Eventually("what was delivered since is there, and the deleted document is not", func() bool {
+		return r.Document(report.Cities, "corrected")["title"] == "new" && r.Document(report.Cities, "added") != nil &&
+			r.Document(report.Cities, "gone") == nil
 	})
-	r.drained()
+	r.Drained()
 }
 
 // mapping returns the mapping of an index, with all that is noted there.
 func (r *rig) mapping(index string) string {
-	r.t.Helper()
-	_, answer := r.ask("GET", "/"+index+"/_mapping", "")
+	r.T.Helper()
+	_, answer := r.Ask("GET", "/"+index+"/_mapping", "")
 	text, err := json.Marshal(answer[index].(map[string]any)["mappings"])
-	must(r.t, err)
+	indexertest.Must(r.T, err)
 	return string(text)
 }
 
 // TestIndexRestoredWhileStopped: the aliases come back with the index, as
 // Elasticsearch restores them.
 func TestIndexRestoredWhileStopped(t *testing.T) {
-	r := start(t, quick())
-	v1, alias := r.indices.Index(report.Cities, 1), r.indices.Alias(report.Cities)
+	r := start(t, indexertest.Quick())
+	v1, alias := r.Indices.Index(report.Cities, 1), r.Indices.Alias(report.Cities)
 	var mapping string
 	r.fromThePast(func() { mapping = r.mapping(v1) })
-	r.stop()
-	r.change("DELETE", "/"+v1, "")
-	r.change("PUT", "/"+v1, `{"mappings":`+mapping+`,"aliases":{"`+alias+`":{"is_write_index":true},"`+alias+`-filled":{}}}`)
+	r.Stop()
+	r.Change("DELETE", "/"+v1, "")
+	r.Change("PUT", "/"+v1, `{"mappings":`+mapping+`,"aliases":{"`+alias+`":{"is_write_index":true},"`+alias+`-filled":{}}}`)
 	for _, id := range []string{"gone", "corrected"} {
-		r.change("PUT", "/"+v1+"/_doc/"+id+"?version=1&version_type=external", `{"source":{"title":"old"}}`)
+		r.Change("PUT", "/"+v1+"/_doc/"+id+"?version=1&version_type=external", `{"source":{"title":"old"}}`)
 	}
-	r.restart(quick(), nil, nil)
+	r.restart(indexertest.Quick(), nil, nil)
 	r.isCurrent()
 }
 
 // TestCloneBehindTheAlias: a copy of an index that riskdex kept in step is not one.
 func TestCloneBehindTheAlias(t *testing.T) {
-	r := start(t, quick())
-	v1, alias := r.indices.Index(report.Cities, 1), r.indices.Alias(report.Cities)
+	r := start(t, indexertest.Quick())
+	v1, alias := r.Indices.Index(report.Cities, 1), r.Indices.Alias(report.Cities)
 	clone := v1 + "-clone"
 	r.fromThePast(func() {
-		r.change("PUT", "/"+v1+"/_block/write", "")
-		r.change("PUT", "/"+v1+"/_clone/"+clone+"?wait_for_active_shards=1", `{"settings":{"index.blocks.write":null}}`)
-		r.change("PUT", "/"+v1+"/_settings", `{"index.blocks.write":null}`)
+		r.Change("PUT", "/"+v1+"/_block/write", "")
+		r.Change("PUT", "/"+v1+"/_clone/"+clone+"?wait_for_active_shards=1", `{"settings":{"index.blocks.write":null}}`)
+		r.Change("PUT", "/"+v1+"/_settings", `{"index.blocks.write":null}`)
 	})
-	r.stop()
-	r.change("DELETE", "/"+v1, "")
-	r.change("POST", "/_aliases", `{"actions":[{"add":{"index":"`+clone+`","alias":"`+alias+`"}},{"add":{"index":"`+clone+`","alias":"`+alias+`-filled"}}]}`)
-	r.restart(quick(), nil, nil)
+	r.Stop()
+	r.Change("DELETE", "/"+v1, "")
+	r.Change("POST", "/_aliases", `{"actions":[{"add":{"index":"`+clone+`","alias":"`+alias+`"}},{"add":{"index":"`+clone+`","alias":"`+alias+`-filled"}}]}`)
+	r.restart(indexertest.Quick(), nil, nil)
 	r.isCurrent()
 }
 
 // sent returns how many writes an index has seen, whatever came of them.
 func (r *rig) sent(index string) float64 {
-	r.t.Helper()
-	_, answer := r.ask("GET", "/"+index+"/_stats/indexing", "")
+	r.T.Helper()
+	_, answer := r.Ask("GET", "/"+index+"/_stats/indexing", "")
 	n := answer["_all"].(map[string]any)["primaries"].(map[string]any)["indexing"].(map[string]any)
 	return n["index_total"].(float64) + n["index_failed"].(float64) + n["delete_total"].(float64)
 }
@@ -84,31 +85,31 @@ func (r *rig) sent(index string) float64 {
 // that an older one has made, without a mark.
 func TestNothingIsSentAgainAfterAStart(t *testing.T) {
 	for name, before := range map[string]func(r *rig) (index string){
-		"first":   func(r *rig) string { return r.indices.Index(report.Cities, 1) },
-		"rebuilt": func(r *rig) string { r.rebuild(); r.only(2); return r.indices.Index(report.Cities, 2) },
+		"first":   func(r *rig) string { return r.Indices.Index(report.Cities, 1) },
+		"rebuilt": func(r *rig) string { r.rebuild(); r.only(2); return r.Indices.Index(report.Cities, 2) },
 		"unmarked": func(r *rig) string {
-			v1 := r.indices.Index(report.Cities, 1)
+			v1 := r.Indices.Index(report.Cities, 1)
 			mapping := r.mapping(v1)
-			r.stop()
+			r.Stop()
 			meta := map[string]any{}
-			must(r.t, json.Unmarshal([]byte(mapping), &meta))
+			indexertest.Must(r.T, json.Unmarshal([]byte(mapping), &meta))
 			delete(meta["_meta"].(map[string]any)["riskdex"].(map[string]any), "uuid")
 			text, err := json.Marshal(meta["_meta"])
-			must(r.t, err)
-			r.change("PUT", "/"+v1+"/_mapping", `{"_meta":`+string(text)+`}`)
+			indexertest.Must(r.T, err)
+			r.Change("PUT", "/"+v1+"/_mapping", `{"_meta":`+string(text)+`}`)
 			return v1
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, rebuilding())
-			r.append(many(report.Cities, 30, "text")...)
-			r.drained()
+			r.Append(indexertest.Many(report.Cities, 30, "text")...)
+			r.Drained()
 			filled := before(r)
 			sent := r.sent(filled)
 			for range 2 {
 				r.restart(rebuilding(), nil, nil)
-				r.append(index(report.Cities, "next", `{"title":"next"}`))
-				r.drained()
+				r.Append(indexertest.Index(report.Cities, "next", `{"title":"next"}`))
+				r.Drained()
 				sent++
 			}
 			if got := r.sent(filled); got != sent {

@@ -5,35 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	listener "riskdex/admin"
 	"riskdex/indexer"
-	"riskdex/internal/metricstest"
+	"riskdex/indexer/indexertest"
 	"riskdex/journal"
 	"riskdex/report"
 )
-
-// scraped returns what /metrics says of the journal and of the indexer.
-func (r *rig) scraped() metricstest.Samples {
-	r.t.Helper()
-	books := prometheus.NewRegistry()
-	books.MustRegister(listener.NewJournalCollector(r.journal, time.Now, slog.New(slog.DiscardHandler)))
-	answer := httptest.NewRecorder()
-	listener.New(listener.Parts{Metrics: prometheus.Gatherers{r.reg, books}}).
-		ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	all, err := metricstest.Read(answer.Body)
-	must(r.t, err)
-	return all
-}
 
 // balky is a journal that gives nothing out while it is told so.
 type balky struct {
@@ -53,7 +34,7 @@ func (b *balky) Claim(ctx context.Context, kind report.Kind, maxChanges, maxByte
 // and that the sums agree, is checked when the rig stops.
 func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 	// refusals is an answer that refuses every change of a bulk by itself.
-	refusals := func(status int, errorType, detail string) fault {
+	refusals := func(status int, errorType, detail string) indexertest.Fault {
 		return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 			body, err := io.ReadAll(req.Body)
 			if err != nil {
@@ -67,11 +48,11 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 				items = append(items, fmt.Sprintf(`{"index":{"_index":"x","_id":%q,"status":%d,"error":{"type":%q,"reason":%q}}}`, id, status, errorType, detail))
 			}
 			w.Header().Set("X-Elastic-Product", "Elasticsearch")
-			answerWith(http.StatusOK, `{"took":1,"errors":true,"items":[`+strings.Join(items, ",")+`]}`)(w, req, next)
+			indexertest.AnswerWith(http.StatusOK, `{"took":1,"errors":true,"items":[`+strings.Join(items, ",")+`]}`)(w, req, next)
 		}
 	}
-	whole := func(status int) fault { return answerWith(status, `{}`) }
-	ways := map[string]fault{
+	whole := func(status int) indexertest.Fault { return indexertest.AnswerWith(status, `{}`) }
+	ways := map[string]indexertest.Fault{
 		"unreachable":      func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
 		"overloaded":       whole(http.StatusTooManyRequests),
 		"unavailable":      whole(http.StatusServiceUnavailable),
@@ -90,28 +71,28 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 	}
 	var r *rig
 	ways["version_out_of_reach"] = func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		r.ask("PUT", r.doc("version_out_of_reach", external(9_000_000_000_000_000_000)), `{}`)
+		r.Ask("PUT", r.Path("version_out_of_reach", indexertest.External(9_000_000_000_000_000_000)), `{}`)
 		next.ServeHTTP(w, req)
 	}
 	starts := 0
 	ways["elasticsearch_died"] = func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if isBulk(req) {
+		if indexertest.IsBulk(req) {
 			panic(http.ErrAbortHandler)
 		}
 		starts++
 		w.Header().Set("X-Elastic-Product", "Elasticsearch")
-		answerWith(http.StatusOK, fmt.Sprintf(`{"nodes":{"a":{"jvm":{"start_time_in_millis":%d}}}}`, starts))(w, req, next)
+		indexertest.AnswerWith(http.StatusOK, fmt.Sprintf(`{"nodes":{"a":{"jvm":{"start_time_in_millis":%d}}}}`, starts))(w, req, next)
 	}
 	j := &balky{}
-	r = assembleOf(t, quick(), parts{journal: func(real journal.Journal) indexer.Journal {
+	r = assembleOf(t, indexertest.Quick(), indexertest.Parts{Journal: func(real journal.Journal) indexer.Journal {
 		j.Journal = real
 		return j
 	}})
-	r.run()
-	r.drained()
+	r.Run()
+	r.Drained()
 	for reason, way := range ways {
 		count := func() float64 {
-			n, there := r.scraped().Sum("riskdex_failures_total", `kind="cities"`, fmt.Sprintf("reason=%q", reason))
+			n, there := r.Scraped().Sum("riskdex_failures_total", `kind="cities"`, fmt.Sprintf("reason=%q", reason))
 			if !there {
 				t.Fatalf("nothing counts failures with the reason %s", reason)
 			}
@@ -120,8 +101,8 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 		before := count()
 		j.refuses.Store(way == nil)
 		if way != nil {
-			r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-				if isBulk(req) || strings.HasPrefix(req.URL.Path, "/_nodes") {
+			r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				if indexertest.IsBulk(req) || strings.HasPrefix(req.URL.Path, "/_nodes") {
 					way(w, req, next)
 					return
 				}
@@ -129,13 +110,13 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 			})
 		}
 		// A value that fits no field comes with each.
-		r.append(index(report.Cities, reason, `{"title":true,"risk_level":9}`))
-		r.eventually(reason+" is counted", func() bool { return count() > before })
+		r.Append(indexertest.Index(report.Cities, reason, `{"title":true,"risk_level":9}`))
+		r.Eventually(reason+" is counted", func() bool { return count() > before })
 		j.refuses.Store(false)
-		r.heal()
-		r.drained()
+		r.Heal()
+		r.Drained()
 	}
-	all := r.scraped()
+	all := r.Scraped()
 	for series := range all {
 		// TestIndexIsLeftToItsJournal has another journal.
 		if strings.HasPrefix(series, `riskdex_failures_total{kind="cities"`) && !strings.Contains(series, "another_journal") && all[series] == 0 {

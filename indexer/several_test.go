@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"riskdex/indexer"
+	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/report"
@@ -21,7 +22,7 @@ func severalRigs(t *testing.T, cfg indexer.Config, n int) []*rig {
 	url, prefix := postgrestest.URL(t), elastictest.Prefix(t)
 	rigs := make([]*rig, n)
 	for i := range rigs {
-		rigs[i] = assembleOf(t, cfg, parts{postgres: url, prefix: prefix})
+		rigs[i] = assembleOf(t, cfg, indexertest.Parts{Postgres: url, Prefix: prefix})
 	}
 	return rigs
 }
@@ -37,12 +38,12 @@ func loaded(t *testing.T, rigs []*rig) (stop func()) {
 				for range 10 {
 					id := fmt.Sprintf("live-%d", rand.IntN(300))
 					if rand.IntN(4) == 0 {
-						changes = append(changes, remove(report.Cities, id))
+						changes = append(changes, indexertest.Delete(report.Cities, id))
 					} else {
-						changes = append(changes, index(report.Cities, id, fmt.Sprintf(`{"title":"live","n":"%d-%d"}`, w, n)))
+						changes = append(changes, indexertest.Index(report.Cities, id, fmt.Sprintf(`{"title":"live","n":"%d-%d"}`, w, n)))
 					}
 				}
-				if _, err := rigs[rand.IntN(len(rigs))].journal.Append(t.Context(), report.Delivery{Changes: changes}); err != nil {
+				if _, err := rigs[rand.IntN(len(rigs))].Journal.Append(t.Context(), report.Delivery{Changes: changes}); err != nil {
 					t.Errorf("append: %v", err)
 					return
 				}
@@ -60,10 +61,10 @@ func share(t *testing.T, rigs []*rig) {
 	t.Helper()
 	before := make([]float64, len(rigs))
 	for i, r := range rigs {
-		before[i] = r.metric("riskdex_bulk_documents", "kind", "cities")
+		before[i] = r.Metric("riskdex_bulk_documents", "kind", "cities")
 	}
 	for i, r := range rigs {
-		r.eventually("each process indexes", func() bool { return r.metric("riskdex_bulk_documents", "kind", "cities") > before[i]+1 })
+		r.Eventually("each process indexes", func() bool { return r.Metric("riskdex_bulk_documents", "kind", "cities") > before[i]+1 })
 	}
 }
 
@@ -72,25 +73,25 @@ func share(t *testing.T, rigs []*rig) {
 func TestRebuildWhileOthersIndex(t *testing.T) {
 	rigs := severalRigs(t, rebuilding(), 3)
 	a, b := rigs[0], rigs[1]
-	a.append(many(report.Cities, 300, "text")...)
+	a.Append(indexertest.Many(report.Cities, 300, "text")...)
 	for _, r := range rigs {
-		r.run()
+		r.Run()
 	}
 	stop := loaded(t, rigs)
 	share(t, rigs)
 
 	a.rebuild()
-	a.eventually("the new index is filled", func() bool { return a.status().Phase != report.PhaseStarting })
-	b.eventually("another process knows of it", func() bool {
-		err := b.indexer.Rebuild(report.Cities)
+	a.Eventually("the new index is filled", func() bool { return a.status().Phase != report.PhaseStarting })
+	b.Eventually("another process knows of it", func() bool {
+		err := b.Indexer.Rebuild(report.Cities)
 		return errors.Is(err, report.ErrHeld) || a.status().Phase == report.PhaseDone
 	})
-	a.eventually("it takes its place under load", func() bool { return a.status().Phase == report.PhaseDone })
+	a.Eventually("it takes its place under load", func() bool { return a.status().Phase == report.PhaseDone })
 	share(t, rigs)
 	stop()
 	a.only(2)
 	a.complete()
-	if n := len(b.indexer.Rebuilds()); n > 0 && b.status().Phase != report.PhaseStopped {
+	if n := len(b.Indexer.Rebuilds()); n > 0 && b.status().Phase != report.PhaseStopped {
 		t.Errorf("the other process rebuilds too: %+v", b.status())
 	}
 }
@@ -99,24 +100,24 @@ func TestRebuildWhileOthersIndex(t *testing.T) {
 func TestRebuildOfADeadProcess(t *testing.T) {
 	rigs := severalRigs(t, rebuilding(), 2)
 	a, b := rigs[0], rigs[1]
-	a.append(many(report.Cities, 200, "text")...)
-	a.run()
-	a.drained()
-	b.run()
+	a.Append(indexertest.Many(report.Cities, 200, "text")...)
+	a.Run()
+	a.Drained()
+	b.Run()
 	died := a.dieAt(func(r *rig, req *http.Request) bool {
-		return req.URL.Path == "/"+r.indices.Index(report.Cities, 2)+"/_bulk"
+		return req.URL.Path == "/"+r.Indices.Index(report.Cities, 2)+"/_bulk"
 	}, true)
 	a.rebuild()
 	<-died
-	b.append(index(report.Cities, "1", `{"title":"live"}`), remove(report.Cities, "2"))
-	a.stop()
-	must(t, a.journal.Close())
-	b.eventually("another process has ended it", func() bool {
+	b.Append(indexertest.Index(report.Cities, "1", `{"title":"live"}`), indexertest.Delete(report.Cities, "2"))
+	a.Stop()
+	indexertest.Must(t, a.Journal.Close())
+	b.Eventually("another process has ended it", func() bool {
 		all := b.behind()
-		return len(all) == 1 && all[b.indices.Index(report.Cities, 3)]
+		return len(all) == 1 && all[b.Indices.Index(report.Cities, 3)]
 	})
 	b.complete()
-	if d := b.document(report.Cities, "1"); d["title"] != "live" {
+	if d := b.Document(report.Cities, "1"); d["title"] != "live" {
 		t.Errorf("%v", d)
 	}
 	if s := b.status(); s.Cause != report.CauseInterrupted {
@@ -127,18 +128,18 @@ func TestRebuildOfADeadProcess(t *testing.T) {
 // TestLostIndexWhileOthersIndex: what another process has just written to the index
 // that is lost is in the new one as well.
 func TestLostIndexWhileOthersIndex(t *testing.T) {
-	rigs := severalRigs(t, quick(), 3)
-	rigs[0].append(many(report.Cities, 300, "text")...)
+	rigs := severalRigs(t, indexertest.Quick(), 3)
+	rigs[0].Append(indexertest.Many(report.Cities, 300, "text")...)
 	for _, r := range rigs {
-		r.run()
+		r.Run()
 	}
 	stop := loaded(t, rigs)
 	share(t, rigs)
 	for range 5 {
 		for name := range rigs[0].behind() {
-			rigs[0].change("DELETE", "/"+name, "")
+			rigs[0].Change("DELETE", "/"+name, "")
 		}
-		rigs[0].eventually("there is an index again", func() bool { return len(rigs[0].behind()) > 0 })
+		rigs[0].Eventually("there is an index again", func() bool { return len(rigs[0].behind()) > 0 })
 		share(t, rigs)
 	}
 	stop()
@@ -147,17 +148,17 @@ func TestLostIndexWhileOthersIndex(t *testing.T) {
 
 // TestStartOfManyAtOnce makes one index of each kind.
 func TestStartOfManyAtOnce(t *testing.T) {
-	rigs := severalRigs(t, quick(), 4)
-	rigs[0].append(many(report.Cities, 50, "text")...)
-	rigs[3].append(many(report.Advisories, 50, "text")...)
+	rigs := severalRigs(t, indexertest.Quick(), 4)
+	rigs[0].Append(indexertest.Many(report.Cities, 50, "text")...)
+	rigs[3].Append(indexertest.Many(report.Advisories, 50, "text")...)
 	for _, r := range rigs {
-		r.run()
+		r.Run()
 	}
 	for _, r := range rigs {
-		r.drained()
+		r.Drained()
 	}
 	for _, kind := range []report.Kind{report.Cities, report.Advisories} {
-		if n := rigs[2].count(kind); n != 50 {
+		if n := rigs[2].Count(kind); n != 50 {
 			t.Errorf("%d %s", n, kind)
 		}
 	}

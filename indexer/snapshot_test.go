@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/report"
@@ -39,21 +40,21 @@ func TestRestoredFromASnapshot(t *testing.T) {
 		"under a name of somebody's": {before: "DELETE /%s", settings: `,"rename_pattern":"-v1$","rename_replacement":"-restored"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := assembleOf(t, quick(), parts{elasticsearch: server.as(admin, adminPassword), client: server.as("riskdex", "keeps in step")})
-			r.run()
-			v1 := r.indices.Index(report.Cities, 1)
+			r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: server.as(admin, adminPassword), Client: server.as("riskdex", "keeps in step")})
+			r.Run()
+			v1 := r.Indices.Index(report.Cities, 1)
 			server.administer(t, `PUT /_snapshot/past {"type":"fs","settings":{"location":"`+folder+`"}}`)
-			snapshot := "/_snapshot/past/" + strings.TrimLeft(r.indices.Prefix, "-_")
+			snapshot := "/_snapshot/past/" + strings.TrimLeft(r.Indices.Prefix, "-_")
 			r.fromThePast(func() {
 				server.administer(t, "PUT "+snapshot+`?wait_for_completion=true {"indices":"`+v1+`","include_global_state":false}`)
 			})
 			if !c.running {
-				r.stop()
+				r.Stop()
 			}
 			server.administer(t, strings.ReplaceAll(c.before, "%s", v1))
 			server.administer(t, "POST "+snapshot+`/_restore?wait_for_completion=true {"indices":"`+v1+`"`+c.settings+`}`)
 			if !c.running {
-				r.restart(quick(), nil, nil)
+				r.restart(indexertest.Quick(), nil, nil)
 			}
 			r.isCurrent()
 		})

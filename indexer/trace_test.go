@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
@@ -19,7 +20,7 @@ import (
 func traced(t *testing.T) (*rig, *tracetest.InMemoryExporter) {
 	t.Helper()
 	spans := tracetest.NewInMemoryExporter()
-	cfg := quick()
+	cfg := indexertest.Quick()
 	cfg.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)).Tracer("riskdex")
 	return assemble(t, cfg), spans
 }
@@ -61,23 +62,23 @@ func attribute(s tracetest.SpanStub, key string) string {
 
 func TestDeliveriesAndTheirBulkAreLinked(t *testing.T) {
 	r, exporter := traced(t)
-	r.append(index(report.Cities, "4", `{"id":4}`)) // so that there is something to delete
-	there, err := r.journal.Claim(t.Context(), report.Cities, 1, 1<<20)
-	must(t, err)
-	must(t, r.journal.Settle(t.Context(), []report.Settlement{{Key: there[0].Key, Version: there[0].Version, Outcome: report.Indexed}}))
-	r.append(
-		from(delivery(1), index(report.Cities, "1", `{"id":1}`)), from(delivery(1), index(report.Cities, "2", `{"id":2}`)),
-		index(report.Cities, "3", `{"id":3}`), from(delivery(2), remove(report.Cities, "4")),
-		index(report.Advisories, "1", `{"id":1}`),
+	r.Append(indexertest.Index(report.Cities, "4", `{"id":4}`)) // so that there is something to delete
+	there, err := r.Journal.Claim(t.Context(), report.Cities, 1, 1<<20)
+	indexertest.Must(t, err)
+	indexertest.Must(t, r.Journal.Settle(t.Context(), []report.Settlement{{Key: there[0].Key, Version: there[0].Version, Outcome: report.Indexed}}))
+	r.Append(
+		from(delivery(1), indexertest.Index(report.Cities, "1", `{"id":1}`)), from(delivery(1), indexertest.Index(report.Cities, "2", `{"id":2}`)),
+		indexertest.Index(report.Cities, "3", `{"id":3}`), from(delivery(2), indexertest.Delete(report.Cities, "4")),
+		indexertest.Index(report.Advisories, "1", `{"id":1}`),
 	)
-	waiting, err := r.journal.Claim(t.Context(), report.Cities, 100, 1<<20)
-	must(t, err)
+	waiting, err := r.Journal.Claim(t.Context(), report.Cities, 100, 1<<20)
+	indexertest.Must(t, err)
 	for _, c := range waiting {
-		must(t, r.journal.Settle(t.Context(), []report.Settlement{{Key: c.Key, Version: c.Version, Outcome: report.Retry}}))
+		indexertest.Must(t, r.Journal.Settle(t.Context(), []report.Settlement{{Key: c.Key, Version: c.Version, Outcome: report.Retry}}))
 	}
-	r.run()
-	r.drained()
-	r.stop()
+	r.Run()
+	r.Drained()
+	r.Stop()
 	spans := exporter.GetSpans()
 	bulks, settled := named(spans, "bulk "), named(spans, "settle ")
 	if len(bulks) != 1 || len(settled) != 3 || len(spans) != 4 {
@@ -115,18 +116,18 @@ func TestDeliveriesAndTheirBulkAreLinked(t *testing.T) {
 func TestRetriedBulksAreSpans(t *testing.T) {
 	r, exporter := traced(t)
 	fails := 3
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if isBulk(req) && fails > 0 {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if indexertest.IsBulk(req) && fails > 0 {
 			fails--
 			http.Error(w, "no", http.StatusServiceUnavailable)
 			return
 		}
 		next.ServeHTTP(w, req)
 	})
-	r.append(from(delivery(1), index(report.Cities, "1", `{"id":1}`)))
-	r.run()
-	r.drained()
-	r.stop()
+	r.Append(from(delivery(1), indexertest.Index(report.Cities, "1", `{"id":1}`)))
+	r.Run()
+	r.Drained()
+	r.Stop()
 	bulks, settled := named(exporter.GetSpans(), "bulk "), named(exporter.GetSpans(), "settle ")
 	if len(bulks) != 4 || len(settled) != 1 {
 		t.Fatalf("%d bulks and %d settlements", len(bulks), len(settled))
@@ -145,19 +146,19 @@ func TestRetriedBulksAreSpans(t *testing.T) {
 // carried it.
 func TestHalvedBulksAreSpans(t *testing.T) {
 	r, exporter := traced(t)
-	r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if isBulk(req) && req.ContentLength > 3500 {
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if indexertest.IsBulk(req) && req.ContentLength > 3500 {
 			http.Error(w, "{}", http.StatusRequestEntityTooLarge)
 			return
 		}
 		next.ServeHTTP(w, req)
 	})
 	text := strings.Repeat("x", 1000)
-	r.append(from(delivery(1), index(report.Cities, "1", `{"id":1,"body":"`+text+`"}`)), from(delivery(2), index(report.Cities, "2", `{"id":2,"body":"`+text+`"}`)),
-		from(delivery(3), index(report.Cities, "3", `{"id":3,"body":"`+text+`"}`)))
-	r.run()
-	r.drained()
-	r.stop()
+	r.Append(from(delivery(1), indexertest.Index(report.Cities, "1", `{"id":1,"body":"`+text+`"}`)), from(delivery(2), indexertest.Index(report.Cities, "2", `{"id":2,"body":"`+text+`"}`)),
+		from(delivery(3), indexertest.Index(report.Cities, "3", `{"id":3,"body":"`+text+`"}`)))
+	r.Run()
+	r.Drained()
+	r.Stop()
 	bulks, settled := named(exporter.GetSpans(), "bulk "), named(exporter.GetSpans(), "settle ")
 	if len(bulks) < 3 || len(settled) != 3 {
 		t.Fatalf("%d bulks and %d settlements", len(bulks), len(settled))
@@ -183,13 +184,13 @@ func TestHalvedBulksAreSpans(t *testing.T) {
 func TestLinksOfABulkAreBounded(t *testing.T) {
 	r, exporter := traced(t)
 	var changes []report.Change
-	for i, c := range many(report.Cities, 300, "x") {
+	for i, c := range indexertest.Many(report.Cities, 300, "x") {
 		changes = append(changes, from(delivery(i+1), c))
 	}
-	r.append(changes...)
-	r.run()
-	r.drained()
-	r.stop()
+	r.Append(changes...)
+	r.Run()
+	r.Drained()
+	r.Stop()
 	bulks, settled := named(exporter.GetSpans(), "bulk "), named(exporter.GetSpans(), "settle ")
 	if len(settled) != 300 {
 		t.Errorf("%d settlements of 300", len(settled))
@@ -207,11 +208,11 @@ func TestLinksOfABulkAreBounded(t *testing.T) {
 func TestNothingIsTracedThatIsNotRecorded(t *testing.T) {
 	r, exporter := traced(t)
 	unsampled := delivery(1)[:53] + "00"
-	r.append(from(unsampled, index(report.Cities, "1", `{"id":1}`)), from("nonsense", index(report.Cities, "2", `{"id":2}`)))
-	r.run()
-	r.drained()
-	r.stop()
-	if spans := exporter.GetSpans(); len(spans) != 0 || r.count(report.Cities) != 2 {
-		t.Errorf("%d spans, %d documents", len(spans), r.count(report.Cities))
+	r.Append(from(unsampled, indexertest.Index(report.Cities, "1", `{"id":1}`)), from("nonsense", indexertest.Index(report.Cities, "2", `{"id":2}`)))
+	r.Run()
+	r.Drained()
+	r.Stop()
+	if spans := exporter.GetSpans(); len(spans) != 0 || r.Count(report.Cities) != 2 {
+		t.Errorf("%d spans, %d documents", len(spans), r.Count(report.Cities))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/report"
 )
 
@@ -24,24 +25,24 @@ func TestDocumentsThatFailLeaveRoomForOthers(t *testing.T) {
 		"a bulk full of bytes":   {1000, 20_000, strings.Repeat("text ", 60)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := quick()
+			cfg := indexertest.Quick()
 			cfg.BulkChanges, cfg.BulkBytes = c.changes, c.bytes
 			r := assemble(t, cfg)
-			r.fail(withoutShard("stuck"))
-			stuck := many(report.Cities, 150, c.text)
+			r.Fail(withoutShard("stuck"))
+			stuck := indexertest.Many(report.Cities, 150, c.text)
 			for i := range stuck {
 				stuck[i].ID = "stuck" + stuck[i].ID
 			}
-			r.append(stuck...)
-			r.append(many(report.Cities, 20, c.text)...)
-			r.run()
-			r.eventually("the others are settled", func() bool { return r.stats().Kinds[report.Cities].Settled[report.Indexed] == 20 })
-			if k := r.stats().Kinds[report.Cities]; k.Pending != 150 || k.DeadLetters != 0 {
+			r.Append(stuck...)
+			r.Append(indexertest.Many(report.Cities, 20, c.text)...)
+			r.Run()
+			r.Eventually("the others are settled", func() bool { return r.Stats().Kinds[report.Cities].Settled[report.Indexed] == 20 })
+			if k := r.Stats().Kinds[report.Cities]; k.Pending != 150 || k.DeadLetters != 0 {
 				t.Errorf("%d pending, %d dead letters; want 150 and none", k.Pending, k.DeadLetters)
 			}
-			r.heal()
-			r.drained()
-			if n := r.count(report.Cities); n != 170 {
+			r.Heal()
+			r.Drained()
+			if n := r.Count(report.Cities); n != 170 {
 				t.Errorf("%d documents of 170", n)
 			}
 		})
@@ -50,9 +51,9 @@ func TestDocumentsThatFailLeaveRoomForOthers(t *testing.T) {
 
 // withoutShard answers for documents whose id begins with prefix as Elasticsearch
 // does when it has waited for their shard in vain, and lets it index the others.
-func withoutShard(prefix string) fault {
+func withoutShard(prefix string) indexertest.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if !isBulk(req) {
+		if !indexertest.IsBulk(req) {
 			next.ServeHTTP(w, req)
 			return
 		}

@@ -1,4 +1,4 @@
-package indexer_test
+package verify_test
 
 import (
 	"net/http"
@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
 	"riskdex/report"
 )
@@ -14,10 +15,10 @@ import (
 // before and after is no finding.
 func TestVerifyBetweenTheLooks(t *testing.T) {
 	for name, c := range map[string]struct {
-		hurt func(*rig)          // before all
-		at   string              // the request at which something happens, by the end of its path
-		do   []func(*interloper) // what happens at each of them, the first, the second
-		want int                 // under way
+		hurt func(*indexertest.Rig) // before all
+		at   string                 // the request at which something happens, by the end of its path
+		do   []func(*interloper)    // what happens at each of them, the first, the second
+		want int                    // under way
 	}{
 		"the index is lost at the first look":     {at: "/_mget", do: []func(*interloper){lose}},
 		"the index is lost at the second look":    {at: "/_mget", do: []func(*interloper){deliver("5"), lose}, want: 1},
@@ -26,16 +27,16 @@ func TestVerifyBetweenTheLooks(t *testing.T) {
 		"an unknown document is delivered":        {plant, "/_mget", []func(*interloper){nothing, after(deliver("unknown"))}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := start(t, quick())
-			r.append(many(report.Cities, 30, "text")...)
-			r.drained()
+			r := indexertest.Start(t, indexertest.Quick())
+			r.Append(indexertest.Many(report.Cities, 30, "text")...)
+			r.Drained()
 			if c.hurt != nil {
 				c.hurt(r)
 			}
 			met := 0
 			var holding atomic.Bool
-			r.fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-				for isBulk(req) && holding.Load() && req.Context().Err() == nil {
+			r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+				for indexertest.IsBulk(req) && holding.Load() && req.Context().Err() == nil {
 					pause()
 				}
 				if met == len(c.do) || !strings.HasSuffix(req.URL.Path, c.at) {
@@ -43,29 +44,29 @@ func TestVerifyBetweenTheLooks(t *testing.T) {
 					return
 				}
 				met++
-				i := &interloper{rig: r, holding: &holding, request: func() { next.ServeHTTP(w, req) }}
+				i := &interloper{Rig: r, holding: &holding, request: func() { next.ServeHTTP(w, req) }}
 				c.do[met-1](i)
 			})
-			cfg := quickVerify()
+			cfg := indexertest.QuickVerify()
 			cfg.Page = 100 // all of it is one page
-			got, err := r.verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{})
-			must(t, err)
+			got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{})
+			indexertest.Must(t, err)
 			if got.Found() != 0 || got.UnderWay != c.want {
 				t.Errorf("%+v", got)
 			}
 			if met != len(c.do) {
 				t.Errorf("it happened %d times, want %d", met, len(c.do))
 			}
-			r.heal()
-			r.drained()
-			r.sameAsJournal()
+			r.Heal()
+			r.Drained()
+			r.SameAsJournal()
 		})
 	}
 }
 
 // interloper does something while a request of the verification is held.
 type interloper struct {
-	*rig
+	*indexertest.Rig
 	request func()       // lets the request go on
 	holding *atomic.Bool // whether the indexer's bulks are held
 }
@@ -83,31 +84,31 @@ func after(do func(*interloper)) func(*interloper) {
 
 func deliver(id string) func(*interloper) {
 	return func(i *interloper) {
-		i.append(index(report.Cities, id, `{"title":"delivered meanwhile"}`))
-		i.drained()
+		i.Append(indexertest.Index(report.Cities, id, `{"title":"delivered meanwhile"}`))
+		i.Drained()
 		i.request()
 	}
 }
 
 func destroy(id string) func(*interloper) {
 	return func(i *interloper) {
-		i.change("DELETE", i.doc(id, ""), "")
+		i.Change("DELETE", i.Path(id, ""), "")
 		i.request()
 	}
 }
 
-func plant(r *rig) { r.change("PUT", r.doc("unknown", ""), `{}`) }
+func plant(r *indexertest.Rig) { r.Change("PUT", r.Path("unknown", ""), `{}`) }
 
 // lose loses the index and has it filled again, but only after the request has
 // come upon the empty one.
 func lose(i *interloper) {
 	i.holding.Store(true)
-	i.change("DELETE", "/"+i.indices.Index(report.Cities, 1), "")
-	i.eventually("there is a new index, and it answers", func() bool {
-		_, answer := i.ask("GET", i.doc("5", ""), "")
+	i.Change("DELETE", "/"+i.Indices.Index(report.Cities, 1), "")
+	i.Eventually("there is a new index, and it answers", func() bool {
+		_, answer := i.Ask("GET", i.Path("5", ""), "")
 		return answer["found"] == false
 	})
 	i.request()
 	i.holding.Store(false)
-	i.drained()
+	i.Drained()
 }

@@ -1,4 +1,4 @@
-package indexer_test
+package verify_test
 
 import (
 	"context"
@@ -9,27 +9,28 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
 	"riskdex/report"
 )
 
 // TestCoverageTellsWhatTheJournalLacks counts a real journal against an index of any size.
 func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
-	r := assemble(t, quick())
-	r.append(many(report.Cities, 20, "text")...)
-	claimed, err := r.journal.Claim(t.Context(), report.Cities, 100, 1<<20)
-	must(t, err)
+	r := indexertest.Assemble(t, indexertest.Quick())
+	r.Append(indexertest.Many(report.Cities, 20, "text")...)
+	claimed, err := r.Journal.Claim(t.Context(), report.Cities, 100, 1<<20)
+	indexertest.Must(t, err)
 	var settled []report.Settlement
 	for _, c := range claimed {
 		settled = append(settled, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed})
 	}
-	must(t, r.journal.Settle(t.Context(), settled))
-	r.append(many(report.Advisories, 20, "text")...) // of which all wait: they may be deletes
+	indexertest.Must(t, r.Journal.Settle(t.Context(), settled))
+	r.Append(indexertest.Many(report.Advisories, 20, "text")...) // of which all wait: they may be deletes
 	var indexed [3]atomic.Int64
 	var foreign atomic.Bool
 	var compared atomic.Int64
 	reg := prometheus.NewRegistry()
-	c := verify.NewCoverage(time.Millisecond, r.journal, func(_ context.Context, kind report.Kind) (int, error) {
+	c := verify.NewCoverage(time.Millisecond, r.Journal, func(_ context.Context, kind report.Kind) (int, error) {
 		compared.Add(1)
 		for i, k := range report.Kinds() {
 			if k == kind {
@@ -38,8 +39,8 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 		}
 		return 0, nil
 	}, func(report.Kind) bool { return foreign.Load() }, reg, slog.New(slog.DiscardHandler))
-	own := &rig{t: t, reg: reg}
-	unknown := func(kind report.Kind) int { return int(own.metric("riskdex_documents_unknown", "kind", string(kind))) }
+	own := &indexertest.Rig{T: t, Registry: reg}
+	unknown := func(kind report.Kind) int { return int(own.Metric("riskdex_documents_unknown", "kind", string(kind))) }
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go c.Run(ctx)
@@ -51,7 +52,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	}
 	lacks := func(want ...report.Lacking) {
 		t.Helper()
-		r.eventually("it is told, of these alone", func() bool {
+		r.Eventually("it is told, of these alone", func() bool {
 			got := c.Lacking()
 			if len(got) != len(want) {
 				return false
@@ -73,7 +74,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	lacks(report.Lacking{Kind: report.Cities, Known: 20, Indexed: 41})
 	set(41, 81, 0)
 	lacks(report.Lacking{Kind: report.Cities, Known: 20, Indexed: 41}, report.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
-	r.append(many(report.Cities, 21, "text")...)
+	r.Append(indexertest.Many(report.Cities, 21, "text")...)
 	lacks(report.Lacking{Kind: report.Advisories, Known: 20, Indexed: 81})
 	set(20, 0, 0)
 	lacks()
@@ -84,14 +85,14 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 
 // TestCoverageLeavesWhatIsToldAlready: of an index that another journal fills, that is told.
 func TestCoverageLeavesWhatIsToldAlready(t *testing.T) {
-	r := assemble(t, quick())
+	r := indexertest.Assemble(t, indexertest.Quick())
 	var looks atomic.Int64
-	c := verify.NewCoverage(time.Millisecond, r.journal, func(context.Context, report.Kind) (int, error) { return 504, nil },
+	c := verify.NewCoverage(time.Millisecond, r.Journal, func(context.Context, report.Kind) (int, error) { return 504, nil },
 		func(report.Kind) bool { looks.Add(1); return true }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go c.Run(ctx)
-	r.eventually("it has looked often", func() bool { return looks.Load() > 30 })
+	r.Eventually("it has looked often", func() bool { return looks.Load() > 30 })
 	if got := c.Lacking(); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}

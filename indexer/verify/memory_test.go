@@ -1,4 +1,4 @@
-package indexer_test
+package verify_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"riskdex/elastic"
+	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
 	"riskdex/report"
 )
@@ -36,9 +37,9 @@ func peak(t *testing.T, n int) int64 {
 	t.Helper()
 	made := madeUp{n}
 	client, err := elastic.NewClientOver(made, "http://elasticsearch")
-	must(t, err)
+	indexertest.Must(t, err)
 	v, err := verify.New(verify.DefaultConfig(), made, made, client)
-	must(t, err)
+	indexertest.Must(t, err)
 	before := inUse()
 	most, pages, found := int64(0), 0, 0
 	got, err := v.Verify(t.Context(), report.Cities, verify.Options{
@@ -49,7 +50,7 @@ func peak(t *testing.T, n int) int64 {
 			}
 		},
 	})
-	must(t, err)
+	indexertest.Must(t, err)
 	if want := (n + 2) / 3; got.Documents != n || got.Missing != want || got.Found() != want || found != want || got.Indexed != n-want {
 		t.Errorf("%d documents, %d in the index, %d found, want %d", got.Documents, got.Indexed, got.Found(), want)
 	}
@@ -120,7 +121,7 @@ func (m madeUp) RoundTrip(req *http.Request) (*http.Response, error) {
 	var answer string
 	const whole = `"_shards":{"total":1,"successful":1,"failed":0}`
 	switch {
-	case isLook(req):
+	case indexertest.IsLookup(req):
 		answer = m.documents(asked.IDs)
 	case strings.HasSuffix(req.URL.Path, "/_search"):
 		first := 0
@@ -166,15 +167,15 @@ func (m madeUp) hits(first, size int) string {
 // size, and says how long that takes.
 func TestVerifyManyDocuments(t *testing.T) {
 	const documents = 20_000
-	r := start(t, quick())
-	r.append(many(report.Cities, documents, "text")...)
-	r.drained()
+	r := indexertest.Start(t, indexertest.Quick())
+	r.Append(indexertest.Many(report.Cities, documents, "text")...)
+	r.Drained()
 	for _, id := range []string{"0", "9999", "19999"} {
-		r.change("DELETE", r.doc(id, ""), "")
+		r.Change("DELETE", r.Path(id, ""), "")
 	}
 	started := time.Now()
-	got, err := r.verifier(verify.DefaultConfig()).Verify(t.Context(), report.Cities, verify.Options{})
-	must(t, err)
+	got, err := r.Verifier(verify.DefaultConfig()).Verify(t.Context(), report.Cities, verify.Options{})
+	indexertest.Must(t, err)
 	t.Logf("%.1f s for 100,000 documents", time.Since(started).Seconds()/documents*100_000)
 	if got.Documents != documents || got.Indexed != documents-3 || got.Missing != 3 || got.Found() != 3 {
 		t.Errorf("%+v", got)

@@ -1,0 +1,92 @@
+package indexertest
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/indexer"
+	"riskdex/indexer/probe"
+	"riskdex/report"
+)
+
+// Probed is Quick with a lane for the probe.
+func Probed() indexer.Config {
+	cfg := Quick()
+	cfg.Probe = true
+	return cfg
+}
+
+// Often has one probe follow the other.
+func Often() probe.Config {
+	return probe.Config{Every: time.Millisecond, Again: time.Hour}
+}
+
+// Once has a prober find one probe and rest.
+func Once() probe.Config {
+	return probe.Config{Every: 24 * time.Hour, Again: 24 * time.Hour}
+}
+
+// Probing is a prober that runs, with metrics of its own: a process has one.
+type Probing struct {
+	*Rig
+	Prober *probe.Prober
+	Stop   func()
+}
+
+// Probe runs a prober on what the rig has.
+func (r *Rig) Probe(cfg probe.Config) *Probing {
+	r.T.Helper()
+	return r.ProbeInto(cfg, r.Journal)
+}
+
+// ProbeInto is Probe with another journal.
+func (r *Rig) ProbeInto(cfg probe.Config, j probe.Journal) *Probing {
+	r.T.Helper()
+	return r.ProbeFor(cfg, j, func(context.Context) error { return nil })
+}
+
+// ProbeFor is ProbeInto for apps that search so.
+func (r *Rig) ProbeFor(cfg probe.Config, j probe.Journal, search probe.Search) *Probing {
+	r.T.Helper()
+	own := &Rig{T: r.T, Journal: r.Journal, Indices: r.Indices, Registry: prometheus.NewRegistry(), Direct: r.Direct}
+	log := slog.New(slog.NewTextHandler(r.T.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	p, err := probe.New(cfg, j, r.Indices, search, r.Indices.Client, own.Registry, log)
+	Must(r.T, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { p.Run(ctx) })
+	stop := sync.OnceFunc(func() { cancel(); running.Wait() })
+	r.T.Cleanup(stop)
+	return &Probing{own, p, stop}
+}
+
+// Found returns how many probes were found.
+func (p *Probing) Found() int { return int(p.Metric("riskdex_searchable_seconds")) }
+
+// Unsearchable returns for how long the probe has not been found, or 0.
+func (p *Probing) Unsearchable() time.Duration {
+	return time.Duration(p.Metric("riskdex_probe_unsearchable_seconds") * float64(time.Second))
+}
+
+// Finds waits until n more probes were found.
+func (p *Probing) Finds(n int) {
+	p.T.Helper()
+	goal := p.Found() + n
+	p.Eventually("probes are found", func() bool { return p.Found() >= goal })
+}
+
+// Rested waits until the probe was found and no other is looked for.
+func (p *Probing) Rested() {
+	p.T.Helper()
+	p.Eventually("the probe was found", func() bool { return p.Found() > 0 && p.Unsearchable() == 0 })
+}
+
+// ProbeStats returns what the journal counts of the probe.
+func (r *Rig) ProbeStats() report.KindStats {
+	r.T.Helper()
+	return r.Stats().Kinds[report.Probe]
+}
