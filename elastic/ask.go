@@ -13,13 +13,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// RequestTimeout is how long an answer is waited for.
+// RequestTimeout bounds how long a request may take.
 const RequestTimeout = 60 * time.Second
 
-// ResponseError is an answer of Elasticsearch that is no success.
+// ResponseError is an answer of Elasticsearch other than 200.
 type ResponseError struct {
-	Status int    // of HTTP; 0 for one document of an answer that is a success
-	Type   string // such as index_not_found_exception; empty when the answer does not say
+	Status int    // of HTTP; 0 if the error is about one document of a successful answer
+	Type   string // such as index_not_found_exception; empty if the answer has none
 	Reason string // for people
 }
 
@@ -33,19 +33,19 @@ func (e *ResponseError) Error() string {
 	return fmt.Sprintf("Elasticsearch answered %d %s: %s", e.Status, e.Type, e.Reason)
 }
 
-// ErrorCause is what Elasticsearch says of an error.
+// ErrorCause is Elasticsearch's description of an error.
 type ErrorCause struct {
 	Type   string `json:"type"`
 	Reason string `json:"reason"`
 }
 
-// maxAnswer bounds, in bytes, what is read of an answer. A bulk of 10,000 items that
-// all fail, or a page of as many ids, takes less.
+// maxAnswer is the largest answer that is read, in bytes. A bulk of 10,000 items that all
+// fail, or a page of as many ids, takes less.
 const maxAnswer = 64 << 20
 
-// Ask sends a request and returns the body of a success. It waits for RequestTimeout at
-// most. An answer that is no success is a *ResponseError; every other error means that
-// what became of the request is not known.
+// Ask sends a request and returns the body of the answer. It takes RequestTimeout at most.
+// An answer other than 200 is a *ResponseError. After any other error it is unknown whether
+// Elasticsearch executed the request.
 func (c *Client) Ask(ctx context.Context, request esapi.Request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
@@ -71,8 +71,8 @@ type Request struct {
 	Method, Path string // the path with its query
 	Body         []byte // JSON, or nothing
 
-	// Seen is called with an answer before its body is read, to look at what else comes
-	// with it; it may be nil.
+	// Seen, if not nil, is called with the response before its body is read, to inspect
+	// headers and TLS.
 	Seen func(*http.Response)
 }
 
@@ -93,8 +93,8 @@ func (r Request) Do(ctx context.Context, transport esapi.Transport) (*esapi.Resp
 	return &esapi.Response{StatusCode: response.StatusCode, Header: response.Header, Body: response.Body}, nil
 }
 
-// NewResponseError makes one of an answer. It reads the two forms that errors have: an
-// object, or a text. A proxy's answer may be neither.
+// NewResponseError parses an answer. Elasticsearch's errors are an object or a string; the
+// answer of a proxy may be neither.
 func NewResponseError(status int, body []byte) *ResponseError {
 	const most = 300
 	e := &ResponseError{Status: status, Reason: string(body[:min(len(body), most)])}

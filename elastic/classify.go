@@ -12,44 +12,43 @@ import (
 // Verdict is what an answer means for a change.
 type Verdict int
 
-// The verdicts. Classify gives all of them but Overtaken, which takes a look at what
-// the index has.
+// The verdicts. Classify returns all of them but Overtaken, which takes a lookup in the
+// index.
 const (
-	Settled    Verdict = iota // Elasticsearch has it
-	Superseded                // Elasticsearch has this version or a newer one
-	Retry                     // trouble that passes: send it again, later
-	Pause                     // the index or the operator must change first
-	Dead                      // this document is refused, and will always be
-	Bisect                    // refused as a whole: something in it may spoil it
-	Overtaken                 // the index has something newer that did not come from this journal
+	Settled    Verdict = iota // Elasticsearch has the change
+	Superseded                // Elasticsearch has this version of the document or a newer one
+	Retry                     // temporary trouble: send the change again later
+	Pause                     // nothing can be written until somebody changes the index or Elasticsearch
+	Dead                      // this document will always be refused
+	Bisect                    // the request is refused as a whole, perhaps because of one document in it
+	Overtaken                 // the index has a newer version, which is not from this journal
 )
 
 func (v Verdict) String() string {
 	return [...]string{"settled", "superseded", "retry", "pause", "dead", "bisect", "overtaken"}[v]
 }
 
-// Level says what an answer speaks of.
+// Level says what an answer is about.
 type Level int
 
 // The levels.
 const (
 	LevelItem      Level = iota // one change of a bulk that was answered
-	LevelRequest                // a request as a whole, answered with an error
-	LevelTransport              // no answer, or one that cannot be read
+	LevelRequest                // a request as a whole, which failed
+	LevelTransport              // no answer, or an unreadable one
 )
 
-// Answer is one answer of Elasticsearch, or the lack of one, as far as it
-// matters for a change.
+// Answer is what matters for a change in an answer of Elasticsearch, or in the lack of one.
 type Answer struct {
 	Level     Level
 	Status    int       // HTTP status of the request or the item; 0 for LevelTransport
-	ErrorType string    // `error.type`, empty when there was none
-	Detail    string    // `error.reason`, or what the transport said
+	ErrorType string    // `error.type`; empty if there was none
+	Detail    string    // `error.reason`, or the error of the transport
 	Op        report.Op // of the item
 }
 
-// AnswerOf returns the answer that an error of Ask, or of what is built on it, stands for.
-// A proxy says whatever it likes; the status is known all the same.
+// AnswerOf returns the answer behind an error of [Client.Ask], or of a method that uses it. If
+// the error body is not Elasticsearch's, such as that of a proxy, the answer has only the status.
 func AnswerOf(err error) Answer {
 	refused, ok := errors.AsType[*ResponseError](err)
 	switch {
@@ -84,7 +83,7 @@ const (
 	ReasonAnotherJournal = "another_journal"
 )
 
-// Reasons returns all reasons that Classify and ClassifyError give.
+// Reasons returns all reasons that Classify and ClassifyError return.
 func Reasons() []string {
 	return []string{
 		ReasonUnreachable, ReasonOverloaded, ReasonUnavailable, ReasonBlocked, ReasonMissing, ReasonClosed,
@@ -93,14 +92,14 @@ func Reasons() []string {
 	}
 }
 
-// ClassifyError decides by the same rules as Classify what it means that something other
-// than a bulk failed. There is no document in it that could be to blame.
+// ClassifyError classifies the error of a request other than a bulk, by the same rules. There
+// is no document that could be the cause, so it never returns Dead or Bisect.
 func ClassifyError(err error) (Verdict, string, Answer) {
 	if errors.Is(err, report.ErrAnotherJournal) {
 		return Pause, ReasonAnotherJournal, Answer{Level: LevelRequest, Detail: err.Error()}
 	}
 	a := AnswerOf(err)
-	a.Detail = err.Error() // what was tried, too
+	a.Detail = err.Error() // including what was tried
 	v, reason := Classify(a)
 	if v == Bisect || v == Dead {
 		v = Pause
@@ -108,12 +107,12 @@ func ClassifyError(err error) (Verdict, string, Answer) {
 	return v, reason, a
 }
 
-// Classify is the one place that decides what an answer means. It also returns why: one
-// of [Reasons], or nothing for Settled and Superseded.
+// Classify is the one place that decides what an answer means. The reason is one of
+// [Reasons], or empty for Settled and Superseded.
 //
-// The status alone does not tell a document that is refused from an index that is
-// closed, so the error type is read first. What is not known is tried again: a change
-// that is sent twice does no harm, one that is set aside wrongly does.
+// The status alone does not distinguish a refused document from a closed index, so the error
+// type counts first. Whatever is unknown is retried: sending a change twice does no harm,
+// setting one aside by mistake does.
 func Classify(a Answer) (Verdict, string) {
 	if a.Level == LevelTransport {
 		return Retry, ReasonUnreachable
@@ -135,8 +134,8 @@ func Classify(a Answer) (Verdict, string) {
 	case a.Level == LevelRequest && a.Status == http.StatusBadRequest:
 		return Bisect, ReasonRequest
 	case a.Level == LevelRequest:
-		// Redirects, 404 and 405 on the bulk endpoint: what answers is not an
-		// Elasticsearch, or not at this path.
+		// A redirect, 404 or 405 from the bulk endpoint: this is not Elasticsearch, or not
+		// its path.
 		return Pause, ReasonRequest
 	case a.Status == http.StatusBadRequest && a.ErrorType != "":
 		return Dead, ReasonDocument
@@ -144,8 +143,8 @@ func Classify(a Answer) (Verdict, string) {
 	return Retry, ReasonUnknown
 }
 
-// done tells whether a status that comes without an error says that op was carried out.
-// 404 says so of a delete alone: there was nothing to delete.
+// done tells whether a status without an error means that op succeeded. For a delete, 404
+// does too: there was nothing to delete.
 func done(op report.Op, status int) bool {
 	switch op {
 	case report.Index:
@@ -156,11 +155,11 @@ func done(op report.Op, status int) bool {
 	return false
 }
 
-// VersionConflict is the error type of a write that is not newer than what the index has.
+// VersionConflict is the error type of a write whose version is not newer than the index's.
 const VersionConflict = "version_conflict_engine_exception"
 
-// decideByType knows the error types that mean the same whatever the status is
-// that comes with them (it has changed between releases).
+// decideByType decides by the error types whose meaning does not depend on the status, which
+// has changed between releases.
 func decideByType(a Answer) (Verdict, string, bool) {
 	switch a.ErrorType {
 	case VersionConflict:
@@ -182,8 +181,8 @@ func decideByType(a Answer) (Verdict, string, bool) {
 	case strings.Contains(a.Detail, "no write index is defined for alias"):
 		return Pause, ReasonNoWriteIndex, true
 	case strings.HasPrefix(a.Detail, "pipeline with id ["):
-		// The index names an ingest pipeline that is not there. It comes as a 400, and
-		// without it every document would be taken for refused.
+		// The ingest pipeline of the index is missing. The status is 400, which would
+		// otherwise make every document a dead letter.
 		return Pause, ReasonPipeline, true
 	case strings.Contains(a.Detail, "Limit of total fields"):
 		return Pause, ReasonFieldLimit, true

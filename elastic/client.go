@@ -18,42 +18,41 @@ import (
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 )
 
-// Connection says how Elasticsearch is reached. Credentials are values here, and
-// nothing that is made from it shows them.
+// Connection says how to reach Elasticsearch. It has credentials in plain text; nothing made
+// from it shows them.
 type Connection struct {
-	// URL may have a user and a password in it.
+	// URL may include a user and a password.
 	URL string
 
-	// Of these, only one may be given: an API key in the encoded form that
-	// Elasticsearch hands out, or a user with a password.
+	// At most one of these: an API key, encoded as Elasticsearch returns it, or a user
+	// with a password.
 	APIKey, User, Password string
 
-	// CA has, as PEM, the certificates of the authorities that the server's is
-	// trusted from, in place of the system's. Fingerprint, the SHA-256 digest of a
-	// certificate in hexadecimal, with or without colons, is what Elasticsearch
-	// prints at its first start: the server is trusted if that certificate is in
-	// its chain. Of both, only one may be given.
+	// At most one of these. CA has the certificates of trusted authorities as PEM, in place
+	// of the system's. Fingerprint is the SHA-256 digest of a certificate in hexadecimal,
+	// with or without colons, as Elasticsearch prints it at its first start: the server is
+	// trusted if that certificate is in its chain.
 	CA          []byte
 	Fingerprint string
 
-	// ClientCertificate and ClientKey, as PEM, say who riskdex is.
+	// ClientCertificate and ClientKey, as PEM, authenticate riskdex.
 	ClientCertificate, ClientKey []byte
 }
 
-// Client asks one Elasticsearch. Its methods may be called at the same time.
+// Client sends requests to one Elasticsearch. Its methods may be called concurrently.
 //
 // It is the transport of go-elasticsearch without that module's root package, which
 // brings a typed API of 850 packages that nothing here uses.
 type Client struct {
 	transport *elastictransport.Client
-	genuine   atomic.Bool // it has answered as Elasticsearch does
+	genuine   atomic.Bool // Elasticsearch has identified itself once
 }
 
-// ErrNotElasticsearch is the error of a success that does not come from Elasticsearch.
+// ErrNotElasticsearch means that something other than Elasticsearch answers.
 var ErrNotElasticsearch = errors.New("what answers is not an Elasticsearch: it lacks the header X-Elastic-Product")
 
-// NewClient returns a client for Elasticsearch, or an error that says what in c is
-// wrong. It reaches for the server only when it is used.
+// NewClient returns a client, or an error that says what is wrong in c. It does not connect
+// yet.
 func NewClient(c Connection) (*Client, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -84,8 +83,8 @@ func NewClient(c Connection) (*Client, error) {
 	})
 }
 
-// NewClientOver returns a client whose requests go through a transport, such as one
-// that fails, in place of the network.
+// NewClientOver returns a client that uses transport in place of the network, such as one
+// that fails.
 func NewClientOver(transport http.RoundTripper, address string) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -99,7 +98,7 @@ func newClient(c Connection, u *url.URL, transport http.RoundTripper) (*Client, 
 		elastictransport.WithURLs(u),
 		elastictransport.WithUserAgent("riskdex"),
 		elastictransport.WithTransport(transport),
-		// Its own retries come at once and multiply ours, unseen by the metrics.
+		// Its retries come without a delay, multiply ours, and the metrics miss them.
 		elastictransport.WithDisableRetry(),
 	}
 	switch {
@@ -115,9 +114,9 @@ func newClient(c Connection, u *url.URL, transport http.RoundTripper) (*Client, 
 	return &Client{transport: client}, nil
 }
 
-// Perform sends a request, whose URL has no host, and returns the answer, which the
-// caller closes. Until Elasticsearch has answered once, a success that does not say to
-// be its own is [ErrNotElasticsearch].
+// Perform sends a request, whose URL has no host, and returns the response, whose body the
+// caller closes. Until Elasticsearch has identified itself once, a successful response
+// without its header is [ErrNotElasticsearch].
 func (c *Client) Perform(req *http.Request) (*http.Response, error) {
 	res, err := c.transport.Perform(req)
 	if err != nil || c.genuine.Load() || res.StatusCode < 200 || res.StatusCode > 299 {
@@ -147,7 +146,7 @@ func (c Connection) checkCredentials(u *url.URL) error {
 	return nil
 }
 
-// tls returns nil where nothing is stated.
+// tls returns nil if c says nothing about TLS.
 func (c Connection) tls() (*tls.Config, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	switch {
@@ -163,8 +162,8 @@ func (c Connection) tls() (*tls.Config, error) {
 		if err != nil || len(want) != sha256.Size {
 			return nil, fmt.Errorf("the fingerprint for Elasticsearch is %q: it has to be 64 hexadecimal digits", c.Fingerprint)
 		}
-		// The chain need not end at an authority that the system knows: the
-		// fingerprint is the trust. That the server has the key is checked as ever.
+		// The chain need not end at an authority known to the system: the fingerprint
+		// replaces it. TLS still checks that the server has the private key.
 		cfg.InsecureSkipVerify = true
 		cfg.VerifyConnection = func(s tls.ConnectionState) error { return trusted(s, want) }
 	}
@@ -184,8 +183,8 @@ func (c Connection) tls() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// trusted tells whether the certificate with the fingerprint vouches for the
-// server: it is the server's own, or the server's own leads up to it.
+// trusted returns nil if the certificate with the fingerprint is the server's own, or an
+// authority that the server's certificate chains to.
 func trusted(s tls.ConnectionState, fingerprint []byte) error {
 	i := slices.IndexFunc(s.PeerCertificates, func(cert *x509.Certificate) bool {
 		sum := sha256.Sum256(cert.Raw)
@@ -202,8 +201,8 @@ func trusted(s tls.ConnectionState, fingerprint []byte) error {
 	for _, cert := range s.PeerCertificates[1:i] {
 		between.AddCert(cert)
 	}
-	// A name is not checked: the one who has this authority's word is believed, as
-	// by Elastic's own clients.
+	// The host name is not checked: any server certified by this authority is trusted, as
+	// in Elastic's own clients.
 	if _, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between}); err != nil {
 		return fmt.Errorf("the certificate of Elasticsearch: %w", err)
 	}

@@ -1,3 +1,3 @@
-// Package elastic is how riskdex asks Elasticsearch: one client, one way to read an
-// answer within bounds, one form of error, and one place that decides what an answer means.
+// Package elastic sends requests to Elasticsearch: one client, bounded answers, one form of
+// error, and one place that decides what an answer means.
 package elastic

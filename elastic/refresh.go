@@ -8,19 +8,18 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// Shards is how many copies of an index' parts a request was for, and what became of it
-// there.
+// Shards counts the shard copies that a request was for, and on how many it succeeded.
 type Shards struct {
 	Total, Successful, Failed int
 }
 
-// Whole tells that every shard has answered.
+// Whole tells whether every shard answered.
 func (s *Shards) Whole() bool {
 	return s != nil && s.Total > 0 && s.Failed == 0 && s.Successful == s.Total
 }
 
-// Refresh makes everything visible that was written to an index before. It returns an
-// error where that is not known to have happened in all of it.
+// Refresh makes everything visible that was written to an index before. It returns an error
+// unless all of the index is known to be refreshed.
 func (c *Client) Refresh(ctx context.Context, index string) error {
 	answer, err := c.Ask(ctx, esapi.IndicesRefreshRequest{Index: []string{index}})
 	if err != nil {
@@ -29,7 +28,7 @@ func (c *Client) Refresh(ctx context.Context, index string) error {
 	var body struct {
 		Shards *Shards `json:"_shards"`
 	}
-	// Copies that there is no machine for count in the total only.
+	// Unassigned copies are counted in the total only.
 	if err := json.Unmarshal(answer, &body); err != nil || body.Shards == nil || body.Shards.Failed != 0 {
 		return errors.New("not all shards were refreshed")
 	}

@@ -12,15 +12,15 @@ import (
 	"riskdex/report"
 )
 
-// Indexed is what the index has of a document.
+// Indexed is the state of a document in an index.
 type Indexed struct {
 	Found   bool
 	Version report.Version
 }
 
-// Versions asks an index, or an alias of one, what it has of ids. The index is asked
-// itself, not a search: it tells of every write that Elasticsearch has answered. An
-// answer that leaves open what the index has of any of them is an error.
+// Versions returns the state of ids in an index, or in the index behind an alias. Unlike a
+// search, it sees every write that Elasticsearch has answered. If the state of any of them
+// is unclear, it returns an error.
 func (c *Client) Versions(ctx context.Context, index string, ids []report.ID) (map[report.ID]Indexed, error) {
 	body, err := json.Marshal(map[string][]report.ID{"ids": ids})
 	if err != nil {
@@ -36,8 +36,8 @@ func (c *Client) Versions(ctx context.Context, index string, ids []report.ID) (m
 	return readVersions(answer, ids)
 }
 
-// readVersions reads the answer for each of ids, by position. Only a clear
-// word that a document is not there counts as that.
+// readVersions reads the answer for each of ids, by position. A document is missing only if
+// the answer says so explicitly.
 func readVersions(text []byte, ids []report.ID) (map[report.ID]Indexed, error) {
 	var body struct {
 		Docs []struct {
@@ -68,9 +68,8 @@ func readVersions(text []byte, ids []report.ID) (map[report.ID]Indexed, error) {
 	return have, nil
 }
 
-// documentTrouble is what an error in place of a document means for the request.
-// It comes without a status; this one type means that asking again is of no use,
-// such as for an alias of several indices.
+// documentTrouble returns the error for a document in an answer, which has no status of its
+// own. One type means that a retry is of no use, such as an alias of several indices.
 func documentTrouble(e ErrorCause) *ResponseError {
 	status := 0
 	if e.Type == "illegal_argument_exception" {
