@@ -12,20 +12,20 @@ import (
 	"riskdex/report"
 )
 
-// CoverageJournal is what a Coverage needs of the journal.
+// CoverageJournal is the part of the journal that a Coverage needs.
 type CoverageJournal interface {
-	// Documents returns how many documents of kind there are that are not deleted.
+	// Documents returns how many live documents of kind there are.
 	Documents(ctx context.Context, kind report.Kind) (int, error)
 	Stats(ctx context.Context) (report.Stats, error)
 }
 
-// Coverage compares how many documents journal and index have. Each index says which line
-// of journals fills it, so the journal of somebody else is noticed anyhow. But an index of
-// an older version says nothing of it, and a backup from the first days is of the same line:
-// with those, an index is served that cannot be made anew, and that lacks deletes.
+// Coverage compares the numbers of documents in journal and index. Each index records which
+// line of journals fills it, which reveals the journal of somebody else. But an index of an
+// older version does not, and an early backup is of the same line: with either, the index
+// lacks deletes, and cannot be rebuilt from the journal.
 //
-// It counts the documents of the journal, which takes the longer the more there are: soon
-// after the start, and then now and then.
+// Counting the documents of the journal takes time, so it compares soon after the start, and
+// then rarely.
 type Coverage struct {
 	journal CoverageJournal
 	indexed func(ctx context.Context, kind report.Kind) (int, error)
@@ -38,16 +38,17 @@ type Coverage struct {
 	lacking map[report.Kind]report.Lacking
 }
 
-// CoverageEvery is how often Coverage compares until it has found all well, and
-// coverageWhileWell how much longer it rests from then on. A kind is told of that lacked
-// documents so many times in a row: an index may show for a while what is deleted already.
+// CoverageEvery is how often Coverage compares until all is well; from then on it rests
+// coverageWhileWell times as long. It reports a kind that lacked documents coverageTries times
+// in a row, since an index may show deleted documents for a while.
 const (
 	CoverageEvery     = 5 * time.Second
 	coverageWhileWell = 120
 	coverageTries     = 3
 )
 
-// NewCoverage returns one that has yet to be run. indexed counts what a search finds.
+// NewCoverage returns a Coverage that does not run yet. indexed returns how many documents a
+// search finds, and foreign whether another journal fills the index.
 func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(context.Context, report.Kind) (int, error),
 	foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
 	c := &Coverage{journal: journal, indexed: indexed, foreign: foreign, every: every, log: log, lacking: map[report.Kind]report.Lacking{}}
@@ -62,8 +63,8 @@ func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(cont
 	return c
 }
 
-// Lacking returns the kinds of which the journal knows too little, in their order. It may
-// be called at any time, by anybody.
+// Lacking returns the kinds of which the journal lacks most documents, in their order. It may
+// be called concurrently.
 func (c *Coverage) Lacking() (all []report.Lacking) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,13 +110,12 @@ func (c *Coverage) Run(ctx context.Context) {
 	}
 }
 
-// compare returns what a kind lacks, or nil. compared is false where that cannot be told
-// now.
+// compare returns what a kind lacks, or nil. compared is false if that is unknown now.
 func (c *Coverage) compare(ctx context.Context, kind report.Kind) (l *report.Lacking, compared bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 	defer cancel()
 	if c.foreign(kind) {
-		return nil, false, nil // that is told already
+		return nil, false, nil // reported already
 	}
 	indexed, err := c.indexed(ctx, kind)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Coverage) compare(ctx context.Context, kind report.Kind) (l *report.Lac
 	if err != nil {
 		return nil, false, err
 	}
-	// What waits may be deletes.
+	// Pending changes may be deletes.
 	k := stats.Kinds[kind]
 	unknown := indexed - known - k.Pending - k.Resending
 	never := known == 0 && k.Accepted[report.Index]+k.Accepted[report.Delete] == 0
@@ -139,7 +139,7 @@ func (c *Coverage) compare(ctx context.Context, kind report.Kind) (l *report.Lac
 	return &report.Lacking{Kind: kind, Known: known, Indexed: indexed}, true, nil
 }
 
-// tell shows what is known of a kind now.
+// tell reports the result for a kind.
 func (c *Coverage) tell(kind report.Kind, l *report.Lacking) {
 	c.mu.Lock()
 	_, before := c.lacking[kind]

@@ -1,3 +1,3 @@
-// Package verify compares an index with the journal, in both directions and while both go
-// on changing, and has what differs mended by way of the journal, never in the index.
+// Package verify compares an index with the journal in both directions, while both keep
+// changing. It repairs differences through the journal, never in the index itself.
 package verify

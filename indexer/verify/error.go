@@ -6,7 +6,7 @@ import (
 	"riskdex/elastic"
 )
 
-// Error is why an index could not be compared.
+// Error says why an index could not be compared.
 type Error struct {
 	Index  string // the alias
 	Doing  string // what was tried
@@ -16,7 +16,7 @@ type Error struct {
 	status int // of HTTP; 0 when there was no answer
 }
 
-// reasonSnapshot is why the walk through an index has to be begun anew.
+// reasonSnapshot means that the walk through an index has to start again.
 const reasonSnapshot = "snapshot_gone"
 
 func (e *Error) Error() string {
@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s of %s: %s (%s)", e.Doing, e.Index, what, e.Detail)
 }
 
-// advice says what is wrong and what to do.
+// advice returns what is wrong and what to do.
 func (e *Error) advice() string {
 	switch e.Reason {
 	case elastic.ReasonUnreachable:

@@ -6,11 +6,11 @@ import (
 	"riskdex/report"
 )
 
-// indexToJournal looks for what the index has in the journal. All that the
-// journal knows was compared before, so only unknown documents count here.
+// indexToJournal looks up the documents of the index in the journal. Those that the journal
+// knows have been compared before, so this finds unknown ones only.
 //
-// Before unknown documents are removed, they are counted: a journal that knows
-// little of the index is not the one to decide what goes.
+// It counts unknown documents before it removes any: a journal that knows little of the index
+// must not decide what to delete.
 func (r *verification) indexToJournal(ctx context.Context) error {
 	if r.opt.Repair {
 		unknown := 0
@@ -31,14 +31,13 @@ func (r *verification) indexToJournal(ctx context.Context) error {
 	return err
 }
 
-// mostlyUnknown tells that a journal is not the one that filled the index. A
-// handful says nothing.
+// mostlyUnknown tells whether the journal is not the one that filled the index. A handful of
+// unknown documents proves nothing.
 func mostlyUnknown(unknown, indexed int) bool { return unknown > 10 && 2*unknown > indexed }
 
-// unknown returns those of ids that the journal does not know. Whatever riskdex
-// writes to the index is in the journal before, and stays there, if only as a
-// tombstone; so what was seen in the index first and is not in the journal
-// then, was written by somebody else.
+// unknown returns those of ids that the journal does not know. Whatever riskdex writes to the
+// index is in the journal before, and stays there at least as a tombstone. So a document that
+// was in the index first, and is not in the journal afterwards, was written by somebody else.
 func (r *verification) unknown(ctx context.Context, ids []report.ID) ([]report.ID, error) {
 	known, err := r.lookup(ctx, ids)
 	if err != nil {
@@ -53,9 +52,9 @@ func (r *verification) unknown(ctx context.Context, ids []report.ID) ([]report.I
 	return unknown, nil
 }
 
-// findUnknown finds the unknown documents of a page. The page shows the index as
-// it was when the walk began, which somebody may have put right since. So the
-// index itself is asked, and the journal once more.
+// findUnknown finds the unknown documents of a page. The page shows the index as of the start
+// of the walk, which may have been corrected since. So it asks the index itself, and then the
+// journal again.
 func (r *verification) findUnknown(ctx context.Context, page []report.ID) error {
 	ids, err := r.unknown(ctx, page)
 	if err != nil || len(ids) == 0 {

@@ -8,7 +8,7 @@ import (
 	"riskdex/report"
 )
 
-// journalToIndex looks for what the journal has in the index.
+// journalToIndex looks up the documents of the journal in the index.
 func (r *verification) journalToIndex(ctx context.Context) error {
 	var after report.ID
 	for {
@@ -28,27 +28,25 @@ func (r *verification) journalToIndex(ctx context.Context) error {
 	}
 }
 
-// comparePage finds what differs in a page of the journal, while both sides go
-// on changing. It looks at the journal, the index, the journal, the index, the
-// journal: J1 I1 J2 I2 J3. A document is a finding only when all three looks at
-// the journal are the same and settled, say at version v, and both looks at the
-// index differ from it. That is never the indexer's own doing:
+// comparePage finds what differs in a page of the journal, while both sides keep changing. It
+// reads the journal, the index, the journal, the index, the journal: J1 I1 J2 I2 J3. A
+// document is a finding only if the journal says the same three times, settled at some version
+// v, and the index differs from that both times. The indexer itself never causes that:
 //
-//   - A row becomes settled at v only after Elasticsearch has answered that it
-//     has v, or for a delete that it lacks the document, in every copy that it
-//     answers from. So from J1 on the index has v, or something that came later.
+//   - A row becomes settled at v only after Elasticsearch has answered that every copy
+//     that it reads from has v, or, for a delete, lacks the document. So from J1 on the
+//     index has v, or something later.
 //   - A newer version w may be in the index before it is settled, but never
 //     before the journal has it. Once it has, the row is not what J1 saw, and
 //     never is again, since versions only grow.
-//   - The same version can be settled twice, if it was marked to be sent again
-//     in between, as when the index was lost and has to be filled. One such
-//     round may lie between J1 and J2 and hide that I1 came upon an index that
-//     was still empty. But then I2 sees the filled one. To deceive both looks,
-//     the index would have to be lost and filled twice in the time of two
+//   - The same version can be settled twice if it was marked to be sent again in
+//     between, such as after the index was lost. One such round may lie between J1 and J2
+//     and hide that I1 saw an index that was still empty. But then I2 sees the filled one.
+//     To deceive both reads, the index would have to be lost and filled twice within two
 //     requests.
 //
-// A document that is right at either look is right. What is neither was under
-// way: it is counted, and not judged.
+// A document that is right at either read is right. Any other one was under way: it is counted
+// and not judged.
 func (r *verification) comparePage(ctx context.Context, entries []report.Entry) error {
 	suspects, err := r.differing(ctx, entries)
 	if err != nil || len(suspects) == 0 {
@@ -86,14 +84,14 @@ func (r *verification) comparePage(ctx context.Context, entries []report.Entry) 
 	return r.conclude(ctx, found)
 }
 
-// suspect is a document that differs, and what the journal said.
+// suspect is a document that differs, with the journal's entry.
 type suspect struct {
 	report.VerifyFinding
 	entry report.Entry
 }
 
-// differing asks the index for documents and returns those that are not as
-// entries want them. Those that are under way are counted, and left out.
+// differing returns the documents that differ in the index from entries. It counts those under
+// way, and leaves them out.
 func (r *verification) differing(ctx context.Context, entries []report.Entry) ([]suspect, error) {
 	judged := make([]report.Entry, 0, len(entries))
 	ids := make([]report.ID, 0, len(entries))
@@ -120,9 +118,8 @@ func (r *verification) differing(ctx context.Context, entries []report.Entry) ([
 	return suspects, nil
 }
 
-// problem compares what the index has of a document with what it should have; it
-// is empty when all is well. Of what Elasticsearch has refused, any older
-// version may be there, or none.
+// problem compares the state of a document in the index with its entry. It is empty if the
+// index is right. Of a refused document, the index may have any older version, or none.
 func problem(e report.Entry, have elastic.Indexed) report.Difference {
 	switch {
 	case have.Version > e.Version:

@@ -10,8 +10,7 @@ import (
 	"riskdex/report"
 )
 
-// conclude counts and tells findings, after having them mended if that is asked
-// for.
+// conclude counts and reports findings. It repairs them before, if asked to.
 func (r *verification) conclude(ctx context.Context, found []report.VerifyFinding) error {
 	var err error
 	if r.opt.Repair && len(found) > 0 {
@@ -26,9 +25,8 @@ func (r *verification) conclude(ctx context.Context, found []report.VerifyFindin
 	return err
 }
 
-// mend gives findings to the journal, which has them sent like any other change,
-// and sees what comes of it. Nothing is written to the index past the journal,
-// so a repair can overtake no delivery.
+// mend gives findings to the journal, which has them sent like any other change, and waits for
+// the result. Nothing bypasses the journal, so a repair cannot overtake a delivery.
 func (r *verification) mend(ctx context.Context, found []report.VerifyFinding) error {
 	var renew []report.Stamp
 	var remove []report.Change
@@ -39,8 +37,8 @@ func (r *verification) mend(ctx context.Context, found []report.VerifyFinding) e
 			r.report.Kept++
 			continue
 		case f.JournalVersion > 0:
-			// A new version, because Elasticsearch remembers that of a delete by
-			// hand and would refuse the same one.
+			// A new version, because Elasticsearch remembers the version of a manual
+			// delete and would refuse the same one.
 			renew = append(renew, report.Stamp{Key: f.Key(), Version: f.JournalVersion})
 		default:
 			remove = append(remove, report.Change{Key: f.Key(), Op: report.Delete, ExactID: true})
@@ -60,7 +58,7 @@ func (r *verification) mend(ctx context.Context, found []report.VerifyFinding) e
 			return fmt.Errorf("have %d unknown documents deleted: %w", len(remove), err)
 		}
 		for _, s := range stamps {
-			if s.Version > 0 { // else the publisher has delivered it just now
+			if s.Version > 0 { // otherwise the publisher has just delivered it
 				r.report.Ordered++
 			}
 		}
@@ -72,15 +70,14 @@ func (r *verification) mend(ctx context.Context, found []report.VerifyFinding) e
 	return err
 }
 
-// kept tells that a repair is to leave f as it is.
+// kept tells whether a repair leaves f alone.
 func (r *verification) kept(f report.VerifyFinding) bool {
 	unsure := ofAnotherJournal(f) || r.report.WrongJournal && f.JournalVersion == 0
 	return unsure && !r.opt.RemoveForeign
 }
 
-// await waits until the index is right in ids, and returns those where it is. It
-// gives up after a while, for this page and all later ones: what holds up one
-// holds up the others.
+// await waits until the index has ids right, and returns those that are. It gives up after a
+// while, for this page and all later ones: what delays one delays the others.
 func (r *verification) await(ctx context.Context, ids []report.ID) (map[report.ID]bool, error) {
 	mended := make(map[report.ID]bool, len(ids))
 	pause := r.newBackOff(r.cfg.MendWithin)
@@ -105,8 +102,8 @@ func (r *verification) await(ctx context.Context, ids []report.ID) (map[report.I
 	return mended, nil
 }
 
-// stillWrong notes those of ids that are right by now, and returns those that
-// may yet become so.
+// stillWrong marks those of ids that are right by now, and returns those that may still
+// become so.
 func (r *verification) stillWrong(ctx context.Context, ids []report.ID, mended map[report.ID]bool) ([]report.ID, error) {
 	known, err := r.lookup(ctx, ids)
 	if err != nil {

@@ -7,19 +7,18 @@ import (
 	"riskdex/report"
 )
 
-// Report is what a verification found.
+// Report is the result of a verification.
 type Report struct {
 	report.VerifyReport
 
 	Unknown  int                    // of Foreign: the journal does not know the document
 	Findings []report.VerifyFinding // the first of them, up to Config.MaxFindings
 
-	// WrongJournal tells that more than half of the index is unknown to the
-	// journal, which hence is a fresh one, or that of another index. A repair keeps all
-	// that is unknown then, and whatever OtherJournal counts, unless Options.RemoveForeign
-	// has them mended all the same.
+	// WrongJournal tells that the journal does not know more than half of the index: it is
+	// a fresh one, or that of another index. A repair then leaves all unknown documents
+	// alone, and always those that OtherJournal counts, unless Options.RemoveForeign is set.
 	WrongJournal bool
-	// OtherJournal counts versions that no hand writes, but another journal does.
+	// OtherJournal counts versions that only another journal can have given out.
 	OtherJournal int
 
 	ahead int // foreign versions that are ahead of the clock
@@ -39,8 +38,8 @@ func (r *Report) countKnown(entries []report.Entry) {
 	}
 }
 
-// advice says what an operator should know before anything is done about
-// foreign documents; empty where there is nothing to say.
+// advice returns what an operator should know before doing anything about foreign documents,
+// or nothing.
 func (r Report) advice() string {
 	const restore = "if this journal was restored from a backup or begun anew, have the publisher deliver everything again first; " +
 		"only if it is certain that this journal is right, repair with the removal of foreign documents, or rebuild the index"
@@ -84,11 +83,10 @@ func (r *Report) count(f report.VerifyFinding, max int) {
 	}
 }
 
-// ofAnotherJournal tells that the version in the index comes from a journal, and
-// not from this one: versions are microseconds of the clock, while somebody who
-// writes by hand begins at 1 or counts up from what is there. What this journal
-// may lack must not be lost to a repair. A version ahead of the clock does not tell when
-// it was written: somebody made it up, or a clock was wrong.
+// ofAnotherJournal tells whether the version in the index comes from another journal: versions
+// are microseconds of the clock, while a manual write begins at 1 or counts up from what is
+// there. A repair must not destroy what this journal may lack. A version ahead of the clock
+// proves nothing: somebody made it up, or a clock was wrong.
 func ofAnotherJournal(f report.VerifyFinding) bool {
 	const clock, byHand = 1_000_000_000_000_000, 1_000_000 // the year 2001; a second
 	return f.Problem == report.Foreign && f.IndexVersion >= clock && !aheadOfClock(f) && f.IndexVersion-f.JournalVersion > byHand
@@ -99,9 +97,9 @@ func aheadOfClock(f report.VerifyFinding) bool {
 	return f.Problem == report.Foreign && f.IndexVersion > max(f.JournalVersion, report.Version(time.Now().Add(time.Minute).UnixMicro()))
 }
 
-// The passes of a verification, in this order.
+// The phases of a verification, in this order.
 const (
-	PhaseJournal = "journal" // what the journal has is looked for in the index
-	PhaseCount   = "count"   // before a repair: how much of the index is unknown
-	PhaseIndex   = "index"   // what the index has is looked for in the journal
+	PhaseJournal = "journal" // the documents of the journal are looked up in the index
+	PhaseCount   = "count"   // before a repair: unknown documents of the index are counted
+	PhaseIndex   = "index"   // the documents of the index are looked up in the journal
 )

@@ -10,7 +10,7 @@ import (
 	"riskdex/report"
 )
 
-// ask sends a request, again and again while it fails for reasons that pass.
+// ask sends a request, and retries it after temporary failures.
 func (r *verification) ask(ctx context.Context, doing string, request func(context.Context) error) error {
 	return backoff.Retry(func() error {
 		err := request(ctx)
@@ -30,7 +30,7 @@ func (r *verification) ask(ctx context.Context, doing string, request func(conte
 	}, backoff.WithContext(r.newBackOff(r.cfg.Patience), ctx))
 }
 
-// versions asks the index for the versions of documents.
+// versions returns the state of documents in the index.
 func (r *verification) versions(ctx context.Context, ids []report.ID) (have map[report.ID]elastic.Indexed, err error) {
 	if len(ids) == 0 {
 		return nil, nil

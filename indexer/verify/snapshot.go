@@ -9,16 +9,16 @@ import (
 	"riskdex/report"
 )
 
-// snapshot is an index as it was at one moment, read page by page.
+// snapshot is an index at one moment, read page by page.
 type snapshot struct {
 	id    string
-	after json.RawMessage // where the last page ended; nil at first
+	after json.RawMessage // where the last page ended; nil before the first
 	total int             // documents in it, known with the first page
 	done  int             // documents read
 }
 
-// read takes in a page. One that may lack documents is none: neither one with
-// shards that failed or were given up in time, nor one that ends too early.
+// read parses a page. It returns an error if the page may lack documents: if shards failed or
+// timed out, or if it is too short.
 func (s *snapshot) read(text []byte, page int) ([]report.ID, error) {
 	var body struct {
 		ID       string          `json:"pit_id"`

@@ -12,42 +12,41 @@ import (
 	"riskdex/report"
 )
 
-// Journal is what a verification needs of the journal.
+// Journal is the part of the journal that a verification needs.
 type Journal interface {
-	// Entries returns up to limit documents of kind whose ids come after the
-	// given one, tombstones among them, in the order of their ids' bytes.
+	// Entries returns up to limit documents of kind with ids after the given one,
+	// including tombstones, in byte order of their ids.
 	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
-	// Lookup returns what is known of those of ids that are known, in no order.
+	// Lookup returns the entries of those of ids that the journal knows, in no order.
 	Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error)
-	// Renew has settled documents sent once more, under a new version.
+	// Renew has settled documents sent again under a new version.
 	Renew(ctx context.Context, stamps []report.Stamp) (int, error)
-	// Append takes a delivery, all of it or nothing.
+	// Append accepts a delivery, all of it or nothing.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
-	// LockVerify returns report.ErrVerifying while kind is verified, by whichever
-	// process. Otherwise done is called in the end.
+	// LockVerify returns report.ErrVerifying while any process verifies kind. Otherwise
+	// the caller calls done in the end.
 	LockVerify(ctx context.Context, kind report.Kind) (done func(), err error)
 }
 
-// Aliases tells where the documents of a kind are.
+// Aliases knows the index of each kind.
 type Aliases interface {
 	Alias(kind report.Kind) string
-	// CheckLine returns report.ErrAnotherJournal where another journal fills the index.
+	// CheckLine returns report.ErrAnotherJournal if another journal fills the index.
 	CheckLine(ctx context.Context, kind report.Kind) error
 }
 
-// Config bounds what a verification does. All of it must be more than
-// zero.
+// Config bounds a verification. All values must be greater than zero.
 type Config struct {
-	Page        int // documents that are asked for, and held in memory, at a time
-	MaxFindings int // kept in a report; the others are only counted
+	Page        int // documents per request, and in memory
+	MaxFindings int // kept in a report; further ones are only counted
 
-	FirstBackoff   time.Duration // about the first wait after a failure, or for a document that is mended
-	LongestBackoff time.Duration // about the longest
-	Patience       time.Duration // how long one request is repeated while it fails for reasons that pass
-	MendWithin     time.Duration // how long a repair waits to see a page of documents mended
+	FirstBackoff   time.Duration // roughly the first wait after a failure, or for a repaired document
+	LongestBackoff time.Duration // roughly the longest wait
+	Patience       time.Duration // how long a request is retried after temporary failures
+	MendWithin     time.Duration // how long a repair waits until a page of documents is right
 }
 
-// DefaultConfig suits a small Elasticsearch that is busy with other things.
+// DefaultConfig suits a small Elasticsearch with other work to do.
 func DefaultConfig() Config {
 	return Config{
 		Page: 1000, MaxFindings: 1000,
@@ -66,8 +65,8 @@ func (c Config) validate() error {
 	return nil
 }
 
-// Verifier compares what Elasticsearch has with the journal. It may be used
-// concurrently, and while an Indexer runs.
+// Verifier compares Elasticsearch with the journal. It may be used concurrently, and while
+// an Indexer runs.
 type Verifier struct {
 	cfg     Config
 	journal Journal
@@ -83,30 +82,29 @@ func New(cfg Config, journal Journal, aliases Aliases, client *elastic.Client) (
 	return &Verifier{cfg, journal, aliases, client}, nil
 }
 
-// Options says what a verification is to do besides comparing. The
-// functions are called from the goroutine of Verify, and may be nil.
+// Options says what a verification does besides comparing. The functions are called from the
+// goroutine of Verify, and may be nil.
 type Options struct {
-	// Repair has what is wrong mended, by way of the journal: what is missing or
-	// stale is sent again, what is foreign is overwritten or deleted. It needs an
-	// Indexer that runs on the same journal.
+	// Repair repairs differences through the journal: missing and stale documents are sent
+	// again, foreign ones are overwritten or deleted. It needs a running Indexer on the
+	// same journal.
 	Repair bool
-	// RemoveForeign has Repair mend also what it leaves alone otherwise, because
-	// it may come from another journal: see Report.Kept.
+	// RemoveForeign lets Repair also change documents that may come from another journal,
+	// which it leaves alone otherwise: see Report.Kept.
 	RemoveForeign bool
 
 	Progress func(report.VerifyProgress) // after every page
-	Found    func(report.VerifyFinding)  // every finding, also those that the report does not keep
+	Found    func(report.VerifyFinding)  // for every finding, including those that the report does not keep
 }
 
-// Verify compares the version of every document in the index of kind with the
-// journal. It sends one request at a time, holds one page of documents at a
-// time, and may be repeated at will. Changes that are under way are no
-// findings. Nothing but versions is compared: a document that somebody has
-// altered without a new version goes unnoticed.
+// Verify compares the version of every document in the index of kind with the journal. It
+// sends one request at a time, holds one page of documents in memory, and may be repeated at
+// will. Changes under way are no findings. It compares nothing but versions: a document that
+// somebody altered without a new version goes unnoticed.
 //
-// The error is report.ErrVerifying while the kind is verified by somebody else, in this
-// process or another, and a *Error where it is Elasticsearch's or the index's trouble.
-// The report then has what was found until then.
+// The error is report.ErrVerifying while another call verifies the kind, in any process, and
+// an *Error for trouble with Elasticsearch or the index. The report then has the findings so
+// far.
 func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt Options) (Report, error) {
 	if _, err := report.ParseKind(string(kind)); err != nil {
 		return Report{}, err
@@ -138,7 +136,7 @@ type verification struct {
 	alias  string
 	opt    Options
 	report Report
-	tired  bool // a page was not mended in time; the next ones are not waited for
+	tired  bool // a page was not repaired in time: do not wait for later ones
 }
 
 func (r *verification) progress(p report.VerifyProgress) {
@@ -148,7 +146,7 @@ func (r *verification) progress(p report.VerifyProgress) {
 	}
 }
 
-// lookup returns what the journal knows of ids, by id.
+// lookup returns the journal's entries of ids, by id.
 func (r *verification) lookup(ctx context.Context, ids []report.ID) (map[report.ID]report.Entry, error) {
 	entries, err := r.journal.Lookup(ctx, r.kind, ids)
 	if err != nil {
@@ -161,8 +159,8 @@ func (r *verification) lookup(ctx context.Context, ids []report.ID) (map[report.
 	return known, nil
 }
 
-// checkLine keeps an index from being compared, and repaired, that another journal
-// fills.
+// checkLine returns an error if another journal fills the index, which is then neither
+// compared nor repaired.
 func (r *verification) checkLine(ctx context.Context) error {
 	return backoff.Retry(func() error {
 		asking, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)

@@ -14,12 +14,12 @@ import (
 	"riskdex/report"
 )
 
-// keepAlive is how long Elasticsearch keeps a snapshot between two pages. A
-// repair waits between them.
+// keepAlive is how long Elasticsearch keeps a snapshot between two pages, where a repair
+// waits.
 const keepAlive = "10m"
 
-// walk reads the ids of all documents that the index has at its beginning, and
-// gives them to visit page by page. It fails rather than leave any out.
+// walk passes the ids of all documents that the index has at the start to visit, page by page.
+// It fails rather than skip any.
 func (r *verification) walk(ctx context.Context, phase string, visit func(context.Context, []report.ID) error) error {
 	s, err := r.open(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *verification) walk(ctx context.Context, phase string, visit func(contex
 	}
 }
 
-// open makes all that was written visible and takes a snapshot.
+// open refreshes the index and takes a snapshot.
 func (r *verification) open(ctx context.Context) (*snapshot, error) {
 	err := r.ask(ctx, "refreshing the index", func(ctx context.Context) error { return r.client.Refresh(ctx, r.alias) })
 	if err != nil {
@@ -66,8 +66,7 @@ func (r *verification) open(ctx context.Context) (*snapshot, error) {
 	})
 }
 
-// close frees what Elasticsearch holds for s. Where that fails, it does so by
-// itself after a while.
+// close releases the snapshot in Elasticsearch, which otherwise expires after keepAlive.
 func (r *verification) close(ctx context.Context, s *snapshot) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -75,7 +74,7 @@ func (r *verification) close(ctx context.Context, s *snapshot) {
 	_, _ = r.client.Ask(ctx, esapi.ClosePointInTimeRequest{Body: bytes.NewReader(body)})
 }
 
-// next returns the ids of the next page; none at the end.
+// next returns the ids of the next page, or none at the end.
 func (r *verification) next(ctx context.Context, s *snapshot) ([]report.ID, error) {
 	if s.after != nil && s.done == s.total {
 		return nil, nil
