@@ -1,3 +1,3 @@
-// Package probe measures how long it takes until a search shows a change, by a document of
-// its own that goes the whole way of a delivery.
+// Package probe measures how long it takes until a search shows a change. It delivers a
+// document of its own, the probe, and searches for it.
 package probe

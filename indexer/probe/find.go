@@ -15,12 +15,12 @@ import (
 // findTimeout bounds one search for the probe.
 const findTimeout = 10 * time.Second
 
-// findBody asks for the probe by its id, which every index knows whatever its
-// mapping is. Unlike a request for the document itself, a search sees what the last
-// refresh has made visible and no more, and it asks for no refresh.
+// findBody searches for the probe by its id, which works with any mapping. Unlike a request for
+// the document itself, a search sees only what the last refresh made visible, and causes no
+// refresh.
 const findBody = `{"query":{"ids":{"values":["` + string(probeID) + `"]}},"size":1,"version":true,"_source":false,"track_total_hits":false}`
 
-// find returns the version of the probe that a search shows; 0 when it shows none.
+// find returns the version of the probe that a search finds, or 0.
 func (p *Prober) find(ctx context.Context) (report.Version, error) {
 	if p.foreign() {
 		return 0, fmt.Errorf("search %s: %w", p.alias, report.ErrAnotherJournal)

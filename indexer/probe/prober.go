@@ -15,35 +15,33 @@ import (
 	"riskdex/report"
 )
 
-// Journal is what the prober needs of the journal.
+// Journal is the part of the journal that the prober needs.
 type Journal interface {
-	// Append makes a delivery durable and tells the versions of its changes.
+	// Append makes a delivery durable and returns the versions of its changes.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
-	// Stats tells since when a probe of an earlier process has waited.
+	// Stats says since when the probe of an earlier process has been waiting.
 	Stats(ctx context.Context) (report.Stats, error)
 }
 
-// Config says how often the prober does what. All of it must be more than zero.
+// Config has the intervals of the prober. All must be greater than zero.
 type Config struct {
 	Every time.Duration // from one probe to the next
-	Again time.Duration // after which a probe that no search has found is written once more
+	Again time.Duration // until a probe that no search has found is written again
 }
 
-// DefaultConfig probes often enough for an alert within minutes, and for an
-// index that is not idle: Elasticsearch stops refreshing one that nobody has searched
-// for 30 seconds.
+// DefaultConfig probes often enough for an alert within minutes, and to keep the index from
+// idling: Elasticsearch stops refreshing an index that nobody has searched for 30 seconds.
 func DefaultConfig() Config {
 	return Config{Every: 15 * time.Second, Again: time.Minute}
 }
 
-// Prober writes a document the whole way that a delivery goes, and searches for it.
-// It tells how long a change takes until a search shows it, and that it does at all.
-// Beside that it makes a search as apps make it, over all that they search, and tells
-// whether that is answered.
+// Prober delivers a document and searches for it, which shows how long a change takes until a
+// search shows it, and that it arrives at all. It also searches as apps do, over all kinds, and
+// reports whether that search is answered.
 //
-// There is one such document. While one version of it is looked for, no other is
-// probed. It is written once more when it is overdue, because the version may be
-// lost for good, such as with a dead letter; that does not begin a new measurement.
+// There is one such document, and one version of it is probed at a time. An overdue probe is
+// written again, because its version may be lost for good, such as in a dead letter; that does
+// not start a new measurement.
 type Prober struct {
 	cfg     Config
 	journal Journal
@@ -52,20 +50,20 @@ type Prober struct {
 	foreign func() bool // another journal fills the index of the probe
 	log     *slog.Logger
 	seconds prometheus.Histogram
-	since   atomic.Pointer[time.Time] // of the probe that is looked for; nil while none is
+	since   atomic.Pointer[time.Time] // when the current probe was accepted; nil if there is none
 	search  Search
 	fails   atomic.Pointer[SearchFailure]
 }
 
-// Index tells what is known of the index of the probe.
+// Index knows the index of the probe.
 type Index interface {
 	Alias(kind report.Kind) string
-	// Foreign tells whether another journal fills it, and so has its own probe there.
+	// Foreign tells whether another journal fills the index, and has its own probe there.
 	Foreign(kind report.Kind) bool
 }
 
-// New returns a prober that has yet to be run. What it writes is sent by an indexer whose
-// Config.Probe is set.
+// New returns a prober that does not run yet. It needs an indexer with Config.Probe on the same
+// journal.
 func New(cfg Config, journal Journal, indices Index, search Search, client *elastic.Client,
 	reg prometheus.Registerer, log *slog.Logger) (*Prober, error) {
 	if min(cfg.Every, cfg.Again) <= 0 {
@@ -92,7 +90,7 @@ func New(cfg Config, journal Journal, indices Index, search Search, client *elas
 	return p, nil
 }
 
-// Run probes, and searches as apps do, until ctx is done. It may be called once.
+// Run probes and searches until ctx is done. It may be called once.
 func (p *Prober) Run(ctx context.Context) {
 	var beside sync.WaitGroup
 	defer beside.Wait()
@@ -112,9 +110,8 @@ func (p *Prober) Run(ctx context.Context) {
 	}
 }
 
-// oldest returns since when an earlier process' probe has waited, or now. A probe
-// that the index had taken when that process ended, and that no search had shown,
-// is not told apart from one that was found.
+// oldest returns since when the probe of an earlier process has been waiting, or now. If the
+// index already had that probe, but no search had shown it, it counts as found.
 func (p *Prober) oldest(ctx context.Context, now time.Time) time.Time {
 	stats, err := p.journal.Stats(ctx)
 	if err != nil {
@@ -127,8 +124,8 @@ func (p *Prober) oldest(ctx context.Context, now time.Time) time.Time {
 	return now
 }
 
-// probe writes the document and looks for it until a search finds that version or
-// a newer one. It returns false when ctx has ended before.
+// probe writes the document and searches until it finds that version or a newer one. It returns
+// false if ctx ends before.
 func (p *Prober) probe(ctx context.Context) bool {
 	version, accepted, ok := p.write(ctx)
 	if !ok {
@@ -155,13 +152,13 @@ func (p *Prober) probe(ctx context.Context) bool {
 				p.log.Debug("the journal does not take a probe", "error", err)
 			}
 		}
-		if !pause(ctx, lookAfter(time.Since(accepted))) {
+		if !pause(ctx, searchAfter(time.Since(accepted))) {
 			return false
 		}
 	}
 }
 
-// write has the journal take the document, however long that takes.
+// write retries until the journal accepts the document.
 func (p *Prober) write(ctx context.Context) (v report.Version, accepted time.Time, ok bool) {
 	for refused := false; ; refused = true {
 		tried := time.Now()
@@ -190,17 +187,16 @@ func (p *Prober) append(ctx context.Context) (report.Version, error) {
 	return stamps[0].Version, nil
 }
 
-// probeID is the id of the only document of its kind, so that journal and index
-// stay as small as they are.
+// probeID is the id of the only document of its kind, so that journal and index do not grow.
 const probeID report.ID = "probe"
 
-// lookAfter is how long to wait between two looks at a probe of some age: so little
-// that the time that is measured is off by a fifth at most.
-func lookAfter(age time.Duration) time.Duration {
+// searchAfter is how long to wait between two searches for a probe of some age: so short that
+// the measured time is off by a fifth at most.
+func searchAfter(age time.Duration) time.Duration {
 	return min(max(age/5, 10*time.Millisecond), 5*time.Second)
 }
 
-// pause waits, and returns false when ctx ends meanwhile.
+// pause waits, and returns false if ctx ends before.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// Search searches as apps do. The error says why it is not answered in full.
+// Search searches as apps do. The error says why there is no complete answer.
 type Search func(context.Context) error
 
-// SearchFailure is that apps get no answer to a search.
+// SearchFailure says that searches of apps fail.
 type SearchFailure struct {
 	Since time.Time
 	Err   error
 }
 
-// SearchFails tells since when the search that apps make has failed, at each try, and
-// why; nil where the last one was answered, or none has been made yet. It may be called
-// at any time, by anybody.
+// SearchFails returns since when each search has failed, and why; nil if the last one was
+// answered, or there was none yet. It may be called concurrently.
 func (p *Prober) SearchFails() *SearchFailure { return p.fails.Load() }
 
-// Unsearchable tells for how long the probe has been waiting, also where the
-// journal does not take it; 0 where it was found.
+// Unsearchable returns for how long the current probe has not been found, even if the journal
+// does not accept it; 0 if it was found. It may be called concurrently.
 func (p *Prober) Unsearchable() time.Duration { return age(p.since.Load()) }
 
 func age(since *time.Time) time.Duration {
@@ -30,7 +29,7 @@ func age(since *time.Time) time.Duration {
 	return max(0, time.Since(*since))
 }
 
-// searching tries the search until ctx is done, and more often while it fails.
+// searching searches until ctx is done, more often while that fails.
 func (p *Prober) searching(ctx context.Context) {
 	for said := false; ; {
 		began, next := time.Now(), p.cfg.Every
@@ -60,8 +59,8 @@ func (p *Prober) searching(ctx context.Context) {
 	}
 }
 
-// searchAgain is how long after a search that failed the next one comes at the latest, and
-// from when on the log tells of it: where there are no indices yet, the first one fails.
+// searchAgain is the longest wait after a failed search, and how long searches fail before the
+// log says so: without indices yet, the first one fails.
 const searchAgain = 2 * time.Second
 
 func (p *Prober) tried(ctx context.Context) error {
