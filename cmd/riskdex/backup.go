@@ -75,7 +75,7 @@ func (c *backupCommand) ask(ctx context.Context, io streams, p *progress) (made 
 	for events := json.NewDecoder(res.Body); ; {
 		var e admin.BackupEvent
 		if err := events.Decode(&e); err != nil {
-			return made, fmt.Errorf("the backup broke off; if %s is there all the same, it is whole: %w", file, cmp.Or(ctx.Err(), err))
+			return made, fmt.Errorf("the backup was interrupted; if %s exists nevertheless, it is complete: %w", file, cmp.Or(ctx.Err(), err))
 		}
 		switch {
 		case e.Progress != nil:

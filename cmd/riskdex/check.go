@@ -192,7 +192,7 @@ func (k *checker) settings() (usable bool) {
 func (k *checker) listener(about, address string, guard func(net.Addr) error, asked, secured bool) {
 	resolved, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
-		k.note(about, wrong, fmt.Sprintf("%s is no address to listen on: %v", address, err), "Write it like 127.0.0.1:8080, or :8080 for all addresses of this machine.")
+		k.note(about, wrong, fmt.Sprintf("%s is not an address to listen on: %v", address, err), "Write it like 127.0.0.1:8080, or :8080 for all addresses of this machine.")
 		return
 	}
 	if k.failed(about, guard(resolved)) {
@@ -205,7 +205,7 @@ func (k *checker) listener(about, address string, guard func(net.Addr) error, as
 	}
 	switch anywhere := len(resolved.IP) == 0 || resolved.IP.IsUnspecified(); {
 	case err == nil && !anywhere && !resolved.IP.IsLoopback() && !slices.ContainsFunc(has, ours):
-		k.note(about, doubtful, fmt.Sprintf("%s is no address of this machine", address), "Listen on one that it has, or on all of them with :"+fmt.Sprint(resolved.Port)+".")
+		k.note(about, doubtful, fmt.Sprintf("%s is not an address of this machine", address), "Listen on one of its addresses, or on all of them with :"+fmt.Sprint(resolved.Port)+".")
 	case !secured && !resolved.IP.IsLoopback() && asked:
 		k.note(about, doubtful, fmt.Sprintf("%s: credentials are sent to it over plain HTTP", address), "Give it a certificate, unless a proxy in front of it speaks TLS, or the network is trusted.")
 	case !resolved.IP.IsLoopback() && !asked:

@@ -278,7 +278,7 @@ func (e *serverCheck) settings(ctx context.Context) {
 		return
 	}
 	if needs := 2 * len(e.kinds()); health.Shards+needs > most*health.Nodes { // a rebuild needs a second index
-		e.note("limits", doubtful, fmt.Sprintf("Elasticsearch has %d shards and may have %d (cluster.max_shards_per_node): new indices, also those of rebuilds, may be refused", health.Shards, most*health.Nodes),
+		e.note("limits", doubtful, fmt.Sprintf("Elasticsearch has %d shards and may have %d (cluster.max_shards_per_node): new indices, including those of rebuilds, may be refused", health.Shards, most*health.Nodes),
 			"Delete indices, add a node, or raise cluster.max_shards_per_node.")
 	}
 }

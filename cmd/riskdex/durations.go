@@ -51,7 +51,7 @@ func parseDuration(text string) (time.Duration, error) {
 		d = time.Duration(n) * 24 * time.Hour // #nosec G115 -- n has 16 bits
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%q is no time: write it like 90d, or like 36h", text)
+		return 0, fmt.Errorf("%q is not a duration: write it like 90d or 36h", text)
 	}
 	return d, nil
 }

@@ -64,7 +64,7 @@ func checkVariables(k *kong.Kong, environ []string) error {
 			return editDistance(name, setting)
 		}
 		nearest := slices.MinFunc(known, func(a, b string) int { return distance(a) - distance(b) })
-		problems = append(problems, fmt.Errorf("the variable %s is no setting of riskdex; did you mean %s? Correct it, or take it out of the environment", name, nearest))
+		problems = append(problems, fmt.Errorf("the variable %s is not a setting of riskdex; did you mean %s? Correct it, or remove it from the environment", name, nearest))
 	}
 	return errors.Join(problems...)
 }

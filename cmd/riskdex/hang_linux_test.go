@@ -183,7 +183,7 @@ func (p *process) mustStop(t *testing.T, heal func()) {
 			ended <- err
 			over = true
 		case <-time.After(10 * time.Millisecond):
-			over = strings.Contains(p.log.String(), "riskdex ends all the same")
+			over = strings.Contains(p.log.String(), "riskdex ends nevertheless")
 		}
 		if took := time.Since(asked); took > stopWithin+5*time.Second {
 			t.Errorf("it has not ended %v after SIGTERM", took)

@@ -52,7 +52,7 @@ func (c *serveCommand) guardDeliveries(authenticator *auth.Authenticator, addres
 	}
 	return fmt.Errorf("deliveries on %s would be taken from whoever can reach it: state what the publisher has to show "+
 		"(--bearer-file, --basic-file, --webhook-secret-file, --hub-secret-file, --client-ca-file or --allow-from), "+
-		"listen on a loopback address, or say --insecure-open", address)
+		"listen on a loopback address, or set --insecure-open", address)
 }
 
 // listenForAdmin opens the listener for administration. It fails if the settings would leave
@@ -78,7 +78,7 @@ func (c *serveCommand) guardAdmin(address net.Addr) error {
 		return nil
 	}
 	return fmt.Errorf("administration on %s would be open to whoever can reach it: give --admin-token-file, "+
-		"listen on a loopback address, or say --insecure-open", address)
+		"listen on a loopback address, or set --insecure-open", address)
 }
 
 // allow returns the check of tokens for administration, or nil if no token is required.

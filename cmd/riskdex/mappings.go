@@ -167,11 +167,11 @@ func identityOf(kind report.Kind, n receiver.Names) string {
 	case n.ID != "" && kind == report.Cities:
 		return fmt.Sprintf("a POST is for the document %s; so is a PUT, unless its path is another known id: then it is for that one, and counted in riskdex_id_mismatches_total", id)
 	case n.ID != "":
-		return fmt.Sprintf("a POST is for the document %s; a PUT is for the one in its path: where that is another, it is counted in riskdex_id_mismatches_total", id)
+		return fmt.Sprintf("a POST is for the document %s; a PUT is for the one in its path: if that is another one, it is counted in riskdex_id_mismatches_total", id)
 	case n.Code != "" && kind == report.Cities:
 		return fmt.Sprintf("the record states no id: a POST goes by the code %s, and a PUT by its path", sanitize.OneLine(shortened(n.Code)))
 	}
-	return "the record states no id: a POST of it is refused, and a PUT goes by its path; --ids says where ids are"
+	return "the record states no id: a POST of it is refused, and a PUT goes by its path; set --ids to say where ids are"
 }
 
 func printFieldsJSON(io streams, fields []mappings.FieldSource) error {

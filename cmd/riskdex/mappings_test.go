@@ -59,7 +59,7 @@ func TestMappingsCheck(t *testing.T) {
 		}},
 		"record as JSON":    {[]string{"--record", record, "--kind", "cities", "--json"}, exitDone, []string{`{"field":"country","fits":false,"pointer":"/country"`}},
 		"record and file":   {[]string{filepath.Join(fine, "cities.json"), "--record", record, "--kind", "cities"}, exitDone, []string{"title"}},
-		"advisory":          {[]string{"--record", record, "--kind", "advisories"}, exitDone, []string{"a PUT is for the one in its path: where that is another, it is counted"}},
+		"advisory":          {[]string{"--record", record, "--kind", "advisories"}, exitDone, []string{"a PUT is for the one in its path: if that is another one, it is counted"}},
 		"record, other ids": {[]string{"--record", record, "--kind", "cities", "--ids", "cities=/number,/name"}, exitDone, []string{"_id", "/name", "for the document Oslo"}},
 		"record, no id":     {[]string{"--record", record, "--kind", "cities", "--ids", "cities=/number"}, exitDone, []string{"states no id: a POST of it is refused"}},
 		"record, wrong ids": {[]string{"--record", record, "--kind", "cities", "--ids", "cities=number"}, exitFailed, []string{"JSON pointer"}},

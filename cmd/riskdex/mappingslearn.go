@@ -50,11 +50,11 @@ func (c *mappingsLearnCommand) Run(io streams) error {
 	}
 	lesson, err := set.Learn(kind, all.Records)
 	if err != nil {
-		return fmt.Errorf("learn the shape: %w", err)
+		return fmt.Errorf("propose a mapping: %w", err)
 	}
 	file, err := set.File(lesson)
 	if err != nil {
-		return fmt.Errorf("learn the shape: %w", err)
+		return fmt.Errorf("propose a mapping: %w", err)
 	}
 	if c.JSON {
 		err = c.printJSON(io, lesson, all, file)
@@ -179,7 +179,7 @@ func advise(l mappings.Lesson, feed receiver.Feed) []string {
 	case feed.IDAt == "" && len(feed.IDs) > 0:
 		all = append(all, fmt.Sprintf("It is not certain which of these is the id, so a delivery is refused: state it, such as with --ids %s=%s.", l.Kind, sanitize.OneLine(feed.IDs[0].At)))
 	case feed.IDAt == "":
-		all = append(all, fmt.Sprintf("Nothing looks like an id. Cities go by their code, where they have one; all else is refused: state where the ids are with --ids %s=POINTER.", l.Kind))
+		all = append(all, fmt.Sprintf("Nothing looks like an id. Cities are identified by their code if they have one; everything else is refused: state where the ids are with --ids %s=POINTER.", l.Kind))
 	case usual && !idIsKnown(feed):
 		all = append(all, fmt.Sprintf("The id is told by the words of its name. To be certain: --ids %s=%s.", l.Kind, sanitize.OneLine(feed.IDAt)))
 	}
@@ -191,7 +191,7 @@ func advise(l mappings.Lesson, feed receiver.Feed) []string {
 	if labels := l.Levels.Labels(); len(labels) > 0 {
 		all = append(all, fmt.Sprintf("Nobody knows the level of %s: add it to risk_levels, or list all labels in risk_scale, the lowest first.", shortened(fmt.Sprintf("%q", labels))))
 	}
-	return append(all, "What is in no row is found in text alone, or in source. The words of names are read where no pointer of the file leads to a value.")
+	return append(all, "Values in no row are only in text, or in source. If no pointer of the file leads to a value, the words of names decide.")
 }
 
 func idIsKnown(feed receiver.Feed) bool {

@@ -96,7 +96,7 @@ func metricsMarkdown(all []metric) string {
 	}
 	fmt.Fprintf(&b, "\nThese are %d label combinations; a histogram has several series for each.\n\n"+
 		"Histograms have native buckets as well. A Prometheus that is told to take those drops the classic ones (`…_bucket`), which the dashboard and the alerts ask for. "+
-		"To have both, set `always_scrape_classic_histograms` in the job (`scrape_classic_histograms` before Prometheus 3.0; earlier than 2.45 there is no such choice).\n\n"+
+		"To have both, set `always_scrape_classic_histograms` in the job (`scrape_classic_histograms` before Prometheus 3.0; before 2.45 there is no such setting).\n\n"+
 		"## Values of labels\n\n| label | values | in |\n| --- | --- | --- |\n", series)
 	for _, row := range labelRows(all) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.name, quoted(row.values), quoted(row.metrics))

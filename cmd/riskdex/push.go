@@ -68,7 +68,7 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 	case errors.As(err, &denied):
 		fmt.Fprintf(io.err, "not accepted, and neither would the rest be: %s\n", sanitize.OneLine(err.Error()))
 		if denied.Status == http.StatusUnauthorized {
-			fmt.Fprintln(io.err, "Name the file with what the receiver asks for: --bearer-file, --basic-file, --webhook-secret-file or --hub-secret-file, as riskdex serve has it.")
+			fmt.Fprintln(io.err, "Name the file with the credentials that the receiver requires: --bearer-file, --basic-file, --webhook-secret-file or --hub-secret-file, the same as for riskdex serve.")
 		}
 		return errNegative
 	case err != nil:

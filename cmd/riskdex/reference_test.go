@@ -44,7 +44,7 @@ func settingsMarkdown(t *testing.T) string {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", leaf.FullPath(), cell(leaf.Help))
 	}
 	b.WriteString("\n## Settings of `riskdex serve`\n\n`riskdex check` takes the same. A flag overrides its environment variable; an empty variable counts as unset. " +
-		"riskdex does not start with a variable that begins with `RISKDEX_` and is no setting, and names the nearest one.\n\n" +
+		"riskdex does not start with a variable that begins with `RISKDEX_` and is not a setting, and names the nearest one.\n\n" +
 		"| flag | environment | default | what |\n| --- | --- | --- | --- |\n")
 	for _, command := range parser.Model.Children {
 		if command.Name != "serve" {

@@ -44,7 +44,7 @@ func (c *restoreCommand) Run(ctx context.Context, io streams) error {
 	case errors.Is(err, sqlite.ErrDamaged):
 		return fmt.Errorf("%w; nothing was changed. Take another copy; or, if there is none, --damaged restores what can be read", err)
 	case err != nil && made.Path != "":
-		return fmt.Errorf("%w. It was begun, and goes on when riskdex starts on this journal, or restores it again", err)
+		return fmt.Errorf("%w. The restore was begun, and continues when riskdex starts on this journal, or restores it again", err)
 	case err != nil:
 		return fmt.Errorf("%w. Nothing was changed", err)
 	}
@@ -69,7 +69,7 @@ func (c *restoreCommand) path(ctx context.Context, io streams) (string, error) {
 	path, err := filepath.Abs(defaultJournal)
 	if err == nil {
 		if _, err = os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("there is no journal at %s; say where it is, or is to be, with --journal", path)
+			err = fmt.Errorf("there is no journal at %s; say with --journal where it is, or where it should be", path)
 		}
 	}
 	if err != nil {
@@ -89,10 +89,10 @@ func (c *restoreCommand) refuseWhileItRuns(ctx context.Context, io streams) erro
 	var at admin.JournalInfo
 	err = client.ask(ctx, http.MethodGet, "/api/journal", nil, nil, &at)
 	if _, answered := errors.AsType[*admin.Problem](err); answered {
-		return fmt.Errorf("a riskdex runs at %s: stop it first; or name the journal that is meant with --journal", redacted(client.base))
+		return fmt.Errorf("a riskdex runs at %s: stop it first, or name the journal with --journal", redacted(client.base))
 	}
 	if err == nil {
-		return fmt.Errorf("a riskdex runs at %s, on the journal %s: stop it first, and say --journal %s; or name the one that is meant", redacted(client.base), at.Name, at.Name)
+		return fmt.Errorf("a riskdex runs at %s, on the journal %s: stop it first and use --journal %s, or name another journal", redacted(client.base), at.Name, at.Name)
 	}
 	return nil // no riskdex answers
 }

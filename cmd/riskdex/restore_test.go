@@ -93,7 +93,7 @@ func TestRestoreRefusesCommand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("RISKDEX_JOURNAL", "")
 	for args, want := range map[string]string{
-		"restore copy.db": "there is no journal at " + filepath.Join(mustDir(t), "data", "riskdex.db") + "; say where it is, or is to be, with --journal",
+		"restore copy.db": "there is no journal at " + filepath.Join(mustDir(t), "data", "riskdex.db") + "; say with --journal where it is, or where it should be",
 		"restore copy.db --journal postgres://riskdex@db/riskdex": "pg_restore",
 		"restore copy.db --journal new/riskdex.db":                "no such file",
 	} {

@@ -47,7 +47,7 @@ func parseNear(point string, within float64) (*mappings.Near, error) {
 	lat, err := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
 	lon, err2 := strconv.ParseFloat(strings.TrimSpace(longitude), 64)
 	if err := cmp.Or(err, err2); err != nil {
-		return nil, fmt.Errorf("--near %q is no point: give a latitude and a longitude in degrees, such as 51.5,-0.12", point)
+		return nil, fmt.Errorf("--near %q is not a point: give a latitude and a longitude in degrees, such as 51.5,-0.12", point)
 	}
 	return &mappings.Near{Latitude: lat, Longitude: lon, Kilometres: cmp.Or(within, defaultWithin)}, nil
 }
@@ -63,7 +63,7 @@ func parsePeriod(date string) (*mappings.Period, error) {
 	}
 	at, err := time.Parse(time.RFC3339, date)
 	if err != nil {
-		return nil, fmt.Errorf("--valid-at %q is no date: give a day such as 2026-07-30, or a time such as 2026-07-30T18:00:00Z", date)
+		return nil, fmt.Errorf("--valid-at %q is not a date: give a day such as 2026-07-30, or a time such as 2026-07-30T18:00:00Z", date)
 	}
 	return &mappings.Period{Start: at, End: at}, nil
 }

@@ -51,7 +51,7 @@ func (s refusedSelection) query() (url.Values, error) {
 	case s.Kind != "" || s.Reason != "":
 		return nil, errors.New("--kind and --reason select among all: add --all")
 	case s.Number <= 0:
-		return nil, errors.New("give the number of one, as the list shows it, or --all")
+		return nil, errors.New("give the number of a refusal from the list, or --all")
 	}
 	return query("number", strconv.FormatInt(s.Number, 10)), nil
 }

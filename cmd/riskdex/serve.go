@@ -46,7 +46,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams) error {
 	case err := <-served:
 		return err
 	case <-time.After(stopWithin):
-		return fmt.Errorf("stop: not done within %v, perhaps because the disk of the journal hangs; riskdex ends all the same, and what was acknowledged is in the journal", stopWithin)
+		return fmt.Errorf("stop: not done within %v, perhaps because the disk of the journal hangs; riskdex ends nevertheless, and what was acknowledged is in the journal", stopWithin)
 	}
 }
 

@@ -14,7 +14,7 @@ type size int64
 func (s *size) UnmarshalText(text []byte) error {
 	n, err := humanize.ParseBytes(string(text))
 	if err != nil || n == 0 || n > math.MaxInt64 {
-		return fmt.Errorf("%q is no size: write it like 64MiB", text)
+		return fmt.Errorf("%q is not a size: write it like 64MiB", text)
 	}
 	*s = size(n)
 	return nil

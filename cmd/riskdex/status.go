@@ -50,7 +50,7 @@ func (c *statusCommand) ask(ctx context.Context, client *adminClient) (st admin.
 	defer cancel()
 	err = client.ask(ctx, http.MethodGet, "/api/status", nil, nil, &st)
 	if p, ok := errors.AsType[*admin.Problem](err); ok {
-		return st, fmt.Errorf("%s does not tell its status: %w", redacted(client.base), p)
+		return st, fmt.Errorf("%s cannot give its status: %w", redacted(client.base), p)
 	}
 	return st, err
 }

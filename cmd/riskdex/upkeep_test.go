@@ -225,7 +225,7 @@ func TestBackupIsGivenUp(t *testing.T) {
 			left, err := os.ReadDir(dir)
 			return err == nil && len(left) == 0
 		})
-		if got.status != exitFailed || !strings.Contains(got.errs, "the backup broke off") && !strings.Contains(got.errs, "canceled") && !strings.Contains(got.errs, "closed") {
+		if got.status != exitFailed || !strings.Contains(got.errs, "the backup was interrupted") && !strings.Contains(got.errs, "canceled") && !strings.Contains(got.errs, "closed") {
 			t.Errorf("%s is stopped: %+v", what, got)
 		}
 	}

@@ -48,7 +48,7 @@ func (c *verifyCommand) Run(ctx context.Context, io streams) error {
 	s.progress.clear()
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("verification stopped; what was ordered to be mended is mended all the same")
+		return errors.New("verification stopped; repairs that were ordered are carried out nevertheless")
 	case err != nil:
 		return err
 	case s.failed:
@@ -74,7 +74,7 @@ func (s *verifyScreen) read(body io.Reader, reports int) error {
 	for events := json.NewDecoder(body); reports > 0; {
 		var e admin.VerifyEvent
 		if err := events.Decode(&e); err != nil {
-			return fmt.Errorf("the verification broke off: %w", err)
+			return fmt.Errorf("the verification was interrupted: %w", err)
 		}
 		var err error
 		switch {
