@@ -67,18 +67,19 @@ kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
 
 # The race detector is left out for tests that drive servers and processes, which it
 # cannot look into, and for long computations: it makes them take twice as long.
-# test-race has it everywhere. Vet belongs to make lint.
+# test-race has it everywhere. Vet belongs to make lint. The runs take place at the same
+# time, since most tests wait for servers and disks most of the time.
 UNRACED := ./indexer/... ./cmd/riskdex ./mappings/relevance/...
-TEST := -vet=off -shuffle=on -timeout 25m
+TEST := -vet=off -shuffle=on -timeout 30m
 test: dev ## All tests, against real servers, most with the race detector; lists what was not run.
 	@.local/dev with-elasticsearch -- .local/dev test -- \
-		$(TEST) $(UNRACED) ';' \
-		$(TEST) -race $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
-		-C internal/manifests $(TEST) ./...
+		$(TEST) -p 2 $(UNRACED) ';' \
+		$(TEST) -p 2 -race $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
+		-C internal/manifests $(TEST) -p 1 ./...
 
 test-race: dev ## All tests with the race detector; takes about twice as long.
 	@.local/dev with-elasticsearch -- .local/dev test -- \
-		$(TEST) -race -timeout 40m ./... ';' -C internal/manifests $(TEST) -race ./...
+		$(TEST) -race -timeout 60m ./... ';' -C internal/manifests $(TEST) -p 1 -race ./...
 
 relevance: dev ## How well the search finds, by class of query, and an exam with feeds that it was not made for.
 	@.local/dev with-elasticsearch -- go test -count 1 -v -run '^(TestRelevance|TestExam)$$' -timeout 10m ./mappings/relevance/...

@@ -34,6 +34,7 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 		"half open until healed":  {direction: networktest.ToClient, fault: networktest.Swallow(0), unseen: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			network, through := networktest.New(t, elastictest.URL(t))
 			r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Client: through})
 			r.Run()

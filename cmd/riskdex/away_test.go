@@ -18,6 +18,7 @@ import (
 // TestElasticsearchDies kills Elasticsearch under load and starts it again, several times.
 // Then it is down for long, while far more is delivered than riskdex may keep in memory.
 func TestElasticsearchDies(t *testing.T) {
+	t.Parallel()
 	home := elastictest.Home(t)
 	server := elastictest.Start(t, elasticserver.Options{Home: home})
 	p := newProcess(t, server.URL())

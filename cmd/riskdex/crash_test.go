@@ -14,6 +14,7 @@ import (
 
 // TestKillLosesNothingAcknowledged kills riskdex repeatedly under load.
 func TestKillLosesNothingAcknowledged(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	l := startLoad(p, 8)

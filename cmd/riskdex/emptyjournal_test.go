@@ -38,6 +38,7 @@ func (p *process) unmark() {
 // TestEmptyJournalBeforeAFullIndex: however that came about, status does not say that all
 // is well. It says what to do, and doing that ends the trouble.
 func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
+	t.Parallel()
 	for what, empty := range map[string]func(t *testing.T, p *process, early string) string{
 		"another directory, and indices of an older version": func(t *testing.T, p *process, _ string) string {
 			p.unmark()

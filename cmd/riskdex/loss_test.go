@@ -11,6 +11,7 @@ import (
 // TestLossStaysUntilAcknowledged replaces the journal by an older copy, as somebody might
 // do at night, and starts riskdex repeatedly.
 func TestLossStaysUntilAcknowledged(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	p.indicesReady()

@@ -91,6 +91,7 @@ func (s *several) check(l *load) {
 }
 
 func TestSeveralProcessesOneIsKilled(t *testing.T) {
+	t.Parallel()
 	s := newSeveral(t, 3)
 	s.start()
 	l := s.load(8)
@@ -108,6 +109,7 @@ func TestSeveralProcessesOneIsKilled(t *testing.T) {
 // TestSeveralProcessesOneIsPaused for longer than its lease. Others take over its claims,
 // and it overwrites nothing when it continues.
 func TestSeveralProcessesOneIsPaused(t *testing.T) {
+	t.Parallel()
 	s := newSeveral(t, 3)
 	s.start()
 	l := s.load(8)
@@ -135,6 +137,7 @@ func TestSeveralProcessesOneIsPaused(t *testing.T) {
 }
 
 func TestSeveralProcessesRolled(t *testing.T) {
+	t.Parallel()
 	s := newSeveral(t, 3)
 	s.start()
 	l := s.load(8)
@@ -155,6 +158,7 @@ func TestSeveralProcessesRolled(t *testing.T) {
 // TestSeveralProcessesOneWithoutJournal: that process refuses deliveries, and the others
 // accept them and take over its claims.
 func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
+	t.Parallel()
 	url := postgrestest.URL(t)
 	network, through := networktest.New(t, url)
 	s := severalOn(t, 3, url)
@@ -181,6 +185,7 @@ func TestSeveralProcessesOneWithoutJournal(t *testing.T) {
 // delivery that still waits in the first process does not overtake those when the journal
 // is back.
 func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
+	t.Parallel()
 	url := postgrestest.URL(t)
 	network, through := networktest.New(t, url)
 	s := severalOn(t, 2, url)
@@ -214,6 +219,7 @@ func TestSeveralProcessesForgetWhoHasGone(t *testing.T) {
 // TestSeveralProcessesOneWithoutElasticsearch: that process accepts deliveries, and the
 // others index them.
 func TestSeveralProcessesOneWithoutElasticsearch(t *testing.T) {
+	t.Parallel()
 	direct := elastictest.URL(t)
 	network, through := networktest.New(t, direct)
 	s := newSeveral(t, 3)

@@ -13,19 +13,22 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"riskdex/internal/child"
+
+	"golang.org/x/sync/errgroup"
 )
 
 type testCommand struct {
-	Command []string `arg:"" passthrough:"" help:"Flags and packages for go test, after --; several runs with ; between them."`
+	Command []string `arg:"" passthrough:"" help:"Flags and packages for go test, after --; with ; between runs that take place at the same time."`
 }
 
 // Help says how this differs from go test.
 func (testCommand) Help() string {
-	return `Shows what go test shows, and at the end which tests were not run, and why. All runs
-take place, and the exit status is that of the first one that fails.`
+	return `Shows what go test shows, and at the end which tests were not run, and why. The exit
+status is that of a run that fails.`
 }
 
 // Run runs the tests.
@@ -38,14 +41,13 @@ func (c testCommand) Run(ctx context.Context, s streams) error {
 		return errors.New("test: name flags and packages after --")
 	}
 	report := testReport{out: s.out}
-	var failed error
+	var all errgroup.Group
 	for run := range runs(args) {
-		if err := goTest(s, &report, run); err != nil && failed == nil {
-			failed = err
-		}
+		all.Go(func() error { return goTest(s, &report, run) })
 	}
+	err := all.Wait()
 	report.end()
-	return failed
+	return err
 }
 
 // runs yields the arguments between the semicolons.
@@ -100,9 +102,11 @@ func goTest(s streams, report *testReport, args []string) error {
 	return errors.Join(statusOf(running.Err()), err)
 }
 
-// testReport shows the events of go test -json as go test without -json would.
+// testReport shows the events of go test -json as go test without -json would. Several
+// runs may be read at the same time.
 type testReport struct {
 	out    io.Writer
+	mu     sync.Mutex
 	output map[testName][]string // of tests that have not passed
 	order  []testName
 	notRun map[string][]testName // by reason
@@ -123,10 +127,9 @@ func (r *testReport) read(events io.Reader) error {
 		if line != "" {
 			var e testEvent
 			if json.Unmarshal([]byte(line), &e) != nil {
-				fmt.Fprint(r.out, line) // output of go itself
-			} else {
-				r.take(e)
+				e = testEvent{Action: "build-output", Output: line} // of go itself
 			}
+			r.take(e)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -138,6 +141,8 @@ func (r *testReport) read(events io.Reader) error {
 }
 
 func (r *testReport) take(e testEvent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch e.Action {
 	case "build-output":
 		fmt.Fprint(r.out, e.Output)

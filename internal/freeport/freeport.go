@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"sync/atomic"
 )
 
 // The ports are below those that Linux assigns to outgoing connections (ip_local_port_range,
@@ -16,11 +17,19 @@ const first, last = 30000, 32767
 
 const tries = 100
 
-// Find returns a port of the loopback address that nobody listens on now.
+// A process goes through the ports from one chosen at random, so that none is found
+// twice: the server that it was found for may not listen yet, or be down for a moment.
+var (
+	begin = rand.Int64N(last - first + 1)
+	found atomic.Int64
+)
+
+// Find returns a port of the loopback address that nobody listens on now. It may be
+// called by any number of goroutines.
 func Find() (int, error) {
 	var err error
 	for range tries {
-		port := first + rand.IntN(last-first+1)
+		port := first + int((begin+found.Add(1))%(last-first+1))
 		var l net.Listener
 		if l, err = net.Listen("tcp", address(port)); err == nil {
 			return port, l.Close()
