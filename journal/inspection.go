@@ -1,6 +1,6 @@
 package journal
 
-// Inspection is what can be told of a journal without opening it for use.
+// Inspection is what can be found out about a journal without opening it for use.
 type Inspection struct {
 	Exists bool
 	InUse  bool   // by a riskdex
@@ -8,13 +8,13 @@ type Inspection struct {
 	Line   string // empty where it is not known
 	Bytes  int64  // on disk, with the write-ahead log
 
-	// Unfinished is set where the riskdex that had the file last did not close it: what
-	// is in its write-ahead log is not told of here.
+	// Unfinished is set where the riskdex that had the file last did not close it: what is
+	// in the write-ahead log is then left out here.
 	Unfinished bool
 
-	// Folder is where the file is, or would be made; of one that is not there either,
-	// the nearest that is. Free is what its disk has left, -1 where that is unknown, and
-	// FileSystem the name of its kind, where that is known.
+	// Folder is where the file is, or would be made: the nearest folder that exists. Free is
+	// how many bytes its disk has left, -1 where that is unknown, and FileSystem the name of
+	// its kind, where that is known.
 	Folder     string
 	Free       int64
 	FileSystem string

@@ -11,80 +11,75 @@ import (
 // ErrClosed is what every method returns after Close.
 var ErrClosed = errors.New("the journal is closed")
 
-// ErrNoRoom is what Append's error wraps while the journal is at its limit or its
-// disk is nearly full. It passes by itself once there is room.
+// ErrNoRoom is wrapped by Append's error while the journal is at its limit or its disk is
+// nearly full. Append succeeds again once there is space.
 var ErrNoRoom = report.ErrNoRoom
 
-// ErrNotFound is what is returned for a dead letter or a refusal that is not there,
-// or no longer: it was retried, dropped or dropped out, or a newer delivery has
-// taken its place.
+// ErrNotFound is returned for a dead letter or a refusal that does not exist, or no longer
+// does: it was retried or dropped, or a newer delivery has taken its place.
 var ErrNotFound = report.ErrNotFound
 
-// ErrorTypeDamaged is the error type of the dead letter that a record becomes
-// whose checksum does not fit.
+// ErrorTypeDamaged is the error type of the dead letter that a record becomes when its
+// checksum does not fit.
 const ErrorTypeDamaged = "journal_damaged"
 
-// Journal is what every engine provides. All methods may be called by many
-// goroutines at the same time.
+// Journal is what every engine provides. Any number of goroutines may call its methods at the
+// same time.
 type Journal interface {
-	// Append takes a delivery, all of it or nothing, and returns one stamp per
-	// change, in the same order. It is durable when the error is nil. When ctx
-	// ends while Append waits, it returns the context's error although the
-	// delivery may be committed all the same. It returns ErrNotFound, and takes
-	// nothing, when the refusal that d retries is not there,
-	// report.ErrPlaceForgotten when it cannot be retried any more, and a
-	// *report.RepeatedError or report.ErrIDReused, as Delivery.Receipt has it, or
-	// report.ErrGone, as Delivery.Gone has it. A
-	// receipt is as durable as its delivery. Append keeps no reference to d after it
-	// has returned, unless ctx ended.
+	// Append accepts a delivery, all of it or nothing, and returns one stamp per change,
+	// in the same order. The delivery is durable when the error is nil. When ctx ends
+	// while Append waits, it returns the context's error, although the delivery may be
+	// committed all the same. These errors say that nothing was accepted: ErrNotFound when
+	// the refusal that d retries does not exist, report.ErrPlaceForgotten when it cannot
+	// be retried any more, *report.RepeatedError or report.ErrIDReused (see
+	// Delivery.Receipt), and report.ErrGone (see Delivery.Gone). A receipt is as durable
+	// as its delivery. Append keeps no reference to d after it has returned, unless ctx
+	// ended.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
 
-	// Claim gives out up to maxChanges changes of kind whose bodies sum up to at
-	// most maxBytes, but at least one if there is one. Those waiting longest come
-	// first. Where both pending changes and those of Resend or Renew (which have
-	// Again set) could fill the answer, about a quarter of it is of the latter, so
-	// that neither starves. A document is left out while it is claimed or while its last
-	// settlement puts it off (see report.Settlement). Each change stays claimed until its
-	// Settle. An empty answer means that nothing was claimable; Changed tells when
-	// to ask again.
+	// Claim gives out up to maxChanges changes of kind whose bodies sum up to at most
+	// maxBytes, but at least one if there is one. The oldest come first. Where both pending
+	// changes and those of Resend or Renew (which have Again set) could fill the answer,
+	// about a quarter of it is of the latter, so that neither starves. A document is left
+	// out while it is claimed or while its last settlement defers it (see
+	// report.Settlement). Each change stays claimed until its Settle. An empty answer means
+	// that nothing was claimable; Changed tells when to ask again.
 	Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error)
 
-	// Settle says what became of claimed changes. A settlement of a version that
-	// was overtaken since, or that is settled already, is harmless: at most it
-	// ends the claim. Indexed or Deleted for an overtaken version does count in
-	// one respect: the index was fresh as of the newer version's acceptance, so
-	// that one is waiting from then on and not from earlier.
+	// Settle says what became of claimed changes. A settlement of a version that was
+	// overtaken since, or that is settled already, is harmless: at most it ends the claim.
+	// Indexed or Deleted for an overtaken version counts in one respect: the newer version
+	// is pending since its own acceptance, and not since that of the older one.
 	Settle(ctx context.Context, s []report.Settlement) error
 
 	// Resend marks every settled document of kind to be given out once more by
-	// Claim, and returns how many. Tombstones are among them: nobody knows what an
-	// index holds that has come back from elsewhere. They do not count as pending,
-	// and settling them counts nothing. A newer version ends the mark.
+	// Claim, and returns how many. Tombstones are among them: nobody knows what is
+	// in a restored index. Marked documents do not count as pending, and settling them
+	// counts nothing. A newer version ends the mark.
 	Resend(ctx context.Context, kind report.Kind) (int, error)
 
 	// ResendDeleted is Resend for the tombstones alone, of deletes that were
 	// accepted since the given time.
 	ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error)
 
-	// Renew has settled documents sent once more, as Resend does, under a new
-	// version, for an index that has a version of its own. Stamps that are not the
-	// newest, or not settled, are skipped; how many were not is returned. A damaged
-	// record is not renewed, but becomes a dead letter.
+	// Renew has settled documents sent once more, as Resend does, under a new version, for
+	// an index that has a version of its own. It skips stamps that are not the newest or
+	// not settled, and returns how many it renewed. A damaged record is not renewed, but
+	// becomes a dead letter.
 	Renew(ctx context.Context, stamps []report.Stamp) (int, error)
 
-	// Pass gives documents that wait a new version, above the one that an index has of
-	// them, which would refuse theirs for ever. All later versions are above it, too.
-	// Each is the same change as before, which no delivery has overtaken, and nothing is
-	// counted. Stamps that are not the newest, or do not wait, are skipped, and so is
-	// what is not [report.Version.InReach]; how many were not is returned. A claim of the
-	// older version stays until it is settled.
+	// Pass gives pending documents a new version, above the one that an index has of them:
+	// the index would refuse theirs for ever. All later versions are above it, too. Each is
+	// the same change as before, so nothing is counted. Pass skips stamps that are not the
+	// newest or not pending, and versions that are not [report.Version.InReach], and
+	// returns how many it passed. A claim of the older version stays until it is settled.
 	Pass(ctx context.Context, list []report.Ahead) (int, error)
 
 	// Entries returns up to limit documents of kind whose ids come after the given
 	// one, tombstones among them, in the order of their ids' bytes.
 	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
 
-	// Lookup returns what is known of those of ids that are known, in no order.
+	// Lookup returns the entries of those of ids that are known, in no particular order.
 	Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error)
 
 	// Documents returns how many documents of kind there are that are not deleted.
@@ -98,9 +93,9 @@ type Journal interface {
 	// ErrNotFound. The body is nil where the record is damaged.
 	DeadLetter(ctx context.Context, key report.Key) (report.DeadLetter, error)
 
-	// RetryDead accepts dead letters once more, as new changes with new versions.
-	// Those that are no longer the newest of their document are skipped, and those
-	// whose record is damaged; how many were not is returned.
+	// RetryDead accepts dead letters once more, as new changes with new versions. It skips
+	// those that are no longer the newest of their document and those whose record is
+	// damaged, and returns how many it accepted.
 	RetryDead(ctx context.Context, letters []report.Stamp) (int, error)
 
 	// ReplaceDead accepts c, which is for the same document, in place of a dead
@@ -108,23 +103,23 @@ type Journal interface {
 	// document.
 	ReplaceDead(ctx context.Context, letter report.Stamp, c report.Change) (report.Stamp, error)
 
-	// DropDead gives dead letters up: their bodies are gone, and what the index has
-	// of their documents stays as it is until the next delivery. How many it found
-	// is returned. Renew, RetryDead and DropDead take long lists in several
-	// transactions: where they return an error, the number says how many were done.
+	// DropDead gives dead letters up and returns how many it found. Their bodies are gone,
+	// and the index keeps what it has of their documents until the next delivery. Renew,
+	// RetryDead and DropDead handle long lists in several transactions: with an error, the
+	// number says how many were done.
 	DropDead(ctx context.Context, letters []report.Stamp) (int, error)
 
 	// DropDeleted drops the tombstones that were settled longer ago than
-	// Options.KeepDeleted, in steps between which deliveries are taken, and returns how
+	// Options.KeepDeleted, in steps between which deliveries are accepted, and returns how
 	// many. A journal does so by itself, once an hour.
 	DropDeleted(ctx context.Context) (int, error)
 
-	// Note keeps a short text under a name, in place of the one before. It stays over
-	// restarts, and a backup has it; Stats has them all.
+	// Note keeps a short text under a name, in place of the one before. Notes outlast
+	// restarts and are in backups; Stats returns all of them.
 	Note(ctx context.Context, name, value string) error
 
-	// AcknowledgeLoss ends what Stats says of a loss, which nothing else does, and returns
-	// it. It returns ErrNotFound where there is none.
+	// AcknowledgeLoss forgets the loss that Stats reports, which nothing else does, and
+	// returns it, or ErrNotFound where there is none.
 	AcknowledgeLoss(ctx context.Context) (report.Loss, error)
 
 	// Changed receives a value after changes may have become claimable. It holds
@@ -156,8 +151,8 @@ type Journal interface {
 	// UnlockKind ends the lock of a kind, soon.
 	UnlockKind(kind report.Kind)
 
-	// LockVerify lets one verification of a kind at a time begin, of all processes;
-	// others get report.ErrVerifying. The lock ends with done, or with the process.
+	// LockVerify allows one verification of a kind at a time, over all processes; others
+	// get report.ErrVerifying. The lock ends with done, or with the process.
 	LockVerify(ctx context.Context, kind report.Kind) (done func(), err error)
 
 	// Line returns the id of the line, which a journal is born with. Its backups, its
@@ -168,8 +163,8 @@ type Journal interface {
 	// what keeps it from doing so. It never waits.
 	Ready() error
 
-	// OldestWait is for how long the request of this process has been without an answer
-	// that has been so longest; 0 while all have theirs. Ready is an error from 5 seconds on.
+	// OldestWait returns for how long the oldest unanswered request of this process has
+	// waited; 0 if there is none. From 5 seconds on, Ready returns an error.
 	OldestWait() time.Duration
 
 	// Close stops taking requests, finishes those that wait, and releases the

@@ -37,14 +37,14 @@ type Options struct {
 	// documents that are there.
 	MaxBytes int64
 
-	// MinFree is how many bytes the disk that the journal lies on must have left.
-	// Zero means the default; a negative one that there is no such mark. Past it,
-	// Append fails with ErrNoRoom. What is left is for what waits to drain.
+	// MinFree is how many bytes the disk of the journal must have left. Zero means the
+	// default, a negative number that there is no such limit. Below it, Append fails with
+	// ErrNoRoom; the rest is for settling what is pending.
 	MinFree int64
 
 	// KeepDeleted is how long a tombstone is kept once the delete is settled. Zero means
-	// the default; a negative one that they are kept for ever. What is dropped is
-	// forgotten: where an index comes back that had the document, nobody knows that it is
+	// the default, a negative number that tombstones are kept for ever. A dropped one is
+	// forgotten: when an index that had the document is restored, nobody knows that it is
 	// deleted.
 	KeepDeleted time.Duration
 
@@ -53,8 +53,7 @@ type Options struct {
 	Observe func(seconds float64)
 }
 
-// MaxRemembered is up to how many tombstones of a kind a delete of what is not there may
-// leave one more. Beyond, all refusals that are kept lose their place in the order of
-// deliveries instead, and with it the right to be retried: nobody knows any more what of
-// them is older than a delete.
+// MaxRemembered bounds the tombstones of a kind that deletes of unknown documents may leave.
+// Beyond it, all refusals that are kept lose their place in the order of deliveries instead,
+// and can no longer be retried: nobody knows any more which of them are older than a delete.
 const MaxRemembered = 10_000

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// ProcessName is what this process is called among those that work on a journal: its
-// host and its number there.
+// ProcessName returns the name of this process among those that work on a journal: its host
+// and its process id.
 func ProcessName() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -68,7 +68,7 @@ func (j *Journal) claim(e *engine, kind report.Kind, maxChanges, maxBytes int) (
 
 	c.commit.Lock()
 	defer c.commit.Unlock()
-	if err := c.flush.wait(); err != nil { // what is not durable is nobody's business yet
+	if err := c.flush.wait(); err != nil { // what is not durable must not be given out
 		return t, err
 	}
 	t, err = j.decide(e, documents, commit.NewBudget(int64(maxBytes)))

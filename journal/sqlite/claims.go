@@ -78,7 +78,7 @@ func (c *claims) isIdle(kind report.Kind) bool {
 	return c.idle.IsIdle(kind) && (c.wakeAt.IsZero() || c.now().Before(c.wakeAt))
 }
 
-// reopened notes that the database may be another than it was.
+// reopened notes that the database was opened again, and may have changed.
 func (c *claims) reopened() {
 	c.commit.Lock()
 	defer c.commit.Unlock()
@@ -103,7 +103,7 @@ func (c *claims) free(k report.Key, now time.Time) bool {
 	return c.isFree(k, now)
 }
 
-// isFree is free for who holds mu.
+// isFree is free for a caller that holds mu.
 func (c *claims) isFree(k report.Key, now time.Time) bool {
 	if _, ok := c.claimed[k]; ok {
 		return false
@@ -122,9 +122,8 @@ func (c *claims) count(kind report.Kind, changes []report.Change) {
 	}
 }
 
-// committed notes what a transaction did. What it changed of documents that are claimed,
-// or put off, nobody needs to look for: they are told of when that ends. The caller holds
-// commit.
+// committed notes what a transaction did. Documents that are claimed or deferred need no
+// signal now: they get one when that ends. The caller holds commit.
 func (c *claims) committed(tx *commit.Transaction) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

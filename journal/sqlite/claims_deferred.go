@@ -7,7 +7,7 @@ import (
 	"riskdex/report"
 )
 
-// deferDocument has a document wait. The caller holds mu.
+// deferDocument keeps a document from being given out for a while. The caller holds mu.
 func (c *claims) deferDocument(k report.Key, d commit.Deferral) {
 	c.deferred[k] = d
 	c.arm(d.End())
@@ -27,8 +27,8 @@ func (c *claims) arm(t time.Time) {
 	}
 }
 
-// release tells of the documents that are due. They are remembered until they are
-// claimed: another delivery may put them off again.
+// release signals that documents are due. They stay noted until they are claimed: another
+// delivery may defer them again.
 func (c *claims) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"riskdex/journal/internal/commit"
 )
 
-// classify sorts the errors of a transaction. What it does not know is a fault of
-// the engine: opening it again is always right, only slow.
+// classify returns the fault that an error of a transaction tells of. An unknown error counts
+// as a fault of the engine: opening that again is always right, only slow.
 func classify(err error) commit.Fault {
 	if commit.IsRequestError(err) {
 		return commit.FaultRequest
@@ -36,7 +36,7 @@ func isCorrupt(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CORRUPT
 }
 
-// isFull tells whether the disk had no room.
+// isFull tells whether the disk was full.
 func isFull(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL

@@ -152,7 +152,7 @@ func (j *Journal) openFile(ctx context.Context) (withoutWAL bool, err error) {
 	return withoutWAL, nil
 }
 
-// lacks tells whether there is room for what needs it, in files that will be found.
+// lacks returns why nothing that is held against a quota is accepted, or nil.
 func (j *Journal) lacks(n commit.Quota) error {
 	if err := j.moved.Load(); n != commit.NoQuota && err != nil {
 		return *err
@@ -197,7 +197,7 @@ func (j *Journal) isClosed() bool {
 // Ready implements Journal.
 func (j *Journal) Ready() error { return cmp.Or(j.accepts(), j.queue.Stalled()) }
 
-// accepts tells what is known to keep deliveries out.
+// accepts returns what is known to keep deliveries out, or nil.
 func (j *Journal) accepts() error {
 	for _, p := range []*atomic.Pointer[error]{&j.failure, &j.moved} {
 		if err := p.Load(); err != nil {
@@ -240,8 +240,8 @@ func (j *Journal) shutDown() error {
 	return nil
 }
 
-// lastCheckpoint copies the WAL into the file, so that SQLite removes it. Where that has
-// to wait for another process, the WAL stays, and the next process goes on with it.
+// lastCheckpoint copies the WAL into the file, so that SQLite removes it. If it would have to
+// wait for another process, the WAL stays, and the next process goes on with it.
 func (j *Journal) lastCheckpoint() error {
 	_ = j.e.setInUse(context.Background(), false) // where that fails, what is beside the file tells more
 	if err := j.e.truncateWAL(context.Background()); err != nil {
@@ -280,11 +280,11 @@ func (j *Journal) read(f func(*engine) error) error {
 	}
 }
 
-// touch writes a byte to the disk of the journal, and closes what it returns when it can
-// be written. Who reads the database writes too: to the memory that SQLite shares by way
-// of a file. Where the disk hangs, such a write waits as a page fault, of which Go knows
-// nothing: a few of them, or one and the next garbage collection, would stop all of the
-// process until the disk answers. This one waits in a system call, beside which all others
+// touch writes a byte to the disk of the journal, and closes the channel that it returns once
+// the byte is written. Whoever reads the database writes, too: to the memory that SQLite
+// shares by way of a file. Where the disk hangs, such a write is a page fault that Go knows
+// nothing of: a few of them, or one and the next garbage collection, would stop the whole
+// process until the disk answers. This write waits in a system call, beside which all others
 // go on; all who ask meanwhile wait for the same one. It counts as a request, so that a
 // disk that hangs shows in Ready where nobody delivers.
 func (j *Journal) touch() (done <-chan struct{}) {

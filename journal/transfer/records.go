@@ -8,9 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// Source is a journal that nobody changes while it is open. Its streams are read
-// one after the other, each to its end or to its first error, which names what could
-// not be read.
+// Source is a journal that nobody changes while it is open. Its streams are read one after
+// the other, each to its end or to its first error, which names what could not be read.
 type Source interface {
 	Head(ctx context.Context) (Head, error)
 	// Documents come in the order of CompareKeys, refusals in that of their numbers, and
@@ -23,14 +22,14 @@ type Source interface {
 
 // Target is a journal in the making.
 type Target interface {
-	// Write returns the errors of the streams as they are.
+	// Write writes everything. It returns the errors of the streams unchanged.
 	Write(ctx context.Context, head Head, documents iter.Seq2[Document, error],
 		refusals iter.Seq2[Refusal, error], receipts iter.Seq2[Receipt, error]) error
 	// Reader reads what was written. It is closed before publish.
 	Reader(ctx context.Context) (Source, error)
-	// Publish makes a journal of it, durably.
+	// Publish turns the target into a journal, durably.
 	Publish(ctx context.Context) error
-	// Close leaves nothing behind of what was not published.
+	// Close removes everything that was not published.
 	Close() error
 }
 
@@ -46,12 +45,12 @@ type Head struct {
 
 // Document is the row of a document.
 type Document struct {
-	report.Change // without what says how it was addressed
+	report.Change // without OwnID, ExactID and NoCode, which say how it was addressed
 	commit.Naming
-	Origin            report.Version // 0 is its version
+	Origin            report.Version // 0 where it is the same as its version
 	State             int64
 	WaitedAt, EndedAt int64 // microseconds
-	CRC               int64 // as it is, whether it fits or not
+	CRC               int64 // as stored, whether it fits or not
 	ErrorType, Reason string
 }
 
