@@ -12,8 +12,7 @@ import (
 	"riskdex/elastic"
 )
 
-// shardTimeout is how long Elasticsearch itself waits for a shard before it
-// answers 503 for an item. That ends a task, never a change.
+// shardTimeout is how long Elasticsearch waits for a shard before it answers 503 for an item.
 const shardTimeout = 20 * time.Second
 
 // destination is where a bulk goes.
@@ -22,9 +21,8 @@ type destination struct {
 	alias bool // it must be an alias: never make an index of that name
 }
 
-// bulk sends the documents of changes, which are all of one kind, in one
-// request and returns an answer for each, in order, and the index that they went
-// to. An error is about the bulk as a whole.
+// bulk sends the documents of changes of one kind in one request. It returns the answer to
+// each, in order, and the index that they went to. An error is about the bulk as a whole.
 func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (items []elastic.Answer, index string, err error) {
 	size := 0
 	for _, p := range batch {
@@ -44,9 +42,9 @@ func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (i
 	return itemAnswers(text, batch)
 }
 
-// itemAnswers reads the answer to every item by position. An answer that does
-// not fit the request, one item to one change, says nothing for sure about any
-// of them. It also returns the index that they were written to.
+// itemAnswers parses the answer to every item by position, and the index that they were written
+// to. If the items do not match the changes one to one, it returns an error, since nothing is
+// certain about any of them then.
 func itemAnswers(text []byte, batch []prepared) (answers []elastic.Answer, index string, err error) {
 	var body struct {
 		Items []map[string]struct {

@@ -10,18 +10,18 @@ import (
 	"riskdex/report"
 )
 
-// checkIndex sees to it that the index of a kind is there. A new one, or one that
-// riskdex does not know, is filled with everything the journal knows; the journal
-// is told first, so that a crash in between cannot leave an index that silently
-// lacks documents. The first check also tells what earlier runs have left to do.
+// checkIndex makes sure that the index of a kind exists. A new index, or an unknown one, is
+// filled with everything in the journal. The journal marks the documents first, so that a crash
+// in between cannot leave an index that silently lacks documents. The first check also finds
+// what earlier runs have left to do.
 func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	ctx, cancel := context.WithTimeout(parent, elastic.RequestTimeout)
 	defer cancel()
 	locked := false    // the kind, in the journal
-	var unmarked error // why the journal could not be told
+	var unmarked error // why the journal could not mark the documents
 	resend := func(ctx context.Context) error {
-		// A document that another process is sending to the index that is gone would
-		// be settled, and missed.
+		// Otherwise a document that another process is sending to the lost index would be
+		// settled, and missing.
 		if unmarked = x.journal.LockKind(ctx, t.kind); unmarked != nil {
 			return unmarked
 		}
@@ -41,8 +41,7 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	if locked {
 		x.journal.UnlockKind(t.kind)
 	}
-	// A journal that takes longer than ctx is no sign that riskdex stops, as the end
-	// of parent is.
+	// The journal may take longer than ctx. Only the end of parent means a stop.
 	if err != nil && unmarked != nil {
 		return x.cannotClaim(parent, t.kind, err)
 	}
@@ -75,8 +74,8 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	return out
 }
 
-// locateIndex returns the index behind the alias. In a take-over that may be another
-// journal's, which out says then.
+// locateIndex returns the index behind the alias. During a take-over that may be another
+// journal's; out.foreign says so.
 func (x *Indexer) locateIndex(ctx context.Context, t task, resend func(context.Context) error, out *outcome) (index string, err error) {
 	if t.takeOver && t.target != nil {
 		index, err = x.indices.CheckClaim(ctx, t.kind, t.target.index)
@@ -92,14 +91,13 @@ func (x *Indexer) locateIndex(ctx context.Context, t task, resend func(context.C
 	return index, err
 }
 
-// deletesLinger is for how long Elasticsearch remembers the version of a delete, as
-// the setting index.gc_deletes has it, unless it is restarted meanwhile.
+// deletesLinger is how long Elasticsearch remembers the version of a delete (setting
+// index.gc_deletes), unless it restarts.
 const deletesLinger = time.Hour
 
-// remindOfDeletes has recent tombstones sent again after Elasticsearch was away. If
-// it was restarted, it has forgotten their versions, and would take an older write
-// that lingers in a proxy on the way: the document would be back. The tombstone
-// removes what came back by then, and keeps out what comes later.
+// remindOfDeletes has recent tombstones sent again after Elasticsearch was away. After a restart
+// it has forgotten their versions, and would accept an older write that lingers in a proxy: the
+// document would be back. The tombstone removes what came back, and keeps out what comes later.
 func (x *Indexer) remindOfDeletes(ctx context.Context, t task) error {
 	n, err := x.journal.ResendDeleted(ctx, t.kind, t.back.Add(-deletesLinger))
 	if err != nil {
@@ -115,15 +113,15 @@ func (x *Indexer) remindOfDeletes(ctx context.Context, t task) error {
 	return nil
 }
 
-// found is what earlier runs have left of a kind.
+// found is what earlier runs have left to do for a kind.
 type found struct {
 	changed    bool // the index was made from another mapping
 	unfinished bool // a rebuild was interrupted
 	old        []string
 }
 
-// find compares the mapping at the start only: while processes of two versions run,
-// each would take the index of the other for one of an old mapping.
+// find compares the mapping at the start only. Otherwise two processes of different versions
+// would keep rebuilding each other's index.
 func (x *Indexer) find(ctx context.Context, t task) (*found, error) {
 	var f found
 	unfinished, old, err := x.indices.Leftovers(ctx, t.kind)
@@ -137,7 +135,7 @@ func (x *Indexer) find(ctx context.Context, t task) (*found, error) {
 	return &f, err
 }
 
-// cause returns why a rebuild has to be started, if it has to.
+// cause returns why a rebuild has to start, if so.
 func (f *found) cause() (report.RebuildCause, bool) {
 	switch {
 	case f == nil:

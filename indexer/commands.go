@@ -4,25 +4,25 @@ import (
 	"riskdex/report"
 )
 
-// command is what somebody outside asks of the dispatcher.
+// command is a request to the dispatcher.
 type command struct {
 	kind     report.Kind
 	stop     bool       // stop the rebuild; otherwise start one
-	takeOver bool       // start it also where another journal fills the index
+	takeOver bool       // start it even if another journal fills the index
 	reply    chan error // has room for the answer
 }
 
 // commands carries commands to the dispatcher while it runs.
 type commands struct {
 	incoming       chan command
-	begun, stopped chan struct{} // closed when the dispatcher has begun, and stopped, to accept commands
+	begun, stopped chan struct{} // closed when the dispatcher begins, and stops, to accept commands
 }
 
 func newCommands() *commands {
 	return &commands{incoming: make(chan command), begun: make(chan struct{}), stopped: make(chan struct{})}
 }
 
-// send waits until the dispatcher has decided on a command, which it does at once.
+// send passes a command to the dispatcher, which executes it at once.
 func (c *commands) send(what command) error {
 	select {
 	case <-c.begun:

@@ -8,10 +8,9 @@ import (
 	"riskdex/report"
 )
 
-// confirm asks the index once more for documents that were sent again and refused. Where
-// the index has that very version, it is not the document that is refused but its
-// new form, made for a mapping that this index does not have: it is no dead
-// letter, apps see it.
+// confirm looks up documents that were sent again and refused. If the index has that very
+// version, it refuses only the new form of the document, made for another mapping. Apps see
+// the document, so it is no dead letter.
 func (x *Indexer) confirm(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
 	var ids []report.ID
 	for i, j := range judgements {
@@ -35,8 +34,8 @@ func (x *Indexer) confirm(ctx context.Context, index string, batch []prepared, j
 	}
 }
 
-// versions returns what an index has of ids. It asks once: whatever the error, it has the
-// change sent again.
+// versions looks ids up in an index, without retries: after any error, the changes are sent
+// again.
 func (x *Indexer) versions(ctx context.Context, index string, ids []report.ID) (map[report.ID]elastic.Indexed, error) {
 	has, err := x.client.Versions(ctx, index, ids)
 	if err != nil {

@@ -6,12 +6,13 @@ import (
 	"riskdex/report"
 )
 
-// statusRegistry is where the dispatcher shows how far rebuilds are, and what waits.
+// statusRegistry has the state of rebuilds and of waiting indices, for readers outside the
+// dispatcher.
 type statusRegistry struct {
 	mu        sync.Mutex
 	rebuilds  map[report.Kind]report.Rebuild
 	waiting   map[report.Kind]report.Waiting
-	unchecked map[report.Kind]chan struct{} // of the kinds whose index was not checked yet; closed once it was
+	unchecked map[report.Kind]chan struct{} // of kinds whose index has not been checked; closed after the first check
 }
 
 func newStatusRegistry() *statusRegistry {
@@ -22,7 +23,7 @@ func newStatusRegistry() *statusRegistry {
 	return s
 }
 
-// setRebuild replaces what is shown for a kind, and returns what was.
+// setRebuild replaces the rebuild of a kind, and returns the one before.
 func (s *statusRegistry) setRebuild(r report.Rebuild) (before report.Rebuild) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +32,7 @@ func (s *statusRegistry) setRebuild(r report.Rebuild) (before report.Rebuild) {
 	return before
 }
 
-// allRebuilds returns what is shown of content, in the order of the kinds.
+// allRebuilds returns the rebuilds of content, in the order of the kinds.
 func (s *statusRegistry) allRebuilds() []report.Rebuild {
 	s.mu.Lock()
 	defer s.mu.Unlock()

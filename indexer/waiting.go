@@ -8,12 +8,12 @@ import (
 	"riskdex/report"
 )
 
-// Waiting returns the indices that wait, in the order of the kinds, the probe's last. It may be
-// called at any time, by anybody.
+// Waiting returns the waiting indices in the order of the kinds, the probe's last. It may be
+// called concurrently.
 func (x *Indexer) Waiting() []report.Waiting { return x.status.allWaiting() }
 
-// AwaitFirstCheck waits until the index of kind was checked, and made where there was
-// none, or that has failed. It ends with ctx, and when the indexer stops.
+// AwaitFirstCheck waits until the index of kind has been checked, and created if missing, or
+// that has failed. It returns early when ctx ends or the indexer stops.
 func (x *Indexer) AwaitFirstCheck(ctx context.Context, kind report.Kind) {
 	x.status.mu.Lock()
 	checked, waits := x.status.unchecked[kind]
@@ -28,7 +28,7 @@ func (x *Indexer) AwaitFirstCheck(ctx context.Context, kind report.Kind) {
 	}
 }
 
-// setWaiting shows that the trouble of a lane has changed: it waits, or, without trouble, that it does not.
+// setWaiting notes that a lane waits because of trouble; nil means that it does not wait.
 func (s *statusRegistry) setWaiting(kind report.Kind, index string, trouble *judgement, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
