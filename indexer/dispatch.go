@@ -24,22 +24,22 @@ type dispatcher struct {
 	*Indexer
 	lanes  []*lane // of content
 	all    []*lane // with the probe's
-	first  int     // the lane that is asked first, for fairness
+	first  int     // the lane that is asked first; it rotates, for fairness
 	tasks  chan task
-	events chan event // has room for all that the workers can say, so none ever waits
-	busy   int        // workers with a task of content
+	events chan event // buffers one claim and one end per worker, so that none ever waits
+	busy   int        // workers that have a task of content
 
-	// probe is the lane of the probe; nil when there is none. It has one task at a
-	// time, and a worker beside the others for it: it measures how content fares,
-	// and must neither hold that up nor be held up otherwise.
+	// probe is the lane of the probe; nil without one. It has one task at a time, and a
+	// worker of its own: it measures how content fares, and must not delay it, nor be
+	// delayed in another way.
 	probe *lane
 
 	refresher *refresher
 }
 
-// Run indexes until ctx is done and its last tasks are over. Tasks that are
-// under way then have cfg.StopWithin to end; what they have not settled by then
-// is pending in the journal still. Run returns nil; it may be called once.
+// Run indexes until ctx is done. Tasks under way then have cfg.StopWithin to end; what they
+// have not settled by then stays pending in the journal. Run returns nil, and may be called
+// once.
 func (x *Indexer) Run(ctx context.Context) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -89,12 +89,12 @@ func (d *dispatcher) work(ctx context.Context) {
 func (x *Indexer) newLane(kind report.Kind) *lane {
 	return &lane{
 		kind: kind, pending: true, backoff: x.newBackOff(),
-		lastSeen: time.Now(), away: true, unasked: true, // nobody knows what was before
+		lastSeen: time.Now(), away: true, unasked: true, // the time before is unknown
 		trouble: &judgement{verdict: elastic.Retry, reason: reasonStarting},
 	}
 }
 
-// reasonStarting is why a lane is closed before its index has been seen once.
+// reasonStarting is why a lane is closed until the first check of its index.
 const reasonStarting = "starting"
 
 func (d *dispatcher) dispatch(ctx context.Context) {
@@ -122,9 +122,8 @@ func (d *dispatcher) dispatch(ctx context.Context) {
 	}
 }
 
-// assignTasks hands out tasks while there are workers without one and lanes that
-// want one. The channel has no buffer, and a worker is free to take from it
-// whenever busy says so.
+// assignTasks hands out tasks while a worker is free and a lane wants one. The channel has no
+// buffer: while busy is less than the number of workers, one is ready to receive.
 func (d *dispatcher) assignTasks() {
 	for idle := 0; d.busy < d.cfg.Workers && idle < len(d.lanes); {
 		l := d.lanes[d.first]
@@ -148,8 +147,8 @@ func (d *dispatcher) assignTasks() {
 	}
 }
 
-// tasksPerLane leaves a worker for each of the other kinds, so that an index
-// whose answers take long holds up nobody else.
+// tasksPerLane leaves a worker for each of the other kinds, so that a slow index delays no
+// other.
 func (d *dispatcher) tasksPerLane() int {
 	return max(1, d.cfg.Workers-(len(d.lanes)-1))
 }
@@ -174,7 +173,7 @@ func (d *dispatcher) note(e event) {
 	d.showRebuild(l)
 }
 
-// report tells people and metrics that a lane's trouble began, changed or ended. ctx names
+// report logs and measures that a lane's trouble began, changed or ended. ctx has the span of
 // the bulk that showed it.
 func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 	index := d.indices.Alias(l.kind)
@@ -196,9 +195,8 @@ func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 	}
 }
 
-// timer fires when the next lane opens, or may be refreshed. While every worker is
-// busy it can wait for one of them, whatever has become due but the probe and what
-// needs no worker.
+// timer fires when the next lane opens, or may be refreshed. While every worker is busy, only
+// the probe and refreshes matter, which need none of them.
 func (d *dispatcher) timer(now time.Time) *time.Timer {
 	wait := d.cfg.CheckEvery
 	for _, l := range d.all {
@@ -218,7 +216,7 @@ func (d *dispatcher) timer(now time.Time) *time.Timer {
 // working tells whether any task is under way.
 func (d *dispatcher) working() bool { return d.busy > 0 || d.probe != nil && d.probe.tasks > 0 }
 
-// drain lets the tasks that are under way end, and cuts them off after a while.
+// drain waits for the tasks under way, and cancels them after a while.
 func (d *dispatcher) drain(cut context.CancelFunc) {
 	timer := time.NewTimer(d.cfg.StopWithin)
 	defer timer.Stop()

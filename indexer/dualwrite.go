@@ -9,22 +9,22 @@ import (
 	"riskdex/report"
 )
 
-// filling is what a task that writes to two indices says of the new one. Trouble
-// with it must never reach those who search the old one: what is more than passing
-// ends the rebuild, and what passes holds up only what nobody waits for.
+// filling is what a task that writes to two indices says about the new one. Its trouble must
+// never affect searches of the old one: anything but temporary trouble ends the rebuild, and
+// temporary trouble delays only what nobody waits for.
 type filling struct {
-	progress bool   // it took changes
-	stalled  bool   // it took nothing though the old one did
-	broken   string // why it is of no use; empty while it is
-	detail   string // what it answered last when it took nothing
+	progress bool   // it accepted changes
+	stalled  bool   // it accepted nothing although the old one did
+	broken   string // why it is of no use; empty if it is
+	detail   string // its last answer when it accepted nothing
 
-	sent     time.Time // when nothing was marked to be sent again any longer; zero while something is
-	complete bool      // it lacks nothing
+	sent     time.Time // when nothing was marked to be sent again; zero while something is
+	complete bool      // it lacks no document
 
-	fits []report.Stamp // what it took though the old one refuses it
+	fits []report.Stamp // changes that it accepted although the old one refuses them
 }
 
-// deliverBoth sends live changes to the alias and then to the new index, and
+// dualWrite sends live changes to the alias and then to the new index, and
 // documents that are sent again to the new one only. A change is settled when
 // both have it. The two bulks go out one after the other and from the same lines,
 // so they take no more memory than one.
@@ -35,7 +35,7 @@ func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *
 	shown, index := x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, forAlias)
 	x.resolveConflicts(ctx, x.indices.Alias(t.kind), batch, shown)
 	x.confirm(ctx, x.indices.Alias(t.kind), batch, shown)
-	// What the alias is to be asked again for can wait for that.
+	// What has to be sent to the alias again can wait for the new index too.
 	filled, _ := x.sendSome(ctx, t.kind, destination{t.target.index, false}, batch, func(i int) bool {
 		return shown[i] == nil || shown[i].over()
 	})
@@ -68,9 +68,9 @@ func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *
 	return judgements
 }
 
-// both says what becomes of a change by the answers of the alias and of the new
-// index; nil where it was not sent. A change that only the old index refuses is a
-// dead letter until the new one takes its place: nobody can find it.
+// dualVerdict decides about a change by the answers of the alias and of the new index; nil if
+// it was not sent there. A change that only the old index refuses is a dead letter until the
+// swap, since nobody can find it.
 func dualVerdict(shown, filled *judgement) judgement {
 	switch {
 	case shown != nil && !shown.over():
@@ -85,8 +85,8 @@ func dualVerdict(shown, filled *judgement) judgement {
 	return judgement{verdict: elastic.Retry, reason: filled.reason, answer: filled.answer}
 }
 
-// breaks tells whether an answer of the new index ends the rebuild. A document
-// that the old index refuses as well is not the new one's fault.
+// breaks tells whether an answer of the new index ends the rebuild. A document that the old
+// index refuses as well does not.
 func breaks(shown, filled *judgement) bool {
 	if filled == nil || filled.taken() || filled.verdict == elastic.Retry || filled.verdict == elastic.Overtaken {
 		return false

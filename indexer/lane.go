@@ -9,35 +9,34 @@ import (
 	"riskdex/report"
 )
 
-// lane is what the dispatcher knows of one kind's index. Only the dispatcher
-// touches it.
+// lane is what the dispatcher knows about the index of a kind. Only the dispatcher uses it.
 type lane struct {
 	kind report.Kind
 
-	// trouble is why the lane is closed until openAt; nil when it is healthy. A
-	// new lane is in trouble by definition: its index has not been seen yet.
+	// trouble is why the lane is closed until openAt; nil if it is healthy. A new lane is in
+	// trouble, because its index has not been checked yet.
 	trouble   *judgement
 	openAt    time.Time
 	backoff   *backoff.ExponentialBackOff
-	lastSeen  time.Time // when Elasticsearch was last asked and did its part
+	lastSeen  time.Time // when Elasticsearch last answered as it should
 	checkedAt time.Time // when the index was last checked
-	away      bool      // it has given no answer, or none of its own, since
-	unasked   bool      // nobody has asked it yet: away only says that it may have been
-	failedAt  time.Time // when changes were last sent in vain
+	away      bool      // since then it has not answered, or a proxy did
+	unasked   bool      // it has not been asked yet: away only means that it may have been
+	failedAt  time.Time // when sending changes last failed
 
 	index           string // behind the alias when it was last checked
-	suspect         bool   // the alias seems to be on another index by now
+	suspect         bool   // the alias seems to be on another index now
 	known           bool   // it is known what earlier runs have left to do
 	mappingCompared bool   // and whether the mapping has changed
-	kindLocked      bool   // a rebuild has, or may have, the kind alone in the journal
+	kindLocked      bool   // a rebuild has, or may have, locked the kind in the journal
 
 	pending  bool // there may be something to claim
 	wakeUps  int  // how often pending was set
 	tasks    int  // under way
-	claiming bool // one of them has not claimed yet
-	alone    bool // one of them may have no other beside it
+	claiming bool // one of the tasks has not claimed yet
+	alone    bool // one of the tasks excludes others
 
-	rebuild  *rebuild // the last one; nil when there was none
+	rebuild  *rebuild // the last one; nil without one
 	removals []removal
 
 	visibility visibility
@@ -49,8 +48,8 @@ func (l *lane) wake() {
 	l.wakeUps++
 }
 
-// next returns the task that the lane could use at now, if any. limit is how
-// many tasks one lane may have under way.
+// next returns the task that the lane needs at now, if any. limit is how many tasks a lane may
+// have under way.
 func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 	if l.claiming || l.alone || now.Before(l.openAt) {
 		return task{}, false
@@ -62,9 +61,9 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 	due, at, waiting := l.due()
 	switch {
 	case l.blocked():
-		// One probe at a time, with nothing else under way: a lost index is made
-		// again with everything the journal knows, and a document that is
-		// settled in the old one meanwhile would be missed.
+		// One task at a time, with nothing else under way: a lost index is created
+		// again and filled with everything in the journal, and would lack a document
+		// that is settled in the old one meanwhile.
 		t.check = true
 		if !l.trouble.ofItems() {
 			t.max = min(t.max, trialChanges)
@@ -79,8 +78,8 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 	case waiting && !now.Before(at):
 		return l.own(due, now), l.tasks == 0
 	case now.Sub(l.checkedAt) >= cfg.CheckEvery:
-		// Also where there is something to claim, or tasks are under way, which have to
-		// end first: a kind that is never quiet for so long would never be checked.
+		// Even if there is something to claim, or tasks are under way, which have to end
+		// first: otherwise a busy kind would never be checked.
 		t.check = true
 		return l.own(t, now), l.tasks == 0
 	case l.pending && (t.target != nil || !l.takingOver()):
@@ -89,7 +88,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 	return task{}, false
 }
 
-// blocked tells whether nothing but a check is to be done.
+// blocked tells whether the lane needs nothing but a check.
 func (l *lane) blocked() bool { return l.trouble != nil && !(l.foreign() && l.takingOver()) }
 
 // own makes t a task of this lane.
@@ -110,15 +109,15 @@ func (l *lane) begin(t task) {
 	l.alone = t.alone()
 }
 
-// noClaim is what a task claims that comes to no claim.
+// noClaim is passed to claimed for a task that ends without a claim.
 const noClaim = -1
 
-// claimed notes how much the journal gave out in task t, or noClaim. It comes
-// before end, once for each task.
+// claimed notes how many changes task t has claimed, or noClaim. It is called once for each
+// task, before end.
 func (l *lane) claimed(t task, n int) {
 	l.claiming = false
 	if n != noClaim {
-		l.alone = false // the index has been checked: what is left is ordinary
+		l.alone = false // the check is done: the rest of the task is ordinary
 		if t.check {
 			l.checkedAt = t.started
 		}
@@ -128,8 +127,8 @@ func (l *lane) claimed(t task, n int) {
 	}
 }
 
-// end notes what came of task t, and reports whether the lane's trouble began,
-// changed or ended.
+// end notes the outcome of task t, and returns whether the lane's trouble began, changed or
+// ended.
 func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool) {
 	before := l.trouble
 	l.tasks--
@@ -169,7 +168,7 @@ func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool
 		l.openAt = now.Add(l.backoff.NextBackOff())
 		l.lastSeen, l.away, l.unasked = now, false, false
 	case out.checked || out.sent: // otherwise Elasticsearch was not asked
-		if out.checked || !t.takeOver { // what the new index takes says nothing of the other one
+		if out.checked || !t.takeOver { // success of the new index says nothing about the old one
 			l.trouble = out.foreign
 		}
 		l.openAt = time.Time{}
@@ -179,9 +178,9 @@ func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool
 	return reasonOf(before) != reasonOf(l.trouble)
 }
 
-// mayFailStill tells whether changes that failed one by one may not have been tried
-// again yet: that nothing else is there to be sent does not show that they would be
-// taken now. They may also have been settled elsewhere, so it ends.
+// mayFailStill tells whether changes that failed one by one may not have been retried yet: an
+// empty queue does not show that they would succeed now. It ends after a while, since they may
+// have been settled by another process.
 func (l *lane) mayFailStill(now time.Time, cfg Config) bool {
 	return l.trouble != nil && l.trouble.ofItems() && now.Sub(l.failedAt) < 2*longestWait*cfg.LongestBackoff
 }
@@ -193,9 +192,9 @@ func reasonOf(j *judgement) string {
 	return j.reason
 }
 
-// opens returns when the lane may next want a task without being woken, and
-// whether there is such a time. A task under way wakes it when it ends: a time
-// that has passed meanwhile would keep the dispatcher spinning.
+// opens returns when the lane may next need a task without being woken, if there is such a time.
+// A task under way wakes it at its end; a time that passes before would make the dispatcher
+// spin.
 func (l *lane) opens(cfg Config) (at time.Time, ok bool) {
 	if l.tasks > 0 {
 		return time.Time{}, false

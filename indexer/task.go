@@ -12,21 +12,21 @@ import (
 	"riskdex/report"
 )
 
-// task is what a worker is to do for a kind.
+// task is one piece of work of a worker for one kind.
 type task struct {
-	lane    *lane    // the dispatcher's, not for workers
-	rebuild *rebuild // the dispatcher's, not for workers
+	lane    *lane    // for the dispatcher only
+	rebuild *rebuild // for the dispatcher only
 	kind    report.Kind
 	started time.Time
 
 	check           bool      // see first that the index exists
-	back            time.Time // where not zero: Elasticsearch was away, and last did its part then
-	unasked         bool      // with back: it may have been away, before this process had asked it
-	known           bool      // what earlier runs have left is known already
+	back            time.Time // if not zero: Elasticsearch was away, and last answered then
+	unasked         bool      // with back: it may only have been away before this process first asked it
+	known           bool      // it is known what earlier runs have left to do
 	mappingCompared bool      // and whether the mapping has changed
 	max             int       // changes to claim at most
-	seen            int       // the dispatcher's count of wake-ups when it gave the task
-	target          *target   // where to write to as well; nil when nowhere
+	seen            int       // wake-ups of the lane when the task was assigned
+	target          *target   // the new index to write to as well; nil without one
 
 	takeOver bool // a rebuild is to take the index over from another journal, or does so
 
@@ -35,10 +35,10 @@ type task struct {
 	fits     []report.Stamp
 }
 
-// alone tells whether no other task of the same kind may be under way.
+// alone tells whether the task excludes others of the same kind.
 func (t task) alone() bool { return t.check || t.step != stepNone }
 
-// outcome is what came of a task.
+// outcome is the result of a task.
 type outcome struct {
 	trouble *judgement // nil when Elasticsearch did its part
 
@@ -58,15 +58,14 @@ type outcome struct {
 	step    stepOutcome
 }
 
-// perform performs a task. It calls claimed, at most once, as soon as the journal has
-// said what there is.
+// perform performs a task. It calls claimed, at most once, with the number of claimed changes.
 func (x *Indexer) perform(ctx context.Context, t task, claimed func(int)) (out outcome) {
 	if t.step != stepNone {
 		out.step = x.performStep(ctx, t)
 		return out
 	}
 	if t.check {
-		// What another process is busy with is neither checked nor mended.
+		// While another process has locked the kind, its index is neither checked nor repaired.
 		if _, err := x.journal.Claim(ctx, t.kind, 0, x.cfg.BulkBytes); err != nil {
 			return x.cannotClaim(ctx, t.kind, err)
 		}
@@ -90,7 +89,7 @@ func (x *Indexer) perform(ctx context.Context, t task, claimed func(int)) (out o
 	return out
 }
 
-// cannotClaim is what comes of a task that the journal gives nothing to.
+// cannotClaim is the outcome of a task whose claim failed.
 func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) (out outcome) {
 	switch {
 	case ctx.Err() != nil:
@@ -105,8 +104,8 @@ func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) 
 	return out
 }
 
-// reasonElsewhere is why a lane is closed while another process has its kind alone. It
-// is no failure.
+// reasonElsewhere is why a lane is closed while another process has locked its kind. It is no
+// failure.
 const reasonElsewhere = "held_elsewhere"
 
 func elsewhere(err error) *judgement {
