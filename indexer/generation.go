@@ -12,12 +12,12 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
 
-// generation stands for the nodes of Elasticsearch and when each of them was started:
-// it changes when one dies or is restarted, and so tells that from an answer that was
-// only lost on the way. It is 0 where that is not known.
+// generation is a hash of Elasticsearch's nodes and their start times. It changes when a node
+// dies or restarts, which distinguishes that from an answer lost on the way. It is 0 if
+// unknown.
 type generation uint64
 
-// generation asks Elasticsearch for its nodes.
+// generation asks Elasticsearch for its present generation.
 func (x *Indexer) generation(ctx context.Context) (generation, error) {
 	text, err := x.client.Ask(ctx, esapi.NodesInfoRequest{
 		Metric: []string{"jvm"}, FilterPath: []string{"_nodes.failed", "nodes.*.jvm.start_time_in_millis"},

@@ -6,7 +6,7 @@ import (
 	"riskdex/elastic"
 )
 
-// judgement is a verdict and what led to it.
+// judgement is a verdict on a change, with its reason.
 type judgement struct {
 	verdict elastic.Verdict
 	reason  string // one word of failureReasons, for metrics; empty for settled and superseded
@@ -14,21 +14,20 @@ type judgement struct {
 	alone   bool // it was alone in a bulk that failed as a whole
 }
 
-// over tells whether nothing is left to be done: Elasticsearch has the change, or
-// will never take it.
+// over tells whether the change is done: Elasticsearch has it, or will never accept it.
 func (j *judgement) over() bool { return j.taken() || j.verdict == elastic.Dead }
 
-// away tells whether Elasticsearch seems not to be there.
+// away tells whether Elasticsearch seems to be away.
 func (j *judgement) away() bool {
 	return j.reason == elastic.ReasonUnreachable || j.reason == elastic.ReasonUnavailable
 }
 
-// byItself tells whether a change failed by itself, so that it is the one to wait:
-// it was alone in its bulk, or answers come for each.
+// byItself tells whether the change failed by itself and has to wait by itself: it was alone in
+// its bulk, or had an answer of its own.
 func (j *judgement) byItself() bool { return j.verdict == elastic.Retry && (j.alone || j.ofItems()) }
 
-// ofItems tells whether Elasticsearch answers, and is not overloaded, but fails at
-// the changes one by one.
+// ofItems tells whether Elasticsearch answers, and is not overloaded, but fails with an error for
+// the single change.
 func (j *judgement) ofItems() bool {
 	return j.verdict == elastic.Retry && j.answer.Level == elastic.LevelItem && j.answer.Status >= 500
 }
@@ -38,7 +37,7 @@ func (j *judgement) taken() bool {
 	return j.verdict == elastic.Settled || j.verdict == elastic.Superseded
 }
 
-// Why a change was not settled, beside the reasons that Elasticsearch gives.
+// Why a change was not settled, in addition to the reasons of package elastic.
 const (
 	reasonVersion = errorTypeOutOfReach
 	reasonDied    = "elasticsearch_died"
@@ -50,12 +49,13 @@ func failureReasons() []string {
 	return append(elastic.Reasons(), reasonVersion, reasonDied, reasonJournal)
 }
 
+// judge judges the answer to a change.
 func judge(a elastic.Answer) judgement {
 	verdict, reason := elastic.Classify(a)
 	return judgement{verdict: verdict, reason: reason, answer: a}
 }
 
-// judgeError judges why something other than a bulk failed.
+// judgeError judges the error of a request other than a bulk.
 func judgeError(err error) judgement {
 	verdict, reason, answer := elastic.ClassifyError(err)
 	if _, unsafe := errors.AsType[unsafeError](err); unsafe {

@@ -98,9 +98,8 @@ func (l *lane) own(t task, now time.Time) task {
 	return t
 }
 
-// probeChanges keeps the bulks small with which a lane in trouble is tried, unless
-// they are answered and only what is in them fails: others may be taken, and small
-// bulks would have no room for them.
+// trialChanges keeps the bulks small that try a lane in trouble, unless Elasticsearch answers
+// and only single changes fail: a small bulk would have no room for others, which may succeed.
 const trialChanges = 100
 
 func (l *lane) begin(t task) {

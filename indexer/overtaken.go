@@ -12,15 +12,15 @@ import (
 	"riskdex/report"
 )
 
-// errorTypeOutOfReach is the error type of the dead letter that a document becomes of
-// which the index has a version that the journal must not follow.
+// errorTypeOutOfReach is the error type of the dead letter of a document whose version in the
+// index is one that the journal must not pass.
 const errorTypeOutOfReach = "version_out_of_reach"
 
-// resolveConflicts looks up what an index has where it refused a write as not the newest. It
-// has that very version where an earlier try went through unseen. Anything else did not
-// come from this journal, or not as it is now: somebody wrote by hand, the journal was
-// restored, its clock had been ahead. Such a change is overtaken, and passes what the
-// index has (pass), unless the journal has a newer one by then.
+// resolveConflicts looks up the documents for which an index refused a write as not the newest.
+// It has that very version if an earlier attempt succeeded without an answer. Any other version
+// did not come from this journal in its present state: somebody wrote by hand, the journal was
+// restored, or its clock was ahead. Such a change is overtaken. It gets a version above that of
+// the index (pass), unless the journal has a newer one by then.
 func (x *Indexer) resolveConflicts(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
 	var ids []report.ID
 	for i, j := range judgements {
@@ -46,20 +46,20 @@ func (x *Indexer) resolveConflicts(ctx context.Context, index string, batch []pr
 			*j = judgement{verdict: elastic.Dead, reason: reasonVersion, answer: elastic.Answer{Level: elastic.LevelItem, Status: j.answer.Status, ErrorType: errorTypeOutOfReach,
 				Detail: fmt.Sprintf("the index has version %d of it, which no clock has made and no delivery can pass; rebuild the index of %s, and retry this dead letter", max(have.Version, named), c.Kind)}}
 		default:
-			// What is not found was deleted. Elasticsearch forgets the version after a while.
+			// A missing document was deleted; Elasticsearch forgets its version after a while.
 			batch[i].ahead = max(have.Version, named)
 			*j = judgement{verdict: elastic.Overtaken, answer: j.answer}
 		}
 	}
 }
 
-// conflict tells whether an index refused a write as not the newest.
+// conflict tells whether an index refused a write because it has a version as new or newer.
 func (j *judgement) conflict() bool {
 	return j != nil && j.verdict == elastic.Superseded && j.answer.ErrorType == elastic.VersionConflict
 }
 
-// currentVersion reads the version that a conflict names, which is also that of a delete
-// that Elasticsearch remembers; 0 where it names none.
+// currentVersion parses the version in the text of a conflict, which may be that of a delete; 0
+// if there is none.
 func currentVersion(detail string) report.Version {
 	_, rest, _ := strings.Cut(detail, "current version [")
 	number, _, _ := strings.Cut(rest, "]")
@@ -67,8 +67,8 @@ func currentVersion(detail string) report.Version {
 	return report.Version(v)
 }
 
-// pass has the journal give what was overtaken versions above those that the indices
-// have. It is then sent again like any newer version.
+// pass has the journal give overtaken changes versions above those of the index. They are then
+// sent again like any newer version.
 func (x *Indexer) pass(ctx context.Context, kind report.Kind, batch []prepared, judgements []judgement) {
 	var list []report.Ahead
 	for i, j := range judgements {

@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// prepareAll prepares changes. The receiver lets none in that no document can be
-// made of; should there be one all the same, it must not block the others.
+// prepareAll prepares changes. The receiver accepts no change without a valid document; should
+// there be one, it must not block the others.
 func (x *Indexer) prepareAll(ctx context.Context, changes []report.Change) []prepared {
 	batch := make([]prepared, 0, len(changes))
 	for _, c := range changes {
@@ -28,21 +28,20 @@ func (x *Indexer) prepareAll(ctx context.Context, changes []report.Change) []pre
 	return batch
 }
 
-// prepared is a change with its lines of the bulk request: what to do, and the
-// document.
+// prepared is a change with its lines of the bulk request: the action, and the document.
 type prepared struct {
 	change  report.Change
 	lines   []byte
-	refused *judgement     // why no document could be made of the change; nil when there is one
-	ahead   report.Version // what an index has in its place, where that is overtaken; 0 where it is not found
-	traced  *traced        // nil when nothing of it is traced; copies share it
+	refused *judgement     // why the change has no document; nil if it has one
+	ahead   report.Version // the version in the index that overtakes it; 0 if unknown
+	traced  *traced        // nil without a trace; copies share it
 }
 
-// prepare writes the lines for c. Elasticsearch takes neither a line break
-// within one nor an id that is quoted in any other way than JSON's.
+// prepare writes the lines for c. Elasticsearch accepts no line break within a line, and no id
+// that is not quoted as JSON.
 //
-// A panic on the way becomes an error: it must not end the process, which would
-// meet the same change again after every restart.
+// A panic becomes an error: it must not end the process, which would meet the same change after
+// every restart.
 func (x *Indexer) prepare(c report.Change) (p prepared, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

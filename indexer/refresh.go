@@ -8,19 +8,19 @@ import (
 	"riskdex/elastic"
 )
 
-// refreshed is what came of a refresh of a lane's index.
+// refreshed is the result of refreshing a lane's index.
 type refreshed struct {
 	lane   *lane
 	took   time.Duration
-	failed error // nil when searches see everything that was written before it
+	failed error // nil if searches see everything that was written before
 }
 
-// refresher refreshes indices, each beside the workers and at most once at a time: it
-// takes no task of anybody, and no task waits for it. It belongs to Run's goroutine.
+// refresher refreshes indices, each at most once at a time. It needs no worker, and no task waits
+// for it. It belongs to Run's goroutine.
 type refresher struct {
 	ctx     context.Context
-	stop    context.CancelFunc // cuts off what is under way: Elasticsearch's own refresh does for that
-	ended   chan refreshed     // has room for all lanes, so nobody waits to tell
+	stop    context.CancelFunc // cancels refreshes under way; the index's own interval replaces them
+	ended   chan refreshed     // buffers one for each lane, so that no send waits
 	running sync.WaitGroup
 }
 
@@ -35,7 +35,7 @@ func (r *refresher) end() {
 	r.running.Wait()
 }
 
-// refreshDue begins the refreshes that are due.
+// refreshDue starts the refreshes that are due.
 func (d *dispatcher) refreshDue(now time.Time) {
 	for _, l := range d.all {
 		at, ok := l.refreshes(d.cfg)
@@ -51,8 +51,8 @@ func (d *dispatcher) refreshDue(now time.Time) {
 	}
 }
 
-// noteRefresh notes what came of a refresh. One that fails is no trouble: what was
-// written becomes visible by the index's own interval, as it would without riskdex.
+// noteRefresh notes the result of a refresh. A failure is no trouble: writes become visible at
+// the index's own interval.
 func (d *dispatcher) noteRefresh(r refreshed) {
 	now := time.Now()
 	d.metrics.refreshed(r.lane.kind, r.took, r.failed == nil)

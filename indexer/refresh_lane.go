@@ -6,24 +6,23 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// visibility is what a lane knows of whether searches see what was written to its
-// index. As soon as nothing more waits to be written, the index is refreshed, and then
-// left alone for so long that refreshes take no more than a share of the time. While
-// more waits, it is left to the index's own interval: a refresh in the midst of a
-// backlog costs the more and shows little.
+// visibility tracks whether searches see what was written to the index of a lane. As soon as
+// nothing more waits to be written, the index is refreshed, and then rests so long that refreshes
+// take no more than their share of the time. During a backlog the index refreshes at its own
+// interval: a refresh would cost more and show little.
 type visibility struct {
-	lacking    bool                        // something was written since the last refresh began
-	refreshing bool                        // one is under way
-	rests      time.Time                   // the next may not begin before
-	failing    *backoff.ExponentialBackOff // after failures, how long to rest; nil after none
+	lacking    bool                        // something was written after the last refresh began
+	refreshing bool                        // a refresh is under way
+	rests      time.Time                   // the next refresh begins no earlier
+	failing    *backoff.ExponentialBackOff // rests after failed refreshes; nil without a failure
 	warned     time.Time
 }
 
-// warnAgain is how long a failing refresh is not warned of again.
+// warnAgain is the shortest time between two warnings of failing refreshes.
 const warnAgain = 10 * time.Minute
 
-// refreshes returns when the lane's index may be refreshed without waiting for a task
-// to end, and whether there is such a time.
+// refreshes returns when the lane's index may be refreshed, if that does not depend on a task
+// that has to end before.
 func (l *lane) refreshes(cfg Config) (at time.Time, ok bool) {
 	v := &l.visibility
 	if cfg.RefreshShare == 0 || !v.lacking || v.refreshing || l.pending || l.tasks > 0 || l.foreign() {
@@ -32,11 +31,10 @@ func (l *lane) refreshes(cfg Config) (at time.Time, ok bool) {
 	return v.rests, true
 }
 
-// beginRefresh notes that a refresh begins. What is written while it is under way, it
-// may show or not.
+// beginRefresh notes that a refresh begins. It may or may not show what is written meanwhile.
 func (l *lane) beginRefresh() { l.visibility.lacking, l.visibility.refreshing = false, true }
 
-// endRefresh notes what came of a refresh, and reports whether to warn of it.
+// endRefresh notes the result of a refresh, and returns whether to log a warning.
 func (l *lane) endRefresh(r refreshed, now time.Time, cfg Config) (warn bool) {
 	v := &l.visibility
 	v.refreshing = false
@@ -56,14 +54,13 @@ func (l *lane) endRefresh(r refreshed, now time.Time, cfg Config) (warn bool) {
 	return warn
 }
 
-// rest is how long to leave an index alone after a refresh that took so long, for
-// refreshes to take that share of the time.
+// rest returns how long an index rests after a refresh, so that refreshes take no more than
+// share of the time.
 func rest(took time.Duration, share float64) time.Duration {
 	return time.Duration(min(float64(took)/share-float64(took), float64(24*time.Hour)))
 }
 
-// newFailing returns the rests after refreshes that fail, from about a second to
-// about a minute. Nothing waits for them.
+// newFailing returns the rests after failed refreshes, from about a second to about a minute.
 func newFailing() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval, b.MaxElapsedTime = 2*time.Second, time.Minute, 0

@@ -8,8 +8,7 @@ import (
 	"riskdex/report"
 )
 
-// deliver sends changes to the alias, or to the new index alone where that takes the place
-// of another journal's.
+// deliver sends changes to the alias, or during a take-over to the new index alone.
 func (x *Indexer) deliver(ctx context.Context, t task, batch []prepared, out *outcome) []judgement {
 	to := destination{x.indices.Alias(t.kind), true}
 	if t.target != nil {
@@ -27,9 +26,9 @@ func (x *Indexer) deliver(ctx context.Context, t task, batch []prepared, out *ou
 	return judgements
 }
 
-// troubleIn returns why the lane must wait: the first change that pauses the index, or,
-// when nothing in the bulk made progress, the first that failed. It returns nil
-// when single changes may wait by themselves.
+// troubleIn returns why the lane must wait: the first change that pauses the index, or, if
+// nothing in the bulk made progress, the first that failed. It returns nil if single changes may
+// wait by themselves.
 func troubleIn(judgements []judgement) *judgement {
 	progress := false
 	var failed *judgement
@@ -51,8 +50,7 @@ func troubleIn(judgements []judgement) *judgement {
 	return failed
 }
 
-// sendSome sends those of batch that are wanted, and returns a
-// judgement for each of them at its place.
+// sendSome sends the wanted changes of batch, and returns a judgement for each at its position.
 func (x *Indexer) sendSome(ctx context.Context, kind report.Kind, to destination, batch []prepared, wanted func(i int) bool) (judgements []*judgement, index string) {
 	judgements = make([]*judgement, len(batch))
 	var part []prepared
@@ -74,7 +72,7 @@ func (x *Indexer) sendSome(ctx context.Context, kind report.Kind, to destination
 	return judgements, index
 }
 
-// present returns the judgements that there are.
+// present returns the judgements that are not nil.
 func present(judgements []*judgement) []judgement {
 	var all []judgement
 	for _, j := range judgements {

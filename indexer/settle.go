@@ -10,8 +10,8 @@ import (
 	"riskdex/report"
 )
 
-// settlementFor says what becomes of a change that was sent with others, as many as
-// inBulk. waits tells that only this change, not the lane, is to wait.
+// settlementFor returns the settlement of a change from a bulk of inBulk changes. waits tells
+// that only this change waits, not the lane.
 func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, waits bool, inBulk int) report.Settlement {
 	c, ctx := p.change, p.traced.context(ctx)
 	s := report.Settlement{Key: c.Key, Version: c.Version, ErrorType: j.answer.ErrorType, Reason: j.answer.Detail}
@@ -29,8 +29,8 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, wa
 		x.log.DebugContext(ctx, "superseded: the index has this version or a newer one", "kind", c.Kind, "id", c.ID, "version", c.Version)
 	case elastic.Dead:
 		s.Outcome = report.Dead
-		// Elasticsearch's sentence may quote the document, which has no place in
-		// a log; the journal keeps it.
+		// Elasticsearch's reason may quote the document, which does not belong in a
+		// log; the journal keeps it.
 		what := "dead letter: the document is refused"
 		if j.reason == reasonDied {
 			what = "dead letter: Elasticsearch dies of the document"
@@ -38,7 +38,7 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, wa
 		x.log.ErrorContext(ctx, what, "kind", c.Kind, "id", c.ID, "version", c.Version,
 			"error_type", s.ErrorType)
 	case elastic.Overtaken:
-		// It goes out again under a version that was given to it since (pass).
+		// It is sent again under its new version (pass).
 		s.Outcome = report.Retry
 		s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk))
 		return s
@@ -57,10 +57,10 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, wa
 	return s
 }
 
-// settle tells the journal, and does not give up while the process runs: a
-// change that stays claimed would never be sent again. It reports whether it did.
+// settle settles changes in the journal, and retries while the process runs: a change that stays
+// claimed would never be sent again. It returns whether it succeeded.
 func (x *Indexer) settle(ctx context.Context, changes []report.Change, settlements []report.Settlement) bool {
-	// What Elasticsearch has said is written down even when riskdex is stopping.
+	// Record the answer of Elasticsearch even if riskdex is stopping.
 	ctx = context.WithoutCancel(ctx)
 	pause := x.newBackOff()
 	for {
@@ -74,7 +74,7 @@ func (x *Indexer) settle(ctx context.Context, changes []report.Change, settlemen
 		x.log.ErrorContext(ctx, "cannot settle changes in the journal", "changes", len(settlements), "error", err)
 		select {
 		case <-x.giveUp:
-			return false // they are pending in the journal, and sent again after the restart
+			return false // they stay pending in the journal, and are sent again after the restart
 		case <-time.After(pause.NextBackOff()):
 		}
 	}

@@ -15,18 +15,17 @@ import (
 	"riskdex/report"
 )
 
-// maxLinks is how many deliveries the span of a bulk names at most. A span has
-// room for as many links by default (OpenTelemetry, OTEL_SPAN_LINK_COUNT_LIMIT).
+// maxLinks is the largest number of deliveries that the span of a bulk links to, the default
+// limit of OpenTelemetry (OTEL_SPAN_LINK_COUNT_LIMIT).
 const maxLinks = 128
 
-// traced is what is known of the trace of a change during one task.
+// traced is the trace of a change during one task.
 type traced struct {
 	delivery trace.SpanContext   // the request that delivered it
 	bulks    []trace.SpanContext // that carried it, in their order
 }
 
-// trace returns nil for a change that belongs to no trace that is recorded, which
-// costs nothing.
+// trace returns nil, which costs nothing, for a change without a recorded trace.
 func (x *Indexer) trace(c report.Change) *traced {
 	if x.cfg.Tracer == nil || c.Trace == "" {
 		return nil
@@ -39,7 +38,7 @@ func (x *Indexer) trace(c report.Change) *traced {
 	return &traced{delivery: delivery}
 }
 
-// context returns ctx with the trace of the change, for what is logged about it.
+// context returns ctx with the trace of the change, for the log.
 func (t *traced) context(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
@@ -47,11 +46,10 @@ func (t *traced) context(ctx context.Context) context.Context {
 	return trace.ContextWithRemoteSpanContext(ctx, t.delivery)
 }
 
-// startBulk begins the span of a bulk, which end ends with the answer to it. A bulk
-// that carries nothing traced has none. It has a link to every delivery that it
-// carries, and is in the trace of the first: so it is recorded wherever that is,
-// whatever the sampler, and a delivery that travels alone has all of its way in one
-// trace.
+// startBulk begins the span of a bulk; end ends it with the error of the bulk. A bulk without
+// traced changes has no span. The span links to every delivery in the bulk, and is in the trace
+// of the first: so it is recorded if that is, whatever the sampler, and a delivery that is sent
+// alone has all of its way in one trace.
 func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destination, batch []prepared) (_ context.Context, end func(error)) {
 	var links []trace.Link
 	for _, p := range batch {
@@ -66,7 +64,7 @@ func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destinatio
 		semconv.DBSystemNameElasticsearch, semconv.DBOperationName("bulk"), semconv.DBCollectionName(to.name),
 		attribute.String("riskdex.kind", string(kind)), attribute.Int("riskdex.changes", len(batch)),
 	}
-	if len(batch) > 1 { // by its definition it is never 1
+	if len(batch) > 1 { // the attribute is never 1, by its definition
 		attributes = append(attributes, semconv.DBOperationBatchSize(len(batch)))
 	}
 	ctx, span := x.cfg.Tracer.Start(trace.ContextWithRemoteSpanContext(ctx, links[0].SpanContext), "bulk "+to.name,
@@ -87,9 +85,8 @@ func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destinatio
 	}
 }
 
-// traceSettled makes a span for every traced change that has come to its end, from
-// its acceptance, which another process may have answered, until now. Settlements
-// are in the order of batch.
+// traceSettled creates a span for every traced change that is settled for good, from its
+// acceptance, perhaps by another process, until now. Settlements are in the order of batch.
 func (x *Indexer) traceSettled(batch []prepared, settlements []report.Settlement, now time.Time) {
 	for i, p := range batch {
 		s := settlements[i]
@@ -106,7 +103,7 @@ func (x *Indexer) traceSettled(batch []prepared, settlements []report.Settlement
 				attribute.Int64("riskdex.version", int64(s.Version)), attribute.String("riskdex.op", string(p.change.Op)),
 				attribute.String("riskdex.outcome", string(s.Outcome)),
 			))
-		if s.Outcome == report.Dead { // its reason may quote the document
+		if s.Outcome == report.Dead { // the reason may quote the document, so it is left out
 			span.SetAttributes(semconv.ErrorTypeKey.String(s.ErrorType))
 			span.SetStatus(codes.Error, "")
 		}
@@ -114,8 +111,7 @@ func (x *Indexer) traceSettled(batch []prepared, settlements []report.Settlement
 	}
 }
 
-// lastBulk returns the span of the last bulk that carried something traced, for
-// what is logged about all of batch.
+// lastBulk returns the span of the last bulk with a traced change, for the log.
 func lastBulk(batch []prepared) (last trace.SpanContext) {
 	for _, p := range batch {
 		if p.traced != nil && len(p.traced.bulks) > 0 {

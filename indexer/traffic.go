@@ -2,18 +2,18 @@ package indexer
 
 import "sync"
 
-// traffic knows the bulks that are under way, of all kinds.
+// traffic tracks the bulks under way, of all kinds.
 type traffic struct {
-	lock sync.RWMutex // locked for writing by a bulk that is to be the only one
+	lock sync.RWMutex // locked for writing by a bulk that must be the only one
 
 	mu       sync.Mutex
 	underWay int
 	begun    int
 }
 
-// begin notes that a bulk begins, and end that it has ended. With only it waits until
-// no other is under way, and has others wait for its end. Whether it was the only one
-// all the time, end tells in either case.
+// begin notes that a bulk begins, and end that it has ended. With only, it waits until no other
+// is under way, and others wait for its end. In either case, end returns whether the bulk was
+// the only one all the time.
 func (t *traffic) begin(only bool) (end func() (wasOnly bool)) {
 	unlock := t.lock.RUnlock
 	if only {
