@@ -11,43 +11,42 @@ import (
 	"riskdex/report"
 )
 
-// failing remembers the documents that were not taken: how long each of them waits,
-// how small a bulk it goes in next, and what became of Elasticsearch when it went
-// alone. It is kept in memory only, so a restart of riskdex begins anew, and a
-// document is forgotten when it is settled.
+// failing tracks the documents that Elasticsearch did not accept: how long each waits, how small
+// its next bulk is, and what happened to Elasticsearch when it was sent alone. It is in memory
+// only, so a restart of riskdex forgets it. A document is forgotten when it is settled.
 type failing struct {
 	newBackOff func() *backoff.ExponentialBackOff
-	longest    time.Duration // that any document waits, roughly
+	longest    time.Duration // roughly the longest wait of a document
 
 	mu        sync.Mutex
 	documents map[report.Key]*failed
-	taken     map[report.Kind]time.Time // when documents of a kind were last taken
+	taken     map[report.Kind]time.Time // when Elasticsearch last accepted documents of a kind
 	swept     time.Time
 }
 
 type failed struct {
 	wait  *backoff.ExponentialBackOff
-	tried time.Time // last
-	limit int       // changes in the next bulk that it is in; 0 where there is no limit
-	since time.Time // when it first failed alone in its bulk, and was not answered since
+	tried time.Time // the last attempt
+	limit int       // size of the next bulk that it is in; 0 without a limit
+	since time.Time // when it first failed alone in its bulk, without an answer since
 
-	// What follows speaks of one version. A newer one has done nothing yet.
+	// The following is about one version. A newer one starts with a clean slate.
 	version report.Version
-	silent  bool       // the last time that it was alone in its bulk, there was no answer
-	before  generation // of Elasticsearch when it was sent then; 0 where that is not known
+	silent  bool       // there was no answer when it was last alone in its bulk
+	before  generation // of Elasticsearch when it was sent then; 0 if unknown
 	only    bool       // no other bulk was under way meanwhile
 	deaths  int        // how often in a row Elasticsearch died while it was the only one
 	suspect bool       // Elasticsearch died while it was alone in its bulk, if not the only one
 }
 
 const (
-	// maxFailing bounds the memory. Documents beyond it wait the longest time at once,
-	// and bulks with them are not made smaller.
+	// maxFailing bounds the memory. Further documents wait the longest time at once, and
+	// their bulks do not shrink.
 	maxFailing = 10_000
-	// forgetAfter is when a document is forgotten that another process has settled.
+	// forgetAfter is when a document is forgotten that another process may have settled.
 	forgetAfter = time.Hour
-	// longestWait bounds how late a document may be when its trouble has passed, in
-	// times of the longest backoff.
+	// longestWait bounds how late a document may be after its trouble has passed, in
+	// multiples of the longest backoff.
 	longestWait = 12
 )
 
@@ -58,8 +57,7 @@ func (x *Indexer) nothingFailing() *failing {
 	}
 }
 
-// get returns what is known of a document; a new entry where nothing is, or nil
-// where there is no room for one.
+// get returns the entry of a document, a new one if needed, or nil without room for one.
 func (f *failing) get(key report.Key, now time.Time) *failed {
 	if d, ok := f.documents[key]; ok {
 		return d
@@ -80,10 +78,9 @@ func (f *failing) get(key report.Key, now time.Time) *failed {
 	return d
 }
 
-// wait returns how long a document that has failed by itself waits. Those that wait
-// longest are claimed first, so many that fail would be claimed again and again
-// before all others: they wait the longer the more they are, measured by what fits
-// in a bulk.
+// wait returns how long a document waits that failed by itself. The oldest changes are claimed
+// first, so many failing ones would be claimed again and again before all others. To yield to
+// others, each waits longer the more of them there are, relative to the size of a bulk.
 func (f *failing) wait(key report.Key, inBulk int) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -94,9 +91,8 @@ func (f *failing) wait(key report.Key, inBulk int) time.Duration {
 	return min(f.longest, d.wait.NextBackOff()*time.Duration(1+(len(f.documents)-1)/max(1, inBulk)))
 }
 
-// together notes that a bulk of changes failed as a whole. Any of them may be the
-// cause, or none: next, they go in bulks of a tenth of that, and so on until the
-// cause goes alone.
+// together notes that a bulk of changes failed as a whole. Any of them may be the cause, or none:
+// next they go in bulks of a tenth of that, and so on until the cause goes alone.
 func (f *failing) together(changes []report.Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,9 +104,9 @@ func (f *failing) together(changes []report.Change) {
 	}
 }
 
-// alone notes that a change failed alone in its bulk. Where it was not answered,
-// before is the generation of Elasticsearch that it was sent to, if that is known, and
-// only tells that no other bulk was under way.
+// alone notes that a change failed alone in its bulk. silent tells that there was no answer; then
+// before is the generation of Elasticsearch that it was sent to, if known, and only tells that
+// no other bulk was under way.
 func (f *failing) alone(c report.Change, silent bool, before generation, only bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,8 +123,8 @@ func (f *failing) alone(c report.Change, silent bool, before generation, only bo
 	}
 }
 
-// answered notes that a bulk with changes of a kind was answered item by item, and
-// whether some of them were taken.
+// answered notes that a bulk of a kind was answered item by item, and whether Elasticsearch
+// accepted some.
 func (f *failing) answered(kind report.Kind, changes []report.Change, taken bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,7 +142,7 @@ func (f *failing) answered(kind report.Kind, changes []report.Change, taken bool
 	}
 }
 
-// othersTaken tells whether other documents were taken since a change failed alone.
+// othersTaken tells whether Elasticsearch accepted other documents since a change failed alone.
 func (f *failing) othersTaken(c report.Change) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -166,7 +162,7 @@ func (d *failed) of(version report.Version) {
 	}
 }
 
-// silent tells whether a change went alone the last time and was not answered.
+// silent tells whether a change was last sent alone and got no answer.
 func (f *failing) silent(c report.Change) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,10 +170,10 @@ func (f *failing) silent(c report.Change) bool {
 	return ok && d.version == c.Version && d.silent
 }
 
-// blame tells what a change has done, now that Elasticsearch answers again and is known
-// to be of generation now: how often in a row Elasticsearch died while nothing but this change
-// was on its way to it, and whether it died at all while that was alone in its bulk.
-// Where Elasticsearch has lived on, something else has taken the answer away.
+// blame judges a change when Elasticsearch answers again, with its present generation: how often
+// in a row Elasticsearch died while it was sent nothing but this change, and whether it died at
+// all while the change was alone in its bulk. If Elasticsearch did not die, the answer was lost
+// for another reason.
 func (f *failing) blame(c report.Change, now generation) (deaths int, suspect bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,7 +182,7 @@ func (f *failing) blame(c report.Change, now generation) (deaths int, suspect bo
 		return 0, false
 	}
 	switch {
-	case d.before == 0 || now == 0: // nobody knows
+	case d.before == 0 || now == 0: // unknown
 	case d.before == now:
 		d.deaths, d.suspect = 0, false
 	default:
@@ -195,13 +191,13 @@ func (f *failing) blame(c report.Change, now generation) (deaths int, suspect bo
 			d.deaths++
 		}
 	}
-	d.before = 0 // it counts once
+	d.before = 0 // count it once
 	return d.deaths, d.suspect
 }
 
-// bulks puts the places of batch in the order in which they are sent: first what has
-// no limit, in one bulk, then bulks as large as their changes may be in. Changes that
-// go alone come last, that which has waited longest for it first.
+// bulks puts the positions of batch in the order of sending: first those without a limit in one
+// bulk, then bulks of the size that their changes are limited to. Changes that go alone come
+// last, the least recently tried first.
 func (f *failing) bulks(batch []prepared) (together [][]int, alone []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,8 +17,8 @@ var (
 	ErrSwapping      = errors.New("the new index is complete and about to take its place; it is too late to stop")
 )
 
-// Rebuild starts to rebuild the index of kind. It returns at once; Rebuilds tells
-// what comes of it. The error is ErrRebuilding or ErrNotRunning, or wraps
+// Rebuild starts to rebuild the index of kind. It returns at once; Rebuilds reports the
+// progress. The error is ErrRebuilding or ErrNotRunning, or wraps
 // report.ErrHeld or report.ErrAnotherJournal.
 func (x *Indexer) Rebuild(kind report.Kind) error {
 	if err := x.commands.send(command{kind: kind}); err != nil {
@@ -27,10 +27,10 @@ func (x *Indexer) Rebuild(kind report.Kind) error {
 	return nil
 }
 
-// TakeOver is Rebuild also for an index that another journal fills. An Indexer of that
-// journal that runs finds the new index when it next checks its index, and waits. The new index takes
-// the place of the old one after that, and the kind is this journal's. A take-over that
-// ends in another way, also with the process, leaves everything as it was.
+// TakeOver is Rebuild even if another journal fills the index. A running Indexer of that journal
+// finds the new index at its next check, and pauses. Afterwards the new index replaces the old
+// one, and the kind belongs to this journal. A take-over that ends in another way, such as with
+// the process, leaves everything as it was.
 func (x *Indexer) TakeOver(kind report.Kind) error {
 	if err := x.commands.send(command{kind: kind, takeOver: true}); err != nil {
 		return fmt.Errorf("take %s over: %w", kind, err)
@@ -38,9 +38,8 @@ func (x *Indexer) TakeOver(kind report.Kind) error {
 	return nil
 }
 
-// StopRebuild gives up the rebuild of kind: the new index is deleted, apps go on
-// searching the old one. One that has failed, in whichever process, is no longer told of.
-// The error is ErrNotRebuilding, ErrSwapping or ErrNotRunning.
+// StopRebuild gives up the rebuild of kind: the new index is deleted, and apps keep searching the
+// old one. It also clears the failure of a rebuild, in any process. The error is ErrNotRebuilding, ErrSwapping or ErrNotRunning.
 func (x *Indexer) StopRebuild(kind report.Kind) error {
 	err := x.commands.send(command{kind: kind, stop: true})
 	if errors.Is(err, ErrNotRebuilding) && x.giveUpFailed(kind) {
@@ -52,8 +51,8 @@ func (x *Indexer) StopRebuild(kind report.Kind) error {
 	return nil
 }
 
-// Rebuilds returns the last rebuild of every kind that has had one since the
-// start.
+// Rebuilds returns the last rebuild of every kind that had one since the start. It may be called
+// concurrently.
 func (x *Indexer) Rebuilds() []report.Rebuild {
 	all := x.status.allRebuilds()
 	for i := range all {
@@ -65,7 +64,7 @@ func (x *Indexer) Rebuilds() []report.Rebuild {
 	return all
 }
 
-// statsTimeout bounds how long the journal may take to say how much is left.
+// statsTimeout bounds how long the journal may take to count what is left.
 const statsTimeout = 5 * time.Second
 
 func (x *Indexer) measure(r *report.Rebuild) {
@@ -80,7 +79,7 @@ func (x *Indexer) measure(r *report.Rebuild) {
 	r.SecondsLeft = estimate(r.Total-r.Remaining, r.Remaining, time.Since(r.FillingAt)).Seconds()
 }
 
-// estimate is how long left takes at the speed at which sent were sent.
+// estimate returns how long left documents take, if sent documents took that long.
 func estimate(sent, left int, took time.Duration) time.Duration {
 	if sent <= 0 || left <= 0 {
 		return 0

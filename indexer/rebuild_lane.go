@@ -10,11 +10,11 @@ import (
 	"riskdex/report"
 )
 
-// removal is an index that is to be deleted.
+// removal is an index to delete.
 type removal struct {
 	index string
 	at    time.Time
-	of    *rebuild // whose old index it is; nil for others
+	of    *rebuild // the rebuild that replaced the index; nil for others
 }
 
 func (l *lane) startRebuild(cause report.RebuildCause, newBackOff func() *backoff.ExponentialBackOff, now time.Time) error {
@@ -38,8 +38,8 @@ func (l *lane) stopRebuild(now time.Time) error {
 	return nil
 }
 
-// endRebuild gives the rebuild up. Tasks under way may still write to the new
-// index; it is deleted when they have ended.
+// endRebuild gives up the rebuild. Tasks under way may still write to the new index, which is
+// deleted after they have ended.
 func (l *lane) endRebuild(phase report.RebuildPhase, reason string, now time.Time) {
 	l.rebuild.end(phase, reason, now)
 	if index := l.rebuild.status.NewIndex; index != "" {
@@ -47,12 +47,12 @@ func (l *lane) endRebuild(phase report.RebuildPhase, reason string, now time.Tim
 	}
 }
 
-// due returns the step that is next, and when it may be taken.
+// due returns the next step, and when it may be performed.
 func (l *lane) due() (t task, at time.Time, ok bool) {
 	if s, at, ok := l.rebuild.step(); ok {
 		t := task{step: s, from: l.index, to: l.rebuild.status.NewIndex, fits: l.rebuild.fits}
 		if s == stepSwap {
-			t.from = l.rebuild.status.OldIndex // the lane's may be the new one by now, if the answer to a swap was lost
+			t.from = l.rebuild.status.OldIndex // if the answer to a swap was lost, l.index may be the new one
 		}
 		return t, at, true
 	}
@@ -63,7 +63,7 @@ func (l *lane) due() (t task, at time.Time, ok bool) {
 	return task{}, time.Time{}, false
 }
 
-// endStep notes what came of a step.
+// endStep notes the outcome of a step.
 func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	if t.step == stepRemove {
 		l.endRemoval(t.to, out.failed == nil, now, cfg)
@@ -95,7 +95,7 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	}
 }
 
-// endRemoval tries again later what did not work: nothing depends on it.
+// endRemoval retries a failed removal later: nothing depends on it.
 func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 	l.removals = slices.DeleteFunc(l.removals, func(r removal) bool {
 		if ok && r.index == index && r.of != nil && r.of.status.Phase == report.PhaseRetiring {
@@ -110,8 +110,8 @@ func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 	}
 }
 
-// lose notes that another process has the kind alone. It does what is to be done, so
-// a rebuild of this one ends. What it leaves is checked anew.
+// lose notes that another process has locked the kind. That process does what has to be done, so
+// a rebuild of this one ends, and the index is checked again afterwards.
 func (l *lane) lose(now time.Time) {
 	l.known, l.index = false, ""
 	if l.rebuild.active() {
@@ -119,7 +119,7 @@ func (l *lane) lose(now time.Time) {
 	}
 }
 
-// noteRebuild notes what an ordinary task says of the rebuild.
+// noteRebuild notes what an ordinary task says about the rebuild.
 func (l *lane) noteRebuild(t task, out outcome, now time.Time, cfg Config) {
 	r := l.rebuild
 	switch {
@@ -138,7 +138,7 @@ func (l *lane) noteRebuild(t task, out outcome, now time.Time, cfg Config) {
 	}
 }
 
-// noteFound starts what the first check of a kind has found to be necessary.
+// noteFound starts what the first check of a kind found necessary.
 func (l *lane) noteFound(found *found, newBackOff func() *backoff.ExponentialBackOff, now time.Time, cfg Config) {
 	l.known, l.mappingCompared = true, true
 	for _, index := range found.old {

@@ -33,7 +33,7 @@ func (d *dispatcher) execute(c command) error {
 	return fmt.Errorf("no kind is called %q", c.kind)
 }
 
-// showRebuild tells people and metrics how far the rebuild of a lane is.
+// showRebuild publishes, logs and measures the phase of a lane's rebuild.
 func (d *dispatcher) showRebuild(l *lane) {
 	if l.kindLocked && !l.rebuild.active() {
 		l.kindLocked = false

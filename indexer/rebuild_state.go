@@ -8,31 +8,30 @@ import (
 	"riskdex/report"
 )
 
-// rebuild is what the dispatcher knows of the rebuild of a lane's index, under way
-// or over. Only the dispatcher touches it.
+// rebuild is what the dispatcher knows about the rebuild of a lane's index, under way or over.
+// Only the dispatcher uses it.
 //
-// It goes forward in steps that are tasks of their own, with nothing else under
-// way for that kind: make the new index and have the journal give out everything
-// again; and, when everything is in it, move the alias. In between, the lane's
-// ordinary tasks write to both indices.
+// Its steps are tasks of their own, with nothing else under way for that kind: create the new
+// index and have the journal give out everything again; and, when the new index is complete, move
+// the alias. In between, ordinary tasks write to both indices.
 type rebuild struct {
 	status    report.Rebuild
-	sent      time.Time      // when nothing was marked any longer; see isComplete
+	sent      time.Time      // when no document was marked any more; see isComplete
 	since     report.Version // see target
 	backoff   *backoff.ExponentialBackOff
-	retryAt   time.Time      // when a step that failed may be tried again
-	takesOver bool           // it was told to, and the index behind the alias may be another journal's still
-	swapAfter time.Time      // not before, the new index takes its place
-	stalled   time.Time      // since when the new index takes nothing though the old one does; zero when it does
-	fits      []report.Stamp // dead letters of the old index that the new one has taken
+	retryAt   time.Time      // when a failed step may be retried
+	takesOver bool           // it is a take-over, and the index behind the alias may still be another journal's
+	swapAfter time.Time      // the swap comes no earlier
+	stalled   time.Time      // since when the new index accepts nothing although the old one does; zero otherwise
+	fits      []report.Stamp // dead letters of the old index that the new one accepted
 }
 
-// maxFits bounds the memory for them. Those beyond stay dead letters.
+// maxFits bounds fits. Further changes stay dead letters.
 const maxFits = 10_000
 
-// target is the second index that a task writes to. Documents that are sent again
-// go to it alone, but for those with a version higher than since: what is given
-// out anew since the rebuild began is meant for the index behind the alias too.
+// target is the second index that a task writes to. Documents that are sent again go to it alone,
+// except those with a version above since: they were renewed after the rebuild began, and are
+// meant for the index behind the alias too.
 type target struct {
 	index   string
 	sent    time.Time
@@ -41,7 +40,7 @@ type target struct {
 	only    bool // nothing goes to the alias: another journal's index is behind it
 }
 
-// target returns where tasks write to besides the alias, or nil.
+// target returns what tasks write to besides the alias, or nil.
 func (r *rebuild) target() *target {
 	if r == nil || r.status.Phase != report.PhaseFilling && r.status.Phase != report.PhaseSwapping {
 		return nil
@@ -51,7 +50,7 @@ func (r *rebuild) target() *target {
 
 func (r *rebuild) active() bool { return r != nil && r.status.Phase.Active() }
 
-// step returns the step that the rebuild needs at now, or not before at.
+// step returns the next step, and when it may be performed.
 func (r *rebuild) step() (s step, at time.Time, ok bool) {
 	switch {
 	case r == nil:
@@ -63,13 +62,13 @@ func (r *rebuild) step() (s step, at time.Time, ok bool) {
 	return stepNone, time.Time{}, false
 }
 
-// begun, swapped, filled and end note what a step or a task has come to.
+// begun, swapped, filled and end note the outcome of a step or a task.
 
 func (r *rebuild) begun(out stepOutcome, now time.Time, cfg Config) {
 	r.takesOver = r.takesOver && !out.own
 	if r.takesOver {
-		// Whoever fills the index behind the alias has found the new one by then, and
-		// writes no longer to what is behind the alias.
+		// By then, whoever fills the index behind the alias has found the new one, and
+		// no longer writes to the alias.
 		r.swapAfter = now.Add(2 * cfg.CheckEvery)
 	}
 	r.status.Phase, r.status.FillingAt = report.PhaseFilling, now
@@ -100,7 +99,7 @@ func (r *rebuild) end(phase report.RebuildPhase, reason string, now time.Time) {
 	r.status.Phase, r.status.Reason, r.status.EndedAt = phase, reason, now
 }
 
-// noteTask judges the rebuild by a task that wrote to both indices.
+// noteTask updates the rebuild after a task that wrote to both indices.
 func (r *rebuild) noteTask(f filling, started time.Time) {
 	switch {
 	case f.progress:

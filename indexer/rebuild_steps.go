@@ -10,23 +10,23 @@ import (
 	"riskdex/report"
 )
 
-// step is a task that is no ordinary one: nothing else is under way for its kind.
+// step is a special task, with nothing else under way for its kind.
 type step int
 
 const (
 	stepNone   step = iota // an ordinary task
-	stepBegin              // make the new index, and have everything given out again
-	stepSwap               // let the new index take the place of the old one
+	stepBegin              // create the new index, and have everything given out again
+	stepSwap               // replace the old index with the new one
 	stepRemove             // delete an index that is no longer needed
 )
 
-// stepOutcome is what came of a step.
+// stepOutcome is the result of a step.
 type stepOutcome struct {
-	failed *judgement // nil when it worked; verdict retry when it may be tried again
-	lost   bool       // another process has the kind alone
+	failed *judgement // nil after success; verdict Retry if it may be retried
+	lost   bool       // another process has locked the kind
 
-	index string         // begin: the new index, as soon as it may be there
-	total int            // begin: documents to be sent
+	index string         // begin: the new index, if it may exist
+	total int            // begin: documents to send
 	since report.Version // begin: see target
 	own   bool           // begin: the index behind the alias is this journal's
 }
@@ -49,7 +49,7 @@ func (x *Indexer) performStep(ctx context.Context, t task) (out stepOutcome) {
 		}
 	}
 	if out.lost = errors.Is(err, report.ErrHeld); out.lost {
-		x.indices.Forget(t.kind) // the index behind the alias may be the other's by now
+		x.indices.Forget(t.kind) // the index behind the alias may be the other process's by now
 	}
 	if err != nil {
 		j := judgeError(err)

@@ -11,14 +11,14 @@ import (
 	"riskdex/report"
 )
 
-// sending is one batch on its way to one index. As a rule that is one bulk. It is more
-// where a document may spoil those of others:
+// sending is one batch on its way to one index. That is usually one bulk. It is more if one
+// document may be the cause of a failure:
 //
-//   - A bulk that is refused as a whole is sent in halves, until what spoils it is alone.
-//   - After one that failed in another way nothing more is sent in this task, since each
-//     may take a whole time-out. Its changes go in smaller bulks the next time (failing).
-//   - What goes alone comes last, and becomes a dead letter only by what it does when
-//     others were read directly before (alone).
+//   - A bulk that is refused as a whole is sent in halves, until the cause is alone.
+//   - After a bulk that failed in another way, the task sends nothing more, since each bulk may
+//     take a whole timeout. Its changes go in smaller bulks the next time (failing).
+//   - A change that goes alone comes last. It becomes a dead letter only if Elasticsearch read
+//     other bulks directly before (alone).
 type sending struct {
 	x     *Indexer
 	kind  report.Kind
@@ -26,23 +26,23 @@ type sending struct {
 	batch []prepared
 
 	judgements []judgement // of batch
-	index      string      // that they went to, as far as the answers say
-	refused    []int       // places of the changes that were refused alone
-	taken      bool        // some were taken
+	index      string      // that they went to, if the answers say so
+	refused    []int       // positions of changes that were refused alone
+	taken      bool        // Elasticsearch accepted some
 	read       bool        // some were answered one by one
 	justRead   bool        // by the last bulk
-	stop       *judgement  // why nothing more is sent; nil while more is
+	stop       *judgement  // why nothing more is sent; nil otherwise
 }
 
 const (
-	// blameAfter is how often in a row a document must do what is its own fault before it
-	// becomes a dead letter: be refused for its size, or have Elasticsearch die, which may
-	// die of something else.
+	// blameAfter is how often in a row a document must be at fault before it becomes a dead
+	// letter: refused for its size, or sent when Elasticsearch died, which may have
+	// another cause.
 	blameAfter = 3
-	// blameUnsaidAfter is the same for a refusal that does not say what it is about. What
-	// stands before Elasticsearch may be two proxies of which one is wrong. Where several
-	// lanes send by turns, that refuses any document half of the time, and one in sixteen
-	// three times in a row with a bulk that is read after.
+	// blameUnsaidAfter is the same for a refusal without a reason. One of two proxies before
+	// Elasticsearch may be broken. If several lanes send in turn, that refuses any document
+	// half of the time, and one in sixteen three times in a row, with a successful bulk
+	// afterwards.
 	blameUnsaidAfter = 12
 )
 
@@ -53,14 +53,14 @@ func refusalsToBlame(whole judgement) int {
 	return blameUnsaidAfter
 }
 
-// plausiblySmall is what no limit of a request can mean: neither Elasticsearch (100 MB)
-// nor a proxy (nginx: 1 MiB) is anywhere near it by default, and the smallest known
-// limit of anything that passes JSON on is 100 kB. Where less is too large, the fault is
-// on the way, and so it is with a delete, which has no content.
+// plausiblySmall is a size below any plausible limit of a request: the defaults are 100 MB in
+// Elasticsearch and 1 MiB in nginx, and the smallest known limit of anything that forwards JSON
+// is 100 kB. If less is refused as too large, something on the way is broken. So it is for a
+// delete, which has no content.
 const plausiblySmall = 64 << 10
 
-// send sends batch and judges every change in it. It also returns the index that they
-// went to, as far as the answers say.
+// send sends batch and judges every change in it. It also returns the index that they went to, if
+// the answers say so.
 func (x *Indexer) send(ctx context.Context, kind report.Kind, to destination, batch []prepared) (judgements []judgement, index string) {
 	s := &sending{x: x, kind: kind, to: to, batch: batch, judgements: make([]judgement, len(batch))}
 	together, alone := x.failing.bulks(batch)
@@ -105,14 +105,14 @@ func (s *sending) together(ctx context.Context, places []int) {
 	}
 }
 
-// alone sends a change that may be to blame in a bulk of its own. It becomes a dead
-// letter
+// alone sends a change that may be the cause in a bulk of its own. The change becomes a dead
+// letter if
 //
-//   - when it is refused again and again in a row (refusalsToBlame), and the bulks directly
-//     before and after are read, be they sent just to see that (sendCanary), and it may be to
-//     blame (mayBlame);
-//   - when Elasticsearch has died three times in a row while nothing but this change
-//     was on its way to it, and its index had just answered.
+//   - it is refused often enough in a row (refusalsToBlame), Elasticsearch reads the bulks
+//     directly before and after, even if only to test that (sendCanary), and the change may be
+//     the cause (mayBlame); or
+//   - Elasticsearch died three times in a row while it was sent nothing but this change, and
+//     its index had just answered.
 func (s *sending) alone(ctx context.Context, i int) {
 	if s.leave(i) {
 		return
@@ -172,9 +172,9 @@ func (s *sending) alone(ctx context.Context, i int) {
 	}
 }
 
-// ready returns the generation of Elasticsearch, once the index has answered for a
-// change: what is sent to one that is not ready may wait until Elasticsearch dies of
-// something else.
+// ready returns the generation of Elasticsearch, after the index has answered a lookup of the
+// change: a bulk to an index that is not ready may wait until Elasticsearch dies of something
+// else.
 func (s *sending) ready(ctx context.Context, c report.Change) (generation, bool) {
 	now, err := s.x.generation(ctx)
 	if err != nil {
@@ -202,9 +202,9 @@ func (s *sending) cannotAsk(err error) {
 	s.stop = &j
 }
 
-// sendCanary has the index delete a document that there is not, in a version that is older than
-// any should there be one. The answer shows that requests are read at this moment. The id
-// of the change itself may be what is refused.
+// sendCanary deletes a document that does not exist, with a version older than any. The answer
+// shows whether Elasticsearch reads requests now. It does not use the id of the change, which may
+// be what is refused.
 func (s *sending) sendCanary(ctx context.Context) bool {
 	nothing, err := s.x.prepare(report.Change{Key: report.Key{Kind: s.kind, ID: "riskdex"}, Op: report.Delete, Version: 1})
 	if err != nil {
@@ -217,9 +217,9 @@ func (s *sending) sendCanary(ctx context.Context) bool {
 	return err == nil
 }
 
-// mayBlame tells whether a change may be what a refusal of its bulk is about. One for
-// its size speaks for itself, if the size is plausible. Any other may be meant for all
-// documents, unless some were taken: of this task, or of this kind since then.
+// mayBlame tells whether a change may be the cause of a refusal of its bulk. A refusal for a
+// plausible size speaks for itself. Any other refusal may be about all documents, unless
+// Elasticsearch accepted others: in this task, or of this kind since then.
 func (s *sending) mayBlame(whole judgement, i int) bool {
 	p := s.batch[i]
 	if whole.reason == elastic.ReasonTooLarge {
@@ -228,8 +228,8 @@ func (s *sending) mayBlame(whole judgement, i int) bool {
 	return s.taken || s.x.failing.othersTaken(p.change)
 }
 
-// send sends changes in one bulk. If it was answered they are judged; otherwise whole
-// says why not. wasOnly tells whether no other bulk was under way, which only sees to.
+// send sends changes in one bulk, and judges them if it was answered; otherwise whole says why
+// not. wasOnly tells whether no other bulk was under way, which only ensures.
 func (s *sending) send(ctx context.Context, only bool, places ...int) (whole judgement, ok, wasOnly bool) {
 	part := make([]prepared, len(places))
 	for n, i := range places {
@@ -262,13 +262,13 @@ func (s *sending) bulk(ctx context.Context, only bool, part []prepared) (items [
 	return items, end(), err
 }
 
-// answersRequests tells of an error whether Elasticsearch is there and has answered.
+// answersRequests tells whether an error is an answer that shows that Elasticsearch is up.
 func answersRequests(err error) bool {
 	a := elastic.AnswerOf(err)
 	return a.Level == elastic.LevelRequest && a.Status < 500
 }
 
-// leave judges changes that are not sent, because nothing more is, like what failed.
+// leave judges changes that are no longer sent like the failure that stopped the task.
 func (s *sending) leave(places ...int) bool {
 	if s.stop == nil {
 		return false
@@ -280,8 +280,8 @@ func (s *sending) leave(places ...int) bool {
 	return true
 }
 
-// failed notes that a bulk was neither taken nor refused, and ends the task. Where
-// others were answered, it is these changes that have to wait, not the index.
+// failed notes that a bulk was neither accepted nor refused, and ends the task. If other bulks
+// were answered, only these changes wait, not the index.
 func (s *sending) failed(whole judgement, places ...int) {
 	if s.read {
 		whole.verdict = elastic.Retry
@@ -293,7 +293,7 @@ func (s *sending) failed(whole judgement, places ...int) {
 	}
 }
 
-// pending has a change wait that is refused alone, and may be to blame or not.
+// pending lets a change wait that was refused alone, and may or may not be the cause.
 func (s *sending) pending(i int, whole judgement) *judgement {
 	s.x.failing.alone(s.batch[i].change, false, 0, false)
 	whole.verdict, whole.alone = elastic.Retry, true
