@@ -18,7 +18,7 @@ func TestEveryAnswerIsObserved(t *testing.T) {
 	d := open(t, func(c *Config) {
 		c.Observe = func(a report.Answered) { mu.Lock(); defer mu.Unlock(); seen = append(seen, a) }
 	})
-	at := time.Unix(1_800_000_000, 0)
+	at := time.Unix(1_800_000_000, 0).UTC()
 	for _, c := range []struct {
 		method, path, body string
 		broken             error

@@ -158,7 +158,10 @@ func RefusalIsNotOvertaken(t *testing.T, open func(*testing.T) UnderTest) {
 // of their cities were compared with the others.
 func ManyCitiesOfOneCode(t *testing.T, open func(*testing.T) UnderTest) {
 	j := open(t)
-	const n = 20_000
+	n := 20_000
+	if testing.Short() {
+		n = 2_000
+	}
 	cities := func(from int, code string) (d report.Delivery) {
 		for i := range n {
 			id := report.ID(fmt.Sprint(from + i))
