@@ -21,7 +21,7 @@ func (j *Journal) Path() string { return j.path }
 func (j *Journal) Backup(ctx context.Context, to string, progress func(BackupProgress)) (BackupReport, error) {
 	err := j.read(func(*engine) error { return nil }) // as whoever reads it, on a disk that may hang
 	if err == nil {
-		err = j.leavesRoom(to)
+		err = j.checkSpace(to)
 	}
 	if err != nil {
 		return BackupReport{}, fmt.Errorf("back up the journal %s to %s: %w", j.path, to, err)
@@ -36,8 +36,8 @@ func (j *Journal) Backup(ctx context.Context, to string, progress func(BackupPro
 	return r, err
 }
 
-// leavesRoom returns an error where a copy would take the room that the journal needs.
-func (j *Journal) leavesRoom(to string) error {
+// checkSpace returns an error where a copy would take space that the journal needs.
+func (j *Journal) checkSpace(to string) error {
 	here, err := os.Stat(filepath.Dir(j.path))
 	if err != nil {
 		return err

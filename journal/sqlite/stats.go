@@ -78,7 +78,7 @@ func (j *Journal) Stats(ctx context.Context) (journal.Stats, error) {
 		return err
 	})
 	if err == nil {
-		err = j.roomStats(&s)
+		err = j.diskStats(&s)
 	}
 	if err != nil {
 		return journal.Stats{}, fmt.Errorf("read the state of the journal: %w", err)
@@ -128,8 +128,8 @@ func (e *engine) stats(ctx context.Context) (journal.Stats, error) {
 	return s, rows.Err()
 }
 
-// roomStats adds what the database and its WAL take on disk, and what is left.
-func (j *Journal) roomStats(s *journal.Stats) error {
+// diskStats adds what the database and its WAL take on disk, and what is left.
+func (j *Journal) diskStats(s *journal.Stats) error {
 	file, err := fileSize(j.path)
 	if err != nil {
 		return err
