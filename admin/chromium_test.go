@@ -27,14 +27,14 @@ type chromium struct {
 	session string // of the tab
 }
 
-// browserPatience bounds a whole test with a browser, generously for slow machines.
-const browserPatience = 3 * time.Minute
+// browserTimeout bounds a whole test with a browser, generously for slow machines.
+const browserTimeout = 3 * time.Minute
 
 // openChromium starts a browser for the test. more are further flags of it.
 func openChromium(t *testing.T, more ...string) *chromium {
 	t.Helper()
 	program := needs.Program(t, "chromium", "apt-get install -y --no-install-recommends chromium")
-	ctx, cancel := context.WithTimeout(t.Context(), browserPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), browserTimeout)
 	t.Cleanup(cancel)
 	profile, err := os.MkdirTemp("", "riskdex-chromium-") // not t.TempDir, whose cleanup would fail, as Chromium writes until it ends
 	must(t, err)

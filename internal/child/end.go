@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Stop asks the child to end and waits until it has. If that takes longer than patience, Stop
+// Stop asks the child to end and waits until it has. If that takes longer than timeout, Stop
 // kills the child with its descendants and returns an error.
-func (c *Child) Stop(patience time.Duration) error {
+func (c *Child) Stop(timeout time.Duration) error {
 	c.markEnded()
 	if err := c.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -17,9 +17,9 @@ func (c *Child) Stop(patience time.Duration) error {
 	select {
 	case <-c.done:
 		return nil
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		c.Kill()
-		return fmt.Errorf("it did not end within %v and was killed", patience)
+		return fmt.Errorf("it did not end within %v and was killed", timeout)
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// patience bounds one request to the admin listener.
-const patience = 10 * time.Second
+// timeout bounds one request to the admin listener.
+const timeout = 10 * time.Second
 
 // get returns the status of the admin listener's answer, or 0 without an answer.
 func (r *stack) get(path string) int {
-	res, err := (&http.Client{Timeout: patience}).Get("http://" + r.admin + path)
+	res, err := (&http.Client{Timeout: timeout}).Get("http://" + r.admin + path)
 	if err != nil {
 		return 0
 	}
@@ -25,7 +25,7 @@ func (r *stack) get(path string) int {
 // metric returns the sum of the series of a metric that have all of the labels, and whether
 // there are any.
 func (r *stack) metric(name string, labels ...string) (sum float64, known bool) {
-	res, err := (&http.Client{Timeout: patience}).Get("http://" + r.admin + "/metrics")
+	res, err := (&http.Client{Timeout: timeout}).Get("http://" + r.admin + "/metrics")
 	if err != nil {
 		return 0, false
 	}

@@ -27,8 +27,8 @@ import (
 var ErrMissing = errors.New("no PostgreSQL is installed; install it, on Debian with: apt-get install postgresql")
 
 const (
-	startPatience = time.Minute
-	stopPatience  = 20 * time.Second
+	startTimeout = time.Minute
+	stopTimeout  = 20 * time.Second
 	pollPause     = 20 * time.Millisecond
 )
 
@@ -119,7 +119,7 @@ func (s *Server) URL() string {
 // Start starts the server, with settings such as synchronous_commit=on, and returns
 // when it answers.
 func (s *Server) Start(ctx context.Context, settings ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
 		err := s.start(ctx, settings)
@@ -167,7 +167,7 @@ func (s *Server) Stop() error {
 		return nil
 	}
 	_ = s.process.Signal(fastShutdown)
-	if err := s.process.Stop(stopPatience); err != nil {
+	if err := s.process.Stop(stopTimeout); err != nil {
 		return fmt.Errorf("stop PostgreSQL: %w", err)
 	}
 	return nil

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// askPatience bounds the time of one answer.
-const askPatience = 10 * time.Second
+// askTimeout bounds the time of one answer.
+const askTimeout = 10 * time.Second
 
 // Ask calls the server's HTTP API, such as "/api/v1/query", and decodes the data of the answer
 // into data.
 func (s *Server) Ask(ctx context.Context, path string, params url.Values, data any) error {
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+path+"?"+params.Encode(), nil)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"riskdex/internal/child"
 )
 
-// stopPatience is how long a stop may take before the server is killed.
-const stopPatience = 20 * time.Second
+// stopTimeout is how long a stop may take before the server is killed.
+const stopTimeout = 20 * time.Second
 
 // Server is a running Prometheus. Its methods may be called from any goroutine,
 // and more than once.
@@ -45,7 +45,7 @@ func (s *Server) Err() error {
 // Stop asks the server to end and waits until it has. If that takes longer than 20 seconds,
 // Stop kills the server and returns an error.
 func (s *Server) Stop() error {
-	if err := s.process.Stop(stopPatience); err != nil {
+	if err := s.process.Stop(stopTimeout); err != nil {
 		return fmt.Errorf("stop Prometheus: %w; its log is %s", err, s.Log())
 	}
 	return nil

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// startPatience bounds a start, generously: the machine may be slow and busy, and the samples
+	// startTimeout bounds a start, generously: the machine may be slow and busy, and the samples
 	// of many days have to be read.
-	startPatience = 2 * time.Minute
+	startTimeout = 2 * time.Minute
 	pollPause     = 50 * time.Millisecond
 )
 
@@ -92,7 +92,7 @@ func (s *Server) start(ctx context.Context, program string, flags ...string) err
 // awaitReady returns when the server answers. It does not take another server, which may
 // have got the port meanwhile, for this one.
 func (s *Server) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("not ready within %v", startPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not ready within %v", startTimeout))
 	defer cancel()
 	for {
 		if err := s.ready(ctx); err == nil {
