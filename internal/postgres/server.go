@@ -29,7 +29,7 @@ var ErrMissing = errors.New("no PostgreSQL is installed; install it, on Debian w
 const (
 	startTimeout = time.Minute
 	stopTimeout  = 20 * time.Second
-	pollPause     = 20 * time.Millisecond
+	pollPause    = 20 * time.Millisecond
 )
 
 // Server is a PostgreSQL server that trusts everybody on this machine, with a superuser called

@@ -19,7 +19,7 @@ const (
 	// startTimeout bounds a start, generously: the machine may be slow and busy, and the samples
 	// of many days have to be read.
 	startTimeout = 2 * time.Minute
-	pollPause     = 50 * time.Millisecond
+	pollPause    = 50 * time.Millisecond
 )
 
 // errPortLost means that another process took the port before the server did.
