@@ -105,8 +105,8 @@ type Config struct {
 	// more is delivered for it, it waits for report.Debounce only.
 	DebounceLimit time.Duration
 
-	RetireAfter     time.Duration // how long a replaced index is kept, for searches under way
-	RebuildPatience time.Duration // how long a new index may accept nothing while the old one does, before its rebuild fails
+	RetireAfter    time.Duration // how long a replaced index is kept, for searches under way
+	RebuildTimeout time.Duration // how long a new index may accept nothing while the old one does, before its rebuild fails
 
 	// RefreshShare is the largest share of the time that refreshes of an index may take,
 	// from 0 to 1. With 0 there are none, and changes become visible at the index's own
@@ -133,7 +133,7 @@ func DefaultConfig() Config {
 		FirstBackoff: 200 * time.Millisecond, LongestBackoff: 5 * time.Second,
 		CheckEvery: 15 * time.Second, RestartTakes: 3 * time.Second, StopWithin: 10 * time.Second,
 		DebounceLimit: 3 * time.Second,
-		RetireAfter:   time.Minute, RebuildPatience: time.Minute, RefreshShare: 0.5,
+		RetireAfter:   time.Minute, RebuildTimeout: time.Minute, RefreshShare: 0.5,
 	}
 }
 
@@ -141,7 +141,7 @@ func (c Config) validate() error {
 	if min(c.Workers, c.BulkChanges, c.BulkBytes) <= 0 {
 		return fmt.Errorf("workers, changes and bytes in a bulk must be more than 0, not %d, %d and %d", c.Workers, c.BulkChanges, c.BulkBytes)
 	}
-	if min(c.FirstBackoff, c.LongestBackoff, c.CheckEvery, c.RestartTakes, c.StopWithin, c.DebounceLimit, c.RetireAfter, c.RebuildPatience) <= 0 {
+	if min(c.FirstBackoff, c.LongestBackoff, c.CheckEvery, c.RestartTakes, c.StopWithin, c.DebounceLimit, c.RetireAfter, c.RebuildTimeout) <= 0 {
 		return errors.New("backoff, check, stop, debounce and rebuild times must be more than 0")
 	}
 	if !(c.RefreshShare >= 0 && c.RefreshShare <= 1) { // also if it is NaN

@@ -107,7 +107,7 @@ func TestWhatIsMendedDuringARebuildReachesThoseWhoSearch(t *testing.T) {
 
 func TestRebuildIsGivenUpWhenTheNewIndexTakesNothing(t *testing.T) {
 	cfg := rebuilding()
-	cfg.RebuildPatience = 1 // nanosecond
+	cfg.RebuildTimeout = 1 // nanosecond
 	r := filledRig(t, cfg, 100)
 	r.newIndexAnswers(indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`))
 	r.rebuild()

@@ -132,8 +132,8 @@ func (l *lane) noteRebuild(t task, out outcome, now time.Time, cfg Config) {
 		l.endRebuild(report.PhaseFailed, out.filling.broken, now)
 	default:
 		r.noteTask(out.filling, t.started)
-		if !r.stalled.IsZero() && now.Sub(r.stalled) >= cfg.RebuildPatience {
-			l.endRebuild(report.PhaseFailed, "the new index took nothing for "+cfg.RebuildPatience.String()+", while the old one did: "+out.filling.detail, now)
+		if !r.stalled.IsZero() && now.Sub(r.stalled) >= cfg.RebuildTimeout {
+			l.endRebuild(report.PhaseFailed, "the new index took nothing for "+cfg.RebuildTimeout.String()+", while the old one did: "+out.filling.detail, now)
 		}
 	}
 }

@@ -183,13 +183,13 @@ func TestRebuildEndsWhenEverythingIsSentToTheAliasAgain(t *testing.T) {
 	}
 }
 
-func TestRebuildLosesPatienceOnlyWhenSomebodyWaits(t *testing.T) {
+func TestRebuildTimesOutOnlyWhenSomebodyWaits(t *testing.T) {
 	l, now, cfg := fillingLane(t)
 	taskEnds := func(f filling) {
 		l.wake()
 		task := take(t, l, now, cfg)
 		l.end(task, outcome{filling: f}, now, cfg)
-		now = now.Add(cfg.RebuildPatience / 2)
+		now = now.Add(cfg.RebuildTimeout / 2)
 	}
 	for range 10 {
 		taskEnds(filling{})

@@ -25,7 +25,7 @@ import (
 func rebuilding() indexer.Config {
 	cfg := indexertest.Quick()
 	cfg.BulkChanges = 20
-	cfg.RetireAfter, cfg.RebuildPatience = 50*time.Millisecond, time.Hour
+	cfg.RetireAfter, cfg.RebuildTimeout = 50*time.Millisecond, time.Hour
 	return cfg
 }
 

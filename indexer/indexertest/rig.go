@@ -242,19 +242,19 @@ func (r *Rig) Drained(kinds ...report.Kind) {
 }
 
 // Eventually waits for what is to become true by itself. Its bound is no
-// measure of speed, only of patience.
+// measure of speed, only of when to give up.
 func (r *Rig) Eventually(what string, ok func() bool) {
 	r.T.Helper()
 	r.Within(time.Minute, what, ok)
 }
 
 // Within is Eventually with another bound.
-func (r *Rig) Within(patience time.Duration, what string, ok func() bool) {
+func (r *Rig) Within(timeout time.Duration, what string, ok func() bool) {
 	r.T.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for !ok() {
 		if time.Now().After(deadline) {
-			r.T.Fatalf("not within %v: %s; %+v", patience, what, r.Stats())
+			r.T.Fatalf("not within %v: %s; %+v", timeout, what, r.Stats())
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -153,7 +153,7 @@ func TestVerifyNamesTheTrouble(t *testing.T) {
 			r.Stop()
 			c.hurt(r, r.Indices.Index(report.Cities, 1))
 			cfg := indexertest.QuickVerify()
-			cfg.Patience = 200 * time.Millisecond
+			cfg.RetryTimeout = 200 * time.Millisecond
 			got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true})
 			trouble, ok := errors.AsType[*verify.Error](err)
 			if !ok || trouble.Reason != c.reason || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), r.Indices.Alias(report.Cities)) {

@@ -27,7 +27,7 @@ func (r *verification) ask(ctx context.Context, doing string, request func(conte
 			return backoff.Permanent(failed)
 		}
 		return failed
-	}, backoff.WithContext(r.newBackOff(r.cfg.Patience), ctx))
+	}, backoff.WithContext(r.newBackOff(r.cfg.RetryTimeout), ctx))
 }
 
 // versions returns the state of documents in the index.

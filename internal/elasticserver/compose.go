@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// enginePatience is how long a container engine may take to say that it is there.
-	enginePatience = 5 * time.Second
+	// engineTimeout is how long a container engine may take to say that it is there.
+	engineTimeout  = 5 * time.Second
 	composeService = "elasticsearch"
 )
 
 // composeWorks tells whether a container engine and its compose command answer.
 func composeWorks(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, enginePatience)
+	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
 	for _, args := range [][]string{{"info"}, {"compose", "version"}} {
 		if exec.CommandContext(ctx, "docker", args...).Run() != nil {
@@ -68,7 +68,7 @@ func composeUp(ctx context.Context, log progress) (url string, stop func() error
 		}
 	}
 	url = "http://" + address(port)
-	if err := awaitURL(ctx, url, startPatience); err != nil {
+	if err := awaitURL(ctx, url, startTimeout); err != nil {
 		return "", nil, errors.Join(err, stop())
 	}
 	log.printf("using the container %s at %s", composeService, url)

@@ -90,7 +90,7 @@ func TestServerStopsStartsAgainAndIsKilled(t *testing.T) {
 	}
 
 	// A server that hangs does not make Stop hang.
-	second.patience = 50 * time.Millisecond
+	second.stopTimeout = 50 * time.Millisecond
 	if err := second.process.SignalGroup(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -80,8 +80,8 @@ func developerPort() (int, error) {
 }
 
 // awaitURL waits until the server at url answers.
-func awaitURL(ctx context.Context, url string, patience time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("no answer"))
+func awaitURL(ctx context.Context, url string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errors.New("no answer"))
 	defer cancel()
 	for !healthy(ctx, url) {
 		select {

@@ -29,7 +29,7 @@ func TestAPortThatIsFreedIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	freed := time.AfterFunc(portPatience/20, func() { l.Close() })
+	freed := time.AfterFunc(portTimeout/20, func() { l.Close() })
 	defer freed.Stop()
 	if err := checkPort(t.Context(), l.Addr().(*net.TCPAddr).Port); err != nil {
 		t.Error(err)

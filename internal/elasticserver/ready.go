@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// startPatience is how long a start may take on a slow, busy machine.
-	startPatience = 3 * time.Minute
-	// recoveryPatience is how long an answering server may take to open the
+	// startTimeout is how long a start may take on a slow, busy machine.
+	startTimeout = 3 * time.Minute
+	// recoveryTimeout is how long an answering server may take to open the
 	// indices it had before. One that cannot open them all is started all the same.
-	recoveryPatience = "10s"
-	pollPause        = 50 * time.Millisecond
+	recoveryTimeout = "10s"
+	pollPause       = 50 * time.Millisecond
 )
 
 // awaitReady returns the server's port once it answers.
 func (s *Server) awaitReady(ctx context.Context) (int, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("no answer within %v", startPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("no answer within %v", startTimeout))
 	defer cancel()
 	for {
 		port, err := s.listeningPort()
@@ -73,7 +73,7 @@ func (s *Server) listeningPort() (int, error) {
 // healthy tells whether the server at url answers and has opened its indices, or
 // has tried long enough. One that asks for credentials is up, too.
 func healthy(ctx context.Context, url string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/_cluster/health?wait_for_status=yellow&timeout="+recoveryPatience, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/_cluster/health?wait_for_status=yellow&timeout="+recoveryTimeout, nil)
 	if err != nil {
 		return false
 	}

@@ -15,17 +15,17 @@ import (
 	"riskdex/internal/child"
 )
 
-// stopPatience is how long a server may take to stop before it is killed.
-const stopPatience = 20 * time.Second
+// stopTimeout is how long a server may take to stop before it is killed.
+const stopTimeout = 20 * time.Second
 
 // Server is a running Elasticsearch. Its methods may be called from any
 // goroutine, and more than once.
 type Server struct {
-	home     home
-	port     int
-	process  *child.Child
-	output   *console
-	patience time.Duration
+	home        home
+	port        int
+	process     *child.Child
+	output      *console
+	stopTimeout time.Duration
 }
 
 // Start prepares what is missing, starts a server and returns when it answers
@@ -80,7 +80,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 
 	began := time.Now()
 	log.printf("starting Elasticsearch %s, heap %s, log in %s", Version, o.heap(), h.console())
-	s := &Server{home: h, output: output, patience: stopPatience}
+	s := &Server{home: h, output: output, stopTimeout: stopTimeout}
 	s.process, err = child.Start(s.command(a, folder, java))
 	if err != nil {
 		return nil, errors.Join(err, output.Close())
@@ -145,7 +145,7 @@ func (s *Server) Err() error {
 // Stop asks the server to end and waits until it has. One that takes longer than
 // 20 seconds is killed, and that is an error.
 func (s *Server) Stop() error {
-	if err := s.process.Stop(s.patience); err != nil {
+	if err := s.process.Stop(s.stopTimeout); err != nil {
 		return fmt.Errorf("stop Elasticsearch: %w; its log is %s", err, s.home.console())
 	}
 	return nil
@@ -154,9 +154,9 @@ func (s *Server) Stop() error {
 // Kill ends the server as a power cut would, and waits until it is gone.
 func (s *Server) Kill() { s.process.Kill() }
 
-// portPatience is how long a port may stay in use after its server was killed. That
+// portTimeout is how long a port may stay in use after its server was killed. That
 // server's output, by which its end is known, is closed a little before its sockets.
-const portPatience = 2 * time.Second
+const portTimeout = 2 * time.Second
 
 // checkPort fails if something goes on listening on the port. The server would say so
 // too, but only after seconds and on many lines.
@@ -164,13 +164,13 @@ func checkPort(ctx context.Context, port int) error {
 	if port == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, portPatience)
+	ctx, cancel := context.WithTimeout(ctx, portTimeout)
 	defer cancel()
 	l, err := net.Listen("tcp", address(port))
 	for errors.Is(err, syscall.EADDRINUSE) && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-time.After(portPatience / 100):
+		case <-time.After(portTimeout / 100):
 		}
 		l, err = net.Listen("tcp", address(port))
 	}

@@ -50,7 +50,7 @@ func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt i
 // unhurried is a pace at which a transaction may wait for its test.
 func unhurried() pace {
 	p := silent()
-	p.stuck, p.group = 2*committest.Patience, 2*committest.Patience
+	p.stuck, p.group = 2*committest.Timeout, 2*committest.Timeout
 	return p
 }
 
@@ -86,7 +86,7 @@ func TestPostgresSmallBesideLarge(t *testing.T) {
 			t.Error("the large delivery was begun again")
 			return
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), committest.Patience)
+		ctx, cancel := context.WithTimeout(t.Context(), committest.Timeout)
 		defer cancel()
 		// Both wait in the queue, and hold up nobody who comes after them.
 		common = later(func(ctx context.Context) error {

@@ -58,7 +58,7 @@ func (l *load) isOver() bool {
 func (l *load) send(j *Journal, name string) {
 	for i := 0; !l.isOver(); i++ {
 		body := fmt.Sprintf("%s.%d", name, i)
-		ctx, cancel := context.WithTimeout(context.Background(), committest.Patience)
+		ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
 		d := committest.Put(fmt.Sprint(rand.IntN(20)), body)
 		stamps, err := j.Append(ctx, d)
 		if ctx.Err() != nil {
@@ -87,7 +87,7 @@ func (l *load) work(j *Journal) {
 }
 
 func (l *load) workOnce(j *Journal) {
-	ctx, cancel := context.WithTimeout(context.Background(), committest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
 	defer cancel()
 	changes, err := j.Claim(ctx, report.Advisories, 5, 1<<20)
 	if err != nil || len(changes) == 0 {

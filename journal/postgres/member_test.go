@@ -183,7 +183,7 @@ func TestPostgresTellsOthers(t *testing.T) {
 		step.do()
 		select {
 		case <-idle.Changed():
-		case <-time.After(committest.Patience):
+		case <-time.After(committest.Timeout):
 			t.Fatalf("%s: nobody tells", step.what)
 		}
 		committest.Eventually(t, step.what+" can be claimed", func() bool {

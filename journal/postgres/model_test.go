@@ -155,7 +155,7 @@ func (m *meeting) resend(*rapid.T) {
 // end has all go on until nothing waits.
 func (m *meeting) end() {
 	m.wake(m.t)
-	deadline := time.Now().Add(committest.Patience)
+	deadline := time.Now().Add(committest.Timeout)
 	for over := false; !over && time.Now().Before(deadline); {
 		for i, j := range m.p {
 			m.settleAll(i)

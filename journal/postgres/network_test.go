@@ -38,7 +38,7 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 	network.Swallow()
 	for i := range 4 {
 		all.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), committest.Patience)
+			ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
 			defer cancel()
 			if _, err := j.Append(ctx, committest.Put(fmt.Sprint(i), "swallowed")); err == nil || ctx.Err() != nil {
 				t.Errorf("Append: %v, %v", err, ctx.Err())
@@ -48,7 +48,7 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 			if i > 0 {
 				return
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), committest.Patience)
+			ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
 			defer cancel()
 			if _, err := j.Claim(ctx, report.Advisories, 1, 1); err == nil || ctx.Err() != nil {
 				t.Errorf("Claim: %v, %v", err, ctx.Err())

@@ -158,7 +158,7 @@ func waitsFor(t testing.TB, j *Journal, event string) bool {
 func later(f func(context.Context) error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), committest.Patience)
+		ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
 		defer cancel()
 		done <- f(ctx)
 	}()

@@ -218,7 +218,7 @@ func TestPostgresMaxBytes(t *testing.T) {
 func TestPostgresNoServer(t *testing.T) {
 	server := postgrestest.Start(t)
 	committest.Must(t, server.Stop())
-	ctx, cancel := context.WithTimeout(t.Context(), committest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), committest.Timeout)
 	defer cancel()
 	start := time.Now()
 	if _, err := Open(ctx, server.URL(), journal.Options{}); err == nil || ctx.Err() != nil {

@@ -66,7 +66,7 @@ func TestPostgresSetUpWaits(t *testing.T) {
 	}()
 	select {
 	case <-logged:
-	case <-time.After(committest.Patience):
+	case <-time.After(committest.Timeout):
 		t.Error("nobody is told what riskdex waits for")
 	}
 	committest.Must(t, tx.Rollback(t.Context()))

@@ -70,13 +70,13 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Patience is how long a test waits for what must come at some time.
-const Patience = 30 * time.Second
+// Timeout is how long a test waits for what must come at some time.
+const Timeout = 30 * time.Second
 
 // Eventually waits until something is so.
 func Eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(Patience)
+	deadline := time.Now().Add(Timeout)
 	for !is() {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never came true that %s", what)
