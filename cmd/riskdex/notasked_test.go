@@ -11,6 +11,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/logtest"
 )
 
 // TestNotAskedYetIsNotAway: neither at the start nor after kill -9 does anything say that
@@ -21,7 +22,7 @@ func TestNotAskedYetIsNotAway(t *testing.T) {
 	// ready.
 	watched := func(ready string) {
 		t.Helper()
-		p.log = new(output)
+		p.log = new(logtest.Buffer)
 		p.launch()
 		looks := 0
 		eventually(t, "it is ready", func() bool {
@@ -64,7 +65,7 @@ func TestNotAskedYetIsNotAway(t *testing.T) {
 	target, err := url.Parse(p.elasticsearch)
 	must(t, err)
 	way := freeAddress(t)
-	p.elasticsearch, p.log = "http://"+way, new(output)
+	p.elasticsearch, p.log = "http://"+way, new(logtest.Buffer)
 	p.start()
 	p.says(admin.TroubleElasticsearch)
 	listener, err := net.Listen("tcp", way)

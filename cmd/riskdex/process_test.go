@@ -10,13 +10,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/freeport"
+	"riskdex/internal/logtest"
 	"riskdex/internal/metricstest"
 	"riskdex/report"
 )
@@ -31,27 +31,9 @@ type process struct {
 	extra             []string
 	token             string // for administration; empty if none is required
 	cmd               *exec.Cmd
-	log               *output
+	log               *logtest.Buffer
 	atStart           metricstest.Samples // the metrics when it could first accept
 	sender            *http.Client        // keeps a connection for each sender of a test
-}
-
-// output is the output of a process. It may be read while the process writes.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // newProcess prepares a riskdex that is not started yet.
@@ -60,7 +42,7 @@ func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
 	p := &process{
 		t: t, elasticsearch: elasticsearch, prefix: elastictest.Prefix(t),
 		journal:    filepath.Join(t.TempDir(), "riskdex.db"),
-		deliveries: freeAddress(t), admin: freeAddress(t), extra: extra, log: new(output),
+		deliveries: freeAddress(t), admin: freeAddress(t), extra: extra, log: new(logtest.Buffer),
 		sender: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 	t.Cleanup(p.sender.CloseIdleConnections)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/logtest"
 )
 
 // TestStatusIsWatched pipes the watch while riskdex gets into trouble and out of it, ends,
@@ -59,12 +60,12 @@ func TestStatusIsWatched(t *testing.T) {
 type statusWatch struct {
 	t   *testing.T
 	cmd *exec.Cmd
-	out *output
+	out *logtest.Buffer
 }
 
 func (p *process) watch() *statusWatch {
 	p.t.Helper()
-	w := &statusWatch{t: p.t, out: new(output)}
+	w := &statusWatch{t: p.t, out: new(logtest.Buffer)}
 	w.cmd = exec.CommandContext(p.t.Context(), os.Args[0], "status", "--watch", "--interval", "50ms")
 	w.cmd.Env = append(os.Environ(), asRiskdex+"=1", "RISKDEX_ADMIN_URL=http://"+p.admin)
 	w.cmd.Stdout, w.cmd.Stderr = w.out, p.t.Output()

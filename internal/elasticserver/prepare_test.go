@@ -9,24 +9,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"riskdex/internal/logtest"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
-
-// sharedLog is a writer for several goroutines.
-type sharedLog struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (l *sharedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.Write(p)
-}
 
 // smallSource is a zip file like the server's, with one program in it.
 func smallSource(t *testing.T) source {
@@ -61,7 +50,7 @@ func TestServerIsPreparedOnceAndReadableByOthers(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
 
 	const processes = 3 // each opens the lock file itself, as a process would
-	var log sharedLog
+	var log logtest.Buffer
 	var wg sync.WaitGroup
 	dirs := make([]string, processes)
 	for i := range processes {
@@ -74,8 +63,8 @@ func TestServerIsPreparedOnceAndReadableByOthers(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := strings.Count(log.all.String(), "unpacking"); n != 1 {
-		t.Errorf("unpacked %d times:\n%s", n, &log.all)
+	if n := log.Count("unpacking"); n != 1 {
+		t.Errorf("unpacked %d times:\n%s", n, log.String())
 	}
 	if dirs[0] != dirs[1] || dirs[1] != dirs[2] {
 		t.Errorf("different folders: %q", dirs)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/logtest"
 	"riskdex/internal/torture"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
@@ -173,7 +174,7 @@ func TestRandomDamage(t *testing.T) {
 func (m *template) examine(t *testing.T, path string, newest bool) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
-	var log committest.LogBuffer
+	var log logtest.Buffer
 	j, err := Open(ctx, path, journal.Options{MinFree: -1, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "restore a backup") {

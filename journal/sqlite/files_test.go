@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/logtest"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -39,7 +40,7 @@ func TestFilesTakenAway(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "data", "journal.db")
-			var log committest.LogBuffer
+			var log logtest.Buffer
 			j := openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			before, err := j.Append(t.Context(), committest.Put("1", "{}"))
 			committest.Must(t, err)

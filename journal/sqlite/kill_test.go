@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/logtest"
 	"riskdex/internal/torture"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -98,7 +98,7 @@ func killOne(t *testing.T, path, round string) []acknowledged {
 // checkSurvivor opens a journal whose process was killed or lost its disk.
 func checkSurvivor(t *testing.T, path string, acks []acknowledged) {
 	t.Helper()
-	var log committest.LogBuffer
+	var log logtest.Buffer
 	j, err := Open(t.Context(), path, journal.Options{MinFree: -1, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)

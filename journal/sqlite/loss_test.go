@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/logtest"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -46,7 +47,7 @@ func TestLossStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	first := older(t, path)
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	log := &committest.LogBuffer{}
+	log := &logtest.Buffer{}
 	opt := journal.Options{Log: slog.New(slog.NewTextHandler(log, nil)), Now: func() time.Time { return now }}
 	j := openTest(t, path, opt)
 	first.Noticed = now

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/logtest"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -21,7 +21,7 @@ type quotaRig struct {
 	free  atomic.Int64
 	looks atomic.Int64
 	clock atomic.Int64 // nanoseconds
-	log   committest.LogBuffer
+	log   logtest.Buffer
 }
 
 func newQuotaRig(t *testing.T, opt journal.Options) *quotaRig {

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/logtest"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
 )
 
 // openLogged opens a journal and returns what it logged while it did.
-func openLogged(t *testing.T, path string) (*Journal, *committest.LogBuffer) {
+func openLogged(t *testing.T, path string) (*Journal, *logtest.Buffer) {
 	t.Helper()
-	log := &committest.LogBuffer{}
+	log := &logtest.Buffer{}
 	return openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(log, nil))}), log
 }
 

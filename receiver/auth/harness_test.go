@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"riskdex/internal/logtest"
 	"strings"
 	"sync"
 	"testing"
@@ -33,32 +34,18 @@ func (c *clock) now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.t }
 
 func (c *clock) set(t time.Time) { c.mu.Lock(); defer c.mu.Unlock(); c.t = t }
 
-// lines is a log that may be written by many.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string { l.mu.Lock(); defer l.mu.Unlock(); return l.text.String() }
-
 // gate is an authenticator behind a real HTTP server, which answers as the receiver would.
 type gate struct {
 	*clock
 	t             *testing.T
 	authenticator *Authenticator
 	server        *httptest.Server
-	log           *lines
+	log           *logtest.Buffer
 }
 
 func build(t *testing.T, cfg Config) *gate {
 	t.Helper()
-	g := &gate{t: t, clock: &clock{t: signedAt}, log: &lines{}}
+	g := &gate{t: t, clock: &clock{t: signedAt}, log: &logtest.Buffer{}}
 	var err error
 	if g.authenticator, err = New(cfg, g.now, slog.New(slog.NewTextHandler(g.log, nil))); err != nil {
 		t.Fatal(err)

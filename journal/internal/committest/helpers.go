@@ -3,12 +3,9 @@
 package committest
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,31 +25,6 @@ func Delete(id string) report.Delivery {
 	return report.Delivery{Changes: []report.Change{{
 		Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Delete,
 	}}}
-}
-
-// LogBuffer keeps what is logged to it, by many goroutines at the same time.
-type LogBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *LogBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *LogBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-// Count is how often text was logged.
-func (l *LogBuffer) Count(text string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.b.String(), text)
 }
 
 // PutCity delivers a city.
