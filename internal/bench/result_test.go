@@ -47,8 +47,9 @@ func TestTableTakesItsPlaceInAPage(t *testing.T) {
 	if err := os.WriteFile(page, []byte("# Before\n\n"+tableBegins+"\nold\n"+tableEnds+"\n\nAfter.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	kept := []result{told("beside", 1, "s").beside(2), told("aimed", 1, "s").atMost(2)}
 	for range 2 { // the second table replaces the first
-		if err := writeInto(page, "When and where.", []result{told("limit", 1, "s")}); err != nil {
+		if err := writeInto(page, "When and where.", append([]result{told("alone", 1, "s")}, kept...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +57,7 @@ func TestTableTakesItsPlaceInAPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# Before\n\n" + tableBegins + "\n\nWhen and where.\n\n" + table([]result{told("limit", 1, "s")}) + "\n" + tableEnds + "\n\nAfter.\n"
+	want := "# Before\n\n" + tableBegins + "\n\nWhen and where.\n\n" + table(kept) + "\n" + tableEnds + "\n\nAfter.\n"
 	if string(text) != want {
 		t.Errorf("the page is\n%s", text)
 	}
