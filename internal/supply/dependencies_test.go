@@ -35,7 +35,7 @@ func TestEveryDependencyIsAccountedFor(t *testing.T) {
 	for in, text := range map[bool]string{true: program, false: tests} {
 		var got []string
 		// Every column says something.
-		for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|( [^|]*[^| ] \\|){4}$").FindAllStringSubmatch(text, -1) {
+		for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|( [^|]*[^| ] \\|){3}$").FindAllStringSubmatch(text, -1) {
 			got = append(got, row[1])
 		}
 		slices.Sort(got)
