@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"riskdex/mappings/gazetteer"
@@ -51,7 +52,11 @@ func citiesTable(folder string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[code], name, country, lat, lon, row[7], mark, otherNames(name, row[8]))
+		of := code
+		if of == "" {
+			of = row[0]
+		}
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, lat, lon, row[7], mark, otherNames(name, row[8]))
 	}
 	if used != len(capitals) {
 		return nil, fmt.Errorf("capitals.tsv names %d capitals, of which %d are in cities.tsv", len(capitals), used)
@@ -59,8 +64,8 @@ func citiesTable(folder string) ([]byte, error) {
 	return table.Bytes(), nil
 }
 
-// airportsOf returns the airport codes of cities by city code. They leave out an airport
-// code that is the city's own.
+// airportsOf returns the airport codes of cities by city code, or by geonameid if the city
+// has none. They leave out an airport code that is the city's own.
 func airportsOf(folder string) (map[string]string, error) {
 	rows, err := readTable(filepath.Join(folder, "airports.tsv"))
 	if err != nil {
@@ -86,7 +91,7 @@ func degrees(text string) (string, error) {
 // in brackets, and what is not a name: texts with digits, and one or two letters, which are
 // codes.
 func otherNames(name, list string) string {
-	seen := map[string]bool{gazetteer.Fold(name): true}
+	seen := map[string]bool{searched(name): true}
 	var names []string
 	for other := range strings.SplitSeq(list, "|") {
 		if at := strings.IndexAny(other, "([,،"); at >= 0 {
@@ -95,13 +100,23 @@ func otherNames(name, list string) string {
 		other = gazetteer.Plain(other)
 		folded := gazetteer.Fold(other)
 		switch letters := utf8.RuneCountInString(other); {
-		case letters == len(other) && letters < 3, letters > 60, isWord(folded), strings.ContainsAny(other, "0123456789/"), seen[folded]:
+		case letters == len(other) && letters < 3, letters > 60, isWord(folded), strings.ContainsAny(other, "0123456789/"), seen[searched(other)]:
 			continue
 		}
-		seen[folded] = true
+		seen[searched(other)] = true
 		names = append(names, other)
 	}
 	return strings.Join(names, "|")
+}
+
+// searched returns a name as the index compares it: without the marks of Latin letters only.
+// Україна and Украіна are two names.
+func searched(name string) string {
+	latin := strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Latin, r) })
+	if latin {
+		return gazetteer.Fold(name)
+	}
+	return strings.ToLower(gazetteer.Plain(name))
 }
 
 // isWord reports whether a name is a common English word, which people type for its English

@@ -55,8 +55,8 @@ func countryNames(region language.Region, formal string) ([]string, error) {
 	var names []string
 	add := func(name string) {
 		name = gazetteer.Plain(name)
-		if folded := gazetteer.Fold(name); !seen[folded] && !isWord(folded) {
-			seen[folded] = true
+		if !seen[searched(name)] && !isWord(gazetteer.Fold(name)) {
+			seen[searched(name)] = true
 			names = append(names, name)
 		}
 	}
