@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -122,8 +124,14 @@ func (x *extractor) fromGazetteer() {
 				}
 			}
 		})
+		x.codesKnown([]*gazetteer.City{city})
+	} else if s.kind != report.Cities {
+		about := x.citiesAbout()
+		if prominence != ofCountry {
+			x.namesAbout(about)
+		}
+		x.codesKnown(about)
 	}
-	x.codesKnown(city)
 	x.texts("country_alpha3", func(yield func(string) bool) {
 		for _, code := range s.countries {
 			if alpha3 := w.Alpha3(code); alpha3 != "" && !yield(alpha3) {
@@ -146,19 +154,71 @@ func (x *extractor) fromGazetteer() {
 	x.dst = strconv.AppendInt(x.dst, int64(prominence), 10)
 }
 
-// codesKnown writes the codes of a report's city and its airports, or of the cities that an
-// advisory or a special report is about, so that a search for MRS finds the strike in
-// Marseille.
-func (x *extractor) codesKnown(city *gazetteer.City) {
+// citiesAbout returns the cities that an advisory or a special report is about: those among
+// its places and names, or else the one that its title names.
+func (x *extractor) citiesAbout() (about []*gazetteer.City) {
 	s, w := &x.subject, x.world()
-	var codes []string
-	if city != nil {
-		codes = slices.Collect(city.Codes())
+	find := func(name string, located bool, at point) bool {
+		r := gazetteer.Report{Names: []string{gazetteer.Fold(name)}, Countries: s.countries, Located: located, Lat: at.lat, Lon: at.lon}
+		c := w.City(r)
+		if c != nil && !slices.Contains(about, c) {
+			about = append(about, c)
+		}
+		return c != nil
+	}
+	named := func(name string) bool { // an event may be far from the place that it affects
+		return s.located && find(name, true, s.at) || find(name, false, point{})
 	}
 	for _, p := range s.places {
-		if c := w.City(gazetteer.Report{Names: []string{gazetteer.Fold(p.name)}, Countries: s.countries, Located: p.located, Lat: p.at.lat, Lon: p.at.lon}); c != nil {
-			codes = slices.AppendSeq(codes, c.Codes())
+		if p.located {
+			find(p.name, true, p.at)
+		} else {
+			named(p.name)
 		}
+	}
+	for _, name := range s.names[:min(len(s.names), maxPlacesKnown)] {
+		named(name)
+	}
+	if len(about) > 0 || len(s.countries) == 0 && !s.located {
+		return about
+	}
+	words := strings.Fields(s.title)
+	words = words[:min(len(words), maxPlacesKnown)]
+	for n := min(mostWords, len(words)); n > 0; n-- {
+		for i := range len(words) - n + 1 {
+			run := strings.Join(words[i:i+n], " ")
+			if first, _ := utf8.DecodeRuneInString(run); !unicode.IsLower(first) && named(strings.Trim(run, ":;,.!?\"«»()")) {
+				return about
+			}
+		}
+	}
+	return about
+}
+
+// mostWords is how many words the name of a city in a title may have.
+const mostWords = 4
+
+// namesAbout writes the names of the first cities that a report is about, so that a search
+// for Марсель finds the strike in Marseille.
+func (x *extractor) namesAbout(cities []*gazetteer.City) {
+	const most = 3
+	x.texts("city_names_known", func(yield func(string) bool) {
+		for _, c := range cities[:min(most, len(cities))] {
+			for name := range c.Names() {
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// codesKnown writes the codes of cities and of their airports, so that a search for MRS
+// finds the strike in Marseille.
+func (x *extractor) codesKnown(cities []*gazetteer.City) {
+	var codes []string
+	for _, c := range cities {
+		codes = slices.AppendSeq(codes, c.Codes())
 	}
 	slices.Sort(codes)
 	x.texts("codes_known", slices.Values(slices.Compact(codes)))

@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -60,14 +61,37 @@ func TestCodesKnown(t *testing.T) {
 		body, want string
 	}{
 		{report.Cities, `{"title":"London","country":"GB"}`, `["BQH","LCY","LGW","LHR","LON","LTN","SEN"]`},
-		{report.Cities, `{"title":"London","country":"CA"}`, ""},
+		{report.Cities, `{"title":"London","country":"CA"}`, `["YXU"]`},
 		{report.Cities, `{"title":"Springfield","cities":[{"name":"London"}]}`, ""},
-		{report.Advisories, `{"title":"A strike","country":"FR","cities":[{"name":"Marseille"},{"name":"Marseille"},{"name":"No such"},{"name":"Lyon"}]}`, `["MRS"]`},
-		{report.Advisories, `{"title":"A strike","country":"CA","cities":[{"name":"London"}]}`, ""},
+		{report.Advisories, `{"title":"A strike","country":"FR","cities":[{"name":"Marseille"},{"name":"Marseille"},{"name":"No such"},{"name":"Lyon"}]}`, `["LYS","MRS"]`},
+		{report.Advisories, `{"title":"A strike","country":"CA","cities":[{"name":"London"}]}`, `["YXU"]`},
+		{report.SpecialReports, `{"title":"A strike in Marseille","country":"FR"}`, `["MRS"]`},
+		{report.SpecialReports, `{"title":"Marseille: port closed","latitude":43.3,"longitude":5.37}`, `["MRS"]`},
+		{report.SpecialReports, `{"title":"A strike in Marseille","country":"FR","cities":[{"name":"Lyon"}]}`, `["LYS"]`},
 		{report.SpecialReports, `{"title":"A strike in Marseille"}`, ""},
 	} {
 		if got, _ := fieldOf(t, s, c.kind, "codes_known", c.body); got != c.want {
 			t.Errorf("of %s %s: %s, want %s", c.kind, c.body, got, c.want)
+		}
+	}
+}
+
+// TestCityNamesKnown: a report on what happens in a city is found by the city's other names,
+// one on a whole country by those of none of its cities.
+func TestCityNamesKnown(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct {
+		body string
+		want bool
+	}{
+		{`{"title":"A strike in Marseille","country":"FR"}`, true},
+		{`{"title":"A strike","country":"FR","cities":[{"name":"Marseille"}]}`, true},
+		{`{"title":"A strike","country":"FR"}`, false},
+		{`{"title":"France","country":"FR","cities":[{"name":"Marseille"}]}`, false},
+	} {
+		got, _ := fieldOf(t, s, report.Advisories, "city_names_known", c.body)
+		if has := strings.Contains(got, "Марсель"); has != c.want {
+			t.Errorf("of %s: %s", c.body, got)
 		}
 	}
 }
