@@ -36,7 +36,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 	m := &metrics{
 		isUp: isUp,
 		settleSeconds: prometheus.NewHistogramVec(histogram.Seconds("riskdex_settle_seconds",
-			"Time from the acceptance of a change until it was settled.",
+			"Time from accepting a change until it was settled.",
 			time.Millisecond, 24*time.Hour), []string{"kind"}),
 		bulkSeconds: prometheus.NewHistogramVec(histogram.Seconds("riskdex_bulk_seconds",
 			"Time that Elasticsearch took for a bulk, answered or not.",
@@ -44,43 +44,43 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 		bulkDocuments: prometheus.NewHistogramVec(histogram.Counts("riskdex_bulk_documents",
 			"Changes in a bulk.", 4096), []string{"kind"}),
 		refreshes: prometheus.NewHistogramVec(histogram.Seconds("riskdex_refresh_seconds",
-			"Time that Elasticsearch took for a refresh that riskdex asked for, answered or not.",
+			"Time that Elasticsearch took for a refresh, answered or not.",
 			time.Millisecond, elastic.RequestTimeout), []string{"kind"}),
 		unrefreshed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_refreshes_failed_total",
-			Help: "Refreshes that riskdex asked for and that failed. What was written becomes visible when the index refreshes by itself.",
+			Help: "Refreshes that failed. The index then shows changes when it refreshes by itself.",
 		}, []string{"kind"}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_retries_total",
-			Help: "Changes that were given back to the journal to be sent again, by reason. Every attempt counts.",
+			Help: "Changes given back to the journal to be sent again; every attempt counts.",
 		}, []string{"kind", "reason"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_failures_total",
-			Help: "Changes that were not taken by Elasticsearch when they were sent, and failed looks at an index or into the journal, by reason. Every attempt counts.",
+			Help: "Attempts to send a change, to check an index or to read the journal that failed.",
 		}, []string{"kind", "reason"}),
 		overtaken: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_versions_overtaken_total",
-			Help: "Changes of which an index had a version that is ahead of the journal. They were given versions above it and sent again.",
+			Help: "Changes for which an index had a version ahead of the journal; they were sent again above it.",
 		}, []string{"kind"}),
 		held: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "riskdex_held",
-			Help: "1 while writing to an index is held for a reason that the index or the operator must change.",
+			Help: "1 while the index cannot be written to until somebody changes something.",
 		}, []string{"index", "reason"}),
 		leftOut: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_fields_left_out_total",
-			Help: "Fields that a document was sent without, or with a part of what its record has for them, because that does not fit or is too much. Every attempt counts.",
+			Help: "Fields that a document was sent without, or with a part of, because the value does not fit or is too much; every attempt counts.",
 		}, []string{"kind", "field"}),
 		rebuilding: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "riskdex_rebuild_active",
-			Help: "1 while a new index is filled that is to take the place of the one that apps search.",
+			Help: "1 while a new index is filled.",
 		}, []string{"kind"}),
 		rebuilds: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_rebuilds_total",
-			Help: "Rebuilds that have ended, by outcome: done, failed or stopped. Unless it is done, apps go on searching the old index.",
+			Help: "Rebuilds that ended: done, failed or stopped.",
 		}, []string{"kind", "outcome"}),
 		up: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "riskdex_elasticsearch_up",
-			Help: "0 when Elasticsearch did not answer the last request, or was unavailable; 1 when it did, and before the first one.",
+			Help: "0 when Elasticsearch did not answer the last request, or was unavailable; otherwise 1.",
 		}, func() float64 {
 			if isUp.Load() {
 				return 1

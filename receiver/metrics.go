@@ -31,24 +31,24 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_deliveries_total",
-			Help: "Requests answered by the receiver, by kind of content, method and status code.",
+			Help: "Requests that the receiver answered.",
 		}, []string{"kind", "method", "code"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_changes_refused_total",
-			Help: "Deliveries, and records within deliveries, that were refused by the receiver, by reason.",
+			Help: "Deliveries, and records within deliveries, that the receiver refused.",
 		}, []string{"kind", "reason"}),
 	}
 	m.lost = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riskdex_deliveries_not_durable_total",
-		Help: "Deliveries answered with 503 because they could not be made durable, by cause: too many large ones at once, the sender hung up, the journal took too long, it has no room, or it failed.",
+		Help: "Deliveries answered with 503: too many large ones at once, the sender hung up, the journal took too long, had no room, or failed.",
 	}, []string{"kind", "cause"})
 	m.mismatches = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riskdex_id_mismatches_total",
-		Help: "PUTs whose record states another id than that of the document in the path, for which they were taken.",
+		Help: "PUTs whose record states another id than that of the document they were taken for.",
 	}, []string{"kind"})
 	m.unknown = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riskdex_deletes_unknown_total",
-		Help: "Deletes of documents that are not there: answered as a success that says so.",
+		Help: "Deletes of documents that are not there, which succeed.",
 	}, []string{"kind"})
 	reg.MustRegister(m.deliveries, m.refused, m.lost, m.mismatches, m.unknown)
 	for _, kind := range append(report.Kinds(), "") {

@@ -21,7 +21,7 @@ import (
 type adminSettings struct {
 	Admin           string   `name:"admin" env:"RISKDEX_ADMIN_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The admin listener of the running riskdex."`
 	AdminTokenFiles []string `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"A file whose first line is a token for it; of several files, the first one with a token is used. Or set the token itself in RISKDEX_ADMIN_TOKEN."`
-	AdminCAFile     string   `name:"admin-ca-file" env:"RISKDEX_ADMIN_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities to trust in place of the system's."`
+	AdminCAFile     string   `name:"admin-ca-file" env:"RISKDEX_ADMIN_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
 }
 
 // adminClient calls the JSON API of the admin listener.

@@ -24,11 +24,11 @@ func (s secretFiles) authConfig() auth.Config {
 // authSettings say whose deliveries are accepted.
 type authSettings struct {
 	secretFiles
-	ClientCA       []string `name:"client-ca-file" env:"RISKDEX_CLIENT_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of authorities, one of which must have issued the sender's certificate; needs --tls-cert-file."`
-	ClientNames    []string `name:"client-names" env:"RISKDEX_CLIENT_NAMES" placeholder:"NAME" help:"Names, one of which the sender's certificate must have. Any name if not given."`
-	AllowFrom      []string `name:"allow-from" env:"RISKDEX_ALLOW_FROM" placeholder:"RANGE" help:"Addresses that may deliver, such as 192.0.2.0/24. All if not given."`
+	ClientCA       []string `name:"client-ca-file" env:"RISKDEX_CLIENT_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) for the sender's certificate; needs --tls-cert-file."`
+	ClientNames    []string `name:"client-names" env:"RISKDEX_CLIENT_NAMES" placeholder:"NAME" help:"Names, one of which the sender's certificate must have. By default any."`
+	AllowFrom      []string `name:"allow-from" env:"RISKDEX_ALLOW_FROM" placeholder:"RANGE" help:"Addresses that may deliver, such as 192.0.2.0/24. By default all."`
 	TrustedProxies []string `name:"trusted-proxies" env:"RISKDEX_TRUSTED_PROXIES" placeholder:"RANGE" help:"Addresses of proxies whose X-Forwarded-For is trusted."`
-	InsecureOpen   bool     `name:"insecure-open" env:"RISKDEX_INSECURE_OPEN" help:"Allow deliveries and administration without authentication on an address that is not loopback."`
+	InsecureOpen   bool     `name:"insecure-open" env:"RISKDEX_INSECURE_OPEN" help:"Allow listeners without authentication on addresses that are not loopback."`
 }
 
 func (s authSettings) authenticator(log *slog.Logger) (*auth.Authenticator, error) {

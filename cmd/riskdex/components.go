@@ -111,7 +111,7 @@ func (w *components) canAccept() error { return cmp.Or(w.journal.Ready(), w.auth
 func registerReadiness(reg prometheus.Registerer, canAccept func() error, oldestWait func() time.Duration) {
 	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_accepting",
-		Help: "1 while deliveries can be accepted, 0 while they cannot; the same as /readyz.",
+		Help: "1 while deliveries can be accepted, as /readyz says; otherwise 0.",
 	}, func() float64 {
 		if canAccept() != nil {
 			return 0
@@ -119,14 +119,14 @@ func registerReadiness(reg prometheus.Registerer, canAccept func() error, oldest
 		return 1
 	}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_journal_oldest_wait_seconds",
-		Help: "How long the oldest request that waits for the journal has been waiting; from 5 on, deliveries count as not accepted.",
+		Help: "How long the oldest request has waited for the journal; from 5 on, deliveries count as not accepted.",
 	}, func() float64 { return oldestWait().Seconds() }))
 }
 
 func registerBackups(reg prometheus.Registerer, every time.Duration) {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "riskdex_journal_backup_every_seconds",
-		Help: "How old the newest backup of the journal may become (--backup-every); 0 when that is not set.",
+		Help: "Largest age of the newest backup (--backup-every); 0 if not set.",
 	})
 	g.Set(every.Seconds())
 	reg.MustRegister(g)
@@ -137,7 +137,7 @@ func registerBackups(reg prometheus.Registerer, every time.Duration) {
 func registerClock(reg prometheus.Registerer) {
 	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_clock_timestamp_seconds",
-		Help: "The time of the machine's clock when the metrics were read, in seconds since 1970.",
+		Help: "The time of the machine's clock, in seconds since 1970.",
 	}, func() float64 { return float64(time.Now().UnixMicro()) / 1e6 }))
 }
 

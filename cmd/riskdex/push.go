@@ -22,7 +22,7 @@ type pushCommand struct {
 	secretFiles
 	Dir    string `arg:"" optional:"" type:"existingdir" help:"A folder of JSON files to send in place of the sample feed: cities.json is a POST, cities/ID.json a PUT, cities/ID.delete a DELETE, and so on for the other kinds."`
 	To     string `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
-	CAFile string `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Certificates (PEM) of the authorities to trust in place of the system's."`
+	CAFile string `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
 	Export string `name:"export" placeholder:"DIR" help:"Write the deliveries to a new folder instead of sending them."`
 	JSON   bool   `name:"json" help:"Print the result as one JSON object."`
 }

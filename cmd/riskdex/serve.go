@@ -19,14 +19,14 @@ type serveCommand struct {
 	TLS         tlsSettings   `embed:"" envprefix:"RISKDEX_"`
 	AdminListen string        `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address for metrics, health and administration."`
 	AdminTLS    tlsSettings   `embed:"" prefix:"admin-" envprefix:"RISKDEX_ADMIN_"`
-	AdminTokens []string      `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"Tokens, one per line, one of which the admin listener requires. Reread when it changes."`
+	AdminTokens []string      `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"Tokens for the admin listener, one per line. Reread when it changes."`
 	Journal     string        `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE|URL" help:"The journal: a file, for one process, or postgres://… for several."`
-	MaxBytes    size          `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"Most space that the journal may take; beyond it only deletes of existing documents are accepted. No limit if not given."`
-	MinFree     *size         `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" placeholder:"SIZE" help:"Space that the disk of a journal in a file must have left; below it nothing is accepted. 256MiB if not given. Has no effect with PostgreSQL."`
-	KeepDeleted retention     `name:"keep-deleted" env:"RISKDEX_KEEP_DELETED" default:"90d" placeholder:"TIME" help:"How long a deleted document is remembered once the index has the delete: at least as long as an index may be restored from a snapshot that still has the document."`
-	BackupEvery interval      `name:"backup-every" env:"RISKDEX_BACKUP_EVERY" placeholder:"TIME" help:"How old the newest backup of a journal in a file may become, such as 1d, before status and an alert report it; riskdex backup makes one. Never reported if not given. Has no effect with PostgreSQL."`
+	MaxBytes    size          `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"Most space that the journal may take; beyond it only deletes of existing documents are accepted. By default no limit."`
+	MinFree     *size         `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" placeholder:"SIZE" help:"Free space that the disk of a journal in a file must have; below it nothing is accepted. By default 256MiB."`
+	KeepDeleted retention     `name:"keep-deleted" env:"RISKDEX_KEEP_DELETED" default:"90d" placeholder:"TIME" help:"How long a deleted document is remembered: at least as long as an index may be restored from an older snapshot."`
+	BackupEvery interval      `name:"backup-every" env:"RISKDEX_BACKUP_EVERY" placeholder:"TIME" help:"How old the newest backup of a journal in a file may become, such as 1d, before status and an alert report it. By default never."`
 	Workers     int           `name:"workers" env:"RISKDEX_WORKERS" default:"4" help:"Workers that send to Elasticsearch."`
-	Refresh     float64       `name:"refresh-share" env:"RISKDEX_REFRESH_SHARE" default:"0.5" placeholder:"SHARE" help:"Largest share of the time that refreshes of an index may take, from 0 to 1; 0 leaves them to the index's own interval."`
+	Refresh     float64       `name:"refresh-share" env:"RISKDEX_REFRESH_SHARE" default:"0.5" placeholder:"SHARE" help:"Largest share of the time that refreshes may take, from 0 to 1; 0 leaves them to the index's own interval."`
 	ProbeEvery  time.Duration `name:"probe-every" env:"RISKDEX_PROBE_EVERY" default:"15s" placeholder:"TIME" help:"How often to write a document of riskdex's own and search for it; 0 is never."`
 }
 

@@ -34,8 +34,8 @@ func (s elasticsearchSettings) mappings() (*mappings.Set, error) {
 
 // namesSettings say where a record states the id or the code of its document.
 type namesSettings struct {
-	IDs   map[string]string `name:"ids" env:"RISKDEX_IDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the id of a record, tried in order, such as cities=/id,/code;advisories=/ref. The usual names if not given."`
-	Codes []string          `name:"codes" env:"RISKDEX_CODES" placeholder:"POINTER" help:"JSON pointers to a city's three-letter code. The usual names if not given."`
+	IDs   map[string]string `name:"ids" env:"RISKDEX_IDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the id of a record, tried in order, such as cities=/id,/code;advisories=/ref. By default the usual names."`
+	Codes []string          `name:"codes" env:"RISKDEX_CODES" placeholder:"POINTER" help:"JSON pointers to a city's three-letter code. By default the usual names."`
 }
 
 func (s namesSettings) addTo(cfg *receiver.Config) (err error) {
@@ -51,10 +51,10 @@ type receiverSettings struct {
 	Listen     string  `name:"listen" env:"RISKDEX_LISTEN" default:"127.0.0.1:8080" help:"Address for deliveries."`
 	Prefix     string  `name:"prefix" env:"RISKDEX_PREFIX" placeholder:"PATH" help:"Path before /cities, /advisories and /special-reports."`
 	MaxBody    size    `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" help:"Largest body after decompression."`
-	BodyMemory size    `name:"body-memory" env:"RISKDEX_BODY_MEMORY" default:"256MiB" help:"Memory for the bodies of all requests together, of which those up to 16 KiB take none; at least twice --max-body."`
-	MaxRate    float64 `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" help:"Deliveries per second from one sender, by credential or else by address; 0 is no limit."`
+	BodyMemory size    `name:"body-memory" env:"RISKDEX_BODY_MEMORY" default:"256MiB" help:"Memory for all request bodies above 16 KiB; at least twice --max-body."`
+	MaxRate    float64 `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" help:"Deliveries per second from one credential, or else address; 0 is no limit."`
 	namesSettings
-	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in a payload that is not one of the usual envelopes, such as advisories=/countries."`
+	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in an unusual envelope, such as advisories=/countries."`
 }
 
 func (s receiverSettings) config() (receiver.Config, error) {

@@ -14,7 +14,7 @@ import (
 
 // tlsSettings name the certificate of a listener. Without one, it speaks plain HTTP.
 type tlsSettings struct {
-	Certificate string `name:"tls-cert-file" env:"TLS_CERT_FILE" placeholder:"FILE" help:"The listener's certificate (PEM), followed by the intermediate ones. Reread when the file changes."`
+	Certificate string `name:"tls-cert-file" env:"TLS_CERT_FILE" placeholder:"FILE" help:"The listener's certificate (PEM), then intermediate ones. Reread when it changes."`
 	Key         string `name:"tls-key-file" env:"TLS_KEY_FILE" placeholder:"FILE" help:"The key of that certificate (PEM)."`
 }
 

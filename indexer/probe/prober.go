@@ -72,14 +72,14 @@ func New(cfg Config, journal Journal, indices Index, search Search, client *elas
 	p := &Prober{cfg: cfg, journal: journal, client: client, alias: indices.Alias(report.Probe), search: search, log: log}
 	p.foreign = func() bool { return indices.Foreign(report.Probe) }
 	p.seconds = prometheus.NewHistogram(histogram.Seconds("riskdex_searchable_seconds",
-		"Time from the acceptance of a probe document until a search found it.", 10*time.Millisecond, 24*time.Hour))
+		"Time from accepting a probe document until a search found it.", 10*time.Millisecond, 24*time.Hour))
 	unsearchable := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_probe_unsearchable_seconds",
-		Help: "For how long the probe document that is looked for has not been found by a search; 0 when it was found.",
+		Help: "How long no search has found the present probe document; 0 once it is found.",
 	}, func() float64 { return p.Unsearchable().Seconds() })
 	failing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_search_failing_seconds",
-		Help: "For how long the search that apps make, over all kinds, has failed at each try; 0 when the last one was answered in full.",
+		Help: "How long the search that apps make, over all kinds, has failed at each try; 0 if the last one succeeded.",
 	}, func() float64 {
 		if fails := p.fails.Load(); fails != nil {
 			return age(&fails.Since).Seconds()
