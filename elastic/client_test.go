@@ -54,7 +54,7 @@ func reaches(t *testing.T, c elastic.Connection) error {
 	}
 	defer res.Body.Close()
 	if res.IsError() {
-		t.Fatalf("the answer is %s", res.Status())
+		t.Fatalf("the answer is %s, want 200", res.Status())
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func TestClientTrustsOnlyWhatIsStated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := reaches(t, c.connection); (err == nil) != c.works {
-				t.Errorf("the error is %v", err)
+				t.Errorf("the error is %v, want one that names the certificate", err)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestFingerprintIsNotEnough(t *testing.T) {
 	forged := other.Issue(t, "elasticsearch")
 	forged.TLS.Certificate = append(forged.TLS.Certificate[:1:1], ours.Issue(t, "x").TLS.Certificate[1])
 	if err := reaches(t, elastic.Connection{URL: secured(t, forged, nil), Fingerprint: ours.Fingerprint}); err == nil {
-		t.Error("it was trusted")
+		t.Error("a certificate that the authority did not sign was trusted")
 	}
 }
 

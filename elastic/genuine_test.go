@@ -33,7 +33,7 @@ func TestOnlyElasticsearchIsBelieved(t *testing.T) {
 	}
 	for _, status = range []int{http.StatusFound, http.StatusServiceUnavailable} {
 		if refused, ok := errors.AsType[*elastic.ResponseError](ask()); !ok || refused.Status != status {
-			t.Errorf("%d: %v", status, refused)
+			t.Errorf("answer %d became %v, want a ResponseError with that status", status, refused)
 		}
 	}
 	must(t, reaches(t, elastic.Connection{URL: elastictest.URL(t)}))

@@ -270,7 +270,7 @@ func (s *ownServer) administer(t *testing.T, request string) []byte {
 	req.SetBasicAuth(admin, adminPassword)
 	status, text := roundTrip(t, req)
 	if status >= 300 {
-		t.Fatalf("%.300s: %d %s", request, status, text)
+		t.Fatalf("%.300s answered %d %s, want a success", request, status, text)
 	}
 	return text
 }

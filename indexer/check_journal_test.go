@@ -18,29 +18,29 @@ type maker = Documents
 
 // looking is an indexer between a journal and indices of which a test says what
 // they do.
-type looking struct {
+type checking struct {
 	Journal
 	Indices
 	maker
-	hold          func(context.Context) error
+	lockKind      func(context.Context) error
 	resendDeleted func() error
 	lost          bool // the index is
 	mappingKnown  bool // the cluster says what the index was made from
 	forgotten     int
 }
 
-func (s *looking) Claim(context.Context, report.Kind, int, int) ([]report.Change, error) {
+func (s *checking) Claim(context.Context, report.Kind, int, int) ([]report.Change, error) {
 	return nil, nil
 }
-func (s *looking) LockKind(ctx context.Context, _ report.Kind) error { return s.hold(ctx) }
-func (s *looking) UnlockKind(report.Kind)                            {}
-func (s *looking) ResendDeleted(context.Context, report.Kind, time.Time) (int, error) {
+func (s *checking) LockKind(ctx context.Context, _ report.Kind) error { return s.lockKind(ctx) }
+func (s *checking) UnlockKind(report.Kind)                            {}
+func (s *checking) ResendDeleted(context.Context, report.Kind, time.Time) (int, error) {
 	return 0, s.resendDeleted()
 }
-func (s *looking) Alias(kind report.Kind) string                { return string(kind) }
-func (s *looking) CheckLine(context.Context, report.Kind) error { return nil }
-func (s *looking) Forget(report.Kind)                           { s.forgotten++ }
-func (s *looking) Ensure(ctx context.Context, _ report.Kind, resend func(context.Context) error) (string, error) {
+func (s *checking) Alias(kind report.Kind) string                { return string(kind) }
+func (s *checking) CheckLine(context.Context, report.Kind) error { return nil }
+func (s *checking) Forget(report.Kind)                           { s.forgotten++ }
+func (s *checking) Ensure(ctx context.Context, _ report.Kind, resend func(context.Context) error) (string, error) {
 	if s.lost {
 		if err := resend(ctx); err != nil {
 			return "", err
@@ -48,18 +48,18 @@ func (s *looking) Ensure(ctx context.Context, _ report.Kind, resend func(context
 	}
 	return "v1", nil
 }
-func (s *looking) Leftovers(context.Context, report.Kind) (unfinished, old []string, err error) {
+func (s *checking) Leftovers(context.Context, report.Kind) (unfinished, old []string, err error) {
 	return nil, nil, nil
 }
-func (s *looking) MappingChanged(context.Context, report.Kind) (bool, error) {
+func (s *checking) MappingChanged(context.Context, report.Kind) (bool, error) {
 	if !s.mappingKnown {
 		return false, errors.New("cut")
 	}
 	return false, nil
 }
-func (s *looking) Unfit(report.Kind) []string { return nil }
+func (s *checking) Unfit(report.Kind) []string { return nil }
 
-func (s *looking) indexer(t *testing.T) *Indexer {
+func (s *checking) indexer(t *testing.T) *Indexer {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	x, err := New(DefaultConfig(), s, s, s, nil, prometheus.NewRegistry(), log)
@@ -69,7 +69,7 @@ func (s *looking) indexer(t *testing.T) *Indexer {
 	return x
 }
 
-func (s *looking) look(t *testing.T, x *Indexer, asked task) outcome {
+func (s *checking) checkIndex(t *testing.T, x *Indexer, asked task) outcome {
 	t.Helper()
 	asked.kind, asked.check, asked.max = report.Cities, true, 100
 	return x.perform(t.Context(), asked, func(int) {})
@@ -79,13 +79,13 @@ func (s *looking) look(t *testing.T, x *Indexer, asked task) outcome {
 // before the journal has marked what it lacks.
 func TestJournalThatTakesTooLongIsTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &looking{lost: true, hold: func(ctx context.Context) error {
+		s := &checking{lost: true, lockKind: func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}}
-		out := s.look(t, s.indexer(t), task{known: true})
+		out := s.checkIndex(t, s.indexer(t), task{known: true})
 		if out.trouble == nil || out.trouble.reason != reasonJournal || out.checked {
-			t.Errorf("%+v", out)
+			t.Errorf("outcome %+v, want trouble with the reason journal, and the index not checked", out)
 		}
 	})
 }
@@ -93,35 +93,35 @@ func TestJournalThatTakesTooLongIsTrouble(t *testing.T) {
 // TestJournalIsNotElasticsearch: that deletes cannot be marked says nothing of the
 // server that has just been asked.
 func TestJournalIsNotElasticsearch(t *testing.T) {
-	s := &looking{resendDeleted: func() error { return errors.New("the disk is full") }}
+	s := &checking{resendDeleted: func() error { return errors.New("the disk is full") }}
 	x := s.indexer(t)
-	out := s.look(t, x, task{known: true, back: time.Now()})
+	out := s.checkIndex(t, x, task{known: true, back: time.Now()})
 	if out.trouble == nil || out.trouble.reason != reasonJournal || out.checked {
-		t.Errorf("%+v", out)
+		t.Errorf("outcome %+v, want trouble with the reason journal, and the index not checked", out)
 	}
 	if !x.ElasticsearchUp() {
 		t.Error("Elasticsearch is shown as away")
 	}
 }
 
-// TestFirstLookIsRepeatedUntilItHasSeenEverything, or a mapping that has changed would
+// TestFirstIndexCheckIsRepeatedUntilComplete, or a mapping that has changed would
 // not be noticed before the next start.
-func TestFirstLookIsRepeatedUntilItHasSeenEverything(t *testing.T) {
-	s := &looking{}
+func TestFirstIndexCheckIsRepeatedUntilComplete(t *testing.T) {
+	s := &checking{}
 	x := s.indexer(t)
-	if out := s.look(t, x, task{}); out.trouble == nil || out.found != nil {
-		t.Errorf("half of it: %+v", out)
+	if out := s.checkIndex(t, x, task{}); out.trouble == nil || out.found != nil {
+		t.Errorf("when the cluster does not tell the mapping: %+v, want trouble and nothing found", out)
 	}
 	s.mappingKnown = true
-	if out := s.look(t, x, task{}); out.trouble != nil || out.found == nil {
-		t.Errorf("all of it: %+v", out)
+	if out := s.checkIndex(t, x, task{}); out.trouble != nil || out.found == nil {
+		t.Errorf("when the check is complete: %+v, want no trouble and something found", out)
 	}
 }
 
-// TestStepOfAnotherProcessIsNotTakenForAStrangers: whoever has the kind alone may have
+// TestAliasMovedByTheRebuildingProcessIsNotForeign: whoever has the kind alone may have
 // moved the alias, and not just anybody.
-func TestStepOfAnotherProcessIsNotTakenForAStrangers(t *testing.T) {
-	s := &looking{hold: func(context.Context) error { return report.ErrHeld }}
+func TestAliasMovedByTheRebuildingProcessIsNotForeign(t *testing.T) {
+	s := &checking{lockKind: func(context.Context) error { return report.ErrHeld }}
 	for _, step := range []step{stepBegin, stepSwap} {
 		s.forgotten = 0
 		out := s.indexer(t).perform(t.Context(), task{kind: report.Cities, step: step, from: "v1", to: "v2"}, func(int) {})

@@ -12,9 +12,9 @@ import (
 	"riskdex/report"
 )
 
-// TestLostIndexIsNoticedThoughTheLaneIsNeverQuiet: every commit wakes all lanes,
+// TestLostIndexIsNoticedOnABusyLane: every commit wakes all lanes,
 // of other kinds and of the probe too, and each may come before an idle look is due.
-func TestLostIndexIsNoticedThoughTheLaneIsNeverQuiet(t *testing.T) {
+func TestLostIndexIsNoticedOnABusyLane(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.Probe = true
 	cfg.CheckEvery = 500 * time.Millisecond
@@ -35,7 +35,7 @@ func TestLostIndexIsNoticedThoughTheLaneIsNeverQuiet(t *testing.T) {
 			c.lose(r)
 			for i := 0; r.Document(report.Cities, "29") == nil; i++ {
 				if time.Duration(i)*c.every > 20*cfg.CheckEvery {
-					t.Fatal("not noticed")
+					t.Fatal("the lost index was not noticed")
 				}
 				r.Append(indexertest.Index(c.kind, "1", fmt.Sprintf(`{"n":%d}`, i)))
 				time.Sleep(c.every)
@@ -52,7 +52,7 @@ func TestLostIndexIsNoticedThoughTheLaneIsNeverQuiet(t *testing.T) {
 // the one of cities, as a restore would.
 func (r *rig) replaceIndex() {
 	r.T.Helper()
-	r.awaitLook() // a new one is known by its name alone until then
+	r.awaitIndexCheck() // a new one is known by its name alone until then
 	name := r.Indices.Index(report.Cities, 1)
 	_, answer := r.Ask("GET", "/"+name, "")
 	var aliases []string
@@ -64,28 +64,28 @@ func (r *rig) replaceIndex() {
 	r.Change("PUT", "/"+name, `{"aliases":{`+strings.Join(aliases, ",")+`}}`)
 }
 
-// awaitLook waits until the index of cities is looked at once more.
-func (r *rig) awaitLook() {
-	var looks atomic.Int64
+// awaitIndexCheck waits until the index of cities is looked at once more.
+func (r *rig) awaitIndexCheck() {
+	var checks atomic.Int64
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		next.ServeHTTP(w, req)
 		if strings.HasPrefix(req.URL.Path, "/"+r.Indices.Alias(report.Cities)+"-v*,") {
-			looks.Add(1)
+			checks.Add(1)
 		}
 	})
-	r.Eventually("the index is looked at", func() bool { return looks.Load() > 1 })
+	r.Eventually("the index is checked", func() bool { return checks.Load() > 1 })
 	r.Heal()
 }
 
-// TestLooksShowThatElasticsearchIsBack: where nothing is delivered they are all that
+// TestIndexChecksShowThatElasticsearchIsBack: where nothing is delivered they are all that
 // it is asked.
-func TestLooksShowThatElasticsearchIsBack(t *testing.T) {
+func TestIndexChecksShowThatElasticsearchIsBack(t *testing.T) {
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 1, "text")...)
 	r.Drained()
 	r.Fail(func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
-	r.Eventually("it is seen to be away", func() bool { return !r.Indexer.ElasticsearchUp() })
+	r.Eventually("Elasticsearch is shown as away", func() bool { return !r.Indexer.ElasticsearchUp() })
 	r.Heal()
 	r.Eventually("no index waits", func() bool { return len(r.Indexer.Waiting()) == 0 })
-	r.Eventually("it is shown as up", r.Indexer.ElasticsearchUp)
+	r.Eventually("Elasticsearch is shown as up", r.Indexer.ElasticsearchUp)
 }

@@ -16,9 +16,9 @@ func change(id string) report.Change {
 	return report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Version: 1}
 }
 
-// TestFailingWaitsMakeRoom: those that wait longest are claimed first, so as many as fit
+// TestBackedOffDocumentsLeaveBulksToOthers: those that wait longest are claimed first, so as many as fit
 // into ten bulks must wait until more than ten of these have been sent.
-func TestFailingWaitsMakeRoom(t *testing.T) {
+func TestBackedOffDocumentsLeaveBulksToOthers(t *testing.T) {
 	f := failingForTest()
 	cfg := DefaultConfig()
 	var few, many time.Duration
@@ -64,7 +64,7 @@ func TestFailingIsBounded(t *testing.T) {
 // TestWhatFailsByItselfWaitsByItself, whether its lane waits as well or not: what waits
 // longest is claimed first, and would be in the way of others.
 func TestWhatFailsByItselfWaitsByItself(t *testing.T) {
-	x := new(looking).indexer(t)
+	x := new(checking).indexer(t)
 	for name, c := range map[string]struct {
 		j           judgement
 		laneHealthy bool
@@ -83,8 +83,8 @@ func TestWhatFailsByItselfWaitsByItself(t *testing.T) {
 	}
 }
 
-// TestNewerVersionHasDoneNothingYet, whatever Elasticsearch died of before.
-func TestNewerVersionHasDoneNothingYet(t *testing.T) {
+// TestNewerVersionStartsWithoutFailures, whatever Elasticsearch died of before.
+func TestNewerVersionStartsWithoutFailures(t *testing.T) {
 	f := failingForTest()
 	older, newer := change("1"), change("1")
 	newer.Version++

@@ -92,7 +92,7 @@ func TestPassingFaultsLoseNothing(t *testing.T) {
 			}
 			for _, id := range []string{"0", "48", "98"} {
 				if d := r.Document(report.Cities, id); d["text"] != "new" {
-					t.Errorf("%s: %v", id, d)
+					t.Errorf("document %s is %v, want the new text", id, d)
 				}
 			}
 			if k := r.Stats().Kinds[report.Cities]; k.DeadLetters != 0 {
@@ -279,7 +279,7 @@ func TestPoisonThatCameAloneIsDeadInTheEnd(t *testing.T) {
 	}
 	for wave := 0; r.Stats().Kinds[report.Cities].DeadLetters == 0; wave++ {
 		if wave == 200 {
-			t.Fatal("200 waves of others were taken, and it is tried still")
+			t.Fatal("200 waves of others were indexed, and the document is still not a dead letter")
 		}
 		r.Append(indexertest.Many(report.Cities, 20, fmt.Sprint("wave ", wave))...)
 		r.Eventually("the others are settled", func() bool { return r.Stats().Kinds[report.Cities].Pending <= 1 })
@@ -346,7 +346,7 @@ func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
 			c.heal(r, r.Indices.Index(report.Cities, 1))
 			r.Drained()
 			if d := r.Document(report.Cities, "1"); d["title"] != "after" {
-				t.Errorf("%v", d)
+				t.Errorf("the document is %v, want the title after", d)
 			}
 			if d := r.Document(report.Cities, "2"); d != nil {
 				t.Errorf("deleted, yet %v", d)
@@ -377,7 +377,7 @@ func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
 	r.Append(indexertest.Many(report.Advisories, 20, "text")...)
 	r.Drained(report.Advisories)
 	if n := r.Stats().Kinds[report.Cities].Pending; n != 20 {
-		t.Errorf("%d cities pending, want 20: they were to hang", n)
+		t.Errorf("%d cities pending, want all 20: their index hangs", n)
 	}
 	close(release)
 	r.Drained()

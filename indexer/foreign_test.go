@@ -46,8 +46,8 @@ func (r *rig) changes() *atomic.Int64 {
 	return &n
 }
 
-// TestIndexOfAnotherJournalIsLeftAlone: what is accepted waits, and not one request
-// changes anything. When told, this journal takes over, and the other one leaves it alone.
+// TestIndexOfAnotherJournalIsLeftAlone: accepted changes wait, and no request changes
+// anything. On command this journal takes over, and the other one leaves the index alone.
 func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
@@ -59,39 +59,39 @@ func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
 		b.Eventually("the index is held", func() bool { return b.waitsFor(kind) == "another_journal" })
 	}
 	if err := b.Indexer.Rebuild(report.Cities); !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), a.Indices.Index(report.Cities, 1)) {
-		t.Errorf("a rebuild: %v", err)
+		t.Errorf("a rebuild was answered %v, want an error that names the other journal's index", err)
 	}
 	_, err := b.Verifier(indexertest.QuickVerify()).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
 	if e, ok := errors.AsType[*verify.Error](err); !ok || e.Reason != "another_journal" || !strings.Contains(err.Error(), "--take-over") {
-		t.Errorf("a repair: %v", err)
+		t.Errorf("a repair was answered %v, want an error that advises --take-over", err)
 	}
 	a.Append(indexertest.Index(report.Cities, "100", `{"title":"of a"}`))
 	a.Drained()
 	if n := changed.Load(); n > 0 {
-		t.Errorf("%d requests were not just asking", n)
+		t.Errorf("%d requests changed something, want none", n)
 	}
 	if k := b.Stats().Kinds[report.Cities]; k.Pending != 20 {
-		t.Errorf("%d wait, want 20", k.Pending)
+		t.Errorf("%d changes pending, want 20", k.Pending)
 	}
 	held := b.Metric("riskdex_held", "index", b.Indices.Alias(report.Cities), "reason", "another_journal")
 	if held != 1 {
-		t.Errorf("riskdex_held is %v", held)
+		t.Errorf("riskdex_held is %v, want 1", held)
 	}
 	b.Heal()
 
 	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
-	a.Eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	a.Eventually("the previous owner leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	a.Append(indexertest.Index(report.Cities, "101", `{"title":"of a"}`))
 	b.Append(indexertest.Index(report.Cities, "102", `{"title":"of b"}`))
 	b.Drained(report.Cities)
 	b.SameAsJournal()
 	b.only(2)
 	if k := a.Stats().Kinds[report.Cities]; k.Pending != 1 {
-		t.Errorf("who had it: %d wait, want 1", k.Pending)
+		t.Errorf("the previous owner has %d changes pending, want 1", k.Pending)
 	}
 	if b.waitsFor(report.Advisories) == "" || a.waitsFor(report.Advisories) != "" {
-		t.Error("advisories were taken over untold")
+		t.Error("advisories were taken over without a command")
 	}
 }
 
@@ -120,7 +120,7 @@ func TestTakeOverUnderLoad(t *testing.T) {
 	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
 	end()
-	a.Eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	a.Eventually("the previous owner leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	b.Drained(report.Cities)
 	b.SameAsJournal()
 }
@@ -140,7 +140,7 @@ func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
 	b.reaches(report.PhaseDone)
 	open()
 	a.Eventually("the rebuild has ended", func() bool { return !a.status().Phase.Active() })
-	a.Eventually("who had it leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	a.Eventually("the previous owner leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	b.Drained(report.Cities)
 	b.SameAsJournal()
 }
@@ -148,9 +148,9 @@ func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
 // TestNoStepWhereAnotherJournalHasTakenOver: a rebuild that begins before the next look
 // does not delete the index that the other journal is filling.
 func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
-	seldom := rebuilding()
-	seldom.CheckEvery = time.Hour
-	a := filledRig(t, seldom, 100)
+	rarely := rebuilding()
+	rarely.CheckEvery = time.Hour
+	a := filledRig(t, rarely, 100)
 	b := a.beside(rebuilding())
 	b.Append(indexertest.Many(report.Cities, 100, "of b")...)
 	g := b.gate(2)
@@ -161,7 +161,7 @@ func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
 	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	<-g.reached
 	if a.waitsFor(report.Cities) != "" {
-		t.Fatal("who had it has looked: this test shows nothing")
+		t.Fatal("the previous owner has already checked its index, so this test shows nothing")
 	}
 	a.rebuild()
 	a.Eventually("the rebuild has ended", func() bool { s := a.status(); return !s.StartedAt.IsZero() && !s.Phase.Active() })
@@ -170,7 +170,7 @@ func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
 	b.SameAsJournal()
 	b.only(2)
 	if s := a.status(); !strings.Contains(s.Reason, "another journal") || s.NewIndex != "" {
-		t.Errorf("who had it: %+v", s)
+		t.Errorf("the previous owner's rebuild is %+v, want one that ended because of another journal", s)
 	}
 }
 
@@ -211,7 +211,7 @@ func requestsOfATakeOver(r *rig) map[string]func(req *http.Request) bool {
 	}
 	old, now := "/"+r.Indices.Index(report.Cities, 1), "/"+r.Indices.Index(report.Cities, 2)
 	return map[string]func(req *http.Request) bool{
-		"looking": func(req *http.Request) bool {
+		"checking": func(req *http.Request) bool {
 			return req.Method == "GET" && strings.HasPrefix(req.URL.Path, "/"+r.Indices.Alias(report.Cities)+"-v")
 		},
 		"counting":               is("POST", old+"/_refresh"),
@@ -230,11 +230,11 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		nth  int64 // of these requests
-	}{{"looking", 1}, {"looking", 2}, {"looking", 3}, {"counting", 1}, {"making the new index", 1}, {"marking it", 1}, {"filling it", 1}} {
+	}{{"checking", 1}, {"checking", 2}, {"checking", 3}, {"counting", 1}, {"making the new index", 1}, {"marking it", 1}, {"filling it", 1}} {
 		t.Run(c.name, func(t *testing.T) {
 			a, b := othersRig(t)
 			requests := requestsOfATakeOver(b)
-			var told, held, looks atomic.Int64
+			var told, held, checks atomic.Int64
 			reached, opened := make(chan struct{}), make(chan struct{})
 			open := sync.OnceFunc(func() { close(opened) })
 			defer open()
@@ -244,27 +244,27 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 					close(reached)
 					<-opened
 					next.ServeHTTP(w, req)
-					looks.Store(0)
+					checks.Store(0)
 					return
-				case requests["looking"](req):
-					looks.Add(1)
+				case requests["checking"](req):
+					checks.Add(1)
 				}
 				next.ServeHTTP(w, req)
 			})
-			b.Eventually("a look has ended, and another begins", func() bool { return looks.Load() > 0 })
+			b.Eventually("an index check has ended, and another begins", func() bool { return checks.Load() > 0 })
 			told.Store(1)
 			indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 			<-reached
 			indexertest.Must(t, b.Indexer.StopRebuild(report.Cities))
-			looks.Store(-1000) // not before it has got there
+			checks.Store(-1000) // not before it has got there
 			open()
-			b.Eventually("it has got there, and the index was looked at twice since", func() bool { return looks.Load() >= 10 })
+			b.Eventually("the request has arrived, and the index was checked twice since", func() bool { return checks.Load() >= 10 })
 			a.hasAll(b)
 			if s := b.status(); s.Phase != report.PhaseStopped {
-				t.Errorf("%+v", s)
+				t.Errorf("the take-over is %+v, want it stopped", s)
 			}
 			if k := b.Stats().Kinds[report.Cities]; k.Pending+k.Resending != 30 {
-				t.Errorf("%d wait and %d are to be sent again, want 30", k.Pending, k.Resending)
+				t.Errorf("%d changes are pending and %d are to be sent again, want 30 together", k.Pending, k.Resending)
 			}
 			indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 			b.reaches(report.PhaseDone)
@@ -315,9 +315,9 @@ func TestTakeOverThatNobodyFinishes(t *testing.T) {
 	<-died
 	b.Stop()
 	b.Heal()
-	a.Eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	a.Eventually("it waits for the end of the take-over", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	if err := a.Indexer.Rebuild(report.Cities); !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), b.Indices.Index(report.Cities, 2)) {
-		t.Errorf("a rebuild: %v", err)
+		t.Errorf("a rebuild was answered %v, want an error that names the other journal's index", err)
 	}
 	a.Append(indexertest.Index(report.Cities, "100", `{"title":"of a"}`))
 	indexertest.Must(t, a.Indexer.TakeOver(report.Cities))
@@ -335,7 +335,7 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 	defer open()
 	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	<-g.reached
-	a.Eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	a.Eventually("it waits for the end of the take-over", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	third := "/" + a.Indices.Index(report.Cities, 3) + "/_bulk"
 	full := indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`)
 	a.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -354,7 +354,7 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 	open()
 	a.hasAll(b)
 	if s := b.status(); s.Phase.Active() || s.Phase == report.PhaseDone {
-		t.Errorf("%+v", s)
+		t.Errorf("the take-over is %+v, want it ended without success", s)
 	}
 }
 
@@ -389,10 +389,10 @@ func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
 	})
 	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 	<-g.reached
-	a.Eventually("it waits for the end of it", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
+	a.Eventually("it waits for the end of the take-over", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	b.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
 	if b.waitsFor(report.Cities) != "another_journal" {
-		t.Error("it says that all is well, while apps search what the other journal has")
+		t.Error("nothing is reported as waiting, although apps search the index of the other journal")
 	}
 	close(g.open)
 	b.reaches(report.PhaseDone)
@@ -431,7 +431,7 @@ func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 	}
 	b.Heal()
 	if n := changed.Load(); n > 0 {
-		t.Errorf("%d requests were not just asking", n)
+		t.Errorf("%d requests changed something, want none", n)
 	}
 	a.hasAll(b)
 	a.Stop()
@@ -472,6 +472,6 @@ func TestProbeOfAnotherJournalIsNotFound(t *testing.T) {
 	mine := b.Probe(indexertest.Once())
 	others.Finds(50)
 	if n := mine.Found(); n > 0 || mine.Unsearchable() == 0 {
-		t.Errorf("found %d times, unsearchable for %v", n, mine.Unsearchable())
+		t.Errorf("the probe was found %d times and is unsearchable for %v, want 0 times", n, mine.Unsearchable())
 	}
 }

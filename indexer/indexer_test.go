@@ -17,32 +17,32 @@ func TestChangesReachTheIndex(t *testing.T) {
 	r.Append(indexertest.Index(report.Advisories, "a/b c", `{"title":"two"}`), indexertest.Index(report.SpecialReports, `"\`, `{"title":"three"}`))
 	r.Drained()
 	if d := r.Document(report.Cities, "130"); d["title"] != "one" {
-		t.Errorf("%v", d)
+		t.Errorf("the city is %v, want the title one", d)
 	}
 	if d := r.Document(report.Advisories, "a/b c"); d["title"] != "two" {
-		t.Errorf("%v", d)
+		t.Errorf("the advisory is %v, want the title two", d)
 	}
 	if d := r.Document(report.SpecialReports, `"\`); d["title"] != "three" {
-		t.Errorf("%v", d)
+		t.Errorf("the special report is %v, want the title three", d)
 	}
 	r.Append(indexertest.Index(report.Cities, "130", `{"id":130,"title":"corrected"}`))
 	r.Append(indexertest.Delete(report.Advisories, "a/b c"), indexertest.Delete(report.Advisories, "never seen"))
 	r.Drained()
 	if d := r.Document(report.Cities, "130"); d["title"] != "corrected" {
-		t.Errorf("after an update: %v", d)
+		t.Errorf("after an update the city is %v, want the title corrected", d)
 	}
 	if d := r.Document(report.Advisories, "a/b c"); d != nil {
-		t.Errorf("after a delete: %v", d)
+		t.Errorf("after a delete the advisory is %v, want none", d)
 	}
 	if n := r.Stats().Kinds[report.Advisories].Settled[report.Deleted]; n != 1 {
-		t.Errorf("%d deleted, want 1: a delete of what was never there is none", n)
+		t.Errorf("%d deleted, want 1: the delete of an unknown document does not count", n)
 	}
 	if r.Metric("riskdex_elasticsearch_up") != 1 || !r.Indexer.ElasticsearchUp() {
 		t.Error("Elasticsearch is not shown as up")
 	}
 }
 
-func TestEveryIDThatTheDoorLetsInIsTaken(t *testing.T) {
+func TestEveryIDThatTheReceiverAcceptsIsIndexed(t *testing.T) {
 	r := start(t, indexertest.Quick())
 	ids := []string{
 		"a/b", "..", ".", " ", "a b", "\x00", "a\nb", "\u2028", "é", "日本", "😀", `"`, `\`, "<&>", "_", "_doc", "%2F", "+", "a:b*c?",
@@ -110,7 +110,7 @@ func TestHotDocumentEndsNewest(t *testing.T) {
 	}
 	r.Drained()
 	if d := r.Document(report.Cities, "hot"); d["n"] != float64(rounds-1) {
-		t.Errorf("%v", d)
+		t.Errorf("the document is %v, want the last update", d)
 	}
 	r.Append(indexertest.Delete(report.Cities, "hot"))
 	r.Drained()
@@ -174,7 +174,7 @@ func TestIndexFromThePastBringsNothingBack(t *testing.T) {
 	r.Eventually("the deleted document is gone again", func() bool { return r.Document(report.Cities, "gone") == nil })
 	r.Drained()
 	if d := r.Document(report.Cities, "corrected"); d["title"] != "new" {
-		t.Errorf("%v", d)
+		t.Errorf("the document is %v, want the correction", d)
 	}
 }
 

@@ -22,16 +22,16 @@ func laneForTest() (*lane, time.Time, Config) {
 
 var trouble = &judgement{verdict: elastic.Pause, reason: elastic.ReasonClosed}
 
-func TestNewLaneLooksAtItsIndexFirst(t *testing.T) {
+func TestNewLaneChecksItsIndexFirst(t *testing.T) {
 	x := &Indexer{cfg: DefaultConfig()}
 	l := x.newLane(report.Cities)
 	got, ok := l.next(time.Now(), 2, x.cfg)
 	if !ok || !got.check {
-		t.Fatalf("first task %+v, %v", got, ok)
+		t.Fatalf("first task %+v, %v; want a check of the index", got, ok)
 	}
 	l.begin(got)
 	if second, ok := l.next(time.Now(), 2, x.cfg); ok {
-		t.Errorf("a second task beside it: %+v", second)
+		t.Errorf("a second task begins beside the first check: %+v", second)
 	}
 }
 
@@ -40,7 +40,7 @@ func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
 	l.wake()
 	first, ok := l.next(now, 2, cfg)
 	if !ok || first.check || first.max != cfg.BulkChanges {
-		t.Fatalf("%+v, %v", first, ok)
+		t.Fatalf("first task %+v, %v; want one that may claim a whole bulk", first, ok)
 	}
 	l.begin(first)
 	if _, ok := l.next(now, 2, cfg); ok {
@@ -66,7 +66,7 @@ func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
 	}
 }
 
-func TestLaneIsNotLulledByAWakeUpDuringItsClaim(t *testing.T) {
+func TestWakeUpDuringAClaimIsNotLost(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
 	task, _ := l.next(now, 2, cfg)
@@ -75,7 +75,7 @@ func TestLaneIsNotLulledByAWakeUpDuringItsClaim(t *testing.T) {
 	l.claimed(task, 0)
 	l.end(task, outcome{}, now, cfg)
 	if _, ok := l.next(now, 2, cfg); !ok {
-		t.Error("the lane sleeps on a change")
+		t.Error("the lane is idle although a change is pending")
 	}
 }
 
@@ -129,8 +129,8 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	}
 }
 
-// TestProbesHaveRoomForOthers where only the changes of the last one failed.
-func TestProbesHaveRoomForOthers(t *testing.T) {
+// TestProbeSizeDependsOnTheTrouble where only the changes of the last one failed.
+func TestProbeSizeDependsOnTheTrouble(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer elastic.Answer
 		small  bool
@@ -142,29 +142,29 @@ func TestProbesHaveRoomForOthers(t *testing.T) {
 	} {
 		l, now, cfg := laneForTest()
 		l.wake()
-		task := take(t, l, now, cfg)
+		task := nextTask(t, l, now, cfg)
 		j := judge(c.answer)
 		l.end(task, outcome{sent: true, trouble: &j}, now, cfg)
-		probe := take(t, l, l.openAt, cfg)
+		probe := nextTask(t, l, l.openAt, cfg)
 		if small := probe.max == trialChanges; !probe.check || small != c.small {
-			t.Errorf("%s: a probe of %d changes", name, probe.max)
+			t.Errorf("%s: the probe may have %d changes, want trialChanges or more", name, probe.max)
 		}
 	}
 }
 
-// TestCrowdThatWaitsIsTroubleStill: nothing else is there to be sent, and nothing
+// TestChangesThatBackOffDoNotEndTheTrouble: nothing else is there to be sent, and nothing
 // shows that those would be taken. They may also be settled elsewhere.
-func TestCrowdThatWaitsIsTroubleStill(t *testing.T) {
+func TestChangesThatBackOffDoNotEndTheTrouble(t *testing.T) {
 	l, now, cfg := laneForTest()
 	j := judge(elastic.Answer{Level: elastic.LevelItem, Status: 503})
 	l.wake()
-	sends := take(t, l, now, cfg)
+	sends := nextTask(t, l, now, cfg)
 	l.end(sends, outcome{sent: true, trouble: &j}, now, cfg)
 	for began := now; l.trouble != nil; {
 		if now = l.openAt; now.Sub(began) > time.Hour {
 			t.Fatal("the lane does not heal")
 		}
-		probe := take(t, l, now, cfg)
+		probe := nextTask(t, l, now, cfg)
 		l.end(probe, outcome{checked: true}, now, cfg)
 		if passed := now.Sub(began); l.trouble == nil && passed < longestWait*cfg.LongestBackoff {
 			t.Errorf("healed after %v without having sent anything", passed)
@@ -174,26 +174,26 @@ func TestCrowdThatWaitsIsTroubleStill(t *testing.T) {
 	}
 }
 
-func TestIdleLaneLooksAtItsIndex(t *testing.T) {
+func TestIdleLaneChecksItsIndex(t *testing.T) {
 	l, now, cfg := laneForTest()
 	if _, ok := l.next(now.Add(cfg.CheckEvery-1), 2, cfg); ok {
-		t.Error("looked too early")
+		t.Error("the index was checked too early")
 	}
 	if task, ok := l.next(now.Add(cfg.CheckEvery), 2, cfg); !ok || !task.check {
-		t.Errorf("%+v, %v", task, ok)
+		t.Errorf("next task %+v, %v; want a check of the index", task, ok)
 	}
 }
 
-// TestLaneThatIsNeverQuietLooksAtItsIndex, whether its tasks find something to send
+// TestBusyLaneChecksItsIndex, whether its tasks find something to send
 // or are woken for nothing, as by changes of other kinds.
-func TestLaneThatIsNeverQuietLooksAtItsIndex(t *testing.T) {
+func TestBusyLaneChecksItsIndex(t *testing.T) {
 	for name, out := range map[string]outcome{"busy": {sent: true}, "woken for nothing": {}} {
 		l, now, cfg := laneForTest()
 		for at := now; ; at = at.Add(cfg.CheckEvery / 10) {
 			l.wake()
-			task := take(t, l, at, cfg)
+			task := nextTask(t, l, at, cfg)
 			if due := !at.Before(now.Add(cfg.CheckEvery)); task.check != due {
-				t.Fatalf("%s: after %v: looks at its index: %v", name, at.Sub(now), task.check)
+				t.Fatalf("%s: after %v the task checks the index: %v", name, at.Sub(now), task.check)
 			} else if due {
 				break
 			}
@@ -202,49 +202,49 @@ func TestLaneThatIsNeverQuietLooksAtItsIndex(t *testing.T) {
 	}
 }
 
-// TestLookWaitsForTurnsUnderWay, and gets none beside it: a lane whose tasks overlap for
+// TestIndexCheckWaitsForTasksUnderWay, and gets none beside it: a lane whose tasks overlap for
 // ever would not notice that another journal fills its index by now.
-func TestLookWaitsForTurnsUnderWay(t *testing.T) {
+func TestIndexCheckWaitsForTasksUnderWay(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
-	sends := take(t, l, now, cfg)
+	sends := nextTask(t, l, now, cfg)
 	now = now.Add(cfg.CheckEvery)
 	l.wake()
 	if beside, ok := l.next(now, 2, cfg); ok {
-		t.Errorf("%+v begins before the look that is due", beside)
+		t.Errorf("%+v begins before the check that is due", beside)
 	}
 	l.end(sends, outcome{sent: true}, now, cfg)
-	if look := take(t, l, now, cfg); !look.check {
-		t.Errorf("%+v is no look", look)
+	if check := nextTask(t, l, now, cfg); !check.check {
+		t.Errorf("%+v is not a check", check)
 	}
 }
 
-// TestBulkPutsOffNoLook: the lane is idle after it, and has to be woken for the look.
-func TestBulkPutsOffNoLook(t *testing.T) {
+// TestBulkDoesNotDelayTheIndexCheck: the lane is idle after it, and has to be woken for the check.
+func TestBulkDoesNotDelayTheIndexCheck(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
 	later := now.Add(cfg.CheckEvery / 2)
-	sends := take(t, l, later, cfg)
+	sends := nextTask(t, l, later, cfg)
 	l.end(sends, outcome{sent: true}, later, cfg)
 	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(cfg.CheckEvery)) {
-		t.Errorf("opens %v after the last look, %v; want %v", at.Sub(now), ok, cfg.CheckEvery)
+		t.Errorf("opens %v after the last check, %v; want %v", at.Sub(now), ok, cfg.CheckEvery)
 	}
 }
 
-// TestOneWhoLooksSendsBesideOthers: only the look itself is to be alone. Should its
-// bulk take long, the lane still has a task.
-func TestOneWhoLooksSendsBesideOthers(t *testing.T) {
+// TestTaskThatHasCheckedSendsBesideOthers: only the look itself is to be alone. Should its
+// bulk nextTask long, the lane still has a task.
+func TestTaskThatHasCheckedSendsBesideOthers(t *testing.T) {
 	l, now, cfg := laneForTest()
 	now = now.Add(cfg.CheckEvery)
 	l.wake()
-	look, _ := l.next(now, 2, cfg)
-	l.begin(look)
-	if beside, ok := l.next(now, 2, cfg); !look.check || ok {
-		t.Errorf("%+v beside %+v", beside, look)
+	check, _ := l.next(now, 2, cfg)
+	l.begin(check)
+	if beside, ok := l.next(now, 2, cfg); !check.check || ok {
+		t.Errorf("%+v begins beside %+v, want a check alone", beside, check)
 	}
-	l.claimed(look, 10)
+	l.claimed(check, 10)
 	if beside, ok := l.next(now, 2, cfg); !ok || beside.check {
-		t.Errorf("%+v, %v", beside, ok)
+		t.Errorf("after the check comes %+v, %v; want a task that sends", beside, ok)
 	}
 }
 
@@ -257,16 +257,16 @@ func TestEmptyClaimIsNoSignOfLife(t *testing.T) {
 	for now.Sub(began) < 10*time.Second {
 		now = now.Add(100 * time.Millisecond)
 		l.wake()
-		task := take(t, l, now, cfg)
+		task := nextTask(t, l, now, cfg)
 		l.end(task, outcome{}, now, cfg)
 	}
 	l.wake()
-	task := take(t, l, now, cfg)
+	task := nextTask(t, l, now, cfg)
 	away := judge(elastic.Answer{Level: elastic.LevelRequest, Status: 503})
 	l.end(task, outcome{sent: true, trouble: &away}, now, cfg)
-	probe := take(t, l, l.openAt, cfg)
+	probe := nextTask(t, l, l.openAt, cfg)
 	if !probe.check || !probe.back.Equal(began) {
-		t.Errorf("looks: %v; it was away since %v, want %v", probe.check, probe.back, began)
+		t.Errorf("the probe checks the index: %v; Elasticsearch was away since %v, want %v", probe.check, probe.back, began)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestEmptyClaimEndsNoTrouble(t *testing.T) {
 	sends, _ := l.next(now, 2, cfg)
 	l.begin(sends)
 	l.claimed(sends, 5)
-	empty := take(t, l, now, cfg)
+	empty := nextTask(t, l, now, cfg)
 	l.end(sends, outcome{sent: true, trouble: trouble}, now, cfg)
 	if l.end(empty, outcome{}, now, cfg) || l.trouble == nil {
 		t.Error("the lane has healed without an answer")
@@ -329,13 +329,13 @@ func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 			}
 			if c.takeOver {
 				l.takeOver(now)
-				look, _ := l.next(now, 2, cfg)
-				if !look.check || !look.takeOver {
-					t.Fatalf("it begins with %+v", look)
+				check, _ := l.next(now, 2, cfg)
+				if !check.check || !check.takeOver {
+					t.Fatalf("it begins with %+v", check)
 				}
-				l.begin(look)
-				l.claimed(look, 0)
-				l.end(look, outcome{checked: true, foreign: new(judgeError(report.ErrAnotherJournal))}, now, cfg)
+				l.begin(check)
+				l.claimed(check, 0)
+				l.end(check, outcome{checked: true, foreign: new(judgeError(report.ErrAnotherJournal))}, now, cfg)
 			}
 			begin, _ := l.next(now, 2, cfg)
 			if begin.step != stepBegin {
@@ -361,7 +361,7 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.takeOver(now)
-	take := func() task {
+	nextTask := func() task {
 		t.Helper()
 		task, ok := l.next(now, 2, cfg)
 		if !ok {
@@ -374,12 +374,12 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 		l.claimed(given, n)
 		l.end(given, out, now, cfg)
 	}
-	look := take()
-	if !look.check || !look.takeOver {
-		t.Fatalf("it begins with %+v", look)
+	check := nextTask()
+	if !check.check || !check.takeOver {
+		t.Fatalf("it begins with %+v", check)
 	}
-	end(look, noClaim, outcome{checked: true, index: "other", foreign: new(judgeError(report.ErrAnotherJournal))})
-	begin := take()
+	end(check, noClaim, outcome{checked: true, index: "other", foreign: new(judgeError(report.ErrAnotherJournal))})
+	begin := nextTask()
 	if begin.step != stepBegin {
 		t.Fatalf("then comes %+v", begin)
 	}
@@ -390,10 +390,10 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 	}
 	now = l.rebuild.retryAt
 	l.checkedAt = now
-	end(take(), noClaim, outcome{step: stepOutcome{index: "new"}})
-	first := take()
+	end(nextTask(), noClaim, outcome{step: stepOutcome{index: "new"}})
+	first := nextTask()
 	l.claimed(first, 5)
-	second := take()
+	second := nextTask()
 	for _, task := range []task{first, second} {
 		if task.target == nil || !task.target.only || task.target.index != "new" {
 			t.Fatalf("it is filled by %+v", task)
@@ -405,7 +405,7 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.wake()
-	if task := take(); !task.check || task.takeOver || task.target != nil {
+	if task := nextTask(); !task.check || task.takeOver || task.target != nil {
 		t.Errorf("after the stop comes %+v", task)
 	}
 }

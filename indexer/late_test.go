@@ -122,7 +122,7 @@ func testDeletedStaysDeleted(t *testing.T, s *ownServer) {
 			req.Header.Set("Content-Type", "application/x-ndjson")
 			req.SetBasicAuth(admin, adminPassword)
 			if status, text := roundTrip(t, req); status != http.StatusOK {
-				t.Fatalf("%d %s", status, text)
+				t.Fatalf("the late bulk was answered %d %s", status, text)
 			}
 		}
 		return s.counted(t, alias)

@@ -48,7 +48,7 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 				before := r.Metric("riskdex_settle_seconds")
 				r.Eventually("changes are settled all the same", func() bool { return r.Metric("riskdex_settle_seconds") > before+100 })
 			} else if !c.unseen {
-				r.Eventually("the fault bites", func() bool { return r.Metric("riskdex_failures_total", "reason", "unreachable") >= failed+5 })
+				r.Eventually("the fault hits a request", func() bool { return r.Metric("riskdex_failures_total", "reason", "unreachable") >= failed+5 })
 			}
 			network.Heal()
 			l.atLeast(r, 100)

@@ -48,7 +48,7 @@ func TestIndexAheadOfTheJournal(t *testing.T) {
 			r.Append(indexertest.Index(report.Cities, "1", `{"text":"corrected"}`))
 			r.Drained()
 			if d := r.Document(report.Cities, "1"); d["text"] != "corrected" {
-				t.Errorf("after a correction: %v", d)
+				t.Errorf("after a correction the document is %v, want the text corrected", d)
 			}
 			if got := r.InIndex("1"); got <= planted || got != r.Entry("1").Version {
 				t.Errorf("version %d in the index and %d in the journal, want above %d", got, r.Entry("1").Version, planted)
@@ -60,14 +60,14 @@ func TestIndexAheadOfTheJournal(t *testing.T) {
 			r.Append(indexertest.Index(report.Cities, "new", `{"text":"delivered"}`))
 			r.Drained()
 			if d := r.Document(report.Cities, "new"); d["text"] != "delivered" {
-				t.Errorf("a new one: %v", d)
+				t.Errorf("a new document is %v, want the text delivered", d)
 			}
 			r.SameAsJournal()
 			if n := r.Metric("riskdex_versions_overtaken_total", "kind", "cities"); n != 3 {
 				t.Errorf("%v overtaken, want 3", n)
 			}
 			if k := r.Stats().Kinds[report.Cities]; k.DeadLetters != 0 || k.Settled[report.Superseded] != 0 {
-				t.Errorf("%+v", k)
+				t.Errorf("totals %+v, want no dead letter and nothing superseded", k)
 			}
 			if v := r.lastVersion(); v <= inDays(89) {
 				t.Errorf("a later version is %d", v)
@@ -85,7 +85,7 @@ func TestDeletedAheadOfTheJournal(t *testing.T) {
 	r.Append(indexertest.Index(report.Cities, "1", `{"text":"corrected"}`))
 	r.Drained()
 	if d := r.Document(report.Cities, "1"); d["text"] != "corrected" {
-		t.Errorf("%v", d)
+		t.Errorf("the document is %v, want the text corrected", d)
 	}
 	r.SameAsJournal()
 }
@@ -107,11 +107,11 @@ func TestVersionOutOfReach(t *testing.T) {
 		letter, err := r.Journal.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: report.ID(id)})
 		indexertest.Must(t, err)
 		if letter.ErrorType != "version_out_of_reach" || !strings.Contains(letter.Reason, "rebuild") {
-			t.Errorf("%s: %s: %s", id, letter.ErrorType, letter.Reason)
+			t.Errorf("dead letter %s has %s: %s; want version_out_of_reach and advice to rebuild", id, letter.ErrorType, letter.Reason)
 		}
 	}
 	if d := r.Document(report.Cities, "4"); d["text"] != "corrected" {
-		t.Errorf("a neighbour: %v", d)
+		t.Errorf("another document is %v, want the text corrected", d)
 	}
 	if v := r.lastVersion(); v > inDays(1) {
 		t.Errorf("a later version is %d", v)
@@ -157,7 +157,7 @@ func TestNewIndexAheadOfTheJournal(t *testing.T) {
 	r.Drained()
 	for id, want := range map[string]string{"7": "text", "8": "corrected"} {
 		if d := r.Document(report.Cities, id); d["text"] != want {
-			t.Errorf("%s: %v", id, d)
+			t.Errorf("document %s is %v, want %q", id, d, want)
 		}
 	}
 	r.SameAsJournal()
@@ -185,8 +185,8 @@ func TestVerifyMendsWhatIsAheadOfTheClock(t *testing.T) {
 	r.SameAsJournal()
 }
 
-// TestOvertakenIsSaidSeldom: thousands of documents that are ahead are one line.
-func TestOvertakenIsSaidSeldom(t *testing.T) {
+// TestOvertakenIsLoggedRarely: thousands of documents that are ahead are one line.
+func TestOvertakenIsLoggedRarely(t *testing.T) {
 	var log bytes.Buffer
 	var mu sync.Mutex
 	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Log: slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {

@@ -12,9 +12,9 @@ import (
 	"riskdex/report"
 )
 
-// TestOvertakenDocumentGoesWhenCalm has a document delivered again while it is on its way:
+// TestOvertakenDocumentIsSentAfterTheDebounce has a document delivered again while it is on its way:
 // what came once is not put off for as long as what comes all the time.
-func TestOvertakenDocumentGoesWhenCalm(t *testing.T) {
+func TestOvertakenDocumentIsSentAfterTheDebounce(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.DebounceLimit = time.Hour
 	r := start(t, cfg)
@@ -39,9 +39,9 @@ func TestOvertakenDocumentGoesWhenCalm(t *testing.T) {
 	}
 }
 
-// TestHotDocumentIsSentSeldom delivers a document as fast as the journal takes it. Every
+// TestHotDocumentIsSentRarely delivers a document as fast as the journal takes it. Every
 // bulk is overtaken on its way.
-func TestHotDocumentIsSentSeldom(t *testing.T) {
+func TestHotDocumentIsSentRarely(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.DebounceLimit = time.Hour
 	r := start(t, cfg)
@@ -80,8 +80,8 @@ func TestHotDocumentIsSentSeldom(t *testing.T) {
 	}
 }
 
-// TestPauseEnds has the second delivery sent once the debounce is over.
-func TestPauseEnds(t *testing.T) {
+// TestDebounceEnds has the second delivery sent once the debounce is over.
+func TestDebounceEnds(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.DebounceLimit = 50 * time.Millisecond
 	r := start(t, cfg)

@@ -66,12 +66,12 @@ func TestContentIsLookedAfterBesideTheProbe(t *testing.T) {
 		got, err := r.Verifier(indexertest.QuickVerify()).Verify(t.Context(), kind, verify.Options{})
 		indexertest.Must(t, err)
 		if got.Missing+got.Stale+got.Foreign != 0 {
-			t.Errorf("%s: %+v", kind, got)
+			t.Errorf("verification of %s found %+v, want nothing", kind, got)
 		}
 	}
 	for _, b := range r.Indexer.Rebuilds() {
 		if b.Kind == report.Probe {
-			t.Errorf("people are told of %+v", b)
+			t.Errorf("the status has rebuilds %+v, want none of the probe", b)
 		}
 	}
 	p.Finds(1)

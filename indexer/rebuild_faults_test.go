@@ -38,10 +38,10 @@ func TestBrokenNewIndexHarmsNobody(t *testing.T) {
 			}
 			r.complete()
 			if d := r.Document(report.Cities, "1"); d["title"] != "live" {
-				t.Errorf("%v", d)
+				t.Errorf("the document is %v, want the title live", d)
 			}
 			if searched := r.behind(); !searched[r.Indices.Index(report.Cities, 1)] {
-				t.Errorf("apps do not search the old index: %v", searched)
+				t.Errorf("apps do not search the old index; searched are %v", searched)
 			}
 		})
 	}
@@ -96,9 +96,9 @@ func TestWhatIsMendedDuringARebuildReachesThoseWhoSearch(t *testing.T) {
 	if n != 1 {
 		t.Fatalf("%d renewed", n)
 	}
-	r.Eventually("apps see it again", func() bool { return r.Document(report.Cities, string(sent.ID)) != nil })
+	r.Eventually("apps find it again", func() bool { return r.Document(report.Cities, string(sent.ID)) != nil })
 	if s := r.status(); s.Phase != report.PhaseFilling {
-		t.Errorf("%+v", s)
+		t.Errorf("the rebuild is %+v, want it still filling", s)
 	}
 	indexertest.Must(t, r.Indexer.StopRebuild(report.Cities))
 	r.only(1)
@@ -114,12 +114,12 @@ func TestRebuildIsGivenUpWhenTheNewIndexTakesNothing(t *testing.T) {
 	r.reaches(report.PhaseFilling)
 	r.Eventually("some attempts fail", func() bool { return r.Metric("riskdex_retries_total", "reason", "overloaded") > 100 })
 	if s := r.status(); s.Phase != report.PhaseFilling {
-		t.Fatalf("given up though nobody waits: %+v", s)
+		t.Fatalf("the rebuild was given up although nobody waits: %+v", s)
 	}
 	r.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
 	r.reaches(report.PhaseFailed)
 	if s := r.status(); !strings.Contains(s.Reason, "full") {
-		t.Errorf("the reason does not say enough: %s", s.Reason)
+		t.Errorf("the reason %q lacks what an operator needs", s.Reason)
 	}
 	r.only(1)
 	r.complete()
@@ -164,26 +164,26 @@ func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
 func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
 	r := filledRig(t, rebuilding(), 50)
 	cut := indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
-	var swapped, looked atomic.Bool
+	var swapped, checked atomic.Bool
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		_, last, _ := strings.Cut(req.URL.Path, "/_")
 		switch {
 		case last == "aliases" && !swapped.Swap(true):
 			r.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
 			cut(w, req, next)
-		case swapped.Load() && !looked.Load() && (last == "refresh" || last == "bulk"):
+		case swapped.Load() && !checked.Load() && (last == "refresh" || last == "bulk"):
 			w.WriteHeader(503) // the swap is not tried again before the look
 		default:
 			next.ServeHTTP(w, req)
 			if swapped.Load() && strings.Contains(req.URL.Path, "-v*,") {
-				looked.Store(true)
+				checked.Store(true)
 			}
 		}
 	})
 	r.rebuild()
 	r.reaches(report.PhaseDone)
-	if !looked.Load() {
-		t.Error("the index was not looked at in between")
+	if !checked.Load() {
+		t.Error("the index was not checked in between")
 	}
 	r.only(2)
 	r.complete()
@@ -332,7 +332,7 @@ func TestAliasSwapDuringFullLoad(t *testing.T) {
 			stop()
 			r.complete()
 			if all := r.behind(); !all[copied] || all[r.Indices.Index(report.Cities, 1)] {
-				t.Errorf("the alias did not stay where it was put: %v", all)
+				t.Errorf("the alias did not stay on the copy; searched are %v", all)
 			}
 		})
 	}

@@ -23,19 +23,19 @@ func fillingLane(t *testing.T) (*lane, time.Time, Config) {
 	if err := l.startRebuild(report.CauseOperator, backOffForTest, now); err != nil {
 		t.Fatal(err)
 	}
-	begin := take(t, l, now, cfg)
+	begin := nextTask(t, l, now, cfg)
 	if begin.step != stepBegin || begin.from != "v1" {
-		t.Fatalf("%+v", begin)
+		t.Fatalf("first step %+v, want the beginning with v1", begin)
 	}
 	l.end(begin, outcome{step: stepOutcome{index: "v2", total: 7, since: 100}}, now, cfg)
 	if s := l.rebuild.status; s.Phase != report.PhaseFilling || s.OldIndex != "v1" || s.NewIndex != "v2" || s.Total != 7 {
-		t.Fatalf("%+v", s)
+		t.Fatalf("the rebuild is %+v, want it filling v2 from v1 with 7 documents", s)
 	}
 	return l, now, cfg
 }
 
-// take gives the lane its next task, which claims nothing.
-func take(t *testing.T, l *lane, now time.Time, cfg Config) task {
+// nextTask gives the lane its next task, which claims nothing.
+func nextTask(t *testing.T, l *lane, now time.Time, cfg Config) task {
 	t.Helper()
 	next, ok := l.next(now, 2, cfg)
 	if !ok {
@@ -49,35 +49,35 @@ func take(t *testing.T, l *lane, now time.Time, cfg Config) task {
 func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
-	ordinary := take(t, l, now, cfg)
+	ordinary := nextTask(t, l, now, cfg)
 	if err := l.startRebuild(report.CauseOperator, backOffForTest, now); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok := l.next(now, 2, cfg); ok {
-		t.Errorf("beside a task that writes to one index only: %+v", got)
+		t.Errorf("%+v begins beside a task that writes to one index only", got)
 	}
 	l.end(ordinary, outcome{sent: true}, now, cfg)
-	begin := take(t, l, now, cfg)
+	begin := nextTask(t, l, now, cfg)
 	if begin.step != stepBegin {
-		t.Fatalf("%+v", begin)
+		t.Fatalf("task %+v, want the first step", begin)
 	}
 	if got, ok := l.next(now, 2, cfg); ok {
-		t.Errorf("beside the step: %+v", got)
+		t.Errorf("%+v begins beside the step", got)
 	}
 	l.end(begin, outcome{step: stepOutcome{index: "v2"}}, now, cfg)
 	l.wake()
-	a := take(t, l, now, cfg)
-	b := take(t, l, now, cfg)
+	a := nextTask(t, l, now, cfg)
+	b := nextTask(t, l, now, cfg)
 	if a.target == nil || a.target.index != "v2" || b.target == nil {
 		t.Fatalf("tasks do not write to the new index: %+v", a)
 	}
 	l.end(a, outcome{filling: filling{complete: true}}, now, cfg)
 	if got, ok := l.next(now, 2, cfg); ok {
-		t.Errorf("a swap while a bulk is under way: %+v", got)
+		t.Errorf("%+v begins while a bulk is under way, want no swap yet", got)
 	}
 	l.end(b, outcome{}, now, cfg)
-	if swap := take(t, l, now, cfg); swap.step != stepSwap || swap.to != "v2" {
-		t.Errorf("%+v", swap)
+	if swap := nextTask(t, l, now, cfg); swap.step != stepSwap || swap.to != "v2" {
+		t.Errorf("task %+v, want the swap to v2", swap)
 	}
 }
 
@@ -85,19 +85,19 @@ func TestRebuildStepThatFailedForNowHoldsUpNobody(t *testing.T) {
 	l, now, cfg := fillingLane(t)
 	l.rebuild.filled()
 	l.wake()
-	swap := take(t, l, now, cfg)
+	swap := nextTask(t, l, now, cfg)
 	l.end(swap, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}}, now, cfg)
-	between := take(t, l, now, cfg)
+	between := nextTask(t, l, now, cfg)
 	if between.step != stepNone || between.target == nil {
-		t.Errorf("between two attempts to swap, tasks go to both: %+v", between)
+		t.Errorf("%+v between two attempts to swap, want a task that writes to both indices", between)
 	}
 	l.end(between, outcome{}, now, cfg)
 	if at, ok := l.opens(cfg); !ok || at.After(l.rebuild.retryAt) {
 		t.Errorf("opens at %v, %v; the next attempt is at %v", at, ok, l.rebuild.retryAt)
 	}
 	later := l.rebuild.retryAt
-	if again := take(t, l, later, cfg); again.step != stepSwap {
-		t.Errorf("%+v", again)
+	if again := nextTask(t, l, later, cfg); again.step != stepSwap {
+		t.Errorf("task %+v, want another attempt to swap", again)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestRebuildIsNotStoppedTooLate(t *testing.T) {
 	l, now, _ := fillingLane(t)
 	l.rebuild.filled()
 	if err := l.stopRebuild(now); !errors.Is(err, ErrSwapping) {
-		t.Errorf("%v", err)
+		t.Errorf("a stop during the swap was answered %v, want ErrSwapping", err)
 	}
 }
 
@@ -114,53 +114,53 @@ func TestRebuildStoppedWhileItBegins(t *testing.T) {
 	if err := l.startRebuild(report.CauseOperator, backOffForTest, now); err != nil {
 		t.Fatal(err)
 	}
-	begin := take(t, l, now, cfg)
+	begin := nextTask(t, l, now, cfg)
 	if err := l.stopRebuild(now); err != nil {
 		t.Fatal(err)
 	}
 	l.end(begin, outcome{step: stepOutcome{index: "v2"}}, now, cfg)
 	if l.rebuild.status.Phase != report.PhaseStopped || l.rebuild.target() != nil {
-		t.Errorf("%+v", l.rebuild.status)
+		t.Errorf("the rebuild is %+v, want it stopped without a target", l.rebuild.status)
 	}
-	if remove := take(t, l, now, cfg); remove.step != stepRemove || remove.to != "v2" {
-		t.Errorf("the index that was made is left: %+v", remove)
+	if remove := nextTask(t, l, now, cfg); remove.step != stepRemove || remove.to != "v2" {
+		t.Errorf("task %+v, want the removal of the new index", remove)
 	}
 }
 
 func TestOldIndexGoesAfterAWhile(t *testing.T) {
 	l, now, cfg := fillingLane(t)
 	l.rebuild.filled()
-	swap := take(t, l, now, cfg)
+	swap := nextTask(t, l, now, cfg)
 	l.end(swap, outcome{}, now, cfg)
 	if l.index != "v2" || l.rebuild.status.Phase != report.PhaseRetiring {
-		t.Fatalf("%s, %+v", l.index, l.rebuild.status)
+		t.Fatalf("index %s and rebuild %+v, want v2 and the old one retiring", l.index, l.rebuild.status)
 	}
 	l.pending = false
 	if got, ok := l.next(now.Add(cfg.RetireAfter-1), 2, cfg); ok && got.step == stepRemove {
 		t.Error("the old index goes too early")
 	}
 	later := now.Add(cfg.RetireAfter)
-	remove := take(t, l, later, cfg)
+	remove := nextTask(t, l, later, cfg)
 	if remove.step != stepRemove || remove.to != "v1" {
-		t.Fatalf("%+v", remove)
+		t.Fatalf("task %+v, want the removal of v1", remove)
 	}
 	l.end(remove, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Pause}}}, later, cfg)
 	if l.trouble != nil || l.rebuild.status.Phase != report.PhaseRetiring {
-		t.Errorf("a failed removal is trouble: %+v", l.rebuild.status)
+		t.Errorf("after a failed removal the rebuild is %+v, want it retiring without trouble", l.rebuild.status)
 	}
 	later = later.Add(cfg.CheckEvery)
-	remove = take(t, l, later, cfg)
+	remove = nextTask(t, l, later, cfg)
 	l.end(remove, outcome{}, later, cfg)
 	if remove.to != "v1" || l.rebuild.status.Phase != report.PhaseDone || len(l.removals) != 0 {
-		t.Errorf("%+v, %+v", remove, l.rebuild.status)
+		t.Errorf("after %+v the rebuild is %+v, want it done", remove, l.rebuild.status)
 	}
 }
 
-// TestTurnOfAnOlderRebuildSaysNothingOfThisOne: it may end long after.
-func TestTurnOfAnOlderRebuildSaysNothingOfThisOne(t *testing.T) {
+// TestTaskOfAnOlderRebuildDoesNotAffectThisOne: it may end long after.
+func TestTaskOfAnOlderRebuildDoesNotAffectThisOne(t *testing.T) {
 	l, now, cfg := fillingLane(t)
 	l.wake()
-	late := take(t, l, now, cfg)
+	late := nextTask(t, l, now, cfg)
 	if err := l.stopRebuild(now); err != nil {
 		t.Fatal(err)
 	}
@@ -169,17 +169,17 @@ func TestTurnOfAnOlderRebuildSaysNothingOfThisOne(t *testing.T) {
 	}
 	l.end(late, outcome{filling: filling{broken: "the index is gone", complete: true}}, now, cfg)
 	if l.rebuild.status.Phase != report.PhaseStarting {
-		t.Errorf("%+v", l.rebuild.status)
+		t.Errorf("the new rebuild is %+v, want it starting", l.rebuild.status)
 	}
 }
 
 func TestRebuildEndsWhenEverythingIsSentToTheAliasAgain(t *testing.T) {
 	l, now, cfg := fillingLane(t)
 	l.trouble = trouble
-	look := take(t, l, now, cfg)
-	l.end(look, outcome{checked: true, index: "v1", resent: true}, now, cfg)
+	check := nextTask(t, l, now, cfg)
+	l.end(check, outcome{checked: true, index: "v1", resent: true}, now, cfg)
 	if l.rebuild.status.Phase != report.PhaseFailed || l.rebuild.target() != nil {
-		t.Errorf("%+v", l.rebuild.status)
+		t.Errorf("the rebuild is %+v, want it failed without a target", l.rebuild.status)
 	}
 }
 
@@ -187,7 +187,7 @@ func TestRebuildTimesOutOnlyWhenSomebodyWaits(t *testing.T) {
 	l, now, cfg := fillingLane(t)
 	taskEnds := func(f filling) {
 		l.wake()
-		task := take(t, l, now, cfg)
+		task := nextTask(t, l, now, cfg)
 		l.end(task, outcome{filling: f}, now, cfg)
 		now = now.Add(cfg.RebuildTimeout / 2)
 	}
@@ -203,11 +203,11 @@ func TestRebuildTimesOutOnlyWhenSomebodyWaits(t *testing.T) {
 	}
 	taskEnds(filling{stalled: true})
 	if l.rebuild.status.Phase != report.PhaseFailed {
-		t.Errorf("%+v", l.rebuild.status)
+		t.Errorf("the rebuild is %+v, want it failed", l.rebuild.status)
 	}
 }
 
-func TestBothAnswers(t *testing.T) {
+func TestDualWriteAnswers(t *testing.T) {
 	j := func(v elastic.Verdict) *judgement { return &judgement{verdict: v, reason: v.String()} }
 	for _, c := range []struct {
 		shown, filled *judgement
@@ -249,9 +249,9 @@ func TestBothAnswers(t *testing.T) {
 
 func TestEstimate(t *testing.T) {
 	if got := estimate(100, 300, time.Minute); got != 3*time.Minute {
-		t.Errorf("%v", got)
+		t.Errorf("got %v, want 3m", got)
 	}
 	if got := estimate(0, 300, time.Minute); got != 0 {
-		t.Errorf("unknown, yet %v", got)
+		t.Errorf("with no progress yet: %v, want 0", got)
 	}
 }

@@ -32,7 +32,7 @@ func TestChangedMappingIsRebuiltOnce(t *testing.T) {
 	r.only(2)
 	r.complete()
 	if s := r.status(); s.Cause != report.CauseMapping {
-		t.Errorf("%+v", s)
+		t.Errorf("the rebuild is %+v, want the changed mapping as its cause", s)
 	}
 	r.restart(rebuilding(), set, nil)
 	r.Append(indexertest.Index(report.Cities, "later", `{"title":"later"}`))
@@ -52,7 +52,7 @@ func TestMappingThatRefusesIsNotSwappedIn(t *testing.T) {
 	r.restart(rebuilding(), set, reshaped{set, `"risk_level":3`, `"risk_level":"high"`})
 	r.reaches(report.PhaseFailed)
 	if s := r.status(); !strings.Contains(s.Reason, `"0"`) || !strings.Contains(s.Reason, "document_parsing_exception") {
-		t.Errorf("the reason does not say enough: %s", s.Reason)
+		t.Errorf("the reason %q lacks what an operator needs", s.Reason)
 	}
 	r.only(1)
 	r.complete()
@@ -103,12 +103,12 @@ func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 	other.Append(indexertest.Many(report.Cities, 5, "text")...)
 	other.Eventually("it leaves the index alone", func() bool { return other.waitsFor(report.Cities) == "another_journal" })
 	if all := other.Indexer.Rebuilds(); len(all) > 0 {
-		t.Errorf("a rebuild is begun: %+v", all)
+		t.Errorf("a rebuild was begun: %+v", all)
 	}
 	indexertest.Must(t, other.Indexer.TakeOver(report.Cities))
 	other.reaches(report.PhaseFailed)
 	if s := other.status(); !strings.Contains(s.Reason, "100") || !strings.Contains(s.Reason, "journal") {
-		t.Errorf("the reason does not say enough: %s", s.Reason)
+		t.Errorf("the reason %q lacks what an operator needs", s.Reason)
 	}
 	other.only(1)
 	if n := other.Count(report.Cities); n != 100 {
@@ -116,9 +116,9 @@ func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 	}
 }
 
-// TestUncertainLookMakesNoDeadLetter: whether a document that is refused when it is
+// TestUncertainLookupMakesNoDeadLetter: whether a document that is refused when it is
 // sent again is in the index already is asked until the answer is certain.
-func TestUncertainLookMakesNoDeadLetter(t *testing.T) {
+func TestUncertainLookupMakesNoDeadLetter(t *testing.T) {
 	r := filledRig(t, indexertest.Quick(), 10)
 	for name, spoil := range map[string]func(*indexertest.Bites) indexertest.Fault{
 		"not JSON": func(b *indexertest.Bites) indexertest.Fault {
@@ -148,7 +148,7 @@ func TestUncertainLookMakesNoDeadLetter(t *testing.T) {
 			r.complete()
 			r.Heal()
 			if n := met.Load(); n != 3 {
-				t.Errorf("the fault bit %d times", n)
+				t.Errorf("the fault was applied %d times", n)
 			}
 		})
 	}

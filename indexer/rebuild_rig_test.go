@@ -126,7 +126,7 @@ func (r *rig) complete() {
 	r.T.Helper()
 	r.Drained()
 	if n := r.Stats().Kinds[report.Cities].DeadLetters; n != 0 {
-		r.T.Errorf("%d dead letters", n)
+		r.T.Errorf("%d dead letters, want none", n)
 	}
 	alias := r.Indices.Alias(report.Cities)
 	r.Change("POST", "/"+alias+"/_refresh", "")
@@ -227,7 +227,7 @@ func filledRig(t *testing.T, cfg indexer.Config, n int) *rig {
 // rebuild starts a rebuild of cities, once the indexer runs.
 func (r *rig) rebuild() {
 	r.T.Helper()
-	r.Eventually("the indexer takes orders", func() bool {
+	r.Eventually("the indexer accepts commands", func() bool {
 		err := r.Indexer.Rebuild(report.Cities)
 		if err != nil && !errors.Is(err, indexer.ErrNotRunning) {
 			r.T.Fatal(err)

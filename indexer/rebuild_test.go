@@ -89,7 +89,7 @@ func TestRebuildUnderLoad(t *testing.T) {
 	r.complete()
 	s := r.status()
 	if s.Total == 0 || s.Remaining != 0 || s.EndedAt.Before(s.StartedAt) || s.NewIndex != r.Indices.Index(report.Cities, 2) {
-		t.Errorf("%+v", s)
+		t.Errorf("the rebuild is %+v, want nothing remaining and the second index", s)
 	}
 	if r.Metric("riskdex_rebuilds_total", "outcome", "done") != 1 || r.Metric("riskdex_rebuild_active") != 0 {
 		t.Error("the rebuild is not counted as done")
@@ -140,11 +140,11 @@ func TestStopRebuildHalfWay(t *testing.T) {
 	g := r.half()
 	s := r.status()
 	if s.Remaining <= 0 || s.Remaining >= s.Total || s.SecondsLeft <= 0 {
-		t.Errorf("half-way: %+v", s)
+		t.Errorf("half-way the rebuild is %+v, want some remaining and an estimate", s)
 	}
 	indexertest.Must(t, r.Indexer.StopRebuild(report.Cities))
 	if s := r.status(); s.Phase != report.PhaseStopped || s.EndedAt.IsZero() {
-		t.Errorf("stopped: %+v", s)
+		t.Errorf("the rebuild is %+v, want it stopped with a time of its end", s)
 	}
 	r.Append(indexertest.Index(report.Cities, "later", `{"title":"later"}`))
 	close(g.open)

@@ -52,10 +52,10 @@ func TestIndexIsRefreshedWhenNothingMoreWaits(t *testing.T) {
 func TestOnlyWhatSearchesLackIsRefreshed(t *testing.T) {
 	l, now, cfg := laneForTest()
 	for name, out := range map[string]outcome{
-		"nothing was sent":        {},
-		"nothing was taken":       {sent: true},
-		"a new index was filled":  {sent: true, filling: filling{progress: true}},
-		"the index was looked at": {checked: true, index: "x"},
+		"nothing was sent":       {},
+		"nothing was taken":      {sent: true},
+		"a new index was filled": {sent: true, filling: filling{progress: true}},
+		"the index was checked":  {checked: true, index: "x"},
 	} {
 		l.wake()
 		task, _ := l.next(now, 2, cfg)
@@ -166,7 +166,7 @@ func TestFailedRefreshIsNoTrouble(t *testing.T) {
 		t.Errorf("warned %d times in %v", warned, now.Sub(began))
 	}
 	if l.trouble != nil {
-		t.Errorf("trouble: %+v", l.trouble)
+		t.Errorf("a failed refresh is trouble: %+v", l.trouble)
 	}
 	l.beginRefresh()
 	l.endRefresh(refreshed{took: time.Millisecond}, now, cfg)

@@ -148,7 +148,7 @@ func TestWithoutAShareNothingIsRefreshed(t *testing.T) {
 	r.Append(indexertest.Many(report.Cities, 10, "text")...)
 	r.Drained()
 	before := others.Load()
-	r.Eventually("idle indices are looked at", func() bool { return others.Load() > before+10 })
+	r.Eventually("idle indices are checked", func() bool { return others.Load() > before+10 })
 	if n := refreshes.Load(); n != 0 {
 		t.Errorf("%d refreshes", n)
 	}
@@ -181,7 +181,7 @@ func TestFailingRefreshesHarmNothing(t *testing.T) {
 				t.Errorf("%d refreshes were asked for, want %d at most", n, most)
 			}
 			if w := r.Indexer.Waiting(); w != nil || r.Metric("riskdex_held") != 0 || r.Metric("riskdex_failures_total") != 0 || r.Metric("riskdex_retries_total") != 0 {
-				t.Errorf("it is taken for trouble: %+v", w)
+				t.Errorf("a failed refresh counts as trouble: %+v", w)
 			}
 			r.Heal()
 			r.becomesVisible(report.Cities, 50) // nothing more is written
@@ -278,7 +278,7 @@ func TestChangeDuringARebuildBecomesVisible(t *testing.T) {
 		next.ServeHTTP(w, req)
 	})
 	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
-	r.Eventually("the new index lacks nothing", func() bool { return held.Load() > 0 })
+	r.Eventually("the new index is complete", func() bool { return held.Load() > 0 })
 	r.Append(indexertest.Index(report.Cities, "new", `{}`))
 	r.becomesVisible(report.Cities, 51)
 	if r.status().Phase == report.PhaseDone {

@@ -11,11 +11,11 @@ import (
 // fromThePast has an index of which the past is known: two documents as they were,
 // before one of them was deleted, the other corrected, and a third added. take is
 // called in between.
-func (r *rig) fromThePast(take func()) {
+func (r *rig) fromThePast(snapshot func()) {
 	r.T.Helper()
 	r.Append(indexertest.Index(report.Cities, "gone", `{"title":"old"}`), indexertest.Index(report.Cities, "corrected", `{"title":"old"}`))
 	r.Drained()
-	take()
+	snapshot()
 	r.Append(indexertest.Delete(report.Cities, "gone"), indexertest.Index(report.Cities, "corrected", `{"title":"new"}`), indexertest.Index(report.Cities, "added", `{"title":"new"}`))
 	r.Drained()
 }

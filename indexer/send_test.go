@@ -26,7 +26,7 @@ type scripted struct {
 }
 
 func newScripted(t *testing.T, bulk func(ids []string) (status int, cut bool)) *scripted {
-	s := &scripted{t: t, bulk: bulk, indexer: new(looking).indexer(t)}
+	s := &scripted{t: t, bulk: bulk, indexer: new(checking).indexer(t)}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	var err error
@@ -143,8 +143,8 @@ func TestRefusedAloneIsDeadOnlyBesideOthers(t *testing.T) {
 	s.want(s.send("venom", "a", "b"), "dead settled settled")
 }
 
-// TestRefusalsThatBeginInATurnBlameNobody: some were read before they began, none after.
-func TestRefusalsThatBeginInATurnBlameNobody(t *testing.T) {
+// TestRefusalsThatBeginInATaskBlameNobody: some were read before they began, none after.
+func TestRefusalsThatBeginInATaskBlameNobody(t *testing.T) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge} {
 		for read := range 6 {
 			n := 0

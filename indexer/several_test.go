@@ -118,10 +118,10 @@ func TestRebuildOfADeadProcess(t *testing.T) {
 	})
 	b.complete()
 	if d := b.Document(report.Cities, "1"); d["title"] != "live" {
-		t.Errorf("%v", d)
+		t.Errorf("the document is %v, want the title live", d)
 	}
 	if s := b.status(); s.Cause != report.CauseInterrupted {
-		t.Errorf("%+v", s)
+		t.Errorf("the rebuild is %+v, want interrupted as its cause", s)
 	}
 }
 
@@ -159,10 +159,10 @@ func TestStartOfManyAtOnce(t *testing.T) {
 	}
 	for _, kind := range []report.Kind{report.Cities, report.Advisories} {
 		if n := rigs[2].Count(kind); n != 50 {
-			t.Errorf("%d %s", n, kind)
+			t.Errorf("%d documents of %s, want 50", n, kind)
 		}
 	}
 	if all := rigs[0].behind(); len(all) != 1 {
-		t.Errorf("%v", all)
+		t.Errorf("indices %v, want one", all)
 	}
 }

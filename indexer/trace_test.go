@@ -107,7 +107,7 @@ func TestDeliveriesAndTheirBulkAreLinked(t *testing.T) {
 			t.Errorf("%q: under %v, linked to %v, from %v to %v", c.ID, s.Parent, s.Links, s.StartTime, s.EndTime)
 		}
 		if got := attribute(s, "riskdex.outcome"); got != outcome || attribute(s, "riskdex.version") != fmt.Sprint(int64(c.Version)) {
-			t.Errorf("%q: %v", c.ID, s.Attributes)
+			t.Errorf("the span of %q has %v, want the outcome and the version of its settlement", c.ID, s.Attributes)
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"riskdex/report"
 )
 
-// TestDocumentsThatFailLeaveRoomForOthers: those that wait longest are claimed first,
+// TestDocumentsThatFailYieldToOthers: those that wait longest are claimed first,
 // and more of them fail than a bulk holds.
-func TestDocumentsThatFailLeaveRoomForOthers(t *testing.T) {
+func TestDocumentsThatFailYieldToOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		changes, bytes int // in a bulk
 		text           string

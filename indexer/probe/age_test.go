@@ -65,7 +65,7 @@ func bubble(t *testing.T, path, url, prefix string, away time.Duration, test fun
 func about(p *indexertest.Probing, want time.Duration) {
 	p.T.Helper()
 	if got := p.Unsearchable(); got < want || got > want+30*time.Second {
-		p.T.Errorf("the probe is said to be unsearchable for %v, and is for %v", got, want)
+		p.T.Errorf("the probe is reported as unsearchable for %v, want %v", got, want)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestAgeOfTheProbe(t *testing.T) {
 		time.Sleep(4*time.Minute - time.Second)
 		about(p, 4*time.Minute-time.Second)
 		if n := r.ProbeStats().Accepted[report.Index]; n != 0 {
-			t.Fatalf("%d accepted without room", n)
+			t.Fatalf("%d accepted while the journal is full", n)
 		}
 		time.Sleep(6 * time.Minute)
 		about(p, 10*time.Minute-time.Second)

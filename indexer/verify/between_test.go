@@ -11,9 +11,9 @@ import (
 	"riskdex/report"
 )
 
-// TestVerifyBetweenTheLooks: whatever happens between two looks, what is well
+// TestVerifyBetweenItsReads: whatever happens between two looks, what is well
 // before and after is no finding.
-func TestVerifyBetweenTheLooks(t *testing.T) {
+func TestVerifyBetweenItsReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		hurt func(*indexertest.Rig) // before all
 		at   string                 // the request at which something happens, by the end of its path
@@ -52,7 +52,7 @@ func TestVerifyBetweenTheLooks(t *testing.T) {
 			got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{})
 			indexertest.Must(t, err)
 			if got.Found() != 0 || got.UnderWay != c.want {
-				t.Errorf("%+v", got)
+				t.Errorf("found %+v, want nothing wrong and the expected number under way", got)
 			}
 			if met != len(c.do) {
 				t.Errorf("it happened %d times, want %d", met, len(c.do))

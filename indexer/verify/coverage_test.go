@@ -52,7 +52,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	}
 	lacks := func(want ...report.Lacking) {
 		t.Helper()
-		r.Eventually("it is told, of these alone", func() bool {
+		r.Eventually("only these are reported", func() bool {
 			got := c.Lacking()
 			if len(got) != len(want) {
 				return false
@@ -79,7 +79,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	set(20, 0, 0)
 	lacks()
 	if n := unknown(report.Advisories); n != 0 {
-		t.Errorf("%d are said to be unknown still", n)
+		t.Errorf("%d are still reported as unknown", n)
 	}
 }
 
@@ -92,8 +92,8 @@ func TestCoverageLeavesWhatIsToldAlready(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go c.Run(ctx)
-	r.Eventually("it has looked often", func() bool { return looks.Load() > 30 })
+	r.Eventually("it has compared often", func() bool { return looks.Load() > 30 })
 	if got := c.Lacking(); len(got) != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("lacking %+v, want nothing reported", got)
 	}
 }

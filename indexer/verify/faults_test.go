@@ -85,10 +85,10 @@ func TestVerifyIsNotMisledByFailures(t *testing.T) {
 			got := r.Verify(verify.Options{})
 			want := map[string]report.Difference{"1": report.Missing, "2": report.Foreign, "unknown": report.Foreign}
 			if !maps.Equal(problems(got.Findings), want) || got.Indexed != 30 {
-				t.Errorf("%+v", got)
+				t.Errorf("found %+v, want only the planted damage", got)
 			}
 			if n := met.Load() - before; n < 2 {
-				t.Errorf("the fault bit %d times", n)
+				t.Errorf("the fault was applied %d times", n)
 			}
 		})
 	}
@@ -157,10 +157,10 @@ func TestVerifyNamesTheTrouble(t *testing.T) {
 			got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true})
 			trouble, ok := errors.AsType[*verify.Error](err)
 			if !ok || trouble.Reason != c.reason || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), r.Indices.Alias(report.Cities)) {
-				t.Errorf("%v", err)
+				t.Errorf("error %v, want one with the reason and the alias", err)
 			}
 			if got.Found() != 0 || got.Ordered != 0 {
-				t.Errorf("yet %+v", got)
+				t.Errorf("with an error there are findings: %+v", got)
 			}
 			r.Heal()
 		})
@@ -199,6 +199,6 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	}()
 	got, err := r.Verifier(indexertest.QuickVerify()).Verify(ctx, report.Cities, verify.Options{Repair: true})
 	if !errors.Is(err, context.Canceled) || got.Missing != 1 || got.Ordered != 1 {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("found %+v with error %v, want one missing, ordered, and the context's error", got, err)
 	}
 }

@@ -60,7 +60,7 @@ func TestRepairRollsNothingBack(t *testing.T) {
 	got := r.Verify(verify.Options{Repair: true})
 	if got.Foreign != 4 || got.Kept != 3 || got.OtherJournal != 3 || got.Ordered != 1 || got.Mended != 1 || got.WrongJournal ||
 		!strings.Contains(got.Advice, "another journal") {
-		t.Errorf("%+v %s", got, got.Advice)
+		t.Errorf("found %+v with advice %q, want three documents of another journal kept, and one repaired", got, got.Advice)
 	}
 	for _, id := range []string{"1", "29", "unknown"} {
 		if v := r.InIndex(id); v != later {

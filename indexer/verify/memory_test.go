@@ -178,7 +178,7 @@ func TestVerifyManyDocuments(t *testing.T) {
 	indexertest.Must(t, err)
 	t.Logf("%.1f s for 100,000 documents", time.Since(started).Seconds()/documents*100_000)
 	if got.Documents != documents || got.Indexed != documents-3 || got.Missing != 3 || got.Found() != 3 {
-		t.Errorf("%+v", got)
+		t.Errorf("found %+v, want three documents missing", got)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	indexertest.Must(t, err)
 	want := map[string]report.Difference{"1": report.Missing, "2": report.Foreign, "unknown": report.Foreign}
 	if !maps.Equal(problems(got.Findings), want) || got.Mended != 3 {
-		t.Errorf("%+v", got)
+		t.Errorf("found %+v, want only the planted damage, all of it repaired", got)
 	}
 	stop()
 	sender.Wait()
@@ -98,11 +98,11 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	r.Drained()
 	r.SameAsJournal()
 	if got := r.Verify(verify.Options{}); got.Found() != 0 || got.UnderWay != 0 {
-		t.Errorf("after the traffic: %+v", got)
+		t.Errorf("after the traffic: %+v, want nothing found or under way", got)
 	}
 	k := r.Stats().Kinds[report.Cities]
-	t.Logf("%d changes accepted, %d looks at the index, %d documents under way", k.Accepted[report.Index]+k.Accepted[report.Delete], moved.Load(), underWay)
+	t.Logf("%d changes accepted, %d reads of the index, %d documents under way", k.Accepted[report.Index]+k.Accepted[report.Delete], moved.Load(), underWay)
 	if underWay == 0 {
-		t.Error("nothing was ever under way: the traffic did not bite")
+		t.Error("nothing was ever under way, so this test shows nothing")
 	}
 }

@@ -46,7 +46,7 @@ func TestVerifyFindsNothingWhereAllIsWell(t *testing.T) {
 		}
 	}})
 	if got.Found() != 0 || len(got.Findings) != 0 || got.Documents != 54 || got.Live != 53 || got.Deleted != 1 || got.Refused != 2 || got.Indexed != 52 || got.UnderWay != 0 || got.Advice != "" {
-		t.Errorf("%+v", got)
+		t.Errorf("found %+v, want nothing wrong and all documents counted", got)
 	}
 	if !slices.Equal(phases, []string{verify.PhaseJournal, verify.PhaseIndex}) {
 		t.Errorf("phases %v", phases)
@@ -90,10 +90,10 @@ func TestVerifyFindsAndMendsEveryDamage(t *testing.T) {
 	var told []report.VerifyFinding
 	got := r.Verify(verify.Options{Found: func(f report.VerifyFinding) { told = append(told, f) }})
 	if !maps.Equal(problems(got.Findings), want) || len(got.Findings) != len(want) || !slices.Equal(told, got.Findings) {
-		t.Errorf("found %v\ntold %v\nwant %v", got.Findings, told, want)
+		t.Errorf("found %v\nreported %v\nwant %v", got.Findings, told, want)
 	}
 	if got.Missing != 3 || got.Stale != 2 || got.Foreign != 6 || got.Unknown != 2 || got.Wrong() != 11 || got.UnderWay != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("found %+v, want 3 missing, 2 stale, 6 foreign, 2 unknown", got)
 	}
 	for _, f := range got.Findings {
 		if f.IndexVersion != r.InIndex(string(f.ID)) || f.Mended {
@@ -101,7 +101,7 @@ func TestVerifyFindsAndMendsEveryDamage(t *testing.T) {
 		}
 		if known := f.ID != "unknown" && f.ID != "a/b c"; known != (f.JournalVersion > 0) ||
 			known && (f.JournalVersion != r.Entry(string(f.ID)).Version || f.Deleted != (r.Entry(string(f.ID)).Op == report.Delete)) {
-			t.Errorf("%+v", f)
+			t.Errorf("finding %+v does not match the journal's entry", f)
 		}
 	}
 
@@ -113,7 +113,7 @@ func TestVerifyFindsAndMendsEveryDamage(t *testing.T) {
 	r.SameAsJournal()
 	for _, id := range []string{"3", "4"} {
 		if d := r.Document(report.Cities, id); d["text"] != "text" {
-			t.Errorf("%s: %v", id, d)
+			t.Errorf("document %s is %v, want it repaired", id, d)
 		}
 	}
 	if got := r.Verify(verify.Options{Repair: true}); got.Found() != 0 || got.Ordered != 0 {
@@ -150,7 +150,7 @@ func TestVerifyRemovesAnUnknownCityAndNotTheOneWithThatCode(t *testing.T) {
 	r.Change("PUT", r.Path("BER", ""), `{"title":"never delivered"}`)
 	got := r.Verify(verify.Options{Repair: true})
 	if got.Unknown != 1 || got.Mended != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("found %+v, want one unknown document, removed", got)
 	}
 	if d := r.Document(report.Cities, "130"); d["title"] != "Berlin" {
 		t.Errorf("Berlin: %v", d)
@@ -192,11 +192,11 @@ func TestRepairTellsWhatIsNotMendedYet(t *testing.T) {
 	got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true})
 	indexertest.Must(t, err)
 	if got.Missing != 3 || got.Ordered != 3 || got.Mended != 0 || got.Wrong() != 3 {
-		t.Errorf("%+v", got)
+		t.Errorf("found %+v, want three missing, ordered, and not repaired yet", got)
 	}
 	got = r.Verify(verify.Options{})
 	if got.Found() != 0 || got.UnderWay != 3 {
-		t.Errorf("what is being sent again is under way: %+v", got)
+		t.Errorf("found %+v, want the three that are being sent again under way", got)
 	}
 }
 
@@ -212,6 +212,6 @@ func TestRepairClaimsNothingThatItHasNotSeen(t *testing.T) {
 	got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
 	indexertest.Must(t, err)
 	if got.Foreign != 1 || got.Ordered != 1 || got.Mended != 0 || got.Wrong() != 1 || got.Advice == "" {
-		t.Errorf("%+v", got)
+		t.Errorf("found %+v, want one foreign document, not repaired, and advice", got)
 	}
 }
