@@ -1,0 +1,143 @@
+package exam
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/internal/push"
+	"riskdex/internal/relevancetest"
+	"riskdex/mappings"
+	"riskdex/receiver"
+	"riskdex/report"
+)
+
+// compared are the fields of a document that a mapping file may fill.
+var compared = []string{
+	"code", "title", "names", "names_known", "country", "risk_level", "risk_label", "airports", "places", "location",
+	"summary", "starts_at", "ends_at", "published_at", "updated_at", "threats", "whole_country", "codes_known", "text",
+}
+
+// likeness says how the documents of a vendor without a mapping file compare with those with
+// one, for one field: how many have it with and without, how many of those with one have the
+// same value without, and how many without have another value than with.
+type likeness struct{ taught, untaught, same, other int }
+
+// TestUntaughtFields makes the documents of every vendor with its mapping file and without,
+// and prints what the latter lack.
+func TestUntaughtFields(t *testing.T) {
+	w := newWorld(t)
+	w.populate(t)
+	all := map[string]map[string]*likeness{}
+	var names []string
+	records := map[string]int{}
+	for _, v := range slices.Concat(vendors(), heldOut()) {
+		own := w.of(v)
+		live := delivered(t, receiver.DefaultConfig(), w.puts(t, own))
+		if len(live) != len(own) {
+			t.Fatalf("%s: %d of %d records have come in", v.name, len(live), len(own))
+		}
+		fields := map[string]*likeness{}
+		for _, name := range compared {
+			fields[name] = new(likeness)
+		}
+		taught, bare := v.set(t, true), v.set(t, false)
+		for _, c := range live {
+			with, without := document(t, taught, c), document(t, bare, c)
+			for _, name := range compared {
+				fields[name].add(with[name], without[name])
+			}
+		}
+		all[v.name], records[v.name] = fields, len(live)
+		names = append(names, v.name)
+	}
+	var b strings.Builder
+	b.WriteString("Share of the records in %: with a mapping file / without, the same, another value\n\n               ")
+	for _, name := range names {
+		fmt.Fprintf(&b, " │%17s", name)
+	}
+	b.WriteString("\n")
+	for _, field := range compared {
+		fmt.Fprintf(&b, "%-15s", field)
+		for _, name := range names {
+			l := all[name][field]
+			share := func(n int) int { return (100*n + records[name]/2) / records[name] }
+			fmt.Fprintf(&b, " │%4d/%3d %3d= %2d≠", share(l.taught), share(l.untaught), share(l.same), share(l.other))
+		}
+		b.WriteString("\n")
+	}
+	t.Logf("\n%s", b.String())
+}
+
+func (l *likeness) add(with, without any) {
+	if with != nil {
+		l.taught++
+	}
+	if without != nil {
+		l.untaught++
+	}
+	switch {
+	case without == nil:
+	case reflect.DeepEqual(with, without):
+		l.same++
+	default:
+		l.other++
+	}
+}
+
+// document returns the members of the document that a set makes of a change.
+func document(t *testing.T, set *mappings.Set, c report.Change) object {
+	t.Helper()
+	doc, _, err := set.AppendDocument(nil, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members object
+	if err := json.Unmarshal(doc, &members); err != nil {
+		t.Fatal(err)
+	}
+	return members
+}
+
+// of returns the facts that a vendor writes about. Those held out write about some of what
+// the others write about in English.
+func (w *world) of(v *vendor) []*fact {
+	var own []*fact
+	for i, f := range w.documents {
+		switch {
+		case f.vendor == v:
+			own = append(own, f)
+		case slices.Contains(heldOut(), v) && f.lang == "en" && i%7 == 0:
+			other := *f
+			other.vendor, other.id = v, v.id(i)
+			own = append(own, &other)
+		}
+	}
+	return own
+}
+
+// puts returns a PUT for the record of every fact.
+func (w *world) puts(t *testing.T, facts []*fact) []push.Request {
+	t.Helper()
+	var requests []push.Request
+	for _, f := range facts {
+		body, err := json.Marshal(f.vendor.record(w, f, w.write(f)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests = append(requests, push.Request{Method: http.MethodPut, Path: "/" + string(f.kind) + "/" + url.PathEscape(f.id), Body: body})
+	}
+	return requests
+}
+
+// delivered returns what an index has to hold after requests.
+func delivered(t *testing.T, cfg receiver.Config, requests []push.Request) []report.Change {
+	t.Helper()
+	_, live := relevancetest.Deliver(t, cfg, requests)
+	return live
+}
