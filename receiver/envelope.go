@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"hash/maphash"
 	"iter"
 	"slices"
 
@@ -17,8 +18,9 @@ type splitter struct {
 	codeIDs []jsontext.Pointer // where a text is an id if there is none at ids
 	codes   []jsontext.Pointer // for cities only
 	records []jsontext.Pointer // stated by the operator
-	guess   *guesser           // nil where the operator states where ids are
-	noID    string             // the detail of a refusal for want of an id
+	words   *guesser
+	guess   *guesser // words; nil where the operator states where ids are
+	noID    string   // the detail of a refusal for want of an id
 }
 
 // record is one record of a payload, or what is examined as such. Its members are found
@@ -76,7 +78,81 @@ func (s *splitter) envelope(object []jsonscan.Member) []byte {
 	if inner := s.onlyEnvelope(object); s.holdsEmptyList(inner, maxEnvelopes) {
 		return inner
 	}
-	return nil
+	return s.strangeEnvelope(object, maxEnvelopes)
+}
+
+// strangeEnvelope returns the records in an envelope whose name riskdex does not know, nil
+// where there are none. A record without an id may have parts with ids, so the object must
+// have nothing but one member with records, whose name does not mean a part of a report, and
+// metadata beside it that state no id.
+func (s *splitter) strangeEnvelope(object []jsonscan.Member, depth int) []byte {
+	var inner []byte
+	geoJSON := isGeoJSONList(object)
+	for _, m := range object {
+		c := jsonscan.FirstByte(m.Value)
+		switch nested := c == '{' || c == '['; {
+		case inner == nil && nested && (s.mayWrap(m.Name) || geoJSON && m.Name == "features") && s.statesIDs(m.Value, depth-1):
+			inner = m.Value
+		case geoJSON, isEnvelopeMeta(m.Name), !nested && s.words.isMeta(m.Name):
+		default:
+			return nil
+		}
+	}
+	if inner == nil {
+		return nil
+	}
+	beside := slices.DeleteFunc(slices.Clone(object), func(m jsonscan.Member) bool { return string(m.Value) == string(inner) })
+	if len(s.words.likely(record{members: beside})) > 0 {
+		return nil
+	}
+	return inner
+}
+
+// isGeoJSONList reports whether an object is a list of features (RFC 7946).
+func isGeoJSONList(object []jsonscan.Member) bool {
+	return string(jsonscan.Value(object, "type")) == `"FeatureCollection"`
+}
+
+// mayWrap reports whether records may be under a name: one that means them, or one with no
+// words that mean anything else.
+func (s *splitter) mayWrap(name string) bool {
+	return s.words.vocabulary.Read(name).Concepts&^(s.words.own|s.words.about) == 0
+}
+
+// statesIDs reports whether raw is an object that seems to state an id or the code of a city,
+// a list that begins with one, or an envelope of such objects. Two different objects of a
+// list with the same id state that of something else.
+func (s *splitter) statesIDs(raw []byte, depth int) bool {
+	one := raw
+	if jsonscan.FirstByte(raw) == '[' {
+		one = jsonscan.Element(raw, 0)
+	}
+	if jsonscan.FirstByte(one) != '{' {
+		return false
+	}
+	r := recordOf(one)
+	if s.hasID(r) || s.guess != nil && (len(s.guess.likely(r)) > 0 || s.guess.code(r.members) != "") {
+		return jsonscan.FirstByte(raw) != '[' || s.distinct(raw)
+	}
+	return depth > 0 && s.strangeEnvelope(r.members, depth) != nil
+}
+
+// distinct reports whether no two different objects of a list have the same id at the usual
+// pointers.
+func (s *splitter) distinct(list []byte) bool {
+	seed, bodies := maphash.MakeSeed(), map[uint64]uint64{}
+	for element := range jsonscan.Elements(list) {
+		id, ok := first(recordOf(element).members, s.ids, scalarText)
+		if !ok || len(bodies) == maxRecords {
+			continue
+		}
+		key, body := maphash.String(seed, id), maphash.Bytes(seed, element)
+		if other, seen := bodies[key]; seen && other != body {
+			return false
+		}
+		bodies[key] = body
+	}
+	return true
 }
 
 // statesLikely reports whether a member of an object is an id by the words of its name.

@@ -26,10 +26,12 @@ type guesser struct {
 	id, number vocabulary.Concepts
 	codes      []vocabulary.Concepts // of a city
 	foreign    vocabulary.Concepts
+	meta       vocabulary.Concepts // of what may stand beside records in an envelope
 }
 
 func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
-	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), foreign: v.Concepts("foreign")}
+	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), foreign: v.Concepts("foreign"),
+		meta: v.Concepts("foreign date published created updated language link")}
 	switch kind {
 	case report.Cities:
 		g.own, g.about = v.Concepts("report city travel"), v.Concepts("destination place")
@@ -115,6 +117,12 @@ func (g *guesser) code(list []jsonscan.Member) string {
 		}
 	}
 	return ""
+}
+
+// isMeta reports whether a name means what an envelope says of itself.
+func (g *guesser) isMeta(name string) bool {
+	n := g.vocabulary.Read(name)
+	return !n.Unknown && n.Concepts != 0 && n.Concepts&^g.meta == 0
 }
 
 // maxPlaces bounds the places that are collected.

@@ -225,7 +225,7 @@ func TestListIsPointedAt(t *testing.T) {
 	d := open(t, nil)
 	list := "[" + strings.TrimSuffix(strings.Repeat(`{"id":1,"places":[{},{},{}]},`, 860), ",") + "]"
 	for body, says := range map[string]string{
-		`{"reports":` + list + `}`:                                    "list of 860 objects at /reports: if those are the records, the operator can say so with --records cities=/reports.",
+		`{"name":"x","reports":` + list + `}`:                         "list of 860 objects at /reports: if those are the records, the operator can say so with --records cities=/reports.",
 		`{"result":{"a/b~":` + list + `},"notes":[{}]}`:               "--records cities=/result/a~1b~0.",
 		`{"title":"x","notes":["a","b"]}`:                             "",
 		`{"a":{"b":{"c":{"d":{"e":[{}]}}}}}`:                          "",

@@ -105,9 +105,9 @@ func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
 		if ids == nil {
 			ids = usualIDs(kind)
 		}
-		s := &splitter{kind: kind}
+		s := &splitter{kind: kind, words: newGuesser(words, kind)}
 		if cfg.IDs[kind] == nil {
-			s.guess = newGuesser(words, kind)
+			s.guess = s.words
 		}
 		var errs [4]error
 		s.ids, errs[0] = parsePointers(ids)
