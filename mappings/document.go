@@ -137,16 +137,27 @@ func (x *extractor) source(body []byte) {
 	}
 }
 
-// findRoots finds the objects that hold the record's members.
+// findRoots finds the objects that hold the record's members. A record that is in an object
+// with nothing else is looked for there, whatever the object calls it.
 func (x *extractor) findRoots() {
 	x.roots = x.roots[:0]
-	for i := range x.mapping.Roots {
-		x.found = x.tree.find(x.found[:0], 0, x.mapping.Roots[i].steps)
-		for _, at := range x.found {
-			if x.tree.nodes[at].kind == '{' {
-				x.roots = append(x.roots, at)
+	top := uint32(0)
+	for depth := 0; ; depth++ {
+		for i := range x.mapping.Roots {
+			x.found = x.tree.find(x.found[:0], top, x.mapping.Roots[i].steps)
+			for _, at := range x.found {
+				if x.tree.nodes[at].kind == '{' && !slices.Contains(x.roots, at) {
+					x.roots = append(x.roots, at)
+				}
 			}
 		}
+		inner := x.tree.nodes[top].first
+		if depth == maxGuessDepth || x.mapping.book == nil || x.tree.nodes[top].kind != '{' || inner == none ||
+			x.tree.nodes[inner].next != none || x.tree.nodes[inner].kind != '{' ||
+			x.reader.name(x.tree.quotedName(inner)).Concepts&^x.mapping.book.own != 0 {
+			return
+		}
+		top = inner
 	}
 }
 

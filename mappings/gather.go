@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"riskdex/internal/vocabulary"
 )
@@ -25,7 +27,7 @@ type reader struct {
 
 // concepts are the bits of the concepts that are tested one by one.
 type concepts struct {
-	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, geo, part, number, threat vocabulary.Concepts
+	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, geo, part, number, threat, score vocabulary.Concepts
 }
 
 type hitKey struct {
@@ -39,7 +41,7 @@ func newReader(v *vocabulary.Vocabulary) reader {
 		bits: concepts{
 			lat: v.Concepts("lat"), lon: v.Concepts("lon"), link: v.Concepts("link"), id: v.Concepts("id"), language: v.Concepts("language"),
 			category: v.Concepts("category"), title: v.Concepts("title"), name: v.Concepts("name"), code: v.Concepts("code"), iata: v.Concepts("iata"),
-			label: v.Concepts("label"), text: v.Concepts("text"), place: v.Concepts("place region city destination"), geo: v.Concepts("geo"), part: v.Concepts("part"), number: v.Concepts("number"), threat: v.Concepts("threat"),
+			label: v.Concepts("label"), text: v.Concepts("text"), place: v.Concepts("place region city destination"), geo: v.Concepts("geo"), part: v.Concepts("part"), number: v.Concepts("number"), threat: v.Concepts("threat"), score: v.Concepts("score"),
 		},
 	}
 }
@@ -195,7 +197,7 @@ func (x *extractor) gatherTranslations(at uint32, means vocabulary.Concepts, ran
 // may be one of the names as well. An object as a whole can only be a location.
 func (x *extractor) guessFields(at uint32, means vocabulary.Concepts, rank int, localized, object bool) {
 	for _, h := range x.reader.fields(x.mapping.book, means) {
-		if object && h.field != locationField {
+		if object && h.field != locationField || h.field == placesField && !x.isStray(at, rank) {
 			continue
 		}
 		h.rank += rank
@@ -204,6 +206,22 @@ func (x *extractor) guessFields(at uint32, means vocabulary.Concepts, rank int, 
 			x.guess(guess{hit: hit{namesField, 64 + h.rank}, at: at})
 		}
 	}
+}
+
+// isStray reports whether a value that is in no list is the name of a place that the report
+// is about: words, rather than a code, a position or prose. rank tells its language.
+func (x *extractor) isStray(at uint32, rank int) bool {
+	const shortest, longest = 4, 100 // bytes
+	if !x.mapping.book.strays || rank >= otherLanguage {
+		return false
+	}
+	at = x.unwrapped(at)
+	if x.tree.nodes[at].kind != '"' || x.tree.nodes[at].rawLen > longest {
+		return false
+	}
+	name := bytes.TrimSpace(x.tree.text(at))
+	first, _ := utf8.DecodeRune(name)
+	return len(name) >= shortest && unicode.IsLetter(first) && !bytes.ContainsAny(name, "/\n")
 }
 
 // gatherList collects guesses from a list: of one value, of labels with values, of

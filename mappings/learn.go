@@ -122,8 +122,10 @@ func learntAt(f FieldSource) jsontext.Pointer {
 // in a list unless the field takes several, and not for a location in two values.
 func inFile(at jsontext.Pointer, f FieldSource, record []byte) bool {
 	switch f.Field {
-	case "names", "country", "airports", "places.name", "places.code", "places.location":
+	case "names", "country", "airports":
 		return true
+	case "places.name", "places.code", "places.location":
+		return strings.Contains(string(at), "/*")
 	case "threats":
 		return false // the patterns of the Set stay
 	case "location":

@@ -50,6 +50,7 @@ type phrasebook struct {
 	own     vocabulary.Concepts // what a record of this kind is called
 	place   vocabulary.Concepts // what names on the way to a latitude may mean
 	formats vocabulary.Concepts // what the type of a document may mean
+	strays  bool                // a place by itself is one of the places; in a city report it is the city
 }
 
 // newPhrasebook returns the phrases for records of kind. For each field, better ones come
@@ -66,6 +67,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	}
 	b.place = b.own | v.Concepts("geo place city destination")
 	b.formats = v.Concepts("report city destination advisory event special travel text")
+	b.strays = kind != report.Cities
 	when := v.Concepts("report advisory event special travel date valid")
 	ask := func(f fieldID, allow string, needs ...string) {
 		for i, need := range needs {
@@ -91,16 +93,20 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	}
 	ask(namesField, "", "other name", "other title")
 	b.phrases = append(b.phrases, phrase{field: namesField, need: v.Concepts("other"), rank: 32})
-	ask(countryField, "place geo", "country code", "country iso", "country code iso", "country", "iso", "iso code", "country name")
+	ask(countryField, "place geo destination city", "country code", "country iso", "country code iso", "country", "iso", "iso code", "country name")
 	risk := []string{"risk level", "risk rating", "risk", "security level", "security rating", "threat level", "advisory level", "level", "rating", "severity"}
-	ask(riskLevelField, "risk level rating security threat travel advisory name label title code id text", risk...)
-	ask(riskLabelField, "risk level rating security threat travel advisory name label title text",
+	ask(riskLevelField, "risk level rating score security threat travel advisory name label title code id text", risk...)
+	ask(riskLabelField, "risk level rating score security threat travel advisory name label title text",
 		append([]string{"risk label", "risk name", "level label", "level name", "rating label", "rating name"}, risk...)...)
 	ask(airportsField, "code iata name", "airport code", "airport iata", "airport")
-	ask(placesField, "geo number name event", "place", "region", "city", "destination")
-	ask(locationField, "place geo", "geo", "lat lon", "place")
+	ask(placesField, "geo number name event place region city destination", "place", "region", "city", "destination")
+	ask(locationField, "place geo destination city", "geo", "lat lon", "place")
 	ask(summaryField, "text", "summary")
-	ask(startsField, "", "start")
+	if kind == report.Cities {
+		ask(startsField, "", "start")
+	} else {
+		ask(startsField, "", "start", "event date")
+	}
 	ask(endsField, "", "end")
 	ask(publishedField, "", "published", "created")
 	ask(updatedField, "", "updated")

@@ -36,7 +36,10 @@ places:
 		}
 	}
 	for _, g := range x.guessed(placesField) {
-		first := x.tree.nodes[g.at].first
+		first, one := x.tree.nodes[g.at].first, x.tree.nodes[g.at].kind != '['
+		if one {
+			first = x.unwrapped(g.at)
+		}
 		if bounded || slices.Contains(x.tried, first) {
 			continue
 		}
@@ -52,6 +55,9 @@ places:
 			if x.place(at, count == 0, &seen) {
 				count++
 				x.trace.guessed(mark)
+			}
+			if one {
+				break
 			}
 		}
 		x.tried = append(x.tried, first)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,7 @@ func (s riskScale) IsZero() bool { return s.low == s.high && s.labels == nil }
 // level converts a level of the scale to one from 1 to 5.
 func (s riskScale) level(n float64) (int, bool) {
 	low, high := float64(s.low), float64(s.high)
-	if n != math.Trunc(n) || n < min(low, high) || n > max(low, high) {
+	if low == high || n != math.Trunc(n) || n < min(low, high) || n > max(low, high) {
 		return 0, false
 	}
 	return 1 + int(math.Round(4*(n-low)/(high-low))), true
@@ -61,14 +62,19 @@ func (s *riskScale) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if err := json.UnmarshalDecode(d, &text); err != nil {
 		return errScale
 	}
-	low, high, found := strings.Cut(text, "-")
-	var errs [2]error
-	s.low, errs[0] = strconv.Atoi(strings.TrimSpace(low))
-	s.high, errs[1] = strconv.Atoi(strings.TrimSpace(high))
-	if !found || errors.Join(errs[:]...) != nil || s.low == s.high || s.low > maxScale || s.high > maxScale {
+	var ok bool
+	if s.low, s.high, ok = parseScale(text); !ok {
 		return errScale
 	}
 	return nil
+}
+
+// parseScale reads a scale such as "1-4".
+func parseScale(text string) (low, high int, ok bool) {
+	from, to, found := strings.Cut(text, "-")
+	low, errLow := strconv.Atoi(strings.TrimSpace(from))
+	high, errHigh := strconv.Atoi(strings.TrimSpace(to))
+	return low, high, found && errLow == nil && errHigh == nil && low != high && low <= maxScale && high <= maxScale
 }
 
 // MarshalJSONTo writes what UnmarshalJSONFrom reads.
@@ -81,6 +87,62 @@ func (s riskScale) MarshalJSONTo(e *jsontext.Encoder) error {
 
 // maxScale is the highest level that a scale may have. That of a percentage is 100.
 const maxScale = 1000
+
+// countedLevel returns the level that a value means. A number counts on the scale that the
+// object around it states, as in {"score": 3, "of": 4}; a score without a scale may be of
+// any.
+func (x *extractor) countedLevel(at uint32, s []byte) (int, verdict) {
+	scale, stated := x.scaleBeside(at)
+	n, err := strconv.ParseFloat(string(s), 64)
+	switch {
+	case err != nil || !x.mapping.RiskScale.IsZero() || x.mapping.book == nil:
+		return x.riskLevel(s)
+	case !stated && x.reader.name(x.nameOf(at)).Last == x.reader.bits.score:
+		return 0, absent
+	case !stated:
+		return x.riskLevel(s)
+	}
+	if level, ok := scale.level(n); ok {
+		return level, fits
+	}
+	return 0, unfit
+}
+
+// scaleBeside returns the scale that the members beside a level state: the highest level, and
+// perhaps the lowest. The record as a whole states none: its members are about other things
+// as well.
+func (x *extractor) scaleBeside(at uint32) (scale riskScale, stated bool) {
+	parent := x.tree.nodes[at].parent
+	if x.tree.nodes[at].element || parent == 0 || slices.Contains(x.roots, parent) {
+		return riskScale{}, false
+	}
+	scale.low = 1
+	for of := x.tree.nodes[parent].first; of != none; of = x.tree.nodes[of].next {
+		if of == at {
+			continue
+		}
+		switch string(x.tree.named(of)) {
+		case "of", "outof", "max", "maximum", "scale", "maxlevel", "maxscore", "maxvalue", "scalemax":
+			stated = true
+			s, v := x.scalar(of)
+			if v != fits {
+				return riskScale{}, true
+			}
+			if n, err := strconv.Atoi(string(s)); err == nil {
+				scale.high = n
+			} else if low, high, found := parseScale(string(s)); found {
+				scale.low, scale.high = low, high
+			}
+		case "min", "minimum", "scalemin", "minlevel", "minscore", "minvalue":
+			if s, v := x.scalar(of); v == fits {
+				if n, err := strconv.Atoi(string(s)); err == nil {
+					scale.low = n
+				}
+			}
+		}
+	}
+	return scale, stated
+}
 
 // labelled reads a level that is not just a number: a label, perhaps with words such as
 // "risk" beside it or the number of that level before it; "3 of 4"; "3/5".

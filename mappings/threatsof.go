@@ -99,7 +99,7 @@ func (x *extractor) rate(threat int, at uint32, bare bool) {
 		if v != fits {
 			return v
 		}
-		level, v := x.riskLevel(s)
+		level, v := x.countedLevel(at, s)
 		if v == fits {
 			best = max(best, level)
 		}

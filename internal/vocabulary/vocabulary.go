@@ -28,6 +28,7 @@ type Name struct {
 // Vocabulary maps words to concepts. It is immutable and safe for concurrent use.
 type Vocabulary struct {
 	words    map[string]Concepts // folded
+	joining  map[string]bool     // words that join others, folded
 	concepts map[string]Concepts
 	longest  int
 }
@@ -37,7 +38,7 @@ func Source() string { return words }
 
 // New returns the built-in vocabulary.
 func New() *Vocabulary {
-	v := &Vocabulary{words: map[string]Concepts{}, concepts: map[string]Concepts{}}
+	v := &Vocabulary{words: map[string]Concepts{}, joining: map[string]bool{}, concepts: map[string]Concepts{}}
 	next := Concepts(1)
 	for line := range strings.Lines(words) {
 		concept, spellings, found := strings.Cut(line, ":")
@@ -45,7 +46,7 @@ func New() *Vocabulary {
 			continue
 		}
 		var bit Concepts
-		if concept != "-" {
+		if concept != "-" && concept != "+" {
 			if bit = next; bit == 0 {
 				panic("vocabulary: more than 64 concepts")
 			}
@@ -55,6 +56,9 @@ func New() *Vocabulary {
 		for word := range strings.FieldsSeq(spellings) {
 			v.add(word, bit)
 			v.add(umlauts.Replace(word), bit)
+			if concept == "+" {
+				v.joining[Fold(word)] = true
+			}
 		}
 	}
 	return v
@@ -93,6 +97,7 @@ func (v *Vocabulary) Read(name string) Name {
 	}
 	var n Name
 	split := Words(name)
+	says := len(split) == 0
 	for i, word := range split {
 		if last := i == len(split)-1; last && i > 0 && IsLanguage(word) {
 			n.Language = Language(word) // even if another language has it as a word: de
@@ -104,10 +109,12 @@ func (v *Vocabulary) Read(name string) Name {
 				continue // ALPHA_2
 			}
 		}
+		says = says || !v.joining[folded]
 		if !v.read(folded, &n) {
 			n.Unknown, n.Last = true, 0
 		}
 	}
+	n.Unknown = n.Unknown || !says
 	return n
 }
 
