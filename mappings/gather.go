@@ -27,7 +27,7 @@ type reader struct {
 
 // concepts are the bits of the concepts that are tested one by one.
 type concepts struct {
-	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, geo, part, number, threat, score vocabulary.Concepts
+	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, geo, part, number, threat, score, rates, kind vocabulary.Concepts
 }
 
 type hitKey struct {
@@ -42,6 +42,7 @@ func newReader(v *vocabulary.Vocabulary) reader {
 			lat: v.Concepts("lat"), lon: v.Concepts("lon"), link: v.Concepts("link"), id: v.Concepts("id"), language: v.Concepts("language"),
 			category: v.Concepts("category"), title: v.Concepts("title"), name: v.Concepts("name"), code: v.Concepts("code"), iata: v.Concepts("iata"),
 			label: v.Concepts("label"), text: v.Concepts("text"), place: v.Concepts("place region city destination"), geo: v.Concepts("geo"), part: v.Concepts("part"), number: v.Concepts("number"), threat: v.Concepts("threat"), score: v.Concepts("score"),
+			rates: v.Concepts("level rating score severity risk threat"), kind: v.Concepts("category threat risk name title label"),
 		},
 	}
 }
@@ -237,7 +238,7 @@ func (x *extractor) gatherList(at uint32, means vocabulary.Concepts, rank, depth
 			for of := first; of != none; of = x.tree.nodes[of].next {
 				x.guess(guess{hit: h, at: of})
 			}
-		case placesField:
+		case placesField, threatsField:
 			x.guess(guess{hit: h, at: at})
 		case locationField:
 			if x.tree.nodes[first].kind == '0' {

@@ -24,6 +24,7 @@ const (
 	placesField
 	locationField
 	summaryField
+	threatsField
 	startsField
 	endsField
 	publishedField
@@ -102,6 +103,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	ask(placesField, "geo number name event place region city destination", "place", "region", "city", "destination")
 	ask(locationField, "place geo destination city", "geo", "lat lon", "place")
 	ask(summaryField, "text", "summary")
+	ask(threatsField, "threat risk security category level rating score name label", "threat", "risk category", "risk", "event category", "category")
 	if kind == report.Cities {
 		ask(startsField, "", "start")
 	} else {

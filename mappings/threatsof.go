@@ -56,7 +56,67 @@ func (x *extractor) ownThreats() (any bool) {
 			}
 		}
 	}
+	if any {
+		return true
+	}
+	for _, g := range x.guessed(threatsField) {
+		if x.tree.nodes[g.at].kind != '[' {
+			any = x.threatByWords(g.at) || any
+			continue
+		}
+		for at := x.tree.nodes[g.at].first; at != none; at = x.tree.nodes[at].next {
+			any = x.threatByWords(at) || any
+		}
+	}
 	return any
+}
+
+// threatByWords reads a label, or an object that has a label and perhaps a rating in members
+// whose names mean that. An object with a rating that is not understood says nothing.
+func (x *extractor) threatByWords(at uint32) bool {
+	at = x.unwrapped(at)
+	if x.tree.nodes[at].kind != '{' {
+		s, v := x.scalar(at)
+		if v != fits {
+			return false
+		}
+		threat, ok := x.threatWords.label(s)
+		if ok {
+			x.counts[threat]++
+		}
+		return ok
+	}
+	threat, named := 0, false
+	best, stated := 0, false
+	for member := x.tree.nodes[at].first; member != none; member = x.tree.nodes[member].next {
+		n := x.reader.name(x.tree.quotedName(member))
+		if n.Unknown || n.Concepts == 0 {
+			continue
+		}
+		value := x.unwrapped(member)
+		s, v := x.scalar(value)
+		if v != fits {
+			continue
+		}
+		if !named && n.Concepts&^x.reader.bits.kind == 0 {
+			if threat, named = x.threatWords.label(s); named {
+				continue
+			}
+		}
+		if n.Concepts&^x.reader.bits.rates == 0 {
+			stated = true
+			if level, v := x.countedLevel(value, s); v == fits {
+				best = max(best, level)
+			}
+		}
+	}
+	if !named || stated && best == 0 {
+		return false
+	}
+	if best >= rated || !stated {
+		x.counts[threat]++
+	}
+	return true
 }
 
 // ownThreat reads a label, an object with a label and perhaps a rating, or an object whose

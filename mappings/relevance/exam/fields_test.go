@@ -101,8 +101,15 @@ func document(t *testing.T, set *mappings.Set, c report.Change) object {
 	if err := json.Unmarshal(doc, &members); err != nil {
 		t.Fatal(err)
 	}
-	for _, value := range members { // the order of a list counts for nothing
+	for name, value := range members { // the order of a list counts for nothing, nor does the title as a name or place
 		if list, ok := value.([]any); ok {
+			list = slices.DeleteFunc(list, func(v any) bool {
+				place, _ := v.(object)
+				return v == members["title"] || place["name"] == members["title"]
+			})
+			if members[name] = list; len(list) == 0 {
+				delete(members, name)
+			}
 			slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		}
 	}
