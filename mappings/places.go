@@ -36,8 +36,11 @@ places:
 		}
 	}
 	for _, g := range x.guessed(placesField) {
-		first, one := x.tree.nodes[g.at].first, x.tree.nodes[g.at].kind != '['
-		if one {
+		first, stray := x.tree.nodes[g.at].first, x.tree.nodes[g.at].kind != '['
+		if stray {
+			if slices.Contains(x.tried, g.at) || slices.Contains(x.tried, x.tree.nodes[g.at].parent) {
+				continue // a pattern has led to it, or to the place that it names
+			}
 			first = x.unwrapped(g.at)
 		}
 		if bounded || slices.Contains(x.tried, first) {
@@ -56,7 +59,7 @@ places:
 				count++
 				x.trace.guessed(mark)
 			}
-			if one {
+			if stray {
 				break
 			}
 		}
