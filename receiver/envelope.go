@@ -78,8 +78,12 @@ func (s *splitter) envelope(object []jsonscan.Member) []byte {
 	if inner := s.onlyEnvelope(object); s.holdsEmptyList(inner, maxEnvelopes) {
 		return inner
 	}
-	return s.strangeEnvelope(object, maxEnvelopes)
+	return s.strangeEnvelope(object, maxStrange)
 }
+
+// maxStrange is how deep envelopes of unknown names may be nested, as in
+// `{"response": {"docs": […]}}`.
+const maxStrange = 2
 
 // strangeEnvelope returns the records in an envelope whose name riskdex does not know, nil
 // where there are none. A record without an id may have parts with ids, so the object must
@@ -98,8 +102,8 @@ func (s *splitter) strangeEnvelope(object []jsonscan.Member, depth int) []byte {
 			return nil
 		}
 	}
-	if inner == nil {
-		return nil
+	if inner == nil || jsonscan.FirstByte(inner) == '{' && s.statesLikely(object) {
+		return nil // in the latter case it is a record whose id is further down
 	}
 	beside := slices.DeleteFunc(slices.Clone(object), func(m jsonscan.Member) bool { return string(m.Value) == string(inner) })
 	if len(s.words.likely(record{members: beside})) > 0 {

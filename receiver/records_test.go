@@ -63,6 +63,8 @@ func TestListRecords(t *testing.T) {
 		"strange names":           {`{"response":{"zz":[{"id":1}],"start":0}}`, []string{`{"response":{"zz":[{"id":1}],"start":0}}`}},
 		"strange within strange":  {`{"response":{"zz":[{"id":1}],"status":0}}`, []string{`{"id":1}`}},
 		"a strange single one":    {`{"fiche":{"id":1}}`, []string{`{"id":1}`}},
+		"a feature by itself":     {`{"type":"Feature","properties":{"id":1}}`, []string{`{"type":"Feature","properties":{"id":1}}`}},
+		"too deep":                {`{"aa":{"bb":{"cc":[{"id":1}]}}}`, []string{`{"aa":{"bb":{"cc":[{"id":1}]}}}`}},
 		"GeoJSON":                 {`{"type":"FeatureCollection","name":"x","crs":{},"bbox":[1,2],"features":[{"id":1},{"id":2}]}`, []string{`{"id":1}`, `{"id":2}`}},
 		"GeoJSON with an id":      {`{"type":"FeatureCollection","id":7,"features":[{"id":1}]}`, []string{`{"type":"FeatureCollection","id":7,"features":[{"id":1}]}`}},
 		"a title beside it":       {`{"title":"x","fiches":[{"id":1}]}`, []string{`{"title":"x","fiches":[{"id":1}]}`}},
