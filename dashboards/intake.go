@@ -20,7 +20,7 @@ func intake() row {
 		{
 			id: 305, title: "Accepted in six hours", shape: lines, unit: "short", width: 8,
 			description: "Deliveries accepted in the six hours before each moment. What is usual differs from feed to feed: the alert compares with the week before.",
-			queries:     []query{{`sum(increase(riskdex_deliveries_total{@kind, code="202"}[6h]))`, "accepted"}},
+			queries:     []query{{`sum(increase(riskdex_deliveries_total{@kind, code=~"20[02]"}[6h]))`, "accepted"}},
 			limits:      []limit{{0, warning}, {1, good}},
 			alerts:      []string{"RiskdexSilent"},
 		},

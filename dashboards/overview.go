@@ -128,7 +128,7 @@ func overview() row {
 			id: 311, title: "Deliveries by class of answer", shape: lines, unit: "reqps", width: 8, stacked: true,
 			description: "Accepted is durable. Refused (4xx) is for the sender to change. Not accepted now (5xx) is for the sender to deliver again; the panel beside says why.",
 			queries: []query{
-				{`sum(rate(riskdex_deliveries_total{@kind, code="202"}[$__rate_interval]))`, "accepted"},
+				{`sum(rate(riskdex_deliveries_total{@kind, code=~"20[02]"}[$__rate_interval]))`, "accepted"},
 				{`sum(rate(riskdex_deliveries_total{@kind, code=~"4.."}[$__rate_interval]))` + where("", `riskdex_deliveries_total{@kind, code=~"4.."}`), "refused"},
 				{`sum(rate(riskdex_deliveries_total{@kind, code=~"5.."}[$__rate_interval]))` + where("", `riskdex_deliveries_total{@kind, code=~"5.."}`), "not accepted now"},
 			},

@@ -22,12 +22,22 @@ type Indexed struct {
 // search, it sees every write that Elasticsearch has answered. If the state of any of them
 // is unclear, it returns an error.
 func (c *Client) Versions(ctx context.Context, index string, ids []report.ID) (map[report.ID]Indexed, error) {
+	return c.versions(ctx, index, ids, true)
+}
+
+// Searchable is Versions as searches see it: what was written since the last refresh is not in
+// it, and it causes none.
+func (c *Client) Searchable(ctx context.Context, index string, ids []report.ID) (map[report.ID]Indexed, error) {
+	return c.versions(ctx, index, ids, false)
+}
+
+func (c *Client) versions(ctx context.Context, index string, ids []report.ID, realtime bool) (map[report.ID]Indexed, error) {
 	body, err := json.Marshal(map[string][]report.ID{"ids": ids})
 	if err != nil {
 		return nil, err
 	}
 	answer, err := c.Ask(ctx, esapi.MgetRequest{
-		Index: index, Body: bytes.NewReader(body), Source: []string{"false"},
+		Index: index, Body: bytes.NewReader(body), Source: []string{"false"}, Realtime: &realtime,
 		FilterPath: []string{"docs._id", "docs._version", "docs.found", "docs.error.type", "docs.error.reason", "error.type", "error.reason"},
 	})
 	if err != nil {

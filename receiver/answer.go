@@ -71,6 +71,10 @@ type accepted struct {
 
 	// Unknown has 0, the position of a DELETE, if its document does not exist.
 	Unknown []int `json:"unknown,omitempty"`
+
+	// Searchable is how many of Accepted a search shows, where the sender preferred to
+	// wait for that.
+	Searchable *int `json:"searchable,omitempty"`
 }
 
 // refused is one record of a delivery that was not accepted.

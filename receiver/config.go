@@ -50,6 +50,10 @@ type Config struct {
 	// Authenticator decides whose deliveries are accepted; everybody's if it is nil.
 	Authenticator *auth.Authenticator
 
+	// Await, if not nil, is called with durable changes whose sender prefers to wait until a
+	// search shows them (RFC 7240).
+	Await Await
+
 	// Observe, if not nil, is called with every answer, concurrently, and delays it.
 	Observe func(report.Answered)
 }

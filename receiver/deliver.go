@@ -64,7 +64,7 @@ func (r *Receiver) deliver(d *delivery) {
 }
 
 // accept appends the changes of a body, and answers once they are durable.
-func (r *Receiver) accept(d *delivery, in contents, body []byte) {
+func (r *Receiver) accept(d *delivery, in contents, content []byte) {
 	ctx := d.req.Context()
 	if len(in.changes) > 0 {
 		d.about = string(in.changes[0].ID)
@@ -82,12 +82,12 @@ func (r *Receiver) accept(d *delivery, in contents, body []byte) {
 		r.fill(d, &refusal)
 		return refusal
 	}
-	if out.Receipt = d.receipt(body, outcome{}); out.Receipt != nil {
+	if out.Receipt = d.receipt(content, outcome{}); out.Receipt != nil {
 		out.Receipt.Answers = func(stamps []report.Stamp) []byte { return in.result(d.call, stamps).outcome().text() }
 	}
 	out.Gone = hungUp(ctx)
 	stamps, err := r.append(ctx, out)
-	if r.repeated(d, in.refused, body, err) {
+	if r.repeated(d, in.refused, content, err) {
 		return
 	}
 	if err != nil {
@@ -112,12 +112,20 @@ func (r *Receiver) accept(d *delivery, in contents, body []byte) {
 		r.log.DebugContext(ctx, "delivery accepted", "kind", d.kind, "method", d.method, "changes", result.accepted, "unknown", len(result.unknown),
 			"refused", result.refused.total, "first_id", stamps[0].ID, "version", stamps[len(stamps)-1].Version)
 	}
-	a := d.answered(http.StatusAccepted, "")
+	status, body := http.StatusAccepted, accepted{
+		Accepted: result.accepted, Refused: result.refused.listed(), RefusedTotal: result.refused.total, Unknown: result.unknown,
+	}
+	d.reader.Close() // gives its memory back before a wait
+	if shown, waited := r.waits.wait(d, stamps); waited {
+		body.Searchable = &shown
+		if shown == result.accepted {
+			status = http.StatusOK
+		}
+	}
+	a := d.answered(status, "")
 	a.Accepted, a.Refused = result.accepted, result.refused.total
 	r.answered(ctx, a)
-	writeJSON(d.w, http.StatusAccepted, "application/json", accepted{
-		Accepted: result.accepted, Refused: result.refused.listed(), RefusedTotal: result.refused.total, Unknown: result.unknown,
-	})
+	writeJSON(d.w, status, "application/json", body)
 }
 
 // append passes d to the journal, which asks by itself whether the sender has hung up

@@ -47,7 +47,8 @@ func (fainting) Append(context.Context, report.Delivery) ([]report.Stamp, error)
 // it can give to any request. No series is born by that, and none was prepared
 // that never moves.
 func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
-	d := open(t, func(c *Config) { c.MaxBody = 1000; c.Prefix = "/api" })
+	results := waitsFor(t)
+	d := open(t, func(c *Config) { c.MaxBody = 1000; c.Prefix = "/api"; c.Await = allShown })
 	start := d.series()
 	long := strings.Repeat("x", report.MaxIDBytes+1)
 	methods := []string{"POST", "PUT", "DELETE", "PATCH", "GET"}
@@ -67,6 +68,9 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 			d.send("PUT", path+"/1", `{"t":1}`, "Content-Encoding", encoding)
 		}
 		d.send("DELETE", path+"/1", "")
+		for _, call := range [][2]string{{"POST", ""}, {"PUT", "/1"}, {"DELETE", "/1"}} {
+			d.send(call[0], path+call[1], `{"id":1}`, "Prefer", "wait=1")
+		}
 		d.send("DELETE", path+"/unknown", "")
 		d.send("DELETE", path+"/ambiguous", "")
 		for _, id := range []string{long, "%FF"} {
@@ -111,7 +115,7 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 	for series, n := range d.series() {
 		after[series] += n
 	}
-	for _, others := range slices.Concat(guardedSeries(t), boundedSeries(t), busySeries(t)) {
+	for _, others := range slices.Concat(guardedSeries(t), boundedSeries(t), busySeries(t), []map[string]float64{results}) {
 		for series, n := range others {
 			after[series] += n
 		}

@@ -14,6 +14,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/probe"
 	"riskdex/indexer/verify"
+	"riskdex/indexer/visible"
 	"riskdex/internal/histogram"
 	"riskdex/journal"
 	"riskdex/mappings"
@@ -93,6 +94,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 		}
 	}
 	cfg.Observe = w.last.Note
+	cfg.Await = visible.New(w.journal, w.client, w.indices.Alias).Wait
 	if w.receiver, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
 		return nil, err
 	}

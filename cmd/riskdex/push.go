@@ -20,11 +20,12 @@ import (
 
 type pushCommand struct {
 	secretFiles
-	Dir    string `arg:"" optional:"" type:"existingdir" help:"A folder of JSON files to send in place of the sample feed: cities.json is a POST, cities/ID.json a PUT, cities/ID.delete a DELETE, and so on for the other kinds."`
-	To     string `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
-	CAFile string `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
-	Export string `name:"export" placeholder:"DIR" help:"Write the deliveries to a new folder instead of sending them."`
-	JSON   bool   `name:"json" help:"Print the result as one JSON object."`
+	Dir    string        `arg:"" optional:"" type:"existingdir" help:"A folder of JSON files to send in place of the sample feed: cities.json is a POST, cities/ID.json a PUT, cities/ID.delete a DELETE, and so on for the other kinds."`
+	To     string        `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
+	CAFile string        `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
+	Wait   time.Duration `name:"wait" placeholder:"TIME" help:"Wait with each file until a search shows the one before, such as 10s, 60s at most. Exit status 1 if one was not shown in time."`
+	Export string        `name:"export" placeholder:"DIR" help:"Write the deliveries to a new folder instead of sending them."`
+	JSON   bool          `name:"json" help:"Print the result as one JSON object."`
 }
 
 // pushTimeout bounds an attempt to send one file.
@@ -32,6 +33,9 @@ const pushTimeout = 5 * time.Minute
 
 // Run sends a feed. The error is errNegative if something was not accepted.
 func (c *pushCommand) Run(ctx context.Context, io streams) error {
+	if c.Wait != 0 && c.Wait < time.Second {
+		return fmt.Errorf("--wait is %s: give at least one second", c.Wait)
+	}
 	requests, err := c.requests()
 	if err != nil {
 		return err
@@ -53,7 +57,7 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 	}
 	client.Timeout = pushTimeout
 	progress := push.NewDisplay(io.err, requests)
-	pusher := push.Pusher{URL: c.To, Client: client, Show: credentials.Show, Progress: progress.Update, Waiting: progress.Waiting}
+	pusher := push.Pusher{URL: c.To, Client: client, Wait: c.Wait, Show: credentials.Show, Progress: progress.Update, Waiting: progress.Waiting}
 	sum, err := pusher.Run(ctx, requests)
 	progress.Close()
 	if c.JSON {
@@ -73,7 +77,7 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 		return errNegative
 	case err != nil:
 		return err
-	case len(sum.Failed) > 0 || sum.RefusedTotal > 0:
+	case len(sum.Failed) > 0 || sum.RefusedTotal > 0 || c.Wait > 0 && sum.Searchable < sum.Accepted:
 		return errNegative
 	}
 	return nil
@@ -100,6 +104,9 @@ func (c *pushCommand) print(io streams, sum push.Summary, total int) {
 	}
 	fmt.Fprintf(io.out, "%d of %d deliveries sent, %s in %s: %d documents accepted, %d refused, %d deliveries not accepted\n",
 		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, len(sum.Failed))
+	if c.Wait > 0 {
+		fmt.Fprintf(io.out, "%d of %d documents were searchable within %s\n", sum.Searchable, sum.Accepted, c.Wait)
+	}
 }
 
 // groupFailures groups failures with the same answer, in the order of the first of each.
@@ -123,8 +130,12 @@ func andMore(n int) string {
 }
 
 func (c *pushCommand) printJSON(io streams, sum push.Summary, total int) error {
-	return json.NewEncoder(io.out).Encode(map[string]any{
+	result := map[string]any{
 		"deliveries": total, "sent": sum.Sent, "accepted": sum.Accepted, "refused": sum.RefusedTotal,
 		"failed": len(sum.Failed), "bytes": sum.Bytes, "seconds": sum.Elapsed.Seconds(),
-	})
+	}
+	if c.Wait > 0 {
+		result["searchable"] = sum.Searchable
+	}
+	return json.NewEncoder(io.out).Encode(result)
 }

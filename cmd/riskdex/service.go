@@ -69,6 +69,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		return nil, err
 	}
 	undo = append(undo, s.deliveries.close)
+	s.deliveries.server.RegisterOnShutdown(w.receiver.EndWaits)
 	allow, err := c.allow(log)
 	if err != nil {
 		return nil, err

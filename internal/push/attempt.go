@@ -40,6 +40,7 @@ type answer struct {
 		Reason   string          `json:"reason"`
 	} `json:"refused"` // the first ones
 	RefusedTotal int    `json:"refused_total"`
+	Searchable   *int   `json:"searchable"` // of those accepted; nil if the receiver did not wait
 	Title        string `json:"title"`
 	Detail       string `json:"detail"`
 }

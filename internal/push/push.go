@@ -28,6 +28,10 @@ type Pusher struct {
 	// Header is added to every request.
 	Header http.Header
 
+	// Wait, if not 0, is how long the receiver should wait with each answer until a search
+	// shows the documents of the request. It counts in seconds.
+	Wait time.Duration
+
 	// Show, if set, adds to every attempt what authenticates it. id is new for every
 	// request, and the same for all attempts of it.
 	Show func(h http.Header, id string, body []byte)
@@ -52,6 +56,7 @@ type Summary struct {
 	Accepted     int       // documents that the receiver says it accepted
 	Refused      []Refusal // documents that it refused within a delivery, as far as it lists them
 	RefusedTotal int       // all that it refused within deliveries
+	Searchable   int       // of Accepted, those that a search showed within Wait
 	Failed       []Failure // requests that it refused as a whole
 	Bytes        int64     // of the bodies of the requests in Sent
 	Elapsed      time.Duration
@@ -195,13 +200,23 @@ func (p *Pusher) sender() (sender, error) {
 		client = *p.Client
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return sender{base: strings.TrimRight(p.URL, "/"), client: &client, header: p.Header, show: p.Show, now: p.clock()}, nil
+	header := p.Header.Clone()
+	if p.Wait > 0 {
+		if header == nil {
+			header = http.Header{}
+		}
+		header.Set("Prefer", fmt.Sprintf("wait=%d", int(p.Wait.Seconds())))
+	}
+	return sender{base: strings.TrimRight(p.URL, "/"), client: &client, header: header, show: p.Show, now: p.clock()}, nil
 }
 
 func (s *Summary) add(r Request, a answer) {
 	s.Sent++
 	s.Bytes += int64(len(r.Body))
 	s.Accepted += a.Accepted
+	if a.Searchable != nil {
+		s.Searchable += *a.Searchable
+	}
 	s.RefusedTotal += max(a.RefusedTotal, len(a.Refused)) // an older riskdex lists all of them and states no total
 	for _, refused := range a.Refused {
 		s.Refused = append(s.Refused, Refusal{Request: r, Position: refused.Position, ID: asText(refused.ID), Reason: refused.Reason})

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/internal/elasticserver/elastictest"
+)
+
+// waitFor makes a delivery whose sender prefers to wait, and returns the status of the answer
+// and how many documents it says are searchable.
+func (p *process) waitFor(seconds int, method, path, body string) (status, searchable int, err error) {
+	req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
+	if err != nil {
+		return 0, 0, err
+	}
+	req.Header.Set("Prefer", fmt.Sprintf("wait=%d", seconds))
+	res, err := p.sender.Do(req)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer res.Body.Close()
+	var answer struct{ Searchable int }
+	err = json.NewDecoder(res.Body).Decode(&answer)
+	return res.StatusCode, answer.Searchable, err
+}
+
+// TestAppsFindWhatThePublisherWaitedFor searches as soon as the answer is there: what was
+// corrected is found, and what it replaces or deletes is not.
+func TestAppsFindWhatThePublisherWaitedFor(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.indicesReady()
+	old := ""
+	for _, mark := range []string{"bicycle", "hexagonal", "quicksilver", "lighthouse", "marmalade", "windscreen"} { // no two alike
+		status, n, err := p.waitFor(60, "PUT", "/cities/1", cityBody(1, mark))
+		must(t, err)
+		if status != http.StatusOK || n != 1 {
+			t.Fatalf("%s: %d, %d searchable", mark, status, n)
+		}
+		if hits := p.search(mark); !slices.Equal(hits, []string{"cities/1"}) {
+			t.Errorf("%s is not found after the answer: %v", mark, hits)
+		}
+		if old != "" {
+			if hits := p.search(old); len(hits) > 0 {
+				t.Errorf("%s is found after the answer for %s: %v", old, mark, hits)
+			}
+		}
+		old = mark
+	}
+	if status, n, err := p.waitFor(60, "DELETE", "/cities/1", ""); err != nil || status != http.StatusOK || n != 1 {
+		t.Fatalf("the delete: %d, %d searchable, %v", status, n, err)
+	}
+	if hits := p.search(old); len(hits) > 0 {
+		t.Errorf("found after the answer for its delete: %v", hits)
+	}
+
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "cities.json"), []byte(`[`+cityBody(2, "pushed")+`,`+cityBody(3, "pushed")+`]`), 0o600))
+	to := []string{"push", dir, "--to", "http://" + p.deliveries}
+	p.expect(exitDone, "", append(to, "--wait", "60s"), "2 documents accepted", "2 of 2 documents were searchable within 1m0s")
+	if hits := p.search("pushed"); len(hits) != 2 {
+		t.Errorf("pushed, and found: %v", hits)
+	}
+	p.expect(exitFailed, "", append(to, "--wait", "10ms"), "--wait", "one second")
+}
+
+// TestWaitEndsWithTheStop: while Elasticsearch is away, what waits for it is answered that it
+// is durable, when its time is up and when riskdex stops.
+func TestWaitEndsWithTheStop(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, "http://"+freeAddress(t))
+	p.start()
+	if status, n, err := p.waitFor(1, "PUT", "/cities/1", cityBody(1, "x")); err != nil || status != http.StatusAccepted || n != 0 {
+		t.Errorf("while Elasticsearch is away: %d, %d searchable, %v", status, n, err)
+	}
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "cities.json"), []byte(cityBody(2, "x")), 0o600))
+	p.expect(exitNegative, "", []string{"push", dir, "--to", "http://" + p.deliveries, "--wait", "1s"}, "0 of 1 documents were searchable")
+
+	answered := make(chan error, 1)
+	go func() {
+		status, _, err := p.waitFor(60, "PUT", "/cities/1", cityBody(1, "y"))
+		if err == nil && status != http.StatusAccepted {
+			err = fmt.Errorf("status %d", status)
+		}
+		answered <- err
+	}()
+	eventually(t, "it is durable", func() bool { return sum(p.metrics(), "riskdex_changes_accepted_total") == 3 })
+	began := time.Now()
+	if status := p.terminate(); status != exitDone {
+		t.Errorf("exit status %d", status)
+	}
+	if err := <-answered; err != nil {
+		t.Errorf("a delivery that waited at the stop: %v", err)
+	}
+	if took := time.Since(began); took > stopDeliveries {
+		t.Errorf("the stop took %v", took)
+	}
+}

@@ -1,0 +1,148 @@
+package visible_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/indexer"
+	"riskdex/indexer/indexertest"
+	"riskdex/indexer/visible"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/report"
+)
+
+// rig is an indexer whose indices show nothing until the test has them refreshed.
+type rig struct{ *indexertest.Rig }
+
+func start(t *testing.T, parts indexertest.Parts) *rig {
+	t.Helper()
+	r := &rig{indexertest.AssembleOf(t, indexertest.Quick(), parts)}
+	r.Run()
+	r.Eventually("every kind can be searched", func() bool {
+		for _, kind := range report.Kinds() {
+			if r.Visible(kind) < 0 {
+				return false
+			}
+		}
+		return true
+	})
+	r.Change("PUT", "/"+r.Indices.Prefix+"*/_settings?expand_wildcards=all", `{"index.refresh_interval":"-1"}`)
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if strings.HasSuffix(req.URL.Path, "/_refresh") {
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+	return r
+}
+
+func (r *rig) waiter() *visible.Waiter {
+	return visible.New(r.Journal, r.Indices.Client, r.Indices.Alias)
+}
+
+func (r *rig) append(changes ...report.Change) []report.Stamp {
+	r.T.Helper()
+	stamps, err := r.Journal.Append(r.T.Context(), report.Delivery{Changes: changes})
+	indexertest.Must(r.T, err)
+	return stamps
+}
+
+func (r *rig) refresh() {
+	r.T.Helper()
+	r.Change("POST", "/"+r.Indices.Alias(report.Cities)+"/_refresh", "")
+}
+
+// shown waits for stamps, which searches must not show before the index is refreshed, and must
+// show when the wait ends.
+func (r *rig) shown(documents int, stamps []report.Stamp) {
+	r.T.Helper()
+	before := r.Visible(report.Cities)
+	done := make(chan int)
+	go func() { done <- r.waiter().Wait(r.T.Context(), report.Cities, stamps) }()
+	r.Drained(report.Cities)
+	select {
+	case n := <-done:
+		r.T.Fatalf("%d of %d are said to be shown before a refresh, while %d documents are", n, len(stamps), before)
+	case <-time.After(50 * time.Millisecond): // several rounds
+	}
+	r.refresh()
+	if n := <-done; n != len(stamps) {
+		r.T.Errorf("%d of %d are said to be shown", n, len(stamps))
+	}
+	if n := r.Visible(report.Cities); n != documents {
+		r.T.Errorf("a search shows %d documents when the wait ends, want %d", n, documents)
+	}
+}
+
+// TestWaitEndsWithTheRefresh follows documents through both engines: new, corrected, deleted,
+// and many at once.
+func TestWaitEndsWithTheRefresh(t *testing.T) {
+	for _, engine := range []string{"SQLite", "PostgreSQL"} {
+		t.Run(engine, func(t *testing.T) {
+			parts := indexertest.Parts{}
+			if engine == "PostgreSQL" {
+				parts.Postgres = postgrestest.URL(t)
+			}
+			r := start(t, parts)
+			first := r.append(indexertest.Index(report.Cities, "1", `{"id":1}`), indexertest.Index(report.Cities, "2", `{"id":2}`))
+			r.shown(2, first)
+			r.shown(2, r.append(indexertest.Index(report.Cities, "1", `{"id":1,"title":"corrected"}`)))
+			if n := r.waiter().Wait(t.Context(), report.Cities, first); n != 2 {
+				t.Errorf("%d of 2 that are shown, one of them newer", n)
+			}
+			deleted := r.append(indexertest.Delete(report.Cities, "1"), indexertest.Delete(report.Cities, "2"))
+			r.shown(0, deleted)
+			if n := r.waiter().Wait(t.Context(), report.Cities, first); n != 2 {
+				t.Errorf("%d of 2 that were shown, and are deleted by now", n)
+			}
+			var many []report.Change
+			for i := range 2500 { // more than are looked up at once
+				many = append(many, indexertest.Index(report.Cities, fmt.Sprint(i), `{"title":"x"}`))
+			}
+			r.shown(2500, r.append(many...))
+		})
+	}
+}
+
+// TestWaitIsNotForTheDead: of two documents one is a dead letter, which no time mends.
+func TestWaitIsNotForTheDead(t *testing.T) {
+	r := &rig{indexertest.Assemble(t, indexer.DefaultConfig())} // does not run: the test settles
+	stamps := r.append(indexertest.Index(report.Cities, "1", `{"id":1}`), indexertest.Index(report.Cities, "2", `{"id":2}`))
+	claimed, err := r.Journal.Claim(t.Context(), report.Cities, 10, 1<<20)
+	indexertest.Must(t, err)
+	if len(claimed) != 2 {
+		t.Fatalf("claimed %d", len(claimed))
+	}
+	r.Change("PUT", r.Path("2", indexertest.External(claimed[1].Version)+"&refresh=true"), `{"title":"2"}`)
+	indexertest.Must(t, r.Journal.Settle(t.Context(), []report.Settlement{
+		{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Dead, ErrorType: "x", Reason: "a test"},
+		{Key: claimed[1].Key, Version: claimed[1].Version, Outcome: report.Indexed},
+	}))
+	if n := r.waiter().Wait(t.Context(), report.Cities, stamps); n != 1 {
+		t.Errorf("%d of 2 are said to be shown, one of which is dead", n)
+	}
+}
+
+// TestWaitOutlastsAnOutage: nothing is said to be shown while nobody can be asked, and a wait
+// goes on when Elasticsearch is back.
+func TestWaitOutlastsAnOutage(t *testing.T) {
+	r := start(t, indexertest.Parts{})
+	r.Fail(indexertest.AnswerWith(http.StatusServiceUnavailable, "away"))
+	stamps := r.append(indexertest.Index(report.Cities, "1", `{"id":1}`))
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if n := r.waiter().Wait(short, report.Cities, stamps); n != 0 || short.Err() == nil {
+		t.Errorf("%d are said to be shown while Elasticsearch is away (%v)", n, short.Err())
+	}
+	done := make(chan int)
+	go func() { done <- r.waiter().Wait(t.Context(), report.Cities, stamps) }()
+	r.Heal()
+	if n := <-done; n != 1 || r.Visible(report.Cities) != 1 {
+		t.Errorf("%d are said to be shown after the outage, and %d are", n, r.Visible(report.Cities))
+	}
+}

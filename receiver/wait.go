@@ -1,0 +1,124 @@
+package receiver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/report"
+)
+
+// Await returns how many of stamps a search shows, or shows something newer of: when all of
+// them are shown, when the others need somebody to act, or when ctx ends.
+type Await func(ctx context.Context, kind report.Kind, stamps []report.Stamp) int
+
+// Bounds of waiting. A delivery beyond them is answered as soon as it is durable.
+const (
+	longestWait = 60 * time.Second
+	mostWaits   = 100    // at the same time
+	mostAwaited = 10_000 // documents of one delivery
+)
+
+// How a wait ended: the label `result` of the metric.
+const (
+	waitSearchable = "searchable"
+	waitNot        = "not_searchable"
+	waitEnded      = "ended" // by a sender that has hung up, or by a stop
+	waitDeclined   = "declined"
+)
+
+// waits answers senders that prefer to wait until a search shows what they delivered.
+type waits struct {
+	await   Await         // nil: no delivery waits
+	slots   chan struct{} // one value for each wait under way
+	stopped context.Context
+	stop    context.CancelFunc
+	results *prometheus.CounterVec
+}
+
+func newWaits(await Await, reg prometheus.Registerer) *waits {
+	w := &waits{await: await, slots: make(chan struct{}, mostWaits), results: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "riskdex_delivery_waits_total",
+		Help: "Deliveries whose sender asked to wait for the search: shown in time or not, ended by the sender or a stop, or declined because too many wait or it is too large.",
+	}, []string{"result"})}
+	w.stopped, w.stop = context.WithCancel(context.Background())
+	reg.MustRegister(w.results)
+	for _, result := range []string{waitSearchable, waitNot, waitEnded, waitDeclined} {
+		w.results.WithLabelValues(result)
+	}
+	return w
+}
+
+// EndWaits answers all deliveries that wait for the search, now and from now on, as soon as
+// they are durable. It is for a server that shuts down.
+func (r *Receiver) EndWaits() { r.waits.stop() }
+
+// wait waits for the search if the sender of d prefers that (RFC 7240). Then it returns how many
+// of the changes it shows, and true. The delivery is durable already, and holds no memory for
+// its body any more.
+func (w *waits) wait(d *delivery, stamps []report.Stamp) (shown int, waited bool) {
+	limit := preferredWait(d.req.Header)
+	if w.await == nil || limit == 0 {
+		return 0, false
+	}
+	var expected []report.Stamp
+	for _, s := range stamps {
+		switch {
+		case s.Version > 0:
+			expected = append(expected, s)
+		case s.Effect == report.Unknown: // there is nothing to be shown
+			shown++
+		}
+	}
+	if len(expected) > mostAwaited {
+		w.results.WithLabelValues(waitDeclined).Inc()
+		return 0, false
+	}
+	select {
+	case w.slots <- struct{}{}:
+		defer func() { <-w.slots }()
+	default:
+		w.results.WithLabelValues(waitDeclined).Inc()
+		return 0, false
+	}
+	ctx, cancel := context.WithTimeout(d.req.Context(), limit)
+	defer cancel()
+	defer context.AfterFunc(w.stopped, cancel)()
+	found := 0
+	if len(expected) > 0 {
+		found = w.await(ctx, d.kind, expected)
+	}
+	result := waitNot
+	switch {
+	case found == len(expected):
+		result = waitSearchable
+	case w.stopped.Err() != nil || d.req.Context().Err() != nil:
+		result = waitEnded
+	}
+	w.results.WithLabelValues(result).Inc()
+	d.w.Header().Set("Preference-Applied", fmt.Sprintf("wait=%d", int(limit.Seconds())))
+	return shown + found, true
+}
+
+// preferredWait returns how long the sender would wait, at most longestWait; 0 if it does not
+// say so. Whatever else is preferred, or cannot be read, is ignored, as RFC 7240 demands.
+func preferredWait(h http.Header) time.Duration {
+	for preference := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
+		token, _, _ := strings.Cut(preference, ";") // its parameters
+		name, value, _ := strings.Cut(token, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "wait") {
+			continue
+		}
+		seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
+		if err != nil {
+			return 0 // the first one counts
+		}
+		return min(time.Duration(seconds)*time.Second, longestWait)
+	}
+	return 0
+}
