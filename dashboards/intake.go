@@ -14,7 +14,7 @@ func intake() row {
 		},
 		{
 			id: 303, title: "Deliveries by answer", shape: lines, unit: "reqps", width: 8, stacked: true,
-			description: "202 is durable. 4xx is refused, and the sender has to change something. 503 could not be made durable, and the sender has to try again.",
+			description: "202, or 200 after a wait for the search, is durable. 4xx is refused, and the sender has to change something. 503 could not be made durable, and the sender has to try again.",
 			queries:     []query{{`sum by (code) (rate(riskdex_deliveries_total{@kind}[$__rate_interval])) > 0`, "{{code}}"}},
 		},
 		{
@@ -43,13 +43,18 @@ func intake() row {
 			limits:      []limit{{1, notice}},
 		},
 		{
-			id: 310, title: "Accepted, and odd", shape: lines, unit: "short", width: 24,
+			id: 310, title: "Accepted, and odd", shape: lines, unit: "short", width: 12,
 			description: "Deliveries within half an hour that were accepted though something about them does not fit: a PUT whose record states another id than that of the document in its path, for which it was taken; a DELETE of what is not there.",
 			queries: []query{
 				{`sum by (kind) (increase(riskdex_id_mismatches_total{@kind}[30m])) > 0`, "{{kind}} other id in the record"},
 				{`sum by (kind) (increase(riskdex_deletes_unknown_total{@kind}[30m])) > 0`, "{{kind}} deletes of nothing"},
 			},
 			limits: []limit{{1, notice}},
+		},
+		{
+			id: 311, title: "Waits for the search", shape: lines, unit: "short", width: 12,
+			description: "Deliveries within half an hour whose sender asked, by the header Prefer, to wait until a search shows them: shown in time (searchable) or not, ended by the sender or a stop, or declined because too many wait or it is too large.",
+			queries:     []query{{`sum by (result) (increase(riskdex_delivery_waits_total{@}[30m])) > 0`, "{{result}}"}},
 		},
 	}}
 }

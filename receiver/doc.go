@@ -14,6 +14,7 @@
 //	    identity.go      find each record's id and code; likelyids.go where it is at no usual place
 //	    norecord.go      reject what would replace a report and says nothing
 //	  the journal      append, durably
+//	  wait.go          if the sender asks for it, wait until a search shows it
 //	  result.go        what it came to; answer.go writes that
 //	repeated.go      answer a repeated delivery as before
 //
