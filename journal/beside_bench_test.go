@@ -90,7 +90,7 @@ func BenchmarkTiny(b *testing.B) {
 	})
 }
 
-// BenchmarkBeside measures how long a small delivery waits at most beside seven of 100,000
+// BenchmarkBeside measures the longest wait of a small delivery beside seven of 100,000
 // records each.
 func BenchmarkBeside(b *testing.B) {
 	besideEngines(b, func(b *testing.B, j journal.Journal) {
@@ -124,7 +124,7 @@ func BenchmarkBeside(b *testing.B) {
 					n++
 				}
 			}
-			b.Logf("%d small ones", n)
+			b.Logf("%d small deliveries", n)
 		}
 		b.ReportMetric(worst.Seconds(), "worst-s")
 	})

@@ -22,14 +22,14 @@ var appendTests = []test{
 	{"an invalid change fails all of its delivery and no other", testAppendInvalid},
 	{"an overtaken pending change is superseded at once", testAppendSupersedes},
 	{"two changes of a document in one delivery", testAppendTwice},
-	{"deleting what is not there leaves nothing, and says so", testAppendDeleteUnknown},
-	{"and is remembered while a refused delivery is kept", testAppendDeleteRemembered},
-	{"but no number of deletes is remembered for a refusal", testAppendDeletesForgotten},
+	{"a delete of an unknown document leaves nothing, and says so", testAppendDeleteUnknown},
+	{"a delete of an unknown document is remembered while a refusal is kept", testAppendDeleteRemembered},
+	{"a bounded number of deletes is remembered for a refusal", testAppendDeletesForgotten},
 	{"a newer version clears a dead letter", testAppendOverDead},
 	{"a document waits since its oldest pending change", testAppendWaiting},
-	{"it is known since when what waits has waited, whatever the clock did", testAppendWaitingClock},
+	{"the time of waiting is known, whatever the clock did", testAppendWaitingClock},
 	{"a change that is not from the publisher overtakes nothing", testAppendExactID},
-	{"a delivery whose sender has hung up is not taken", testAppendGone},
+	{"a delivery whose sender has hung up is not accepted", testAppendGone},
 	{"versions grow when the clock jumps back", testVersionsClock},
 	{"the last version survives a restart", testVersionsRestart},
 }
@@ -113,7 +113,7 @@ func testAppendInvalid(t *testing.T, h *harness) {
 		"code that is no key": {Key: good.Key, Op: report.Index, Body: []byte("{}"), Code: "\xff"},
 	} {
 		if _, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{good, bad}}); err == nil {
-			t.Errorf("%s: it was accepted", name)
+			t.Errorf("%s: the delivery was accepted, want an error", name)
 		}
 	}
 	h.expect(t, report.Advisories, "")
@@ -150,19 +150,19 @@ func testAppendDeleteUnknown(t *testing.T, h *harness) {
 	unknown := func(id string) {
 		t.Helper()
 		if s := h.append(t, remove(report.Advisories, id))[0]; s.ID != report.ID(id) || s.Version != 0 || s.Effect != report.Unknown {
-			t.Errorf("stamped %+v", s)
+			t.Errorf("the delete was stamped %+v, want no effect", s)
 		}
 	}
 	unknown("1")
 	h.reopen(t)
 	h.expect(t, report.Advisories, "")
 	if got := h.entries(t, report.Advisories, "", 10); len(got) > 0 {
-		t.Errorf("the journal has %+v", got)
+		t.Errorf("the journal has %+v, want nothing", got)
 	}
 	h.gone(t, report.Advisories, "1")
 	unknown("1")
 	h.expect(t, report.Advisories, "index=1 delete=1 superseded=1 pending=1")
-	h.settle(t, h.claimOne(t, report.Advisories), report.Dead) // the index may have it all the same
+	h.settle(t, h.claimOne(t, report.Advisories), report.Dead) // the index may still have it
 	if s := h.append(t, remove(report.Advisories, "1"))[0]; s.Version == 0 || s.Effect != report.Changed {
 		t.Errorf("a delete after one that was refused by the index is stamped %+v", s)
 	}
@@ -177,17 +177,17 @@ func testAppendDeleteRemembered(t *testing.T, h *harness) {
 	seq := h.refuse(t, refusal(report.Cities, "", "bad"), refusal(report.Advisories, "other", "kept"))
 	s := h.append(t, remove(report.Advisories, "1"))[0]
 	if s.Version == 0 || s.Effect != report.Unknown {
-		t.Errorf("while refusals are kept, it is stamped %+v", s)
+		t.Errorf("while refusals are kept, a delete of an unknown document is stamped %+v", s)
 	}
 	h.expect(t, report.Advisories, "delete=1 pending=1")
 	if s := h.retry(t, seq, advisory("1", "older"))[0]; s.Version != 0 {
-		t.Errorf("what was refused before brings it back: %+v", s)
+		t.Errorf("a retry of an older refusal was stamped %+v, want it left out", s)
 	}
 	if n, err := h.DropRefusals(context.Background(), []int64{h.refusals(t)[0].Seq}); n != 1 || err != nil {
 		t.Errorf("dropped %d refusals, %v", n, err)
 	}
 	if s := h.append(t, remove(report.Advisories, "2"))[0]; s.Version != 0 {
-		t.Errorf("once none is kept, it is stamped %+v", s)
+		t.Errorf("once none is kept, a delete of an unknown document is stamped %+v", s)
 	}
 	// Refused in the same delivery, and before.
 	d := report.Delivery{Changes: []report.Change{remove(report.Advisories, "3"), remove(report.Advisories, "4")}}
@@ -195,12 +195,12 @@ func testAppendDeleteRemembered(t *testing.T, h *harness) {
 	d.Refusals[0].Position = 1
 	stamps, err := h.Append(context.Background(), d)
 	if err != nil || stamps[0].Version != 0 || stamps[1].Version == 0 {
-		t.Errorf("stamped %+v, %v", stamps, err)
+		t.Errorf("the deletes were stamped %+v, %v; want only the second one remembered", stamps, err)
 	}
 }
 
-// testAppendDeletesForgotten: a refusal that is kept does not have the journal remember any
-// number of deletes. Beyond, it cannot be retried any more.
+// testAppendDeletesForgotten: while a refusal is kept, the journal remembers a bounded
+// number of deletes. Beyond that, the refusal can no longer be retried.
 func testAppendDeletesForgotten(t *testing.T, h *harness) {
 	const beyond = 7
 	first := h.refuse(t, refusal(report.Advisories, "", "first"))
@@ -223,14 +223,14 @@ func testAppendDeletesForgotten(t *testing.T, h *harness) {
 	}
 	for _, s := range next(journal.MaxRemembered) {
 		if s.Version == 0 {
-			t.Fatalf("%q is not remembered", s.ID)
+			t.Fatalf("the delete of %q is not remembered", s.ID)
 		}
 	}
 	h.kept(t, "of what is deleted", "first")
 	h.reopen(t)
 	for _, s := range next(beyond) {
 		if s.Version != 0 {
-			t.Errorf("%q is remembered", s.ID)
+			t.Errorf("the delete of %q is remembered, want it dropped", s.ID)
 		}
 	}
 	h.append(t, remove(report.Advisories, "last"))
@@ -240,23 +240,23 @@ func testAppendDeletesForgotten(t *testing.T, h *harness) {
 		return err
 	}
 	if err := retry(first); !errors.Is(err, report.ErrPlaceForgotten) {
-		t.Errorf("a retry: %v, want ErrPlaceForgotten", err)
+		t.Errorf("a retry returned %v, want ErrPlaceForgotten", err)
 	}
 	h.reopen(t)
 	if err := retry(first); !errors.Is(err, report.ErrPlaceForgotten) {
-		t.Errorf("a retry, later: %v, want ErrPlaceForgotten", err)
+		t.Errorf("a later retry returned %v, want ErrPlaceForgotten", err)
 	}
 	h.kept(t, "first")
 	h.expect(t, report.Advisories, fmt.Sprintf("delete=%d pending=%d", journal.MaxRemembered, journal.MaxRemembered))
 
-	// What is refused since has its place.
+	// A later refusal keeps its place.
 	second := h.refuse(t, refusal(report.Advisories, "", "second"))
 	if err := retry(second); err != nil {
-		t.Errorf("a retry of what was refused since: %v", err)
+		t.Errorf("a retry of a later refusal: %v", err)
 	}
 	h.kept(t, "first")
 	if s := h.append(t, remove(report.Advisories, fmt.Sprint(n)), remove(report.Cities, "LON")); s[0].Effect != report.Changed || s[1].Version == 0 {
-		t.Errorf("deletes of what is there, and of another kind, are stamped %+v", s)
+		t.Errorf("deletes of an existing document, and of another kind, are stamped %+v", s)
 	}
 }
 
@@ -323,8 +323,8 @@ func testAppendExactID(t *testing.T, h *harness) {
 	}
 }
 
-// testAppendGone has a sender hang up before its delivery is carried out, together with
-// one who stays.
+// testAppendGone: a sender hangs up before the delivery is executed, in a group with one
+// who stays.
 func testAppendGone(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "newer"))
 	left := report.Delivery{Changes: []report.Change{advisory("1", "older")}, Gone: func() bool { return true }}
@@ -344,7 +344,7 @@ func testAppendGone(t *testing.T, h *harness) {
 	}
 	both.Wait()
 	if c := h.claimOneOf(t, report.Advisories, "1"); string(c.Body) != "newer" {
-		t.Errorf("the journal has %q", c.Body)
+		t.Errorf("the journal has %q, want only the delivery of the one who stayed", c.Body)
 	}
 	h.expect(t, report.Advisories, "index=11 superseded=9 pending=2")
 }
@@ -354,7 +354,7 @@ func testVersionsClock(t *testing.T, h *harness) {
 	h.clock.move(-24 * time.Hour)
 	second := h.append(t, advisory("2", "b"), advisory("1", "c"))
 	if second[0].Version <= first.Version || second[1].Version <= second[0].Version {
-		t.Errorf("versions %d, then %v", first.Version, second)
+		t.Errorf("version %d, and after the clock went back %v; want them to grow", first.Version, second)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 var claimTests = []test{
 	{"a Claim that found nothing hides nothing later", testClaimAfterNone},
-	{"those waiting longest come first", testClaimOrder},
+	{"changes that have waited longest come first", testClaimOrder},
 	{"limits", testClaimLimits},
 	{"a claimed document is not given out again", testClaimExclusive},
 	{"a newer version waits for the settling of the claimed one", testClaimNewerWaits},
@@ -23,11 +23,11 @@ var claimTests = []test{
 	{"a debounce that ended before the claim is signalled at once", testClaimDebounceOver},
 	{"a debounce does not hasten a retry", testClaimDebounceRetry},
 	{"claims end with the process", testClaimRestart},
-	{"what is settled is put off no more", testPutOffEndsWithTheChange},
+	{"settling a document ends its deferral", testDeferralEndsWithTheChange},
 	{"a retry is given out at its time", testClaimRetry},
-	{"a retry makes itself known at its time", testClaimRetrySignal},
-	{"each of several retries makes itself known", testClaimRetrySignals},
-	{"Changed tells of everything that may be claimable", testChanged},
+	{"a retry is signalled when it is due", testClaimRetrySignal},
+	{"each of several retries is signalled", testClaimRetrySignals},
+	{"Changed signals everything that may be claimable", testChanged},
 	{"unknown kinds and ended contexts are errors", testClaimErrors},
 }
 
@@ -73,7 +73,7 @@ func testClaimNewerWaits(t *testing.T, h *harness) {
 		h.expect(t, report.Advisories, before)
 		c := h.claimOne(t, report.Advisories)
 		if string(c.Body) != "new "+string(o) {
-			t.Errorf("%s: claimed %s", o, c.Body)
+			t.Errorf("%s: claimed %s, want the newest", o, c.Body)
 		}
 		h.settle(t, c, report.Indexed)
 	}
@@ -96,11 +96,11 @@ func testClaimRetry(t *testing.T, h *harness) {
 	h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Retry, NotBefore: h.clock.now().Add(time.Minute)})
 	h.clock.move(time.Minute - 1)
 	h.claimNone(t, report.Advisories)
-	h.append(t, advisory("1", "b")) // the document is put off, not the version
+	h.append(t, advisory("1", "b")) // the document waits, not the version
 	h.claimNone(t, report.Advisories)
 	h.clock.move(1)
 	if c := h.claimOne(t, report.Advisories); string(c.Body) != "b" {
-		t.Errorf("claimed %s, want the newest", c.Body)
+		t.Errorf("claimed %s, want the newest version", c.Body)
 	}
 }
 
@@ -116,7 +116,7 @@ func testClaimRetrySignal(t *testing.T, h *harness) {
 	h.claimOne(t, report.Advisories)
 }
 
-// testClaimRetrySignals puts documents off, the one that is due last first.
+// testClaimRetrySignals defers documents, the one that is due last first.
 func testClaimRetrySignals(t *testing.T, h *harness) {
 	h.append(t, advisory("3", "a"), advisory("2", "a"), advisory("1", "a"))
 	for _, c := range h.claim(t, report.Advisories) {
@@ -181,9 +181,9 @@ func testClaimErrors(t *testing.T, h *harness) {
 	}
 }
 
-// testPutOffEndsWithTheChange puts a document off and settles it. What has it wait anew, in
-// this process or the next, does not find it put off.
-func testPutOffEndsWithTheChange(t *testing.T, h *harness) {
+// testDeferralEndsWithTheChange defers a document and settles it. If it is pending again
+// later, in this process or the next, it is not deferred.
+func testDeferralEndsWithTheChange(t *testing.T, h *harness) {
 	h.append(t, city("1", "", "{}"))
 	for _, again := range []func(report.Change){
 		func(report.Change) { h.append(t, city("1", "", "{}")) },

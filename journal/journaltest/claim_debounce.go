@@ -7,11 +7,11 @@ import (
 	"riskdex/report"
 )
 
-// instant is what the clock of every engine can tell.
+// instant is the precision of the clocks of all engines.
 const instant = time.Microsecond
 
-// overtake has advisory 1 overtaken while it is claimed, and its claim end with a
-// settlement that defers it by a minute.
+// overtake delivers advisory 1 again while it is claimed, and ends the claim with a
+// settlement that defers the document by a minute.
 func overtake(t *testing.T, h *harness, o report.Outcome) report.Settlement {
 	t.Helper()
 	h.append(t, advisory("1", "old "+string(o)))
@@ -30,7 +30,7 @@ func testClaimDebounced(t *testing.T, h *harness) {
 			h.claimNone(t, report.Advisories)
 			h.append(t, advisory("1", body))
 		}
-		// Whoever says it late has no say in it, and others do not wait.
+		// A settlement that comes too late changes nothing, and others do not wait.
 		s.NotBefore = s.NotBefore.Add(time.Hour)
 		h.settleWith(t, s)
 		h.append(t, advisory("2", "beside"))
@@ -40,15 +40,15 @@ func testClaimDebounced(t *testing.T, h *harness) {
 		h.clock.move(instant)
 		c := h.claimOne(t, report.Advisories)
 		if string(c.Body) != "newest" {
-			t.Errorf("%s: claimed %s", o, c.Body)
+			t.Errorf("%s: claimed %s, want the newest", o, c.Body)
 		}
 		h.settle(t, c, report.Indexed)
 		if n := h.stats(t, report.Advisories).Pending; n != 0 {
-			t.Fatalf("%s: %d pending", o, n)
+			t.Fatalf("%s: %d pending, want none", o, n)
 		}
 	}
-	// A document whose last delivery is long ago when its claim ends is not deferred at all,
-	// nor is one that was not overtaken.
+	// A document is not deferred if its last delivery is long ago when its claim ends,
+	// nor if it was not overtaken.
 	h.append(t, advisory("1", "a"), advisory("2", "a"))
 	both := h.claim(t, report.Advisories)
 	h.append(t, advisory("1", "b"))
@@ -73,7 +73,7 @@ func testClaimDebouncedAtMost(t *testing.T, h *harness) {
 	h.claimNone(t, report.Advisories)
 	h.clock.move(instant)
 	if c := h.claimOne(t, report.Advisories); string(c.Body) != "the last" {
-		t.Errorf("claimed %s", c.Body)
+		t.Errorf("claimed %s, want the newest", c.Body)
 	}
 }
 
@@ -100,7 +100,7 @@ func testClaimDebounceOver(t *testing.T, h *harness) {
 	h.drain()
 	h.settleWith(t, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed, NotBefore: h.clock.now().Add(time.Minute)})
 	if !h.drain() {
-		t.Error("no signal when its claim had ended")
+		t.Error("no signal when the claim of the overtaken version had ended")
 	}
 }
 
@@ -111,6 +111,6 @@ func testClaimDebounceRetry(t *testing.T, h *harness) {
 	h.clock.move(instant)
 	c := h.claimOne(t, report.Advisories)
 	if c.Version <= s.Version {
-		t.Error("what was overtaken is given out")
+		t.Error("the overtaken version was given out, want the newest")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// testClaimAfterNone brings a document to wait in every way that there is, each time
-// right after a Claim has found nothing and said so twice.
+// testClaimAfterNone makes a document pending in every possible way, each time right
+// after two Claims have found nothing.
 func testClaimAfterNone(t *testing.T, h *harness) {
 	ctx := context.Background()
 	wait := func(how string, f func() error) report.Change {
@@ -22,7 +22,7 @@ func testClaimAfterNone(t *testing.T, h *harness) {
 			t.Fatalf("%s: %v", how, err)
 		}
 		if got := h.claimUpTo(t, report.Advisories, 0, 1<<20); len(got) != 0 {
-			t.Errorf("%d given out where none were asked for", len(got))
+			t.Errorf("a Claim of at most 0 gave out %d", len(got))
 		}
 		got := h.claim(t, report.Advisories)
 		if len(got) != 1 {
@@ -48,7 +48,7 @@ func testClaimAfterNone(t *testing.T, h *harness) {
 
 	c = wait("a delivery", deliver)
 	c = wait("a retry", settle(report.Settlement{Outcome: report.Retry}))
-	c = wait("a retry that was put off", func() error {
+	c = wait("a retry that was deferred", func() error {
 		err := settle(report.Settlement{Outcome: report.Retry, NotBefore: h.clock.now().Add(time.Hour)})()
 		for range 2 {
 			h.claimNone(t, report.Advisories)

@@ -11,21 +11,20 @@ import (
 	"riskdex/report"
 )
 
-// ledger is what the senders and the claimers of testConcurrency saw.
+// ledger records what the senders and the claimers of testConcurrency saw.
 type ledger struct {
 	mu       sync.Mutex
-	newest   map[report.Key]report.Version // that an Append has returned
+	newest   map[report.Key]report.Version // those whose Append has returned
 	bodies   map[report.Version]string     // delivered, or seen in a claim
 	inFlight map[report.Key]report.Version
 	indexed  map[report.Key]report.Version // the newest that was settled as indexed
 }
 
-// testConcurrency has many senders and claimers meet on few documents, and an
-// operator who renews some and retries those that die, at each of the processes that
-// have the journal open. No document
-// may be in flight twice, none may be given out in a version older than one that
-// was known when the Claim began, and in the end the sums hold and the newest body
-// of every document was given out last.
+// testConcurrency lets many senders and claimers, and an operator who renews documents
+// and retries dead letters, compete for few documents in each of the processes that have
+// the journal open. No document may be in flight twice, or be given out in a version
+// older than one that was known when the Claim began. In the end the sums agree, and the
+// newest body of every document was given out last.
 func testConcurrency(t *testing.T, hs ...*harness) {
 	l := &ledger{
 		newest: map[report.Key]report.Version{}, bodies: map[report.Version]string{},
@@ -65,8 +64,8 @@ func testConcurrency(t *testing.T, hs ...*harness) {
 	}
 }
 
-// operate renews documents until all is sent, and retries dead letters until all is
-// over. It returns how many it retried.
+// operate renews documents until everything is sent, and retries dead letters until
+// everything is over. It returns the number of retries.
 func operate(t *testing.T, h *harness, sent, over <-chan struct{}) (retried int) {
 	ctx := context.Background()
 	for {
@@ -115,7 +114,7 @@ func (l *ledger) send(t *testing.T, h *harness, sender int) {
 	}
 }
 
-// claim claims and settles until everything was sent and nothing waits.
+// claim claims and settles until everything was sent and nothing is pending.
 func (l *ledger) claim(t *testing.T, h *harness, sent <-chan struct{}) {
 	deadline := time.Now().Add(time.Minute)
 	for time.Now().Before(deadline) {
@@ -146,7 +145,7 @@ func (l *ledger) claim(t *testing.T, h *harness, sent <-chan struct{}) {
 			return
 		}
 	}
-	t.Error("it did not come to an end")
+	t.Error("senders and claimers did not finish in time")
 }
 
 func (l *ledger) known() map[report.Key]report.Version {

@@ -12,12 +12,12 @@ import (
 
 var deletedTests = []test{
 	{"a delete that was settled long ago is forgotten, and no other", testForgetDeleted},
-	{"a delete is kept for as long as it is set to from when it was settled", testKeepDeleted},
+	{"a delete is kept for the configured time after it was settled", testKeepDeleted},
 	{"many deletes are forgotten in steps", testForgetManyDeleted},
-	{"what was forgotten comes anew, and newer than it was", testForgottenComesAgain},
+	{"a forgotten document may come again, with a newer version", testForgottenComesAgain},
 }
 
-// dropDeleted expects so many tombstones to be dropped, and so many to be left.
+// dropDeleted expects so many tombstones to be dropped, and so many to remain.
 func (h *harness) dropDeleted(t tester, kind report.Kind, dropped, left int) {
 	t.Helper()
 	before := h.stats(t, kind)
@@ -71,10 +71,10 @@ func testForgetDeleted(t *testing.T, h *harness) {
 	h.clock.move(longAfter)
 	h.dropDeleted(t, report.Advisories, 1, 5)
 	if e, err := h.Entries(context.Background(), report.Advisories, "", 100); err != nil || len(e) != 7 {
-		t.Errorf("%d documents are left: %+v, %v", len(e), e, err)
+		t.Errorf("%d documents remain: %+v, %v", len(e), e, err)
 	}
 	if e, err := h.Lookup(context.Background(), report.Advisories, []report.ID{"settled"}); err != nil || len(e) != 0 {
-		t.Errorf("it is there: %+v, %v", e, err)
+		t.Errorf("the forgotten document is found: %+v, %v", e, err)
 	}
 	h.reopen(t)
 	h.dropDeleted(t, report.Advisories, 0, 5)
@@ -121,7 +121,7 @@ func testForgottenComesAgain(t *testing.T, h *harness) {
 	h.dropDeleted(t, report.Cities, 1, 0)
 	again := h.append(t, city("1", "ABC", "y"))[0]
 	if again.ID != "1" || again.Version <= deleted.Version {
-		t.Errorf("it came as %+v after %+v", again, deleted)
+		t.Errorf("the forgotten document was delivered again as %+v, and before as %+v; want a newer version", again, deleted)
 	}
 	h.settle(t, h.claimOne(t, report.Cities), report.Indexed)
 	h.expect(t, report.Cities, "index=2 delete=1 indexed=1 deleted=1 superseded=1")

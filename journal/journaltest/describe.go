@@ -8,7 +8,7 @@ import (
 	"riskdex/report"
 )
 
-// describe writes the totals that are not zero, always in the same order.
+// describe writes the totals that are not zero, in a fixed order.
 func describe(s journal.KindStats) string {
 	var parts []string
 	add := func(name string, n uint64) {

@@ -19,7 +19,7 @@ type tester interface {
 	Errorf(format string, args ...any)
 }
 
-// clock is a clock that only moves when told.
+// clock is a clock that moves only when told to.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -37,8 +37,8 @@ func (c *clock) move(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// harness is a journal under test, with short forms of its methods that fail the
-// test on an error.
+// harness is a journal under test, with short forms of its methods that fail the test on
+// an error.
 type harness struct {
 	journal.Journal
 	clock *clock
@@ -51,7 +51,7 @@ func newHarness(t testing.TB, open Open, opt journal.Options) *harness {
 	return newHarnesses(t, 1, open, opt)[0]
 }
 
-// newHarnesses opens one journal n times, as so many processes would.
+// newHarnesses opens one journal n times, as n processes would.
 func newHarnesses(t testing.TB, n int, open Open, opt journal.Options) (list []*harness) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	common := &clock{t: start}
@@ -77,7 +77,7 @@ func openHarness(t testing.TB, open Open, dir string, opt journal.Options, clock
 	return h
 }
 
-// other returns another journal.
+// other opens another journal.
 func (h *harness) other(t *testing.T) journal.Journal {
 	j := h.fresh()
 	t.Cleanup(func() {
@@ -88,7 +88,7 @@ func (h *harness) other(t *testing.T) journal.Journal {
 	return j
 }
 
-// reopen is a clean stop and a start.
+// reopen closes the journal cleanly and opens it again.
 func (h *harness) reopen(t tester) {
 	t.Helper()
 	if err := h.Close(); err != nil {
@@ -123,7 +123,7 @@ func (h *harness) claimUpTo(t tester, kind report.Kind, changes, bytes int) []re
 	return got
 }
 
-// claimOne expects exactly one change to be claimable.
+// claimOne expects exactly one claimable change.
 func (h *harness) claimOne(t tester, kind report.Kind) report.Change {
 	t.Helper()
 	got := h.claim(t, kind)
@@ -133,8 +133,7 @@ func (h *harness) claimOne(t tester, kind report.Kind) report.Change {
 	return got[0]
 }
 
-// claimOneOf expects the document to be among those that are claimable, and gives
-// the others back.
+// claimOneOf expects the document to be claimable, and releases the others.
 func (h *harness) claimOneOf(t tester, kind report.Kind, id report.ID) (found report.Change) {
 	t.Helper()
 	for _, c := range h.claim(t, kind) {
@@ -222,8 +221,8 @@ func (h *harness) conserved(t tester) {
 	}
 }
 
-// expect compares the totals of a kind, written as "index=2 superseded=1". What is
-// not named must be zero.
+// expect compares the totals of a kind, written as "index=2 superseded=1". Totals that
+// are not named must be zero.
 func (h *harness) expect(t tester, kind report.Kind, want string) {
 	t.Helper()
 	if got := describe(h.stats(t, kind)); got != want {
@@ -231,7 +230,7 @@ func (h *harness) expect(t tester, kind report.Kind, want string) {
 	}
 }
 
-// notified tells whether Changed has a value, now or soon.
+// notified reports whether Changed has a value, now or soon.
 func (h *harness) notified() bool {
 	select {
 	case <-h.Changed():
@@ -241,7 +240,7 @@ func (h *harness) notified() bool {
 	}
 }
 
-// drain empties Changed, and tells whether there was a signal.
+// drain empties Changed, and reports whether there was a signal.
 func (h *harness) drain() bool {
 	select {
 	case <-h.Changed():
@@ -251,7 +250,7 @@ func (h *harness) drain() bool {
 	}
 }
 
-// gone deletes a document that was there.
+// gone creates and deletes a document.
 func (h *harness) gone(t tester, kind report.Kind, id string) report.Stamp {
 	t.Helper()
 	return h.append(t, index(kind, id, "", "{}"), remove(kind, id))[1]

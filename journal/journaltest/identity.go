@@ -21,17 +21,17 @@ var identityTests = []test{
 	{"a city known by its code is adopted, and a repeated delete removes nothing else", testAdopted},
 	{"a city known by its code is adopted by a record under its code", testAdoptedByPath},
 	{"a city that was adopted comes back under the id that adopted it", testAdoptedComesBack},
-	{"a retry adopts nothing that is newer", testAdoptedByRetry},
+	{"a retry does not adopt a newer city", testAdoptedByRetry},
 	{"the id in the record decides, and codes may be swapped", testSwappedCodes},
-	{"a code leaves who gives it up, and who another one takes it from", testCodeLeaves},
+	{"a city loses its code by giving it up, or when another one states it", testCodeLeaves},
 	{"a dead letter that is replaced without its code does not take it back", testCodeOfReplaced},
-	{"what a city is called after it has lost its code", testCodeLost},
+	{"the names of a city that has lost its code", testCodeLost},
 	{"a code is stated by records that have it, and by no others", testCodeStated},
-	{"a delete of what never was makes no city of it", testNeverThere},
-	{"a code of several cities names none", testAmbiguous},
+	{"a delete of an unknown city does not create it", testNeverThere},
+	{"a code of several cities is ambiguous", testAmbiguous},
 	{"a city known by its code is adopted beside others that state it", testAdoptedBesideOthers},
-	{"a city known by its code is adopted by none that has no id either", testAdoptedByID},
-	{"a code that several cities state, one of them since a delete, names none", testAmbiguousSince},
+	{"a city known by its code is adopted only by a record with an id", testAdoptedByID},
+	{"a code of several cities, one of them deleted in between, is ambiguous", testAmbiguousSince},
 	{"of many records by a code of several cities, the first are kept", testAmbiguousMany},
 	{"a retry by a code of several cities changes nothing", testAmbiguousRetry},
 }
@@ -46,7 +46,7 @@ func noCode(c report.Change) report.Change {
 	return c
 }
 
-// has checks the bodies of the cities that are there.
+// has checks the bodies of the live cities.
 func (h *harness) has(t *testing.T, want map[report.ID]string) {
 	t.Helper()
 	got := map[report.ID]string{}
@@ -102,14 +102,14 @@ func testAdopted(t *testing.T, h *harness) {
 	h.expect(t, report.Cities, "index=2 delete=1 superseded=1 pending=2")
 	for i, want := range []report.Effect{report.Changed, report.Unknown} {
 		if s := h.append(t, remove(report.Cities, "LON"))[0]; s.ID != "130" || s.Effect != want {
-			t.Errorf("delete %d by its code is %+v", i, s)
+			t.Errorf("delete %d by its code was stamped %+v", i, s)
 		}
 	}
 	h.append(t, city("130", "LON", "back"))
 	if s := h.append(t, city("LON", "", "by path"))[0]; s.ID != "130" {
 		t.Errorf("a path that is its code is for %q", s.ID)
 	}
-	h.append(t, city("osl", "", "a path that nobody knows")) // is all that it is called by
+	h.append(t, city("osl", "", "a path that nobody knows")) // is known by nothing else
 	h.append(t, own(city("OSL", "OSL", "now with its id"), "7"))
 	// An id that a record states is more than a code.
 	h.append(t, byID(city("ULM", "ULM", "an id")), byID(city("8", "ULM", "another")))
@@ -126,20 +126,20 @@ func testAdoptedByPath(t *testing.T, h *harness) {
 			want = c.path
 		}
 		if s := h.append(t, own(city(c.path, c.code, "now with its id"), c.id))[0]; s.ID != report.ID(want) {
-			t.Errorf("%s with the id %s is for %q", c.path, c.id, s.ID)
+			t.Errorf("a delivery for %s with the id %s is for %q", c.path, c.id, s.ID)
 		}
 	}
 	h.has(t, map[report.ID]string{"75": "now with its id", "130": "now with its id", "OSL": "now with its id", "XXX": "not known by that alone"})
 	if s := h.append(t, remove(report.Cities, "75"))[0]; s.Effect != report.Changed {
-		t.Errorf("a delete by its id: %+v", s)
+		t.Errorf("a delete by the id was stamped %+v, want a change", s)
 	}
 	if s := h.append(t, remove(report.Cities, "LON"))[0]; s.ID != "130" || s.Effect != report.Changed {
-		t.Errorf("a delete by its code: %+v", s)
+		t.Errorf("a delete by the code was stamped %+v, want a change of 130", s)
 	}
 }
 
-// testAdoptedComesBack deletes a city that was adopted, and has it come back by what it had
-// been called by. What it is deleted by then must be what it came back under.
+// testAdoptedComesBack deletes a city that was adopted, and brings it back by its former
+// name. A later delete must find it under the same name.
 func testAdoptedComesBack(t *testing.T, h *harness) {
 	for name, c := range map[string]struct{ back, end report.Change }{
 		"its code as the path, its id in the record": {own(city("ABS", "ABS", "back"), "1044"), remove(report.Cities, "1044")},
@@ -152,11 +152,11 @@ func testAdoptedComesBack(t *testing.T, h *harness) {
 			h.append(t, remove(report.Cities, "1044"))
 			h.has(t, map[report.ID]string{})
 			if s := h.append(t, c.back)[0]; s.ID != "1044" {
-				t.Errorf("it comes back under %q", s.ID)
+				t.Errorf("the city comes back under %q", s.ID)
 			}
 			h.has(t, map[report.ID]string{"1044": "back"})
 			if s := h.append(t, c.end)[0]; s.ID != "1044" || s.Effect != report.Changed {
-				t.Errorf("the delete is for %+v", s)
+				t.Errorf("the delete was stamped %+v", s)
 			}
 			h.has(t, map[report.ID]string{})
 		})
@@ -167,7 +167,7 @@ func testAdoptedByRetry(t *testing.T, h *harness) {
 	seq := h.refuse(t, refusal(report.Cities, "130", "older"))
 	h.append(t, city("LON", "LON", "newer"))
 	if s := h.retry(t, seq, byID(city("130", "LON", "older")))[0]; s.Version != 0 {
-		t.Errorf("it was stamped %+v", s)
+		t.Errorf("the retry was stamped %+v, want it left out", s)
 	}
 	seq = h.refuse(t, refusal(report.Cities, "130", "newest"))
 	h.has(t, map[report.ID]string{"LON": "newer"})
@@ -202,19 +202,19 @@ func testCodeLeaves(t *testing.T, h *harness) {
 	}
 	h.append(t, city("6", "END", "{}"), remove(report.Cities, "6"), city("7", "END", "{}"), remove(report.Cities, "7"))
 	if s := h.append(t, city("END", "", "back"))[0]; s.ID != "7" {
-		t.Errorf("the code of two that were deleted is of %q, and not of the one that stated it last", s.ID)
+		t.Errorf("a code of two deleted cities leads to %q, want the one that stated it last", s.ID)
 	}
 	h.append(t, city("XXX", "YYY", "another code"), own(city("8", "YYY", "takes it"), "8"))
 	if s := h.append(t, remove(report.Cities, "XXX"))[0]; s.ID != "XXX" || s.Effect != report.Changed {
-		t.Errorf("a city whose id is not its code was adopted: %+v", s)
+		t.Errorf("the delete was stamped %+v; a city whose id is not its code must not be adopted", s)
 	}
 	h.append(t, city("4", "TWO", "{}"), city("5", "TWO", "{}"), city("5", "", "says nothing of codes"))
 	if s := h.append(t, remove(report.Cities, "TWO"))[0]; s.ID != "4" {
-		t.Errorf("the code is of %q, and not of the one whose newest record states it", s.ID)
+		t.Errorf("the code leads to %q, want the city whose newest record states it", s.ID)
 	}
 }
 
-// testCodeOfReplaced has the record neither take the code from another city nor state it.
+// testCodeOfReplaced: the record neither takes the code from another city nor states it.
 func testCodeOfReplaced(t *testing.T, h *harness) {
 	stamps := h.append(t, byID(city("1", "LON", "{}")), byID(city("2", "LON", "{}")))
 	for _, c := range h.claim(t, report.Cities) {
@@ -224,7 +224,7 @@ func testCodeOfReplaced(t *testing.T, h *harness) {
 		t.Fatal(err)
 	}
 	if s := h.append(t, city("LON", "", "by its code"))[0]; s.ID != "2" {
-		t.Errorf("the code is of %q, and not of the one whose newest record states it", s.ID)
+		t.Errorf("the code leads to %q, want the city whose newest record states it", s.ID)
 	}
 }
 
@@ -242,7 +242,7 @@ func testCodeStated(t *testing.T, h *harness) {
 	h.append(t, byID(city("NYC", "", "an id")), city("9", "NYC", "states it"), remove(report.Cities, "NYC"))
 	h.append(t, city("9", "", "says nothing of codes"), city("9", "", "nor does this one"))
 	if s := h.append(t, remove(report.Cities, "NYC"))[0]; s.ID != "NYC" || s.Effect != report.Unknown {
-		t.Errorf("a delete that came twice is for %+v", s)
+		t.Errorf("a repeated delete was stamped %+v", s)
 	}
 }
 
@@ -251,7 +251,7 @@ func testNeverThere(t *testing.T, h *harness) {
 	unknown := remove(report.Cities, "LON")
 	for range 2 {
 		if s := h.append(t, unknown)[0]; s.ID != "LON" || s.Version == 0 || s.Effect != report.Unknown {
-			t.Errorf("a delete of what never was is stamped %+v", s)
+			t.Errorf("a delete of an unknown city is stamped %+v", s)
 		}
 		h.settle(t, h.claimOne(t, report.Cities), report.Dead)
 		h.reopen(t)
@@ -277,7 +277,7 @@ func testAmbiguous(t *testing.T, h *harness) {
 		d.Ambiguous = func(i int) report.Refusal { return refusal(report.Cities, string(d.Changes[i].ID), "ambiguous") }
 		stamps, err := h.Append(context.Background(), d)
 		if err != nil || len(stamps) != 3 {
-			t.Fatalf("%v, %v", stamps, err)
+			t.Fatalf("stamped %v, %v; want three stamps", stamps, err)
 		}
 		if s := stamps[1]; s.Effect != report.Ambiguous || s.Version != 0 || stamps[2].Effect != report.Changed {
 			t.Errorf("stamped %+v", stamps)
@@ -319,7 +319,7 @@ func testAmbiguousSince(t *testing.T, h *harness) {
 	exactly.ExactID = true
 	h.append(t, exactly)
 	if s := h.append(t, remove(report.Cities, "PAR"))[0]; s.Effect == report.Ambiguous {
-		t.Errorf("a delete that comes twice is %+v", s)
+		t.Errorf("a repeated delete was stamped %+v", s)
 	}
 	h.append(t, byID(city("3", "PAR", "3 states it since")))
 	d := report.Delivery{
@@ -327,14 +327,14 @@ func testAmbiguousSince(t *testing.T, h *harness) {
 		Ambiguous: func(int) report.Refusal { return refusal(report.Cities, "PAR", "ambiguous") },
 	}
 	if stamps, err := h.Append(context.Background(), d); err != nil || stamps[0].Effect != report.Ambiguous {
-		t.Errorf("%+v, %v", stamps, err)
+		t.Errorf("stamped %+v, %v; want it ambiguous", stamps, err)
 	}
 	h.has(t, map[report.ID]string{"1": "1", "2": "2", "3": "3 states it since"})
 }
 
 func testAmbiguousMany(t *testing.T, h *harness) {
 	h.append(t, byID(city("3", "TWO", "3")), byID(city("4", "TWO", "4")))
-	const bound, many = 5, 50 // the bound is that of the suite
+	const bound, many = 5, 50 // the bound of the suite
 	d, made := report.Delivery{}, 0
 	for i := range many {
 		c := city("TWO", "", "which?")
@@ -358,7 +358,7 @@ func testAmbiguousMany(t *testing.T, h *harness) {
 	}
 	h.kept(t, "ambiguous", "ambiguous", "ambiguous", "the second", "ambiguous")
 	if more := fmt.Sprintf("(%d more records of this delivery were refused", many-1+2-bound); !strings.Contains(h.refusals(t)[0].Detail, more) {
-		t.Errorf("the last does not say %q", more)
+		t.Errorf("the last refusal does not say %q", more)
 	}
 	h.has(t, map[report.ID]string{"3": "3", "4": "4", "9": "between"})
 }
@@ -368,7 +368,7 @@ func testAmbiguousRetry(t *testing.T, h *harness) {
 	seq := h.refuse(t, refusal(report.Cities, "TWO", "bad"))
 	_, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{byID(city("5", "", "5")), city("TWO", "", "which?")}, RetryOf: seq})
 	if !errors.Is(err, report.ErrAmbiguous) {
-		t.Errorf("the retry: %v", err)
+		t.Errorf("the retry returned %v, want ErrAmbiguous", err)
 	}
 	h.has(t, map[report.ID]string{"3": "3", "4": "4"})
 	h.kept(t, "bad")
@@ -379,8 +379,8 @@ func byID(c report.Change) report.Change {
 	return c
 }
 
-// testResolveByID has cities whose ids are codes of others, in any order, known or
-// not, alive or deleted, and refused before.
+// testResolveByID has cities whose ids are codes of others, in any order, known or not,
+// alive or deleted, and refused before.
 func testResolveByID(t *testing.T, h *harness) {
 	snapshot := []report.Change{
 		byID(city("LIM", "PER", "Lima")), byID(city("PER", "AUS", "Perth")), byID(city("AUS", "", "no code")),
@@ -398,12 +398,12 @@ func testResolveByID(t *testing.T, h *harness) {
 		t.Errorf("a path that is the code of ulm is for %q", s.ID)
 	}
 	if s := h.append(t, byID(city("ulm", "QUL", "back")))[0]; s.ID != "ulm" {
-		t.Errorf("a tombstone with that id was passed over for %q, whose code it is", s.ID)
+		t.Errorf("the path leads to %q, whose code it is; want the tombstone with that id", s.ID)
 	}
 	h.append(t, city("2", "NYC", "first"))
 	seq := h.refuse(t, refusal(report.Cities, "2", "of the other"), refusal(report.Cities, "", "bad"))
 	if s := h.retry(t, seq, byID(city("NYC", "", "retried")))[0]; s.ID != "NYC" || s.Version == 0 {
-		t.Errorf("what had been refused was stamped %+v, want NYC", s)
+		t.Errorf("the retry was stamped %+v, want it for NYC", s)
 	}
 	h.kept(t, "of the other")
 	bodies := map[report.ID]string{}
@@ -427,7 +427,7 @@ func testResolveSameDelivery(t *testing.T, h *harness) {
 	}
 	h.expect(t, report.Cities, "index=2 delete=1 superseded=2 pending=1")
 	if c := h.claimOne(t, report.Cities); c.Op != report.Delete || c.ID != "1" {
-		t.Errorf("claimed %+v", c)
+		t.Errorf("claimed %+v, want only the last change", c)
 	}
 }
 
@@ -439,7 +439,7 @@ func testCodeStays(t *testing.T, h *harness) {
 		t.Errorf("LON is for %q, want 1", got.ID)
 	}
 	if c := h.claimOne(t, report.Cities); c.Code != "LON" {
-		t.Errorf("its code is %q", c.Code)
+		t.Errorf("the code of the city is %q, want LON", c.Code)
 	}
 }
 
@@ -447,7 +447,7 @@ func testCodeReplaced(t *testing.T, h *harness) {
 	h.append(t, city("1", "LON", "{}"))
 	h.append(t, city("1", "LHR", "{}"))
 	if got := h.append(t, remove(report.Cities, "LON"))[0]; got.ID != "LON" {
-		t.Errorf("LON is for %q", got.ID)
+		t.Errorf("LON is for %q, want LON itself", got.ID)
 	}
 	if got := h.append(t, remove(report.Cities, "LHR"))[0]; got.ID != "1" {
 		t.Errorf("LHR is for %q, want 1", got.ID)

@@ -13,15 +13,15 @@ import (
 var letterTests = []test{
 	{"a dead letter keeps body, reason, error type and times", testLetterKept},
 	{"lists have all dead letters of a kind, page after page, without bodies", testLetterPages},
-	{"what is not dead is not found", testLetterNotFound},
+	{"only dead letters are found", testLetterNotFound},
 	{"a newer delivery clears it", testLetterCleared},
 	{"a document that is dead when sent again is a dead letter", testLetterOfResend},
-	{"a dropped one is gone, its version is not", testLetterDropped},
+	{"a dropped dead letter is gone, its version is not", testLetterDropped},
 	{"a dropped city still answers to its code", testLetterDroppedCity},
 	{"a newer delivery replaces a dropped one", testLetterDroppedReplaced},
 }
 
-// kill has a document die of its newest version.
+// kill makes the newest version of a document a dead letter.
 func (h *harness) kill(t tester, c report.Change) report.Stamp {
 	t.Helper()
 	s := h.append(t, c)[0]
@@ -72,10 +72,10 @@ func testLetterKept(t *testing.T, h *harness) {
 		t.Errorf("the change came back as %+v", l)
 	}
 	if !l.AcceptedAt.Equal(h.start) || !l.DeadAt.Equal(h.start.Add(time.Minute)) {
-		t.Errorf("accepted %v, dead %v", l.AcceptedAt, l.DeadAt)
+		t.Errorf("accepted at %v, dead since %v", l.AcceptedAt, l.DeadAt)
 	}
 	if l.ErrorType != "mapper_parsing_exception" || l.Reason != "failed to parse" {
-		t.Errorf("it says %q, %q", l.ErrorType, l.Reason)
+		t.Errorf("the dead letter has the reason %q and the error type %q", l.ErrorType, l.Reason)
 	}
 	list := h.letters(t, report.Cities, "", 10)
 	if len(list) != 1 || list[0].Body != nil {
@@ -112,7 +112,7 @@ func testLetterNotFound(t *testing.T, h *harness) {
 	h.noLetter(t, stamps[1].Key)
 	h.noLetter(t, report.Key{Kind: report.Advisories, ID: "unknown"})
 	if _, err := h.DeadLetter(t.Context(), report.Key{Kind: "countries", ID: "1"}); err == nil || errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("an unknown kind: %v", err)
+		t.Errorf("a dead letter of an unknown kind: %v, want an error other than ErrNotFound", err)
 	}
 }
 
@@ -138,7 +138,7 @@ func testLetterOfResend(t *testing.T, h *harness) {
 	c := h.claimOne(t, report.Advisories)
 	h.settle(t, c, report.Dead)
 	if l, err := h.DeadLetter(t.Context(), c.Key); err != nil || string(l.Body) != "a" {
-		t.Errorf("%+v, %v", l, err)
+		t.Errorf("the dead letter is %+v, %v; want the body a", l, err)
 	}
 	h.retryDead(t, 1, report.Stamp{Key: c.Key, Version: c.Version})
 	h.expect(t, report.Advisories, "index=2 indexed=1 pending=1")
@@ -163,7 +163,7 @@ func testLetterDropped(t *testing.T, h *harness) {
 	}
 	h.expect(t, report.Advisories, "index=2 dead=2 letters=1")
 	if l, err := h.DeadLetter(t.Context(), other.Key); err != nil || string(l.Body) != "bad" {
-		t.Errorf("the other one: %+v, %v", l, err)
+		t.Errorf("the dead letter that was not dropped: %+v, %v", l, err)
 	}
 }
 
@@ -173,7 +173,7 @@ func testLetterDroppedCity(t *testing.T, h *harness) {
 		t.Errorf("LON is for %q, want 1", got.ID)
 	}
 	if c := h.claimOne(t, report.Cities); c.Code != "LON" || string(c.Body) != "good" {
-		t.Errorf("claimed %+v", c)
+		t.Errorf("claimed %+v, want the city with the code", c)
 	}
 }
 
@@ -184,6 +184,6 @@ func testLetterDroppedReplaced(t *testing.T, h *harness) {
 	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
 	h.resend(t, report.Advisories, 1)
 	if c := h.claimOne(t, report.Advisories); string(c.Body) != "good" {
-		t.Errorf("claimed %+v", c)
+		t.Errorf("claimed %+v, want the newer delivery", c)
 	}
 }

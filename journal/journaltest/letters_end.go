@@ -39,7 +39,7 @@ func testRetryDead(t *testing.T, h *harness) {
 	}
 	h.expect(t, report.Cities, "index=2 dead=1 pending=1")
 	if got := h.stats(t, report.Cities).OldestWaiting; !got.Equal(h.clock.now()) {
-		t.Errorf("it waits since %v", got)
+		t.Errorf("the retry waits since %v", got)
 	}
 	h.noLetter(t, s.Key)
 	h.reopen(t)
@@ -62,7 +62,7 @@ func testRetryDeadOvertaken(t *testing.T, h *harness) {
 	h.expect(t, report.Advisories, "index=2 dead=1 pending=1")
 	c := h.claimOne(t, report.Advisories)
 	if string(c.Body) != "new" {
-		t.Errorf("claimed %s", c.Body)
+		t.Errorf("claimed %s, want the newer version", c.Body)
 	}
 	h.settle(t, c, report.Indexed)
 	h.retryDead(t, 0, s)
@@ -76,12 +76,12 @@ func testRetryDeadDelete(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "a"))
 	s := h.kill(t, remove(report.Advisories, "1"))
 	if l, err := h.DeadLetter(t.Context(), s.Key); err != nil || l.Op != report.Delete || l.Body != nil || l.Bytes != 0 {
-		t.Errorf("%+v, %v", l, err)
+		t.Errorf("the dead letter is %+v, %v; want a delete without a body", l, err)
 	}
 	h.retryDead(t, 1, s)
 	h.expect(t, report.Advisories, "index=1 delete=2 superseded=1 dead=1 pending=1")
 	if c := h.claimOne(t, report.Advisories); c.Op != report.Delete {
-		t.Errorf("claimed %+v", c)
+		t.Errorf("claimed %+v, want the delete", c)
 	}
 }
 
@@ -148,7 +148,7 @@ func testReplaceDeadOvertaken(t *testing.T, h *harness) {
 	replace("a newer delivery", s)
 	c := h.claimOne(t, report.Advisories)
 	if string(c.Body) != "newer" {
-		t.Errorf("claimed %s", c.Body)
+		t.Errorf("claimed %s, want the newer version", c.Body)
 	}
 	h.settle(t, c, report.Indexed)
 	replace("it is settled", report.Stamp{Key: c.Key, Version: c.Version})
@@ -164,7 +164,7 @@ func testReplaceDeadInvalid(t *testing.T, h *harness) {
 		"no body": advisory("1", ""), "another document": advisory("2", "a"), "another kind": city("1", "", "a"),
 	} {
 		if got, err := h.ReplaceDead(t.Context(), s, c); err == nil || errors.Is(err, journal.ErrNotFound) {
-			t.Errorf("%s: %+v, %v", why, got, err)
+			t.Errorf("%s: ReplaceDead = %+v, %v; want an error other than ErrNotFound", why, got, err)
 		}
 	}
 	h.expect(t, report.Advisories, "index=1 dead=1 letters=1")

@@ -13,8 +13,8 @@ import (
 var lifecycleTests = []test{
 	{"a new journal is empty and ready", testEmpty},
 	{"everything is an error once closed", testClosed},
-	{"a journal keeps the id that its line was born with", testLine},
-	{"one at a time verifies a kind", testLockVerify},
+	{"a journal keeps its line", testLine},
+	{"only one process at a time verifies a kind", testLockVerify},
 }
 
 func testEmpty(t *testing.T, h *harness) {
@@ -42,7 +42,7 @@ func testEmpty(t *testing.T, h *harness) {
 func testLine(t *testing.T, h *harness) {
 	line := h.Line()
 	if len(line) < 26 { // 128 bits in base 32
-		t.Errorf("%q is not much of an id", line)
+		t.Errorf("the line is %q, want 128 bits in base 32", line)
 	}
 	h.reopen(t)
 	if h.Line() != line {
@@ -65,7 +65,7 @@ func testLockVerify(t *testing.T, h *harness) {
 	}
 	done := lock(report.Cities)
 	if _, err := h.LockVerify(t.Context(), report.Cities); !errors.Is(err, report.ErrVerifying) {
-		t.Errorf("a second one: %v", err)
+		t.Errorf("a second lock returned %v, want ErrVerifying", err)
 	}
 	lock(report.Advisories)()
 	done()
@@ -73,7 +73,7 @@ func testLockVerify(t *testing.T, h *harness) {
 	again := lock(report.Cities)
 	done()
 	if _, err := h.LockVerify(t.Context(), report.Cities); !errors.Is(err, report.ErrVerifying) {
-		t.Errorf("after the first was done twice: %v", err)
+		t.Errorf("a lock returned %v after the first was released twice, want ErrVerifying", err)
 	}
 	again()
 }

@@ -9,11 +9,11 @@ import (
 	"riskdex/report"
 )
 
-// model is a journal in the simplest form: what the engine is compared with.
+// model is a journal in its simplest form, with which the engine is compared.
 type model struct {
 	last      report.Version
 	documents map[report.Key]*modelDocument
-	refusals  []modelRefusal // in the order they came
+	refusals  []modelRefusal // in the order of delivery
 	stats     map[report.Kind]*journal.KindStats
 	held      map[report.Key]report.Version
 	deferred  map[report.Key]modelDeferral
@@ -24,14 +24,15 @@ type modelDocument struct {
 	report.Change
 	state   report.State
 	waiting time.Time
-	origin  report.Version // what its content was delivered under
+	origin  report.Version // the name under which its content was delivered
 
-	// Of a city: whether its newest record states its code, what the last that did was
-	// delivered under, and whether the code has left it. named is set where a record has
+	// Of a city: whether its newest record states its code, the name under which the last
+	// record that did so was delivered, and whether the code has left it. named is set if
+	// a record has stated its id as an id.
 	// stated its id as such.
 	states, lost, named bool
-	// never is set where nothing but deletes of it is known, and where its id was a code and
-	// the city has gone on under another.
+	// never is set if nothing but deletes of it is known, or if its id was a code and the
+	// city has continued under another id.
 	never  bool
 	stated report.Version
 }
@@ -74,8 +75,8 @@ func (m *model) put(c report.Change, now time.Time) *modelDocument {
 	return d
 }
 
-// claimable returns what may be given out, in its order: pending changes, or those
-// that are sent again.
+// claimable returns what may be given out, in order: pending changes, or those that are
+// sent again.
 func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.Change {
 	state := report.StatePending
 	if again {
@@ -99,7 +100,7 @@ func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.
 	return changes
 }
 
-// modelDeferral is until when a document is put off.
+// modelDeferral says until when a document is deferred.
 type modelDeferral struct {
 	until    time.Time
 	debounce bool // or until nothing was delivered for it for report.Debounce
@@ -143,7 +144,7 @@ func (m *model) settle(s report.Settlement, now time.Time) {
 	if s.Outcome == report.Dead {
 		d.state = report.StateDead
 	}
-	delete(m.deferred, s.Key) // nothing is put off that does not wait
+	delete(m.deferred, s.Key) // only a pending document is deferred
 }
 
 func (m *model) resend(kind report.Kind) (n int) {
@@ -156,7 +157,7 @@ func (m *model) resend(kind report.Kind) (n int) {
 	return n
 }
 
-// count returns the state of a kind.
+// count returns the totals of a kind.
 func (m *model) count(kind report.Kind) journal.KindStats {
 	s := *m.stats[kind]
 	for k, d := range m.documents {

@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// took checks what was claimed: of the pending changes, as of those that are sent
-// again, those that wait longest, and as many as there is room for.
+// took checks a claim: of the pending changes, and of those that are sent again, it has
+// those that have waited longest, as many as fit.
 func (m *machine) took(r *rapid.T, kind report.Kind, maxChanges, maxBytes int, got []report.Change) {
 	rest := map[bool][]report.Change{}
 	for _, again := range []bool{false, true} {
@@ -59,7 +59,7 @@ func (m *model) sorted(kind report.Kind) []*modelDocument {
 	return list
 }
 
-// check compares the sums, the documents, the dead letters and the refusals.
+// check compares the totals, the documents, the dead letters and the refusals.
 func (m *machine) check(r *rapid.T) {
 	m.h.conserved(r)
 	for _, k := range report.Kinds() {

@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// modelRefusal is a refusal of the model; its Reason tells it from the others.
+// modelRefusal is a refusal of the model, identified by its Reason.
 type modelRefusal struct {
 	report.Refusal
 	place report.Version
@@ -26,8 +26,8 @@ func (r record) ambiguous() report.Refusal {
 	return refusal(r.change.Kind, string(r.change.ID), r.reason)
 }
 
-// deliver takes the records of a delivery in their order. place is that of the
-// refusal that it retries, or 0.
+// deliver takes the records of a delivery in order. place is that of the refusal that it
+// retries, or 0.
 func (m *model) deliver(records []record, place report.Version, now time.Time) []report.Stamp {
 	var stamps []report.Stamp
 	var refused []modelRefusal
@@ -85,8 +85,8 @@ func (m *model) accept(c report.Change, place report.Version, refused bool, now 
 	return report.Stamp{Key: c.Key, Version: d.Version, Effect: effect}
 }
 
-// adopt has the city go that was known by the code alone which c states for an id. It
-// returns false where c is older than what is known of that one.
+// adopt removes the city that was known only by the code that c states for an id. It
+// returns false if c is older than what is known of that city.
 func (m *model) adopt(c report.Change, addressed report.ID, place report.Version, now time.Time) bool {
 	code := c.Code
 	if code == "" && !c.NoCode && c.OwnID == c.ID && addressed != c.ID {
@@ -102,7 +102,7 @@ func (m *model) adopt(c report.Change, addressed report.ID, place report.Version
 		return true // it is known by a code alone as well
 	}
 	if old != nil && old.Op == report.Index && old.states && !old.lost && old.Code == code && before {
-		return true // it stated the code before: then the other one is a second city that does
+		return true // it stated the code before: then the other one is a second city that states it
 	}
 	for _, d := range m.having(code, report.Index) {
 		if !d.isKnownByItsCodeAlone(code) {
@@ -117,7 +117,7 @@ func (m *model) adopt(c report.Change, addressed report.ID, place report.Version
 	return true
 }
 
-// isByCode tells whether an id is the code of the city d and of no other.
+// isByCode reports whether an id is the code of the city d and of no other.
 func (m *model) isByCode(id string, d *modelDocument) bool {
 	if d.Kind != report.Cities || d.Code == "" || strings.ToUpper(id) != d.Code {
 		return false
@@ -126,8 +126,8 @@ func (m *model) isByCode(id string, d *modelDocument) bool {
 	return key == d.Key && !ambiguous
 }
 
-// retry is deliver as the retry of the refusal with a reason. It tells whether that
-// is kept.
+// retry is deliver as the retry of the refusal with a reason. It reports whether that
+// refusal is kept.
 func (m *model) retry(reason string, records []record, now time.Time) ([]report.Stamp, bool) {
 	i := slices.IndexFunc(m.refusals, func(r modelRefusal) bool { return r.Reason == reason })
 	if i < 0 {
@@ -144,7 +144,8 @@ func (m *model) dropRefusal(reason string) int {
 	return before - len(m.refusals)
 }
 
-// newest returns the document of a stamp if it is the newest version and in a state.
+// newest returns the document of a stamp if the stamp has its newest version and the
+// document is in a state.
 func (m *model) newest(s report.Stamp, state report.State) *modelDocument {
 	if d := m.documents[s.Key]; d != nil && d.Version == s.Version && d.state == state {
 		return d

@@ -71,7 +71,7 @@ func (m *machine) records(r *rapid.T) []record {
 	return list
 }
 
-// others draws so many cities, new ones and some that others have drawn, that an engine
+// others draws so many cities, new ones and some that were drawn before, that an engine
 // looks them up, and writes them, together.
 func (m *machine) others(r *rapid.T) (list []record) {
 	from := rapid.IntRange(0, 60).Draw(r, "from")
@@ -87,7 +87,7 @@ func (m *machine) others(r *rapid.T) (list []record) {
 	return list
 }
 
-// among puts records in the midst of others.
+// among puts records between others.
 func among(others, list []record) []record {
 	for i := range list {
 		if list[i].refusal != nil {
@@ -119,8 +119,8 @@ func (m *machine) deliver(r *rapid.T, d report.Delivery) []report.Stamp {
 	return stamps
 }
 
-// stamps draws versions of documents: mostly the newest of those in a state, some
-// that are older or in another.
+// stamps draws versions of documents: mostly the newest ones in a state, and some that
+// are older or in another state.
 func (m *machine) stamps(r *rapid.T, state report.State) []report.Stamp {
 	var likely []report.Stamp
 	for _, k := range report.Kinds() {

@@ -8,7 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// having returns the cities that have a code, alive or deleted, in the order of their ids.
+// having returns the cities that have a code, alive or deleted, in the order of their
+// ids.
 func (m *model) having(code string, op report.Op) (list []*modelDocument) {
 	for _, d := range m.documents {
 		if d.Kind == report.Cities && code != "" && d.Code == code && !d.lost && d.Op == op {
@@ -19,7 +20,7 @@ func (m *model) having(code string, op report.Op) (list []*modelDocument) {
 	return list
 }
 
-// resolve is the six rules.
+// resolve applies the six rules.
 func (m *model) resolve(c report.Change) (key report.Key, ambiguous bool) {
 	known := m.documents[c.Key]
 	if c.Kind == report.Cities && !c.ExactID && c.Op == report.Index && c.OwnID != "" && strings.ToUpper(string(c.OwnID)) != c.Code &&
@@ -51,12 +52,13 @@ func (m *model) resolve(c report.Change) (key report.Key, ambiguous bool) {
 	return c.Key, false // 6
 }
 
-// isKnownByItsCodeAlone tells whether a city is there that has no other name than a code.
+// isKnownByItsCodeAlone reports whether there is a city with no other name than a code.
 func (d *modelDocument) isKnownByItsCodeAlone(code string) bool {
 	return d.Op == report.Index && !d.lost && d.Code == code && strings.ToUpper(string(d.ID)) == code && !d.named
 }
 
-// call sees to who has which code once c, which came under an id, is the newest of d.
+// call updates which city has which code, once c, which came under an id, is the newest
+// of d.
 func (m *model) call(d, old *modelDocument, c report.Change, addressed report.ID) {
 	d.never = c.Op == report.Delete && (old == nil || old.never)
 	d.named = c.OwnID == c.ID || c.ExactID || old != nil && old.named
@@ -77,7 +79,7 @@ func (m *model) call(d, old *modelDocument, c report.Change, addressed report.ID
 			d.Code, d.stated = old.Code, old.stated
 			for _, other := range m.having(old.Code, report.Index) {
 				if other != d && other != old && old.states {
-					d.Code = "" // it is that one's
+					d.Code = "" // it belongs to that one
 				}
 			}
 		}

@@ -25,8 +25,8 @@ func (m *machine) receipt(r *rapid.T) *report.Receipt {
 	return receipt(rapid.SampledFrom([]string{"a", "b", "c"}).Draw(r, "delivery"), rapid.SampledFrom([]string{"1", "2"}).Draw(r, "digest"))
 }
 
-// repeats delivers what must not be taken, and tells whether it was such. What may
-// be taken it notes the receipt of.
+// repeats delivers what may be a repeat, and reports whether it was refused as one. It
+// records the receipt of what is accepted.
 func (m *machine) repeats(r *rapid.T, d report.Delivery) bool {
 	if d.Receipt == nil {
 		return false
@@ -34,7 +34,7 @@ func (m *machine) repeats(r *rapid.T, d report.Delivery) bool {
 	now := m.h.clock.now()
 	old, is := m.m.receipts[d.Receipt.ID]
 	if oldest := now.Add(-report.ReceiptsFor); !is || old.at.Before(oldest) {
-		// What is too old goes for good, also where the clock jumps back.
+		// A receipt that is too old is gone for good, even if the clock jumps back.
 		maps.DeleteFunc(m.m.receipts, func(_ string, old modelReceipt) bool { return old.at.Before(oldest) })
 		m.m.receipts[d.Receipt.ID] = modelReceipt{*d.Receipt, now}
 		return false
@@ -43,7 +43,7 @@ func (m *machine) repeats(r *rapid.T, d report.Delivery) bool {
 	if string(old.Digest) == string(d.Receipt.Digest) {
 		repeated(r, err, string(old.Answer))
 	} else if !errors.Is(err, report.ErrIDReused) {
-		r.Errorf("another delivery with a known id: %v", err)
+		r.Errorf("another delivery with a known id returned %v, want ErrIDReused", err)
 	}
 	return true
 }

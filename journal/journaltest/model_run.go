@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// testModel does random things to the engine and to the model, and compares all
-// that can be seen of them after each step.
+// testModel does random things to the engine and to the model, and compares everything
+// visible after each step.
 func testModel(t *testing.T, open Open) {
 	rapid.Check(t, func(r *rapid.T) {
 		m := &machine{h: newHarness(t, open, journal.Options{}), m: newModel()}
@@ -46,7 +46,7 @@ type machine struct {
 	m       *model
 	given   []report.Change // everything ever claimed, to be settled in any order, also twice
 	stamped []report.Stamp  // everything ever stamped
-	refused int             // refusals ever made
+	refused int             // all refusals ever made
 }
 
 func (m *machine) append(r *rapid.T) {
@@ -58,7 +58,7 @@ func (m *machine) append(r *rapid.T) {
 	m.compare(r, records, m.deliver(r, d), m.m.deliver(records, 0, m.h.clock.now()))
 }
 
-// compare checks what became of the changes among records.
+// compare checks the results of the changes among records.
 func (m *machine) compare(r *rapid.T, records []record, got, want []report.Stamp) {
 	if len(got) != len(want) {
 		r.Fatalf("%d stamps, want %d", len(got), len(want))
@@ -96,8 +96,8 @@ func (m *machine) settle(r *rapid.T) {
 	m.settleThese(r, list)
 }
 
-// settleAll settles all that is in flight, so that documents get settled, and die,
-// more often than by single settlements.
+// settleAll settles all that is in flight, so that more documents become indexed or dead
+// than by single settlements.
 func (m *machine) settleAll(r *rapid.T) {
 	o := rapid.SampledFrom([]report.Outcome{report.Indexed, report.Dead}).Draw(r, "outcome")
 	var list []report.Settlement

@@ -31,7 +31,7 @@ func (m *machine) dropDead(r *rapid.T) {
 	m.h.dropDead(r, m.m.dropDead(list), list...)
 }
 
-// kept draws one of the refusals that are kept. Rarely it is one that is not.
+// kept draws one of the kept refusals, or rarely one that is not kept.
 func (m *machine) kept(r *rapid.T) report.Refusal {
 	list := m.h.refusals(r)
 	if len(list) == 0 || rapid.IntRange(0, 9).Draw(r, "none of them") == 0 {

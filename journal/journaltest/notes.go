@@ -7,7 +7,7 @@ import (
 )
 
 var noteTests = []test{
-	{"a note is kept until there is another under its name", testNotes},
+	{"a note is kept until it is replaced", testNotes},
 }
 
 func testNotes(t *testing.T, h *harness) {

@@ -10,12 +10,12 @@ import (
 )
 
 var passTests = []test{
-	{"what an index has is passed, by this change and all later ones", testPass},
-	{"a tombstone and what is sent again pass, too", testPassAgain},
-	{"only what waits and is the newest passes", testPassWhich},
-	{"what is out of reach is not followed", testPassOutOfReach},
+	{"versions pass that of the index, now and later", testPass},
+	{"tombstones and documents that are sent again pass, too", testPassAgain},
+	{"only the newest version of a pending document passes", testPassWhich},
+	{"a version out of reach is not followed", testPassOutOfReach},
 	{"the versions stay ahead after a restart", testPassRestart},
-	{"what was refused since stays newer than what passed", testPassOrigin},
+	{"a later refusal stays newer than what passed", testPassOrigin},
 }
 
 func (h *harness) pass(t tester, want int, list ...report.Ahead) {
@@ -44,7 +44,7 @@ func testPass(t *testing.T, h *harness) {
 	}
 	passed := h.claimOne(t, report.Cities)
 	if passed.Version <= index || passed.Again || passed.Code != "LON" || string(passed.Body) != "{}" || !passed.AcceptedAt.Equal(h.start) {
-		t.Errorf("it came back as %+v", passed)
+		t.Errorf("claimed %+v, want the change with a version above the index's", passed)
 	}
 	h.expect(t, report.Cities, "index=2 pending=2")
 	h.settle(t, c, report.Indexed) // late, of the old version
@@ -53,10 +53,10 @@ func testPass(t *testing.T, h *harness) {
 	h.settle(t, other, report.Indexed)
 	h.expect(t, report.Cities, "index=2 indexed=2")
 	if next := h.append(t, city("3", "", "{}"))[0]; next.Version <= passed.Version {
-		t.Errorf("version %d after %d", next.Version, passed.Version)
+		t.Errorf("version %d after %d, want it above", next.Version, passed.Version)
 	}
 	if next := h.append(t, city("1", "", "{}"))[0]; next.Version <= passed.Version {
-		t.Errorf("version %d after %d", next.Version, passed.Version)
+		t.Errorf("version %d after %d, want it above", next.Version, passed.Version)
 	}
 }
 
@@ -89,7 +89,7 @@ func testPassWhich(t *testing.T, h *harness) {
 	unknown.ID = "unknown"
 	h.pass(t, 0, append(list, unknown)...)
 	if next := h.append(t, advisory("next", "a"))[0]; next.Version > list[0].Index {
-		t.Errorf("version %d though nothing had to pass", next.Version)
+		t.Errorf("version %d although no change had to pass the index", next.Version)
 	}
 	if _, err := h.Pass(t.Context(), []report.Ahead{{Stamp: report.Stamp{Key: report.Key{Kind: "countries", ID: "1"}, Version: 1}}}); err == nil {
 		t.Error("an unknown kind was taken")
@@ -106,7 +106,7 @@ func testPassOutOfReach(t *testing.T, h *harness) {
 		t.Errorf("it came back as %+v", c)
 	}
 	if next := h.append(t, advisory("2", "a"))[0]; !next.Version.InReach(h.start) {
-		t.Errorf("version %d", next.Version)
+		t.Errorf("version %d, want one that did not follow the index", next.Version)
 	}
 }
 
@@ -120,7 +120,7 @@ func testPassRestart(t *testing.T, h *harness) {
 		t.Errorf("it came back as %+v", c)
 	}
 	if next := h.append(t, advisory("2", "a"))[0]; next.Version <= index {
-		t.Errorf("version %d after %d", next.Version, index)
+		t.Errorf("version %d after %d, want it above", next.Version, index)
 	}
 }
 

@@ -16,8 +16,8 @@ var receiptTests = []test{
 	{"a delivery that comes twice takes effect once", testReceiptOnce},
 	{"a receipt survives a restart", testReceiptRestart},
 	{"a receipt is forgotten in time, and not earlier", testReceiptForgotten},
-	{"a delivery that was not taken leaves no receipt", testReceiptOfFailure},
-	{"of many that come at once, one takes effect", testReceiptConcurrent},
+	{"a delivery that was not accepted leaves no receipt", testReceiptOfFailure},
+	{"of many repeats at once, one takes effect", testReceiptConcurrent},
 	{"a receipt must name its delivery", testReceiptInvalid},
 }
 
@@ -31,8 +31,7 @@ func (h *harness) appendWith(r *report.Receipt, body string) error {
 	return err
 }
 
-// repeated expects a delivery not to be taken because it was there before, and
-// answered so.
+// repeated expects a delivery to be recognised as a repeat, with this answer.
 func repeated(t tester, err error, answer string) {
 	t.Helper()
 	if same, ok := errors.AsType[*report.RepeatedError](err); !ok || string(same.Answer) != answer {
@@ -46,7 +45,7 @@ func testReceiptOnce(t *testing.T, h *harness) {
 	}
 	repeated(t, h.appendWith(receipt("a", "1"), "first"), "answer to 1")
 	if err := h.appendWith(receipt("a", "2"), "another"); !errors.Is(err, report.ErrIDReused) {
-		t.Errorf("another delivery with the same id: %v", err)
+		t.Errorf("another delivery with the same id returned %v, want ErrIDReused", err)
 	}
 	repeated(t, h.appendWith(receipt("a", "1"), "first"), "answer to 1")
 	_, err := h.Append(t.Context(), report.Delivery{
@@ -56,14 +55,14 @@ func testReceiptOnce(t *testing.T, h *harness) {
 	h.kept(t)
 	h.expect(t, report.Advisories, "index=1 pending=1")
 	if c := h.claimOne(t, report.Advisories); string(c.Body) != "first" {
-		t.Errorf("claimed %q", c.Body)
+		t.Errorf("claimed %q, want only the first delivery", c.Body)
 	}
 
 	other := receipt("a", "2")
 	other.Sender = "another"
 	for _, r := range []*report.Receipt{receipt("A", "1"), other, nil, nil, {Sender: "s", ID: "no answer", Digest: []byte("1")}} {
 		if err := h.appendWith(r, "next"); err != nil {
-			t.Errorf("%+v: %v", r, err)
+			t.Errorf("a delivery with the receipt %+v was not accepted: %v", r, err)
 		}
 	}
 	repeated(t, h.appendWith(&report.Receipt{Sender: "s", ID: "no answer", Digest: []byte("1")}, "next"), "")
@@ -92,7 +91,7 @@ func testReceiptForgotten(t *testing.T, h *harness) {
 	repeated(t, h.appendWith(receipt("a", "1"), "x"), "answer to 1")
 	h.clock.move(time.Microsecond)
 	if err := h.appendWith(receipt("a", "2"), "y"); err != nil {
-		t.Errorf("it is still there: %v", err)
+		t.Errorf("the receipt is not forgotten: %v", err)
 	}
 	repeated(t, h.appendWith(receipt("a", "2"), "y"), "answer to 2")
 }
@@ -104,16 +103,16 @@ func testReceiptOfFailure(t *testing.T, h *harness) {
 	}
 	bad = report.Delivery{Changes: []report.Change{advisory("1", "x")}, Receipt: receipt("a", "1"), RetryOf: 17}
 	if _, err := h.Append(t.Context(), bad); !errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("the retry of nothing: %v", err)
+		t.Errorf("a retry of an unknown refusal returned %v, want ErrNotFound", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	bad.RetryOf = 0
 	if _, err := h.Append(ended, bad); err == nil {
-		t.Error("it was accepted though the sender had gone")
+		t.Error("the delivery was accepted although the sender had gone")
 	}
 	if err := h.appendWith(receipt("a", "1"), "x"); err != nil {
-		t.Errorf("the next try: %v", err)
+		t.Errorf("the next attempt: %v", err)
 	}
 	h.expect(t, report.Advisories, "index=1 pending=1")
 }
@@ -157,7 +156,7 @@ func testReceiptInvalid(t *testing.T, h *harness) {
 		"id no UTF-8": receipt("\xff", "1"),
 	} {
 		if err := h.appendWith(r, "x"); err == nil {
-			t.Errorf("%s: it was accepted", name)
+			t.Errorf("%s: the delivery was accepted, want an error", name)
 		}
 	}
 	h.expect(t, report.Advisories, "")

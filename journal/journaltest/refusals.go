@@ -18,8 +18,8 @@ var refusalTests = []test{
 	{"refusals are kept as they are, newest first", testRefusalsKept},
 	{"page after page", testRefusalsPages},
 	{"the oldest beyond the bound are dropped", testRefusalsBounded},
-	{"of a larger body the start is kept", testRefusalsLarge},
-	{"those that are dropped are gone, and no number is used again", testRefusalsDropped},
+	{"of a too large body the start is kept", testRefusalsLarge},
+	{"dropped refusals are gone, and no number is used again", testRefusalsDropped},
 }
 
 // refuse keeps refusals and returns the highest number given to them.
@@ -40,8 +40,8 @@ func (h *harness) refusals(t tester) []report.Refusal {
 	return list
 }
 
-// kept checks which refusals are kept, by their reasons, newest first, and that
-// Stats counts as many.
+// kept checks which refusals are kept, by their reasons, newest first, and that Stats
+// counts as many.
 func (h *harness) kept(t tester, want ...string) {
 	t.Helper()
 	var got []string
@@ -132,7 +132,7 @@ func testRefusalsLarge(t *testing.T, h *harness) {
 	for seq, cut := range map[int64]bool{seq: true, seq - 1: false} {
 		got, err := h.Refusal(t.Context(), seq)
 		if err != nil || !bytes.Equal(got.Body, body[:journal.MaxRefusalBody]) || got.Bytes != journal.MaxRefusalBody || got.Cut != cut {
-			t.Errorf("it was kept with %d bytes (%d said), cut %t, %v, want %t", len(got.Body), got.Bytes, got.Cut, err, cut)
+			t.Errorf("the refusal has %d bytes (of %d), cut %t, %v; want cut %t", len(got.Body), got.Bytes, got.Cut, err, cut)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func testRefusalsDropped(t *testing.T, h *harness) {
 		t.Errorf("the number %d was given after %d", next, last)
 	}
 	h.kept(t, "d", "b")
-	// What was dropped makes room for others.
+	// What was dropped no longer counts against the bound.
 	h.refuse(t, report.Refusal{Reason: "e"}, report.Refusal{Reason: "f"}, report.Refusal{Reason: "g"})
 	h.kept(t, "g", "f", "e", "d", "b")
 	h.reopen(t)
@@ -161,8 +161,8 @@ func testRefusalsDropped(t *testing.T, h *harness) {
 	}
 }
 
-// testRefusalsShare: one delivery cannot evict what is kept of the others. The first of
-// its refusals are kept, and how many there were.
+// testRefusalsShare: one delivery cannot evict the refusals of others. The first of its
+// refusals are kept, with their total number.
 func testRefusalsShare(t *testing.T, open Open) {
 	many := func(n, bytes int) (d report.Delivery) {
 		for i := range n {

@@ -8,11 +8,11 @@ import (
 
 var clearTests = []test{
 	{"a newer delivery of the document clears its refusals", testClear},
-	{"so does a deletion", testClearByDelete},
-	{"a city's are cleared under its code as well", testClearCode},
-	{"but not what was for another city", testClearOtherCity},
-	{"what is refused in the same delivery stays", testClearSameDelivery},
-	{"a retry or a renewal is no newer delivery", testClearNotByRetry},
+	{"a delete clears refusals of the document", testClearByDelete},
+	{"refusals of a city are cleared under its code as well", testClearCode},
+	{"refusals of another city are not cleared", testClearOtherCity},
+	{"refusals of the same delivery are not cleared", testClearSameDelivery},
+	{"a retry or a renewal clears no refusals", testClearNotByRetry},
 }
 
 func testClear(t *testing.T, h *harness) {
@@ -26,7 +26,7 @@ func testClear(t *testing.T, h *harness) {
 	h.refuse(t, refusal(report.Advisories, "LON", "other case"))
 	h.append(t, index(report.Advisories, "lon", "", "a"))
 	h.kept(t, "other case", "no kind", "other kind", "other id")
-	// What was cleared makes room for others.
+	// What was cleared no longer counts against the bound.
 	h.refuse(t, report.Refusal{Reason: "fifth"})
 	h.kept(t, "fifth", "other case", "no kind", "other kind", "other id")
 	h.reopen(t)

@@ -11,15 +11,15 @@ import (
 )
 
 var retryTests = []test{
-	{"a retry is accepted and its refusal goes", testRetryRefused},
+	{"an accepted retry ends its refusal", testRetryRefused},
 	{"a retry does not overtake what was accepted since", testRetryRefusedOvertaken},
-	{"what a retry left out does not bring its refusal back", testRetryRefusedAllLeftOut},
+	{"a retry that is left out ends its refusal as well", testRetryRefusedAllLeftOut},
 	{"a refusal that is gone cannot be retried", testRetryRefusedGone},
-	{"what was sent again since is not newer", testRetryRefusedAfterResend},
+	{"a document that was only sent again is not newer", testRetryRefusedAfterResend},
 	{"two refusals of a document are retried in any order", testRetryRefusedTwo},
 	{"two refused deliveries with the same document", testRetryRefusedNoID},
 	{"the order of the records of one delivery counts", testRetryRefusedSameDelivery},
-	{"what is refused in a retry keeps its place", testRetryRefusedAgain},
+	{"a refusal of a retry keeps its place", testRetryRefusedAgain},
 	{"a city is found by its code", testRetryRefusedCity},
 	{"a retry that fails leaves the refusal", testRetryRefusedInvalid},
 }
@@ -33,7 +33,7 @@ func (h *harness) retry(t tester, seq int64, changes ...report.Change) []report.
 	return stamps
 }
 
-// newest checks what is claimed of a document, and settles it.
+// newest claims the newest version of a document, checks it, and settles it.
 func (h *harness) newest(t tester, kind report.Kind, id report.ID, body string) {
 	t.Helper()
 	c := h.claimOneOf(t, kind, id)
@@ -108,7 +108,7 @@ func testRetryRefusedAfterResend(t *testing.T, h *harness) {
 	seq := h.refuse(t, refusal(report.Advisories, "", "newer than both"))
 	h.retryDead(t, 1, dead)
 	h.renew(t, 1, settled)
-	for range 2 { // and once more, from what was renewed already
+	for range 2 { // and once more, after it was renewed already
 		for _, c := range h.claim(t, report.Advisories) {
 			o := map[report.ID]report.Outcome{"dead": report.Dead, "settled": report.Indexed}[c.ID]
 			h.settle(t, c, o)
@@ -190,7 +190,7 @@ func testRetryRefusedAgain(t *testing.T, h *harness) {
 	}
 	h.kept(t, "one of it")
 	if s := h.retry(t, h.refusals(t)[0].Seq, advisory("1", "a"))[0]; s.Version != 0 {
-		t.Errorf("it overtook: %+v", s)
+		t.Errorf("the retry was stamped %+v, want it left out", s)
 	}
 	h.newest(t, report.Advisories, "1", "newer")
 }
@@ -209,7 +209,7 @@ func testRetryRefusedCity(t *testing.T, h *harness) {
 func testRetryRefusedInvalid(t *testing.T, h *harness) {
 	seq := h.refuse(t, refusal(report.Advisories, "1", "bad"))
 	if _, err := h.Append(t.Context(), report.Delivery{RetryOf: seq, Changes: []report.Change{advisory("1", "")}}); err == nil {
-		t.Error("it was accepted")
+		t.Error("an invalid retry was accepted")
 	}
 	h.kept(t, "bad")
 }

@@ -11,10 +11,10 @@ import (
 var renewTests = []test{
 	{"a settled document is sent once more, under a new version", testRenew},
 	{"tombstones are renewed too", testRenewTombstone},
-	{"only what is settled and the newest is renewed", testRenewWhich},
+	{"only the newest version of a settled document is renewed", testRenewWhich},
 	{"a newer delivery ends the mark", testRenewOvertaken},
 	{"renewed documents survive a restart", testRenewRestart},
-	{"a document whose old version is in flight again is left to that", testRenewInFlight},
+	{"a document that is in flight again is not renewed", testRenewInFlight},
 	{"thousands at once", testRenewMany},
 }
 
@@ -46,7 +46,7 @@ func testRenew(t *testing.T, h *harness) {
 	h.settle(t, c, report.Indexed)
 	h.expect(t, report.Cities, "index=1 indexed=1")
 	if next := h.append(t, city("2", "", "{}"))[0]; next.Version <= c.Version {
-		t.Errorf("version %d after %d", next.Version, c.Version)
+		t.Errorf("version %d after %d, want it above", next.Version, c.Version)
 	}
 }
 
@@ -85,7 +85,7 @@ func testRenewOvertaken(t *testing.T, h *harness) {
 	old := h.claimOne(t, report.Advisories)
 	newer := h.append(t, advisory("1", "b"))[0]
 	if newer.Version <= old.Version {
-		t.Errorf("version %d after %d", newer.Version, old.Version)
+		t.Errorf("version %d after %d, want it above", newer.Version, old.Version)
 	}
 	h.settle(t, old, report.Indexed)
 	if c := h.claimOne(t, report.Advisories); c.Again || string(c.Body) != "b" {
@@ -105,7 +105,7 @@ func testRenewRestart(t *testing.T, h *harness) {
 		t.Errorf("it came back as %+v", c)
 	}
 	if next := h.append(t, advisory("2", "a"))[0]; next.Version <= c.Version {
-		t.Errorf("version %d after %d", next.Version, c.Version)
+		t.Errorf("version %d after %d, want it above", next.Version, c.Version)
 	}
 }
 

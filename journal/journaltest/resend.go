@@ -10,7 +10,7 @@ import (
 var resendTests = []test{
 	{"every settled document is given out again, tombstones too", testResendWhich},
 	{"only recent tombstones are given out again where that is asked for", testResendDeleted},
-	{"settling again counts nothing", testResendCounts},
+	{"settling again is not counted", testResendCounts},
 	{"a retry stays marked", testResendRetry},
 	{"a pending change goes first", testResendOrder},
 	{"about a quarter is sent again while others are pending", testResendShare},
@@ -108,9 +108,9 @@ func testResendOrder(t *testing.T, h *harness) {
 	}
 }
 
-// testResendShare asks in portions of every size, bounded by count or by bytes: in
-// the long run a quarter is sent again as long as there are both, and then whatever
-// is left fills the answer.
+// testResendShare claims portions of every size, bounded by count or by bytes: in the
+// long run a quarter of each is sent again as long as there are both, and then the rest
+// fills the portion.
 func testResendShare(t *testing.T, h *harness) {
 	const each = 120
 	for _, c := range []struct{ changes, bytes, portion int }{

@@ -8,9 +8,9 @@ import (
 )
 
 var settleTests = []test{
-	{"every end is counted once", testSettleEnds},
+	{"every outcome is counted once", testSettleEnds},
 	{"settling twice is harmless", testSettleTwice},
-	{"settling what is unknown is harmless", testSettleUnknown},
+	{"settling an unknown change is harmless", testSettleUnknown},
 	{"a late settlement does not end a newer claim", testSettleLate},
 	{"an overtaken write keeps the lag of a hot document short", testSettleHot},
 	{"several settlements at once", testSettleMany},
@@ -90,7 +90,7 @@ func testSettleHot(t *testing.T, h *harness) {
 			want = newer
 		}
 		if got := h.stats(t, report.Advisories).OldestWaiting; !got.Equal(want) {
-			t.Errorf("%s: it waits since %v, want %v", c.outcome, got, want)
+			t.Errorf("%s: the document waits since %v, want %v", c.outcome, got, want)
 		}
 		h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
 	}

@@ -1,5 +1,5 @@
-// Package journaltest is the conformance suite of journals: what every engine
-// must do, as tests.
+// Package journaltest is the conformance suite of journals: tests of everything that each
+// engine must do.
 package journaltest
 
 import (
@@ -8,9 +8,9 @@ import (
 	"riskdex/journal"
 )
 
-// Open opens the journal in the folder dir with the given options, as a process
-// that starts would. It fails the test if it cannot. The suite closes the journal
-// and opens the same folder again.
+// Open opens the journal in the folder dir with these options, as a starting process
+// would. It fails the test if it cannot. The suite closes the journal and opens the same
+// folder again.
 type Open func(t testing.TB, dir string, opt journal.Options) journal.Journal
 
 // Run checks every promise of package journal against an engine.

@@ -20,7 +20,7 @@ func RunTogether(t *testing.T, open Open) {
 		run  func(t *testing.T, hs []*harness)
 	}{
 		{"claims are exclusive, and the newest wins", func(t *testing.T, hs []*harness) { testConcurrency(t, hs...) }},
-		{"a delivery that comes to all at once takes effect once", testReceiptEverywhere},
+		{"a delivery to all processes at once takes effect once", testReceiptEverywhere},
 		{"a city is one document, whatever name it comes under and wherever", testOneCity},
 		{"a refusal is retried once", testRefusalRetriedEverywhere},
 		{"a dead letter is retried once", testLetterRetriedEverywhere},
@@ -33,7 +33,7 @@ func RunTogether(t *testing.T, open Open) {
 	}
 }
 
-// agree checks that the sums hold, and that every process says the same.
+// agree checks that the sums agree, and that every process reports the same.
 func agree(t *testing.T, hs []*harness) {
 	t.Helper()
 	first, err := hs[0].Stats(context.Background())
@@ -43,12 +43,12 @@ func agree(t *testing.T, hs []*harness) {
 	for _, h := range hs {
 		h.conserved(t)
 		if s, err := h.Stats(context.Background()); err != nil || !reflect.DeepEqual(s.Kinds, first.Kinds) || s.Refused != first.Refused {
-			t.Errorf("one says %+v, another %+v, %v", first, s, err)
+			t.Errorf("one process reports %+v, another %+v, %v", first, s, err)
 		}
 	}
 }
 
-// atOnce has every process do something at the same time, each several times.
+// atOnce makes every process do something at the same time, each several times.
 func atOnce(hs []*harness, do func(h *harness)) {
 	var all sync.WaitGroup
 	for _, h := range hs {
@@ -59,7 +59,7 @@ func atOnce(hs []*harness, do func(h *harness)) {
 	all.Wait()
 }
 
-// rounds is how often those meet who are to meet.
+// rounds is the number of repetitions of each race.
 const rounds = 25
 
 func testReceiptEverywhere(t *testing.T, hs []*harness) {
@@ -79,14 +79,14 @@ func testReceiptEverywhere(t *testing.T, hs []*harness) {
 			}
 		})
 		if first != 1 || again != 2*len(hs)-1 {
-			t.Fatalf("it took effect %d times, and %d were told that it had", first, again)
+			t.Fatalf("the delivery took effect %d times, and %d senders were told so; want once each", first, again)
 		}
 	}
 	hs[0].expect(t, report.Advisories, fmt.Sprintf("index=%d superseded=%d pending=1", rounds, rounds-1))
 }
 
-// testOneCity has a city delivered under its id and under its code at the same time.
-// Whether it is new or not, there is one document, of the version given out last.
+// testOneCity delivers a city under its id and under its code at the same time. Whether
+// it is new or not, there is one document, with the version given out last.
 func testOneCity(t *testing.T, hs []*harness) {
 	for i := range rounds {
 		code := fmt.Sprintf("%c%cX", 'A'+i/26, 'A'+i%26)
@@ -108,7 +108,7 @@ func testOneCity(t *testing.T, hs []*harness) {
 				s := h.append(t, c)[0]
 				mu.Lock()
 				if s.ID != id {
-					t.Errorf("%s is another document: %s", c.ID, s.ID)
+					t.Errorf("%s became another document: %s", c.ID, s.ID)
 				}
 				newest[s.Version], last = string(c.Body), max(last, s.Version)
 				mu.Unlock()
@@ -119,7 +119,7 @@ func testOneCity(t *testing.T, hs []*harness) {
 			t.Fatalf("there is %+v, %v; the last version was %d", e, err, last)
 		}
 		if c := hs[2].claimOne(t, report.Cities); string(c.Body) != newest[last] {
-			t.Errorf("given out is %s, the last was %s", c.Body, newest[last])
+			t.Errorf("claimed %s, want the last, %s", c.Body, newest[last])
 		} else {
 			hs[2].settle(t, c, report.Indexed)
 		}
@@ -127,7 +127,7 @@ func testOneCity(t *testing.T, hs []*harness) {
 	testNewCity(t, hs)
 }
 
-// testNewCity has cities that nobody knows come under their code and under their id.
+// testNewCity delivers unknown cities under their code and under their id.
 func testNewCity(t *testing.T, hs []*harness) {
 	for i := range rounds {
 		code, id := fmt.Sprintf("N%c%c", 'A'+i/26, 'A'+i%26), fmt.Sprint("new ", i)
@@ -146,7 +146,7 @@ func testNewCity(t *testing.T, hs []*harness) {
 		})
 		e, err := hs[0].Lookup(context.Background(), report.Cities, []report.ID{report.ID(id), report.ID(code)})
 		if err != nil || len(e) != 1 {
-			t.Fatalf("one city is %d documents: %+v, %v", len(e), e, err)
+			t.Fatalf("the city became %d documents: %+v, %v", len(e), e, err)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func testRefusalRetriedEverywhere(t *testing.T, hs []*harness) {
 		atOnce(hs, func(h *harness) {
 			mu.Lock()
 			turn++
-			c := advisory(fmt.Sprint(i, ".", turn), "x") // each has mended it in another way
+			c := advisory(fmt.Sprint(i, ".", turn), "x") // each has corrected it in another way
 			mu.Unlock()
 			_, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{c}, RetryOf: list[0].Seq})
 			mu.Lock()
@@ -177,7 +177,7 @@ func testRefusalRetriedEverywhere(t *testing.T, hs []*harness) {
 			}
 		})
 		if done != 1 {
-			t.Fatalf("it was retried %d times", done)
+			t.Fatalf("the refusal was retried %d times", done)
 		}
 	}
 	hs[0].expect(t, report.Advisories, fmt.Sprintf("index=%d pending=%d", rounds, rounds))
@@ -200,7 +200,7 @@ func testLetterRetriedEverywhere(t *testing.T, hs []*harness) {
 			}
 		})
 		if done != 1 {
-			t.Fatalf("it was retried %d times", done)
+			t.Fatalf("the dead letter was retried %d times", done)
 		}
 	}
 }

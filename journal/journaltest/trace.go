@@ -9,12 +9,12 @@ import (
 )
 
 var traceTests = []test{
-	{"a trace comes out with its change, also after a restart", testTraceRestart},
+	{"a change is given out with its trace, also after a restart", testTraceRestart},
 	{"a newer version has its own trace, or none", testTraceOvertaken},
 	{"a trace ends with its version", testTraceEnds},
 	{"a retry keeps the trace", testTraceRetry},
 	{"a trace belongs to the document that the change was for", testTraceCode},
-	{"what is no traceparent is not taken", testTraceTooLong},
+	{"an invalid traceparent is not kept", testTraceTooLong},
 }
 
 const (
@@ -27,7 +27,7 @@ func traced(c report.Change, trace string) report.Change {
 	return c
 }
 
-// claimTrace claims the one change that there is, and expects it to have a trace.
+// claimTrace claims the only change, and expects it to have a trace.
 func (h *harness) claimTrace(t tester, kind report.Kind, want string) report.Change {
 	t.Helper()
 	c := h.claimOne(t, kind)
@@ -100,7 +100,7 @@ func testTraceCode(t *testing.T, h *harness) {
 	h.settle(t, h.claimTrace(t, report.Cities, ""), report.Indexed)
 	h.append(t, traced(city("LON", "", "{}"), traceA))
 	if c := h.claimTrace(t, report.Cities, traceA); c.ID != "130" {
-		t.Errorf("it is for %q", c.ID)
+		t.Errorf("the change is for %q", c.ID)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// underWay carries out a large delivery and calls beside while its transaction has done
-// all of its work but the commit, at each attempt.
+// underWay executes a large delivery, and calls beside at each attempt, when its
+// transaction has done everything but the commit.
 func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt int)) {
 	t.Helper()
 	var keys []report.Key
@@ -47,14 +47,14 @@ func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt i
 	}
 }
 
-// unhurried is a pace at which a transaction may wait for its test.
+// unhurried has timeouts that let a transaction wait for its test.
 func unhurried() pace {
 	p := silent()
 	p.stuck, p.group = 2*committest.Timeout, 2*committest.Timeout
 	return p
 }
 
-// largeCities are new cities that all state a code.
+// largeCities returns new cities that all state a code.
 func largeCities(more ...report.Change) report.Delivery {
 	d := report.Delivery{Changes: more}
 	for i := range commit.LargeRequest {
@@ -67,9 +67,9 @@ func city(id report.ID, code string) report.Change {
 	return report.Change{Key: report.Key{Kind: report.Cities, ID: id}, OwnID: id, Op: report.Index, Code: code, Body: []byte("{}")}
 }
 
-// TestPostgresSmallBesideLarge has small requests of all sorts be done while a large delivery
-// is under way, also those that need the lock of names, in this process and in another; what
-// names a document of the large one comes after it.
+// TestPostgresSmallBesideLarge: small requests of all sorts are executed while a large
+// delivery is under way, in this process and in another, including those that need the
+// lock of names. A request that names a document of the large one comes after it.
 func TestPostgresSmallBesideLarge(t *testing.T) {
 	url := postgrestest.URL(t)
 	j, other := process(t, url, unhurried(), journal.Options{}), process(t, url, unhurried(), journal.Options{})
@@ -77,18 +77,18 @@ func TestPostgresSmallBesideLarge(t *testing.T) {
 	known, err := j.Claim(t.Context(), report.Cities, 10, 1<<20)
 	committest.Must(t, err)
 	if len(known) != 2 {
-		t.Fatalf("claimed %v", known)
+		t.Fatalf("claimed %v, want both cities", known)
 	}
 	var common, settled <-chan error
 	var newer report.Version
 	underWay(t, j, largeCities(), func(attempt int) {
 		if attempt > 1 {
-			t.Error("the large delivery was begun again")
+			t.Error("the large delivery was executed again")
 			return
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), committest.Timeout)
 		defer cancel()
-		// Both wait in the queue, and hold up nobody who comes after them.
+		// Both wait in the queue, and do not delay later requests.
 		common = later(func(ctx context.Context) error {
 			stamps, err := j.Append(ctx, report.Delivery{Changes: []report.Change{city("1000", "")}})
 			if err == nil {
@@ -117,19 +117,19 @@ func TestPostgresSmallBesideLarge(t *testing.T) {
 	committest.Must(t, <-common)
 	committest.Must(t, <-settled)
 	if at := valueOf[int64](t, j, "SELECT version FROM documents WHERE kind = 'cities' AND id = '1000'"); at != int64(newer) {
-		t.Errorf("the newest version of what both name is %d, and not the later one's, %d", at, newer)
+		t.Errorf("the document of both deliveries has version %d, want that of the later one, %d", at, newer)
 	}
 	sumsHold(t, j, other)
 }
 
-// TestPostgresNamesChangeBesideLarge has the codes that a large delivery has looked up change
-// hands before it has the lock of names: it looks again.
+// TestPostgresNamesChangeBesideLarge: codes that a large delivery has looked up change
+// hands before it gets the lock of names, so it looks them up again.
 func TestPostgresNamesChangeBesideLarge(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		known         []report.Change
 		large, beside report.Change
-		want          string // who has the code LON in the end, in their order
+		want          string // which cities have the code LON in the end, in order
 	}{
 		{"a city known by the code alone comes", nil, city("130", "LON"), committest.PutCity("LON", "LON", "{}").Changes[0], "130"},
 		{"another city comes", nil, report.Change{Key: report.Key{Kind: report.Cities, ID: "LON"}, Op: report.Index, Code: "LON", Body: []byte("{}")}, city("131", "LON"), "131"},
@@ -152,7 +152,7 @@ func TestPostgresNamesChangeBesideLarge(t *testing.T) {
 					_, err := other.Append(ctx, report.Delivery{Changes: []report.Change{c.beside}})
 					return err
 				})
-				committest.Eventually(t, "it is done, or waits for a row and has the lock", func() bool {
+				committest.Eventually(t, "it has ended, or has the lock and waits for a row", func() bool {
 					return len(answer) > 0 || waitsFor(t, j, "transactionid")
 				})
 			})
@@ -167,8 +167,8 @@ func TestPostgresNamesChangeBesideLarge(t *testing.T) {
 	}
 }
 
-// TestPostgresLargeFindsAnOutage has a large delivery be the only one that fails because the
-// server is away: the journal looks by itself when it is there again.
+// TestPostgresLargeFindsAnOutage: only a large delivery fails because the server is away,
+// and the journal finds out by itself when the server is back.
 func TestPostgresLargeFindsAnOutage(t *testing.T) {
 	server := postgrestest.Start(t)
 	pace := hasty()
@@ -176,7 +176,7 @@ func TestPostgresLargeFindsAnOutage(t *testing.T) {
 	j := process(t, server.URL(), pace, journal.Options{})
 	server.Kill()
 	if _, err := j.Append(t.Context(), largeCities()); err == nil {
-		t.Fatal("it was accepted")
+		t.Fatal("the delivery was accepted without the server")
 	}
 	committest.Must(t, server.Start(t.Context()))
 	committest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })

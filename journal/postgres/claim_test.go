@@ -13,8 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// A Claim looks at what it gives out, and not at all that waits: a backlog would else
-// be drained the slower the longer it is.
+// A Claim reads what it gives out, and not everything that is pending: otherwise a longer
+// backlog would drain more slowly.
 func TestPostgresClaimLooksAtFew(t *testing.T) {
 	const backlog, claims, each = 20_000, 20, 10
 	url := postgrestest.URL(t)
@@ -40,8 +40,8 @@ func TestPostgresClaimLooksAtFew(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "VACUUM ANALYZE documents"); err != nil {
 		t.Fatal(err)
 	}
-	// Of the rows that were looked at: what a connection has counted it tells in a while,
-	// all of it at once.
+	// Of the rows that were read: a connection reports its counts with a delay, and all
+	// at once.
 	looked := func() (rows int) {
 		if err := conn.QueryRow(t.Context(), `SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
 			FROM pg_stat_user_tables WHERE relid = 'documents'::regclass`).Scan(&rows); err != nil {
@@ -58,10 +58,10 @@ func TestPostgresClaimLooksAtFew(t *testing.T) {
 	}
 	for deadline := time.Now().Add(time.Minute); looked()-before < claims*each; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("PostgreSQL does not tell what was looked at")
+			t.Fatal("PostgreSQL does not report the rows that were read")
 		}
 	}
 	if rows := looked() - before; rows > backlog {
-		t.Errorf("to claim %d changes, %d rows were looked at", claims*each, rows)
+		t.Errorf("to claim %d changes, %d rows were read", claims*each, rows)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"riskdex/report"
 )
 
-// TestPostgresVersionsOfALateRow has a delivery by code find its city only after it has
+// TestPostgresVersionsOfALateRow: a delivery by code finds its city only after it has
 // taken versions, when another process has just given the city a later one.
 func TestPostgresVersionsOfALateRow(t *testing.T) {
 	_, p := processes(t, 2, silent())
@@ -35,13 +35,13 @@ func TestPostgresVersionsOfALateRow(t *testing.T) {
 	changes, err := p[1].Claim(t.Context(), report.Cities, 10, 1<<20)
 	committest.Must(t, err)
 	if len(changes) != 1 || changes[0].ID != "130" || changes[0].Version <= between || string(changes[0].Body) != "by code" {
-		t.Errorf("after version %d came %+v", between, changes)
+		t.Errorf("after version %d came %+v, want a later one", between, changes)
 	}
 	sumsHold(t, p...)
 }
 
-// TestPostgresNamesOfCities has a city with a new code be delivered while another
-// process looks which city has that code: it waits until that is decided.
+// TestPostgresNamesOfCities: a city with a new code is delivered while another process
+// looks up which city has that code, and waits until that is decided.
 func TestPostgresNamesOfCities(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	var other <-chan error
@@ -58,7 +58,7 @@ func TestPostgresNamesOfCities(t *testing.T) {
 				committest.Eventually(t, "the other waits", func() bool { return waitsFor(t, p[1], "advisory") || len(other) > 0 })
 			}
 			if len(other) > 0 {
-				t.Errorf("the other did not wait: %v", <-other)
+				t.Errorf("the other process did not wait: %v", <-other)
 			}
 			return err
 		},
@@ -67,7 +67,7 @@ func TestPostgresNamesOfCities(t *testing.T) {
 	committest.Must(t, <-other)
 }
 
-// away is a server with a synchronous standby that is away, and processes on it.
+// away starts a server whose synchronous standby is away, and processes on it.
 func away(t *testing.T, n int) (url string, list []*Journal) {
 	server := postgrestest.Start(t)
 	url = server.URL()
@@ -82,8 +82,8 @@ func away(t *testing.T, n int) (url string, list []*Journal) {
 	return url, list
 }
 
-// TestPostgresCommitThatIsCancelled has an administrator cancel the wait for a standby:
-// the server says COMMIT, and the change is not on the standby.
+// TestPostgresCommitThatIsCancelled: an administrator cancels the wait for a standby. The
+// server answers COMMIT, although the change is not on the standby.
 func TestPostgresCommitThatIsCancelled(t *testing.T) {
 	_, p := away(t, 1)
 	answer := later(func(ctx context.Context) error {
@@ -93,15 +93,15 @@ func TestPostgresCommitThatIsCancelled(t *testing.T) {
 	committest.Eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, p[0], "SyncRep") })
 	execSQL(t, p[0], "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 	if err := <-answer; err == nil {
-		t.Error("it was acknowledged")
+		t.Error("a change without a standby was acknowledged")
 	} else {
 		t.Log(err)
 	}
 }
 
-// TestPostgresRepeatIsAsDurable has a delivery come twice, the second time when the
-// first is committed on the server but not on its standby: to say that it was accepted
-// before would be to acknowledge it.
+// TestPostgresRepeatIsAsDurable: a delivery comes twice, the second time when the first
+// is committed on the server but not on its standby. To answer that it was accepted
+// before would acknowledge it.
 func TestPostgresRepeatIsAsDurable(t *testing.T) {
 	_, p := away(t, 1)
 	d := report.Delivery{
@@ -111,7 +111,7 @@ func TestPostgresRepeatIsAsDurable(t *testing.T) {
 	for range 2 {
 		_, err := p[0].Append(t.Context(), d)
 		if _, same := errors.AsType[*report.RepeatedError](err); err == nil || same {
-			t.Fatalf("it was acknowledged: %v", err)
+			t.Fatalf("the repeat was answered %v before the first was durable", err)
 		}
 		committest.Eventually(t, "the first is in", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM receipts") == 1 })
 	}
@@ -125,7 +125,7 @@ func TestPostgresRepeatIsAsDurable(t *testing.T) {
 }
 
 // TestPostgresVersionsAfterACancelledWait cancels the wait of a commit for the standby,
-// whose versions then are in use, while the clock is behind them.
+// whose versions are then in use, while the clock is behind them.
 func TestPostgresVersionsAfterACancelledWait(t *testing.T) {
 	server := postgrestest.Start(t)
 	ahead := process(t, server.URL(), hasty(), journal.Options{})
@@ -147,7 +147,7 @@ func TestPostgresVersionsAfterACancelledWait(t *testing.T) {
 	committest.Eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, j, "SyncRep") })
 	execSQL(t, j, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 	if err := <-cancelled; err == nil {
-		t.Fatal("what is on no standby was acknowledged")
+		t.Fatal("a change without a standby was acknowledged")
 	}
 	standby("")
 	committest.Eventually(t, "it can be written", func() bool { return j.Ready() == nil })
@@ -162,21 +162,21 @@ func TestPostgresVersionsAfterACancelledWait(t *testing.T) {
 	}
 }
 
-// TestPostgresStandbyAway has everything else go on while the standby is away: signs of
-// life, claims, and that the dead are taken for dead.
+// TestPostgresStandbyAway: everything else continues while the standby is away:
+// heartbeats, claims, and expiry of leases.
 func TestPostgresStandbyAway(t *testing.T) {
 	_, p := away(t, 3)
 	p[2].kill()
-	committest.Eventually(t, "the dead are noticed", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM processes") == 2 })
+	committest.Eventually(t, "the expired lease is noticed", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM processes") == 2 })
 	if err := p[0].LockKind(t.Context(), report.Advisories); err == nil {
-		t.Error("a kind is held that a failover would free")
+		t.Error("a kind is locked although a failover would release it")
 	}
-	committest.Eventually(t, "the kind is given back", func() bool {
+	committest.Eventually(t, "the kind is unlocked", func() bool {
 		return valueOf[int](t, p[0], "SELECT count(*) FROM holds WHERE holder <> 0") == 0
 	})
 }
 
-// TestPostgresSyncTurnedOff turns synchronous_commit off under a process that runs.
+// TestPostgresSyncTurnedOff turns synchronous_commit off under a running process.
 func TestPostgresSyncTurnedOff(t *testing.T) {
 	server := postgrestest.Start(t)
 	j := process(t, server.URL(), hasty(), journal.Options{})
@@ -188,10 +188,10 @@ func TestPostgresSyncTurnedOff(t *testing.T) {
 		return err != nil && strings.Contains(err.Error(), "synchronous_commit")
 	})
 	if j.Ready() == nil {
-		t.Error("it is ready")
+		t.Error("the journal is ready without synchronous_commit")
 	}
 	execSQL(t, j, "ALTER SYSTEM SET synchronous_commit = on")
 	execSQL(t, j, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
+	committest.Eventually(t, "it recovers by itself", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "1", "z")
 }

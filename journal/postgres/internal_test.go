@@ -25,8 +25,8 @@ func openPostgresTest(t *testing.T) *Journal {
 	return j
 }
 
-// TestClaimEndsInOneGroupWithResend: what has settled a document and what marks many
-// share a transaction now and then.
+// TestClaimEndsInOneGroupWithResend: a settlement and the marking of many documents
+// sometimes share a transaction.
 func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	j := openPostgresTest(t)
 	ctx := t.Context()
@@ -37,7 +37,7 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	}
 	changes, err := j.Claim(ctx, report.Advisories, 10, 1<<20)
 	if err != nil || len(changes) != 2 {
-		t.Fatalf("%v, %v", changes, err)
+		t.Fatalf("claimed %v, %v; want two changes", changes, err)
 	}
 	if _, err := j.Append(ctx, committest.Put("1", `{"newer":1}`)); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	}
 }
 
-// TestResendInPieces marks what one go would.
+// TestResendInPieces marks in several transactions what one could mark.
 func TestResendInPieces(t *testing.T) {
 	j := openPostgresTest(t)
 	j.piece = 2

@@ -12,12 +12,12 @@ import (
 	"riskdex/report"
 )
 
-func TestPulseNoticesAStop(t *testing.T) {
+func TestStallDetectorNoticesAStop(t *testing.T) {
 	p := newStallDetector()
 	for at := time.Duration(0); at < 10*time.Second; at += stallCheckEvery {
 		p.tick(at)
 		if p.stopped(at + stallCheckEvery) {
-			t.Fatalf("taken for stopped at %v", at)
+			t.Fatalf("reported as stopped at %v", at)
 		}
 	}
 	end := 10 * time.Second
@@ -27,12 +27,12 @@ func TestPulseNoticesAStop(t *testing.T) {
 	again := end + time.Minute
 	p.tick(again)
 	if !p.stopped(again+readWithin-1) || p.stopped(again+readWithin) {
-		t.Error("after a stop, what waited is not given the time to be read")
+		t.Error("after a stop, waiting requests do not get the time to be read")
 	}
 }
 
-// TestLateDeliveriesAreNotTaken: of a process that was stopped, and of a sender who has
-// left, even while the transaction is under way.
+// TestLateDeliveriesAreNotTaken, neither from a process that was stopped, nor from a
+// sender who has left, even while the transaction is under way.
 func TestLateDeliveriesAreNotTaken(t *testing.T) {
 	j := openPostgresTest(t)
 	deliver := func(ctx context.Context) error {
@@ -42,7 +42,7 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 	far := time.Since(j.stalls.start) + time.Hour
 	j.stalls.until.Store(int64(far))
 	if err := deliver(t.Context()); !errors.Is(err, errLate) {
-		t.Errorf("Append after a stop: %v", err)
+		t.Errorf("Append after a stop returned %v, want errLate", err)
 	}
 	if err := j.Settle(t.Context(), []report.Settlement{{Key: committest.Put("1", "{}").Changes[0].Key, Version: 1, Outcome: report.Indexed}}); err != nil {
 		t.Errorf("Settle after a stop: %v", err)
@@ -67,16 +67,16 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 		return err
 	}}})
 	if err := <-r.Done; !errors.Is(err, context.Canceled) {
-		t.Errorf("who left is told %v", err)
+		t.Errorf("the sender who left is told %v, want the context's error", err)
 	}
 	if err := <-hungUp.Done; !errors.Is(err, report.ErrGone) {
-		t.Errorf("who hung up is told %v", err)
+		t.Errorf("the sender who hung up is told %v, want ErrGone", err)
 	}
 	if err := <-stays; err != nil {
-		t.Errorf("who stayed is told %v", err)
+		t.Errorf("the sender who stayed is told %v, want success", err)
 	}
 	entries, err := j.Entries(t.Context(), report.Advisories, "", 10)
 	if err != nil || len(entries) != 1 || entries[0].ID != "2" {
-		t.Errorf("%v, %v", entries, err)
+		t.Errorf("the journal has %v, %v; want only document 2", entries, err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"riskdex/report"
 )
 
-// load has senders deliver to all processes and workers claim from them, as an
-// index would have it, while the test does its worst.
+// load has senders that deliver to all processes, and workers that claim from them as an
+// indexer does, while the test causes faults.
 type load struct {
 	t     *testing.T
 	list  []*Journal
@@ -78,8 +78,8 @@ func (l *load) send(j *Journal, name string) {
 	}
 }
 
-// work is a worker: it writes to the index what it claims, unless the index has a later
-// version, and some of it fails.
+// work is a worker: it writes what it claims to a fake index, unless that has a later
+// version, and sometimes fails.
 func (l *load) work(j *Journal) {
 	for !l.isOver() {
 		l.workOnce(j)
@@ -120,15 +120,15 @@ func (l *load) workOnce(j *Journal) {
 	}
 }
 
-// more waits until that many deliveries more are acknowledged.
+// more waits until that many further deliveries are acknowledged.
 func (l *load) more(n int64) {
 	l.t.Helper()
 	before := l.acknowledged.Load()
 	committest.Eventually(l.t, "deliveries are acknowledged", func() bool { return l.acknowledged.Load() >= before+n })
 }
 
-// end stops the load, has everything worked off, and checks that what was acknowledged
-// is there and has arrived in the index.
+// end stops the load, waits until everything is settled, and checks that what was
+// acknowledged is in the journal and has arrived in the index.
 func (l *load) end() {
 	l.t.Helper()
 	close(l.over)
@@ -148,13 +148,13 @@ func (l *load) end() {
 	for _, e := range entries {
 		have[e.Key] = e.Version
 		if l.index[e.Key] != e.Version {
-			l.t.Errorf("%s: the index has version %d of %d", e.ID, l.index[e.Key], e.Version)
+			l.t.Errorf("%s: the index has version %d, but %d is the newest", e.ID, l.index[e.Key], e.Version)
 		}
 	}
 	for k, v := range maps.Clone(l.newest) {
 		switch got := have[k]; {
 		case got < v:
-			l.t.Errorf("%s: version %d was acknowledged, and there is %d", k.ID, v, got)
+			l.t.Errorf("%s: version %d was acknowledged, and the journal has %d", k.ID, v, got)
 		case got == v && l.contents[k] != l.bodies[v]:
 			l.t.Errorf("%s: the index has %q in version %d, acknowledged was %q", k.ID, l.contents[k], v, l.bodies[v])
 		}

@@ -25,8 +25,8 @@ func newTestClock() *testClock {
 func (c *testClock) now() time.Time       { return time.UnixMicro(c.micros.Load()).UTC() }
 func (c *testClock) move(d time.Duration) { c.micros.Add(d.Microseconds()) }
 
-// pair is a process that gives no sign of life and one that does, with leases of 15
-// seconds by a clock of the test.
+// pair returns a process without heartbeats and one with, with leases of 15 seconds by a
+// clock of the test.
 func pair(t *testing.T) (clock *testClock, still, lively *Journal) {
 	url, opt := postgrestest.URL(t), journal.Options{}
 	clock = newTestClock()
@@ -38,19 +38,19 @@ func pair(t *testing.T) (clock *testClock, still, lively *Journal) {
 	return clock, process(t, url, slow, opt), process(t, url, quick, opt)
 }
 
-// isGone tells whether a process was taken for dead, by one that has given a sign itself
-// since the clock was moved: another could take that one for dead as well.
+// isGone reports whether the lease of a process was ended by another, which has renewed
+// its own since the clock was moved: otherwise a third could end that one as well.
 func isGone(t *testing.T, seenBy *Journal, id int64) bool {
 	return valueOf[bool](t, seenBy, "SELECT NOT EXISTS (SELECT FROM processes WHERE id = $1) AND "+
 		"EXISTS (SELECT FROM processes WHERE id = $2 AND alive_until >= "+serverTime("$3")+")",
 		id, seenBy.member.me.Load(), seenBy.clock.now())
 }
 
-func TestPostgresLeaseOfTheDead(t *testing.T) {
+func TestPostgresLeaseOfADeadProcess(t *testing.T) {
 	clock, dead, j := pair(t)
 	appendTo(t, j, "1", "x")
 	if got := claimed(t, dead); len(got) != 1 {
-		t.Fatalf("claimed %v", got)
+		t.Fatalf("claimed %v, want two changes", got)
 	}
 	id := dead.member.me.Load()
 	dead.kill()
@@ -58,19 +58,19 @@ func TestPostgresLeaseOfTheDead(t *testing.T) {
 	signs := func() bool {
 		return valueOf[int64](t, j, "SELECT alive_until FROM processes WHERE id = $1", j.member.me.Load()) > clock.now().Add(14*time.Second).UnixMicro()
 	}
-	committest.Eventually(t, "the other gives signs", signs)
+	committest.Eventually(t, "the other sends heartbeats", signs)
 	if isGone(t, j, id) || len(claimed(t, j)) != 0 {
 		t.Fatal("its claim ended before its lease")
 	}
 	clock.move(time.Microsecond)
-	committest.Eventually(t, "the claim of the dead is given out again", func() bool { return len(claimed(t, j)) == 1 })
+	committest.Eventually(t, "the claim of the dead process is given out again", func() bool { return len(claimed(t, j)) == 1 })
 	if !isGone(t, j, id) {
-		t.Error("the dead is still a member")
+		t.Error("the dead process is still a member")
 	}
 	sumsHold(t, j)
 }
 
-// TestPostgresTakenForDead has a process go on that was silent for too long.
+// TestPostgresTakenForDead: a process continues whose heartbeat was missing for too long.
 func TestPostgresTakenForDead(t *testing.T) {
 	clock, silent, j := pair(t)
 	appendTo(t, j, "1", "x")
@@ -80,33 +80,33 @@ func TestPostgresTakenForDead(t *testing.T) {
 	clock.move(16 * time.Second)
 	committest.Eventually(t, "it is taken for dead", func() bool { return isGone(t, j, id) })
 
-	settle(t, silent, report.Retry, old[1]) // nobody has it now: to claim it anew is the only way to it
+	settle(t, silent, report.Retry, old[1]) // nobody has it now: only a new claim leads to it
 	settle(t, silent, report.Indexed, old[1])
 	again := claimed(t, j)
 	if len(again) != 2 {
-		t.Fatalf("given out again: %v", again)
+		t.Fatalf("given out again: %v, want both changes", again)
 	}
 	settle(t, silent, report.Dead, old[0])
 	if s, err := j.Stats(t.Context()); err != nil || s.Kinds[report.Advisories].Pending != 2 {
-		t.Errorf("what it says counts: %+v, %v", s.Kinds[report.Advisories], err)
+		t.Errorf("a settlement of the process that was taken for dead counts: %+v, %v", s.Kinds[report.Advisories], err)
 	}
 	settle(t, j, report.Indexed, again...)
 
 	appendTo(t, silent, "3", "x")
 	if _, err := silent.Claim(t.Context(), report.Advisories, 1, 1); !errors.Is(err, errTakenForDead) {
-		t.Errorf("Claim says %v", err)
+		t.Errorf("Claim returned %v, want errTakenForDead", err)
 	}
 	committest.Must(t, silent.renewLease(t.Context()))
-	committest.Eventually(t, "it takes part again", func() bool {
+	committest.Eventually(t, "it is a member again", func() bool {
 		got, err := silent.Claim(t.Context(), report.Advisories, 1, 1)
 		return err == nil && len(got) == 1 && got[0].ID == "3"
 	})
 	sumsHold(t, j, silent)
 }
 
-// TestPostgresOutageKillsNobody has the server away for longer than any lease: the first
-// who reaches it again does not take the others for dead. Signs are given by the test: how
-// soon after the outage each would come, a busy machine decides.
+// TestPostgresOutageKillsNobody: the server is away for longer than any lease, and the
+// first process that reaches it again does not take the others for dead. The test sends the
+// heartbeats itself, because their order after the outage would depend on the machine.
 func TestPostgresOutageKillsNobody(t *testing.T) {
 	server := postgrestest.Start(t)
 	pace := hasty()
@@ -123,7 +123,7 @@ func TestPostgresOutageKillsNobody(t *testing.T) {
 	committest.Eventually(t, "all leases have ended", func() bool { return time.Now().After(ended) })
 	committest.Must(t, server.Start(t.Context()))
 	for _, j := range []*Journal{p[2], p[0], p[1]} {
-		j.pool.Reset() // its connections are of the server that has ended
+		j.pool.Reset() // its connections belong to the server that has ended
 		committest.Must(t, j.renewLease(t.Context()))
 	}
 	for i, j := range p {
@@ -132,11 +132,11 @@ func TestPostgresOutageKillsNobody(t *testing.T) {
 		}
 	}
 	if _, err := p[1].Claim(t.Context(), report.Cities, 1, 1); !errors.Is(err, report.ErrHeld) {
-		t.Errorf("the hold has ended: %v", err)
+		t.Errorf("the lock has ended: %v", err)
 	}
 }
 
-// TestPostgresOutageShows has the server go away and come back while nobody delivers.
+// TestPostgresOutageShows: the server goes away and comes back while nobody delivers.
 func TestPostgresOutageShows(t *testing.T) {
 	server := postgrestest.Start(t)
 	j := process(t, server.URL(), hasty(), journal.Options{})
@@ -146,14 +146,14 @@ func TestPostgresOutageShows(t *testing.T) {
 	committest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
 }
 
-// listens tells how many processes hear of others.
+// listens returns how many processes listen for the changes of others.
 func listens(t *testing.T, j *Journal) int {
 	return valueOf[int](t, j, "SELECT count(*) FROM pg_stat_activity WHERE query = $1", `LISTEN "`+j.keys.channel+`"`)
 }
 
-// TestPostgresTellsOthers has an idle process hear of what another did, without looking
-// by itself.
-func TestPostgresTellsOthers(t *testing.T) {
+// TestPostgresNotifiesOthers: an idle process is notified of what another did, without
+// polling.
+func TestPostgresNotifiesOthers(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	doer, idle := p[0], p[1]
 	committest.Eventually(t, "both listen", func() bool { return listens(t, doer) == 2 })
@@ -172,7 +172,7 @@ func TestPostgresTellsOthers(t *testing.T) {
 		}},
 		{"the end of the other", func() { committest.Must(t, doer.Close()) }},
 	} {
-		committest.Eventually(t, "nothing happens", func() bool {
+		committest.Eventually(t, "no notification is under way", func() bool {
 			select {
 			case <-idle.Changed():
 				return false
@@ -184,7 +184,7 @@ func TestPostgresTellsOthers(t *testing.T) {
 		select {
 		case <-idle.Changed():
 		case <-time.After(committest.Timeout):
-			t.Fatalf("%s: nobody tells", step.what)
+			t.Fatalf("%s: the other process is not notified", step.what)
 		}
 		committest.Eventually(t, step.what+" can be claimed", func() bool {
 			got := claimed(t, idle)
@@ -192,25 +192,25 @@ func TestPostgresTellsOthers(t *testing.T) {
 			return len(got) == 1
 		})
 		if step.what != "the end of the other" {
-			committest.Eventually(t, "the doer has it", func() bool { c = claimed(t, doer); return len(c) == 1 })
+			committest.Eventually(t, "the process that did it is notified itself", func() bool { c = claimed(t, doer); return len(c) == 1 })
 		}
 	}
 }
 
-// TestPostgresListensAgain cuts the connection by which a process hears of others.
+// TestPostgresListensAgain cuts the connection on which a process is notified.
 func TestPostgresListensAgain(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	committest.Eventually(t, "both listen", func() bool { return listens(t, p[0]) == 2 })
-	committest.Eventually(t, "nothing happens", func() bool { return len(claimed(t, p[1])) == 0 && p[1].idle.isIdle(report.Advisories) })
+	committest.Eventually(t, "no notification is under way", func() bool { return len(claimed(t, p[1])) == 0 && p[1].idle.isIdle(report.Advisories) })
 	execSQL(t, p[0], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")
 	committest.Eventually(t, "nobody listens", func() bool { return listens(t, p[0]) == 0 })
 	appendTo(t, p[0], "1", "x")
-	committest.Eventually(t, "it is heard of all the same", func() bool { return len(claimed(t, p[1])) == 1 })
+	committest.Eventually(t, "the change is noticed all the same", func() bool { return len(claimed(t, p[1])) == 1 })
 }
 
-// TestPostgresStuckTransaction has a process stop within a transaction, as by SIGSTOP:
-// what it has locked is free again when its time is over, and when it is taken for dead
-// where it has stopped in the middle of a word.
+// TestPostgresStuckTransaction: a process stops within a transaction, as by SIGSTOP. Its
+// locks are released when the transaction times out or, if it has stopped in the middle
+// of a message, when its lease expires.
 func TestPostgresStuckTransaction(t *testing.T) {
 	for name, stop := range map[string]func(t *testing.T, j *Journal){
 		"between two statements": func(t *testing.T, j *Journal) {
@@ -247,10 +247,10 @@ func TestPostgresStuckTransaction(t *testing.T) {
 			p = append(p, process(t, url, alone, journal.Options{}))
 			appendTo(t, p[0], "1", "x")
 			stop(t, p[1])
-			committest.Eventually(t, "it is in the way", func() bool {
+			committest.Eventually(t, "it blocks others", func() bool {
 				return valueOf[int](t, p[0], "SELECT count(*) FROM (SELECT FROM documents FOR UPDATE SKIP LOCKED) AS free") == 0
 			})
-			committest.Eventually(t, "it is out of the way", func() bool {
+			committest.Eventually(t, "it no longer blocks others", func() bool {
 				_, err := p[0].Append(t.Context(), committest.Put("1", strings.Repeat("y", 10)))
 				return err == nil
 			})

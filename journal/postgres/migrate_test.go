@@ -11,7 +11,7 @@ import (
 	"riskdex/journal/internal/committest"
 )
 
-// execURL changes the tables of a journal that is closed.
+// execURL changes the tables of a closed journal.
 func execURL(t *testing.T, url string, queries ...string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -23,7 +23,8 @@ func execURL(t *testing.T, url string, queries ...string) {
 	}
 }
 
-// TestCitiesOfBeforeAreAdopted: of before it was known what a city is called by.
+// TestCitiesOfBeforeAreAdopted: the journal is of a version that did not record what a
+// city was called by.
 func TestCitiesOfBeforeAreAdopted(t *testing.T) {
 	url := postgrestest.URL(t)
 	committest.CitiesOfBefore(t, func() journal.Journal { return process(t, url, silent(), journal.Options{}) }, func() {

@@ -15,9 +15,9 @@ import (
 	"riskdex/report"
 )
 
-// meeting is two processes, as TestPostgresProtocol has them, on a real server: time
-// passes and signs of life are given when the test says so.
-type meeting struct {
+// twoProcesses is two processes, as TestPostgresProtocol has them, on a real server: time
+// passes and heartbeats come when the test says so.
+type twoProcesses struct {
 	t     *rapid.T
 	clock *testClock
 	p     [2]*Journal
@@ -26,11 +26,11 @@ type meeting struct {
 	newest   map[report.Key]report.Version
 	index    map[report.Key]report.Version // with external versions
 	inFlight [2][]report.Change
-	silent   [2]bool // it was taken for dead, and does not know
+	silent   [2]bool // it was taken for dead, and does not know yet
 }
 
-// TestPostgresMeeting draws what two processes do with a few documents.
-func TestPostgresMeeting(t *testing.T) {
+// TestPostgresTwoProcesses draws what two processes do with a few documents.
+func TestPostgresTwoProcesses(t *testing.T) {
 	clock, url := newTestClock(), postgrestest.URL(t)
 	slow := usualPace()
 	slow.heartbeat = 0
@@ -38,7 +38,7 @@ func TestPostgresMeeting(t *testing.T) {
 	for i := range p {
 		p[i] = process(t, url, slow, journal.Options{Now: clock.now})
 	}
-	m := &meeting{clock: clock, p: p, newest: map[report.Key]report.Version{}, index: map[report.Key]report.Version{}}
+	m := &twoProcesses{clock: clock, p: p, newest: map[report.Key]report.Version{}, index: map[report.Key]report.Version{}}
 	round := 0
 	rapid.Check(t, func(t *rapid.T) {
 		round++
@@ -47,22 +47,22 @@ func TestPostgresMeeting(t *testing.T) {
 			m.ids = append(m.ids, fmt.Sprint(round, ".", i))
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"deliver": m.deliver, "claim": m.claim, "settle": m.settle, "silence": m.silence, "resend": m.resend, "wake": m.wake,
+			"deliver": m.deliver, "claim": m.claim, "settle": m.settle, "miss heartbeats": m.missHeartbeats, "resend": m.resend, "wake": m.wake,
 		})
 		m.end()
 	})
 	sumsHold(t, p[0], p[1])
 }
 
-func (m *meeting) one() int { return rapid.IntRange(0, 1).Draw(m.t, "process") }
+func (m *twoProcesses) one() int { return rapid.IntRange(0, 1).Draw(m.t, "process") }
 
-func (m *meeting) fail(what string, err error) {
+func (m *twoProcesses) fail(what string, err error) {
 	if err != nil {
 		m.t.Fatalf("%s: %v", what, err)
 	}
 }
 
-func (m *meeting) deliver(t *rapid.T) {
+func (m *twoProcesses) deliver(t *rapid.T) {
 	d := committest.Put(rapid.SampledFrom(m.ids).Draw(t, "id"), "x")
 	stamps, err := m.p[m.one()].Append(context.Background(), d)
 	m.fail("Append", err)
@@ -73,11 +73,11 @@ func (m *meeting) deliver(t *rapid.T) {
 	m.newest[s.Key] = s.Version
 }
 
-func (m *meeting) claim(t *rapid.T) {
+func (m *twoProcesses) claim(t *rapid.T) {
 	i := m.one()
 	changes, err := m.p[i].Claim(context.Background(), report.Advisories, rapid.IntRange(1, 2).Draw(t, "most"), 1<<20)
 	if m.silent[i] && errors.Is(err, errTakenForDead) {
-		m.takesPartAgain(i)
+		m.rejoins(i)
 		return
 	}
 	m.fail("Claim", err)
@@ -86,12 +86,12 @@ func (m *meeting) claim(t *rapid.T) {
 	}
 	for _, c := range changes {
 		if c.Version != m.newest[c.Key] {
-			t.Fatalf("%s was given out in version %d of %d", c.ID, c.Version, m.newest[c.Key])
+			t.Fatalf("%s was given out in version %d, but %d is the newest", c.ID, c.Version, m.newest[c.Key])
 		}
 		for k, list := range m.inFlight {
 			for _, other := range list {
 				if other.Key == c.Key && !m.silent[k] {
-					t.Fatalf("%s is claimed twice", c.ID)
+					t.Fatalf("both processes have claimed %s", c.ID)
 				}
 			}
 		}
@@ -100,7 +100,7 @@ func (m *meeting) claim(t *rapid.T) {
 }
 
 // settle sends something that was claimed, perhaps long ago, and settles it.
-func (m *meeting) settle(t *rapid.T) {
+func (m *twoProcesses) settle(t *rapid.T) {
 	i := m.one()
 	if len(m.inFlight[i]) == 0 {
 		return
@@ -113,24 +113,25 @@ func (m *meeting) settle(t *rapid.T) {
 	m.fail("Settle", m.p[i].Settle(context.Background(), []report.Settlement{{Key: c.Key, Version: c.Version, Outcome: o}}))
 }
 
-// silence has one process be silent for longer than its lease, and the other notice.
-func (m *meeting) silence(*rapid.T) {
+// missHeartbeats makes one process miss its heartbeats for longer than its lease, and the other
+// notice.
+func (m *twoProcesses) missHeartbeats(*rapid.T) {
 	i := m.one()
 	if m.silent[i] || m.silent[1-i] {
 		return
 	}
 	m.clock.move(16 * time.Second)
-	m.live(1 - i)
+	m.heartbeat(1 - i)
 	m.silent[i] = true
 }
 
-func (m *meeting) live(i int) {
-	m.p[i].member.heard, m.p[i].member.judges = time.Now(), time.Time{} // a test that is slow is no silence
-	m.fail("live", m.p[i].renewLease(context.Background()))
+func (m *twoProcesses) heartbeat(i int) {
+	m.p[i].member.heard, m.p[i].member.judges = time.Now(), time.Time{} // a slow test is no missed heartbeat
+	m.fail("renewLease", m.p[i].renewLease(context.Background()))
 }
 
-// wake has a process find out that it was taken for dead.
-func (m *meeting) wake(*rapid.T) {
+// wake makes a process find out that it was taken for dead.
+func (m *twoProcesses) wake(*rapid.T) {
 	for i, j := range m.p {
 		if !m.silent[i] {
 			continue
@@ -138,22 +139,22 @@ func (m *meeting) wake(*rapid.T) {
 		if _, err := j.Claim(context.Background(), report.Advisories, 0, 0); !errors.Is(err, errTakenForDead) {
 			m.t.Fatalf("one that was taken for dead is told %v", err)
 		}
-		m.takesPartAgain(i)
+		m.rejoins(i)
 	}
 }
 
-func (m *meeting) takesPartAgain(i int) {
-	m.live(i)
-	m.silent[i], m.inFlight[i] = false, nil // what it had is lost to it
+func (m *twoProcesses) rejoins(i int) {
+	m.heartbeat(i)
+	m.silent[i], m.inFlight[i] = false, nil // what it had claimed is lost to it
 }
 
-func (m *meeting) resend(*rapid.T) {
+func (m *twoProcesses) resend(*rapid.T) {
 	_, err := m.p[m.one()].Resend(context.Background(), report.Advisories)
 	m.fail("Resend", err)
 }
 
-// end has all go on until nothing waits.
-func (m *meeting) end() {
+// end continues until nothing is pending.
+func (m *twoProcesses) end() {
 	m.wake(m.t)
 	deadline := time.Now().Add(committest.Timeout)
 	for over := false; !over && time.Now().Before(deadline); {
@@ -170,13 +171,13 @@ func (m *meeting) end() {
 	}
 	for k, v := range m.newest {
 		if m.index[k] != v {
-			m.t.Fatalf("%s: the index has version %d of %d", k.ID, m.index[k], v)
+			m.t.Fatalf("%s: the index has version %d, but %d is the newest", k.ID, m.index[k], v)
 		}
 	}
 }
 
-// settleAll settles all that a process has claimed.
-func (m *meeting) settleAll(i int) {
+// settleAll settles everything that a process has claimed.
+func (m *twoProcesses) settleAll(i int) {
 	var list []report.Settlement
 	for _, c := range m.inFlight[i] {
 		m.index[c.Key] = max(m.index[c.Key], c.Version)

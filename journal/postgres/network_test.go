@@ -16,8 +16,8 @@ import (
 	"riskdex/report"
 )
 
-// TestPostgresNetworkSwallows has the network swallow what is sent: nobody waits for
-// longer than a group commit may take, and for the one before it.
+// TestPostgresNetworkSwallows: the network swallows what is sent. Nobody waits for longer
+// than the timeouts of a group commit and of the one before it.
 func TestPostgresNetworkSwallows(t *testing.T) {
 	direct := postgrestest.URL(t)
 	network, through := networktest.New(t, direct)
@@ -57,14 +57,14 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 	}
 	all.Wait()
 	if j.Ready() == nil {
-		t.Error("it is ready")
+		t.Error("the journal is ready although the network swallows everything")
 	}
 	if n := j.pool.Stat().IdleConns(); n > 0 {
-		t.Errorf("it keeps %d connections of which it has heard nothing", n)
+		t.Errorf("the journal keeps %d connections without an answer", n)
 	}
 	appendTo(t, other, "0", "y")
 	network.Heal()
-	committest.Eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
+	committest.Eventually(t, "it recovers by itself", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "0", "z")
 	committest.Eventually(t, "it claims again", func() bool {
 		got, err := j.Claim(t.Context(), report.Advisories, 100, 1<<20)
@@ -92,25 +92,25 @@ func TestPostgresClaimWithoutAnswer(t *testing.T) {
 		_, err := j.Claim(ctx, report.Advisories, 10, 1<<20)
 		return err
 	})
-	committest.Eventually(t, "the server carries it out", func() bool { return waitsFor(t, other, "advisory") })
+	committest.Eventually(t, "the server executes the commit", func() bool { return waitsFor(t, other, "advisory") })
 	network.Cut()
 	if err := <-answer; err == nil {
-		t.Error("Claim had an answer")
+		t.Error("Claim got an answer, so this test shows nothing")
 	}
 	_, err = lock.Exec(t.Context(), "SELECT pg_advisory_unlock(1)")
 	committest.Must(t, err)
 	committest.Eventually(t, "the claim is committed", func() bool { return valueOf[int](t, other, "SELECT count(*) FROM documents WHERE claimed <> 0") == 1 })
 	network.Restore()
-	committest.Eventually(t, "it is given out", func() bool {
+	committest.Eventually(t, "the change is given out", func() bool {
 		got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 		return err == nil && len(got) == 1
 	})
 	if got := claimed(t, other); len(got) != 0 {
-		t.Errorf("it was given out twice: %v", got)
+		t.Errorf("the change was given out twice: %v", got)
 	}
 }
 
-// TestPostgresConnectionsEnd has the server end connections at random, under load.
+// TestPostgresConnectionsEnd: the server ends connections at random, under load.
 func TestPostgresConnectionsEnd(t *testing.T) {
 	url, p := processes(t, 3, hasty())
 	conn, err := pgx.Connect(t.Context(), url)
@@ -124,7 +124,7 @@ func TestPostgresConnectionsEnd(t *testing.T) {
 	}
 	l.more(10)
 	for _, j := range p {
-		j.pool.Reset() // of those that are ended and that nobody has used since
+		j.pool.Reset() // those that were ended and not used since
 	}
 	l.end()
 }

@@ -2,32 +2,32 @@ package postgres
 
 import "testing"
 
-// The protocol of claims between two processes, one document and three deliveries of
-// it, as states that are small enough to look at all of them. What a step is in the
-// engine:
+// The protocol of claims between two processes, with one document and three deliveries of
+// it, as a model with few enough states to visit all of them. The steps correspond to the
+// engine as follows:
 //
 //	deliver           Append: the row has a new version, and keeps its claim
-//	claim, claimLost  takeClaims, of which the answer arrives or not
+//	claim, claimLost  takeClaims, whose answer arrives or not
 //	release           the next Claim after that: Journal.releaseUncertain
-//	send, arrive      a bulk of the indexer, which the network may hold back for long;
-//	                  the index goes by external versions
+//	send, arrive      a bulk of the indexer, which the network may delay for long;
+//	                  the index accepts by external versions
 //	settle, retry     transaction.settleOne and store.unclaim
-//	pause, resume     SIGSTOP, a full processor, a network that is away
-//	kill              the process ends and is never back
+//	pause, resume     SIGSTOP, an overloaded processor, a broken network
+//	kill              the process ends and never comes back
 //	reap, register    Journal.reap by the other one, and Journal.renewLease of this one
-//	crash             the server starts again: claims and settlements that were not yet
+//	crash             the server restarts: claims and settlements that were not yet
 //	                  on its disk are undone, deliveries are not
 
 const (
 	deliveries = 3
-	lastLife   = 1 // how often a process is registered anew
+	lastLife   = 1 // how often a process may be registered again
 )
 
-// situation is one state. A holder is a process's id: 1 and 2 in their first lives, 3
-// and 4 in their second ones.
+// situation is one state. Processes have the ids 1 and 2 in their first lives, and 3 and
+// 4 in their second ones.
 type situation struct {
 	version, claimed uint8 // of the row
-	holder           int8  // 0 nobody, -1 one that was taken for dead
+	holder           int8  // 0 nobody, -1 a process that was taken for dead
 	done             bool
 	index            uint8
 	crashed          bool
@@ -46,15 +46,15 @@ type actor struct {
 
 func (s *situation) id(i int) int8 { return int8(i) + 1 + 2*s.p[i].life }
 
-// protections are what the protocol rests on. Each is taken out once.
+// protections are what the protocol relies on. The test removes each of them once.
 type protections struct {
 	external bool // the index refuses an older version
-	foreign  bool // who has lost a claim is not listened to
+	foreign  bool // a settlement without the claim is ignored
 	reaping  bool
 	release  bool
 }
 
-// steps returns all that may happen next, and names a promise that a step breaks.
+// steps returns everything that may happen next, and names a promise that a step breaks.
 func (s situation) steps(has protections) (next []situation, broken string) {
 	add := func(change func(*situation)) {
 		n := s
@@ -134,7 +134,7 @@ func (s situation) steps(has protections) (next []situation, broken string) {
 				}
 			}
 		}
-		// It gives no sign: the other takes it for dead, rightly or not.
+		// It misses its heartbeats, and the other takes it for dead, rightly or not.
 		other := s.p[1-i]
 		if has.reaping && a.member && (a.dead || a.paused) && !other.dead && !other.paused && other.member {
 			add(func(n *situation) {
@@ -167,13 +167,13 @@ func (s *situation) settle(i int, indexed bool, has protections) {
 	}
 }
 
-// over tells whether all that was delivered has arrived.
+// over reports whether everything delivered has arrived.
 func (s situation) over() bool {
 	return s.version == deliveries && s.done && s.index == deliveries && s.transit == 0
 }
 
-// explore looks at every state that there can be. It returns how many there are, and
-// the first promise that is broken.
+// explore visits every possible state. It returns how many there are, and the first
+// promise that is broken.
 func explore(has protections) (states int, broken string) {
 	start := situation{p: [2]actor{{member: true}, {member: true}}}
 	number := map[situation]int{start: 0}
@@ -193,8 +193,8 @@ func explore(has protections) (states int, broken string) {
 			before[to] = append(before[to], at)
 		}
 	}
-	// From every state there must be a way to the end: what is not found backwards from
-	// there is stuck.
+	// From every state there must be a way to the end: a state that is not found
+	// backwards from there is stuck.
 	arrives := make([]bool, len(all))
 	var from []int
 	for i, s := range all {
@@ -221,7 +221,7 @@ func explore(has protections) (states int, broken string) {
 	return len(all), ""
 }
 
-// TestPostgresProtocol looks at every way in which two processes can meet, and that each
+// TestPostgresProtocol visits every state of two processes, and shows that each
 // protection is needed.
 func TestPostgresProtocol(t *testing.T) {
 	all := protections{external: true, foreign: true, reaping: true, release: true}
@@ -239,7 +239,7 @@ func TestPostgresProtocol(t *testing.T) {
 		has := all
 		out(&has)
 		if _, broken := explore(has); broken == "" {
-			t.Errorf("without %s nothing is broken", name)
+			t.Errorf("without %s no promise is broken", name)
 		} else {
 			t.Logf("without %s: %s", name, broken)
 		}

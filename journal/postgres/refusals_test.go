@@ -22,7 +22,8 @@ func refusalOf(id string) report.Delivery {
 	return report.Delivery{Refusals: []report.Refusal{{Kind: report.Advisories, Method: "POST", Path: "/advisories", ID: id, Reason: "r", Body: []byte("not JSON")}}}
 }
 
-// TestPostgresRefusalsStayBounded has two processes drop the oldest at the same time.
+// TestPostgresRefusalsStayBounded: two processes drop the oldest refusal at the same
+// time.
 func TestPostgresRefusalsStayBounded(t *testing.T) {
 	url := postgrestest.URL(t)
 	const most = 50
@@ -42,7 +43,8 @@ func TestPostgresRefusalsStayBounded(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// Two that keep one at the same time may drop the same oldest. The next makes up for it.
+	// Two processes that keep one at the same time may drop the same oldest. The next one
+	// makes up for it.
 	_, err := p[0].Append(t.Context(), refusalOf("x"))
 	committest.Must(t, err)
 	if kept := valueOf[int](t, p[0], "SELECT count(*) FROM refusals"); kept > most {
@@ -54,8 +56,8 @@ func TestPostgresRefusalsStayBounded(t *testing.T) {
 	refusalsAreCounted(t, process(t, url, silent(), journal.Options{}))
 }
 
-// TestPostgresDeleteMeetsARetry has another process retry the refusal that brings a document,
-// just when a delete has not found it, and is not to be remembered.
+// TestPostgresDeleteMeetsARetry: another process retries the refusal that creates a
+// document, just when a delete has not found the document, and is not to be remembered.
 func TestPostgresDeleteMeetsARetry(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	deliver(t, p[0], committest.Put("other", "{}"))
@@ -90,13 +92,13 @@ func refusalsAreCounted(t *testing.T, j *Journal) {
 	for what, counted := range map[string]string{"refusals": "count(*)", "refusal_bytes": "coalesce(sum(bytes), 0)::bigint"} {
 		said, kept := valueOf[int](t, j, "SELECT "+what+" FROM meta"), valueOf[int](t, j, "SELECT "+counted+" FROM refusals")
 		if said != kept {
-			t.Errorf("%s: %d, but it is %d", what, said, kept)
+			t.Errorf("%s: %d refusals are counted, but %d are kept", what, said, kept)
 		}
 	}
 }
 
-// TestPostgresDeliveryMeetsADroppedRefusal has a good delivery come while another process
-// drops the refusal that it ends.
+// TestPostgresDeliveryMeetsADroppedRefusal: a good delivery comes while another process
+// drops the refusal that the delivery clears.
 func TestPostgresDeliveryMeetsADroppedRefusal(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	_, err := p[1].Append(t.Context(), refusalOf("7"))
@@ -115,8 +117,8 @@ func TestPostgresDeliveryMeetsADroppedRefusal(t *testing.T) {
 	refusalsAreCounted(t, p[0])
 }
 
-// TestPostgresSaysOnceThatRefusalsLostTheirPlace has a transaction begin again that takes
-// their place from refusals.
+// TestPostgresSaysOnceThatRefusalsLostTheirPlace: a transaction that takes refusals their
+// place is executed twice.
 func TestPostgresSaysOnceThatRefusalsLostTheirPlace(t *testing.T) {
 	var log bytes.Buffer
 	p := process(t, postgrestest.URL(t), silent(), journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -135,6 +137,6 @@ func TestPostgresSaysOnceThatRefusalsLostTheirPlace(t *testing.T) {
 		return nil
 	}}))
 	if said := strings.Count(log.String(), "cannot be retried any more"); tries != 3 || said != 1 {
-		t.Errorf("%d tries, and it is said %d times:\n%s", tries, said, &log)
+		t.Errorf("%d attempts, and %d messages, want one:\n%s", tries, said, &log)
 	}
 }

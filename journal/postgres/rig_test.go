@@ -17,7 +17,7 @@ import (
 	"riskdex/report"
 )
 
-// hasty is a pace at which nobody waits long for the dead.
+// hasty has short timeouts, so that leases expire soon.
 func hasty() pace {
 	return pace{
 		lease: 900 * time.Millisecond, heartbeat: 50 * time.Millisecond, stuck: time.Second,
@@ -25,7 +25,7 @@ func hasty() pace {
 	}
 }
 
-// silent is a pace at which nobody does anything unasked within a test.
+// silent has timeouts so long that nothing happens by itself within a test.
 func silent() pace {
 	p := usualPace()
 	p.lease, p.heartbeat = time.Hour, time.Hour
@@ -60,7 +60,8 @@ func processes(t testing.TB, n int, p pace) (url string, list []*Journal) {
 	return url, list
 }
 
-// kill has a process end as by SIGKILL: it gives nothing back, and no more signs.
+// kill ends a process as SIGKILL would: it releases nothing, and sends no more
+// heartbeats.
 func (j *Journal) kill() {
 	j.queue.Close()
 	<-j.ended
@@ -102,22 +103,22 @@ func settle(t testing.TB, j *Journal, o report.Outcome, changes ...report.Change
 	committest.Must(t, j.Settle(t.Context(), list))
 }
 
-// valueOf asks the database of a journal for one value, beside it.
+// valueOf queries the database of a journal directly for one value.
 func valueOf[T any](t testing.TB, j *Journal, query string, args ...any) (v T) {
 	t.Helper()
 	committest.Must(t, j.pool.QueryRow(t.Context(), query, args...).Scan(&v))
 	return v
 }
 
-// execSQL changes the database of a journal behind its back.
+// execSQL changes the database of a journal directly.
 func execSQL(t testing.TB, j *Journal, query string, args ...any) {
 	t.Helper()
 	_, err := j.pool.Exec(t.Context(), query, args...)
 	committest.Must(t, err)
 }
 
-// sumsHold checks that the totals agree with the documents, that each process says
-// the same, and that every accepted change is in exactly one place.
+// sumsHold checks that the totals agree with the documents, that each process reports the
+// same, and that every accepted change is in exactly one place.
 func sumsHold(t testing.TB, list ...*Journal) {
 	t.Helper()
 	var first string
@@ -143,18 +144,19 @@ func sumsHold(t testing.TB, list ...*Journal) {
 			first = said
 		}
 		if said != first {
-			t.Errorf("one process says %s, another %s", first, said)
+			t.Errorf("one process reports %s, another %s", first, said)
 		}
 	}
 }
 
-// waitsFor tells whether a connection of the server waits for an event, such as SyncRep.
+// waitsFor reports whether a connection of the server waits for an event, such as
+// SyncRep.
 func waitsFor(t testing.TB, j *Journal, event string) bool {
 	t.Helper()
 	return valueOf[bool](t, j, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = $1)", event)
 }
 
-// later does something beside the test, and tells with what result it ended.
+// later runs a function beside the test, and returns a channel with its result.
 func later(f func(context.Context) error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -165,8 +167,8 @@ func later(f func(context.Context) error) <-chan error {
 	return done
 }
 
-// send writes the beginning of a message of PostgreSQL's protocol, which has as many
-// bytes as it says, or fewer.
+// send writes the beginning of a message of PostgreSQL's protocol, whose length is stated
+// correctly, or is larger than what is sent.
 func send(t testing.TB, conn net.Conn, letter byte, text string, size int) {
 	t.Helper()
 	_, err := conn.Write(append(binary.BigEndian.AppendUint32([]byte{letter}, uint32(4+size)), text...))

@@ -20,7 +20,7 @@ import (
 	"riskdex/report"
 )
 
-// TestPostgresKilled kills the server under load and starts it again, and again.
+// TestPostgresKilled repeatedly kills the server under load and starts it again.
 func TestPostgresKilled(t *testing.T) {
 	server := postgrestest.Start(t)
 	var p []*Journal
@@ -33,14 +33,14 @@ func TestPostgresKilled(t *testing.T) {
 		server.Kill()
 		committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
 		committest.Must(t, server.Start(t.Context()))
-		committest.Eventually(t, "both are ready by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
+		committest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
 	}
 	l.more(50)
 	l.end()
 }
 
-// TestPostgresFailover kills the primary under load, and a standby to which all was
-// copied before it was acknowledged takes its place.
+// TestPostgresFailover kills the primary under load. It is replaced by a standby that has
+// everything acknowledged.
 func TestPostgresFailover(t *testing.T) {
 	for range torture.Extent(1, 10) {
 		failover(t)
@@ -72,27 +72,27 @@ func failover(t *testing.T) {
 	primary.Kill()
 	committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
 	committest.Must(t, standby.Promote(t.Context()))
-	committest.Eventually(t, "both are ready by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
+	committest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
 	l.more(200)
 	l.end()
 	if p[0].member.me.Load() != before {
-		t.Error("it was taken for dead")
+		t.Error("a process was taken for dead during the failover")
 	}
 }
 
-// TestPostgresForgetsASettlement has the server lose a settlement with a crash, and not
-// the claim before it, while the process goes on.
+// TestPostgresForgetsASettlement: in a crash the server loses a settlement, but not the
+// claim before it, while the process continues.
 func TestPostgresForgetsASettlement(t *testing.T) {
 	server := postgrestest.Start(t)
 	j := process(t, server.URL(), hasty(), journal.Options{})
-	execSQL(t, j, "ALTER SYSTEM SET wal_writer_delay = '10s'") // what does not wait for the disk comes to it later
+	execSQL(t, j, "ALTER SYSTEM SET wal_writer_delay = '10s'") // what does not wait for the disk reaches it later
 	execSQL(t, j, "SELECT pg_reload_conf()")
 	appendTo(t, j, "1", "x")
 	claimed, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 	if err != nil || len(claimed) != 1 {
-		t.Fatalf("claimed %v, %v", claimed, err)
+		t.Fatalf("claimed %v, %v; want both changes", claimed, err)
 	}
-	appendTo(t, j, "2", "y") // with it, the disk has the claim
+	appendTo(t, j, "2", "y") // with this, the claim is on disk as well
 	committest.Must(t, j.Settle(t.Context(), []report.Settlement{{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Indexed}}))
 	server.Kill()
 	committest.Must(t, server.Start(t.Context()))
@@ -106,34 +106,34 @@ func TestPostgresForgetsASettlement(t *testing.T) {
 	})
 }
 
-// TestPostgresReadOnly has the server take no writes for a while.
+// TestPostgresReadOnly: the server accepts no writes for a while.
 func TestPostgresReadOnly(t *testing.T) {
 	server := postgrestest.Start(t)
 	j := process(t, server.URL(), hasty(), journal.Options{})
 	appendTo(t, j, "1", "x")
 	execSQL(t, j, "ALTER SYSTEM SET default_transaction_read_only = on")
 	execSQL(t, j, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "Append says so", func() bool {
+	committest.Eventually(t, "Append fails", func() bool {
 		_, err := j.Append(t.Context(), committest.Put("1", "x"))
 		return err != nil && strings.Contains(err.Error(), "read-only") && !errors.Is(err, journal.ErrNoRoom)
 	})
 	if j.Ready() == nil {
-		t.Error("it is ready")
+		t.Error("the journal is ready while the server accepts no writes")
 	}
 	if err := j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}); err == nil {
-		t.Error("it looks whether it can write, and does not notice")
+		t.Error("a check whether the journal can be written succeeded")
 	}
 	if _, err := j.Stats(t.Context()); err != nil {
-		t.Errorf("what is there cannot be read: %v", err)
+		t.Errorf("Stats failed while only writes are refused: %v", err)
 	}
 	execSQL(t, j, "ALTER SYSTEM SET default_transaction_read_only = off")
 	execSQL(t, j, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "it goes on by itself", func() bool { return j.Ready() == nil })
+	committest.Eventually(t, "it recovers by itself", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "1", "y")
 	sumsHold(t, j)
 }
 
-// TestPostgresFullDisk has the documents on a disk that is full.
+// TestPostgresFullDisk: the disk with the documents is full.
 func TestPostgresFullDisk(t *testing.T) {
 	needs.FullRun(t, "PostgreSQL")
 	if os.Getuid() != 0 {
@@ -165,7 +165,7 @@ func TestPostgresFullDisk(t *testing.T) {
 	execSQL(t, j, "ALTER TABLE documents ALTER body SET STORAGE EXTERNAL")
 
 	taken := 0
-	committest.Eventually(t, "there is no room", func() bool {
+	committest.Eventually(t, "the disk is full", func() bool {
 		_, err := j.Append(t.Context(), committest.Put(fmt.Sprint(taken), noise(100_000)))
 		if err == nil {
 			taken++
@@ -174,13 +174,13 @@ func TestPostgresFullDisk(t *testing.T) {
 		}
 		return err != nil
 	})
-	// A small write fits: then it is ready, and takes what there is room for.
+	// A small write fits: then the journal is ready, and accepts what there is space for.
 	entries, err := j.Entries(t.Context(), report.Advisories, "", 1000)
 	if err != nil || len(entries) != taken {
-		t.Errorf("%d were taken, there are %d: %v", taken, len(entries), err)
+		t.Errorf("%d deliveries were acknowledged, but the journal has %d: %v", taken, len(entries), err)
 	}
 	execSQL(t, j, "ALTER TABLE documents SET TABLESPACE pg_default")
-	committest.Eventually(t, "there is room again", func() bool { return j.Ready() == nil })
+	committest.Eventually(t, "there is space again", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "last", noise(100_000))
 	sumsHold(t, j)
 }
@@ -194,7 +194,7 @@ func TestPostgresMaxBytes(t *testing.T) {
 	}
 	for i := 0; p[0].Ready() == nil || p[1].Ready() == nil; i++ {
 		if i > 10_000 {
-			t.Fatal("there is no limit")
+			t.Fatal("the limit was never reached")
 		}
 		_, err := p[0].Append(t.Context(), committest.Put(fmt.Sprint(i), noise(20_000)))
 		if err != nil && !errors.Is(err, journal.ErrNoRoom) {
@@ -203,7 +203,7 @@ func TestPostgresMaxBytes(t *testing.T) {
 	}
 	for _, j := range p {
 		if _, err := j.Append(t.Context(), committest.Put("more", "x")); !errors.Is(err, journal.ErrNoRoom) {
-			t.Errorf("past the limit: %v", err)
+			t.Errorf("Append past the limit returned %v, want ErrNoRoom", err)
 		}
 		deliver(t, j, report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Advisories, ID: "1"}, Op: report.Delete}}})
 		settle(t, j, report.Indexed, claimed(t, j)...)
@@ -214,7 +214,7 @@ func TestPostgresMaxBytes(t *testing.T) {
 	sumsHold(t, p...)
 }
 
-// TestPostgresNoServer has neither server there when a process starts.
+// TestPostgresNoServer: no server is there when a process starts.
 func TestPostgresNoServer(t *testing.T) {
 	server := postgrestest.Start(t)
 	committest.Must(t, server.Stop())
@@ -222,6 +222,6 @@ func TestPostgresNoServer(t *testing.T) {
 	defer cancel()
 	start := time.Now()
 	if _, err := Open(ctx, server.URL(), journal.Options{}); err == nil || ctx.Err() != nil {
-		t.Errorf("after %v: %v", time.Since(start), err)
+		t.Errorf("after %v opening returned %v", time.Since(start), err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"riskdex/report"
 )
 
-// TestPostgresSetUpAtOnce has processes open an empty schema at the same moment.
+// TestPostgresSetUpAtOnce: processes open an empty schema at the same moment.
 func TestPostgresSetUpAtOnce(t *testing.T) {
 	for range 5 {
 		url := postgrestest.URL(t)
@@ -42,7 +42,7 @@ func TestPostgresSetUpAtOnce(t *testing.T) {
 		all.Wait()
 		j := process(t, url, silent(), journal.Options{})
 		if got := claimed(t, j); len(got) != 4 {
-			t.Errorf("%d of 4 are there", len(got))
+			t.Errorf("%d of 4 deliveries are in the journal", len(got))
 		}
 		sumsHold(t, j)
 	}
@@ -67,7 +67,7 @@ func TestPostgresSetUpWaits(t *testing.T) {
 	select {
 	case <-logged:
 	case <-time.After(committest.Timeout):
-		t.Error("nobody is told what riskdex waits for")
+		t.Error("the log does not say what riskdex waits for")
 	}
 	committest.Must(t, tx.Rollback(t.Context()))
 	if j := <-opened; j != nil {
@@ -75,7 +75,7 @@ func TestPostgresSetUpWaits(t *testing.T) {
 	}
 }
 
-// notifying gives a signal with every line of a log.
+// notifying sends a signal for every line of a log.
 type notifying struct{ commit.Signal }
 
 func (r notifying) Write(line []byte) (int, error) {
@@ -98,7 +98,7 @@ func TestPostgresSetUpRefuses(t *testing.T) {
 			}
 			again, err := Open(t.Context(), url+c.parameter, journal.Options{})
 			if err == nil {
-				t.Fatal("it opened", again.Close())
+				t.Fatal("Open succeeded, want an error", again.Close())
 			}
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v", err)
@@ -107,17 +107,17 @@ func TestPostgresSetUpRefuses(t *testing.T) {
 	}
 }
 
-// TestPostgresTooOld cannot have such a server, and asks what is said of its number.
+// TestPostgresTooOld has no such server, so it checks the error for the version number.
 func TestPostgresTooOld(t *testing.T) {
 	for version, old := range map[int]bool{90624: true, 130011: true, oldestSupported: false, 150006: false, 180000: false} {
 		if err := checkAge(version); (err != nil) != old || old && !strings.Contains(err.Error(), "14 or newer") {
-			t.Errorf("%d: %v", version, err)
+			t.Errorf("version %d: %v", version, err)
 		}
 	}
 }
 
-// TestPostgresOtherDefaults has a database whose settings would have transactions see
-// what was, or end early.
+// TestPostgresOtherDefaults: the database has default settings under which transactions
+// would see old data, or end early.
 func TestPostgresOtherDefaults(t *testing.T) {
 	url := postgrestest.Start(t).URL()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -136,7 +136,7 @@ func TestPostgresOtherDefaults(t *testing.T) {
 }
 
 // TestPostgresDamage changes a stored field of one document behind the journal's back:
-// the document is never given out, and the others are.
+// that document is never given out, and the others are.
 func TestPostgresDamage(t *testing.T) {
 	for _, damage := range []string{
 		"body = overlay(body placing '\\x7a' from 3)",
@@ -162,7 +162,7 @@ func TestPostgresDamage(t *testing.T) {
 			changes, err := p[1].Claim(t.Context(), report.Cities, 100, 1<<20)
 			committest.Must(t, err)
 			if len(changes) != 2 || changes[0].ID != "0" || changes[1].ID != "2" {
-				t.Errorf("given out: %v", changes)
+				t.Errorf("given out: %v, want documents 0 and 2", changes)
 			}
 			letter, err := j.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: id})
 			if err != nil || letter.ErrorType != journal.ErrorTypeDamaged || letter.Body != nil || !strings.Contains(letter.Reason, string(id)) {
@@ -178,14 +178,14 @@ func TestPostgresDamage(t *testing.T) {
 			deliver(t, j, good)
 			changes, err = j.Claim(t.Context(), report.Cities, 100, 1<<20)
 			if err != nil || len(changes) != 1 || string(changes[0].Body) != "good" {
-				t.Errorf("after a new delivery: %v, %v", changes, err)
+				t.Errorf("after a new delivery claimed %v, %v", changes, err)
 			}
 			sumsHold(t, p...)
 		})
 	}
 }
 
-// TestPostgresDamageInResend does the same to what is sent again, and renewed.
+// TestPostgresDamageInResend does the same to documents that are sent again and renewed.
 func TestPostgresDamageInResend(t *testing.T) {
 	_, p := processes(t, 1, hasty())
 	j := p[0]
@@ -197,11 +197,11 @@ func TestPostgresDamageInResend(t *testing.T) {
 	_, err := j.Resend(t.Context(), report.Advisories)
 	committest.Must(t, err)
 	if got := claimed(t, j); len(got) != 2 {
-		t.Errorf("given out: %v", got)
+		t.Errorf("given out: %v, want the two intact documents", got)
 	}
 	sumsHold(t, j)
 	_, err = j.DeadLetter(t.Context(), report.Key{Kind: report.Advisories, ID: "1"})
 	if errors.Is(err, journal.ErrNotFound) {
-		t.Error("it is no dead letter")
+		t.Error("the damaged document is not a dead letter")
 	}
 }

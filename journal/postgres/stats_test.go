@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// TestProcessesTellTheSame has two work on a journal. What the journal counts is the
-// same from both, whichever of them has done it.
+// TestProcessesTellTheSame: two processes work on a journal, and both report the same
+// totals, whichever of them made the changes.
 func TestProcessesTellTheSame(t *testing.T) {
 	address := postgrestest.URL(t)
 	open := func() journal.Journal {
@@ -49,17 +49,17 @@ func TestProcessesTellTheSame(t *testing.T) {
 
 	s := stats(one)
 	if got := stats(other); !reflect.DeepEqual(got, s) {
-		t.Errorf("one says\n%+v, the other\n%+v", s, got)
+		t.Errorf("one process reports\n%+v, the other\n%+v", s, got)
 	}
 	if k := s.Kinds[report.Cities]; k.Accepted[report.Index] != 2 || k.Pending != 1 || k.DeadLetters != 1 || k.Holder != "" {
-		t.Errorf("%+v", k)
+		t.Errorf("totals %+v, want 2 accepted, 1 pending, 1 dead letter, unlocked", k)
 	}
 	if len(s.Processes) != 2 || s.Kinds[report.Advisories].Holder != journal.ProcessName() {
-		t.Errorf("%+v", s)
+		t.Errorf("stats %+v, want two processes and advisories locked by this one", s)
 	}
 
 	ok(one.Close())
 	if s := stats(other); len(s.Processes) != 1 || s.Kinds[report.Advisories].Holder != "" {
-		t.Errorf("once one has left: %+v", s)
+		t.Errorf("after one process has left: %+v, want one process and no lock", s)
 	}
 }

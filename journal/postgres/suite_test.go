@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m.Run)) }
 
 func TestPostgres(t *testing.T) { journaltest.Run(t, openSchemas()) }
 
-// TestPostgresTogether has processes share a journal.
+// TestPostgresTogether runs the tests of processes that share a journal.
 func TestPostgresTogether(t *testing.T) { journaltest.RunTogether(t, openSchemas()) }
 
 // openSchemas opens journals for the suite, whose folders stand for schemas.

@@ -12,8 +12,8 @@ import (
 	"riskdex/journal/internal/committest"
 )
 
-// TestBackupRefuses checks that a backup that cannot be made says so and leaves
-// everything as it was.
+// TestBackupRefuses: a backup that cannot be made returns an error and leaves everything
+// unchanged.
 func TestBackupRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	mustAppend(t, openTest(t, path, journal.Options{}), committest.Put("1", strings.Repeat("x", 1<<20)))
@@ -50,7 +50,7 @@ func TestBackupRefuses(t *testing.T) {
 			}
 			_, err := Backup(ctx, c.from, filepath.Join(dir, "copy.db"), nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%v, want that %s", err, c.want)
+				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 			committest.CheckFolder(t, dir, want)
 		})
@@ -60,7 +60,7 @@ func TestBackupRefuses(t *testing.T) {
 	}
 }
 
-// TestBackupCancelled ends the context while it copies and while it checks.
+// TestBackupCancelled cancels the context during the copy and during the check.
 func TestBackupCancelled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	mustAppend(t, openTest(t, path, journal.Options{}), committest.Put("1", strings.Repeat("x", 3<<20)))
@@ -79,31 +79,31 @@ func TestBackupCancelled(t *testing.T) {
 	}
 }
 
-// TestBackupLeavesRoom for deliveries, on the disk of the journal.
-func TestBackupLeavesRoom(t *testing.T) {
+// TestBackupLeavesSpace for deliveries on the disk of the journal.
+func TestBackupLeavesSpace(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.quota.min, j.quota.diskFree = 100<<20, func(string) (int64, error) { return 100<<20 + 50<<10, nil }
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "{}"))
 	to := filepath.Join(t.TempDir(), "copy.db")
 	if _, err := j.Backup(t.Context(), to, nil); err == nil || !strings.Contains(err.Error(), "choose another disk") {
-		t.Errorf("it was made: %v", err)
+		t.Errorf("the backup returned %v, want advice to choose another disk", err)
 	}
 	onlyFile(t, to)
 	committest.Must(t, j.Close())
 	if _, err := j.Backup(t.Context(), to, nil); !errors.Is(err, journal.ErrClosed) {
-		t.Errorf("of a closed journal: %v", err)
+		t.Errorf("a backup of a closed journal returned %v, want ErrClosed", err)
 	}
 }
 
-// TestBackupEndsWithTheJournal that is closed meanwhile.
+// TestBackupEndsWithTheJournal if the journal is closed meanwhile.
 func TestBackupEndsWithTheJournal(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{MinFree: -1})
 	mustAppend(t, j, committest.Put("1", strings.Repeat("x", 3<<20)))
 	to := filepath.Join(t.TempDir(), "copy.db")
 	_, err := j.Backup(t.Context(), to, func(BackupProgress) { committest.Must(t, j.Close()) })
 	if !errors.Is(err, journal.ErrClosed) {
-		t.Errorf("%v", err)
+		t.Errorf("the backup returned %v, want ErrClosed", err)
 	}
 	onlyFile(t, to)
 	has(t, j.path, "1")

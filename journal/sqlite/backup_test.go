@@ -13,9 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// TestBackupUnderLoad copies a journal that another process writes, again and
-// again, and checks that each copy has what was acknowledged before it began and
-// keeps all promises.
+// TestBackupUnderLoad repeatedly copies a journal while another process writes it, and
+// checks that each copy has what was acknowledged before it began, and is consistent.
 func TestBackupUnderLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	w := startWriter(t, path)
@@ -25,11 +24,11 @@ func TestBackupUnderLoad(t *testing.T) {
 		start := time.Now()
 		r, err := Backup(t.Context(), path, to, nil)
 		if err != nil || r.Damaged != 0 || r.Problem != "" {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("the backup reported %+v, %v; want no damage", r, err)
 		}
 		t.Logf("%d records, %d bytes in %v, %d acknowledged before", r.Records, r.Bytes, time.Since(start), len(acks))
 		if info, err := os.Stat(to); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%v, %v", info, err)
+			t.Errorf("the copy's file is %v, %v; want mode 0600", info, err)
 		}
 		onlyFile(t, to)
 		checkSurvivor(t, to, acks)
@@ -39,11 +38,11 @@ func TestBackupUnderLoad(t *testing.T) {
 		}
 	}
 	before := len(w.acknowledged())
-	w.waitFor(t, before+200) // it goes on
+	w.waitFor(t, before+200) // the writer continues
 }
 
-// checkNewer checks that a worker on the copy gives out versions ahead of those
-// that the old journal gave out before and, as the clock has it, after.
+// checkNewer checks that a claim on the copy gives out versions above those that the old
+// journal gave out before and, because versions follow the clock, after.
 func checkNewer(t *testing.T, path string, acks []acknowledged) {
 	t.Helper()
 	j := openTest(t, path, journal.Options{})
@@ -58,7 +57,7 @@ func checkNewer(t *testing.T, path string, acks []acknowledged) {
 	}
 }
 
-// onlyFile checks that nothing is beside path.
+// onlyFile checks that there is no other file in the folder of path.
 func onlyFile(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -72,8 +71,8 @@ func onlyFile(t *testing.T, path string) {
 	}
 }
 
-// TestBackupOfClosed copies a journal that no process has open, and one whose
-// process was killed.
+// TestBackupOfClosed copies a journal that no process has open, and one whose process was
+// killed.
 func TestBackupOfClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
@@ -101,20 +100,19 @@ func backUp(t *testing.T, path string, records int64) string {
 	last := BackupProgress{}
 	r, err := Backup(t.Context(), path, to, func(p BackupProgress) { last = p })
 	if err != nil || r.Records != records || r.Damaged != 0 || r.Problem != "" {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("the backup reported %+v, %v; want all records and no damage", r, err)
 	}
 	if want := (BackupProgress{Checking: true, Done: records, Total: records}); last != want {
 		t.Errorf("progress ends at %+v, want %+v", last, want)
 	}
 	if info, err := os.Stat(to); err != nil || info.Size() != r.Bytes {
-		t.Errorf("%v, %v, want %d bytes", info, err, r.Bytes)
+		t.Errorf("the copy's file is %v, %v; want %d bytes", info, err, r.Bytes)
 	}
 	onlyFile(t, to)
 	return to
 }
 
-// TestBackupInProcess copies a journal that this very process has open, and that
-// must stay locked.
+// TestBackupInProcess copies a journal that this process has open. It must stay locked.
 func TestBackupInProcess(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, j, committest.Put("1", "one"))
@@ -122,7 +120,7 @@ func TestBackupInProcess(t *testing.T) {
 	mustAppend(t, j, committest.Put("2", "two"))
 	got, err := openTest(t, to, journal.Options{}).Claim(t.Context(), report.Advisories, 10, 1<<20)
 	if err != nil || len(got) != 1 || string(got[0].Body) != "one" {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("the copy gave out %v, %v; want only the body one", got, err)
 	}
 }
 
@@ -139,12 +137,12 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 		}
 	})
 	if err != nil || r.Records != 10 || steps < 5 || steps > 30 {
-		t.Errorf("%+v in %d steps, %v", r, steps, err)
+		t.Errorf("the backup reported %+v in %d steps, %v; want the records of one moment", r, steps, err)
 	}
 }
 
-// TestBackupNamesDamage copies journals with a damaged record and with damaged
-// pages: the rest is saved, and what is not is named.
+// TestBackupNamesDamage copies journals with a damaged record and with damaged pages:
+// what is intact is saved, and what is not is named.
 func TestBackupNamesDamage(t *testing.T) {
 	record := damaged(t, "body = CAST(replace(body, 'yy', 'yz') AS BLOB)")
 	pages := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
@@ -153,10 +151,10 @@ func TestBackupNamesDamage(t *testing.T) {
 		to := filepath.Join(t.TempDir(), "copy.db")
 		r, err := Backup(t.Context(), path, to, nil)
 		if err != nil || r.Records != 3 || r.Damaged != 1 || len(r.Named) != 1 || string(r.Named[0].ID) != want {
-			t.Errorf("%+v, %v, want %s", r, err, want)
+			t.Errorf("the backup reported %+v, %v; want %s named", r, err, want)
 		}
 		if (r.Problem != "") != (path == pages) {
-			t.Errorf("problem: %q", r.Problem)
+			t.Errorf("the backup reported the problem %q", r.Problem)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// body4K is what a document of a usual size takes.
+// body4K is a document of typical size.
 func body4K() []byte { return append(append([]byte{'"'}, bytes.Repeat([]byte("x"), 4094)...), '"') }
 
 // BenchmarkAppend measures durable appends of one 4 KB document each, over 10,000
@@ -45,8 +45,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendBesideRefusals measures what it costs to look for the refusals that
-// a change makes obsolete.
+// BenchmarkAppendBesideRefusals measures the cost of looking for the refusals that a
+// change clears.
 func BenchmarkAppendBesideRefusals(b *testing.B) {
 	for _, kept := range []int{0, 1, 10_000} {
 		b.Run(fmt.Sprintf("kept=%d", kept), func(b *testing.B) {
@@ -75,8 +75,7 @@ func BenchmarkAppendBesideRefusals(b *testing.B) {
 	}
 }
 
-// BenchmarkClaimSettle measures how fast changes go through Claim and Settle, 500
-// at a time.
+// BenchmarkClaimSettle measures Claim and Settle together, 500 changes at a time.
 func BenchmarkClaimSettle(b *testing.B) {
 	j := openBench(b)
 	ctx := context.Background()

@@ -11,21 +11,21 @@ import (
 	"riskdex/journal/internal/committest"
 )
 
-// TestLogCountsAndGoes sets a limit that the WAL alone would reach: it is emptied
-// and holds up nobody.
-func TestLogCountsAndGoes(t *testing.T) {
+// TestWALDoesNotCountForLong sets a limit that the WAL alone would reach: it is
+// truncated, and delays nobody.
+func TestWALDoesNotCountForLong(t *testing.T) {
 	r := newQuotaRig(t, journal.Options{MaxBytes: 4 << 20})
 	body := strings.Repeat("x", 100<<10)
 	for n := range 200 {
 		mustAppend(t, r.Journal, committest.Put(fmt.Sprint(n%10), body))
 	}
 	if s, err := r.Stats(t.Context()); err != nil || s.Used > 4<<20 || s.Bytes > 8<<20 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("stats %+v, %v; want at most 4 MiB used of an 8 MiB file", s, err)
 	}
 }
 
-// TestLongReader reads for long, as a backup does: the WAL grows, is said to, and
-// is short again afterwards.
+// TestLongReader reads for long, as a backup does: the WAL grows, this is logged, and
+// afterwards it is short again.
 func TestLongReader(t *testing.T) {
 	r := newQuotaRig(t, journal.Options{})
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
@@ -51,21 +51,21 @@ func TestLongReader(t *testing.T) {
 		return size
 	}
 	if size := write(20); size < 2*walLimit {
-		t.Fatalf("the log has only %d bytes: nothing is held up", size)
+		t.Fatalf("the WAL has only %d bytes, so this test shows nothing", size)
 	}
 	if n := r.log.Count("while another process reads it"); n != 1 {
-		t.Errorf("the log says %d times that it grows", n)
+		t.Errorf("%d messages say that the WAL grows, want one", n)
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
 	if size := write(2); size > 2*walLimit {
-		t.Errorf("the log still has %d bytes", size)
+		t.Errorf("the WAL still has %d bytes", size)
 	}
 }
 
-// TestIdleEmptiesLog checks that a journal with nothing to do has all in one file.
-func TestIdleEmptiesLog(t *testing.T) {
+// TestIdleTruncatesTheWAL: an idle journal has everything in one file.
+func TestIdleTruncatesTheWAL(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.idleAfter = time.Millisecond
 	start(t, j)
@@ -80,7 +80,7 @@ func TestIdleEmptiesLog(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the log still has %d bytes", size)
+			t.Fatalf("the WAL still has %d bytes", size)
 		}
 		time.Sleep(time.Millisecond)
 	}

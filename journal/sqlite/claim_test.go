@@ -13,8 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// TestClaimSeesWhatIsCommittedMeanwhile does by hand what Claim does, and lets the
-// writer in between its reading and its decision.
+// TestClaimSeesWhatIsCommittedMeanwhile does the steps of Claim one by one, and lets the
+// writer in between reading and deciding.
 func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, j, committest.Put("overtaken", "old"))
@@ -48,7 +48,7 @@ func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 	defer c.commit.Unlock()
 	taken, err := j.decide(j.e, documents, commit.NewBudget(100))
 	if err != nil || len(taken.changes) != 2 || len(taken.damaged) != 0 {
-		t.Fatalf("%+v, %v", taken, err)
+		t.Fatalf("decided %+v, %v; want two changes", taken, err)
 	}
 	if got := taken.changes[0]; string(got.Body) != "new" {
 		t.Errorf("given out: %s, although a newer version is known", got.Body)
@@ -58,8 +58,8 @@ func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCommitIsNotedUnderItsLock uses the clock, which is asked while a transaction
-// is noted, to look whether a Claim could decide at that moment.
+// TestCommitIsNotedUnderItsLock uses the clock, which is read while a commit is noted, to
+// check whether a Claim could decide at that moment.
 func TestCommitIsNotedUnderItsLock(t *testing.T) {
 	var watched atomic.Pointer[Journal]
 	var asked, free atomic.Int64
@@ -95,9 +95,9 @@ func TestCommitIsNotedUnderItsLock(t *testing.T) {
 	}
 }
 
-// TestNothingIsMissedWhileAClaimLooks has a delivery come between the moment at which
-// a Claim has found nothing and the one at which it says so.
-func TestNothingIsMissedWhileAClaimLooks(t *testing.T) {
+// TestNothingIsMissedDuringAnEmptyClaim: a delivery comes between the moment at which a
+// Claim has found nothing and the moment at which it records that.
+func TestNothingIsMissedDuringAnEmptyClaim(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	c := j.claims
 	c.reading.Lock()
@@ -109,16 +109,16 @@ func TestNothingIsMissedWhileAClaimLooks(t *testing.T) {
 		t.Errorf("claimed %v, %v", changes, err)
 	}
 	if changes, err := j.Claim(t.Context(), report.Cities, 1, 1); err != nil || len(changes) != 0 || !c.isIdle(report.Cities) {
-		t.Errorf("claimed %v, %v; quiet: %t", changes, err, c.isIdle(report.Cities))
+		t.Errorf("claimed %v, %v; recorded as empty: %t", changes, err, c.isIdle(report.Cities))
 	}
 	mustAppend(t, j, committest.Put("2", "{}"))
 	if !c.isIdle(report.Cities) || c.isIdle(report.Advisories) {
-		t.Error("a delivery of one kind is no news of another, and of its own it is")
+		t.Error("a delivery must invalidate the empty claims of its own kind, and of no other")
 	}
 }
 
-// TestHotDocumentWakesNobody has a document delivered again and again while it is on its
-// way, and while it is put off: a Claim for each would find nothing.
+// TestHotDocumentWakesNobody: a document is delivered repeatedly while it is on its way,
+// and while it is deferred. A Claim for each delivery would find nothing.
 func TestHotDocumentWakesNobody(t *testing.T) {
 	now := time.Now()
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: func() time.Time { return now }})
@@ -135,7 +135,7 @@ func TestHotDocumentWakesNobody(t *testing.T) {
 	again := func(when string) {
 		t.Helper()
 		if got := claim(); len(got) != 0 {
-			t.Fatalf("%s, %d are given out", when, len(got))
+			t.Fatalf("%s: %d given out, want none", when, len(got))
 		}
 		select {
 		case <-j.Changed():
@@ -143,11 +143,11 @@ func TestHotDocumentWakesNobody(t *testing.T) {
 		}
 		mustAppend(t, j, committest.Put("hot", when))
 		if !j.claims.isIdle(report.Advisories) {
-			t.Errorf("%s, a delivery has the journal looked through", when)
+			t.Errorf("%s: a delivery makes the next Claim search the journal", when)
 		}
 		select {
 		case <-j.Changed():
-			t.Errorf("%s, a delivery wakes who claims", when)
+			t.Errorf("%s: a delivery wakes the indexer", when)
 		default:
 		}
 	}
@@ -156,9 +156,9 @@ func TestHotDocumentWakesNobody(t *testing.T) {
 	if err := j.Settle(t.Context(), []report.Settlement{s}); err != nil {
 		t.Fatal(err)
 	}
-	again("put off")
+	again("deferred")
 	mustAppend(t, j, committest.Put("cold", "0"))
 	if got := claim(); len(got) != 1 || got[0].ID != "cold" {
-		t.Errorf("%d are given out, want the other one", len(got))
+		t.Errorf("%d given out, want only the other document", len(got))
 	}
 }

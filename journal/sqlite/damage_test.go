@@ -14,8 +14,8 @@ import (
 	"riskdex/report"
 )
 
-// TestDamage changes one stored field of one document, as a failing disk would,
-// and checks that the document is never given out and the others are.
+// TestDamage changes one stored field of one document, as a failing disk would: that
+// document is never given out, and the others are.
 func TestDamage(t *testing.T) {
 	for _, damage := range []string{
 		"body = CAST(replace(body, 'yy', 'yz') AS BLOB)",
@@ -41,7 +41,7 @@ func TestDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			if k := s.Kinds[report.Cities]; k.DeadLetters != 1 || k.Settled[report.Dead] != 1 || k.Pending != 2 {
-				t.Errorf("stats: %+v", k)
+				t.Errorf("totals %+v, want 1 dead letter and 2 pending", k)
 			}
 			checkTables(t, j)
 			var errorType, reason string
@@ -56,13 +56,13 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestSumsThatMakeNoSense has a journal opened whose sums are not as they were written.
+// TestSumsThatMakeNoSense opens a journal whose totals were changed on disk.
 func TestSumsThatMakeNoSense(t *testing.T) {
 	path := damaged(t, "code = 'PAR'")
 	execRaw(t, path, "DELETE FROM meta WHERE name = 'last_version'")
 	j, err := Open(t.Context(), path, journal.Options{})
 	if err == nil {
-		t.Fatal("it opened", j.Close())
+		t.Fatal("Open succeeded, want an error", j.Close())
 	}
 	if !strings.Contains(err.Error(), "restore a backup") || !strings.Contains(err.Error(), path) {
 		t.Errorf("the error is %v", err)
@@ -84,8 +84,9 @@ func TestDamageInResend(t *testing.T) {
 	checkTables(t, j)
 }
 
-// TestDamageBeyondState damages what tells that the document waits: it cannot be
-// set aside, but neither is it given out, nor does it hold up the others.
+// TestDamageBeyondState damages the field that says that the document is pending: it
+// cannot be made a dead letter, but it is not given out either, and does not delay the
+// others.
 func TestDamageBeyondState(t *testing.T) {
 	path := damaged(t, "state = 3")
 	// The same name and rows, but an index that disagrees with the record.
@@ -102,12 +103,12 @@ func TestDamageBeyondState(t *testing.T) {
 		}
 	}
 	if got := claimAll(t, j); len(got) != 0 {
-		t.Errorf("given out: %v", got)
+		t.Errorf("given out: %v, want nothing more", got)
 	}
 }
 
-// damaged returns the path of a closed journal with three cities, of which the one
-// with id 1 was changed on disk.
+// damaged returns the path of a closed journal with three cities, of which the one with
+// id 1 was changed on disk.
 func damaged(t *testing.T, damage string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -141,13 +142,13 @@ func redelivered(t *testing.T, j *Journal) {
 	d.Changes[0].Kind = report.Cities
 	mustAppend(t, j, d)
 	if got := claimAll(t, j); len(got) != 1 || string(got[0].Body) != "good" {
-		t.Errorf("after a new delivery: %v", got)
+		t.Errorf("after a new delivery given out: %v, want only that", got)
 	}
 	checkTables(t, j)
 }
 
-// TestDamagedPages breaks the chain of pages of one body, which SQLite itself
-// notices: the document is left alone and the others are given out.
+// TestDamagedPages breaks the chain of pages of one body, which SQLite itself notices:
+// that document is skipped, and the others are given out.
 func TestDamagedPages(t *testing.T) {
 	path := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
 	breakChain(t, path)
@@ -159,7 +160,7 @@ func TestDamagedPages(t *testing.T) {
 		}
 	}
 	if got := claimAll(t, j); len(got) != 0 {
-		t.Errorf("given out: %v", got)
+		t.Errorf("given out: %v, want nothing more", got)
 	}
 	if err := j.Ready(); err != nil {
 		t.Errorf("Ready: %v", err)
@@ -188,13 +189,13 @@ func breakChain(t *testing.T, path string) {
 	}
 }
 
-// TestDamageAmongMany does the same among more documents than one statement reads,
-// within a budget for ten of them.
+// TestDamageAmongMany does the same among more documents than one statement reads, within
+// a budget for ten of them.
 func TestDamageAmongMany(t *testing.T) {
 	for _, damage := range []string{
 		"body = CAST(replace(body, 'y', 'x') AS BLOB)",
 		"body = CAST(replace(body, 'y', 'z') AS BLOB)", // and the chain of its pages is broken
-		"id = '9'", // of which there is none, and the checksum is of another
+		"id = '9'", // there is no such document, and the checksum belongs to another
 	} {
 		t.Run(damage, func(t *testing.T) {
 			const n = 2 * many
@@ -236,7 +237,7 @@ func TestDamageAmongMany(t *testing.T) {
 				}
 			}
 			if len(got) != n-1 || got["120"] || got["9"] {
-				t.Errorf("given out: %d, of which the damaged one %t", len(got), got["120"] || got["9"])
+				t.Errorf("given out: %d, the damaged one among them: %t", len(got), got["120"] || got["9"])
 			}
 		})
 	}

@@ -22,15 +22,15 @@ import (
 	"riskdex/report"
 )
 
-// template is a journal to be damaged, with what its documents are known to be.
+// template is a journal to be damaged, with what is known about its documents.
 type template struct {
 	files map[string][]byte                    // by suffix
 	known map[string]map[report.Version]uint32 // the checksum of each version's body
 	last  map[string]report.Version
 }
 
-// newTemplate writes a journal with documents of all sizes and states. Its WAL is
-// empty if it was closed, and has half of everything otherwise.
+// newTemplate writes a journal with documents of all sizes and states. If it was closed,
+// its WAL is empty; otherwise the WAL has half of everything.
 func newTemplate(t *testing.T, closed bool) *template {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -71,7 +71,7 @@ func newTemplate(t *testing.T, closed bool) *template {
 	return m
 }
 
-// settleHalf settles some documents and sets others aside, and truncates the WAL.
+// settleHalf settles some documents, defers others, and truncates the WAL.
 func settleHalf(t *testing.T, j *Journal) {
 	t.Helper()
 	changes, err := j.Claim(t.Context(), report.Advisories, 40, 64<<20)
@@ -86,11 +86,11 @@ func settleHalf(t *testing.T, j *Journal) {
 		t.Fatal(err)
 	}
 	if _, err := j.e.readers.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-		t.Logf("the log stays: %v", err)
+		t.Logf("the WAL is not truncated: %v", err)
 	}
 }
 
-// damage spoils one of the files as disks, cables and memory do, and says how.
+// damage corrupts one of the files as disks, cables and memory do, and describes how.
 func (m *template) damage(r *rand.Rand, suffix string) (b []byte, how string) {
 	b = bytes.Clone(m.files[suffix])
 	at := r.IntN(len(b))
@@ -124,8 +124,8 @@ func (m *template) damage(r *rand.Rand, suffix string) (b []byte, how string) {
 	return b, fmt.Sprintf("%s at %d of %d in journal.db%s", how, at, len(m.files[suffix]), suffix)
 }
 
-// TestRandomDamage damages journals at random places. Whatever is served is what
-// was accepted; the rest is named; nothing hangs.
+// TestRandomDamage damages journals at random places. Whatever is given out was accepted;
+// the rest is named; nothing hangs.
 func TestRandomDamage(t *testing.T) {
 	times := torture.Extent(40, 500)
 	templates := []*template{newTemplate(t, true), newTemplate(t, false)}
@@ -156,7 +156,7 @@ func TestRandomDamage(t *testing.T) {
 		if ended[end]++; strings.HasPrefix(end, "unnoticed") {
 			t.Logf("damage %d of seed %d was not noticed: %s", n, seed, how)
 			if suffix != "" {
-				t.Error("the journal lacks what it acknowledged, and does not say so")
+				t.Error("the journal lacks acknowledged changes, and does not report it")
 			}
 		}
 		if err := os.RemoveAll(dir); err != nil {
@@ -169,8 +169,8 @@ func TestRandomDamage(t *testing.T) {
 	t.Logf("%d damages in %v: %v", times, time.Since(start).Round(time.Millisecond), ended)
 }
 
-// examine opens a damaged journal and uses it, and says how that ended. Where all
-// of it was in the file that is damaged, nothing older may be served either.
+// examine opens and uses a damaged journal, and describes the result. If everything was
+// in the damaged file, nothing older may be given out either.
 func (m *template) examine(t *testing.T, path string, newest bool) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
@@ -178,7 +178,7 @@ func (m *template) examine(t *testing.T, path string, newest bool) string {
 	j, err := Open(ctx, path, journal.Options{MinFree: -1, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "restore a backup") {
-			t.Errorf("it does not open, and the error does not help: %v", err)
+			t.Errorf("the journal does not open, and the error does not help: %v", err)
 		}
 		return "not opened"
 	}
@@ -191,11 +191,11 @@ func (m *template) examine(t *testing.T, path string, newest bool) string {
 	}
 	_, err = j.Append(ctx, committest.Put("new", "{}"))
 	if err != nil && !strings.Contains(err.Error(), path) {
-		t.Errorf("it takes nothing new, and the error does not help: %v", err)
+		t.Errorf("the journal accepts nothing new, and the error does not help: %v", err)
 	}
 	trouble = trouble || err != nil
 	if ctx.Err() != nil {
-		t.Error("it hangs")
+		t.Error("the journal hangs")
 	}
 	copied, err := Backup(ctx, path, path+".copy", nil)
 	noticed := err != nil || copied.Damaged > 0 || copied.Problem != ""
@@ -210,7 +210,7 @@ func (m *template) examine(t *testing.T, path string, newest bool) string {
 	return "unnoticed"
 }
 
-// claims takes everything that is given out.
+// claims claims everything that is given out.
 func (m *template) claims(t *testing.T, ctx context.Context, j *Journal, newest bool, seen map[string]bool) (trouble bool) {
 	for range 1000 {
 		changes, err := j.Claim(ctx, report.Advisories, 50, 64<<20)
@@ -229,7 +229,7 @@ func (m *template) claims(t *testing.T, ctx context.Context, j *Journal, newest 
 	return true
 }
 
-// letters looks at the dead letters and at the entries.
+// letters reads the dead letters and the entries.
 func (m *template) letters(t *testing.T, ctx context.Context, j *Journal, newest bool, seen map[string]bool) (trouble bool) {
 	list, err := j.DeadLetters(ctx, report.Advisories, "", 1000)
 	trouble = err != nil
@@ -258,9 +258,9 @@ func (m *template) check(t *testing.T, c report.Change, newest bool) {
 	t.Helper()
 	sum, ok := m.known[string(c.ID)][c.Version]
 	if !ok || sum != crc32.ChecksumIEEE(c.Body) || c.Op != report.Index || c.Kind != report.Advisories {
-		t.Errorf("served what was never accepted: %s %q %s, version %d, %d bytes", c.Kind, c.ID, c.Op, c.Version, len(c.Body))
+		t.Errorf("gave out what was never accepted: %s %q %s, version %d, %d bytes", c.Kind, c.ID, c.Op, c.Version, len(c.Body))
 	}
 	if newest && c.Version != m.last[string(c.ID)] {
-		t.Errorf("served an older version of %q", c.ID)
+		t.Errorf("gave out an older version of %q", c.ID)
 	}
 }

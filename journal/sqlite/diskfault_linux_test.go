@@ -18,7 +18,7 @@ import (
 	"riskdex/report"
 )
 
-// sender keeps what a journal has acknowledged.
+// sender records what a journal has acknowledged.
 type sender struct {
 	*Journal
 	sent int
@@ -26,8 +26,8 @@ type sender struct {
 	acks []acknowledged
 }
 
-// openOn opens a journal on a disk. It is closed by the test, since the disk may
-// be gone by then.
+// openOn opens a journal on a disk. The test closes it, because the disk may be gone by
+// then.
 func openOn(t *testing.T, d *disktest.Disk) *sender {
 	t.Helper()
 	opt := commit.WithDefaults(journal.Options{MinFree: -1, Log: slog.New(slog.DiscardHandler)})
@@ -41,8 +41,8 @@ func openOn(t *testing.T, d *disktest.Disk) *sender {
 	return &sender{Journal: j}
 }
 
-// send has four goroutines send so many deliveries each, and returns the first
-// error of each that had one.
+// send makes so many deliveries from each of four goroutines, and returns the first error
+// of each.
 func (s *sender) send(t *testing.T, times int) (errs []error) {
 	t.Helper()
 	s.sent++
@@ -69,8 +69,8 @@ func (s *sender) send(t *testing.T, times int) (errs []error) {
 	return errs
 }
 
-// mustFail sends until each sender got an error, and checks that the journal says
-// that it cannot accept, or has found out since that it can.
+// mustFail sends until each sender got an error, and checks that the journal reports that
+// it cannot accept, or has found out meanwhile that it can.
 func (s *sender) mustFail(t *testing.T) []error {
 	t.Helper()
 	errs := s.send(t, 100_000)
@@ -80,7 +80,7 @@ func (s *sender) mustFail(t *testing.T) []error {
 	return errs
 }
 
-// survives cuts the disk off, mounts it again, and checks what is there.
+// survives cuts off the disk, mounts it again, and checks what is there.
 func (s *sender) survives(t *testing.T, d *disktest.Disk) {
 	t.Helper()
 	d.Cut(t)
@@ -89,8 +89,8 @@ func (s *sender) survives(t *testing.T, d *disktest.Disk) {
 	checkSurvivor(t, filepath.Join(d.Dir, "journal.db"), s.acks)
 }
 
-// TestRealFullDisk fills the disk of a journal up: no delivery is acknowledged
-// that is not there after a power cut, and acceptance comes back by itself.
+// TestRealFullDisk fills the disk of a journal: whatever is acknowledged survives a power
+// cut, and acceptance resumes by itself.
 func TestRealFullDisk(t *testing.T) {
 	rounds := torture.Extent(2, 20)
 	d := disktest.New(t, t.TempDir(), 24, "")
@@ -104,7 +104,7 @@ func TestRealFullDisk(t *testing.T) {
 		disktest.Fill(t, ballast, int64(round%5)<<18)
 		for _, err := range s.mustFail(t) {
 			if !errors.Is(err, journal.ErrNoRoom) {
-				t.Errorf("%v, want that there is no room", err)
+				t.Errorf("error %v, want ErrNoRoom", err)
 			}
 		}
 		if _, err := s.Claim(t.Context(), report.Advisories, 10, 1<<20); err != nil {
@@ -125,7 +125,7 @@ func TestRealFullDisk(t *testing.T) {
 	t.Logf("%d times full, %d acknowledged changes", rounds, total)
 }
 
-// empty takes everything off a disk.
+// empty deletes everything from a disk.
 func empty(t *testing.T, d *disktest.Disk) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(d.Dir, "*"))
@@ -139,10 +139,10 @@ func empty(t *testing.T, d *disktest.Disk) {
 	}
 }
 
-// TestSyncFails has the disk of a journal refuse writes that the system's cache
-// has already taken, so that fsync is what fails: the file of the disk has holes,
-// and what that lies on is full. No delivery is acknowledged that is not there
-// after a power cut, and acceptance comes back by itself, or with the next process.
+// TestSyncFails makes the disk refuse writes that the system's cache has already
+// accepted, so that fsync fails: the file of the disk has holes, and the disk below is
+// full. Whatever is acknowledged survives a power cut, and acceptance resumes by itself,
+// or with the next process.
 func TestSyncFails(t *testing.T) {
 	rounds := torture.Extent(4, 20)
 	total := 0
@@ -157,10 +157,10 @@ func TestSyncFails(t *testing.T) {
 		ballast := filepath.Join(outer, "ballast")
 		disktest.Fill(t, ballast, 0)
 		failed := 0
-		for range 3 { // it may find out in between that some of the disk still works
+		for range 3 { // meanwhile it may find out that a part of the disk still works
 			for _, err := range s.mustFail(t) {
 				if errors.Is(err, journal.ErrNoRoom) {
-					t.Fatalf("%v: the disk has room, it only fails", err)
+					t.Fatalf("error %v, want one about a failing disk, not about space", err)
 				}
 				failed++
 			}
@@ -190,9 +190,9 @@ func TestSyncFails(t *testing.T) {
 	t.Logf("%d disks that failed, %d acknowledged changes", rounds, total)
 }
 
-// TestLastSyncFails has the disk refuse what a journal copies from its WAL when it is
-// closed, and nothing before. It says so, and the next process does not go on in that
-// file: what it writes once more, and the disk takes, may not be there after a power cut.
+// TestLastSyncFails makes the disk refuse only what a journal copies from its WAL when it
+// is closed. The journal reports that, and the next process does not use that file any
+// more: even what it wrote again, and the disk accepted, might be lost in a power cut.
 func TestLastSyncFails(t *testing.T) {
 	outer := disktest.Tmpfs(t, 40)
 	d := disktest.New(t, outer, 32, "")
@@ -204,12 +204,12 @@ func TestLastSyncFails(t *testing.T) {
 	ballast := filepath.Join(outer, "ballast")
 	disktest.Fill(t, ballast, 0)
 	if err := s.Close(); err == nil {
-		t.Error("Close says nothing of it")
+		t.Error("Close returned no error")
 	}
 	committest.Must(t, os.Remove(ballast))
 	next := openOn(t, d)
 	next.sent, next.acks = s.sent, s.acks
-	for range 10 { // until the WAL has begun again
+	for range 10 { // until the WAL has started over
 		if errs := next.send(t, 50); errs != nil {
 			t.Fatal(errs)
 		}

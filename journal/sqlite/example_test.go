@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// A delivery is durable when Append returns, is claimed by whoever brings it into the index,
-// and settled by what became of it there.
+// A delivery is durable when Append returns. The indexer claims it, and settles it by
+// what became of it in the index.
 func Example() {
 	ctx := context.Background()
 	folder, err := os.MkdirTemp("", "journal")

@@ -18,7 +18,7 @@ import (
 	"riskdex/report"
 )
 
-// openIdle opens a journal whose writer does not run yet.
+// openIdle opens a journal whose writer is not running yet.
 func openIdle(t *testing.T, path string) *Journal {
 	t.Helper()
 	j, err := open(t.Context(), path, commit.WithDefaults(journal.Options{}))
@@ -37,8 +37,8 @@ func start(t *testing.T, j *Journal) {
 	})
 }
 
-// TestOnlyTheBadRequestFails has the database refuse one document, and checks
-// that those in the same group are committed.
+// TestOnlyTheBadRequestFails: the database refuses one document, and the others in the
+// same group are committed.
 func TestOnlyTheBadRequestFails(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	execRaw(t, j.path, `CREATE TRIGGER refuse BEFORE INSERT ON documents WHEN NEW.id = 'bad'
@@ -66,7 +66,7 @@ func TestOnlyTheBadRequestFails(t *testing.T) {
 	checkTables(t, j)
 }
 
-// setMaxPages bounds the size of the database, as a full disk does.
+// setMaxPages limits the size of the database, as a full disk does.
 func setMaxPages(t *testing.T, j *Journal, pages string) {
 	t.Helper()
 	if _, err := j.e.write.ExecContext(t.Context(), "PRAGMA max_page_count = "+pages); err != nil {
@@ -74,8 +74,8 @@ func setMaxPages(t *testing.T, j *Journal, pages string) {
 	}
 }
 
-// TestFullDisk checks that a full disk fails a delivery, leaves nothing of it, and
-// does not outlast the lack of room.
+// TestFullDisk: a full disk fails a delivery and leaves nothing of it, and acceptance
+// resumes when there is space.
 func TestFullDisk(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.probeEvery = time.Hour
@@ -91,10 +91,10 @@ func TestFullDisk(t *testing.T) {
 	d := committest.Put("1", "new")
 	d.Changes = append(d.Changes, committest.Put("2", strings.Repeat("x", 1<<20)).Changes...)
 	if _, err := j.Append(t.Context(), d); err == nil || !strings.Contains(err.Error(), "full") {
-		t.Fatalf("Append: %v, want that the disk is full", err)
+		t.Fatalf("Append: %v, want an error that the disk is full", err)
 	}
 	if err := j.Ready(); err == nil || !strings.Contains(err.Error(), "full") {
-		t.Errorf("Ready: %v, want that the disk is full", err)
+		t.Errorf("Ready: %v, want an error that the disk is full", err)
 	}
 	checkTables(t, j)
 	if s, err := j.Stats(t.Context()); err != nil || s.Kinds[report.Advisories].Accepted[report.Index] != 1 {
@@ -109,8 +109,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestReadyComesBack checks that a journal that cannot be written finds out by
-// itself that it can again, also after an error that made it distrust the engine.
+// TestReadyComesBack: a journal that cannot be written finds out by itself that it can be
+// again, also after an error that required opening the database again.
 func TestReadyComesBack(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.probeEvery = time.Millisecond
@@ -120,12 +120,12 @@ func TestReadyComesBack(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }})
 	if !errors.Is(err, broken) {
-		t.Fatalf("it returned %v", err)
+		t.Fatalf("the request returned %v", err)
 	}
 	waitReady(t, j)
 	mustAppend(t, j, committest.Put("2", "{}"))
 	if j.e == before {
-		t.Error("the engine was not replaced")
+		t.Error("the database was not opened again")
 	}
 	checkTables(t, j)
 }
@@ -135,14 +135,14 @@ func waitReady(t *testing.T, j *Journal) {
 	deadline := time.Now().Add(time.Minute)
 	for j.Ready() != nil {
 		if time.Now().After(deadline) {
-			t.Fatalf("it stays not ready: %v", j.Ready())
+			t.Fatalf("the journal does not become ready: %v", j.Ready())
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// TestReopenLoadsAgain lets a transaction be in the file that the journal believes
-// to have failed, and checks that it goes by the file.
+// TestReopenLoadsAgain: a transaction that the journal believes to have failed is in the
+// file, and the journal believes the file.
 func TestReopenLoadsAgain(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	execRaw(t, j.path, `UPDATE meta SET value = 9000000000000000 WHERE name = 'last_version'`)
@@ -151,17 +151,17 @@ func TestReopenLoadsAgain(t *testing.T) {
 	start(t, j)
 	stamps, err := j.Append(t.Context(), committest.Put("1", "{}"))
 	if err != nil || stamps[0].Version != 9000000000000001 {
-		t.Errorf("%+v, %v", stamps, err)
+		t.Errorf("stamped %+v, %v; want the version after the one in the file", stamps, err)
 	}
 	if j.e == before {
-		t.Error("the engine was not replaced")
+		t.Error("the database was not opened again")
 	}
 }
 
 const limitEnv = "RISKDEX_TEST_LIMIT"
 
-// TestDiskError has writes to the WAL fail with an error other than a full disk,
-// in a process of its own, since the limit that does it is that of a process.
+// TestDiskError makes writes to the WAL fail with an error other than a full disk, in a
+// process of its own, because the limit that causes it applies to a whole process.
 func TestDiskError(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestDiskErrorChild$", "-test.v")
 	cmd.Env = append(os.Environ(), limitEnv+"="+filepath.Join(t.TempDir(), "journal.db"))
@@ -192,7 +192,7 @@ func TestDiskErrorChild(t *testing.T) {
 		t.Fatalf("Append: %v, want an I/O error", err)
 	}
 	if j.Ready() == nil {
-		t.Error("Ready, with a disk that fails")
+		t.Error("the journal is ready although its disk fails")
 	}
 	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("y", 1<<20))); err == nil {
 		t.Error("Append succeeded with a disk that fails")

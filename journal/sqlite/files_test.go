@@ -17,13 +17,13 @@ import (
 )
 
 // TestFilesTakenAway moves, deletes and replaces the files of a running journal: it
-// acknowledges nothing more, says so, goes on with what it has, and accepts again once
-// the same files are back.
+// acknowledges nothing more, reports that, continues to serve what it has, and accepts
+// again once the same files are back.
 func TestFilesTakenAway(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		take func(path string) error
-		back func(path string) error // nil where nothing brings them back
+		back func(path string) error // nil if nothing brings them back
 	}{
 		{"renamed", func(path string) error { return os.Rename(path, path+".old") },
 			func(path string) error { return os.Rename(path+".old", path) }},
@@ -63,7 +63,7 @@ func TestFilesTakenAway(t *testing.T) {
 			}
 			committest.Must(t, j.Settle(t.Context(), []report.Settlement{{Key: before[0].Key, Version: before[0].Version, Outcome: report.Indexed}}))
 			if log.Count("level=ERROR") != 1 || log.Count("moved, deleted or replaced") != 1 {
-				t.Errorf("the log: %s", log.String())
+				t.Errorf("the log lacks a message: %s", log.String())
 			}
 			if c.back == nil {
 				return
@@ -73,12 +73,12 @@ func TestFilesTakenAway(t *testing.T) {
 			mustAppend(t, j, committest.Put("3", "{}"))
 			checkTables(t, j)
 			if log.Count("are back") != 1 {
-				t.Errorf("the log: %s", log.String())
+				t.Errorf("the log lacks a message: %s", log.String())
 			}
 			committest.Must(t, j.Close())
 			j = openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			if found := documentsOf(t, j); len(found) != 2 || log.Count("level=ERROR") != 1 {
-				t.Errorf("it has %v; the log: %s", found, log.String())
+				t.Errorf("the journal has %v; the log: %s", found, log.String())
 			}
 		})
 	}
@@ -93,9 +93,9 @@ func TestFilesTakenAwayWhileIdle(t *testing.T) {
 	committest.Eventually(t, "it goes on", func() bool { return j.Ready() == nil })
 }
 
-// TestAnotherFileIsNotCopiedAfresh: after an error of the disk the journal is copied to a
-// new file, but not another one that stands in its place.
-func TestAnotherFileIsNotCopiedAfresh(t *testing.T) {
+// TestAnotherFileIsNotRewritten: after an I/O error the journal is copied to a new file,
+// but another file that has replaced it is not.
+func TestAnotherFileIsNotRewritten(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other.db")
 	o := openTest(t, other, journal.Options{})
@@ -112,24 +112,24 @@ func TestAnotherFileIsNotCopiedAfresh(t *testing.T) {
 	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	// A probe, which would copy it, has come and gone by the time that this is answered.
+	// By the time of this answer, a probe, which would copy it, has come and gone.
 	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return nil }}); !errors.Is(err, errMoved) {
-		t.Errorf("it was opened anew: %v", err)
+		t.Errorf("the request returned %v, want errMoved: the file was opened again", err)
 	}
 	committest.Must(t, os.Rename(j.path+".old", j.path))
 	waitReady(t, j)
 	if found := documentsOf(t, j); len(found) != 1 || found["1"].version == 0 {
-		t.Errorf("it has %v", found)
+		t.Errorf("the file has %v, want it unchanged", found)
 	}
-	// The new file is watched as the old one was.
+	// The new file is watched like the old one.
 	committest.Must(t, os.Rename(j.path, j.path+".old"))
 	if _, err := j.Append(t.Context(), committest.Put("2", "{}")); !errors.Is(err, errMoved) {
 		t.Errorf("Append: %v", err)
 	}
 }
 
-// TestDeletedJournalIsSaved as docs/operations.md says: what is deleted is there as long
-// as the process runs.
+// TestDeletedJournalIsSaved as docs/operations.md says: a deleted file exists as long as
+// the process runs.
 func TestDeletedJournalIsSaved(t *testing.T) {
 	if _, err := os.Stat("/proc/self/fd"); err != nil {
 		t.Skip("this system does not show open files")
@@ -139,12 +139,12 @@ func TestDeletedJournalIsSaved(t *testing.T) {
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "{}"))
 	committest.Must(t, os.Remove(j.path))
-	committest.Eventually(t, "its log is empty", func() bool { n, err := fileSize(j.path + "-wal"); return n == 0 && err == nil })
+	committest.Eventually(t, "its WAL is empty", func() bool { n, err := fileSize(j.path + "-wal"); return n == 0 && err == nil })
 	saved, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", j.files.locked.Fd()))
 	committest.Must(t, err)
 	committest.Must(t, j.Close())
 	committest.Must(t, os.WriteFile(j.path, saved, 0o600))
 	if found := documentsOf(t, openTest(t, j.path, journal.Options{})); len(found) != 1 {
-		t.Errorf("it has %v", found)
+		t.Errorf("the saved file has %v, want everything acknowledged", found)
 	}
 }

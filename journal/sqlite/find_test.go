@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// TestRowsAreFoundAsTheyAre has one transaction change documents that it has looked
-// up ahead: again, and by a mark that finds none of them one by one.
+// TestRowsAreFoundAsTheyAre: one transaction changes documents that it has looked up in
+// advance, one of them twice, and by a mark that finds none of them individually.
 func TestRowsAreFoundAsTheyAre(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	opt := commit.WithDefaults(journal.Options{})
@@ -62,7 +62,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 	resend := func(tx *commit.Transaction) error {
 		_, err := tx.Store.Find(keys[0])
 		if err == nil && len(tx.Store.(*store).known) == 0 {
-			err = fmt.Errorf("nothing was looked up ahead")
+			err = fmt.Errorf("nothing was looked up in advance")
 		}
 		if err == nil {
 			_, _, err = tx.Resend(report.Advisories, "")
@@ -74,7 +74,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 		t.Errorf("totals %+v", n)
 	}
 
-	// By their claims documents are settled without being found, here each one twice,
+	// By their claims, documents are settled without being found, here each one twice,
 	// and one of them although it was overtaken.
 	carryOut(deliver(d))
 	changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
@@ -96,7 +96,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestFreshIsFound has one transaction look up ahead what it has not inserted yet.
+// TestFreshIsFound: one transaction looks up in advance what it has not inserted yet.
 func TestFreshIsFound(t *testing.T) {
 	opt := commit.WithDefaults(journal.Options{})
 	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), opt)
@@ -124,10 +124,10 @@ func TestFreshIsFound(t *testing.T) {
 	}})
 	committest.Must(t, err)
 	if stamps[0].ID != "130" {
-		t.Errorf("%+v: the city was not adopted", stamps)
+		t.Errorf("stamped %+v, want the city adopted", stamps)
 	}
 
-	// Those who join a group look up ahead anew.
+	// Requests that join a group look up in advance again.
 	superseded := func() uint64 {
 		n, err := j.Stats(t.Context())
 		committest.Must(t, err)

@@ -14,8 +14,8 @@ import (
 	"riskdex/report"
 )
 
-// slowDisk opens a journal whose disk answers when the test lets it. It is prepared
-// before anything is written to it.
+// slowDisk opens a journal whose disk answers when the test lets it. prepare runs before
+// anything is written.
 func slowDisk(t *testing.T, prepare ...func(*Journal)) (j *Journal, syncs chan chan error) {
 	t.Helper()
 	j = openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
@@ -43,7 +43,7 @@ func slowDisk(t *testing.T, prepare ...func(*Journal)) (j *Journal, syncs chan c
 	return j, syncs
 }
 
-// within is what a channel gives in good time.
+// within returns what a channel delivers in good time.
 func within[T any](t *testing.T, what string, c chan T) (v T) {
 	t.Helper()
 	select {
@@ -54,7 +54,7 @@ func within[T any](t *testing.T, what string, c chan T) (v T) {
 	return v
 }
 
-// appendLater appends a delivery beside the test.
+// appendLater appends a delivery in another goroutine.
 func appendLater(t *testing.T, j *Journal, d report.Delivery) (result chan error) {
 	result = make(chan error, 1)
 	go func() {
@@ -64,8 +64,8 @@ func appendLater(t *testing.T, j *Journal, d report.Delivery) (result chan error
 	return result
 }
 
-// fillLater has the writer fill a transaction with a delivery beside the test. filled is
-// closed when it has.
+// fillLater makes the writer fill a transaction with a delivery, in another goroutine. It
+// closes filled when that is done.
 func fillLater(t *testing.T, j *Journal, d report.Delivery) (filled chan struct{}, result chan error) {
 	filled, result = make(chan struct{}), make(chan error, 1)
 	once := sync.OnceFunc(func() { close(filled) })
@@ -79,8 +79,8 @@ func fillLater(t *testing.T, j *Journal, d report.Delivery) (filled chan struct{
 	return filled, result
 }
 
-// TestNothingCountsBeforeTheDiskHasIt wants a change neither acknowledged nor given out
-// while the disk works on it, although it is committed.
+// TestNothingCountsBeforeTheDiskHasIt: while the disk is writing a committed change, the
+// change is neither acknowledged nor given out.
 func TestNothingCountsBeforeTheDiskHasIt(t *testing.T) {
 	j, syncs := slowDisk(t)
 	appended := appendLater(t, j, committest.Put("1", "{}"))
@@ -102,22 +102,22 @@ func TestNothingCountsBeforeTheDiskHasIt(t *testing.T) {
 		t.Fatalf("the delivery was answered before it was durable: %v", err)
 	case err := <-claimed:
 		t.Fatal(err)
-	case <-time.After(50 * time.Millisecond): // they have had time for it
+	case <-time.After(50 * time.Millisecond): // there was time for it
 	}
 	if noted := j.watermark.read(); noted != 0 {
-		t.Errorf("version %d is noted as acknowledged", noted)
+		t.Errorf("version %d is recorded as acknowledged", noted)
 	}
 	durable.Store(true)
 	disk <- nil
 	for what, result := range map[string]chan error{"Append": appended, "Claim": claimed} {
 		if err := within(t, "the answer", result); err != nil {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s returned %v after the sync, want success", what, err)
 		}
 	}
 }
 
-// TestWriterGoesOnBesideTheDisk wants the next transaction filled, and not committed,
-// while the disk works on the last.
+// TestWriterGoesOnBesideTheDisk: while the disk is writing the last transaction, the next
+// one is filled, and not committed.
 func TestWriterGoesOnBesideTheDisk(t *testing.T) {
 	j, syncs := slowDisk(t)
 	one := appendLater(t, j, committest.Put("1", "{}"))
@@ -144,8 +144,9 @@ func TestWriterGoesOnBesideTheDisk(t *testing.T) {
 	checkTables(t, j)
 }
 
-// TestOthersJoinWhileTheDiskWorks wants all that comes while the disk works on one group
-// committed together, and synced once. What cannot be carried out of it fails alone.
+// TestOthersJoinWhileTheDiskWorks: everything that comes while the disk is writing one
+// group is committed together, with one sync. A request that cannot be executed fails
+// alone.
 func TestOthersJoinWhileTheDiskWorks(t *testing.T) {
 	for name, bad := range map[string]bool{"all good": false, "a bad one among them": true} {
 		t.Run(name, func(t *testing.T) {
@@ -163,14 +164,14 @@ func TestOthersJoinWhileTheDiskWorks(t *testing.T) {
 			if bad {
 				filled, result := fillLater(t, j, committest.Put("bad", "{}"))
 				within(t, "one that cannot be carried out", filled)
-				go func() { // each on its own now
+				go func() { // each in a transaction of its own now
 					for range results[1:] {
 						<-syncs <- nil
 					}
 				}()
 				defer func() {
 					if err := within(t, "the answer to the bad one", result); err == nil {
-						t.Error("it was accepted")
+						t.Error("the invalid delivery was accepted")
 					}
 				}()
 			}
@@ -188,9 +189,9 @@ func TestOthersJoinWhileTheDiskWorks(t *testing.T) {
 	}
 }
 
-// TestNobodyJoinsWhereRoomIsShort wants every group looked at before it is written, so
-// that the limit is overstepped by one delivery at most.
-func TestNobodyJoinsWhereRoomIsShort(t *testing.T) {
+// TestNobodyJoinsWhereSpaceIsShort: every group is measured before it is written, so that
+// the limit is exceeded by one delivery at most.
+func TestNobodyJoinsWhereSpaceIsShort(t *testing.T) {
 	j, syncs := slowDisk(t, func(j *Journal) { j.quota.max = 1 << 20 })
 	results := []chan error{appendLater(t, j, committest.Put("1", "{}"))}
 	disk := within(t, "a sync", syncs)
@@ -203,8 +204,8 @@ func TestNobodyJoinsWhereRoomIsShort(t *testing.T) {
 		}
 		select {
 		case <-filled:
-			t.Error("it has joined")
-		case <-time.After(50 * time.Millisecond): // it has had time for it
+			t.Error("the delivery joined the group although space is short")
+		case <-time.After(50 * time.Millisecond): // there was time for it
 		}
 	}
 	for i, result := range results {
@@ -218,9 +219,9 @@ func TestNobodyJoinsWhereRoomIsShort(t *testing.T) {
 	}
 }
 
-// TestFlushFails has the disk fail after a commit: while nothing else is going on, and
-// while the next transaction is filled, which another joins. What was committed is not
-// acknowledged, not given out before it is durable after all, and the journal comes back
+// TestFlushFails: the disk fails after a commit, while nothing else is going on, or while
+// the next transaction is being filled and joined. What was committed is not
+// acknowledged, and not given out until it is durable after all, and the journal recovers
 // by itself.
 func TestFlushFails(t *testing.T) {
 	broken := errors.New("the disk is on fire")
@@ -245,7 +246,7 @@ func TestFlushFails(t *testing.T) {
 			}
 			waitReady(t, j)
 			if j.e == before {
-				t.Error("the engine was not replaced")
+				t.Error("the database was not opened again")
 			}
 			changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 			if err != nil || len(changes) != 1 || changes[0].ID != "1" {
@@ -257,7 +258,7 @@ func TestFlushFails(t *testing.T) {
 	}
 }
 
-// TestNothingIsGivenOutAfterAFlushHasFailed looks before the file is replaced.
+// TestNothingIsGivenOutAfterAFlushHasFailed claims before the file is replaced.
 func TestNothingIsGivenOutAfterAFlushHasFailed(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	j, syncs := slowDisk(t)
@@ -269,9 +270,9 @@ func TestNothingIsGivenOutAfterAFlushHasFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20); !errors.Is(err, broken) {
-		t.Errorf("claimed %v, %v", changes, err)
+		t.Errorf("claimed %v, %v; want the failure of the flush", changes, err)
 	}
 	if err := j.Ready(); !errors.Is(err, broken) {
-		t.Errorf("Ready: %v", err)
+		t.Errorf("Ready returned %v, want the failure of the flush", err)
 	}
 }

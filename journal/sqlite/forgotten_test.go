@@ -15,9 +15,9 @@ import (
 	"riskdex/report"
 )
 
-// forgetful opens a journal with the document "1", whose disk fails at what comes next.
-// The system then forgets what the disk has not taken of the WAL: it reads as zeros, as
-// it does on file systems that drop a page whose writing has failed, and on all of them
+// forgetful opens a journal with the document "1", whose disk fails at the next write.
+// The system then forgets the part of the WAL that the disk has not accepted: it reads as
+// zeros, as on file systems that drop a page whose writing has failed, and on all of them
 // when memory is short.
 func forgetful(t *testing.T, path string) *Journal {
 	t.Helper()
@@ -44,51 +44,51 @@ func forgetful(t *testing.T, path string) *Journal {
 	return j
 }
 
-// mustCommit carries out a delivery without the writer.
+// mustCommit executes a delivery without the writer.
 func mustCommit(t *testing.T, j *Journal, d report.Delivery) {
 	t.Helper()
 	_, _, err := j.commit([]*commit.Request{{Run: func(tx *commit.Transaction) error { _, err := tx.Append(d, j.opt); return err }}})
 	committest.Must(t, err)
 }
 
-// mustHaveOld checks that a journal has what was acknowledged of the document "1".
+// mustHaveOld checks that a journal has the acknowledged version of the document "1".
 func mustHaveOld(t *testing.T, j *Journal) {
 	t.Helper()
 	claimed, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 	if err != nil || len(claimed) != 1 || !bytes.HasPrefix(claimed[0].Body, []byte("old old")) {
-		t.Errorf("claimed %v, %v", claimed, err)
+		t.Errorf("claimed %v, %v; want the acknowledged version", claimed, err)
 	}
 	checkTables(t, j)
 }
 
-// TestForgottenAfterAFailedSync: the WAL that SQLite knows by heart is not what is in the
-// file. The journal goes by the file.
+// TestForgottenAfterAFailedSync: the WAL that SQLite remembers is not what is in the
+// file. The journal believes the file.
 func TestForgottenAfterAFailedSync(t *testing.T) {
 	j := forgetful(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.probeEvery = time.Millisecond
 	start(t, j)
 	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
-		t.Fatal("it was acknowledged")
+		t.Fatal("a delivery that the disk refused was acknowledged")
 	}
 	waitReady(t, j)
 	mustHaveOld(t, j)
 }
 
-// TestForgottenBeforeClose: what SQLite would copy from the WAL when it is closed is not
-// in it any longer.
+// TestForgottenBeforeClose: what SQLite would copy from the WAL on Close is no longer in
+// the WAL.
 func TestForgottenBeforeClose(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := forgetful(t, path)
 	j.probeEvery = time.Hour
 	go j.run()
 	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
-		t.Fatal("it was acknowledged")
+		t.Fatal("a delivery that the disk refused was acknowledged")
 	}
 	committest.Must(t, j.Close())
 	mustHaveOld(t, openTest(t, path, journal.Options{}))
 }
 
-// TestOpeningWritesNothing: a file whose disk fails can be opened anew, and read.
+// TestOpeningWritesNothing: a file whose disk fails can be opened and read.
 func TestOpeningWritesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openIdle(t, path)
@@ -98,6 +98,6 @@ func TestOpeningWritesNothing(t *testing.T) {
 	j = openIdle(t, path)
 	start(t, j)
 	if log, err := fileSize(path + "-wal"); err != nil || log != 0 {
-		t.Errorf("opening it wrote a log of %d bytes, %v", log, err)
+		t.Errorf("opening it wrote a WAL of %d bytes, %v", log, err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 )
 
 // TestFrozenDisk: a disk that hangs, and never fails, makes a journal not ready while
-// requests wait, also after their callers have left; what is known without it goes on
-// being told; and all goes on by itself.
+// requests wait, even after their callers have left. What is known without the disk is
+// still served, and everything continues by itself.
 func TestFrozenDisk(t *testing.T) {
 	d := disktest.New(t, t.TempDir(), 32, "")
 	j, err := Open(t.Context(), filepath.Join(d.Dir, "journal.db"), journal.Options{MinFree: -1, Log: slog.New(slog.DiscardHandler)})
@@ -30,11 +30,11 @@ func TestFrozenDisk(t *testing.T) {
 		t.Errorf("Append: %v", err)
 	}
 	if err := j.Ready(); err != nil || j.OldestWait() < time.Second/2 {
-		t.Errorf("after a second: %v, it waits for %v", err, j.OldestWait())
+		t.Errorf("after a second: %v, the oldest request waits for %v", err, j.OldestWait())
 	}
 	committest.Eventually(t, "it is not ready", func() bool { return j.Ready() != nil })
 	if err := j.Ready(); !strings.Contains(err.Error(), "hangs") || j.OldestWait() < commit.StallAfter {
-		t.Errorf("Ready: %v, it waits for %v", err, j.OldestWait())
+		t.Errorf("Ready: %v, the oldest request waits for %v", err, j.OldestWait())
 	}
 	ctx, leave = context.WithTimeout(t.Context(), time.Second)
 	defer leave()

@@ -18,7 +18,8 @@ import (
 	"riskdex/journal/transfer"
 )
 
-// killed returns the path of what a process leaves that is killed now.
+// killed returns the path of the files that the process would leave if it were killed
+// now.
 func killed(t *testing.T, j *Journal) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -35,7 +36,7 @@ func copyFile(t *testing.T, from, to string) {
 	committest.Must(t, os.WriteFile(to, b, 0o600))
 }
 
-// filesOf returns what is in the folder of a journal.
+// filesOf returns the files in the folder of a journal.
 func filesOf(t *testing.T, path string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -59,9 +60,9 @@ func documentsIn(t *testing.T, path string) []string {
 	return ids
 }
 
-// TestLogOfAnotherFileIsRefused: where a process was killed and its WAL has stayed, another
-// file is not opened with it, whatever it is, and nothing is changed.
-func TestLogOfAnotherFileIsRefused(t *testing.T) {
+// TestWALOfAnotherFileIsRefused: if a process was killed and its WAL is left, no other
+// file is opened with that WAL, whatever it is, and nothing is changed.
+func TestWALOfAnotherFileIsRefused(t *testing.T) {
 	for name, other := range map[string]func(t *testing.T, j **Journal) (path string){
 		"a backup": func(t *testing.T, j **Journal) string { return backUp(t, (*j).path, 1) },
 		"a backup of before": func(t *testing.T, j **Journal) string {
@@ -118,17 +119,17 @@ func TestLogOfAnotherFileIsRefused(t *testing.T) {
 				"backed up": second(Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db"), nil)),
 			} {
 				if !errors.Is(err, errOtherWAL) || !strings.Contains(err.Error(), "riskdex restore NAME --journal "+path) {
-					t.Errorf("%s: %v", what, err)
+					t.Errorf("%s returned %v, want errOtherWAL with the command to restore", what, err)
 				}
 			}
 			if after := filesOf(t, path); !maps.Equal(after, before) {
 				t.Errorf("the files have changed: %v, were %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
 			}
 
-			// What the message says first: the file that was there is put back.
+			// What the message advises first: the former file is put back.
 			copyFile(t, live.path, path)
 			if got := documentsIn(t, path); !slices.Equal(got, want) {
-				t.Errorf("put back, it has %v, want %v", got, want)
+				t.Errorf("put back, the journal has %v, want %v", got, want)
 			}
 		})
 	}
@@ -143,8 +144,8 @@ func again(t *testing.T, j *Journal) *Journal {
 	return openTest(t, j.path, journal.Options{})
 }
 
-// TestFileCopiedWhileItIsInUse is opened elsewhere, without its WAL and what is noted beside
-// it: what it lacks is not known, but that it may is.
+// TestFileCopiedWhileItIsInUse is opened elsewhere, without its WAL and without its
+// watermark: it is not known what the file lacks, but that it may lack something.
 func TestFileCopiedWhileItIsInUse(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("1", "{}"))
@@ -157,7 +158,7 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 		committest.Must(t, look())
 		j := openTest(t, path, journal.Options{})
 		if l := lossOf(t, j); !l.Lost() || l.Until.Before(l.Since) {
-			t.Errorf("after %s: it lacks %+v", what, l)
+			t.Errorf("after %s: the journal lacks %+v", what, l)
 		}
 		committest.Must(t, j.Close())
 		copyFile(t, live.path, path)
@@ -165,22 +166,23 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 	}
 	to := filepath.Join(t.TempDir(), "to.db")
 	if made, err := transfer.Copy(t.Context(), Endpoint(path), Endpoint(to), nil); err != nil || !made.Loss.Lost() {
-		t.Errorf("copied: %+v, %v", made, err)
+		t.Errorf("copied while in use: %+v, %v", made, err)
 	}
 
-	// Closed, moved on its own, and opened again, it lacks nothing; nor does what was killed.
+	// Closed, moved alone, and opened again, it lacks nothing; nor does the journal of a
+	// killed process.
 	committest.Must(t, live.Close())
 	copyFile(t, live.path, path)
 	if l := lossOf(t, openTest(t, path, journal.Options{})); l.Lost() {
-		t.Errorf("closed and moved, it lacks %+v", l)
+		t.Errorf("closed and moved, the journal lacks %+v", l)
 	}
 	live = openTest(t, live.path, journal.Options{}) // whose WAL is empty
 	if l := lossOf(t, openTest(t, killed(t, live), journal.Options{})); l.Lost() {
-		t.Errorf("killed, it lacks %+v", l)
+		t.Errorf("killed, the journal lacks %+v", l)
 	}
 }
 
-// fileID returns the id that is in a file without its WAL, and the one beside it.
+// fileID returns the id in a file without its WAL, and the one in the note beside it.
 func fileID(t *testing.T, path string) (in, beside string) {
 	t.Helper()
 	w, err := openWatermark(path)
@@ -189,8 +191,8 @@ func fileID(t *testing.T, path string) (in, beside string) {
 	return readBare(t.Context(), path).id, w.wal().file
 }
 
-// TestEveryCopyIsAnotherFile, and what is opened has one id, in it and beside it, which it
-// keeps.
+// TestEveryCopyIsAnotherFile: every copy has an id of its own, the same in the file and
+// beside it, and keeps it.
 func TestEveryCopyIsAnotherFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
@@ -203,7 +205,7 @@ func TestEveryCopyIsAnotherFile(t *testing.T) {
 			j := openTest(t, path, journal.Options{})
 			in, beside := fileID(t, path)
 			if in == "" || in != beside || seen[in] != "" && seen[in] != what {
-				t.Errorf("%s: the id in it is %q, beside it %q, and that of %s", what, in, beside, seen[in])
+				t.Errorf("%s: the id in the file is %q, beside it %q; it is also that of %s", what, in, beside, seen[in])
 			}
 			seen[in] = what
 			committest.Must(t, j.Close())
@@ -229,7 +231,8 @@ func backUpClosed(t *testing.T, path string) string {
 	return to
 }
 
-// TestJournalsOfVersion6GetAnID, though their WAL is there, and nothing beside it says whose.
+// TestJournalsOfVersion6GetAnID, although there is a WAL and no note that says to which
+// file it belongs.
 func TestJournalsOfVersion6GetAnID(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("1", "{}"))
@@ -250,16 +253,16 @@ func TestJournalsOfVersion6GetAnID(t *testing.T) {
 	for range 2 {
 		j := openTest(t, old, journal.Options{})
 		if in, beside := fileID(t, old); in == "" || in != beside {
-			t.Errorf("the id in it is %q, beside it %q", in, beside)
+			t.Errorf("the id in the file is %q, beside it %q", in, beside)
 		}
 		if l := lossOf(t, j); l.Lost() || len(documentsOf(t, j)) != 1 {
-			t.Errorf("it lacks %+v, and has %v", l, documentsOf(t, j))
+			t.Errorf("the journal lacks %+v, and has %v", l, documentsOf(t, j))
 		}
 		committest.Must(t, j.Close())
 	}
 }
 
-// TestNewFileInPlaceOfARemovedOne: what is noted beside it is of the one that is gone.
+// TestNewFileInPlaceOfARemovedOne: the note beside it belongs to the removed one.
 func TestNewFileInPlaceOfARemovedOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	committest.Must(t, openTest(t, path, journal.Options{}).Close())
@@ -270,12 +273,12 @@ func TestNewFileInPlaceOfARemovedOne(t *testing.T) {
 	defer w.close()
 	j := &Journal{path: path, watermark: w}
 	if _, err := j.matchWAL(t.Context()); err != nil || w.wal().file != "" {
-		t.Errorf("noted is %+v, %v: a process that is killed before it has noted its file would leave a log that seems to be another's", w.wal(), err)
+		t.Errorf("the note is %+v, %v; a process that is killed before it has written it would leave a WAL that seems to belong to another file", w.wal(), err)
 	}
 }
 
-// TestTornFileTellsItsID: a process was killed while it copied its WAL into the file, which
-// is shorter than its first page says.
+// TestTornFileTellsItsID: a process was killed while it copied its WAL into the file,
+// which is shorter than its first page says.
 func TestTornFileTellsItsID(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	for i := range 30 {
@@ -296,15 +299,15 @@ func TestTornFileTellsItsID(t *testing.T) {
 	}
 	committest.Must(t, os.WriteFile(path, file, 0o600))
 	if b := readBare(context.Background(), path); !b.known || b.id != live.fileID || !b.inUse {
-		t.Errorf("it says %+v", b)
+		t.Errorf("the file's header says %+v", b)
 	}
 	if got := documentsIn(t, path); len(got) != 30 {
-		t.Errorf("it has %v", got)
+		t.Errorf("the journal has %v", got)
 	}
 }
 
-// TestDamagedNoteOfALog is not believed.
-func TestDamagedNoteOfALog(t *testing.T) {
+// TestDamagedNoteOfAWAL is ignored.
+func TestDamagedNoteOfAWAL(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("1", "{}"))
 	for _, spoilt := range []func([]byte) []byte{
@@ -316,7 +319,7 @@ func TestDamagedNoteOfALog(t *testing.T) {
 		path := killed(t, live)
 		spoil(t, path+watermarkSuffix, spoilt)
 		if got := documentsIn(t, path); len(got) != 1 {
-			t.Errorf("it has %v", got)
+			t.Errorf("the journal has %v", got)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func openTest(t *testing.T, path string, opt journal.Options) *Journal {
 	return j
 }
 
-// execRaw changes the file of a journal that is closed.
+// execRaw changes the file of a closed journal.
 func execRaw(t *testing.T, path, query string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", dsn(path))
@@ -73,7 +73,7 @@ func TestOneProcessOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	openTest(t, path, journal.Options{})
 	if _, err := Open(t.Context(), path, journal.Options{}); err == nil || !strings.Contains(err.Error(), "already open in process") {
-		t.Errorf("a second one opened it: %v", err)
+		t.Errorf("a second Open returned %v, want that the journal is already open", err)
 	}
 }
 
@@ -83,13 +83,13 @@ func TestFilesArePrivate(t *testing.T) {
 	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
 		info, err := os.Stat(path + suffix)
 		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", path+suffix, info.Mode(), err)
+			t.Errorf("%s has mode %v, %v; want 0600", path+suffix, info.Mode(), err)
 		}
 	}
 }
 
-// TestCloseLeavesOneFile checks that all is in the database file after Close, so
-// that copying it is a backup, and that SQLite has let go of it.
+// TestCloseLeavesOneFile: after Close everything is in the database file, so that copying
+// it is a backup, and SQLite has closed it.
 func TestCloseLeavesOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
@@ -102,7 +102,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 	}
 	left, err := filepath.Glob(path + "*")
 	if err != nil || len(left) != 3 || left[0] != path || left[1] != path+watermarkSuffix || left[2] != path+".lock" {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("files left behind: %v, %v", left, err)
 	}
 }
 
@@ -117,15 +117,15 @@ func TestForeignFilesAreRefused(t *testing.T) {
 	}
 	for path, want := range map[string]string{newer: "newer riskdex", other: "no riskdex journal", text: "not a database"} {
 		if _, err := Open(t.Context(), path, journal.Options{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", path, err, want)
+			t.Errorf("%s: Open returned %v, want %q", path, err, want)
 		}
 	}
 	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", schemaVersion))
 	openTest(t, newer, journal.Options{}) // the lock was released
 }
 
-// TestSynchronous checks what the durability of an answer rests on: that the WAL was
-// synced before it, and the level at which SQLite sees to the rest.
+// TestSynchronous checks that the WAL was synced before an answer, and the level at which
+// SQLite syncs everything else.
 func TestSynchronous(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	var syncs atomic.Int64
@@ -138,7 +138,7 @@ func TestSynchronous(t *testing.T) {
 	synced := func(before string, want int64) {
 		t.Helper()
 		if got := syncs.Swap(0); got != want {
-			t.Errorf("the log was synced %d times before %s was answered, want %d", got, before, want)
+			t.Errorf("the WAL was synced %d times before %s was answered, want %d", got, before, want)
 		}
 	}
 	for range 2 {
@@ -157,14 +157,14 @@ func TestSynchronous(t *testing.T) {
 		t.Fatal(err)
 	}
 	synced("Resend", 1)
-	const normal = 1 // a new WAL, and what is copied from it, are synced by SQLite
+	const normal = 1 // SQLite syncs a new WAL, and what is copied from it
 	var level int
 	if err := j.e.write.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&level); err != nil || level != normal {
-		t.Errorf("the level is %d, %v, want %d", level, err, normal)
+		t.Errorf("the level of synchronous is %d, %v, want %d", level, err, normal)
 	}
 	var pages int
 	if err := j.e.write.QueryRowContext(t.Context(), "PRAGMA wal_autocheckpoint").Scan(&pages); err != nil || pages != 0 {
-		t.Errorf("a COMMIT copies a log of %d pages, %v, and whoever waits for it waits for that", pages, err)
+		t.Errorf("a COMMIT checkpoints a WAL of %d pages, %v, want no automatic checkpoint", pages, err)
 	}
 	if !commit.NeedsSync([]*commit.Request{{}, {Sync: true}}) || !commit.NeedsSync(nil) {
 		t.Error("a group with an Append, and a probe, must be committed with an fsync")
@@ -175,7 +175,7 @@ func TestSynchronous(t *testing.T) {
 	}
 }
 
-// TestIndexes checks that what runs often does not read all documents.
+// TestIndexes: frequent queries do not read all documents.
 func TestIndexes(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	for query, want := range map[string]string{

@@ -24,10 +24,11 @@ import (
 	"riskdex/report"
 )
 
-// childEnv holds the path of the journal that TestKillChild is to write.
+// childEnv is the environment variable with the path of the journal that TestKillChild
+// writes.
 const childEnv = "RISKDEX_TEST_JOURNAL"
 
-// noSyncEnv has the child not wait for the disk.
+// noSyncEnv makes the child not wait for the disk.
 const noSyncEnv = "RISKDEX_TEST_NO_SYNC"
 
 // acknowledged is a change whose Append has returned in the child.
@@ -37,9 +38,8 @@ type acknowledged struct {
 	hash    uint32
 }
 
-// TestKill kills a process that writes a journal, again and again, and checks
-// after each that what it had acknowledged is there, nothing is half there, and
-// the sums hold.
+// TestKill repeatedly kills a process that writes a journal. After each kill, everything
+// acknowledged is there, nothing is there by half, and the totals agree.
 func TestKill(t *testing.T) {
 	rounds := torture.Extent(30, 200)
 	if testing.Short() {
@@ -48,7 +48,7 @@ func TestKill(t *testing.T) {
 	var path string
 	var total int
 	for round := range rounds {
-		if round%5 == 0 { // the others go on with the journal of the one before
+		if round%5 == 0 { // the later ones continue with the journal of the one before
 			path = filepath.Join(t.TempDir(), "journal.db")
 		}
 		acks := killOne(t, path, fmt.Sprintf("r%d", round))
@@ -61,7 +61,7 @@ func TestKill(t *testing.T) {
 	t.Logf("%d acknowledged changes in %d rounds", total, rounds)
 }
 
-// killOne has a child write until it is killed, and returns what it acknowledged.
+// killOne lets a child write until it is killed, and returns what it acknowledged.
 func killOne(t *testing.T, path, round string) []acknowledged {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKillChild$")
 	cmd.Env = append(os.Environ(), childEnv+"="+path, "RISKDEX_TEST_ROUND="+round)
@@ -105,7 +105,7 @@ func checkSurvivor(t *testing.T, path string, acks []acknowledged) {
 	}
 	defer j.Close()
 	if log.Count("level=ERROR") != 0 {
-		t.Errorf("it is not content: %s", log.String())
+		t.Errorf("SQLite's check of the file reports %s", log.String())
 	}
 	checkTables(t, j)
 
@@ -122,7 +122,7 @@ func checkSurvivor(t *testing.T, path string, acks []acknowledged) {
 			t.Errorf("acknowledged %+v, found %+v", a, got)
 		}
 		if j.ledger.LastVersion < a.version {
-			t.Errorf("version %d would be given out again", a.version)
+			t.Errorf("version %d would be given out twice", a.version)
 		}
 	}
 	for delivery, n := range parts {
@@ -156,7 +156,7 @@ func documentsOf(t *testing.T, j *Journal) map[string]acknowledged {
 	return found
 }
 
-// partsOf tells how many documents a delivery has: between 1 and 4.
+// partsOf returns how many documents a delivery has: between 1 and 4.
 func partsOf(delivery string) int { return 1 + int(crc32.ChecksumIEEE([]byte(delivery))%4) }
 
 // TestKillChild is the child of TestKill.
@@ -192,8 +192,7 @@ func TestKillChild(t *testing.T) {
 	wg.Wait()
 }
 
-// sendUntilKilled appends one delivery, and prints what was acknowledged in one
-// write.
+// sendUntilKilled appends one delivery, and prints what was acknowledged in one write.
 func sendUntilKilled(j *Journal, delivery string) {
 	d := deliveryOf(delivery)
 	stamps, err := j.Append(context.Background(), d)
@@ -209,8 +208,8 @@ func sendUntilKilled(j *Journal, delivery string) {
 	}
 }
 
-// deliveryOf makes a delivery: documents of its own, and one of a few that all
-// deliveries write, or delete.
+// deliveryOf makes a delivery: documents of its own, and one of a few that all deliveries
+// write or delete.
 func deliveryOf(delivery string) report.Delivery {
 	ids := []string{fmt.Sprint("hot", rand.IntN(10))}
 	for n := range partsOf(delivery) {

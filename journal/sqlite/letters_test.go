@@ -13,8 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// ended returns the path of a closed journal with two advisories of 10,000 bytes,
-// settled with an outcome, of which "a" was then changed on disk.
+// ended returns the path of a closed journal with two advisories of 10,000 bytes, settled
+// with an outcome, of which "a" was then changed on disk.
 func ended(t *testing.T, o report.Outcome, damage string) (path string, stamps []report.Stamp) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "journal.db")
@@ -39,14 +39,14 @@ func ended(t *testing.T, o report.Outcome, damage string) (path string, stamps [
 	return path, stamps
 }
 
-// kindsOfDamage leave the version, which is how a document is asked for.
+// kindsOfDamage leave the version intact, by which a document is addressed.
 var kindsOfDamage = []string{
 	"body = CAST(replace(body, 'yy', 'yz') AS BLOB)", "body = NULL", "op = 'delete'", "code = 'PAR'",
 	"accepted_at = accepted_at + 1", "crc = crc + 1",
 }
 
-// TestDamagedRenewed renews a settled document whose record is damaged: it must not
-// get a checksum that fits, and becomes a dead letter.
+// TestDamagedRenewed renews a settled document whose record is damaged: it must not get a
+// checksum that fits, and becomes a dead letter.
 func TestDamagedRenewed(t *testing.T) {
 	for _, damage := range kindsOfDamage {
 		t.Run(damage, func(t *testing.T) {
@@ -68,8 +68,8 @@ func TestDamagedRenewed(t *testing.T) {
 	}
 }
 
-// TestDamagedLetter damages the record of a dead letter: its body is never shown,
-// sent or blessed, and giving it up or delivering it again ends it.
+// TestDamagedLetter damages the record of a dead letter: its body is never shown or sent,
+// and never gets a checksum that fits. Dropping it or delivering it again ends it.
 func TestDamagedLetter(t *testing.T) {
 	for _, damage := range kindsOfDamage {
 		t.Run(damage, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestDamagedLetter(t *testing.T) {
 				t.Errorf("shown: %d bytes, %s, %v", len(l.Body), l.ErrorType, err)
 			}
 			if l, err := j.DeadLetter(t.Context(), stamps[1].Key); err != nil || len(l.Body) != 10000 || l.ErrorType != "type" {
-				t.Errorf("the other: %d bytes, %s, %v", len(l.Body), l.ErrorType, err)
+				t.Errorf("the intact one: %d bytes, %s, %v", len(l.Body), l.ErrorType, err)
 			}
 			if n, err := j.RetryDead(t.Context(), stamps); err != nil || n != 1 {
 				t.Errorf("%d retried, %v, want 1", n, err)
@@ -117,7 +117,7 @@ func checksumFits(t *testing.T, j *Journal, id string) bool {
 	return c.Intact
 }
 
-// TestDroppedKeepsItsChecksum checks that what is left of an intact record fits.
+// TestDroppedKeepsItsChecksum: what is left of an intact record has a checksum that fits.
 func TestDroppedKeepsItsChecksum(t *testing.T) {
 	path, stamps := ended(t, report.Dead, "")
 	j := openTest(t, path, journal.Options{})
@@ -133,8 +133,8 @@ func TestDroppedKeepsItsChecksum(t *testing.T) {
 	}
 }
 
-// TestUnreadableLetter breaks the chain of pages of one body: that document is left
-// alone, and all else goes on.
+// TestUnreadableLetter breaks the chain of pages of one body: that document is skipped,
+// and everything else continues.
 func TestUnreadableLetter(t *testing.T) {
 	for _, o := range []report.Outcome{report.Dead, report.Indexed} {
 		path, stamps := ended(t, o, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
@@ -161,7 +161,7 @@ func TestUnreadableLetter(t *testing.T) {
 			checkUnreadableLetter(t, j, stamps[0].Key)
 		}
 		if err := j.Close(); err != nil || !strings.Contains(logged.String(), "id=a") {
-			t.Errorf("Close: %v; the log does not name the document: %s", err, &logged)
+			t.Errorf("Close: %v; want the log to name the document: %s", err, &logged)
 		}
 	}
 }
@@ -178,8 +178,8 @@ func checkUnreadableLetter(t *testing.T, j *Journal, k report.Key) {
 	}
 }
 
-// TestContentOfAnOlderVersion has a document delivered again between the reading of
-// its content and the writing: what was read is not used.
+// TestContentOfAnOlderVersion: a document is delivered again between the reading of its
+// content and the write, so the content that was read is not used.
 func TestContentOfAnOlderVersion(t *testing.T) {
 	for o, change := range map[report.Outcome]commit.Changer{report.Indexed: (*commit.Transaction).Renew, report.Dead: (*commit.Transaction).RetryDead} {
 		path, stamps := ended(t, o, "")
@@ -209,7 +209,7 @@ func TestContentOfAnOlderVersion(t *testing.T) {
 	}
 }
 
-// TestDamagedRefusal checks that a damaged body is not shown as what was sent.
+// TestDamagedRefusal: a damaged body is not shown as what was sent.
 func TestDamagedRefusal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})

@@ -7,19 +7,19 @@ import (
 	"riskdex/journal"
 )
 
-// lineOf opens a journal, and closes it again.
+// lineOf opens a journal, returns its line, and closes it again.
 func lineOf(t *testing.T, path string) string {
 	t.Helper()
 	j := openTest(t, path, journal.Options{})
 	defer j.Close()
 	if len(j.Line()) < 26 { // 128 bits in base 32
-		t.Errorf("%q is not much of an id", j.Line())
+		t.Errorf("the line is %q, want 128 bits in base 32", j.Line())
 	}
 	return j.Line()
 }
 
-// TestCopiesKeepTheLine: what is made of a journal may take its place. The tests of
-// package transfer have the copies from engine to engine.
+// TestCopiesKeepTheLine: a copy of a journal may replace it. The tests of package
+// transfer cover copies from engine to engine.
 func TestCopiesKeepTheLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	want := lineOf(t, path)
@@ -36,6 +36,6 @@ func TestCopiesKeepTheLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := lineOf(t, path); got != want {
-		t.Errorf("copied afresh after an I/O error it has the line %s, want %s", got, want)
+		t.Errorf("rewritten after an I/O error, the journal has the line %s, want %s", got, want)
 	}
 }

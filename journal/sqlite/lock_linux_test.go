@@ -19,8 +19,8 @@ import (
 
 const openEnv = "RISKDEX_TEST_OPEN"
 
-// openElsewhere opens a journal in another process, and returns what that says: nothing
-// where it could.
+// openElsewhere opens a journal in another process, and returns the error of that
+// process, or "".
 func openElsewhere(t *testing.T, path string) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestOpenChild$")
@@ -51,8 +51,8 @@ func TestOpenChild(t *testing.T) {
 	_, _ = os.Stdout.WriteString(said + "\n")
 }
 
-// TestOtherNames has another process open a journal under another name of its file, at
-// any time of the life of the first.
+// TestOtherNames: another process opens a journal under another name of its file, at any
+// time of the life of the first.
 func TestOtherNames(t *testing.T) {
 	link := func(t *testing.T, path string) string {
 		other := filepath.Join(t.TempDir(), "other.db")
@@ -84,11 +84,11 @@ func TestOtherNames(t *testing.T) {
 			}
 			refused("at first")
 			if _, err := Backup(t.Context(), j.path, filepath.Join(t.TempDir(), "copy.db"), nil); err != nil {
-				t.Errorf("a backup beside it: %v", err)
+				t.Errorf("a backup while it is in use: %v", err)
 			}
 			refused("after a backup")
 			if _, err := transfer.Copy(t.Context(), Endpoint(alias(t, j.path)), Endpoint(filepath.Join(t.TempDir(), "copy.db")), nil); err == nil || !strings.Contains(err.Error(), "hard link") {
-				t.Errorf("it was copied while it was in use: %v", err)
+				t.Errorf("a copy while it is in use returned %v, want a refusal because of the hard link", err)
 			}
 			broken := errors.New("the disk is on fire")
 			if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
@@ -102,7 +102,7 @@ func TestOtherNames(t *testing.T) {
 			other := alias(t, j.path)
 			committest.Must(t, j.Close())
 			if said := openElsewhere(t, other); said != "" {
-				t.Errorf("after it was closed: %q", said)
+				t.Errorf("another process could not open it after it was closed: %q", said)
 			}
 		})
 	}

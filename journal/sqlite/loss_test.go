@@ -22,8 +22,8 @@ func lossOf(t *testing.T, j *Journal) report.Loss {
 	return s.Loss
 }
 
-// older puts a backup of a journal that is closed in its place, which lacks what is
-// appended after it, and returns the time of which changes are missing.
+// older replaces a closed journal by a backup that lacks what was appended after it, and
+// returns the time span of the missing changes.
 func older(t *testing.T, path string) report.Loss {
 	t.Helper()
 	j := openTest(t, path, journal.Options{})
@@ -41,8 +41,8 @@ func older(t *testing.T, path string) report.Loss {
 	return report.Loss{Since: commit.FromMicro(int64(last[0].Version)), Until: commit.FromMicro(int64(lost[0].Version))}
 }
 
-// TestLossStays until it is acknowledged: over restarts, deliveries, a copy after an I/O
-// error, and another loss, which makes it longer and not shorter.
+// TestLossStays until it is acknowledged: through restarts, deliveries, a copy after an
+// I/O error, and another loss, which only extends it.
 func TestLossStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	first := older(t, path)
@@ -52,7 +52,7 @@ func TestLossStays(t *testing.T) {
 	j := openTest(t, path, opt)
 	first.Noticed = now
 	if got := lossOf(t, j); got != first {
-		t.Fatalf("it lacks %+v, want %+v", got, first)
+		t.Fatalf("the journal lacks %+v, want %+v", got, first)
 	}
 	now = now.Add(time.Hour)
 	for round := range 3 {
@@ -62,24 +62,24 @@ func TestLossStays(t *testing.T) {
 		}
 		j = openTest(t, path, opt)
 		if got := lossOf(t, j); got != first {
-			t.Errorf("after %d restarts it lacks %+v, want %+v", round+1, got, first)
+			t.Errorf("after %d restarts the journal lacks %+v, want %+v", round+1, got, first)
 		}
 		mustAppend(t, j, committest.Put("later", "{}"))
 	}
 	if log.Count("level=ERROR") != 1 || log.Count("level=WARN") != 3 || log.Count("riskdex journal acknowledge-loss") != 4 {
-		t.Errorf("the log: %s", log.String())
+		t.Errorf("the log lacks a message: %s", log.String())
 	}
 	committest.Must(t, j.Close())
 
 	second := older(t, path)
 	j = openTest(t, path, opt)
 	if got, want := lossOf(t, j), (report.Loss{Since: first.Since, Until: second.Until, Noticed: first.Noticed}); got != want {
-		t.Errorf("after another loss it lacks %+v, want %+v", got, want)
+		t.Errorf("after another loss the journal lacks %+v, want %+v", got, want)
 	}
 	checkTables(t, j)
 }
 
-// TestLossOfAllIsSince the beginning.
+// TestLossOfAllIsSinceTheBeginning.
 func TestLossOfAllIsSinceTheBeginning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
@@ -88,11 +88,12 @@ func TestLossOfAllIsSinceTheBeginning(t *testing.T) {
 	committest.Must(t, os.Remove(path))
 	got := lossOf(t, openTest(t, path, journal.Options{}))
 	if !got.Lost() || !got.Since.IsZero() {
-		t.Errorf("it lacks %+v", got)
+		t.Errorf("the journal lacks %+v, want everything since the beginning", got)
 	}
 }
 
-// TestLossWhileItRuns: what is missing when the file is opened anew after an I/O error.
+// TestLossWhileItRuns: changes are missing when the file is opened again after an I/O
+// error.
 func TestLossWhileItRuns(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.probeEvery = time.Millisecond
@@ -107,9 +108,9 @@ func TestLossWhileItRuns(t *testing.T) {
 	}
 	waitReady(t, j)
 	if got := lossOf(t, j); got.Until != commit.FromMicro(int64(noted)) {
-		t.Errorf("it lacks %+v", got)
+		t.Errorf("the journal lacks %+v, want what was acknowledged", got)
 	}
 	if stamps, err = j.Append(t.Context(), committest.Put("2", "{}")); err != nil || stamps[0].Version <= noted {
-		t.Errorf("%+v, %v", stamps, err)
+		t.Errorf("stamped %+v, %v; want a version above those that were lost", stamps, err)
 	}
 }

@@ -72,8 +72,8 @@ CREATE TABLE refusals (
 
 var day1 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// version1 is a journal as version 1 left it: a city in each state, and two refusals
-// from after the city 3 and before the city 4 was delivered.
+// version1 is a journal as version 1 left it: a city in each state, and two refusals that
+// came after the city 3 and before the city 4.
 func version1(t *testing.T) (path string, refusals []report.Refusal) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "journal.db")
@@ -124,7 +124,8 @@ func version1(t *testing.T) (path string, refusals []report.Refusal) {
 	return path, refusals
 }
 
-// TestMigrationKeepsAll opens a journal of version 1 twice: all that was in it is.
+// TestMigrationKeepsAll opens a journal of version 1 twice: it has everything that was in
+// it.
 func TestMigrationKeepsAll(t *testing.T) {
 	path, refusals := version1(t)
 	if err := openTest(t, path, journal.Options{}).Close(); err != nil {
@@ -147,7 +148,7 @@ func TestMigrationKeepsAll(t *testing.T) {
 		t.Errorf("states %v, want %v", states, want)
 	}
 	if got := claimAll(t, j); len(got) != 2 || got[0].ID != "1" || got[1].ID != "5" || len(got[0].Body) != 10000 {
-		t.Errorf("%d claimable", len(got))
+		t.Errorf("%d claimable, want the pending city", len(got))
 	}
 	l, err := j.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: "4"})
 	if err != nil || len(l.Body) != 10000 || l.ErrorType != "type" || l.Reason != "reason" {
@@ -164,8 +165,8 @@ func TestMigrationKeepsAll(t *testing.T) {
 	checkProbe(t, j, path)
 }
 
-// checkProbe: a journal from before there was a probe counts it all the same, and
-// still knows after a restart.
+// checkProbe: a journal from before the probe existed counts it all the same, and still
+// does after a restart.
 func checkProbe(t *testing.T, j *Journal, path string) {
 	t.Helper()
 	mustAppend(t, j, report.Delivery{Changes: []report.Change{
@@ -182,7 +183,7 @@ func checkProbe(t *testing.T, j *Journal, path string) {
 	}
 }
 
-// TestMigratedRefusals retries what version 1 kept: it is in its place among the
+// TestMigratedRefusals retries the refusals of version 1: they keep their place among the
 // deliveries, and new refusals come after.
 func TestMigratedRefusals(t *testing.T) {
 	path, _ := version1(t)
@@ -203,30 +204,31 @@ func TestMigratedRefusals(t *testing.T) {
 	}
 }
 
-// TestMigrationIsOneStep has the last part of a migration fail: the journal is what
-// it was.
+// TestMigrationIsOneStep: if the last part of a migration fails, the journal is
+// unchanged.
 func TestMigrationIsOneStep(t *testing.T) {
 	path, _ := version1(t)
 	execRaw(t, path, "CREATE INDEX refusals_document ON meta (value)")
 	if _, err := Open(t.Context(), path, journal.Options{}); err == nil || !strings.Contains(err.Error(), "version 1 to 7") {
-		t.Fatalf("it was opened: %v", err)
+		t.Fatalf("Open returned %v, want the failed migration", err)
 	}
 	execRaw(t, path, "DROP INDEX refusals_document")
 	execRaw(t, path, "INSERT INTO refusals SELECT 9, at, bytes, kind, method, path, position, id, reason, detail, body FROM refusals WHERE seq = 7")
 	j := openTest(t, path, journal.Options{})
 	checkTables(t, j)
 	if s, err := j.Stats(t.Context()); err != nil || s.Refused != 3 {
-		t.Errorf("%d refusals, %v", s.Refused, err)
+		t.Errorf("%d refusals, %v; want those of version 1", s.Refused, err)
 	}
 }
 
-// What versions 7 and 6 added is taken out by these, in this order.
+// These statements remove what versions 7 and 6 added, in this order.
 const (
 	withoutLoss    = "DROP TABLE loss; DELETE FROM ids WHERE name = 'file'; "
 	withoutNamings = withoutLoss + "DROP TRIGGER namings_end; DROP TABLE namings; "
 )
 
-// TestCitiesOfBeforeAreAdopted: of before it was known what a city is called by.
+// TestCitiesOfBeforeAreAdopted: the journal is of a version that did not record what a
+// city was called by.
 func TestCitiesOfBeforeAreAdopted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	committest.CitiesOfBefore(t, func() journal.Journal { return openTest(t, path, journal.Options{}) }, func() {
@@ -234,7 +236,7 @@ func TestCitiesOfBeforeAreAdopted(t *testing.T) {
 	})
 }
 
-// TestMigrationFromVersion2: what version 3 added takes nothing away.
+// TestMigrationFromVersion2: what version 3 added removes nothing.
 func TestMigrationFromVersion2(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
@@ -249,7 +251,7 @@ func TestMigrationFromVersion2(t *testing.T) {
 	j = openTest(t, path, journal.Options{})
 	checkTables(t, j)
 	if got := claimAll(t, j); len(got) != 1 || got[0].ID != "1" {
-		t.Errorf("claimable: %+v", got)
+		t.Errorf("claimable: %+v, want city 1", got)
 	}
 	if s, err := j.Stats(t.Context()); err != nil || s.Refused != 1 {
 		t.Errorf("%d refusals, %v", s.Refused, err)

@@ -12,20 +12,20 @@ import (
 	"riskdex/journal"
 )
 
-// TestPowerCut cuts the disk off under a process that writes a journal, again and
-// again, and checks after each that what it had acknowledged is there, nothing is
-// half there, the sums hold, and versions go on growing.
+// TestPowerCut repeatedly cuts off the disk under a process that writes a journal. After
+// each cut, everything acknowledged is there, nothing is there by half, the totals agree,
+// and versions keep growing.
 func TestPowerCut(t *testing.T) {
 	cuts := torture.Extent(10, 120)
 	var d *disktest.Disk
 	var before []acknowledged // on this disk
 	total, start := 0, time.Now()
 	for cut := range cuts {
-		if cut%5 == 0 { // the others go on with the journal of the one before
+		if cut%5 == 0 { // the later ones continue with the journal of the one before
 			if d != nil {
 				d.Unmount()
 			}
-			// Every second one may bring files back longer than what is in them.
+			// Every second cut may leave files longer than their content.
 			d = disktest.New(t, t.TempDir(), 48, []string{"", "data=writeback"}[cut/5%2])
 			before = nil
 		}
@@ -40,10 +40,10 @@ func TestPowerCut(t *testing.T) {
 	t.Logf("%d cuts, %d acknowledged changes, %v", cuts, total, time.Since(start).Round(time.Millisecond))
 }
 
-// cutOne has a process write until the disk is cut off, and returns what it
-// acknowledged until then. What comes later does not count: at a power cut nobody
-// would have heard of it, and here an fsync that is under way while the file
-// system goes down may return without an error. The disk is mounted again.
+// cutOne lets a process write until the disk is cut off, and returns what it acknowledged
+// until then. Anything later does not count: after a power cut nobody would have received
+// it, and here an fsync that is under way while the file system goes down may return
+// without an error. The disk is mounted again.
 func cutOne(t *testing.T, d *disktest.Disk, env ...string) []acknowledged {
 	t.Helper()
 	w := startWriter(t, filepath.Join(d.Dir, "data", "journal.db"), env...)
@@ -56,8 +56,8 @@ func cutOne(t *testing.T, d *disktest.Disk, env ...string) []acknowledged {
 	return acks
 }
 
-// TestPowerCutWithoutSync shows that TestPowerCut can fail: a journal that does
-// not wait for the disk loses what it acknowledged.
+// TestPowerCutWithoutSync shows that TestPowerCut can fail: a journal that does not wait
+// for the disk loses acknowledged deliveries.
 func TestPowerCutWithoutSync(t *testing.T) {
 	for cut := range 20 {
 		d := disktest.New(t, t.TempDir(), 48, "")
@@ -69,11 +69,11 @@ func TestPowerCutWithoutSync(t *testing.T) {
 			return
 		}
 	}
-	t.Error("20 cuts lost nothing although no write waited for the disk: the cuts are none")
+	t.Error("20 cuts lost nothing although no write waited for the disk, so TestPowerCut shows nothing")
 }
 
-// missing counts what a journal lacks of what was acknowledged: everything, if it
-// cannot be opened.
+// missing counts how many acknowledged changes a journal lacks: all, if it cannot be
+// opened.
 func missing(t *testing.T, path string, acks []acknowledged) int {
 	t.Helper()
 	j, err := Open(context.Background(), path, journal.Options{MinFree: -1})

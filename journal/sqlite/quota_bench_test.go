@@ -11,9 +11,9 @@ import (
 	"riskdex/report"
 )
 
-// BenchmarkRoom measures what the limits add to an append: without any, with the
-// mark of the disk, and with both.
-func BenchmarkRoom(b *testing.B) {
+// BenchmarkQuota measures what the limits add to an append: without any, with the reserve
+// of the disk, and with both.
+func BenchmarkQuota(b *testing.B) {
 	for name, opt := range map[string]journal.Options{
 		"none": {MinFree: -1},
 		"disk": {MinFree: 1},
@@ -39,8 +39,8 @@ func BenchmarkRoom(b *testing.B) {
 	}
 }
 
-// BenchmarkLookAround measures that part alone, without its effect on others.
-func BenchmarkLookAround(b *testing.B) {
+// BenchmarkCheckQuota measures the check alone, without its effect on others.
+func BenchmarkCheckQuota(b *testing.B) {
 	j, err := open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), commit.WithDefaults(journal.Options{MinFree: 1, MaxBytes: 1 << 40}))
 	if err != nil {
 		b.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"riskdex/report"
 )
 
-// quotaRig is a journal on a disk that a test makes up.
+// quotaRig is a journal on a disk that the test simulates.
 type quotaRig struct {
 	*Journal
 	free  atomic.Int64
@@ -47,24 +47,24 @@ func newQuotaRig(t *testing.T, opt journal.Options) *quotaRig {
 
 func (r *quotaRig) pass(d time.Duration) { r.clock.Add(int64(d)) }
 
-// noRoom checks that a delivery is refused for lack of room, with words that
-// help, and that nothing of it is there.
-func (r *quotaRig) noRoom(t *testing.T, d report.Delivery, words ...string) {
+// noSpace checks that a delivery is refused for lack of space, with a helpful message,
+// and that nothing of it is there.
+func (r *quotaRig) noSpace(t *testing.T, d report.Delivery, words ...string) {
 	t.Helper()
 	before := r.accepted(t)
 	_, err := r.Append(t.Context(), d)
 	for _, e := range []error{err, r.Ready()} {
 		if !errors.Is(e, journal.ErrNoRoom) {
-			t.Fatalf("%v, want that there is no room", e)
+			t.Fatalf("error %v, want ErrNoRoom", e)
 		}
 		for _, w := range words {
 			if !strings.Contains(e.Error(), w) {
-				t.Errorf("%v does not say %q", e, w)
+				t.Errorf("the error %v does not contain %q", e, w)
 			}
 		}
 	}
 	if after := r.accepted(t); after != before {
-		t.Errorf("%d changes accepted, before it was %d", after, before)
+		t.Errorf("%d changes accepted, and %d before the refused delivery", after, before)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"riskdex/report"
 )
 
-// TestLimit fills a journal up to its limit: what waits drains, deletes are
-// taken, and once they have made room, so is the rest.
+// TestLimit fills a journal up to its limit: pending changes drain, deletes are accepted,
+// and once they have freed space, everything else is too.
 func TestLimit(t *testing.T) {
 	const limit = 8 << 20
 	r := newQuotaRig(t, journal.Options{MaxBytes: limit})
@@ -32,16 +32,16 @@ func TestLimit(t *testing.T) {
 		}
 	}
 	if n < 70 || n > 85 {
-		t.Errorf("%d documents of 100 KiB fit into 8 MiB", n)
+		t.Errorf("%d documents of 100 KiB were accepted with a limit of 8 MiB", n)
 	}
-	r.noRoom(t, committest.Put("more", "{}"), "--journal-max-bytes", "8.0 MiB", r.path)
-	r.noRoom(t, report.Delivery{Changes: append(committest.Delete("0").Changes, committest.Put("more", "{}").Changes...)})
+	r.noSpace(t, committest.Put("more", "{}"), "--journal-max-bytes", "8.0 MiB", r.path)
+	r.noSpace(t, report.Delivery{Changes: append(committest.Delete("0").Changes, committest.Put("more", "{}").Changes...)})
 	s, err := r.Stats(t.Context())
 	if err != nil || s.Limit != limit || s.Used < limit-limit/slack || s.Used > limit+1<<20 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("stats %+v, %v; want it used up to the limit", s, err)
 	}
 
-	// A refused delivery is answered all the same; it only is not kept.
+	// A refused delivery is answered as usual, but its refusal is not kept.
 	mustAppend(t, r.Journal, report.Delivery{Refusals: []report.Refusal{{Reason: "not_json", Body: []byte("x")}}})
 	if again := r.drain(t); again != n {
 		t.Errorf("%d drained, want %d", again, n)
@@ -50,41 +50,41 @@ func TestLimit(t *testing.T) {
 		t.Errorf("%d to resend, %v", m, err)
 	}
 	r.drain(t)
-	r.noRoom(t, committest.Put("more", "{}"))
+	r.noSpace(t, committest.Put("more", "{}"))
 
 	withRefusal := committest.Delete("0")
 	withRefusal.Refusals = []report.Refusal{{Reason: "not_json", Body: []byte("x")}}
 	mustAppend(t, r.Journal, withRefusal)
 	mustAppend(t, r.Journal, committest.Delete("1"))
 	mustAppend(t, r.Journal, committest.Delete("2"))
-	committest.Eventually(t, "there is room", func() bool { return r.Ready() == nil }) // it is measured while the disk works
+	committest.Eventually(t, "there is space", func() bool { return r.Ready() == nil }) // it is measured while the disk is writing
 	mustAppend(t, r.Journal, committest.Put("more", "{}"))
 	if s, err := r.Stats(t.Context()); err != nil || s.Refused != 0 || s.Used >= limit {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("stats %+v, %v; want no refusal and less than the limit used", s, err)
 	}
 	if begun, ended := r.log.Count("for lack of room"), r.log.Count("has room again"); begun != 1 || ended != 1 {
-		t.Errorf("the log says %d times that it began and %d times that it ended", begun, ended)
+		t.Errorf("%d messages say that the shortage began and %d that it ended", begun, ended)
 	}
 	checkTables(t, r.Journal)
 }
 
-// TestLogProlongsNoShortage has the WAL take what the file does not need any longer.
-func TestLogProlongsNoShortage(t *testing.T) {
+// TestWALDoesNotProlongAShortage: the WAL takes the space that the file no longer needs.
+func TestWALDoesNotProlongAShortage(t *testing.T) {
 	r := newQuotaRig(t, journal.Options{MaxBytes: 1 << 40})
 	mustAppend(t, r.Journal, committest.Put("1", strings.Repeat("x", 8<<20)))
-	mustAppend(t, r.Journal, committest.Put("2", "{}")) // from here on the WAL stays as long as it is
+	mustAppend(t, r.Journal, committest.Put("2", "{}")) // from here on the WAL keeps its size
 	s, err := r.Stats(t.Context())
 	committest.Must(t, err)
 	for _, max := range []int64{1, s.Used + s.Used/slack/2} {
 		committest.Must(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.quota.max, r.probeEvery = max, time.Hour; return nil }}))
 		committest.Must(t, r.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
-		committest.Eventually(t, "it is judged", func() bool { return (r.Ready() == nil) == (max > 1) })
+		committest.Eventually(t, "the space is measured", func() bool { return (r.Ready() == nil) == (max > 1) })
 	}
 }
 
-// TestRetryWithoutRoom: a retry of a refusal ends that refusal, so it is not taken
-// while what it refuses anew could not be kept.
-func TestRetryWithoutRoom(t *testing.T) {
+// TestRetryWithoutSpace: a retry of a refusal ends that refusal, so it is not accepted
+// while a new refusal of it could not be kept.
+func TestRetryWithoutSpace(t *testing.T) {
 	r := newQuotaRig(t, journal.Options{MaxBytes: 4 << 20})
 	refusal := report.Refusal{Reason: "not_json", Kind: report.Advisories, Body: []byte("x")}
 	mustAppend(t, r.Journal, report.Delivery{Refusals: []report.Refusal{refusal}})
@@ -101,17 +101,17 @@ func TestRetryWithoutRoom(t *testing.T) {
 	}
 	retry := committest.Delete("0")
 	retry.RetryOf, retry.Refusals = kept[0].Seq, []report.Refusal{refusal}
-	r.noRoom(t, retry)
+	r.noSpace(t, retry)
 	if again, err := r.Refusals(t.Context(), 0, 10); err != nil || len(again) != 1 || again[0].Seq != kept[0].Seq {
-		t.Errorf("%+v, %v", again, err)
+		t.Errorf("refusals %+v, %v; want only the first one", again, err)
 	}
 	r.drain(t)
 	mustAppend(t, r.Journal, committest.Delete("0"))
 }
 
-// TestLimitIsOversteppedByOneAtMost sends many large deliveries at once, which
-// would be committed together if there were room.
-func TestLimitIsOversteppedByOneAtMost(t *testing.T) {
+// TestLimitIsExceededByOneAtMost sends many large deliveries at once, which would be
+// committed together if there were space.
+func TestLimitIsExceededByOneAtMost(t *testing.T) {
 	const limit, size = 8 << 20, 1 << 20
 	r := newQuotaRig(t, journal.Options{MaxBytes: limit})
 	body := strings.Repeat("x", size)
@@ -129,46 +129,46 @@ func TestLimitIsOversteppedByOneAtMost(t *testing.T) {
 	}
 	wg.Wait()
 	if n := taken.Load(); n < limit/size-1 || n > limit/size+1 {
-		t.Errorf("%d deliveries of 1 MiB were taken, the limit is 8 MiB", n)
+		t.Errorf("%d deliveries of 1 MiB were accepted with a limit of 8 MiB", n)
 	}
 	if s, err := r.Stats(t.Context()); err != nil || s.Used > limit+2*size+size/4 {
-		t.Errorf("%d bytes used, %v", s.Used, err)
+		t.Errorf("%d bytes used, %v; want the limit exceeded by one delivery at most", s.Used, err)
 	}
 }
 
-// TestLowDisk checks the mark of the disk: below it not even deletes are taken,
-// but what waits drains, and acceptance comes back by itself.
+// TestLowDisk: below the reserve of the disk not even deletes are accepted, but pending
+// changes drain, and acceptance resumes by itself.
 func TestLowDisk(t *testing.T) {
 	r := newQuotaRig(t, journal.Options{MinFree: 100 << 20})
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
 	r.free.Store(99 << 20)
-	mustAppend(t, r.Journal, committest.Put("2", "{}")) // it was looked at a moment ago
+	mustAppend(t, r.Journal, committest.Put("2", "{}")) // it was measured a moment ago
 	r.pass(measureEvery)
 	if _, err := r.Append(t.Context(), committest.Put("3", "{}")); !errors.Is(err, journal.ErrNoRoom) {
-		t.Fatalf("%v, want that there is no room", err)
+		t.Fatalf("error %v, want ErrNoRoom", err)
 	}
-	r.noRoom(t, committest.Put("3", "{}"), "--journal-min-free", "99 MiB", "100 MiB")
-	r.noRoom(t, committest.Delete("1"))
+	r.noSpace(t, committest.Put("3", "{}"), "--journal-min-free", "99 MiB", "100 MiB")
+	r.noSpace(t, committest.Delete("1"))
 	mustAppend(t, r.Journal, report.Delivery{Refusals: []report.Refusal{{Reason: "not_json"}}})
 	if n := r.drain(t); n != 2 {
 		t.Errorf("%d drained, want 2", n)
 	}
 	if s, err := r.Stats(t.Context()); err != nil || s.Free != 99<<20 || s.Refused != 0 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("stats %+v, %v; want 99 MiB free and no refusal", s, err)
 	}
 	r.free.Store(100<<20 + 1) // not enough to go on for long
-	r.noRoom(t, committest.Put("3", "{}"))
+	r.noSpace(t, committest.Put("3", "{}"))
 	r.free.Store(110 << 20)
 	waitReady(t, r.Journal)
 	mustAppend(t, r.Journal, committest.Put("3", "{}"))
 	if begun, ended := r.log.Count("for lack of room"), r.log.Count("has room again"); begun != 1 || ended != 1 {
-		t.Errorf("the log says %d times that it began and %d times that it ended", begun, ended)
+		t.Errorf("%d messages say that the shortage began and %d that it ended", begun, ended)
 	}
 }
 
-// TestDiskIsLookedAtSeldom checks that it costs a delivery nothing, and that what
-// was written since counts.
-func TestDiskIsLookedAtSeldom(t *testing.T) {
+// TestDiskIsMeasuredRarely: measuring costs a delivery nothing, and what was written
+// since the last measurement counts.
+func TestDiskIsMeasuredRarely(t *testing.T) {
 	r := newQuotaRig(t, journal.Options{MinFree: 100 << 20})
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
 	r.pass(measureEvery)
@@ -178,18 +178,18 @@ func TestDiskIsLookedAtSeldom(t *testing.T) {
 		mustAppend(t, r.Journal, committest.Put("1", "{}"))
 	}
 	if n := r.looks.Load() - before; n != 0 {
-		t.Errorf("looked %d times in one moment", n)
+		t.Errorf("the disk was measured %d times in one moment, want once at most", n)
 	}
 	r.free.Store(101 << 20)
 	r.pass(measureEvery)
 	mustAppend(t, r.Journal, committest.Put("1", "{}"))
 	r.free.Store(99 << 20)
-	mustAppend(t, r.Journal, committest.Put("1", strings.Repeat("x", 2<<20))) // more than was left above the mark
-	r.noRoom(t, committest.Put("1", "{}"))
+	mustAppend(t, r.Journal, committest.Put("1", strings.Repeat("x", 2<<20))) // more than was left above the reserve
+	r.noSpace(t, committest.Put("1", "{}"))
 }
 
-// TestNoLimits checks the values that mean that there is none, and a disk that
-// cannot tell what it has left.
+// TestNoLimits checks the values that mean no limit, and a disk whose free space is
+// unknown.
 func TestNoLimits(t *testing.T) {
 	r := newQuotaRig(t, journal.Options{MinFree: -1})
 	r.free.Store(0)
@@ -205,6 +205,6 @@ func TestNoLimits(t *testing.T) {
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "{}"))
 	if s, err := j.Stats(t.Context()); err != nil || s.Free != -1 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("stats %+v, %v; want the free space unknown (-1)", s, err)
 	}
 }

@@ -11,9 +11,10 @@ import (
 	"riskdex/report"
 )
 
-// Old receipts go with new ones, more than come, and none before its time.
+// Old receipts are dropped along with new ones, more of them than come, and none before
+// its time.
 func TestOldReceiptsAreDropped(t *testing.T) {
-	var clock atomic.Int64 // since day1; the journal looks at it at any time
+	var clock atomic.Int64 // since day1; the journal reads it at any time
 	now := func() time.Time { return day1.Add(time.Duration(clock.Load())) }
 	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), journal.Options{Now: now})
 	if err != nil {

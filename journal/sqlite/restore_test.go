@@ -18,8 +18,8 @@ import (
 	"riskdex/report"
 )
 
-// site is a journal that is closed and has two documents, one and two; a backup from when it
-// had the first alone.
+// site is a closed journal with two documents, one and two, and a backup that has only
+// the first.
 type site struct {
 	path, backup string
 	one, two     report.Stamp
@@ -40,7 +40,7 @@ func newSite(t *testing.T) site {
 	return s
 }
 
-// has wants a journal to have these documents, and to be whole.
+// has checks that a journal has exactly these documents, and is intact.
 func has(t *testing.T, path string, want ...string) {
 	t.Helper()
 	if got := documentsIn(t, path); !slices.Equal(got, want) {
@@ -48,8 +48,8 @@ func has(t *testing.T, path string, want ...string) {
 	}
 }
 
-// TestRestore puts a backup in the place of a journal, and then back what was there: it says
-// what is lost, and so does the journal.
+// TestRestore replaces a journal by a backup, and then restores what was there before: it
+// reports what is lost, and so does the journal.
 func TestRestore(t *testing.T) {
 	s := newSite(t)
 	var last BackupProgress
@@ -57,7 +57,7 @@ func TestRestore(t *testing.T) {
 	committest.Must(t, err)
 	lost := report.Loss{Since: commit.FromMicro(int64(s.one.Version)), Until: commit.FromMicro(int64(s.two.Version)), Noticed: r.Loss.Noticed}
 	if r.Path != s.path || r.Records != 1 || r.After != 1 || !r.Newest.Equal(commit.FromMicro(int64(s.one.Version))) || r.Loss != lost || r.Loss.Noticed.IsZero() {
-		t.Errorf("%+v, want a loss of %+v", r, lost)
+		t.Errorf("the restore reported %+v, want a loss of %+v", r, lost)
 	}
 	if want := (BackupProgress{Checking: true, Done: 1, Total: 1}); last != want {
 		t.Errorf("progress ends at %+v", last)
@@ -66,7 +66,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("the folder has %v", files)
 	}
 	if info, err := os.Stat(s.path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("the restored file is %v, %v; want mode 0600", info, err)
 	}
 	if info, err := os.Stat(s.backup); err != nil || info.Size() == 0 {
 		t.Errorf("the backup: %v, %v", info, err)
@@ -75,43 +75,43 @@ func TestRestore(t *testing.T) {
 	for range 2 {
 		j := openTest(t, s.path, journal.Options{})
 		if got := lossOf(t, j); got != lost {
-			t.Errorf("it lacks %+v, want %+v", got, lost)
+			t.Errorf("the journal lacks %+v, want %+v", got, lost)
 		}
 		stamps, err := j.Append(t.Context(), committest.Put("one", "{}"))
 		if err != nil || stamps[0].Version <= s.two.Version {
-			t.Errorf("%+v, %v", stamps, err)
+			t.Errorf("stamped %+v, %v; want a version above the lost one", stamps, err)
 		}
 		committest.Must(t, j.Close())
 	}
 
 	back, err := Restore(t.Context(), r.Aside, s.path, RestoreOptions{}, nil)
 	if err != nil || back.Records != 2 || back.After != 1 || !back.Loss.Lost() || back.Aside == r.Aside {
-		t.Errorf("back: %+v, %v", back, err)
+		t.Errorf("restoring the former journal: %+v, %v", back, err)
 	}
 	has(t, s.path, "one", "two")
 }
 
-// TestRestoreWhereNothingIs: onto a new disk, and after the file alone was deleted.
+// TestRestoreWhereNothingIs: to a new disk, and after only the file was deleted.
 func TestRestoreWhereNothingIs(t *testing.T) {
 	s := newSite(t)
 	empty := filepath.Join(t.TempDir(), "new", "folder", "journal.db")
 	r, err := Restore(t.Context(), s.backup, empty, RestoreOptions{}, nil)
 	if err != nil || r.After != -1 || r.Loss.Lost() || r.Aside != "" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("the restore reported %+v, %v; want no loss and nothing moved aside", r, err)
 	}
 	has(t, empty, "one")
 
 	committest.Must(t, os.Remove(s.path))
 	r, err = Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
 	if err != nil || r.After != -1 || !r.Loss.Until.Equal(commit.FromMicro(int64(s.two.Version))) || r.Aside == "" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("the restore reported %+v, %v; want a loss up to the second document, and the WAL moved aside", r, err)
 	}
 	has(t, s.path, "one")
 }
 
-// TestRestoreAfterAKill: the WAL that was left belongs to what is moved aside, which has all
-// that was acknowledged, and is restored with it. So it is with an older file that somebody
-// has put beside that WAL before.
+// TestRestoreAfterAKill: the WAL that is left belongs to the journal that is moved aside,
+// which has everything acknowledged, and is restored with it. The same holds for an older
+// file that somebody has put beside that WAL before.
 func TestRestoreAfterAKill(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("one", "{}"))
@@ -121,7 +121,7 @@ func TestRestoreAfterAKill(t *testing.T) {
 	path := killed(t, live)
 	r, err := Restore(t.Context(), backup, path, RestoreOptions{}, nil)
 	if err != nil || r.After != 1 || !r.Loss.Lost() {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("the restore reported %+v, %v; want one delivery lost", r, err)
 	}
 	has(t, path, "one")
 	if _, err := Restore(t.Context(), r.Aside, path, RestoreOptions{}, nil); err != nil {
@@ -132,21 +132,21 @@ func TestRestoreAfterAKill(t *testing.T) {
 	path = killed(t, live)
 	copyFile(t, backup, path)
 	moved := path + ".moved"
-	committest.Must(t, os.Rename(path, moved)) // as the message says
+	committest.Must(t, os.Rename(path, moved)) // as the message advises
 	r, err = Restore(t.Context(), moved, path, RestoreOptions{}, nil)
 	if err != nil || r.After != -1 || !r.Loss.Lost() {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("the restore reported %+v, %v; want a loss of unknown size", r, err)
 	}
 	has(t, path, "one")
 	j := openTest(t, path, journal.Options{})
 	if !lossOf(t, j).Lost() {
-		t.Error("nothing is said to be lost")
+		t.Error("no loss is reported")
 	}
 }
 
-// TestRestoreLosesNothing where nothing was delivered since the copy was made: riskdex's own
-// document is none. But its versions are not given out again. Where the end of the WAL was
-// lost, nobody knows what it had.
+// TestRestoreLosesNothing if nothing was delivered since the copy was made: riskdex's own
+// document does not count. But its versions are not given out again. If the end of the
+// WAL was lost, nobody knows what it had.
 func TestRestoreLosesNothing(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("one", "{}"))
@@ -161,16 +161,16 @@ func TestRestoreLosesNothing(t *testing.T) {
 		}
 		r, err := Restore(t.Context(), backup, path, RestoreOptions{}, nil)
 		if err != nil || r.Loss.Lost() != torn || r.After != 0 {
-			t.Errorf("torn %t: %+v, %v", torn, r, err)
+			t.Errorf("torn %t: the restore reported %+v, %v", torn, r, err)
 		}
 		j := openTest(t, path, journal.Options{})
 		if lossOf(t, j).Lost() != torn || j.ledger.LastVersion < stamps[0].Version {
-			t.Errorf("torn %t: it lacks %+v, and has version %d of %d", torn, lossOf(t, j), j.ledger.LastVersion, stamps[0].Version)
+			t.Errorf("torn %t: the journal lacks %+v, and gives out version %d after %d", torn, lossOf(t, j), j.ledger.LastVersion, stamps[0].Version)
 		}
 	}
 }
 
-// TestRestoreRefuses leaves everything as it was.
+// TestRestoreRefuses and leaves everything unchanged.
 func TestRestoreRefuses(t *testing.T) {
 	s := newSite(t)
 	newer := filepath.Join(t.TempDir(), "newer.db")
@@ -207,7 +207,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, err := Restore(t.Context(), c.from, s.path, RestoreOptions{}, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) || r.Path != "" {
-				t.Errorf("%+v, %v, want %q", r, err, c.want)
+				t.Errorf("the restore reported %+v, %v; want an error with %q", r, err, c.want)
 			}
 			if after := filesOf(t, s.path); !maps.Equal(after, before) {
 				t.Errorf("the files are %v, were %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
@@ -218,15 +218,15 @@ func TestRestoreRefuses(t *testing.T) {
 		})
 	}
 
-	// What is put up with when it is said.
+	// These are accepted on request.
 	if r, err := Restore(t.Context(), record, s.path, RestoreOptions{Damaged: true, AnotherJournal: true}, nil); err != nil || r.Damaged != 1 {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("the restore reported %+v, %v; want one damaged record", r, err)
 	}
 	has(t, s.path, "0", "1", "2")
 }
 
-// TestRestoreWhileItIsInUse by a riskdex, under its name or another one, or by somebody who
-// reads it.
+// TestRestoreWhileItIsInUse by a riskdex, under its name or another one, or by somebody
+// who reads it.
 func TestRestoreWhileItIsInUse(t *testing.T) {
 	s := newSite(t)
 	j := openTest(t, s.path, journal.Options{})
@@ -234,7 +234,7 @@ func TestRestoreWhileItIsInUse(t *testing.T) {
 	committest.Must(t, os.Link(s.path, link))
 	for path, want := range map[string]string{s.path: "already open in process", link: "hard link"} {
 		if r, err := Restore(t.Context(), s.backup, path, RestoreOptions{}, nil); err == nil || !strings.Contains(err.Error(), want) || r.Path != "" {
-			t.Errorf("%+v, %v, want %q", r, err, want)
+			t.Errorf("the restore reported %+v, %v; want an error with %q", r, err, want)
 		}
 	}
 	mustAppend(t, j, committest.Put("three", "{}"))
@@ -252,7 +252,7 @@ func TestRestoreWhileItIsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil); err == nil || !strings.Contains(err.Error(), "is reading it") {
-		t.Errorf("restored while it is read: %v", err)
+		t.Errorf("a restore during a read returned %v, want that somebody is reading it", err)
 	}
 	committest.Must(t, in.Close())
 	committest.Must(t, reader.Wait())
@@ -278,9 +278,9 @@ func TestRestoreReader(t *testing.T) {
 	committest.Must(t, s.close())
 }
 
-// TestRestoreKilled kills the process that restores at each of its steps. The journal is
-// then what it was or what it is to be, never neither; it can be restored once more; and
-// what was there before is somewhere, with its WAL.
+// TestRestoreKilled kills the restoring process at each of its steps. The journal is then
+// the old one or the new one, and always complete; it can be restored again; and what was
+// there before is kept, with its WAL.
 func TestRestoreKilled(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	mustAppend(t, live, committest.Put("one", "{}"))
@@ -299,25 +299,25 @@ func TestRestoreKilled(t *testing.T) {
 				cmd.Env = append(os.Environ(), fromEnv+"="+backup, readEnv+"="+path, stepEnv+"="+step)
 				out, err := cmd.CombinedOutput()
 				if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-					t.Fatalf("it was not killed: %v %s", err, out)
+					t.Fatalf("the process was not killed: %v %s", err, out)
 				}
 				begun := i >= slices.Index(steps, "whole")
 				if step != "in place" && begun {
 					if _, err := Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db"), nil); err == nil {
-						t.Error("it was backed up in between")
+						t.Error("a backup of the half-restored journal succeeded")
 					}
 				}
 				if next == "restore" {
 					r, err := Restore(t.Context(), backup, path, RestoreOptions{}, nil)
 					committest.Must(t, err)
 					if !r.Loss.Lost() {
-						t.Errorf("%+v", r)
+						t.Errorf("the second restore reported %+v, want a loss", r)
 					}
 					begun = true
 				}
 				j := openTest(t, path, journal.Options{})
 				if lost := lossOf(t, j).Lost(); lost != begun {
-					t.Errorf("something is lost: %t", lost)
+					t.Errorf("a loss is reported: %t", lost)
 				}
 				committest.Must(t, j.Close())
 				if begun {
@@ -339,7 +339,7 @@ func TestRestoreKilled(t *testing.T) {
 				}
 				slices.Sort(before)
 				if len(before) == 0 {
-					t.Fatal("what was there is gone")
+					t.Fatal("the former journal is gone")
 				}
 				has(t, before[0], "one", "two")
 			})
@@ -360,25 +360,25 @@ func TestRestoreChild(t *testing.T) {
 		}
 	}}
 	_, err := Restore(t.Context(), os.Getenv(fromEnv), os.Getenv(readEnv), opt, nil)
-	t.Fatal("it came to its end", err)
+	t.Fatal("the restore finished before it was killed", err)
 }
 
-// TestRestoreOfAnOlderSchema brings it up to date, so that it is known beforehand whether it
-// can be.
+// TestRestoreOfAnOlderSchema migrates the copy first, so that it is known beforehand
+// whether that is possible.
 func TestRestoreOfAnOlderSchema(t *testing.T) {
 	s := newSite(t)
 	execRaw(t, s.backup, withoutLoss+"DELETE FROM meta WHERE name = 'in_use'; PRAGMA user_version = 6")
 	r, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
 	if err != nil || !r.Loss.Lost() {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("the restore reported %+v, %v; want a loss", r, err)
 	}
 	if b := readBare(t.Context(), s.path); b.id == "" {
-		t.Errorf("it says %+v", b)
+		t.Errorf("the restored file's header says %+v", b)
 	}
 	has(t, s.path, "one")
 }
 
-// TestRestoredBelongsToTheOwner of the journal, though root has restored it.
+// TestRestoredBelongsToTheOwner of the journal, although root has restored it.
 func TestRestoredBelongsToTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
@@ -392,7 +392,7 @@ func TestRestoredBelongsToTheOwner(t *testing.T) {
 		info, err := os.Stat(path)
 		committest.Must(t, err)
 		if stat := info.Sys().(*syscall.Stat_t); stat.Uid != 12345 || stat.Gid != 12346 {
-			t.Errorf("%s belongs to %d:%d", path, stat.Uid, stat.Gid)
+			t.Errorf("%s belongs to %d:%d, want the owner of the journal", path, stat.Uid, stat.Gid)
 		}
 	}
 }

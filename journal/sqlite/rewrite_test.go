@@ -11,14 +11,13 @@ import (
 	"riskdex/report"
 )
 
-// TestUnread checks that a journal is not replaced under another process that has
-// it open.
+// TestUnread: a journal is not replaced while another process has it open.
 func TestUnread(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	w := startWriter(t, path)
 	w.waitFor(t, 1)
 	if err := unread(path); err == nil || !strings.Contains(err.Error(), "is reading it") {
-		t.Errorf("%v, want that a process is reading it", err)
+		t.Errorf("error %v, want that a process is reading the journal", err)
 	}
 	w.kill()
 	if err := unread(path); err != nil {
@@ -26,8 +25,8 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// crashedWith returns the path of a journal with the document "1", all of it in
-// its WAL, as a process leaves it that is killed.
+// crashedWith returns the path of a journal with the document "1", all of it in its WAL,
+// as a killed process leaves it.
 func crashedWith(t *testing.T, body string) string {
 	t.Helper()
 	live := filepath.Join(t.TempDir(), "journal.db")
@@ -44,8 +43,8 @@ func crashedWith(t *testing.T, body string) string {
 	return path
 }
 
-// TestSuspectIsCopied opens a journal that an earlier process has left suspect,
-// and others that were left at each later step.
+// TestSuspectIsCopied opens a journal that an earlier process has marked suspect, and
+// journals that were left at each later step.
 func TestSuspectIsCopied(t *testing.T) {
 	for name, leave := range map[string]func(path string) error{
 		"suspect": suspect,
@@ -88,14 +87,14 @@ func TestSuspectIsCopied(t *testing.T) {
 			j := openTest(t, path, journal.Options{})
 			after, err := os.Stat(path)
 			if err != nil || os.SameFile(before, after) {
-				t.Errorf("it is the same file, %v", err)
+				t.Errorf("the journal is still the same file, %v", err)
 			}
 			if after.Mode().Perm() != 0o600 {
-				t.Errorf("its mode is %v", after.Mode())
+				t.Errorf("the new file's mode is %v", after.Mode())
 			}
 			got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 			if err != nil || len(got) != 1 || string(got[0].Body) != "body" {
-				t.Errorf("%v, %v", got, err)
+				t.Errorf("claimed %v, %v; want the body", got, err)
 			}
 			for _, suffix := range []string{suspectSuffix, partialSuffix, wholeSuffix} {
 				if _, err := os.Stat(path + suffix); err == nil {
@@ -106,7 +105,7 @@ func TestSuspectIsCopied(t *testing.T) {
 	}
 }
 
-// TestSuspectIsGone begins anew where someone has taken the journal away.
+// TestSuspectIsGone starts a new journal if somebody has removed the suspect one.
 func TestSuspectIsGone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	if err := suspect(path); err != nil {
@@ -115,8 +114,8 @@ func TestSuspectIsGone(t *testing.T) {
 	mustAppend(t, openTest(t, path, journal.Options{}), committest.Put("1", "{}"))
 }
 
-// TestMarkSuspect checks that damaged pages, which a copy would have as well, do
-// not keep the next process from using what is intact.
+// TestMarkSuspect: damaged pages, which a copy would have as well, do not keep the next
+// process from using what is intact.
 func TestMarkSuspect(t *testing.T) {
 	path := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
 	// As an older riskdex made it: with auto_vacuum, SQLite does not read the pages of a
@@ -127,13 +126,13 @@ func TestMarkSuspect(t *testing.T) {
 	d := committest.Put("1", "new")
 	d.Changes[0].Kind = report.Cities
 	if _, err := j.Append(t.Context(), d); err == nil || !strings.Contains(err.Error(), "malformed") {
-		t.Fatalf("%v, want that the pages are damaged", err)
+		t.Fatalf("error %v, want one about damaged pages", err)
 	}
 	if _, err := os.Stat(path + suspectSuffix); err == nil {
-		t.Error("it is marked although its disk works")
+		t.Error("the journal is marked suspect although its disk works")
 	}
 	j.markSuspect(os.ErrInvalid)
 	if _, err := os.Stat(path + suspectSuffix); err != nil {
-		t.Errorf("it is not marked although its disk fails: %v", err)
+		t.Errorf("the journal is not marked suspect although its disk fails: %v", err)
 	}
 }

@@ -26,6 +26,6 @@ func TestRefusalIsNotOvertaken(t *testing.T) { committest.RefusalIsNotOvertaken(
 
 func TestManyCitiesOfOneCode(t *testing.T) { committest.ManyCitiesOfOneCode(t, underTest) }
 
-func TestOnlyWhatMakesRoomIsTakenPastTheLimit(t *testing.T) {
-	committest.OnlyWhatMakesRoomIsTakenPastTheLimit(t, underTest)
+func TestOnlyWhatFreesSpaceIsAcceptedPastTheLimit(t *testing.T) {
+	committest.OnlyWhatFreesSpaceIsAcceptedPastTheLimit(t, underTest)
 }

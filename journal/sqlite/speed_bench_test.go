@@ -12,9 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// reportCPU has a benchmark say what each of n things took of the processors, with
-// all that other goroutines did for it: what waits for the disk takes time, but
-// leaves the processors to others.
+// reportCPU makes a benchmark report the CPU time for each of n things, including that of
+// other goroutines: waiting for the disk takes time, but leaves the processors to others.
 func reportCPU(b *testing.B, start time.Duration, n int) {
 	b.ReportMetric(float64((committest.CPUTime(b)-start).Nanoseconds())/1000/float64(n), "cpu-µs/op")
 }
@@ -43,7 +42,7 @@ func fillBench(b *testing.B, j *Journal, n int) {
 	}
 }
 
-// claimBench claims what waits and returns the settlements that end it.
+// claimBench claims what is pending, and returns the settlements that end it.
 func claimBench(b *testing.B, j *Journal) []report.Settlement {
 	changes, err := j.Claim(context.Background(), report.Advisories, 500, 8<<20)
 	if err != nil {
@@ -62,9 +61,9 @@ func mustSettle(b *testing.B, j *Journal, list []report.Settlement) {
 	}
 }
 
-// BenchmarkDelivery measures one delivery after the other, of one record each: of
-// documents that the journal does not know yet, and of 255 that it does. A city that
-// is not known is looked for by its code, and those that are known have one.
+// BenchmarkDelivery measures one delivery after the other, of one record each: of unknown
+// documents, and of 255 known ones. An unknown city is looked up by its code, and the
+// known ones have one.
 func BenchmarkDelivery(b *testing.B) {
 	for _, kind := range report.Kinds() {
 		for _, documents := range []int{math.MaxInt, 255} {
@@ -109,8 +108,8 @@ func BenchmarkLargeDelivery(b *testing.B) {
 	reportCPU(b, start, n)
 }
 
-// BenchmarkHot measures updates of 255 documents, 100 in a delivery, while what has
-// changed is claimed and settled beside them.
+// BenchmarkHot measures updates of 255 documents, 100 in a delivery, while the changes
+// are claimed and settled.
 func BenchmarkHot(b *testing.B) {
 	j, body := openBench(b), body4K()
 	stop, ended := make(chan struct{}), make(chan struct{})
@@ -142,7 +141,7 @@ func BenchmarkHot(b *testing.B) {
 	reportCPU(b, start, b.N)
 }
 
-// BenchmarkEmptyClaim measures a Claim where nothing waits.
+// BenchmarkEmptyClaim measures a Claim when nothing is pending.
 func BenchmarkEmptyClaim(b *testing.B) {
 	j := openBench(b)
 	fillBench(b, j, 1000)
@@ -152,13 +151,13 @@ func BenchmarkEmptyClaim(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if list := claimBench(b, j); len(list) > 0 {
-			b.Fatal("something waits")
+			b.Fatal("a change is pending, want an empty claim")
 		}
 	}
 }
 
 // BenchmarkClaim measures Claim alone, 500 changes at a time, and BenchmarkSettle
-// Settle alone.
+// measures Settle alone.
 func BenchmarkClaim(b *testing.B)  { benchClaimOrSettle(b, true) }
 func BenchmarkSettle(b *testing.B) { benchClaimOrSettle(b, false) }
 

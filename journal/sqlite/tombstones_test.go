@@ -17,8 +17,8 @@ import (
 	"riskdex/report"
 )
 
-// TestFileGivesRoomBack drops tombstones while deliveries go on, and looks at the file.
-func TestFileGivesRoomBack(t *testing.T) {
+// TestFileShrinks drops tombstones while deliveries continue, and measures the file.
+func TestFileShrinks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	var passed atomic.Int64
 	began := time.Now()
@@ -65,7 +65,7 @@ func TestFileGivesRoomBack(t *testing.T) {
 	checkTables(t, j)
 	committest.Must(t, j.Close())
 
-	// A copy can give room back as well.
+	// A copy can shrink as well.
 	to := filepath.Join(t.TempDir(), "copy.db")
 	_, err = transfer.Copy(t.Context(), Endpoint(path), Endpoint(to), nil)
 	committest.Must(t, err)
@@ -76,7 +76,7 @@ func TestFileGivesRoomBack(t *testing.T) {
 	}
 }
 
-// freePages checks that what is free is no large part.
+// freePages checks that only a small part is free.
 func (e *engine) freePages(t *testing.T) error {
 	var pages, free int64
 	err := e.write.QueryRowContext(context.Background(), "SELECT page_count, freelist_count FROM pragma_page_count, pragma_freelist_count").Scan(&pages, &free)

@@ -13,7 +13,7 @@ import (
 
 const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// dropTraces takes the table of traces away, so that whoever asks for it fails.
+// dropTraces drops the table of traces, so that every query of it fails.
 func dropTraces(t *testing.T, j *Journal) {
 	t.Helper()
 	if _, err := j.e.write.ExecContext(t.Context(), "DROP TABLE traces"); err != nil {
@@ -29,7 +29,7 @@ func (e *engine) countTraces(t *testing.T) (n int64) {
 	return n
 }
 
-// A journal without traces makes no statement about them.
+// A journal without traces makes no query for them.
 func TestUntracedChangesAskForNoTraces(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	dropTraces(t, j)
@@ -59,7 +59,7 @@ func TestUnreadableTraceKeepsNothingBack(t *testing.T) {
 	}
 }
 
-// What is counted in memory is what the table has, also after a restart.
+// The number of traces in memory is that in the table, also after a restart.
 func TestTracesAreCounted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})

@@ -31,11 +31,11 @@ func TestCopyChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if state() != before {
-		t.Error("the journal is not what it was")
+		t.Error("the copy has changed the journal's file")
 	}
 	onlyFile(t, to)
 	if info, err := os.Stat(to); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("the copy's file is %v, %v; want mode 0600", info, err)
 	}
 	checkSurvivor(t, to, w.acks)
 }

@@ -12,16 +12,15 @@ import (
 	"riskdex/journal/internal/committest"
 )
 
-// openLogged opens a journal and returns what it logged while it did.
+// openLogged opens a journal and returns what it logged meanwhile.
 func openLogged(t *testing.T, path string) (*Journal, *logtest.Buffer) {
 	t.Helper()
 	log := &logtest.Buffer{}
 	return openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(log, nil))}), log
 }
 
-// TestLostChangesAreNoticed takes away what was acknowledged, by a bit in the WAL
-// and by an older copy, and checks that the next process says so and gives out no
-// version twice.
+// TestLostChangesAreNoticed removes what was acknowledged, by a changed bit in the WAL
+// and by an older copy: the next process reports it, and gives out no version twice.
 func TestLostChangesAreNoticed(t *testing.T) {
 	for name, lose := range map[string]func(t *testing.T, path, older string){
 		"a bit in the log": func(t *testing.T, path, _ string) {
@@ -58,7 +57,7 @@ func TestLostChangesAreNoticed(t *testing.T) {
 				committest.WriteFile(t, path+suffix, string(b))
 			}
 			if j, log := openLogged(t, path); log.Count("lacks changes") != 0 {
-				t.Fatal("it says that changes are missing while none is")
+				t.Fatal("missing changes are reported while none is missing")
 			} else if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -72,10 +71,10 @@ func TestLostChangesAreNoticed(t *testing.T) {
 			lose(t, path, older)
 			j, log := openLogged(t, path)
 			if log.Count("lacks changes that it had acknowledged") != 1 || log.Count("level=ERROR") != 1 {
-				t.Errorf("the log says %s", log.String())
+				t.Errorf("the log does not report the missing changes: %s", log.String())
 			}
 			if j.ledger.LastVersion < stamps[0].Version {
-				t.Errorf("version %d would be given out again", stamps[0].Version)
+				t.Errorf("version %d would be given out twice", stamps[0].Version)
 			}
 		})
 	}
@@ -91,14 +90,14 @@ func spoil(t *testing.T, path string, change func([]byte) []byte) {
 	committest.WriteFile(t, path, string(change(b)))
 }
 
-// TestDamagedWitness checks that a watermark that makes no sense is not believed.
-func TestDamagedWitness(t *testing.T) {
+// TestDamagedWatermark: a watermark that makes no sense is ignored.
+func TestDamagedWatermark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	for _, text := range []string{"", "9", strings.Repeat("9", 100), "00009999999999999999 00000000\n"} {
 		committest.WriteFile(t, path+watermarkSuffix, text)
 		j, log := openLogged(t, path)
 		if log.Count("lacks changes") != 0 || j.ledger.LastVersion > 1<<60 {
-			t.Errorf("%q is believed", text)
+			t.Errorf("the watermark %q is used", text)
 		}
 		mustAppend(t, j, committest.Put("1", "{}"))
 		if got := j.watermark.read(); text != "" && len(text) < 60 && got != j.ledger.LastVersion {

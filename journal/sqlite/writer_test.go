@@ -44,7 +44,7 @@ func startWriter(t *testing.T, path string, env ...string) *writer {
 			}
 			var a acknowledged
 			if _, err := fmt.Sscan(line, &a.id, &a.version, &a.hash); err != nil {
-				continue // what the test program itself says
+				continue // output of the test program itself
 			}
 			w.mu.Lock()
 			w.acks = append(w.acks, a)
@@ -77,7 +77,7 @@ func (w *writer) waitFor(t *testing.T, n int) []acknowledged {
 		}
 		select {
 		case <-w.ended:
-			t.Fatalf("the writer has ended: %s", w.stderr.String())
+			t.Fatalf("the writer has ended too early: %s", w.stderr.String())
 		case <-time.After(time.Millisecond):
 		}
 		if time.Now().After(deadline) {

@@ -41,7 +41,7 @@ func openWith(t *testing.T, name string, opt journal.Options) journal.Journal {
 	return j
 }
 
-// endpoint is the journal that a name is of.
+// endpoint returns the journal with a name.
 func endpoint(name string) transfer.Endpoint {
 	if postgres.IsURL(name) {
 		return postgres.Endpoint(name)
@@ -60,7 +60,7 @@ func closeTest(t *testing.T, j journal.Journal) {
 	}
 }
 
-// engines are names of journals that are not there yet, of both engines.
+// engines returns names of journals that do not exist yet, of both engines.
 func engines() map[string]func(t *testing.T) string {
 	return map[string]func(t *testing.T) string{
 		"SQLite":     func(t *testing.T) string { return filepath.Join(t.TempDir(), "journal.db") },
@@ -68,10 +68,10 @@ func engines() map[string]func(t *testing.T) string {
 	}
 }
 
-// oddIDs are valid, and what PostgreSQL, SQLite or a shell may take offence at.
+// oddIDs are valid ids that PostgreSQL, SQLite or a shell might handle wrongly.
 var oddIDs = []report.ID{"a\x00b", "a", "\x00", "A", "é", "\\x00", "\ufeffx", "\U0010ffff", "a'b\"c\n", "null", "130", "%2F", "~"}
 
-// filler makes a journal that has something of everything.
+// filler fills a journal with something of everything.
 type filler struct {
 	t *testing.T
 	j journal.Journal
@@ -91,7 +91,7 @@ func (f filler) put(kind report.Kind, id report.ID, body string) report.Stamp {
 	return f.append(report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: kind, ID: id}, Op: report.Index, Body: []byte(body)}}})[0]
 }
 
-// settle claims all of a kind and has become of each what outcome says.
+// settle claims all of a kind, and settles each as outcome says.
 func (f filler) settle(kind report.Kind, outcome func(report.Change) report.Outcome) {
 	f.t.Helper()
 	changes, err := f.j.Claim(f.t.Context(), kind, 1000, 1<<30)
@@ -111,8 +111,8 @@ func refused(id, body string) report.Refusal {
 		Reason: "invalid_json", Detail: "it is \xff not", Body: []byte(body), Cut: body == ""}
 }
 
-// fillAll has documents in every state, with and without origins and traces, and what is
-// beside them.
+// fillAll delivers documents in every state, with and without origins and traces, and
+// everything else that a journal keeps.
 func fillAll(t *testing.T, j journal.Journal) {
 	f := filler{t, j}
 	must := func(n int, err error) {
@@ -124,7 +124,7 @@ func fillAll(t *testing.T, j journal.Journal) {
 	for _, id := range oddIDs {
 		f.put(report.Advisories, id, `{"id":"`+strings.Repeat("x", 3000)+`"}`)
 	}
-	// An older refusal, and one that comes after what clears none.
+	// An older refusal, and one after a delivery that clears none.
 	f.append(report.Delivery{Refusals: []report.Refusal{refused("kept", "{"), refused("", ""), refused("Dropped", "\x00\xff")}})
 	f.put(report.Advisories, "dead", "{}")
 	f.put(report.Advisories, "retried", "{}")
@@ -158,7 +158,7 @@ func fillAll(t *testing.T, j journal.Journal) {
 		t.Fatal(entries, err)
 	}
 	must(j.Renew(ctx, []report.Stamp{entries[0].Stamp}))
-	// Settled once more, so that it is done with an origin, and others are to be sent again.
+	// Settled once more, so that it has an origin, and others are to be sent again.
 	f.settle(report.Advisories, func(report.Change) report.Outcome { return report.Indexed })
 	f.put(report.SpecialReports, "again", "{}")
 	f.settle(report.SpecialReports, func(report.Change) report.Outcome { return report.Indexed })
@@ -180,7 +180,7 @@ func fillAll(t *testing.T, j journal.Journal) {
 	must(j.DropRefusals(ctx, []int64{list[0].Seq})) // the highest number so far
 }
 
-// everything is what an operator, and a worker, could see of a journal.
+// everything returns all of a journal that an operator or the indexer could see.
 func everything(t *testing.T, name string) map[string]any {
 	t.Helper()
 	j := openNamedTest(t, name)
@@ -216,14 +216,14 @@ func everything(t *testing.T, name string) map[string]any {
 		}
 		note(fmt.Sprint("refusal ", r.Seq), whole, err)
 	}
-	for _, k := range report.AllKinds() { // a restart gives this back
+	for _, k := range report.AllKinds() { // a restart releases this
 		claimed, err := j.Claim(ctx, k, 1000, 1<<30)
 		note("waiting of "+string(k), claimed, err)
 	}
 	return all
 }
 
-// TestCopy copies from every engine to every engine, and back again.
+// TestCopy copies from every engine to every engine, and back.
 func TestCopy(t *testing.T) {
 	for from, newFrom := range engines() {
 		for to, newTo := range engines() {
@@ -238,14 +238,14 @@ func TestCopy(t *testing.T) {
 					t.Fatal(err)
 				}
 				if want := int64(len(oddIDs) + 4 + 1 + 2 + 1); made.Documents != want || made.Refusals != 2 || made.Receipts != 1 || made.Damaged != 0 || made.Loss.Lost() {
-					t.Errorf("%+v, want %d documents", made, want)
+					t.Errorf("the copy reported %+v, want %d documents", made, want)
 				}
 				if want := (transfer.Progress{Checking: true, Done: made.Documents, Total: made.Documents}); at != want {
 					t.Errorf("progress ends at %+v, want %+v", at, want)
 				}
 				back, err := copyJournal(t.Context(), second, third, nil)
 				if err != nil || back.Checksum != made.Checksum || !reflect.DeepEqual(back, made) {
-					t.Fatalf("back: %+v, %v, want %+v", back, err, made)
+					t.Fatalf("copying back reported %+v, %v; want %+v", back, err, made)
 				}
 				want := everything(t, first)
 				for _, name := range []string{second, third} {

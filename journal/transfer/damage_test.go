@@ -28,7 +28,7 @@ func TestCopyKeepsDamage(t *testing.T) {
 			for _, way := range [][2]string{{first, second}, {second, third}} {
 				r, err := copyJournal(t.Context(), way[0], way[1], nil)
 				if err != nil || r.Documents != 3 || r.Damaged != 1 || len(r.Named) != 1 || r.Named[0].ID != "1" {
-					t.Fatalf("%+v, %v", r, err)
+					t.Fatalf("the copy reported %+v, %v; want document 1 named as damaged", r, err)
 				}
 			}
 			for _, name := range []string{second, third} {
@@ -47,7 +47,7 @@ func TestCopyKeepsDamage(t *testing.T) {
 	}
 }
 
-// loosely runs a statement on a table of documents that takes any type.
+// loosely runs a statement on a table of documents that accepts any type.
 func loosely(query string) []string {
 	change := func(from, to string) string {
 		return `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = substr(sql, 1, length(sql) - length('` + from + `')) || '` + to + `'
@@ -56,8 +56,8 @@ func loosely(query string) []string {
 	return []string{change("STRICT", "      ") + ";" + query + ";" + change("      ", "STRICT")}
 }
 
-// TestCopyNamesWhatItCannotRead has records that cannot be copied as they are. None is
-// left out, or made up.
+// TestCopyNamesWhatItCannotRead: records that cannot be copied as they are, are named;
+// none is left out or invented.
 func TestCopyNamesWhatItCannotRead(t *testing.T) {
 	index := func(is, says string) []string {
 		return []string{"DROP INDEX documents_key", "CREATE UNIQUE INDEX documents_key ON documents " + is,
@@ -89,13 +89,13 @@ func TestCopyNamesWhatItCannotRead(t *testing.T) {
 			wantNoCopy(t, t.Context(), path, filepath.Join(dir, "copy.db"), c.want)
 			committest.CheckFolder(t, dir, nil)
 			if n := tablesOf(t, url); n != 0 {
-				t.Errorf("%d tables were made", n)
+				t.Errorf("%d tables were made, want none", n)
 			}
 		})
 	}
 }
 
-// TestCopyNamesWhatPostgresDoesNotTake has records that only one engine can hold.
+// TestCopyNamesWhatPostgresDoesNotTake: records that only SQLite can hold.
 func TestCopyNamesWhatPostgresDoesNotTake(t *testing.T) {
 	for _, damage := range []string{"kind = 'cities' || char(0)", "kind = CAST(x'ff' AS TEXT)", "op = char(0)", "state = 70000"} {
 		path := damagedFile(t, damage)
@@ -106,7 +106,7 @@ func TestCopyNamesWhatPostgresDoesNotTake(t *testing.T) {
 	}
 }
 
-// TestCopyOfRefusalsWithoutChecksum copies a refusal that was kept when there was none.
+// TestCopyOfRefusalsWithoutChecksum copies a refusal from before refusals had checksums.
 func TestCopyOfRefusalsWithoutChecksum(t *testing.T) {
 	from, to := filled(t, filepath.Join(t.TempDir(), "journal.db")), postgrestest.URL(t)
 	execFile(t, from, "UPDATE refusals SET crc = NULL")
@@ -116,6 +116,6 @@ func TestCopyOfRefusalsWithoutChecksum(t *testing.T) {
 	j := openNamedTest(t, to)
 	defer closeTest(t, j)
 	if r, err := j.Refusal(t.Context(), 1); err != nil || string(r.Body) != "{" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("the refusal is %+v, %v; want its body as it was", r, err)
 	}
 }

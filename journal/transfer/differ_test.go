@@ -13,7 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// tampering is a target that does not write what it is told to.
+// tampering is a target that writes something else than it is told to.
 type tampering struct {
 	transfer.Target
 	head     func(*transfer.Head)
@@ -43,7 +43,8 @@ func tamper[T any](records iter.Seq2[T, error], change func(*T) bool) iter.Seq2[
 	}
 }
 
-// TestCopyThatDiffers has each part of a copy be another one. It is noticed, and not kept.
+// TestCopyThatDiffers: whichever part of a copy differs, it is noticed, and the copy is
+// not kept.
 func TestCopyThatDiffers(t *testing.T) {
 	on := func(f func(*transfer.Document)) func(*transfer.Document) bool {
 		return func(d *transfer.Document) bool {
@@ -102,7 +103,7 @@ func TestCopyThatDiffers(t *testing.T) {
 				}
 				_, err := transfer.Copy(t.Context(), endpoint(from), target, nil)
 				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "check the copy") {
-					t.Errorf("%v, want that %s", err, c.want)
+					t.Errorf("error %v, want one with %q", err, c.want)
 				}
 				nothingAt(t, to)
 			})

@@ -14,7 +14,7 @@ import (
 	"riskdex/report"
 )
 
-// execFile changes the file of a journal that is closed.
+// execFile changes the file of a closed journal.
 func execFile(t *testing.T, path, query string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -40,8 +40,8 @@ func damagedFile(t *testing.T, damage string) string {
 	return path
 }
 
-// breakPages damages the pages that have only text of a body, so that SQLite cannot follow
-// them.
+// breakPages damages the pages that contain only text of a body, so that SQLite cannot
+// follow them.
 func breakPages(t *testing.T, path string) {
 	t.Helper()
 	const pageSize = 4096

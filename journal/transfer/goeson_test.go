@@ -12,7 +12,7 @@ import (
 	"riskdex/report"
 )
 
-// goesOn works on a copy that was opened once.
+// goesOn uses a copy that was opened once.
 func goesOn(t *testing.T, name string, made transfer.Report) {
 	t.Helper()
 	j := openNamedTest(t, name)
@@ -43,7 +43,7 @@ func goesOn(t *testing.T, name string, made transfer.Report) {
 		Receipt: &report.Receipt{Sender: "s\x00", ID: "1", Digest: []byte{0}},
 	})
 	if _, repeated := errors.AsType[*report.RepeatedError](err); !repeated {
-		t.Errorf("a delivery that was accepted before: %v", err)
+		t.Errorf("a repeated delivery returned %v, want a RepeatedError", err)
 	}
 	for _, k := range report.AllKinds() {
 		f.settle(k, func(report.Change) report.Outcome { return report.Indexed })
@@ -58,13 +58,13 @@ func goesOn(t *testing.T, name string, made transfer.Report) {
 			sum += n
 		}
 		if s.Pending+s.Resending != 0 || sum != s.Accepted[report.Index]+s.Accepted[report.Delete] {
-			t.Errorf("%s: %+v", k, s)
+			t.Errorf("%s: totals %+v, want everything settled", k, s)
 		}
 	}
 }
 
-// TestCopiedRefusals checks that refusals of a copy are cleared by what is delivered, and
-// that they count for the bounds.
+// TestCopiedRefusals: deliveries clear the refusals of a copy, and these count for the
+// bounds.
 func TestCopiedRefusals(t *testing.T) {
 	from := filled(t, filepath.Join(t.TempDir(), "journal.db"))
 	for engine, where := range engines() {
@@ -86,7 +86,7 @@ func TestCopiedRefusals(t *testing.T) {
 		}
 		f.append(report.Delivery{Refusals: []report.Refusal{refused("new", "{")}})
 		if got := numbers(); !slices.Equal(got, []int64{4, 2}) {
-			t.Errorf("%s: with two at most there are %v", engine, got)
+			t.Errorf("%s: refusals %v, want the newest two", engine, got)
 		}
 		closeTest(t, j)
 
@@ -98,7 +98,7 @@ func TestCopiedRefusals(t *testing.T) {
 		f = filler{t, j}
 		f.put(report.Advisories, "kept", "{}")
 		if got := numbers(); !slices.Equal(got, []int64{2}) {
-			t.Errorf("%s: after a delivery of the first there are %v", engine, got)
+			t.Errorf("%s: refusals after a delivery of the first document: %v", engine, got)
 		}
 		closeTest(t, j)
 	}

@@ -19,7 +19,7 @@ import (
 	"riskdex/report"
 )
 
-// TestCopyInterrupted ends the context while it copies and while it checks, and then
+// TestCopyInterrupted cancels the context during the copy and during the check, and then
 // copies to the same place.
 func TestCopyInterrupted(t *testing.T) {
 	from := filled(t, filepath.Join(t.TempDir(), "journal.db"))
@@ -37,24 +37,24 @@ func TestCopyInterrupted(t *testing.T) {
 			}
 			nothingAt(t, to)
 			if r, err := copyJournal(t.Context(), from, to, nil); err != nil || r.Documents == 0 {
-				t.Errorf("%s, checking %v: once more: %+v, %v", name, checking, r, err)
+				t.Errorf("%s, checking %v: the second copy reported %+v, %v", name, checking, r, err)
 			}
 		}
 	}
 }
 
-// nothingAt checks that no file, or table, is where a copy was to be.
+// nothingAt checks that there is no file, or table, where the copy was to be.
 func nothingAt(t *testing.T, name string) {
 	t.Helper()
 	if !postgres.IsURL(name) {
 		committest.CheckFolder(t, filepath.Dir(name), nil)
 	} else if n := tablesOf(t, name); n != 0 {
-		t.Errorf("%d tables are left", n)
+		t.Errorf("%d tables are left, want none", n)
 	}
 }
 
-// TestCopyWhoseConnectionIsLost has the server end the connection while it copies, and
-// while it checks: it has nothing of the copy.
+// TestCopyWhoseConnectionIsLost: the server ends the connection during the copy and
+// during the check, and has nothing of the copy.
 func TestCopyWhoseConnectionIsLost(t *testing.T) {
 	from := filled(t, filepath.Join(t.TempDir(), "journal.db"))
 	for _, checking := range []bool{false, true} {
@@ -71,12 +71,12 @@ func TestCopyWhoseConnectionIsLost(t *testing.T) {
 		}
 		nothingAt(t, to)
 		if r, err := copyJournal(t.Context(), from, to, nil); err != nil || r.Documents == 0 {
-			t.Errorf("once more: %+v, %v", r, err)
+			t.Errorf("the second copy reported %+v, %v", r, err)
 		}
 	}
 }
 
-// endConnections ends those of riskdex, and waits until they have ended.
+// endConnections ends the connections of riskdex, and waits until they have ended.
 func endConnections(t *testing.T, url string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -92,12 +92,12 @@ func endConnections(t *testing.T, url string) {
 	}
 }
 
-// TestHalfACopyIsNoJournal opens what is there of a file when a copy would be killed.
+// TestHalfACopyIsNoJournal opens the file that is left if a copy is killed.
 func TestHalfACopyIsNoJournal(t *testing.T) {
 	from, dir := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
 	j := openNamedTest(t, from)
 	for _, id := range strings.Split("abcdefghijklmnopqrstuvwxyzabcd", "") {
-		filler{t, j}.put(report.Advisories, report.ID(id), strings.Repeat("x", 2<<20)) // more than the cache takes
+		filler{t, j}.put(report.Advisories, report.ID(id), strings.Repeat("x", 2<<20)) // more than fits in the cache
 	}
 	closeTest(t, j)
 	looked := false

@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// lineOf opens a journal, and closes it again.
+// lineOfNamed opens a journal, returns its line, and closes it again.
 func lineOfNamed(t *testing.T, name string) string {
 	t.Helper()
 	j := openNamedTest(t, name)
@@ -17,12 +17,12 @@ func lineOfNamed(t *testing.T, name string) string {
 	return j.Line()
 }
 
-// TestOlderJournalsGetALine, once, and lose nothing.
+// TestOlderJournalsGetALine once, and lose nothing.
 func TestOlderJournalsGetALine(t *testing.T) {
 	for engine, c := range map[string]struct {
 		name   string
 		older  func(t *testing.T, name string)
-		copied string // what is said of a copy before it was opened
+		copied string // reported of a copy before it was opened
 	}{
 		"SQLite": {filepath.Join(t.TempDir(), "journal.db"), func(t *testing.T, path string) {
 			execFile(t, path, "DROP TABLE loss; DROP TRIGGER namings_end; DROP TABLE namings; DROP TABLE ids; ALTER TABLE totals DROP COLUMN tombstones; ALTER TABLE totals DROP COLUMN tombstones_dropped; PRAGMA user_version = 3")
@@ -47,15 +47,15 @@ func TestOlderJournalsGetALine(t *testing.T) {
 			wantNoCopy(t, t.Context(), c.name, filepath.Join(t.TempDir(), "copy.db"), c.copied)
 			line := lineOfNamed(t, c.name)
 			if got := lineOfNamed(t, c.name); got != line {
-				t.Errorf("it has the line %s, and then %s", line, got)
+				t.Errorf("the journal has the line %s, and then %s", line, got)
 			}
 			j = openNamedTest(t, c.name)
 			defer closeTest(t, j)
 			if entries, err := j.Entries(t.Context(), report.Cities, "", 10); err != nil || len(entries) != 1 {
-				t.Errorf("%v, %v", entries, err)
+				t.Errorf("the journal has %v, %v; want its document", entries, err)
 			}
 			if s, err := j.Stats(t.Context()); err != nil || s.Kinds[report.Advisories].Tombstones != 1 || s.Kinds[report.Cities].Tombstones != 0 {
-				t.Errorf("its tombstones are not counted: %+v, %v", s.Kinds, err)
+				t.Errorf("the tombstones are not counted: %+v, %v", s.Kinds, err)
 			}
 		})
 	}

@@ -15,8 +15,8 @@ import (
 	"riskdex/report"
 )
 
-// lostChanges puts a backup of a journal that is closed in its place, which lacks what is
-// delivered after it, and returns the time of which changes are missing.
+// lostChanges replaces a closed journal by a backup that lacks what is delivered after
+// it, and returns the time span of the missing changes.
 func lostChanges(t *testing.T, path string) report.Loss {
 	t.Helper()
 	deliver := func() time.Time {
@@ -40,7 +40,7 @@ func lossNow(t *testing.T, j journal.Journal) report.Loss {
 	return s.Loss
 }
 
-// TestLossIsAcknowledged, durably, and once, on either engine. A copy has it as well.
+// TestLossIsAcknowledged durably, and once, on either engine. Copies have the loss as well.
 func TestLossIsAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	want := lostChanges(t, path)
@@ -67,7 +67,7 @@ func TestLossIsAcknowledged(t *testing.T) {
 				t.Errorf("%s still lacks %+v", endpoint(name).Name, got)
 			}
 			if _, err := j.AcknowledgeLoss(t.Context()); !errors.Is(err, journal.ErrNotFound) {
-				t.Errorf("acknowledged again: %v", err)
+				t.Errorf("a second acknowledgement returned %v, want ErrNotFound", err)
 			}
 			closeTest(t, j)
 			j = openNamedTest(t, name)
@@ -76,13 +76,13 @@ func TestLossIsAcknowledged(t *testing.T) {
 	}
 }
 
-// TestCopyOfLostChanges copies a journal that lacks what it had acknowledged.
+// TestCopyOfLostChanges copies a journal that lacks acknowledged changes.
 func TestCopyOfLostChanges(t *testing.T) {
 	from, to := filled(t, filepath.Join(t.TempDir(), "journal.db")), postgrestest.URL(t)
 	lost := lostChanges(t, from)
 	made, err := copyJournal(t.Context(), from, to, nil)
 	if err != nil || time.UnixMicro(int64(made.LastVersion)).UTC() != lost.Until || made.Loss.Since != lost.Since || made.Loss.Until != lost.Until {
-		t.Fatalf("%+v, %v, want that it lacks %+v", made, err, lost)
+		t.Fatalf("the copy reported %+v, %v; want the loss %+v", made, err, lost)
 	}
 	goesOn(t, to, made)
 }

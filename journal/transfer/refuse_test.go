@@ -15,7 +15,7 @@ import (
 	"riskdex/report"
 )
 
-// execPostgres changes the tables of a journal, past the journal.
+// execPostgres changes the tables of a journal directly.
 func execPostgres(t *testing.T, url, query string, args ...any) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -31,7 +31,7 @@ func execPostgres(t *testing.T, url, query string, args ...any) {
 // tablesOf counts the tables in the schema of a URL.
 func tablesOf(t *testing.T, url string) (n int) {
 	t.Helper()
-	ctx := context.Background() // also for what is to be seen at the end of a test
+	ctx := context.Background() // also for the checks at the end of a test
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func tablesOf(t *testing.T, url string) (n int) {
 	return n
 }
 
-// filled returns the name of a journal that nobody uses, with something of everything.
+// filled returns the name of a journal that is not in use, with something of everything.
 func filled(t *testing.T, name string) string {
 	t.Helper()
 	j := openNamedTest(t, name)
@@ -52,23 +52,23 @@ func filled(t *testing.T, name string) string {
 	return name
 }
 
-// setUpOnly makes a journal that nothing was ever delivered to.
+// setUpOnly makes a journal without any delivery.
 func setUpOnly(t *testing.T, name string) string {
 	t.Helper()
 	closeTest(t, openNamedTest(t, name))
 	return name
 }
 
-// wantNoCopy checks that a copy fails, and says why.
+// wantNoCopy checks that a copy fails with a message that contains these texts.
 func wantNoCopy(t *testing.T, ctx context.Context, from, to, want string) {
 	t.Helper()
 	r, err := copyJournal(ctx, from, to, nil)
 	if err == nil || !strings.Contains(err.Error(), want) || r.Documents != 0 {
-		t.Errorf("%+v, %v, want that %s", r, err, want)
+		t.Errorf("the copy reported %+v, %v; want an error with %q", r, err, want)
 	}
 }
 
-// TestCopyRefusesSource has journals copied that are in use, or none.
+// TestCopyRefusesSource: the source is in use, or is not a journal.
 func TestCopyRefusesSource(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -98,7 +98,7 @@ func TestCopyRefusesSource(t *testing.T) {
 			url := postgrestest.URL(t)
 			t.Cleanup(func() {
 				if n := tablesOf(t, url); n != 0 {
-					t.Errorf("%d tables were made", n)
+					t.Errorf("%d tables were made, want none", n)
 				}
 			})
 			return url
@@ -143,13 +143,13 @@ func TestCopyRefusesSource(t *testing.T) {
 			committest.CheckFolder(t, dir, nil)
 			wantNoCopy(t, c.ctx, from, url, c.want)
 			if n := tablesOf(t, url); n != 0 {
-				t.Errorf("%d tables were made", n)
+				t.Errorf("%d tables were made, want none", n)
 			}
 		})
 	}
 }
 
-// TestCopyOverwritesNothing has a journal copied to where something is.
+// TestCopyOverwritesNothing: there is something at the target.
 func TestCopyOverwritesNothing(t *testing.T) {
 	from := filled(t, filepath.Join(t.TempDir(), "journal.db"))
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".last", ".suspect", ".whole"} {

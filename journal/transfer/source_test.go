@@ -15,8 +15,8 @@ import (
 	"riskdex/journal/transfer"
 )
 
-// TestCopyToTablesThatAreThere copies to a journal of which nothing was ever made, and
-// which has given out a version that it does not have any longer.
+// TestCopyToTablesThatAreThere copies to a journal that nothing was delivered to, and to
+// one that has given out a version that it no longer has.
 func TestCopyToTablesThatAreThere(t *testing.T) {
 	from, to := filled(t, filepath.Join(t.TempDir(), "journal.db")), setUpOnly(t, postgrestest.URL(t))
 	execPostgres(t, to, "SELECT setval('versions', 9000000000000000)")
@@ -28,8 +28,8 @@ func TestCopyToTablesThatAreThere(t *testing.T) {
 	goesOn(t, to, made)
 }
 
-// TestNobodyWritesWhileItIsCopied looks, while a journal is copied, whether another
-// process could write it, or become one of its processes.
+// TestNobodyWritesWhileItIsCopied: while a journal is copied, no other process can write
+// it or join it.
 func TestNobodyWritesWhileItIsCopied(t *testing.T) {
 	for name, table := range map[string]string{"a change": "documents", "a process": "processes"} {
 		t.Run(name, func(t *testing.T) {
@@ -43,11 +43,11 @@ func TestNobodyWritesWhileItIsCopied(t *testing.T) {
 				defer conn.Close(context.Background())
 				_, err = conn.Exec(t.Context(), "SET lock_timeout = 1; DELETE FROM "+table)
 				if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "55P03" { // lock_not_available
-					t.Errorf("%v", err)
+					t.Errorf("a write returned %v, want a lock timeout", err)
 				}
 				var free bool
 				if err := conn.QueryRow(t.Context(), "SELECT pg_try_advisory_xact_lock(hashtextextended('riskdex ' || current_schema(), 0))").Scan(&free); err != nil || free {
-					t.Errorf("a riskdex could begin to set it up: %v", err)
+					t.Errorf("a riskdex could join the journal: %v", err)
 				}
 			})
 			if err != nil || asked == 0 {
@@ -60,7 +60,7 @@ func TestNobodyWritesWhileItIsCopied(t *testing.T) {
 		_, err := copyJournal(t.Context(), from, filepath.Join(t.TempDir(), "copy.db"), func(transfer.Progress) {
 			asked++
 			if j, err := sqlite.Open(t.Context(), from, journal.Options{}); err == nil {
-				t.Error("it could be opened", j.Close())
+				t.Error("the file could be opened during the copy", j.Close())
 			}
 		})
 		if err != nil || asked == 0 {

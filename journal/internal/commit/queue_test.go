@@ -12,7 +12,7 @@ import (
 	"riskdex/report"
 )
 
-// TestContextEnds checks that a request whose caller left does not stay behind.
+// TestContextEnds: a request whose caller has left does not stay in the queue.
 func TestContextEnds(t *testing.T) {
 	q := NewQueue() // without a writer
 	ctx, cancel := context.WithCancel(t.Context())
@@ -21,7 +21,7 @@ func TestContextEnds(t *testing.T) {
 	<-q.Wake
 	cancel()
 	if err := <-left; !errors.Is(err, context.Canceled) {
-		t.Errorf("it returned %v", err)
+		t.Errorf("the request returned %v, want the context's error", err)
 	}
 	if len(q.waiting) != 0 {
 		t.Error("its request is still in the queue")
@@ -56,15 +56,15 @@ func TestGroupsAreBounded(t *testing.T) {
 		q.waiting = append(q.waiting, &Request{Bytes: size})
 	}
 	if group, _ := q.Take(before); len(group) != 2 || len(q.waiting) != 1 {
-		t.Errorf("%d join a group that has room for 2", len(group))
+		t.Errorf("%d join a group that has space for 2", len(group))
 	}
 	if group, _ := q.Take(slices.Repeat([]*Request{{}}, maxGroupRequests)); len(group) != 0 {
 		t.Errorf("%d join a group that is full", len(group))
 	}
 }
 
-// TestAnsweredDoesNotWait: whoever has an answer and reads the journal next must not be
-// refused because of the request that was answered, although it took long.
+// TestAnsweredDoesNotWait: a caller who reads the journal after an answer must not be
+// refused because of the answered request, even if that took long.
 func TestAnsweredDoesNotWait(t *testing.T) {
 	q := NewQueue()
 	r := &Request{of: q, since: time.Now().Add(-time.Hour), Done: make(chan error)}
@@ -76,7 +76,7 @@ func TestAnsweredDoesNotWait(t *testing.T) {
 	<-r.Done
 }
 
-// TestNeitherStarves has large and small requests that wait take turns.
+// TestNeitherStarves: waiting large and small requests take turns.
 func TestNeitherStarves(t *testing.T) {
 	q := NewQueue()
 	for i := range 12 {
@@ -107,8 +107,8 @@ func TestNeitherStarves(t *testing.T) {
 	}
 }
 
-// TestLargeGoesApart has small requests be taken while a large delivery is carried out
-// beside them, but those that name what it names, and no other large one.
+// TestLargeGoesApart: while a large delivery is executed, small requests are taken beside
+// it, but none that names one of its documents, and no other large delivery.
 func TestLargeGoesApart(t *testing.T) {
 	q := NewQueue()
 	q.Concurrent = true

@@ -8,8 +8,9 @@ import (
 	"riskdex/report"
 )
 
-// CitiesOfBefore has a journal of before it was known what a city is called by, which old
-// makes of one that is closed: a city that was known by its code alone is adopted.
+// CitiesOfBefore checks a journal that old has changed, while it was closed, to what an
+// older riskdex made, which did not record what a city was called by: a city that was
+// known by its code alone is adopted.
 func CitiesOfBefore(t *testing.T, open func() journal.Journal, old func()) {
 	j := open()
 	stated := func(id, code string) report.Delivery {
@@ -33,6 +34,6 @@ func CitiesOfBefore(t *testing.T, open func() journal.Journal, old func()) {
 		got += fmt.Sprintf("%s %s, ", e.Op, e.ID)
 	}
 	if got != "index 130, index 7, delete LON, " {
-		t.Errorf("the cities are %s", got)
+		t.Errorf("the cities are %s, want them adopted", got)
 	}
 }

@@ -1,5 +1,5 @@
-// Package committest has what the tests of both engines use: short forms, and tests of the
-// rules that need the queue of a journal, which journaltest does not see.
+// Package committest has what the tests of both engines share: short forms, and tests of
+// the rules that need the queue of a journal, which journaltest cannot see.
 package committest
 
 import (
@@ -13,28 +13,28 @@ import (
 	"riskdex/report"
 )
 
-// Put delivers an advisory.
+// Put returns a delivery of an advisory.
 func Put(id string, body string) report.Delivery {
 	return report.Delivery{Changes: []report.Change{{
 		Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Index, Body: []byte(body),
 	}}}
 }
 
-// Delete deletes an advisory.
+// Delete returns a delivery that deletes an advisory.
 func Delete(id string) report.Delivery {
 	return report.Delivery{Changes: []report.Change{{
 		Key: report.Key{Kind: report.Advisories, ID: report.ID(id)}, Op: report.Delete,
 	}}}
 }
 
-// PutCity delivers a city.
+// PutCity returns a delivery of a city.
 func PutCity(id, code, body string) report.Delivery {
 	return report.Delivery{Changes: []report.Change{{
 		Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Code: code, Body: []byte(body),
 	}}}
 }
 
-// Must ends a test on an error.
+// Must fails the test on an error.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -42,22 +42,22 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Timeout is how long a test waits for what must come at some time.
+// Timeout bounds every wait of a test.
 const Timeout = 30 * time.Second
 
-// Eventually waits until something is so.
+// Eventually waits until ok returns true.
 func Eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(Timeout)
 	for !is() {
 		if time.Now().After(deadline) {
-			t.Fatalf("it never came true that %s", what)
+			t.Fatalf("timed out waiting until %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// WriteFile makes a file.
+// WriteFile writes a file.
 func WriteFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -65,7 +65,7 @@ func WriteFile(t *testing.T, path, text string) {
 	}
 }
 
-// CheckFolder checks that dir has these files, with the text that write gave them.
+// CheckFolder checks that dir has exactly these files, with these texts.
 func CheckFolder(t *testing.T, dir string, want []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -76,7 +76,7 @@ func CheckFolder(t *testing.T, dir string, want []string) {
 	for _, e := range entries {
 		got = append(got, e.Name())
 		if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err != nil || string(text) != "mine" {
-			t.Errorf("%s: %q, %v", e.Name(), text, err)
+			t.Errorf("the file %s has %q, %v; want it unchanged", e.Name(), text, err)
 		}
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -84,7 +84,7 @@ func CheckFolder(t *testing.T, dir string, want []string) {
 	}
 }
 
-// CPUTime is what this process has used of the processors.
+// CPUTime returns the CPU time that this process has used.
 func CPUTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

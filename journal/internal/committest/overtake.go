@@ -16,12 +16,12 @@ import (
 type UnderTest struct {
 	journal.Journal
 	Queue *commit.Queue
-	// FillUp has the journal be past Options.MaxBytes.
+	// FillUp makes the journal exceed Options.MaxBytes.
 	FillUp func()
 }
 
-// atOnce delivers in this order while the writer is held up, and returns the stamps of
-// the first change of each.
+// atOnce makes deliveries wait in this order for the blocked writer, and returns the
+// stamps of the first change of each.
 func (u UnderTest) atOnce(t *testing.T, list ...report.Delivery) []report.Stamp {
 	t.Helper()
 	entered, goOn := make(chan struct{}), make(chan struct{})
@@ -54,7 +54,7 @@ func (u UnderTest) atOnce(t *testing.T, list ...report.Delivery) []report.Stamp 
 	return stamps
 }
 
-// large is a delivery so large that no other of the kind fits into a group with it.
+// large returns a delivery so large that no other of the kind fits into a group with it.
 func large(kind report.Kind, more ...report.Change) report.Delivery {
 	d := report.Delivery{Changes: more}
 	for i := range commit.MaxGroupChanges {
@@ -64,8 +64,8 @@ func large(kind report.Kind, more ...report.Change) report.Delivery {
 	return d
 }
 
-// SmallOvertakesLarge has a small delivery wait for one large one, and not for all
-// that came before it.
+// SmallOvertakesLarge: a small delivery waits for one large one, not for all that came
+// before it.
 func SmallOvertakesLarge(t *testing.T, open func(*testing.T) UnderTest) {
 	for _, kind := range []report.Kind{report.Advisories, report.Cities} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -83,14 +83,14 @@ func SmallOvertakesLarge(t *testing.T, open func(*testing.T) UnderTest) {
 				want = want[1:]
 			}
 			if !slices.Equal(order, want) {
-				t.Errorf("they were carried out in the order %v, want %v", order, want)
+				t.Errorf("they were executed in the order %v, want %v", order, want)
 			}
 		})
 	}
 }
 
-// NewerDoesNotOvertakeOlder has a small delivery come after a large one that is for
-// the same document, under whatever name.
+// NewerDoesNotOvertakeOlder: a small delivery waits for an earlier large one that is for
+// the same document, whatever name either uses.
 func NewerDoesNotOvertakeOlder(t *testing.T, open func(*testing.T) UnderTest) {
 	city := func(id, code string) report.Change {
 		return report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Code: code, Body: []byte("{}")}
@@ -136,26 +136,26 @@ func NewerDoesNotOvertakeOlder(t *testing.T, open func(*testing.T) UnderTest) {
 				last = got[2].Effect == report.Changed && got[3].Effect == report.Unknown
 			}
 			if !(got[1].Version < got[2].Version && last) {
-				t.Errorf("the large one has %v, those after it %v and %v", got[1], got[2], got[3])
+				t.Errorf("the large delivery was stamped %v, those after it %v and %v; want them newer", got[1], got[2], got[3])
 			}
 		})
 	}
 }
 
-// RefusalIsNotOvertaken: a record that was refused is older than what came after it,
-// and a retry of it must not take its place.
+// RefusalIsNotOvertaken: a refused record is older than what came after it, and its retry
+// must not replace that.
 func RefusalIsNotOvertaken(t *testing.T, open func(*testing.T) UnderTest) {
 	j := open(t)
 	l := large(report.Advisories)
 	l.Refusals = []report.Refusal{{Kind: report.Advisories, ID: "a", Reason: "r", Position: -1}}
 	j.atOnce(t, large(report.Advisories), l, Put("a", "{}"))
 	if list, err := j.Refusals(t.Context(), 0, 10); err != nil || len(list) != 0 {
-		t.Errorf("%v, %v: the newer delivery has not cleared it", list, err)
+		t.Errorf("refusals %v, %v; want none, because the newer delivery clears it", list, err)
 	}
 }
 
-// ManyCitiesOfOneCode has deliveries that would hold up all others for minutes if each
-// of their cities were compared with the others.
+// ManyCitiesOfOneCode: deliveries that would block all others for minutes if each of
+// their cities were compared with each other.
 func ManyCitiesOfOneCode(t *testing.T, open func(*testing.T) UnderTest) {
 	j := open(t)
 	n := 20_000
@@ -176,6 +176,6 @@ func ManyCitiesOfOneCode(t *testing.T, open func(*testing.T) UnderTest) {
 	}
 	_, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "A"}, Op: report.Delete}}})
 	if !errors.Is(err, report.ErrAmbiguous) {
-		t.Errorf("%v, want that it is ambiguous", err)
+		t.Errorf("error %v, want ErrAmbiguous", err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"riskdex/report"
 )
 
-// OnlyWhatMakesRoomIsTakenPastTheLimit: deletes of what is there, and such as leave
-// nothing behind.
-func OnlyWhatMakesRoomIsTakenPastTheLimit(t *testing.T, open func(*testing.T) UnderTest) {
+// OnlyWhatFreesSpaceIsAcceptedPastTheLimit: past the limit, only deletes are accepted, of
+// existing documents or such that leave nothing behind.
+func OnlyWhatFreesSpaceIsAcceptedPastTheLimit(t *testing.T, open func(*testing.T) UnderTest) {
 	j := open(t)
 	deliver := func(d report.Delivery) error {
 		_, err := j.Append(t.Context(), d)
@@ -26,10 +26,10 @@ func OnlyWhatMakesRoomIsTakenPastTheLimit(t *testing.T, open func(*testing.T) Un
 	refused, err := j.Refusals(t.Context(), 0, 1)
 	Must(t, err)
 	j.FillUp()
-	Eventually(t, "there is no room", func() bool { return j.Ready() != nil })
+	Eventually(t, "the journal is full", func() bool { return j.Ready() != nil })
 	for name, d := range map[string]report.Delivery{"unknown": Delete("unknown"), "deleted before": Delete("deleted")} {
 		if err := deliver(d); !errors.Is(err, journal.ErrNoRoom) {
-			t.Errorf("%s, while a refusal is kept: %v, want that there is no room", name, err)
+			t.Errorf("%s, while a refusal is kept: %v, want ErrNoRoom", name, err)
 		}
 	}
 	_, err = j.DropRefusals(t.Context(), []int64{refused[0].Seq})
@@ -45,19 +45,19 @@ func OnlyWhatMakesRoomIsTakenPastTheLimit(t *testing.T, open func(*testing.T) Un
 		"a put, and a delete that leaves nothing": {Changes: append(Delete("unknown").Changes, Put("new", "{}").Changes...)},
 	} {
 		if err := deliver(d); !errors.Is(err, journal.ErrNoRoom) {
-			t.Errorf("%s: %v, want that there is no room", name, err)
+			t.Errorf("%s: %v, want ErrNoRoom", name, err)
 		}
 	}
 	Must(t, deliver(Delete("unknown")))
 	Must(t, deliver(Delete("deleted")))
 	if after, err := j.Stats(t.Context()); err != nil || fmt.Sprint(after.Kinds) != fmt.Sprint(before.Kinds) {
-		t.Errorf("before %v, after %v, %v", before.Kinds, after.Kinds, err)
+		t.Errorf("the totals were %v and are %v, %v; want no change", before.Kinds, after.Kinds, err)
 	}
 	live := Delete("live")
 	live.Receipt = &report.Receipt{Sender: "s", ID: "2", Digest: []byte("d")}
 	Must(t, deliver(live))
 	if _, repeated := errors.AsType[*report.RepeatedError](deliver(live)); !repeated {
-		t.Error("a repeat is not answered past the limit")
+		t.Error("past the limit, a repeat is not answered as one")
 	}
 	Must(t, deliver(city))
 	Must(t, deliver(city))
