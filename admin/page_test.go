@@ -113,8 +113,8 @@ func TestStatusTellsWhatElasticsearchIsNotUpFor(t *testing.T) {
 	}
 }
 
-// TestNothingFromOutsideBecomesHTML parses the pages as a browser would.
-func TestNothingFromOutsideBecomesHTML(t *testing.T) {
+// TestForeignTextNeverBecomesHTML parses the pages as a browser would.
+func TestForeignTextNeverBecomesHTML(t *testing.T) {
 	d := openHostileDesk(t)
 	typed := strings.ReplaceAll(hostile, "\u202e", "") // the page repeats the words of a search unchanged
 	for path, shows := range map[string][]string{

@@ -67,7 +67,7 @@ func basic(user, password string) func(*http.Request) {
 	return func(r *http.Request) { r.SetBasicAuth(user, password) }
 }
 
-func TestNobodyIsLetInWithoutTokensToKnow(t *testing.T) {
+func TestNobodyIsAcceptedWithoutReadableTokens(t *testing.T) {
 	h := withAllow(func(string) (bool, error) { return true, errors.New("no such file: secret") })
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/debug/pprof/heap", nil))
@@ -76,8 +76,8 @@ func TestNobodyIsLetInWithoutTokensToKnow(t *testing.T) {
 	}
 }
 
-// TestATokenDoesNotLetPagesOfOthersIn: a browser sends the token on their behalf.
-func TestATokenDoesNotLetPagesOfOthersIn(t *testing.T) {
+// TestTokenDoesNotAdmitForeignPages: a browser sends the token on their behalf.
+func TestTokenDoesNotAdmitForeignPages(t *testing.T) {
 	h := withAllow(knows("right"))
 	for origin, status := range map[string]int{"https://evil.example": http.StatusForbidden, "http://riskdex.internal": http.StatusNotFound} {
 		req := httptest.NewRequest(http.MethodPost, "http://riskdex.internal/api/dead/drop", nil)
@@ -91,9 +91,9 @@ func TestATokenDoesNotLetPagesOfOthersIn(t *testing.T) {
 	}
 }
 
-// TestATokenLetsItsOwnerReadByAnyName: a browser sends the token only to the name that a
+// TestTokenAdmitsAnyHostName: a browser sends the token only to the name that a
 // person entered it for.
-func TestATokenLetsItsOwnerReadByAnyName(t *testing.T) {
+func TestTokenAdmitsAnyHostName(t *testing.T) {
 	h := withAllow(knows("right"))
 	for token, status := range map[string]int{"right": http.StatusOK, "wrong": http.StatusUnauthorized} {
 		req := httptest.NewRequest(http.MethodGet, "https://riskdex.internal/debug/pprof/heap", nil)

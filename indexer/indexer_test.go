@@ -148,7 +148,7 @@ func TestLostIndexComesBackComplete(t *testing.T) {
 	}
 }
 
-func TestIndexFromThePastBringsNothingBack(t *testing.T) {
+func TestRestoredIndexBringsNothingBack(t *testing.T) {
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Index(report.Cities, "gone", `{"title":"old"}`), indexertest.Index(report.Cities, "corrected", `{"title":"old"}`))
 	r.Drained()

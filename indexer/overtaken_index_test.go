@@ -166,9 +166,9 @@ func TestNewIndexAheadOfTheJournal(t *testing.T) {
 	}
 }
 
-// TestVerifyMendsWhatIsAheadOfTheClock: what no journal with a right clock can have
+// TestVerifyRepairsWhatIsAheadOfTheClock: what no journal with a right clock can have
 // written is no other journal's.
-func TestVerifyMendsWhatIsAheadOfTheClock(t *testing.T) {
+func TestVerifyRepairsWhatIsAheadOfTheClock(t *testing.T) {
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 5, "text")...)
 	r.Append(indexertest.Delete(report.Cities, "4"))

@@ -64,9 +64,9 @@ func TestNewIndexThatIsOverloaded(t *testing.T) {
 	r.complete()
 }
 
-// TestWhatIsMendedDuringARebuildReachesThoseWhoSearch: a document that is sent
+// TestRepairDuringARebuildBecomesVisible: a document that is sent
 // anew is meant for the index behind the alias, too.
-func TestWhatIsMendedDuringARebuildReachesThoseWhoSearch(t *testing.T) {
+func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 	r := filledRig(t, rebuilding(), 200)
 	// The new index does not take one of the documents, so the rebuild goes on.
 	r.newIndexAnswers(func(w http.ResponseWriter, req *http.Request, next http.Handler) {

@@ -68,7 +68,7 @@ func TestOnlyWhatSearchesLackIsRefreshed(t *testing.T) {
 	}
 }
 
-func TestNothingIsShownTwice(t *testing.T) {
+func TestNothingIsRefreshedTwice(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.written(now, cfg)
 	l.beginRefresh()
@@ -114,7 +114,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-func TestShareOfNothingIsNoRefresh(t *testing.T) {
+func TestShareOfZeroMeansNoRefresh(t *testing.T) {
 	l, now, cfg := laneForTest()
 	cfg.RefreshShare = 0
 	l.written(now, cfg)
@@ -123,7 +123,7 @@ func TestShareOfNothingIsNoRefresh(t *testing.T) {
 	}
 }
 
-func TestShareThatIsNone(t *testing.T) {
+func TestInvalidShareIsRefused(t *testing.T) {
 	cfg := DefaultConfig()
 	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
 		cfg.RefreshShare = share

@@ -254,8 +254,8 @@ func TestSmallerBulksAfterOneThatFailed(t *testing.T) {
 	}
 }
 
-// TestOneThatFailsAloneHasOthersTriedFirst, also of those that go alone.
-func TestOneThatFailsAloneHasOthersTriedFirst(t *testing.T) {
+// TestLoneFailureIsTriedAfterOthers, also of those that go alone.
+func TestLoneFailureIsTriedAfterOthers(t *testing.T) {
 	away := true
 	s := newScripted(t, func(ids []string) (int, bool) { return http.StatusOK, away || ids[0] == "venom" })
 	s.send("venom")

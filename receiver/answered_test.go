@@ -11,7 +11,7 @@ import (
 	"riskdex/report"
 )
 
-// TestEveryAnswerIsObserved compares what the observer is told with the answers.
+// TestEveryAnswerIsObserved compares what is reported to the observer with the answers.
 func TestEveryAnswerIsObserved(t *testing.T) {
 	var mu sync.Mutex
 	var seen []report.Answered
@@ -34,7 +34,7 @@ func TestEveryAnswerIsObserved(t *testing.T) {
 	} {
 		d.err = c.broken
 		if got := d.send(c.method, c.path, c.body); got.status != c.want.Status || got.Accepted != c.want.Accepted {
-			t.Errorf("%s %s: %+v", c.method, c.path, got)
+			t.Errorf("%s %s is answered %+v, want %d accepted and status %d", c.method, c.path, got, c.want.Accepted, c.want.Status)
 		}
 		mu.Lock()
 		if len(seen) != 1 || seen[0] != c.want {

@@ -31,7 +31,7 @@ type guarded struct {
 	dir         string
 	auth        auth.Config
 	prefix      string
-	clock       atomic.Int64 // Unix seconds; the journal looks at it at any time
+	clock       atomic.Int64 // Unix seconds; the journal reads it at any time
 	credentials *auth.Credentials
 	log         *bytes.Buffer
 	server      *httptest.Server
@@ -52,7 +52,7 @@ func guard(t *testing.T, cfg auth.Config) *guarded {
 
 func (g *guarded) now() time.Time { return time.Unix(g.clock.Load(), 0) }
 
-// later lets time pass, in whole seconds.
+// later advances the clock, in whole seconds.
 func (g *guarded) later(d time.Duration) { g.clock.Add(int64(d / time.Second)) }
 
 func (g *guarded) open() {
@@ -103,7 +103,7 @@ func (g *guarded) signed(method, path, id, body string, header ...string) reply 
 	return g.send(method, path, body, header...)
 }
 
-// accepted returns how many changes were, of all kinds.
+// accepted returns how many changes of all kinds were accepted.
 func (g *guarded) accepted() (n uint64) {
 	g.t.Helper()
 	s, err := g.journal.Stats(g.t.Context())

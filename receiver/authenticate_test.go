@@ -16,9 +16,9 @@ import (
 	"riskdex/receiver/auth"
 )
 
-// Strangers reach nothing on any path, are counted, and leave nothing behind: not
-// in the journal, and not much in the log.
-func TestStrangersAreTurnedAway(t *testing.T) {
+// Unauthenticated senders reach nothing on any path, are counted, and leave nothing in
+// the journal, and not much in the log.
+func TestUnauthenticatedSendersAreRefused(t *testing.T) {
 	g := guard(t, auth.Config{BearerFiles: secretFile(t, "a-token-of-the-publisher")})
 	sent := 0.0
 	for _, c := range []struct{ method, path string }{
@@ -30,21 +30,21 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 			sent++
 			if got.status != http.StatusUnauthorized || got.Reason != "unauthorized" || got.header.Get("WWW-Authenticate") != `Bearer realm="riskdex"` ||
 				got.header.Get("Content-Type") != "application/problem+json" {
-				t.Errorf("%s %s: %+v", c.method, c.path, got)
+				t.Errorf("%s %s without credentials is answered %+v, want 401", c.method, c.path, got)
 			}
 		}
 	}
 	if n := g.counted("riskdex_changes_refused_total", "kind", "none", "reason", "credentials"); n != sent {
-		t.Errorf("%v are counted, want %v", n, sent)
+		t.Errorf("%v refusals are counted, want %v", n, sent)
 	}
 	if n := g.counted("riskdex_deliveries_total", "code", "401"); n != sent {
 		t.Errorf("%v answers are counted, want %v", n, sent)
 	}
 	if n := g.counted("riskdex_deliveries_total", "code", "401", "kind", "cities", "method", "POST"); n != 2 {
-		t.Errorf("%v for POST /cities, want 2", n)
+		t.Errorf("%v refusals of POST /cities are counted, want 2", n)
 	}
 	if len(g.kept()) != 0 || g.accepted() != 0 {
-		t.Errorf("strangers left %d refusals and %d changes", len(g.kept()), g.accepted())
+		t.Errorf("unauthenticated senders left %d refusals and %d changes", len(g.kept()), g.accepted())
 	}
 	if n := strings.Count(g.log.String(), "request rejected"); n != 1 {
 		t.Errorf("%d lines in a second:\n%s", n, g.log)
@@ -52,17 +52,17 @@ func TestStrangersAreTurnedAway(t *testing.T) {
 	g.later(time.Second)
 	g.send("POST", "/cities", "")
 	if log := g.log.String(); !strings.Contains(log, "others_since=17") || strings.Contains(log, "token-of") {
-		t.Errorf("the log:\n%s", log)
+		t.Errorf("the log lacks a line:\n%s", log)
 	}
 	if got := g.signed("POST", "/cities", "", `{"id":1}`); got.status != http.StatusAccepted {
-		t.Errorf("the publisher: %+v", got)
+		t.Errorf("the publisher is answered %+v, want 202", got)
 	}
 	if got := g.signed("POST", "/nowhere", "", `{"id":1}`); got.status != http.StatusNotFound || len(g.kept()) != 1 {
-		t.Errorf("the publisher at a wrong path: %+v, %d kept", got, len(g.kept()))
+		t.Errorf("the publisher at a wrong path is answered %+v, and %d refusals are kept", got, len(g.kept()))
 	}
 }
 
-// While the secrets cannot be read the sender is asked to come again.
+// While the secrets cannot be read, the sender is asked to retry.
 func TestUnreadableSecretsAskToComeAgain(t *testing.T) {
 	files := secretFile(t, "a-token-of-the-publisher")
 	g := guard(t, auth.Config{BearerFiles: files})
@@ -72,14 +72,14 @@ func TestUnreadableSecretsAskToComeAgain(t *testing.T) {
 	g.later(time.Second)
 	got := g.signed("POST", "/cities", "", `{"id":1}`)
 	if got.status != http.StatusServiceUnavailable || got.Reason != "door_closed" || got.header.Get("Retry-After") == "" || strings.Contains(got.Detail, files[0]) {
-		t.Errorf("%+v", got)
+		t.Errorf("answered %+v, want 503 with the reason door_closed and Retry-After", got)
 	}
 	if n := g.counted("riskdex_changes_refused_total", "kind", "none", "reason", "door_closed"); n != 1 || g.accepted() != 0 {
-		t.Errorf("%v counted, %d accepted", n, g.accepted())
+		t.Errorf("%v refusals are counted and %d changes accepted, want 1 and 0", n, g.accepted())
 	}
 }
 
-// The signature is over the bytes as they were sent.
+// The signature covers the bytes as they were sent.
 func TestSignaturesAreOverTheBytesAsSent(t *testing.T) {
 	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
 	plain := `{"id": 130, "code": "LON"}`
@@ -121,16 +121,16 @@ func TestSignaturesAreOverTheBytesAsSent(t *testing.T) {
 		reasons = append(reasons, r.Reason)
 	}
 	slices.Sort(reasons)
-	// The first that was too large could not be verified, so it is a stranger's.
+	// The first too large one could not be verified, so it counts as unauthenticated.
 	if want := []string{reasonGzip, reasonTooLarge, reasonEncoding, reasonPath}; !slices.Equal(reasons, want) {
 		t.Errorf("kept %q, want %q", reasons, want)
 	}
 	if n := g.counted("riskdex_changes_refused_total", "kind", "none", "reason", reasonTooLarge); n != 1 {
-		t.Errorf("%v that could not be verified are counted, want 1", n)
+		t.Errorf("%v unverifiable deliveries are counted, want 1", n)
 	}
 }
 
-// A bomb that nobody has signed is not decompressed.
+// An unsigned bomb is not decompressed.
 func TestUnsignedBombIsNotDecompressed(t *testing.T) {
 	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
 	bomb := zipped(t, strings.Repeat(" ", 1<<20))
@@ -141,19 +141,19 @@ func TestUnsignedBombIsNotDecompressed(t *testing.T) {
 	const times = 64
 	for range times {
 		if got := g.send("POST", "/cities", bomb, header...); got.status != http.StatusUnauthorized {
-			t.Fatalf("%+v", got)
+			t.Fatalf("an unsigned bomb is answered %+v, want 401", got)
 		}
 	}
 	runtime.ReadMemStats(&after)
-	// All of them decompressed would be 64 MiB at least.
+	// Decompressing all of them would take at least 64 MiB.
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > times<<19 {
 		t.Errorf("%d bombs had %d bytes allocated", times, grown)
 	}
 }
 
-// What strangers would send is not read: not even asked for, where they wait to be
-// asked.
-func TestStrangersHaveNothingRead(t *testing.T) {
+// The body of an unauthenticated sender is not read, nor even asked for with 100
+// Continue.
+func TestUnauthenticatedBodiesAreNotRead(t *testing.T) {
 	for what, cfg := range map[string]auth.Config{
 		"a token":     {BearerFiles: secretFile(t, "a-token-of-the-publisher")},
 		"a signature": {WebhookFiles: secretFile(t, webhookKey)},
@@ -173,14 +173,14 @@ func TestStrangersHaveNothingRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		if res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden {
-			t.Errorf("without %s: %s", what, res.Status)
+			t.Errorf("without %s the answer is %s", what, res.Status)
 		}
 		res.Body.Close()
 		conn.Close()
 	}
 }
 
-// connection is one to a receiver, on which requests follow each other.
+// connection makes consecutive requests on one connection to a receiver.
 type connection struct {
 	t    *testing.T
 	conn net.Conn
@@ -220,20 +220,21 @@ func (c *connection) send(method, target string, header http.Header, body string
 	return res.StatusCode
 }
 
-// ended waits for the other side to end it.
+// ended reports whether the other side closes it.
 func (c *connection) ended() bool {
 	_, err := c.in.ReadByte()
 	return err == io.EOF
 }
 
-// Who is turned away does not keep a connection, and who is let in does.
-func TestStrangersKeepNoConnection(t *testing.T) {
+// A connection ends after a refusal for lack of authentication, and is kept after other
+// answers.
+func TestUnauthenticatedSendersKeepNoConnection(t *testing.T) {
 	token := auth.Config{BearerFiles: secretFile(t, "a-token-of-the-publisher")}
 	signature := auth.Config{WebhookFiles: secretFile(t, webhookKey)}
 	for what, c := range map[string]struct {
 		auth           auth.Config
 		method, target string
-		forged         bool // a signature that has the right form
+		forged         bool // a well-formed signature
 		status         int
 	}{
 		"no token":                   {token, "PUT", "/cities/1", false, 401},
@@ -273,8 +274,8 @@ func TestStrangersKeepNoConnection(t *testing.T) {
 	}
 }
 
-// Where nothing has to be shown, a page that somebody reads on the machine could
-// deliver. It is told why not, is counted, and leaves nothing behind.
+// Without required credentials, a page that somebody opens on this machine could deliver.
+// It is refused, told why, and counted, and leaves nothing behind.
 func TestWebPagesDeliverNothing(t *testing.T) {
 	g := guard(t, auth.Config{})
 	for i, c := range []struct{ method, path, origin string }{
@@ -282,7 +283,7 @@ func TestWebPagesDeliverNothing(t *testing.T) {
 	} {
 		got := g.send(c.method, c.path, `{"id":1}`, "Origin", c.origin, "Content-Type", "text/plain")
 		if got.status != http.StatusForbidden || got.Reason != "web_page" || !strings.Contains(got.Detail, "without Origin") || got.header.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s %s: %+v", c.method, c.path, got)
+			t.Errorf("%s %s by a web page is answered %+v, want 403", c.method, c.path, got)
 		}
 		if n := g.counted("riskdex_changes_refused_total", "kind", "none", "reason", "web_page"); n != float64(i+1) {
 			t.Errorf("%v are counted, want %d", n, i+1)
@@ -295,6 +296,6 @@ func TestWebPagesDeliverNothing(t *testing.T) {
 		t.Errorf("%d lines in a second:\n%s", n, g.log)
 	}
 	if got := g.send("PUT", "/cities/1", `{"id":1}`); got.status != http.StatusAccepted {
-		t.Errorf("a program: %+v", got)
+		t.Errorf("a program is answered %+v, want 202", got)
 	}
 }

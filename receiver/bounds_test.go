@@ -21,14 +21,13 @@ import (
 	"riskdex/report"
 )
 
-// late is a body that does not come in time.
+// late is a body that does not arrive in time.
 type late struct{}
 
 func (late) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 func (late) Close() error             { return nil }
 
-// boundedSeries has a receiver give each answer that is about bounds, and returns
-// its series.
+// boundedSeries makes a receiver give each answer about a limit, and returns its series.
 func boundedSeries(t *testing.T) (all []map[string]float64) {
 	t.Helper()
 	now := time.Now()
@@ -59,7 +58,7 @@ func boundedSeries(t *testing.T) (all []map[string]float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("DELETE", "/cities/1", nil)) // within any rate
+		r.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("DELETE", "/cities/1", nil)) // within any rate limit
 		var statuses []int
 		for _, kind := range append(report.Kinds(), "nowhere") {
 			for method, path := range map[string]string{"POST": "", "PUT": "/1", "DELETE": "/1", "PATCH": ""} {
@@ -78,11 +77,11 @@ func boundedSeries(t *testing.T) (all []map[string]float64) {
 	return all
 }
 
-// holdMemory has another request hold so many bytes of the memory for bodies, until it is
-// closed. It does not stall.
+// holdMemory makes another request take so many bytes of the memory for bodies, until it
+// is closed. It does not stall.
 func holdMemory(t *testing.T, r *Receiver, bytes int64) *body.Reader {
 	t.Helper()
-	const small = 16 << 10 // which takes none of it
+	const small = 16 << 10 // takes none of it
 	other := r.budget.NewReader(httptest.NewRecorder(), httptest.NewRequest("PUT", "/cities/1", nil), 1)
 	if err := other.Grow(small + bytes); err != nil {
 		t.Fatalf("%d bytes of memory: %v", bytes, err)
@@ -91,8 +90,8 @@ func holdMemory(t *testing.T, r *Receiver, bytes int64) *body.Reader {
 	return other
 }
 
-// busySeries has a receiver whose memory others have answer a large delivery of each
-// kind, before and after its signature would be known, and returns the series.
+// busySeries makes a receiver whose memory is used up refuse a large delivery of each
+// kind, before and after its signature is verified, and returns the series.
 func busySeries(t *testing.T) (all []map[string]float64) {
 	t.Helper()
 	for _, who := range []auth.Config{{}, {WebhookFiles: secretFile(t, webhookKey)}} {
@@ -117,7 +116,7 @@ func busySeries(t *testing.T) (all []map[string]float64) {
 				credentials.Show(req.Header, "msg_1", nil)
 				rec := httptest.NewRecorder()
 				if r.ServeHTTP(rec, req); rec.Code != http.StatusServiceUnavailable {
-					t.Errorf("%s: %d", kind, rec.Code)
+					t.Errorf("%s is answered %d, want 503", kind, rec.Code)
 				}
 				if n := d.counted("riskdex_deliveries_not_durable_total", "kind", string(kind), "cause", causeBusy); n != 1 {
 					t.Errorf("%s is counted %g times as busy", kind, n)
@@ -129,8 +128,8 @@ func busySeries(t *testing.T) (all []map[string]float64) {
 	return all
 }
 
-// TestCountsAreBounded, of records in a payload and of what stands in one object
-// or array: each takes far more memory than its bytes.
+// TestCountsAreBounded: records of a payload, and members of one object or array, are
+// limited, because each takes far more memory than its bytes.
 func TestCountsAreBounded(t *testing.T) {
 	d := open(t, nil)
 	names := make([]string, jsonscan.MaxMembers+1)
@@ -152,7 +151,7 @@ func TestCountsAreBounded(t *testing.T) {
 }
 
 // TestWhatIsMadeOfABodyTakesMemory: a delivery of many records waits for memory like a
-// large one, and one that needs more than there is, is told so.
+// large one, and one that needs more than exists is refused.
 func TestWhatIsMadeOfABodyTakesMemory(t *testing.T) {
 	records := "[" + strings.Repeat(`{"id":1},`, 999) + `{"id":1}]`
 	members := `{"id":1`
@@ -163,7 +162,7 @@ func TestWhatIsMadeOfABodyTakesMemory(t *testing.T) {
 	for what, c := range map[string]struct {
 		body string
 		size int64 // of the memory
-		held int64 // of it, by others
+		held int64 // of it, taken by others
 		want int
 	}{
 		"few records":                      {`[{"id":1},{"id":2}]`, 1 << 20, 0, http.StatusAccepted},
@@ -181,7 +180,7 @@ func TestWhatIsMadeOfABodyTakesMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.maxBody, r.budget = 1<<20, body.NewBudget(c.size, 0) // so that nothing is kept for the oldest
+			r.maxBody, r.budget = 1<<20, body.NewBudget(c.size, 0) // so that nothing is reserved for the oldest
 			oldest, other := holdMemory(t, r, 1), holdMemory(t, r, c.held)
 			w := httptest.NewRecorder()
 			r.ServeHTTP(w, httptest.NewRequest("POST", "/cities", strings.NewReader(c.body)))
@@ -195,7 +194,7 @@ func TestWhatIsMadeOfABodyTakesMemory(t *testing.T) {
 	}
 }
 
-// TestBusyIsNoRefusal: the delivery is to come again, and nothing of it is kept.
+// TestBusyIsNoRefusal: the sender is to retry, and nothing of the delivery is kept.
 func TestBusyIsNoRefusal(t *testing.T) {
 	d := open(t, nil)
 	synctest.Test(t, func(t *testing.T) {
@@ -214,14 +213,14 @@ func TestBusyIsNoRefusal(t *testing.T) {
 		large := `{"t":"` + strings.Repeat("x", 32<<10) + `"}`
 		got := send(strings.NewReader(large))
 		if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || got.Header().Get("Connection") != "close" || len(d.deliveries) != 0 {
-			t.Errorf("%d %v, %d kept", got.Code, got.Header(), len(d.deliveries))
+			t.Errorf("answered %d with Retry-After %v, and %d refusals are kept; want 503 and none", got.Code, got.Header(), len(d.deliveries))
 		}
 		if got := send(strings.NewReader(`{"t":1}`)); got.Code != http.StatusAccepted {
-			t.Errorf("a small one: %d", got.Code)
+			t.Errorf("a small delivery is answered %d, want 202", got.Code)
 		}
 		other.Close()
 		if got := send(strings.NewReader(large)); got.Code != http.StatusAccepted {
-			t.Errorf("later: %d", got.Code)
+			t.Errorf("the retry is answered %d, want 202", got.Code)
 		}
 		holdMemory(t, r, cfg.BodyMemory).Close() // all of it is free again
 	})

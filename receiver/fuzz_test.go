@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// Of any path there is one spelling, and it says what the path said: segment by
-// segment, so that nothing that is encoded can add one or take one away.
+// Every path has one canonical spelling with the same segments: nothing that is encoded
+// can add or remove one.
 func FuzzCanonicalPath(f *testing.F) {
 	for _, path := range []string{"/cities/a%2Fb", "/c%69ties/%2e%2e", "/cities/%25%00%ff", "//%zz/", "/cities/a;b=c?d"} {
 		f.Add(path)
@@ -25,10 +25,10 @@ func FuzzCanonicalPath(f *testing.F) {
 		escaped := u.EscapedPath()
 		canonical, err := canonicalPath(escaped)
 		if err != nil {
-			t.Fatalf("%q is parsed and cannot be spelt: %v", path, err)
+			t.Fatalf("%q is parsed but has no canonical spelling: %v", path, err)
 		}
 		if again, err := canonicalPath(canonical); err != nil || again != canonical {
-			t.Errorf("%q is spelt %q and then %q, %v", path, canonical, again, err)
+			t.Errorf("%q becomes %q, and that becomes %q, %v", path, canonical, again, err)
 		}
 		before, after := strings.Split(escaped, "/"), strings.Split(canonical, "/")
 		if len(before) != len(after) {
@@ -44,7 +44,7 @@ func FuzzCanonicalPath(f *testing.F) {
 	})
 }
 
-// FuzzSplit: what passes the check comes apart into records without a loss or a panic.
+// FuzzSplit: what passes the check is split into records without loss or panic.
 func FuzzSplit(f *testing.F) {
 	f.Add([]byte(`{"id":130,"a":[1,2.5e3,"x\n",null,true]}`))
 	f.Add([]byte(`{"a":1,"a":2}`))
@@ -58,7 +58,7 @@ func FuzzSplit(f *testing.F) {
 		one, _ := s.one(body)
 		for _, record := range append(slices.Collect(s.list(body)), one) {
 			if jsonscan.Check(record.raw) != nil {
-				t.Fatalf("%q came apart into %q, which is not JSON", body, record.raw)
+				t.Fatalf("%q was split into %q, which is not JSON", body, record.raw)
 			}
 			s.idIn(record)
 			s.codeIn(record)
@@ -66,8 +66,8 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// Whatever an operator states as a pointer, and whatever is looked up with it, what
-// is found stands in the body.
+// Whatever pointer an operator configures, and whatever it is applied to, the value found
+// is in the body.
 func FuzzPointers(f *testing.F) {
 	f.Add("/data/0/id", []byte(`{"data":[{"id":1}]}`))
 	f.Add("/a~1b/~0/-1/99999999999999999999", []byte(`{"a/b":{"~":[]}}`))
@@ -88,9 +88,8 @@ func FuzzPointers(f *testing.F) {
 	})
 }
 
-// A body that an operator puts in the place of another passes the checks of a
-// delivery: what comes of it is JSON other than null, and for the document that it is
-// to replace.
+// An edited body passes the checks of a delivery: it becomes a change with JSON other
+// than null, for the document that it is to replace.
 func FuzzEditedBody(f *testing.F) {
 	f.Add([]byte(`{"data":{"id":2,"title":"x"}}`))
 	f.Add([]byte("\xef\xbb\xbf{}"))

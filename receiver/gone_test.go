@@ -17,7 +17,7 @@ import (
 	"riskdex/report"
 )
 
-// busy is a journal that has not come to a delivery yet when its sender hangs up.
+// busy is a journal that has not reached a delivery yet when its sender hangs up.
 type busy struct {
 	reached chan struct{}
 	left    chan error
@@ -35,8 +35,8 @@ func (b busy) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, er
 	return nil, fmt.Errorf("append: %w", report.ErrGone)
 }
 
-// TestTheJournalKnowsWhenASenderHangsUp, and whether to take the delivery nevertheless is
-// its decision: the wait for it goes on.
+// TestTheJournalKnowsWhenASenderHangsUp, and decides whether to accept the delivery
+// nevertheless: the receiver keeps waiting for it.
 func TestTheJournalKnowsWhenASenderHangsUp(t *testing.T) {
 	j := busy{make(chan struct{}), make(chan error, 1)}
 	r, err := New(DefaultConfig(), j, time.Now, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
@@ -61,8 +61,8 @@ func TestTheJournalKnowsWhenASenderHangsUp(t *testing.T) {
 	}
 }
 
-// TestWhoClosesHalfAConnectionIsTold that nothing was accepted, and what to do.
-func TestWhoClosesHalfAConnectionIsTold(t *testing.T) {
+// TestHalfClosedConnectionIsTold that nothing was accepted, and what to do.
+func TestHalfClosedConnectionIsTold(t *testing.T) {
 	j := busy{make(chan struct{}), make(chan error, 1)}
 	r, err := New(DefaultConfig(), j, time.Now, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -17,9 +17,8 @@ import (
 	"riskdex/report"
 )
 
-// recorder notes what the receiver hands on. It stands where a journal would,
-// so that these tests see a delivery as it leaves the receiver; what the journal
-// makes of it is tested with the real one.
+// recorder records what the receiver passes on. It replaces the journal, so that these
+// tests see a delivery as it leaves the receiver; other tests use the real one.
 type recorder struct {
 	mu         sync.Mutex
 	deliveries []report.Delivery
@@ -48,7 +47,7 @@ func (r *recorder) Append(_ context.Context, d report.Delivery) ([]report.Stamp,
 	return stamps, nil
 }
 
-// changes returns all that was accepted so far.
+// changes returns everything accepted so far.
 func (r *recorder) changes() []report.Change {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +94,7 @@ func open(t *testing.T, change func(*Config)) *endpoint {
 	return d
 }
 
-// reply is an answer, as far as it has these members.
+// reply is an answer, with the members that tests read.
 type reply struct {
 	status   int
 	header   http.Header
@@ -117,7 +116,7 @@ func (d *endpoint) send(method, path, body string, header ...string) reply {
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	res, err := http.DefaultTransport.RoundTrip(req) // no redirect would be followed
+	res, err := http.DefaultTransport.RoundTrip(req) // no redirect is followed
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -133,7 +132,7 @@ func (d *endpoint) send(method, path, body string, header ...string) reply {
 	return got
 }
 
-// counted returns the sum of a metric over the series that have all of labels.
+// counted returns the sum of a metric over the series that have all of the labels.
 func (d *endpoint) counted(name string, labels ...string) float64 {
 	d.t.Helper()
 	families, err := d.reg.Gather()

@@ -13,7 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// TestVendorIDs: the records of shapes that no setting names, as mappings/testdata has them.
+// TestVendorIDs uses the records in mappings/testdata, whose ids no setting names.
 func TestVendorIDs(t *testing.T) {
 	files, err := filepath.Glob("../mappings/testdata/shapes/*.json")
 	if err != nil || len(files) < 14 {
@@ -30,7 +30,7 @@ func TestVendorIDs(t *testing.T) {
 		must(t, json.Unmarshal(text, &shape, json.MatchCaseInsensitiveNames(true)))
 		d := open(t, nil)
 		got := d.send("POST", "/"+string(shape.Kind), string(shape.Record))
-		want := "LIM" // the code, where it states no id
+		want := "LIM" // the code if there is no id
 		if shape.ID != nil {
 			pointers, err := parsePointers([]string{*shape.ID})
 			must(t, err)
@@ -49,12 +49,13 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestUnclearIDs: what is not certain is refused whole, with where ids may be; what says
-// nothing of an id goes by its code, as ever.
+// TestUnclearIDs: a delivery whose ids are not certain is refused as a whole, and the
+// answer lists the places where ids may be. A record without any sign of an id goes by
+// its code.
 func TestUnclearIDs(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, body string
-		ids        string // of what is accepted, in order; empty where the delivery is refused whole
+		ids        string // of the accepted changes, in order; "" if the delivery is refused as a whole
 		says       []string
 	}{
 		"one place":            {"cities", `[{"cityReportId":1,"iata":"LHR"},{"cityReportId":2}]`, "1 2", nil},
@@ -84,7 +85,7 @@ func TestUnclearIDs(t *testing.T) {
 			ids = append(ids, string(change.ID))
 		}
 		if strings.Join(ids, " ") != c.ids || (c.ids == "") != (got.status == 422 && got.Reason == reasonNoID) {
-			t.Errorf("%s: %v, %+v", name, ids, got)
+			t.Errorf("%s: ids %v, answered %+v", name, ids, got)
 		}
 		detail := got.Detail
 		for _, r := range got.Refused {
@@ -92,29 +93,31 @@ func TestUnclearIDs(t *testing.T) {
 		}
 		for _, says := range c.says {
 			if !strings.Contains(detail, says) {
-				t.Errorf("%s: said %q, want %q in it", name, detail, says)
+				t.Errorf("%s: the answer says %q, want %q in it", name, detail, says)
 			}
 		}
 		if c.ids == "" && (len(d.refusals()) != 1 || d.refusals()[0].Position != -1 || string(d.refusals()[0].Body) != c.body) {
-			t.Errorf("%s: kept %+v", name, d.refusals())
+			t.Errorf("%s: kept %+v, want the delivery as a whole", name, d.refusals())
 		}
 	}
 }
 
-// TestStatedIDsAreNotGuessed: where the operator says where ids are, nothing else is one.
+// TestStatedIDsAreNotGuessed: if the operator configures where ids are, no other member
+// is one.
 func TestStatedIDsAreNotGuessed(t *testing.T) {
 	d := open(t, func(c *Config) { c.IDs = map[report.Kind][]string{report.Cities: {"/reportId"}} })
 	if got := d.send("POST", "/cities", `[{"documentId":"d1","reportId":"r1"},{"documentId":"d2"}]`); got.Accepted != 1 || len(got.Refused) != 1 || d.changes()[0].ID != "r1" {
-		t.Errorf("%+v", got)
+		t.Errorf("answered %+v, want r1 accepted and the other record refused", got)
 	}
 }
 
-// TestPutKnowsItsOwnID: a PUT under a code states the id of its document by the words of a name.
+// TestPutKnowsItsOwnID: a PUT under a code has the document's id in a member that is
+// recognised by the words of its name.
 func TestPutKnowsItsOwnID(t *testing.T) {
 	d := open(t, nil)
 	d.send("PUT", "/cities/LON", `{"CityReportId":130,"CityCode":"lon"}`)
 	d.send("PUT", "/cities/LON", `{"documentId":130,"reportId":131}`)
 	if got := d.changes(); len(got) != 2 || got[0].OwnID != "130" || got[0].Code != "LON" || got[1].OwnID != "" {
-		t.Errorf("%+v", got)
+		t.Errorf("changes %+v, want the first with its own id and the second without", got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"riskdex/report"
 )
 
-// What is no report does not take the place of one, and the sender is told what it is.
+// A body that is not a report does not replace one, and the sender is told what it is.
 func TestNothingReplacesAReport(t *testing.T) {
 	g := guard(t, auth.Config{})
 	if got := g.send("PUT", "/cities/1", `{"id":1,"text":"the report"}`); got.status != 202 {
@@ -43,7 +43,7 @@ func TestNothingReplacesAReport(t *testing.T) {
 		before := len(g.kept())
 		got := g.send("PUT", "/cities/1", body)
 		if got.status != 422 || got.Reason != reasonNoRecord || !strings.Contains(got.Detail, says) || !strings.Contains(got.Detail, "DELETE") {
-			t.Errorf("PUT %s: %+v", body, got)
+			t.Errorf("PUT %s is answered %+v", body, got)
 		}
 		if kept := g.kept(); len(kept) != before+1 || kept[0].Bytes != len(body) || kept[0].ID != "1" {
 			t.Errorf("PUT %s: kept %+v", body, kept)
@@ -53,17 +53,17 @@ func TestNothingReplacesAReport(t *testing.T) {
 		`1`: "a number", `"x"`: "a text", `"{\"id\":1}"`: "encoded twice?", `null`: "null", `[[]]`: "an empty list", `[[{"id":1}]]`: "a list", `[true]`: "true or false",
 	} {
 		if got := g.send("POST", "/cities", body); got.status != 422 || got.Reason != reasonNoRecord || len(got.Refused) != 1 || !strings.Contains(got.Refused[0].Detail, says) {
-			t.Errorf("POST %s: %+v", body, got)
+			t.Errorf("POST %s is answered %+v", body, got)
 		}
 	}
 	if got := g.send("POST", "/cities", `[{"id":2},"{\"id\":3}",{},4]`); got.status != 202 || got.Accepted != 1 || len(got.Refused) != 3 ||
 		got.Refused[0].Reason != reasonNoRecord || got.Refused[1].Reason != reasonNoID || got.Refused[2].Reason != reasonNoRecord {
-		t.Errorf("beside a record: %+v", got)
+		t.Errorf("beside a record: answered %+v, want one accepted and three refused", got)
 	}
-	// These say something, whatever it is.
+	// These have content, whatever it is.
 	for _, body := range []string{`{"a":null}`, `[{"a":1},{"b":2}]`, `{"city":"London"}`, `{"items":[1,2]}`, `{"data":"[draft] as of [today]"}`, `{"payload":["{\"id\":1}"]}`, `{"title":"x","cities":[]}`} {
 		if got := g.send("PUT", "/cities/9", body); got.status != 202 {
-			t.Errorf("PUT %s: %+v", body, got)
+			t.Errorf("PUT %s is answered %+v", body, got)
 		}
 	}
 	changes, err := g.journal.Claim(t.Context(), report.Cities, 100, 1<<20)
@@ -77,8 +77,8 @@ func TestNothingReplacesAReport(t *testing.T) {
 	}
 }
 
-// A snapshot of a day on which there is nothing is a delivery like any other: it is
-// durable, answered, and said in the log, and changes nothing.
+// An empty snapshot is a delivery like any other: it is durable, acknowledged and logged,
+// and changes nothing.
 func TestEmptySnapshot(t *testing.T) {
 	for _, signed := range []bool{false, true} {
 		cfg := auth.Config{}
@@ -90,39 +90,40 @@ func TestEmptySnapshot(t *testing.T) {
 			"a": `[]`, "b": `{"advisories":[]}`, "c": `{"data":[],"meta":{"count":0}}`, "d": `{"data":{"advisories":[]}}`, "e": `[{"advisories":[]}]`,
 			"f": `{"generated_at":"x","advisories":[]}`, "g": `{"generatedAt":"x","data":{"generated":1,"advisories":[]}}`,
 		} {
-			for range 2 { // a repeat is answered as before
+			for range 2 { // a repeat is answered like the first one
 				if got := g.signed("POST", "/advisories", id, body); got.status != 202 || got.Accepted != 0 || got.Refused == nil || len(got.Refused) != 0 {
-					t.Errorf("POST %s: %+v", body, got)
+					t.Errorf("POST %s is answered %+v", body, got)
 				}
 			}
 		}
 		if n := g.accepted(); n != 0 || len(g.kept()) != 0 {
-			t.Errorf("%d changes, %d refusals", n, len(g.kept()))
+			t.Errorf("%d changes and %d refusals, want none", n, len(g.kept()))
 		}
 		if !strings.Contains(g.log.String(), "holds no records") {
-			t.Errorf("the log does not say so:\n%s", g.log)
+			t.Errorf("the log does not mention the empty snapshot:\n%s", g.log)
 		}
-		// What may be a record is none of that.
+		// A body that may be a record is not an empty snapshot.
 		for _, body := range []string{`{"title":"x","items":[]}`, `{"advisories":null}`, `{"advisories":{}}`, `{}`, `[{}]`} {
 			if got := g.signed("POST", "/advisories", "x"+body[:2], body); got.status != 422 && got.status != 409 {
-				t.Errorf("POST %s: %+v", body, got)
+				t.Errorf("POST %s is answered %+v", body, got)
 			}
 		}
 	}
 }
 
-// Where records are stated, an empty list there is one as well.
+// If the place of records is configured, an empty list there is an empty snapshot as
+// well.
 func TestEmptySnapshotAtAStatedPlace(t *testing.T) {
 	d := open(t, func(c *Config) { c.Records = map[report.Kind][]string{report.Advisories: {"/countries"}} })
 	if got := d.send("POST", "/advisories", `{"generated":"today","countries":[]}`); got.status != 202 || got.Accepted != 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("POST is answered %+v, want 202 with none accepted", got)
 	}
 	if got := d.send("PUT", "/advisories/1", `{"generated":"today","countries":[]}`); got.status != 422 || got.Reason != reasonNoRecord {
-		t.Errorf("%+v", got)
+		t.Errorf("PUT is answered %+v, want 422", got)
 	}
 }
 
-// A form, a page or XML is not JSON that went wrong.
+// A form, a page or XML is reported as such, not as broken JSON.
 func TestOtherMediaTypes(t *testing.T) {
 	d := open(t, nil)
 	const form, multipart = "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
@@ -151,21 +152,21 @@ func TestOtherMediaTypes(t *testing.T) {
 		for method, path := range map[string]string{"POST": "/cities", "PUT": "/cities/130"} {
 			got := d.send(method, path, c.body, "Content-Type", c.kind)
 			if got.status != c.status || got.Reason != c.reason || !strings.Contains(got.Detail, c.says) || strings.Contains(got.Detail, `""`) || strings.Contains(got.Detail, "literal") {
-				t.Errorf("%s, %s: %+v", name, method, got)
+				t.Errorf("%s by %s is answered %+v", name, method, got)
 			}
 			if c.status == 415 && !strings.Contains(got.Detail, "application/json") {
-				t.Errorf("%s: it is not said what is wanted: %s", name, got.Detail)
+				t.Errorf("%s: the answer does not say what is wanted: %s", name, got.Detail)
 			}
 		}
 	}
 	for _, kept := range d.refusals() {
 		if kept.Cut {
-			t.Errorf("not all is kept of %+v", kept)
+			t.Errorf("not everything of the refusal is kept: %+v", kept)
 		}
 	}
 }
 
-// Only what breaks off may be better the next time.
+// Only a body that breaks off may be complete at the next attempt.
 func TestGzipThatIsNone(t *testing.T) {
 	d := open(t, func(c *Config) { c.MaxBody = 1 << 20 })
 	long := `{"id":1,"t":"` + strings.Repeat("x", 100_000) + `"}`
@@ -200,7 +201,7 @@ func TestGzipThatIsNone(t *testing.T) {
 	}
 	for _, c := range d.changes() {
 		if string(c.Body) != long {
-			t.Errorf("%d bytes are taken of %d", len(c.Body), len(long))
+			t.Errorf("%d of %d bytes of memory are still in use", len(c.Body), len(long))
 		}
 	}
 }
@@ -210,14 +211,14 @@ func TestHalfASurrogatePairIsNoID(t *testing.T) {
 	for _, body := range []string{`{"id":"\ud800"}`, `{"code":"\udc00x"}`} {
 		got := g.send("POST", "/cities", body)
 		if got.status != 422 || got.Reason != reasonIDInvalid || !strings.Contains(got.Detail, "surrogate") || strings.Contains(got.Detail, "holds no number") {
-			t.Errorf("%s: %+v", body, got)
+			t.Errorf("%s is answered %+v, want 422 that names the surrogate", body, got)
 		}
 	}
 	if got := g.send("POST", "/cities", `{"id":"\ud83d\ude00\ufffd"}`); got.status != 202 {
-		t.Errorf("a whole pair: %+v", got)
+		t.Errorf("a complete surrogate pair is answered %+v, want 202", got)
 	}
 	if kept := g.kept(); len(kept) != 2 || kept[1].ID != "\ufffd" {
-		t.Errorf("kept: %+v", kept)
+		t.Errorf("kept %+v, want both refusals", kept)
 	}
 }
 
@@ -233,13 +234,13 @@ func TestListIsPointedAt(t *testing.T) {
 	} {
 		got := d.send("POST", "/cities", body)
 		if got.status != 422 || got.Reason != reasonNoID || says == "" && strings.Contains(got.Detail, "--records") || !strings.Contains(got.Detail, says) {
-			t.Errorf("%.50s: %d %s %s", body, got.status, got.Reason, got.Detail)
+			t.Errorf("%.50s is answered %d %s %s", body, got.status, got.Reason, got.Detail)
 		}
 	}
-	// What it says works.
+	// The advice in the answer works.
 	d = open(t, func(c *Config) { c.Records = map[report.Kind][]string{report.Cities: {"/reports"}} })
 	if got := d.send("POST", "/cities", `{"reports":`+list+`}`); got.status != 202 || got.Accepted != 860 {
-		t.Errorf("%+v", got)
+		t.Errorf("with the advised --records: %+v, want 860 accepted", got)
 	}
 }
 
@@ -269,21 +270,22 @@ func TestUnknownPathSaysWhatWasMeant(t *testing.T) {
 			}
 		}
 	}
-	// Under a wrong prefix it is one sentence for all, so that they can be told as one.
+	// Every path under a wrong prefix gets the same message, so that the log can group
+	// them.
 	d, said := open(t, func(c *Config) { c.Prefix = "/api" }), map[string]bool{}
 	for _, path := range []string{"/cities/1", "/cities", "/advisories/2", "/api/v2/cities/130", "/v1/special-report"} {
 		got := d.send("PUT", path, `{"id":1}`)
 		if got.status != 404 || !strings.Contains(got.Detail, "What stands before the collection is wrong. Deliveries go to /api/cities") {
-			t.Errorf("%s: %+v", path, got)
+			t.Errorf("%s is answered %+v, want 404 that names the prefix", path, got)
 		}
 		said[got.Detail] = true
 	}
 	if len(said) != 1 {
-		t.Errorf("said %v", said)
+		t.Errorf("the messages are %v, want one", said)
 	}
 }
 
-// Allow has the methods of the path, and no other is among them.
+// Allow has exactly the methods that the path allows.
 func TestAllowIsTrue(t *testing.T) {
 	d := open(t, nil)
 	for path, want := range map[string]string{"/cities": "POST", "/cities/1": "DELETE, PUT"} {
@@ -295,7 +297,7 @@ func TestAllowIsTrue(t *testing.T) {
 		}
 		for _, method := range strings.Split(want, ", ") {
 			if got := d.send(method, path, `{"id":1}`); got.status != 202 {
-				t.Errorf("%s %s, which is allowed: %+v", method, path, got)
+				t.Errorf("%s %s is in Allow, but is answered %+v", method, path, got)
 			}
 		}
 	}
@@ -305,6 +307,6 @@ func TestUnknownPathIsLogged(t *testing.T) {
 	g := guard(t, auth.Config{})
 	g.send("POST", "/v7/citys%0Ax", `{"id":1}`)
 	if log := g.log.String(); !strings.Contains(log, "reason=unknown_path") || !strings.Contains(log, "path=/v7/citys%0Ax") {
-		t.Errorf("the log:\n%s", log)
+		t.Errorf("the log lacks a line:\n%s", log)
 	}
 }

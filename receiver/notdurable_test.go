@@ -17,9 +17,10 @@ import (
 	"riskdex/report"
 )
 
-// TestWhyTheJournalDidNotTakeIt: each cause has a message, a level and a counter of its
-// own, and the log has one line a second of it, or a minute, however many deliveries it is.
-func TestWhyTheJournalDidNotTakeIt(t *testing.T) {
+// TestCausesOfNotDurable: each cause has a message, a level and a counter of its
+// own, and is logged at most once per second or minute, however many deliveries it
+// affects.
+func TestCausesOfNotDurable(t *testing.T) {
 	var out bytes.Buffer
 	j, reg := &recorder{}, prometheus.NewRegistry()
 	now := time.Unix(1_800_000_000, 0)
@@ -56,18 +57,18 @@ func TestWhyTheJournalDidNotTakeIt(t *testing.T) {
 		send()
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[1], "others_since=199") {
-			t.Errorf("%s: 300 deliveries have %d lines: %.300s", c.cause, len(lines), out.String())
+			t.Errorf("%s: 300 deliveries made %d lines: %.300s", c.cause, len(lines), out.String())
 		}
 		for _, line := range lines {
 			if !strings.Contains(line, "level="+c.level+" ") || !strings.Contains(line, c.says) {
-				t.Errorf("%s: %s", c.cause, line)
+				t.Errorf("%s: the line has another level or message: %s", c.cause, line)
 			}
 		}
 		if n := d.counted("riskdex_deliveries_not_durable_total", "kind", "cities", "cause", c.cause); n != 300 {
-			t.Errorf("%s is counted %g times", c.cause, n)
+			t.Errorf("%s is counted %g times, want 300", c.cause, n)
 		}
 	}
 	if n := d.counted("riskdex_deliveries_not_durable_total"); n != 1200 {
-		t.Errorf("%g are counted in all", n)
+		t.Errorf("%g failures are counted in all", n)
 	}
 }

@@ -52,8 +52,8 @@ func TestDescriptionHasEveryReason(t *testing.T) {
 	}
 }
 
-// reasonConstants returns the values of the package's constants that are named like
-// reasons, and sees to it that no answer has another one.
+// reasonConstants returns the values of the package's constants for reasons, and checks
+// that no answer has another one.
 func reasonConstants(t *testing.T) (all []string) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
@@ -83,7 +83,7 @@ func reasonConstants(t *testing.T) (all []string) {
 			case *ast.CallExpr:
 				if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "newProblem" {
 					if literal, ok := n.Args[1].(*ast.BasicLit); ok {
-						t.Errorf("%s: the reason %s of an answer is no constant", name, literal.Value)
+						t.Errorf("%s: the reason %s of an answer is not a constant", name, literal.Value)
 					}
 				}
 			}

@@ -9,8 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// BenchmarkParse measures what becomes of a body that has been read: its check,
-// and the changes that are made of it.
+// BenchmarkParse measures checking a body and parsing it into changes.
 func BenchmarkParse(b *testing.B) {
 	splitters, err := newSplitters(DefaultConfig())
 	if err != nil {

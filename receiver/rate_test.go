@@ -14,8 +14,8 @@ import (
 	"riskdex/receiver/auth"
 )
 
-// TestSendersAreBoundedOneByOne: who sends too much is told when to come again, and
-// nobody else is.
+// TestSendersAreBoundedOneByOne: a sender that exceeds the rate is told when to retry,
+// and others are not affected.
 func TestSendersAreBoundedOneByOne(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	clock := func() time.Time { return now }
@@ -39,25 +39,25 @@ func TestSendersAreBoundedOneByOne(t *testing.T) {
 	}
 	for i := range 2 {
 		if got := send("Bearer", one, "/cities/1"); got.Code != http.StatusAccepted {
-			t.Fatalf("%d: %d", i, got.Code)
+			t.Fatalf("delivery %d is answered %d, want 202", i, got.Code)
 		}
 	}
-	// However it is spelt, and wherever it goes.
+	// However the address is written, and whatever the path is.
 	for _, path := range []string{"/cities/1", "/nowhere"} {
 		got := send("bEARER", one, path)
 		if wait, err := strconv.Atoi(got.Header().Get("Retry-After")); got.Code != http.StatusTooManyRequests || wait != 1 {
-			t.Errorf("%s: %d, wait %d, %v", path, got.Code, wait, err)
+			t.Errorf("%s is answered %d with Retry-After %d, %v", path, got.Code, wait, err)
 		}
 	}
 	if got := send("Bearer", other, "/cities/1"); got.Code != http.StatusAccepted {
-		t.Errorf("another sender: %d", got.Code)
+		t.Errorf("another sender is answered %d", got.Code)
 	}
 	if got := send("Bearer", "a-token-of-somebody-else", "/cities/1"); got.Code != http.StatusUnauthorized {
-		t.Errorf("a stranger: %d", got.Code)
+		t.Errorf("an unauthenticated sender is answered %d", got.Code)
 	}
 	now = now.Add(time.Second / 2)
 	if got := send("Bearer", one, "/cities/1"); got.Code != http.StatusAccepted {
-		t.Errorf("half a second later: %d", got.Code)
+		t.Errorf("half a second later the sender is answered %d", got.Code)
 	}
 }
 

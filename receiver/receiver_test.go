@@ -31,7 +31,7 @@ func TestTheNineCalls(t *testing.T) {
 			} {
 				got := d.send(call.method, call.path, call.body)
 				if got.status != 202 || got.Accepted != 1 || got.Refused == nil || len(got.Refused) > 0 {
-					t.Errorf("%s %s: %+v", call.method, call.path, got)
+					t.Errorf("%s %s is answered %+v, want 202 with one accepted", call.method, call.path, got)
 				}
 			}
 		}
@@ -65,7 +65,7 @@ func TestAnyEncodedSegmentIsAnID(t *testing.T) {
 		for _, method := range []string{"PUT", "DELETE"} {
 			before := len(d.changes())
 			if got := d.send(method, "/cities/"+segment, `{"t":1}`); got.status != 202 {
-				t.Errorf("%s %.40s: %d %s", method, segment, got.status, got.Detail)
+				t.Errorf("%s %.40s is answered %d %s, want 202", method, segment, got.status, got.Detail)
 				continue
 			}
 			if got := d.changes()[before].ID; string(got) != want {
@@ -74,13 +74,13 @@ func TestAnyEncodedSegmentIsAnID(t *testing.T) {
 		}
 	}
 	if got := d.send("PUT", "/c%69ties/7", `{"t":1}`); got.status != 202 {
-		t.Errorf("another spelling of the same path: %d", got.status)
+		t.Errorf("another spelling of the same path is answered %d", got.status)
 	}
 	for segment, reason := range map[string]string{
 		strings.Repeat("x", report.MaxIDBytes+1): reasonIDTooLong, "%FF": reasonIDInvalid,
 	} {
 		if got := d.send("PUT", "/cities/"+segment, `{"t":1}`); got.status != 422 || got.Reason != reason {
-			t.Errorf("PUT %.40s: %d %s, want 422 %s", segment, got.status, got.Reason, reason)
+			t.Errorf("PUT %.40s is answered %d %s, want 422 %s", segment, got.status, got.Reason, reason)
 		}
 	}
 }
@@ -90,28 +90,28 @@ func TestPostTellsWhatWasRefused(t *testing.T) {
 	tooLong := strings.Repeat("x", report.MaxIDBytes+1)
 	got := d.send("POST", "/cities", `{"cities":[{"id":1},{"name":"no id"},{"id":"`+tooLong+`"},{"id":2}]}`)
 	if got.status != 202 || got.Accepted != 2 || len(got.Refused) != 2 {
-		t.Fatalf("%+v", got)
+		t.Fatalf("answered %+v, want two accepted and two refused", got)
 	}
 	if r := got.Refused[0]; r.Position != 1 || r.ID != nil || r.Reason != reasonNoID {
-		t.Errorf("first refused: %+v", r)
+		t.Errorf("first refused: %+v, want position 1 without an id", r)
 	}
 	if r := got.Refused[1]; r.Position != 2 || r.ID == nil || *r.ID != tooLong || r.Reason != reasonIDTooLong {
-		t.Errorf("second refused: %+v", r)
+		t.Errorf("second refused: %+v, want position 2 with its too long id", r)
 	}
 	if len(d.deliveries) != 1 {
-		t.Errorf("what is accepted and what is refused of one payload went to the journal in %d parts", len(d.deliveries))
+		t.Errorf("one payload went to the journal in %d deliveries, want one", len(d.deliveries))
 	}
 	kept := d.refusals()
 	if len(kept) != 2 || kept[0].Position != 1 || string(kept[0].Body) != `{"name":"no id"}` || kept[0].Path != "/cities" || kept[0].At.IsZero() {
-		t.Errorf("kept: %+v", kept)
+		t.Errorf("kept %+v, want both refusals with their bodies", kept)
 	}
 	if n := d.counted("riskdex_changes_refused_total", "kind", "cities"); n != 2 {
 		t.Errorf("%v refusals counted, want 2", n)
 	}
 }
 
-// TestManyRefusalsAreBounded: a body of some hundred bytes, compressed, makes neither an
-// answer of megabytes nor a log of a hundred thousand lines. All are counted.
+// TestManyRefusalsAreBounded: a compressed body of some hundred bytes causes neither an
+// answer of megabytes nor a hundred thousand log lines. All refusals are counted.
 func TestManyRefusalsAreBounded(t *testing.T) {
 	var log bytes.Buffer
 	rec, reg := &recorder{}, prometheus.NewRegistry()
@@ -137,18 +137,18 @@ func TestManyRefusalsAreBounded(t *testing.T) {
 			total++
 		}
 		if w.Code != want || w.Body.Len() > 100<<10 || len(got.Refused) != maxListed || got.RefusedTotal != total {
-			t.Errorf("%d with %d bytes, %d of %d refused are listed", w.Code, w.Body.Len(), len(got.Refused), got.RefusedTotal)
+			t.Errorf("answered %d with %d bytes, listing %d of %d refused", w.Code, w.Body.Len(), len(got.Refused), got.RefusedTotal)
 		}
 		if lines := strings.Count(log.String(), "\n"); lines != 1 || !strings.Contains(log.String(), "missing_id 80000") || log.Len() > 2000 {
 			t.Errorf("the log has %d lines: %.3000s", lines, log.String())
 		}
 		if d := rec.deliveries[0]; len(d.Refusals) != maxRefusals || len(d.Refusals)+d.MoreRefused != total {
-			t.Errorf("%d refusals are handed on, and %d more", len(d.Refusals), d.MoreRefused)
+			t.Errorf("%d refusals are passed on, and %d more", len(d.Refusals), d.MoreRefused)
 		}
 	}
 	d := endpoint{t: t, reg: reg}
 	if n := d.counted("riskdex_changes_refused_total", "kind", "cities", "reason", reasonNoID); n != 160_000 {
-		t.Errorf("%v are counted", n)
+		t.Errorf("%v refusals are counted, want all", n)
 	}
 }
 
@@ -194,13 +194,13 @@ func TestRefusedDeliveries(t *testing.T) {
 		before, counted := len(d.refusals()), d.counted("riskdex_changes_refused_total", "reason", c.reason)
 		got := d.send(c.method, c.path, c.body, c.header...)
 		if got.status != c.status || got.Reason != c.reason || got.Detail == "" {
-			t.Errorf("%s: %d %s %q, want %d %s", name, got.status, got.Reason, got.Detail, c.status, c.reason)
+			t.Errorf("%s is answered %d %s %q, want %d %s", name, got.status, got.Reason, got.Detail, c.status, c.reason)
 		}
 		if ct := got.header.Get("Content-Type"); ct != "application/problem+json" {
 			t.Errorf("%s: answered as %s", name, ct)
 		}
 		if c.status == 405 && got.header.Get("Allow") == "" {
-			t.Errorf("%s: 405 without Allow", name)
+			t.Errorf("%s is answered 405 without Allow", name)
 		}
 		if now := d.counted("riskdex_changes_refused_total", "reason", c.reason); now != counted+1 {
 			t.Errorf("%s: counted %v times", name, now-counted)
@@ -232,20 +232,20 @@ func TestGzip(t *testing.T) {
 	d := open(t, func(c *Config) { c.MaxBody = 100_000 })
 	zip := []string{"Content-Encoding", "gzip"}
 	if got := d.send("POST", "/cities", gzipped(t, `{"id":"é"}`), zip...); got.status != 202 || d.changes()[0].ID != "é" {
-		t.Errorf("%+v", got)
+		t.Errorf("gzip is answered %+v, want 202", got)
 	}
 	bomb := gzipped(t, `{"id":1,"t":"`+strings.Repeat("x", 10<<20)+`"}`)
 	if got := d.send("POST", "/cities", bomb, zip...); got.status != 413 {
-		t.Errorf("%d bytes that inflate to 10 MiB: %d", len(bomb), got.status)
+		t.Errorf("%d bytes that inflate to 10 MiB are answered %d", len(bomb), got.status)
 	}
 	cut := gzipped(t, `{"id":1,"t":"`+strings.Repeat("x", 1000)+`"}`)
 	if got := d.send("POST", "/cities", cut[:len(cut)-9], zip...); got.status != 400 {
-		t.Errorf("gzip without its end: %d", got.status)
+		t.Errorf("gzip without its end is answered %d", got.status)
 	}
 	corrupt := []byte(cut)
 	corrupt[len(corrupt)-6] ^= 0xff // in the checksum
 	if got := d.send("POST", "/cities", string(corrupt), zip...); got.status != 400 || got.Reason != reasonGzip {
-		t.Errorf("gzip with a wrong checksum: %d %s", got.status, got.Reason)
+		t.Errorf("gzip with a wrong checksum is answered %d %s", got.status, got.Reason)
 	}
 	if n := len(d.changes()); n != 1 {
 		t.Errorf("%d changes, want 1", n)
@@ -255,7 +255,7 @@ func TestGzip(t *testing.T) {
 func TestByteOrderMarkIsIgnored(t *testing.T) {
 	d := open(t, nil)
 	if got := d.send("PUT", "/cities/1", "\xef\xbb\xbf{\"a\":1}"); got.status != 202 || string(d.changes()[0].Body) != `{"a":1}` {
-		t.Errorf("%+v", got)
+		t.Errorf("a body with a byte order mark is answered %+v, want 202", got)
 	}
 }
 
@@ -284,8 +284,7 @@ func TestCityNamedByItsCode(t *testing.T) {
 	}
 }
 
-// A record says by its own id which document it is for, also where that is the code
-// of another city.
+// A record is for the document of its own id, even if that is the code of another city.
 func TestRecordIsForItsOwnID(t *testing.T) {
 	d := open(t, nil)
 	d.send("POST", "/cities", `[{"id":"PER","code":"AUS"},{"id":"ulm"},{"id":"LON","code":"lon"},{"code":"mex"},{"id":null,"iata":"ROM"}]`)
@@ -307,13 +306,13 @@ func TestRecordIsForItsOwnID(t *testing.T) {
 	}
 }
 
-// A snapshot in which ids are codes of other cities is the same cities each time.
+// A snapshot whose ids are codes of other cities gives the same cities each time.
 func TestSnapshotComesTwice(t *testing.T) {
 	g := guard(t, auth.Config{})
 	const snapshot = `{"cities":[{"id":"LIM","code":"PER"},{"id":"PER","code":"AUS"},{"id":"MEX","code":"MEX"},{"id":"n1","code":"ULM"},{"id":"ulm"}]}`
 	for range 2 {
 		if got := g.send("POST", "/cities", snapshot); got.status != 202 || got.Accepted != 5 {
-			t.Fatalf("%+v", got)
+			t.Fatalf("the snapshot is answered %+v, want 5 accepted", got)
 		}
 	}
 	changes, err := g.journal.Claim(t.Context(), report.Cities, 100, 1<<20)
@@ -336,12 +335,12 @@ func TestNotDurableIsNotAccepted(t *testing.T) {
 	for _, call := range [][3]string{{"POST", "/cities", `{"id":1}`}, {"PUT", "/cities/1", `{"t":1}`}, {"DELETE", "/cities/1", ``}} {
 		got := d.send(call[0], call[1], call[2])
 		if got.status != 503 || got.header.Get("Retry-After") == "" || strings.Contains(got.Detail, "disk full") {
-			t.Errorf("%s %s: %+v", call[0], call[1], got)
+			t.Errorf("%s %s is answered %+v, want 503 with Retry-After", call[0], call[1], got)
 		}
 	}
-	// What cannot be kept is refused all the same.
+	// A delivery that is refused while the journal is away is answered as refused.
 	if got := d.send("POST", "/cities", `{`); got.status != 400 {
-		t.Errorf("refused while the journal is away: %d", got.status)
+		t.Errorf("an invalid delivery while the journal is away is answered %d", got.status)
 	}
 }
 
@@ -357,7 +356,7 @@ func TestSnapshotOf300(t *testing.T) {
 	}
 	body.WriteString(`]}`)
 	if got := d.send("POST", "/cities", body.String()); got.status != 202 || got.Accepted != 300 {
-		t.Fatalf("%+v", got)
+		t.Fatalf("the snapshot is answered %+v, want 300 accepted", got)
 	}
 	if len(d.deliveries) != 1 || len(d.deliveries[0].Changes) != 300 {
 		t.Error("the snapshot did not reach the journal as one delivery")
@@ -375,7 +374,7 @@ func TestConfigIsChecked(t *testing.T) {
 		cfg := DefaultConfig()
 		change(&cfg)
 		if _, err := New(cfg, &recorder{}, time.Now, prometheus.NewRegistry(), slog.New(slog.DiscardHandler)); err == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: the configuration was accepted", name)
 		}
 	}
 }
@@ -394,7 +393,7 @@ func TestNeverARedirect(t *testing.T) {
 			}
 			res.Body.Close()
 			if res.StatusCode/100 == 3 {
-				t.Errorf("%s %s: %d", method, path, res.StatusCode)
+				t.Errorf("%s %s is answered with the redirect %d", method, path, res.StatusCode)
 			}
 		}
 	}

@@ -122,7 +122,7 @@ func TestOneRecord(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, got.raw, c.want)
 		}
 		if (missing == "") != (strings.Contains(c.want, `{"`) && c.want[0] != '"') {
-			t.Errorf("%s: in the place of the record is %q", name, missing)
+			t.Errorf("%s: found %q in place of the record", name, missing)
 		}
 	}
 }
@@ -147,7 +147,8 @@ func TestStatedRecordsComeFirst(t *testing.T) {
 	}
 }
 
-// Who states where ids are has a number there as one, whatever the place is called.
+// If the operator configures where ids are, a number there is an id, whatever the member
+// is called.
 func TestStatedIDMayBeANumber(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.IDs = map[report.Kind][]string{report.Cities: {"/id", "/code"}}

@@ -15,8 +15,7 @@ import (
 	"riskdex/report"
 )
 
-// What Redeliver and Replacement make of a real journal's refusals and dead
-// letters is tested with the calls of the admin listener.
+// The tests of the admin listener cover Redeliver and Replacement with a real journal.
 
 func TestRefusalTellsWhetherItIsWhole(t *testing.T) {
 	d := open(t, func(c *Config) { c.MaxBody = 1000 })
@@ -41,7 +40,7 @@ func TestRefusalTellsWhetherItIsWhole(t *testing.T) {
 		d.send(c.method, c.path, c.body, c.header...)
 		kept := d.refusals()[before:]
 		if len(kept) != 1 || kept[0].Cut != c.cut {
-			t.Errorf("%s: %+v", name, kept)
+			t.Errorf("%s: kept %+v, want one refusal with the expected cut", name, kept)
 		}
 	}
 }
@@ -62,19 +61,19 @@ func TestBodyThatBreaksOffIsCut(t *testing.T) {
 	}
 	kept := d.refusals()
 	if len(kept) != 1 || !kept[0].Cut || kept[0].Reason != reasonTruncated || string(kept[0].Body) != `{"id":1}` {
-		t.Errorf("%+v", kept)
+		t.Errorf("kept %+v, want one cut refusal with the part that came", kept)
 	}
 	if len(d.changes()) != 0 {
 		t.Error("half a body was accepted")
 	}
 }
 
-func TestNoRoomIsSaid(t *testing.T) {
+func TestNoSpaceIsAnswered(t *testing.T) {
 	d := open(t, nil)
 	d.err = fmt.Errorf("append: %w: 3 MiB are left", report.ErrNoRoom)
 	got := d.send("PUT", "/cities/1", `{"t":1}`)
 	if got.status != http.StatusServiceUnavailable || got.Reason != "no_room" || got.header.Get("Retry-After") == "" || strings.Contains(got.Detail, "MiB") {
-		t.Errorf("%+v", got)
+		t.Errorf("answered %+v, want 503 with the reason no_room and Retry-After", got)
 	}
 }
 
@@ -124,7 +123,7 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 		if len(rec.deliveries) == 1 && rec.deliveries[0].RetryOf != 77 {
-			t.Errorf("%s: not handed on as a retry: %+v", name, rec.deliveries[0])
+			t.Errorf("%s: not passed on as a retry: %+v", name, rec.deliveries[0])
 		}
 		if len(rec.refusals()) > 0 {
 			t.Errorf("%s: another refusal is kept", name)
@@ -132,7 +131,7 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 	}
 }
 
-// TestRetryWithoutAPlaceIsRefused tells the operator what to do in its place.
+// TestRetryWithoutAPlaceIsRefused, and the operator is told what to do instead.
 func TestRetryWithoutAPlaceIsRefused(t *testing.T) {
 	rec := &recorder{err: fmt.Errorf("retry: %w", report.ErrPlaceForgotten)}
 	_, err := receiverOn(t, rec).Redeliver(t.Context(), report.Refusal{Seq: 1, Kind: report.Cities, Method: "PUT", ID: "1", Body: []byte(`{"t":1}`)}, nil)
@@ -141,7 +140,7 @@ func TestRetryWithoutAPlaceIsRefused(t *testing.T) {
 	}
 }
 
-// TestMayRetryIsWhatRedeliverDoes compares the two.
+// TestMayRetryIsWhatRedeliverDoes compares MayRetry with Redeliver.
 func TestMayRetryIsWhatRedeliverDoes(t *testing.T) {
 	r := receiverOn(t, &recorder{})
 	for _, refusal := range []report.Refusal{
@@ -163,7 +162,7 @@ func TestMayRetryIsWhatRedeliverDoes(t *testing.T) {
 		got := r.MayRetry(refusal)
 		if got == report.RetryNever && edited == nil || got != report.RetryNever && edited != nil ||
 			got == report.RetryEdited && asIs == nil || got == report.RetryAsIs && asIs != nil && refusal.Reason != reasonNoID {
-			t.Errorf("%s %s: %s; as it is: %v; edited: %v", refusal.Method, refusal.Reason, got, asIs, edited)
+			t.Errorf("%s %s: MayRetry says %s; Redeliver as it is: %v; edited: %v", refusal.Method, refusal.Reason, got, asIs, edited)
 		}
 	}
 }
@@ -173,11 +172,11 @@ func TestReplacementIsForItsDocument(t *testing.T) {
 	key := report.Key{Kind: report.Cities, ID: "LON"}
 	c, err := r.Replacement(key, []byte(` {"city":{"id":130,"code":"LON"}} `))
 	if err != nil || c.Key != key || c.Op != report.Index || c.Code != "LON" || c.OwnID != "" || string(c.Body) != `{"id":130,"code":"LON"}` {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("Replacement returned %+v, %v; want a change for the document", c, err)
 	}
 	for _, wrong := range []string{``, `{`, `null`, `{"city":null}`, `{"a":1,"a":1}`} {
 		if _, err := r.Replacement(key, []byte(wrong)); err == nil {
-			t.Errorf("%q was taken", wrong)
+			t.Errorf("%q was accepted", wrong)
 		}
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"riskdex/report"
 )
 
-// A delivery with a signed id takes effect once, is answered as the first time,
-// and its id is good for no other: not with another body, and not on another path,
-// which the signature does not cover.
+// A delivery with a signed id takes effect once, and a repeat is answered like the first.
+// Its id is not accepted with another body, nor on another path, which the signature does
+// not cover.
 func TestSignedDeliveryTakesEffectOnce(t *testing.T) {
 	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
 	body := `[{"id": 1, "title": "old"}, {"title": "no id"}]`
@@ -32,7 +32,7 @@ func TestSignedDeliveryTakesEffectOnce(t *testing.T) {
 	}
 	first := g.signed("POST", "/cities", "msg_1", body)
 	if first.status != http.StatusAccepted || first.Accepted != 1 || len(first.Refused) != 1 {
-		t.Fatalf("%+v", first)
+		t.Fatalf("the first delivery is answered %+v, want one accepted and one refused", first)
 	}
 	g.signed("PUT", "/cities/1", "msg_2", `{"id": 1, "title": "newer"}`)
 	for _, when := range []string{"at once", "after a restart", "signed anew, minutes later"} {
@@ -44,17 +44,17 @@ func TestSignedDeliveryTakesEffectOnce(t *testing.T) {
 			g.later(9 * time.Minute)
 		}
 		if got := g.signed("POST", "/cities", "msg_1", body); got.status != http.StatusAccepted || answer(got) != answer(first) {
-			t.Errorf("%s it is answered %+v, want %+v", when, got, first)
+			t.Errorf("%s the repeat is answered %+v, want %+v", when, got, first)
 		}
 		if got := g.signed("POST", "/cities", "msg_1", zipped(t, body), "Content-Encoding", "gzip"); answer(got) != answer(first) {
-			t.Errorf("%s, compressed, it is answered %+v, want %+v", when, got, first)
+			t.Errorf("%s the compressed repeat is answered %+v, want %+v", when, got, first)
 		}
 	}
 	if g.accepted() != 2 || len(g.kept()) != 1 {
 		t.Errorf("%d changes are accepted and %d refusals kept, want 2 and 1", g.accepted(), len(g.kept()))
 	}
 	if n := g.counted("riskdex_changes_refused_total", "kind", "cities"); n != 0 { // since the restart
-		t.Errorf("%v refused records are counted, want none", n)
+		t.Errorf("%v refused records are counted for the repeats, want none", n)
 	}
 	changes, err := g.journal.Claim(t.Context(), report.Cities, 10, 1<<20)
 	if err != nil || len(changes) != 1 || !strings.Contains(string(changes[0].Body), "newer") {
@@ -63,7 +63,7 @@ func TestSignedDeliveryTakesEffectOnce(t *testing.T) {
 
 	signedOnce := signedHeader(g, "msg_3", "")
 	if got := g.send("DELETE", "/cities/7", "", signedOnce...); got.status != http.StatusAccepted {
-		t.Fatalf("%+v", got)
+		t.Fatalf("the signed DELETE is answered %+v, want 202", got)
 	}
 	for what, got := range map[string]reply{
 		"another body":                      g.signed("POST", "/cities", "msg_1", `[{"id": 2}]`),
@@ -73,7 +73,7 @@ func TestSignedDeliveryTakesEffectOnce(t *testing.T) {
 		"an intercepted delete, other kind": g.send("DELETE", "/advisories/7", "", signedOnce...),
 	} {
 		if got.status != http.StatusConflict || got.Reason != reasonIDReused {
-			t.Errorf("%s: %+v", what, got)
+			t.Errorf("%s is answered %+v, want 409", what, got)
 		}
 	}
 	if g.accepted() != 3 || len(g.kept()) != 6 {
@@ -81,14 +81,14 @@ func TestSignedDeliveryTakesEffectOnce(t *testing.T) {
 	}
 }
 
-// Of many that come at once one takes effect, and all have the same answer.
+// Of concurrent repeats one takes effect, and all get the same answer.
 func TestConcurrentRepeatsTakeEffectOnce(t *testing.T) {
 	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
 	var wait sync.WaitGroup
 	for range 16 {
 		wait.Go(func() {
 			if got := g.signed("PUT", "/cities/1", "msg_1", `{"title": "x"}`); got.status != http.StatusAccepted || got.Accepted != 1 {
-				t.Errorf("%+v", got)
+				t.Errorf("a concurrent repeat is answered %+v, want 202 with one accepted", got)
 			}
 		})
 	}
@@ -98,9 +98,9 @@ func TestConcurrentRepeatsTakeEffectOnce(t *testing.T) {
 	}
 }
 
-// What was refused is answered the same when it comes again, and its signature is
-// good for no other path: whoever is told of a wrong prefix by a 404 and has seen the
-// delivery could have it accepted where it was not sent.
+// A repeat of a refused delivery gets the same answer, and its signature is not accepted
+// on another path: otherwise somebody who has seen the delivery, and its 404 because of a
+// wrong prefix, could have it accepted elsewhere.
 func TestRefusedDeliveryHasAReceipt(t *testing.T) {
 	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
 	g.prefix = "/api"
@@ -111,7 +111,7 @@ func TestRefusedDeliveryHasAReceipt(t *testing.T) {
 		method, path, body string
 		header             []string
 		status             int
-		elsewhere          string // where it would be accepted, if that were the first path
+		elsewhere          string // where it would be accepted if it came there first
 	}{
 		{"POST", "/cities", `{"id":1}`, nil, http.StatusNotFound, "/api/cities"},
 		{"POST", "/api/cities/1/2", `{"id":1}`, nil, http.StatusNotFound, "/api/cities"},
@@ -128,7 +128,7 @@ func TestRefusedDeliveryHasAReceipt(t *testing.T) {
 		id := fmt.Sprint("msg_", i)
 		first := g.signed(c.method, c.path, id, c.body, c.header...)
 		if first.status != c.status {
-			t.Errorf("%s %s: %+v", c.method, c.path, first)
+			t.Errorf("%s %s is answered %+v", c.method, c.path, first)
 			continue
 		}
 		kept, accepted := len(g.kept()), g.accepted()
@@ -136,26 +136,26 @@ func TestRefusedDeliveryHasAReceipt(t *testing.T) {
 		again := g.signed(c.method, c.path, id, c.body, c.header...)
 		first.header, again.header = nil, nil
 		if !reflect.DeepEqual(again, first) || len(g.kept()) != kept || g.accepted() != accepted || g.counted("riskdex_changes_refused_total") != noted {
-			t.Errorf("%s %s again: %+v, first %+v; %d refusals kept, before %d", c.method, c.path, again, first, len(g.kept()), kept)
+			t.Errorf("%s %s again is answered %+v, and first %+v; %d refusals are kept, before %d", c.method, c.path, again, first, len(g.kept()), kept)
 		}
 		if got := g.signed(c.method, c.elsewhere, id, c.body, c.header...); got.status != http.StatusConflict || g.accepted() != accepted {
-			t.Errorf("%s %s at %s: %+v", c.method, c.path, c.elsewhere, got)
+			t.Errorf("%s %s at %s is answered %+v", c.method, c.path, c.elsewhere, got)
 		}
 	}
 	if got := g.signed("PUT", "/api/cities/1", "msg_8", "no gzip either", zip...); got.status != http.StatusConflict {
-		t.Errorf("another that cannot be read: %+v", got)
+		t.Errorf("another unreadable delivery with the same id is answered %+v, want 409", got)
 	}
-	// A mistake that is mended is another delivery, and has an id of its own.
+	// A corrected delivery is another delivery, with an id of its own.
 	if got := g.signed("PUT", "/api/cities/1", "msg_7", `{"t":1}`); got.status != http.StatusConflict {
-		t.Errorf("mended, under the same id: %+v", got)
+		t.Errorf("corrected, with the same id: answered %+v", got)
 	}
 	if got := g.signed("PUT", "/api/cities/1", "msg_mended", `{"t":1}`); got.status != http.StatusAccepted {
-		t.Errorf("mended, under its own id: %+v", got)
+		t.Errorf("corrected, with an id of its own: answered %+v", got)
 	}
 }
 
-// A delivery that did not become durable may come again under its id. One that is to
-// be refused is told so only once its receipt is durable.
+// A delivery that did not become durable may be repeated with its id. A refusal is
+// answered only once its receipt is durable.
 func TestWhatFailedMayComeAgain(t *testing.T) {
 	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
 	if err := g.journal.Close(); err != nil {
@@ -163,20 +163,20 @@ func TestWhatFailedMayComeAgain(t *testing.T) {
 	}
 	for id, body := range map[string]string{"msg_1": `{"t":1}`, "msg_2": `{`} {
 		if got := g.signed("PUT", "/cities/1", id, body); got.status != http.StatusServiceUnavailable {
-			t.Errorf("%s: %+v", body, got)
+			t.Errorf("%s is answered %+v while the journal fails, want 503", body, got)
 		}
 	}
 	g.close()
 	g.open()
 	if got := g.signed("PUT", "/cities/1", "msg_1", `{"t":1}`); got.status != http.StatusAccepted || g.accepted() != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("the repeat is answered %+v, want 202 and one change accepted", got)
 	}
 	if got := g.signed("PUT", "/cities/1", "msg_2", `{`); got.status != http.StatusBadRequest || len(g.kept()) != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("the repeat of the refused one is answered %+v, want 400 and one refusal kept", got)
 	}
 }
 
-// A receipt holds counts, and not what was listed, so that its size is bounded.
+// A receipt has counts, and not the list of refusals, so that its size is bounded.
 func TestReceiptsAreSmall(t *testing.T) {
 	rec := &recorder{}
 	r := receiverOn(t, rec)
@@ -192,18 +192,18 @@ func TestReceiptsAreSmall(t *testing.T) {
 			r.decline(d, noneAccepted(in.refused), in.refused, []byte(body))
 		}
 		if receipt := rec.deliveries[0].Receipt; receipt == nil || len(receipt.Answer) > 1000 {
-			t.Errorf("the receipt is %+v", receipt)
+			t.Errorf("the receipt is %+v, want it small", receipt)
 		}
 		d.reader.Close()
 	}
 }
 
-// An id that nobody has signed is anybody's, and no reason to leave out a delivery.
+// Anybody can use an unsigned id, so it is no reason to skip a delivery.
 func TestUnsignedIDsMakeNoReceipts(t *testing.T) {
 	g := guard(t, auth.Config{HubFiles: secretFile(t, webhookKey)})
 	for i, body := range []string{`{"title": "a"}`, `{"title": "b"}`, `{"title": "b"}`} {
 		if got := g.signed("PUT", "/cities/1", "", body, "Webhook-Id", "msg_1"); got.status != http.StatusAccepted || g.accepted() != uint64(i+1) {
-			t.Errorf("%s: %+v, %d accepted", body, got, g.accepted())
+			t.Errorf("%s is answered %+v, and %d changes are accepted", body, got, g.accepted())
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAmbiguousCodeIsRefused, alone or among others, and kept as it came.
+// TestAmbiguousCodeIsRefused, alone or among others, and kept as it was sent.
 func TestAmbiguousCodeIsRefused(t *testing.T) {
 	d := open(t, nil)
 	for method, body := range map[string]string{"PUT": `{"title":"x"}`, "DELETE": ""} {
@@ -19,7 +19,7 @@ func TestAmbiguousCodeIsRefused(t *testing.T) {
 		}
 	}
 	if n := d.series()[`riskdex_changes_refused_total kind=cities reason=ambiguous_code`]; n != 2 {
-		t.Errorf("%v are counted", n)
+		t.Errorf("%v ambiguous codes are counted", n)
 	}
 	got := d.send("POST", "/cities", `[{"id":1},{"title":"no id"},{"code":"ambiguous"},{}]`)
 	var positions []int
@@ -34,7 +34,7 @@ func TestAmbiguousCodeIsRefused(t *testing.T) {
 	}
 }
 
-// TestDeleteOfNothingSaysSo, and is a success.
+// TestDeleteOfNothingSaysSo, and succeeds.
 func TestDeleteOfNothingSaysSo(t *testing.T) {
 	d := open(t, nil)
 	if got := d.send("DELETE", "/advisories/unknown", ""); got.status != http.StatusAccepted || got.Accepted != 1 || !slices.Equal(got.Unknown, []int{0}) {
@@ -44,6 +44,6 @@ func TestDeleteOfNothingSaysSo(t *testing.T) {
 		t.Errorf("answered %+v", got)
 	}
 	if n := d.series()[`riskdex_deletes_unknown_total kind=advisories`]; n != 1 {
-		t.Errorf("%v are counted", n)
+		t.Errorf("%v deletes of unknown documents are counted", n)
 	}
 }

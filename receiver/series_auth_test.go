@@ -15,8 +15,8 @@ import (
 	"riskdex/report"
 )
 
-// guardedSeries has doors turn away every request for each of their causes, and
-// returns the series of each.
+// guardedSeries makes authenticators refuse requests for each of their causes, and
+// returns the series of each receiver.
 func guardedSeries(t *testing.T) (all []map[string]float64) {
 	t.Helper()
 	now := time.Unix(1_800_000_000, 0)
@@ -26,7 +26,7 @@ func guardedSeries(t *testing.T) (all []map[string]float64) {
 	signed := auth.Config{WebhookFiles: key}
 	for _, c := range []struct {
 		cfg  auth.Config
-		id   string // signs with it
+		id   string // if not empty, signs with it
 		age  time.Duration
 		body string
 		err  error // of the journal
@@ -95,7 +95,7 @@ func guardedSeries(t *testing.T) (all []map[string]float64) {
 	return all
 }
 
-// authority vouches for nobody: its key was thrown away.
+// The key of authority was thrown away, so that it has signed no certificate.
 const authority = `-----BEGIN CERTIFICATE-----
 MIIBWDCB/6ADAgECAgEBMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMTCWF1dGhvcml0
 eTAeFw0yMzExMTQyMjEzMjBaFw0zMDAzMTcxNzQ2NDBaMBQxEjAQBgNVBAMTCWF1

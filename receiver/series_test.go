@@ -43,9 +43,8 @@ type fainting struct{}
 
 func (fainting) Append(context.Context, report.Delivery) ([]report.Stamp, error) { panic("a test") }
 
-// TestEveryAnswerIsCountedWhereItWasAtZero has the receiver give every answer that
-// it can give to any request. No series is born by that, and none was prepared
-// that never moves.
+// TestEveryAnswerIsCountedWhereItWasAtZero makes the receiver give every answer that it
+// has. No series appears by that, and no series from the start stays unused.
 func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 	results := waitsFor(t)
 	d := open(t, func(c *Config) { c.MaxBody = 1000; c.Prefix = "/api"; c.Await = allShown })
@@ -109,7 +108,7 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 	d.url, d.reg = server.URL, faults
 	for method, path := range map[string]string{"POST": "/cities", "PUT": "/cities/1", "DELETE": "/cities/1", "PATCH": "/cities/1"} {
 		if got := d.send(method, path, `{"id":1}`); got.status != http.StatusInternalServerError {
-			t.Errorf("%s %s: %+v", method, path, got)
+			t.Errorf("%s %s to a receiver that fails is answered %+v, want 500", method, path, got)
 		}
 	}
 	for series, n := range d.series() {
@@ -122,15 +121,15 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 	}
 	for series, n := range after {
 		if _, was := start[series]; !was {
-			t.Errorf("born by an answer: %s", series)
+			t.Errorf("the series %s appeared with an answer", series)
 		}
 		if n == 0 {
-			t.Errorf("no request of this test, which has one for each answer, is counted as %s", series)
+			t.Errorf("the series %s stayed at 0, although this test makes a request for each answer", series)
 		}
 	}
 }
 
-// breakOff makes a delivery whose body ends before it should.
+// breakOff makes a delivery whose body ends too early.
 func (d *endpoint) breakOff(path string) {
 	d.t.Helper()
 	for _, start := range []string{"POST " + path, "PUT " + path + "/1"} {
@@ -140,7 +139,7 @@ func (d *endpoint) breakOff(path string) {
 	}
 }
 
-// raw sends a text, ends the connection's sending side, and returns the status of
+// raw sends a text, closes the sending side of the connection, and returns the status of
 // the answer.
 func (d *endpoint) raw(request string) (status string) {
 	d.t.Helper()

@@ -21,8 +21,8 @@ import (
 	"riskdex/receiver/body"
 )
 
-// pipes is a listener without a network, so that its connections live by the clock
-// of the test.
+// pipes is a listener without a network, so that its connections follow the clock of the
+// test.
 type pipes chan net.Conn
 
 func (l pipes) Accept() (net.Conn, error) {
@@ -40,9 +40,9 @@ func (l pipes) dial() net.Conn {
 	return ours
 }
 
-// stranger holds a connection with a signature that is not right: it sends a burst,
-// and then a little every second. Once it is cut off it comes again when it has sent
-// no more than mean bytes a second on the whole.
+// stranger occupies connections with an invalid signature: it sends a burst, and then a
+// little every second. When it is cut off, it reconnects as soon as its average is no
+// more than mean bytes per second.
 type stranger struct{ burst, each, mean int }
 
 func (s stranger) hold(ctx context.Context, to pipes) (sent int) {
@@ -72,10 +72,10 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// TestWhoSendsLittleKeepsNobodyOut: what strangers have sent at once does not let
-// them hold the memory that the publisher's delivery needs. When they come again, they
-// may keep it out for a moment, and it comes again as it is told to.
-func TestWhoSendsLittleKeepsNobodyOut(t *testing.T) {
+// TestSlowUnauthenticatedSendersKeepNobodyOut: a burst does not let unauthenticated senders occupy
+// the memory that the publisher's delivery needs. When they reconnect, they may delay it
+// for a moment, and it is retried as the answer asks.
+func TestSlowUnauthenticatedSendersKeepNobodyOut(t *testing.T) {
 	for what, c := range map[string]struct{ strangers, burst, each int }{
 		"silence":          {6, 2_300_000, 0},
 		"the least pace":   {6, 2_300_000, body.LeastPace},
@@ -120,18 +120,18 @@ func TestWhoSendsLittleKeepsNobodyOut(t *testing.T) {
 						}
 					}
 					if took := time.Since(asked); took > 30*time.Second {
-						t.Errorf("delivery %d is taken after %v", i, took)
+						t.Errorf("delivery %d is accepted after %v", i, took)
 					} else if tries == 1 {
 						first++
 					}
 					time.Sleep(10 * time.Second)
 				}
 				if first < 5 {
-					t.Errorf("only %d of 8 are taken at the first try", first)
+					t.Errorf("only %d of 8 deliveries are accepted at the first attempt", first)
 				}
 				stop()
 				strangers.Wait()
-				t.Logf("the strangers sent %d KiB in %v", sent.Load()>>10, time.Since(began))
+				t.Logf("the unauthenticated senders sent %d KiB in %v", sent.Load()>>10, time.Since(began))
 				close(network)
 				_ = server.Close()
 			})

@@ -23,7 +23,7 @@ const (
 	unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
 )
 
-// traced is a receiver whose spans are kept. They are there when ServeHTTP returns.
+// traced is a receiver that keeps its spans, which are complete when ServeHTTP returns.
 type traced struct {
 	*recorder
 	t        *testing.T
@@ -45,7 +45,7 @@ func openTraced(t *testing.T, options ...sdktrace.TracerProviderOption) *traced 
 	return d
 }
 
-// send delivers, and returns the spans that came of it.
+// send makes a delivery, and returns its spans.
 func (d *traced) send(method, path, body string, header ...string) tracetest.SpanStubs {
 	d.spans.Reset()
 	req := httptest.NewRequest(method, "/api/v1"+path, strings.NewReader(body))
@@ -89,11 +89,11 @@ func TestRequestsAreSpans(t *testing.T) {
 		d.err = c.broken
 		spans := d.send(c.method, c.path, c.body)
 		if len(spans) != 1 {
-			t.Fatalf("%s %s: %d spans", c.method, c.path, len(spans))
+			t.Fatalf("%s %s made %d spans, want one", c.method, c.path, len(spans))
 		}
 		s := spans[0]
 		if s.Name != c.name || s.SpanKind != trace.SpanKindServer || s.Status.Code != c.status || s.Parent.IsValid() {
-			t.Errorf("%s %s: the span %q of kind %v with the status %v under %v", c.method, c.path, s.Name, s.SpanKind, s.Status, s.Parent)
+			t.Errorf("%s %s made the span %q of kind %v with the status %v under %v", c.method, c.path, s.Name, s.SpanKind, s.Status, s.Parent)
 		}
 		if got := attributes(s); !maps.Equal(got, parseAttributes(c.attributes)) {
 			t.Errorf("%s %s: %v, want %s", c.method, c.path, got, c.attributes)
@@ -114,14 +114,14 @@ func TestChangesNameTheTraceOfTheirDelivery(t *testing.T) {
 	d := openTraced(t)
 	spans := d.send("POST", "/cities", `[{"id":1},{"id":2}]`, "traceparent", sampled, "tracestate", "vendor=x")
 	if len(spans) != 1 {
-		t.Fatalf("%d spans", len(spans))
+		t.Fatalf("%d spans, want one", len(spans))
 	}
 	s := spans[0].SpanContext
 	if got := spans[0].Parent; got.TraceID().String() != sampled[3:35] || got.SpanID().String() != sampled[36:52] || !got.IsRemote() || got.TraceState().String() != "vendor=x" {
-		t.Errorf("its parent is %v", got)
+		t.Errorf("the parent of the span is %v", got)
 	}
 	if s.TraceID().String() != sampled[3:35] {
-		t.Errorf("it is in the trace %v", s.TraceID())
+		t.Errorf("the span is in the trace %v", s.TraceID())
 	}
 	want := fmt.Sprintf("00-%s-%s-01", s.TraceID(), s.SpanID())
 	if changes := d.changes(); len(changes) != 2 || changes[0].Trace != want || changes[1].Trace != want {
@@ -129,8 +129,7 @@ func TestChangesNameTheTraceOfTheirDelivery(t *testing.T) {
 	}
 }
 
-// A traceparent that cannot be read begins a trace of its own, and the delivery is
-// accepted.
+// An invalid traceparent begins a new trace, and the delivery is accepted.
 func TestMalformedTraceparent(t *testing.T) {
 	for _, text := range []string{
 		"", "x", "00-00000000000000000000000000000000-00f067aa0ba902b7-01", sampled[:54], strings.ToUpper(sampled),
@@ -139,10 +138,10 @@ func TestMalformedTraceparent(t *testing.T) {
 		d := openTraced(t)
 		spans := d.send("PUT", "/cities/1", `{"t":1}`, "traceparent", text, "tracestate", "=,=,=")
 		if len(spans) != 1 || spans[0].Parent.IsValid() || attributes(spans[0])["http.response.status_code"] != "202" {
-			t.Errorf("%.80q: %+v", text, spans)
+			t.Errorf("%.80q made the spans %+v, want one without a parent", text, spans)
 		}
 		if changes := d.changes(); len(changes) != 1 || len(changes[0].Trace) != len(sampled) {
-			t.Errorf("%.80q: changes %+v", text, changes)
+			t.Errorf("%.80q made the changes %+v", text, changes)
 		}
 	}
 }
@@ -160,7 +159,7 @@ func TestUnsampledDelivery(t *testing.T) {
 	}
 }
 
-// Without a tracer the traceparent of a sender means nothing.
+// Without a tracer, the traceparent of a sender is ignored.
 func TestNoTracerNoTrace(t *testing.T) {
 	d := open(t, nil)
 	if got := d.send("PUT", "/cities/1", `{"t":1}`, "traceparent", sampled); got.status != http.StatusAccepted {
@@ -171,7 +170,7 @@ func TestNoTracerNoTrace(t *testing.T) {
 	}
 }
 
-// A fault in riskdex is an error of the span.
+// An internal error of riskdex is an error of the span.
 func TestPanicIsInTheSpan(t *testing.T) {
 	d := openTraced(t)
 	d.receiver.journal = nil

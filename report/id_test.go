@@ -39,12 +39,12 @@ func TestParseKind(t *testing.T) {
 		}
 	}
 	if _, err := ParseKind("countries"); err == nil {
-		t.Error("ParseKind accepted a kind that the interface does not have")
+		t.Error("ParseKind accepted an unknown kind")
 	}
 }
 
-// TestProbeIsNoContent: code that parses input from outside does not accept the probe as a
-// kind, and code that looks after indices does.
+// TestProbeIsNoContent: functions for input from outside do not accept the probe as a
+// kind, and functions about indices do.
 func TestProbeIsNoContent(t *testing.T) {
 	if k, err := ParseKind(string(Probe)); err == nil {
 		t.Errorf("ParseKind(%q) = %q", Probe, k)
@@ -58,6 +58,6 @@ func TestProbeIsNoContent(t *testing.T) {
 		}
 	}
 	if CheckKind("countries") == nil || CheckKind("") == nil {
-		t.Error("CheckKind accepted a kind that there is not")
+		t.Error("CheckKind accepted an unknown kind")
 	}
 }

@@ -23,10 +23,10 @@ import (
 	"riskdex/report"
 )
 
-// TestWhoHangsUpOvertakesNothing: a sender sends a whole delivery and hangs up. What it
+// TestHungUpDeliveryOvertakesNothing: a sender sends a whole delivery and hangs up. What it
 // sends next over another connection ends up as the newest, although the first delivery is
 // longer and takes longer to read.
-func TestWhoHangsUpOvertakesNothing(t *testing.T) {
+func TestHungUpDeliveryOvertakesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name, newer string
 		size, tries int
@@ -57,9 +57,9 @@ func TestWhoHangsUpOvertakesNothing(t *testing.T) {
 	}
 }
 
-// TestAfterAStopWhoHungUpOvertakesNothing: the process is stopped for a while, and finds
+// TestHungUpDeliveryOvertakesNothingAfterAStop: the process is stopped for a while, and finds
 // both deliveries at once when it continues.
-func TestAfterAStopWhoHungUpOvertakesNothing(t *testing.T) {
+func TestHungUpDeliveryOvertakesNothingAfterAStop(t *testing.T) {
 	p := newProcess(t, "http://127.0.0.1:1") // nothing is settled
 	p.start()
 	n := torture.Extent(20, 200)

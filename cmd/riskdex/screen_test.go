@@ -13,7 +13,7 @@ import (
 
 const hostileText = "a\x1b[31mb\u009b2Jc\rd\x00e\x7ff\u202eg\ufeffh\xffi\n\tj"
 
-func TestNothingFromOutsideSteersATerminal(t *testing.T) {
+func TestForeignTextCannotControlATerminal(t *testing.T) {
 	table := newTable("ID", "REASON")
 	table.add(hostileText, hostileText)
 	var out bytes.Buffer

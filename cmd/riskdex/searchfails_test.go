@@ -107,9 +107,9 @@ func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
 	}
 }
 
-// TestLostAliasIsSeenAndMended: until riskdex has restored the alias, status does not say
+// TestLostAliasIsReportedAndRestored: until riskdex has restored the alias, status does not say
 // that all is well.
-func TestLostAliasIsSeenAndMended(t *testing.T) {
+func TestLostAliasIsReportedAndRestored(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
 	p.start()
 	p.send("POST", "/advisories", `[{"id":2,"title":"Protests in Sydney"}]`)

@@ -10,9 +10,9 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestWhatWasNotMendedIsTold: a failed rebuild, the findings of a verification, and a probe
+// TestUnrepairedTroubleIsReported: a failed rebuild, the findings of a verification, and a probe
 // that no search finds are troubles until they are over, even after kill -9.
-func TestWhatWasNotMendedIsTold(t *testing.T) {
+func TestUnrepairedTroubleIsReported(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms", "--refresh-share", "0")
 	p.start()
 	p.indicesReady()

@@ -53,7 +53,7 @@ func TestVerifyFindsNothingWhereAllIsWell(t *testing.T) {
 	}
 }
 
-func TestVerifyFindsAndMendsEveryDamage(t *testing.T) {
+func TestVerifyFindsAndRepairsEveryDamage(t *testing.T) {
 	r := indexertest.Start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 40, "text")...)
 	r.Append(indexertest.Delete(report.Cities, "30"), indexertest.Delete(report.Cities, "31"), indexertest.Delete(report.Cities, "32"), indexertest.Delete(report.Cities, "33"))
@@ -177,9 +177,9 @@ func TestVerifyKeepsTheFirstFindingsOnly(t *testing.T) {
 	}
 }
 
-// TestRepairTellsWhatIsNotMendedYet: without a worker that sends them, documents
+// TestRepairTellsWhatIsNotRepairedYet: without a worker that sends them, documents
 // are not mended, and the report says so.
-func TestRepairTellsWhatIsNotMendedYet(t *testing.T) {
+func TestRepairTellsWhatIsNotRepairedYet(t *testing.T) {
 	r := indexertest.Start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 40, "text")...)
 	r.Drained()

@@ -208,7 +208,7 @@ func TestContextEndsAnAttempt(t *testing.T) {
 	}
 }
 
-func TestWhatNoAttemptCanMendStopsTheRun(t *testing.T) {
+func TestPermanentErrorStopsTheRun(t *testing.T) {
 	untrusted := httptest.NewUnstartedServer(http.NotFoundHandler())
 	untrusted.Config.ErrorLog = nil
 	untrusted.StartTLS()
@@ -229,7 +229,7 @@ func TestWhatNoAttemptCanMendStopsTheRun(t *testing.T) {
 }
 
 // A sender who is denied once would be denied with the next delivery too.
-func TestWhoIsDeniedStops(t *testing.T) {
+func TestDeniedSenderStops(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		rec := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 			if n == 0 {

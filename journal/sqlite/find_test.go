@@ -96,8 +96,8 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestFreshIsFound: one transaction looks up in advance what it has not inserted yet.
-func TestFreshIsFound(t *testing.T) {
+// TestInsertedRowsAreFound: one transaction looks up in advance what it has not inserted yet.
+func TestInsertedRowsAreFound(t *testing.T) {
 	opt := commit.WithDefaults(journal.Options{})
 	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), opt)
 	committest.Must(t, err)

@@ -79,9 +79,9 @@ func fillLater(t *testing.T, j *Journal, d report.Delivery) (filled chan struct{
 	return filled, result
 }
 
-// TestNothingCountsBeforeTheDiskHasIt: while the disk is writing a committed change, the
+// TestNothingCountsBeforeItIsDurable: while the disk is writing a committed change, the
 // change is neither acknowledged nor given out.
-func TestNothingCountsBeforeTheDiskHasIt(t *testing.T) {
+func TestNothingCountsBeforeItIsDurable(t *testing.T) {
 	j, syncs := slowDisk(t)
 	appended := appendLater(t, j, committest.Put("1", "{}"))
 	disk := within(t, "a sync", syncs)
@@ -116,9 +116,9 @@ func TestNothingCountsBeforeTheDiskHasIt(t *testing.T) {
 	}
 }
 
-// TestWriterGoesOnBesideTheDisk: while the disk is writing the last transaction, the next
+// TestWriterContinuesDuringASync: while the disk is writing the last transaction, the next
 // one is filled, and not committed.
-func TestWriterGoesOnBesideTheDisk(t *testing.T) {
+func TestWriterContinuesDuringASync(t *testing.T) {
 	j, syncs := slowDisk(t)
 	one := appendLater(t, j, committest.Put("1", "{}"))
 	disk := within(t, "a sync", syncs)
@@ -144,10 +144,10 @@ func TestWriterGoesOnBesideTheDisk(t *testing.T) {
 	checkTables(t, j)
 }
 
-// TestOthersJoinWhileTheDiskWorks: everything that comes while the disk is writing one
+// TestGroupGrowsDuringASync: everything that comes while the disk is writing one
 // group is committed together, with one sync. A request that cannot be executed fails
 // alone.
-func TestOthersJoinWhileTheDiskWorks(t *testing.T) {
+func TestGroupGrowsDuringASync(t *testing.T) {
 	for name, bad := range map[string]bool{"all good": false, "a bad one among them": true} {
 		t.Run(name, func(t *testing.T) {
 			j, syncs := slowDisk(t, func(j *Journal) {

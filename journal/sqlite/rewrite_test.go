@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// TestUnread: a journal is not replaced while another process has it open.
-func TestUnread(t *testing.T) {
+// TestJournalInUseIsNotReplaced: a journal is not replaced while another process has it open.
+func TestJournalInUseIsNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	w := startWriter(t, path)
 	w.waitFor(t, 1)

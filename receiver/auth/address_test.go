@@ -54,11 +54,11 @@ func TestAddresses(t *testing.T) {
 		}
 		r.RemoteAddr = c.remote
 		r.Header["X-Forwarded-For"] = c.forwarded
-		r.Header.Set("Forwarded", "for=192.0.2.7") // is not read
+		r.Header.Set("Forwarded", "for=192.0.2.7") // is ignored
 		r.Header.Set("X-Real-Ip", "192.0.2.7")
 		refusal := g.authenticator.Authenticate(r)
 		if in := refusal == nil; in != c.in || !in && (refusal.Cause != CauseAddress || refusal.Status != http.StatusForbidden) {
-			t.Errorf("%s: %+v", c.what, refusal)
+			t.Errorf("%s: refusal %+v, want accepted: %t", c.what, refusal, c.in)
 		}
 	}
 }

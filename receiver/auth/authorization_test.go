@@ -46,8 +46,8 @@ func TestBasic(t *testing.T) {
 	g.want("as a token", CauseCredentials, body, "Authorization", "Bearer"+basic("anna:zürich-1234")[5:])
 }
 
-// Every method that is configured has to be satisfied, and whichever is not, the
-// sender is told the same.
+// Every configured method must be satisfied, and the answer does not tell which one was
+// not.
 func TestAllMethodsAreRequired(t *testing.T) {
 	g := start(t, Config{
 		AllowFrom: []string{"127.0.0.1"}, BearerFiles: []string{file(t, token)}, BasicFiles: []string{file(t, "anna:zürich-1234")},
@@ -64,7 +64,7 @@ func TestAllMethodsAreRequired(t *testing.T) {
 			header[i+1] = value
 			res := g.send(body, header...)
 			if res.StatusCode != http.StatusUnauthorized {
-				t.Errorf("with the %s %q: %d", right[i], value, res.StatusCode)
+				t.Errorf("with the %s %q: answered %d", right[i], value, res.StatusCode)
 			}
 			text, _ := io.ReadAll(res.Body)
 			answers[string(text)+strings.Join(res.Header.Values("WWW-Authenticate"), ", ")] = true
@@ -81,6 +81,6 @@ func TestNothingIsRequiredOfNobody(t *testing.T) {
 	g := start(t, Config{})
 	g.want("anybody", "", body)
 	if g.authenticator.Required() || g.authenticator.Signed() || g.authenticator.Ready() != nil {
-		t.Error("an authenticator without methods requires something")
+		t.Error("an authenticator without methods requires credentials")
 	}
 }

@@ -24,7 +24,7 @@ type issuer struct {
 	t    *testing.T
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
-	der  [][]byte // of itself and of those above it but the root
+	der  [][]byte // its own, and those above it except for the root
 }
 
 func (i *issuer) pem() string {
@@ -38,8 +38,7 @@ func root(t *testing.T) *issuer {
 	return i
 }
 
-// issue makes a certificate that change can alter; without an issuer it signs
-// itself.
+// issue makes a certificate that change can alter. A nil issuer makes a self-signed one.
 func (i *issuer) issue(change func(*x509.Certificate)) *issuer {
 	i.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -96,7 +95,8 @@ func (g *gate) wantWith(what string, cause Cause, client *issuer) {
 	}
 }
 
-// startTLS has the listener ask for a certificate and check nothing, as it may.
+// startTLS has a listener that asks for a client certificate and verifies nothing, as a
+// listener may.
 func startTLS(t *testing.T, cfg Config) *gate {
 	t.Helper()
 	g := build(t, cfg)

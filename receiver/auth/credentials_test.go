@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What a sender shows is accepted by the authenticator that reads the same files.
+// The authenticator accepts the credentials of a sender that reads the same files.
 func TestCredentialsAreAccepted(t *testing.T) {
 	cfg := Config{
 		BearerFiles: []string{file(t, token+"\n"+otherToken)}, BasicFiles: []string{file(t, "anna:zürich-1234")},
@@ -39,9 +39,9 @@ func TestCredentialsAreAccepted(t *testing.T) {
 
 	nothing, err := NewCredentials(Config{}, g.now)
 	if header := shown(nothing, body); err != nil || len(header) != 0 {
-		t.Errorf("without files it shows %q, %v", header, err)
+		t.Errorf("without files the sender shows %q, %v; want nothing", header, err)
 	}
 	if _, err := NewCredentials(Config{BearerFiles: []string{file(t, "")}}, g.now); err == nil {
-		t.Error("an empty file was taken")
+		t.Error("an empty file was accepted")
 	}
 }

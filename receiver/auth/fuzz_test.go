@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Nobody is let in whose headers do not hold one of the secrets, whatever else
-// they hold.
+// Only senders with one of the secrets in their headers are accepted, whatever else the
+// headers have.
 func FuzzAuthorization(f *testing.F) {
 	f.Add("Bearer "+token, "")
 	f.Add(basic("anna:zürich-1234"), "Basic")
@@ -28,10 +28,10 @@ func FuzzAuthorization(f *testing.F) {
 		r := &http.Request{Header: http.Header{"Authorization": {one, two}}}
 		all := one + two
 		if bearer.check(r, signedAt) == "" && !strings.Contains(all, token) {
-			t.Errorf("%q is let in", all)
+			t.Errorf("%q is accepted", all)
 		}
 		if credentials.check(r, signedAt) == "" && !strings.Contains(all, basic("anna:zürich-1234")[6:]) {
-			t.Errorf("%q is let in", all)
+			t.Errorf("%q is accepted", all)
 		}
 	})
 }
@@ -49,7 +49,7 @@ func FuzzWebhookHeaders(f *testing.F) {
 		early := m.check(r, signedAt)
 		got, cause := m.verify(r, body, signedAt)
 		if early != "" && cause == "" {
-			t.Error("it is let in with a body, and not before")
+			t.Error("the delivery is accepted once its body is verified, although its headers were refused")
 		}
 		if cause != "" {
 			return
@@ -58,7 +58,7 @@ func FuzzWebhookHeaders(f *testing.F) {
 		want := sign(key, id, timestamp, body)
 		if got != id || strings.Contains(id, ".") || s.at.Sub(signedAt).Abs() > 5*time.Minute ||
 			!slices.ContainsFunc(s.signatures, func(b []byte) bool { return hmac.Equal(b, want) }) {
-			t.Errorf("%q %q %q is let in as %q", id, timestamp, list, got)
+			t.Errorf("%q %q %q is accepted as %q", id, timestamp, list, got)
 		}
 	})
 }
@@ -73,13 +73,13 @@ func FuzzHubHeader(f *testing.F) {
 			return
 		}
 		if signature, _ := hubSignatureOf(r.Header); !bytes.Equal(signature, signHub([]byte(keyOne), body)) {
-			t.Errorf("%q is let in", value)
+			t.Errorf("%q is accepted", value)
 		}
 	})
 }
 
-// Whatever stands in the header, an address is believed only if a trusted proxy
-// wrote it: nothing that stands to the left of a stranger changes who that is.
+// Whatever the header has, an address counts only if a trusted proxy wrote it: anything
+// to the left of an untrusted address changes nothing.
 func FuzzForwardedFor(f *testing.F) {
 	f.Add("192.0.2.7", "10.0.0.1", false)
 	f.Add("192.0.2.7, unknown, [::1]:80", " 203.0.113.9:80", true)
@@ -94,21 +94,21 @@ func FuzzForwardedFor(f *testing.F) {
 		}
 		r := &http.Request{RemoteAddr: "203.0.113.9:1", Header: http.Header{"X-Forwarded-For": header}}
 		if client, ok := a.client(r); !ok || client != netip.MustParseAddr("203.0.113.9") {
-			t.Errorf("a stranger is taken for %v", client)
+			t.Errorf("an untrusted address is taken for %v", client)
 		}
 		r.RemoteAddr = "10.0.0.1:1"
 		r.Header["X-Forwarded-For"] = []string{left + ",203.0.113.9,10.0.0.2"}
 		if a.check(r, signedAt) == "" {
-			t.Errorf("a stranger is let in by %q", left)
+			t.Errorf("an untrusted address is accepted because of %q", left)
 		}
 		r.Header["X-Forwarded-For"] = header
 		if a.check(r, signedAt) == "" && !strings.Contains(left+right, "192.0.2.") && !strings.Contains(strings.ToLower(left+right), "c000") {
-			t.Errorf("%q and %q are let in", left, right)
+			t.Errorf("%q and %q are accepted", left, right)
 		}
 	})
 }
 
-// Whatever is in a file, it is refused, or its secrets are long enough.
+// Every file is refused, or its secrets are long enough.
 func FuzzSecretFile(f *testing.F) {
 	f.Add([]byte(token + "\n# " + otherToken + "\r\n\n" + keyOne))
 	f.Add([]byte("anna:zürich-1234\xff\x00"))
@@ -119,7 +119,7 @@ func FuzzSecretFile(f *testing.F) {
 		}{{minSecret, bearerToken}, {minSecret, hubKey}, {minSecret, webhookKey}, {minPassword + len("u:"), basicCredentials}} {
 			list, err := perLine(kind.one)(content)
 			if err != nil && len(list) > 0 {
-				t.Error("there are secrets beside an error")
+				t.Error("there are secrets although there is an error")
 			}
 			for _, secret := range list {
 				if len(secret) < kind.least {

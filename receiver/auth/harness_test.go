@@ -24,7 +24,7 @@ const (
 
 var signedAt = time.Unix(1_800_000_000, 0)
 
-// clock only moves when told.
+// clock moves only when told to.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -107,7 +107,7 @@ func (g *gate) send(body string, header ...string) *http.Response {
 	return res
 }
 
-// want sends and compares why it is turned away; "" is let in.
+// want sends a request and compares the cause of its refusal; "" means accepted.
 func (g *gate) want(what string, cause Cause, body string, header ...string) {
 	g.t.Helper()
 	if got := Cause(g.send(body, header...).Header.Get("Cause")); got != cause {

@@ -31,6 +31,6 @@ func TestHubSignatures(t *testing.T) {
 		g.want(what, CauseSignature, "Hello, World!", header...)
 	}
 	if id := g.send(body, hubSignature, "sha256="+rightOne, webhookID, "msg_1").Header.Get("Signed-Id"); id != "" {
-		t.Errorf("the id %q, which nobody has signed, is relied on", id)
+		t.Errorf("the unsigned id %q is used", id)
 	}
 }

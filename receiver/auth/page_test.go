@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWebPages sends what browsers send on behalf of pages, and what programs send, to
-// authenticators whose credentials a page can show, and those whose it cannot.
+// TestWebPages sends what browsers send on behalf of pages, and what programs send, both
+// to authenticators whose credentials a page can use, and to others.
 func TestWebPages(t *testing.T) {
 	basic, token := file(t, "riskdex:a-long-password"), file(t, "a-token-of-the-publisher")
 	ambient := map[string]*gate{
@@ -48,30 +48,30 @@ func TestWebPages(t *testing.T) {
 				want = CauseWebPage
 			}
 			if got := g.from(c.method, c.host, append(c.header, "Authorization", "Basic cmlza2RleDphLWxvbmctcGFzc3dvcmQ=")...); got != want {
-				t.Errorf("%s, where %s has to be shown: %q, want %q", what, at, got, want)
+				t.Errorf("%s, where %s is required: %q, want %q", what, at, got, want)
 			}
 		}
 		for at, g := range secret {
 			header := append(c.header, "Authorization", "Bearer a-token-of-the-publisher")
 			if strings.Contains(at, "signature") {
-				continue // no page can make one; what is without one is turned away as such
+				continue // no page can make one; a request without one is refused because of that
 			}
 			if got := g.from(c.method, c.host, header...); got != "" {
-				t.Errorf("%s, where %s has to be shown, and is: %q", what, at, got)
+				t.Errorf("%s, where %s is required and present: %q, want it accepted", what, at, got)
 			}
 		}
 	}
 	for at, g := range secret {
 		if got := g.from("POST", here, "Origin", "http://evil.example"); got != CauseCredentials && got != CauseSignature {
-			t.Errorf("a page without what has to be shown, %s: %q", at, got)
+			t.Errorf("a page without the required credentials, %s: %q", at, got)
 		}
 	}
 	if ambient["nothing"].authenticator.Required() || !ambient["address"].authenticator.Required() {
-		t.Error("keeping web pages out counts as something that has to be shown")
+		t.Error("refusing web pages counts as a required credential")
 	}
 }
 
-// from sends a request under a host, and returns why it is turned away.
+// from sends a request under a host, and returns the cause of its refusal.
 func (g *gate) from(method, host string, header ...string) Cause {
 	g.t.Helper()
 	req, err := http.NewRequest(method, g.server.URL+"/cities/130", strings.NewReader(body))

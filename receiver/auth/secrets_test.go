@@ -13,8 +13,8 @@ import (
 	"riskdex/internal/reread"
 )
 
-// Whatever is wrong with a file shuts everyone out, also to those who
-// show what was right before, and only until it is mended.
+// Any error in a file makes the authenticator refuse everybody, including those whose
+// secret was valid before, until the file is corrected.
 func TestNobodyIsAcceptedWhileAFileCannotBeUsed(t *testing.T) {
 	replace := func(t *testing.T, name string, with func(string) error) {
 		t.Helper()
@@ -36,7 +36,7 @@ func TestNobodyIsAcceptedWhileAFileCannotBeUsed(t *testing.T) {
 		"a dangling link": func(t *testing.T, name string) {
 			replace(t, name, func(n string) error { return os.Symlink("nowhere", n) })
 		},
-		// A file whose reading fails, also for those who may read everything.
+		// A file whose reading fails, even for root.
 		"unreadable": func(t *testing.T, name string) {
 			replace(t, name, func(n string) error { return os.Symlink("/proc/self/mem", n) })
 		},
@@ -61,7 +61,7 @@ func TestNobodyIsAcceptedWhileAFileCannotBeUsed(t *testing.T) {
 				g.set(g.now().Add(reread.Every))
 			}
 			if n := strings.Count(g.log.String(), "level=ERROR"); n != 1 || !strings.Contains(g.log.String(), name) {
-				t.Errorf("%d errors are logged:\n%s", n, g.log)
+				t.Errorf("%d errors are logged, want one:\n%s", n, g.log)
 			}
 			if err := os.RemoveAll(name); err != nil {
 				t.Fatal(err)
@@ -73,14 +73,14 @@ func TestNobodyIsAcceptedWhileAFileCannotBeUsed(t *testing.T) {
 				t.Error(err)
 			}
 			if log := g.log.String(); strings.Count(log, "read again") != 1 || strings.Contains(log, token) || strings.Contains(log, otherToken) {
-				t.Errorf("the log:\n%s", log)
+				t.Errorf("the log does not say that the file is valid again:\n%s", log)
 			}
 		})
 	}
 }
 
-// TestFileIsSwappedAsKubernetesDoes replaces the folder that a link points to, in
-// one step: the file's own name, size and time stay what they were.
+// TestFileIsSwappedAsKubernetesDoes replaces the folder that a link points to, in one
+// step: name, size and time of the file stay the same.
 func TestFileIsSwappedAsKubernetesDoes(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Unix(1_700_000_000, 0)
@@ -116,8 +116,8 @@ func TestFileIsSwappedAsKubernetesDoes(t *testing.T) {
 	}
 }
 
-// Files are not read with every delivery, and a clock that jumps back does not
-// keep an old secret alive.
+// Files are not read with every delivery, and a clock that jumps back does not keep an
+// old secret valid.
 func TestFilesAreReadAtMostEverySecond(t *testing.T) {
 	name := file(t, token)
 	g := start(t, Config{BearerFiles: []string{name}})
@@ -129,8 +129,8 @@ func TestFilesAreReadAtMostEverySecond(t *testing.T) {
 	g.want("the new one", "", body, "Authorization", "Bearer "+otherToken)
 }
 
-// What cannot be used keeps riskdex from starting, with an error that says where
-// and what to do, and has nothing of the secret in it.
+// An unusable file keeps riskdex from starting. The error says which file it is and what
+// to do, and contains nothing of the secret.
 func TestWhatCannotBeUsedIsAnErrorAtTheStart(t *testing.T) {
 	const hidden = "HIDDENHIDDEN"
 	missing := filepath.Join(t.TempDir(), "missing")

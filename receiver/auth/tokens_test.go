@@ -19,7 +19,7 @@ func TestTokens(t *testing.T) {
 	}
 	for shown, want := range map[string]bool{token: true, otherToken: true, "": false, token + "x": false, token[1:]: false} {
 		if got, err := tokens.Allow(shown); got != want || err != nil {
-			t.Errorf("%q: %t, %v", shown, got, err)
+			t.Errorf("the token %q is accepted: %t, %v", shown, got, err)
 		}
 	}
 	if err := os.Remove(name); err != nil {
@@ -27,9 +27,9 @@ func TestTokens(t *testing.T) {
 	}
 	now = now.Add(reread.Every)
 	if got, err := tokens.Allow(token); got || err == nil {
-		t.Errorf("without the file: %t, %v", got, err)
+		t.Errorf("without the file the token is accepted: %t, %v", got, err)
 	}
 	if _, err := OpenTokens("tokens", []string{name}, clock, slog.New(slog.DiscardHandler)); err == nil {
-		t.Error("opened without the file")
+		t.Error("Open succeeded without the file")
 	}
 }

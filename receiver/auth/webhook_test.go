@@ -70,7 +70,7 @@ func TestWebhookSignaturesThatAreNotRight(t *testing.T) {
 	for i := 0; i < len(right); i += 2 {
 		g.want("no "+right[i], CauseSignature, body, slices.Delete(slices.Clone(right), i, i+2)...)
 	}
-	// These are signed rightly, and yet no good.
+	// Validly signed, but not acceptable.
 	for _, id := range []string{"", "a.1800000000", "a b", "ä", longest + "x"} {
 		g.want(fmt.Sprintf("the id %q", id), CauseSignature, body, webhookHeader(t, keyOne, id, "1800000000", body)...)
 	}
@@ -97,8 +97,8 @@ func TestWebhookTimestampsAreGoodForFiveMinutes(t *testing.T) {
 	}
 }
 
-// A delivery whose upload takes so long that its signature is too old by the end
-// is not let in: how long a delivery may come twice would not be bounded.
+// A delivery whose signature expires during the upload is refused: otherwise the time in
+// which it may be repeated would not be bounded.
 func TestWebhookTimestampIsCheckedWhenTheBodyIsThere(t *testing.T) {
 	g := build(t, Config{WebhookFiles: []string{file(t, keyOne)}})
 	r, err := http.NewRequest("PUT", "/", nil)
@@ -113,7 +113,7 @@ func TestWebhookTimestampIsCheckedWhenTheBodyIsThere(t *testing.T) {
 	}
 	g.set(signedAt.Add(Tolerance + time.Second))
 	if _, refusal := g.authenticator.Verify(r, []byte(body)); refusal == nil || refusal.Cause != CauseTimestamp {
-		t.Errorf("%+v", refusal)
+		t.Errorf("refusal %+v, want one because of the timestamp", refusal)
 	}
 }
 

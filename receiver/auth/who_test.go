@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestWho tells senders apart by what they show, and else by where they are.
+// TestWho distinguishes senders by their credentials, or else by their addresses.
 func TestWho(t *testing.T) {
 	who := func(cfg Config, from, authorization string) string {
 		t.Helper()

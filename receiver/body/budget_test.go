@@ -12,16 +12,16 @@ import (
 
 func nobody() {}
 
-// largeClaim is one that has used up its allowance.
+// largeClaim is a claim that has used up its allowance.
 func largeClaim(b *Budget, interrupt func()) *claim {
 	c := b.claim(interrupt)
 	c.allowance = 0
 	return c
 }
 
-// TestWhatTheOldestNeedsIsKept from the others, until it has ended. Then the next is the
-// oldest, and need not wait for anybody else.
-func TestWhatTheOldestNeedsIsKept(t *testing.T) {
+// TestMemoryOfTheOldestIsReserved from the others until it has ended. Then the next one is
+// the oldest, and need not wait for any other.
+func TestMemoryOfTheOldestIsReserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewBudget(100, 40)
 		old, next, young := largeClaim(m, nobody), largeClaim(m, nobody), largeClaim(m, nobody)
@@ -31,10 +31,10 @@ func TestWhatTheOldestNeedsIsKept(t *testing.T) {
 		next.finish() // so that it does not stall
 		began := time.Now()
 		if err := young.grow(1); !errors.Is(err, ErrBusy) || time.Since(began) != budgetTimeout {
-			t.Errorf("what is kept for the oldest: %v after %v", err, time.Since(began))
+			t.Errorf("another claim of the memory that is kept for the oldest returned %v after %v", err, time.Since(began))
 		}
 		if err := old.grow(30); err != nil || time.Since(began) != budgetTimeout {
-			t.Errorf("the oldest: %v after %v", err, time.Since(began))
+			t.Errorf("the oldest claim returned %v after %v, want the memory at once", err, time.Since(began))
 		}
 		got := make(chan error, 1)
 		go func() { got <- next.grow(40) }()
@@ -52,9 +52,9 @@ func TestWhatTheOldestNeedsIsKept(t *testing.T) {
 	})
 }
 
-// TestWhoHasStalledGivesWay to whoever waits, but for the oldest. Those who bring a
-// quarter in time keep what they hold.
-func TestWhoHasStalledGivesWay(t *testing.T) {
+// TestStalledBodyGivesWay to others that wait, except for the oldest. A claim whose
+// body brings a quarter in time keeps its memory.
+func TestStalledBodyGivesWay(t *testing.T) {
 	for what, c := range map[string]struct {
 		brings  int64 // every four seconds
 		evicted bool
@@ -96,13 +96,14 @@ func TestWhoHasStalledGivesWay(t *testing.T) {
 			if old.evicted || young.evicted != c.evicted || c.evicted && !errors.Is(young.grow(1), ErrBusy) {
 				t.Errorf("%s: evicted: %t, %t", what, old.evicted, young.evicted)
 			}
-			time.Sleep(time.Minute) // those beside it end
+			time.Sleep(time.Minute) // the others end
 		})
 	}
 }
 
-// TestWhoCannotBringAnythingHasNotStalled: it waits for memory, or has brought all.
-func TestWhoCannotBringAnythingHasNotStalled(t *testing.T) {
+// TestWaitingBodyHasNotStalled, because it waits for memory, or has brought
+// everything.
+func TestWaitingBodyHasNotStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewBudget(100, 50)
 		old, waits, whole := largeClaim(m, nobody), largeClaim(m, nobody), largeClaim(m, nobody)
@@ -115,20 +116,20 @@ func TestWhoCannotBringAnythingHasNotStalled(t *testing.T) {
 		go func() { _ = largeClaim(m, nobody).grow(10) }()
 		time.Sleep(budgetTimeout - time.Second)
 		if waits.evicted || whole.evicted {
-			t.Errorf("evicted: %t, %t", waits.evicted, whole.evicted)
+			t.Errorf("evicted: %t, %t; want neither", waits.evicted, whole.evicted)
 		}
 		whole.release()
 		if err := <-got; err != nil {
 			t.Error(err)
 		}
-		time.Sleep(stalledAfter - time.Second) // it has time to bring something
+		time.Sleep(stalledAfter - time.Second) // it has time to send something
 		if err := largeClaim(m, nobody).grow(51); !errors.Is(err, ErrBusy) || !waits.evicted {
-			t.Errorf("%v, evicted %t, long after it waited", err, waits.evicted)
+			t.Errorf("another claim returned %v, evicted: %t; want the one that sent nothing for long evicted", err, waits.evicted)
 		}
 	})
 }
 
-// TestMoreThanAllMemory is not waited for.
+// TestMoreThanAllMemory is refused at once.
 func TestMoreThanAllMemory(t *testing.T) {
 	s := largeClaim(NewBudget(100, 50), nobody)
 	if err := errors.Join(s.grow(60), s.grow(40)); err != nil {
@@ -139,15 +140,15 @@ func TestMoreThanAllMemory(t *testing.T) {
 	}
 }
 
-// TestSomeAlwaysEnd: a hundred bodies, of which four have room, come again until
-// they are through, over good lines and over bad ones. The memory is never exceeded,
-// and all of it comes back.
-func TestSomeAlwaysEnd(t *testing.T) {
+// TestBodiesAlwaysMakeProgress: a hundred bodies, with memory for four, are retried until they have
+// been read, over good and bad connections. The memory is never exceeded, and all of it
+// is given back.
+func TestBodiesAlwaysMakeProgress(t *testing.T) {
 	someAlwaysEnd(t, 100*time.Millisecond)
-	someAlwaysEnd(t, time.Minute) // nobody brings a quarter in time
+	someAlwaysEnd(t, time.Minute) // no sender sends a quarter in time
 }
 
-// someAlwaysEnd has senders that take as long for a step as pause, at most.
+// someAlwaysEnd has senders that pause for at most pause before each step.
 func someAlwaysEnd(t *testing.T, pause time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		const room, body, step, senders = 4 << 10, 1 << 10, 64, 100
@@ -165,7 +166,7 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 				}
 				mine += step
 				if now := held.Add(step); now > room {
-					t.Errorf("%d bytes are held", now)
+					t.Errorf("%d bytes of memory are in use, more than the budget", now)
 				}
 				select {
 				case <-time.After(rand.N(pause)): // the sender is slow
@@ -174,7 +175,7 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 				}
 			}
 			s.finish()
-			time.Sleep(time.Second) // the journal is
+			time.Sleep(time.Second) // the journal is slow
 			return nil
 		}
 		began := time.Now()
@@ -193,11 +194,11 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 		}
 		all.Wait()
 		if ended.Load() != senders || m.free != room || len(m.claims) != 0 {
-			t.Errorf("%d have ended; %d bytes free, %d claims", ended.Load(), m.free, len(m.claims))
+			t.Errorf("%d bodies have ended, %d bytes are free, %d claims are left; want all", ended.Load(), m.free, len(m.claims))
 		}
 		if turnedAway.Load() == 0 {
-			t.Error("nobody was turned away, so nothing was tried")
+			t.Error("no body was refused, so this test shows nothing")
 		}
-		t.Logf("with pauses of up to %v: turned away %d times in %v", pause, turnedAway.Load(), time.Since(began))
+		t.Logf("with pauses of up to %v: refused %d times in %v", pause, turnedAway.Load(), time.Since(began))
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReadAll in all the ways that a body can come.
+// TestReadAll reads bodies that come in every possible way.
 func TestReadAll(t *testing.T) {
 	const limit = 3 << 20
 	content := make([]byte, limit+1)
@@ -27,17 +27,17 @@ func TestReadAll(t *testing.T) {
 				t.Errorf("%d bytes, stated as %d: %d, %v", size, length, len(got), err)
 			}
 			if held := 2*limit - m.free; size < smallBody && held != 0 || held > int64(2*size+smallBody) {
-				t.Errorf("%d bytes, stated as %d, hold %d", size, length, held)
+				t.Errorf("%d bytes, stated as %d, take %d bytes of memory", size, length, held)
 			}
 			h.release()
 			if m.free != 2*limit {
-				t.Errorf("%d bytes: %d are not given back", size, 2*limit-m.free)
+				t.Errorf("%d bytes: %d of memory are not given back", size, 2*limit-m.free)
 			}
 		}
 	}
 }
 
-// TestMemoryIsForWhatHasCome: a length that is only stated gets none.
+// TestMemoryIsForWhatHasCome, not for a length that is only stated.
 func TestMemoryIsForWhatHasCome(t *testing.T) {
 	const limit = 3 << 20
 	for _, length := range []int64{64 << 10, 1 << 20, limit, -1} {
@@ -46,7 +46,7 @@ func TestMemoryIsForWhatHasCome(t *testing.T) {
 		came := 0
 		body := readerFunc(func(b []byte) (int, error) {
 			if held := 2*limit - m.free; held > 2*int64(came) {
-				t.Errorf("of %d bytes, %d have come, and %d are held", length, came, held)
+				t.Errorf("of %d bytes, %d have come, and %d bytes of memory are in use", length, came, held)
 			}
 			n := min(len(b), 10_000, 64<<10-came)
 			if came += n; n == 0 {
@@ -55,7 +55,7 @@ func TestMemoryIsForWhatHasCome(t *testing.T) {
 			return n, nil
 		})
 		if _, err := readAll(h, body, limit, length); !errors.Is(err, io.ErrUnexpectedEOF) || came != 64<<10 {
-			t.Errorf("%d bytes, %v", came, err)
+			t.Errorf("read %d bytes, %v", came, err)
 		}
 		h.release()
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPace: a body may come as slowly as it likes for a while, and then must keep
-// up.
+// TestPace: a body may come as slowly as it likes for a while, and must then keep a
+// minimum pace.
 func TestPace(t *testing.T) {
 	now := time.Unix(0, 0)
 	var until time.Time
@@ -31,20 +31,20 @@ func TestPace(t *testing.T) {
 	}
 	p.claim.waited = time.Minute
 	if _, err := p.Read(chunk[:1]); err != nil || until.Sub(time.Unix(0, 0)) < time.Minute {
-		t.Errorf("until %v, %v, though it had to wait for memory", until, err)
+		t.Errorf("until %v, %v, although it had to wait for memory", until, err)
 	}
 	p.claim.waited = 0
 	if _, err := io.CopyN(io.Discard, p, 100<<20); err != nil || until.Sub(time.Unix(0, 0)) != longest {
 		t.Errorf("until %v, %v", until, err)
 	}
 	if p.end(); until.IsZero() {
-		t.Error("there is no deadline any more, and the body goes on")
+		t.Error("there is no deadline any more although the body has not ended")
 	}
 	if _, err := io.Copy(io.Discard, p); err != nil {
 		t.Fatal(err)
 	}
 	if p.end(); !until.IsZero() {
-		t.Errorf("until %v, though the body has ended", until)
+		t.Errorf("until %v, although the body has ended", until)
 	}
 	p.stop()
 	if !until.Equal(now) {
@@ -52,6 +52,6 @@ func TestPace(t *testing.T) {
 	}
 	p.claim.evicted, p.due = true, 0
 	if _, err := p.Read(chunk); !errors.Is(err, ErrBusy) {
-		t.Errorf("read after a stop: %v", err)
+		t.Errorf("a read after an eviction returned %v, want ErrBusy", err)
 	}
 }

@@ -31,17 +31,17 @@ func TestSignedAndZipped(t *testing.T) {
 	r := budget.NewReader(httptest.NewRecorder(), req, 200_000)
 	raw, err := r.ReadRaw()
 	if err != nil || !bytes.Equal(raw, b.Bytes()) {
-		t.Fatalf("%d bytes, %v", len(raw), err)
+		t.Fatalf("as sent: %d bytes, %v", len(raw), err)
 	}
 	if all, err := r.ReadAll(); err != nil || !bytes.Equal(all, content) {
-		t.Errorf("%d bytes, %v", len(all), err)
+		t.Errorf("decompressed: %d bytes, %v", len(all), err)
 	}
 	if held := budget.size - budget.free; held > 131072 {
-		t.Errorf("%d bytes are held, though what was sent is not needed any more", held)
+		t.Errorf("%d bytes of memory are in use although the compressed body is no longer needed", held)
 	}
 }
 
-// TestGzipBombDoesNotGrowMemory reads only as much of a bomb as is allowed.
+// TestGzipBombDoesNotGrowMemory: only as much of a bomb is decompressed as is allowed.
 func TestGzipBombDoesNotGrowMemory(t *testing.T) {
 	const inflated = 256 << 20
 	var b bytes.Buffer
@@ -72,8 +72,8 @@ func TestGzipBombDoesNotGrowMemory(t *testing.T) {
 	}
 }
 
-// FuzzGzipBody: whatever comes as gzip, no more of it is returned than the limit, and its
-// memory is given back.
+// FuzzGzipBody: whatever comes as gzip, at most the limit is returned, and its memory is
+// given back.
 func FuzzGzipBody(f *testing.F) {
 	const limit = 64 << 10
 	for _, text := range []string{"", `{"id":1}`, strings.Repeat("0", limit+1)} {
@@ -93,13 +93,13 @@ func FuzzGzipBody(f *testing.F) {
 		content, err := r.ReadAll()
 		r.Close()
 		if len(content) > limit {
-			t.Errorf("%d bytes are returned", len(content))
+			t.Errorf("%d bytes are returned, more than the limit", len(content))
 		}
 		if errors.Is(err, ErrBusy) || errors.Is(err, ErrOverBudget) {
-			t.Errorf("%v, though it is alone", err)
+			t.Errorf("error %v although it is the only body", err)
 		}
 		if budget.free != 2*limit || len(budget.claims) != 0 {
-			t.Errorf("%d bytes are not given back", 2*limit-budget.free)
+			t.Errorf("%d bytes of memory are not given back", 2*limit-budget.free)
 		}
 	})
 }

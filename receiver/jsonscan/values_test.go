@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// FuzzValues: of whatever passes Check, the members and elements are those that a decoder
+// FuzzValues: the members and elements of whatever passes Check are those that a decoder
 // finds, byte for byte, at every level.
 func FuzzValues(f *testing.F) {
 	for _, text := range []string{
@@ -21,7 +21,7 @@ func FuzzValues(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if Check(raw) == nil {
 			sameValues(t, raw)
-		} else { // they return all the same
+		} else { // they must return all the same
 			_, _ = Members(raw), slices.Collect(Elements(raw))
 		}
 	})
@@ -57,7 +57,7 @@ func sameValues(t *testing.T, raw []byte) {
 	}
 }
 
-// decoded returns what stands directly in an object or an array.
+// decoded returns the direct members of an object or elements of an array.
 func decoded(t *testing.T, raw []byte) (names []string, values [][]byte) {
 	t.Helper()
 	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowInvalidUTF8(true))
