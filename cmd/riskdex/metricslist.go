@@ -84,8 +84,8 @@ func metricsMarkdown(all []metric) string {
 	var b strings.Builder
 	b.WriteString("# The metrics of riskdex\n\n" +
 		"<!-- Written by `make metrics` from the program; a test fails while the two differ. -->\n\n" +
-		"`/metrics` of the admin listener serves these in the text formats or as protobuf, as the scraper asks. `riskdex metrics` prints the same table. " +
-		"Every series exists from the start, at 0. The metrics of the Go runtime (`go_…`) and of the process (`process_…`) are those of Prometheus' Go client.\n\n" +
+		"For whoever writes queries, rules or dashboards. `/metrics` of the admin listener serves these metrics, and `riskdex metrics` prints the same table. " +
+		"Every series exists from the start, at 0. The metrics `go_…` and `process_…` are those of Prometheus' Go client.\n\n" +
 		"A `global` metric comes from the journal, and is the same from every process that shares it: take the largest, not the sum. " +
 		"A `local` metric is about one process: add up counters and histograms.\n\n" +
 		"| metric | type | scope | labels | what |\n| --- | --- | --- | --- | --- |\n")
@@ -95,8 +95,8 @@ func metricsMarkdown(all []metric) string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.Name, m.Type, m.Scope, strings.Join(m.labelNames(), ", "), strings.ReplaceAll(m.Help, "|", `\|`))
 	}
 	fmt.Fprintf(&b, "\nThese are %d label combinations; a histogram has several series for each.\n\n"+
-		"Histograms have native buckets as well. A Prometheus that is told to take those drops the classic ones (`…_bucket`), which the dashboard and the alerts ask for. "+
-		"To have both, set `always_scrape_classic_histograms` in the job (`scrape_classic_histograms` before Prometheus 3.0; before 2.45 there is no such setting).\n\n"+
+		"Histograms have native buckets as well. A Prometheus that takes those drops the classic ones (`…_bucket`), which dashboard and alerts use, "+
+		"unless the job sets `always_scrape_classic_histograms` (`scrape_classic_histograms` from 2.45 to 2.55).\n\n"+
 		"## Values of labels\n\n| label | values | in |\n| --- | --- | --- |\n", series)
 	for _, row := range labelRows(all) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.name, quoted(row.values), quoted(row.metrics))

@@ -38,6 +38,7 @@ func settingsMarkdown(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Commands and settings\n\n" +
 		"<!-- Written by `make settings` from the program; a test fails while the two differ. -->\n\n" +
+		"For whoever configures riskdex or runs its commands.\n\n" +
 		"## Commands\n\n`riskdex COMMAND --help` shows the flags of each. Exit status: 0, done; 1, done, and the answer is no (nothing found, something refused or wrong); 2, could not be done.\n\n" +
 		"| command | what it does |\n| --- | --- |\n")
 	for _, leaf := range parser.Model.Leaves(true) {
