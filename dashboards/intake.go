@@ -52,7 +52,7 @@ func intake() row {
 			limits: []limit{{1, notice}},
 		},
 		{
-			id: 311, title: "Waits for the search", shape: lines, unit: "short", width: 12,
+			id: 312, title: "Waits for the search", shape: lines, unit: "short", width: 12,
 			description: "Deliveries within half an hour whose sender asked, by the header Prefer, to wait until a search shows them: shown in time (searchable) or not, ended by the sender or a stop, or declined because too many wait or it is too large.",
 			queries:     []query{{`sum by (result) (increase(riskdex_delivery_waits_total{@}[30m])) > 0`, "{{result}}"}},
 		},
