@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"riskdex/internal/otlp"
 )
 
 // stopTracing bounds how long a stop waits for the collector to accept the last spans.
@@ -34,21 +34,23 @@ type tracing struct {
 // no traces than no deliveries.
 func startTracing(ctx context.Context, log *slog.Logger) *tracing {
 	wanted, problem := tracesWanted(os.Getenv)
-	if problem != "" {
-		log.Warn("tracing is off", "reason", problem)
-	}
 	if !wanted {
+		if problem != "" {
+			log.Warn("tracing is off", "reason", problem)
+		}
 		return nil
+	}
+	cfg, err := otlp.FromEnvironment(os.Getenv)
+	if err != nil {
+		problem = strings.TrimPrefix(problem+"; "+strings.ReplaceAll(err.Error(), "\n", "; "), "; ")
+	}
+	if problem != "" {
+		log.Warn("some settings of tracing are not followed", "reason", problem)
 	}
 	// The SDK reports problems with its settings or its collector to one logger per process,
 	// which by default writes to the standard error.
 	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
 	otel.SetErrorHandler(&exportErrors{log: log, now: time.Now})
-	exporter, err := otlptracehttp.New(ctx)
-	if err != nil {
-		log.Warn("tracing is off", "reason", err)
-		return nil
-	}
 	// Of two sources of an attribute, the later one wins.
 	about, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("riskdex")),
 		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithProcessPID(), resource.WithFromEnv())
@@ -56,11 +58,12 @@ func startTracing(ctx context.Context, log *slog.Logger) *tracing {
 		log.Warn("spans will lack some attributes from OTEL_RESOURCE_ATTRIBUTES or the machine", "error", err)
 	}
 	log.Info("tracing is on")
-	return &tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}
+	return &tracing{sdktrace.NewTracerProvider(sdktrace.WithBatcher(otlp.New(cfg)), sdktrace.WithResource(about))}
 }
 
 // tracesWanted reports whether the standard variables ask for traces. If they ask for
-// something that riskdex does not have, problem says what.
+// something that riskdex does not have, problem says what. Other forms of OTLP over HTTP than
+// JSON do not turn traces off, since collectors tell them apart by their Content-Type.
 func tracesWanted(env func(string) string) (wanted bool, problem string) {
 	if strings.EqualFold(strings.TrimSpace(env("OTEL_SDK_DISABLED")), "true") {
 		return false, ""
@@ -88,13 +91,17 @@ func tracesWanted(env func(string) string) (wanted bool, problem string) {
 		wanted = endpoint != ""
 	}
 	name, protocol := first("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-	if wanted && protocol != "" && !slices.Contains([]string{"http/protobuf", "http/json"}, protocol) {
-		return false, fmt.Sprintf("%s is %q; riskdex sends http/protobuf, usually to port 4318", name, protocol)
+	if !wanted {
+		return false, problem
 	}
-	if wanted {
-		problem = ""
+	switch protocol {
+	case "", "http/json":
+		return true, ""
+	case "http/protobuf":
+		return true, fmt.Sprintf("%s is %q; riskdex sends http/json, which collectors accept at the same address", name, protocol)
+	default:
+		return false, fmt.Sprintf("%s is %q; riskdex sends http/json, usually to port 4318", name, protocol)
 	}
-	return wanted, problem
 }
 
 // tracer returns the tracer for spans of riskdex, or nil.

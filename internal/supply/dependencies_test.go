@@ -78,7 +78,7 @@ func TestModules(t *testing.T) {
 	if line := "\nMODULES := " + strings.Join(modules, " ") + "\n"; !strings.Contains(readFile(t, "Makefile"), line) {
 		t.Errorf("the Makefile does not say %q", line)
 	}
-	const most = 160
+	const most = 100
 	if all := strings.Fields(command(t, root, "go", "list", "-m", "all")); len(all)/2 > most {
 		t.Errorf("go.mod leads to %d modules, more than %d: what only tests need goes to %q", len(all)/2, most, modules[1:])
 	}

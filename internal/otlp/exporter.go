@@ -1,0 +1,154 @@
+// Package otlp sends spans to a collector of OpenTelemetry: OTLP over HTTP, in JSON.
+package otlp
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"riskdex/internal/sanitize"
+)
+
+// Exporter implements sdktrace.SpanExporter. Its methods may be called concurrently.
+type Exporter struct {
+	cfg    Config
+	client *http.Client
+}
+
+// New returns an Exporter to the collector that cfg names.
+func New(cfg Config) *Exporter {
+	return &Exporter{cfg, &http.Client{Transport: cfg.Transport, Timeout: cfg.Timeout}}
+}
+
+// retryable is a failure after which the same batch may be sent again.
+type retryable struct {
+	error
+	after time.Duration // at the earliest
+}
+
+// ExportSpans posts a batch. While the collector is away or overloaded, it tries again with
+// jittered backoff, as long as ctx lasts and at most a minute. If the collector accepts the
+// batch without some of its spans, that is an error as well.
+func (e *Exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	body, err := encode(spans)
+	if err != nil {
+		return fmt.Errorf("encode spans: %w", err)
+	}
+	if e.cfg.Gzip {
+		var compressed bytes.Buffer
+		w := gzip.NewWriter(&compressed)
+		if _, err := w.Write(body); err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+		body = compressed.Bytes()
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	pause := backoff.NewExponentialBackOff(backoff.WithInitialInterval(5*time.Second),
+		backoff.WithMaxInterval(30*time.Second), backoff.WithMaxElapsedTime(0))
+	for {
+		var again retryable
+		if err := e.post(ctx, body); !errors.As(err, &again) {
+			return err
+		}
+		wait := max(pause.NextBackOff(), again.after)
+		if time.Until(deadline) < wait {
+			return again.error
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// post makes one attempt.
+func (e *Exporter) post(ctx context.Context, body []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.cfg.URL, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("User-Agent", "riskdex")
+	for name, values := range e.cfg.Headers {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if e.cfg.Gzip {
+		req.Header.Set("Content-Encoding", "gzip")
+	}
+	res, err := e.client.Do(req)
+	if err != nil {
+		return retryable{error: err}
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // more than any collector has to say
+	if res.StatusCode/100 != 2 {
+		err := fmt.Errorf("the collector answers %s: %s", res.Status, cmp.Or(sanitize.Text(300, string(text)), "nothing more"))
+		if slices.Contains([]int{429, 502, 503, 504}, res.StatusCode) {
+			return retryable{err, retryAfter(res.Header.Get("Retry-After"))}
+		}
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("read the collector's answer: %w", err)
+	}
+	return partialSuccess(text)
+}
+
+// retryAfter returns how long to wait: so many seconds, or until a date.
+func retryAfter(header string) time.Duration {
+	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(header); err == nil {
+		return time.Until(date)
+	}
+	return 0
+}
+
+// partialSuccess returns an error if the answer to a batch has reservations.
+func partialSuccess(answer []byte) error {
+	var in struct {
+		PartialSuccess struct {
+			RejectedSpans any // a string; some collectors send a number
+			ErrorMessage  string
+		}
+	}
+	if json.Unmarshal(answer, &in) != nil {
+		return nil // accepted, whatever else it says
+	}
+	rejected, message := "0", in.PartialSuccess.ErrorMessage
+	if n := in.PartialSuccess.RejectedSpans; n != nil {
+		rejected = fmt.Sprint(n)
+	}
+	if rejected == "0" && message == "" {
+		return nil
+	}
+	return fmt.Errorf("the collector rejects %s spans of a batch: %s", sanitize.Text(20, rejected), sanitize.Text(300, message))
+}
+
+// Shutdown closes idle connections.
+func (e *Exporter) Shutdown(context.Context) error {
+	e.client.CloseIdleConnections()
+	return nil
+}
