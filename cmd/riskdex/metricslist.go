@@ -98,10 +98,33 @@ func metricsMarkdown(all []metric) string {
 		"Histograms have native buckets as well. A Prometheus that takes those drops the classic ones (`…_bucket`), which dashboard and alerts use, "+
 		"unless the job sets `always_scrape_classic_histograms` (`scrape_classic_histograms` from 2.45 to 2.55).\n\n"+
 		"## Values of labels\n\n| label | values | in |\n| --- | --- | --- |\n", series)
-	for _, row := range labelRows(all) {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.name, quoted(row.values), quoted(row.metrics))
+	rows := labelRows(all)
+	for i, row := range rows {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", row.name, quoted(row.values), metricsWith(rows, i))
 	}
 	return b.String()
+}
+
+// metricsWith says which metrics have the values of a row: all with this label, or those that are
+// named, the most common values excepted.
+func metricsWith(rows []labelRow, i int) string {
+	only, most := true, true
+	for j, other := range rows {
+		if j == i || other.name != rows[i].name {
+			continue
+		}
+		only = false
+		if n := len(other.metrics) - len(rows[i].metrics); n > 0 || n == 0 && j < i {
+			most = false
+		}
+	}
+	switch {
+	case only:
+		return "all"
+	case most:
+		return "all others"
+	}
+	return quoted(rows[i].metrics)
 }
 
 // labelRow is a label with the metrics in which it has the same values.
