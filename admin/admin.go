@@ -21,8 +21,10 @@ type Parts struct {
 	Rebuilder   Rebuilder
 	Verifier    Verifier
 	Losses      Losses
-	Backups     Backups     // nil if riskdex cannot copy the journal
-	JournalInfo JournalInfo // nothing is served about the journal if its Name is empty
+	Backups     Backups // nil if riskdex cannot copy the journal
+	Records     Records
+	Reads       *ReadMetrics // needed by Records
+	JournalInfo JournalInfo  // nothing is served about the journal if its Name is empty
 
 	// Status is for the status page and the API's status.
 	Status StatusParts
@@ -82,6 +84,9 @@ func (p Parts) routes() *httprouter.Router {
 		b := &backups{p.JournalInfo, p.Backups, p.Log}
 		a.register(router, b.calls())
 		router.Handler(http.MethodPost, "/api/journal/backup", b)
+	}
+	if p.Records != nil {
+		router.Handler(http.MethodGet, "/api/export", newExports(p.Records, p.Reads, p.Log))
 	}
 	if p.Losses != nil {
 		a.register(router, (&losses{p.Losses}).calls())

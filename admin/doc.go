@@ -18,6 +18,7 @@
 //	                   runbook.go the runbook, page/ the HTML
 //	pprof.go           profiles of the process
 //	backup.go, loss.go copies of the journal; acknowledging a loss
+//	export.go          the newest records, as lines; reads.go has the metrics of what is read
 //	token.go           who may call
 //	query.go           queries are understood as a whole or not at all
 //	content.go         bodies in answers

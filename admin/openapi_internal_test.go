@@ -24,7 +24,9 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 	// These interfaces have methods of their own names, so they cannot be embedded directly.
 	type letters interface{ DeadLetters }
 	type refused interface{ Refusals }
+	type records interface{ Records }
 	whole := Parts{
+		Records: struct{ records }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
 		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Receiver: struct{ Receiver }{},
 		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Losses: struct{ Losses }{}, JournalInfo: JournalInfo{Name: "x"}, Status: StatusParts{Journal: struct{ Journal }{}},
 	}

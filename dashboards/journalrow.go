@@ -70,5 +70,13 @@ func journalRow() row {
 			},
 			alerts: []string{"RiskdexBackupOverdue"},
 		},
+		{
+			id: 611, title: "Records exported", shape: lines, unit: "short", width: 8,
+			description: "Records that riskdex export has written, and exports that were broken off, in the hour before.",
+			queries: []query{
+				{`sum by (kind) (increase(riskdex_exported_records_total{@kind}[1h]))`, "{{kind}}"},
+				{`sum(increase(riskdex_exports_total{result="broken", @}[1h]))`, "exports broken off"},
+			},
+		},
 	}}
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"riskdex/report"
@@ -18,6 +19,9 @@ var ErrNoRoom = report.ErrNoRoom
 // ErrNotFound is returned for a dead letter or a refusal that does not exist, or no longer
 // does: it was retried or dropped, or a newer delivery has taken its place.
 var ErrNotFound = report.ErrNotFound
+
+// ErrSnapshotTooOld ends Records when too much was accepted since it began.
+var ErrSnapshotTooOld = report.ErrSnapshotTooOld
 
 // ErrorTypeDamaged is the error type of the dead letter that a record becomes when its
 // checksum does not fit.
@@ -84,6 +88,13 @@ type Journal interface {
 
 	// Documents returns how many documents of kind there are that are not deleted.
 	Documents(ctx context.Context, kind report.Kind) (int, error)
+
+	// Records yields the newest record of every document of kind that is not deleted, in
+	// the order of their ids' bytes. All are of one moment, which is that of the call or
+	// later. What is accepted meanwhile waits for nothing, but an engine has to keep what it
+	// replaces: ErrSnapshotTooOld ends the sequence when that becomes too much. An error is
+	// the last pair. Memory is bounded by a few MiB and the largest record.
+	Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error]
 
 	// DeadLetters returns up to limit dead letters of kind whose ids come after the
 	// given one, in the order of their ids' bytes, without bodies.

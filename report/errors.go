@@ -38,3 +38,6 @@ var ErrAnotherJournal = errors.New("another journal fills this index")
 // ErrUndecided is returned for an index that is not used yet, because it has to be checked
 // once more which journal fills it.
 var ErrUndecided = errors.New("it is not decided yet which journal fills this index")
+
+// ErrSnapshotTooOld ends the reading of all records when too much was accepted since it began.
+var ErrSnapshotTooOld = errors.New("too much was delivered since it began, which the journal has to keep beside what is read")

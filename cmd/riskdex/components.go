@@ -39,6 +39,7 @@ type components struct {
 	authenticator *auth.Authenticator // decides whose deliveries are accepted
 	receiver      *receiver.Receiver
 	last          *admin.Deliveries
+	reads         *admin.ReadMetrics
 	maxBody       int64
 }
 
@@ -73,6 +74,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	}
 	w.global = admin.NewJournalCollector(w.journal, time.Now, log)
 	w.registry.MustRegister(w.global)
+	w.reads = admin.NewReadMetrics(w.registry)
 	registerBackups(w.registry, c.backupEvery())
 	registerClock(w.registry)
 	registerReadiness(w.registry, w.canAccept, w.journal.OldestWait)

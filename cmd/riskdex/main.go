@@ -38,6 +38,7 @@ type commands struct {
 	Refused refusedCommand `cmd:"" help:"Look after deliveries that were refused."`
 	Rebuild rebuildCommand `cmd:"" help:"Fill a new index from the journal and put it in place of the old one."`
 	Verify  verifyCommand  `cmd:"" help:"Compare the index with the journal, and repair what differs."`
+	Export  exportCommand  `cmd:"" help:"Write the newest records as JSON lines, which push takes."`
 	Backup  backupCommand  `cmd:"" help:"Copy the journal while it is in use."`
 	Restore restoreCommand `cmd:"" help:"Replace the journal with a copy, while no riskdex uses it."`
 	Journal journalCommand `cmd:"" help:"Move the journal from one engine to the other, or confirm that a loss was made good."`

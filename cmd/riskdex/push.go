@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"net/http"
 	"os"
 	"slices"
@@ -20,7 +23,7 @@ import (
 
 type pushCommand struct {
 	secretFiles
-	Dir    string        `arg:"" optional:"" type:"existingdir" help:"A folder of JSON files to send in place of the sample feed: cities.json is a POST, cities/ID.json a PUT, cities/ID.delete a DELETE, and so on for the other kinds."`
+	From   string        `arg:"" optional:"" name:"dir" type:"path" help:"A folder of JSON files to send in place of the sample feed: cities.json is a POST, cities/ID.json a PUT, cities/ID.delete a DELETE, and so on for the other kinds. Or a file that riskdex export wrote, or - for such lines on standard input; each becomes a PUT."`
 	To     string        `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
 	CAFile string        `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
 	Wait   time.Duration `name:"wait" placeholder:"TIME" help:"Wait with each file until a search shows the one before, such as 10s, 60s at most. Exit status 1 if one was not shown in time."`
@@ -32,9 +35,20 @@ type pushCommand struct {
 const pushTimeout = 5 * time.Minute
 
 // Run sends a feed. The error is errNegative if something was not accepted.
-func (c *pushCommand) Run(ctx context.Context, io streams) error {
+func (c *pushCommand) Run(ctx context.Context, io streams, in input) error {
 	if c.Wait != 0 && c.Wait < time.Second {
 		return fmt.Errorf("--wait is %s: give at least one second", c.Wait)
+	}
+	lines, size, err := c.lines(in)
+	if err != nil {
+		return err
+	}
+	if lines != nil {
+		defer lines.Close()
+		if c.Export != "" {
+			return errors.New("--export writes a folder of the sample feed or of another folder, and not of an export")
+		}
+		return c.send(ctx, io, push.FromLines(lines, c.From), 0, size)
 	}
 	requests, err := c.requests()
 	if err != nil {
@@ -47,6 +61,28 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 		fmt.Fprintf(io.out, "%d deliveries written to %s\n", len(requests), c.Export)
 		return nil
 	}
+	return c.send(ctx, io, push.Each(requests), len(requests), push.Size(requests))
+}
+
+// lines opens the export to push, and returns its size or -1. It returns nil if there is none.
+func (c *pushCommand) lines(in input) (io.ReadCloser, int64, error) {
+	if c.From == "" {
+		return nil, 0, nil
+	}
+	if c.From == "-" {
+		return io.NopCloser(in), -1, nil
+	}
+	info, err := os.Stat(c.From)
+	if err != nil || info.IsDir() {
+		return nil, 0, err
+	}
+	f, err := os.Open(c.From)
+	return f, info.Size(), err
+}
+
+// send sends requests: total of them, or an unknown number if that is 0, with bodies of so
+// many bytes, or -1.
+func (c *pushCommand) send(ctx context.Context, io streams, requests iter.Seq2[push.Request, error], total int, size int64) error {
 	credentials, err := auth.NewCredentials(c.authConfig(), time.Now)
 	if err != nil {
 		return err
@@ -56,16 +92,16 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 		return err
 	}
 	client.Timeout = pushTimeout
-	progress := push.NewDisplay(io.err, requests)
+	progress := push.NewDisplay(io.err, size)
 	pusher := push.Pusher{URL: c.To, Client: client, Wait: c.Wait, Show: credentials.Show, Progress: progress.Update, Waiting: progress.Waiting}
-	sum, err := pusher.Run(ctx, requests)
+	sum, err := pusher.RunSeq(ctx, total, requests)
 	progress.Close()
 	if c.JSON {
-		if printErr := c.printJSON(io, sum, len(requests)); printErr != nil {
+		if printErr := c.printJSON(io, sum, cmp.Or(total, sum.Sent)); printErr != nil {
 			return printErr
 		}
 	} else {
-		c.print(io, sum, len(requests))
+		c.print(io, sum, cmp.Or(total, sum.Sent))
 	}
 	var denied *push.DeniedError
 	switch {
@@ -77,15 +113,15 @@ func (c *pushCommand) Run(ctx context.Context, io streams) error {
 		return errNegative
 	case err != nil:
 		return err
-	case len(sum.Failed) > 0 || sum.RefusedTotal > 0 || c.Wait > 0 && sum.Searchable < sum.Accepted:
+	case sum.FailedTotal > 0 || sum.RefusedTotal > 0 || c.Wait > 0 && sum.Searchable < sum.Accepted:
 		return errNegative
 	}
 	return nil
 }
 
 func (c *pushCommand) requests() ([]push.Request, error) {
-	if c.Dir != "" {
-		return push.FromDir(os.DirFS(c.Dir))
+	if c.From != "" {
+		return push.FromDir(os.DirFS(c.From))
 	}
 	requests, _, err := samplefeed.Feed()
 	return requests, err
@@ -102,8 +138,11 @@ func (c *pushCommand) print(io streams, sum push.Summary, total int) {
 	if more := sum.RefusedTotal - len(sum.Refused); more > 0 {
 		fmt.Fprintf(io.err, "refused: %s more\n", humanize.Comma(int64(more)))
 	}
+	if more := sum.FailedTotal - len(sum.Failed); more > 0 {
+		fmt.Fprintf(io.err, "not accepted: %s more\n", humanize.Comma(int64(more)))
+	}
 	fmt.Fprintf(io.out, "%d of %d deliveries sent, %s in %s: %d documents accepted, %d refused, %d deliveries not accepted\n",
-		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, len(sum.Failed))
+		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, sum.FailedTotal)
 	if c.Wait > 0 {
 		fmt.Fprintf(io.out, "%d of %d documents were searchable within %s\n", sum.Searchable, sum.Accepted, c.Wait)
 	}
@@ -132,7 +171,7 @@ func andMore(n int) string {
 func (c *pushCommand) printJSON(io streams, sum push.Summary, total int) error {
 	result := map[string]any{
 		"deliveries": total, "sent": sum.Sent, "accepted": sum.Accepted, "refused": sum.RefusedTotal,
-		"failed": len(sum.Failed), "bytes": sum.Bytes, "seconds": sum.Elapsed.Seconds(),
+		"failed": sum.FailedTotal, "bytes": sum.Bytes, "seconds": sum.Elapsed.Seconds(),
 	}
 	if c.Wait > 0 {
 		result["searchable"] = sum.Searchable

@@ -26,25 +26,29 @@ type Display struct {
 	shown time.Time // when the last plain line was printed
 }
 
-// NewDisplay returns a display on out for these requests. A bar has colours
-// unless the environment sets NO_COLOR.
-func NewDisplay(out io.Writer, requests []Request) *Display {
+// NewDisplay returns a display on out for requests whose bodies have so many bytes; -1 if
+// that is not known. A bar has colours unless the environment sets NO_COLOR.
+func NewDisplay(out io.Writer, bytes int64) *Display {
 	d := newPlain(out, time.Now)
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		d.bar = newBar(out, requests, os.Getenv("NO_COLOR") == "")
+		d.bar = newBar(out, bytes, os.Getenv("NO_COLOR") == "")
 	}
 	return d
+}
+
+// Size returns how many bytes the bodies of requests have.
+func Size(requests []Request) (bytes int64) {
+	for _, r := range requests {
+		bytes += int64(len(r.Body))
+	}
+	return bytes
 }
 
 func newPlain(out io.Writer, now func() time.Time) *Display {
 	return &Display{out: out, now: now, shown: now()}
 }
 
-func newBar(out io.Writer, requests []Request, colour bool) *progressbar.ProgressBar {
-	var total int64
-	for _, r := range requests {
-		total += int64(len(r.Body))
-	}
+func newBar(out io.Writer, total int64, colour bool) *progressbar.ProgressBar {
 	theme := progressbar.Theme{Saucer: "=", SaucerHead: ">", SaucerPadding: " ", BarStart: "[", BarEnd: "]"}
 	if colour {
 		theme.Saucer, theme.SaucerHead = "[green]=[reset]", "[green]>[reset]"
@@ -62,18 +66,19 @@ func newBar(out io.Writer, requests []Request, colour bool) *progressbar.Progres
 	)
 }
 
-// Update shows how many requests have their final answer. It can be used as
+// Update shows how many requests have their final answer, of a total that is 0 if it is not
+// known. It can be used as
 // Pusher.Progress.
 func (d *Display) Update(done, total int, bytes int64) {
 	if d.bar != nil {
 		// An error in drawing must not stop the push.
-		d.bar.Describe(fmt.Sprintf("%d of %d deliveries", done, total))
+		d.bar.Describe(fmt.Sprintf("%d%s deliveries", done, of(total)))
 		_ = d.bar.Set64(bytes)
 		return
 	}
-	if now := d.now(); done < total && now.Sub(d.shown) >= plainEvery {
+	if now := d.now(); done != total && now.Sub(d.shown) >= plainEvery {
 		d.shown = now
-		fmt.Fprintf(d.out, "%d of %d deliveries sent, %s\n", done, total, humanize.IBytes(uint64(bytes)))
+		fmt.Fprintf(d.out, "%d%s deliveries sent, %s\n", done, of(total), humanize.IBytes(uint64(bytes)))
 	}
 }
 

@@ -33,7 +33,7 @@ func TestNoBarOutsideATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	d := NewDisplay(file, someRequests())
+	d := NewDisplay(file, Size(someRequests()))
 	d.shown = d.shown.Add(-plainEvery)
 	d.Update(3, 4, 25)
 	d.Close()
@@ -46,7 +46,7 @@ func TestBar(t *testing.T) {
 	for _, colour := range []bool{false, true} {
 		var out strings.Builder
 		d := newPlain(&out, time.Now)
-		d.bar = newBar(&out, someRequests(), colour)
+		d.bar = newBar(&out, Size(someRequests()), colour)
 		d.Update(1, 4, 13)
 		d.Waiting(someRequests()[1], errors.New("no answer"), time.Second)
 		d.Update(4, 4, 25)
@@ -59,7 +59,7 @@ func TestBar(t *testing.T) {
 			t.Errorf("with colour %v the bar is %q", colour, text)
 		}
 	}
-	if d := newBar(&strings.Builder{}, []Request{{Method: "DELETE"}}, false); d == nil {
+	if d := newBar(&strings.Builder{}, 0, false); d == nil {
 		t.Error("no bar for requests without bodies")
 	}
 }

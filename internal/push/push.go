@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -54,25 +55,29 @@ type Pusher struct {
 type Summary struct {
 	Sent         int       // requests that have their final answer, failures included
 	Accepted     int       // documents that the receiver says it accepted
-	Refused      []Refusal // documents that it refused within a delivery, as far as it lists them
+	Refused      []Refusal // documents that it refused within a delivery, as far as it lists them, the first maxListed
 	RefusedTotal int       // all that it refused within deliveries
 	Searchable   int       // of Accepted, those that a search showed within Wait
-	Failed       []Failure // requests that it refused as a whole
+	Failed       []Failure // requests that it refused as a whole, the first maxListed
+	FailedTotal  int       // all of them
 	Bytes        int64     // of the bodies of the requests in Sent
 	Elapsed      time.Duration
 }
 
+// maxListed bounds Refused and Failed, because an export can have any number of lines.
+const maxListed = 1000
+
 // Refusal is one document that the receiver did not take.
 type Refusal struct {
-	Request  Request
-	Position int // of the record in the delivery, from 0
+	Request  Request // without its body
+	Position int     // of the record in the delivery, from 0
 	ID       string
 	Reason   string
 }
 
 // Failure is a request whose answer is neither success nor a reason to try again.
 type Failure struct {
-	Request       Request
+	Request       Request // without its body
 	Status        int
 	Title, Detail string // of the problem document, or what is known without one
 }
@@ -92,25 +97,51 @@ type Failure struct {
 // failures. Otherwise it says which request ended the run, and the summary has what came
 // before it.
 func (p *Pusher) Run(ctx context.Context, requests []Request) (Summary, error) {
-	var sum Summary
+	return p.RunSeq(ctx, len(requests), Each(requests))
+}
+
+// Each yields each request.
+func Each(requests []Request) iter.Seq2[Request, error] {
+	return func(yield func(Request, error) bool) {
+		for _, r := range requests {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// RunSeq is Run for requests that are not in memory all at once. total is how many there are,
+// or 0 if that is not known. An error in place of a request ends the run.
+func (p *Pusher) RunSeq(ctx context.Context, total int, requests iter.Seq2[Request, error]) (sum Summary, err error) {
 	start := p.clock()()
 	s, err := p.sender()
 	if err != nil {
 		return sum, err
 	}
-	for i, r := range requests {
+	defer func() { sum.Elapsed = p.clock()().Sub(start) }()
+	for r, err := range requests {
+		if err != nil {
+			return sum, err
+		}
 		a, err := p.sendUntilAnswered(ctx, s, r)
 		if err != nil {
-			sum.Elapsed = p.clock()().Sub(start)
-			return sum, fmt.Errorf("send %s %s, number %d of %d: %w", r.Method, r.Path, i+1, len(requests), err)
+			return sum, fmt.Errorf("send %s %s, number %d%s: %w", r.Method, r.Path, sum.Sent+1, of(total), err)
 		}
 		sum.add(r, a)
 		if p.Progress != nil {
-			p.Progress(sum.Sent, len(requests), sum.Bytes)
+			p.Progress(sum.Sent, total, sum.Bytes)
 		}
 	}
-	sum.Elapsed = p.clock()().Sub(start)
 	return sum, nil
+}
+
+// of returns a total in words, or nothing if it is not known.
+func of(total int) string {
+	if total == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of %d", total)
 }
 
 // sendUntilAnswered repeats a request until it has its final answer or ctx ends.
@@ -218,10 +249,15 @@ func (s *Summary) add(r Request, a answer) {
 		s.Searchable += *a.Searchable
 	}
 	s.RefusedTotal += max(a.RefusedTotal, len(a.Refused)) // an older riskdex lists all of them and states no total
+	r.Body = nil                                          // the lists need not keep it
 	for _, refused := range a.Refused {
-		s.Refused = append(s.Refused, Refusal{Request: r, Position: refused.Position, ID: asText(refused.ID), Reason: refused.Reason})
+		if len(s.Refused) < maxListed {
+			s.Refused = append(s.Refused, Refusal{Request: r, Position: refused.Position, ID: asText(refused.ID), Reason: refused.Reason})
+		}
 	}
 	if a.status < 200 || a.status > 299 {
-		s.Failed = append(s.Failed, Failure{Request: r, Status: a.status, Title: a.Title, Detail: a.Detail})
+		if s.FailedTotal++; len(s.Failed) < maxListed {
+			s.Failed = append(s.Failed, Failure{Request: r, Status: a.status, Title: a.Title, Detail: a.Detail})
+		}
 	}
 }

@@ -27,6 +27,7 @@ func Run(t *testing.T, open Open) {
 		{"renew", renewTests},
 		{"pass", passTests},
 		{"entries", entryTests},
+		{"records", recordTests},
 		{"dead letters", letterTests},
 		{"retries of dead letters", letterEndTests},
 		{"refusals", refusalTests},

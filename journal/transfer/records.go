@@ -91,3 +91,18 @@ type Receipt struct {
 func (r *Receipt) fields() ([]int64, []string, []byte) {
 	return []int64{r.At}, []string{r.Sender, r.ID, string(r.Digest)}, r.Answer
 }
+
+// Records yields the newest record of every document of s that is not deleted, in the order
+// of kinds and of the bytes of ids.
+func Records(ctx context.Context, s Source) iter.Seq2[report.Record, error] {
+	return func(yield func(report.Record, error) bool) {
+		for d, err := range s.Documents(ctx) {
+			if err == nil && (d.Op != report.Index || d.Kind == report.Probe) {
+				continue
+			}
+			if !yield(commit.RecordOf(d.Change, d.State, d.intact(), int64(d.Kept)), err) || err != nil {
+				return
+			}
+		}
+	}
+}

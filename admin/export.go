@@ -1,0 +1,165 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"riskdex/internal/exportline"
+	"riskdex/report"
+)
+
+// Records reads the newest record of every document.
+type Records interface {
+	// Records yields them in the order of their ids, all of one moment. An error is the last
+	// pair; it is a report.ErrSnapshotTooOld if too much was delivered meanwhile.
+	Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error]
+}
+
+// The trailers of an export: what it left out, by reason.
+const (
+	TrailerRecords = "Riskdex-Records"
+	TrailerDamaged = "Riskdex-Damaged"
+	TrailerDropped = "Riskdex-Dropped"
+)
+
+// exportChunk is how many bytes an export writes at a time.
+const exportChunk = 64 << 10
+
+// exports answers the call for the newest records. One export runs at a time, since each
+// keeps the journal from reusing what is replaced meanwhile.
+type exports struct {
+	journal Records
+	metrics *ReadMetrics
+	log     *slog.Logger
+	running chan struct{} // has a value while an export runs
+}
+
+func newExports(journal Records, metrics *ReadMetrics, log *slog.Logger) *exports {
+	return &exports{journal, metrics, log, make(chan struct{}, 1)}
+}
+
+func (x *exports) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	in := &request{r}
+	err := in.checkQuery("kind")
+	var kinds []report.Kind
+	if err == nil {
+		kinds, err = in.kinds()
+	}
+	if err != nil {
+		writeProblem(w, problemOf(err))
+		return
+	}
+	slices.Sort(kinds)
+	select {
+	case x.running <- struct{}{}:
+		defer func() { <-x.running }()
+	default:
+		writeProblem(w, &Problem{Status: http.StatusServiceUnavailable, Detail: "Another export is under way, and one runs at a time. Try again once it has ended."})
+		return
+	}
+	out := newExportWriter(w)
+	if err := x.write(r.Context(), out, kinds); err != nil {
+		x.metrics.exports.WithLabelValues(exportBroken).Inc()
+		x.log.Warn("export broken off", "kinds", kinds, "records", out.records, "error", err)
+		if out.begun {
+			panic(http.ErrAbortHandler) // so that nobody takes it for whole
+		}
+		writeProblem(w, exportProblem(err))
+		return
+	}
+	x.metrics.exports.WithLabelValues(exportDone).Inc()
+	x.log.Info("export made", "kinds", kinds, "records", out.records, "damaged", out.lost[report.LostDamaged], "dropped", out.lost[report.LostDropped])
+}
+
+func exportProblem(err error) *Problem {
+	if errors.Is(err, report.ErrSnapshotTooOld) {
+		return &Problem{Status: http.StatusServiceUnavailable, Detail: err.Error() + ". Make a backup, and export that: riskdex export --journal BACKUP."}
+	}
+	return problemOf(err)
+}
+
+// write writes all records of kinds, and the trailers.
+func (x *exports) write(ctx context.Context, out *exportWriter, kinds []report.Kind) error {
+	for _, kind := range kinds {
+		for r, err := range x.journal.Records(ctx, kind) {
+			if err != nil {
+				return err
+			}
+			if r.Lost == report.LostDamaged {
+				x.log.Error("a damaged record is left out of the export; have the publisher deliver it again", "kind", r.Kind, "id", r.ID)
+			}
+			if r.Lost == report.NotLost {
+				x.metrics.exported.WithLabelValues(string(kind)).Inc()
+			}
+			if err := out.add(r); err != nil {
+				return err
+			}
+		}
+	}
+	return out.end()
+}
+
+// exportWriter writes lines in chunks. A client has clientPatient to take each.
+type exportWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	buf     []byte
+	begun   bool // something was written
+	records int
+	lost    map[report.Lost]int
+}
+
+func newExportWriter(w http.ResponseWriter) *exportWriter {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	for _, name := range []string{TrailerRecords, TrailerDamaged, TrailerDropped} {
+		w.Header().Add("Trailer", name)
+	}
+	return &exportWriter{w: w, control: http.NewResponseController(w), lost: map[report.Lost]int{}}
+}
+
+func (o *exportWriter) add(r report.Record) error {
+	if r.Lost != report.NotLost {
+		o.lost[r.Lost]++
+		return nil
+	}
+	o.records++
+	if o.buf = exportline.Append(o.buf, r); len(o.buf) < exportChunk {
+		return nil
+	}
+	return o.flush()
+}
+
+func (o *exportWriter) flush() error {
+	o.begun = true
+	// The listener's write timeout is for a whole answer, which may take longer here.
+	err := o.control.SetWriteDeadline(time.Now().Add(clientPatient))
+	if err == nil || errors.Is(err, http.ErrNotSupported) {
+		_, err = o.w.Write(o.buf)
+	}
+	if o.buf = o.buf[:0]; cap(o.buf) > 16*exportChunk {
+		o.buf = nil // after a large record
+	}
+	if err != nil {
+		return fmt.Errorf("the client is gone, or took nothing for %v: %w", clientPatient, err)
+	}
+	return nil
+}
+
+// end writes the rest, and what was left out.
+func (o *exportWriter) end() error {
+	if err := o.flush(); err != nil {
+		return err
+	}
+	for name, n := range map[string]int{TrailerRecords: o.records, TrailerDamaged: o.lost[report.LostDamaged], TrailerDropped: o.lost[report.LostDropped]} {
+		o.w.Header().Set(name, strconv.Itoa(n))
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+// Package exportline has the format of an export: a line of JSON for each document, with its
+// kind, its id and its record.
+package exportline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/report"
+)
+
+// Append appends the line of a record, with its end. The record keeps its bytes, except for
+// its line breaks, which become spaces: JSON has them only where they mean nothing. code is
+// there if a city has one: its record need not state it.
+func Append(dst []byte, r report.Record) []byte {
+	dst = append(dst, `{"kind":"`+string(r.Kind)+`","id":`...)
+	dst, _ = jsontext.AppendQuote(dst, r.ID) // ids are valid UTF-8
+	if r.HasCode {
+		dst = append(dst, `,"code":`...)
+		dst, _ = jsontext.AppendQuote(dst, r.Code)
+	}
+	dst = append(dst, `,"record":`...)
+	start := len(dst)
+	dst = append(dst, r.Body...)
+	for i, c := range dst[start:] {
+		if c == '\n' || c == '\r' {
+			dst[start+i] = ' '
+		}
+	}
+	return append(dst, '}', '\n')
+}
+
+// Line is a line of an export.
+type Line struct {
+	report.Key
+	Code   string // of a city; empty if it has none
+	Record []byte
+}
+
+// Parse reads a line.
+func Parse(line []byte) (Line, error) {
+	var l struct {
+		Kind   string
+		ID     *string
+		Code   string
+		Record json.RawMessage
+	}
+	if err := json.Unmarshal(line, &l); err != nil {
+		return Line{}, fmt.Errorf("it is not a JSON object of an export: %w", err)
+	}
+	kind, err := report.ParseKind(l.Kind)
+	switch {
+	case err != nil:
+		return Line{}, err
+	case l.ID == nil:
+		return Line{}, errors.New("it has no id")
+	case l.Record == nil:
+		return Line{}, errors.New("it has no record")
+	}
+	id, err := report.ParseID(*l.ID)
+	return Line{report.Key{Kind: kind, ID: id}, l.Code, l.Record}, err
+}
