@@ -16,8 +16,8 @@ import (
 type deadCommand struct {
 	List  deadListCommand  `cmd:"" help:"List dead letters: documents that Elasticsearch refuses."`
 	Show  deadShowCommand  `cmd:"" help:"Show a dead letter with its body and the reason."`
-	Retry deadRetryCommand `cmd:"" help:"Send a dead letter again, as it is or with an edited body; or all of them."`
-	Drop  deadDropCommand  `cmd:"" help:"Give up a dead letter, or all of them. The index keeps what it has of the document."`
+	Retry deadRetryCommand `cmd:"" help:"Send dead letters again, one of them edited if need be."`
+	Drop  deadDropCommand  `cmd:"" help:"Give up dead letters. The index keeps what it has of the documents."`
 }
 
 type deadListCommand struct {

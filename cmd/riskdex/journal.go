@@ -14,9 +14,9 @@ import (
 )
 
 type journalCommand struct {
-	Copy journalCopyCommand `cmd:"" help:"Copy a journal that is not in use to a new one: from a file to PostgreSQL, or back."`
+	Copy journalCopyCommand `cmd:"" help:"Copy a journal that is not in use from a file to PostgreSQL, or back."`
 
-	AcknowledgeLoss acknowledgeLossCommand `cmd:"" help:"Confirm that what the journal lacked was delivered again, which ends the alert."`
+	AcknowledgeLoss acknowledgeLossCommand `cmd:"" help:"Confirm that what the journal lacked was delivered again."`
 }
 
 // journalOptions returns the options of the journal. It logs a warning about settings that

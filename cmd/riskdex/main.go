@@ -28,21 +28,21 @@ const (
 var errNegative = errors.New("the answer is no")
 
 type commands struct {
-	Serve  serveCommand  `cmd:"" help:"Receive deliveries and keep Elasticsearch in step with them, until SIGTERM or SIGINT."`
-	Check  checkCommand  `cmd:"" help:"Try the settings of serve without serving: report line by line what is fine, doubtful or wrong."`
-	Push   pushCommand   `cmd:"" help:"Send a sample feed, or a folder of JSON files, to a receiver."`
+	Serve  serveCommand  `cmd:"" help:"Receive deliveries and keep Elasticsearch in step with them."`
+	Check  checkCommand  `cmd:"" help:"Try the settings of serve without serving: what is fine, doubtful or wrong."`
+	Push   pushCommand   `cmd:"" help:"Deliver a sample feed, or a folder of JSON files."`
 	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
 
-	Status  statusCommand  `cmd:"" help:"Show the state of a running riskdex in one screen."`
+	Status  statusCommand  `cmd:"" help:"Show what is wrong, and what to do."`
 	Dead    deadCommand    `cmd:"" help:"Look after documents that Elasticsearch refuses."`
 	Refused refusedCommand `cmd:"" help:"Look after deliveries that were refused."`
-	Rebuild rebuildCommand `cmd:"" help:"Fill a new index from the journal and put it in place of the old one."`
+	Rebuild rebuildCommand `cmd:"" help:"Replace an index by a new one, filled from the journal."`
 	Verify  verifyCommand  `cmd:"" help:"Compare the index with the journal, and repair what differs."`
 	Export  exportCommand  `cmd:"" help:"Write the newest records as JSON lines, which push takes."`
 	Backup  backupCommand  `cmd:"" help:"Copy the journal while it is in use."`
 	Restore restoreCommand `cmd:"" help:"Replace the journal with a copy, while no riskdex uses it."`
 	Journal journalCommand `cmd:"" help:"Move the journal from one engine to the other, or confirm that a loss was made good."`
-	Healthy healthyCommand `cmd:"" help:"Check whether a running riskdex can accept deliveries, for supervisors."`
+	Healthy healthyCommand `cmd:"" help:"Check whether riskdex can accept deliveries, for supervisors."`
 
 	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`

@@ -19,7 +19,7 @@ import (
 type mappingsCommand struct {
 	Check  mappingsCheckCommand  `cmd:"" help:"Check mapping files, and show what they make of a record."`
 	Learn  mappingsLearnCommand  `cmd:"" help:"Propose a mapping file from the records of a feed."`
-	Export mappingsExportCommand `cmd:"" help:"Write the built-in mapping files to a new folder, to start from."`
+	Export mappingsExportCommand `cmd:"" help:"Write the built-in mapping files to a new folder."`
 }
 
 type mappingsCheckCommand struct {

@@ -13,10 +13,10 @@ import (
 )
 
 type refusedCommand struct {
-	List  refusedListCommand  `cmd:"" help:"List refused deliveries that are kept, newest first."`
+	List  refusedListCommand  `cmd:"" help:"List refused deliveries, newest first."`
 	Show  refusedShowCommand  `cmd:"" help:"Show a refused delivery with its body and the reason."`
-	Retry refusedRetryCommand `cmd:"" help:"Deliver a refused delivery again, as it is or with an edited body; or all of them."`
-	Drop  refusedDropCommand  `cmd:"" help:"Forget a refused delivery, or all of them."`
+	Retry refusedRetryCommand `cmd:"" help:"Deliver refused deliveries again, one of them edited if need be."`
+	Drop  refusedDropCommand  `cmd:"" help:"Forget refused deliveries."`
 }
 
 type refusedListCommand struct {
