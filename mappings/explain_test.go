@@ -22,7 +22,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{`{"title":true,"Name":"Oslo"}`, []string{`title "Oslo" /Name`, `names "Oslo" /Name`}},
 		{`{"title":true}`, []string{`! title true /title`}},
-		{`{"title": {"en" : [1]}}`, []string{`! title {"en" : [1]} /title`}},
+		{`{"title": {"en" : [1, 2]}}`, []string{`! title [1, 2] /title/en`}},
 		{`{"country":"Nowhere"}`, []string{`! country "Nowhere" /country`}},
 		{`{"country":"Norway"}`, []string{`country "NO" /country`}},
 		{`{"country":"Nowhere","country_code":"no"}`, []string{`country "NO" /country_code`}},

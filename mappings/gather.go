@@ -169,6 +169,10 @@ func (x *extractor) gatherAt(at uint32, means vocabulary.Concepts, rank, depth i
 	switch {
 	case x.tree.nodes[at].kind != '{':
 	case x.isLocalized(at):
+		if english := x.inEnglish(at); x.tree.nodes[english].kind == '[' {
+			x.gatherList(english, means, rank, depth)
+			return
+		}
 		localized = true
 	case x.isTranslated(at):
 		x.gatherTranslations(at, means, rank, depth)
@@ -234,6 +238,12 @@ func (x *extractor) gatherList(at uint32, means vocabulary.Concepts, rank, depth
 	}
 	for _, h := range x.reader.fields(x.mapping.book, means) {
 		switch h.field {
+		case codeField: // a city has one code; a list has those of its airports
+			if means&x.reader.bits.iata == 0 || !x.isScalar(first) {
+				continue
+			}
+			h.field = airportsField
+			fallthrough
 		case namesField, countryField, airportsField:
 			for of := first; of != none; of = x.tree.nodes[of].next {
 				x.guess(guess{hit: h, at: of})
@@ -248,6 +258,9 @@ func (x *extractor) gatherList(at uint32, means vocabulary.Concepts, rank, depth
 	}
 	switch {
 	case x.tree.nodes[first].next == none && x.isScalar(x.unwrapped(first)):
+		if x.isScalar(first) && means&x.reader.bits.iata != 0 {
+			return
+		}
 		x.guessFields(x.unwrapped(first), means, rank, false, false)
 	case x.tree.nodes[first].kind != '{':
 	case x.languageOf(first) != "":
@@ -330,8 +343,11 @@ func (x *extractor) latLon(object uint32) (lat, lon uint32) {
 	return on.lat, on.lon
 }
 
-// isLocalized reports whether an object has one text by language, such as {"en": …}.
-func (x *extractor) isLocalized(object uint32) bool { return x.languages(object, '"') }
+// isLocalized reports whether an object has one text by language, such as {"en": …}, or one
+// number or list.
+func (x *extractor) isLocalized(object uint32) bool {
+	return x.languages(object, '"') || x.languages(object, '0') || x.languages(object, '[')
+}
 
 // isTranslated reports whether an object has other objects by language.
 func (x *extractor) isTranslated(object uint32) bool { return x.languages(object, '{') }

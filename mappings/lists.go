@@ -187,7 +187,13 @@ func (x *extractor) guessList(name string, codes bool, convert func(*extractor, 
 // title.
 func (x *extractor) allLanguages(name string, localized uint32, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) (seen tally) {
 	for at := x.tree.nodes[localized].first; at != none && len(x.seen) < maxValues; at = x.tree.nodes[at].next {
-		x.addValue(name, at, codes, convert, &seen)
+		if x.tree.nodes[at].kind != '[' {
+			x.addValue(name, at, codes, convert, &seen)
+			continue
+		}
+		for of := x.tree.nodes[at].first; of != none && len(x.seen) < maxValues; of = x.tree.nodes[of].next {
+			x.addValue(name, of, codes, convert, &seen)
+		}
 	}
 	return seen
 }

@@ -101,9 +101,13 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 		append([]string{"risk label", "risk name", "level label", "level name", "rating label", "rating name"}, risk...)...)
 	ask(airportsField, "code iata name", "airport code", "airport iata", "airport")
 	ask(placesField, "geo number name event place region city destination", "place", "region", "city", "destination")
-	ask(locationField, "place geo destination city", "geo", "lat lon", "place")
+	around := "place geo destination city"
+	if kind != report.Cities {
+		around += " region"
+	}
+	ask(locationField, around, "geo", "lat lon", "place")
 	ask(summaryField, "text", "summary")
-	ask(threatsField, "threat risk security category level rating score name label", "threat", "risk category", "risk", "event category", "category")
+	ask(threatsField, "threat risk security category level rating score name label", "threat", "risk category", "risk", "event category")
 	if kind == report.Cities {
 		ask(startsField, "", "start")
 	} else {

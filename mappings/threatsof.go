@@ -1,5 +1,7 @@
 package mappings
 
+import "riskdex/internal/vocabulary"
+
 const (
 	// rated is the lowest level, of 1 to 5, at which a threat that the report itself rates
 	// counts as a warning.
@@ -86,37 +88,54 @@ func (x *extractor) threatByWords(at uint32) bool {
 		}
 		return ok
 	}
-	threat, named := 0, false
-	best, stated := 0, false
-	for member := x.tree.nodes[at].first; member != none; member = x.tree.nodes[member].next {
+	var r threatRating
+	x.ratingIn(at, 0, &r)
+	if !r.named || r.stated && r.level == 0 {
+		return false
+	}
+	if r.level >= rated || !r.stated {
+		x.counts[r.threat]++
+	}
+	return true
+}
+
+// threatRating is what an object says about a threat.
+type threatRating struct {
+	threat, level int
+	named, stated bool // whether it names the threat, and states a rating
+}
+
+// ratingIn reads the members of an object, and of objects in it such as {"riskLevel":
+// {"id": 4, "name": "High"}}. means is what the name of the object means.
+func (x *extractor) ratingIn(object uint32, means vocabulary.Concepts, r *threatRating) {
+	bits := &x.reader.bits
+	for member := x.tree.nodes[object].first; member != none; member = x.tree.nodes[member].next {
 		n := x.reader.name(x.tree.quotedName(member))
-		if n.Unknown || n.Concepts == 0 {
+		all := n.Concepts | means
+		if n.Unknown || all == 0 || all&^(bits.kind|bits.rates|bits.id) != 0 {
 			continue
 		}
 		value := x.unwrapped(member)
 		s, v := x.scalar(value)
-		if v != fits {
+		switch {
+		case v == container && means == 0 && x.tree.nodes[value].kind == '{':
+			x.ratingIn(value, n.Concepts, r)
+			continue
+		case v != fits:
 			continue
 		}
-		if !named && n.Concepts&^x.reader.bits.kind == 0 {
-			if threat, named = x.threatWords.label(s); named {
+		if !r.named && all&^bits.kind == 0 {
+			if r.threat, r.named = x.threatWords.label(s); r.named {
 				continue
 			}
 		}
-		if n.Concepts&^x.reader.bits.rates == 0 {
-			stated = true
+		if rates := all &^ (bits.id | bits.name | bits.title | bits.label); rates != 0 && rates&^bits.rates == 0 && (all&bits.id == 0 || means != 0) {
+			r.stated = true
 			if level, v := x.countedLevel(value, s); v == fits {
-				best = max(best, level)
+				r.level = max(r.level, level)
 			}
 		}
 	}
-	if !named || stated && best == 0 {
-		return false
-	}
-	if best >= rated || !stated {
-		x.counts[threat]++
-	}
-	return true
 }
 
 // ownThreat reads a label, an object with a label and perhaps a rating, or an object whose
