@@ -52,12 +52,14 @@ func (s *Set) Examine(kind report.Kind, record []byte) (Examination, error) {
 // has the built-in mappings, these are the ones that an operator has written.
 func (s *Set) OnlyHere(kind report.Kind, idle []Idle, other *Set) []Idle {
 	theirs := map[Idle]bool{}
-	other.kinds[kind].each(func(name string, p pattern) { theirs[Idle{name, p.text}] = true })
+	note := func(name string, p pattern) { theirs[Idle{name, p.text}] = true }
+	other.kinds[kind].each(note)
+	other.kinds[kind].eachPart(func(name string, _ []pattern, p pattern) { note(name, p) })
 	return slices.DeleteFunc(slices.Clone(idle), func(i Idle) bool { return theirs[i] })
 }
 
-// each calls f for every pattern that leads to a field or to places. It leaves out the
-// patterns that start at a place, and those of threats.
+// each calls f for every pattern that leads to a field, to places or to threats. It leaves out
+// those that eachPart has.
 func (m *kindMapping) each(f func(name string, p pattern)) {
 	from := &m.Fields
 	for _, plain := range []struct {
@@ -67,6 +69,7 @@ func (m *kindMapping) each(f func(name string, p pattern)) {
 		{"code", from.Code}, {"title", from.Title}, {"risk_level", from.RiskLevel}, {"risk_label", from.RiskLabel},
 		{"places", m.Places.Each}, {"location", from.Location}, {"summary", from.Summary}, {"starts_at", from.StartsAt},
 		{"ends_at", from.EndsAt}, {"published_at", from.PublishedAt}, {"updated_at", from.UpdatedAt},
+		{"threats", m.Threats.Each},
 	} {
 		for _, p := range plain.from {
 			f(plain.name, p)
@@ -82,9 +85,42 @@ func (m *kindMapping) each(f func(name string, p pattern)) {
 	}
 }
 
-// idle returns the patterns that lead nowhere in the record.
+// eachPart calls f for every pattern that starts at a place or at a threat, and with those that
+// lead to these.
+func (m *kindMapping) eachPart(f func(name string, each []pattern, p pattern)) {
+	for _, part := range []struct {
+		name       string
+		each, from []pattern
+	}{
+		{"places.name", m.Places.Each, m.Places.Name}, {"places.code", m.Places.Each, m.Places.Code}, {"places.location", m.Places.Each, m.Places.Location},
+		{"threats.name", m.Threats.Each, m.Threats.Name}, {"threats.level", m.Threats.Each, m.Threats.Level},
+	} {
+		for _, p := range part.from {
+			f(part.name, part.each, p)
+		}
+	}
+}
+
+// idle returns the patterns that lead nowhere in the record. One that starts at a place or at
+// a threat is idle if there is any, and it leads nowhere from all of them.
 func (x *extractor) idle() []Idle {
 	var all []Idle
+	x.mapping.eachPart(func(name string, each []pattern, p pattern) {
+		x.found = x.found[:0]
+		for _, root := range x.roots {
+			for i := range each {
+				x.found = x.tree.find(x.found, root, each[i].steps)
+			}
+		}
+		for _, at := range x.found {
+			if x.inner = x.tree.find(x.inner[:0], at, p.steps); len(x.inner) > 0 {
+				return
+			}
+		}
+		if len(x.found) > 0 {
+			all = append(all, Idle{name, p.text})
+		}
+	})
 	x.mapping.each(func(name string, p pattern) {
 		for _, root := range x.roots {
 			if x.found = x.tree.find(x.found[:0], root, p.steps); len(x.found) > 0 {

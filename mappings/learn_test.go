@@ -101,6 +101,39 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// TestIdleParts: a pattern that starts at a place or at a threat is idle if there are any and it
+// leads nowhere from all of them.
+func TestIdleParts(t *testing.T) {
+	s := builtinSet(t)
+	file := string(must(ReadFile("cities.json")))
+	for _, change := range [][2]string{
+		{`"/threats/*", "/threats"`, `"/gefahren/*", "/threats/*", "/threats"`}, {`"level": ["/rating"`, `"level": ["/stufe", "/rating"`},
+		{`"name": ["/name", "/title"`, `"name": ["/bezeichner", "/name", "/title"`},
+	} {
+		if !strings.Contains(file, change[0]) {
+			t.Fatalf("cities.json has no %s", change[0])
+		}
+		file = strings.Replace(file, change[0], change[1], 1)
+	}
+	taught, err := LoadWith("cities.json", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for record, want := range map[string][]Idle{
+		`{"threats":[{"name":"Crime","rating":3}],"places":[{"name":"x"}]}`:                    {{"places.name", "/bezeichner"}, {"threats.level", "/stufe"}, {"threats", "/gefahren/*"}},
+		`{"gefahren":[{"name":"Crime"},{"stufe":3}],"places":[{"name":"x"},{"bezeichner":1}]}`: nil,
+		`{"gefahren":[]}`: {{"threats", "/gefahren/*"}},
+	} {
+		e, err := taught.Examine(report.Cities, []byte(record))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if idle := taught.OnlyHere(report.Cities, e.Idle, s); !slices.Equal(idle, want) {
+			t.Errorf("%s: idle are %v, want %v", record, idle, want)
+		}
+	}
+}
+
 func must(text []byte, err error) []byte {
 	if err != nil {
 		panic(err)

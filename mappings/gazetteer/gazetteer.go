@@ -67,14 +67,19 @@ func BuiltinCountries() (*Gazetteer, error) {
 func Load(folder fs.FS) (*Gazetteer, error) {
 	cities, noCities := fs.ReadFile(folder, "cities.tsv")
 	countries, noCountries := fs.ReadFile(folder, "countries.tsv")
+	lacksCities, lacksCountries := errors.Is(noCities, fs.ErrNotExist), errors.Is(noCountries, fs.ErrNotExist)
 	var err error
 	switch {
-	case noCities != nil && noCountries != nil:
-		return nil, fmt.Errorf("there is neither cities.tsv nor countries.tsv: %w", noCities)
-	case noCities != nil && errors.Is(noCities, fs.ErrNotExist):
+	case lacksCities && lacksCountries:
+		return nil, errors.New("the folder has neither cities.tsv nor countries.tsv")
+	case lacksCities && noCountries == nil:
 		cities, err = unpack(packedCities)
-	case noCountries != nil && errors.Is(noCountries, fs.ErrNotExist):
+	case lacksCountries && noCities == nil:
 		countries, err = unpack(packedCountries)
+	case lacksCities:
+		err = noCountries
+	case lacksCountries:
+		err = noCities
 	default:
 		err = errors.Join(noCities, noCountries)
 	}

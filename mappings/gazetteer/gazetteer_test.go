@@ -125,8 +125,13 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%q: %v, want %s", table, err, want)
 		}
 	}
-	if _, err := Load(fstest.MapFS{}); err == nil {
-		t.Error("no error without cities.tsv")
+	if _, err := Load(fstest.MapFS{}); err == nil || err.Error() != "the folder has neither cities.tsv nor countries.tsv" {
+		t.Errorf("without tables: %v", err)
+	}
+	for _, name := range []string{"cities.tsv", "countries.tsv"} { // a table that is there must not be taken for one that is not
+		if _, err := Load(fstest.MapFS{name + "/x": {}}); err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "neither") {
+			t.Errorf("%s is a folder: %v", name, err)
+		}
 	}
 }
 
