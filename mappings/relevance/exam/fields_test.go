@@ -90,6 +90,38 @@ func (l *likeness) add(with, without any) {
 	}
 }
 
+// TestUntaughtIDs posts what every vendor publishes without telling the receiver anything. What
+// is accepted must be what a PUT of each record to its own path makes; a record whose id is not
+// certain must be refused.
+func TestUntaughtIDs(t *testing.T) {
+	w := newWorld(t)
+	w.populate(t)
+	for _, v := range slices.Concat(vendors(), heldOut()) {
+		facts := w.of(v)
+		type change struct{ id, code, body string }
+		brought := func(requests []push.Request) map[change]bool {
+			all := map[change]bool{}
+			for _, c := range delivered(t, receiver.DefaultConfig(), requests) {
+				all[change{string(c.Kind) + "/" + string(c.ID), c.Code, string(c.Body)}] = true
+			}
+			return all
+		}
+		byPath, posted := brought(w.puts(t, facts)), brought(w.posts(t, v, facts))
+		for c := range posted {
+			if !byPath[c] {
+				t.Errorf("%s: a POST brings in %s (%s), which no PUT does", v.name, c.id, c.code)
+			}
+		}
+		want := len(facts)
+		if v == gannet { // what its events state is the id of an event, of which there may be several reports
+			want -= len(slices.DeleteFunc(slices.Clone(facts), func(f *fact) bool { return f.topic != anEvent }))
+		}
+		if len(byPath) != len(facts) || len(posted) != want {
+			t.Errorf("%s: of %d records, %d come in by their paths and %d in POSTs, want %d", v.name, len(facts), len(byPath), len(posted), want)
+		}
+	}
+}
+
 // document returns the members of the document that a set makes of a change.
 func document(t *testing.T, set *mappings.Set, c report.Change) object {
 	t.Helper()
@@ -131,6 +163,27 @@ func (w *world) of(v *vendor) []*fact {
 		}
 	}
 	return own
+}
+
+// posts returns, for every kind, a POST of all records that a vendor publishes.
+func (w *world) posts(t *testing.T, v *vendor, facts []*fact) []push.Request {
+	t.Helper()
+	records := map[report.Kind][]object{}
+	for _, f := range facts {
+		records[f.kind] = append(records[f.kind], v.record(w, f, w.write(f)))
+	}
+	var requests []push.Request
+	for _, kind := range report.Kinds() {
+		if records[kind] == nil {
+			continue
+		}
+		body, err := json.Marshal(object{v.envelope: records[kind]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests = append(requests, push.Request{Method: http.MethodPost, Path: "/" + string(kind), Body: body})
+	}
+	return requests
 }
 
 // puts returns a PUT for the record of every fact.
