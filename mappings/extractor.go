@@ -29,12 +29,13 @@ type extractor struct {
 	title   []byte // as it is in the document, quoted; empty if there is none
 
 	// For values that are found by the words of their names.
-	reader  reader
-	boxes   map[string]box
-	guesses []guess  // sorted by field, the best first
-	entered []uint32 // objects that gather has read
-	lon     uint32   // the longitude of a location in two values; else none
-	tried   []uint32 // values tried so far for the current field
+	reader   reader
+	boxes    map[string]box
+	guesses  []guess  // sorted by field, the best first
+	entered  []uint32 // objects that gather has read
+	lon      uint32   // the longitude of a location in two values; else none
+	guessing bool     // the value being converted was found by the words of its name
+	tried    []uint32 // values tried so far for the current field
 
 	prose  []byte // text so far
 	counts []int  // mentions of each threat
@@ -106,9 +107,9 @@ func (x *extractor) first(name string, from []pattern, convert func(*extractor, 
 		if slices.Contains(x.tried, g.at) || name == "title" && x.tree.nodes[g.at].rawLen > maxGuessedTitle {
 			continue
 		}
-		x.lon = g.lon
+		x.lon, x.guessing = g.lon, true
 		v := x.attempt(name, g.at, convert)
-		x.lon = none
+		x.lon, x.guessing = none, false
 		if v == fits {
 			x.trace.noteLongitude(x, g.lon)
 			x.trace.guessed(mark)

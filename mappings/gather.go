@@ -42,7 +42,7 @@ func newReader(v *vocabulary.Vocabulary) reader {
 			lat: v.Concepts("lat"), lon: v.Concepts("lon"), link: v.Concepts("link"), id: v.Concepts("id"), language: v.Concepts("language"),
 			category: v.Concepts("category"), title: v.Concepts("title"), name: v.Concepts("name"), code: v.Concepts("code"), iata: v.Concepts("iata"),
 			label: v.Concepts("label"), text: v.Concepts("text"), place: v.Concepts("place region city destination"), geo: v.Concepts("geo"), part: v.Concepts("part"), number: v.Concepts("number"), threat: v.Concepts("threat"), score: v.Concepts("score"),
-			rates: v.Concepts("level rating score severity risk threat"), kind: v.Concepts("category threat risk name title label"),
+			rates: v.Concepts("level rating score severity risk threat security"), kind: v.Concepts("category threat risk name title label"),
 		},
 	}
 }

@@ -32,7 +32,7 @@ func (x *extractor) putRiskLevel(at uint32) verdict {
 	if v != fits {
 		return v
 	}
-	level, v := x.countedLevel(at, s)
+	level, v := x.countedLevel(at, s, x.guessing)
 	if v == fits {
 		x.dst = strconv.AppendInt(x.dst, int64(level), 10)
 	}

@@ -89,15 +89,16 @@ func (s riskScale) MarshalJSONTo(e *jsontext.Encoder) error {
 const maxScale = 1000
 
 // countedLevel returns the level that a value means. A number counts on the scale that the
-// object around it states, as in {"score": 3, "of": 4}; a score without a scale may be of
-// any.
-func (x *extractor) countedLevel(at uint32, s []byte) (int, verdict) {
-	scale, stated := x.scaleBeside(at)
+// object around it states, as in {"score": 3, "of": 4}. A score without a scale may be of any:
+// it is a level only if a pattern leads to it, so not if guessed is set.
+func (x *extractor) countedLevel(at uint32, s []byte, guessed bool) (int, verdict) {
 	n, err := strconv.ParseFloat(string(s), 64)
-	switch {
-	case err != nil || !x.mapping.RiskScale.IsZero() || x.mapping.book == nil:
+	if err != nil || !x.mapping.RiskScale.IsZero() || x.mapping.book == nil {
 		return x.riskLevel(s)
-	case !stated && x.reader.name(x.nameOf(at)).Last == x.reader.bits.score:
+	}
+	scale, stated := x.scaleBeside(at)
+	switch {
+	case guessed && !stated && x.reader.name(x.nameOf(at)).Last == x.reader.bits.score:
 		return 0, absent
 	case !stated:
 		return x.riskLevel(s)
@@ -109,11 +110,11 @@ func (x *extractor) countedLevel(at uint32, s []byte) (int, verdict) {
 }
 
 // scaleBeside returns the scale that the members beside a level state: the highest level, and
-// perhaps the lowest. The record as a whole states none: its members are about other things
-// as well.
+// perhaps the lowest. The object that has them must be called after the level, because other
+// objects have members about other things as well.
 func (x *extractor) scaleBeside(at uint32) (scale riskScale, stated bool) {
 	parent := x.tree.nodes[at].parent
-	if x.tree.nodes[at].element || parent == 0 || slices.Contains(x.roots, parent) {
+	if x.tree.nodes[at].element || !x.ratesSomething(parent) {
 		return riskScale{}, false
 	}
 	scale.low = 1
@@ -142,6 +143,22 @@ func (x *extractor) scaleBeside(at uint32) (scale riskScale, stated bool) {
 		}
 	}
 	return scale, stated
+}
+
+// ratesSomething reports whether an object is called after a level, or is in one that is and
+// has a name that says nothing.
+func (x *extractor) ratesSomething(object uint32) bool {
+	for range maxGuessDepth {
+		if object == 0 || slices.Contains(x.roots, object) {
+			return false
+		}
+		n := x.reader.name(x.nameOf(object))
+		if n.Unknown || n.Concepts != 0 {
+			return !n.Unknown && n.Concepts&^x.reader.bits.rates == 0
+		}
+		object = x.tree.nodes[object].parent
+	}
+	return false
 }
 
 // labelled reads a level that is not just a number: a label, perhaps with words such as

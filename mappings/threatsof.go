@@ -131,7 +131,7 @@ func (x *extractor) ratingIn(object uint32, means vocabulary.Concepts, r *threat
 		}
 		if rates := all &^ (bits.id | bits.name | bits.title | bits.label); rates != 0 && rates&^bits.rates == 0 && (all&bits.id == 0 || means != 0) {
 			r.stated = true
-			if level, v := x.countedLevel(value, s); v == fits {
+			if level, v := x.countedLevel(value, s, true); v == fits {
 				r.level = max(r.level, level)
 			}
 		}
@@ -178,7 +178,7 @@ func (x *extractor) rate(threat int, at uint32, bare bool) {
 		if v != fits {
 			return v
 		}
-		level, v := x.countedLevel(at, s)
+		level, v := x.countedLevel(at, s, false)
 		if v == fits {
 			best = max(best, level)
 		}
