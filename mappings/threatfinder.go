@@ -13,7 +13,7 @@ type threatWords struct {
 	names   []string // sorted; a threat is an index into it
 	labels  map[string]int
 	phrases map[string][]threatPhrase // by their first word
-	starts  [1 << 15]bool             // the starts of all first words; see startOf
+	starts  [1 << 20 / 64]uint64      // a bit for the start of each first word; see startOf
 }
 
 type threatPhrase struct {
@@ -60,8 +60,25 @@ func (t *threatWords) add(phrase string, threat int) {
 		return // it is in another script
 	}
 	t.phrases[words[0]] = append(t.phrases[words[0]], threatPhrase{words[1:], threat})
-	if start, ok := startOf([]byte(words[0])); ok {
-		t.starts[start] = true
+	t.mark(words[0])
+}
+
+// mark notes the start of a first word, and those of its other forms: war and wars, spy and
+// spies.
+func (t *threatWords) mark(word string) {
+	forms := []string{word}
+	if len(word) == 3 {
+		for c := range byte(32) {
+			forms = append(forms, word+string(c))
+		}
+	}
+	if stem, found := strings.CutSuffix(word, "y"); found {
+		forms = append(forms, stem+"ies")
+	}
+	for _, form := range forms {
+		if start, ok := startOf([]byte(form)); ok {
+			t.starts[start/64] |= 1 << (start % 64)
+		}
 	}
 }
 
@@ -73,13 +90,17 @@ func (t *threatWords) count(counts []int, text, word []byte) (words int) {
 		if found, rest = nextWord(rest); found == nil {
 			return words
 		}
-		if start, ok := startOf(found); !ok || !t.starts[start] {
+		if start, ok := startOf(found); !ok || t.starts[start/64]>>(start%64)&1 == 0 {
 			continue
 		}
 		word = appendSingular(word[:0], found)
 		phrases, ok := t.phrases[string(word)]
 		if !ok {
-			phrases = t.phrases[string(withoutEnding(word))]
+			stem := withoutEnding(word)
+			if len(stem) == len(word) {
+				continue
+			}
+			phrases = t.phrases[string(stem)]
 		}
 		for _, phrase := range phrases {
 			if follows(rest, phrase.rest) {
@@ -129,12 +150,16 @@ func nextWord(s []byte) (word, rest []byte) {
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// startOf returns a number for the first three letters of a word.
-func startOf(word []byte) (start uint16, ok bool) {
+// startOf returns a number for the first four letters of a word.
+func startOf(word []byte) (start uint32, ok bool) {
 	if len(word) < 3 {
 		return 0, false
 	}
-	return uint16(word[0]&31)<<10 | uint16(word[1]&31)<<5 | uint16(word[2]&31), true
+	start = uint32(word[0]&31)<<15 | uint32(word[1]&31)<<10 | uint32(word[2]&31)<<5
+	if len(word) > 3 {
+		start |= uint32(word[3] & 31)
+	}
+	return start, true
 }
 
 // appendSingular appends a word in lower case, without the s of a plural.

@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,6 +36,41 @@ func TestThreats(t *testing.T) {
 		if got, unfit := field(t, s, "threats", c.body); got != c.want || unfit {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// TestStartsOfWords: what is skipped by its first letters is no form of any word that is
+// looked for.
+func TestStartsOfWords(t *testing.T) {
+	some := newThreatWords(builtinSet(t).threats)
+	some.add("spy ring", 0)
+	some.add("rob", 1)
+	all := *some
+	for i := range all.starts {
+		all.starts[i] = ^uint64(0)
+	}
+	found := 0
+	for first, phrases := range some.phrases {
+		for _, phrase := range phrases {
+			rest := " " + strings.Join(phrase.rest, " ")
+			stem, y := strings.CutSuffix(first, "y")
+			forms := []string{first, first + "s", first + "ing", first + "ed", first + first[len(first)-1:] + "ing", strings.ToUpper(first), "x" + first, first[1:]}
+			if y {
+				forms = append(forms, stem+"ies")
+			}
+			for _, form := range forms {
+				counted, every := make([]int, len(some.names)), make([]int, len(some.names))
+				some.count(counted, []byte(form+rest), nil)
+				all.count(every, []byte(form+rest), nil)
+				if !slices.Equal(counted, every) {
+					t.Errorf("%q is skipped", form+rest)
+				}
+				found += every[phrase.threat]
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("nothing was found")
 	}
 }
 
