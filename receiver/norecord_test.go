@@ -201,7 +201,7 @@ func TestGzipThatIsNone(t *testing.T) {
 	}
 	for _, c := range d.changes() {
 		if string(c.Body) != long {
-			t.Errorf("%d of %d bytes of memory are still in use", len(c.Body), len(long))
+			t.Errorf("a body was accepted with %d of its %d bytes", len(c.Body), len(long))
 		}
 	}
 }

@@ -85,10 +85,10 @@ func TestParts(t *testing.T) {
 			names = append(names, p.name)
 		}
 		if err != nil || strings.Join(names, " ") != c.want {
-			t.Errorf("%+v: %v, %v", c.command, names, err)
+			t.Errorf("%+v selects %v, %v", c.command, names, err)
 		}
 	}
 	if _, err := (runCommand{Only: []string{"brust"}}).parts(); err == nil || !strings.Contains(err.Error(), "brust") {
-		t.Errorf("a part that there is not: %v", err)
+		t.Errorf("an unknown part returned %v", err)
 	}
 }

@@ -81,10 +81,10 @@ func TestGroupIsKilled(t *testing.T) {
 	<-c.Done()
 	var exit *exec.ExitError
 	if !errors.As(c.Err(), &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Errorf("it ended with %v", c.Err())
+		t.Errorf("the child ended with %v", c.Err())
 	}
 	if err := errors.Join(c.Signal(syscall.SIGTERM), c.SignalGroup(syscall.SIGTERM)); err != nil {
-		t.Errorf("a signal to what has ended: %v", err)
+		t.Errorf("a signal to an ended child returned %v", err)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestStopIsNoDeath(t *testing.T) {
 		t.Errorf("it ended with %v", c.Err())
 	}
 	if err := errors.Join(c.Stop(generous), c.Death()); err != nil {
-		t.Errorf("after Stop: %v", err)
+		t.Errorf("Death after Stop is %v", err)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestStopKillsWhatDoesNotEnd(t *testing.T) {
 		t.Error("Stop returned before the child was gone")
 	}
 	if err := c.Death(); err != nil {
-		t.Errorf("that we killed it counts as a death: %v", err)
+		t.Errorf("a Kill counts as a death: %v", err)
 	}
 }
 

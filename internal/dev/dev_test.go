@@ -125,13 +125,13 @@ func TestElasticsearchRunsUntilInterrupted(t *testing.T) {
 	dev.await("ready at " + url)
 	dev.await("Ctrl-C")
 	if !answers(url) {
-		t.Error("it does not answer")
+		t.Error("the server does not answer")
 	}
 	if status, rest := dev.signal(syscall.SIGINT); status != 0 || !strings.HasSuffix(rest, "stopped\n") {
 		t.Errorf("exit status %d after %q", status, rest)
 	}
 	if answers(url) {
-		t.Error("it answers after it was stopped")
+		t.Error("the server answers after it was stopped")
 	}
 }
 
@@ -175,7 +175,7 @@ func TestWithElasticsearchHandsOnSignalsAndStatus(t *testing.T) {
 		t.Errorf("exit status %d after %q", status, rest)
 	}
 	if answers(url) {
-		t.Error("it answers after the command has ended")
+		t.Error("the server answers after the command has ended")
 	}
 	if home := filepath.Dir(filepath.Dir(log)); exists(home) {
 		t.Errorf("%s is left behind", home)

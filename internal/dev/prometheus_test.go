@@ -57,18 +57,18 @@ func TestRunWatchesWithPrometheus(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.watching == nil {
-		t.Fatalf("none was started: %s", said)
+		t.Fatalf("no Prometheus was started: %s", said)
 	}
 	if err := r.watched(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	url := r.watching.URL()
 	if !strings.Contains(said.String(), url) || !regexp.MustCompile(`its [1-9]\d* rules`).MatchString(said.String()) {
-		t.Errorf("said %s", said)
+		t.Errorf("the output is %s", said)
 	}
 	select {
 	case <-r.lost():
-		t.Error("it has ended already")
+		t.Error("Prometheus has ended already")
 	default:
 	}
 	if err := r.stop(); err != nil {
@@ -77,7 +77,7 @@ func TestRunWatchesWithPrometheus(t *testing.T) {
 	<-r.lost()
 	r.undo = nil
 	if _, err := http.Get(url); err == nil {
-		t.Error("it answers after everything was stopped")
+		t.Error("Prometheus answers after everything was stopped")
 	}
 }
 
@@ -93,10 +93,10 @@ func TestRunGoesOnWithoutPrometheus(t *testing.T) {
 				t.Error(err)
 			}
 			if r.lost() != nil {
-				t.Error("what was not started is waited for")
+				t.Error("the run waits for a Prometheus that was not started")
 			}
 			if text := said.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "apt-get install") {
-				t.Errorf("said %q", text)
+				t.Errorf("the output is %q", text)
 			}
 		})
 	}
@@ -114,10 +114,10 @@ func TestRunWithAPrometheusThatDoesNotStart(t *testing.T) {
 			t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 			err := r.startPrometheus(t.Context())
 			if once && (err == nil || !strings.Contains(err.Error(), "no disk")) {
-				t.Errorf("a check goes on: %v", err)
+				t.Errorf("a check without Prometheus returned %v, want an error", err)
 			}
 			if !once && (err != nil || !strings.Contains(said.String(), "no disk")) {
-				t.Errorf("%v, said %q", err, said)
+				t.Errorf("the run returned %v, and its output is %q", err, said)
 			}
 		})
 	}

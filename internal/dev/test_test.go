@@ -49,7 +49,7 @@ func TestReportShowsFailuresAndWhatWasNotRun(t *testing.T) {
 		"ok  \tb\t0.2s\n?   \tc\t[no test files]\nd.go:1: does not compile\ngo: of go itself\n" +
 		"Not run:\n  needs a server: not in a short run\n      b: TestSkipped\n  no reason given\n      b: TestSilent\n"
 	if got != want {
-		t.Errorf("it shows\n%s\nwant\n%s", got, want)
+		t.Errorf("the report shows\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestSomeOfMany(t *testing.T) {
 func TestRunsAreSeparated(t *testing.T) {
 	got := slices.Collect(runs([]string{"-race", "./a", ";", ";", "-C", "b", "./...", ";"}))
 	if len(got) != 2 || !slices.Equal(got[0], []string{"-race", "./a"}) || !slices.Equal(got[1], []string{"-C", "b", "./..."}) {
-		t.Errorf("%q", got)
+		t.Errorf("the runs are %q", got)
 	}
 }
 

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// account is who the server runs as. A nil account is whoever runs us.
+// account is the user that the server runs as. nil means our own.
 type account struct {
 	name     string
 	uid, gid int
 }
 
-// serverAccount returns nil for an ordinary user, and for root, as whom
-// Elasticsearch refuses to run, the account nobody.
+// serverAccount returns nil if we are an ordinary user. Elasticsearch refuses to run as
+// root, so for root it returns the account nobody.
 func serverAccount() (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -47,8 +47,8 @@ func (a *account) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}}
 }
 
-// reaches tells whether the account may enter dir. It asks the system by trying,
-// so that every kind of permission counts.
+// reaches reports whether the account may enter dir. It tries, so that every kind of
+// permission counts.
 func (a *account) reaches(dir string) bool {
 	if a == nil {
 		return true

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// engineTimeout is how long a container engine may take to say that it is there.
+	// engineTimeout bounds the check for a container engine.
 	engineTimeout  = 5 * time.Second
 	composeService = "elasticsearch"
 )
 
-// composeWorks tells whether a container engine and its compose command answer.
+// composeWorks reports whether a container engine and its compose command answer.
 func composeWorks(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
@@ -27,8 +27,8 @@ func composeWorks(ctx context.Context) bool {
 	return true
 }
 
-// composeUp brings the compose file's Elasticsearch up. The stop that it returns
-// leaves a container alone that was running before.
+// composeUp starts the Elasticsearch of the compose file. The stop that it returns does
+// not stop a container that was running before.
 func composeUp(ctx context.Context, log progress) (url string, stop func() error, err error) {
 	root, err := moduleRoot()
 	if err != nil {

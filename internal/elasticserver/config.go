@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// firstPort is where servers without a port of their own look for a free one.
-// It is below the range that systems hand out for outgoing connections: a client
-// that keeps trying to reach a stopped server must not be given its port.
+// firstPort is the first port that servers without a given port try. It is below the
+// range for outgoing connections, so that a client that keeps trying to reach a stopped
+// server is not assigned its port.
 const (
 	firstPort = 20000
 	lastPort  = 29999
@@ -24,7 +24,7 @@ const (
 // fastCompiler makes a JVM use its quick compiler only.
 const fastCompiler = "-XX:TieredStopAtLevel=1"
 
-// home is the folder with everything of one server that another must not share.
+// home is the folder of one server, with everything that servers must not share.
 type home struct{ dir string }
 
 func (h home) data() string      { return filepath.Join(h.dir, "data") }
@@ -34,14 +34,14 @@ func (h home) tmp() string       { return filepath.Join(h.dir, "tmp") }
 func (h home) console() string   { return filepath.Join(h.logs(), "console.log") }
 func (h home) portsFile() string { return filepath.Join(h.logs(), "http.ports") }
 
-// set makes the folders and the configuration of a server.
+// set creates the folders and the configuration of a server.
 func (h home) set(o Options) error {
 	files := map[string][]byte{
 		"elasticsearch.yml": h.serverConfig(o),
 		"jvm.options":       h.jvmConfig(o.heap(), o.FastStart),
 		"log4j2.properties": []byte(logConfig),
 	}
-	// What an earlier server said about its port, or left behind, must not count.
+	// What an earlier server left behind, such as its port, must not count.
 	if err := errors.Join(os.RemoveAll(h.portsFile()), os.RemoveAll(h.tmp())); err != nil {
 		return fmt.Errorf("prepare the home of Elasticsearch: %w", err)
 	}
@@ -77,14 +77,14 @@ func (h home) jvmConfig(heap string, fastStart bool) []byte {
 	return []byte(strings.Join(options, "\n") + "\n")
 }
 
-// serverConfig is elasticsearch.yml for a server that listens on the port, or on
-// any of a range when it is 0. Settings win over the defaults, but not over where
-// the server listens and keeps its data.
+// serverConfig returns elasticsearch.yml for a server that listens on the port, or on any
+// port of a range if it is 0. Settings override the defaults, but not where the server
+// listens and keeps its data.
 func (h home) serverConfig(o Options) []byte {
 	all := map[string]string{
 		"discovery.type":         "single-node",
 		"xpack.security.enabled": strconv.FormatBool(o.Security != nil),
-		// Files, such as those with users and roles, are looked at so often.
+		// the interval at which files, such as those with users and roles, are checked
 		"resource.reload.interval.high": "200ms",
 		// A developer's nearly full disk must not block writes.
 		"cluster.routing.allocation.disk.threshold_enabled": "false",
@@ -105,9 +105,9 @@ func (h home) serverConfig(o Options) []byte {
 	return yml.Bytes()
 }
 
-// portSetting lets the server itself take the first free port of a range, so that
-// nobody can take it between our choice and its start. Each server's range starts
-// elsewhere, so that none takes the port of another that is about to start again.
+// portSetting lets the server itself take the first free port of a range, so that nobody
+// can take it between a choice by us and its start. Each server's range begins elsewhere,
+// so that none takes the port of another that is about to start again.
 func portSetting(port int) string {
 	if port == 0 {
 		return fmt.Sprintf("%d-%d", firstPort+rand.IntN((lastPort-firstPort)/2), lastPort)
@@ -115,7 +115,7 @@ func portSetting(port int) string {
 	return strconv.Itoa(port)
 }
 
-// logConfig sends everything to the console, which we keep in a file.
+// logConfig sends everything to the console, whose output we keep in a file.
 const logConfig = `status = error
 appender.console.type = Console
 appender.console.name = console

@@ -8,11 +8,10 @@ import (
 	"sync"
 )
 
-// tailSize is how much of the output is kept at hand.
+// tailSize is how much of the output is kept in memory, in bytes.
 const tailSize = 16 << 10
 
-// console takes what the server prints, writes it to a file and remembers the
-// end of it.
+// console writes the output of the server to a file and keeps the end of it in memory.
 type console struct {
 	file *os.File
 
@@ -40,8 +39,8 @@ func (c *console) Write(p []byte) (int, error) {
 
 func (c *console) Close() error { return c.file.Close() }
 
-// tail returns the last lines, without the frames of stack traces, which would
-// leave no room for the reasons.
+// tail returns the last lines, without stack frames, which would leave no space for the
+// reasons.
 func (c *console) tail() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Version is the Elasticsearch that runs here. Production may run any 8.x.
+// Version is the version of Elasticsearch that runs here. Production may run any 8.x.
 const Version = "8.19.0"
 
 // zipSum is the SHA-256 of the published zip file of that version.
 const zipSum = "14833b2d86c30656901f92049f81fb5777a8e4545413c8656cd1a21b55173033"
 
-// progress is where people read what is going on.
+// progress is where progress is reported.
 type progress struct{ w io.Writer }
 
 func (p progress) printf(format string, args ...any) {
@@ -25,8 +25,8 @@ func (p progress) printf(format string, args ...any) {
 	}
 }
 
-// prepare returns the folder of a server with the plugin in it, ready to run.
-// It never changes once it is there: other versions have other folders.
+// prepare returns the folder of a server with the plugin, ready to run. An existing
+// folder never changes: other versions have other folders.
 func prepare(ctx context.Context, a *account, javaHome string, log progress) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -60,7 +60,7 @@ func prepareIn(ctx context.Context, base, javaHome string, from source, log prog
 	}
 	defer unlock()
 	if ready, err := exists(dir); ready || err != nil {
-		return dir, err // another process made it meanwhile
+		return dir, err // another process has made it meanwhile
 	}
 
 	archive, err := from.fetch(ctx, log)
@@ -70,8 +70,9 @@ func prepareIn(ctx context.Context, base, javaHome string, from source, log prog
 	if err := checkSum(archive, from.sum); err != nil {
 		return "", err
 	}
-	// It is made under another name and then renamed, so that what has the name
-	// is complete. The lock makes what an aborted process left behind ours.
+	// The folder is made under another name and then renamed, so that a folder with the
+	// final name is complete. Because of the lock, leftovers of an aborted process are
+	// ours.
 	unfinished := filepath.Join(base, "unfinished")
 	if err := os.RemoveAll(unfinished); err != nil {
 		return "", fmt.Errorf("remove what is left of an earlier attempt: %w", err)

@@ -16,8 +16,8 @@ const (
 	installJava = "on Debian: apt-get install openjdk-17-jdk-headless"
 )
 
-// findJava returns the home of the first Java that is new enough and that the
-// account may run: of ES_JAVA_HOME, JAVA_HOME and the java on PATH.
+// findJava returns the home of the first Java of ES_JAVA_HOME, JAVA_HOME and PATH that is
+// new enough and that the account may run.
 func findJava(ctx context.Context, a *account) (string, error) {
 	var tried []error
 	for _, variable := range []string{"ES_JAVA_HOME", "JAVA_HOME"} {
@@ -42,7 +42,7 @@ func findJava(ctx context.Context, a *account) (string, error) {
 	return home, nil
 }
 
-// javaOnPath follows the links that lead from the java on PATH to its home.
+// javaOnPath follows the links from the java on PATH to its home.
 func javaOnPath() (string, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {

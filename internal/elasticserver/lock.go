@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// lock waits until no other process holds the lock file and takes it. The
-// system releases it when the process ends, so that none is ever left behind.
+// lock takes the lock file, and waits while another process has it. The system releases
+// it when the process ends, so no lock is ever left behind.
 func lock(ctx context.Context, file string, log progress) (unlock func(), err error) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

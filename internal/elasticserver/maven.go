@@ -18,8 +18,8 @@ const (
 	mavenArtifact = "elasticsearch"
 )
 
-// fetch returns the server's zip file in the local Maven repository, and lets
-// Maven put it there first if it is missing.
+// fetch returns the path of the server's zip file in the local Maven repository. If it is
+// missing, Maven fetches it first.
 func fetch(ctx context.Context, log progress) (string, error) {
 	repository, err := mavenRepository()
 	if err != nil {
@@ -52,8 +52,8 @@ func fetch(ctx context.Context, log progress) (string, error) {
 	return file, nil
 }
 
-// mavenRepository is where Maven keeps what it has fetched: as named in
-// MAVEN_ARGS or MAVEN_OPTS, in the user's settings, or the default.
+// mavenRepository returns the folder in which Maven keeps what it has fetched: that of
+// MAVEN_ARGS or MAVEN_OPTS, of the user's settings, or the default.
 func mavenRepository() (string, error) {
 	for _, variable := range []string{"MAVEN_ARGS", "MAVEN_OPTS"} {
 		for _, arg := range strings.Fields(os.Getenv(variable)) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Obtain finds an Elasticsearch for development and tells on log which one:
+// Obtain finds an Elasticsearch for development, and reports on log which one:
 //
 //  1. the one that ELASTICSEARCH_URL names;
 //  2. where a container engine answers, the service elasticsearch of the

@@ -14,7 +14,7 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// fakeDocker puts a docker first on PATH that writes down how it is called.
+// fakeDocker puts a docker first on PATH that records its arguments.
 func fakeDocker(t *testing.T, text string) (calls func() string) {
 	t.Helper()
 	bin := t.TempDir()
@@ -35,7 +35,7 @@ func fakeDocker(t *testing.T, text string) (calls func() string) {
 
 func TestObtainTakesTheServerOfTheEnvironment(t *testing.T) {
 	t.Setenv(elasticserver.URLVariable, "http://search.example:9200")
-	t.Setenv("PATH", t.TempDir()) // nothing to start another with
+	t.Setenv("PATH", t.TempDir()) // nothing to start another server with
 	var log bytes.Buffer
 	url, stop, err := elasticserver.Obtain(t.Context(), &log)
 	if err != nil {
@@ -49,7 +49,7 @@ func TestObtainTakesTheServerOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// The container that the fake engine brings up is the server of these tests.
+// The container that the fake engine starts is the server of these tests.
 func TestObtainUsesTheComposeService(t *testing.T) {
 	server := elastictest.URL(t)
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(server, "http://"))
@@ -90,7 +90,7 @@ func TestObtainShowsWhatComposeSays(t *testing.T) {
 	}
 }
 
-// An engine without compose, or a client without an engine, is as good as none.
+// An engine without compose, or a client without an engine, counts as none.
 func TestObtainStartsALocalServerWithoutAnEngine(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -124,6 +124,6 @@ func TestObtainStartsALocalServerWithoutAnEngine(t *testing.T) {
 	}
 	if res, err := http.Get(url); err == nil {
 		res.Body.Close()
-		t.Error("it answers after stop")
+		t.Error("the server answers after stop")
 	}
 }

@@ -19,11 +19,11 @@ func TestStartNamesATakenPort(t *testing.T) {
 	port := l.Addr().(*net.TCPAddr).Port
 	_, err = Start(t.Context(), Options{Home: t.TempDir(), Port: port})
 	if !errors.Is(err, ErrPortTaken) || !strings.Contains(err.Error(), fmt.Sprint(port)) || !strings.Contains(err.Error(), PortVariable) {
-		t.Errorf("got %v", err)
+		t.Errorf("Start returned %v, want ErrPortTaken that names the port", err)
 	}
 }
 
-// TestAPortThatIsFreedIsTaken has what listened go away while the port is tried.
+// TestAPortThatIsFreedIsTaken: the listener on the port ends while the port is tried.
 func TestAPortThatIsFreedIsTaken(t *testing.T) {
 	l, err := net.Listen("tcp", address(0))
 	if err != nil {
@@ -38,21 +38,21 @@ func TestAPortThatIsFreedIsTaken(t *testing.T) {
 
 func TestStartWantsAHome(t *testing.T) {
 	if _, err := Start(t.Context(), Options{}); err == nil {
-		t.Error("it started without a home")
+		t.Error("Start succeeded without a home")
 	}
 }
 
 func TestHeapFromTheEnvironmentWins(t *testing.T) {
 	t.Setenv(HeapVariable, "")
 	if got := (Options{}).heap(); got != DefaultHeap {
-		t.Errorf("default heap is %s", got)
+		t.Errorf("the default heap is %s", got)
 	}
 	if got := (Options{Heap: "600m"}).heap(); got != "600m" {
-		t.Errorf("heap is %s", got)
+		t.Errorf("the heap is %s", got)
 	}
 	t.Setenv(HeapVariable, "2g")
 	if got := (Options{Heap: "600m"}).heap(); got != "2g" {
-		t.Errorf("heap is %s, not that of the environment", got)
+		t.Errorf("the heap is %s, want that of the environment", got)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestDeveloperPort(t *testing.T) {
 		t.Setenv(PortVariable, text)
 		got, err := developerPort()
 		if got != want && err == nil || (want == 0) != (err != nil) {
-			t.Errorf("%q: %d, %v", text, got, err)
+			t.Errorf("%q gives port %d, %v", text, got, err)
 		}
 	}
 }

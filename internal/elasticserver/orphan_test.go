@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A clone in a folder that only its owner may enter, as a build machine makes
-// it, and a process that is killed while its server runs.
+// TestPrivateCloneAndKilledParent: the clone is in a folder that only its owner may
+// enter, as a build machine makes it, and the process is killed while its server runs.
 func TestPrivateCloneAndKilledParent(t *testing.T) {
 	needs.FullRun(t, "Elasticsearch")
 	clone := t.TempDir()
@@ -75,7 +75,7 @@ func TestPrivateCloneAndKilledParent(t *testing.T) {
 	}
 }
 
-// processesWith lists the processes whose command line has the text.
+// processesWith lists the processes whose command line contains the text.
 func processesWith(t *testing.T, text string) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -84,7 +84,7 @@ func processesWith(t *testing.T, text string) []string {
 	}
 	var found []string
 	for _, file := range files {
-		// One that cannot be read has just ended.
+		// a process that cannot be read has just ended
 		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(text)) {
 			found = append(found, file)
 		}

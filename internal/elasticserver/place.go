@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// standInRoot holds what the server's account cannot reach where it belongs. It
-// is not [os.TempDir], which may itself be a folder of one user.
+// standInRoot holds the folders that replace those that the server's account cannot
+// reach. It is not [os.TempDir], which may itself be a folder of one user.
 const standInRoot = "/var/tmp/riskdex-elasticsearch"
 
 // moduleRoot is the folder with go.mod at or above the working directory.
@@ -32,8 +32,8 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// place makes sure that dir exists and returns it, or, where the account cannot
-// reach it, the folder named standIn below [standInRoot], which then exists.
+// place makes sure that dir exists and returns it. If the account cannot reach dir, it
+// does so with the folder standIn below [standInRoot].
 func (a *account) place(dir, standIn string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -58,8 +58,8 @@ func (a *account) place(dir, standIn string) (string, error) {
 	return other, nil
 }
 
-// ownFolder makes a folder that everybody may read and only we may change. One
-// that exists is used only if it is like that: others can write to /var/tmp too.
+// ownFolder makes a folder that everybody may read and only we may change. An existing
+// one is used only if it is like that, because others can write to /var/tmp too.
 func ownFolder(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err == nil {
 		if err := os.Chmod(dir, 0o755); err != nil { // whatever the umask was
@@ -79,13 +79,13 @@ func ownFolder(dir string) error {
 	return nil
 }
 
-// nameOf is a short name for a path that no other path has.
+// nameOf returns a short name for a path that no other path has.
 func nameOf(path string) string {
 	return fmt.Sprintf("%.6x", sha256.Sum256([]byte(path)))
 }
 
-// TempHome makes an empty home folder that the server's account can reach.
-// remove deletes it with everything in it; call it once the server has stopped.
+// TempHome makes an empty home folder that the server's account can reach. remove deletes
+// it with its content; call it once the server has stopped.
 func TempHome() (dir string, remove func() error, err error) {
 	a, err := serverAccount()
 	if err != nil {

@@ -52,18 +52,18 @@ func TestStandInMustBeOurs(t *testing.T) {
 		t.Error(err)
 	}
 	if err := ownFolder(base + "/new"); err != nil {
-		t.Errorf("our own from before: %v", err)
+		t.Errorf("our own existing folder was refused: %v", err)
 	}
 	if err := os.Symlink(base+"/new", base+"/link"); err != nil {
 		t.Fatal(err)
 	}
 	if err := ownFolder(base + "/link"); err == nil {
-		t.Error("took a link that another may have put there")
+		t.Error("ownFolder accepted a link that another may have put there")
 	}
 	if err := os.Chmod(base+"/new", 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := ownFolder(base + "/new"); err == nil {
-		t.Error("took a folder that everybody can write to")
+		t.Error("ownFolder accepted a folder that everybody can write to")
 	}
 }

@@ -26,7 +26,7 @@ const (
 // plugin is the source of the analysis plugin.
 type plugin struct {
 	files map[string][]byte
-	hash  string // of the files and of the server that they are compiled against
+	hash  string // of the files and of the server that they are compiled for
 }
 
 func readPlugin() (plugin, error) {
@@ -50,8 +50,8 @@ func readPlugin() (plugin, error) {
 	return p, nil
 }
 
-// build compiles the plugin against the server's libraries and puts it among
-// the server's plugins.
+// build compiles the plugin with the server's libraries and installs it among the
+// server's plugins.
 func (p plugin) build(ctx context.Context, server, javaHome string) (err error) {
 	defer func() {
 		if err != nil {

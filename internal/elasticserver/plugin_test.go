@@ -35,7 +35,7 @@ func TestPluginAnalyzesAsAReleasedServer(t *testing.T) {
 		}
 	}}}`
 	if status, answer := elastictest.Ask(t, "PUT", index, settings); status != 200 {
-		t.Fatalf("%d: %s", status, answer)
+		t.Fatalf("creating the index answered %d: %s", status, answer)
 	}
 	for _, c := range []struct{ analysis, text, want string }{
 		{`"filter": ["asciifolding"]`, "São Tomé", "Sao Tome"},
@@ -77,7 +77,7 @@ func TestPluginAnalyzesAsAReleasedServer(t *testing.T) {
 	}
 }
 
-// analyze returns the tokens, with a space between them.
+// analyze returns the tokens, separated by spaces.
 func analyze(t *testing.T, index, analysis, text string) string {
 	t.Helper()
 	quoted, err := json.Marshal(text)
@@ -86,7 +86,7 @@ func analyze(t *testing.T, index, analysis, text string) string {
 	}
 	status, answer := elastictest.Ask(t, "POST", index+"/_analyze", `{`+analysis+`, "text": `+string(quoted)+`}`)
 	if status != 200 {
-		t.Errorf("%s: %d: %s", analysis, status, answer)
+		t.Errorf("analysis with %s answered %d: %s", analysis, status, answer)
 		return ""
 	}
 	var parsed struct{ Tokens []struct{ Token string } }
@@ -100,8 +100,8 @@ func analyze(t *testing.T, index, analysis, text string) string {
 	return strings.Join(tokens, " ")
 }
 
-// What a released server would do and the plugin does not must be refused, never
-// ignored.
+// TestPluginRefusesWhatItDoesNotDo: what a released server would do and the plugin does
+// not must be refused, never ignored.
 func TestPluginRefusesWhatItDoesNotDo(t *testing.T) {
 	server, prefix := elastictest.URL(t), elastictest.Prefix(t)
 	for name, analysis := range map[string]string{
@@ -117,7 +117,7 @@ func TestPluginRefusesWhatItDoesNotDo(t *testing.T) {
 	} {
 		status, answer := elastictest.Ask(t, "PUT", server+"/"+prefix+name, `{"settings": {"analysis": `+analysis+`}}`)
 		if status != 400 || !strings.Contains(string(answer), "illegal_argument_exception") {
-			t.Errorf("%s: %d: %s", name, status, answer)
+			t.Errorf("%s answered %d: %s, want 400", name, status, answer)
 		}
 	}
 }

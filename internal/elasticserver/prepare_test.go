@@ -43,7 +43,7 @@ func smallSource(t *testing.T) source {
 func TestServerIsPreparedOnceAndReadableByOthers(t *testing.T) {
 	base, java, from := t.TempDir(), t.TempDir(), smallSource(t)
 	script(t, filepath.Join(java, "bin"), "javac", `mkdir -p "$4" && : > "$4/Some.class"`)
-	// What an aborted process left behind must not come along.
+	// Leftovers of an aborted process must not get into the server.
 	if err := os.MkdirAll(filepath.Join(base, "unfinished", "junk"), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// startTimeout is how long a start may take on a slow, busy machine.
+	// startTimeout bounds a start, generously for slow, busy machines.
 	startTimeout = 3 * time.Minute
-	// recoveryTimeout is how long an answering server may take to open the
-	// indices it had before. One that cannot open them all is started all the same.
+	// recoveryTimeout bounds how long an answering server may take to open its existing
+	// indices. If it cannot open them all, it counts as started all the same.
 	recoveryTimeout = "10s"
 	pollPause       = 50 * time.Millisecond
 )
@@ -45,8 +45,8 @@ func (s *Server) awaitReady(ctx context.Context) (int, error) {
 	}
 }
 
-// listeningPort reads the file that the server writes when it listens. It
-// returns 0 until then.
+// listeningPort reads the file that the server writes when it listens. It returns 0 until
+// then.
 func (s *Server) listeningPort() (int, error) {
 	content, err := os.ReadFile(s.home.portsFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,8 +70,8 @@ func (s *Server) listeningPort() (int, error) {
 	return port, nil
 }
 
-// healthy tells whether the server at url answers and has opened its indices, or
-// has tried long enough. One that asks for credentials is up, too.
+// healthy reports whether the server at url answers and has opened its indices, or has
+// tried for long enough. A server that asks for credentials is up as well.
 func healthy(ctx context.Context, url string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/_cluster/health?wait_for_status=yellow&timeout="+recoveryTimeout, nil)
 	if err != nil {

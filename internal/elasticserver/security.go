@@ -15,24 +15,24 @@ import (
 // Superuser is the role that may do everything.
 const Superuser = "superuser"
 
-// Security says who may do what on a server. Nothing is answered without
+// Security says which users may do what on a server. The server answers nothing without
 // credentials. There is no TLS.
 type Security struct {
 	Users map[string]User
-	// Roles has the definition of every role that users have besides Superuser, as
-	// JSON, such as {"indices": [{"names": ["*"], "privileges": ["read"]}]}.
+	// Roles has the definition of every role that users have, except for Superuser, as
+	// JSON such as {"indices": [{"names": ["*"], "privileges": ["read"]}]}.
 	Roles map[string]string
 }
 
-// User is somebody with one role.
+// User is a user with one role.
 type User struct{ Password, Role string }
 
-// SetSecurity changes who may do what on a server that was started with
-// Security. The server notices within a second.
+// SetSecurity changes the users and roles of a server that was started with Security. The
+// server notices within a second.
 func (s *Server) SetSecurity(security Security) error { return s.home.setSecurity(security) }
 
-// setSecurity writes the files from which the server reads its users and roles,
-// so that nothing has to be set up by requests before it can be used.
+// setSecurity writes the files from which the server reads its users and roles, so that
+// no set-up by requests is needed.
 func (h home) setSecurity(security Security) error {
 	var users, usersRoles, roles bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(security.Users)) {
@@ -44,7 +44,7 @@ func (h home) setSecurity(security Security) error {
 		fmt.Fprintf(&usersRoles, "%s:%s\n", security.Users[name].Role, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(security.Roles)) {
-		fmt.Fprintf(&roles, "%s: %s\n", name, security.Roles[name]) // YAML, of which JSON is a part
+		fmt.Fprintf(&roles, "%s: %s\n", name, security.Roles[name]) // YAML, a superset of JSON
 	}
 	for name, content := range map[string][]byte{"users": users.Bytes(), "users_roles": usersRoles.Bytes(), "roles.yml": roles.Bytes()} {
 		if err := writeFile(filepath.Join(h.config(), name), content); err != nil {
@@ -54,8 +54,8 @@ func (h home) setSecurity(security Security) error {
 	return nil
 }
 
-// passwordRounds is the least that the server takes. It need not hold: such a
-// server listens on the loopback address, for tests.
+// passwordRounds is the minimum that the server accepts. It need not be strong, because
+// such a server listens on the loopback address, for tests.
 const passwordRounds = 1000
 
 func passwordHash(password string) (string, error) {

@@ -29,13 +29,13 @@ func TestServerWithSecurityAsksForCredentials(t *testing.T) {
 		return res.StatusCode
 	}
 	if got := status("", ""); got != http.StatusUnauthorized {
-		t.Errorf("nobody: status %d", got)
+		t.Errorf("without credentials the status is %d", got)
 	}
 	if got := status(boss, "let me in"); got != http.StatusUnauthorized {
-		t.Errorf("wrong password: status %d", got)
+		t.Errorf("with a wrong password the status is %d", got)
 	}
 	if got := status(boss, password); got != http.StatusCreated {
-		t.Errorf("right password: status %d", got)
+		t.Errorf("with the right password the status is %d", got)
 	}
 
 	err := s.SetSecurity(Security{
@@ -48,11 +48,11 @@ func TestServerWithSecurityAsksForCredentials(t *testing.T) {
 	deadline := time.Now().Add(time.Minute)
 	for status(boss, "another") != http.StatusOK || status("reader", "r") != http.StatusForbidden {
 		if time.Now().After(deadline) {
-			t.Fatalf("the change did not arrive: %d, %d", status(boss, "another"), status("reader", "r"))
+			t.Fatalf("the server did not notice the change: %d, %d", status(boss, "another"), status("reader", "r"))
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	if got := status(boss, password); got != http.StatusUnauthorized {
-		t.Errorf("old password: status %d", got)
+		t.Errorf("with the old password the status is %d", got)
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"riskdex/internal/child"
 )
 
-// stopTimeout is how long a server may take to stop before it is killed.
+// stopTimeout is how long a stop may take before the server is killed.
 const stopTimeout = 20 * time.Second
 
-// Server is a running Elasticsearch. Its methods may be called from any
-// goroutine, and more than once.
+// Server is a running Elasticsearch. Its methods may be called from any goroutine, and
+// more than once.
 type Server struct {
 	home        home
 	port        int
@@ -28,11 +28,11 @@ type Server struct {
 	stopTimeout time.Duration
 }
 
-// Start prepares what is missing, starts a server and returns when it answers
-// and has its data at hand. ctx bounds the start only; the server runs until
-// Stop, Kill, or the end of this process, however that ends.
+// Start prepares what is missing, starts a server, and returns when it answers and has
+// opened its indices. ctx bounds the start only; the server runs until Stop, Kill, or the
+// end of this process, however that ends.
 //
-// The error of a server that does not come up has the last lines of its log.
+// If the server does not come up, the error has the last lines of its log.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Home == "" {
 		return nil, errors.New("start Elasticsearch: no home folder given")
@@ -87,7 +87,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	go func() {
 		<-s.process.Done()
-		output.Close() // nothing more is written, and there is nobody to tell
+		output.Close() // nothing more is written, and nobody could be told
 	}()
 	if s.port, err = s.awaitReady(ctx); err != nil {
 		s.Kill()
@@ -97,8 +97,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// command is how the server is started: by the script that comes with it, which
-// starts a small JVM, which starts the server. When that small JVM ends, so does
+// command returns the command that starts the server: the script that comes with it,
+// which starts a small JVM, which starts the server. When that small JVM ends, so does
 // the server, because its input ends.
 func (s *Server) command(a *account, folder, java string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(folder, "bin", "elasticsearch"))
@@ -106,34 +106,33 @@ func (s *Server) command(a *account, folder, java string) *exec.Cmd {
 	cmd.SysProcAttr = a.attributes()
 	cmd.Stdout = s.output
 	cmd.Stderr = s.output
-	cmd.Env = []string{ // nothing of ours, so that it runs the same everywhere
+	cmd.Env = []string{ // nothing of our environment, so that it runs the same everywhere
 		"PATH=" + os.Getenv("PATH"),
 		"LANG=C.UTF-8",
 		"HOME=" + s.home.tmp(),
 		"ES_JAVA_HOME=" + java,
 		"ES_PATH_CONF=" + s.home.config(),
 		"ES_TMPDIR=" + s.home.tmp(),
-		"CLI_JAVA_OPTS=" + fastCompiler, // for the small JVM, which lives for its start
+		"CLI_JAVA_OPTS=" + fastCompiler, // for the small JVM, which lives as long as the start
 	}
 	return cmd
 }
 
-// URL is where the server answers, without a slash at the end.
+// URL returns the URL of the server, without a slash at the end.
 func (s *Server) URL() string { return "http://" + address(s.port) }
 
-// Port is where the server listens.
+// Port returns the port on which the server listens.
 func (s *Server) Port() int { return s.port }
 
-// Home is the folder that the server uses, which may stand in for the one that
-// was asked for.
+// Home returns the folder that the server uses, which may replace the requested one.
 func (s *Server) Home() string { return s.home.dir }
 
-// Done is closed when all of the server's processes have ended, so that another
-// server can use the same home and port.
+// Done is closed when all of the server's processes have ended, so that another server
+// can use the same home and port.
 func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 
-// Err tells why the server ended by itself, with the last lines of its log. It
-// is nil while it runs and after Stop or Kill.
+// Err returns why the server ended by itself, with the last lines of its log. It is nil
+// while the server runs and after Stop or Kill.
 func (s *Server) Err() error {
 	how := s.process.Death()
 	if how == nil {
@@ -142,8 +141,8 @@ func (s *Server) Err() error {
 	return fmt.Errorf("the Elasticsearch server ended by itself (%w); its log is %s and ends:\n%s", how, s.home.console(), s.output.tail())
 }
 
-// Stop asks the server to end and waits until it has. One that takes longer than
-// 20 seconds is killed, and that is an error.
+// Stop asks the server to end and waits until it has. If that takes longer than 20
+// seconds, Stop kills the server and returns an error.
 func (s *Server) Stop() error {
 	if err := s.process.Stop(s.stopTimeout); err != nil {
 		return fmt.Errorf("stop Elasticsearch: %w; its log is %s", err, s.home.console())
@@ -154,12 +153,13 @@ func (s *Server) Stop() error {
 // Kill ends the server as a power cut would, and waits until it is gone.
 func (s *Server) Kill() { s.process.Kill() }
 
-// portTimeout is how long a port may stay in use after its server was killed. That
-// server's output, by which its end is known, is closed a little before its sockets.
+// portTimeout is how long a port may stay in use after its server was killed. The
+// server's output, whose end shows that the server has ended, is closed a little before
+// its sockets.
 const portTimeout = 2 * time.Second
 
-// checkPort fails if something goes on listening on the port. The server would say so
-// too, but only after seconds and on many lines.
+// checkPort fails if something keeps listening on the port. The server would report that
+// too, but only after seconds and in many lines.
 func checkPort(ctx context.Context, port int) error {
 	if port == 0 {
 		return nil

@@ -28,7 +28,7 @@ func checkSum(file, want string) error {
 	return nil
 }
 
-// unpack writes what is below the one folder at the top of a zip file into dir,
+// unpack writes what is below the single folder at the top of a zip file into dir,
 // readable by everybody whatever the umask is.
 func unpack(file, dir string) error {
 	archive, err := zip.OpenReader(file)
@@ -81,8 +81,8 @@ func unpackEntry(entry *zip.File, target string) error {
 	return os.Chmod(target, mode)
 }
 
-// makeFolder makes a folder that everybody may read, whatever the umask is. Its
-// parent must exist or be made by the same call.
+// makeFolder makes a folder that everybody may read, whatever the umask is. Its parent
+// must exist or be made by the same call.
 func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

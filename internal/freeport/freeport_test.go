@@ -9,7 +9,7 @@ func TestFind(t *testing.T) {
 	for range 50 {
 		port, err := Find()
 		if err != nil || port < first || port > last {
-			t.Fatalf("%d, %v", port, err)
+			t.Fatalf("Find returned %d, %v", port, err)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestCheckFindsEveryDifference(t *testing.T) {
 		c.spoil(found)
 		r := &reporter{TB: t}
 		if l.Check(r, found); len(r.said) != c.want {
-			t.Errorf("%s: %q", name, r.said)
+			t.Errorf("%s: the errors are %q", name, r.said)
 		}
 	}
 }

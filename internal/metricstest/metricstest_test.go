@@ -55,11 +55,11 @@ func TestConserved(t *testing.T) {
 func TestBorn(t *testing.T) {
 	before, after := scrape(t, "3"), scrape(t, "9")
 	if born := after.Born(before); len(born) > 0 {
-		t.Errorf("born: %v", born)
+		t.Errorf("new series without a change: %v", born)
 	}
 	after[`riskdex_b{x="y"}`], after["riskdex_a"], after["go_threads"] = 1, 0, 1
 	if born := after.Born(before); !slices.Equal(born, []string{"riskdex_a", `riskdex_b{x="y"}`}) {
-		t.Errorf("born: %v", born)
+		t.Errorf("new series: %v", born)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Fault does to bytes what a bad network does: it writes them to the stream late, in
-// part or not at all. An error ends the connection.
+// Fault treats bytes as a bad network does: it writes them to the stream late, in part or
+// not at all. An error ends the connection.
 type Fault func(s *stream, bytes []byte) error
 
 // Late delays all bytes, by up to jitter more or less.
@@ -36,7 +36,7 @@ func Slices(size int, pause time.Duration) Fault {
 	}
 }
 
-// Narrow lets so many bytes a second pass.
+// Narrow limits the throughput to so many bytes per second.
 func Narrow(bytesPerSecond int) Fault {
 	return func(s *stream, bytes []byte) error {
 		s.pause(time.Duration(len(bytes)) * time.Second / time.Duration(bytesPerSecond))
@@ -65,8 +65,8 @@ func Reset(after time.Duration) Fault {
 	}
 }
 
-// Swallow loses all bytes, while the connection stays open: until Heal, or where
-// after is more than 0, for that long from the first of them.
+// Swallow loses all bytes while the connection stays open, until Heal or, if after is
+// more than 0, for that long from the first of them.
 func Swallow(after time.Duration) Fault {
 	return func(s *stream, _ []byte) error {
 		s.link.lost.Store(true)
@@ -97,7 +97,7 @@ func (l *link) end() {
 	})
 }
 
-// reset closes both sides such that they see a reset instead of an end.
+// reset closes both sides so that they see a reset instead of an end.
 func (l *link) reset() {
 	l.client.SetLinger(0)
 	l.server.SetLinger(0)
@@ -108,7 +108,7 @@ func (l *link) reset() {
 type stream struct {
 	link   *link
 	to     net.Conn
-	passed int // bytes, where a fault counts them
+	passed int // bytes, for faults that count them
 }
 
 func (s *stream) write(bytes []byte) error {
@@ -147,7 +147,7 @@ func (l *link) pump(p *Proxy, d Direction) {
 			}
 		}
 		if err != nil {
-			to.CloseWrite() // the other direction may go on
+			to.CloseWrite() // the other direction may continue
 			if d == ToClient {
 				l.end()
 			}

@@ -1,5 +1,5 @@
-// Package networktest is a network that tests can spoil: a TCP proxy whose
-// connections are slow, cut, reset or silent when a test says so.
+// Package networktest is a network that tests can disturb: a TCP proxy whose connections
+// are slow, cut, reset or silent when a test says so.
 package networktest
 
 import (
@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// Proxy passes TCP connections on to a server. Its methods may be called at the
-// same time.
+// Proxy forwards TCP connections to a server. Its methods may be called concurrently.
 type Proxy struct {
 	t       testing.TB
 	server  string
@@ -24,7 +23,7 @@ type Proxy struct {
 	faults   [2]Fault // by Direction
 }
 
-// Direction is where bytes are on their way to.
+// Direction is the direction in which bytes travel.
 type Direction int
 
 const (
@@ -32,8 +31,8 @@ const (
 	ToClient
 )
 
-// New starts a proxy to the host and port of a URL, and returns that URL with the
-// proxy in their place. It ends with the test.
+// New starts a proxy to the host and port of a URL, and returns that URL with the address
+// of the proxy instead. The proxy ends with the test.
 func New(t testing.TB, direct string) (p *Proxy, through string) {
 	t.Helper()
 	u, err := url.Parse(direct)
@@ -50,16 +49,15 @@ func New(t testing.TB, direct string) (p *Proxy, through string) {
 	return p, u.String()
 }
 
-// Spoil applies a fault to one direction of every connection, those that are open
-// included. It takes the place of the fault that this direction had.
+// Spoil applies a fault to one direction of every connection, including open ones. It
+// replaces the previous fault of this direction.
 func (p *Proxy) Spoil(d Direction, f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.faults[d] = f
 }
 
-// Swallow has nothing arrive any longer in either direction, while connections stay
-// open.
+// Swallow loses everything in both directions, while connections stay open.
 func (p *Proxy) Swallow() {
 	p.Spoil(ToServer, Swallow(0))
 	p.Spoil(ToClient, Swallow(0))
@@ -91,7 +89,7 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Restore takes connections again after Cut, at the same address.
+// Restore accepts connections again after Cut, at the same address.
 func (p *Proxy) Restore() {
 	p.t.Helper()
 	p.mu.Lock()

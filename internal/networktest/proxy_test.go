@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// echo starts a server that sends back what it gets, behind a proxy, and returns the
+// echo starts a server that sends back what it receives, behind a proxy, and returns the
 // address of the proxy.
 func echo(t *testing.T) (p *Proxy, address string) {
 	t.Helper()
@@ -50,7 +50,7 @@ func dial(t *testing.T, address string) net.Conn {
 	return c
 }
 
-// exchange sends text and returns what comes back of it.
+// exchange sends text and returns what comes back.
 func exchange(t *testing.T, c net.Conn, text string) (string, error) {
 	t.Helper()
 	if _, err := io.WriteString(c, text); err != nil {
@@ -63,7 +63,7 @@ func exchange(t *testing.T, c net.Conn, text string) (string, error) {
 
 func TestFaultsThatOnlySlowDown(t *testing.T) {
 	p, address := echo(t)
-	c := dial(t, address) // stays open all the while
+	c := dial(t, address) // stays open meanwhile
 	text := strings.Repeat("0123456789", 1000)
 	for name, f := range map[string]struct {
 		fault Fault
@@ -105,12 +105,12 @@ func TestFaultsThatEndTheConnection(t *testing.T) {
 			p.Spoil(d, f.fault)
 			got, err := exchange(t, c, "abcdef")
 			if f.end == io.ErrUnexpectedEOF && d == ToServer {
-				// What came through may be on its way back when the connection ends.
+				// What has passed may still be on its way back when the connection ends.
 				if err == nil || len(got) > 3 {
 					t.Errorf("%s to the server: %q, %v", name, got, err)
 				}
 			} else if got != f.got || !errors.Is(err, f.end) {
-				t.Errorf("%s: %q, %v", name, got, err)
+				t.Errorf("%s: received %q, %v", name, got, err)
 			}
 			p.Heal()
 		}
@@ -137,11 +137,11 @@ func TestSwallowedBytesEndTheConnectionWhenItHeals(t *testing.T) {
 		t.Errorf("%d bytes arrive on a connection that has lost some", n)
 	}
 	if got, err := exchange(t, idle, "still there"); got != "still there" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("an idle connection returned %q, %v after Heal", got, err)
 	}
 }
 
-// lossy tells whether a connection has lost bytes.
+// lossy reports whether a connection has lost bytes.
 func (p *Proxy) lossy() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,14 +158,14 @@ func TestCutAndRestore(t *testing.T) {
 	c := dial(t, address)
 	p.Cut()
 	if got, err := exchange(t, c, "x"); err == nil {
-		t.Errorf("%q comes back", got)
+		t.Errorf("%q comes back through a cut connection", got)
 	}
 	if c, err := net.Dial("tcp", address); err == nil {
 		c.Close()
-		t.Error("it takes a connection")
+		t.Error("the proxy accepts a connection while cut")
 	}
 	p.Restore()
 	if got, err := exchange(t, dial(t, address), "x"); got != "x" {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("a connection returned %q, %v after Restore", got, err)
 	}
 }

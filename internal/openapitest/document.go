@@ -1,5 +1,5 @@
-// Package openapitest reads descriptions of HTTP interfaces (OpenAPI 3.1), and the
-// routes that there really are, so that tests can compare them.
+// Package openapitest reads descriptions of HTTP interfaces (OpenAPI 3.1), and the routes
+// that a router really has, so that tests can compare them.
 package openapitest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Document is a description, as far as tests look at it.
+// Document is the part of a description that tests compare.
 type Document struct {
 	Paths      map[string]map[string]any `yaml:"paths"`
 	Components struct {
@@ -27,7 +27,7 @@ type Document struct {
 	} `yaml:"components"`
 }
 
-// Schema is what the schema of an object or an enumeration says.
+// Schema is the schema of an object or an enumeration.
 type Schema struct {
 	Properties map[string]any `yaml:"properties"`
 	Required   []string       `yaml:"required"`
@@ -47,9 +47,9 @@ func Read(path string) (Document, error) {
 	return d, nil
 }
 
-// Operations returns the calls that are described, such as "GET /cities/{}", in
-// order. Where a parameter of a path has one of a few values, there is a call for
-// each of them: values has those, by the name of the parameter.
+// Operations returns the calls of the description, such as "GET /cities/{}", in order. If
+// a parameter of a path has one of a few values, there is a call for each of them: values
+// has those, by the name of the parameter.
 func (d Document) Operations(values map[string][]string) (calls []string) {
 	for path, item := range d.Paths {
 		for key := range item {
@@ -64,7 +64,7 @@ func (d Document) Operations(values map[string][]string) (calls []string) {
 	return calls
 }
 
-// Queries returns the names that may be in the query of each call, in the form of
+// Queries returns the names in the query of each call, in the form of
 // [Document.Operations].
 func (d Document) Queries() map[string][]string {
 	all := map[string][]string{}
@@ -101,8 +101,8 @@ func methods() []string {
 	return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
 }
 
-// expanded returns a path with every value of its first parameter, and of the
-// others in turn.
+// expanded returns a path with every value of its first parameter, and then of the
+// others.
 func expanded(path string, values map[string][]string) (all []string) {
 	before, rest, found := strings.Cut(path, "{")
 	if !found {
@@ -121,8 +121,8 @@ func expanded(path string, values map[string][]string) (all []string) {
 	return all
 }
 
-// Routes returns the calls that router has handlers for, in the form and the order
-// of [Document.Operations]. The router does not tell them, so its tree is read.
+// Routes returns the calls for which router has handlers, in the form and the order of
+// [Document.Operations]. The router has no list of them, so Routes walks its tree.
 func Routes(router *httprouter.Router) (calls []string) {
 	trees := reflect.ValueOf(router).Elem().FieldByName("trees")
 	for _, method := range trees.MapKeys() {
@@ -145,7 +145,7 @@ func walk(node reflect.Value, before string, found func(path string)) {
 	}
 }
 
-// withoutNames writes `{}` for a parameter, with a colon or an asterisk.
+// withoutNames writes `{}` for a parameter, which has a colon or an asterisk.
 func withoutNames(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
@@ -153,11 +153,11 @@ func withoutNames(path string) string {
 			segments[i] = "{}"
 		}
 	}
-	return strings.ReplaceAll(strings.Join(segments, "/"), "//", "/") // a catch-all's slash is there twice
+	return strings.ReplaceAll(strings.Join(segments, "/"), "//", "/") // the slash of a catch-all is duplicated
 }
 
-// Compare fails a test unless the schema has the members of a struct, and those
-// that are always there as required.
+// Compare fails a test unless the schema has the members of a struct, and requires those
+// that are always present.
 func (s Schema) Compare(t testing.TB, name string, of reflect.Type) {
 	t.Helper()
 	all, always := membersOf(of)
@@ -169,8 +169,8 @@ func (s Schema) Compare(t testing.TB, name string, of reflect.Type) {
 	}
 }
 
-// membersOf returns the names that a struct has as JSON, and of these those that
-// are always there, each in order.
+// membersOf returns the names that a struct has as JSON, and those of them that are
+// always present, each in order.
 func membersOf(of reflect.Type) (all, always []string) {
 	for i := range of.NumField() {
 		field := of.Field(i)

@@ -91,10 +91,10 @@ func TestScrapesTheTargetWithTheRules(t *testing.T) {
 		t.Error(err)
 	}
 	if err := s.Err(); err != nil {
-		t.Errorf("that we stopped it counts as a failure: %v", err)
+		t.Errorf("a Stop counts as a failure: %v", err)
 	}
 	if _, err := http.Get(s.URL()); err == nil {
-		t.Error("it answers after it was stopped")
+		t.Error("the server answers after it was stopped")
 	}
 }
 
@@ -154,7 +154,7 @@ func TestTellsThatItDied(t *testing.T) {
 	select {
 	case <-s.Done():
 	case <-time.After(generous):
-		t.Fatal("it runs on")
+		t.Fatal("the server did not end")
 	}
 	if err := s.Err(); err == nil || !strings.Contains(err.Error(), s.Log()) {
 		t.Errorf("got %v", err)

@@ -70,7 +70,7 @@ func TestRetriesWaitAsLongAsTheReceiverAsks(t *testing.T) {
 	p.Waiting = func(r Request, err error, _ time.Duration) { told = append(told, r.What+": "+err.Error()) }
 	sum, err := p.Run(t.Context(), someRequests())
 	if err != nil || sum.Sent != 4 || len(sum.Failed) != 0 {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("the summary is %+v, %v; want 4 sent", sum, err)
 	}
 	if want := []time.Duration{7 * time.Second, 30 * time.Second, time.Second}; !reflect.DeepEqual(timer.waits, want) {
 		t.Errorf("it waited %v, want %v", timer.waits, want)

@@ -30,7 +30,7 @@ func TestNothingUnsafeIsLeft(t *testing.T) {
 
 func TestTerminal(t *testing.T) {
 	if got := OneLine(" a\tb\r\nc\x1b[0m "); got != "a b c [0m" {
-		t.Errorf("%q", got)
+		t.Errorf("OneLine returned %q", got)
 	}
 	if got := Lines("{\n\t\"a\": \"é\u009b\"\n}"); got != "{\n\t\"a\": \"é\\u009b\"\n}" {
 		t.Errorf("a body is shown as %q", got)
@@ -63,9 +63,9 @@ func TestPage(t *testing.T) {
 		}
 	}
 	if got := ID(3, "abcd"); got != "abc…" {
-		t.Errorf("%q", got)
+		t.Errorf("ID returned %q", got)
 	}
 	if got := Text(5, " a\nb\u009b cdef"); got != ` a b\u{9b}…` {
-		t.Errorf("%q", got)
+		t.Errorf("Text returned %q", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// built is what riskdex version --json says.
+// built is the output of riskdex version --json.
 type built struct {
 	Version, Commit, Time string
 	Modified              bool
@@ -31,8 +31,8 @@ func digest(t *testing.T, file string) [sha256.Size]byte {
 	return sha256.Sum256(content)
 }
 
-// Whoever has the source can tell whether a program was made from it. At full
-// length nothing that was compiled for the first build is used for the second.
+// Anybody with the source can check whether a program was made from it. At full length,
+// the second build reuses nothing that was compiled for the first one.
 func TestTheSameCommitMakesTheSameProgram(t *testing.T) {
 	var first, second string
 	for _, program := range []*string{&first, &second} {
@@ -58,7 +58,7 @@ func TestTheSameCommitMakesTheSameProgram(t *testing.T) {
 	static(t, first)
 }
 
-// A file that is in no commit is owned up to.
+// A program that was built with an uncommitted file says so.
 func TestAModifiedSourceIsSaid(t *testing.T) {
 	dir := copied(t)
 	committed(t, dir)
@@ -70,15 +70,15 @@ func TestAModifiedSourceIsSaid(t *testing.T) {
 	command(t, dir, "make", "build")
 	program := filepath.Join(dir, ".local", "riskdex")
 	if got := version(t, program); !got.Modified {
-		t.Errorf("a modified source is not told of: %+v", got)
+		t.Errorf("the program does not say that its source was modified: %+v", got)
 	}
 	if text := command(t, ".", program, "version"); !strings.Contains(text, "changes that are in no commit") {
 		t.Errorf("a modified source is not told of: %s", text)
 	}
 }
 
-// An image is built as the Dockerfile says, without the repository; make image
-// says which commit it is.
+// An image is built as the Dockerfile says, without the repository; make image passes the
+// commit.
 func TestTheImageKnowsItsCommit(t *testing.T) {
 	line := regexp.MustCompile(`CGO_ENABLED=0 go build .*`).FindString(readFile(t, "Dockerfile"))
 	if line == "" {
@@ -108,8 +108,7 @@ func TestTheImageKnowsItsCommit(t *testing.T) {
 	static(t, programs[0])
 }
 
-// static fails for a program that needs a libc, which an image from scratch has
-// not.
+// static fails for a program that needs a libc, which an image from scratch lacks.
 func static(t *testing.T, program string) {
 	t.Helper()
 	if needs := command(t, ".", "go", "version", "-m", program); !strings.Contains(needs, "CGO_ENABLED=0") {

@@ -19,7 +19,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// source are the files that the program is built from, relative to root.
+// source returns the files from which the program is built, relative to root.
 func source(t *testing.T) []string {
 	t.Helper()
 	list := command(t, root, "go", "list", "-deps", "-f",
@@ -56,7 +56,7 @@ func copied(t *testing.T) string {
 	return dir
 }
 
-// The commit that committed makes: by nobody, at a fixed time.
+// The commit of committed: by nobody, at a fixed time.
 const commitTime = "2026-01-02T03:04:05Z"
 
 // committed makes dir a repository with one commit, the same for the same files.
@@ -71,7 +71,7 @@ func committed(t *testing.T, dir string) (commit string) {
 	return strings.TrimSpace(git("rev-parse", "HEAD"))
 }
 
-// command runs a program in dir and returns what it prints.
+// command runs a program in dir and returns its output.
 func command(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	var out, trouble bytes.Buffer
@@ -89,8 +89,8 @@ func command(t *testing.T, dir, name string, args ...string) string {
 	return out.String()
 }
 
-// withoutEmpty leaves out the variables that were last set to nothing, which git
-// would take for a path.
+// withoutEmpty omits the variables whose last value is empty, which git would take for a
+// path.
 func withoutEmpty(env []string) (kept []string) {
 	last := map[string]string{}
 	for _, pair := range env {

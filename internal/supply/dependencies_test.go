@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// The folders that have a go.mod: the program's, and that of what only tests and
+// The folders that have a go.mod: that of the program, and that of what only tests and
 // development need.
 var modules = []string{".", "internal/manifests"}
 
-// docs/dependencies.md accounts for every module that is named in a go.mod, in the
-// table where it belongs, and for no other.
+// docs/dependencies.md has every module that a go.mod names, in the table where it
+// belongs, and no other.
 func TestEveryDependencyIsAccountedFor(t *testing.T) {
 	linked := strings.Fields(command(t, root, "go", "list", "-deps", "-f", "{{if .Module}}{{.Module.Path}}{{end}}", "./cmd/riskdex"))
 	want := map[bool][]string{}
@@ -34,7 +34,7 @@ func TestEveryDependencyIsAccountedFor(t *testing.T) {
 	}
 	for in, text := range map[bool]string{true: program, false: tests} {
 		var got []string
-		// Every column says something.
+		// No column is empty.
 		for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|( [^|]*[^| ] \\|){3}$").FindAllStringSubmatch(text, -1) {
 			got = append(got, row[1])
 		}
@@ -51,7 +51,7 @@ type requirement struct {
 	Indirect bool
 }
 
-// required are the modules that a go.mod names.
+// required returns the modules that a go.mod names.
 func required(t *testing.T, folder string) []requirement {
 	t.Helper()
 	var module struct{ Require []requirement }
@@ -59,7 +59,7 @@ func required(t *testing.T, folder string) []requirement {
 	return module.Require
 }
 
-// Those who build riskdex need not have what only the manifests are tested with:
+// Building riskdex does not require the modules with which only the manifests are tested:
 // the Makefile knows every module, and the program's stays small.
 func TestModules(t *testing.T) {
 	var found []string

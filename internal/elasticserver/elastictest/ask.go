@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Ask sends a request with a JSON body, which may be empty, and returns the status
-// and the body of the answer, whatever they are. A test fails that gets no answer.
+// Ask sends a request with a JSON body, which may be empty, and returns the status and
+// the body of the answer. It fails the test if there is no answer.
 func Ask(t testing.TB, method, url, body string) (int, []byte) {
 	t.Helper()
 	req, err := http.NewRequest(method, url, strings.NewReader(body))

@@ -36,17 +36,17 @@ func start() (url string, stop func() error, err error) {
 	return s.URL(), func() error { return errors.Join(s.Stop(), remove()) }, nil
 }
 
-// URL is the address of the server that the tests share: that of
+// URL returns the address of the server that the tests share: that of
 // RISKDEX_TEST_ELASTICSEARCH_URL, or one that starts when the first test asks. Other
-// tests use it at the same time: create nothing without a name from [Prefix], and
-// change no setting of the cluster.
+// tests use it at the same time: create nothing without a name from [Prefix], and change
+// no setting of the cluster.
 func URL(t testing.TB) string {
 	t.Helper()
 	return server.URL(t)
 }
 
-// Home makes a folder for the data of a server that a test starts itself. It is
-// removed when the test ends, so stop the server in a later Cleanup.
+// Home makes a folder for the data of a server that a test starts itself. It is removed
+// when the test ends, so stop the server in a later Cleanup.
 func Home(t testing.TB) string {
 	t.Helper()
 	needs.FullRun(t, "Elasticsearch")
@@ -62,9 +62,9 @@ func Home(t testing.TB) string {
 	return home
 }
 
-// Start starts a server for one test, to be stopped, killed and started again at
-// will, and stops it when the test ends. It starts
-// fast, and where o has no Home or Heap, they are those of a test.
+// Start starts a server for one test, which may stop it, kill it and start it again, and
+// stops it when the test ends. The server starts fast. If o has no Home or Heap, those of
+// a test are used.
 func Start(t testing.TB, o elasticserver.Options) *elasticserver.Server {
 	t.Helper()
 	needs.FullRun(t, "Elasticsearch")

@@ -17,10 +17,9 @@ import (
 // nameLength keeps names with a prefix far below the 255 bytes of an index name.
 const nameLength = 60
 
-// Prefix returns the start of the names of everything that a test creates: lower
-// case, with the test's name, ending in a dash, and never the same twice. When
-// the test ends, the indices, aliases and templates with such
-// names are deleted.
+// Prefix returns the beginning of the names of everything that a test creates: lower
+// case, with the test's name, ending in a dash, and never the same twice. When the test
+// ends, the indices, aliases and templates with such names are deleted.
 func Prefix(t testing.TB) string {
 	t.Helper()
 	server := URL(t)
@@ -34,8 +33,8 @@ func Prefix(t testing.TB) string {
 	return prefix
 }
 
-// clean deletes everything whose name has the prefix. It names each thing, as
-// the server refuses to delete by pattern; aliases go with their indices.
+// clean deletes everything whose name has the prefix. It names each thing, because the
+// server refuses to delete by pattern; aliases are deleted with their indices.
 func clean(server, prefix string) error {
 	c := cleaner{&http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, server}
 
@@ -76,8 +75,8 @@ type cleaner struct {
 	server string
 }
 
-// do sends a request and decodes the answer into out unless that is nil. What is
-// not there is no error.
+// do sends a request and decodes the answer into out unless that is nil. A missing thing
+// is not an error.
 func (c cleaner) do(method, path, body string, out any) error {
 	req, err := http.NewRequest(method, c.server+path, strings.NewReader(body))
 	if err != nil {

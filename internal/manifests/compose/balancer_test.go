@@ -26,10 +26,10 @@ func haproxy(t *testing.T) string {
 	return needs.Program(t, "haproxy", "apt-get install haproxy")
 }
 
-// balancing is the configuration of the load balancer, as the service has it.
+// balancing returns the configuration of the load balancer, as the service has it.
 func balancing(t *testing.T) string {
 	t.Helper()
-	name, ok := mounted(t, everything(t).Services["balancer"], "/usr/local/etc/haproxy/haproxy.cfg") // where the image looks
+	name, ok := mounted(t, everything(t).Services["balancer"], "/usr/local/etc/haproxy/haproxy.cfg") // where the image expects it
 	if !ok {
 		t.Fatal("the load balancer has no configuration")
 	}
@@ -69,7 +69,7 @@ func TestTheBalancerTakesItsConfiguration(t *testing.T) {
 	}
 }
 
-// process stands for a riskdex behind the load balancer.
+// process is a fake riskdex behind the load balancer.
 type process struct {
 	deliveries, admin *httptest.Server
 	ready, dies       atomic.Bool
@@ -104,8 +104,8 @@ func newProcess(t *testing.T) *process {
 
 func addressOf(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "http://") }
 
-// balance starts a load balancer before two processes, and returns where it takes
-// deliveries once it has found both ready, and where it tells of itself.
+// balance starts a load balancer with two processes. It returns the address for
+// deliveries, once both were found ready, and that of the balancer's own status.
 func balance(t *testing.T, all ...*process) (deliveries, health string) {
 	t.Helper()
 	program := haproxy(t)
@@ -153,7 +153,7 @@ func free(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// put makes a delivery and returns the status of the answer, 0 where there is none.
+// put makes a delivery and returns the status of the answer, or 0 without an answer.
 func put(address string) int {
 	req, err := http.NewRequest("PUT", "http://"+address+"/cities/1", strings.NewReader(strings.Repeat("x", 4_000)))
 	if err != nil {
@@ -171,7 +171,7 @@ func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("in vain: %s", what)
+			t.Fatalf("timed out waiting until %s", what)
 		}
 	}
 }
@@ -190,18 +190,18 @@ func TestTheBalancerPassesByWhoIsNotReady(t *testing.T) {
 	b.ready.Store(false)
 	await(t, "nobody gets deliveries", func() bool { return put(address) == http.StatusServiceUnavailable })
 	if res, err := http.Get("http://" + health + "/"); err != nil || res.StatusCode != http.StatusOK {
-		t.Errorf("it does not say that it works itself: %v, %v", res, err)
+		t.Errorf("the load balancer does not report itself as healthy: %v, %v", res, err)
 	}
 	a.ready.Store(true)
 	await(t, "it is found again", func() bool { return put(address) == http.StatusAccepted })
 }
 
-// A process that is being replaced listens no longer before anybody has looked whether
-// it is ready. What comes just then goes to another one.
+// A process that is being replaced stops listening before a health check notices.
+// Deliveries of that moment go to another process.
 func TestAProcessThatStopsCostsNoDelivery(t *testing.T) {
 	a, b := newProcess(t), newProcess(t)
 	address, _ := balance(t, a, b)
-	a.deliveries.Close() // and it says that it is ready
+	a.deliveries.Close() // and it reports that it is ready
 	before := b.got.Load()
 	for range 40 {
 		if status := put(address); status != http.StatusAccepted {
@@ -209,11 +209,11 @@ func TestAProcessThatStopsCostsNoDelivery(t *testing.T) {
 		}
 	}
 	if got := b.got.Load() - before; got != 40 {
-		t.Errorf("the other got %d of 40 deliveries", got)
+		t.Errorf("the other process got %d of 40 deliveries, want all", got)
 	}
 }
 
-// What still waits in a process must not overtake what its sender delivers next.
+// A delivery that still waits in a process must not overtake the next one of its sender.
 func TestAProcessLearnsThatASenderHasGone(t *testing.T) {
 	a, b := newProcess(t), newProcess(t)
 	address, _ := balance(t, a, b)
@@ -238,8 +238,8 @@ func TestAProcessLearnsThatASenderHasGone(t *testing.T) {
 	await(t, "the process is told", func() bool { return a.gone.Load()+b.gone.Load() == 1 })
 }
 
-// What a process has got may be in the journal although it did not answer. Whether to
-// send it again is for the publisher to say.
+// A delivery may be in the journal although its process did not answer. Only the
+// publisher can decide whether to send it again.
 func TestTheBalancerRepeatsNoDelivery(t *testing.T) {
 	a, b := newProcess(t), newProcess(t)
 	address, _ := balance(t, a, b)
@@ -253,6 +253,6 @@ func TestTheBalancerRepeatsNoDelivery(t *testing.T) {
 		}
 	}
 	if got := a.got.Load() + b.got.Load() - before; got != 10 {
-		t.Errorf("10 deliveries were sent %d times", got)
+		t.Errorf("10 deliveries were passed on %d times", got)
 	}
 }

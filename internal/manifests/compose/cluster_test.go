@@ -16,7 +16,7 @@ import (
 	"riskdex/journal/postgres"
 )
 
-// of the profile: those that share a journal.
+// the services of the profile that share a journal
 var processes = []string{"riskdex-1", "riskdex-2"}
 
 func TestTheProcessesShareAJournal(t *testing.T) {
@@ -41,12 +41,12 @@ func TestTheProcessesShareAJournal(t *testing.T) {
 		if u.User.Username() != database["POSTGRES_USER"] || strings.Trim(u.Path, "/") != database["POSTGRES_DB"] {
 			t.Errorf("%s has the journal %s, PostgreSQL has %v", name, u, database)
 		}
-		// Two journals that write into the same indices would undo each other.
+		// Two journals that write into the same indices would undo each other's changes.
 		if env["RISKDEX_INDEX_PREFIX"] != first["RISKDEX_INDEX_PREFIX"] || env["RISKDEX_INDEX_PREFIX"] == alone["RISKDEX_INDEX_PREFIX"] {
-			t.Errorf("%s has the indices %q, riskdex by itself %q", name, env["RISKDEX_INDEX_PREFIX"], alone["RISKDEX_INDEX_PREFIX"])
+			t.Errorf("%s has the indices %q, a single riskdex %q", name, env["RISKDEX_INDEX_PREFIX"], alone["RISKDEX_INDEX_PREFIX"])
 		}
 		if len(s.Volumes) != 0 {
-			t.Errorf("%s keeps something: %v", name, s.Volumes)
+			t.Errorf("%s has volumes: %v", name, s.Volumes)
 		}
 	}
 }
@@ -54,17 +54,17 @@ func TestTheProcessesShareAJournal(t *testing.T) {
 func TestTheDataOfPostgreSQLIsInAVolume(t *testing.T) {
 	s := everything(t).Services["postgres"]
 	if !slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool {
-		// Where the image has it up to version 17; later ones have it elsewhere.
+		// The image keeps its data here up to version 17; later ones keep it elsewhere.
 		return v.Type == types.VolumeTypeVolume && v.Source != "" && v.Target == "/var/lib/postgresql/data" && !v.ReadOnly
 	}) || !strings.HasPrefix(s.Image, "postgres:17.") {
 		t.Errorf("%s has the volumes %v", s.Image, s.Volumes)
 	}
 	if len(s.Ports) != 0 {
-		t.Errorf("it is published at %v", s.Ports)
+		t.Errorf("PostgreSQL is published at %v", s.Ports)
 	}
 }
 
-// The password is in a file that everybody makes for themselves, and nowhere else.
+// The password is only in a file that every operator creates.
 func TestThePasswordIsASecret(t *testing.T) {
 	p := everything(t)
 	for _, name := range append([]string{"postgres"}, processes...) {
@@ -90,14 +90,14 @@ func TestThePasswordIsASecret(t *testing.T) {
 		if leftOut(t, strings.TrimPrefix(s.File, root(t)+"/")) == "" || !strings.Contains(read(t, ".gitignore"), "/.local/\n") {
 			t.Errorf("%s goes into images, or the repository", s.File)
 		}
-		// What people are told to make.
+		// What the documents tell operators to make.
 		if text := read(t, "docs/operations.md"); !strings.Contains(text, strings.TrimPrefix(s.File, root(t)+"/")) {
 			t.Errorf("docs/operations.md does not say how to make %s", s.File)
 		}
 	}
 }
 
-// PostgreSQL is given the password that riskdex finds in the same file.
+// PostgreSQL gets the password that riskdex finds in the same file.
 func TestBothSidesReadTheSamePassword(t *testing.T) {
 	p := everything(t)
 	dir := t.TempDir()
@@ -112,7 +112,7 @@ func TestBothSidesReadTheSamePassword(t *testing.T) {
 
 	args := slices.Clone(p.Services["postgres"].Entrypoint)
 	for i := range args {
-		// Compose has $$ for $.
+		// Compose writes $$ for $.
 		args[i] = strings.ReplaceAll(strings.ReplaceAll(args[i], "$$", "$"), "/run/secrets/pgpass", file)
 	}
 	start := exec.Command(args[0], args[1:]...)

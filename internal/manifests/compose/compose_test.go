@@ -1,6 +1,6 @@
-// Package compose has the tests of docker-compose.yml and the Dockerfile. They
-// need no container engine: the file is read as Compose reads it, and held
-// against the repository that it mounts and the program that it starts.
+// Package compose has the tests of docker-compose.yml and the Dockerfile. They need no
+// container engine: the file is read as Compose reads it, and compared with the
+// repository that it mounts and the program that it starts.
 package compose
 
 import (
@@ -19,7 +19,7 @@ import (
 	"riskdex/internal/elasticserver"
 )
 
-// root is the folder of the repository.
+// root returns the folder of the repository.
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../../..")
@@ -38,8 +38,9 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// project is docker-compose.yml with some of its profiles. Reading fails for what the
-// specification does not have, for what is referred to and not there, and for circles.
+// project returns docker-compose.yml with some of its profiles. Reading fails for
+// anything outside the specification, for references to something missing, and for
+// cycles.
 func project(t *testing.T, profiles ...string) *types.Project {
 	t.Helper()
 	p, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
@@ -56,7 +57,7 @@ func project(t *testing.T, profiles ...string) *types.Project {
 	return p
 }
 
-// everything is all services, of whichever profile.
+// everything returns all services of all profiles.
 func everything(t *testing.T) *types.Project {
 	t.Helper()
 	return project(t, "*")
@@ -87,12 +88,12 @@ func TestEveryServiceIsBoundedAndCheckedAndComesBack(t *testing.T) {
 		}
 		if h := s.HealthCheck; h == nil || h.Disable || len(h.Test) < 2 || h.Test[0] != "CMD" ||
 			h.Interval == nil || h.Timeout == nil || h.Retries == nil {
-			t.Errorf("%s has no health check, or not a whole one: %+v", name, h)
+			t.Errorf("%s has no complete health check: %+v", name, h)
 		}
 	}
 }
 
-// An image with less than a whole version is another one tomorrow.
+// An image tag without a full version may be another image tomorrow.
 func TestImagesArePinned(t *testing.T) {
 	pinned := regexp.MustCompile(`^([a-z/-]+:v?\d+\.\d+\.\d+|postgres:\d+\.\d+)$`) // PostgreSQL has versions of two numbers
 	for name, s := range everything(t).Services {
@@ -134,7 +135,7 @@ func TestNothingIsPublishedBeyondTheLoopbackAddress(t *testing.T) {
 	}
 }
 
-// Compose would make an empty folder in place of a file that is not there.
+// Compose would create an empty folder in place of a missing file.
 func TestWhatIsMountedExists(t *testing.T) {
 	for name, s := range everything(t).Services {
 		for _, v := range s.Volumes {
@@ -145,7 +146,7 @@ func TestWhatIsMountedExists(t *testing.T) {
 			if err != nil || !filepath.IsLocal(inside) {
 				t.Errorf("%s mounts %s, which is not of the repository", name, v.Source)
 			} else if _, err := os.Stat(v.Source); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s mounts a missing file: %v", name, err)
 			}
 			if !v.ReadOnly {
 				t.Errorf("%s can write to %s", name, inside)
@@ -158,16 +159,16 @@ func TestStartOrder(t *testing.T) {
 	p := everything(t)
 	want := map[string]map[string]string{
 		"elasticsearch": {},
-		// It must take deliveries while Elasticsearch is away.
+		// It must accept deliveries while Elasticsearch is away.
 		"riskdex": {"elasticsearch": types.ServiceConditionStarted},
-		// It must tell of a riskdex that does not get healthy.
+		// It must report a riskdex that does not get healthy.
 		"prometheus": {"riskdex": types.ServiceConditionStarted},
 		"grafana":    {"prometheus": types.ServiceConditionHealthy},
 		"postgres":   {},
-		// It needs a journal to start with, and does not need it to stay.
+		// It needs a journal to start, but not to keep running.
 		"riskdex-1": {"elasticsearch": types.ServiceConditionStarted, "postgres": types.ServiceConditionHealthy},
 		"riskdex-2": {"elasticsearch": types.ServiceConditionStarted, "postgres": types.ServiceConditionHealthy},
-		// It must find out by itself who is ready.
+		// It must find out by itself which processes are ready.
 		"balancer":           {"riskdex-1": types.ServiceConditionStarted, "riskdex-2": types.ServiceConditionStarted},
 		"prometheus-cluster": {"riskdex-1": types.ServiceConditionStarted, "riskdex-2": types.ServiceConditionStarted},
 	}
@@ -183,7 +184,7 @@ func TestStartOrder(t *testing.T) {
 	}
 }
 
-// riskdex needs up to 21 seconds to stop in good order.
+// riskdex needs up to 21 seconds for an orderly stop.
 func TestRiskdexIsGivenTheTimeToStop(t *testing.T) {
 	for name, s := range everything(t).Services {
 		if s.Build != nil && (s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) < 30*time.Second) {

@@ -16,7 +16,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/types"
 )
 
-// instruction is a line of a Dockerfile.
+// instruction is an instruction of a Dockerfile.
 type instruction struct{ word, rest string }
 
 type instructions []instruction
@@ -34,7 +34,7 @@ func dockerfile(t *testing.T) (all instructions) {
 	return all
 }
 
-// final are the instructions of the last stage, which is what runs.
+// final returns the instructions of the last stage, which is the one that runs.
 func (all instructions) final() instructions {
 	for i := len(all) - 1; i > 0; i-- {
 		if all[i].word == "FROM" {
@@ -62,8 +62,8 @@ func (all instructions) only(t *testing.T, word string) string {
 	return rest[0]
 }
 
-// environment is what a service of the compose file starts with. Only riskdex has
-// an image of ours.
+// environment returns the environment that a service of the compose file starts with.
+// Only riskdex has an image of ours.
 func environment(t *testing.T, s types.ServiceConfig) map[string]string {
 	t.Helper()
 	env := map[string]string{}
@@ -83,8 +83,8 @@ func environment(t *testing.T, s types.ServiceConfig) map[string]string {
 	return env
 }
 
-// listensOn returns the ports of a service that others can reach. Those of images
-// that are not ours are known.
+// listensOn returns the ports of a service that others can reach. Those of other images
+// are listed here.
 func listensOn(t *testing.T, s types.ServiceConfig) (ports []string) {
 	t.Helper()
 	if s.Build == nil {
@@ -114,7 +114,7 @@ func TestTheImageSaysWhereItListens(t *testing.T) {
 	}
 }
 
-// The journal must be in a volume, or it is gone with the container.
+// The journal must be in a volume, or it is lost with the container.
 func TestTheJournalIsInAVolume(t *testing.T) {
 	s := project(t).Services["riskdex"]
 	journal := path.Dir(environment(t, s)["RISKDEX_JOURNAL"])
@@ -128,8 +128,8 @@ func TestTheJournalIsInAVolume(t *testing.T) {
 	}
 }
 
-// A volume takes its owner over from the folder in the image, and riskdex, who is
-// not root, must be able to write to it.
+// A volume gets its owner from the folder in the image, and riskdex, which does not run
+// as root, must be able to write to it.
 func TestTheImageRunsAsSomebodyWhoOwnsTheJournal(t *testing.T) {
 	final := dockerfile(t).final()
 	user := final.only(t, "USER")
@@ -142,7 +142,7 @@ func TestTheImageRunsAsSomebodyWhoOwnsTheJournal(t *testing.T) {
 	}
 }
 
-// An image without a libc needs a program without one.
+// An image without a libc needs a static program.
 func TestTheProgramIsStaticAndWhatIsStarted(t *testing.T) {
 	all := dockerfile(t)
 	if build := strings.Join(all.all("RUN"), "\n"); !strings.Contains(build, "CGO_ENABLED=0 go build -trimpath ") || !strings.HasSuffix(build, " -o /out/riskdex ./cmd/riskdex\nmkdir /out/data") {
@@ -167,7 +167,7 @@ func TestTheImageIsBuiltWithAGoThatTheModuleTakes(t *testing.T) {
 	}
 }
 
-// What .dockerignore leaves out must not be needed for building.
+// The build must not need anything that .dockerignore excludes.
 func TestTheBuildHasItsFiles(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "-f",
 		`{{if .Module}}{{if .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`,
@@ -192,8 +192,8 @@ func TestTheBuildHasItsFiles(t *testing.T) {
 	}
 }
 
-// The history and what is made on this machine, journals for example, do not go
-// into an image's layers.
+// Neither the history nor local files, such as journals, may get into the layers of an
+// image.
 func TestTheBuildHasNoMore(t *testing.T) {
 	for _, name := range []string{".git/config", ".local/riskdex.db", "data/riskdex.db", "riskdex", "riskdex.db", "riskdex.db-wal"} {
 		if leftOut(t, name) == "" {
@@ -202,8 +202,8 @@ func TestTheBuildHasNoMore(t *testing.T) {
 	}
 }
 
-// leftOut returns the pattern of .dockerignore that leaves a file out, itself or
-// with a folder that it is in.
+// leftOut returns the pattern of .dockerignore that excludes a file or one of its
+// folders.
 func leftOut(t *testing.T, name string) string {
 	t.Helper()
 	for line := range strings.Lines(read(t, ".dockerignore")) {
@@ -225,7 +225,7 @@ func leftOut(t *testing.T, name string) string {
 	return ""
 }
 
-// What the files tell riskdex to do, it can do.
+// riskdex accepts the settings and commands that the files use.
 func TestRiskdexTakesItsSettingsAndHealthCheck(t *testing.T) {
 	needs.FullRun(t, "a build of riskdex")
 	program := filepath.Join(t.TempDir(), "riskdex")

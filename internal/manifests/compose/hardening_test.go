@@ -5,10 +5,9 @@ import (
 	"testing"
 )
 
-// A service that is broken into can become nobody else, and can change nothing but
-// its data.
+// A service that is compromised can become no other user, and can change only its data.
 func TestServicesCanDoNoMoreThanTheyNeed(t *testing.T) {
-	mayWrite := []string{"elasticsearch"} // makes a key store among its settings
+	mayWrite := []string{"elasticsearch"} // creates a key store among its settings
 	for name, s := range everything(t).Services {
 		if !slices.Equal(s.CapDrop, []string{"ALL"}) || len(s.CapAdd) > 0 || s.Privileged {
 			t.Errorf("%s drops the capabilities %q and has %q, privileged is %v", name, s.CapDrop, s.CapAdd, s.Privileged)

@@ -20,8 +20,7 @@ func parse(t *testing.T, name string, into any) {
 	}
 }
 
-// configuration returns the file of the repository that an argument of a service
-// names.
+// configuration returns the file of the repository that an argument of a service names.
 func configuration(t *testing.T, s types.ServiceConfig, flag string) string {
 	t.Helper()
 	for _, arg := range s.Command {
@@ -37,7 +36,7 @@ func configuration(t *testing.T, s types.ServiceConfig, flag string) string {
 	return ""
 }
 
-// reachable fails unless the address names a service and a port it listens on.
+// reachable fails unless the address names a service and a port on which it listens.
 func reachable(t *testing.T, address string) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
@@ -76,7 +75,7 @@ func TestPrometheusFindsItsTargetsAndRules(t *testing.T) {
 		for _, target := range targets {
 			reachable(t, target)
 		}
-		// One job: the rules add up and compare what the processes of one job say.
+		// One job: the rules sum and compare the metrics of the processes of one job.
 		if !slices.Equal(targets, want) || len(config.Jobs) != 1 || !strings.Contains(config.Jobs[0].Name, "riskdex") {
 			t.Errorf("%s watches %v, want one job with %q", name, config.Jobs, want)
 		}
@@ -157,8 +156,8 @@ func list(t *testing.T, name string) []string {
 	return found
 }
 
-// Whoever opens Grafana sees the dashboard at once, may change nothing, and there
-// is no account with a well-known password.
+// Whoever opens Grafana sees the dashboard at once and may change nothing, and there is
+// no account with a well-known password.
 func TestGrafanaIsOpenForLookingOnly(t *testing.T) {
 	env := environment(t, project(t).Services["grafana"])
 	for name, want := range map[string]string{

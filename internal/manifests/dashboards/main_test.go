@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMain has the tests run in the folder of the files that they read.
+// TestMain runs the tests in the folder of the files that they read.
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../../../dashboards"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

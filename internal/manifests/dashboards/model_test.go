@@ -9,9 +9,9 @@ import (
 	"riskdex/internal/needs"
 )
 
-// The dashboard goes through the published types of Grafana's dashboard model.
-// They are Python's: RISKDEX_TEST_PYTHON names an interpreter that has
-// the packages of requirements.txt.
+// TestBoardFitsTheModel decodes the dashboard into the published types of Grafana's
+// dashboard model, which are in Python: RISKDEX_TEST_PYTHON names an interpreter with the
+// packages of requirements.txt.
 func TestBoardFitsTheModel(t *testing.T) {
 	python := needs.Python(t, "dashboards/requirements.txt")
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)

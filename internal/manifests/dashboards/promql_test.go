@@ -125,8 +125,8 @@ func TestBoardQueriesKeepToTheChoices(t *testing.T) {
 	}
 }
 
-// A rate over a fixed window has gaps or misses peaks when the time range
-// changes; a counter by itself falls to 0 with every restart.
+// A rate over a fixed window has gaps or misses peaks when the time range changes; a raw
+// counter falls to 0 with every restart.
 func TestBoardQueriesUseRatesRightly(t *testing.T) {
 	for _, q := range boardQueries(t) {
 		inspect(parse(t, q), func(s *parser.VectorSelector, around []parser.Node) {
@@ -149,7 +149,7 @@ func isCounter(name string) bool {
 	return slices.ContainsFunc([]string{"_total", "_bucket", "_count", "_sum"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// Legends only show labels that the query leaves.
+// Legends only show labels that the query keeps.
 func TestBoardLegends(t *testing.T) {
 	used := regexp.MustCompile(`\{\{(\w+)\}\}`)
 	for _, p := range board(t).graphs() {

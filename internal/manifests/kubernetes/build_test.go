@@ -1,6 +1,6 @@
 // Package kubernetes has the tests of deploy/kubernetes. They need no cluster: the
-// folders are built as kubectl builds them, every object is decoded as strictly as
-// the API server does, and what the objects say of riskdex is held against riskdex.
+// folders are built as kubectl builds them, every object is decoded as strictly as by the
+// API server, and what the objects say about riskdex is compared with riskdex.
 package kubernetes
 
 import (
@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// The folders that kubectl apply -k can be given.
+// The folders for kubectl apply -k.
 const (
 	base       = "base"
 	monitored  = "monitoring"
@@ -47,8 +47,8 @@ func read(t *testing.T, name string) []byte {
 	return text
 }
 
-// strict decodes an object into its own type. It fails for a field that the type
-// has not, in upper and lower case, and for one that is there twice.
+// strict decodes an object into its own type. It fails for an unknown field, in upper and
+// lower case, and for a duplicate one.
 func strict(t *testing.T) func(text []byte) (runtime.Object, error) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -76,7 +76,7 @@ func built(t *testing.T, folder string) []runtime.Object {
 		must(t, err)
 		object, err := decode(text)
 		if err != nil {
-			t.Errorf("%s: %v", resource.CurId(), err)
+			t.Errorf("%s cannot be decoded: %v", resource.CurId(), err)
 			continue
 		}
 		objects = append(objects, object)
@@ -104,8 +104,8 @@ func only[T runtime.Object](t *testing.T, objects []runtime.Object) T {
 	return found[0]
 }
 
-// What is written down is checked before Kustomize has rewritten it: it would
-// mend a field that is there twice.
+// The files are checked before Kustomize rewrites them, because it would remove duplicate
+// fields.
 func TestEveryFileIsDecodedStrictly(t *testing.T) {
 	decode, seen := strict(t), 0
 	files, err := filepath.Glob(filepath.Join(manifests, "*", "*.yaml"))
@@ -118,7 +118,7 @@ func TestEveryFileIsDecodedStrictly(t *testing.T) {
 		must(t, err)
 		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 			if _, err := decode(document); err != nil {
-				t.Errorf("%s: %v", file, err)
+				t.Errorf("%s cannot be decoded: %v", file, err)
 			}
 			seen++
 		}
@@ -141,7 +141,7 @@ func TestWhatIsBuilt(t *testing.T) {
 	}
 }
 
-// A file that no kustomization names is applied by nobody.
+// A file that no kustomization names is never applied.
 func TestEveryFileIsNamed(t *testing.T) {
 	for _, folder := range []string{base, monitored, example, cluster} {
 		text, err := os.ReadFile(filepath.Join(manifests, folder, "kustomization.yaml"))

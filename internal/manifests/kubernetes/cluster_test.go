@@ -14,7 +14,7 @@ import (
 	"riskdex/journal/postgres"
 )
 
-// What several share is in PostgreSQL, and nothing is left of the file that one has.
+// The processes share PostgreSQL, and nothing is left of the file of a single process.
 func TestTheClusterSharesItsJournal(t *testing.T) {
 	objects := built(t, cluster)
 	set := only[*apps.StatefulSet](t, objects)
@@ -42,7 +42,7 @@ func TestTheClusterSharesItsJournal(t *testing.T) {
 		})
 	})
 	if !open {
-		t.Errorf("the way to %s is closed", u.Host)
+		t.Errorf("the network policy blocks %s", u.Host)
 	}
 	if budget := only[*policy.PodDisruptionBudget](t, objects); budget.Spec.MaxUnavailable.IntValue() >= int(*set.Spec.Replicas) {
 		t.Errorf("a drain may take all %d away: %v", *set.Spec.Replicas, budget.Spec.MaxUnavailable)
@@ -53,7 +53,7 @@ func TestTheClusterSharesItsJournal(t *testing.T) {
 	}
 }
 
-// A missing password must keep riskdex from starting, with a reason that is seen.
+// A missing password must keep riskdex from starting, with a visible reason.
 func TestThePasswordOfTheJournalIsASecret(t *testing.T) {
 	c, _ := container(t, built(t, cluster))
 	i := slices.IndexFunc(c.Env, func(e core.EnvVar) bool { return e.Name == "PGPASSWORD" })
@@ -61,7 +61,7 @@ func TestThePasswordOfTheJournalIsASecret(t *testing.T) {
 		t.Fatalf("the environment is %+v", c.Env)
 	}
 	secret := c.Env[i].ValueFrom.SecretKeyRef
-	// As README.md makes it.
+	// As README.md tells operators to make it.
 	if want := "create secret generic " + secret.Name + " --from-file=" + secret.Key; !strings.Contains(string(read(t, "deploy/kubernetes/README.md")), want) {
 		t.Errorf("README.md does not say %q", want)
 	}

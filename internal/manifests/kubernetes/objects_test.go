@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// visitor is the pod for backups, and restorer the one that restores them.
+// visitor returns the pod for backups, and restorer the one that restores them.
 func visitor(t *testing.T) *core.Pod  { return podOf(t, "visitor/pod.yaml") }
 func restorer(t *testing.T) *core.Pod { return podOf(t, "visitor/restore.yaml") }
 
@@ -35,7 +35,7 @@ func podOf(t *testing.T, file string) *core.Pod {
 	return object.(*core.Pod)
 }
 
-// The namespace admits no pod that asks for more than this.
+// The namespace admits no pod that asks for more privileges than this.
 func TestPodsAskForNothing(t *testing.T) {
 	objects := built(t, base)
 	if level := only[*core.Namespace](t, objects).Labels["pod-security.kubernetes.io/enforce"]; level != "restricted" {
@@ -45,7 +45,7 @@ func TestPodsAskForNothing(t *testing.T) {
 	for name, pod := range map[string]core.PodSpec{"riskdex": pod, "visitor": visitor(t).Spec, "restore": restorer(t).Spec} {
 		s := pod.SecurityContext
 		if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil || s.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
-			t.Errorf("%s: %+v", name, s)
+			t.Errorf("%s has the security context %+v", name, s)
 		}
 		if pod.HostNetwork || pod.HostPID || pod.HostIPC || pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken ||
 			pod.EnableServiceLinks == nil || *pod.EnableServiceLinks {
@@ -55,7 +55,7 @@ func TestPodsAskForNothing(t *testing.T) {
 			s := c.SecurityContext
 			if s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem ||
 				s.Capabilities == nil || len(s.Capabilities.Add) > 0 || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) || s.Privileged != nil {
-				t.Errorf("%s: %+v", name, s)
+				t.Errorf("a container of %s has the security context %+v", name, s)
 			}
 			if c.Resources.Limits.Memory().IsZero() {
 				t.Errorf("%s has no limit of memory", name)
@@ -70,7 +70,7 @@ func TestPodsAskForNothing(t *testing.T) {
 	}
 }
 
-// One process writes the journal, and nothing takes it away.
+// One process writes the journal, and nothing deletes it.
 func TestTheJournalIsOneAndKept(t *testing.T) {
 	set := only[*apps.StatefulSet](t, built(t, base))
 	if *set.Spec.Replicas != 1 {
@@ -82,7 +82,7 @@ func TestTheJournalIsOneAndKept(t *testing.T) {
 	}
 	if keep := set.Spec.PersistentVolumeClaimRetentionPolicy; keep == nil ||
 		keep.WhenDeleted != apps.RetainPersistentVolumeClaimRetentionPolicyType || keep.WhenScaled != apps.RetainPersistentVolumeClaimRetentionPolicyType {
-		t.Errorf("claims are kept: %+v", keep)
+		t.Errorf("the volume claims are not retained: %+v", keep)
 	}
 	for _, pod := range []*core.Pod{visitor(t), restorer(t)} {
 		if got := pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName; got != claims[0].Name+"-"+set.Name+"-0" || pod.Namespace != set.Namespace {
@@ -95,7 +95,7 @@ func TestTheJournalIsOneAndKept(t *testing.T) {
 	}
 }
 
-// A missing secret must keep riskdex from starting, rather than open the door.
+// A missing secret must keep riskdex from starting, rather than let everybody in.
 func TestTheTokensAreMounted(t *testing.T) {
 	c, pod := container(t, built(t, base))
 	wantMounted(t, c, pod, flags(t, c)["bearer-file"], "=")
@@ -110,8 +110,8 @@ func TestTheTokensAreMounted(t *testing.T) {
 	}
 }
 
-// wantMounted checks that a secret is mounted as a file, and that README.md says
-// how to make it.
+// wantMounted checks that a secret is mounted as a file, and that README.md says how to
+// make it.
 func wantMounted(t *testing.T, c core.Container, pod core.PodSpec, file, how string) {
 	t.Helper()
 	i := slices.IndexFunc(c.VolumeMounts, func(m core.VolumeMount) bool { return m.MountPath == path.Dir(file) })
@@ -125,7 +125,7 @@ func wantMounted(t *testing.T, c core.Container, pod core.PodSpec, file, how str
 	if v < 0 || pod.Volumes[v].Secret == nil || pod.Volumes[v].Secret.Optional != nil || *pod.Volumes[v].Secret.DefaultMode != 0o440 {
 		t.Fatalf("%s comes from %+v", file, pod.Volumes)
 	}
-	// As README.md makes it.
+	// As README.md tells operators to make it.
 	want := "create secret generic " + pod.Volumes[v].Secret.SecretName + " --from-file=" + path.Base(file) + how
 	if !strings.Contains(string(read(t, "deploy/kubernetes/README.md")), want) {
 		t.Errorf("README.md does not say %q", want)
@@ -163,14 +163,14 @@ func TestServicesAndBudgetFindThePod(t *testing.T) {
 	if !governs {
 		t.Errorf("no headless service is called %s", set.Spec.ServiceName)
 	}
-	// The job is called after the service, and the alerts go by its name.
+	// The job is named after the service, and the alerts use that name.
 	if len(scraped) != 1 || !strings.Contains(scraped[0], "riskdex") || monitor.Spec.JobLabel != "" {
 		t.Errorf("Prometheus scrapes %q", scraped)
 	}
 	budget := only[*policy.PodDisruptionBudget](t, objects)
 	found("the budget", budget.Spec.Selector)
 	if budget.Spec.MinAvailable != nil || *budget.Spec.MaxUnavailable != intstr.FromInt32(*set.Spec.Replicas) {
-		t.Errorf("the budget would block a drain: %+v", budget.Spec)
+		t.Errorf("the disruption budget would block a drain: %+v", budget.Spec)
 	}
 }
 
@@ -216,8 +216,8 @@ func TestTheNetworkIsClosedButForWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// peers names the namespaces that may, and "pods" for pods of the same one. An
-// empty list would be everybody.
+// peers names the namespaces that have access, and "pods" for pods of the same one. An
+// empty list would mean everybody.
 func peers(list []networking.NetworkPolicyPeer) string {
 	var names []string
 	for _, p := range list {
@@ -273,7 +273,7 @@ func TestRulesAndDashboardAreThoseOfTheRepository(t *testing.T) {
 	}
 }
 
-// The example changes what it means to.
+// The example changes what it is meant to change.
 func TestTheExample(t *testing.T) {
 	objects := built(t, example)
 	set := only[*apps.StatefulSet](t, objects)

@@ -26,7 +26,7 @@ import (
 	"riskdex/internal/needs"
 )
 
-// container is riskdex in the base, with its pod.
+// container returns the container of riskdex in the base, with its pod.
 func container(t *testing.T, objects []runtime.Object) (core.Container, core.PodSpec) {
 	t.Helper()
 	pod := only[*apps.StatefulSet](t, objects).Spec.Template.Spec
@@ -36,7 +36,7 @@ func container(t *testing.T, objects []runtime.Object) (core.Container, core.Pod
 	return pod.Containers[0], pod
 }
 
-// flags returns what the arguments set.
+// flags returns the flags in the arguments.
 func flags(t *testing.T, c core.Container) map[string]string {
 	t.Helper()
 	if len(c.Args) == 0 || c.Args[0] != "serve" || len(c.Command) != 0 {
@@ -53,7 +53,7 @@ func flags(t *testing.T, c core.Container) map[string]string {
 	return set
 }
 
-// help is what riskdex serve says of its settings.
+// help returns what riskdex serve --help prints.
 func help(t *testing.T) string {
 	t.Helper()
 	needs.FullRun(t, "a build of riskdex")
@@ -94,7 +94,7 @@ func TestRiskdexHasTheSettings(t *testing.T) {
 	}
 }
 
-// settings are the variables of the ConfigMap that the container starts with.
+// settings returns the variables of the ConfigMap that the container starts with.
 func settings(t *testing.T, objects []runtime.Object) map[string]string {
 	t.Helper()
 	c, _ := container(t, objects)
@@ -133,7 +133,7 @@ func containerPort(t *testing.T, c core.Container, name string) int32 {
 	return 0
 }
 
-// The paths that are asked are answered by the admin listener.
+// The admin listener answers at the paths of probes and scrapes.
 func TestProbesAndScrapesAreAnswered(t *testing.T) {
 	objects := built(t, monitored)
 	c, _ := container(t, objects)
@@ -160,8 +160,8 @@ func TestProbesAndScrapesAreAnswered(t *testing.T) {
 	}
 }
 
-// The journal, the user, the image, the memory and the time to stop are as with
-// the Dockerfile and with Compose, whose tests hold them against the program.
+// Journal, user, image, memory and time to stop are the same as in the Dockerfile and
+// with Compose, whose tests compare them with the program.
 func TestItRunsAsInCompose(t *testing.T) {
 	var compose struct {
 		Services map[string]struct {

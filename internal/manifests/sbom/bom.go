@@ -14,8 +14,8 @@ import (
 // specification is the version of CycloneDX: https://cyclonedx.org/specification/overview/
 const specification = cyclonedx.SpecVersion1_6
 
-// describe lists the modules and the standard library of a program. It has no
-// time and no serial number: the same program gives the same list.
+// describe lists the modules and the standard library of a program. The list has no time
+// and no serial number: the same program gives the same list.
 func describe(info *debug.BuildInfo) (*cyclonedx.BOM, error) {
 	program := component(cyclonedx.ComponentTypeApplication, info.Main.Path, info.Main.Version)
 	program.Properties = properties(info.Settings)
@@ -38,8 +38,9 @@ func describe(info *debug.BuildInfo) (*cyclonedx.BOM, error) {
 	return bom, nil
 }
 
-// component goes by its package URL, https://github.com/package-url/purl-spec, in
-// which a version's + is escaped. What is no version is left out of it.
+// component identifies a module by its package URL,
+// https://github.com/package-url/purl-spec, in which a version's + is escaped. It leaves
+// out a version that is not one.
 func component(kind cyclonedx.ComponentType, name, version string) cyclonedx.Component {
 	address := "pkg:golang/" + name
 	if version != "(devel)" {
@@ -50,16 +51,15 @@ func component(kind cyclonedx.ComponentType, name, version string) cyclonedx.Com
 	}
 }
 
-// standardLibrary goes by the name under which the Go vulnerability database has
-// it.
+// standardLibrary has the name that the Go vulnerability database uses.
 func standardLibrary(goVersion string) cyclonedx.Component {
 	version := "v" + strings.TrimPrefix(goVersion, "go")
 	return component(cyclonedx.ComponentTypeLibrary, "std", version)
 }
 
-// addSum takes over the checksum of go.sum. It is that of the module's files as
-// https://go.dev/ref/mod#go-sum-files describes, and not of an archive, so it is
-// a property and no hash of the component.
+// addSum adds the checksum of go.sum. It is that of the module's files, as
+// https://go.dev/ref/mod#go-sum-files describes, and not of an archive, so it is a
+// property and not a hash of the component.
 func addSum(c *cyclonedx.Component, sum string) error {
 	if sum == "" {
 		return nil // a folder in place of a module
@@ -79,7 +79,7 @@ func addSum(c *cyclonedx.Component, sum string) error {
 	return nil
 }
 
-// properties are the settings of the build that decide what the program is.
+// properties returns the build settings that determine the program.
 func properties(settings []debug.BuildSetting) *[]cyclonedx.Property {
 	var list []cyclonedx.Property
 	for _, s := range settings {

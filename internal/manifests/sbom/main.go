@@ -1,6 +1,6 @@
-// Command sbom lists what a program is made of, in the format of CycloneDX. It
-// reads what the linker has put into the program, so that what only tests need is
-// not in the list, and nothing that is in the program is missing.
+// Command sbom lists the components of a program in the format of CycloneDX. It reads
+// what the linker has put into the program, so that the list has exactly what is in the
+// program, and nothing that only tests need.
 //
 //	go run ./sbom PROGRAM FILE
 package main

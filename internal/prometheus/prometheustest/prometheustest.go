@@ -8,7 +8,7 @@ import (
 	"riskdex/internal/prometheus"
 )
 
-// Need skips the test where no Prometheus is installed. [Start] does so itself.
+// Need skips the test if no Prometheus is installed. [Start] does so itself.
 func Need(t testing.TB) {
 	t.Helper()
 	needs.Program(t, "prometheus", prometheus.ErrMissing.Error())
