@@ -1,7 +1,5 @@
 package dashboards
 
-import "fmt"
-
 // promSource returns the data source that the viewer has selected.
 func promSource() source { return source{Type: "prometheus", UID: "${datasource}"} }
 
@@ -147,6 +145,3 @@ func (p panel) defaults(look look) defaults {
 	}
 	return d
 }
-
-// Link returns the path of a panel within a Grafana.
-func Link(panel int) string { return fmt.Sprintf("/d/%s/riskdex?viewPanel=%d", UID, panel) }

@@ -8,9 +8,9 @@ import (
 	"riskdex/report"
 )
 
-// seldom is the least time between log lines about a mistake that a publisher makes with every
-// delivery.
-const seldom = time.Minute
+// recurringLogEvery is the least time between log lines about a mistake that a publisher
+// makes with every delivery.
+const recurringLogEvery = time.Minute
 
 // ownID returns the id that a record states; "" where it states none that is valid. A code is
 // none: it names a city only where there is no id.
@@ -35,6 +35,6 @@ func (r *Receiver) noteMismatch(d *delivery, in contents, stamps []report.Stamp)
 		return
 	}
 	r.metrics.mismatches.WithLabelValues(string(d.kind)).Inc()
-	r.seldom.log(r, d, slog.LevelWarn, "the record of a PUT states another id than that of the document in its path: it is taken for the one in the path",
+	r.recurring.log(r, d, slog.LevelWarn, "the record of a PUT states another id than that of the document in its path: it is taken for the one in the path",
 		"path", shortened(d.req.URL.Path), "id", shortened(string(stamps[0].ID)), "stated", shortened(string(in.ownID)))
 }

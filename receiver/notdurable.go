@@ -59,7 +59,7 @@ func (r *Receiver) lose(d *delivery, err error, attrs ...any) {
 	r.metrics.lost.WithLabelValues(string(d.kind), l.cause).Inc()
 	log := &r.rejections
 	if l.cause == causeNoRoom { // which lasts, and which the journal logs too
-		log = &r.seldom
+		log = &r.recurring
 	}
 	log.log(r, d, l.level, "delivery not accepted: "+l.says, append(attrs, "error", err)...)
 	r.answer(d, l.answer)

@@ -44,7 +44,7 @@ type Receiver struct {
 	authenticator *auth.Authenticator
 	waits         *waits
 	rejections    logLimiter
-	seldom        logLimiter // for what may concern every delivery for long
+	recurring     logLimiter // for causes that may affect every delivery for long
 	metrics       *metrics
 	log           *slog.Logger
 }
@@ -72,7 +72,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 	r := &Receiver{
 		journal: journal, maxBody: cfg.MaxBody, budget: body.NewBudget(cfg.BodyMemory, 2*cfg.MaxBody), splitters: splitters,
 		now: now, observe: cfg.Observe, authenticator: cfg.Authenticator, metrics: newMetrics(reg), log: log,
-		tracer: cfg.Tracer, prefix: prefix, waits: newWaits(cfg.Await, reg), seldom: logLimiter{every: seldom},
+		tracer: cfg.Tracer, prefix: prefix, waits: newWaits(cfg.Await, reg), recurring: logLimiter{every: recurringLogEvery},
 	}
 	if cfg.MaxRate < 0 {
 		return nil, fmt.Errorf("the most deliveries a second are %g: it cannot be less than 0", cfg.MaxRate)

@@ -71,7 +71,7 @@ func LocalDir() (string, error) {
 }
 
 func developerPort() (int, error) {
-	text := cmp.Or(os.Getenv(PortVariable), strconv.Itoa(DefaultPort))
+	text := cmp.Or(os.Getenv(PortVariable), strconv.Itoa(defaultPort))
 	port, err := strconv.Atoi(text)
 	if err != nil || port < 1 || port > 65535 {
 		return 0, fmt.Errorf("%s is %q: make it a port from 1 to 65535", PortVariable, text)

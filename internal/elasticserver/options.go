@@ -23,8 +23,8 @@ const (
 )
 
 const (
-	// DefaultPort is the usual port of Elasticsearch.
-	DefaultPort = 9200
+	// defaultPort is the usual port of Elasticsearch.
+	defaultPort = 9200
 	// DefaultHeap is enough for a developer's few thousand documents.
 	DefaultHeap = "1g"
 	// TestHeap is enough for tests.

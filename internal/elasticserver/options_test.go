@@ -57,7 +57,7 @@ func TestHeapFromTheEnvironmentWins(t *testing.T) {
 }
 
 func TestDeveloperPort(t *testing.T) {
-	for text, want := range map[string]int{"": DefaultPort, "1": 1, "65535": 65535, "0": 0, "65536": 0, "-1": 0, "http": 0} {
+	for text, want := range map[string]int{"": defaultPort, "1": 1, "65535": 65535, "0": 0, "65536": 0, "-1": 0, "http": 0} {
 		t.Setenv(PortVariable, text)
 		got, err := developerPort()
 		if got != want && err == nil || (want == 0) != (err != nil) {

@@ -12,8 +12,8 @@ import (
 	"riskdex/internal/torture"
 )
 
-// PythonVariable names the Python interpreter that has what the tests import.
-const PythonVariable = "RISKDEX_TEST_PYTHON"
+// pythonVariable names the Python interpreter that has what the tests import.
+const pythonVariable = "RISKDEX_TEST_PYTHON"
 
 // FullRun skips the test in a short run (go test -short), which does without servers and
 // everything else that takes long. what completes "needs".
@@ -35,14 +35,14 @@ func Program(t testing.TB, name, advice string) string {
 	return path
 }
 
-// Python returns the interpreter that [PythonVariable] names. requirements is the file with
+// Python returns the interpreter that RISKDEX_TEST_PYTHON names. requirements is the file with
 // the packages that it must have.
 func Python(t testing.TB, requirements string) string {
 	t.Helper()
 	FullRun(t, "Python")
-	python := os.Getenv(PythonVariable)
+	python := os.Getenv(pythonVariable)
 	if python == "" {
-		missing(t, PythonVariable+" is not set: it names a Python that has "+requirements+" installed")
+		missing(t, pythonVariable+" is not set: it names a Python that has "+requirements+" installed")
 	}
 	return python
 }

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Service is the host of riskdex in the targets of the configuration for containers.
-const Service = "riskdex"
+// service is the host of riskdex in the targets of the configuration for containers.
+const service = "riskdex"
 
 // configFor turns the configuration for containers into one for processes on this machine. It
 // keeps all settings that do not depend on that.
@@ -36,7 +36,7 @@ func configFor(o Options) ([]byte, error) {
 	config.Rules = []string{rules}
 	config.Jobs = slices.DeleteFunc(config.Jobs, func(job map[string]any) bool { return !redirect(job, append([]string{o.Target}, o.Others...)) })
 	if len(config.Jobs) == 0 {
-		return nil, fmt.Errorf("the scrape configuration %s has no target at %s", o.Config, Service)
+		return nil, fmt.Errorf("the scrape configuration %s has no target at %s", o.Config, service)
 	}
 	if o.Interval > 0 {
 		if config.Global == nil {
@@ -63,7 +63,7 @@ func redirect(job map[string]any, instead []string) bool {
 		targets, _ := group["targets"].([]any)
 		kept := []any{}
 		for _, t := range targets {
-			if host, _, _ := strings.Cut(fmt.Sprint(t), ":"); host == Service {
+			if host, _, _ := strings.Cut(fmt.Sprint(t), ":"); host == service {
 				for _, target := range instead {
 					kept = append(kept, target)
 				}

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// DefaultPort is the port of Prometheus by default.
-	DefaultPort = 9090
+	// defaultPort is the port of Prometheus by default.
+	defaultPort = 9090
 	// portsTried is how many ports are tried, from the first one on.
 	portsTried = 20
 	// retention is how long samples are kept.
@@ -25,7 +25,7 @@ type Options struct {
 	// the data. Two servers must not use it at the same time.
 	Home string
 
-	// Config is the scrape configuration to start from. Its target with the host [Service] is
+	// Config is the scrape configuration to start from. Its target with the host riskdex is
 	// replaced by Target, and all others are removed.
 	Config string
 
@@ -38,7 +38,7 @@ type Options struct {
 	// Others are the admin listeners of further riskdexes, as instances of the same job.
 	Others []string
 
-	// Port is the first port that is tried; 0 means [DefaultPort].
+	// Port is the first port that is tried; 0 means 9090.
 	Port int
 
 	// Interval is the time between scrapes of the target and between evaluations of the rules; 0
@@ -50,7 +50,7 @@ type Options struct {
 	NativeHistograms bool
 }
 
-func (o Options) firstPort() int { return cmp.Or(o.Port, DefaultPort) }
+func (o Options) firstPort() int { return cmp.Or(o.Port, defaultPort) }
 
 func (o Options) flags() []string {
 	if o.NativeHistograms {

@@ -4,11 +4,11 @@ package torture
 
 import "os"
 
-// Variable is the environment variable that asks for the full extent if it is not empty.
-const Variable = "RISKDEX_TORTURE"
+// variable is the environment variable that asks for the full extent if it is not empty.
+const variable = "RISKDEX_TORTURE"
 
 // Wanted reports whether the full extent is asked for.
-func Wanted() bool { return os.Getenv(Variable) != "" }
+func Wanted() bool { return os.Getenv(variable) != "" }
 
 // Extent returns full if the full extent is asked for, and ordinary otherwise.
 func Extent(ordinary, full int) int {

@@ -181,7 +181,7 @@ func checkUnreadableLetter(t *testing.T, j *Journal, k report.Key) {
 // TestContentOfAnOlderVersion: a document is delivered again between the reading of its
 // content and the write, so the content that was read is not used.
 func TestContentOfAnOlderVersion(t *testing.T) {
-	for o, change := range map[report.Outcome]commit.Changer{report.Indexed: (*commit.Transaction).Renew, report.Dead: (*commit.Transaction).RetryDead} {
+	for o, change := range map[report.Outcome]func(*commit.Transaction, commit.Content, *commit.Row) (bool, error){report.Indexed: (*commit.Transaction).Renew, report.Dead: (*commit.Transaction).RetryDead} {
 		path, stamps := ended(t, o, "")
 		j := openTest(t, path, journal.Options{})
 		list, rest, err := j.contents(t.Context(), stamps)

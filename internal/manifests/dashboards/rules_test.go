@@ -1,6 +1,7 @@
 package dashboards
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -103,8 +104,9 @@ func TestAlertsAreComplete(t *testing.T) {
 			t.Errorf("%s points to panel %q of %q; of the panels %d say that the alert is theirs", name,
 				r.Annotations["__panelId__"], r.Annotations["__dashboardUid__"], pointing[name])
 		}
-		if !strings.HasPrefix(r.Annotations["dashboard_url"]+"&", dashboards.Link(id)+"&") {
-			t.Errorf("%s: dashboard_url %q is not %q", name, r.Annotations["dashboard_url"], dashboards.Link(id))
+		panel := fmt.Sprintf("/d/%s/riskdex?viewPanel=%d", dashboards.UID, id)
+		if !strings.HasPrefix(r.Annotations["dashboard_url"]+"&", panel+"&") {
+			t.Errorf("%s: dashboard_url %q is not %q", name, r.Annotations["dashboard_url"], panel)
 		}
 		delete(pointing, name)
 	}

@@ -16,10 +16,10 @@ import (
 	"riskdex/internal/postgres"
 )
 
-// TestURLVariable names a server for the tests, which otherwise start one.
-const TestURLVariable = "RISKDEX_TEST_POSTGRES_URL"
+// testURLVariable names a server for the tests, which otherwise start one.
+const testURLVariable = "RISKDEX_TEST_POSTGRES_URL"
 
-var server = needs.Server{Name: "PostgreSQL", Variable: TestURLVariable, Start: start}
+var server = needs.Server{Name: "PostgreSQL", Variable: testURLVariable, Start: start}
 
 // Main runs the tests of a package and returns the exit status. It stops the server
 // that [URL] has started when the tests have run. run is what runs the tests, such as

@@ -11,13 +11,13 @@ import (
 // a long list does not hold up deliveries.
 const MaxBatch = 500
 
-// Changer does something to a document whose newest version has a content, and
+// changer does something to a document whose newest version has a content, and
 // tells whether it did.
-type Changer func(*Transaction, Content, *Row) (bool, error)
+type changer func(*Transaction, Content, *Row) (bool, error)
 
 // forEach calls change, in durable transactions, with each of stamps that is the newest
 // version of its document, and returns for how many it did something.
-func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, change Changer) (sum int, err error) {
+func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, change changer) (sum int, err error) {
 	for _, s := range stamps {
 		if err := CheckKey(s.Key); err != nil {
 			return 0, fmt.Errorf("%s %q: %w", s.Kind, s.ID, err)
@@ -46,7 +46,7 @@ func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, 
 	return sum, nil
 }
 
-func (tx *Transaction) ForEach(list []Content, change Changer) (n int, err error) {
+func (tx *Transaction) ForEach(list []Content, change changer) (n int, err error) {
 	for _, c := range list {
 		r, err := tx.Store.Find(c.Key)
 		if err != nil {

@@ -12,9 +12,9 @@ const (
 	FullQuota              // both: it may make the journal larger
 )
 
-// QuotaOf is the quota of a delivery. Deletes are taken beyond Options.MaxBytes:
+// quotaOf is the quota of a delivery. Deletes are taken beyond Options.MaxBytes:
 // they are what a publisher can do about it.
-func QuotaOf(d report.Delivery) Quota {
+func quotaOf(d report.Delivery) Quota {
 	n := NoQuota
 	for _, c := range d.Changes {
 		if c.Op != report.Delete {

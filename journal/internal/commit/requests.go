@@ -63,7 +63,7 @@ func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 	if err := checkDelivery(d); err != nil {
 		return nil, err
 	}
-	need := QuotaOf(d)
+	need := quotaOf(d)
 	if err := j.hooks.CheckQuota(need); err != nil {
 		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
 	}
