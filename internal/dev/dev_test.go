@@ -13,12 +13,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/freeport"
 	"riskdex/internal/needs"
 )
 
@@ -110,12 +112,11 @@ func answers(url string) bool {
 func temporary(t *testing.T) (url string, env []string) {
 	t.Helper()
 	home := elastictest.Home(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := freeport.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+	port := strconv.Itoa(free)
 	return "http://127.0.0.1:" + port, []string{elasticserver.PortVariable + "=" + port, elasticserver.HomeVariable + "=" + home}
 }
 
