@@ -73,6 +73,9 @@ func goTest(s streams, report *testReport, args []string) error {
 		first, args = []string{"-C", args[1], "test", "-json"}, args[2:]
 	}
 	cmd := exec.Command("go", append(first, args...)...)
+	if slices.Contains(args, "-race") {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // the race detector needs it
+	}
 	events, in, err := os.Pipe()
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func command(t *testing.T, dir, name string, args ...string) string {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &trouble
 	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE="+commitTime, "GIT_COMMITTER_DATE="+commitTime,
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "STAMP", "MAKEFLAGS"} {
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "STAMP", "MAKEFLAGS", "CGO_ENABLED", "GOFLAGS"} {
 		cmd.Env = append(cmd.Env, name+"=")
 	}
 	cmd.Env = withoutEmpty(cmd.Env)
