@@ -68,20 +68,23 @@ kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
 ##@ All tests
 
 # The race detector is left out for tests that drive servers and processes, which it
-# cannot look into, and for long computations: it makes them take twice as long.
+# cannot look into, and where no goroutines are started: it makes them take twice as long.
 # test-race has it everywhere. Vet belongs to make lint. The runs take place at the same
-# time, since most tests wait for servers and disks most of the time.
+# time, since most tests wait for servers and disks most of the time, and begin with the
+# packages that take longest.
 #
 # SQLite is C code in Go's clothes and keeps its data in memory that is not Go's, which the
 # race detector ignores. So it is compiled without: the tests of journals then take less than
 # half the time. Its driver is checked like everything else.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
-UNRACED := ./indexer/... ./cmd/riskdex ./mappings/relevance/...
+UNRACED := ./cmd/riskdex ./indexer/... ./mappings/relevance/... ./mappings ./mappings/gazetteer ./mappings/plaintext \
+	./internal/gazetteer ./internal/samplefeed ./internal/supply ./internal/vocabulary ./receiver/jsonscan
+LONGEST := ./journal/sqlite ./journal/postgres ./mappings/livetest
 TEST := -vet=off -shuffle=on -timeout 30m
 test: dev ## All tests, against real servers, most with the race detector; lists what was not run.
 	@.local/dev with-elasticsearch -- .local/dev test -- \
-		$(TEST) -p 2 $(UNRACED) ';' \
-		$(TEST) -p 2 $(RACE) $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
+		$(TEST) -p 2 -parallel 4 $(UNRACED) ';' \
+		$(TEST) -p 2 $(RACE) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
 		-C internal/manifests $(TEST) -p 1 ./...
 
 test-race: dev ## All tests with the race detector; takes about twice as long.
