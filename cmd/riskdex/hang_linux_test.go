@@ -24,8 +24,13 @@ const (
 	answers = 35 * time.Second // by then a delivery has its answer: 30 seconds, and time for a loaded machine
 )
 
+// collectsOften has Go collect garbage often: then the whole process hangs if a part of it
+// hangs unknown to Go.
+const collectsOften = "GOGC=1"
+
 // TestStopsOnAFrozenDisk freezes the disk of the journal, twice.
 func TestStopsOnAFrozenDisk(t *testing.T) {
+	t.Parallel()
 	d := disktest.New(t, t.TempDir(), 64, "")
 	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "1MiB")
 	p.journal = filepath.Join(d.Dir, "riskdex.db")
@@ -37,9 +42,10 @@ func TestStopsOnAFrozenDisk(t *testing.T) {
 // TestFrozenDiskWhereNobodyDelivers freezes the disk of the journal while riskdex has
 // nothing to do. It says that it is not ready, and recovers by itself.
 func TestFrozenDiskWhereNobodyDelivers(t *testing.T) {
-	t.Setenv("GOGC", "1") // with frequent collections, the whole process hangs if one part hangs unknown to Go
+	t.Parallel()
 	d := disktest.New(t, t.TempDir(), 64, "")
 	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "1MiB", "--probe-every", "0")
+	p.environment = collectsOften
 	p.journal = filepath.Join(d.Dir, "riskdex.db")
 	p.start()
 	p.indicesReady()
@@ -60,6 +66,7 @@ func TestFrozenDiskWhereNobodyDelivers(t *testing.T) {
 
 // TestStopsOnAPostgresThatHangs suspends every process of the journal's server, twice.
 func TestStopsOnAPostgresThatHangs(t *testing.T) {
+	t.Parallel()
 	server := postgrestest.Start(t)
 	p := newProcess(t, elastictest.URL(t))
 	p.journal = server.URL()
@@ -75,7 +82,7 @@ func TestStopsOnAPostgresThatHangs(t *testing.T) {
 // meanwhile. Afterwards, everything acknowledged is there.
 func hangs(t *testing.T, p *process, hang func() (heal func())) {
 	t.Helper()
-	t.Setenv("GOGC", "1") // with frequent collections, the whole process hangs if one part hangs unknown to Go
+	p.environment = collectsOften
 	p.start()
 	p.indicesReady()
 	var acknowledged []string

@@ -30,6 +30,7 @@ type process struct {
 	deliveries, admin string // addresses, the same after every start
 	extra             []string
 	token             string // for administration; empty if none is required
+	environment       string // a variable, as NAME=value; may be empty
 	cmd               *exec.Cmd
 	log               *logtest.Buffer
 	atStart           metricstest.Samples // the metrics when it could first accept
@@ -82,6 +83,9 @@ func (p *process) launch() {
 	}, p.extra...)
 	p.cmd = exec.Command(os.Args[0], args...)
 	p.cmd.Env = append(os.Environ(), asRiskdex+"=1")
+	if p.environment != "" {
+		p.cmd.Env = append(p.cmd.Env, p.environment)
+	}
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	must(p.t, p.cmd.Start())
