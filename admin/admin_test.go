@@ -52,10 +52,10 @@ func TestHealth(t *testing.T) {
 		cannot, up = c.cannot, c.up
 		status, body := get(t, h, "/readyz")
 		if status != c.status || !strings.Contains(body, c.ready) || !strings.Contains(body, c.shows) {
-			t.Errorf("%v: %d %s", c, status, body)
+			t.Errorf("%v: /readyz is answered %d %s", c, status, body)
 		}
 		if status, _ := get(t, h, "/livez"); status != 200 {
-			t.Errorf("livez: %d", status)
+			t.Errorf("/livez is answered %d", status)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestSumsSurviveARestart(t *testing.T) {
 		_, text := get(t, h, "/metrics")
 		for _, line := range want {
 			if !strings.Contains(text, line+"\n") {
-				t.Errorf("%s: no %q", when, line)
+				t.Errorf("%s: the metrics have no %q", when, line)
 			}
 		}
 		if err := j.Close(); err != nil {
@@ -125,7 +125,7 @@ func TestSumsSurviveARestart(t *testing.T) {
 	}
 	// A journal that cannot be read shows no sums rather than wrong ones.
 	if _, text := get(t, h, "/metrics"); strings.Contains(text, "riskdex_changes_pending{") {
-		t.Error("sums of a closed journal")
+		t.Error("the metrics have sums of a closed journal")
 	}
 }
 
@@ -165,11 +165,11 @@ func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
 	}
 	nothing, some := scrape(report.Stats{}), scrape(full)
 	if born := some.Born(nothing); len(born) > 0 {
-		t.Errorf("born later: %v", born)
+		t.Errorf("series that appeared later: %v", born)
 	}
 	for series, value := range some {
 		if value == 0 {
-			t.Errorf("%s is 0 where there is some of everything", series)
+			t.Errorf("%s is 0 although the journal has some of everything", series)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func TestBackupTellsHowFarItIs(t *testing.T) {
 	for _, failure = range []error{nil, errors.New("the disk is full")} {
 		status, events := backUp(t, server, "file="+url.QueryEscape("/backups/../backups/a b.db"))
 		if status != http.StatusOK || len(events) < 2 || len(events) > 100 || events[0].Progress == nil {
-			t.Fatalf("%d, %d events", status, len(events))
+			t.Fatalf("answered %d with %d events", status, len(events))
 		}
 		r := events[len(events)-1].Report
 		if r == nil || r.Journal != "/data/riskdex.db" || r.File != "/backups/a b.db" || r.Records != 7 || failure == nil && r.Error != "" || failure != nil && r.Error != failure.Error() {
@@ -74,7 +74,7 @@ func TestBackupTellsHowFarItIs(t *testing.T) {
 	defer res.Body.Close()
 	must(t, json.NewDecoder(res.Body).Decode(&at))
 	if at.Name != "/data/riskdex.db" || at.Engine != "sqlite" {
-		t.Errorf("the journal is %+v", at)
+		t.Errorf("the backup of the journal was asked for %+v", at)
 	}
 }
 
@@ -84,19 +84,19 @@ func TestBackupNamesOneNewFile(t *testing.T) {
 	parts := admin.Parts{
 		JournalInfo: admin.JournalInfo{Name: "/data/riskdex.db", Engine: "sqlite"},
 		Backups: backupMaker(func(context.Context, string, func(admin.BackupProgress)) (admin.BackupReport, error) {
-			t.Error("a backup was begun")
+			t.Error("a backup was begun without one file in the query")
 			return admin.BackupReport{}, nil
 		}),
 	}
 	server := serveBackups(t, parts)
 	for _, query := range []string{"", "file=", "file=copy.db", "file=../copy.db", "file=/a&flie=/b", "file=/a&file=/b"} {
 		if status, _ := backUp(t, server, query); status != http.StatusBadRequest {
-			t.Errorf("%s: %d", query, status)
+			t.Errorf("the query %q is answered %d, want 400", query, status)
 		}
 	}
 	parts.Backups = nil
 	if status, _ := backUp(t, serveBackups(t, parts), "file=/copy.db"); status != http.StatusConflict {
-		t.Errorf("of PostgreSQL: %d", status)
+		t.Errorf("a backup of PostgreSQL is answered %d", status)
 	}
 }
 
@@ -117,6 +117,6 @@ func TestBackupEndsWhenTheClientLeaves(t *testing.T) {
 	must(t, err)
 	res.Body.Close()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("it ended with %v", err)
+		t.Errorf("the backup ended with %v", err)
 	}
 }

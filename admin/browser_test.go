@@ -142,7 +142,7 @@ func TestPagesDeliverNothingInABrowser(t *testing.T) {
 	c.open(rebound + "/livez")
 	for _, call := range []string{`"POST", "/cities"`, `"PUT", "/cities/1"`, `"DELETE", "/cities/1"`} {
 		if got := c.eval(`(x => (x.open(` + call + `, false), x.send('{"id":2}'), x.status + " " + x.responseText))(new XMLHttpRequest())`); !strings.HasPrefix(got, "403 ") {
-			t.Errorf("%s: %s", call, got)
+			t.Errorf("the call %s by a page is answered %s, want 403", call, got)
 		}
 	}
 	if taken := d.index(); len(taken) != 1 || taken["1"] != `{"t":"ours"}` {

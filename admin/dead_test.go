@@ -28,7 +28,7 @@ func TestDeadLettersAreListedInPages(t *testing.T) {
 		}
 	}
 	if got := d.dead(report.SpecialReports, 10, ""); len(got) != 0 {
-		t.Errorf("of a kind without: %v", got)
+		t.Errorf("dead letters of a kind without any: %v", got)
 	}
 	d.call(400, "GET", "/api/dead", "", nil)
 	d.call(400, "GET", "/api/dead?kind=countries", "", nil)
@@ -44,7 +44,7 @@ func TestDeadLetterIsShown(t *testing.T) {
 	d.call(200, "GET", "/api/dead/letter?kind=cities&id=a%2Fb%20%26%3Fc", "", &l)
 	if l.ID != "a/b &?c" || l.Kind != report.Cities || string(l.Raw()) != body || l.Bytes != len(body) ||
 		l.ErrorType != "document_parsing_exception" || l.Reason != "it is poison" || l.Version <= 0 || l.DeadAt.Before(l.AcceptedAt) || l.AcceptedAt.IsZero() {
-		t.Errorf("%+v", l)
+		t.Errorf("the dead letter is %+v, want everything that was delivered, and why it is dead", l)
 	}
 	d.call(404, "GET", "/api/dead/letter?kind=cities&id=another", "", nil)
 	d.call(404, "GET", "/api/dead/letter?kind=advisories&id=a%2Fb%20%26%3Fc", "", nil)
@@ -58,12 +58,12 @@ func TestDeadLetterIsRetried(t *testing.T) {
 	var ended admin.Ended
 	d.call(200, "POST", "/api/dead/retry?kind=cities&id=1", "", &ended)
 	if ended != (admin.Ended{Done: 1}) {
-		t.Errorf("%+v", ended)
+		t.Errorf("the retry is answered %+v, want 1 done", ended)
 	}
 	d.call(404, "POST", "/api/dead/retry?kind=cities&id=1", "", nil) // it waits to be sent
 	d.index()
 	if got := d.dead(report.Cities, 10, ""); !slices.Equal(got, []string{"1"}) {
-		t.Errorf("refused again, but dead letters are %v", got)
+		t.Errorf("after the second refusal the dead letters are %v", got)
 	}
 	d.conserved()
 }
@@ -82,7 +82,7 @@ func TestDeadLetterIsRetriedWithAnEditedBody(t *testing.T) {
 	}
 	d.call(413, "PUT", path, `{"t":"`+strings.Repeat("x", 10_000)+`"}`, nil)
 	if got := d.dead(report.Cities, 10, ""); !slices.Equal(got, []string{"130"}) {
-		t.Fatalf("after bodies that cannot be: %v", got)
+		t.Fatalf("dead letters after invalid bodies: %v", got)
 	}
 	var was admin.DeadLetter
 	d.call(200, "GET", path, "", &was)
@@ -99,7 +99,7 @@ func TestDeadLetterIsRetriedWithAnEditedBody(t *testing.T) {
 	// The city now has the code in the edited body.
 	d.deliver("PUT", "/cities/LHR", `{"t":"by its code"}`)
 	if got := d.index(); got["130"] != `{"t":"by its code"}` {
-		t.Errorf("delivered to the new code: %v", got)
+		t.Errorf("after a delivery to the new code the index has %v", got)
 	}
 	d.call(404, "PUT", path, edited, nil)
 	d.conserved()
@@ -129,7 +129,7 @@ func TestRetryNeverOvertakes(t *testing.T) {
 	second := dies(`{"t":"newest poison"}`)
 	detail := d.call(409, "PUT", fmt.Sprintf("%s&version=%d", letter, first), `{"t":"edited"}`, nil)
 	if !strings.Contains(detail, fmt.Sprint(second)) {
-		t.Errorf("not said which version there is: %s", detail)
+		t.Errorf("the answer does not name the current version: %s", detail)
 	}
 	d.call(409, "POST", fmt.Sprintf("/api/dead/retry?kind=cities&id=1&version=%d", first), "", nil)
 	d.call(409, "POST", fmt.Sprintf("/api/dead/drop?kind=cities&id=1&version=%d", first), "", nil)
@@ -210,7 +210,7 @@ func TestManyDeadLetters(t *testing.T) {
 	}
 	d.call(200, "POST", "/api/dead/drop?all=true&type=another", "", &ended)
 	if ended.Done != 0 {
-		t.Errorf("%d of a type that none has were dropped", ended.Done)
+		t.Errorf("%d dead letters of an unused type were dropped", ended.Done)
 	}
 	d.call(200, "POST", "/api/dead/drop?all=true", "", &ended)
 	if ended.Done != many || len(d.dead(report.Cities, 1000, "")) != 0 {

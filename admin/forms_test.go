@@ -71,34 +71,34 @@ func TestButtons(t *testing.T) {
 	d := openHostileDesk(t)
 	d.deliver("POST", "/cities", `{"t":"no id"}`)
 	if n := len(d.forms()); n != 2*(3+2) {
-		t.Errorf("%d forms", n)
+		t.Errorf("the page has %d forms", n)
 	}
 	if status, to := d.press(d.form("/dead/retry")); status != http.StatusSeeOther || to != "/?done=dead-retry" {
-		t.Errorf("retry: %d %q", status, to)
+		t.Errorf("the retry is answered %d %q", status, to)
 	}
 	if page, _ := d.read(http.StatusOK, "/?done=dead-retry"); !strings.Contains(page, "accepted once more") {
-		t.Error("the page does not say what was done")
+		t.Error("the page does not report the retry")
 	}
 	st := d.status()
 	if st.DeadTotal != 2 || st.Kinds[0].Pending != 1 {
 		t.Errorf("after the retry: %d dead, %d pending", st.DeadTotal, st.Kinds[0].Pending)
 	}
 	if status, _ := d.press(d.form("/dead/drop")); status != http.StatusSeeOther {
-		t.Errorf("drop: %d", status)
+		t.Errorf("the drop is answered %d", status)
 	}
 	if st := d.status(); st.DeadTotal != 1 {
 		t.Errorf("after the drop: %d dead", st.DeadTotal)
 	}
 	// The record of the newest refusal has no id, so a retry fails unless --ids changes.
 	if status, _ := d.press(d.form("/refused/retry")); status != http.StatusUnprocessableEntity {
-		t.Errorf("retry of what has no id: %d", status)
+		t.Errorf("the retry of a delivery without an id is answered %d", status)
 	}
 	for left := 1; left >= 0; left-- {
 		if status, to := d.press(d.form("/refused/drop")); status != http.StatusSeeOther || to != "/?done=refused-drop" {
-			t.Errorf("drop of a refusal: %d %q", status, to)
+			t.Errorf("the drop of a refusal is answered %d %q", status, to)
 		}
 		if st := d.status(); st.RefusedTotal != left {
-			t.Errorf("%d refusals, want %d", st.RefusedTotal, left)
+			t.Errorf("%d refusals are left, want %d", st.RefusedTotal, left)
 		}
 	}
 	// A button on an old page does not affect a newer version.
@@ -106,7 +106,7 @@ func TestButtons(t *testing.T) {
 	d.deliver("PUT", "/"+old.values.Get("kind")+"/"+url.PathEscape(hostileID), `{"t":"poison again"}`)
 	d.index()
 	if status, _ := d.press(old); status != http.StatusConflict {
-		t.Errorf("drop of what is newer by now: %d", status)
+		t.Errorf("the drop of a replaced version is answered %d", status)
 	}
 	d.conserved()
 }
@@ -133,7 +133,7 @@ func TestButtonsAreForReadersOfThePage(t *testing.T) {
 		"not a form":     {d.form("/dead/drop"), []string{"Content-Type", "text/plain"}, http.StatusForbidden},
 	} {
 		if status, _ := d.press(c.form, c.header...); status != c.status {
-			t.Errorf("%s: %d, want %d", what, status, c.status)
+			t.Errorf("%s is answered %d, want %d", what, status, c.status)
 		}
 	}
 	if st := d.status(); st.DeadTotal != 3 {

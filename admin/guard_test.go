@@ -40,7 +40,7 @@ func TestWebPagesChangeNothing(t *testing.T) {
 		}
 	}
 	if got := d.dead(report.Cities, 10, ""); len(got) != 1 {
-		t.Fatalf("a web page has dropped something: %v are left", got)
+		t.Fatalf("a web page has dropped a dead letter: %v are left", got)
 	}
 	for name, c := range map[string]struct {
 		host   string
@@ -86,7 +86,7 @@ func TestWebPagesReadNothing(t *testing.T) {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions} {
 			for _, path := range []string{"/", "/search?q=x", "/api/status", "/api/refused", "/api/dead", "/metrics", "/debug/pprof/heap", "/livez/../api/dead"} {
 				if status := get(method, name, path, header...); status != http.StatusForbidden {
-					t.Errorf("%s %s, %s: %d", method, path, what, status)
+					t.Errorf("%s %s, %s, is answered %d, want 403", method, path, what, status)
 				}
 			}
 		}
@@ -106,7 +106,7 @@ func TestWebPagesReadNothing(t *testing.T) {
 		"the page that reads itself again":  {"127.0.0.1:8081", "/", []string{"Accept-Language", "en", "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors"}},
 	} {
 		if status := get(http.MethodGet, c.host, c.path, c.header...); status != http.StatusOK {
-			t.Errorf("%s: %d", what, status)
+			t.Errorf("%s is answered %d, want 200", what, status)
 		}
 	}
 }

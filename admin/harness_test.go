@@ -104,7 +104,7 @@ func (d *desk) call(status int, method, path, body string, v any) string {
 	text, err := io.ReadAll(res.Body)
 	must(d.t, err)
 	if res.StatusCode != status {
-		d.t.Fatalf("%s %s: %d %s, want %d", method, path, res.StatusCode, text, status)
+		d.t.Fatalf("%s %s is answered %d %s, want %d", method, path, res.StatusCode, text, status)
 	}
 	if status == http.StatusOK {
 		if v != nil {

@@ -45,13 +45,13 @@ func TestStatusTellsOfALoss(t *testing.T) {
 				return f.GetMetric()[0].GetGauge().GetValue()
 			}
 		}
-		t.Fatal("there is no such metric")
+		t.Fatal("the metric of the loss is missing")
 		return 0
 	}
 
 	st := d.status()
 	if len(st.Troubles) != 1 || st.Troubles[0].What != admin.TroubleLost || !strings.Contains(st.Troubles[0].Detail, "between "+since.Format(time.RFC3339)+" and ") {
-		t.Errorf("%+v", st.Troubles)
+		t.Errorf("the troubles are %+v, want only the loss, with its times", st.Troubles)
 	}
 	if l := st.Journal.Loss; l == nil || !l.Since.Equal(since) || !l.Until.Equal(until) || l.Noticed.IsZero() {
 		t.Errorf("the loss is %+v", l)
@@ -60,7 +60,7 @@ func TestStatusTellsOfALoss(t *testing.T) {
 		t.Error("the page does not say what to do")
 	}
 	if got := lost(); got != until.Sub(since).Seconds() {
-		t.Errorf("the metric is %v", got)
+		t.Errorf("the metric of the loss is %v", got)
 	}
 
 	var ended report.Loss
@@ -69,7 +69,7 @@ func TestStatusTellsOfALoss(t *testing.T) {
 		t.Errorf("acknowledged is %+v", ended)
 	}
 	if st := d.status(); !st.Well || st.Journal.Loss != nil || lost() != 0 {
-		t.Errorf("still %+v, %v", st.Troubles, lost())
+		t.Errorf("after the acknowledgement the status has %+v, and the metric is %v", st.Troubles, lost())
 	}
 	d.call(http.StatusNotFound, "POST", "/api/journal/acknowledge-loss", "", nil)
 }

@@ -49,7 +49,7 @@ func TestDescriptionHasEveryName(t *testing.T) {
 		}
 	}
 	if asked < 150 {
-		t.Errorf("only %d questions were asked", asked)
+		t.Errorf("only %d calls were made", asked)
 	}
 }
 

@@ -91,11 +91,11 @@ func TestRunbookIsThere(t *testing.T) {
 	}
 	for _, form := range []string{"<td><code>not_accepting</code></td>", "<strong>Means:</strong>", "<pre>inhibit_rules:\n", `<a href="#when-an-alert-fires">what to do when an alert fires</a>`} {
 		if !strings.Contains(page, form) {
-			t.Errorf("no %s", form)
+			t.Errorf("the runbook lacks %s", form)
 		}
 	}
 	if strings.Contains(page, "](") || strings.Contains(page, "**") || strings.Contains(page, "```") {
-		t.Error("some of it is shown as it is written")
+		t.Error("some Markdown of the runbook is not rendered")
 	}
 }
 
@@ -129,19 +129,19 @@ func TestForeignTextNeverBecomesHTML(t *testing.T) {
 			case "script":
 				scripts++
 				if attribute(n, "src") != "/page.js" || n.FirstChild != nil {
-					t.Errorf("%s: a script %v", path, n.Attr)
+					t.Errorf("%s has a script %v", path, n.Attr)
 				}
 			case "img", "iframe", "object", "style", "base":
-				t.Errorf("%s: an element %s", path, n.Data)
+				t.Errorf("%s has an element %s", path, n.Data)
 			}
 			for _, a := range n.Attr {
 				if strings.HasPrefix(a.Key, "on") || strings.Contains(a.Val, "javascript:") && a.Key != "value" || a.Key == "style" {
-					t.Errorf("%s: an attribute %s=%q", path, a.Key, a.Val)
+					t.Errorf("%s has an attribute %s=%q", path, a.Key, a.Val)
 				}
 			}
 		})
 		if scripts > 1 || strings.ContainsAny(page, "\u202e\x00") {
-			t.Errorf("%s: %d scripts, or a character that deceives", path, scripts)
+			t.Errorf("%s has %d scripts, or a control character", path, scripts)
 		}
 		for _, text := range shows {
 			if !strings.Contains(page, text) {
@@ -161,7 +161,7 @@ func TestForeignTextNeverBecomesHTML(t *testing.T) {
 	// What failed is shown too.
 	page, _ := d.read(http.StatusBadGateway, "/search?q=away")
 	if !strings.Contains(page, "nobody &lt;b&gt;answers") {
-		t.Errorf("a search that failed: %s", page)
+		t.Errorf("the page does not show that the search failed: %s", page)
 	}
 	d.read(http.StatusBadRequest, "/search?q="+strings.Repeat("x", 501))
 }

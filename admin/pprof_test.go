@@ -38,10 +38,10 @@ func TestLocksAreProfiledWhileAsked(t *testing.T) {
 	close(stop)
 	waiting.Wait()
 	if !contended {
-		t.Error("nobody waited for the lock, as the profile has it")
+		t.Error("the profile shows no wait for the lock")
 	}
 	if rate := runtime.SetMutexProfileFraction(-1); rate != 0 {
-		t.Errorf("one of %d waits is noted still, though nobody asks any longer", rate)
+		t.Errorf("one of %d waits is recorded although no profile is being taken", rate)
 	}
 }
 

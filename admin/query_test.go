@@ -51,7 +51,7 @@ func TestQueryIsUnderstoodAsAWholeOrNotAtAll(t *testing.T) {
 	}
 	d.call(200, "POST", "/api/dead/drop?all=true&kind=cities&type=a%3Bb", "", nil)
 	if got := d.dead(report.Cities, 100, ""); len(got) != 2 {
-		t.Errorf("a type that no dead letter has: %d are left", len(got))
+		t.Errorf("after a drop of an unused type %d are left", len(got))
 	}
 }
 

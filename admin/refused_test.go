@@ -110,7 +110,7 @@ func TestCutRefusalIsNotRetriedAsItIs(t *testing.T) {
 	d.deliver("PUT", "/cities/1", `{"id":1}`+strings.Repeat(" ", 10_000))
 	kept := d.refused(10, "")
 	if len(kept) != 1 || !kept[0].Cut || kept[0].Reason != "too_large" {
-		t.Fatalf("%+v", kept)
+		t.Fatalf("kept %+v, want one cut refusal", kept)
 	}
 	if detail := d.call(422, "POST", retryOf(kept[0]), "", nil); !strings.Contains(detail, "whole body") {
 		t.Error(detail)
@@ -131,7 +131,7 @@ func TestWrongPathIsNotRetried(t *testing.T) {
 			d.call(422, "POST", retryOf(kept), "", nil), d.call(422, "PUT", bodyOf(kept), `{"id":1}`, nil),
 		} {
 			if !strings.Contains(detail, "right path") {
-				t.Errorf("%v: not said what to do: %s", call, detail)
+				t.Errorf("%v: the answer does not say what to do: %s", call, detail)
 			}
 		}
 	}
@@ -153,13 +153,13 @@ func TestRetriedRefusalNeverOvertakes(t *testing.T) {
 	var done admin.Redelivered
 	d.call(200, "PUT", bodyOf(kept), `[{"id":1,"t":"old"},{"code":"LON","t":"old, by its code"},{"id":2,"t":"old"},{"id":3,"t":"not known yet"}]`, &done)
 	if done != (admin.Redelivered{Deliveries: 1, Accepted: 1, Overtaken: 3}) {
-		t.Errorf("%+v", done)
+		t.Errorf("the retry is answered %+v, want 1 accepted and 3 overtaken", done)
 	}
 	if got := asText(d.index()); got != `3={"id":3,"t":"not known yet"}` {
 		t.Errorf("sent: %s", got)
 	}
 	if len(d.refused(10, "")) != 0 {
-		t.Error("still kept, though all that could be was accepted")
+		t.Error("the refusal is still kept, although everything acceptable was accepted")
 	}
 	// Both of two refused deliveries are retried, in either order.
 	for _, order := range [][2]int{{0, 1}, {1, 0}} {
@@ -183,7 +183,7 @@ func TestNewerDeliveryClearsRefusal(t *testing.T) {
 	d.deliver("PUT", "/cities/2", `{`)
 	d.deliver("PUT", "/cities/1", `{"t":1}`)
 	if kept := d.refused(10, ""); len(kept) != 1 || kept[0].ID != "2" {
-		t.Errorf("%+v", kept)
+		t.Errorf("kept %+v, want only that of city 2", kept)
 	}
 }
 

@@ -50,7 +50,7 @@ func TestStatusSaysWhatIsOfOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if st.Process != "a 1" || strings.Join(st.Processes, ",") != "a 1,b 2" || st.Kinds[0].Holder != "b 2" || st.Kinds[1].Holder != "" {
-		t.Errorf("%+v", st)
+		t.Errorf("the status is %+v, want process a 1 of two, and cities locked by b 2", st)
 	}
 	marks := []string{
 		"one of 2 that work on the journal", "Last deliveries to this process", "Rebuilds by this process", "Waiting indices, as this process sees it",

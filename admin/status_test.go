@@ -137,7 +137,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 	}
 	for _, cause := range admin.Causes() {
 		if !slices.Contains(tried, cause.Name) {
-			t.Errorf("%s was not brought about", cause.Name)
+			t.Errorf("this test does not cause the trouble %s", cause.Name)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestLagOfAMinuteIsNoTrouble(t *testing.T) {
 	}
 	d.set(func() { d.now = since.Add(admin.LagBound + time.Second) })
 	if st := d.status(); st.Well {
-		t.Error("past the bound all is well")
+		t.Error("past the bound there is no trouble")
 	}
 }
 
@@ -165,10 +165,10 @@ func TestStatusOfAJournalThatCannotBeRead(t *testing.T) {
 	must(t, d.journal.Close())
 	st := d.status()
 	if st.Well || len(st.Troubles) == 0 || st.Troubles[0].What != admin.TroubleJournal || len(st.Kinds) != 0 {
-		t.Errorf("%+v", st)
+		t.Errorf("the status is %+v, want that the journal cannot be read, and no kinds", st)
 	}
 	if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, "The journal cannot be read") {
-		t.Error("the page does not say so")
+		t.Error("the page does not say that the journal cannot be read")
 	}
 }
 
@@ -242,10 +242,10 @@ func TestHistoryHasTheLagOfNow(t *testing.T) {
 func TestProfiles(t *testing.T) {
 	d := openStatusDesk(t)
 	if body, _ := d.read(http.StatusOK, "/debug/pprof/"); !strings.Contains(body, "goroutine") {
-		t.Errorf("no list: %s", body)
+		t.Errorf("the list of profiles is missing: %s", body)
 	}
 	if body, _ := d.read(http.StatusOK, "/debug/pprof/goroutine?debug=1"); !strings.Contains(body, "goroutine profile: total") {
-		t.Errorf("no goroutines: %s", body)
+		t.Errorf("the profile has no goroutines: %s", body)
 	}
 	d.read(http.StatusNotFound, "/debug/pprof/cmdline") // may hold a password
 	req, err := http.NewRequest("GET", d.server.URL+"/debug/pprof/trace?seconds=0.01", nil)

@@ -50,10 +50,10 @@ func TestTokenIsRequired(t *testing.T) {
 			rec := httptest.NewRecorder()
 			h.ServeHTTP(rec, req)
 			if rec.Code != c.status {
-				t.Errorf("%d, want %d", rec.Code, c.status)
+				t.Errorf("answered %d, want %d", rec.Code, c.status)
 			}
 			if challenges := rec.Header().Values("WWW-Authenticate"); (len(challenges) == 2) != (c.status == http.StatusUnauthorized) {
-				t.Errorf("challenges %v", challenges)
+				t.Errorf("the answer has the challenges %v", challenges)
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func TestNobodyIsAcceptedWithoutReadableTokens(t *testing.T) {
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/debug/pprof/heap", nil))
 	if rec.Code != http.StatusServiceUnavailable || strings.Contains(rec.Body.String(), "secret") {
-		t.Errorf("%d: %s", rec.Code, rec.Body)
+		t.Errorf("without tokens the profile is answered %d: %s", rec.Code, rec.Body)
 	}
 }
 

@@ -32,7 +32,7 @@ func serveVerifier(t *testing.T, v verifier) *httptest.Server {
 func TestVerifyTellsWhatItFinds(t *testing.T) {
 	server := serveVerifier(t, func(_ context.Context, kind report.Kind, opt admin.VerifyOptions, tell func(admin.VerifyEvent)) (report.VerifyReport, error) {
 		if !opt.Repair || opt.RemoveForeign {
-			t.Errorf("options: %+v", opt)
+			t.Errorf("the options are %+v, want a repair that keeps foreign documents", opt)
 		}
 		if kind == report.Advisories {
 			return report.VerifyReport{Missing: 1}, errors.New("the index is closed")
@@ -69,17 +69,17 @@ func TestVerifyTellsWhatItFinds(t *testing.T) {
 		t.Errorf("%d findings, %d lines of progress, %d reports", findings, progress, len(reports))
 	}
 	if r := reports[report.Advisories]; r.Error != "the index is closed" || r.Missing != 1 {
-		t.Errorf("of a kind that could not be compared: %+v", r)
+		t.Errorf("the report of the kind that could not be compared is %+v", r)
 	}
 	if r := reports[report.SpecialReports]; r.Error != "" || r.Documents != 7 {
-		t.Errorf("of the kind after it: %+v", r)
+		t.Errorf("the report of the next kind is %+v", r)
 	}
 	for _, query := range []string{"?kind=countries", "?remove_foreign=true"} {
 		res, err := http.Post(url+query, "", nil)
 		must(t, err)
 		res.Body.Close()
 		if res.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s: %d", query, res.StatusCode)
+			t.Errorf("the query %q is answered %d, want 400", query, res.StatusCode)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestVerifyEndsWhenTheClientLeaves(t *testing.T) {
 	leave()
 	server.Close() // waits for the call to end
 	if len(kinds) > 0 {
-		t.Error("another kind was begun for nobody")
+		t.Error("another kind was begun although the client had left")
 	}
 }
 
@@ -127,6 +127,6 @@ func TestVerifyMayTakeLongerThanOtherRequests(t *testing.T) {
 	var e admin.VerifyEvent
 	must(t, json.NewDecoder(res.Body).Decode(&e))
 	if e.Report == nil || e.Report.Error != "" {
-		t.Errorf("%+v", e.Report)
+		t.Errorf("the report is %+v, want one without an error", e.Report)
 	}
 }

@@ -146,11 +146,11 @@ func TestDocumentIsRefused(t *testing.T) {
 		}
 	}
 	if _, _, err := s.AppendDocument(nil, change(report.Cities, "1", deep[1:len(deep)-1])); err != nil {
-		t.Errorf("999 levels: %v", err)
+		t.Errorf("999 levels returned %v", err)
 	}
 	_, _, err := s.AppendDocument(nil, report.Change{Key: report.Key{Kind: report.Cities}, Op: report.Delete})
 	if !errors.Is(err, errNoBody) {
-		t.Errorf("a delete: %v", err)
+		t.Errorf("a delete returned %v, want errNoBody", err)
 	}
 }
 

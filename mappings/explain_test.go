@@ -56,10 +56,10 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	if _, err := s.Explain(report.Cities, []byte("{")); err == nil {
-		t.Error("no error for what is no JSON")
+		t.Error("no error for invalid JSON")
 	}
 	if _, err := s.Explain("countries", []byte("{}")); err == nil {
-		t.Error("no error for what is no kind")
+		t.Error("no error for an unknown kind")
 	}
 }
 
@@ -91,7 +91,7 @@ func TestExplainAgrees(t *testing.T) {
 				continue
 			}
 			if f.Field != "text" && takes(f.Field) == "" {
-				t.Errorf("what %s takes is not said", f.Field)
+				t.Errorf("Explain does not say what %s accepts", f.Field)
 			}
 			if !slices.Contains(leftOut, field) {
 				leftOut = append(leftOut, field)
@@ -109,7 +109,7 @@ func TestExplainAgrees(t *testing.T) {
 		}
 		for field := range fields {
 			if !in[field] {
-				t.Errorf("%s: where %s is from is not said", name, field)
+				t.Errorf("%s: the source of %s is missing", name, field)
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func TestLeftOutNamesAreFields(t *testing.T) {
 		for _, field := range unfit {
 			all[field] = true
 			if index.Properties[field] == nil {
-				t.Errorf("%s is no field of the index", field)
+				t.Errorf("%s is not a field of the index", field)
 			}
 			if !bytes.Contains(page, []byte("`"+field+"`")) {
 				t.Errorf("docs/search.md does not have %s", field)

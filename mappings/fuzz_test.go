@@ -53,10 +53,10 @@ func FuzzAppendDocument(f *testing.F) {
 			return
 		}
 		if !valid {
-			t.Fatal("not valid, but taken")
+			t.Fatal("invalid, but accepted")
 		}
 		if bytes.ContainsAny(doc, "\n\r") || !utf8.Valid(doc) || !jsontext.Value(doc).IsValid(jsontext.AllowInvalidUTF8(true)) {
-			t.Fatalf("no line of valid JSON: %q", doc)
+			t.Fatalf("not one line of valid JSON: %q", doc)
 		}
 		var got struct{ Source jsontext.Value }
 		if err := json.Unmarshal(doc, &got, json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {

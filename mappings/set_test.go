@@ -67,7 +67,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		files := builtinFiles(t)
 		delete(files, name)
 		if _, err := Load(files); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("without %s: got %v", name, err)
+			t.Errorf("without %s Load returned %v", name, err)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (a *attacked) raw(text string) string {
 func (a *attacked) alive() {
 	a.t.Helper()
 	if said := a.raw(a.request("PUT", "/cities/alive", `{"title":"`+marker+`"}`)); !strings.HasPrefix(said, "HTTP/1.1 202 ") {
-		a.t.Fatalf("a delivery as it should be is answered %q", said)
+		a.t.Fatalf("a valid delivery is answered %q", said)
 	}
 }
 
@@ -129,7 +129,7 @@ func (a *attacked) unharmed(format string) {
 		for _, secret := range slices.Concat(a.secrets, []string{marker, "goroutine 1", ".go:"}) {
 			if strings.Contains(text, secret) {
 				i := strings.Index(text, secret)
-				a.t.Errorf("%s: %q is said: …%.200q", where, secret, text[max(0, i-100):])
+				a.t.Errorf("%s: the secret %q was printed: …%.200q", where, secret, text[max(0, i-100):])
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func checkLog(t *testing.T, format, log string) {
 			continue
 		}
 		if _, err := time.Parse(time.RFC3339Nano, said["time"]); err != nil || said["level"] == "" || said["msg"] == "" {
-			t.Errorf("no line of ours: %q", line)
+			t.Errorf("the log has a line that riskdex did not write: %q", line)
 		}
 		if said["msg"] == "forged" || said["forged"] != "" {
 			t.Errorf("a line is forged: %q", line)
@@ -52,7 +52,7 @@ func readText(line string) (map[string]string, error) {
 	for line != "" {
 		m := textPair.FindStringSubmatch(line)
 		if m == nil {
-			return nil, fmt.Errorf("at %.60q is no name with a value", line)
+			return nil, fmt.Errorf("at %.60q there is no name with a value", line)
 		}
 		value := m[2]
 		if strings.HasPrefix(value, `"`) {

@@ -66,7 +66,7 @@ func TestGzipBombs(t *testing.T) {
 		"as it should be":       {small, "gzip", http.StatusAccepted},
 	} {
 		if got, said := send(c.body, c.encoding); got != c.want {
-			t.Errorf("%s: %d %.300s, want %d", name, got, said, c.want)
+			t.Errorf("%s is answered %d %.300s, want %d", name, got, said, c.want)
 		}
 	}
 	one := p.memory("VmHWM")
@@ -74,7 +74,7 @@ func TestGzipBombs(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			if got, said := send(bomb, "gzip"); got != http.StatusRequestEntityTooLarge && got != http.StatusServiceUnavailable {
-				t.Errorf("one of many bombs: %d %s", got, said)
+				t.Errorf("one of many bombs is answered %d %s", got, said)
 			}
 		})
 	}
@@ -82,10 +82,10 @@ func TestGzipBombs(t *testing.T) {
 	many := p.memory("VmHWM")
 	t.Logf("a bomb of %d KiB that would be 1 GiB takes %d MiB at most, 50 at once %d MiB", len(bomb)>>10, one>>20, many>>20)
 	if (one > 512<<20 || many > mostForBodies) && !raceDetector {
-		t.Errorf("it took %d MiB, and %d MiB for many", one>>20, many>>20)
+		t.Errorf("one bomb took %d MiB, and many took %d MiB", one>>20, many>>20)
 	}
 	if got := p.send("PUT", "/cities/after", `{"title":"after"}`); got != http.StatusAccepted {
-		t.Errorf("after them: %d", got)
+		t.Errorf("a delivery after them is answered %d", got)
 	}
 	p.drained()
 }
@@ -124,9 +124,9 @@ func TestRefusedBodyTakesItsSize(t *testing.T) {
 				req.ContentLength = c.length
 				req.Header.Set("Content-Encoding", c.header)
 				if res, err := p.sender.Do(req); err != nil {
-					t.Logf("%v", err) // it was answered before all was sent
+					t.Logf("the sender got %v", err) // it was answered before all was sent
 				} else if _ = res.Body.Close(); res.StatusCode != c.want {
-					t.Errorf("%d", res.StatusCode)
+					t.Errorf("answered %d, want %d", res.StatusCode, c.want)
 				}
 			}
 			took := p.memory("VmHWM") - idle
@@ -182,7 +182,7 @@ func TestManySmallBodiesOfManyRecords(t *testing.T) {
 			memory := p.memory("VmHWM")
 			t.Logf("40 at once, of %d bytes: %v, at most %d MiB", len(zipped), answers, memory>>20)
 			if memory > most && !raceDetector {
-				t.Errorf("they took %d MiB", memory>>20)
+				t.Errorf("the deliveries took %d MiB", memory>>20)
 			}
 			if answers[http.StatusRequestTimeout] != 0 || name == "accepted" && answers[http.StatusAccepted] == 0 {
 				t.Errorf("answers %v", answers)
@@ -241,7 +241,7 @@ func TestManyLargestBodies(t *testing.T) {
 			_ = res.Body.Close()
 			answers[fmt.Sprint(res.StatusCode)]++
 			if res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") == "" {
-				t.Errorf("%s is not told when to come again", id)
+				t.Errorf("%s has no Retry-After", id)
 			}
 			if res.StatusCode == http.StatusAccepted {
 				accepted[id] = true
@@ -252,7 +252,7 @@ func TestManyLargestBodies(t *testing.T) {
 	go func() { large.Wait(); close(ended) }()
 	for under := true; under; {
 		if got := p.send("PUT", "/cities/small", fmt.Sprintf(`{"n":%d}`, small)); got != http.StatusAccepted {
-			t.Errorf("a small one meanwhile: %d", got)
+			t.Errorf("a small delivery meanwhile is answered %d", got)
 		}
 		small++
 		select {

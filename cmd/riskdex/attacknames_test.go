@@ -57,7 +57,7 @@ func TestHostileNames(t *testing.T) {
 			for _, id := range ids {
 				said := a.raw(a.request("PUT", "/cities/"+url.PathEscape(id), `{"title":"`+marker+`"}`))
 				if !strings.HasPrefix(said, "HTTP/1.1 202 ") {
-					t.Errorf("%q: %.300q", id, said)
+					t.Errorf("PUT %q is answered %.300q, want 202", id, said)
 				}
 				want = append(want, id)
 			}
@@ -79,19 +79,19 @@ func TestHostileNames(t *testing.T) {
 				`{"id":1,"t":"` + marker, `"` + marker + `"`, "\x1b\n" + line, "",
 			} {
 				if said := a.raw(a.request("POST", "/cities", body)); !strings.HasPrefix(said, "HTTP/1.1 4") {
-					t.Errorf("%.60q: %.300q", body, said)
+					t.Errorf("the body %.60q is answered %.300q, want 4xx", body, said)
 				}
 			}
 			// So do methods and headers.
 			for _, header := range []string{"User-Agent", "Traceparent", "X-Forwarded-For", "Content-Type", "Content-Encoding", "Host"} {
 				hostile := strings.Replace(a.request("PUT", "/cities/x/y", `{"t":1}`), "\r\n", "\r\n"+header+": \"\u009b\u202e level=ERROR msg=forged\r\n", 1)
 				if said := a.raw(hostile); strings.HasPrefix(said, "HTTP/1.1 2") {
-					t.Errorf("%s: %.300q", header, said)
+					t.Errorf("a hostile %s is answered %.300q", header, said)
 				}
 			}
 			for _, method := range []string{"forged", "X'\"", strings.Repeat("X", 30_000), "P\x1bT"} {
 				if said := a.raw(a.request(method, "/cities/1", "{}")); !strings.HasPrefix(said, "HTTP/1.1 4") {
-					t.Errorf("%.30q: %.300q", method, said)
+					t.Errorf("the method %.30q is answered %.300q, want 4xx", method, said)
 				}
 			}
 			a.alive()
@@ -116,11 +116,11 @@ func (a *attacked) showsNothingRaw(args ...string) {
 	a.t.Helper()
 	said := a.command("", args...)
 	if said.status == exitFailed || said.out == "" {
-		a.t.Errorf("%v: %d %q", args, said.status, said.errs)
+		a.t.Errorf("%v ended with %d, %q", args, said.status, said.errs)
 	}
 	for _, r := range said.out + said.errs {
 		if sanitize.Unsafe(r) && r != '\n' && r != '\t' {
-			a.t.Errorf("%v says %U: %q", args, r, said.out)
+			a.t.Errorf("%v prints %U: %q", args, r, said.out)
 			return
 		}
 	}

@@ -103,7 +103,7 @@ func TestSlowConnections(t *testing.T) {
 	t.Logf("%d slow connections at most, %d cut off; %d deliveries beside them: median %v, 99th percentile %v, longest %v; at most %d MiB of memory",
 		most.Load(), cut.Load(), len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1], memory>>20)
 	if memory > mostMemory && !raceDetector {
-		t.Errorf("it took %d MiB, want at most %d", memory>>20, mostMemory>>20)
+		t.Errorf("riskdex took %d MiB, want at most %d", memory>>20, mostMemory>>20)
 	}
 	p.drained()
 }

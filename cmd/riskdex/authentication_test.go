@@ -43,7 +43,7 @@ func TestPublicReceiverWithoutAuthenticationMustBeExplicit(t *testing.T) {
 	}
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0"} {
 		if says, err := start("--listen", address); err == nil || !strings.Contains(says, "--insecure-open") {
-			t.Errorf("on %s it starts, or says %q", address, says)
+			t.Errorf("on %s riskdex starts, or fails with %q", address, says)
 		}
 		for _, args := range [][]string{{"--insecure-open"}, {"--bearer-file", token}, {"--allow-from", "192.0.2.0/24"}} {
 			if says, err := start(append(args, "--listen", address)...); err != nil {
@@ -51,12 +51,12 @@ func TestPublicReceiverWithoutAuthenticationMustBeExplicit(t *testing.T) {
 			}
 		}
 		if says, err := start("--listen", address, "--bearer-file", token+"x"); err == nil || !strings.Contains(says, token+"x") {
-			t.Errorf("on %s with a file that is not there it starts, or says %q", address, says)
+			t.Errorf("on %s with a missing file riskdex starts, or fails with %q", address, says)
 		}
 	}
 	// Of two values of a flag, kong takes the last one.
 	if says, err := start("--admin-listen", "0.0.0.0:0"); err == nil || !strings.Contains(says, "--admin-token-file") {
-		t.Errorf("administration is open to all, or says %q", says)
+		t.Errorf("administration is open to everybody, or fails with %q", says)
 	}
 	for _, args := range [][]string{{"--insecure-open"}, {"--admin-token-file", token}} {
 		if says, err := start(append(args, "--admin-listen", "0.0.0.0:0")...); err != nil {
@@ -90,7 +90,7 @@ func TestPushShowsCredentials(t *testing.T) {
 	push := append([]string{"push", feed, "--to", "http://" + p.deliveries}, flags...)
 
 	if status := p.send("PUT", "/cities/1", `{"t":1}`); status != http.StatusUnauthorized {
-		t.Errorf("a stranger is answered %d", status)
+		t.Errorf("an unauthenticated sender is answered %d", status)
 	}
 	p.expect(exitDone, "", push, "2 of 2 deliveries sent", "3 documents accepted")
 	p.expect(exitNegative, "", push[:6], "401 Unauthorized", "X-Hub-Signature-256", "number 1 of 2", "--hub-secret-file")
@@ -117,12 +117,12 @@ func TestPushShowsCredentials(t *testing.T) {
 	must(t, err)
 	must(t, res.Body.Close())
 	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
-		t.Errorf("while the secrets cannot be read it is answered %d", res.StatusCode)
+		t.Errorf("while the secrets cannot be read, a delivery is answered %d", res.StatusCode)
 	}
 	p.terminate()
 	for _, secret := range []string{"a-token-of", "a-password", "key of enough", key("the first")[:14]} {
 		if strings.Contains(p.log.String(), secret) {
-			t.Errorf("the log has %q in it", secret)
+			t.Errorf("the log contains %q", secret)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 	p.journal = filepath.Join(folder, "riskdex.db")
 	p.check().says(t, exitDone, "fine does not exist yet; serve creates it", "fine "+p.prefix+"cities does not exist yet", "fine security turned off", "fine Elasticsearch 8.")
 	if _, err := os.Stat(filepath.Dir(folder)); !os.IsNotExist(err) {
-		t.Errorf("a folder was made: %v", err)
+		t.Errorf("the check created a folder: %v", err)
 	}
 	p.start()
 	p.indicesReady()
@@ -91,7 +91,7 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 		before := files(t, folder)
 		p.check(more...).says(t, exitDone, level)
 		if after := files(t, folder); after != before {
-			t.Errorf("its files were\n%sand are\n%s", before, after)
+			t.Errorf("the files of the journal were\n%sand are\n%s", before, after)
 		}
 	}
 	unchanged("fine riskdex.db exists, ")
@@ -136,7 +136,7 @@ func TestCheckOfAJournalInPostgres(t *testing.T) {
 	away := p.check("--journal", "postgres://nobody@127.0.0.1:1/x")
 	away.says(t, exitNegative, "wrong postgres://nobody@127.0.0.1:1/x: ")
 	if n := strings.Count(away.out, "connection refused"); n != 1 || !strings.Contains(away.out, "Start PostgreSQL, or ") {
-		t.Errorf("it says %d times that PostgreSQL is away: %s", n, away.out)
+		t.Errorf("%d lines say that PostgreSQL is away: %s", n, away.out)
 	}
 	p.check("--journal", "postgres://me:secret@127.0.0.1:1/x").says(t, exitNegative, "wrong PGPASSWORD")
 	p.check("--journal-min-free", "1GiB").says(t, exitDone, "doubtful --journal-min-free has no effect")
@@ -172,7 +172,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	check("--body-memory", "1MiB").says(t, exitNegative, "wrong must fit twice")
 	check("--admin-token-file", put("admin", []byte("a-token-of-the-operator\n"), 0o600), "--admin-listen", "0.0.0.0:1").says(t, exitDone, "doubtful plain HTTP", "fine 1 file with secrets")
 	if left, err := filepath.Glob(filepath.Join(folder, "j.db*")); len(left) > 0 || err != nil {
-		t.Errorf("there are %v, %v", left, err)
+		t.Errorf("the check made the tables %v, %v", left, err)
 	}
 }
 

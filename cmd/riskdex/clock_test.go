@@ -22,7 +22,7 @@ func TestMetricsTellTheTime(t *testing.T) {
 		before := time.Now()
 		told := time.UnixMicro(int64(p.metrics()["riskdex_clock_timestamp_seconds"] * 1e6))
 		if after := time.Now(); told.Before(before.Add(-time.Millisecond)) || told.After(after.Add(time.Millisecond)) {
-			t.Errorf("between %v and %v the metrics told %v", before, after, told)
+			t.Errorf("between %v and %v the metrics had the time %v", before, after, told)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestClockThatWasAheadIsTold(t *testing.T) {
 	p.start()
 	trouble := p.says(admin.TroubleClock)
 	if trouble.Kind != report.Cities || trouble.Severity != admin.Warning || trouble.Alert != "RiskdexClockOff" || !strings.Contains(trouble.Detail, "in the future, by the clock of this machine") {
-		t.Errorf("%+v", trouble)
+		t.Errorf("the trouble is %+v, want a warning about cities from the future", trouble)
 	}
 	p.expect(exitNegative, "", words("status"), "Waiting changes of cities were accepted ")
 	const behind = "riskdex_clock_behind_seconds"
@@ -59,7 +59,7 @@ func TestClockThatWasAheadIsTold(t *testing.T) {
 	p.indicesReady()
 	eventually(t, "status is well", func() bool { return p.status().Well })
 	if got := p.metrics()[behind]; got != 0 {
-		t.Errorf("nothing waits, and %s is %v", behind, got)
+		t.Errorf("nothing is pending, but %s is %v", behind, got)
 	}
 	p.send("PUT", "/cities/1", `{"title":"newer"}`)
 	eventually(t, "search shows the newer one", func() bool { return len(p.search("newer")) == 1 })

@@ -53,11 +53,11 @@ func (p *process) expect(status int, stdin string, args []string, texts ...strin
 	p.t.Helper()
 	got := p.command(stdin, args...)
 	if got.status != status {
-		p.t.Errorf("%s: exit status %d, want %d; said %q %q", strings.Join(args, " "), got.status, status, got.out, got.errs)
+		p.t.Errorf("%s: exit status %d, want %d; output %q %q", strings.Join(args, " "), got.status, status, got.out, got.errs)
 	}
 	for _, text := range texts {
 		if !strings.Contains(got.out+got.errs, text) {
-			p.t.Errorf("%s: not said %q, but %q %q", strings.Join(args, " "), text, got.out, got.errs)
+			p.t.Errorf("%s: the output lacks %q: %q %q", strings.Join(args, " "), text, got.out, got.errs)
 		}
 	}
 	return got

@@ -44,7 +44,7 @@ func TestDeadLetterCommands(t *testing.T) {
 		t.Errorf("a control character in %q", shown.out)
 	}
 	if got := p.expect(exitDone, "", words("dead show advisories 3 --body")).out; got != `{"title":"poison \u202e","risk_label":"high"}` {
-		t.Errorf("the body alone: %q", got)
+		t.Errorf("--body prints %q", got)
 	}
 	var letter admin.DeadLetter
 	must(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("dead show cities 2 --json")).out), &letter))
@@ -118,7 +118,7 @@ func TestCommandsThatCannotBe(t *testing.T) {
 		p := process{t: t, admin: "127.0.0.1:1"}
 		got := p.command("", strings.Fields(args)...)
 		if got.status != exitFailed || !strings.Contains(got.errs, want) {
-			t.Errorf("%s: exit status %d, said %q, want %q", args, got.status, got.errs, want)
+			t.Errorf("%s: exit status %d, output %q, want %q", args, got.status, got.errs, want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestSampleFeedIsFound(t *testing.T) {
 	summary, err := pusher.Run(t.Context(), requests)
 	must(t, err)
 	if len(summary.Failed)+len(summary.Refused) > 0 {
-		t.Fatalf("not accepted: %+v %+v", summary.Failed, summary.Refused)
+		t.Fatalf("the sample feed was not accepted: %+v %+v", summary.Failed, summary.Refused)
 	}
 	p.drained()
 	for _, kind := range report.Kinds() {
@@ -100,7 +100,7 @@ func TestEveryIDThatACityAnswersTo(t *testing.T) {
 	send := func(method, path, body string) {
 		t.Helper()
 		if status := p.send(method, path, body); status != http.StatusAccepted {
-			t.Fatalf("%s %s: %d", method, path, status)
+			t.Fatalf("%s %s is answered %d", method, path, status)
 		}
 	}
 	send("POST", "/cities", `[{"id":130,"code":"LON","title":"a"},{"id":"131","code":"PAR","title":"b"}]`)

@@ -14,10 +14,10 @@ func TestSpan(t *testing.T) {
 	} {
 		var s retention
 		if err := s.UnmarshalText([]byte(text)); (err != nil) != (want == 0) || time.Duration(s) != want {
-			t.Errorf("%q is %v, %v", text, time.Duration(s), err)
+			t.Errorf("%q is read as %v, %v", text, time.Duration(s), err)
 		}
 	}
 	if got := serving(t).journalOptions(nil).KeepDeleted; got != journal.DefaultKeepDeleted {
-		t.Errorf("the help says 90d, it is %v", got)
+		t.Errorf("the help says 90d, but the value is %v", got)
 	}
 }

@@ -26,7 +26,7 @@ func (p *process) unmark() {
 		p.ask("GET", "/"+index+"/_mapping", "", &found)
 		meta := found[index].Mappings.Meta
 		if meta["riskdex"]["line"] == nil {
-			p.t.Fatalf("%s says of no line: %v", index, meta)
+			p.t.Fatalf("%s has no line of journals: %v", index, meta)
 		}
 		delete(meta["riskdex"], "line")
 		body, err := json.Marshal(map[string]any{"_meta": meta})
@@ -62,7 +62,7 @@ func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
 			p.start()
 			trouble := p.says(admin.TroubleLacking)
 			if trouble.Kind != report.Cities || trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "Of cities the journal has 0 documents, and the index has 40") {
-				t.Errorf("%+v", trouble)
+				t.Errorf("the trouble is %+v, want a critical one that the journal has 0 of 40 cities", trouble)
 			}
 			for _, remedy := range []string{"the right one", "newest backup", "rebuild --take-over", "deliver everything again"} {
 				if !strings.Contains(trouble.Remedy, remedy) {
@@ -71,7 +71,7 @@ func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
 			}
 			p.expect(exitNegative, "", words("status"), "the journal has 0 documents")
 			if n := p.metrics()[`riskdex_documents_unknown{kind="cities"}`]; n != 40 {
-				t.Errorf("the metric says %v", n)
+				t.Errorf("the metric is %v", n)
 			}
 			if !strings.Contains(p.log.String(), `level=WARN msg="the journal does not know most of what the index has`) {
 				t.Error("the log does not warn of it")

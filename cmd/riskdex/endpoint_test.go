@@ -53,10 +53,10 @@ func TestServerAnswersNobodyByItself(t *testing.T) {
 		res, err := http.ReadResponse(in, nil)
 		must(t, err)
 		if res.StatusCode != c.status {
-			t.Errorf("with %q it is answered %s, want %d", c.header, res.Status, c.status)
+			t.Errorf("%q is answered %s, want %d", c.header, res.Status, c.status)
 		}
 		if _, err := io.Copy(io.Discard, in); err != nil {
-			t.Errorf("with %q the connection is kept: %v", c.header, err)
+			t.Errorf("after %q the connection is kept: %v", c.header, err)
 		}
 		must(t, conn.Close())
 	}

@@ -25,7 +25,7 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 	}
 	variables := variablesOf(t)
 	if len(variables) < 40 || !slices.Contains(variables, "RISKDEX_MAPPINGS") || !slices.Contains(variables, "RISKDEX_ADMIN_URL") {
-		t.Fatalf("these are not all: %q", variables)
+		t.Fatalf("the list of variables is incomplete: %q", variables)
 	}
 	for _, command := range []string{"serve", "search x", "status", "dead list", "rebuild", "backup copy", "mappings check", "push", "metrics", "healthy"} {
 		t.Run(command, func(t *testing.T) {
@@ -46,13 +46,13 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 	t.Setenv("RISKDEX_MAX_BODY", "")
 	for command, says := range map[string]string{"metrics": "riskdex_lag_seconds", "search x --elasticsearch-url http://127.0.0.1:1": "is Elasticsearch at"} {
 		if run(t.Context(), words(command), streams{&out, &out}); !strings.Contains(out.String(), says) {
-			t.Errorf("%s: said %s", command, out.String())
+			t.Errorf("%s: the output is %s", command, out.String())
 		}
 		out.Reset()
 	}
 	t.Setenv("RISKDEX_WORKERS", "7")
 	if got := parse("serve").Serve.Workers; got != 7 {
-		t.Errorf("a variable that says 7 is taken for %d", got)
+		t.Errorf("a variable with the value 7 is read as %d", got)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestUnknownVariables(t *testing.T) {
 					continue
 				}
 				if status != exitFailed || !strings.Contains(errs.String(), test.name+" ") || !strings.Contains(errs.String(), "did you mean "+test.nearest) {
-					t.Errorf("%s: status %d, says %q", command, status, errs.String())
+					t.Errorf("%s: status %d, output %q", command, status, errs.String())
 				}
 			}
 		})

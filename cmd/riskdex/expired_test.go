@@ -48,7 +48,7 @@ func TestExpiredCertificateOfElasticsearchIsTold(t *testing.T) {
 		return strings.Contains(trouble.Detail, "certificate has expired")
 	})
 	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Remedy, "certificate") {
-		t.Errorf("%+v", trouble)
+		t.Errorf("the trouble is %+v, want a critical one with a remedy for the certificate", trouble)
 	}
 	if status := p.send("PUT", "/cities/1", `{"title":"Sydney"}`); status != 202 {
 		t.Errorf("status %d", status)

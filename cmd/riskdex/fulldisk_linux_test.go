@@ -28,7 +28,7 @@ func TestFullDiskIsTold(t *testing.T) {
 	disktest.Fill(t, other, 8<<20)
 	trouble := p.says(admin.TroubleNotAccepting)
 	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "--journal-min-free keeps 16 MiB of it") {
-		t.Errorf("%+v", trouble)
+		t.Errorf("the trouble is %+v, want a critical one that names --journal-min-free", trouble)
 	}
 	if accepting := p.metrics()["riskdex_accepting"]; accepting != 0 {
 		t.Errorf("riskdex_accepting is %v", accepting)
@@ -40,7 +40,7 @@ func TestFullDiskIsTold(t *testing.T) {
 	}
 	log := p.log.String()
 	if told, each := strings.Count(log, "the journal accepts no deliveries"), strings.Count(log, "delivery not accepted"); told != 1 || each < 1 || each > 5 {
-		t.Errorf("the log says %d times that it is full, and of 50 deliveries in %d lines that they were turned away", told, each)
+		t.Errorf("%d log lines say that the disk is full, and %d that the 50 deliveries were refused", told, each)
 	}
 	must(t, os.Remove(other))
 	eventually(t, "all is well", func() bool { return p.status().Well })

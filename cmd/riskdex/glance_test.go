@@ -62,7 +62,7 @@ func (w *watched) incident(what string, begin func(), signs ...sign) {
 	var last []sign
 	defer func() {
 		if w.t.Failed() {
-			w.t.Logf("%s: of %v, these showed something: %v", what, signs, last)
+			w.t.Logf("%s: of %v, these panels showed something: %v", what, signs, last)
 		}
 	}()
 	w.until("nothing shows before "+what, func() bool { last = w.shown(signs); return len(last) == 0 })
@@ -106,7 +106,7 @@ func (w *watched) empty(documents int) {
 	w.t.Helper()
 	for n := range documents {
 		if status := w.send("DELETE", fmt.Sprintf("/advisories/large-%d", n), ""); status != http.StatusAccepted {
-			w.t.Fatalf("a delete that makes room: %d", status)
+			w.t.Fatalf("a delete past the limit is answered %d", status)
 		}
 	}
 	w.until("there is room", func() bool { return w.send("PUT", "/cities/1", `{"title":"there is room"}`) == http.StatusAccepted })

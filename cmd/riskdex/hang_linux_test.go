@@ -115,7 +115,7 @@ func hangs(t *testing.T, p *process, hang func() (heal func())) {
 	}()
 	p.mustSayThatItHangs(t, began)
 	if err := <-answered; err != nil {
-		t.Errorf("a delivery meanwhile: %v", err)
+		t.Errorf("the delivery during the hang failed: %v", err)
 	}
 	t.Logf("a delivery was answered after %v", time.Since(began).Round(time.Second))
 	heal()
@@ -137,7 +137,7 @@ func hangs(t *testing.T, p *process, hang func() (heal func())) {
 	found := p.indexed(report.Advisories)
 	for _, id := range acknowledged {
 		if found[id] == nil {
-			t.Errorf("%s was acknowledged, and is not there", id)
+			t.Errorf("%s was acknowledged, but is not in the journal", id)
 		}
 	}
 }
@@ -193,15 +193,15 @@ func (p *process) mustStop(t *testing.T, heal func()) {
 			over = strings.Contains(p.log.String(), "riskdex ends nevertheless")
 		}
 		if took := time.Since(asked); took > stopWithin+5*time.Second {
-			t.Errorf("it has not ended %v after SIGTERM", took)
+			t.Errorf("riskdex has not ended %v after SIGTERM", took)
 			over = true
 		}
 	}
-	t.Logf("it ended %v after SIGTERM", time.Since(asked).Round(time.Second/10))
+	t.Logf("riskdex ended %v after SIGTERM", time.Since(asked).Round(time.Second/10))
 	for _, address := range []string{p.deliveries, p.admin} {
 		l, err := net.Listen("tcp", address)
 		if err != nil {
-			t.Errorf("its address is still taken: %v", err)
+			t.Errorf("the address is still in use: %v", err)
 			continue
 		}
 		must(t, l.Close())

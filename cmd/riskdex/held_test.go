@@ -31,7 +31,7 @@ func TestHeldIndexIsTold(t *testing.T) {
 			p.send("PUT", "/cities/1", `{"title":"Sydney"}`)
 			trouble := p.says(admin.TroubleHeld)
 			if trouble.Kind != "cities" || !strings.Contains(trouble.Detail, c.detail) || !strings.HasPrefix(trouble.Remedy, c.remedy) {
-				t.Errorf("%+v", trouble)
+				t.Errorf("the trouble is %+v, want one about cities with its cause and remedy", trouble)
 			}
 			p.expect(exitNegative, "", words("status"), c.detail, c.remedy)
 			series := fmt.Sprintf(`riskdex_held{index=%q,reason=%q}`, p.prefix+"cities", c.reason)

@@ -49,7 +49,7 @@ func TestJournalCopyCommand(t *testing.T) {
 	home := []string{"journal", "copy", database, back, "--json"}
 	p.expect(exitFailed, "", home, "in use by riskdex", "stop it first")
 	if _, err := os.Stat(filepath.Dir(back)); !os.IsNotExist(err) {
-		t.Errorf("something was made: %v", err)
+		t.Errorf("the refused copy created a folder: %v", err)
 	}
 	if status := p.terminate(); status != exitDone {
 		t.Fatalf("exit status %d", status)
@@ -101,7 +101,7 @@ func TestJournalCopyOfDamage(t *testing.T) {
 	data, err := os.ReadFile(p.journal)
 	must(t, err)
 	if bytes.Count(data, []byte(cityBody(2, "text"))) != 1 {
-		t.Fatal("the body is not in the file once")
+		t.Fatal("the body is not in the file exactly once")
 	}
 	must(t, os.WriteFile(p.journal, bytes.Replace(data, []byte(cityBody(2, "text")), []byte(cityBody(2, "tixt")), 1), 0o600))
 	to := filepath.Join(t.TempDir(), "copy.db")

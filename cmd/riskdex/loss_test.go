@@ -33,7 +33,7 @@ func TestLossStaysUntilAcknowledged(t *testing.T) {
 		p.drained()
 		p.expect(exitNegative, "", words("status"), "acknowledged between", "may be missing", "riskdex journal acknowledge-loss")
 		if lost() <= 0 {
-			t.Error("the metric says that nothing is lost")
+			t.Error("the metric shows no loss")
 		}
 		p.fill(5) // later deliveries do not end it
 		if status := p.terminate(); status != exitDone {
@@ -49,7 +49,7 @@ func TestLossStaysUntilAcknowledged(t *testing.T) {
 		p.drained()
 		p.expect(exitDone, "", words("status"), "all is well")
 		if lost() != 0 {
-			t.Error("the metric says that something is lost")
+			t.Error("the metric still shows a loss")
 		}
 		if status := p.terminate(); status != exitDone {
 			t.Fatalf("exit status %d", status)

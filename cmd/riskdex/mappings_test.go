@@ -76,7 +76,7 @@ func TestMappingsCheck(t *testing.T) {
 		}
 		for _, says := range c.says {
 			if !strings.Contains(out.String(), says) {
-				t.Errorf("%s: said %q, want %q in it", name, out.String(), says)
+				t.Errorf("%s: the output %q lacks %q", name, out.String(), says)
 			}
 		}
 		if strings.Contains(out.String(), "\x1b") {
@@ -85,7 +85,7 @@ func TestMappingsCheck(t *testing.T) {
 		if strings.Contains(name, "JSON") && c.status != exitFailed {
 			for line := range strings.Lines(out.String()) {
 				if !json.Valid([]byte(line)) {
-					t.Errorf("%s: %q is no JSON", name, line)
+					t.Errorf("%s: %q is not JSON", name, line)
 				}
 			}
 		}
@@ -98,7 +98,7 @@ func TestMappingsExport(t *testing.T) {
 	for name, target := range map[string]string{"not empty": dir, "a file": filepath.Join(dir, "cities.json")} {
 		var out bytes.Buffer
 		if status := run(t.Context(), []string{"mappings", "export", target}, streams{&out, &out}); status != exitFailed {
-			t.Errorf("%s: status %d, said %s", name, status, &out)
+			t.Errorf("%s: status %d, output %s", name, status, &out)
 		}
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "cities.json")); err != nil || !strings.Contains(string(text), ` "about"`) {

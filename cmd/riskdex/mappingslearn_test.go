@@ -41,11 +41,11 @@ func TestMappingsLearn(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		if status := run(t.Context(), append([]string{"mappings", "learn"}, c.args...), streams{&out, &out}); status != c.status {
-			t.Errorf("%s: status %d, said %s", c.name, status, &out)
+			t.Errorf("%s: status %d, output %s", c.name, status, &out)
 		}
 		for _, says := range c.says {
 			if !strings.Contains(out.String(), says) {
-				t.Errorf("%s: said %q, want %q in it", c.name, out.String(), says)
+				t.Errorf("%s: the output %q lacks %q", c.name, out.String(), says)
 			}
 		}
 		if strings.Contains(out.String(), "\x1b") || c.name == "JSON" && !json.Valid(out.Bytes()) {
@@ -60,7 +60,7 @@ func TestMappingsLearn(t *testing.T) {
 		}
 		for _, says := range []string{"/CityReportId", "/pays", "/population", "not clear which of the two numbers"} {
 			if len(args) > 1 && !strings.Contains(out.String(), says) {
-				t.Errorf("said %q, want %q in it", out.String(), says)
+				t.Errorf("the output %q lacks %q", out.String(), says)
 			}
 		}
 	}

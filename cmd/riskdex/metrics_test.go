@@ -52,7 +52,7 @@ func TestMetricsCommand(t *testing.T) {
 	}
 	i := slices.IndexFunc(all, func(m metric) bool { return m.Name == "riskdex_deliveries_total" })
 	if i < 0 || all[i].Type != "counter" || !slices.Equal(all[i].labelNames(), []string{"code", "kind", "method"}) || !slices.Contains(all[i].Labels[0].Values, "503") {
-		t.Errorf("riskdex_deliveries_total is not described rightly: %+v", all)
+		t.Errorf("the description of riskdex_deliveries_total is wrong: %+v", all)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestEveryMetricHasItsScope(t *testing.T) {
 		"journal_backup_timestamp_seconds", "journal_bytes", "journal_free_bytes", "journal_limit_bytes", "journal_lost_seconds", "journal_used_bytes", "lag_seconds", "processes", "rebuild_failed", "refusals_kept", "tombstones", "tombstones_dropped_total", "verify_differences",
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("global are\n%q, want\n%q", got, want)
+		t.Errorf("the global metrics are\n%q, want\n%q", got, want)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestMetricsCommandTouchesNothing(t *testing.T) {
 	must(t, err)
 	defer first.Close()
 	if first.RemoteAddr().String() != own.LocalAddr().String() {
-		t.Error("it has asked for something")
+		t.Error("the command has sent a request")
 	}
 }
 
@@ -106,7 +106,7 @@ func TestDocumentedMetricsAreThoseOfTheProgram(t *testing.T) {
 	text, err := os.ReadFile("../../docs/metrics.md")
 	must(t, err)
 	if want := listed(t, "--markdown"); string(text) != want {
-		t.Error("docs/metrics.md is not what the program has: make metrics")
+		t.Error("docs/metrics.md is out of date: run make metrics")
 	}
 	var names []string
 	for _, m := range listedMetrics(t) {

@@ -36,11 +36,11 @@ func TestNotAskedYetIsNotAway(t *testing.T) {
 			looks++
 			for _, trouble := range st.Troubles {
 				if trouble.What == admin.TroubleElasticsearch {
-					t.Fatalf("look %d: %s", looks, trouble.Detail)
+					t.Fatalf("status %d: %s", looks, trouble.Detail)
 				}
 			}
 			if up := p.metrics()["riskdex_elasticsearch_up"]; up != 1 {
-				t.Fatalf("look %d: riskdex_elasticsearch_up is %v", looks, up)
+				t.Fatalf("status %d: riskdex_elasticsearch_up is %v", looks, up)
 			}
 			return strings.Contains(p.log.String(), ready)
 		})
@@ -56,7 +56,7 @@ func TestNotAskedYetIsNotAway(t *testing.T) {
 	again := "recent deletes are sent again, in case Elasticsearch was restarted while riskdex did not run"
 	watched(again)
 	if log := p.log.String(); strings.Contains(log, "Elasticsearch was away") {
-		t.Errorf("it is said that Elasticsearch was away: %s", log)
+		t.Errorf("the log says that Elasticsearch was away: %s", log)
 	}
 	p.drained()
 	p.conserved()
@@ -73,11 +73,11 @@ func TestNotAskedYetIsNotAway(t *testing.T) {
 	proxy := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target)}
 	defer proxy.Close()
 	go func() { _ = proxy.Serve(listener) }()
-	eventually(t, "it is said that it was away, where it was", func() bool {
+	eventually(t, "the log says that Elasticsearch was away, which is true", func() bool {
 		return strings.Contains(p.log.String(), "Elasticsearch was away: recent deletes are sent again")
 	})
 	if strings.Contains(p.log.String(), again) {
-		t.Error("both are said")
+		t.Error("the log gives two reasons for sending recent deletes again")
 	}
 	p.drained()
 	p.elasticsearch = target.String()

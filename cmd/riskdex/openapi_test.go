@@ -97,7 +97,7 @@ func TestDescriptionsAreTrue(t *testing.T) {
 		must(t, err)
 		res.Body.Close()
 		if res.StatusCode != http.StatusOK {
-			t.Errorf("what the description has as its example is not there: %s: %d", example, res.StatusCode)
+			t.Errorf("the example of the description does not exist: %s is answered %d", example, res.StatusCode)
 		}
 	}
 	// Not the calls for profiles, which may take long, and for backups, which write files

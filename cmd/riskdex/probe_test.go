@@ -47,7 +47,7 @@ func TestProbeIsMeasured(t *testing.T) {
 	must(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("status --json")).out), &st))
 	for _, k := range st.Kinds {
 		if k.Kind == "probe" || k.Kind == "cities" && k.Documents != nil && *k.Documents > 1 {
-			t.Errorf("the status tells of %+v", k)
+			t.Errorf("the status has the troubles %+v", k)
 		}
 	}
 	p.kill()
@@ -78,6 +78,6 @@ func TestProbeCanBeTurnedOff(t *testing.T) {
 	var out, errs bytes.Buffer
 	if status := run(t.Context(), []string{"serve", "--probe-every=-1s", "--journal", t.TempDir() + "/j.db"}, streams{&out, &errs}); status != exitFailed ||
 		!strings.Contains(errs.String(), "-1s") {
-		t.Errorf("a time below 0: status %d, %s", status, errs.String())
+		t.Errorf("a negative time: status %d, %s", status, errs.String())
 	}
 }

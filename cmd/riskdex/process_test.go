@@ -53,7 +53,7 @@ func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
 		}
 		p.kill()
 		if strings.Contains(p.log.String(), `=""`) {
-			t.Error("a line of the log has an attribute that says nothing")
+			t.Error("a line of the log has an empty attribute")
 		}
 		if t.Failed() {
 			t.Logf("log of riskdex:\n%s", tail(p.log.String(), 60))
@@ -214,7 +214,7 @@ func (p *process) conserved() {
 		p.t.Error(err)
 	}
 	if born := m.Born(p.atStart); len(born) > 0 {
-		p.t.Errorf("series that were not there from the start: %v", born)
+		p.t.Errorf("series that did not exist from the start: %v", born)
 	}
 }
 
@@ -223,7 +223,7 @@ func (p *process) ask(method, path, body string, v any) {
 	p.t.Helper()
 	status, text := elastictest.Ask(p.t, method, p.elasticsearch+path, body)
 	if status >= 300 {
-		p.t.Fatalf("%s %s: %d %s", method, path, status, text)
+		p.t.Fatalf("%s %s is answered %d %s", method, path, status, text)
 	}
 	if v != nil {
 		must(p.t, json.Unmarshal(text, v))
@@ -295,7 +295,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	deadline := time.Now().Add(5 * time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within five minutes: %s", what)
+			t.Fatalf("timed out after five minutes waiting until %s", what)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

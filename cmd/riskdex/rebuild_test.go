@@ -85,11 +85,11 @@ func TestRebuildThatWasNotStarted(t *testing.T) {
 			status := run(t.Context(), append(words("rebuild --admin "+server.URL), words(c.args)...), streams{&out, &errs})
 			said := out.String() + errs.String()
 			if status != c.status || strings.Contains(said, c.never) {
-				t.Errorf("status %d, want %d; said %q", status, c.status, said)
+				t.Errorf("status %d, want %d; output %q", status, c.status, said)
 			}
 			for _, text := range c.says {
 				if !strings.Contains(said, text) {
-					t.Errorf("not said %q, but %q", text, said)
+					t.Errorf("the output lacks %q: %q", text, said)
 				}
 			}
 		})
@@ -104,7 +104,7 @@ func TestRebuildUnderWayIsWaitedFor(t *testing.T) {
 	var out, errs bytes.Buffer
 	status := run(t.Context(), words("rebuild cities --admin "+server.URL), streams{&out, &errs})
 	if status != exitDone || !strings.Contains(errs.String(), "under way already") || !strings.Contains(out.String(), "5 documents sent in 2s; apps search cities-v3") {
-		t.Errorf("status %d, said %q %q", status, out.String(), errs.String())
+		t.Errorf("status %d, output %q %q", status, out.String(), errs.String())
 	}
 }
 

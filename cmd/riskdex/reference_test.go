@@ -26,7 +26,7 @@ func TestSettingsPageIsThatOfTheProgram(t *testing.T) {
 	got, err := os.ReadFile(settingsPage)
 	must(t, err)
 	if string(got) != want {
-		t.Error("docs/settings.md is not what the program has: make settings")
+		t.Error("docs/settings.md is out of date: run make settings")
 	}
 }
 

@@ -40,7 +40,7 @@ func TestRefusedCommands(t *testing.T) {
 	}
 	p.expect(exitDone, "", words("refused show 2"), "record 1", "missing_id", "refused retry 2")
 	if got := p.expect(exitDone, "", words("refused show 1 --body")).out; got != `{"title":"broken",}` {
-		t.Errorf("the body alone: %q", got)
+		t.Errorf("--body prints %q", got)
 	}
 	p.expect(exitNegative, "", words("refused show 99"), "not there")
 
@@ -93,10 +93,10 @@ func TestReplayIsNotRetried(t *testing.T) {
 		t.Fatalf("DELETE: %d", got)
 	}
 	if got := send("POST", "/advisories", `{"ref":3}`, signed("post", `{"ref":3}`)); got != http.StatusUnprocessableEntity { // 1
-		t.Fatalf("without an id: %d", got)
+		t.Fatalf("the delivery without an id is answered %d", got)
 	}
 	if got := send("DELETE", "/advisories/2", "", h); got != http.StatusConflict { // 2
-		t.Fatalf("the replay: %d", got)
+		t.Fatalf("the replay is answered %d", got)
 	}
 	p.expect(exitNegative, "", words("refused retry 2"), "id of its own")
 	p.expect(exitNegative, `{}`, words("refused retry 2 --body -"), "id of its own")

@@ -78,7 +78,7 @@ func TestRestoreSaysWhatIsLost(t *testing.T) {
 	p.expect(exitDone, "", []string{"restore", backup, "--journal", p.journal}, "3 changes, not in it")
 	aside, err := filepath.Glob(p.journal + ".before-*Z")
 	if err != nil || len(aside) != 1 {
-		t.Fatalf("%v, %v", aside, err)
+		t.Fatalf("the files moved aside are %v, %v; want one", aside, err)
 	}
 	p.expect(exitDone, "", []string{"restore", aside[0], "--journal", p.journal}, "6 records, checked", "riskdex verify --repair")
 	p.start()
@@ -103,7 +103,7 @@ func TestRestoreRefusesCommand(t *testing.T) {
 		}
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {
-		t.Errorf("there is %v, %v", entries, err)
+		t.Errorf("the folder has %v, %v", entries, err)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestTableIsAligned(t *testing.T) {
 		t.Errorf("not aligned:\n%s", out.String())
 	}
 	if !strings.Contains(lines[2], "x…") || !strings.HasSuffix(lines[2], "long") {
-		t.Errorf("a long id is to be clipped, and the last column not: %s", lines[2])
+		t.Errorf("a long id must be clipped, and the last column must not: %s", lines[2])
 	}
 }
 

@@ -87,23 +87,23 @@ func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
 	}
 	trouble := p.says(admin.TroubleSearch)
 	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "index_closed_exception") || !strings.Contains(trouble.Remedy, "_open") {
-		t.Errorf("%+v", trouble)
+		t.Errorf("the trouble is %+v, want a critical one with index_closed_exception", trouble)
 	}
 	if p.metrics()["riskdex_search_failing_seconds"] == 0 {
-		t.Error("the metric says that search is answered")
+		t.Error("the metric shows that search is answered")
 	}
 	st := p.status()
 	if st.Kinds[0].Kind != report.Cities || st.Kinds[0].Documents != nil || st.SearchFails == nil {
-		t.Errorf("%+v", st)
+		t.Errorf("the status is %+v, want a failing search and no number of cities", st)
 	}
 	p.expect(exitNegative, "", words("status"), "Search fails for apps", "not known")
 	if page := p.page("/"); !strings.Contains(page, "Search fails for apps") {
-		t.Errorf("the page says nothing of it: %s", page)
+		t.Errorf("the page does not show the failing search: %s", page)
 	}
 	p.ask("POST", "/"+p.prefix+"cities-v1/_open", "", nil)
 	eventually(t, "all is well again", func() bool { return p.status().Well && len(p.search("sydney")) == 2 })
 	if log := p.log.String(); !strings.Contains(log, "search fails for apps") || !strings.Contains(log, "search answers apps again") {
-		t.Error("the log does not tell of it")
+		t.Error("the log does not mention the failing search")
 	}
 }
 

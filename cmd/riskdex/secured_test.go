@@ -69,7 +69,7 @@ func TestEverythingLocked(t *testing.T) {
 		"certificate and token": {&publisher.TLS, bearer, http.StatusAccepted},
 	} {
 		if got := deliver(c.shown, c.token); got != c.want {
-			t.Errorf("%s: %d, want %d", name, got, c.want)
+			t.Errorf("%s is answered %d, want %d", name, got, c.want)
 		}
 	}
 	eventually(t, "the delivery is indexed", func() bool {
@@ -83,10 +83,10 @@ func TestEverythingLocked(t *testing.T) {
 		return status, out.String() + errs.String()
 	}
 	if status, said := ask("status", "--admin-ca-file", ca, "--admin-token-file", tokens); status != exitDone {
-		t.Errorf("status: %d %s", status, said)
+		t.Errorf("riskdex status ended with %d %s", status, said)
 	}
 	if status, said := ask("healthy", "--admin-ca-file", ca); status != exitDone {
-		t.Errorf("healthy: %d %s", status, said)
+		t.Errorf("riskdex healthy ended with %d %s", status, said)
 	}
 	if status, said := ask("status", "--admin-ca-file", ca); status != exitFailed || !strings.Contains(said, "--admin-token-file") {
 		t.Errorf("status without the token: %d %s", status, said)
@@ -98,6 +98,6 @@ func TestEverythingLocked(t *testing.T) {
 		t.Errorf("stopped with %d", status)
 	}
 	if log := p.log.String(); strings.Contains(log, bearer) || strings.Contains(log, adminToken) {
-		t.Errorf("a token is in the log:\n%s", log)
+		t.Errorf("the log contains a token:\n%s", log)
 	}
 }

@@ -63,6 +63,6 @@ func TestMinFreeIsOfFiles(t *testing.T) {
 		}
 	}
 	if journal.DefaultMinFree != 256<<20 {
-		t.Errorf("the help says 256MiB, it is %d", journal.DefaultMinFree)
+		t.Errorf("the help says 256MiB, but the value is %d", journal.DefaultMinFree)
 	}
 }

@@ -132,7 +132,7 @@ func TestSeveralProcessesOneIsPaused(t *testing.T) {
 	}
 	s.check(l)
 	if !strings.Contains(paused.log.String(), "taken for dead") {
-		t.Error("the process that was stopped does not say so")
+		t.Error("the log of the paused process does not mention the pause")
 	}
 }
 

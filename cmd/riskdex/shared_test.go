@@ -79,7 +79,7 @@ func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 	}
 	w.fires("RiskdexDeadLettersGrowing", func() {
 		if n := firing("RiskdexDeadLettersGrowing"); !slices.Equal(n, []float64{1}) {
-			t.Errorf("it was raised %v times", n)
+			t.Errorf("the alert was raised %v times, want once", n)
 		}
 		theSame(t, one, other)
 		other.expect(exitDone, "", words("dead drop --all --yes"))
@@ -88,12 +88,12 @@ func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 	cut.Store(true)
 	w.fires("RiskdexCutOff", func() {
 		if n := values(t, w.server, `ALERTS{alertname="RiskdexCutOff", instance="`+other.admin+`", alertstate="firing"}`); len(n) != 1 {
-			t.Errorf("it does not name %s", other.admin)
+			t.Errorf("the alert does not name %s", other.admin)
 		}
 		other.send("PUT", "/cities/1", `{"title":"found through the other"}`)
 		one.drained()
 		if n := firing("RiskdexElasticsearchAway"); len(n) > 0 {
-			t.Error("Elasticsearch is taken to be away")
+			t.Error("Elasticsearch is shown as away")
 		}
 		cut.Store(false)
 	})
@@ -119,14 +119,14 @@ func theSame(t *testing.T, one, other *process) {
 	a, b := status(one), status(other)
 	if !reflect.DeepEqual(a.Kinds, b.Kinds) || !reflect.DeepEqual(a.Dead, b.Dead) || !reflect.DeepEqual(a.Refused, b.Refused) ||
 		a.DeadTotal != 1 || b.DeadTotal != 1 || a.RefusedTotal != 1 || b.RefusedTotal != 1 {
-		t.Errorf("one says\n%+v, the other\n%+v", a, b)
+		t.Errorf("one process reports\n%+v, the other\n%+v", a, b)
 	}
 	if a.Process == b.Process || !slices.Equal(a.Processes, b.Processes) || !slices.Equal(a.Processes, []string{a.Process, b.Process}) {
-		t.Errorf("one is %q of %q, the other %q of %q", a.Process, a.Processes, b.Process, b.Processes)
+		t.Errorf("one process is %q of %q, the other %q of %q", a.Process, a.Processes, b.Process, b.Processes)
 	}
 	for _, command := range []string{"dead list --json", "refused list --json"} { // not as lists for people, whose ages grow between the two calls
 		if a, b := one.command("", words(command)...), other.command("", words(command)...); a.out != b.out || strings.Count(a.out, "\n") != 1 {
-			t.Errorf("%s: one says\n%s, the other\n%s", command, a.out, b.out)
+			t.Errorf("%s: one process reports\n%s, the other\n%s", command, a.out, b.out)
 		}
 	}
 	one.expect(exitNegative, "", words("status"), "LAST DELIVERIES, FOR THIS PROCESS", "shared by", b.Process)

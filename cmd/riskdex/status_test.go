@@ -28,7 +28,7 @@ func TestStatusCommand(t *testing.T) {
 	var st admin.Status
 	must(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("status --json")).out), &st))
 	if k := st.Kinds[0]; !st.Well || k.Kind != report.Cities || k.Documents == nil || *k.Documents != 2 || len(k.History) == 0 {
-		t.Errorf("%+v", st)
+		t.Errorf("the status is %+v, want all well, with 2 cities and a history", st)
 	}
 
 	// No text in hits becomes HTML.
@@ -53,7 +53,7 @@ func TestStatusCommand(t *testing.T) {
 	eventually(t, "the index is held", func() bool { return p.command("", "status").status == exitNegative })
 	p.expect(exitNegative, "", words("status"), "held: index_blocked", p.prefix+"cities", "cluster_block_exception")
 	if page := p.page("/"); !strings.Contains(page, "held: index_blocked") {
-		t.Errorf("the page does not show the hold: %s", page)
+		t.Errorf("the page does not show that the index is held: %s", page)
 	}
 	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
 	p.drained()
@@ -125,7 +125,7 @@ func TestStatusSaysWhyARebuildFailed(t *testing.T) {
 	}})
 	for _, want := range []string{"\n  cities: failed: no room\n", "\n  advisories: swapping\n"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("it does not say %q: %s", want, out.String())
+			t.Errorf("the status does not contain %q: %s", want, out.String())
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestStatusIsWatched(t *testing.T) {
 	p.send("PUT", "/advisories/1", `{"risk_label":"poison"}`)
 	w.says("something is wrong: Dead letters of advisories: 1. ")
 	if got := w.interrupt(); got != exitNegative {
-		t.Errorf("in trouble it ends with %d", got)
+		t.Errorf("in trouble the watch ends with %d", got)
 	}
 	p.expect(exitDone, "", words("dead drop --all --yes"))
 	w = watch("all is well")
@@ -41,13 +41,13 @@ func TestStatusIsWatched(t *testing.T) {
 	before := strings.Count(w.out.String(), "all is well")
 	eventually(t, "it goes on", func() bool { return strings.Count(w.out.String(), "all is well") > before })
 	if got := w.interrupt(); got != exitDone {
-		t.Errorf("when all is well it ends with %d", got)
+		t.Errorf("when all is well the watch ends with %d", got)
 	}
 	w = watch("all is well")
 	p.terminate()
 	w.says("no riskdex answers")
 	if got := w.interrupt(); got != exitFailed {
-		t.Errorf("without riskdex it ends with %d", got)
+		t.Errorf("without riskdex the watch ends with %d", got)
 	}
 	for line := range strings.Lines(w.out.String()) {
 		if strings.Contains(line, "\x1b") || !strings.HasSuffix(line, "\n") {
@@ -109,7 +109,7 @@ func TestStatusIsRedrawnInPlace(t *testing.T) {
 		}
 	}
 	if f := (&frame{on: terminal}); !isTerminal(f) || terminalWidth(f) != 20 {
-		t.Error("a frame is not in the form of its terminal")
+		t.Error("a frame does not know its terminal")
 	}
 }
 

@@ -37,7 +37,7 @@ func TestTakeOverCommand(t *testing.T) {
 		t.Error("the page does not say what to do")
 	}
 	if got := a.indexed(report.Cities); len(got) != 20 {
-		t.Errorf("the first one has %d documents, want 20", len(got))
+		t.Errorf("the first process has %d documents, want 20", len(got))
 	}
 
 	done, ended := make(chan struct{}), make(chan error, 1)
@@ -59,14 +59,14 @@ func TestTakeOverCommand(t *testing.T) {
 	close(done)
 	must(t, <-ended)
 	if !foreign(a) {
-		t.Error("the first one has not noticed")
+		t.Error("the first process has not noticed the take-over")
 	}
 	a.expect(exitNegative, "", words("status"), "Another journal fills")
 	b.drained()
 	b.expect(exitDone, "", words("verify"), "25 documents in the journal, 25 in the index")
 	for id, source := range b.indexed(report.Cities) {
 		if !strings.Contains(string(source), "of b") {
-			t.Errorf("%s: %s", id, source)
+			t.Errorf("document %s is %s, want that of b", id, source)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func TestOnlyModernTLS(t *testing.T) {
 	} {
 		c.cfg.RootCAs = authority.Pool
 		if _, err := s.name(t, c.cfg); (err == nil) != c.works {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: the connection returned %v", name, err)
 		}
 	}
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool}, ForceAttemptHTTP2: true}}
@@ -109,7 +109,7 @@ func TestOnlyModernTLS(t *testing.T) {
 	must(t, err)
 	defer res.Body.Close()
 	if got := res.Header.Get("Protocol"); got != "HTTP/1.1" {
-		t.Errorf("spoken is %s", got)
+		t.Errorf("the protocol is %s", got)
 	}
 }
 

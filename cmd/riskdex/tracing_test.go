@@ -169,7 +169,7 @@ func TestDeliveryIsTracedToItsEnd(t *testing.T) {
 			t.Errorf("the request is the span %v", server)
 		}
 		if p.logged(trace, "delivery accepted")["span_id"] != server.SpanID {
-			t.Error("no line of the log says that it was accepted")
+			t.Error("the log does not say that the delivery was accepted")
 		}
 	}
 	p.elasticsearch = real
@@ -181,7 +181,7 @@ func TestDeliveryIsTracedToItsEnd(t *testing.T) {
 	for trace, outcome := range map[string]string{good: "indexed", bad: "dead"} {
 		server, bulk, settled := c.span(t, trace, "PUT "), c.span(t, trace, "bulk "), c.span(t, trace, "settle ")
 		if settled.ParentSpanID != server.SpanID || !linksTo(settled, bulk) || !linksTo(bulk, server) {
-			t.Errorf("not linked: the request %v, the bulk %v, the end %v", server, bulk, settled)
+			t.Errorf("the spans are not linked: request %v, bulk %v, settlement %v", server, bulk, settled)
 		}
 		if settled.StartTimeUnixNano >= server.EndTimeUnixNano || settled.EndTimeUnixNano <= bulk.StartTimeUnixNano {
 			t.Errorf("it went on from %d to %d, in the request that ended at %d until the bulk of %d",
@@ -233,10 +233,10 @@ func TestTracingIsOffByDefault(t *testing.T) {
 			}
 			p.terminate()
 			if sent := c.taken() > 0; sent == off {
-				t.Errorf("spans are sent: %v", sent)
+				t.Errorf("spans are sent: %v, want the opposite", sent)
 			}
 			if logged := p.logged(trace, "delivery accepted") != nil; logged == off {
-				t.Errorf("the log has the trace: %v", logged)
+				t.Errorf("the log has the trace: %v, want the opposite", logged)
 			}
 		})
 	}
@@ -261,7 +261,7 @@ func TestCollectorIsAway(t *testing.T) {
 		t.Errorf("exit status %d", status)
 	}
 	if n := strings.Count(p.log.String(), "spans are not sent"); n != 1 {
-		t.Errorf("said %d times", n)
+		t.Errorf("%d messages say that the collector is away, want one", n)
 	}
 	for line := range strings.Lines(p.log.String()) {
 		if !strings.HasPrefix(line, "time=") {
@@ -298,7 +298,7 @@ func TestTracesWanted(t *testing.T) {
 		}
 		wanted, problem := tracesWanted(func(name string) string { return env[name] })
 		if wanted != c.wanted || (problem == "") != (c.problem == "") || !strings.Contains(problem, c.problem) {
-			t.Errorf("%s: %v, %q", c.env, wanted, problem)
+			t.Errorf("%s: tracing wanted: %v, problem %q", c.env, wanted, problem)
 		}
 	}
 }
@@ -313,7 +313,7 @@ func TestExportErrorsAreSaidNowAndThen(t *testing.T) {
 		}
 		e.Handle(context.Canceled)
 		if said := strings.Count(out.String(), "no collector"); said != 1+minute/5 {
-			t.Errorf("after %d minutes: said %d times", minute, said)
+			t.Errorf("after %d minutes there are %d messages", minute, said)
 		}
 		now = now.Add(time.Minute)
 	}

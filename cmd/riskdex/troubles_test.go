@@ -27,19 +27,19 @@ func TestUnrepairedTroubleIsReported(t *testing.T) {
 	p.expect(exitFailed, "", words("rebuild cities"), "failed")
 	trouble := p.says(admin.TroubleRebuild)
 	if trouble.Severity != admin.Warning || !strings.Contains(trouble.Detail, "10 documents") || !strings.Contains(trouble.Remedy, "riskdex rebuild --stop cities") {
-		t.Errorf("%+v", trouble)
+		t.Errorf("the trouble is %+v, want a warning about the rebuild", trouble)
 	}
 	p.expect(exitNegative, "", words("verify cities"), "30 foreign")
 	trouble = p.says(admin.TroubleDiffers)
 	if trouble.Kind != "cities" || !strings.Contains(trouble.Detail, "30 documents") || !strings.Contains(trouble.Remedy, "riskdex verify --repair cities") {
-		t.Errorf("%+v", trouble)
+		t.Errorf("the trouble is %+v, want one about 30 foreign cities", trouble)
 	}
 	told := func() bool {
 		m := p.metrics()
 		return m[`riskdex_rebuild_failed{kind="cities"}`] == 1 && m[`riskdex_verify_differences{kind="cities"}`] == 30
 	}
 	if !told() {
-		t.Error("the metrics do not tell")
+		t.Error("the metrics do not show the troubles")
 	}
 	p.says(admin.TroubleNotSearchable)
 	p.expect(exitNegative, "", words("status"), "The rebuild of cities failed", "differs from the journal in 30 documents", "No search has found the probe")
@@ -49,7 +49,7 @@ func TestUnrepairedTroubleIsReported(t *testing.T) {
 	p.start()
 	p.expect(exitNegative, "", words("status"), "The rebuild of cities failed", "differs from the journal in 30 documents")
 	if !told() {
-		t.Error("after kill -9 the metrics do not tell")
+		t.Error("after kill -9 the metrics do not show the troubles")
 	}
 	p.indicesReady()
 	p.expect(exitDone, "", words("rebuild --stop cities"))

@@ -72,12 +72,12 @@ func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
 	})
 	must(t, watcher.cmd.Process.Signal(syscall.SIGINT))
 	if got := watcher.wait(); got.status != exitNegative || !strings.Contains(got.errs, "goes on") || !strings.Contains(got.errs, "--stop") {
-		t.Errorf("interrupted: %+v", got)
+		t.Errorf("the interrupted command printed %+v", got)
 	}
 	watcher = p.begin("rebuild", "cities")
 	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
 	if got := watcher.wait(); got.status != exitDone || !strings.Contains(got.out, "cities-v2") {
-		t.Errorf("watched again: %+v", got)
+		t.Errorf("the second command printed %+v", got)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestRebuildStopped(t *testing.T) {
 	watcher := p.begin("rebuild", "cities")
 	eventually(t, "it can be stopped", func() bool { return p.command("", "rebuild", "cities", "--stop").status == exitDone })
 	if got := watcher.wait(); got.status != exitNegative || !strings.Contains(got.errs, "stopped") {
-		t.Errorf("while it was stopped: %+v", got)
+		t.Errorf("the command printed %+v when the rebuild was stopped", got)
 	}
 	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
 	p.drained()
@@ -184,7 +184,7 @@ func TestBackupFromAnywhere(t *testing.T) {
 	}
 	p.expect(exitFailed, "", words("backup second.db"), "no riskdex answers", "Nothing was copied", "--journal FILE")
 	if _, err := os.Stat("second.db"); !os.IsNotExist(err) {
-		t.Errorf("something was copied: %v", err)
+		t.Errorf("the refused backup copied something: %v", err)
 	}
 	p.expect(exitDone, "", words("backup second.db --journal "+unused), "0 records, checked; a copy of "+filepath.Join(mustDir(t), unused))
 
@@ -226,7 +226,7 @@ func TestBackupIsGivenUp(t *testing.T) {
 			return err == nil && len(left) == 0
 		})
 		if got.status != exitFailed || !strings.Contains(got.errs, "the backup was interrupted") && !strings.Contains(got.errs, "canceled") && !strings.Contains(got.errs, "closed") {
-			t.Errorf("%s is stopped: %+v", what, got)
+			t.Errorf("after %s the backup command printed %+v", what, got)
 		}
 	}
 }

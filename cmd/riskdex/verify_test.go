@@ -37,6 +37,6 @@ func TestVerifyAwaitsIndex(t *testing.T) {
 	})
 	release()
 	if got := verifying.wait(); got.status != exitDone || !strings.Contains(got.out, "special-reports: 0 documents in the journal, 0 in the index") {
-		t.Errorf("%+v", got)
+		t.Errorf("the command printed %+v, want an empty comparison of special-reports", got)
 	}
 }

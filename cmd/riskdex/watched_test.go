@@ -37,7 +37,7 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	w.openQueries(exposed)
 	defer func() {
 		for query, title := range w.open {
-			t.Errorf("%s: nothing is found by %s", title, query)
+			t.Errorf("%s: the query %s finds nothing", title, query)
 		}
 	}()
 	w.says(admin.TroubleBackup)
@@ -98,7 +98,7 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	})
 	const unaccounted = "job_instance_kind:riskdex_changes_unaccounted:diff"
 	if wrong := values(t, w.server, fmt.Sprintf("max_over_time(%s[1h]) != 0 or min_over_time(%[1]s[1h]) != 0", unaccounted)); len(wrong) > 0 {
-		t.Errorf("at some time the books did not agree: %v", wrong)
+		t.Errorf("at some time the sums did not agree: %v", wrong)
 	}
 	w.everythingAtAGlance()
 	w.isAsListed()
@@ -178,7 +178,7 @@ func (w *watched) families() (all []*dto.MetricFamily) {
 	defer res.Body.Close()
 	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if err != nil || kind != "application/vnd.google.protobuf" {
-		w.t.Fatalf("asked for protobuf, /metrics answers with %q", res.Header.Get("Content-Type"))
+		w.t.Fatalf("a request for protobuf is answered with %q", res.Header.Get("Content-Type"))
 	}
 	decoder := expfmt.NewDecoder(res.Body, expfmt.ResponseFormat(res.Header))
 	for {

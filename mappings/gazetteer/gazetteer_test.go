@@ -72,7 +72,7 @@ func TestNames(t *testing.T) {
 	} {
 		city := g.City(report)
 		if city == nil || !slices.Contains(slices.Collect(city.Names()), name) {
-			t.Errorf("%s is no name of %v", name, city)
+			t.Errorf("%s is not among the names %v", name, city)
 		}
 	}
 	for at := range g.cities {

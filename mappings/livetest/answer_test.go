@@ -114,7 +114,7 @@ func TestNearestFirst(t *testing.T) {
 		t.Errorf("nearest first are %s", got)
 	}
 	if _, err := set.SearchBody("hospital", mappings.SearchOptions{NearestFirst: true}); err == nil {
-		t.Error("nearest to what?")
+		t.Error("no error for the nearest without a place")
 	}
 }
 

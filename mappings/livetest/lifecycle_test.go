@@ -228,6 +228,6 @@ func TestRefreshCounts(t *testing.T) {
 		t.Errorf("%d documents, %v", n, err)
 	}
 	if _, err := x.Refresh(t.Context(), x.Index(report.Cities, 9)); err == nil {
-		t.Error("no error for an index that is missing")
+		t.Error("no error for a missing index")
 	}
 }

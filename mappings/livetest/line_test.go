@@ -37,7 +37,7 @@ func owns(t *testing.T, x *indices.Indices, kind report.Kind) bool {
 		}
 		return err == nil
 	}
-	t.Fatalf("whose %s is was not decided", x.Alias(kind))
+	t.Fatalf("the owner of %s was not decided", x.Alias(kind))
 	return false
 }
 
@@ -47,7 +47,7 @@ func TestIndexIsLeftToItsJournal(t *testing.T) {
 	a := ofLine(t, elastictest.Prefix(t), "A")
 	for _, kind := range report.AllKinds() {
 		if !owns(t, a, kind) {
-			t.Fatalf("a new %s is not its own", a.Alias(kind))
+			t.Fatalf("the process does not own the new index of %s", a.Alias(kind))
 		}
 	}
 	before := metaOf(t, a, a.Index(report.Cities, 1))
@@ -82,10 +82,10 @@ func TestLineComesBeforeAllElse(t *testing.T) {
 	a := ofLine(t, elastictest.Prefix(t), "A")
 	a.Client = newClientOver(t, unmarkable(503))
 	if _, err := a.Ensure(t.Context(), report.Cities, nothing); err == nil {
-		t.Fatal("it was marked")
+		t.Fatal("the index was marked, so this test shows nothing")
 	}
 	if owns(t, ofLine(t, a.Prefix, "B"), report.Cities) {
-		t.Error("another journal has the index")
+		t.Error("another journal got the index")
 	}
 }
 
@@ -97,13 +97,13 @@ func TestOneOfSeveralNewJournalsHasAllKinds(t *testing.T) {
 		lines := []string{"A", "B", "C"}
 		had := make([]int, len(lines))
 		var all sync.WaitGroup
-		var look sync.WaitGroup
-		look.Add(len(lines))
+		var ready sync.WaitGroup
+		ready.Add(len(lines))
 		for i, line := range lines {
 			x := ofLine(t, prefix, line)
 			all.Go(func() {
-				look.Done()
-				look.Wait()
+				ready.Done()
+				ready.Wait()
 				var mine sync.WaitGroup
 				var mu sync.Mutex
 				for _, kind := range report.AllKinds() {
@@ -143,7 +143,7 @@ func TestOtherKindsWaitForCities(t *testing.T) {
 		t.Errorf("without cities: %v", err)
 	}
 	if !owns(t, ofLine(t, a.Prefix, "B"), report.Cities) || owns(t, a, report.Advisories) {
-		t.Error("whose cities are not does not say whose advisories are")
+		t.Error("the owner of cities does not decide the owner of advisories")
 	}
 }
 
@@ -165,13 +165,13 @@ func TestIndexWithoutALineIsClaimed(t *testing.T) {
 				first.Done()
 				first.Wait()
 				if got, err := x.Ensure(t.Context(), report.Cities, again.resend); err == nil {
-					t.Errorf("%s is used before another look", got)
+					t.Errorf("%s is used before another check", got)
 				}
 			})
 		}
 		both.Wait()
 		if owns(t, a, report.Cities) == owns(t, b, report.Cities) {
-			t.Error("both have it, or none")
+			t.Error("both journals own the index, or none")
 		}
 		if meta := metaOf(t, x, index); again != 0 || !strings.Contains(meta, `"hash"`) || !strings.Contains(meta, `"uuid"`) {
 			t.Errorf("%s is noted; everything is sent again %d times", meta, again)
@@ -189,7 +189,7 @@ func TestTakeOver(t *testing.T) {
 	}
 	b := ofLine(t, a.Prefix, "B")
 	if owns(t, b, report.Cities) || owns(t, b, report.Probe) {
-		t.Fatal("untold")
+		t.Fatal("the index was taken over without a command")
 	}
 	before := metaOf(t, a, a.Index(report.Cities, 1))
 	var again counter
@@ -210,20 +210,20 @@ func TestTakeOver(t *testing.T) {
 	second := claim(b, 2)
 	wantClaim(b, second, true)
 	if owns(t, a, report.Cities) || !owns(t, a, report.Advisories) || owns(t, b, report.Probe) {
-		t.Error("its owner has the cities still, or what was not taken from it no longer")
+		t.Error("the former owner still has the cities, or lost other kinds")
 	}
 	broken := errors.New("the journal is away")
 	if _, err := b.Ensure(t.Context(), report.Cities, func(context.Context) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("undone before the journal has marked what was written there: %v", err)
+		t.Errorf("Ensure returned %v, want the error of the journal", err)
 	}
 	wantClaim(b, second, true)
 	if owns(t, b, report.Cities) || again != 0 {
-		t.Error("the index of another journal is its own, because it has begun to take over")
+		t.Error("beginning a take-over made the other journal's index its own")
 	}
 	wantLeftovers(t, a, nil, nil)
 	wantClaim(b, second, false)
 	if !owns(t, a, report.Cities) || again != 0 || metaOf(t, a, a.Index(report.Cities, 1)) != before {
-		t.Error("a take-over that nobody goes on with leaves something behind")
+		t.Error("an abandoned take-over leaves something behind")
 	}
 
 	second = claim(b, 2)
@@ -231,7 +231,7 @@ func TestTakeOver(t *testing.T) {
 	wantClaim(b, second, false)
 	wantClaim(a, third, true)
 	if err := a.CheckLine(t.Context(), report.Cities); err != nil || owns(t, b, report.Cities) {
-		t.Errorf("it does not get it back: %v", err)
+		t.Errorf("the former owner does not get the index back: %v", err)
 	}
 	wantLeftovers(t, a, []string{third}, nil)
 	if err := a.Remove(t.Context(), report.Cities, third); err != nil {
@@ -244,10 +244,10 @@ func TestTakeOver(t *testing.T) {
 	}
 	wantClaim(b, second, true)
 	if !owns(t, b, report.Cities) || owns(t, a, report.Cities) {
-		t.Error("its owner has the cities still, or the other one does not")
+		t.Error("the former owner still has the cities, or the new one does not")
 	}
 	if !owns(t, b, report.Probe) || owns(t, a, report.Probe) {
-		t.Error("the probe does not go along with cities")
+		t.Error("the probe does not follow cities")
 	}
 	wantLeftovers(t, b, nil, []string{a.Index(report.Cities, 1)})
 }
@@ -261,16 +261,16 @@ func TestLostIndexIsMadeByItsOwner(t *testing.T) {
 		must(t, a.Client, esapi.IndicesDeleteRequest{Index: []string{a.Index(report.Cities, 1)}})
 	}
 	if !owns(t, a, report.Cities) || owns(t, b, report.Cities) {
-		t.Fatal("not as wanted")
+		t.Fatal("the first journal does not own its new index, or the second one does")
 	}
 	lose()
-	for range 2 { // not at the first look, and not at a later one
+	for range 2 { // not at the first check, and not at a later one
 		if owns(t, b, report.Cities) {
-			t.Error("another journal makes the index anew")
+			t.Error("another journal recreates the lost index")
 		}
 	}
 	if !owns(t, a, report.Cities) {
-		t.Error("its owner does not")
+		t.Error("its owner does not recreate the lost index")
 	}
 	lose()
 	second := a.Index(report.Cities, 2)
@@ -278,10 +278,10 @@ func TestLostIndexIsMadeByItsOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	if owns(t, a, report.Cities) {
-		t.Error("its owner makes it, though another journal has begun to take over")
+		t.Error("its owner recreates the index although another journal has begun to take over")
 	}
 	if err := b.Swap(t.Context(), report.Cities, "", second); err != nil || !owns(t, b, report.Cities) {
-		t.Errorf("not even when told: %v", err)
+		t.Errorf("a take-over of the lost index failed: %v", err)
 	}
 	if err := b.Create(t.Context(), report.Cities, a.Index(report.Cities, 3)); err != nil {
 		t.Fatal(err)
@@ -289,11 +289,11 @@ func TestLostIndexIsMadeByItsOwner(t *testing.T) {
 	must(t, a.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(
 		`{"actions":[{"add":{"index":"` + second + `","alias":"` + a.Alias(report.Cities) + `","is_write_index":false}}]}`)})
 	if err := b.Swap(t.Context(), report.Cities, "", a.Index(report.Cities, 3)); err == nil || !strings.Contains(err.Error(), second) {
-		t.Errorf("the alias is put on a second index: %v", err)
+		t.Errorf("the swap returned %v, want that the alias is on another index", err)
 	}
 	must(t, a.Client, esapi.IndicesDeleteRequest{Index: []string{second, a.Index(report.Cities, 3)}})
 	if !owns(t, ofLine(t, a.Prefix, "C"), report.Cities) {
-		t.Error("nor at a start")
+		t.Error("a starting process does not recreate the lost index")
 	}
 }
 
@@ -302,7 +302,7 @@ type onlyReading struct{ t *testing.T }
 
 func (o onlyReading) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Method != http.MethodGet {
-		o.t.Errorf("%s %s", req.Method, req.URL.Path)
+		o.t.Errorf("the request %s %s changes something", req.Method, req.URL.Path)
 	}
 	return http.DefaultTransport.RoundTrip(req)
 }

@@ -144,7 +144,7 @@ func TestMarkIsTriedAgain(t *testing.T) {
 			}
 		}
 		if err := x.Create(t.Context(), report.Cities, x.Index(report.Cities, 2)); err == nil {
-			t.Errorf("%d: an index to be filled is made without a mark", status)
+			t.Errorf("%d: an index to be filled was created without a mark", status)
 		}
 		x.Client = whole
 		again = 0

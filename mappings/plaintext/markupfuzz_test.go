@@ -71,7 +71,7 @@ func TestCountControls(t *testing.T) {
 		s := []byte(strings.Repeat("é a\n", 5))
 		s[at] = 1
 		if got := countControls(s); got != 1 {
-			t.Errorf("a control at %d: got %d", at, got)
+			t.Errorf("a control character at %d: got %d", at, got)
 		}
 	}
 	if got := countControls([]byte("\x00\x1f\x00\r\n\t\x01\x02abc\x03 \x7f")); got != 6 {
