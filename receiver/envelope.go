@@ -97,7 +97,7 @@ func (s *splitter) strangeEnvelope(object []jsonscan.Member, depth int) []byte {
 		switch nested := c == '{' || c == '['; {
 		case inner == nil && nested && (s.mayWrap(m.Name) || geoJSON && m.Name == "features") && s.statesIDs(m.Value, depth-1):
 			inner = m.Value
-		case geoJSON, isEnvelopeMeta(m.Name), !nested && s.words.isMeta(m.Name):
+		case geoJSON, isEnvelopeMeta(m.Name), s.words.isMeta(m.Name, c):
 		default:
 			return nil
 		}

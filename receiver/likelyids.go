@@ -24,13 +24,14 @@ type guesser struct {
 	own        vocabulary.Concepts // what a record of this kind is called
 	about      vocabulary.Concepts // what several records may be about
 	id, number vocabulary.Concepts
+	status     vocabulary.Concepts   // of a number that is no code of a city
 	codes      []vocabulary.Concepts // of a city
 	foreign    vocabulary.Concepts
 	meta       vocabulary.Concepts // of what may stand beside records in an envelope
 }
 
 func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
-	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), foreign: v.Concepts("foreign"),
+	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"), foreign: v.Concepts("foreign"),
 		meta: v.Concepts("foreign date published created updated language link")}
 	switch kind {
 	case report.Cities:
@@ -119,10 +120,18 @@ func (g *guesser) code(list []jsonscan.Member) string {
 	return ""
 }
 
-// isMeta reports whether a name means what an envelope says of itself.
-func (g *guesser) isMeta(name string) bool {
+// isMeta reports whether a member is something that an envelope says of itself, by its name and
+// the first byte of its value: a date, a version, a link, a language; a number, true or false
+// whose name means nothing of a report.
+func (g *guesser) isMeta(name string, first byte) bool {
 	n := g.vocabulary.Read(name)
-	return !n.Unknown && n.Concepts != 0 && n.Concepts&^g.meta == 0
+	switch first {
+	case '{', '[':
+		return !n.Unknown && n.Concepts != 0 && n.Concepts&^g.meta == 0
+	case '"':
+		return n.Last != 0 && n.Concepts&^g.meta == 0
+	}
+	return n.Concepts&^(g.meta|g.status) == 0
 }
 
 // maxPlaces bounds the places that are collected.
