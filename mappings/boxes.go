@@ -2,6 +2,7 @@ package mappings
 
 import (
 	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,12 +49,7 @@ func (x *extractor) inOrder(first, second float64) (point, verdict) {
 	case first == second:
 		return p, fits
 	}
-	var straight, crossed bool
-	for _, code := range x.codes {
-		b, known := x.boxes[code]
-		straight = straight || known && b.holds(p)
-		crossed = crossed || known && b.holds(swapped)
-	}
+	straight, crossed := x.inCountry(p), x.inCountry(swapped)
 	switch {
 	case straight && !crossed:
 		return p, fits
@@ -61,4 +57,12 @@ func (x *extractor) inOrder(first, second float64) (point, verdict) {
 		return swapped, fits
 	}
 	return point{}, unsure
+}
+
+// inCountry reports whether the box of one of the record's countries holds a point.
+func (x *extractor) inCountry(p point) bool {
+	return slices.ContainsFunc(x.codes, func(code string) bool {
+		b, known := x.boxes[code]
+		return known && b.holds(p)
+	})
 }

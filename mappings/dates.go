@@ -2,8 +2,12 @@ package mappings
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"riskdex/internal/vocabulary"
 )
 
 // A number from minSeconds (1973) on is a Unix time in seconds; from minMillis on, which no
@@ -102,5 +106,31 @@ func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
 	case errMonth == nil && errDay != nil:
 		return month, true, month.Year() > 0
 	}
-	return time.Time{}, false, false
+	return dateInWords(text)
+}
+
+// months are the names of months, folded, in French, Spanish and German.
+var months = [12][]string{
+	{"janvier", "enero", "januar", "janner"}, {"fevrier", "febrero", "februar"}, {"mars", "marzo", "marz", "maerz"}, {"avril", "abril", "april"},
+	{"mai", "mayo"}, {"juin", "junio", "juni"}, {"juillet", "julio", "juli"}, {"aout", "agosto", "august"}, {"septembre", "septiembre", "setiembre", "september"},
+	{"octobre", "octubre", "oktober"}, {"novembre", "noviembre", "november"}, {"decembre", "diciembre", "dezember"},
+}
+
+// dateInWords reads a date such as 30 juillet 2026, 30 de julio de 2026 or 30. Juli 2026.
+func dateInWords(text string) (t time.Time, wholeDay, ok bool) {
+	words := strings.Fields(vocabulary.Fold(text))
+	if len(words) == 5 && words[1] == "de" && (words[3] == "de" || words[3] == "del") {
+		words = []string{words[0], words[2], words[4]}
+	}
+	if len(words) != 3 || len(words[2]) != 4 {
+		return time.Time{}, false, false
+	}
+	day, errDay := strconv.Atoi(strings.TrimSuffix(strings.TrimSuffix(words[0], "er"), "."))
+	year, errYear := strconv.Atoi(words[2])
+	month := slices.IndexFunc(months[:], func(names []string) bool { return slices.Contains(names, words[1]) }) + 1
+	t = time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	if errDay != nil || errYear != nil || month == 0 || year < 1 || t.Day() != day {
+		return time.Time{}, false, false
+	}
+	return t, true, true
 }

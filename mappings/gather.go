@@ -309,6 +309,9 @@ func (x *extractor) pair(object uint32) (label, value uint32) {
 		return none, none
 	}
 	label = x.anyMember(object, "label", "key", "name", "field", "title", "heading", "question", "property", "attribute", "term")
+	if label != none {
+		label = x.unwrapped(label)
+	}
 	value = x.anyMember(object, "value", "val", "text", "content", "answer", "data", "body", "description")
 	if label == none || value == none || x.tree.nodes[label].kind != '"' || x.tree.nodes[label].rawLen > maxLabel {
 		return none, none
@@ -420,7 +423,7 @@ func (x *extractor) unwrapped(at uint32) uint32 {
 		case n.kind == '[' && x.tree.nodes[n.first].next == none:
 			at = n.first
 		case n.kind == '{':
-			inner := x.anyMember(at, "value", "rendered")
+			inner := x.anyMember(at, "value", "rendered", "#text", "$t")
 			if inner == none {
 				if x.languageOf(at) != "" {
 					inner = x.anyMember(at, "text", "title", "name")

@@ -30,6 +30,9 @@ func (x *extractor) point(at uint32) (point, verdict) {
 	case '"':
 		lat, lon, two := bytes.Cut(x.tree.text(at), []byte(","))
 		if p, ok := parsePoint(lat, lon); ok && two {
+			if swapped := (point{p.lon, p.lat}); x.inCountry(swapped) && !x.inCountry(p) {
+				return swapped, fits
+			}
 			return p, p.verdict()
 		}
 		return point{}, absent // the name of a place
