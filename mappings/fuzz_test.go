@@ -31,9 +31,12 @@ func FuzzAppendDocument(f *testing.F) {
 	} {
 		f.Add([]byte(body), "")
 	}
+	for _, record := range shapeRecords(f) {
+		f.Add(record, "")
+	}
 	s := builtinSet(f)
 	f.Fuzz(func(t *testing.T, body []byte, code string) {
-		c := change(report.Cities, "1", string(body))
+		c := change(report.Kinds()[len(body)%len(report.Kinds())], "1", string(body))
 		c.Code = code
 		kept := bytes.Clone(body)
 		doc, unfit, err := s.AppendDocument(nil, c)

@@ -28,6 +28,27 @@ type vendorShape struct {
 	NotText []string                  `json:"not_text"`
 }
 
+// shapeRecords returns the records of testdata/shapes.
+func shapeRecords(t testing.TB) (records [][]byte) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/shapes/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shape vendorShape
+		if err := json.Unmarshal(text, &shape); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		records = append(records, shape.Record)
+	}
+	return records
+}
+
 // TestVendorShapes reads records of shapes that no mapping file has patterns for.
 func TestVendorShapes(t *testing.T) {
 	s := builtinSet(t)
