@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"riskdex/internal/vocabulary"
 	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
@@ -107,10 +106,6 @@ func (f *Feed) ids(s *splitter) {
 			p.Distinct++
 		}
 	}
-	guess := s.guess
-	if guess == nil {
-		guess = newGuesser(vocabulary.New(), s.kind)
-	}
 	known := 0
 	for _, raw := range f.Records {
 		r := recordOf(raw)
@@ -121,7 +116,7 @@ func (f *Feed) ids(s *splitter) {
 				break
 			}
 		}
-		for _, l := range guess.likely(r) {
+		for _, l := range s.words.likely(r) {
 			if p := byPlace[l.at]; p == nil || !p.Known {
 				note(l.at, l.text, false)
 			}
