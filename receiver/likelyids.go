@@ -71,6 +71,9 @@ func (g *guesser) in(list []jsonscan.Member, path jsontext.Pointer, means vocabu
 			return
 		}
 		n := g.vocabulary.Read(m.Name)
+		if strings.EqualFold(m.Name, "uid") && jsonscan.FirstByte(m.Value) != '"' {
+			n.Concepts |= g.foreign // that of a user, in content systems
+		}
 		all := means | n.Concepts
 		value, ofOne := m.Value, false
 		if jsonscan.FirstByte(value) == '[' { // it counts if it has one element

@@ -64,6 +64,10 @@ func TestUnclearIDs(t *testing.T) {
 		"here and there":       {"cities", `[{"cityReportId":1,"code":"LON"},{"docId":2,"code":"PAR"}]`, "", []string{"/cityReportId", "/docId"}},
 		"not certain":          {"cities", `[{"cmsId":1,"iata":"LHR"},{"cmsId":2,"title":"x"}]`, "", []string{`/cmsId ("1", in 2)`, "--ids cities=/cmsId"}},
 		"a bare number":        {"advisories", `[{"number":"A-1","title":"x"}]`, "", []string{"/number"}},
+		"a user by reference":  {"advisories", `[{"uid":[{"target_id":7}],"nid":[{"value":5}],"title":"x"}]`, "5", nil},
+		"its uid":              {"advisories", `[{"uid":"7f3a","title":"x"}]`, "7f3a", nil},
+		"versions of it":       {"advisories", `[{"versionId":7,"revision_id":8,"vid":9,"reportId":"r1","title":"x"}]`, "r1", nil},
+		"of its category":      {"cities", `[{"code":"LON","categoryId":1,"typeId":2,"regionId":3,"languageId":4}]`, "LON", nil},
 		"what it is about":     {"advisories", `{"eventId":9,"title":"x"}`, "", []string{`/eventId ("9", in 1)`, "--ids advisories=/eventId"}},
 		"where it is":          {"cities", `[{"destinationId":"NO","name":"Oslo"}]`, "", []string{`/destinationId`}},
 		"its own, about it":    {"special-reports", `{"event":{"id":9},"documentId":"d1"}`, "d1", nil},
@@ -98,6 +102,20 @@ func TestUnclearIDs(t *testing.T) {
 		}
 		if c.ids == "" && (len(d.refusals()) != 1 || d.refusals()[0].Position != -1 || string(d.refusals()[0].Body) != c.body) {
 			t.Errorf("%s: kept %+v, want the delivery as a whole", name, d.refusals())
+		}
+	}
+}
+
+// TestIDsOfOthers: the id of a user, a version or a place of a record is never its own.
+func TestIDsOfOthers(t *testing.T) {
+	for _, record := range []string{
+		`{"uid":7,"title":"x"}`, `{"uid":{"id":7},"title":"x"}`, `{"versionId":7,"revisionNumber":8,"title":"x"}`, `{"author":{"uuid":"a1"},"title":"x"}`,
+		`{"location":{"reference":"p1"},"title":"x"}`, `{"country":{"id":3},"region":{"code":"r"},"title":"x"}`, `{"parent":{"guid":"p"},"category":{"key":"c"},"title":"x"}`,
+		`{"slug":"floods-in-jakarta","title":"x"}`, `{"sections":[{"id":1}],"title":"x"}`, `{"places":[{"uuid":"p"}],"title":"x"}`,
+	} {
+		d := open(t, nil)
+		if got := d.send("POST", "/advisories", `[`+record+`]`); got.status != 422 || len(d.changes()) != 0 {
+			t.Errorf("%s: %+v, %+v", record, got, d.changes())
 		}
 	}
 }
