@@ -119,7 +119,7 @@ func (x *extractor) fromGazetteer() {
 	if city != nil {
 		x.texts("names_known", func(yield func(string) bool) {
 			for name := range city.Names() {
-				if name != s.title && !slices.Contains(s.names, name) && !yield(name) {
+				if name != s.title && !slices.Contains(s.names, name) && !yield(asOneWord(name)) {
 					return
 				}
 			}
@@ -143,7 +143,7 @@ func (x *extractor) fromGazetteer() {
 		x.texts("country_names_known", func(yield func(string) bool) {
 			for _, code := range s.countries {
 				for name := range w.CountryNames(code) {
-					if !yield(name) {
+					if !yield(asOneWord(name)) {
 						return
 					}
 				}
@@ -205,12 +205,19 @@ func (x *extractor) namesAbout(cities []*gazetteer.City) {
 	x.texts("city_names_known", func(yield func(string) bool) {
 		for _, c := range cities[:min(most, len(cities))] {
 			for name := range c.Names() {
-				if !yield(name) {
+				if !yield(asOneWord(name)) {
 					return
 				}
 			}
 		}
 	})
+}
+
+// asOneWord returns a name of the gazetteer as the analyzer known_names takes it: it has
+// only to lower its case and to fold its letters, where one that cleans names as well would
+// double what a document costs Elasticsearch.
+func asOneWord(name string) string {
+	return strings.ReplaceAll(gazetteer.Plain(name), " ", "_")
 }
 
 // codesKnown writes the codes of cities and of their airports, so that a search for MRS

@@ -1,7 +1,6 @@
 package gazetteer
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,6 +10,9 @@ import (
 // Plain returns a name as it is searched: letters with their marks composed, no
 // apostrophes, and one space in place of spaces, hyphens, commas, full stops and brackets.
 func Plain(name string) string {
+	if isPlain(name) {
+		return name
+	}
 	var plain []byte
 	space := false
 	for _, r := range norm.NFC.String(name) {
@@ -27,6 +29,19 @@ func Plain(name string) string {
 		plain = utf8.AppendRune(plain, r)
 	}
 	return string(plain)
+}
+
+// isPlain reports whether a name is certainly in the form of Plain, as those of the built-in
+// tables are.
+func isPlain(name string) bool {
+	wordBefore := false
+	for _, r := range name {
+		if k := kindOf(r); k == nothing || k == separator && (r != ' ' || !wordBefore) {
+			return false
+		}
+		wordBefore = r != ' '
+	}
+	return wordBefore && norm.NFC.IsNormalString(name)
 }
 
 // Fold returns a name in the form in which names are compared: as Plain returns it, in
@@ -76,12 +91,16 @@ const (
 )
 
 func kindOf(r rune) kind {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z': // nearly always
-		return letter
-	case r == '\'' || r == '`' || strings.ContainsRune("’‘ʼʻʿʾ′´＇", r):
+	switch r {
+	case '\'', '`', '’', '‘', 'ʼ', 'ʻ', 'ʿ', 'ʾ', '′', '´', '＇':
 		return nothing
-	case r == ' ' || unicode.IsSpace(r) || strings.ContainsRune("-‐‑–,.()", r):
+	case ' ', '-', '‐', '‑', '–', ',', '.', '(', ')':
+		return separator
+	}
+	switch {
+	case r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', r > 0xff && (r < 0x1680 || r > 0x3000): // no spaces or controls
+		return letter
+	case unicode.IsSpace(r):
 		return separator
 	case unicode.IsControl(r):
 		return nothing
