@@ -98,6 +98,7 @@ func (s *ownServer) restart(t *testing.T, abruptly bool) {
 // TestOnAServerOfItsOwn has everything that needs one, because a server takes
 // long to start.
 func TestOnAServerOfItsOwn(t *testing.T) {
+	t.Parallel()
 	s := startOwnServer(t)
 	t.Run("credentials are taken", func(t *testing.T) { testCredentials(t, s) })
 	t.Run("answers are judged rightly", func(t *testing.T) { testAnswers(t, s) })

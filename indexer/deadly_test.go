@@ -26,7 +26,7 @@ type revived struct {
 
 func startRevived(t *testing.T, o elasticserver.Options) *revived {
 	t.Helper()
-	o.Home, o.Heap, o.FastStart = elastictest.Home(t), elasticserver.TestHeap, true
+	o.Home, o.Heap, o.FastStart = elastictest.Home(t), "256m", true // a small heap is full sooner
 	server, err := elasticserver.Start(t.Context(), o)
 	indexertest.Must(t, err)
 	o.Port = server.Port()
@@ -72,6 +72,7 @@ const deadly = `{"settings": {"index": {"number_of_shards": 1, "number_of_replic
 // one document, again whenever it is started again, until that is a dead letter. Two
 // kinds are sent at once.
 func TestDocumentThatKillsElasticsearch(t *testing.T) {
+	t.Parallel()
 	server := startRevived(t, elasticserver.Options{})
 	set := indexertest.SetWith(t, deadly)
 	cfg := indexertest.Quick()
@@ -107,6 +108,7 @@ func TestDocumentThatKillsElasticsearch(t *testing.T) {
 // TestKilledElasticsearchBlamesNobody: it is killed again and again while a bulk is under
 // way, each time one of a single document if there is one, and started again.
 func TestKilledElasticsearchBlamesNobody(t *testing.T) {
+	t.Parallel()
 	server := startRevived(t, elasticserver.Options{})
 	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: server.url})
 	r.Run()

@@ -38,6 +38,7 @@ func filled(n int, name, open string, element func(i int) string, end string) st
 // every shape that is expensive to index, harm neither a small Elasticsearch nor each
 // other, and are found by their title and by how they begin.
 func TestLargeDocumentsKillNoServer(t *testing.T) {
+	t.Parallel()
 	server := elastictest.Start(t, elasticserver.Options{Heap: "512m"})
 	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: server.URL()})
 	r.Run()

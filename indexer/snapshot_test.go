@@ -17,6 +17,7 @@ const mayKeep = `{"cluster":["monitor","manage_index_templates"],"indices":[{"na
 // TestRestoredFromASnapshot has real snapshots restored. riskdex may no more than it
 // needs.
 func TestRestoredFromASnapshot(t *testing.T) {
+	t.Parallel()
 	home := elastictest.Home(t)
 	folder := filepath.Join(home, "snapshots")
 	s := elastictest.Start(t, elasticserver.Options{
