@@ -45,7 +45,7 @@ func sparkline(history []Sample, now time.Time) line {
 		run = nil
 	}
 	for i, s := range history {
-		if i > 0 && s.Minute.Sub(history[i-1].Minute) > time.Minute {
+		if i > 0 && s.Minute.Sub(history[i-1].Minute) > time.Minute { // #nosec G602 -- i is at least 1
 			end()
 		}
 		minute := s.Minute.Sub(first).Minutes()

@@ -58,7 +58,7 @@ func readVersions(text []byte, ids []report.ID) (map[report.ID]Indexed, error) {
 		} `json:"docs"`
 	}
 	if err := json.Unmarshal(text, &body); err != nil {
-		return nil, fmt.Errorf("the answer for %d documents cannot be read: %v", len(ids), err)
+		return nil, fmt.Errorf("the answer for %d documents cannot be read: %w", len(ids), err)
 	}
 	if len(body.Docs) != len(ids) {
 		return nil, fmt.Errorf("the answer for %d documents has %d", len(ids), len(body.Docs))

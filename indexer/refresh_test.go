@@ -2,6 +2,7 @@ package indexer_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -199,9 +200,7 @@ func lateRefreshes(r *rig) (asked *atomic.Int64, let func()) {
 		next.ServeHTTP(answer, req)
 		asked.Add(1)
 		<-gate
-		for name, values := range answer.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), answer.Header())
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes())
 	}))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,10 +120,8 @@ func (s *scripted) want(got, want string) {
 // spoils answers bulks that have the document with status, or cuts them.
 func spoils(id string, status int) func(ids []string) (int, bool) {
 	return func(ids []string) (int, bool) {
-		for _, i := range ids {
-			if i == id {
-				return status, status == 0
-			}
+		if slices.Contains(ids, id) {
+			return status, status == 0
 		}
 		return http.StatusOK, false
 	}
@@ -285,11 +284,9 @@ func TestWhatWasNotSentIsNotJudged(t *testing.T) {
 // dies has Elasticsearch die, and be started again, whenever it is sent the document.
 func (s *scripted) dies(id string) {
 	s.bulk = func(ids []string) (int, bool) {
-		for _, i := range ids {
-			if i == id {
-				s.started++
-				return 0, true
-			}
+		if slices.Contains(ids, id) {
+			s.started++
+			return 0, true
 		}
 		return http.StatusOK, false
 	}

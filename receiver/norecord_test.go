@@ -295,7 +295,7 @@ func TestAllowIsTrue(t *testing.T) {
 				t.Errorf("%s %s: %d, Allow %q, want %q", method, path, got.status, got.header.Get("Allow"), want)
 			}
 		}
-		for _, method := range strings.Split(want, ", ") {
+		for method := range strings.SplitSeq(want, ", ") {
 			if got := d.send(method, path, `{"id":1}`); got.status != 202 {
 				t.Errorf("%s %s is in Allow, but is answered %+v", method, path, got)
 			}

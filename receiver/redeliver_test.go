@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -111,7 +112,7 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 		}
 		_, err := r.Redeliver(t.Context(), c.refusal, edited)
 		got := ""
-		if refused, ok := err.(*RefusedError); ok {
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
 			got = refused.Reason
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -135,7 +136,7 @@ func TestRedeliverRunsTheChecksOfItsCall(t *testing.T) {
 func TestRetryWithoutAPlaceIsRefused(t *testing.T) {
 	rec := &recorder{err: fmt.Errorf("retry: %w", report.ErrPlaceForgotten)}
 	_, err := receiverOn(t, rec).Redeliver(t.Context(), report.Refusal{Seq: 1, Kind: report.Cities, Method: "PUT", ID: "1", Body: []byte(`{"t":1}`)}, nil)
-	if refused, ok := err.(*RefusedError); !ok || refused.Reason != reasonPlaceForgotten {
+	if refused, ok := errors.AsType[*RefusedError](err); !ok || refused.Reason != reasonPlaceForgotten {
 		t.Errorf("%v, want %s", err, reasonPlaceForgotten)
 	}
 }

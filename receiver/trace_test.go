@@ -103,7 +103,7 @@ func TestRequestsAreSpans(t *testing.T) {
 
 func parseAttributes(text string) map[string]string {
 	all := map[string]string{}
-	for _, field := range strings.Fields(text) {
+	for field := range strings.FieldsSeq(text) {
 		key, value, _ := strings.Cut(field, "=")
 		all[key] = value
 	}

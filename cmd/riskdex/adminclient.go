@@ -116,8 +116,7 @@ func (c *adminClient) open(ctx context.Context, method, path string, query url.V
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("call %s: %w", path, ctx.Err())
 		}
-		var detail *url.Error
-		if errors.As(err, &detail) {
+		if detail, ok := errors.AsType[*url.Error](err); ok {
 			err = detail.Err // the rest repeats the URL
 		}
 		return nil, fmt.Errorf("no riskdex answers at %s: %w. Start it with: riskdex serve; or say where it is with --admin or RISKDEX_ADMIN_URL",

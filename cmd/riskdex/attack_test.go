@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -89,7 +90,7 @@ func (a *attacked) raw(text string) string {
 			_ = conn.(*net.TCPConn).CloseWrite()
 		}
 	}
-	if ne, ok := err.(net.Error); ok && ne.Timeout() {
+	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
 		a.t.Errorf("%.80q holds its connection", text)
 	}
 	a.answers.Write(answer.Bytes())

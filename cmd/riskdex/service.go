@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,8 +43,8 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	var undo []func() error
 	defer func() {
 		if err != nil {
-			for i := len(undo) - 1; i >= 0; i-- {
-				err = errors.Join(err, undo[i]())
+			for _, end := range slices.Backward(undo) {
+				err = errors.Join(err, end())
 			}
 		}
 	}()

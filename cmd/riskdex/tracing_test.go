@@ -292,7 +292,7 @@ func TestTracesWanted(t *testing.T) {
 		{"OTEL_TRACES_EXPORTER=otlp OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf", true, "http/json"},
 	} {
 		env := map[string]string{}
-		for _, pair := range strings.Fields(c.env) {
+		for pair := range strings.FieldsSeq(c.env) {
 			name, value, _ := strings.Cut(pair, "=")
 			env[name] = value
 		}

@@ -36,7 +36,7 @@ func (s *snapshot) read(text []byte, page int) ([]report.ID, error) {
 		} `json:"hits"`
 	}
 	if err := json.Unmarshal(text, &body); err != nil {
-		return nil, fmt.Errorf("a page of the snapshot cannot be read: %v", err)
+		return nil, fmt.Errorf("a page of the snapshot cannot be read: %w", err)
 	}
 	if body.TimedOut == nil || *body.TimedOut || !body.Shards.Whole() {
 		return nil, errors.New("a page of the snapshot lacks shards")

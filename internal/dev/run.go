@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -83,8 +84,8 @@ type stack struct {
 // stop ends what was started, in reverse order.
 func (r *stack) stop() error {
 	var errs []error
-	for i := len(r.undo) - 1; i >= 0; i-- {
-		errs = append(errs, r.undo[i]())
+	for _, end := range slices.Backward(r.undo) {
+		errs = append(errs, end())
 	}
 	return errors.Join(errs...)
 }

@@ -43,8 +43,7 @@ func composeUp(ctx context.Context, log progress) (url string, stop func() error
 		cmd.Dir = root
 		out, err := cmd.Output()
 		if err != nil {
-			var exit *exec.ExitError
-			if errors.As(err, &exit) {
+			if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 				err = fmt.Errorf("%w\n%s", err, bytes.TrimSpace(exit.Stderr))
 			}
 			return nil, fmt.Errorf("docker compose %v: %w", args, err)

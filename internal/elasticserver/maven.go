@@ -56,7 +56,7 @@ func fetch(ctx context.Context, log progress) (string, error) {
 // MAVEN_ARGS or MAVEN_OPTS, of the user's settings, or the default.
 func mavenRepository() (string, error) {
 	for _, variable := range []string{"MAVEN_ARGS", "MAVEN_OPTS"} {
-		for _, arg := range strings.Fields(os.Getenv(variable)) {
+		for arg := range strings.FieldsSeq(os.Getenv(variable)) {
 			if dir, found := strings.CutPrefix(arg, "-Dmaven.repo.local="); found {
 				return dir, nil
 			}

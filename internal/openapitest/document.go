@@ -172,8 +172,7 @@ func (s Schema) Compare(t testing.TB, name string, of reflect.Type) {
 // membersOf returns the names that a struct has as JSON, and those of them that are
 // always present, each in order.
 func membersOf(of reflect.Type) (all, always []string) {
-	for i := range of.NumField() {
-		field := of.Field(i)
+	for field := range of.Fields() {
 		if field.Anonymous {
 			inner, needed := membersOf(field.Type)
 			all, always = append(all, inner...), append(always, needed...)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -89,9 +90,7 @@ func (e *Exporter) post(ctx context.Context, body []byte) error {
 		return err
 	}
 	req.Header.Set("User-Agent", "riskdex")
-	for name, values := range e.cfg.Headers {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, e.cfg.Headers)
 	req.Header.Set("Content-Type", "application/json")
 	if e.cfg.Gzip {
 		req.Header.Set("Content-Encoding", "gzip")

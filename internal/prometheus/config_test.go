@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -61,9 +62,7 @@ func TestConfigurationForThisMachine(t *testing.T) {
 			job := map[string]any{"job_name": "riskdex", "metrics_path": "/metrics", "static_configs": []any{
 				map[string]any{"targets": []any{"127.0.0.1:18081", "127.0.0.1:28081"}, "labels": map[string]any{"a": "b"}},
 			}}
-			for name, value := range c.times {
-				job[name] = value
-			}
+			maps.Copy(job, c.times)
 			want := map[string]any{
 				"global": c.global, "rule_files": []any{"/here/rules.yml"}, "scrape_configs": []any{job},
 				"alerting": map[string]any{"alertmanagers": []any{}},

@@ -153,8 +153,7 @@ func (p *Pusher) sendUntilAnswered(ctx context.Context, s sender, r Request) (an
 	attempt := func() error {
 		var err error
 		a, err = s.send(ctx, r, id)
-		var again *retryError
-		if errors.As(err, &again) {
+		if again, ok := errors.AsType[*retryError](err); ok {
 			waits.atLeast = again.after
 			if ctx.Err() == nil {
 				last = err

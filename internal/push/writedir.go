@@ -25,9 +25,9 @@ func WriteDir(dir string, requests []Request) error {
 	}
 	posts := map[string]int{}
 	for i, r := range requests {
-		if i > 0 && methodRank(r) < methodRank(requests[i-1]) {
+		if i > 0 && methodRank(r) < methodRank(requests[i-1]) { // #nosec G602 -- i is at least 1
 			return fmt.Errorf("%s %s comes after a %s, which a folder cannot express: it has all POSTs before all PUTs before all DELETEs",
-				r.Method, r.Path, requests[i-1].Method)
+				r.Method, r.Path, requests[i-1].Method) // #nosec G602 -- likewise
 		}
 		name, err := fileName(r, posts)
 		if err != nil {

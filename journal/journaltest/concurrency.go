@@ -3,6 +3,7 @@ package journaltest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -152,9 +153,7 @@ func (l *ledger) known() map[report.Key]report.Version {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := map[report.Key]report.Version{}
-	for k, v := range l.newest {
-		known[k] = v
-	}
+	maps.Copy(known, l.newest)
 	return known
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -30,13 +31,11 @@ func connectForCopy(ctx context.Context, url string) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range map[string]string{
+	maps.Copy(cfg.ConnConfig.RuntimeParams, map[string]string{
 		"idle_in_transaction_session_timeout": "0",
 		"statement_timeout":                   "0",
 		"lock_timeout":                        fmt.Sprint(usualPace().stuck.Milliseconds()),
-	} {
-		cfg.ConnConfig.RuntimeParams[name] = value
-	}
+	})
 	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
 }
 

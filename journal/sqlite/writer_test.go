@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -65,7 +66,7 @@ func (w *writer) kill() {
 func (w *writer) acknowledged() []acknowledged {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.acks[:len(w.acks):len(w.acks)]
+	return slices.Clip(w.acks)
 }
 
 func (w *writer) waitFor(t *testing.T, n int) []acknowledged {

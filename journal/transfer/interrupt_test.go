@@ -96,7 +96,7 @@ func endConnections(t *testing.T, url string) {
 func TestHalfACopyIsNoJournal(t *testing.T) {
 	from, dir := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
 	j := openNamedTest(t, from)
-	for _, id := range strings.Split("abcdefghijklmnopqrstuvwxyzabcd", "") {
+	for id := range strings.SplitSeq("abcdefghijklmnopqrstuvwxyzabcd", "") {
 		filler{t, j}.put(report.Advisories, report.ID(id), strings.Repeat("x", 2<<20)) // more than fits in the cache
 	}
 	closeTest(t, j)

@@ -29,7 +29,7 @@ func judge(t testing.TB, documents []document) []relevancetest.Query {
 		}
 		spellings := strings.Split(columns[1], " / ")
 		q := relevancetest.Query{Class: columns[0], Words: spellings[0], Others: spellings[1:], Grades: map[string]int{}}
-		for _, rule := range strings.Split(columns[2], "; ") {
+		for rule := range strings.SplitSeq(columns[2], "; ") {
 			grade := int(rule[0] - '0')
 			fits, err := parseRule(strings.TrimSpace(rule[1:]))
 			if err != nil || grade < 1 || grade > 3 {
@@ -54,7 +54,7 @@ func judge(t testing.TB, documents []document) []relevancetest.Query {
 // parseRule reads tests joined by " & ", such as: kind=advisories & title~strike.
 func parseRule(rule string) (func(document) bool, error) {
 	var tests []func(document) bool
-	for _, part := range strings.Split(rule, " & ") {
+	for part := range strings.SplitSeq(rule, " & ") {
 		at := strings.IndexAny(part, "=~")
 		if at < 0 {
 			return nil, fmt.Errorf("%q has neither = nor ~", part)

@@ -46,6 +46,8 @@ func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, 
 	return sum, nil
 }
 
+// ForEach calls change for every document of the list that still has the version that is
+// stated there, and returns how many it changed.
 func (tx *Transaction) ForEach(list []Content, change changer) (n int, err error) {
 	for _, c := range list {
 		r, err := tx.Store.Find(c.Key)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Notes stand among the ids, under names that begin with this. A copy from one engine to
-// the other does not have them.
+// NotePrefix begins the names of notes, which stand among the ids. A copy from one engine
+// to the other does not have them.
 const NotePrefix = "note:"
 
 // KeepNote is the statement of both engines that keeps a note.

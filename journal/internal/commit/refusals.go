@@ -136,6 +136,7 @@ func (tx *Transaction) dropRefusal(seq int64) (report.Version, error) {
 	return place, nil
 }
 
+// DropThese removes refusals, and returns how many of them there were.
 func (tx *Transaction) DropThese(seqs []int64) (n int, err error) {
 	for _, seq := range seqs {
 		_, err := tx.dropRefusal(seq)

@@ -2,6 +2,7 @@ package committest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"riskdex/journal"
@@ -29,11 +30,11 @@ func CitiesOfBefore(t *testing.T, open func() journal.Journal, old func()) {
 	Must(t, err)
 	entries, err := j.Entries(t.Context(), report.Cities, "", 10)
 	Must(t, err)
-	got := ""
+	var got strings.Builder
 	for _, e := range entries {
-		got += fmt.Sprintf("%s %s, ", e.Op, e.ID)
+		fmt.Fprintf(&got, "%s %s, ", e.Op, e.ID)
 	}
-	if got != "index 130, index 7, delete LON, " {
-		t.Errorf("the cities are %s, want them adopted", got)
+	if got.String() != "index 130, index 7, delete LON, " {
+		t.Errorf("the cities are %s, want them adopted", &got)
 	}
 }

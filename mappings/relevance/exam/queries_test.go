@@ -35,7 +35,7 @@ func (w *world) judge(t testing.TB) []relevancetest.Query {
 			t.Fatalf("queries.tsv:%d: nonsense must find nothing, and all else something", i+1)
 		}
 		if q.Class != nonsense {
-			for _, rule := range strings.Split(columns[2], "; ") {
+			for rule := range strings.SplitSeq(columns[2], "; ") {
 				if err := w.apply(rule, q.Grades); err != nil {
 					t.Errorf("queries.tsv:%d: %q: %v", i+1, rule, err)
 				}
