@@ -118,7 +118,7 @@ func TestAlertsAreComplete(t *testing.T) {
 // The runbook says what each alert means, where to look, and what to do.
 func TestRunbookSaysWhatToDo(t *testing.T) {
 	sections := map[string]string{}
-	for _, section := range strings.SplitSeq(string(read(t, "../docs/operations.md")), "\n### ") {
+	for section := range strings.SplitSeq(string(read(t, "../docs/operations.md")), "\n### ") {
 		title, text, _ := strings.Cut(section, "\n")
 		text, _, _ = strings.Cut(text, "\n## ")
 		sections[title] = text
