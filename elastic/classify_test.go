@@ -57,8 +57,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestOnlyASuccessSettles: whatever the status of an item, and whatever it was to do,
-// there are four answers that say that it was done.
+// TestOnlyASuccessSettles: whatever the status of an item and its operation, only four
+// answers say that it was done.
 func TestOnlyASuccessSettles(t *testing.T) {
 	type done struct {
 		op     report.Op

@@ -26,8 +26,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// secured puts TLS before the real server, which asks for a certificate of clients'
-// authority, if there is one.
+// secured puts TLS in front of the real server. If clients is not nil, it requires a
+// client certificate of that authority.
 func secured(t *testing.T, server certificates.Pair, clients *certificates.Authority) string {
 	t.Helper()
 	target, err := url.Parse(elastictest.URL(t))
@@ -43,7 +43,7 @@ func secured(t *testing.T, server certificates.Pair, clients *certificates.Autho
 	return proxy.URL
 }
 
-// reaches tells whether a server can be asked something with c.
+// reaches reports whether a request with c gets an answer.
 func reaches(t *testing.T, c elastic.Connection) error {
 	t.Helper()
 	client, err := elastic.NewClient(c)
@@ -59,7 +59,7 @@ func reaches(t *testing.T, c elastic.Connection) error {
 	return nil
 }
 
-// TestClientTrustsOnlyWhatIsStated, of authorities and fingerprints.
+// TestClientTrustsOnlyWhatIsStated tests authorities and fingerprints.
 func TestClientTrustsOnlyWhatIsStated(t *testing.T) {
 	ours, other := certificates.New(t), certificates.New(t)
 	server, client := ours.Issue(t, "elasticsearch"), ours.Issue(t, "riskdex")
@@ -86,8 +86,8 @@ func TestClientTrustsOnlyWhatIsStated(t *testing.T) {
 	}
 }
 
-// TestFingerprintIsNotEnough: a chain that has the authority in it without its word
-// for the server is not trusted.
+// TestFingerprintIsNotEnough: a chain that contains the authority is not trusted if the
+// authority did not sign the server's certificate.
 func TestFingerprintIsNotEnough(t *testing.T) {
 	ours, other := certificates.New(t), certificates.New(t)
 	forged := other.Issue(t, "elasticsearch")
@@ -119,8 +119,8 @@ func TestConnectionSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestAPIKeyIsSent: the server of the tests cannot make API keys, for want of a
-// module that its own index of them needs.
+// TestAPIKeyIsSent only checks the header, because the tests' server lacks the module
+// that stores API keys.
 func TestAPIKeyIsSent(t *testing.T) {
 	var sent atomic.Value
 	real, err := url.Parse(elastictest.URL(t))

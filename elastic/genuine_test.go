@@ -13,8 +13,8 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 )
 
-// TestOnlyElasticsearchIsBelieved: a success of something else is none, and an error of
-// a proxy is told as what it is.
+// TestOnlyElasticsearchIsBelieved: a success from another server does not count, and a
+// proxy's error is reported as one.
 func TestOnlyElasticsearchIsBelieved(t *testing.T) {
 	status := http.StatusOK
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -39,7 +39,7 @@ func TestOnlyElasticsearchIsBelieved(t *testing.T) {
 	must(t, reaches(t, elastic.Connection{URL: elastictest.URL(t)}))
 }
 
-// TestAnswerThatBreaksOff leaves open what became of the request.
+// TestAnswerThatBreaksOff: the outcome of the request is unknown.
 func TestAnswerThatBreaksOff(t *testing.T) {
 	half := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Elastic-Product", "Elasticsearch")

@@ -28,10 +28,10 @@ type ownServer struct {
 	options elasticserver.Options
 }
 
-// The one who may do everything there.
+// may do everything
 const admin, adminPassword = "admin", "correct horse"
 
-// What others may do.
+// what the other users may do
 const (
 	mayRead    = `{"indices":[{"names":["*"],"privileges":["read","view_index_metadata"]}]}`
 	mayNothing = `{}`
@@ -50,8 +50,7 @@ func startOwnServer(t *testing.T) *ownServer {
 	return s
 }
 
-// let gives a user a password and a role of its own. The server needs a moment
-// to notice.
+// let gives a user a password and a role of its own. The server takes a moment to notice.
 func (s *ownServer) let(t *testing.T, user, password, role string) {
 	t.Helper()
 	s.options.Security.Users[user] = elasticserver.User{Password: password, Role: user}
@@ -59,9 +58,9 @@ func (s *ownServer) let(t *testing.T, user, password, role string) {
 	indexertest.Must(t, s.SetSecurity(*s.options.Security))
 }
 
-// introduce gives a user a password and a role, and waits until the server lets it
-// read. A server that is asked between reading its users and reading their roles
-// may remember for good that a role does not exist.
+// introduce gives a user a password and a role, and waits until the server lets the user
+// read. If the server is asked after it has read its users and before it has read their
+// roles, it may remember for good that a role does not exist.
 func (s *ownServer) introduce(t *testing.T, user, password, role string) {
 	t.Helper()
 	s.let(t, user, password, role)
@@ -73,7 +72,7 @@ func (s *ownServer) introduce(t *testing.T, user, password, role string) {
 	}
 }
 
-// as returns the server's address with credentials in it.
+// as returns the server's address with these credentials in it.
 func (s *ownServer) as(user, password string) string {
 	u, err := url.Parse(s.URL())
 	if err != nil {
@@ -83,8 +82,8 @@ func (s *ownServer) as(user, password string) string {
 	return u.String()
 }
 
-// restart ends the server, as a power cut would or in order, and starts it again
-// on the same data and port.
+// restart ends the server, either in order or as a power cut would, and starts it again
+// with the same data and port.
 func (s *ownServer) restart(t *testing.T, abruptly bool) {
 	t.Helper()
 	if abruptly {
@@ -95,7 +94,7 @@ func (s *ownServer) restart(t *testing.T, abruptly bool) {
 	s.Server = elastictest.Start(t, s.options)
 }
 
-// TestOnAServerOfItsOwn has everything that needs one, because a server takes
+// TestOnAServerOfItsOwn has every test that needs its own server, because a server takes
 // long to start.
 func TestOnAServerOfItsOwn(t *testing.T) {
 	t.Parallel()
@@ -107,10 +106,10 @@ func TestOnAServerOfItsOwn(t *testing.T) {
 	t.Run("deleted stays deleted", func(t *testing.T) { testDeletedStaysDeleted(t, s) })
 }
 
-// asked is one bulk of one change, and what it must be judged to be.
+// asked is a bulk of one change, and the expected judgement.
 type asked struct {
-	setup   []string // requests "METHOD /path body" that come before; %s is a name of the row's own
-	undo    []string // requests that come after
+	setup   []string // requests "METHOD /path body" that are made before; %s is a name for this row alone
+	undo    []string // requests that are made after
 	query   string   // require_alias=true by default
 	path    string   // /%s/_bulk by default
 	user    string   // "name:password"; the administrator by default
@@ -121,7 +120,7 @@ type asked struct {
 	reason  string
 }
 
-// alone makes an index behind the alias %s, with settings and a mapping.
+// alone creates an index behind the alias %s, with settings and a mapping.
 func alone(settings, mapping string) string {
 	return `PUT /%s-v1 {"aliases":{"%s":{"is_write_index":true}},"settings":{"number_of_replicas":0` + settings + `},"mappings":{` + mapping + `}}`
 }
@@ -183,8 +182,8 @@ func rows() map[string]asked {
 	}
 }
 
-// testAnswers has a real server give the answers and judges them. With -v it
-// shows what the server said.
+// testAnswers gets the answers from a real server and judges them. With -v it shows what
+// the server answered.
 func testAnswers(t *testing.T, s *ownServer) {
 	s.let(t, "nobody", "n", mayNothing)
 	s.introduce(t, "reader", "r", mayRead)
@@ -222,7 +221,7 @@ func testAnswers(t *testing.T, s *ownServer) {
 	}
 }
 
-// bulk sends the one change of a row as the indexer would.
+// bulk sends a row's change as the indexer would.
 func (s *ownServer) bulk(t *testing.T, own string, row asked) (int, []byte) {
 	t.Helper()
 	path, query, action, doc := row.path, row.query, row.action, row.doc
@@ -246,7 +245,7 @@ func (s *ownServer) bulk(t *testing.T, own string, row asked) (int, []byte) {
 		"&filter_path=items.*._id,items.*.status,items.*.error.type,items.*.error.reason,error.type,error.reason,status", strings.NewReader(lines))
 	indexertest.Must(t, err)
 	req.Header.Set("Content-Type", "application/x-ndjson")
-	// A server that refuses the size closes the connection: ask before sending.
+	// A server that refuses the size closes the connection, so ask before sending.
 	req.Header.Set("Expect", "100-continue")
 	user, password, isPassword := strings.Cut(row.user, ":")
 	switch {
@@ -260,7 +259,7 @@ func (s *ownServer) bulk(t *testing.T, own string, row asked) (int, []byte) {
 	return roundTrip(t, req)
 }
 
-// administer sends "METHOD /path body" as the administrator; it must succeed.
+// administer sends "METHOD /path body" as the administrator, and requires success.
 func (s *ownServer) administer(t *testing.T, request string) []byte {
 	t.Helper()
 	method, rest, _ := strings.Cut(request, " ")
@@ -278,7 +277,7 @@ func (s *ownServer) administer(t *testing.T, request string) []byte {
 
 func roundTrip(t *testing.T, req *http.Request) (int, []byte) {
 	t.Helper()
-	req.Close = true // the server comes and goes
+	req.Close = true // the server may be restarting
 	res, err := http.DefaultClient.Do(req)
 	indexertest.Must(t, err)
 	defer res.Body.Close()
@@ -287,7 +286,7 @@ func roundTrip(t *testing.T, req *http.Request) (int, []byte) {
 	return res.StatusCode, bytes.TrimSpace(text)
 }
 
-// status asks for something as somebody.
+// status returns the status of the answer to a request with these credentials.
 func (s *ownServer) status(t *testing.T, user, password, path string) int {
 	t.Helper()
 	req, err := http.NewRequest("GET", s.URL()+path, nil)
@@ -297,7 +296,7 @@ func (s *ownServer) status(t *testing.T, user, password, path string) int {
 	return status
 }
 
-// counted returns how many documents a search finds behind an alias.
+// counted returns how many documents a search of an alias finds.
 func (s *ownServer) counted(t *testing.T, alias string) int {
 	t.Helper()
 	s.administer(t, "POST /"+alias+"/_refresh")
@@ -306,7 +305,8 @@ func (s *ownServer) counted(t *testing.T, alias string) int {
 	return answer.Count
 }
 
-// testCredentials uses a user of a server that asks for one, beside the address and in it.
+// testCredentials uses a server that requires credentials, given beside the address and
+// within it.
 func testCredentials(t *testing.T, s *ownServer) {
 	for _, c := range []elastic.Connection{{URL: s.URL(), User: admin, Password: adminPassword}, {URL: s.as(admin, adminPassword)}} {
 		client, err := elastic.NewClient(c)

@@ -21,14 +21,14 @@ import (
 	"riskdex/report"
 )
 
-// TestAnHourOfAbsenceIsWaitedFor has Elasticsearch away for longer than the
-// backoff library waits by default, which is 15 minutes. The clock is that of
-// a bubble; the server that comes back is the real one.
+// TestAnHourOfAbsenceIsWaitedFor keeps Elasticsearch down for longer than the 15 minutes
+// after which the backoff library gives up by default. The clock is that of a synctest
+// bubble; the server that comes back is the real one.
 func TestAnHourOfAbsenceIsWaitedFor(t *testing.T) {
 	url, prefix, dir := elastictest.URL(t), elastictest.Prefix(t), t.TempDir()
 	var alias string
 	synctest.Test(t, func(t *testing.T) {
-		// A connection that is kept open would hold the bubble's clock.
+		// A connection that is kept open would block the bubble's clock.
 		real := &http.Transport{DisableKeepAlives: true}
 		away := &indexertest.Absence{Real: real, Over: time.Now().Add(time.Hour)}
 		client, err := elastic.NewClientOver(away, url)

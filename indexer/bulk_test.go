@@ -15,7 +15,7 @@ func TestItemAnswers(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		text string
-		want []elastic.Answer // nil: says nothing for sure
+		want []elastic.Answer // nil: the answer is ambiguous
 	}{
 		"both": {`{"items":[{"index":{"_id":"a","status":201}},{"delete":{"_id":"b","status":404}}]}`,
 			[]elastic.Answer{{Level: elastic.LevelItem, Status: 201, Op: report.Index}, {Level: elastic.LevelItem, Status: 404, Op: report.Delete}}},

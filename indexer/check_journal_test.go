@@ -13,19 +13,19 @@ import (
 	"riskdex/report"
 )
 
-// maker is Documents by a name that no method of a Journal has.
+// maker is Documents under a name that no method of a Journal has.
 type maker = Documents
 
-// looking is an indexer between a journal and indices of which a test says what
-// they do.
+// checking is an indexer between a fake journal and fake indices, whose answers the test
+// sets.
 type checking struct {
 	Journal
 	Indices
 	maker
 	lockKind      func(context.Context) error
 	resendDeleted func() error
-	lost          bool // the index is
-	mappingKnown  bool // the cluster says what the index was made from
+	lost          bool // the index exists
+	mappingKnown  bool // the cluster returns the hash of the mapping
 	forgotten     int
 }
 
@@ -75,8 +75,8 @@ func (s *checking) checkIndex(t *testing.T, x *Indexer, asked task) outcome {
 	return x.perform(t.Context(), asked, func(int) {})
 }
 
-// TestJournalThatTakesTooLongIsTrouble: the index is lost, and nothing may be sent
-// before the journal has marked what it lacks.
+// TestJournalThatTakesTooLongIsTrouble: the index is lost, and nothing may be sent before
+// the journal has marked every document to be sent again.
 func TestJournalThatTakesTooLongIsTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &checking{lost: true, lockKind: func(ctx context.Context) error {
@@ -90,8 +90,8 @@ func TestJournalThatTakesTooLongIsTrouble(t *testing.T) {
 	})
 }
 
-// TestJournalIsNotElasticsearch: that deletes cannot be marked says nothing of the
-// server that has just been asked.
+// TestJournalIsNotElasticsearch: if the journal fails to mark deletes, that says nothing
+// about Elasticsearch, which has just answered.
 func TestJournalIsNotElasticsearch(t *testing.T) {
 	s := &checking{resendDeleted: func() error { return errors.New("the disk is full") }}
 	x := s.indexer(t)
@@ -104,8 +104,8 @@ func TestJournalIsNotElasticsearch(t *testing.T) {
 	}
 }
 
-// TestFirstIndexCheckIsRepeatedUntilComplete, or a mapping that has changed would
-// not be noticed before the next start.
+// TestFirstIndexCheckIsRepeatedUntilComplete: otherwise a changed mapping would go
+// unnoticed until the next start.
 func TestFirstIndexCheckIsRepeatedUntilComplete(t *testing.T) {
 	s := &checking{}
 	x := s.indexer(t)
@@ -118,8 +118,8 @@ func TestFirstIndexCheckIsRepeatedUntilComplete(t *testing.T) {
 	}
 }
 
-// TestAliasMovedByTheRebuildingProcessIsNotForeign: whoever has the kind alone may have
-// moved the alias, and not just anybody.
+// TestAliasMovedByTheRebuildingProcessIsNotForeign: the process that has locked the kind
+// may have moved the alias.
 func TestAliasMovedByTheRebuildingProcessIsNotForeign(t *testing.T) {
 	s := &checking{lockKind: func(context.Context) error { return report.ErrHeld }}
 	for _, step := range []step{stepBegin, stepSwap} {

@@ -12,8 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// TestLostIndexIsNoticedOnABusyLane: every commit wakes all lanes,
-// of other kinds and of the probe too, and each may come before an idle look is due.
+// TestLostIndexIsNoticedOnABusyLane: every commit wakes all lanes, including those of
+// other kinds and of the probe, and each wake-up may come before an idle check is due.
 func TestLostIndexIsNoticedOnABusyLane(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.Probe = true
@@ -48,11 +48,11 @@ func TestLostIndexIsNoticedOnABusyLane(t *testing.T) {
 	}
 }
 
-// replaceIndex puts an empty index with the same name and aliases in the place of
-// the one of cities, as a restore would.
+// replaceIndex replaces the index of cities by an empty one with the same name and
+// aliases, as a restore would.
 func (r *rig) replaceIndex() {
 	r.T.Helper()
-	r.awaitIndexCheck() // a new one is known by its name alone until then
+	r.awaitIndexCheck() // until then, riskdex knows a new index only by its name
 	name := r.Indices.Index(report.Cities, 1)
 	_, answer := r.Ask("GET", "/"+name, "")
 	var aliases []string
@@ -77,8 +77,8 @@ func (r *rig) awaitIndexCheck() {
 	r.Heal()
 }
 
-// TestIndexChecksShowThatElasticsearchIsBack: where nothing is delivered they are all that
-// it is asked.
+// TestIndexChecksShowThatElasticsearchIsBack: while nothing is delivered, the checks are
+// the only requests.
 func TestIndexChecksShowThatElasticsearchIsBack(t *testing.T) {
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 1, "text")...)

@@ -16,8 +16,8 @@ import (
 	"riskdex/report"
 )
 
-// revived is a server of the test's own that is started again whenever it ends, as by
-// systemd.
+// revived is a server for one test that is restarted whenever it ends, as systemd would
+// do.
 type revived struct {
 	url    string
 	deaths atomic.Int64
@@ -62,15 +62,14 @@ func startRevived(t *testing.T, o elasticserver.Options) *revived {
 	return r
 }
 
-// deadly is a mapping that bounds nothing: many values of these fields take far more
-// memory than they have bytes.
+// deadly is a mapping without limits: many values of these fields take far more memory
+// than their size in bytes.
 const deadly = `{"settings": {"index": {"number_of_shards": 1, "number_of_replicas": 0}},
 "mappings": {"dynamic": false, "properties": {"words": {"type": "text", "fields": {
 	"a": {"type": "keyword"}, "b": {"type": "completion"}, "c": {"type": "text"}, "d": {"type": "text", "term_vector": "with_positions_offsets"}}}}}}`
 
-// TestDocumentThatKillsElasticsearch has a real server run out of memory for the sake of
-// one document, again whenever it is started again, until that is a dead letter. Two
-// kinds are sent at once.
+// TestDocumentThatKillsElasticsearch: one document makes a real server run out of memory
+// after every restart, until the document is a dead letter. Two kinds are sent at once.
 func TestDocumentThatKillsElasticsearch(t *testing.T) {
 	t.Parallel()
 	server := startRevived(t, elasticserver.Options{})
@@ -105,8 +104,8 @@ func TestDocumentThatKillsElasticsearch(t *testing.T) {
 	}
 }
 
-// TestKilledElasticsearchBlamesNobody: it is killed again and again while a bulk is under
-// way, each time one of a single document if there is one, and started again.
+// TestKilledElasticsearchBlamesNobody: the server is killed and restarted repeatedly
+// while a bulk is under way, preferably a bulk of one document.
 func TestKilledElasticsearchBlamesNobody(t *testing.T) {
 	t.Parallel()
 	server := startRevived(t, elasticserver.Options{})
@@ -122,14 +121,14 @@ func TestKilledElasticsearchBlamesNobody(t *testing.T) {
 			single := bytes.Count(body, []byte(`"version_type"`)) == 1
 			return (single || killed.Load() == 0) && killed.CompareAndSwap(round-1, round)
 		}, func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-			go func() { // once more where what answers already is not yet known to have started
+			go func() { // again, if the restart of the server that already answers is not known yet
 				for server.deaths.Load() < round {
 					server.server.Load().Kill()
 					time.Sleep(10 * time.Millisecond)
 				}
 			}()
 			next.ServeHTTP(w, req)
-			panic(http.ErrAbortHandler) // whatever came of it
+			panic(http.ErrAbortHandler) // whatever the result
 		}))
 		r.Append(indexertest.Index(report.Cities, "7", `{"text":"`+large+`"}`), indexertest.Index(report.Advisories, "7", `{"text":"`+large+`"}`))
 		r.Within(2*time.Minute, "it is killed and started again", func() bool { return server.deaths.Load() == round && killed.Load() == round })

@@ -5,16 +5,16 @@ import (
 	"riskdex/report"
 )
 
-// Judged is what the indexer makes of an answer of Elasticsearch to one change.
+// Judged is how the indexer judges the answer of Elasticsearch to one change.
 type Judged struct {
 	Verdict, Reason   string
 	Status            int
 	ErrorType, Detail string
-	Whole             bool // the answer was to the bulk as a whole
+	Whole             bool // the answer was to the whole bulk
 }
 
-// Judge reads the answer to a bulk as the indexer does. It returns an error where
-// that takes the answer for none.
+// Judge reads the answer to a bulk as the indexer does. It returns an error if the
+// indexer would not accept it as an answer.
 func Judge(status int, text []byte, changes []report.Change) ([]Judged, error) {
 	answers := make([]elastic.Answer, len(changes))
 	if status == 200 {

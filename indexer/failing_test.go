@@ -16,8 +16,9 @@ func change(id string) report.Change {
 	return report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Version: 1}
 }
 
-// TestBackedOffDocumentsLeaveBulksToOthers: those that wait longest are claimed first, so as many as fit
-// into ten bulks must wait until more than ten of these have been sent.
+// TestBackedOffDocumentsLeaveBulksToOthers: documents that have waited longest are
+// claimed first, so as many as fit into ten bulks must wait until more than ten bulks
+// have been sent.
 func TestBackedOffDocumentsLeaveBulksToOthers(t *testing.T) {
 	f := failingForTest()
 	cfg := DefaultConfig()
@@ -61,8 +62,8 @@ func TestFailingIsBounded(t *testing.T) {
 	})
 }
 
-// TestWhatFailsByItselfWaitsByItself, whether its lane waits as well or not: what waits
-// longest is claimed first, and would be in the way of others.
+// TestWhatFailsByItselfWaitsByItself, whether its lane waits as well or not. The changes
+// that have waited longest are claimed first, and would otherwise delay others.
 func TestWhatFailsByItselfWaitsByItself(t *testing.T) {
 	x := new(checking).indexer(t)
 	for name, c := range map[string]struct {

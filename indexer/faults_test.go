@@ -15,7 +15,7 @@ import (
 	"riskdex/report"
 )
 
-// everyThird lets f have two of three bulks.
+// mostBulks applies f to two of three bulks.
 func mostBulks(f indexertest.Fault) indexertest.Fault {
 	var n atomic.Int64
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -27,7 +27,8 @@ func mostBulks(f indexertest.Fault) indexertest.Fault {
 	}
 }
 
-// refuseIf gives f the requests whose body is bad, and the server the others.
+// refuseIf answers requests whose body is bad with f, and passes the others to the
+// server.
 func refuseIf(bad func(body []byte) bool, f indexertest.Fault) indexertest.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		body, err := io.ReadAll(req.Body)
@@ -107,7 +108,7 @@ func TestPassingFaultsLoseNothing(t *testing.T) {
 
 func TestTooLargeABulkIsHalved(t *testing.T) {
 	r := assemble(t, indexertest.Quick())
-	const limit = 200_000 // more than a limit can plausibly be
+	const limit = 200_000 // more than any plausible limit
 	r.Fail(refuseIf(func(body []byte) bool { return len(body) > limit }, indexertest.AnswerWith(413, `<html>too large</html>`)))
 	r.Append(indexertest.Many(report.Cities, 99, strings.Repeat("x", 10_000))...)
 	r.Append(indexertest.Index(report.Cities, "giant", `{"text":"`+strings.Repeat("x", 2*limit)+`"}`))
@@ -117,8 +118,8 @@ func TestTooLargeABulkIsHalved(t *testing.T) {
 }
 
 func TestOnePoisonSpoilsNoOther(t *testing.T) {
-	// The real server refuses a whole bulk for what the receiver does not accept;
-	// here a proxy stands for a rule that nobody has thought of.
+	// The real server refuses a whole bulk only for something that the receiver does not
+	// accept. Here a proxy refuses one for a reason that nobody expects.
 	r := assemble(t, indexertest.Quick())
 	r.Fail(refuseIf(func(body []byte) bool { return bytes.Contains(body, []byte("venom")) },
 		indexertest.AnswerWith(400, `{"error":{"type":"illegal_argument_exception","reason":"no"},"status":400}`)))
@@ -130,9 +131,8 @@ func TestOnePoisonSpoilsNoOther(t *testing.T) {
 	r.WantCities(999, 1)
 }
 
-// TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther: a document that something
-// on the way takes offence at spoils every bulk that it is in, in ways that say
-// nothing about documents.
+// TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther: every bulk with a document that a
+// proxy objects to fails, with answers that do not name the document.
 func TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther(t *testing.T) {
 	for name, f := range map[string]indexertest.Fault{
 		"cut":               func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
@@ -141,7 +141,7 @@ func TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := assemble(t, indexertest.Quick())
-			var spoilt atomic.Int64 // bulks that were spoilt for others
+			var spoilt atomic.Int64 // bulks that failed because of it
 			r.Fail(refuseIf(func(body []byte) bool {
 				bad := bytes.Contains(body, []byte("venom"))
 				if bad && bytes.Count(body, []byte(`"version_type"`)) > 1 {
@@ -154,7 +154,7 @@ func TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther(t *testing.T) {
 			r.Append(changes...)
 			r.Run()
 			r.Eventually("all others are settled", func() bool { return r.Stats().Kinds[report.Cities].Pending == 2 })
-			spoilt.Store(0) // from now on it is known who does it
+			spoilt.Store(0) // from now on the culprit is known
 			for wave := range 20 {
 				r.Append(indexertest.Many(report.Cities, 400, "newer")[300+wave:]...)
 				r.Eventually("newer ones are settled too", func() bool { return r.Stats().Kinds[report.Cities].Pending == 2 })
@@ -193,7 +193,7 @@ func TestNothingIsDeadWhenEveryRequestIsRefused(t *testing.T) {
 	r.Drained()
 }
 
-// TestTooLargeForEverythingBlamesNobody: a proxy answers 413 to whatever is sent, to
+// TestTooLargeForEverythingBlamesNobody: a proxy answers 413 to everything, even to
 // documents of 50 bytes and to deletes.
 func TestTooLargeForEverythingBlamesNobody(t *testing.T) {
 	r := start(t, indexertest.Quick())
@@ -211,13 +211,13 @@ func TestTooLargeForEverythingBlamesNobody(t *testing.T) {
 	r.WantCities(20, 0)
 }
 
-// TestRefusalsThatComeAndGoBlameNobody: every request is refused for a moment, again and
-// again, wherever in a task that begins and ends.
+// TestRefusalsThatComeAndGoBlameNobody: every request is refused for a moment,
+// repeatedly, at any point of a task.
 func TestRefusalsThatComeAndGoBlameNobody(t *testing.T) {
 	for _, status := range []int{400, 413} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			r := start(t, indexertest.Quick())
-			var left atomic.Int64 // bulks until it changes
+			var left atomic.Int64 // bulks until the refusals begin or end
 			var refuses atomic.Bool
 			r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 				if !indexertest.IsBulk(req) {
@@ -243,8 +243,8 @@ func TestRefusalsThatComeAndGoBlameNobody(t *testing.T) {
 	}
 }
 
-// TestFailuresBlameNoDocument: while a refused bulk is sent in halves, some of them
-// fail in another way. That is no sign that the others were read.
+// TestFailuresBlameNoDocument: while a refused bulk is sent in halves, some of them fail
+// in another way. That does not show that the others were read.
 func TestFailuresBlameNoDocument(t *testing.T) {
 	r := assemble(t, indexertest.Quick())
 	var n atomic.Int64
@@ -266,8 +266,9 @@ func TestFailuresBlameNoDocument(t *testing.T) {
 	r.WantCities(50, 0) // nothing is dead where nothing was read
 }
 
-// TestPoisonThatCameAloneIsDeadInTheEnd: while it is alone nothing tells it from a
-// fault in every request. It waits, and is judged as soon as it meets others.
+// TestPoisonThatCameAloneIsDeadInTheEnd: a lone poison document cannot be distinguished
+// from a fault that affects every request. It waits, and is judged as soon as there are
+// others.
 func TestPoisonThatCameAloneIsDeadInTheEnd(t *testing.T) {
 	r := start(t, indexertest.Quick())
 	r.Fail(refuseIf(func(body []byte) bool { return bytes.Contains(body, []byte("venom")) },
@@ -358,10 +359,10 @@ func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
 
 func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
 	cfg := indexertest.Quick()
-	cfg.BulkChanges = 1 // so that one kind could keep every worker busy
+	cfg.BulkChanges = 1 // so that one kind could occupy every worker
 	r := start(t, cfg)
 	r.Append(indexertest.Many(report.Cities, 1, "text")...)
-	r.Drained() // a lane that has not seen its index yet has but one task
+	r.Drained() // a lane that has not checked its index yet has only one task
 	release, hanging := make(chan struct{}), make(chan struct{}, 100)
 	cities := "/" + r.Indices.Alias(report.Cities) + "/_bulk"
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -383,8 +384,8 @@ func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
 	r.Drained()
 }
 
-// TestStopsThoughElasticsearchHangs: a server that never answers must not keep
-// riskdex from stopping, and what it was asked is sent again later.
+// TestStopsThoughElasticsearchHangs: a server that never answers must not keep riskdex
+// from stopping. What it was sent is sent again later.
 func TestStopsThoughElasticsearchHangs(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.StopWithin = 100 * time.Millisecond
@@ -392,7 +393,7 @@ func TestStopsThoughElasticsearchHangs(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if indexertest.IsBulk(req) {
-			// Only a server that has read the body notices that the client left.
+			// A server notices that the client has left only once it has read the body.
 			_, _ = io.Copy(io.Discard, req.Body)
 			asked <- struct{}{}
 			<-req.Context().Done()

@@ -18,7 +18,7 @@ import (
 	"riskdex/report"
 )
 
-// waitsFor returns why an index waits, or nothing.
+// waitsFor returns why an index waits, or "".
 func (r *rig) waitsFor(kind report.Kind) string {
 	for _, w := range r.Indexer.Waiting() {
 		if w.Kind == kind {
@@ -28,13 +28,13 @@ func (r *rig) waitsFor(kind report.Kind) string {
 	return ""
 }
 
-// beside returns a rig with a journal of its own on the indices of r.
+// beside returns a rig with its own journal on the indices of r.
 func (r *rig) beside(cfg indexer.Config) *rig {
 	r.T.Helper()
 	return assembleOf(r.T, cfg, indexertest.Parts{Prefix: r.Indices.Prefix})
 }
 
-// changes counts the requests that do more than ask, from now on.
+// changes counts the requests from now on that do more than read.
 func (r *rig) changes() *atomic.Int64 {
 	var n atomic.Int64
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -95,8 +95,8 @@ func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestTakeOverUnderLoad: who had the index is busy, and notices all the same, before the
-// new index takes its place. So nothing of it gets there.
+// TestTakeOverUnderLoad: the previous owner is busy, but notices before the new index
+// replaces the old one, so nothing of it gets into the new index.
 func TestTakeOverUnderLoad(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
@@ -125,8 +125,8 @@ func TestTakeOverUnderLoad(t *testing.T) {
 	b.SameAsJournal()
 }
 
-// TestRebuildEndsWhereAnotherJournalTakesOver, and nothing that it would have deleted or
-// moved is touched.
+// TestRebuildEndsWhereAnotherJournalTakesOver, and touches nothing that it would have
+// deleted or moved.
 func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
 	a := filledRig(t, rebuilding(), 100)
 	g := a.half()
@@ -145,7 +145,7 @@ func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
 	b.SameAsJournal()
 }
 
-// TestNoStepWhereAnotherJournalHasTakenOver: a rebuild that begins before the next look
+// TestNoStepWhereAnotherJournalHasTakenOver: a rebuild that begins before the next check
 // does not delete the index that the other journal is filling.
 func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
 	rarely := rebuilding()
@@ -174,8 +174,9 @@ func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
 	}
 }
 
-// othersRig has an index of cities with 30 documents that the journal of a fills, and b
-// beside it with as many documents of its own, which has found so.
+// othersRig returns an index of cities with 30 documents that the journal of a fills, and
+// b beside it, which has as many documents of its own and has found that the index is
+// a's.
 func othersRig(t *testing.T) (a, b *rig) {
 	t.Helper()
 	a = filledRig(t, rebuilding(), 30)
@@ -183,14 +184,14 @@ func othersRig(t *testing.T) (a, b *rig) {
 	b.Append(indexertest.Many(report.Cities, 30, "of b")...)
 	b.Run()
 	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
-	for _, kind := range report.Kinds() { // a kind without an index is decided by that of cities: it asks for that
+	for _, kind := range report.Kinds() { // a kind without an index follows the decision for cities, so b asks about that one
 		a.Eventually("every kind has its index", func() bool { status, _ := a.Ask("GET", "/"+a.Indices.Alias(kind), ""); return status == http.StatusOK })
 	}
 	return a, b
 }
 
-// hasAll waits until r has the index of cities, of its documents alone, and other leaves
-// it alone.
+// hasAll waits until r has the index of cities, with only its own documents, and other
+// leaves it alone.
 func (r *rig) hasAll(other *rig) {
 	r.T.Helper()
 	r.Eventually("the index is its own, and there is no other", func() bool {
@@ -204,7 +205,7 @@ func (r *rig) hasAll(other *rig) {
 	indexertest.Must(r.T, r.Indices.CheckLine(r.T.Context(), report.Cities))
 }
 
-// requestsOfATakeOver are those by which one is made, in their order.
+// requestsOfATakeOver lists the requests of a take-over, in order.
 func requestsOfATakeOver(r *rig) map[string]func(req *http.Request) bool {
 	is := func(method, path string) func(req *http.Request) bool {
 		return func(req *http.Request) bool { return req.Method == method && req.URL.Path == path }
@@ -224,12 +225,12 @@ func requestsOfATakeOver(r *rig) map[string]func(req *http.Request) bool {
 	}
 }
 
-// TestTakeOverThatIsStopped takes nothing over, whatever of it is on its way to
-// Elasticsearch when it is stopped, and gets there only then.
+// TestTakeOverThatIsStopped: nothing is taken over, even if a request is on its way to
+// Elasticsearch when the take-over is stopped, and arrives only then.
 func TestTakeOverThatIsStopped(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		nth  int64 // of these requests
+		nth  int64 // among these requests
 	}{{"checking", 1}, {"checking", 2}, {"checking", 3}, {"counting", 1}, {"making the new index", 1}, {"marking it", 1}, {"filling it", 1}} {
 		t.Run(c.name, func(t *testing.T) {
 			a, b := othersRig(t)
@@ -256,7 +257,7 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 			indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
 			<-reached
 			indexertest.Must(t, b.Indexer.StopRebuild(report.Cities))
-			checks.Store(-1000) // not before it has got there
+			checks.Store(-1000) // not before it has arrived
 			open()
 			b.Eventually("the request has arrived, and the index was checked twice since", func() bool { return checks.Load() >= 10 })
 			a.hasAll(b)
@@ -273,9 +274,9 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 	}
 }
 
-// TestTakeOverThatIsInterrupted at any of its requests, before Elasticsearch has done what
-// it was asked or after: once the process runs again, the index is its journal's, with
-// nothing of the other one, or is the other one's as if nothing had been.
+// TestTakeOverThatIsInterrupted at any of its requests, before or after Elasticsearch has
+// carried it out: once the process runs again, the index either belongs to its journal
+// and has nothing of the other one, or belongs to the other one unchanged.
 func TestTakeOverThatIsInterrupted(t *testing.T) {
 	for name := range requestsOfATakeOver(assemble(t, rebuilding())) {
 		for _, done := range []bool{false, true} {
@@ -307,7 +308,7 @@ func TestTakeOverThatIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestTakeOverThatNobodyFinishes is undone by a take-over of whoever has the index.
+// TestTakeOverThatNobodyFinishes is undone when the owner of the index takes over.
 func TestTakeOverThatNobodyFinishes(t *testing.T) {
 	a, b := othersRig(t)
 	died := b.dieAt(func(_ *rig, req *http.Request) bool { return requestsOfATakeOver(b)["filling it"](req) }, true)
@@ -326,8 +327,9 @@ func TestTakeOverThatNobodyFinishes(t *testing.T) {
 	a.hasAll(b)
 }
 
-// TestTakeOverIsTakenBack by whoever has the index, while it is under way. Since the index
-// that apps search is its own, they see what is delivered meanwhile, and it may be stopped.
+// TestTakeOverIsTakenBack by the owner of the index while it is under way. Because apps
+// search the owner's index, they see what is delivered meanwhile, and the owner's
+// take-over may be stopped.
 func TestTakeOverIsTakenBack(t *testing.T) {
 	a, b := othersRig(t)
 	g := b.gate(0)
@@ -358,7 +360,7 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestTakeOverOfALostIndex that was another journal's, and that nobody makes anew.
+// TestTakeOverOfALostIndex of another journal that nobody recreates.
 func TestTakeOverOfALostIndex(t *testing.T) {
 	a, b := othersRig(t)
 	a.Stop()
@@ -369,8 +371,9 @@ func TestTakeOverOfALostIndex(t *testing.T) {
 	b.hasAll(a)
 }
 
-// TestTakeOverKeepsToItsOwnIndex: while it is filled, nothing goes to the index of the other
-// journal, and what no index takes is a dead letter of its own.
+// TestTakeOverKeepsToItsOwnIndex: while the new index is filled, nothing goes to the
+// index of the other journal, and a document that no index accepts is a dead letter of
+// its own.
 func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
@@ -406,7 +409,8 @@ func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
 	b.WantCities(31, 1)
 }
 
-// TestTakeOverWithAnEmptyJournal is refused before anything is changed, and says what to do.
+// TestTakeOverWithAnEmptyJournal is refused before anything is changed, with advice what
+// to do.
 func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
@@ -442,8 +446,8 @@ func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 	b.hasAll(a)
 }
 
-// TestTakeOverThatComesToTooLittle is undone: what the journal has turns out to be no
-// documents that an index takes.
+// TestTakeOverThatComesToTooLittle is undone if the index accepts none of the journal's
+// documents.
 func TestTakeOverThatComesToTooLittle(t *testing.T) {
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
@@ -460,8 +464,8 @@ func TestTakeOverThatComesToTooLittle(t *testing.T) {
 	}
 }
 
-// TestProbeOfAnotherJournalIsNotFound: its versions are newer than the one that waits
-// here.
+// TestProbeOfAnotherJournalIsNotFound: its versions are newer than the one that is
+// awaited here.
 func TestProbeOfAnotherJournalIsNotFound(t *testing.T) {
 	a := start(t, indexertest.Probed())
 	others := a.Probe(indexertest.Often())

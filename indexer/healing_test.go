@@ -11,12 +11,12 @@ import (
 	"riskdex/report"
 )
 
-// testSecurityHeals: an index is held while riskdex may not write to it, and goes
-// on by itself when it may. The credentials are in the address.
+// testSecurityHeals: an index is held while riskdex may not write to it, and continues by
+// itself when it may. The credentials are in the address.
 func testSecurityHeals(t *testing.T, s *ownServer) {
 	const password = "the right one"
 	for name, c := range map[string]struct {
-		atFirst bool // whether it may write before it may not
+		atFirst bool // whether it may write at first
 		trouble [2]string
 	}{
 		"wrong password at the start": {false, [2]string{"another one", mayWrite}},
@@ -58,7 +58,7 @@ func testSecurityHeals(t *testing.T, s *ownServer) {
 	}
 }
 
-// mayWrite tells whether somebody may create an index.
+// mayWrite reports whether a user may create an index.
 func (s *ownServer) mayWrite(t *testing.T, user, password string) bool {
 	t.Helper()
 	req, err := http.NewRequest("PUT", s.URL()+"/_index_template/try-"+user, strings.NewReader(`{"index_patterns":["try-`+user+`"]}`))
@@ -69,8 +69,8 @@ func (s *ownServer) mayWrite(t *testing.T, user, password string) bool {
 	return status == http.StatusOK
 }
 
-// testFieldLimitHeals: an index that may have no more fields is the operator's to
-// mend; no document is to blame.
+// testFieldLimitHeals: an index that has reached its limit of fields is for the operator
+// to fix; no document is to blame.
 func testFieldLimitHeals(t *testing.T, s *ownServer) {
 	set := indexertest.SetWith(t, `{"settings":{"index":{"number_of_replicas":0,"mapping.total_fields.limit":10}},"mappings":{"dynamic":true}}`)
 	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: s.as(admin, adminPassword), Set: set, Documents: indexertest.AsDelivered{Set: set}})

@@ -125,14 +125,14 @@ func TestLostIndexComesBackComplete(t *testing.T) {
 	r.Append(indexertest.Delete(report.Cities, "7"))
 	r.Drained()
 	r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1), "")
-	// Nothing is delivered: it is noticed all the same.
+	// Nothing is delivered, and yet the loss is noticed.
 	r.Eventually("all are back", func() bool {
 		status, _ := r.Ask("GET", "/"+r.Indices.Alias(report.Cities), "")
 		return status == http.StatusOK && r.Count(report.Cities) == 299
 	})
 	r.Drained()
-	// The next delivery meets a missing index: neither it nor the others are
-	// lost, and no index is guessed, not by a delete either.
+	// The next delivery finds no index: neither it nor the others are lost, and
+	// Elasticsearch does not create an index by itself, not for a delete either.
 	for _, c := range []report.Change{indexertest.Index(report.Cities, "new", `{"title":"new"}`), indexertest.Delete(report.Cities, "new")} {
 		r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1), "")
 		r.Append(c)
@@ -154,8 +154,8 @@ func TestRestoredIndexBringsNothingBack(t *testing.T) {
 	r.Drained()
 	r.Append(indexertest.Delete(report.Cities, "gone"), indexertest.Index(report.Cities, "corrected", `{"title":"new"}`))
 	r.Drained()
-	// The index is replaced by what a snapshot would restore: without the alias,
-	// and as it was before the delete and the correction.
+	// Replace the index by what a snapshot would restore: without the alias, and as it
+	// was before the delete and the correction.
 	v1 := "/" + r.Indices.Index(report.Cities, 1)
 	_, state := r.Ask("GET", v1, "")
 	mapping, err := json.Marshal(state[v1[1:]].(map[string]any)["mappings"])

@@ -129,7 +129,8 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	}
 }
 
-// TestProbeSizeDependsOnTheTrouble where only the changes of the last one failed.
+// TestProbeSizeDependsOnTheTrouble: a probe is small, except where only the changes of
+// the last bulk failed.
 func TestProbeSizeDependsOnTheTrouble(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer elastic.Answer
@@ -152,8 +153,8 @@ func TestProbeSizeDependsOnTheTrouble(t *testing.T) {
 	}
 }
 
-// TestChangesThatBackOffDoNotEndTheTrouble: nothing else is there to be sent, and nothing
-// shows that those would be taken. They may also be settled elsewhere.
+// TestChangesThatBackOffDoNotEndTheTrouble: there is nothing else to send, and nothing
+// shows that those changes would be accepted. They may also be settled elsewhere.
 func TestChangesThatBackOffDoNotEndTheTrouble(t *testing.T) {
 	l, now, cfg := laneForTest()
 	j := judge(elastic.Answer{Level: elastic.LevelItem, Status: 503})
@@ -184,8 +185,8 @@ func TestIdleLaneChecksItsIndex(t *testing.T) {
 	}
 }
 
-// TestBusyLaneChecksItsIndex, whether its tasks find something to send
-// or are woken for nothing, as by changes of other kinds.
+// TestBusyLaneChecksItsIndex, whether its tasks find something to send or are woken for
+// nothing, as by changes of other kinds.
 func TestBusyLaneChecksItsIndex(t *testing.T) {
 	for name, out := range map[string]outcome{"busy": {sent: true}, "woken for nothing": {}} {
 		l, now, cfg := laneForTest()
@@ -202,8 +203,8 @@ func TestBusyLaneChecksItsIndex(t *testing.T) {
 	}
 }
 
-// TestIndexCheckWaitsForTasksUnderWay, and gets none beside it: a lane whose tasks overlap for
-// ever would not notice that another journal fills its index by now.
+// TestIndexCheckWaitsForTasksUnderWay, and no other task begins before the check: a lane
+// whose tasks always overlap would never notice that another journal now fills its index.
 func TestIndexCheckWaitsForTasksUnderWay(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
@@ -248,8 +249,8 @@ func TestTaskThatHasCheckedSendsBesideOthers(t *testing.T) {
 	}
 }
 
-// TestEmptyClaimIsNoSignOfLife: Elasticsearch was not asked. It may have been
-// restarted since it last was, and that before it is first seen to be away.
+// TestEmptyClaimIsNoSignOfLife: Elasticsearch was not asked. It may have been restarted
+// since the last answer, before riskdex notices that it is away.
 func TestEmptyClaimIsNoSignOfLife(t *testing.T) {
 	l, began, cfg := laneForTest()
 	l.known = true
@@ -283,8 +284,8 @@ func TestEmptyClaimEndsNoTrouble(t *testing.T) {
 	}
 }
 
-// TestLaneDoesNotSpin: a time that passed while a task is under way is nothing
-// to wait for, or the dispatcher would ask again and again until the task ends.
+// TestLaneDoesNotSpin: a time that passes while a task is under way must not be waited
+// for, or the dispatcher would ask repeatedly until the task ends.
 func TestLaneDoesNotSpin(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
@@ -310,8 +311,8 @@ func TestLaneDoesNotSpin(t *testing.T) {
 	}
 }
 
-// TestTakeOverWaitsForTheFormerOwner: however small the new index is, it takes its place
-// only when whoever fills the old one has looked twice since it is there.
+// TestTakeOverWaitsForTheFormerOwner: however small the new index is, it replaces the old
+// one only after the owner of the old one has had time for two checks.
 func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 	for name, c := range map[string]struct {
 		cause    report.RebuildCause
@@ -353,8 +354,8 @@ func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 	}
 }
 
-// TestNothingGoesToTheAliasDuringATakeOver, and none once it is stopped, before a look has
-// shown whose the index behind it is: not when it was in trouble meanwhile, either.
+// TestNothingGoesToTheAliasDuringATakeOver, nor after it was stopped, until a check has
+// shown who owns the index behind the alias, even if there was trouble meanwhile.
 func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 	l, now, cfg := laneForTest()
 	if err := l.startRebuild(report.CauseOperator, (&Indexer{cfg: cfg}).newBackOff, now); err != nil {

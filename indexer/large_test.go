@@ -16,7 +16,7 @@ import (
 	"riskdex/report"
 )
 
-// largest is what the receiver takes by default, --max-body.
+// largest is the default of --max-body.
 const largest = 64 << 20
 
 // filled returns a record of about n bytes with a title and a text of its own, and a
@@ -34,9 +34,9 @@ func filled(n int, name, open string, element func(i int) string, end string) st
 	return b.String()
 }
 
-// TestLargeDocumentsKillNoServer: documents of the largest size that is accepted, in
-// every shape that is expensive to index, harm neither a small Elasticsearch nor each
-// other, and are found by their title and by how they begin.
+// TestLargeDocumentsKillNoServer: documents of the largest accepted size, in every shape
+// that is expensive to index, harm neither a small Elasticsearch nor each other, and are
+// found by their title and by their first words.
 func TestLargeDocumentsKillNoServer(t *testing.T) {
 	t.Parallel()
 	server := elastictest.Start(t, elasticserver.Options{Heap: "512m"})
@@ -83,7 +83,7 @@ func TestLargeDocumentsKillNoServer(t *testing.T) {
 			t.Errorf("nothing says that %s was left out", field)
 		}
 	}
-	// Who asks for everything gets it.
+	// A search for everything returns it.
 	response, err := http.Get(server.URL() + "/" + r.Indices.Alias(report.Cities) + "/_search?q=title:needle&size=20")
 	indexertest.Must(t, err)
 	defer response.Body.Close()

@@ -16,13 +16,13 @@ import (
 	"riskdex/report"
 )
 
-// wire keeps the bulks that pass by, and checks that no older version of a
-// document is sent after a newer one.
+// wire records the bulks that pass, and checks that no older version of a document is
+// sent after a newer one.
 type wire struct {
 	mu      sync.Mutex
 	newest  map[string]int64 // by id
 	bulks   [][]byte
-	late    []string // what was older than what had been sent
+	late    []string // older versions that were sent after a newer one
 	changes int
 }
 
@@ -55,15 +55,15 @@ func (w *wire) note(body []byte) (bulks int) {
 	return len(w.bulks)
 }
 
-// testDeletedStaysDeleted: thousands of documents are created and deleted, while
-// answers are lost and the server is restarted, which makes it forget the
-// versions of what is deleted.
+// testDeletedStaysDeleted creates and deletes thousands of documents while answers are
+// lost and the server is restarted, which makes it forget the versions of deleted
+// documents.
 //
-// That riskdex sends no older version is seen on the wire. What was sent before
-// and lingers in the network is beyond that: the second half of the test sends
-// it again. While the server remembers, it refuses it; after a restart it takes
-// it, until riskdex, which sees that the server was away, sends the tombstones once
-// more: they remove what came back, and keep out what comes later.
+// The recorded bulks show that riskdex sends no older version. Requests that linger in
+// the network are beyond its control: the second half of the test sends them again. The
+// server refuses them while it remembers. After a restart it accepts them, until riskdex
+// notices the restart and sends the tombstones again: they remove what came back, and
+// keep out what comes later.
 func testDeletedStaysDeleted(t *testing.T, s *ownServer) {
 	documents := torture.Extent(1_000, 10_000)
 	cfg := indexertest.Quick()
@@ -127,8 +127,7 @@ func testDeletedStaysDeleted(t *testing.T, s *ownServer) {
 		}
 		return s.counted(t, alias)
 	}
-	// riskdex has seen that the server was away, and reminded it of what was deleted
-	// before.
+	// riskdex has noticed the restart, and has sent the tombstones again.
 	if n := linger(); n != 0 {
 		t.Errorf("%d documents came back though the server knew that they were deleted", n)
 	}

@@ -10,7 +10,7 @@ import (
 	"riskdex/report"
 )
 
-// ledger knows what the journal acknowledged, apart from it.
+// ledger records what the journal acknowledged, outside of it.
 type ledger struct{ *ledgertest.Ledger }
 
 // load appends creates, corrections and deletes until stopped.
@@ -19,7 +19,7 @@ func (r *rig) load(senders int) (*ledger, func()) {
 	return l, r.loadInto(l, senders)
 }
 
-// loadInto is load with a ledger that has entries already.
+// loadInto is load with a ledger that already has entries.
 func (r *rig) loadInto(l *ledger, senders int) (stop func()) {
 	stop = l.Load(senders, func(key report.Key, n int) bool {
 		c := indexertest.Index(key.Kind, string(key.ID), fmt.Sprintf(`{"n":%d,"text":%q}`, n, strings.Repeat("word ", 40)))
@@ -36,8 +36,8 @@ func (r *rig) loadInto(l *ledger, senders int) (stop func()) {
 	return stop
 }
 
-// check compares the index with the ledger once nothing is pending, and sees that
-// there is no dead letter.
+// check compares the index with the ledger once nothing is pending, and checks that there
+// is no dead letter.
 func (l *ledger) check(r *rig) {
 	r.T.Helper()
 	r.Drained()
@@ -84,7 +84,7 @@ func (l *ledger) atLeast(r *rig, n int64) {
 	r.Eventually(fmt.Sprintf("%d more deliveries", n), func() bool { return l.Acknowledged() >= goal })
 }
 
-// superseded returns how many changes were overtaken by newer ones.
+// superseded returns how many changes were superseded.
 func (r *rig) superseded() (n uint64) {
 	r.T.Helper()
 	for _, k := range r.Stats().Kinds {

@@ -10,7 +10,7 @@ import (
 	"riskdex/internal/torture"
 )
 
-// TestNetworkFaultsLoseNothing spoils the network under load, lets it heal, and
+// TestNetworkFaultsLoseNothing disturbs the network under load, lets it heal, and
 // compares the index with a ledger.
 func TestNetworkFaultsLoseNothing(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -39,7 +39,7 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 			r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Client: through})
 			r.Run()
 			l, stop := r.load(3)
-			// Every index is there, so that the fault meets bulks.
+			// Every index exists, so that the fault hits bulks.
 			r.Eventually("some are indexed", func() bool { return r.Metric("riskdex_settle_seconds") > 100 })
 			failed := r.Metric("riskdex_failures_total")
 			network.Spoil(c.direction, c.fault)
@@ -59,8 +59,8 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 	}
 }
 
-// TestNetworkThatComesAndGoes cuts every connection, and refuses new ones for a
-// moment, again and again.
+// TestNetworkThatComesAndGoes repeatedly cuts every connection and refuses new ones for a
+// moment.
 func TestNetworkThatComesAndGoes(t *testing.T) {
 	network, through := networktest.New(t, elastictest.URL(t))
 	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Client: through})
@@ -80,8 +80,8 @@ func TestNetworkThatComesAndGoes(t *testing.T) {
 	t.Logf("%d acknowledged, %d cuts, %v attempts failed", l.Acknowledged(), rounds, r.Metric("riskdex_failures_total"))
 }
 
-// TestAnswersThatNeverCome has connections that stay open and silent until
-// riskdex itself gives the request up.
+// TestAnswersThatNeverCome: connections stay open and silent until riskdex gives up the
+// request.
 func TestAnswersThatNeverCome(t *testing.T) {
 	if !torture.Wanted() {
 		t.Skip("takes as long as riskdex waits for an answer: part of make torture")

@@ -15,12 +15,12 @@ import (
 	"riskdex/report"
 )
 
-// inDays is a version that a clock would give out in so many days.
+// inDays is a version that a clock would give in so many days.
 func inDays(n int) report.Version {
 	return report.Version(time.Now().AddDate(0, 0, n).UnixMicro())
 }
 
-// lastVersion gives a document out that shows where the versions of the journal are.
+// lastVersion appends a document, and returns its version.
 func (r *rig) lastVersion() report.Version {
 	r.T.Helper()
 	stamps, err := r.Journal.Append(r.T.Context(), report.Delivery{Changes: []report.Change{indexertest.Index(report.Advisories, "last", `{}`)}})
@@ -28,8 +28,8 @@ func (r *rig) lastVersion() report.Version {
 	return stamps[0].Version
 }
 
-// TestIndexAheadOfTheJournal: what the publisher sent last takes effect, whatever
-// version the index has of it.
+// TestIndexAheadOfTheJournal: what the publisher sent last takes effect, whatever version
+// the index has of it.
 func TestIndexAheadOfTheJournal(t *testing.T) {
 	for name, p := range map[string]indexertest.Parts{"SQLite": {}, "PostgreSQL": {Postgres: "start"}} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestIndexAheadOfTheJournal(t *testing.T) {
 	}
 }
 
-// TestDeletedAheadOfTheJournal: Elasticsearch remembers the version of a delete, too.
+// TestDeletedAheadOfTheJournal: Elasticsearch remembers the version of a delete as well.
 func TestDeletedAheadOfTheJournal(t *testing.T) {
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 5, "text")...)
@@ -90,8 +90,8 @@ func TestDeletedAheadOfTheJournal(t *testing.T) {
 	r.SameAsJournal()
 }
 
-// TestVersionOutOfReach: a version that leaves none above it is not followed. The
-// document is set aside, alone, until its index is made anew.
+// TestVersionOutOfReach: a version with none above it is not followed. Only that document
+// is set aside, until its index is rebuilt.
 func TestVersionOutOfReach(t *testing.T) {
 	r := start(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 10, "text")...)
@@ -135,7 +135,7 @@ func TestVersionOutOfReach(t *testing.T) {
 	r.SameAsJournal()
 }
 
-// TestNewIndexAheadOfTheJournal: the index of a rebuild is looked at as well.
+// TestNewIndexAheadOfTheJournal: the same in the new index of a rebuild.
 func TestNewIndexAheadOfTheJournal(t *testing.T) {
 	r := start(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 30, "text")...)
@@ -166,8 +166,8 @@ func TestNewIndexAheadOfTheJournal(t *testing.T) {
 	}
 }
 
-// TestVerifyRepairsWhatIsAheadOfTheClock: what no journal with a right clock can have
-// written is no other journal's.
+// TestVerifyRepairsWhatIsAheadOfTheClock: a version that no journal with a right clock
+// can have written does not come from another journal.
 func TestVerifyRepairsWhatIsAheadOfTheClock(t *testing.T) {
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 5, "text")...)
@@ -185,7 +185,7 @@ func TestVerifyRepairsWhatIsAheadOfTheClock(t *testing.T) {
 	r.SameAsJournal()
 }
 
-// TestOvertakenIsLoggedRarely: thousands of documents that are ahead are one line.
+// TestOvertakenIsLoggedRarely: thousands of documents that are ahead make one line.
 func TestOvertakenIsLoggedRarely(t *testing.T) {
 	var log bytes.Buffer
 	var mu sync.Mutex

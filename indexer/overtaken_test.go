@@ -12,14 +12,14 @@ import (
 	"riskdex/report"
 )
 
-// TestOvertakenDocumentIsSentAfterTheDebounce has a document delivered again while it is on its way:
-// what came once is not put off for as long as what comes all the time.
+// TestOvertakenDocumentIsSentAfterTheDebounce delivers a document again while it is on
+// its way: what changes once is not delayed for as long as what changes all the time.
 func TestOvertakenDocumentIsSentAfterTheDebounce(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.DebounceLimit = time.Hour
 	r := start(t, cfg)
 	r.Append(indexertest.Index(report.Cities, "0", `{"id":0}`))
-	r.Drained() // the index is there
+	r.Drained() // until the index exists
 	var held atomic.Bool
 	onWay, goOn := make(chan struct{}), make(chan struct{})
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -39,8 +39,8 @@ func TestOvertakenDocumentIsSentAfterTheDebounce(t *testing.T) {
 	}
 }
 
-// TestHotDocumentIsSentRarely delivers a document as fast as the journal takes it. Every
-// bulk is overtaken on its way.
+// TestHotDocumentIsSentRarely delivers a document as fast as the journal accepts it.
+// Every bulk is overtaken on its way.
 func TestHotDocumentIsSentRarely(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.DebounceLimit = time.Hour
@@ -80,12 +80,12 @@ func TestHotDocumentIsSentRarely(t *testing.T) {
 	}
 }
 
-// TestDebounceEnds has the second delivery sent once the debounce is over.
+// TestDebounceEnds: the second delivery is sent once the debounce is over.
 func TestDebounceEnds(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.DebounceLimit = 50 * time.Millisecond
 	r := start(t, cfg)
-	for n := range 200 { // as fast as the journal takes them
+	for n := range 200 { // as fast as the journal accepts them
 		r.Append(indexertest.Index(report.Cities, "1", strings.Replace(`{"id":1,"n":N}`, "N", string(rune('0'+n%10)), 1)))
 	}
 	r.Drained()

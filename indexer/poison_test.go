@@ -19,8 +19,8 @@ import (
 	"riskdex/report"
 )
 
-// refusing is a mapping that refuses much, unlike the one of riskdex, which lets
-// every document through.
+// refusing is a mapping that refuses much, unlike that of riskdex, which accepts every
+// document.
 const refusing = `{"settings": {"index": {"number_of_shards": 1, "number_of_replicas": 0,
 	"mapping.nested_objects.limit": 10, "mapping.total_fields.limit": 50}},
 "mappings": {"dynamic": "strict", "properties": {
@@ -29,9 +29,9 @@ const refusing = `{"settings": {"index": {"number_of_shards": 1, "number_of_repl
 	"shape": {"type": "object", "properties": {"x": {"type": "long"}}}, "list": {"type": "nested", "properties": {"x": {"type": "long"}}},
 	"days": {"type": "date_range"}, "words": {"type": "completion"}, "anything": {"type": "object", "enabled": false}}}}`
 
-// poison is what one document of a bulk is to be spoilt with.
+// poison is what spoils one document of a bulk.
 type poison struct {
-	body    string         // sent instead of the document, as it is
+	body    string         // sent instead of the document, unchanged
 	id      string         // sent instead of its id
 	version report.Version // sent instead of its version
 }
@@ -67,15 +67,15 @@ func poisons() map[string]poison {
 	}
 }
 
-// poisoner stands between the indexer and the journal and its mapping, and
-// spoils the document whose body says so.
+// poisoner stands between the indexer and the journal and its mapping, and spoils the
+// documents whose bodies ask for it.
 type poisoner struct {
 	journal.Journal
 	*mappings.Set
 	poisons map[string]poison
 
 	mu       sync.Mutex
-	disguise map[report.Version]report.Settlement // version as sent, to what it is for the journal
+	disguise map[report.Version]report.Settlement // from the version as sent to the version in the journal
 }
 
 func poisonIn(body []byte) string {
@@ -122,8 +122,8 @@ func (p *poisoner) Settle(ctx context.Context, settlements []report.Settlement) 
 	return p.Journal.Settle(ctx, settlements)
 }
 
-// TestPoisonIsDeadAlone puts each kind of poison at a random place of a bulk of
-// 1,000: it alone is dead, the 999 are indexed.
+// TestPoisonIsDeadAlone puts each kind of poison at a random position of a bulk of 1,000:
+// only that document is dead, and the other 999 are indexed.
 func TestPoisonIsDeadAlone(t *testing.T) {
 	p := &poisoner{Set: indexertest.SetWith(t, refusing), poisons: poisons(), disguise: map[report.Version]report.Settlement{}}
 	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Set: p.Set, Documents: p, Journal: func(j journal.Journal) indexer.Journal {

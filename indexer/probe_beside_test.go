@@ -10,8 +10,8 @@ import (
 	"riskdex/report"
 )
 
-// TestProbeHoldsUpNoContent: with a single worker for content, an index of the
-// probe that does not answer is no concern of the others.
+// TestProbeHoldsUpNoContent: even with a single worker for content, an index of the probe
+// that does not answer does not delay content.
 func TestProbeHoldsUpNoContent(t *testing.T) {
 	cfg := indexertest.Probed()
 	cfg.Workers = 1
@@ -28,8 +28,8 @@ func TestProbeHoldsUpNoContent(t *testing.T) {
 	p.Finds(1)
 }
 
-// TestContentHoldsUpNoProbe: the probe measures the way, and not what stands in it
-// of another kind.
+// TestContentHoldsUpNoProbe: the probe measures its own way, whatever blocks that of
+// another kind.
 func TestContentHoldsUpNoProbe(t *testing.T) {
 	cfg := indexertest.Probed()
 	cfg.Workers = 1
@@ -47,8 +47,8 @@ func TestContentHoldsUpNoProbe(t *testing.T) {
 	r.Drained()
 }
 
-// TestContentIsLookedAfterBesideTheProbe: verify and rebuild go by the documents of
-// their kind.
+// TestContentIsLookedAfterBesideTheProbe: verify and rebuild consider the documents of
+// their kind only.
 func TestContentIsLookedAfterBesideTheProbe(t *testing.T) {
 	cfg := rebuilding()
 	cfg.Probe = true
@@ -77,7 +77,7 @@ func TestContentIsLookedAfterBesideTheProbe(t *testing.T) {
 	p.Finds(1)
 }
 
-// hangs has requests that write to an alias wait until the fault ends.
+// hangs makes requests that write to an alias wait until the fault ends.
 func hangs(alias string) (f indexertest.Fault, end func()) {
 	over := make(chan struct{})
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {

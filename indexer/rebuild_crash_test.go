@@ -11,9 +11,9 @@ import (
 	"riskdex/report"
 )
 
-// TestProcessDiesDuringARebuild in each of its phases: before Elasticsearch has
-// done what it was asked, and after. Nothing is heard of that process any more,
-// and the next one ends with one complete index.
+// TestProcessDiesDuringARebuild in each of its phases, before and after Elasticsearch has
+// carried out a request. Nothing more comes from that process, and the next one ends with
+// one complete index.
 func TestProcessDiesDuringARebuild(t *testing.T) {
 	for name, at := range map[string]func(r *rig, req *http.Request) bool{
 		"making the new index": func(r *rig, req *http.Request) bool {
@@ -62,14 +62,14 @@ func TestProcessDiesDuringARebuild(t *testing.T) {
 	}
 }
 
-// settledOn tells whether no rebuild is under way that would change the index.
+// settledOn reports whether no rebuild is under way that would change the index.
 func (r *rig) settledOn(index string) bool {
 	s := r.status()
 	return s.Phase == "" || s.Phase == report.PhaseDone && s.NewIndex == index
 }
 
-// dieAt lets nothing through any more from a certain request on, which itself
-// Elasticsearch gets where done.
+// dieAt lets no request through from a certain one on. That one still reaches
+// Elasticsearch if done is set.
 func (r *rig) dieAt(at func(r *rig, req *http.Request) bool, done bool) (died chan struct{}) {
 	died = make(chan struct{})
 	var mu sync.Mutex

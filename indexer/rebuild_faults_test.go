@@ -14,8 +14,8 @@ import (
 	"riskdex/report"
 )
 
-// TestBrokenNewIndexHarmsNobody: whatever becomes of the new index, those who
-// search the old one do not notice.
+// TestBrokenNewIndexHarmsNobody: whatever happens to the new index, searches of the old
+// one are not affected.
 func TestBrokenNewIndexHarmsNobody(t *testing.T) {
 	for name, hurt := range map[string]func(r *rig, index string){
 		"deleted": func(r *rig, index string) { r.Change("DELETE", "/"+index, "") },
@@ -47,7 +47,7 @@ func TestBrokenNewIndexHarmsNobody(t *testing.T) {
 	}
 }
 
-// TestNewIndexThatIsOverloaded holds up no live change, and is given up when that
+// TestNewIndexThatIsOverloaded delays no live change, and is given up if the overload
 // does not pass.
 func TestNewIndexThatIsOverloaded(t *testing.T) {
 	full := indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`)
@@ -64,13 +64,13 @@ func TestNewIndexThatIsOverloaded(t *testing.T) {
 	r.complete()
 }
 
-// TestRepairDuringARebuildBecomesVisible: a document that is sent
-// anew is meant for the index behind the alias, too.
+// TestRepairDuringARebuildBecomesVisible: a document that is sent again goes to the index
+// behind the alias as well.
 func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 	r := filledRig(t, rebuilding(), 200)
-	// The new index does not take one of the documents, so the rebuild goes on.
+	// The new index refuses one of the documents, so the rebuild does not end.
 	r.newIndexAnswers(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		req.Header.Del("Accept-Encoding") // the answer is to be read here
+		req.Header.Del("Accept-Encoding") // so that the answer can be read here
 		indexertest.Applied(func(w http.ResponseWriter, answer []byte) {
 			full := []byte(`"_id":"7","status":429,"error":{"type":"es_rejected_execution_exception","reason":"full"}`)
 			answer = bytes.Replace(answer, []byte(`"_id":"7","status":201`), full, 1)
@@ -136,7 +136,7 @@ func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := filledRig(t, rebuilding(), 300)
 			r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-				// Every step that a rebuild takes fails now and then, too.
+				// Every step of a rebuild fails now and then, too.
 				if rand.IntN(6) == 0 {
 					f(w, req, next)
 					return
@@ -159,8 +159,8 @@ func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
 	}
 }
 
-// TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost, also when the index is looked at
-// before the swap is tried again.
+// TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost, even if the index is checked before the
+// swap is retried.
 func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
 	r := filledRig(t, rebuilding(), 50)
 	cut := indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
@@ -172,7 +172,7 @@ func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
 			r.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
 			cut(w, req, next)
 		case swapped.Load() && !checked.Load() && (last == "refresh" || last == "bulk"):
-			w.WriteHeader(503) // the swap is not tried again before the look
+			w.WriteHeader(503) // the swap is not retried before the check
 		default:
 			next.ServeHTTP(w, req)
 			if swapped.Load() && strings.Contains(req.URL.Path, "-v*,") {
@@ -189,7 +189,7 @@ func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
 	r.complete()
 }
 
-// TestAliasLostDuringARebuild: with the index behind it, or alone.
+// TestAliasLostDuringARebuild, alone or with the index behind it.
 func TestAliasLostDuringARebuild(t *testing.T) {
 	for name, lose := range map[string]func(r *rig){
 		"the index is deleted": func(r *rig) { r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1), "") },
@@ -211,8 +211,8 @@ func TestAliasLostDuringARebuild(t *testing.T) {
 }
 
 // TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch: it begins while the index
-// behind the alias is filled, fails in passing once its own is made, begins again,
-// and is stopped. What was marked for the alias must have gone there.
+// behind the alias is being filled, fails temporarily once it has created its own index,
+// begins again, and is stopped. What was marked for the alias must have gone there.
 func TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch(t *testing.T) {
 	cfg := rebuilding()
 	cfg.BulkChanges = 1
@@ -251,7 +251,7 @@ func TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch(t *testing.T) {
 	}
 }
 
-// copyIndex makes a copy of the index that apps search, as an operator would.
+// copyIndex copies the index that apps search, as an operator would.
 func (r *rig) copyIndex(name string) {
 	r.T.Helper()
 	alias := r.Indices.Alias(report.Cities)
@@ -287,8 +287,8 @@ func (r *rig) moveAlias(from, to string) {
 		{"add":{"index":"`+to+`","alias":"`+alias+`","is_write_index":true}}]}`)
 }
 
-// TestAliasSwapDuringFullLoad: somebody else gives the alias to a copy. What was
-// written to the old index between the copy and the swap would be missing.
+// TestAliasSwapDuringFullLoad: somebody else moves the alias to a copy. What was written
+// to the old index between the copy and the swap would be missing.
 func TestAliasSwapDuringFullLoad(t *testing.T) {
 	for name, c := range map[string]struct{ rebuilding, down bool }{
 		"while it runs": {}, "during a rebuild": {rebuilding: true}, "while riskdex is down": {down: true},
@@ -325,7 +325,7 @@ func TestAliasSwapDuringFullLoad(t *testing.T) {
 			if c.down {
 				r.restart(rebuilding(), nil, nil)
 			}
-			// Under load, too: the lane is never idle, and must notice by itself.
+			// Under load the lane is never idle, and must notice by itself.
 			r.Eventually("the copy is filled", func() bool {
 				return r.Document(report.Cities, "between") != nil && r.Document(report.Cities, "3") == nil
 			})

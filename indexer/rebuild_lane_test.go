@@ -156,7 +156,7 @@ func TestOldIndexGoesAfterAWhile(t *testing.T) {
 	}
 }
 
-// TestTaskOfAnOlderRebuildDoesNotAffectThisOne: it may end long after.
+// TestTaskOfAnOlderRebuildDoesNotAffectThisOne: it may end long afterwards.
 func TestTaskOfAnOlderRebuildDoesNotAffectThisOne(t *testing.T) {
 	l, now, cfg := fillingLane(t)
 	l.wake()

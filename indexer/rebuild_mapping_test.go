@@ -36,19 +36,19 @@ func TestChangedMappingIsRebuiltOnce(t *testing.T) {
 	}
 	r.restart(rebuilding(), set, nil)
 	r.Append(indexertest.Index(report.Cities, "later", `{"title":"later"}`))
-	r.complete() // the index has been looked at
+	r.complete() // the index has been checked
 	if all := r.Indexer.Rebuilds(); len(all) != 0 {
 		t.Errorf("rebuilt again: %+v", all)
 	}
 	r.only(2)
 }
 
-// TestMappingThatRefusesIsNotSwappedIn: nothing changes for those who search, and
-// nothing becomes a dead letter, although the documents have the new form.
+// TestMappingThatRefusesIsNotSwappedIn: nothing changes for apps, and nothing becomes a
+// dead letter, although the documents have the new form.
 func TestMappingThatRefusesIsNotSwappedIn(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
 	set := mapped(t, asByte, asBoolean)
-	// Neither index takes risk_level as it is made now.
+	// Neither index accepts risk_level as it is made now.
 	r.restart(rebuilding(), set, reshaped{set, `"risk_level":3`, `"risk_level":"high"`})
 	r.reaches(report.PhaseFailed)
 	if s := r.status(); !strings.Contains(s.Reason, `"0"`) || !strings.Contains(s.Reason, "document_parsing_exception") {
@@ -61,8 +61,8 @@ func TestMappingThatRefusesIsNotSwappedIn(t *testing.T) {
 	}
 }
 
-// TestChangeThatFitsOnlyTheNewMapping arrives while the old index is still
-// searched. It must not end as a dead letter.
+// TestChangeThatFitsOnlyTheNewMapping arrives while apps still search the old index. It
+// must not become a dead letter.
 func TestChangeThatFitsOnlyTheNewMapping(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
 	r.Stop()
@@ -77,8 +77,8 @@ func TestChangeThatFitsOnlyTheNewMapping(t *testing.T) {
 	r.complete()
 }
 
-// TestPoisonDuringARebuildIsDeadAlone: a document that both indices refuse says
-// nothing against the new one.
+// TestPoisonDuringARebuildIsDeadAlone: a document that both indices refuse is no evidence
+// against the new one.
 func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
 	r.restart(rebuilding(), nil, reshaped{r.Indices.Set, `"risk_level":2`, `"risk_level":"low"`})
@@ -91,9 +91,9 @@ func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
 	r.WantCities(100, 1)
 }
 
-// TestWrongJournalEmptiesNoSearch: a fresh journal knows nothing of what the index
-// has. It leaves the index alone; where it is told to take over, the index is its own
-// from then on, but does not lose what it has.
+// TestWrongJournalEmptiesNoSearch: a new journal knows none of the documents in the
+// index, and leaves it alone. On command it takes the index over, which does not lose
+// what it has.
 func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 	r := filledRig(t, rebuilding(), 100)
 	r.Stop()
@@ -116,8 +116,8 @@ func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 	}
 }
 
-// TestUncertainLookupMakesNoDeadLetter: whether a document that is refused when it is
-// sent again is in the index already is asked until the answer is certain.
+// TestUncertainLookupMakesNoDeadLetter: if a document is refused when it is sent again,
+// whether the index already has it is asked until the answer is certain.
 func TestUncertainLookupMakesNoDeadLetter(t *testing.T) {
 	r := filledRig(t, indexertest.Quick(), 10)
 	for name, spoil := range map[string]func(*indexertest.Bites) indexertest.Fault{

@@ -29,8 +29,8 @@ func rebuilding() indexer.Config {
 	return cfg
 }
 
-// restart lets a new process take over journal and indices, with documents made
-// in another way where set is not nil.
+// restart starts a new process on the journal and the indices. If set is not nil, it
+// makes the documents.
 func (r *rig) restart(cfg indexer.Config, set *mappings.Set, documents indexer.Documents) {
 	r.T.Helper()
 	r.Stop()
@@ -75,7 +75,7 @@ func mapped(t *testing.T, old, new string) *mappings.Set {
 	return set
 }
 
-// status returns what is known of the last rebuild of cities.
+// status returns the status of the last rebuild of cities.
 func (r *rig) status() report.Rebuild {
 	for _, b := range r.Indexer.Rebuilds() {
 		if b.Kind == report.Cities {
@@ -96,8 +96,7 @@ func (r *rig) reaches(phase report.RebuildPhase) {
 	})
 }
 
-// behind returns the indices of cities that there are: for each, whether apps
-// search it.
+// behind returns the existing indices of cities, and for each whether apps search it.
 func (r *rig) behind() map[string]bool {
 	r.T.Helper()
 	alias := r.Indices.Alias(report.Cities)
@@ -120,8 +119,8 @@ func (r *rig) only(n int) {
 	})
 }
 
-// complete checks that the alias has exactly what the journal has, in the same
-// versions, and that nothing is dead.
+// complete checks that the alias has exactly what the journal has, in the same versions,
+// and that nothing is dead.
 func (r *rig) complete() {
 	r.T.Helper()
 	r.Drained()
@@ -166,9 +165,9 @@ func (r *rig) complete() {
 	}
 }
 
-// gate holds up bulks for the second index of cities, after it has let some pass.
+// gate blocks bulks for the second index of cities, after it has let some pass.
 type gate struct {
-	reached chan struct{} // a value for every bulk that is held up
+	reached chan struct{} // a value for every bulk that is blocked
 	open    chan struct{}
 }
 
@@ -190,8 +189,7 @@ func (r *rig) gate(pass int) *gate {
 	return g
 }
 
-// half starts a rebuild and returns when it has sent something and waits at the
-// gate.
+// half starts a rebuild, and returns when it has sent something and waits at the gate.
 func (r *rig) half() *gate {
 	r.T.Helper()
 	g := r.gate(2)
@@ -201,7 +199,7 @@ func (r *rig) half() *gate {
 	return g
 }
 
-// newIndexAnswers has bulks for the second index of cities answered by f.
+// newIndexAnswers answers bulks for the second index of cities with f.
 func (r *rig) newIndexAnswers(f indexertest.Fault) {
 	path := "/" + r.Indices.Index(report.Cities, 2) + "/_bulk"
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -213,8 +211,8 @@ func (r *rig) newIndexAnswers(f indexertest.Fault) {
 	})
 }
 
-// filledRig has n documents in its index, one of them corrected, and the trace of
-// a deleted one.
+// filledRig has n documents in its index, one of them corrected, and the tombstone of a
+// deleted one.
 func filledRig(t *testing.T, cfg indexer.Config, n int) *rig {
 	t.Helper()
 	r := start(t, cfg)

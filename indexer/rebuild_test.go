@@ -14,9 +14,8 @@ import (
 	"riskdex/report"
 )
 
-// TestRebuildUnderLoad: writes, corrections and deletes go on all the while, and
-// whoever searches never misses a document that is there, and never sees one that
-// was deleted or corrected before.
+// TestRebuildUnderLoad: writes, corrections and deletes continue, and searches never miss
+// an existing document, and never find one that was deleted or corrected before.
 func TestRebuildUnderLoad(t *testing.T) {
 	const stay, gone = 600, 200
 	r := start(t, rebuilding())
@@ -38,7 +37,7 @@ func TestRebuildUnderLoad(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup
-	working.Go(func() { // as fast as the journal takes it
+	working.Go(func() { // as fast as the journal accepts it
 		for n := 0; ctx.Err() == nil; n++ {
 			var changes []report.Change
 			for range 10 {
@@ -98,8 +97,8 @@ func TestRebuildUnderLoad(t *testing.T) {
 	t.Logf("%d documents to send, %d changes beside them, %d searches, took %v", s.Total, k.Accepted[report.Index]+k.Accepted[report.Delete], searches, s.EndedAt.Sub(s.StartedAt))
 }
 
-// TestChangeIsSettledOnce: a rebuild sends everything again, and what that takes says
-// nothing of how long a change takes from the publisher to the index.
+// TestChangeIsSettledOnce: a rebuild sends everything again, which must not count as the
+// time that a change takes from the publisher to the index.
 func TestChangeIsSettledOnce(t *testing.T) {
 	r := filledRig(t, rebuilding(), 30)
 	before := r.Metric("riskdex_settle_seconds", "kind", "cities")

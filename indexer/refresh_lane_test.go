@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// written has a task of the lane write something and find that nothing more waits.
+// written makes a task of the lane write something and find that nothing more waits.
 func (l *lane) written(now time.Time, cfg Config) {
 	l.wake()
 	t, _ := l.next(now, 2, cfg)
@@ -133,8 +133,7 @@ func TestInvalidShareIsRefused(t *testing.T) {
 	}
 }
 
-// TestFailedRefreshIsNoTrouble: it is tried again, ever more rarely, and people are
-// told of it now and then.
+// TestFailedRefreshIsNoTrouble: it is retried ever more rarely, and logged now and then.
 func TestFailedRefreshIsNoTrouble(t *testing.T) {
 	l, now, cfg := laneForTest()
 	cfg.RefreshShare = 1

@@ -19,7 +19,7 @@ import (
 
 func isRefresh(req *http.Request) bool { return strings.HasSuffix(req.URL.Path, "/_refresh") }
 
-// onRefresh gives f the refreshes, and the server all other requests.
+// onRefresh passes refreshes to f, and all other requests to the server.
 func onRefresh(f indexertest.Fault) indexertest.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if isRefresh(req) {
@@ -39,7 +39,7 @@ func stillStart(t *testing.T, cfg indexer.Config) *rig {
 	return r
 }
 
-// searched tells whether every kind can be searched.
+// searched reports whether every kind can be searched.
 func (r *rig) searched() bool {
 	return !slices.ContainsFunc(report.Kinds(), func(kind report.Kind) bool { return r.Visible(kind) < 0 })
 }
@@ -59,7 +59,7 @@ func (r *rig) refreshesFailed() int {
 	return int(r.Metric("riskdex_refreshes_failed_total"))
 }
 
-// TestLoneChangeBecomesVisible: one after the other, though nobody else refreshes.
+// TestLoneChangeBecomesVisible, one after the other, although nobody else refreshes.
 func TestLoneChangeBecomesVisible(t *testing.T) {
 	r := stillStart(t, indexertest.Quick())
 	for i, c := range indexertest.Many(report.Cities, 5, "text") {
@@ -74,7 +74,7 @@ func TestLoneChangeBecomesVisible(t *testing.T) {
 }
 
 // TestLostAnswerBecomesVisible: what was written without riskdex knowing is superseded
-// when it is sent again, and lacking all the same.
+// when it is sent again, and still needs a refresh.
 func TestLostAnswerBecomesVisible(t *testing.T) {
 	r := stillStart(t, indexertest.Quick())
 	lost := indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
@@ -103,8 +103,8 @@ func TestProbeBecomesVisible(t *testing.T) {
 	r.Probe(indexertest.Often()).Finds(3)
 }
 
-// TestBacklogIsRefreshedOnceAtItsEnd also shows that the last of a load is not left
-// to anybody else.
+// TestBacklogIsRefreshedOnceAtItsEnd also shows that the last changes of a load do not
+// depend on another refresh.
 func TestBacklogIsRefreshedOnceAtItsEnd(t *testing.T) {
 	cfg := indexertest.Quick()
 	cfg.BulkChanges = 20
@@ -155,8 +155,8 @@ func TestWithoutAShareNothingIsRefreshed(t *testing.T) {
 	}
 }
 
-// TestFailingRefreshesHarmNothing: whatever is answered, everything is written as
-// before, and it is asked for again a second later at the soonest.
+// TestFailingRefreshesHarmNothing: whatever the answer is, everything is written as
+// before, and the next refresh is requested a second later at the earliest.
 func TestFailingRefreshesHarmNothing(t *testing.T) {
 	for name, f := range map[string]indexertest.Fault{
 		"missing privilege": indexertest.AnswerWith(403, `{"error":{"type":"security_exception","reason":"no"},"status":403}`),
@@ -190,7 +190,7 @@ func TestFailingRefreshesHarmNothing(t *testing.T) {
 	}
 }
 
-// lateRefreshes has refreshes take place and their answers wait until they are let go.
+// lateRefreshes passes refreshes on, and delays their answers until they are released.
 func lateRefreshes(r *rig) (asked *atomic.Int64, let func()) {
 	asked, gate := new(atomic.Int64), make(chan struct{})
 	let = sync.OnceFunc(func() { close(gate) })
@@ -207,11 +207,11 @@ func lateRefreshes(r *rig) (asked *atomic.Int64, let func()) {
 	return asked, let
 }
 
-// TestNothingWaitsForARefresh: with a single worker, everything goes on while one is
-// under way, and what is written meanwhile is shown by another.
+// TestNothingWaitsForARefresh: even with a single worker, everything continues during a
+// refresh, and another refresh shows what is written meanwhile.
 func TestNothingWaitsForARefresh(t *testing.T) {
 	cfg := indexertest.Quick()
-	cfg.Workers, cfg.CheckEvery = 1, time.Hour // so that nothing but the end of its rest has the index refreshed again
+	cfg.Workers, cfg.CheckEvery = 1, time.Hour // so that only the end of its rest makes the index refresh again
 	r := stillStart(t, cfg)
 	asked, let := lateRefreshes(r)
 	r.Append(indexertest.Index(report.Cities, "1", `{}`))
@@ -226,7 +226,7 @@ func TestNothingWaitsForARefresh(t *testing.T) {
 	r.becomesVisible(report.Cities, 2)
 }
 
-// TestStopWaitsForNoRefresh has half of the time that a request may take.
+// TestStopWaitsForNoRefresh gives Stop half of the time that a request may take.
 func TestStopWaitsForNoRefresh(t *testing.T) {
 	r := stillStart(t, indexertest.Quick())
 	asked, _ := lateRefreshes(r)
@@ -242,8 +242,8 @@ func TestStopWaitsForNoRefresh(t *testing.T) {
 	}
 }
 
-// TestRebuildRefreshesNothingThatIsSearched: the documents that are sent again go to
-// the new index only, which is refreshed before it takes its place.
+// TestRebuildRefreshesNothingThatIsSearched: the documents that are sent again go only to
+// the new index, which is refreshed before it is swapped in.
 func TestRebuildRefreshesNothingThatIsSearched(t *testing.T) {
 	r := stillStart(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 50, "text")...)
@@ -260,8 +260,8 @@ func TestRebuildRefreshesNothingThatIsSearched(t *testing.T) {
 	}
 }
 
-// TestChangeDuringARebuildBecomesVisible has a rebuild wait for its end, with nothing
-// left to send again.
+// TestChangeDuringARebuildBecomesVisible while a rebuild is about to end and has nothing
+// left to send.
 func TestChangeDuringARebuildBecomesVisible(t *testing.T) {
 	r := stillStart(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 50, "text")...)

@@ -8,9 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// fromThePast has an index of which the past is known: two documents as they were,
-// before one of them was deleted, the other corrected, and a third added. take is
-// called in between.
+// fromThePast fills an index with two documents, deletes one, corrects the other, and
+// adds a third. It calls snapshot before these changes.
 func (r *rig) fromThePast(snapshot func()) {
 	r.T.Helper()
 	r.Append(indexertest.Index(report.Cities, "gone", `{"title":"old"}`), indexertest.Index(report.Cities, "corrected", `{"title":"old"}`))
@@ -30,7 +29,7 @@ func (r *rig) isCurrent() {
 	r.Drained()
 }
 
-// mapping returns the mapping of an index, with all that is noted there.
+// mapping returns the mapping of an index, with its _meta.
 func (r *rig) mapping(index string) string {
 	r.T.Helper()
 	_, answer := r.Ask("GET", "/"+index+"/_mapping", "")
@@ -56,7 +55,8 @@ func TestIndexRestoredWhileStopped(t *testing.T) {
 	r.isCurrent()
 }
 
-// TestCloneBehindTheAlias: a copy of an index that riskdex kept in step is not one.
+// TestCloneBehindTheAlias: a clone of an index that riskdex kept in step is not kept in
+// step itself.
 func TestCloneBehindTheAlias(t *testing.T) {
 	r := start(t, indexertest.Quick())
 	v1, alias := r.Indices.Index(report.Cities, 1), r.Indices.Alias(report.Cities)
@@ -73,7 +73,7 @@ func TestCloneBehindTheAlias(t *testing.T) {
 	r.isCurrent()
 }
 
-// sent returns how many writes an index has seen, whatever came of them.
+// sent returns how many writes an index has seen, whatever their result.
 func (r *rig) sent(index string) float64 {
 	r.T.Helper()
 	_, answer := r.Ask("GET", "/"+index+"/_stats/indexing", "")
@@ -81,8 +81,8 @@ func (r *rig) sent(index string) float64 {
 	return n["index_total"].(float64) + n["index_failed"].(float64) + n["delete_total"].(float64)
 }
 
-// TestNothingIsSentAgainAfterAStart to an index that riskdex knows by its mark, or
-// that an older one has made, without a mark.
+// TestNothingIsSentAgainAfterAStart to an index that has riskdex's mark, or that an older
+// riskdex has made without one.
 func TestNothingIsSentAgainAfterAStart(t *testing.T) {
 	for name, before := range map[string]func(r *rig) (index string){
 		"first":   func(r *rig) string { return r.Indices.Index(report.Cities, 1) },

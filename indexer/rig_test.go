@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	os.Exit(postgrestest.Main(func() int { return elastictest.Main(m) }))
 }
 
-// rig has what only the indexer's own tests ask of one.
+// rig adds what only the indexer's own tests need.
 type rig struct{ *indexertest.Rig }
 
 func start(t *testing.T, cfg indexer.Config) *rig {

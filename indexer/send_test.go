@@ -13,16 +13,16 @@ import (
 	"riskdex/report"
 )
 
-// scripted is an Elasticsearch of which a test says how it answers.
+// scripted is a fake Elasticsearch whose answers the test determines.
 type scripted struct {
 	t       *testing.T
 	indexer *Indexer
-	// bulk returns the status for a bulk with these documents, and whether the
-	// connection is cut instead.
+	// bulk returns the status for a bulk with these documents, and whether to cut the
+	// connection instead.
 	bulk    func(ids []string) (status int, cut bool)
 	started int    // when its only node was started
-	nodes   int    // the status of the answer to who its nodes are; 200 where 0
-	index   string // what the index answers to a question; ready where empty
+	nodes   int    // the status of the answer about its nodes; 0 means 200
+	index   string // the answer about the index; "" means ready
 	bulks   []string
 }
 
@@ -84,8 +84,8 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// send sends documents; an id that begins with "delete" is a delete. An id that
-// begins with "large" is that of a large document.
+// send sends documents. An id that begins with "delete" is a delete, and one that begins
+// with "large" is a large document.
 func (s *scripted) send(ids ...string) string {
 	s.t.Helper()
 	var batch []prepared
@@ -117,7 +117,7 @@ func (s *scripted) want(got, want string) {
 	}
 }
 
-// spoils answers bulks that have the document with status, or cuts them.
+// spoils answers bulks that have the document with status, or cuts the connection.
 func spoils(id string, status int) func(ids []string) (int, bool) {
 	return func(ids []string) (int, bool) {
 		if slices.Contains(ids, id) {
@@ -135,14 +135,15 @@ func TestRefusedAloneIsDeadOnlyBesideOthers(t *testing.T) {
 	s.want(s.send("venom"), "retry")
 	s.want(s.send("c"), "settled")
 	s.want(s.send("venom"), "dead")
-	// It is the first, so nothing was read when it was refused. The others wait for
-	// the next task, where they go first.
+	// It is the first, so nothing was read when it was refused. The others wait for the
+	// next task, which sends them first.
 	s = newScripted(t, spoils("venom", http.StatusBadRequest))
 	s.want(s.send("venom", "a", "b"), "retry retry retry")
 	s.want(s.send("venom", "a", "b"), "dead settled settled")
 }
 
-// TestRefusalsThatBeginInATaskBlameNobody: some were read before they began, none after.
+// TestRefusalsThatBeginInATaskBlameNobody: some documents were read before the refusals
+// began, none after.
 func TestRefusalsThatBeginInATaskBlameNobody(t *testing.T) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge} {
 		for read := range 6 {
@@ -160,7 +161,7 @@ func TestRefusalsThatBeginInATaskBlameNobody(t *testing.T) {
 	}
 }
 
-// TestRefusalsThatBeginBetweenTwoBulksBlameNobody: others were read directly before.
+// TestRefusalsThatBeginBetweenTwoBulksBlameNobody: others were read immediately before.
 func TestRefusalsThatBeginBetweenTwoBulksBlameNobody(t *testing.T) {
 	for read := range 4 {
 		n := 0
@@ -178,7 +179,7 @@ func TestRefusalsThatBeginBetweenTwoBulksBlameNobody(t *testing.T) {
 	}
 }
 
-// TestEveryOtherRequestIsRefused, as where one of two proxies is wrong.
+// TestEveryOtherRequestIsRefused, as if one of two proxies were wrong.
 func TestEveryOtherRequestIsRefused(t *testing.T) {
 	for first := range 2 {
 		n := first
@@ -197,7 +198,8 @@ func TestEveryOtherRequestIsRefused(t *testing.T) {
 	}
 }
 
-// TestRefusalsByChanceBlameNobody, such as by one of two proxies, while other lanes send by turns.
+// TestRefusalsByChanceBlameNobody, such as by one of two proxies, while other lanes send
+// in between.
 func TestRefusalsByChanceBlameNobody(t *testing.T) {
 	for refusals, want := range map[int]string{blameAfter: "settled", blameUnsaidAfter - 1: "settled", blameUnsaidAfter: "dead"} {
 		n := 0
@@ -226,7 +228,7 @@ func TestTooLargeBlamesOnlyWhatIsLarge(t *testing.T) {
 	}
 }
 
-// TestSmallerBulksAfterOneThatFailed: the cause goes alone in the end, after all others.
+// TestSmallerBulksAfterOneThatFailed: in the end the cause goes alone, after all others.
 func TestSmallerBulksAfterOneThatFailed(t *testing.T) {
 	for _, status := range []int{0, http.StatusBadGateway, http.StatusForbidden} {
 		s := newScripted(t, spoils("17", status))
@@ -253,7 +255,7 @@ func TestSmallerBulksAfterOneThatFailed(t *testing.T) {
 	}
 }
 
-// TestLoneFailureIsTriedAfterOthers, also of those that go alone.
+// TestLoneFailureIsTriedAfterOthers, even if those go alone as well.
 func TestLoneFailureIsTriedAfterOthers(t *testing.T) {
 	away := true
 	s := newScripted(t, func(ids []string) (int, bool) { return http.StatusOK, away || ids[0] == "venom" })
@@ -266,7 +268,7 @@ func TestLoneFailureIsTriedAfterOthers(t *testing.T) {
 	s.want(s.send("venom", "a", "b"), "retry settled settled")
 }
 
-// TestWhatWasNotSentIsNotJudged: the one before it failed.
+// TestWhatWasNotSentIsNotJudged: the bulk before it failed.
 func TestWhatWasNotSentIsNotJudged(t *testing.T) {
 	s := newScripted(t, spoils("venom", 0))
 	s.send("venom")
@@ -281,7 +283,7 @@ func TestWhatWasNotSentIsNotJudged(t *testing.T) {
 	}
 }
 
-// dies has Elasticsearch die, and be started again, whenever it is sent the document.
+// dies makes Elasticsearch die and restart whenever it is sent the document.
 func (s *scripted) dies(id string) {
 	s.bulk = func(ids []string) (int, bool) {
 		if slices.Contains(ids, id) {
@@ -307,7 +309,7 @@ func TestDeadWhenElasticsearchDiesOfIt(t *testing.T) {
 	}
 }
 
-// TestElasticsearchThatDiesBlamesNobody unless everything speaks for it.
+// TestElasticsearchThatDiesBlamesNobody unless all evidence is against the document.
 func TestElasticsearchThatDiesBlamesNobody(t *testing.T) {
 	always := func(s *scripted) { s.started++ }
 	for name, c := range map[string]struct {

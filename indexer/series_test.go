@@ -16,7 +16,7 @@ import (
 	"riskdex/report"
 )
 
-// balky is a journal that gives nothing out while it is told so.
+// balky is a journal whose claims fail while it is told so.
 type balky struct {
 	journal.Journal
 	refuses atomic.Bool
@@ -29,9 +29,9 @@ func (b *balky) Claim(ctx context.Context, kind report.Kind, maxChanges, maxByte
 	return b.Journal.Claim(ctx, kind, maxChanges, maxBytes)
 }
 
-// TestEveryFailureIsCountedWhereItWasAtZero has Elasticsearch and the journal fail
-// in every way that the metrics have a reason for. That no series is born by it,
-// and that the sums agree, is checked when the rig stops.
+// TestEveryFailureIsCountedWhereItWasAtZero makes Elasticsearch and the journal fail in
+// every way for which the metrics have a reason. When the rig stops, it checks that no
+// series appeared and that the sums agree.
 func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 	// refusals is an answer that refuses every change of a bulk by itself.
 	refusals := func(status int, errorType, detail string) indexertest.Fault {
@@ -109,7 +109,7 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 				next.ServeHTTP(w, req)
 			})
 		}
-		// A value that fits no field comes with each.
+		// Each comes with a value that fits no field.
 		r.Append(indexertest.Index(report.Cities, reason, `{"title":true,"risk_level":9}`))
 		r.Eventually(reason+" is counted", func() bool { return count() > before })
 		j.refuses.Store(false)
@@ -118,7 +118,7 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 	}
 	all := r.Scraped()
 	for series := range all {
-		// TestIndexIsLeftToItsJournal has another journal.
+		// TestIndexIsLeftToItsJournal covers the reason another_journal.
 		if strings.HasPrefix(series, `riskdex_failures_total{kind="cities"`) && !strings.Contains(series, "another_journal") && all[series] == 0 {
 			t.Errorf("this test has nothing fail for %s", series)
 		}

@@ -27,7 +27,7 @@ func severalRigs(t *testing.T, cfg indexer.Config, n int) []*rig {
 	return rigs
 }
 
-// loaded delivers to both rigs by turns, until stop is called.
+// loaded delivers to both rigs in turn until stop is called.
 func loaded(t *testing.T, rigs []*rig) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var working sync.WaitGroup
@@ -56,7 +56,7 @@ func loaded(t *testing.T, rigs []*rig) (stop func()) {
 	}
 }
 
-// share waits until each of the rigs has indexed something since it was asked.
+// share waits until each of the rigs has indexed something since the call.
 func share(t *testing.T, rigs []*rig) {
 	t.Helper()
 	before := make([]float64, len(rigs))
@@ -68,8 +68,8 @@ func share(t *testing.T, rigs []*rig) {
 	}
 }
 
-// TestRebuildWhileOthersIndex: one process makes the index anew, while the others take
-// deliveries, and go on with the new index afterwards.
+// TestRebuildWhileOthersIndex: one process rebuilds the index, while the others accept
+// deliveries, and continue with the new index afterwards.
 func TestRebuildWhileOthersIndex(t *testing.T) {
 	rigs := severalRigs(t, rebuilding(), 3)
 	a, b := rigs[0], rigs[1]
@@ -125,8 +125,8 @@ func TestRebuildOfADeadProcess(t *testing.T) {
 	}
 }
 
-// TestLostIndexWhileOthersIndex: what another process has just written to the index
-// that is lost is in the new one as well.
+// TestLostIndexWhileOthersIndex: what another process has just written to the lost index
+// is in the new one as well.
 func TestLostIndexWhileOthersIndex(t *testing.T) {
 	rigs := severalRigs(t, indexertest.Quick(), 3)
 	rigs[0].Append(indexertest.Many(report.Cities, 300, "text")...)

@@ -11,11 +11,11 @@ import (
 	"riskdex/report"
 )
 
-// mayKeep is what the README says that riskdex needs.
+// mayKeep has the privileges that docs/reference.md says riskdex needs.
 const mayKeep = `{"cluster":["monitor","manage_index_templates"],"indices":[{"names":["*"],"privileges":["read","write","manage"]}]}`
 
-// TestRestoredFromASnapshot has real snapshots restored. riskdex may no more than it
-// needs.
+// TestRestoredFromASnapshot restores real snapshots. riskdex has only the privileges that
+// it needs.
 func TestRestoredFromASnapshot(t *testing.T) {
 	t.Parallel()
 	home := elastictest.Home(t)
@@ -30,7 +30,7 @@ func TestRestoredFromASnapshot(t *testing.T) {
 	})
 	server := &ownServer{Server: s}
 	for name, c := range map[string]struct {
-		before   string // what is done to the index before it is restored
+		before   string // changes the index before it is restored
 		settings string // of the restore
 		running  bool   // riskdex is not stopped
 	}{

@@ -16,7 +16,7 @@ import (
 	"riskdex/report"
 )
 
-// traced makes a rig whose spans are kept. They are all there once it has stopped.
+// traced makes a rig that keeps its spans, which are complete once it has stopped.
 func traced(t *testing.T) (*rig, *tracetest.InMemoryExporter) {
 	t.Helper()
 	spans := tracetest.NewInMemoryExporter()
@@ -33,7 +33,7 @@ func from(trace string, c report.Change) report.Change {
 	return c
 }
 
-// isFrom tells whether a span is that of the nth delivery.
+// isFrom reports whether a span belongs to the nth delivery.
 func isFrom(n int, c trace.SpanContext) bool {
 	return delivery(n) == fmt.Sprintf("00-%s-%s-01", c.TraceID(), c.SpanID())
 }
@@ -112,7 +112,7 @@ func TestDeliveriesAndTheirBulkAreLinked(t *testing.T) {
 	}
 }
 
-// Every try is a bulk with a span of its own; the end comes once, and only then.
+// Every attempt is a bulk with a span of its own; the end comes once, after the last.
 func TestRetriedBulksAreSpans(t *testing.T) {
 	r, exporter := traced(t)
 	fails := 3
@@ -142,7 +142,7 @@ func TestRetriedBulksAreSpans(t *testing.T) {
 	}
 }
 
-// A bulk that is halved is as many spans, and what was in it is linked to all that
+// A bulk that is sent in halves has several spans, and each change is linked to all that
 // carried it.
 func TestHalvedBulksAreSpans(t *testing.T) {
 	r, exporter := traced(t)
@@ -204,7 +204,7 @@ func TestLinksOfABulkAreBounded(t *testing.T) {
 	}
 }
 
-// What is not recorded, and what is no trace, costs no span and keeps nothing back.
+// What is not recorded, and what is not a trace, costs no span and delays nothing.
 func TestNothingIsTracedThatIsNotRecorded(t *testing.T) {
 	r, exporter := traced(t)
 	unsampled := delivery(1)[:53] + "00"

@@ -14,8 +14,8 @@ import (
 	"riskdex/report"
 )
 
-// TestDocumentsThatFailYieldToOthers: those that wait longest are claimed first,
-// and more of them fail than a bulk holds.
+// TestDocumentsThatFailYieldToOthers: changes that have waited longest are claimed first,
+// and more of them fail than fit in a bulk.
 func TestDocumentsThatFailYieldToOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		changes, bytes int // in a bulk
@@ -49,8 +49,8 @@ func TestDocumentsThatFailYieldToOthers(t *testing.T) {
 	}
 }
 
-// withoutShard answers for documents whose id begins with prefix as Elasticsearch
-// does when it has waited for their shard in vain, and lets it index the others.
+// withoutShard answers for documents whose id begins with prefix as Elasticsearch does
+// after waiting for their shard in vain, and lets it index the others.
 func withoutShard(prefix string) indexertest.Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if !indexertest.IsBulk(req) {
@@ -81,7 +81,7 @@ func withoutShard(prefix string) indexertest.Fault {
 		if len(passed) > 0 {
 			rec := httptest.NewRecorder()
 			req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(passed)), int64(len(passed))
-			req.Header.Del("Accept-Encoding") // the answer is read here
+			req.Header.Del("Accept-Encoding") // so that the answer can be read here
 			next.ServeHTTP(rec, req)
 			decode(rec.Body.Bytes(), &answer)
 		}

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// IsBulk tells whether a request is a bulk.
+// IsBulk reports whether a request is a bulk.
 func IsBulk(req *http.Request) bool { return strings.HasSuffix(req.URL.Path, "/_bulk") }
 
-// IsLookup tells whether a request looks versions up.
+// IsLookup reports whether a request looks up versions.
 func IsLookup(req *http.Request) bool { return strings.HasSuffix(req.URL.Path, "/_mget") }
 
-// AnswerWith answers in place of the real server.
+// AnswerWith answers instead of the real server.
 func AnswerWith(status int, body string) Fault {
 	return func(w http.ResponseWriter, req *http.Request, _ http.Handler) {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -27,11 +27,11 @@ func AnswerWith(status int, body string) Fault {
 	}
 }
 
-// Applied lets the real server do the work and then spoils its answer.
+// Applied passes requests to the real server and then spoils its answer.
 func Applied(spoil func(w http.ResponseWriter, answer []byte)) Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		rec := httptest.NewRecorder()
-		req.Header.Del("Accept-Encoding") // what is spoilt must be readable
+		req.Header.Del("Accept-Encoding") // the answer must be readable to be spoilt
 		next.ServeHTTP(rec, req)
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Elastic-Product", "Elasticsearch")
@@ -39,10 +39,10 @@ func Applied(spoil func(w http.ResponseWriter, answer []byte)) Fault {
 	}
 }
 
-// Bites counts how often a fault did something.
+// Bites counts how often a fault was applied.
 type Bites struct{ atomic.Int64 }
 
-// Of counts each time that f is called.
+// Of returns f, counting its calls.
 func (b *Bites) Of(f Fault) Fault {
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		b.Add(1)
@@ -50,7 +50,7 @@ func (b *Bites) Of(f Fault) Fault {
 	}
 }
 
-// Altered has the real server's answer altered.
+// Altered returns a fault that alters the real server's answer.
 func (b *Bites) Altered(alter func(answer []byte) []byte) Fault {
 	spoilt := Applied(func(w http.ResponseWriter, answer []byte) {
 		after := alter(bytes.Clone(answer))
@@ -60,18 +60,18 @@ func (b *Bites) Altered(alter func(answer []byte) []byte) Fault {
 		_, _ = w.Write(after)
 	})
 	return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		req.Header.Del("Accept-Encoding") // or it could not be read
+		req.Header.Del("Accept-Encoding") // otherwise it could not be read
 		spoilt(w, req, next)
 	}
 }
 
-// Replace has a text replaced in the real server's answer.
+// Replace returns a fault that replaces a text in the real server's answer.
 func (b *Bites) Replace(old, new string) Fault {
 	return b.Altered(func(answer []byte) []byte { return bytes.ReplaceAll(answer, []byte(old), []byte(new)) })
 }
 
-// EnoughAttempts is far more than backing off for an hour takes, and soon reached by
-// an indexer that has stopped waiting.
+// EnoughAttempts is far more than an hour of backoff takes, and is soon reached by an
+// indexer that no longer waits.
 const EnoughAttempts = 20_000
 
 // Absence refuses every request until it is over, by the clock of the test.

@@ -20,24 +20,24 @@ func Probed() indexer.Config {
 	return cfg
 }
 
-// Often has one probe follow the other.
+// Often makes a prober start the next probe at once.
 func Often() probe.Config {
 	return probe.Config{Every: time.Millisecond, Again: time.Hour}
 }
 
-// Once has a prober find one probe and rest.
+// Once makes a prober find one probe and then rest.
 func Once() probe.Config {
 	return probe.Config{Every: 24 * time.Hour, Again: 24 * time.Hour}
 }
 
-// Probing is a prober that runs, with metrics of its own: a process has one.
+// Probing is a running prober with its own metrics, of which a process has one set.
 type Probing struct {
 	*Rig
 	Prober *probe.Prober
 	Stop   func()
 }
 
-// Probe runs a prober on what the rig has.
+// Probe runs a prober on the journal and the indices of a rig.
 func (r *Rig) Probe(cfg probe.Config) *Probing {
 	r.T.Helper()
 	return r.ProbeInto(cfg, r.Journal)
@@ -49,7 +49,7 @@ func (r *Rig) ProbeInto(cfg probe.Config, j probe.Journal) *Probing {
 	return r.ProbeFor(cfg, j, func(context.Context) error { return nil })
 }
 
-// ProbeFor is ProbeInto for apps that search so.
+// ProbeFor is ProbeInto with the search that apps make.
 func (r *Rig) ProbeFor(cfg probe.Config, j probe.Journal, search probe.Search) *Probing {
 	r.T.Helper()
 	own := &Rig{T: r.T, Journal: r.Journal, Indices: r.Indices, Registry: prometheus.NewRegistry(), Direct: r.Direct}
@@ -67,25 +67,25 @@ func (r *Rig) ProbeFor(cfg probe.Config, j probe.Journal, search probe.Search) *
 // Found returns how many probes were found.
 func (p *Probing) Found() int { return int(p.Metric("riskdex_searchable_seconds")) }
 
-// Unsearchable returns for how long the probe has not been found, or 0.
+// Unsearchable returns for how long the search that apps make has failed, or 0.
 func (p *Probing) Unsearchable() time.Duration {
 	return time.Duration(p.Metric("riskdex_probe_unsearchable_seconds") * float64(time.Second))
 }
 
-// Finds waits until n more probes were found.
+// Finds waits until n more probes have been found.
 func (p *Probing) Finds(n int) {
 	p.T.Helper()
 	goal := p.Found() + n
 	p.Eventually("probes are found", func() bool { return p.Found() >= goal })
 }
 
-// Rested waits until the probe was found and no other is looked for.
+// Rested waits until the probe was found and the next one is not yet awaited.
 func (p *Probing) Rested() {
 	p.T.Helper()
 	p.Eventually("the probe was found", func() bool { return p.Found() > 0 && p.Unsearchable() == 0 })
 }
 
-// ProbeStats returns what the journal counts of the probe.
+// ProbeStats returns the journal's totals of the probe.
 func (r *Rig) ProbeStats() report.KindStats {
 	r.T.Helper()
 	return r.Stats().Kinds[report.Probe]

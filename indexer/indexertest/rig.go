@@ -32,8 +32,8 @@ import (
 	"riskdex/report"
 )
 
-// Rig is an indexer between a real journal and a real Elasticsearch, with a
-// proxy before the latter that can be told to fail.
+// Rig is an indexer between a real journal and a real Elasticsearch, behind a proxy that
+// can be made to fail.
 type Rig struct {
 	T        *testing.T
 	Journal  journal.Journal
@@ -45,8 +45,7 @@ type Rig struct {
 	Stop     func()
 }
 
-// Fault does what it likes with a request to Elasticsearch. next is the real
-// server.
+// Fault handles a request to Elasticsearch in any way. next is the real server.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // Quick returns a configuration with short waits.
@@ -57,15 +56,15 @@ func Quick() indexer.Config {
 	return cfg
 }
 
-// Parts are what a rig may have instead of what it has by default.
+// Parts replace the defaults of a rig.
 type Parts struct {
-	Elasticsearch string        // the server; the one of all tests by default
-	Client        string        // where the indexer reaches it; the rig's proxy by default
-	Set           *mappings.Set // the built-in one by default
+	Elasticsearch string        // the server; by default the one that all tests share
+	Client        string        // how the indexer reaches it; by default through the rig's proxy
+	Set           *mappings.Set // by default the built-in one
 	Journal       func(journal.Journal) indexer.Journal
 	Documents     indexer.Documents
-	Postgres      string // where the journal is; a file of the rig's own by default
-	Prefix        string // of its indices; one of its own by default
+	Postgres      string // the location of the journal; by default a file of the rig's own
+	Prefix        string // of its indices; by default a new one
 	Log           *slog.Logger
 }
 
@@ -75,7 +74,7 @@ func Assemble(t *testing.T, cfg indexer.Config) *Rig {
 	return AssembleOf(t, cfg, Parts{})
 }
 
-// AssembleOf is Assemble with parts of the test's own.
+// AssembleOf is Assemble with other parts than the defaults.
 func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	t.Helper()
 	r := &Rig{T: t, Direct: cmp.Or(p.Elasticsearch, elastictest.URL(t)), Registry: prometheus.NewRegistry(), Stop: func() {}}
@@ -125,7 +124,7 @@ func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	return r
 }
 
-// SetWith returns the built-in mappings with an index.json of the test's own.
+// SetWith returns the built-in mappings with another index.json.
 func SetWith(t *testing.T, indexJSON string) *mappings.Set {
 	t.Helper()
 	folder := fstest.MapFS{"index.json": {Data: []byte(indexJSON)}}
@@ -139,7 +138,7 @@ func SetWith(t *testing.T, indexJSON string) *mappings.Set {
 	return set
 }
 
-// AsDelivered sends the bodies themselves.
+// AsDelivered makes documents that are the bodies themselves.
 type AsDelivered struct{ *mappings.Set }
 
 // AppendDocument implements [indexer.Documents].
@@ -155,8 +154,8 @@ func Start(t *testing.T, cfg indexer.Config) *Rig {
 	return r
 }
 
-// Run runs the indexer until Stop, which checks that the sums agree and that no
-// series was born meanwhile.
+// Run runs the indexer until Stop, which checks that the sums agree and that no new
+// series appeared meanwhile.
 func (r *Rig) Run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -181,10 +180,10 @@ func (r *Rig) Run() {
 	r.T.Cleanup(r.Stop)
 }
 
-// Fail has requests to Elasticsearch go to f, until Heal.
+// Fail passes requests to Elasticsearch to f until Heal.
 func (r *Rig) Fail(f Fault) { r.Fault.Store(&f) }
 
-// Heal has requests reach Elasticsearch again.
+// Heal lets requests reach Elasticsearch again.
 func (r *Rig) Heal() { r.Fault.Store(nil) }
 
 // Append delivers changes.
@@ -213,7 +212,7 @@ func Many(kind report.Kind, n int, text string) []report.Change {
 	return all
 }
 
-// Stats returns what the journal counts.
+// Stats returns the totals of the journal.
 func (r *Rig) Stats() report.Stats {
 	r.T.Helper()
 	stats, err := r.Journal.Stats(context.Background())
@@ -221,8 +220,7 @@ func (r *Rig) Stats() report.Stats {
 	return stats
 }
 
-// Drained waits until nothing of the kinds waits any longer, and checks that
-// the sums agree.
+// Drained waits until no change of the kinds is pending, and checks that the sums agree.
 func (r *Rig) Drained(kinds ...report.Kind) {
 	r.T.Helper()
 	if len(kinds) == 0 {
@@ -241,8 +239,8 @@ func (r *Rig) Drained(kinds ...report.Kind) {
 	}
 }
 
-// Eventually waits for what is to become true by itself. Its bound is no
-// measure of speed, only of when to give up.
+// Eventually waits until ok returns true. Its bound only says when to give up, and is no
+// measure of speed.
 func (r *Rig) Eventually(what string, ok func() bool) {
 	r.T.Helper()
 	r.Within(time.Minute, what, ok)
@@ -260,7 +258,7 @@ func (r *Rig) Within(timeout time.Duration, what string, ok func() bool) {
 	}
 }
 
-// Ask sends a request to Elasticsearch itself and returns what it answers.
+// Ask sends a request to Elasticsearch itself and returns the answer.
 func (r *Rig) Ask(method, path, body string) (int, map[string]any) {
 	r.T.Helper()
 	status, text := elastictest.Ask(r.T, method, r.Direct+path, body)
@@ -289,7 +287,7 @@ func (r *Rig) Document(kind report.Kind, id string) map[string]any {
 	return answer["_source"].(map[string]any)["source"].(map[string]any)
 }
 
-// Count returns how many documents there are, and makes them visible.
+// Count refreshes an index, and returns how many documents a search finds.
 func (r *Rig) Count(kind report.Kind) int {
 	r.T.Helper()
 	r.Change("POST", "/"+r.Indices.Alias(kind)+"/_refresh", "")
@@ -342,7 +340,7 @@ func Must(t *testing.T, err error) {
 	}
 }
 
-// Scraped returns what /metrics says of the journal and of the indexer.
+// Scraped returns the /metrics of the journal and the indexer.
 func (r *Rig) Scraped() metricstest.Samples {
 	r.T.Helper()
 	books := prometheus.NewRegistry()
@@ -355,9 +353,9 @@ func (r *Rig) Scraped() metricstest.Samples {
 	return all
 }
 
-// Visible returns how many documents a search sees, or -1 if there can be none: an
-// alias is there before the shard behind it has started, and until then
-// Elasticsearch answers a search with 503. It asks for no refresh.
+// Visible returns how many documents a search finds, without a refresh, or -1 if a search
+// is not possible: an alias exists before its shard has started, and until then
+// Elasticsearch answers a search with 503.
 func (r *Rig) Visible(kind report.Kind) int {
 	r.T.Helper()
 	status, answer := r.Ask("GET", "/"+r.Indices.Alias(kind)+"/_count", "")

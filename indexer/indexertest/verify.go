@@ -40,10 +40,10 @@ func (r *Rig) Path(id, parameters string) string {
 	return "/" + r.Indices.Alias(report.Cities) + "/_doc/" + url.PathEscape(id) + parameters
 }
 
-// External makes a write of that version, as riskdex does.
+// External is the query of a write with that external version, as riskdex makes it.
 func External(v report.Version) string { return fmt.Sprintf("?version_type=external&version=%d", v) }
 
-// Entry returns what the journal knows of a city.
+// Entry returns the journal's entry of a city.
 func (r *Rig) Entry(id string) report.Entry {
 	r.T.Helper()
 	entries, err := r.Journal.Lookup(r.T.Context(), report.Cities, []report.ID{report.ID(id)})
@@ -64,7 +64,7 @@ func (r *Rig) InIndex(id string) report.Version {
 	return report.Version(answer["_version"].(float64))
 }
 
-// SameAsJournal checks that the index has exactly what the journal says.
+// SameAsJournal checks that the index has exactly what the journal has.
 func (r *Rig) SameAsJournal() {
 	r.T.Helper()
 	entries, err := r.Journal.Entries(r.T.Context(), report.Cities, "", 1_000_000)

@@ -23,7 +23,7 @@ import (
 	"riskdex/report"
 )
 
-// full takes no deliveries until a time.
+// full accepts no deliveries until a time.
 type full struct {
 	journal.Journal
 	until time.Time
@@ -36,11 +36,11 @@ func (j *full) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, e
 	return j.Journal.Append(ctx, d)
 }
 
-// bubble runs a test by a clock of its own, with the journal at path and the real
-// Elasticsearch, which is away until that time of the clock.
+// bubble runs a test in a synctest bubble with a clock of its own, with the journal at
+// path and the real Elasticsearch, which is away until that time of the clock.
 func bubble(t *testing.T, path, url, prefix string, away time.Duration, test func(*testing.T, *indexertest.Rig)) {
 	synctest.Test(t, func(t *testing.T) {
-		// A connection that is kept open would hold the bubble's clock.
+		// A connection that is kept open would block the bubble's clock.
 		transport := &indexertest.Absence{Real: &http.Transport{DisableKeepAlives: true}, Over: time.Now().Add(away)}
 		client, err := elastic.NewClientOver(transport, url)
 		indexertest.Must(t, err)
@@ -61,7 +61,7 @@ func bubble(t *testing.T, path, url, prefix string, away time.Duration, test fun
 	})
 }
 
-// about tells whether a measured time is the one that passed on the clock.
+// about reports whether a measured time is the one that passed on the clock.
 func about(p *indexertest.Probing, want time.Duration) {
 	p.T.Helper()
 	if got := p.Unsearchable(); got < want || got > want+30*time.Second {
@@ -69,8 +69,9 @@ func about(p *indexertest.Probing, want time.Duration) {
 	}
 }
 
-// TestAgeOfTheProbe: it grows from the first try on while the journal has no room
-// and while Elasticsearch is away, goes on through a restart, and ends with a find.
+// TestAgeOfTheProbe: the age grows from the first attempt on while the journal is full
+// and while Elasticsearch is away, continues through a restart, and ends when the probe
+// is found.
 func TestAgeOfTheProbe(t *testing.T) {
 	url, prefix, path := elastictest.URL(t), elastictest.Prefix(t), filepath.Join(t.TempDir(), "riskdex.db")
 	var began time.Time
@@ -91,7 +92,7 @@ func TestAgeOfTheProbe(t *testing.T) {
 		}
 		p.Stop()
 	})
-	// A bubble's clock begins anew: time has passed as far as the test has it pass.
+	// A bubble's clock begins anew, so the test advances it by the time that has passed.
 	bubble(t, path, url, prefix, 20*time.Minute, func(t *testing.T, r *indexertest.Rig) {
 		time.Sleep(11 * time.Minute)
 		p := r.Probe(probe.DefaultConfig())
@@ -103,7 +104,7 @@ func TestAgeOfTheProbe(t *testing.T) {
 		about(p, time.Since(since))
 		time.Sleep(10 * time.Minute)
 		p.Eventually("it is found", func() bool {
-			// Elasticsearch refreshes by another clock than the bubble's.
+			// Elasticsearch refreshes by the real clock.
 			_, _ = r.Indices.Refresh(t.Context(), r.Indices.Alias(report.Probe))
 			return p.Found() > 0
 		})
@@ -113,8 +114,8 @@ func TestAgeOfTheProbe(t *testing.T) {
 	})
 }
 
-// TestAgeOfTheProbeFromTheStart: also where nothing is known of an earlier one, it
-// counts until the first find.
+// TestAgeOfTheProbeFromTheStart: without an earlier probe, the age counts from the start
+// until the first probe is found.
 func TestAgeOfTheProbeFromTheStart(t *testing.T) {
 	bubble(t, filepath.Join(t.TempDir(), "riskdex.db"), elastictest.URL(t), elastictest.Prefix(t), time.Hour, func(t *testing.T, r *indexertest.Rig) {
 		p := r.ProbeInto(probe.DefaultConfig(), &full{r.Journal, time.Now().Add(24 * time.Hour)})

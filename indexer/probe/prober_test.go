@@ -44,7 +44,8 @@ func TestProbeIsFound(t *testing.T) {
 	}
 }
 
-// TestProbeSeesWhatLagDoesNot: Elasticsearch takes everything and shows nothing.
+// TestProbeSeesWhatLagDoesNot: Elasticsearch accepts everything, and searches find
+// nothing.
 func TestProbeSeesWhatLagDoesNot(t *testing.T) {
 	cfg := indexertest.Probed()
 	cfg.RefreshShare = 0
@@ -80,7 +81,7 @@ func TestProbeComesBackWithItsIndex(t *testing.T) {
 	}
 }
 
-// refusingProbe makes no document of the probe while it is told to.
+// refusingProbe makes no document of the probe while refusing is set.
 type refusingProbe struct {
 	*mappings.Set
 	now *atomic.Bool
@@ -93,8 +94,8 @@ func (d refusingProbe) AppendDocument(dst []byte, c report.Change) ([]byte, []st
 	return d.Set.AppendDocument(dst, c)
 }
 
-// TestLostProbeIsWrittenAgain: a version that is never found, such as a dead letter,
-// does not end the probing.
+// TestLostProbeIsWrittenAgain: a version that is never found, such as a dead letter, does
+// not end the probing.
 func TestLostProbeIsWrittenAgain(t *testing.T) {
 	set, err := mappings.Builtin()
 	indexertest.Must(t, err)
@@ -114,7 +115,7 @@ func TestLostProbeIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestProbeIsHidden: nobody meets it who does not ask for it by its name.
+// TestProbeIsHidden from every search that does not name its alias.
 func TestProbeIsHidden(t *testing.T) {
 	r := indexertest.Start(t, indexertest.Probed())
 	r.Append(indexertest.Many(report.Cities, 3, "text")...)

@@ -10,8 +10,8 @@ import (
 	"riskdex/indexer/indexertest"
 )
 
-// TestProberSearchesAsAppsDo: that a search fails is told from its first failure until it
-// is answered, and the probe goes its own way meanwhile.
+// TestProberSearchesAsAppsDo: a failing search is reported from its first failure until
+// it is answered. Meanwhile the probe continues.
 func TestProberSearchesAsAppsDo(t *testing.T) {
 	r := indexertest.Start(t, indexertest.Probed())
 	var trouble atomic.Pointer[error]

@@ -11,13 +11,13 @@ import (
 	"riskdex/report"
 )
 
-// TestVerifyBetweenItsReads: whatever happens between two looks, what is well
-// before and after is no finding.
+// TestVerifyBetweenItsReads: whatever happens between two reads, what is in order before
+// and after is no finding.
 func TestVerifyBetweenItsReads(t *testing.T) {
 	for name, c := range map[string]struct {
-		hurt func(*indexertest.Rig) // before all
+		hurt func(*indexertest.Rig) // before everything else
 		at   string                 // the request at which something happens, by the end of its path
-		do   []func(*interloper)    // what happens at each of them, the first, the second
+		do   []func(*interloper)    // what happens at the first and at the second of them
 		want int                    // under way
 	}{
 		"the index is lost at the first look":     {at: "/_mget", do: []func(*interloper){lose}},
@@ -48,7 +48,7 @@ func TestVerifyBetweenItsReads(t *testing.T) {
 				c.do[met-1](i)
 			})
 			cfg := indexertest.QuickVerify()
-			cfg.Page = 100 // all of it is one page
+			cfg.Page = 100 // everything is one page
 			got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{})
 			indexertest.Must(t, err)
 			if got.Found() != 0 || got.UnderWay != c.want {
@@ -64,16 +64,16 @@ func TestVerifyBetweenItsReads(t *testing.T) {
 	}
 }
 
-// interloper does something while a request of the verification is held.
+// interloper does something while a request of the verification is held back.
 type interloper struct {
 	*indexertest.Rig
-	request func()       // lets the request go on
-	holding *atomic.Bool // whether the indexer's bulks are held
+	request func()       // lets the request continue
+	holding *atomic.Bool // whether the indexer's bulks are held back
 }
 
 func nothing(i *interloper) { i.request() }
 
-// after lets the request go on first, and only its answer wait.
+// after lets the request continue first, and delays only its answer.
 func after(do func(*interloper)) func(*interloper) {
 	return func(i *interloper) {
 		i.request()
@@ -99,8 +99,8 @@ func destroy(id string) func(*interloper) {
 
 func plant(r *indexertest.Rig) { r.Change("PUT", r.Path("unknown", ""), `{}`) }
 
-// lose loses the index and has it filled again, but only after the request has
-// come upon the empty one.
+// lose deletes the index and has it filled again, but only after the request has met the
+// empty one.
 func lose(i *interloper) {
 	i.holding.Store(true)
 	i.Change("DELETE", "/"+i.Indices.Index(report.Cities, 1), "")

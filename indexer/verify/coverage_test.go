@@ -25,7 +25,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 		settled = append(settled, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed})
 	}
 	indexertest.Must(t, r.Journal.Settle(t.Context(), settled))
-	r.Append(indexertest.Many(report.Advisories, 20, "text")...) // of which all wait: they may be deletes
+	r.Append(indexertest.Many(report.Advisories, 20, "text")...) // all of them wait, and may be deletes
 	var indexed [3]atomic.Int64
 	var foreign atomic.Bool
 	var compared atomic.Int64
@@ -83,7 +83,8 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	}
 }
 
-// TestCoverageLeavesWhatIsToldAlready: of an index that another journal fills, that is told.
+// TestCoverageLeavesWhatIsToldAlready: if another journal fills an index, only that is
+// reported.
 func TestCoverageLeavesWhatIsToldAlready(t *testing.T) {
 	r := indexertest.Assemble(t, indexertest.Quick())
 	var looks atomic.Int64

@@ -16,8 +16,8 @@ import (
 	"riskdex/report"
 )
 
-// reading lets f have two of three requests of each sort with which a
-// verification reads.
+// reading applies f to two of three requests of each sort with which a verification
+// reads.
 func reading(f indexertest.Fault) indexertest.Fault {
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -35,7 +35,7 @@ func reading(f indexertest.Fault) indexertest.Fault {
 	}
 }
 
-// withoutFirst leaves out the first of a list of documents or hits.
+// withoutFirst omits the first of a list of documents or hits.
 func withoutFirst(answer []byte) []byte {
 	from := bytes.Index(answer, []byte(`[{"_id"`))
 	if from < 0 {
@@ -95,8 +95,8 @@ func TestVerifyIsNotMisledByFailures(t *testing.T) {
 	r.Heal()
 }
 
-// TestVerifyNamesTheTrouble: where nothing can be said about documents, nothing
-// is said.
+// TestVerifyNamesTheTrouble: if nothing is known about documents, nothing is reported
+// about them.
 func TestVerifyNamesTheTrouble(t *testing.T) {
 	only := func(path string, f indexertest.Fault) indexertest.Fault {
 		return func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -189,11 +189,11 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r.Change("DELETE", r.Path("1", ""), "")
-	// Nothing mends it: the wait ends with the context and tells what was found.
+	// Nothing mends it: the wait ends with the context and reports what was found.
 	go func() {
 		r.Eventually("it is ordered", func() bool { return r.Stats().Kinds[report.Cities].Resending == 1 })
-		// It can be seen before it is durable, and is answered when it is: before what
-		// comes after it.
+		// A change can be seen before it is durable, and is acknowledged once it is
+		// durable, before any later change.
 		r.Append(indexertest.Many(report.Advisories, 1, "text")...)
 		cancel()
 	}()

@@ -11,8 +11,8 @@ import (
 	"riskdex/report"
 )
 
-// TestRepairTrustsNoWrongJournal: a journal that knows little of the index must
-// not decide what goes.
+// TestRepairTrustsNoWrongJournal: a journal that knows few documents of the index must
+// not decide what is deleted.
 func TestRepairTrustsNoWrongJournal(t *testing.T) {
 	for _, c := range []struct {
 		known, unknown int
@@ -45,8 +45,8 @@ func TestRepairTrustsNoWrongJournal(t *testing.T) {
 	}
 }
 
-// TestRepairRollsNothingBack: where the journal is older than the index, as after
-// a restore, what only the index has may be a correction.
+// TestRepairRollsNothingBack: if the journal is older than the index, as after a restore,
+// what only the index has may be a correction.
 func TestRepairRollsNothingBack(t *testing.T) {
 	r := indexertest.Start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 30, "text")...)

@@ -19,9 +19,9 @@ import (
 	"riskdex/report"
 )
 
-// TestVerifyHoldsOnePageInMemory: memory does not grow with the number of
-// documents. Journal and index are made up on the fly here, so that nothing but
-// the verification needs any; every third document is missing.
+// TestVerifyHoldsOnePageInMemory: memory does not grow with the number of documents.
+// Journal and index are generated on the fly, so that only the verification needs memory;
+// every third document is missing.
 func TestVerifyHoldsOnePageInMemory(t *testing.T) {
 	few, many := peak(t, 10_000), peak(t, 100_000)
 	t.Logf("most in use: %d KiB for 10,000 documents, %d KiB for 100,000; %.1f bytes for each one more",
@@ -31,8 +31,8 @@ func TestVerifyHoldsOnePageInMemory(t *testing.T) {
 	}
 }
 
-// peak returns the most memory in use, in bytes, during a verification of n
-// documents, besides what was in use before.
+// peak returns the additional memory in use, in bytes, at the worst moment of a
+// verification of n documents.
 func peak(t *testing.T, n int) int64 {
 	t.Helper()
 	made := madeUp{n}
@@ -64,8 +64,8 @@ func inUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// madeUp is a journal of n settled documents, and an Elasticsearch that lacks
-// every third of them.
+// madeUp is a journal of n settled documents, and an Elasticsearch that lacks every third
+// of them.
 type madeUp struct{ n int }
 
 func (m madeUp) id(i int) report.ID { return report.ID(fmt.Sprintf("%07d", i)) }
@@ -163,8 +163,8 @@ func (m madeUp) hits(first, size int) string {
 	return strings.Join(hits, ",")
 }
 
-// TestVerifyManyDocuments compares with the real server, in pages of the usual
-// size, and says how long that takes.
+// TestVerifyManyDocuments compares with the real server, in pages of the usual size, and
+// logs how long that takes.
 func TestVerifyManyDocuments(t *testing.T) {
 	const documents = 20_000
 	r := indexertest.Start(t, indexertest.Quick())

@@ -16,7 +16,7 @@ import (
 	"riskdex/report"
 )
 
-// pause gives others a moment, in a wait for what they do.
+// pause gives others a moment while a test waits for them.
 func pause() { time.Sleep(time.Millisecond) }
 
 // traffic creates, corrects and deletes hot documents without end.
@@ -38,10 +38,9 @@ func traffic(ctx context.Context, r *indexertest.Rig, hot int, random *rand.Rand
 	return nil
 }
 
-// TestVerifyRaisesNoFalseAlarm: while documents are created, corrected and
-// deleted all the time, only real damage is found. The proxy holds every look at
-// the index back until the indexer has sent more, so that the journal and the
-// index have always gone on between two looks.
+// TestVerifyRaisesNoFalseAlarm: while documents are created, corrected and deleted all
+// the time, only real damage is found. The proxy delays every read of the index until the
+// indexer has sent more, so that journal and index have always changed between two reads.
 func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	r := indexertest.Start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 50, "text")...)
@@ -81,7 +80,7 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 			t.Fatalf("a false alarm: %+v", got)
 		}
 	}
-	// Real damage is found and mended all the same.
+	// Real damage is found and repaired all the same.
 	r.Change("DELETE", r.Path("1", ""), "")
 	r.Change("PUT", r.Path("2", ""), `{}`)
 	r.Change("PUT", r.Path("unknown", ""), `{}`)

@@ -13,7 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// problems lists what was found, by id.
+// problems lists the findings, by id.
 func problems(found []report.VerifyFinding) map[string]report.Difference {
 	all := map[string]report.Difference{}
 	for _, f := range found {
@@ -80,7 +80,7 @@ func TestVerifyFindsAndRepairsEveryDamage(t *testing.T) {
 	r.Change("PUT", r.Path("32", indexertest.External(r.Entry("32").Version+1)), `{"title":"brought back by hand"}`)
 	r.Change("PUT", r.Path("unknown", ""), `{"title":"never delivered"}`)
 	r.Change("PUT", r.Path("a/b c", ""), `{"title":"never delivered"}`)
-	r.Change("DELETE", r.Path("39", ""), "") // immediately before the look
+	r.Change("DELETE", r.Path("39", ""), "") // immediately before the read
 
 	want := map[string]report.Difference{
 		"1": report.Missing, "2": report.Missing, "39": report.Missing,
@@ -124,8 +124,7 @@ func TestVerifyFindsAndRepairsEveryDamage(t *testing.T) {
 	}
 }
 
-// forget removes a document such that Elasticsearch does not remember its
-// version.
+// forget removes a document so that Elasticsearch does not remember its version.
 func forget(r *indexertest.Rig, id string) {
 	r.T.Helper()
 	alias := "/" + r.Indices.Alias(report.Cities)
@@ -177,8 +176,8 @@ func TestVerifyKeepsTheFirstFindingsOnly(t *testing.T) {
 	}
 }
 
-// TestRepairTellsWhatIsNotRepairedYet: without a worker that sends them, documents
-// are not mended, and the report says so.
+// TestRepairTellsWhatIsNotRepairedYet: without a worker that sends them, documents are
+// not repaired, and the report says so.
 func TestRepairTellsWhatIsNotRepairedYet(t *testing.T) {
 	r := indexertest.Start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 40, "text")...)
@@ -200,8 +199,8 @@ func TestRepairTellsWhatIsNotRepairedYet(t *testing.T) {
 	}
 }
 
-// TestRepairClaimsNothingThatItHasNotSeen: Elasticsearch refuses every version
-// below one that is far ahead, so nothing can mend such a document in place.
+// TestRepairClaimsNothingThatItHasNotSeen: Elasticsearch refuses every version below one
+// that is far ahead, so that such a document cannot be repaired in place.
 func TestRepairClaimsNothingThatItHasNotSeen(t *testing.T) {
 	r := indexertest.Start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 20, "text")...)
