@@ -64,7 +64,7 @@ func (r *rig) replaceIndex() {
 	r.Change("PUT", "/"+name, `{"aliases":{`+strings.Join(aliases, ",")+`}}`)
 }
 
-// awaitIndexCheck waits until the index of cities is looked at once more.
+// awaitIndexCheck waits for the next check of the index of cities.
 func (r *rig) awaitIndexCheck() {
 	var checks atomic.Int64
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {

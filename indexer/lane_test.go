@@ -220,7 +220,8 @@ func TestIndexCheckWaitsForTasksUnderWay(t *testing.T) {
 	}
 }
 
-// TestBulkDoesNotDelayTheIndexCheck: the lane is idle after it, and has to be woken for the check.
+// TestBulkDoesNotDelayTheIndexCheck: the lane is idle after the bulk, and must be woken for
+// the check.
 func TestBulkDoesNotDelayTheIndexCheck(t *testing.T) {
 	l, now, cfg := laneForTest()
 	l.wake()
@@ -232,8 +233,8 @@ func TestBulkDoesNotDelayTheIndexCheck(t *testing.T) {
 	}
 }
 
-// TestTaskThatHasCheckedSendsBesideOthers: only the look itself is to be alone. Should its
-// bulk nextTask long, the lane still has a task.
+// TestTaskThatHasCheckedSendsBesideOthers: only the check itself has the lane for itself.
+// Even if the task's bulk takes long, the lane can begin another task.
 func TestTaskThatHasCheckedSendsBesideOthers(t *testing.T) {
 	l, now, cfg := laneForTest()
 	now = now.Add(cfg.CheckEvery)
