@@ -202,7 +202,7 @@ func (x *extractor) gatherTranslations(at uint32, means vocabulary.Concepts, ran
 // may be one of the names as well. An object as a whole can only be a location.
 func (x *extractor) guessFields(at uint32, means vocabulary.Concepts, rank int, localized, object bool) {
 	for _, h := range x.reader.fields(x.mapping.book, means) {
-		if object && h.field != locationField || h.field == placesField && !x.isStray(at, rank) {
+		if object && h.field != locationField || h.field == placesField && !x.isSinglePlace(at, rank) {
 			continue
 		}
 		h.rank += rank
@@ -213,11 +213,11 @@ func (x *extractor) guessFields(at uint32, means vocabulary.Concepts, rank int, 
 	}
 }
 
-// isStray reports whether a value that is in no list is the name of a place that the report
+// isSinglePlace reports whether a value that is in no list is the name of a place that the report
 // is about: words, rather than a code, a position or prose. rank tells its language.
-func (x *extractor) isStray(at uint32, rank int) bool {
+func (x *extractor) isSinglePlace(at uint32, rank int) bool {
 	const shortest, longest = 4, 100 // bytes
-	if !x.mapping.book.strays || rank >= otherLanguage {
+	if !x.mapping.book.singlePlaces || rank >= otherLanguage {
 		return false
 	}
 	at = x.unwrapped(at)

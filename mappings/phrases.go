@@ -47,11 +47,11 @@ type hit struct {
 
 // phrasebook has the phrases of one kind.
 type phrasebook struct {
-	phrases []phrase
-	own     vocabulary.Concepts // what a record of this kind is called
-	place   vocabulary.Concepts // what names on the way to a latitude may mean
-	formats vocabulary.Concepts // what the type of a document may mean
-	strays  bool                // a place by itself is one of the places; in a city report it is the city
+	phrases      []phrase
+	own          vocabulary.Concepts // what a record of this kind is called
+	place        vocabulary.Concepts // what names on the way to a latitude may mean
+	formats      vocabulary.Concepts // what the type of a document may mean
+	singlePlaces bool                // a place by itself is one of the places; in a city report it is the city
 }
 
 // newPhrasebook returns the phrases for records of kind. For each field, better ones come
@@ -68,7 +68,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	}
 	b.place = b.own | v.Concepts("geo place city destination")
 	b.formats = v.Concepts("report city destination advisory event special travel text")
-	b.strays = kind != report.Cities
+	b.singlePlaces = kind != report.Cities
 	when := v.Concepts("report advisory event special travel date valid")
 	ask := func(f fieldID, allow string, needs ...string) {
 		for i, need := range needs {

@@ -36,8 +36,8 @@ places:
 		}
 	}
 	for _, g := range x.guessed(placesField) {
-		first, stray := x.tree.nodes[g.at].first, x.tree.nodes[g.at].kind != '['
-		if stray {
+		first, single := x.tree.nodes[g.at].first, x.tree.nodes[g.at].kind != '['
+		if single {
 			if slices.Contains(x.tried, g.at) || slices.Contains(x.tried, x.tree.nodes[g.at].parent) {
 				continue // a pattern has led to it, or to the place that it names
 			}
@@ -59,7 +59,7 @@ places:
 				count++
 				x.trace.guessed(mark)
 			}
-			if stray {
+			if single {
 				break
 			}
 		}

@@ -78,18 +78,18 @@ func (s *splitter) envelope(object []jsonscan.Member) []byte {
 	if inner := s.onlyEnvelope(object); s.holdsEmptyList(inner, maxEnvelopes) {
 		return inner
 	}
-	return s.strangeEnvelope(object, maxStrange)
+	return s.unknownEnvelope(object, maxUnknown)
 }
 
-// maxStrange is how deep envelopes of unknown names may be nested, as in
+// maxUnknown is how deep envelopes of unknown names may be nested, as in
 // `{"response": {"docs": […]}}`.
-const maxStrange = 2
+const maxUnknown = 2
 
-// strangeEnvelope returns the records in an envelope whose name riskdex does not know, nil
+// unknownEnvelope returns the records in an envelope whose name riskdex does not know, nil
 // where there are none. A record without an id may have parts with ids, so the object must
 // have nothing but one member with records, whose name does not mean a part of a report, and
 // metadata beside it that state no id.
-func (s *splitter) strangeEnvelope(object []jsonscan.Member, depth int) []byte {
+func (s *splitter) unknownEnvelope(object []jsonscan.Member, depth int) []byte {
 	var inner []byte
 	geoJSON := isGeoJSONList(object)
 	for _, m := range object {
@@ -138,7 +138,7 @@ func (s *splitter) statesIDs(raw []byte, depth int) bool {
 	if s.hasID(r) || s.guess != nil && (len(s.guess.likely(r)) > 0 || s.guess.code(r.members) != "") {
 		return jsonscan.FirstByte(raw) != '[' || s.distinct(raw)
 	}
-	return depth > 0 && s.strangeEnvelope(r.members, depth) != nil
+	return depth > 0 && s.unknownEnvelope(r.members, depth) != nil
 }
 
 // distinct reports whether no two different objects of a list have the same id at the usual
