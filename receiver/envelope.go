@@ -120,7 +120,8 @@ func isGeoJSONList(object []jsonscan.Member) bool {
 // mayWrap reports whether records may be under a name: one that means them, or one with no
 // words that mean anything else.
 func (s *splitter) mayWrap(name string) bool {
-	return s.words.vocabulary.Read(name).Concepts&^(s.words.own|s.words.about) == 0
+	n := s.words.vocabulary.Read(name)
+	return !n.Within && n.Concepts&^(s.words.own|s.words.about) == 0
 }
 
 // statesIDs reports whether raw is an object that seems to state an id or the code of a city,
@@ -142,12 +143,22 @@ func (s *splitter) statesIDs(raw []byte, depth int) bool {
 }
 
 // distinct reports whether no two different objects of a list have the same id at the usual
-// pointers.
+// pointers, and whether they are more than versions of one record in several languages.
 func (s *splitter) distinct(list []byte) bool {
 	seed, bodies := maphash.MakeSeed(), map[uint64]uint64{}
+	languages, n := map[string]bool{}, 0
 	for element := range jsonscan.Elements(list) {
-		id, ok := first(recordOf(element).members, s.ids, scalarText)
-		if !ok || len(bodies) == maxRecords {
+		if n++; n > maxRecords {
+			break
+		}
+		members := recordOf(element).members
+		if len(languages) == n-1 {
+			if language := s.words.languageOf(members); language != "" {
+				languages[language] = true
+			}
+		}
+		id, ok := first(members, s.ids, scalarText)
+		if !ok {
 			continue
 		}
 		key, body := maphash.String(seed, id), maphash.Bytes(seed, element)
@@ -156,7 +167,7 @@ func (s *splitter) distinct(list []byte) bool {
 		}
 		bodies[key] = body
 	}
-	return true
+	return n < 2 || len(languages) < n
 }
 
 // statesLikely reports whether a member of an object is an id by the words of its name.

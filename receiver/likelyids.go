@@ -27,11 +27,12 @@ type guesser struct {
 	status     vocabulary.Concepts   // of a number that is no code of a city
 	codes      []vocabulary.Concepts // of a city
 	foreign    vocabulary.Concepts
+	language   vocabulary.Concepts
 	meta       vocabulary.Concepts // of what may stand beside records in an envelope
 }
 
 func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
-	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"), foreign: v.Concepts("foreign"),
+	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"), foreign: v.Concepts("foreign"), language: v.Concepts("language"),
 		meta: v.Concepts("foreign date published created updated language link")}
 	switch kind {
 	case report.Cities:
@@ -135,6 +136,20 @@ func (g *guesser) isMeta(name string, first byte) bool {
 		return n.Last != 0 && n.Concepts&^g.meta == 0
 	}
 	return n.Concepts&^(g.meta|g.status) == 0
+}
+
+// languageOf returns the language that an object states for itself, or "".
+func (g *guesser) languageOf(list []jsonscan.Member) string {
+	for _, m := range list[:min(len(list), maxNamesRead)] {
+		n := g.vocabulary.Read(m.Name)
+		if n.Unknown || n.Concepts != g.language {
+			continue
+		}
+		if text, ok := quotedText(m.Value); ok {
+			return vocabulary.Language(text)
+		}
+	}
+	return ""
 }
 
 // maxPlaces bounds the places that are collected.

@@ -23,12 +23,14 @@ type Name struct {
 	Last     Concepts // of its last word
 	Language string   // two letters, if the name ends with a language, as title_en does
 	Unknown  bool     // it has words that are not in the vocabulary
+	Within   bool     // it names what is within a record, such as its contents or translations
 }
 
 // Vocabulary maps words to concepts. It is immutable and safe for concurrent use.
 type Vocabulary struct {
 	words    map[string]Concepts // folded
 	joining  map[string]bool     // words that join others, folded
+	within   map[string]bool     // words that name what is within a record, folded
 	concepts map[string]Concepts
 	longest  int
 }
@@ -38,7 +40,7 @@ func Source() string { return words }
 
 // New returns the built-in vocabulary.
 func New() *Vocabulary {
-	v := &Vocabulary{words: map[string]Concepts{}, joining: map[string]bool{}, concepts: map[string]Concepts{}}
+	v := &Vocabulary{words: map[string]Concepts{}, joining: map[string]bool{}, within: map[string]bool{}, concepts: map[string]Concepts{}}
 	next := Concepts(1)
 	for line := range strings.Lines(words) {
 		concept, spellings, found := strings.Cut(line, ":")
@@ -46,7 +48,7 @@ func New() *Vocabulary {
 			continue
 		}
 		var bit Concepts
-		if concept != "-" && concept != "+" {
+		if !strings.Contains("-+=", concept) {
 			if bit = next; bit == 0 {
 				panic("vocabulary: more than 64 concepts")
 			}
@@ -56,8 +58,11 @@ func New() *Vocabulary {
 		for word := range strings.FieldsSeq(spellings) {
 			v.add(word, bit)
 			v.add(umlauts.Replace(word), bit)
-			if concept == "+" {
+			switch concept {
+			case "+":
 				v.joining[Fold(word)] = true
+			case "=":
+				v.within[Fold(word)] = true
 			}
 		}
 	}
@@ -110,6 +115,7 @@ func (v *Vocabulary) Read(name string) Name {
 			}
 		}
 		says = says || !v.joining[folded]
+		n.Within = n.Within || v.within[folded]
 		if !v.read(folded, &n) {
 			n.Unknown, n.Last = true, 0
 		}

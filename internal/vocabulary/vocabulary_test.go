@@ -37,6 +37,15 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestReadWithin(t *testing.T) {
+	v := New()
+	for name, want := range map[string]bool{"content": true, "FactList": true, "traductions": true, "reports": false, "items": false, "zzKopf": false} {
+		if got := v.Read(name).Within; got != want {
+			t.Errorf("%s is within a record: %v", name, got)
+		}
+	}
+}
+
 // names returns the names of concepts.
 func (v *Vocabulary) names(c Concepts) string {
 	var all []string
