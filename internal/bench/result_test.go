@@ -74,8 +74,8 @@ func TestParts(t *testing.T) {
 		command runCommand
 		want    string
 	}{
-		{runCommand{}, "burst snapshot freshness churn away idle processes growth"},
-		{runCommand{Short: true}, "burst snapshot freshness churn away idle"},
+		{runCommand{}, "burst mapping snapshot freshness churn away idle processes growth"},
+		{runCommand{Short: true}, "burst mapping snapshot freshness churn away idle"},
 		{runCommand{Short: true, Only: []string{"growth"}}, "growth"},
 		{runCommand{Only: []string{"idle", "burst"}}, "burst idle"},
 	} {
