@@ -217,7 +217,15 @@ func (x *extractor) namesAbout(cities []*gazetteer.City) {
 // only to lower its case and to fold its letters, where one that cleans names as well would
 // double what a document costs Elasticsearch.
 func asOneWord(name string) string {
-	return strings.ReplaceAll(gazetteer.Plain(name), " ", "_")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '_'
+		case r >= 0x300 && r <= 0x36f: // a mark that no letter is composed with
+			return -1
+		}
+		return r
+	}, gazetteer.Plain(name))
 }
 
 // codesKnown writes the codes of cities and of their airports, so that a search for MRS

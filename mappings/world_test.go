@@ -95,3 +95,17 @@ func TestCityNamesKnown(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownNamesAreWords: the index does not clean the names of a gazetteer, so documents
+// have them clean, those of an operator's table too.
+func TestKnownNamesAreWords(t *testing.T) {
+	table := "name\tcountry\tlat\tlon\tpopulation\tother_names\nOslo\tNO\t60\t10\t1\tKristiania|N’Oslo-by, (old)|O\u0308sl\u1ecd\u0301\n"
+	s, err := LoadKnowing(builtin, Gazetteer{Folder: fstest.MapFS{"cities.tsv": {Data: []byte(table)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := fieldOf(t, s, report.Cities, "names_known", `{"title":"Oslo","country":"NO"}`)
+	if want := `["Kristiania","NOslo_by_old","Öslọ"]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
