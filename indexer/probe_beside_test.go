@@ -47,9 +47,8 @@ func TestContentHoldsUpNoProbe(t *testing.T) {
 	r.Drained()
 }
 
-// TestContentIsLookedAfterBesideTheProbe: verify and rebuild consider the documents of
-// their kind only.
-func TestContentIsLookedAfterBesideTheProbe(t *testing.T) {
+// TestVerifyAndRebuildIgnoreTheProbe, and consider only the documents of their kind.
+func TestVerifyAndRebuildIgnoreTheProbe(t *testing.T) {
 	cfg := rebuilding()
 	cfg.Probe = true
 	r := start(t, cfg)

@@ -40,12 +40,12 @@ func (l pipes) dial() net.Conn {
 	return ours
 }
 
-// stranger occupies connections with an invalid signature: it sends a burst, and then a
+// unauthenticated occupies connections with an invalid signature: it sends a burst, and then a
 // little every second. When it is cut off, it reconnects as soon as its average is no
 // more than mean bytes per second.
-type stranger struct{ burst, each, mean int }
+type unauthenticated struct{ burst, each, mean int }
 
-func (s stranger) hold(ctx context.Context, to pipes) (sent int) {
+func (s unauthenticated) occupy(ctx context.Context, to pipes) (sent int) {
 	for began := time.Now(); ctx.Err() == nil; {
 		conn := to.dial()
 		held, cut := context.WithCancel(ctx)
@@ -76,7 +76,7 @@ func sleep(ctx context.Context, d time.Duration) {
 // the memory that the publisher's delivery needs. When they reconnect, they may delay it
 // for a moment, and it is retried as the answer asks.
 func TestSlowUnauthenticatedSendersKeepNobodyOut(t *testing.T) {
-	for what, c := range map[string]struct{ strangers, burst, each int }{
+	for what, c := range map[string]struct{ senders, burst, each int }{
 		"silence":          {6, 2_300_000, 0},
 		"the least pace":   {6, 2_300_000, body.LeastPace},
 		"many, of a piece": {60, 270_000, 0},
@@ -102,10 +102,10 @@ func TestSlowUnauthenticatedSendersKeepNobodyOut(t *testing.T) {
 				go func() { _ = server.Serve(network) }()
 
 				ctx, stop := context.WithCancel(t.Context())
-				var strangers sync.WaitGroup
+				var senders sync.WaitGroup
 				var sent atomic.Int64
-				for range c.strangers {
-					strangers.Go(func() { sent.Add(int64(stranger{c.burst, c.each, 192 << 10 / c.strangers}.hold(ctx, network))) })
+				for range c.senders {
+					senders.Go(func() { sent.Add(int64(unauthenticated{c.burst, c.each, 192 << 10 / c.senders}.occupy(ctx, network))) })
 				}
 				began, first := time.Now(), 0
 				time.Sleep(20 * time.Second)
@@ -130,7 +130,7 @@ func TestSlowUnauthenticatedSendersKeepNobodyOut(t *testing.T) {
 					t.Errorf("only %d of 8 deliveries are accepted at the first attempt", first)
 				}
 				stop()
-				strangers.Wait()
+				senders.Wait()
 				t.Logf("the unauthenticated senders sent %d KiB in %v", sent.Load()>>10, time.Since(began))
 				close(network)
 				_ = server.Close()

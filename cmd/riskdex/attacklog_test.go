@@ -12,7 +12,7 @@ import (
 	"riskdex/internal/sanitize"
 )
 
-// checkLog checks that every line of a log is one that riskdex wrote, whatever strangers
+// checkLog checks that every line of a log is one that riskdex wrote, whatever attackers
 // put into it, and that none controls the terminal that shows it.
 func checkLog(t *testing.T, format, log string) {
 	t.Helper()

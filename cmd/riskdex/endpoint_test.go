@@ -20,7 +20,7 @@ import (
 )
 
 // TestServerAnswersNobodyByItself: requests that the HTTP server would answer without the
-// handler would be answered to strangers, who could keep the connection.
+// handler would be answered without authentication, and the sender could keep the connection.
 func TestServerAnswersNobodyByItself(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	authenticator, err := auth.New(auth.Config{BearerFiles: []string{secretFile(t, "a-token-of-the-publisher")}}, time.Now, log)

@@ -13,7 +13,7 @@ import (
 	"riskdex/report"
 )
 
-// TestFullDiskIsTold: another file fills the journal's disk. Until there is room again,
+// TestFullDiskIsTold: another file fills the journal's disk. Until there is space again,
 // status says so, and so does the log, in few lines.
 func TestFullDiskIsTold(t *testing.T) {
 	dir := disktest.Tmpfs(t, 64)

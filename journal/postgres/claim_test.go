@@ -15,7 +15,7 @@ import (
 
 // A Claim reads what it gives out, and not everything that is pending: otherwise a longer
 // backlog would drain more slowly.
-func TestPostgresClaimLooksAtFew(t *testing.T) {
+func TestPostgresClaimReadsFewRows(t *testing.T) {
 	const backlog, claims, each = 20_000, 20, 10
 	url := postgrestest.URL(t)
 	j, err := postgres.Open(t.Context(), url, journal.Options{})

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"riskdex/internal/child"
+	"riskdex/internal/freeport"
 	"riskdex/internal/needs"
 )
 
@@ -109,7 +110,7 @@ func addressOf(s *httptest.Server) string { return strings.TrimPrefix(s.URL, "ht
 func balance(t *testing.T, all ...*process) (deliveries, health string) {
 	t.Helper()
 	program := haproxy(t)
-	deliveries, health = free(t), free(t)
+	deliveries, health = freeAddress(t), freeAddress(t)
 	text := strings.NewReplacer("bind :8080\n", "bind "+deliveries+"\n", "bind :8404\n", "bind "+health+"\n").Replace(balancing(t))
 	next := 0
 	text = serverLine.ReplaceAllStringFunc(text, func(line string) string {
@@ -143,14 +144,13 @@ func balance(t *testing.T, all ...*process) (deliveries, health string) {
 	return deliveries, health
 }
 
-func free(t *testing.T) string {
+func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeport.Address()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 // put makes a delivery and returns the status of the answer, or 0 without an answer.
