@@ -35,10 +35,10 @@ func tableIn(t *testing.T, header string) (rows []string) {
 func TestRunbookHasEveryTrouble(t *testing.T) {
 	var want []string
 	for _, c := range admin.Causes() {
-		want = append(want, fmt.Sprintf("| `%s` | %s | %g s | [%s](#%s) |",
-			c.Name, c.Severity, c.Within.Seconds(), c.Alert, strings.ToLower(c.Alert)))
+		want = append(want, fmt.Sprintf("| `%s` | %s | %g s | %s | [%s](#%s) | %s |",
+			c.Name, c.Severity, c.Within.Seconds(), c.Message, c.Alert, strings.ToLower(c.Alert), c.Remedy))
 	}
-	if got := tableIn(t, "| trouble | severity | said within | alert |"); !slices.Equal(got, want) {
+	if got := tableIn(t, "| trouble | severity | said within | what status says | alert | what to do |"); !slices.Equal(got, want) {
 		t.Errorf("docs/operations.md has\n%s\nand the table is to be\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
