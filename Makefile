@@ -1,14 +1,13 @@
 # The commands of a developer. Everything else is `go` itself.
 
 # What is not in the repository is fetched at these versions, once.
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
-GOSEC := github.com/securego/gosec/v2/cmd/gosec@v2.28.0
 
 # The program's module, and that of what only the manifests are tested with.
 MODULES := . internal/manifests
 
-.PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race relevance openapi fuzz torture nightly bench microbench gosec vuln sbom build image
+.PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race relevance openapi fuzz torture nightly bench microbench vuln sbom build image
 
 help: ## Show what there is.
 	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,9 +37,8 @@ check: lint test-quick ## Formatter, linters and the quick tests, which also com
 test-quick: dev ## The tests that need no server, no browser and little time (go test -short).
 	@.local/dev test -- -short ./... ';' -C internal/manifests -short -count 1 ./...
 
-lint: go ## Formatter, vet, staticcheck.
-	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	for m in $(MODULES); do go -C $$m vet ./... && (cd $$m && go run $(STATICCHECK) ./...) || exit; done
+lint: go ## The formatter and the linters of .golangci.yml.
+	for m in $(MODULES); do (cd $$m && go run $(GOLANGCI_LINT) run ./...) || exit; done
 
 hooks: ## Have git run make check before each commit; git config --unset core.hooksPath ends that.
 	git config core.hooksPath .githooks
@@ -131,17 +129,6 @@ microbench: go ## Go benchmarks of the journal, the receiver's checks and the ex
 	go test -run '^$$' -bench . -benchmem ./journal/... ./receiver/... ./mappings
 
 ##@ What is shipped
-
-# What gosec is not asked, and why. Other exclusions stand at their place, with
-# theirs, as #nosec.
-#   G104  errors that nobody handles: a close after another failure, mostly
-#   G115  conversions of integers: sizes, counts and checksums that fit by what they are
-#   G304  files named by a variable: those that the operator names
-# The folders find ports, start servers or make tables, for development, tests and benchmarks, from what a developer says,
-# and are not in the program.
-gosec: go ## What looks like a weakness in the program's code.
-	go run $(GOSEC) -quiet -exclude=G104,G115,G304 \
-		-exclude-dir=internal/bench -exclude-dir=internal/dev -exclude-dir=internal/disktest -exclude-dir=internal/elasticserver -exclude-dir=internal/freeport -exclude-dir=internal/gazetteer -exclude-dir=internal/postgres -exclude-dir=internal/prometheus -exclude-dir=internal/relevancetest -exclude-dir=internal/ledgertest -exclude-dir=internal/networktest -exclude-dir=indexer/indexertest -exclude-dir=journal/journaltest -exclude-dir=journal/internal/committest ./...
 
 vuln: go ## Known vulnerabilities in what is used; needs the Go vulnerability database.
 	@mkdir -p .local
