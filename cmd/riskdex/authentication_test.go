@@ -21,7 +21,8 @@ func secretFile(t *testing.T, content string) string {
 	return name
 }
 
-// TestPublicReceiverWithoutAuthenticationMustBeExplicit starts riskdex on addresses that others can reach.
+// TestPublicReceiverWithoutAuthenticationMustBeExplicit starts riskdex on addresses that
+// others can reach.
 func TestPublicReceiverWithoutAuthenticationMustBeExplicit(t *testing.T) {
 	token := secretFile(t, "a-token-of-the-publisher")
 	start := func(args ...string) (string, error) {
