@@ -21,7 +21,8 @@ type Parts struct {
 	Rebuilder   Rebuilder
 	Verifier    Verifier
 	Losses      Losses
-	Backups     Backups // nil if riskdex cannot copy the journal
+	Backups     Backups   // nil if riskdex cannot copy the journal
+	Documents   Documents // needs Status
 	Records     Records
 	Reads       *ReadMetrics // needed by Records
 	JournalInfo JournalInfo  // nothing is served about the journal if its Name is empty

@@ -26,6 +26,9 @@ func (s *statuses) register(router *httprouter.Router, a *api) {
 	a.register(router, []call{{http.MethodGet, "/api/status", "", func(r *request) (any, error) {
 		return s.now(r.Context()), nil
 	}}})
+	if s.Documents != nil {
+		a.register(router, []call{{http.MethodGet, "/api/document", "kind id", s.document}})
+	}
 }
 
 // now gathers a status. A failure to get a part of it is a trouble and not an error,

@@ -14,6 +14,8 @@ type Index interface {
 	Documents(ctx context.Context, kind report.Kind) (int, error)
 	// Search searches all kinds as a traveller app does.
 	Search(ctx context.Context, words string) (Found, error)
+	// Document returns what the index has of the document of c, compared with c.
+	Document(ctx context.Context, c report.Change) (Indexed, error)
 }
 
 // Found is what a search found, best first.

@@ -25,8 +25,10 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 	type letters interface{ DeadLetters }
 	type refused interface{ Refusals }
 	type records interface{ Records }
+	type documents interface{ Documents }
 	whole := Parts{
-		Records: struct{ records }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
+		Documents: struct{ documents }{},
+		Records:   struct{ records }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
 		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Receiver: struct{ Receiver }{},
 		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Losses: struct{ Losses }{}, JournalInfo: JournalInfo{Name: "x"}, Status: StatusParts{Journal: struct{ Journal }{}},
 	}
@@ -39,7 +41,7 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 func TestDescriptionHasEveryMember(t *testing.T) {
 	schemas := description(t).Components.Schemas
 	types := []any{
-		Problem{}, readiness{}, DeadLetter{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
+		Problem{}, readiness{}, DeadLetter{}, Document{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
 		VerifyEvent{}, report.VerifyProgress{}, report.VerifyFinding{}, report.VerifyReport{},
 		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, report.Loss{}, JournalInfo{}, BackupEvent{}, BackupProgress{}, BackupReport{}, DamagedKey{}, report.Waiting{},
 	}

@@ -43,6 +43,7 @@ func newPage(status *statuses) *page {
 		"anchor": anchor,
 		"others": func(d report.Answered) int { return d.Accepted + d.Refused - 1 },
 		"share":  func(part, whole int64) int64 { return min(100, 100*part/max(whole, 1)) },
+		"record": recordText,
 		"done":   func(r report.Rebuild) int { return r.Total - max(r.Remaining, 0) },
 	}).ParseFS(pageFiles, "page/*.html"))
 	return p
@@ -74,6 +75,9 @@ func (p *page) register(router *httprouter.Router) {
 	router.HandlerFunc(http.MethodGet, "/", p.show)
 	router.HandlerFunc(http.MethodGet, "/search", p.search)
 	router.HandlerFunc(http.MethodGet, "/runbook", p.runbook)
+	if p.status.Documents != nil {
+		router.HandlerFunc(http.MethodGet, "/document", p.document)
+	}
 	for path, content := range map[string]string{"style.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"} {
 		body, err := pageFiles.ReadFile("page/" + path)
 		if err != nil {
@@ -91,13 +95,16 @@ func (p *page) register(router *httprouter.Router) {
 
 // view is what the templates show.
 type view struct {
-	Status Status
-	Token  string // of the buttons
-	Done   string // what a button has done
-	Words  string // of the search
-	Found  *Found
-	Failed *Problem // why a button or a search failed
-	Kinds  []report.Kind
+	Status   Status
+	Token    string // of the buttons
+	Done     string // what a button has done
+	Words    string // of the search
+	Found    *Found
+	Failed   *Problem    // why a button or a search failed
+	Of       report.Kind // of the document that is looked up
+	Name     string      // likewise
+	Document *Document
+	Kinds    []report.Kind
 
 	Runbook template.HTML
 }

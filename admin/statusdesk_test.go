@@ -36,6 +36,7 @@ type statusDesk struct {
 	ripple  time.Duration // a lag for the history to see
 	sizes   *report.Stats // the sizes that the journal reports, unless nil
 	found   admin.Found
+	indexed func(report.Change) admin.Indexed // what the index has; nil if Elasticsearch does not answer
 }
 
 func openStatusDesk(t *testing.T) *statusDesk {
@@ -51,7 +52,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 	d.backedUp(d.now.Add(10 * backupEvery)) // so that only one test sees an overdue backup
 	d.server.Close()
 	d.server = httptest.NewServer(admin.New(admin.Parts{
-		DeadLetters: d.journal, Refusals: d.journal, Receiver: d.receiver, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics, Losses: d.journal, Records: d.journal, Reads: admin.NewReadMetrics(prometheus.NewRegistry()), JournalInfo: admin.JournalInfo{Name: "x", Engine: "sqlite"},
+		DeadLetters: d.journal, Refusals: d.journal, Receiver: d.receiver, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics, Losses: d.journal, Documents: d.journal, Records: d.journal, Reads: admin.NewReadMetrics(prometheus.NewRegistry()), JournalInfo: admin.JournalInfo{Name: "x", Engine: "sqlite"},
 		Health: admin.Health{
 			CanAccept:       func() error { d.mu.Lock(); defer d.mu.Unlock(); return d.cannot },
 			ElasticsearchUp: func() bool { d.mu.Lock(); defer d.mu.Unlock(); return !d.down },
@@ -144,6 +145,13 @@ func (d *statusDesk) Search(_ context.Context, words string) (admin.Found, error
 		return admin.Found{}, errors.New("nobody <b>answers</b>")
 	}
 	return d.found, nil
+}
+
+func (d *statusDesk) Document(_ context.Context, c report.Change) (admin.Indexed, error) {
+	if d.indexed == nil {
+		return admin.Indexed{}, errors.New("nobody <b>answers</b>")
+	}
+	return d.indexed(c), nil
 }
 
 func (d *statusDesk) Rebuild(report.Kind) error     { return nil }

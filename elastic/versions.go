@@ -32,50 +32,67 @@ func (c *Client) Searchable(ctx context.Context, index string, ids []report.ID) 
 }
 
 func (c *Client) versions(ctx context.Context, index string, ids []report.ID, realtime bool) (map[report.ID]Indexed, error) {
+	answer, err := c.mget(ctx, index, ids, realtime, "false")
+	if err != nil {
+		return nil, err
+	}
+	have, _, err := readDocuments(answer, ids)
+	return have, err
+}
+
+// Shown is Searchable for one document, and returns its source, too.
+func (c *Client) Shown(ctx context.Context, index string, id report.ID) (Indexed, json.RawMessage, error) {
+	ids := []report.ID{id}
+	answer, err := c.mget(ctx, index, ids, false, "true")
+	if err != nil {
+		return Indexed{}, nil, err
+	}
+	have, source, err := readDocuments(answer, ids)
+	return have[id], source, err
+}
+
+func (c *Client) mget(ctx context.Context, index string, ids []report.ID, realtime bool, source string) ([]byte, error) {
 	body, err := json.Marshal(map[string][]report.ID{"ids": ids})
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.Ask(ctx, esapi.MgetRequest{
-		Index: index, Body: bytes.NewReader(body), Source: []string{"false"}, Realtime: &realtime,
-		FilterPath: []string{"docs._id", "docs._version", "docs.found", "docs.error.type", "docs.error.reason", "error.type", "error.reason"},
+	return c.Ask(ctx, esapi.MgetRequest{
+		Index: index, Body: bytes.NewReader(body), Source: []string{source}, Realtime: &realtime,
+		FilterPath: []string{"docs._id", "docs._version", "docs.found", "docs._source", "docs.error.type", "docs.error.reason", "error.type", "error.reason"},
 	})
-	if err != nil {
-		return nil, err
-	}
-	return readVersions(answer, ids)
 }
 
-// readVersions reads the answer for each of ids, by position. A document is missing only if
-// the answer says so explicitly.
-func readVersions(text []byte, ids []report.ID) (map[report.ID]Indexed, error) {
+// readDocuments reads the answer for each of ids, by position, and returns the source of the
+// last one. A document is missing only if the answer says so explicitly.
+func readDocuments(text []byte, ids []report.ID) (have map[report.ID]Indexed, source json.RawMessage, err error) {
 	var body struct {
 		Docs []struct {
-			ID      report.ID      `json:"_id"`
-			Found   *bool          `json:"found"`
-			Version report.Version `json:"_version"`
-			Error   *ErrorCause    `json:"error"`
+			ID      report.ID       `json:"_id"`
+			Found   *bool           `json:"found"`
+			Version report.Version  `json:"_version"`
+			Source  json.RawMessage `json:"_source"`
+			Error   *ErrorCause     `json:"error"`
 		} `json:"docs"`
 	}
 	if err := json.Unmarshal(text, &body); err != nil {
-		return nil, fmt.Errorf("the answer for %d documents cannot be read: %w", len(ids), err)
+		return nil, nil, fmt.Errorf("the answer for %d documents cannot be read: %w", len(ids), err)
 	}
 	if len(body.Docs) != len(ids) {
-		return nil, fmt.Errorf("the answer for %d documents has %d", len(ids), len(body.Docs))
+		return nil, nil, fmt.Errorf("the answer for %d documents has %d", len(ids), len(body.Docs))
 	}
-	have := make(map[report.ID]Indexed, len(ids))
+	have = make(map[report.ID]Indexed, len(ids))
 	for i, d := range body.Docs {
 		switch {
 		case d.ID != ids[i]:
-			return nil, fmt.Errorf("document %d of the answer is not the one that was asked for", i)
+			return nil, nil, fmt.Errorf("document %d of the answer is not the one that was asked for", i)
 		case d.Error != nil:
-			return nil, documentTrouble(*d.Error)
+			return nil, nil, documentTrouble(*d.Error)
 		case d.Found == nil || *d.Found != (d.Version > 0):
-			return nil, fmt.Errorf("the answer does not say whether document %d is there", i)
+			return nil, nil, fmt.Errorf("the answer does not say whether document %d is there", i)
 		}
-		have[d.ID] = Indexed{*d.Found, d.Version}
+		have[d.ID], source = Indexed{*d.Found, d.Version}, d.Source
 	}
-	return have, nil
+	return have, source, nil
 }
 
 // documentTrouble returns the error for a document in an answer, which has no status of its

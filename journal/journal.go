@@ -89,6 +89,11 @@ type Journal interface {
 	// Documents returns how many documents of kind there are that are not deleted.
 	Documents(ctx context.Context, kind report.Kind) (int, error)
 
+	// Document returns what the journal has of the document that a name leads to: its id or,
+	// for a city, its code. It is the one that a DELETE of this path would be for. It writes
+	// nothing and waits for no delivery.
+	Document(ctx context.Context, kind report.Kind, name report.ID) (report.Document, error)
+
 	// Records yields the newest record of every document of kind that is not deleted, in
 	// the order of their ids' bytes. All are of one moment, which is that of the call or
 	// later. What is accepted meanwhile waits for nothing, but an engine has to keep what it

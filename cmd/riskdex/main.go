@@ -34,6 +34,7 @@ type commands struct {
 	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
 
 	Status  statusCommand  `cmd:"" help:"Show what is wrong, and what to do."`
+	Show    showCommand    `cmd:"" help:"Show one document, from its newest delivery to the search that finds it."`
 	Dead    deadCommand    `cmd:"" help:"Look after documents that Elasticsearch refuses."`
 	Refused refusedCommand `cmd:"" help:"Look after deliveries that were refused."`
 	Rebuild rebuildCommand `cmd:"" help:"Replace an index by a new one, filled from the journal."`

@@ -99,9 +99,16 @@ func (h *harness) reopen(t tester) {
 
 func (h *harness) append(t tester, changes ...report.Change) []report.Stamp {
 	t.Helper()
+	var named report.Document
+	if len(changes) == 1 && changes[0].Op == report.Delete && !changes[0].ExactID {
+		named = h.document(t, changes[0].Kind, changes[0].ID)
+	}
 	stamps, err := h.Append(context.Background(), report.Delivery{Changes: changes})
 	if err != nil {
 		t.Fatalf("Append: %v", err)
+	}
+	if named.By != "" {
+		foretold(t, named, stamps[0])
 	}
 	if len(stamps) != len(changes) {
 		t.Fatalf("Append of %d changes returned %d stamps", len(changes), len(stamps))

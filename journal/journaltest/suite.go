@@ -28,6 +28,7 @@ func Run(t *testing.T, open Open) {
 		{"pass", passTests},
 		{"entries", entryTests},
 		{"records", recordTests},
+		{"document", documentTests},
 		{"dead letters", letterTests},
 		{"retries of dead letters", letterEndTests},
 		{"refusals", refusalTests},

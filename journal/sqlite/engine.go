@@ -138,10 +138,9 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.rollback, `ROLLBACK`},
 		{e.write, &e.st.walLength, `PRAGMA wal_checkpoint(NOOP)`},
 		{e.write, &e.st.copyWAL, `PRAGMA wal_checkpoint(PASSIVE)`},
-		{e.write, &e.st.find, `SELECT ` + rowColumns + ` FROM documents` + withNaming + ` WHERE kind = ? AND id = ?`},
+		{e.write, &e.st.find, findQuery},
 		{e.write, &e.st.findMany, manyQuery(rowColumns, withNaming)},
-		{e.write, &e.st.byCode, `SELECT id FROM documents INDEXED BY documents_code` + withNaming + `
-			WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' AND coalesce(kept, 0) <> -1 LIMIT ?4`},
+		{e.write, &e.st.byCode, byCodeQuery},
 		{e.write, &e.st.keepNaming, `INSERT OR REPLACE INTO namings (doc, kept, alone)
 			SELECT doc, ?3, ?4 FROM documents WHERE kind = ?1 AND id = ?2`},
 		{e.write, &e.st.manyCodes, manyCodesQuery()},
@@ -162,7 +161,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.renew, `UPDATE documents SET state = iif(state = {done}, {resend}, state), version = ?2, crc = ?3 WHERE doc = ?1`},
 		{e.write, &e.st.drop, `UPDATE documents SET state = {dropped}, ended_at = ?2, crc = coalesce(?3, crc),
 			error_type = '', reason = '', body = NULL WHERE doc = ?1`},
-		{e.write, &e.st.origin, `SELECT origin FROM origins WHERE doc = ?1 AND version = ?2`},
+		{e.write, &e.st.origin, originQuery},
 		{e.write, &e.st.keepOrigin, `INSERT OR REPLACE INTO origins (doc, version, origin)
 			SELECT doc, version, ?3 FROM documents WHERE kind = ?1 AND id = ?2`},
 		{e.write, &e.st.version, `UPDATE meta SET value = ?1 WHERE name = 'last_version'`},

@@ -13,6 +13,11 @@ import (
 const (
 	rowColumns = `doc, version, op, state, code, accepted_at, waiting_since, kept, alone`
 	withNaming = ` LEFT JOIN namings USING (doc)`
+
+	findQuery   = `SELECT ` + rowColumns + ` FROM documents` + withNaming + ` WHERE kind = ? AND id = ?`
+	byCodeQuery = `SELECT id FROM documents INDEXED BY documents_code` + withNaming + `
+		WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' AND coalesce(kept, 0) <> -1 LIMIT ?4`
+	originQuery = `SELECT origin FROM origins WHERE doc = ?1 AND version = ?2`
 )
 
 // Find implements store.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"iter"
 	"os"
@@ -76,11 +75,11 @@ func (j *Journal) eachRecord(ctx context.Context, kind report.Kind, f func(repor
 				return err
 			}
 		}
-		r, err := scanRecord(rows, kind)
+		r, err := scanRecord(rows.Scan, kind)
 		if err != nil {
 			return err
 		}
-		if !f(r) {
+		if !f(r.Record) {
 			return nil
 		}
 	}
@@ -97,18 +96,24 @@ func checkSnapshot(path string) error {
 	return nil
 }
 
-func scanRecord(rows *sql.Rows, kind report.Kind) (r report.Record, err error) {
+// storedRecord is a record, and the state of its row.
+type storedRecord struct {
+	report.Record
+	state int64
+}
+
+func scanRecord(scan func(...any) error, kind report.Kind) (r storedRecord, err error) {
 	var in, id, op, code looseText
 	var version, accepted, crc, state, kept looseInt
 	var body looseBytes
-	if err := rows.Scan(&in, &id, &version, &op, &code, &accepted, &crc, &body, &state, &kept); err != nil {
+	if err := scan(&in, &id, &version, &op, &code, &accepted, &crc, &body, &state, &kept); err != nil {
 		return r, err
 	}
 	c := report.Change{
 		Key: report.Key{Kind: report.Kind(in), ID: report.ID(id)}, Op: report.Op(op), Code: string(code),
 		Version: report.Version(version), AcceptedAt: commit.FromMicro(int64(accepted)), Body: body,
 	}
-	r = commit.RecordOf(c, int64(state), commit.Checksum(c) == uint32(crc), int64(kept))
+	r = storedRecord{commit.RecordOf(c, int64(state), commit.Checksum(c) == uint32(crc), int64(kept)), int64(state)}
 	r.Kind = kind
 	return r, nil
 }

@@ -16,3 +16,17 @@ func RecordOf(c report.Change, state int64, intact bool, kept int64) report.Reco
 	}
 	return r
 }
+
+// Describe completes d with the row of its document. Times are in microseconds.
+func Describe(d *report.Document, r report.Record, state, waiting, ended int64, errorType, reason string) {
+	d.Record, d.State = r, StateName(state)
+	switch d.State {
+	case report.StatePending:
+		d.WaitingSince = FromMicro(waiting)
+	case report.StateDead:
+		d.ErrorType, d.Reason = errorType, reason
+		fallthrough
+	default:
+		d.EndedAt = FromMicro(ended)
+	}
+}

@@ -1,0 +1,217 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"riskdex/internal/sanitize"
+	"riskdex/report"
+)
+
+// Documents is what looking up a document needs of the journal.
+type Documents interface {
+	// Document returns what the journal has of the document that a name leads to.
+	Document(ctx context.Context, kind report.Kind, name report.ID) (report.Document, error)
+}
+
+// Indexed is what the index has of a document, compared with what it is to have.
+type Indexed struct {
+	Index      string         `json:"index"`              // the alias that apps search
+	Version    report.Version `json:"version"`            // 0 if it has none
+	Searchable report.Version `json:"searchable_version"` // that a search shows; 0 if it shows none
+	Differ     []string       `json:"differ,omitempty"`   // fields that a search shows otherwise than the record says, where it shows its version
+	Fields     []FieldSource  `json:"fields,omitempty"`   // where the fields of the newest record come from
+}
+
+// FieldSource is a field of a document, and where in the record it is from.
+type FieldSource struct {
+	Field   string `json:"field"`
+	Value   string `json:"value"`
+	Pointer string `json:"pointer"`
+	Guessed bool   `json:"guessed,omitempty"` // found by the words of its name
+	Reason  string `json:"reason,omitempty"`  // why it was left out
+}
+
+// Document is what riskdex knows of one document, from its newest delivery to the search that
+// finds it.
+type Document struct {
+	Kind   report.Kind    `json:"kind"`
+	Name   string         `json:"name"` // that was asked for
+	By     report.NamedBy `json:"named_by"`
+	Cities []report.ID    `json:"cities,omitempty"` // that have the code which is asked for, if there are several
+
+	State      string `json:"state"`
+	Says       string `json:"says"`             // the state in one sentence
+	Remedy     string `json:"remedy,omitempty"` // what to do
+	Searchable bool   `json:"searchable"`       // an app finds the newest; of a deleted document: it finds none
+
+	// What follows is empty if the name leads to no document.
+	ID           report.ID      `json:"id,omitempty"`
+	Version      report.Version `json:"version,omitempty"`
+	Op           report.Op      `json:"op,omitempty"`
+	Code         string         `json:"code,omitempty"` // of a city that has one
+	AcceptedAt   time.Time      `json:"accepted_at,omitzero"`
+	WaitingSince time.Time      `json:"waiting_since,omitzero"`
+	EndedAt      time.Time      `json:"ended_at,omitzero"` // when it was settled or set aside
+	ErrorType    string         `json:"error_type,omitempty"`
+	Reason       string         `json:"reason,omitempty"` // why Elasticsearch refuses it
+	Bytes        int            `json:"bytes"`
+	Content                     // its record
+
+	Index      *Indexed  `json:"index,omitempty"`
+	IndexError string    `json:"index_error,omitempty"` // why it is not known what the index has
+	Refused    []Refusal `json:"refused"`               // the newest that are kept of what was refused for it, without bodies
+}
+
+// The states of a document, in the answer.
+const (
+	DocumentUnknown    = "unknown"
+	DocumentAmbiguous  = "ambiguous"
+	DocumentSearchable = "searchable"
+	DocumentDeleted    = "deleted"
+	DocumentWaiting    = "waiting"
+	DocumentDead       = "dead"
+	DocumentDropped    = "dropped"
+	DocumentDamaged    = "damaged"
+	DocumentDiffers    = "differs"
+	DocumentNotAsked   = "not_asked" // Elasticsearch did not say what it has
+)
+
+// The bounds of looking up a document: the time for Elasticsearch, how many refusals are
+// searched and how many are listed.
+const (
+	documentTimeout   = 10 * time.Second
+	refusalsSearched  = 10 * longestPage
+	documentRefusals  = 10
+	documentClockForm = "2006-01-02 15:04:05 UTC"
+)
+
+// document answers the call for one document.
+func (s *statuses) document(r *request) (any, error) {
+	key, err := r.key()
+	if err != nil {
+		return nil, err
+	}
+	return s.lookUp(r.Context(), key)
+}
+
+// lookUp gathers what is known of a document.
+func (s *statuses) lookUp(ctx context.Context, named report.Key) (Document, error) {
+	d, err := s.Documents.Document(ctx, named.Kind, named.ID)
+	if err != nil {
+		return Document{}, err
+	}
+	doc := Document{Kind: named.Kind, Name: string(named.ID), By: d.By, Cities: d.Cities, Refused: []Refusal{}}
+	if doc.Refused, err = s.refusedFor(ctx, named, d); err != nil {
+		return doc, err
+	}
+	if !d.By.Known() {
+		doc.State, doc.Says, doc.Remedy = unnamed(doc)
+		return doc, nil
+	}
+	doc.ID, doc.Version, doc.Op, doc.AcceptedAt = d.ID, d.Version, d.Op, d.AcceptedAt
+	doc.WaitingSince, doc.EndedAt, doc.ErrorType, doc.Reason = d.WaitingSince, d.EndedAt, d.ErrorType, d.Reason
+	doc.Bytes, doc.Content = len(d.Body), contentOf(d.Body)
+	if d.HasCode {
+		doc.Code = d.Code
+	}
+	if s.Status.Index != nil {
+		ctx, cancel := context.WithTimeout(ctx, documentTimeout)
+		defer cancel()
+		if x, err := s.Status.Index.Document(ctx, d.Change); err != nil {
+			doc.IndexError = err.Error()
+		} else {
+			doc.Index = &x
+		}
+	}
+	var waiting []report.Waiting
+	if s.Status.Waiting != nil {
+		waiting = s.Status.Waiting()
+	}
+	s.judge(&doc, d, waiting)
+	return doc, nil
+}
+
+// refusedFor returns the newest refusals that are kept of a name, and of the document that it
+// leads to.
+func (s *statuses) refusedFor(ctx context.Context, named report.Key, d report.Document) ([]Refusal, error) {
+	found := []Refusal{}
+	if s.Refusals == nil || s.Receiver == nil {
+		return found, nil
+	}
+	for before, seen := int64(0), 0; seen < refusalsSearched; seen += longestPage {
+		page, err := s.Refusals.Refusals(ctx, before, longestPage)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range page {
+			before = r.Seq
+			if r.Kind == named.Kind && r.ID != "" && (strings.EqualFold(r.ID, string(named.ID)) || strings.EqualFold(r.ID, string(d.ID)) || d.HasCode && strings.EqualFold(r.ID, d.Code)) {
+				if found = append(found, refusalOf(r, s.Receiver)); len(found) == documentRefusals {
+					return found, nil
+				}
+			}
+		}
+		if len(page) < longestPage {
+			break
+		}
+	}
+	return found, nil
+}
+
+// unnamed says why a name leads to no document.
+func unnamed(d Document) (state, says, remedy string) {
+	if d.By == report.NamedAmbiguous {
+		ids := make([]string, len(d.Cities))
+		for i, id := range d.Cities {
+			ids[i] = string(id)
+		}
+		return DocumentAmbiguous, fmt.Sprintf("Several cities have the code %s: %s.", strings.ToUpper(d.Name), strings.Join(ids, ", ")), "Name one of them by its id"
+	}
+	says = fmt.Sprintf("The journal has nothing of %s %s.", d.Kind, d.Name)
+	if len(d.Refused) > 0 {
+		return DocumentUnknown, says + " What was delivered for it was refused: " + d.Refused[0].Detail, fmt.Sprintf("riskdex refused show %d", d.Refused[0].Number)
+	}
+	return DocumentUnknown, says + " It was never accepted, or it was deleted so long ago that its tombstone was dropped.", "Look for another spelling with riskdex search; or have it delivered"
+}
+
+// document shows the page of a document.
+func (p *page) document(w http.ResponseWriter, r *http.Request) {
+	v := p.view()
+	in := &request{r}
+	v.Of, v.Name = report.Kind(in.text("kind")), strings.ToValidUTF8(in.text("id"), "")
+	key, err := in.key()
+	if err == nil {
+		var d Document
+		if d, err = p.status.lookUp(r.Context(), key); err == nil {
+			v.Document = &d
+		}
+	}
+	status := http.StatusOK
+	if err != nil {
+		v.Failed = problemOf(err)
+		status = v.Failed.Status
+	}
+	p.write(w, status, "document.html", v)
+}
+
+// longestRecord bounds the record on a page, in bytes.
+const longestRecord = 100_000
+
+// recordText returns a record for people to read.
+func recordText(d *Document) string {
+	body := d.Raw()
+	if len(body) > longestRecord {
+		return sanitize.Lines(string(body[:longestRecord])) + "…"
+	}
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, body, "", "  ") == nil {
+		body = pretty.Bytes()
+	}
+	return sanitize.Lines(string(body))
+}

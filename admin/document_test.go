@@ -1,0 +1,159 @@
+package admin_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/report"
+)
+
+func (d *statusDesk) document(kind report.Kind, name string) (doc admin.Document) {
+	d.t.Helper()
+	d.call(http.StatusOK, "GET", "/api/document?kind="+string(kind)+"&id="+name, "", &doc)
+	return doc
+}
+
+// shows has Elasticsearch answer with the version of the journal, changed by versions.
+func (d *statusDesk) shows(written, searchable report.Version, differ ...string) {
+	d.indexed = func(c report.Change) admin.Indexed {
+		x := admin.Indexed{Index: "cities", Version: c.Version + written, Searchable: c.Version + searchable, Differ: differ}
+		if c.Op == report.Delete || searchable < -1000 {
+			x.Searchable = 0
+		}
+		if written < -1000 {
+			x.Version = 0
+		}
+		return x
+	}
+}
+
+// TestDocumentSaysItsState takes a document through every state.
+func TestDocumentSaysItsState(t *testing.T) {
+	d := openStatusDesk(t)
+	const none = -1 << 50
+	want := func(name, state string, searchable bool, says ...string) admin.Document {
+		t.Helper()
+		doc := d.document(report.Cities, name)
+		if doc.State != state || doc.Searchable != searchable {
+			t.Errorf("%s is %s, searchable %v, want %s, %v: %s", name, doc.State, doc.Searchable, state, searchable, doc.Says)
+		}
+		for _, text := range says {
+			if !strings.Contains(doc.Says+" "+doc.Remedy, text) {
+				t.Errorf("%s is not said to be %q: %s %s", name, text, doc.Says, doc.Remedy)
+			}
+		}
+		return doc
+	}
+	d.shows(none, none)
+	want("LON", admin.DocumentUnknown, false, "nothing of cities LON", "never accepted")
+	d.deliver("PUT", "/cities/LON", `{"id":"130","code":"LON","title":"London"}`)
+	if doc := want("lon", admin.DocumentWaiting, false, "waits since", "on its way", "does not find it"); doc.By != report.NamedByCode || doc.ID != "130" || doc.Code != "LON" || doc.Body == "" {
+		t.Errorf("%+v", doc)
+	}
+	since := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+	d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: "index_closed", Since: since}}
+	want("130", admin.DocumentWaiting, false, "held since 2026-02-03 04:05:06 UTC: it is closed (index_closed)", "POST /cities/_open")
+	d.waiting[0] = report.Waiting{Kind: report.Cities, Index: "cities", Reason: "unreachable", Detail: "connection refused", Since: since}
+	want("130", admin.DocumentWaiting, false, "nothing gets through to the index cities since 2026-02-03 04:05:06 UTC: unreachable: connection refused")
+	d.waiting = nil
+	d.down = true
+	want("130", admin.DocumentWaiting, false, "Elasticsearch is away")
+	d.down = false
+	d.shows(0, 0)
+	want("130", admin.DocumentSearchable, true, "finds the newest record")
+	d.index()
+	want("130", admin.DocumentSearchable, true, "finds the newest record")
+	d.shows(0, 0, "title", "text")
+	want("130", admin.DocumentDiffers, false, "title, text", "riskdex rebuild cities")
+	d.shows(0, -1)
+	want("130", admin.DocumentWaiting, false, "next refresh")
+	d.shows(none, none)
+	want("130", admin.DocumentDiffers, false, "lost it", "riskdex verify --repair cities")
+	d.shows(7, 7)
+	want("130", admin.DocumentDiffers, false, "newer than that of the journal")
+	d.indexed = nil
+	want("130", admin.DocumentNotAsked, false, "nobody <b>answers</b>")
+
+	d.deliver("PUT", "/cities/130", `{"title":"poison"}`)
+	d.index()
+	d.shows(-5, -5)
+	want("LON", admin.DocumentDead, false, "document_parsing_exception: it is poison.", "A search finds version", "riskdex dead show")
+	must(t, firstError(d.journal.DropDead(t.Context(), []report.Stamp{{Key: report.Key{Kind: report.Cities, ID: "130"}, Version: d.document(report.Cities, "130").Version}})))
+	want("LON", admin.DocumentDropped, false, "somebody dropped it", "deliver it again")
+
+	d.deliver("DELETE", "/cities/LON", "")
+	d.indexed = func(c report.Change) admin.Indexed { return admin.Indexed{Searchable: c.Version - 1} }
+	want("LON", admin.DocumentWaiting, false, "waits since")
+	d.index()
+	want("LON", admin.DocumentWaiting, false, "with the next refresh", "A search finds version")
+	d.shows(0, 0)
+	if doc := want("LON", admin.DocumentDeleted, true, "no search finds it"); doc.By != report.NamedByDeletedCode {
+		t.Errorf("found by %s", doc.By)
+	}
+	d.deliver("PUT", "/cities/1", `{"code":"TWO"}`)
+	d.deliver("PUT", "/cities/2", `{"code":"TWO"}`)
+	want("TWO", admin.DocumentAmbiguous, false, "Several cities have the code TWO", "1", "2")
+	d.deliver("PUT", "/cities/3", `[]`)
+	if doc := want("3", admin.DocumentUnknown, false, "was refused", "riskdex refused show 1"); len(doc.Refused) != 1 {
+		t.Errorf("%+v", doc.Refused)
+	}
+	for _, query := range []string{"", "kind=cities", "id=1", "kind=probe&id=probe", "kind=cities&id=", "kind=cities&id=1&x=1"} {
+		d.call(http.StatusBadRequest, "GET", "/api/document?"+query, "", nil)
+	}
+}
+
+func firstError(_ int, err error) error { return err }
+
+// TestDocumentPage shows what strangers have sent, and nothing of it as HTML.
+func TestDocumentPage(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("PUT", "/cities/a%2F%3Cb%3E%22", `{"title":"<i>","code":"XSS","text":"</pre><script>"}`)
+	d.shows(0, 0)
+	old := d.indexed
+	d.indexed = func(c report.Change) admin.Indexed {
+		x := old(c)
+		x.Fields = []admin.FieldSource{{Field: "title", Pointer: "/<u>", Value: `"<i>"`}, {Field: "text", Reason: "<s>"}}
+		return x
+	}
+	for _, name := range []string{"XSS", "a%2F%3Cb%3E%22"} {
+		text, _ := d.read(http.StatusOK, "/document?kind=cities&id="+name)
+		for _, want := range []string{"searchable.", "A search finds the newest record", "a/&lt;b&gt;&#34;", "/&lt;u&gt;", "left out: &lt;s&gt;", "&lt;/pre&gt;&lt;script&gt;"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in %s", name, want, text)
+			}
+		}
+		for _, never := range []string{"<i>", "<u>", "<s>", "<b>", "<script>"} {
+			if strings.Contains(text, never) {
+				t.Errorf("%s: %q is on the page", name, never)
+			}
+		}
+	}
+	if text, _ := d.read(http.StatusOK, "/document?kind=cities&id=nobody"); !strings.Contains(text, "nothing of cities nobody") {
+		t.Error(text)
+	}
+	if text, _ := d.read(http.StatusBadRequest, "/document?kind=towns&id=%22%3E"); !strings.Contains(text, "Say which kind") || strings.Contains(text, `value="">`+`"`) {
+		t.Error(text)
+	}
+}
+
+// TestDocumentsAreLinked: whatever the status page names leads to its document.
+func TestDocumentsAreLinked(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("PUT", "/cities/a%26b", `{"title":"poison"}`)
+	d.index()
+	d.deliver("PUT", "/advisories/7", `[]`)
+	d.found = admin.Found{Total: 1, Hits: []admin.Hit{{Kind: report.Cities, ID: "a&b", Title: "x"}}}
+	d.last.Note(report.Answered{Kind: report.Cities, Method: "PUT", Status: 202, ID: "c d"})
+	page, _ := d.read(http.StatusOK, "/")
+	for _, want := range []string{`href="/document?kind=cities&amp;id=a%26b"`, `href="/document?kind=cities&amp;id=c%20d"`, `href="/document?kind=advisories&amp;id=7"`, `action="/document"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s on the status page", want)
+		}
+	}
+	if found, _ := d.read(http.StatusOK, "/search?q=x"); !strings.Contains(found, `href="/document?kind=cities&amp;id=a%26b"`) {
+		t.Error("no link on the page of a search")
+	}
+}
