@@ -24,6 +24,9 @@ func TestPageInABrowser(t *testing.T) {
 	d.lagged(40)
 	c := openChromium(t)
 	search := d.server.URL + "/search?q=" + url.QueryEscape("title")
+	hostile, err := d.journal.DeadLetters(t.Context(), report.Cities, "", 1)
+	must(t, err)
+	document := d.server.URL + "/document?kind=cities&id=" + url.QueryEscape(string(hostile[0].ID))
 	for _, look := range []struct {
 		name    string
 		width   int
@@ -34,7 +37,7 @@ func TestPageInABrowser(t *testing.T) {
 		{"phone-light", 390, true, "light"}, {"phone-dark", 390, true, "dark"}, {"narrow", 320, true, "light"},
 	} {
 		c.look(look.width, 800, look.phone, look.colours)
-		for name, page := range map[string]string{"hostile-status": d.server.URL + "/", "hostile-search": search} {
+		for name, page := range map[string]string{"hostile-status": d.server.URL + "/", "hostile-search": search, "hostile-document": document} {
 			c.open(page)
 			if got := c.eval("document.documentElement.dataset.owned"); got != "undefined" {
 				t.Errorf("%s %s: a script from outside has run: %s", name, look.name, got)
