@@ -1,6 +1,10 @@
 package receiver
 
 import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"testing"
 
@@ -308,5 +312,28 @@ func TestUnknownPathIsLogged(t *testing.T) {
 	g.send("POST", "/v7/citys%0Ax", `{"id":1}`)
 	if log := g.log.String(); !strings.Contains(log, "reason=unknown_path") || !strings.Contains(log, "path=/v7/citys%0Ax") {
 		t.Errorf("the log lacks a line:\n%s", log)
+	}
+}
+
+// TestRefusedBodyIsReadToItsEnd: the answer to a body that is refused at its first byte comes
+// after the rest, which is not long, so that the sender finds the answer and not a closed
+// connection.
+func TestRefusedBodyIsReadToItsEnd(t *testing.T) {
+	d := open(t, nil)
+	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+	t.Cleanup(client.CloseIdleConnections)
+	for i := range 3 {
+		reused := false
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused }})
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, d.url+"/cities/1", strings.NewReader(strings.Repeat("x", 200_000)))
+		must(t, err)
+		req.Header.Set("Content-Encoding", "gzip")
+		res, err := client.Do(req)
+		must(t, err)
+		_, err = io.Copy(io.Discard, res.Body)
+		must(t, errors.Join(err, res.Body.Close()))
+		if res.StatusCode != http.StatusBadRequest || i > 0 && !reused {
+			t.Errorf("request %d: status %d; the connection before it is in use again: %v", i, res.StatusCode, reused)
+		}
 	}
 }

@@ -14,6 +14,7 @@ const (
 	paceGrace = 10 * time.Second
 	paceStep  = 64 << 10        // the deadline moves every so many bytes
 	longest   = 5 * time.Minute // for a body, at whatever pace
+	restGrace = time.Second     // for the rest of a body that is not wanted any more
 )
 
 // pace is a body whose reads fail with os.ErrDeadlineExceeded when it arrives too slowly,
@@ -26,6 +27,7 @@ type pace struct {
 	waited      time.Duration
 	began       time.Time
 	ended       bool // all of it has arrived
+	failed      bool // and nothing more will
 	read, due   int64
 }
 
@@ -39,12 +41,14 @@ func (p *pace) Read(b []byte) (int, error) {
 		allowed := min(longest, paceGrace+time.Duration(p.due)*time.Second/LeastPace)
 		_ = p.setDeadline(p.began.Add(allowed + p.waited)) // fails only where there is no connection
 		if p.claim.isEvicted() {
+			p.failed = true
 			return 0, ErrBusy
 		}
 	}
 	n, err := p.ReadCloser.Read(b)
 	p.read += int64(n)
 	p.ended = p.ended || err == io.EOF
+	p.failed = p.failed || err != nil && err != io.EOF
 	return n, err
 }
 
@@ -52,15 +56,18 @@ func (p *pace) Read(b []byte) (int, error) {
 func (p *pace) stop() { _ = p.setDeadline(p.now()) }
 
 // end lifts the deadline where all of the body has arrived, so that the connection can wait
-// for the next request. Otherwise net/http reads the rest before it writes the answer, and
-// the deadline bounds that. It may be called again.
+// for the next request. Otherwise net/http reads up to 256 KiB of the rest before it writes the
+// answer: a sender that still writes when the connection is closed would see that in place of
+// the answer. The deadline bounds that. It may be called again.
 func (p *pace) end() {
 	switch {
 	case p.ended || p.ReadCloser == http.NoBody:
 		_ = p.setDeadline(time.Time{})
 	case p.began.IsZero():
 		_ = p.setDeadline(p.now().Add(paceGrace))
-	default:
+	case p.failed:
 		p.stop()
+	default:
+		_ = p.setDeadline(p.now().Add(restGrace))
 	}
 }
