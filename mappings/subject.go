@@ -47,7 +47,8 @@ func (s *subject) wantsPlaces() bool {
 // Prominence, from 0 to 100, puts what most people mean first among hits that are equally
 // good.
 const (
-	ofCountry  = 100 // the report on a country as a whole
+	ofCountry  = 100 // the report on a country as a whole, titled by its usual English name
+	ofNation   = 95  // the same, titled by another name, perhaps in another language
 	ofLargest  = 90  // the most for a city, reached at about 30 million people; a capital gets forCapital on top
 	ofCity     = 40  // a city of 100,000 people
 	ofOther    = 20  // a city that the gazetteer does not know
@@ -100,7 +101,7 @@ func (x *extractor) fromGazetteer() {
 	}
 	w := x.world()
 	var city *gazetteer.City
-	prominence := ofSpecial
+	whole, prominence := false, ofSpecial
 	switch s.kind {
 	case report.Cities:
 		if city = w.City(x.cityReport(w)); city != nil {
@@ -114,7 +115,10 @@ func (x *extractor) fromGazetteer() {
 	if s.kind != report.Cities && len(s.countries) == 1 && w.country(w.core(s.title)) == s.countries[0] {
 		x.member("whole_country")
 		x.quote([]byte(s.countries[0]))
-		prominence = ofCountry
+		whole, prominence = true, ofNation
+		if w.core(s.title) == w.usual[s.countries[0]] {
+			prominence = ofCountry
+		}
 	}
 	if city != nil {
 		x.texts("names_known", func(yield func(string) bool) {
@@ -127,7 +131,7 @@ func (x *extractor) fromGazetteer() {
 		x.codesKnown([]*gazetteer.City{city})
 	} else if s.kind != report.Cities {
 		about := x.citiesAbout()
-		if prominence != ofCountry {
+		if !whole {
 			x.namesAbout(about)
 		}
 		x.codesKnown(about)

@@ -107,16 +107,37 @@ func (f *threatsFile) rules() []string {
 	return all
 }
 
-// threatRules is the placeholder in index.json for the rules of threats.json.
-const threatRules = `"{{threats}}"`
+// names returns, for each threat, a rule that makes its name of any of its words.
+func (f *threatsFile) names() []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(f.Threats)) {
+		var words []string
+		for _, rule := range f.Threats[name].Words {
+			from, _, _ := strings.Cut(strings.ReplaceAll(rule, ambiguous, ""), "=>")
+			for word := range strings.SplitSeq(from, ",") {
+				words = append(words, strings.TrimSpace(word))
+			}
+		}
+		slices.Sort(words)
+		all = append(all, strings.Join(slices.Compact(words), ", ")+" => "+name)
+	}
+	return all
+}
+
+// The placeholders in index.json for the rules of threats.json.
+const threatRules, threatNames = `"{{threats}}"`, `"{{threat_names}}"`
 
 // withThreats returns f with the rules in the settings.
 func (f indexFile) withThreats(t *threatsFile) (indexFile, error) {
-	rules, err := json.Marshal(t.rules())
-	if err != nil {
-		return f, err
+	settings := string(f.Settings)
+	for placeholder, rules := range map[string][]string{threatRules: t.rules(), threatNames: t.names()} {
+		text, err := json.Marshal(rules)
+		if err != nil {
+			return f, err
+		}
+		settings = strings.ReplaceAll(settings, placeholder, string(text))
 	}
-	f.Settings = jsontext.Value(strings.ReplaceAll(string(f.Settings), threatRules, string(rules)))
+	f.Settings = jsontext.Value(settings)
 	return f, nil
 }
 

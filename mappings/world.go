@@ -23,6 +23,7 @@ type world struct {
 	*gazetteer.Gazetteer
 	off        bool
 	codes      map[string]string // of countries, by the folded names of countries.json
+	usual      map[string]string // the usual English name of a country, folded, by its code
 	titleWords map[string]bool
 }
 
@@ -46,9 +47,12 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 		if err != nil {
 			panic(err) // the built-in tables are broken, which a test would have found
 		}
-		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), titleWords: make(map[string]bool)}
+		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), usual: make(map[string]string), titleWords: make(map[string]bool)}
 		for _, code := range slices.Sorted(maps.Keys(c.Names)) {
-			for _, name := range c.Names[code] {
+			for i, name := range c.Names[code] {
+				if i == 0 {
+					w.usual[code] = gazetteer.Fold(name)
+				}
 				w.codes[gazetteer.Fold(name)] = code
 			}
 		}
