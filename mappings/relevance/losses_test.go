@@ -20,7 +20,7 @@ var losses = []loss{
 	{"what is in the text", "threat", "search.json", []string{
 		`"text`, `"no_text`, `"no_text": "{{words}}"`, `"text": "{{words}}"`, `"field": "no_text`, `"field": "text`, // suggestions stay
 	}},
-	{"other words for the same threat", "another word", "search.json", []string{`"boost": 0.5,`, `"boost": 0.5, "analyzer": "searched_words",`}},
+	{"other words for the same threat", "another word", "search.json", []string{`"boost": 0.7,`, `"boost": 0.7, "analyzer": "searched_words",`}},
 	{"a place or a country in it", "name and more", "search.json", []string{`.named"`, `.no_named"`}},
 	{"a code in it", "code and more", "search.json", []string{`code.named"`, `code.no_named"`, `airports.named"`, `airports.no_named"`, `codes_known.named"`, `codes_known.no_named"`, `.typed"`, `.no_typed"`}},
 	{"the start of a later word", "prefix", "complete.json", []string{`"bool_prefix"`, `"best_fields"`}},
