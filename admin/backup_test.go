@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 )
 
 // backupMaker is a fake of the journal.
@@ -32,7 +33,7 @@ func serveBackups(t *testing.T, parts admin.Parts) *httptest.Server {
 func backUp(t *testing.T, server *httptest.Server, query string) (status int, events []admin.BackupEvent) {
 	t.Helper()
 	res, err := http.Post(server.URL+"/api/journal/backup?"+query, "", nil)
-	must(t, err)
+	require.NoError(t, err)
 	defer res.Body.Close()
 	for lines := json.NewDecoder(res.Body); res.StatusCode == http.StatusOK; {
 		var e admin.BackupEvent
@@ -70,9 +71,9 @@ func TestBackupTellsHowFarItIs(t *testing.T) {
 	}
 	var at admin.JournalInfo
 	res, err := http.Get(server.URL + "/api/journal")
-	must(t, err)
+	require.NoError(t, err)
 	defer res.Body.Close()
-	must(t, json.NewDecoder(res.Body).Decode(&at))
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&at))
 	if at.Name != "/data/riskdex.db" || at.Engine != "sqlite" {
 		t.Errorf("the backup of the journal was asked for %+v", at)
 	}
@@ -112,9 +113,9 @@ func TestBackupEndsWhenTheClientLeaves(t *testing.T) {
 		}),
 	})
 	res, err := http.Post(server.URL+"/api/journal/backup?file=/copy.db", "", nil)
-	must(t, err)
+	require.NoError(t, err)
 	_, err = res.Body.Read(make([]byte, 1))
-	must(t, err)
+	require.NoError(t, err)
 	res.Body.Close()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the backup ended with %v", err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -25,7 +26,7 @@ func TestPageInABrowser(t *testing.T) {
 	c := openChromium(t)
 	search := d.server.URL + "/search?q=" + url.QueryEscape("title")
 	hostile, err := d.journal.DeadLetters(t.Context(), report.Cities, "", 1)
-	must(t, err)
+	require.NoError(t, err)
 	document := d.server.URL + "/document?kind=cities&id=" + url.QueryEscape(string(hostile[0].ID))
 	for _, look := range []struct {
 		name    string
@@ -46,7 +47,7 @@ func TestPageInABrowser(t *testing.T) {
 				t.Errorf("%s %s: the page is %s wide, and the window %d", name, look.name, got, look.width)
 			}
 			picture, err := png.Decode(bytes.NewReader(c.picture(name + "-" + look.name)))
-			must(t, err)
+			require.NoError(t, err)
 			if dark := isDark(picture); dark != (look.colours == "dark") {
 				t.Errorf("%s %s: dark is %v", name, look.name, dark)
 			}

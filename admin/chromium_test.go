@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"riskdex/internal/needs"
+	"riskdex/internal/require"
 
 	"golang.org/x/net/websocket"
 )
@@ -37,14 +38,14 @@ func openChromium(t *testing.T, more ...string) *chromium {
 	ctx, cancel := context.WithTimeout(t.Context(), browserTimeout)
 	t.Cleanup(cancel)
 	profile, err := os.MkdirTemp("", "riskdex-chromium-") // not t.TempDir, whose cleanup would fail, as Chromium writes until it ends
-	must(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(profile) })
 	args := append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
 		"--no-first-run", "--disable-background-networking", "--user-data-dir=" + profile, "--remote-debugging-port=0", "--remote-allow-origins=*"}, more...)
 	cmd := exec.CommandContext(ctx, program, append(args, "about:blank")...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	must(t, cmd.Start())
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // with its child processes
 		_ = cmd.Wait()
@@ -62,7 +63,7 @@ func (c *chromium) dial(ctx context.Context, profile string) {
 		text, err := os.ReadFile(filepath.Join(profile, "DevToolsActivePort"))
 		if port, path, ok := strings.Cut(string(text), "\n"); err == nil && ok && path != "" {
 			c.conn, err = websocket.Dial("ws://127.0.0.1:"+port+strings.TrimSpace(path), "", "http://127.0.0.1")
-			must(c.t, err)
+			require.NoError(c.t, err)
 			break
 		}
 		select {
@@ -72,15 +73,15 @@ func (c *chromium) dial(ctx context.Context, profile string) {
 		}
 	}
 	deadline, _ := ctx.Deadline()
-	must(c.t, c.conn.SetDeadline(deadline))
+	require.NoError(c.t, c.conn.SetDeadline(deadline))
 	var tabs struct {
 		TargetInfos []struct{ TargetID, Type string }
 	}
-	must(c.t, c.call("", "Target.getTargets", nil, &tabs))
+	require.NoError(c.t, c.call("", "Target.getTargets", nil, &tabs))
 	for _, tab := range tabs.TargetInfos {
 		if tab.Type == "page" {
 			var attached struct{ SessionID string }
-			must(c.t, c.call("", "Target.attachToTarget", map[string]any{"targetId": tab.TargetID, "flatten": true}, &attached))
+			require.NoError(c.t, c.call("", "Target.attachToTarget", map[string]any{"targetId": tab.TargetID, "flatten": true}, &attached))
 			c.session = attached.SessionID
 			// The test fires the page's timer.
 			c.do("Page.enable", nil, nil)
@@ -94,20 +95,20 @@ func (c *chromium) dial(ctx context.Context, profile string) {
 // do makes a call of the protocol on the tab.
 func (c *chromium) do(method string, params map[string]any, result any) {
 	c.t.Helper()
-	must(c.t, c.call(c.session, method, params, result))
+	require.NoError(c.t, c.call(c.session, method, params, result))
 }
 
 func (c *chromium) call(session, method string, params map[string]any, result any) error {
 	c.t.Helper()
 	c.last++
-	must(c.t, websocket.JSON.Send(c.conn, map[string]any{"id": c.last, "sessionId": session, "method": method, "params": params}))
+	require.NoError(c.t, websocket.JSON.Send(c.conn, map[string]any{"id": c.last, "sessionId": session, "method": method, "params": params}))
 	for {
 		var answer struct {
 			ID     int
 			Result json.RawMessage
 			Error  *struct{ Message string }
 		}
-		must(c.t, websocket.JSON.Receive(c.conn, &answer))
+		require.NoError(c.t, websocket.JSON.Receive(c.conn, &answer))
 		switch {
 		case answer.ID != c.last: // an event
 		case answer.Error != nil:
@@ -168,10 +169,10 @@ func (c *chromium) picture(name string) []byte {
 	var shot struct{ Data string }
 	c.do("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true}, &shot)
 	png, err := base64.StdEncoding.DecodeString(shot.Data)
-	must(c.t, err)
+	require.NoError(c.t, err)
 	if dir := os.Getenv(screenshotsVariable); dir != "" {
-		must(c.t, os.MkdirAll(dir, 0o755))
-		must(c.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+		require.NoError(c.t, os.MkdirAll(dir, 0o755))
+		require.NoError(c.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
 	}
 	return png
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -196,7 +197,7 @@ func TestManyDeadLetters(t *testing.T) {
 		changes = append(changes, report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(fmt.Sprint(i))}, Op: report.Index, Body: []byte(`"poison"`)})
 	}
 	_, err := d.journal.Append(t.Context(), report.Delivery{Changes: changes})
-	must(t, err)
+	require.NoError(t, err)
 	for range 3 {
 		d.index()
 	}

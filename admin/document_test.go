@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -81,7 +82,7 @@ func TestDocumentSaysItsState(t *testing.T) {
 	d.index()
 	d.shows(-5, -5)
 	want("LON", admin.DocumentDead, false, "document_parsing_exception: it is poison.", "A search finds version", "riskdex dead show")
-	must(t, firstError(d.journal.DropDead(t.Context(), []report.Stamp{{Key: report.Key{Kind: report.Cities, ID: "130"}, Version: d.document(report.Cities, "130").Version}})))
+	require.NoError(t, firstError(d.journal.DropDead(t.Context(), []report.Stamp{{Key: report.Key{Kind: report.Cities, ID: "130"}, Version: d.document(report.Cities, "130").Version}})))
 	want("LON", admin.DocumentDropped, false, "somebody dropped it", "deliver it again")
 
 	d.deliver("DELETE", "/cities/LON", "")

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"riskdex/internal/require"
 )
 
 // form is a form of the page, as a browser would send it.
@@ -18,10 +20,10 @@ type form struct {
 func (d *statusDesk) forms() []form {
 	d.t.Helper()
 	res, err := http.Get(d.server.URL + "/")
-	must(d.t, err)
+	require.NoError(d.t, err)
 	defer res.Body.Close()
 	root, err := html.Parse(res.Body)
-	must(d.t, err)
+	require.NoError(d.t, err)
 	var forms []form
 	for n := range root.Descendants() {
 		if n.Data != "form" || attribute(n, "method") != "post" {
@@ -43,14 +45,14 @@ func (d *statusDesk) forms() []form {
 func (d *statusDesk) press(f form, header ...string) (int, string) {
 	d.t.Helper()
 	req, err := http.NewRequest("POST", d.server.URL+f.action, strings.NewReader(f.values.Encode()))
-	must(d.t, err)
+	require.NoError(d.t, err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Origin", d.server.URL)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
-	must(d.t, err)
+	require.NoError(d.t, err)
 	res.Body.Close()
 	return res.StatusCode, res.Header.Get("Location")
 }

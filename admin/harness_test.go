@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/receiver"
@@ -42,12 +43,12 @@ func openDeskOn(t *testing.T, path string) *desk {
 	d := &desk{t: t, metrics: prometheus.NewRegistry()}
 	var err error
 	d.journal, err = sqlite.Open(t.Context(), path, journal.Options{Log: log})
-	must(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.journal.Close() })
 	cfg := receiver.DefaultConfig()
 	cfg.MaxBody = 10_000
 	d.receiver, err = receiver.New(cfg, d.journal, time.Now, d.metrics, log)
-	must(t, err)
+	require.NoError(t, err)
 	d.server = httptest.NewServer(admin.New(admin.Parts{
 		DeadLetters: d.journal, Refusals: d.journal, Receiver: d.receiver, MaxBody: cfg.MaxBody, Log: log,
 	}))
@@ -70,7 +71,7 @@ func (d *desk) index() map[string]string {
 	taken := map[string]string{}
 	for _, kind := range report.Kinds() {
 		changes, err := d.journal.Claim(d.t.Context(), kind, 1000, 1<<20)
-		must(d.t, err)
+		require.NoError(d.t, err)
 		var settlements []report.Settlement
 		for _, c := range changes {
 			s := report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed}
@@ -87,7 +88,7 @@ func (d *desk) index() map[string]string {
 			}
 			settlements = append(settlements, s)
 		}
-		must(d.t, d.journal.Settle(d.t.Context(), settlements))
+		require.NoError(d.t, d.journal.Settle(d.t.Context(), settlements))
 	}
 	return taken
 }
@@ -97,23 +98,23 @@ func (d *desk) index() map[string]string {
 func (d *desk) call(status int, method, path, body string, v any) string {
 	d.t.Helper()
 	req, err := http.NewRequest(method, d.server.URL+path, strings.NewReader(body))
-	must(d.t, err)
+	require.NoError(d.t, err)
 	res, err := http.DefaultClient.Do(req)
-	must(d.t, err)
+	require.NoError(d.t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	must(d.t, err)
+	require.NoError(d.t, err)
 	if res.StatusCode != status {
 		d.t.Fatalf("%s %s is answered %d %s, want %d", method, path, res.StatusCode, text, status)
 	}
 	if status == http.StatusOK {
 		if v != nil {
-			must(d.t, json.Unmarshal(text, v))
+			require.NoError(d.t, json.Unmarshal(text, v))
 		}
 		return ""
 	}
 	var p admin.Problem
-	must(d.t, json.Unmarshal(text, &p))
+	require.NoError(d.t, json.Unmarshal(text, &p))
 	if ct := res.Header.Get("Content-Type"); ct != "application/problem+json" || p.Detail == "" || p.Title == "" || p.Status != status {
 		d.t.Errorf("%s %s: answered as %s with %s", method, path, ct, text)
 	}
@@ -154,7 +155,7 @@ func (d *desk) refused(length int, more string) []admin.Refusal {
 func (d *desk) refusedCounted() float64 {
 	d.t.Helper()
 	families, err := d.metrics.Gather()
-	must(d.t, err)
+	require.NoError(d.t, err)
 	sum := 0.0
 	for _, f := range families {
 		if f.GetName() == "riskdex_changes_refused_total" {
@@ -170,7 +171,7 @@ func (d *desk) refusedCounted() float64 {
 func (d *desk) conserved() {
 	d.t.Helper()
 	stats, err := d.journal.Stats(d.t.Context())
-	must(d.t, err)
+	require.NoError(d.t, err)
 	for kind, k := range stats.Kinds {
 		var accepted, settled uint64
 		for _, n := range k.Accepted {
@@ -182,12 +183,5 @@ func (d *desk) conserved() {
 		if accepted != settled+uint64(k.Pending) {
 			d.t.Errorf("%s: %d accepted, %d settled, %d pending", kind, accepted, settled, k.Pending)
 		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/report"
@@ -22,24 +23,24 @@ func TestStatusTellsOfALoss(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "riskdex.db")
 	deliver := func() time.Time {
 		j, err := sqlite.Open(t.Context(), path, journal.Options{})
-		must(t, err)
+		require.NoError(t, err)
 		stamps, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "1"}, Op: report.Index, Body: []byte("{}")}}})
-		must(t, err)
-		must(t, j.Close())
+		require.NoError(t, err)
+		require.NoError(t, j.Close())
 		return time.UnixMicro(int64(stamps[0].Version)).UTC()
 	}
 	since := deliver()
 	older, err := os.ReadFile(path)
-	must(t, err)
+	require.NoError(t, err)
 	until := deliver()
-	must(t, os.WriteFile(path, older, 0o600))
+	require.NoError(t, os.WriteFile(path, older, 0o600))
 	d := openStatusDeskOn(t, openDeskOn(t, path))
 	d.index()
 	lost := func() float64 {
 		reg := prometheus.NewRegistry()
 		reg.MustRegister(admin.NewJournalCollector(d.journal, time.Now, nil))
 		families, err := reg.Gather()
-		must(t, err)
+		require.NoError(t, err)
 		for _, f := range families {
 			if f.GetName() == "riskdex_journal_lost_seconds" {
 				return f.GetMetric()[0].GetGauge().GetValue()

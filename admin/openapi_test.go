@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"riskdex/internal/openapitest"
+	"riskdex/internal/require"
 )
 
 // TestDescriptionHasEveryName makes each call of the API with each query parameter of any
 // call. A call must accept exactly the parameters that the description has for it.
 func TestDescriptionHasEveryName(t *testing.T) {
 	description, err := openapitest.Read("openapi.yaml")
-	must(t, err)
+	require.NoError(t, err)
 	d := openStatusDesk(t)
 	calls := description.Queries()
 	var names []string
@@ -32,11 +33,11 @@ func TestDescriptionHasEveryName(t *testing.T) {
 		}
 		for _, name := range names {
 			req, err := http.NewRequest(method, d.server.URL+path+"?"+name+"=", nil)
-			must(t, err)
+			require.NoError(t, err)
 			res, err := http.DefaultClient.Do(req)
-			must(t, err)
+			require.NoError(t, err)
 			text, err := io.ReadAll(res.Body)
-			must(t, err)
+			require.NoError(t, err)
 			res.Body.Close()
 			if strings.Contains(string(text), "There is nothing at this path") {
 				continue // not served here
@@ -62,7 +63,7 @@ func TestDescriptionHasSecondsOfProfiles(t *testing.T) {
 		"cmdline?seconds=1": 404, "goroutine?debug=1": 200, "": 200, "nothing": 404,
 	} {
 		res, err := http.Get(fmt.Sprintf("%s/debug/pprof/%s", d.server.URL, query))
-		must(t, err)
+		require.NoError(t, err)
 		res.Body.Close()
 		if res.StatusCode != want {
 			t.Errorf("%s: %d, want %d", query, res.StatusCode, want)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -27,15 +28,15 @@ func openHostileDesk(t *testing.T) *statusDesk {
 	for _, kind := range report.Kinds() {
 		d.deliver("PUT", "/"+string(kind)+"/"+url.PathEscape(hostileID), `{"t":"poison"}`)
 		claimed, err := d.journal.Claim(t.Context(), kind, 10, 1<<20)
-		must(t, err)
-		must(t, d.journal.Settle(t.Context(), []report.Settlement{{
+		require.NoError(t, err)
+		require.NoError(t, d.journal.Settle(t.Context(), []report.Settlement{{
 			Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Dead, ErrorType: hostile, Reason: "reason " + hostile,
 		}}))
 	}
 	_, err := d.journal.Append(t.Context(), report.Delivery{Refusals: []report.Refusal{{
 		At: d.now, Kind: report.Cities, Method: hostile, Path: "/" + hostile, ID: hostileID, Reason: hostile, Detail: "detail " + hostile, Body: []byte(hostile),
 	}}})
-	must(t, err)
+	require.NoError(t, err)
 	d.last.Note(report.Answered{At: d.now, Kind: report.Cities, Method: "<script>", Status: 400, Reason: hostile})
 	d.last.Note(report.Answered{At: d.now, Kind: report.Cities, Method: "POST", Status: 202, Accepted: 1200, Refused: 1})
 	d.waiting = []report.Waiting{{Kind: report.Cities, Index: hostile, Paused: true, Reason: hostile, ErrorType: hostile, Detail: hostile, Since: d.now}}
@@ -55,7 +56,7 @@ func openHostileDesk(t *testing.T) *statusDesk {
 func elements(t *testing.T, page string, see func(*html.Node)) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
-	must(t, err)
+	require.NoError(t, err)
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode {
 			see(n)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"riskdex/internal/require"
 )
 
 // TestLocksAreProfiledWhileAsked makes goroutines wait for a lock while a profile of locks
@@ -48,12 +50,12 @@ func TestLocksAreProfiledWhileAsked(t *testing.T) {
 func mutexProfile(t *testing.T, d *desk) []byte {
 	t.Helper()
 	res, err := http.Get(d.server.URL + "/debug/pprof/mutex?seconds=1")
-	must(t, err)
+	require.NoError(t, err)
 	defer res.Body.Close()
 	z, err := gzip.NewReader(res.Body)
-	must(t, err)
+	require.NoError(t, err)
 	profile, err := io.ReadAll(z)
-	must(t, err)
+	require.NoError(t, err)
 	return profile
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -71,7 +72,7 @@ func TestVerificationIsNotBegunByHalf(t *testing.T) {
 		"kind=cities&kind=advisories":      400,
 	} {
 		res, err := http.Post(server.URL+"/api/verify?"+query, "", nil)
-		must(t, err)
+		require.NoError(t, err)
 		res.Body.Close()
 		if res.StatusCode != want {
 			t.Errorf("%q: %d, want %d", query, res.StatusCode, want)

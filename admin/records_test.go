@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -69,9 +70,9 @@ func TestExportLeavesOutWhatIsLost(t *testing.T) {
 		return each(nil, damaged, dropped, recordOf(kind, "c", "{\n}"))
 	})
 	res, err := http.Get(server.URL + "/api/export")
-	must(t, err)
+	require.NoError(t, err)
 	text, err := io.ReadAll(res.Body)
-	must(t, err)
+	require.NoError(t, err)
 	want := `{"kind":"advisories","id":"1","record":{}}` + "\n" + `{"kind":"cities","id":"c","record":{ }}` + "\n" + `{"kind":"special-reports","id":"1","record":{}}` + "\n"
 	if string(text) != want || res.Trailer.Get("Riskdex-Records") != "3" || res.Trailer.Get("Riskdex-Damaged") != "1" || res.Trailer.Get("Riskdex-Dropped") != "1" {
 		t.Errorf("%s with %v", text, res.Trailer)
@@ -91,7 +92,7 @@ func TestExportThatFailsIsBrokenOff(t *testing.T) {
 	server, _ := serveRecords(t, func(context.Context, report.Kind) iter.Seq2[report.Record, error] { return each(failure, list...) })
 	get := func(query string) (int, string, error) {
 		res, err := http.Get(server.URL + "/api/export?" + query)
-		must(t, err)
+		require.NoError(t, err)
 		defer res.Body.Close()
 		text, err := io.ReadAll(res.Body)
 		return res.StatusCode, string(text), err
@@ -126,7 +127,7 @@ func TestOneExportAtATime(t *testing.T) {
 	})
 	ctx, hangUp := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/export", bytes.NewReader(nil))
-	must(t, err)
+	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() {
 		_, err := http.DefaultClient.Do(req)
@@ -134,7 +135,7 @@ func TestOneExportAtATime(t *testing.T) {
 	}()
 	<-begun
 	res, err := http.Get(server.URL + "/api/export")
-	must(t, err)
+	require.NoError(t, err)
 	res.Body.Close()
 	if res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("a second export: %d", res.StatusCode)
@@ -146,7 +147,7 @@ func TestOneExportAtATime(t *testing.T) {
 	for {
 		ctx, cancel := context.WithCancel(t.Context())
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/export", nil)
-		must(t, err)
+		require.NoError(t, err)
 		go func() {
 			if res, err := http.DefaultClient.Do(req); err == nil {
 				res.Body.Close()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -147,7 +148,7 @@ func TestLagOfAMinuteIsNoTrouble(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("PUT", "/cities/1", `{"t":1}`)
 	stats, err := d.journal.Stats(t.Context())
-	must(t, err)
+	require.NoError(t, err)
 	since := stats.Kinds[report.Cities].OldestWaiting
 	d.set(func() { d.now = since.Add(admin.LagBound) })
 	if st := d.status(); !st.Well || st.Kinds[0].LagSeconds != 60 || st.Kinds[0].Pending != 1 || *st.Kinds[0].Documents != 1234 {
@@ -162,7 +163,7 @@ func TestLagOfAMinuteIsNoTrouble(t *testing.T) {
 // TestStatusOfAJournalThatCannotBeRead: the status is needed most of all then.
 func TestStatusOfAJournalThatCannotBeRead(t *testing.T) {
 	d := openStatusDesk(t)
-	must(t, d.journal.Close())
+	require.NoError(t, d.journal.Close())
 	st := d.status()
 	if st.Well || len(st.Troubles) == 0 || st.Troubles[0].What != admin.TroubleJournal || len(st.Kinds) != 0 {
 		t.Errorf("the status is %+v, want that the journal cannot be read, and no kinds", st)
@@ -193,7 +194,7 @@ func TestHistoryKeepsTheWorstOfEachMinute(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("PUT", "/cities/1", `{"t":1}`)
 	stats, err := d.journal.Stats(t.Context())
-	must(t, err)
+	require.NoError(t, err)
 	since := stats.Kinds[report.Cities].OldestWaiting
 	first := since.Truncate(time.Minute).Add(time.Minute)
 	sample := func(at time.Time) {
@@ -249,10 +250,10 @@ func TestProfiles(t *testing.T) {
 	}
 	d.read(http.StatusNotFound, "/debug/pprof/cmdline") // may hold a password
 	req, err := http.NewRequest("GET", d.server.URL+"/debug/pprof/trace?seconds=0.01", nil)
-	must(t, err)
+	require.NoError(t, err)
 	req.Header.Set("Sec-Fetch-Site", "cross-site")
 	res, err := http.DefaultClient.Do(req)
-	must(t, err)
+	require.NoError(t, err)
 	res.Body.Close()
 	if res.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another site gets a trace: %d", res.StatusCode)

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -95,7 +96,7 @@ func (d *statusDesk) set(change func()) {
 
 func (d *statusDesk) note(name, value string) {
 	d.t.Helper()
-	must(d.t, d.journal.Note(d.t.Context(), name, value))
+	require.NoError(d.t, d.journal.Note(d.t.Context(), name, value))
 }
 
 const backupEvery = time.Hour

@@ -11,13 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 )
 
 // tableIn returns the rows of the table of docs/operations.md that begins with a header.
 func tableIn(t *testing.T, header string) (rows []string) {
 	t.Helper()
 	runbook, err := os.ReadFile("../docs/operations.md")
-	must(t, err)
+	require.NoError(t, err)
 	_, after, found := strings.Cut(string(runbook), "\n"+header+"\n")
 	if !found {
 		t.Fatalf("docs/operations.md has no table with the header %s", header)
@@ -60,7 +61,7 @@ func TestRunbookHasEveryReasonOfAHeldIndex(t *testing.T) {
 // TestEveryTroubleHasItsAlert checks that a trouble and its alert have the same severity.
 func TestEveryTroubleHasItsAlert(t *testing.T) {
 	text, err := os.ReadFile("../dashboards/rules.yml")
-	must(t, err)
+	require.NoError(t, err)
 	var rules struct {
 		Groups []struct {
 			Rules []struct {
@@ -69,7 +70,7 @@ func TestEveryTroubleHasItsAlert(t *testing.T) {
 			} `yaml:"rules"`
 		} `yaml:"groups"`
 	}
-	must(t, yaml.Unmarshal(text, &rules))
+	require.NoError(t, yaml.Unmarshal(text, &rules))
 	severities := map[string]admin.Severity{}
 	for _, g := range rules.Groups {
 		for _, r := range g.Rules {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -45,7 +46,7 @@ func TestVerifyTellsWhatItFinds(t *testing.T) {
 	})
 	url := server.URL + "/api/verify"
 	res, err := http.Post(url+"?repair=true", "", nil)
-	must(t, err)
+	require.NoError(t, err)
 	defer res.Body.Close()
 	var progress, findings int
 	reports := map[report.Kind]report.VerifyReport{}
@@ -76,7 +77,7 @@ func TestVerifyTellsWhatItFinds(t *testing.T) {
 	}
 	for _, query := range []string{"?kind=countries", "?remove_foreign=true"} {
 		res, err := http.Post(url+query, "", nil)
-		must(t, err)
+		require.NoError(t, err)
 		res.Body.Close()
 		if res.StatusCode != http.StatusBadRequest {
 			t.Errorf("the query %q is answered %d, want 400", query, res.StatusCode)
@@ -95,9 +96,9 @@ func TestVerifyEndsWhenTheClientLeaves(t *testing.T) {
 	})
 	ctx, leave := context.WithCancel(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/api/verify", nil)
-	must(t, err)
+	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
-	must(t, err)
+	require.NoError(t, err)
 	defer res.Body.Close()
 	<-kinds
 	leave()
@@ -122,10 +123,10 @@ func TestVerifyMayTakeLongerThanOtherRequests(t *testing.T) {
 	server.Start()
 	t.Cleanup(server.Close)
 	res, err := http.Post(server.URL+"/api/verify?kind=cities", "", nil)
-	must(t, err)
+	require.NoError(t, err)
 	defer res.Body.Close()
 	var e admin.VerifyEvent
-	must(t, json.NewDecoder(res.Body).Decode(&e))
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&e))
 	if e.Report == nil || e.Report.Error != "" {
 		t.Errorf("the report is %+v, want one without an error", e.Report)
 	}

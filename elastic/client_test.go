@@ -17,21 +17,15 @@ import (
 	"riskdex/elastic"
 	"riskdex/internal/certificates"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // secured puts TLS in front of the real server. If clients is not nil, it requires a
 // client certificate of that authority.
 func secured(t *testing.T, server certificates.Pair, clients *certificates.Authority) string {
 	t.Helper()
 	target, err := url.Parse(elastictest.URL(t))
-	must(t, err)
+	require.NoError(t, err)
 	proxy := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(target))
 	proxy.Config.ErrorLog = log.New(io.Discard, "", 0)
 	proxy.TLS = &tls.Config{Certificates: []tls.Certificate{server.TLS}}
@@ -47,7 +41,7 @@ func secured(t *testing.T, server certificates.Pair, clients *certificates.Autho
 func reaches(t *testing.T, c elastic.Connection) error {
 	t.Helper()
 	client, err := elastic.NewClient(c)
-	must(t, err)
+	require.NoError(t, err)
 	res, err := esapi.ClusterHealthRequest{}.Do(t.Context(), client)
 	if err != nil {
 		return err
@@ -124,14 +118,14 @@ func TestConnectionSaysWhatIsWrong(t *testing.T) {
 func TestAPIKeyIsSent(t *testing.T) {
 	var sent atomic.Value
 	real, err := url.Parse(elastictest.URL(t))
-	must(t, err)
+	require.NoError(t, err)
 	next := httputil.NewSingleHostReverseProxy(real)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent.Store(r.Header.Get("Authorization"))
 		next.ServeHTTP(w, r)
 	}))
 	t.Cleanup(proxy.Close)
-	must(t, reaches(t, elastic.Connection{URL: proxy.URL, APIKey: "a2V5"}))
+	require.NoError(t, reaches(t, elastic.Connection{URL: proxy.URL, APIKey: "a2V5"}))
 	if got := sent.Load().(string); !strings.EqualFold(got, "ApiKey a2V5") {
 		t.Errorf("sent %q", got)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
 
 // TestOnlyElasticsearchIsBelieved: a success from another server does not count, and a
@@ -23,7 +24,7 @@ func TestOnlyElasticsearchIsBelieved(t *testing.T) {
 	}))
 	t.Cleanup(other.Close)
 	client, err := elastic.NewClient(elastic.Connection{URL: other.URL})
-	must(t, err)
+	require.NoError(t, err)
 	ask := func() error {
 		_, err := client.Ask(t.Context(), esapi.ClusterHealthRequest{})
 		return err
@@ -36,7 +37,7 @@ func TestOnlyElasticsearchIsBelieved(t *testing.T) {
 			t.Errorf("answer %d became %v, want a ResponseError with that status", status, refused)
 		}
 	}
-	must(t, reaches(t, elastic.Connection{URL: elastictest.URL(t)}))
+	require.NoError(t, reaches(t, elastic.Connection{URL: elastictest.URL(t)}))
 }
 
 // TestAnswerThatBreaksOff: the outcome of the request is unknown.
@@ -48,7 +49,7 @@ func TestAnswerThatBreaksOff(t *testing.T) {
 	}))
 	t.Cleanup(half.Close)
 	client, err := elastic.NewClient(elastic.Connection{URL: half.URL})
-	must(t, err)
+	require.NoError(t, err)
 	_, err = client.Ask(t.Context(), elastic.Request{Method: "POST", Path: "/_search", Body: []byte("{}")})
 	if _, refused := errors.AsType[*elastic.ResponseError](err); err == nil || refused || !strings.Contains(err.Error(), "broke off") {
 		t.Errorf("got %v", err)

@@ -15,9 +15,9 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -55,7 +55,7 @@ func (s *ownServer) let(t *testing.T, user, password, role string) {
 	t.Helper()
 	s.options.Security.Users[user] = elasticserver.User{Password: password, Role: user}
 	s.options.Security.Roles[user] = role
-	indexertest.Must(t, s.SetSecurity(*s.options.Security))
+	require.NoError(t, s.SetSecurity(*s.options.Security))
 }
 
 // introduce gives a user a password and a role, and waits until the server lets the user
@@ -89,7 +89,7 @@ func (s *ownServer) restart(t *testing.T, abruptly bool) {
 	if abruptly {
 		s.Kill()
 	} else {
-		indexertest.Must(t, s.Stop())
+		require.NoError(t, s.Stop())
 	}
 	s.Server = elastictest.Start(t, s.options)
 }
@@ -207,7 +207,7 @@ func testAnswers(t *testing.T, s *ownServer) {
 				c.Op = row.op
 			}
 			judged, err := indexer.Judge(status, text, []report.Change{c})
-			indexertest.Must(t, err)
+			require.NoError(t, err)
 			got := judged[0]
 			level := "item"
 			if got.Whole {
@@ -243,7 +243,7 @@ func (s *ownServer) bulk(t *testing.T, own string, row asked) (int, []byte) {
 	}
 	req, err := http.NewRequest("POST", s.URL()+strings.ReplaceAll(path, "%s", own)+"?"+query+
 		"&filter_path=items.*._id,items.*.status,items.*.error.type,items.*.error.reason,error.type,error.reason,status", strings.NewReader(lines))
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	// A server that refuses the size closes the connection, so ask before sending.
 	req.Header.Set("Expect", "100-continue")
@@ -265,7 +265,7 @@ func (s *ownServer) administer(t *testing.T, request string) []byte {
 	method, rest, _ := strings.Cut(request, " ")
 	path, body, _ := strings.Cut(rest, " ")
 	req, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.SetBasicAuth(admin, adminPassword)
 	status, text := roundTrip(t, req)
@@ -279,10 +279,10 @@ func roundTrip(t *testing.T, req *http.Request) (int, []byte) {
 	t.Helper()
 	req.Close = true // the server may be restarting
 	res, err := http.DefaultClient.Do(req)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	return res.StatusCode, bytes.TrimSpace(text)
 }
 
@@ -290,7 +290,7 @@ func roundTrip(t *testing.T, req *http.Request) (int, []byte) {
 func (s *ownServer) status(t *testing.T, user, password, path string) int {
 	t.Helper()
 	req, err := http.NewRequest("GET", s.URL()+path, nil)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	req.SetBasicAuth(user, password)
 	status, _ := roundTrip(t, req)
 	return status
@@ -301,7 +301,7 @@ func (s *ownServer) counted(t *testing.T, alias string) int {
 	t.Helper()
 	s.administer(t, "POST /"+alias+"/_refresh")
 	var answer struct{ Count int }
-	indexertest.Must(t, json.Unmarshal(s.administer(t, "GET /"+alias+"/_count"), &answer))
+	require.NoError(t, json.Unmarshal(s.administer(t, "GET /"+alias+"/_count"), &answer))
 	return answer.Count
 }
 
@@ -310,8 +310,8 @@ func (s *ownServer) counted(t *testing.T, alias string) int {
 func testCredentials(t *testing.T, s *ownServer) {
 	for _, c := range []elastic.Connection{{URL: s.URL(), User: admin, Password: adminPassword}, {URL: s.as(admin, adminPassword)}} {
 		client, err := elastic.NewClient(c)
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		_, err = client.Ask(t.Context(), esapi.ClusterHealthRequest{})
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 	}
 }

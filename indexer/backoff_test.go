@@ -14,6 +14,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/mappings"
@@ -32,16 +33,16 @@ func TestAnHourOfAbsenceIsWaitedFor(t *testing.T) {
 		real := &http.Transport{DisableKeepAlives: true}
 		away := &indexertest.Absence{Real: real, Over: time.Now().Add(time.Hour)}
 		client, err := elastic.NewClientOver(away, url)
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		log := slog.New(slog.DiscardHandler)
 		j, err := sqlite.Open(t.Context(), filepath.Join(dir, "riskdex.db"), journal.Options{Log: log})
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		set, err := mappings.Builtin()
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		indices := &indices.Indices{Client: client, Prefix: prefix, Set: set, Line: j.Line(), Log: log}
 		r := &indexertest.Rig{T: t, Journal: j, Indices: indices, Registry: prometheus.NewRegistry(), Direct: url}
 		r.Indexer, err = indexer.New(indexer.DefaultConfig(), j, set, indices, client, r.Registry, log)
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		r.Run()
 		r.Append(indexertest.Many(report.Cities, 100, "text")...)
 
@@ -59,7 +60,7 @@ func TestAnHourOfAbsenceIsWaitedFor(t *testing.T) {
 		}
 		t.Logf("%d attempts in an hour", away.Attempts.Load())
 		r.Stop()
-		indexertest.Must(t, j.Close())
+		require.NoError(t, j.Close())
 		alias = indices.Alias(report.Cities)
 	})
 	r := &indexertest.Rig{T: t, Direct: url}

@@ -12,6 +12,7 @@ import (
 	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )
@@ -28,7 +29,7 @@ func startRevived(t *testing.T, o elasticserver.Options) *revived {
 	t.Helper()
 	o.Home, o.Heap, o.FastStart = elastictest.Home(t), "256m", true // a small heap is full sooner
 	server, err := elasticserver.Start(t.Context(), o)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	o.Port = server.Port()
 	r := &revived{url: server.URL()}
 	r.server.Store(server)
@@ -95,7 +96,7 @@ func TestDocumentThatKillsElasticsearch(t *testing.T) {
 		t.Errorf("%d dead letters among advisories", n)
 	}
 	letter, err := r.Journal.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: "venom"})
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	if letter.ErrorType != "riskdex_elasticsearch_died" || !strings.Contains(letter.Reason, "died 3 times") {
 		t.Errorf("%s: %s", letter.ErrorType, letter.Reason)
 	}

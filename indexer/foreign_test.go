@@ -15,6 +15,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -79,7 +80,7 @@ func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
 	}
 	b.Heal()
 
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
 	a.Eventually("the previous owner leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	a.Append(indexertest.Index(report.Cities, "101", `{"title":"of a"}`))
@@ -117,7 +118,7 @@ func TestTakeOverUnderLoad(t *testing.T) {
 	}()
 	end := sync.OnceFunc(func() { close(stop); <-stopped })
 	defer end()
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
 	end()
 	a.Eventually("the previous owner leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
@@ -136,7 +137,7 @@ func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
 	b.Append(indexertest.Many(report.Cities, 100, "of b")...)
 	b.Run()
 	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
 	open()
 	a.Eventually("the rebuild has ended", func() bool { return !a.status().Phase.Active() })
@@ -158,7 +159,7 @@ func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
 	defer open()
 	b.Run()
 	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	<-g.reached
 	if a.waitsFor(report.Cities) != "" {
 		t.Fatal("the previous owner has already checked its index, so this test shows nothing")
@@ -202,7 +203,7 @@ func (r *rig) hasAll(other *rig) {
 	r.Drained(report.Cities)
 	r.SameAsJournal()
 	other.Eventually("the other one leaves it alone", func() bool { return other.waitsFor(report.Cities) == "another_journal" })
-	indexertest.Must(r.T, r.Indices.CheckLine(r.T.Context(), report.Cities))
+	require.NoError(r.T, r.Indices.CheckLine(r.T.Context(), report.Cities))
 }
 
 // requestsOfATakeOver lists the requests of a take-over, in order.
@@ -254,9 +255,9 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 			})
 			b.Eventually("an index check has ended, and another begins", func() bool { return checks.Load() > 0 })
 			told.Store(1)
-			indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+			require.NoError(t, b.Indexer.TakeOver(report.Cities))
 			<-reached
-			indexertest.Must(t, b.Indexer.StopRebuild(report.Cities))
+			require.NoError(t, b.Indexer.StopRebuild(report.Cities))
 			checks.Store(-1000) // not before it has arrived
 			open()
 			b.Eventually("the request has arrived, and the index was checked twice since", func() bool { return checks.Load() >= 10 })
@@ -267,7 +268,7 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 			if k := b.Stats().Kinds[report.Cities]; k.Pending+k.Resending != 30 {
 				t.Errorf("%d changes are pending and %d are to be sent again, want 30 together", k.Pending, k.Resending)
 			}
-			indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+			require.NoError(t, b.Indexer.TakeOver(report.Cities))
 			b.reaches(report.PhaseDone)
 			b.hasAll(a)
 		})
@@ -288,7 +289,7 @@ func TestTakeOverThatIsInterrupted(t *testing.T) {
 				a, b := othersRig(t)
 				at := requestsOfATakeOver(b)[name]
 				died := b.dieAt(func(_ *rig, req *http.Request) bool { return at(req) }, done)
-				indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+				require.NoError(t, b.Indexer.TakeOver(report.Cities))
 				<-died
 				b.Stop()
 				b.Heal()
@@ -300,7 +301,7 @@ func TestTakeOverThatIsInterrupted(t *testing.T) {
 				a.Append(indexertest.Index(report.Cities, "100", `{"title":"of a"}`))
 				b.restart(rebuilding(), nil, nil)
 				a.hasAll(b)
-				indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+				require.NoError(t, b.Indexer.TakeOver(report.Cities))
 				b.reaches(report.PhaseDone)
 				b.hasAll(a)
 			})
@@ -312,7 +313,7 @@ func TestTakeOverThatIsInterrupted(t *testing.T) {
 func TestTakeOverThatNobodyFinishes(t *testing.T) {
 	a, b := othersRig(t)
 	died := b.dieAt(func(_ *rig, req *http.Request) bool { return requestsOfATakeOver(b)["filling it"](req) }, true)
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	<-died
 	b.Stop()
 	b.Heal()
@@ -321,7 +322,7 @@ func TestTakeOverThatNobodyFinishes(t *testing.T) {
 		t.Errorf("a rebuild was answered %v, want an error that names the other journal's index", err)
 	}
 	a.Append(indexertest.Index(report.Cities, "100", `{"title":"of a"}`))
-	indexertest.Must(t, a.Indexer.TakeOver(report.Cities))
+	require.NoError(t, a.Indexer.TakeOver(report.Cities))
 	a.reaches(report.PhaseDone)
 	b.restart(rebuilding(), nil, nil)
 	a.hasAll(b)
@@ -335,7 +336,7 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 	g := b.gate(0)
 	open := sync.OnceFunc(func() { close(g.open) })
 	defer open()
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	<-g.reached
 	a.Eventually("it waits for the end of the take-over", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	third := "/" + a.Indices.Index(report.Cities, 3) + "/_bulk"
@@ -347,7 +348,7 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 		}
 		next.ServeHTTP(w, req)
 	})
-	indexertest.Must(t, a.Indexer.TakeOver(report.Cities))
+	require.NoError(t, a.Indexer.TakeOver(report.Cities))
 	a.reaches(report.PhaseFilling)
 	a.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
 	a.Eventually("apps see a live change", func() bool { return a.Document(report.Cities, "live") != nil })
@@ -365,7 +366,7 @@ func TestTakeOverOfALostIndex(t *testing.T) {
 	a, b := othersRig(t)
 	a.Stop()
 	a.Change("DELETE", "/"+a.Indices.Index(report.Cities, 1), "")
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseRetiring)
 	a.restart(rebuilding(), nil, nil)
 	b.hasAll(a)
@@ -390,7 +391,7 @@ func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
 		}
 		gated(w, req, next)
 	})
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	<-g.reached
 	a.Eventually("it waits for the end of the take-over", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	b.Append(indexertest.Index(report.Cities, "live", `{"title":"live"}`))
@@ -425,7 +426,7 @@ func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 		}
 		next.ServeHTTP(w, req)
 	})
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseFailed)
 	old := a.Indices.Index(report.Cities, 1)
 	for _, text := range []string{"has 1 documents", "has 30", "delete it", "deliver", "--take-over", old} {
@@ -440,7 +441,7 @@ func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 	a.hasAll(b)
 	a.Stop()
 	b.Change("DELETE", "/"+old, "")
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseDone)
 	a.restart(rebuilding(), nil, nil)
 	b.hasAll(a)
@@ -456,7 +457,7 @@ func TestTakeOverThatComesToTooLittle(t *testing.T) {
 		b.Append(indexertest.Index(report.Cities, fmt.Sprint(i), `{"title":"of b","risk_level":2}`))
 	}
 	b.Eventually("the index is held", func() bool { return b.waitsFor(report.Cities) == "another_journal" })
-	indexertest.Must(t, b.Indexer.TakeOver(report.Cities))
+	require.NoError(t, b.Indexer.TakeOver(report.Cities))
 	b.reaches(report.PhaseFailed)
 	a.hasAll(b)
 	if reason := b.status().Reason; !strings.Contains(reason, "has 0 documents") {

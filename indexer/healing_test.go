@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -62,7 +63,7 @@ func testSecurityHeals(t *testing.T, s *ownServer) {
 func (s *ownServer) mayWrite(t *testing.T, user, password string) bool {
 	t.Helper()
 	req, err := http.NewRequest("PUT", s.URL()+"/_index_template/try-"+user, strings.NewReader(`{"index_patterns":["try-`+user+`"]}`))
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.SetBasicAuth(user, password)
 	status, _ := roundTrip(t, req)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -159,7 +160,7 @@ func TestRestoredIndexBringsNothingBack(t *testing.T) {
 	v1 := "/" + r.Indices.Index(report.Cities, 1)
 	_, state := r.Ask("GET", v1, "")
 	mapping, err := json.Marshal(state[v1[1:]].(map[string]any)["mappings"])
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) { panic(http.ErrAbortHandler) })
 	r.Change("DELETE", v1, "")
 	r.Change("PUT", v1, `{"mappings":`+string(mapping)+`}`)

@@ -11,6 +11,7 @@ import (
 	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -70,9 +71,9 @@ func TestLargeDocumentsKillNoServer(t *testing.T) {
 	for name := range shapes {
 		for _, words := range []string{"needle " + name, "opening" + name} {
 			body, err := r.Indices.Set.SearchBody(words, mappings.SearchOptions{})
-			indexertest.Must(t, err)
+			require.NoError(t, err)
 			found, err := indices.Search(t.Context(), r.Indices.Client, []string{r.Indices.Alias(report.Cities)}, body)
-			indexertest.Must(t, err)
+			require.NoError(t, err)
 			if len(found.Hits) == 0 || string(found.Hits[0].ID) != name {
 				t.Errorf("%q finds %d documents, not %s first", words, len(found.Hits), name)
 			}
@@ -85,10 +86,10 @@ func TestLargeDocumentsKillNoServer(t *testing.T) {
 	}
 	// A search for everything returns it.
 	response, err := http.Get(server.URL() + "/" + r.Indices.Alias(report.Cities) + "/_search?q=title:needle&size=20")
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	defer response.Body.Close()
 	n, err := io.Copy(io.Discard, response.Body)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusTooManyRequests {
 		t.Errorf("all documents at once: %d, %d bytes", response.StatusCode, n)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )
@@ -118,7 +119,7 @@ func testDeletedStaysDeleted(t *testing.T, s *ownServer) {
 	linger := func() int {
 		for _, body := range creates {
 			req, err := http.NewRequest("POST", s.URL()+"/"+alias+"/_bulk", bytes.NewReader(body))
-			indexertest.Must(t, err)
+			require.NoError(t, err)
 			req.Header.Set("Content-Type", "application/x-ndjson")
 			req.SetBasicAuth(admin, adminPassword)
 			if status, text := roundTrip(t, req); status != http.StatusOK {

@@ -7,6 +7,7 @@ import (
 
 	"riskdex/indexer/indexertest"
 	"riskdex/internal/ledgertest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -59,7 +60,7 @@ func (r *rig) numbers(kind report.Kind) map[string]int {
 	r.Change("POST", "/"+r.Indices.Alias(kind)+"/_refresh", "")
 	_, answer := r.Ask("POST", "/"+r.Indices.Alias(kind)+"/_search", `{"size":10000,"_source":["source"]}`)
 	text, err := json.Marshal(answer)
-	indexertest.Must(r.T, err)
+	require.NoError(r.T, err)
 	var found struct {
 		Hits struct {
 			Hits []struct {
@@ -70,7 +71,7 @@ func (r *rig) numbers(kind report.Kind) map[string]int {
 			}
 		}
 	}
-	indexertest.Must(r.T, json.Unmarshal(text, &found))
+	require.NoError(r.T, json.Unmarshal(text, &found))
 	numbers := map[string]int{}
 	for _, hit := range found.Hits.Hits {
 		numbers[hit.ID] = hit.Source.Source.N

@@ -12,6 +12,7 @@ import (
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -24,7 +25,7 @@ func inDays(n int) report.Version {
 func (r *rig) lastVersion() report.Version {
 	r.T.Helper()
 	stamps, err := r.Journal.Append(r.T.Context(), report.Delivery{Changes: []report.Change{indexertest.Index(report.Advisories, "last", `{}`)}})
-	indexertest.Must(r.T, err)
+	require.NoError(r.T, err)
 	return stamps[0].Version
 }
 
@@ -105,7 +106,7 @@ func TestVersionOutOfReach(t *testing.T) {
 	r.WantCities(10, 3)
 	for _, id := range []string{"1", "2", "3"} {
 		letter, err := r.Journal.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: report.ID(id)})
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		if letter.ErrorType != "version_out_of_reach" || !strings.Contains(letter.Reason, "rebuild") {
 			t.Errorf("dead letter %s has %s: %s; want version_out_of_reach and advice to rebuild", id, letter.ErrorType, letter.Reason)
 		}
@@ -120,16 +121,16 @@ func TestVersionOutOfReach(t *testing.T) {
 		t.Errorf("%v failures", n)
 	}
 
-	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
+	require.NoError(t, r.Indexer.Rebuild(report.Cities))
 	r.reaches(report.PhaseDone)
 	letters, err := r.Journal.DeadLetters(t.Context(), report.Cities, "", 10)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	var stamps []report.Stamp
 	for _, l := range letters {
 		stamps = append(stamps, report.Stamp{Key: l.Key, Version: l.Version})
 	}
 	_, err = r.Journal.RetryDead(t.Context(), stamps)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	r.Drained()
 	r.WantCities(9, 0)
 	r.SameAsJournal()
@@ -152,7 +153,7 @@ func TestNewIndexAheadOfTheJournal(t *testing.T) {
 		}
 		proxied.ServeHTTP(w, req)
 	})
-	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
+	require.NoError(t, r.Indexer.Rebuild(report.Cities))
 	r.reaches(report.PhaseDone)
 	r.Drained()
 	for id, want := range map[string]string{"7": "text", "8": "corrected"} {

@@ -7,6 +7,7 @@ import (
 
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -55,7 +56,7 @@ func TestVerifyAndRebuildIgnoreTheProbe(t *testing.T) {
 	r.Append(indexertest.Many(report.Cities, 50, "text")...)
 	r.Drained()
 	p := r.Probe(indexertest.Often())
-	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
+	require.NoError(t, r.Indexer.Rebuild(report.Cities))
 	p.Finds(2)
 	r.Eventually("the cities were rebuilt", func() bool { return r.status().Phase == report.PhaseDone })
 	if n := r.Count(report.Cities); n != 50 {
@@ -63,7 +64,7 @@ func TestVerifyAndRebuildIgnoreTheProbe(t *testing.T) {
 	}
 	for _, kind := range report.Kinds() {
 		got, err := r.Verifier(indexertest.QuickVerify()).Verify(t.Context(), kind, verify.Options{})
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		if got.Missing+got.Stale+got.Foreign != 0 {
 			t.Errorf("verification of %s found %+v, want nothing", kind, got)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -82,7 +83,7 @@ func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 	var sent report.Entry
 	r.Eventually("some documents are in the new index", func() bool {
 		entries, err := r.Journal.Entries(t.Context(), report.Cities, "", 1000)
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		for _, e := range entries {
 			if e.State == report.StateSettled && e.Op == report.Index && r.status().Phase == report.PhaseFilling {
 				sent = e
@@ -92,7 +93,7 @@ func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 	})
 	r.Change("DELETE", "/"+r.Indices.Alias(report.Cities)+"/_doc/"+string(sent.ID), "")
 	n, err := r.Journal.Renew(t.Context(), []report.Stamp{sent.Stamp})
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	if n != 1 {
 		t.Fatalf("%d renewed", n)
 	}
@@ -100,7 +101,7 @@ func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 	if s := r.status(); s.Phase != report.PhaseFilling {
 		t.Errorf("the rebuild is %+v, want it still filling", s)
 	}
-	indexertest.Must(t, r.Indexer.StopRebuild(report.Cities))
+	require.NoError(t, r.Indexer.StopRebuild(report.Cities))
 	r.only(1)
 	r.complete()
 }
@@ -241,7 +242,7 @@ func TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch(t *testing.T) {
 	if !cut.Load() {
 		t.Error("the rebuild began at once")
 	}
-	indexertest.Must(t, r.Indexer.StopRebuild(report.Cities))
+	require.NoError(t, r.Indexer.StopRebuild(report.Cities))
 	r.Heal()
 	r.Drained()
 	r.Eventually("one index is left", func() bool { return len(r.behind()) == 1 })
@@ -260,7 +261,7 @@ func (r *rig) copyIndex(name string) {
 		settings := state.(map[string]any)["settings"].(map[string]any)["index"].(map[string]any)
 		body, err := json.Marshal(map[string]any{"mappings": state.(map[string]any)["mappings"],
 			"settings": map[string]any{"analysis": settings["analysis"], "similarity": settings["similarity"], "max_shingle_diff": settings["max_shingle_diff"]}})
-		indexertest.Must(r.T, err)
+		require.NoError(r.T, err)
 		r.Change("PUT", "/"+name, string(body))
 	}
 	r.Change("POST", "/"+alias+"/_refresh", "")
@@ -269,9 +270,9 @@ func (r *rig) copyIndex(name string) {
 	for _, hit := range answer["hits"].(map[string]any)["hits"].([]any) {
 		h := hit.(map[string]any)
 		action, err := json.Marshal(map[string]any{"index": map[string]any{"_id": h["_id"], "version_type": "external", "version": int64(h["_version"].(float64))}})
-		indexertest.Must(r.T, err)
+		require.NoError(r.T, err)
 		doc, err := json.Marshal(h["_source"])
-		indexertest.Must(r.T, err)
+		require.NoError(r.T, err)
 		bulk.Write(action)
 		bulk.WriteByte('\n')
 		bulk.Write(doc)

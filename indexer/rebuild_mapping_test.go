@@ -8,6 +8,7 @@ import (
 
 	"riskdex/indexer"
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -105,7 +106,7 @@ func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 	if all := other.Indexer.Rebuilds(); len(all) > 0 {
 		t.Errorf("a rebuild was begun: %+v", all)
 	}
-	indexertest.Must(t, other.Indexer.TakeOver(report.Cities))
+	require.NoError(t, other.Indexer.TakeOver(report.Cities))
 	other.reaches(report.PhaseFailed)
 	if s := other.status(); !strings.Contains(s.Reason, "100") || !strings.Contains(s.Reason, "journal") {
 		t.Errorf("the reason %q lacks what an operator needs", s.Reason)
@@ -134,7 +135,7 @@ func TestUncertainLookupMakesNoDeadLetter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r.Stop()
 			_, err := r.Journal.Resend(t.Context(), report.Cities)
-			indexertest.Must(t, err)
+			require.NoError(t, err)
 			var met indexertest.Bites
 			spoilt := spoil(&met)
 			r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {

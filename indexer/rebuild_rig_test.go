@@ -16,6 +16,7 @@ import (
 
 	"riskdex/indexer"
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -44,7 +45,7 @@ func (r *rig) restart(cfg indexer.Config, set *mappings.Set, documents indexer.D
 	r.Indices = &indices.Indices{Client: r.Indices.Client, Prefix: r.Indices.Prefix, Set: set, Line: r.Journal.Line(), Log: log}
 	r.Registry = prometheus.NewRegistry()
 	x, err := indexer.New(cfg, r.Journal, documents, r.Indices, r.Indices.Client, r.Registry, log)
-	indexertest.Must(r.T, err)
+	require.NoError(r.T, err)
 	r.Indexer = x
 	r.Run()
 }
@@ -54,13 +55,13 @@ func mapped(t *testing.T, old, new string) *mappings.Set {
 	t.Helper()
 	files := fstest.MapFS{}
 	entries, err := os.ReadDir("../mappings")
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
 		data, err := os.ReadFile("../mappings/" + e.Name())
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		if e.Name() == "index.json" {
 			text := strings.Replace(string(data), old, new, 1)
 			if text == string(data) {
@@ -71,7 +72,7 @@ func mapped(t *testing.T, old, new string) *mappings.Set {
 		files[e.Name()] = &fstest.MapFile{Data: data}
 	}
 	set, err := mappings.Load(files)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	return set
 }
 
@@ -132,19 +133,19 @@ func (r *rig) complete() {
 	_, answer := r.Ask("POST", "/"+alias+"/_search", `{"size":10000,"version":true,"_source":false}`)
 	have := map[report.ID]report.Version{}
 	text, err := json.Marshal(answer["hits"].(map[string]any)["hits"])
-	indexertest.Must(r.T, err)
+	require.NoError(r.T, err)
 	var hits []struct {
 		ID      report.ID      `json:"_id"`
 		Version report.Version `json:"_version"`
 	}
-	indexertest.Must(r.T, json.Unmarshal(text, &hits))
+	require.NoError(r.T, json.Unmarshal(text, &hits))
 	for _, h := range hits {
 		have[h.ID] = h.Version
 	}
 	var after report.ID
 	for {
 		entries, err := r.Journal.Entries(r.T.Context(), report.Cities, after, 1000)
-		indexertest.Must(r.T, err)
+		require.NoError(r.T, err)
 		if len(entries) == 0 {
 			break
 		}

@@ -11,6 +11,7 @@ import (
 
 	"riskdex/indexer"
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -115,7 +116,7 @@ func TestRebuildOfEveryKindAtOnceAndAgain(t *testing.T) {
 	r.Append(indexertest.Many(report.Advisories, 50, "text")...)
 	for n := 2; n <= 3; n++ {
 		for _, kind := range report.Kinds() {
-			indexertest.Must(t, r.Indexer.Rebuild(kind))
+			require.NoError(t, r.Indexer.Rebuild(kind))
 		}
 		r.Eventually("all are done", func() bool {
 			done := 0
@@ -141,7 +142,7 @@ func TestStopRebuildHalfWay(t *testing.T) {
 	if s.Remaining <= 0 || s.Remaining >= s.Total || s.SecondsLeft <= 0 {
 		t.Errorf("half-way the rebuild is %+v, want some remaining and an estimate", s)
 	}
-	indexertest.Must(t, r.Indexer.StopRebuild(report.Cities))
+	require.NoError(t, r.Indexer.StopRebuild(report.Cities))
 	if s := r.status(); s.Phase != report.PhaseStopped || s.EndedAt.IsZero() {
 		t.Errorf("the rebuild is %+v, want it stopped with a time of its end", s)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"riskdex/indexer"
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -250,7 +251,7 @@ func TestRebuildRefreshesNothingThatIsSearched(t *testing.T) {
 	r.becomesVisible(report.Cities, 50)
 	r.Eventually("its refresh is over", func() bool { return r.refreshes(report.Cities) > 0 })
 	before := r.refreshes(report.Cities)
-	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
+	require.NoError(t, r.Indexer.Rebuild(report.Cities))
 	r.Eventually("the cities were rebuilt", func() bool { return r.status().Phase == report.PhaseDone })
 	if n := r.Visible(report.Cities); n != 50 {
 		t.Errorf("%d cities visible, want 50", n)
@@ -276,7 +277,7 @@ func TestChangeDuringARebuildBecomesVisible(t *testing.T) {
 		}
 		next.ServeHTTP(w, req)
 	})
-	indexertest.Must(t, r.Indexer.Rebuild(report.Cities))
+	require.NoError(t, r.Indexer.Rebuild(report.Cities))
 	r.Eventually("the new index is complete", func() bool { return held.Load() > 0 })
 	r.Append(indexertest.Index(report.Cities, "new", `{}`))
 	r.becomesVisible(report.Cities, 51)

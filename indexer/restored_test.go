@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -34,7 +35,7 @@ func (r *rig) mapping(index string) string {
 	r.T.Helper()
 	_, answer := r.Ask("GET", "/"+index+"/_mapping", "")
 	text, err := json.Marshal(answer[index].(map[string]any)["mappings"])
-	indexertest.Must(r.T, err)
+	require.NoError(r.T, err)
 	return string(text)
 }
 
@@ -92,10 +93,10 @@ func TestNothingIsSentAgainAfterAStart(t *testing.T) {
 			mapping := r.mapping(v1)
 			r.Stop()
 			meta := map[string]any{}
-			indexertest.Must(r.T, json.Unmarshal([]byte(mapping), &meta))
+			require.NoError(r.T, json.Unmarshal([]byte(mapping), &meta))
 			delete(meta["_meta"].(map[string]any)["riskdex"].(map[string]any), "uuid")
 			text, err := json.Marshal(meta["_meta"])
-			indexertest.Must(r.T, err)
+			require.NoError(r.T, err)
 			r.Change("PUT", "/"+v1+"/_mapping", `{"_meta":`+string(text)+`}`)
 			return v1
 		},

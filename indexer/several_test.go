@@ -13,6 +13,7 @@ import (
 	"riskdex/indexer/indexertest"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -111,7 +112,7 @@ func TestRebuildOfADeadProcess(t *testing.T) {
 	<-died
 	b.Append(indexertest.Index(report.Cities, "1", `{"title":"live"}`), indexertest.Delete(report.Cities, "2"))
 	a.Stop()
-	indexertest.Must(t, a.Journal.Close())
+	require.NoError(t, a.Journal.Close())
 	b.Eventually("another process has ended it", func() bool {
 		all := b.behind()
 		return len(all) == 1 && all[b.Indices.Index(report.Cities, 3)]

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/indexer/indexertest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -64,17 +65,17 @@ func TestDeliveriesAndTheirBulkAreLinked(t *testing.T) {
 	r, exporter := traced(t)
 	r.Append(indexertest.Index(report.Cities, "4", `{"id":4}`)) // so that there is something to delete
 	there, err := r.Journal.Claim(t.Context(), report.Cities, 1, 1<<20)
-	indexertest.Must(t, err)
-	indexertest.Must(t, r.Journal.Settle(t.Context(), []report.Settlement{{Key: there[0].Key, Version: there[0].Version, Outcome: report.Indexed}}))
+	require.NoError(t, err)
+	require.NoError(t, r.Journal.Settle(t.Context(), []report.Settlement{{Key: there[0].Key, Version: there[0].Version, Outcome: report.Indexed}}))
 	r.Append(
 		from(delivery(1), indexertest.Index(report.Cities, "1", `{"id":1}`)), from(delivery(1), indexertest.Index(report.Cities, "2", `{"id":2}`)),
 		indexertest.Index(report.Cities, "3", `{"id":3}`), from(delivery(2), indexertest.Delete(report.Cities, "4")),
 		indexertest.Index(report.Advisories, "1", `{"id":1}`),
 	)
 	waiting, err := r.Journal.Claim(t.Context(), report.Cities, 100, 1<<20)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	for _, c := range waiting {
-		indexertest.Must(t, r.Journal.Settle(t.Context(), []report.Settlement{{Key: c.Key, Version: c.Version, Outcome: report.Retry}}))
+		require.NoError(t, r.Journal.Settle(t.Context(), []report.Settlement{{Key: c.Key, Version: c.Version, Outcome: report.Retry}}))
 	}
 	r.Run()
 	r.Drained()

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/internal/require"
 	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
@@ -21,31 +22,24 @@ func TestVendorIDs(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		must(t, err)
+		require.NoError(t, err)
 		var shape struct {
 			Kind   report.Kind
 			ID     *string
 			Record jsontext.Value
 		}
-		must(t, json.Unmarshal(text, &shape, json.MatchCaseInsensitiveNames(true)))
+		require.NoError(t, json.Unmarshal(text, &shape, json.MatchCaseInsensitiveNames(true)))
 		d := open(t, nil)
 		got := d.send("POST", "/"+string(shape.Kind), string(shape.Record))
 		want := "LIM" // the code if there is no id
 		if shape.ID != nil {
 			pointers, err := parsePointers([]string{*shape.ID})
-			must(t, err)
+			require.NoError(t, err)
 			want, _ = scalarText(jsonscan.Lookup(shape.Record, pointers[0]))
 		}
 		if got.status != 202 || len(d.changes()) != 1 || string(d.changes()[0].ID) != want {
 			t.Errorf("%s: %+v, %+v, want %s", file, got, d.changes(), want)
 		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

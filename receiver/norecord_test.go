@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/require"
 	"riskdex/receiver/auth"
 	"riskdex/report"
 )
@@ -326,12 +327,12 @@ func TestRefusedBodyIsReadToItsEnd(t *testing.T) {
 		reused := false
 		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { reused = c.Reused }})
 		req, err := http.NewRequestWithContext(ctx, http.MethodPut, d.url+"/cities/1", strings.NewReader(strings.Repeat("x", 200_000)))
-		must(t, err)
+		require.NoError(t, err)
 		req.Header.Set("Content-Encoding", "gzip")
 		res, err := client.Do(req)
-		must(t, err)
+		require.NoError(t, err)
 		_, err = io.Copy(io.Discard, res.Body)
-		must(t, errors.Join(err, res.Body.Close()))
+		require.NoError(t, errors.Join(err, res.Body.Close()))
 		if res.StatusCode != http.StatusBadRequest || i > 0 && !reused {
 			t.Errorf("request %d: status %d; the connection before it is in use again: %v", i, res.StatusCode, reused)
 		}

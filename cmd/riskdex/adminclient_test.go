@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"riskdex/internal/require"
 )
 
 // TestTokenOfSeveralFiles: commands accept the same RISKDEX_ADMIN_TOKEN_FILE as serve.
@@ -22,7 +24,7 @@ func TestTokenOfSeveralFiles(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	one, other := file("one", "# rotated\nfirst\nsecond\n"), file("other", "third\n")

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/receiver/auth"
 )
 
@@ -46,7 +47,7 @@ func attack(t *testing.T, elasticsearch, format string, extra ...string) *attack
 	}}
 	var err error
 	a.credentials, err = auth.NewCredentials(cfg, time.Now)
-	must(t, err)
+	require.NoError(t, err)
 	// Commands of this test need the token too.
 	t.Setenv("RISKDEX_ADMIN_TOKEN_FILE", secretFile(t, "the-admin-token-of-the-operator"))
 	t.Setenv("ELASTICSEARCH_PASSWORD", "the-elastic-password")
@@ -65,7 +66,7 @@ func (a *attacked) shown(id, body string) string {
 	h := http.Header{}
 	a.credentials.Show(h, id, []byte(body))
 	var lines strings.Builder
-	must(a.t, h.Write(&lines))
+	require.NoError(a.t, h.Write(&lines))
 	return lines.String()
 }
 
@@ -75,14 +76,14 @@ func (a *attacked) shown(id, body string) string {
 func (a *attacked) raw(text string) string {
 	a.t.Helper()
 	conn, err := net.Dial("tcp", a.deliveries)
-	must(a.t, err)
+	require.NoError(a.t, err)
 	defer conn.Close()
-	must(a.t, conn.SetWriteDeadline(time.Now().Add(time.Minute)))
+	require.NoError(a.t, conn.SetWriteDeadline(time.Now().Add(time.Minute)))
 	// It may be cut off before it has sent everything, and then the answer may be lost as well.
 	_, sent := conn.Write([]byte(text))
 	var answer bytes.Buffer
 	for _, within := range []time.Duration{300 * time.Millisecond, time.Minute} {
-		must(a.t, conn.SetReadDeadline(time.Now().Add(within)))
+		require.NoError(a.t, conn.SetReadDeadline(time.Now().Add(within)))
 		if _, err = answer.ReadFrom(conn); err == nil {
 			break
 		}
@@ -122,7 +123,7 @@ func (a *attacked) unharmed(format string) {
 		said[path] = string(a.administer(path))
 	}
 	cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", a.cmd.Process.Pid))
-	must(a.t, err)
+	require.NoError(a.t, err)
 	said["the process list"] = string(cmdline)
 	a.terminate()
 	said["log"] = a.log.String()

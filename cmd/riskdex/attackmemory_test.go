@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
 
 // zeros is an endless reader of zeros.
@@ -25,8 +26,8 @@ func gzipped(t *testing.T, content io.Reader) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, err := io.Copy(z, content)
-	must(t, err)
-	must(t, z.Close())
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
 	return b.Bytes()
 }
 
@@ -37,7 +38,7 @@ func TestGzipBombs(t *testing.T) {
 	bomb := gzipped(t, io.LimitReader(zeros{}, 1<<30))
 	send := func(body []byte, encoding string) (int, string) {
 		req, err := http.NewRequest("PUT", "http://"+p.deliveries+"/cities/bomb", bytes.NewReader(body))
-		must(t, err)
+		require.NoError(t, err)
 		req.Header.Set("Content-Encoding", encoding)
 		res, err := p.sender.Do(req)
 		if err != nil {
@@ -45,7 +46,7 @@ func TestGzipBombs(t *testing.T) {
 		}
 		defer res.Body.Close()
 		text, err := io.ReadAll(res.Body)
-		must(t, err)
+		require.NoError(t, err)
 		return res.StatusCode, string(text)
 	}
 	small := gzipped(t, strings.NewReader(`{"title":"x"}`))
@@ -120,7 +121,7 @@ func TestRefusedBodyTakesItsSize(t *testing.T) {
 			idle := p.memory("VmHWM")
 			for range c.times {
 				req, err := http.NewRequest("PUT", "http://"+p.deliveries+"/cities/1", c.body())
-				must(t, err)
+				require.NoError(t, err)
 				req.ContentLength = c.length
 				req.Header.Set("Content-Encoding", c.header)
 				if res, err := p.sender.Do(req); err != nil {
@@ -161,7 +162,7 @@ func TestManySmallBodiesOfManyRecords(t *testing.T) {
 			for range 40 {
 				all.Go(func() {
 					req, err := http.NewRequest("POST", "http://"+p.deliveries+"/cities", bytes.NewReader(zipped))
-					must(t, err)
+					require.NoError(t, err)
 					req.Header.Set("Content-Encoding", "gzip")
 					res, err := p.sender.Do(req)
 					if err != nil {

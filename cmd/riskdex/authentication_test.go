@@ -12,12 +12,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
 
 func secretFile(t *testing.T, content string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "secret")
-	must(t, os.WriteFile(name, []byte(content), 0o600))
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 	return name
 }
 
@@ -30,16 +31,16 @@ func TestPublicReceiverWithoutAuthenticationMustBeExplicit(t *testing.T) {
 		var c commands
 		all := append([]string{"serve", "--admin-listen", "127.0.0.1:0", "--journal", filepath.Join(t.TempDir(), "j.db")}, args...)
 		parser, err := kong.New(&c)
-		must(t, err)
+		require.NoError(t, err)
 		_, err = parser.Parse(all)
-		must(t, err)
+		require.NoError(t, err)
 		s, err := newService(t.Context(), &c.Serve, c.Serve.logger(new(bytes.Buffer)))
 		if err != nil {
 			return err.Error(), err
 		}
-		must(t, s.deliveries.close())
-		must(t, s.admin.close())
-		must(t, s.journal.Close())
+		require.NoError(t, s.deliveries.close())
+		require.NoError(t, s.admin.close())
+		require.NoError(t, s.journal.Close())
 		return "", nil
 	}
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0"} {
@@ -85,9 +86,9 @@ func TestPushShowsCredentials(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), append([]string{"--allow-from", "127.0.0.1"}, flags...)...)
 	p.start()
 	feed := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(feed, "cities"), 0o700))
-	must(t, os.WriteFile(filepath.Join(feed, "cities.json"), []byte(`[{"id": 1, "title": "x"}, {"id": 2}]`), 0o600))
-	must(t, os.WriteFile(filepath.Join(feed, "cities", "1.delete"), nil, 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(feed, "cities"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(feed, "cities.json"), []byte(`[{"id": 1, "title": "x"}, {"id": 2}]`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(feed, "cities", "1.delete"), nil, 0o600))
 	push := append([]string{"push", feed, "--to", "http://" + p.deliveries}, flags...)
 
 	if status := p.send("PUT", "/cities/1", `{"t":1}`); status != http.StatusUnauthorized {
@@ -103,20 +104,20 @@ func TestPushShowsCredentials(t *testing.T) {
 	other := secretFile(t, key("the second key of enough bytes"))
 	rotated := strings.Split(strings.Replace(strings.Join(push, "\n"), webhook, other, 1), "\n")
 	p.expect(exitNegative, "", rotated, "401 Unauthorized")
-	must(t, os.WriteFile(webhook, []byte(key("the first key of enough bytes")+"\n"+key("the second key of enough bytes")), 0o600))
+	require.NoError(t, os.WriteFile(webhook, []byte(key("the first key of enough bytes")+"\n"+key("the second key of enough bytes")), 0o600))
 	eventually(t, "the second key is good", func() bool { return p.command("", rotated...).status == exitDone })
 
-	must(t, os.Remove(webhook))
+	require.NoError(t, os.Remove(webhook))
 	eventually(t, "riskdex says that it cannot accept", func() bool {
 		said := p.command("", "healthy")
 		return said.status == exitNegative && strings.Contains(said.errs, webhook)
 	})
 	req, err := http.NewRequest("PUT", "http://"+p.deliveries+"/cities/1", strings.NewReader("{}"))
-	must(t, err)
+	require.NoError(t, err)
 	req.Header["Authorization"] = []string{"Bearer a-token-of-the-publisher", "Basic " + base64.StdEncoding.EncodeToString([]byte("publisher:a-password"))}
 	res, err := p.sender.Do(req)
-	must(t, err)
-	must(t, res.Body.Close())
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
 	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
 		t.Errorf("while the secrets cannot be read, a delivery is answered %d", res.StatusCode)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )
@@ -43,7 +44,7 @@ func TestElasticsearchDies(t *testing.T) {
 	}
 	l.more(t, 500)
 
-	must(t, server.Stop())
+	require.NoError(t, server.Stop())
 	away()
 	outage := time.Duration(torture.Extent(10, 120)) * time.Second
 	eventually(t, "the lag grows", func() bool { return p.metrics()[`riskdex_lag_seconds{kind="cities"}`] >= outage.Seconds() })
@@ -77,13 +78,13 @@ func TestElasticsearchDies(t *testing.T) {
 func (p *process) ready(elasticsearchUp bool) {
 	p.t.Helper()
 	res, err := http.Get("http://" + p.admin + "/readyz")
-	must(p.t, err)
+	require.NoError(p.t, err)
 	defer res.Body.Close()
 	var ready struct {
 		Ready           bool
 		ElasticsearchUp bool `json:"elasticsearch_up"`
 	}
-	must(p.t, json.NewDecoder(res.Body).Decode(&ready))
+	require.NoError(p.t, json.NewDecoder(res.Body).Decode(&ready))
 	if !ready.Ready || ready.ElasticsearchUp != elasticsearchUp {
 		p.t.Errorf("ready is %v, Elasticsearch up is %v; want true and %v", ready.Ready, ready.ElasticsearchUp, elasticsearchUp)
 	}

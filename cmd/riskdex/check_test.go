@@ -21,6 +21,7 @@ import (
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/mappings/indices"
 	"riskdex/report"
 )
@@ -54,7 +55,7 @@ func (s said) says(t *testing.T, status int, lines ...string) {
 func files(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
-	must(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+	require.NoError(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
 		if err != nil || info.IsDir() {
 			return err
 		}
@@ -102,7 +103,7 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 	p.check("--strict").says(t, exitNegative)
 
 	var got checked
-	must(t, json.Unmarshal([]byte(p.check("--json").out), &got))
+	require.NoError(t, json.Unmarshal([]byte(p.check("--json").out), &got))
 	if !got.OK || len(got.Checks) < 10 || got.Checks[0].Level == "" {
 		t.Errorf("as JSON: %+v", got)
 	}
@@ -148,7 +149,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 	authority, folder := certificates.New(t), t.TempDir()
 	put := func(name string, content []byte, mode os.FileMode) string {
 		path := filepath.Join(folder, name)
-		must(t, os.WriteFile(path, content, mode))
+		require.NoError(t, os.WriteFile(path, content, mode))
 		return path
 	}
 	pair := func(name string, end time.Time) (certificate, key string) {
@@ -207,7 +208,7 @@ func TestCheckAsksAServer(t *testing.T) {
 		},
 	}}
 	server, err := url.Parse(elastictest.Start(t, o).URL())
-	must(t, err)
+	require.NoError(t, err)
 	late := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(server) },
 		ModifyResponse: func(r *http.Response) error {
@@ -219,7 +220,7 @@ func TestCheckAsksAServer(t *testing.T) {
 	journal, file := filepath.Join(t.TempDir(), "j.db"), filepath.Join(t.TempDir(), "password")
 	check := func(address, user, password string, more ...string) said {
 		t.Helper()
-		must(t, os.WriteFile(file, []byte(password), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(password), 0o600))
 		var out, errs bytes.Buffer
 		status := run(t.Context(), append([]string{"check", "--journal", journal, "--elasticsearch-url", address, "--elasticsearch-user", user, "--elasticsearch-password-file", file}, more...), streams{&out, &errs})
 		return said{status, out.String(), errs.String()}

@@ -8,6 +8,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/report"
@@ -34,12 +35,12 @@ func TestClockThatWasAheadIsTold(t *testing.T) {
 	j, err := sqlite.Open(t.Context(), p.journal, journal.Options{
 		Now: func() time.Time { return time.Now().Add(time.Hour) }, Log: slog.New(slog.DiscardHandler),
 	})
-	must(t, err)
+	require.NoError(t, err)
 	_, err = j.Append(t.Context(), report.Delivery{Changes: []report.Change{
 		{Key: report.Key{Kind: report.Cities, ID: "1"}, Op: report.Index, Body: []byte(`{"id":"1","title":"older"}`)},
 	}})
-	must(t, err)
-	must(t, j.Close())
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
 
 	p.start()
 	trouble := p.says(admin.TroubleClock)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/require"
 	"riskdex/mappings"
 )
 
@@ -32,7 +33,7 @@ func (p *process) beginReading(stdin string, args ...string) *running {
 	r.cmd.Env = append(os.Environ(), asRiskdex+"=1", "RISKDEX_ADMIN_URL=http://"+p.admin)
 	r.cmd.Stdin = strings.NewReader(stdin)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs
-	must(p.t, r.cmd.Start())
+	require.NoError(p.t, r.cmd.Start())
 	return r
 }
 
@@ -70,14 +71,14 @@ func words(text string) []string { return strings.Fields(text) }
 func narrowMappings(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mappings")
-	must(t, os.CopyFS(dir, mappings.Files()))
+	require.NoError(t, os.CopyFS(dir, mappings.Files()))
 	file := filepath.Join(dir, "index.json")
 	text, err := os.ReadFile(file)
-	must(t, err)
+	require.NoError(t, err)
 	const wide = `"risk_label": {"type": "keyword", "ignore_above": 256, "normalizer": "any_case"}`
 	if !bytes.Contains(text, []byte(wide)) {
 		t.Fatalf("%s has no %s any longer: make another field narrow", file, wide)
 	}
-	must(t, os.WriteFile(file, bytes.Replace(text, []byte(wide), []byte(`"risk_label": {"type": "integer"}`), 1), 0o644))
+	require.NoError(t, os.WriteFile(file, bytes.Replace(text, []byte(wide), []byte(`"risk_label": {"type": "integer"}`), 1), 0o644))
 	return dir
 }

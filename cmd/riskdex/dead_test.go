@@ -10,6 +10,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -32,7 +33,7 @@ func TestDeadLetterCommands(t *testing.T) {
 	var ids []string
 	for line := range strings.Lines(p.expect(exitDone, "", words("dead list --json")).out) {
 		var l admin.DeadLetter
-		must(t, json.Unmarshal([]byte(line), &l))
+		require.NoError(t, json.Unmarshal([]byte(line), &l))
 		ids = append(ids, string(l.Kind)+"/"+string(l.ID))
 	}
 	if got := strings.Join(ids, " "); got != "cities/2 cities/"+hostile+" advisories/3" {
@@ -47,7 +48,7 @@ func TestDeadLetterCommands(t *testing.T) {
 		t.Errorf("--body prints %q", got)
 	}
 	var letter admin.DeadLetter
-	must(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("dead show cities 2 --json")).out), &letter))
+	require.NoError(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("dead show cities 2 --json")).out), &letter))
 	p.expect(exitNegative, "", words("dead show cities 1"), "not there")
 
 	// Retried as it is, it is refused again.
@@ -56,7 +57,7 @@ func TestDeadLetterCommands(t *testing.T) {
 	p.expect(exitDone, "", words("dead list --kind cities"), "2 dead letters")
 	// Retried with an edited body, it is found.
 	file := filepath.Join(t.TempDir(), "fixed.json")
-	must(t, os.WriteFile(file, []byte(`{"id":2,"title":"antidote","risk_label":7}`), 0o644))
+	require.NoError(t, os.WriteFile(file, []byte(`{"id":2,"title":"antidote","risk_label":7}`), 0o644))
 	p.expect(exitNegative, `{"id":2,`, words("dead retry cities 2 --body -"), "in the middle of a JSON value")
 	p.expect(exitFailed, " ", words("dead retry cities 2 --body -"), "empty")
 	p.expect(exitNegative, "", words(fmt.Sprintf("dead retry cities 2 --version %d --body %s", letter.Version, file)), "newer delivery")

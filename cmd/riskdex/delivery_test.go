@@ -10,6 +10,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/push"
+	"riskdex/internal/require"
 	"riskdex/internal/samplefeed"
 	"riskdex/report"
 )
@@ -18,10 +19,10 @@ func TestSampleFeedIsFound(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--prefix", "/api/v1")
 	p.start()
 	requests, expected, err := samplefeed.Feed()
-	must(t, err)
+	require.NoError(t, err)
 	pusher := push.Pusher{URL: "http://" + p.deliveries + "/api/v1"}
 	summary, err := pusher.Run(t.Context(), requests)
-	must(t, err)
+	require.NoError(t, err)
 	if len(summary.Failed)+len(summary.Refused) > 0 {
 		t.Fatalf("the sample feed was not accepted: %+v %+v", summary.Failed, summary.Refused)
 	}
@@ -89,7 +90,7 @@ func TestEveryIDThatACityAnswersTo(t *testing.T) {
 		var got []string
 		for id, source := range found {
 			var body struct{ Title string }
-			must(t, json.Unmarshal(source, &body))
+			require.NoError(t, json.Unmarshal(source, &body))
 			got = append(got, id+"="+body.Title)
 		}
 		slices.Sort(got)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"riskdex/internal/require"
 )
 
 // TestCredentialsOfElasticsearch: errors in the credentials are reported before anything is
@@ -14,7 +16,7 @@ func TestCredentialsOfElasticsearch(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(folder, name)
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	for want, args := range map[string][]string{

@@ -9,6 +9,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -30,7 +31,7 @@ func (p *process) unmark() {
 		}
 		delete(meta["riskdex"], "line")
 		body, err := json.Marshal(map[string]any{"_meta": meta})
-		must(p.t, err)
+		require.NoError(p.t, err)
 		p.ask("PUT", "/"+index+"/_mapping", string(body), nil)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/receiver"
@@ -24,18 +25,18 @@ import (
 func TestServerAnswersNobodyByItself(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	authenticator, err := auth.New(auth.Config{BearerFiles: []string{secretFile(t, "a-token-of-the-publisher")}}, time.Now, log)
-	must(t, err)
+	require.NoError(t, err)
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), journal.Options{Log: log})
-	must(t, err)
-	t.Cleanup(func() { must(t, j.Close()) })
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, j.Close()) })
 	cfg := receiver.DefaultConfig()
 	cfg.Authenticator = authenticator
 	handler, err := receiver.New(cfg, j, time.Now, prometheus.NewRegistry(), log)
-	must(t, err)
+	require.NoError(t, err)
 	e, err := listen(t.Context(), "tests", "127.0.0.1:0", nil, handler, log)
-	must(t, err)
+	require.NoError(t, err)
 	e.serve(func(err error) { t.Error(err) })
-	t.Cleanup(func() { must(t, e.shutdown(time.Minute)) })
+	t.Cleanup(func() { require.NoError(t, e.shutdown(time.Minute)) })
 
 	for _, c := range []struct {
 		header string
@@ -45,19 +46,19 @@ func TestServerAnswersNobodyByItself(t *testing.T) {
 		{"Authorization: Bearer a-token-of-the-publisher\r\nConnection: close\r\n", http.StatusNotFound},
 	} {
 		conn, err := net.Dial("tcp", e.listener.Addr().String())
-		must(t, err)
-		must(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+		require.NoError(t, err)
+		require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
 		_, err = fmt.Fprintf(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\n%s\r\n", c.header)
-		must(t, err)
+		require.NoError(t, err)
 		in := bufio.NewReader(conn)
 		res, err := http.ReadResponse(in, nil)
-		must(t, err)
+		require.NoError(t, err)
 		if res.StatusCode != c.status {
 			t.Errorf("%q is answered %s, want %d", c.header, res.Status, c.status)
 		}
 		if _, err := io.Copy(io.Discard, in); err != nil {
 			t.Errorf("after %q the connection is kept: %v", c.header, err)
 		}
-		must(t, conn.Close())
+		require.NoError(t, conn.Close())
 	}
 }

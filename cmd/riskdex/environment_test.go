@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"riskdex/internal/require"
 )
 
 // TestEmptyVariablesAreNotSet: with every variable set to an empty text, every command gets
@@ -17,7 +19,7 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 	parse := func(args ...string) commands {
 		var cli commands
 		parser, err := kong.New(&cli, kong.PostBuild(emptyIsUnset))
-		must(t, err)
+		require.NoError(t, err)
 		if _, err := parser.Parse(args); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
@@ -34,7 +36,7 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 			}
 			empty := parse(words(command)...)
 			for _, name := range variables {
-				must(t, os.Unsetenv(name))
+				require.NoError(t, os.Unsetenv(name))
 			}
 			if without := parse(words(command)...); !reflect.DeepEqual(empty, without) {
 				t.Errorf("empty variables: %+v, none: %+v", empty, without)
@@ -60,8 +62,8 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 func variablesOf(t *testing.T) (names []string) {
 	t.Helper()
 	parser, err := kong.New(&commands{})
-	must(t, err)
-	must(t, kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
+	require.NoError(t, err)
+	require.NoError(t, kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
 			names = append(names, flag.Envs...)
 		}

@@ -16,6 +16,7 @@ import (
 	"riskdex/admin"
 	"riskdex/internal/certificates"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -29,7 +30,7 @@ func TestExpiredCertificateOfElasticsearchIsTold(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	direct := p.elasticsearch
 	target, err := url.Parse(direct)
-	must(t, err)
+	require.NoError(t, err)
 	way := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(target))
 	way.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	way.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
@@ -38,7 +39,7 @@ func TestExpiredCertificateOfElasticsearchIsTold(t *testing.T) {
 	way.StartTLS()
 	t.Cleanup(way.Close)
 	authorities := filepath.Join(t.TempDir(), "ca.pem")
-	must(t, os.WriteFile(authorities, authority.PEM, 0o600))
+	require.NoError(t, os.WriteFile(authorities, authority.PEM, 0o600))
 	p.elasticsearch = way.URL
 	p.extra = append(p.extra, "--elasticsearch-ca-file", authorities)
 	p.start()

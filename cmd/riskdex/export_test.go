@@ -15,6 +15,7 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/exportline"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -63,14 +64,14 @@ func TestExportAndPush(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "all.jsonl")
 	p.expect(exitDone, "", []string{"export", "-o", file}, "exported: ", "deleted documents are not exported")
 	whole, err := os.ReadFile(file)
-	must(t, err)
+	require.NoError(t, err)
 	p.expect(exitFailed, "", []string{"export", "-o", file}, file+" exists")
 	if out := p.expect(exitDone, "", words("export")).out; out != string(whole) {
 		t.Error("standard output has something else than the file")
 	}
 	one := p.expect(exitDone, "", words("export special-reports cities --json"))
 	var two struct{ Records map[string]int }
-	must(t, json.Unmarshal([]byte(one.errs), &two))
+	require.NoError(t, json.Unmarshal([]byte(one.errs), &two))
 	if len(two.Records) != 2 || two.Records["cities"]+two.Records["special-reports"] != strings.Count(one.out, "\n") || !strings.HasSuffix(string(whole), one.out[strings.Index(one.out, `{"kind":"special-reports"`):]) {
 		t.Errorf("of two kinds: %s", one.errs)
 	}
@@ -120,7 +121,7 @@ func TestExportIsNeverTakenForWhole(t *testing.T) {
 	}
 	p.drained()
 	res, err := http.Get("http://" + p.admin + "/api/export")
-	must(t, err)
+	require.NoError(t, err)
 	defer res.Body.Close()
 	dir := t.TempDir()
 	// The first export is not read, so that the second finds it under way.
@@ -130,7 +131,7 @@ func TestExportIsNeverTakenForWhole(t *testing.T) {
 	var lines strings.Builder
 	out := bufio.NewWriter(&lines)
 	err = copyLines(out, res.Body, report.Cities, &sum, newProgress(io.Discard))
-	must(t, out.Flush())
+	require.NoError(t, out.Flush())
 	if err == nil || !strings.Contains(err.Error(), "broke off after") {
 		t.Errorf("after it was killed: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"riskdex/admin"
 	"riskdex/internal/disktest"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -42,7 +43,7 @@ func TestFullDiskIsTold(t *testing.T) {
 	if told, each := strings.Count(log, "the journal accepts no deliveries"), strings.Count(log, "delivery not accepted"); told != 1 || each < 1 || each > 5 {
 		t.Errorf("%d log lines say that the disk is full, and %d that the 50 deliveries were refused", told, each)
 	}
-	must(t, os.Remove(other))
+	require.NoError(t, os.Remove(other))
 	eventually(t, "all is well", func() bool { return p.status().Well })
 	if status := p.send("PUT", "/cities/after", `{"title":"x"}`); status != 202 {
 		t.Errorf("status %d", status)

@@ -15,6 +15,7 @@ import (
 	"riskdex/internal/disktest"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -72,8 +73,8 @@ func TestStopsOnAPostgresThatHangs(t *testing.T) {
 	p.journal = server.URL()
 	t.Cleanup(func() { _ = server.Resume() })
 	hangs(t, p, func() (heal func()) {
-		must(t, server.Suspend())
-		return func() { must(t, server.Resume()) }
+		require.NoError(t, server.Suspend())
+		return func() { require.NoError(t, server.Resume()) }
 	})
 }
 
@@ -165,7 +166,7 @@ func (p *process) mustSayThatItHangs(t *testing.T, since time.Time) {
 	t.Logf("not ready after %v", time.Since(since).Round(time.Second/10))
 	asked := time.Now()
 	var st admin.Status
-	must(t, json.Unmarshal(p.administer("/api/status"), &st))
+	require.NoError(t, json.Unmarshal(p.administer("/api/status"), &st))
 	if took := time.Since(asked); st.Accepting || st.Well || st.CannotAccept == "" || took > saysSo {
 		t.Errorf("the status, after %v: well %v, accepting %v, %q", took, st.Well, st.Accepting, st.CannotAccept)
 	}
@@ -181,7 +182,7 @@ func (p *process) mustSayThatItHangs(t *testing.T, since time.Time) {
 func (p *process) mustStop(t *testing.T, heal func()) {
 	t.Helper()
 	asked := time.Now()
-	must(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
 	for over := false; !over; {
@@ -204,7 +205,7 @@ func (p *process) mustStop(t *testing.T, heal func()) {
 			t.Errorf("the address is still in use: %v", err)
 			continue
 		}
-		must(t, l.Close())
+		require.NoError(t, l.Close())
 	}
 	heal()
 	<-ended

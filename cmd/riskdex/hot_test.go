@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )
@@ -53,7 +54,7 @@ func TestHotDocumentsEndNewest(t *testing.T) {
 			}
 			for id, source := range found {
 				var body struct{ N int }
-				must(t, json.Unmarshal(source, &body))
+				require.NoError(t, json.Unmarshal(source, &body))
 				if later, ok := h.newerThan(body.N, c.documents); ok {
 					t.Errorf("%s: the index has update %d, although %d was sent after that one had been acknowledged", id, body.N, later)
 				}

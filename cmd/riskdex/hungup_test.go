@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
@@ -37,12 +38,12 @@ func TestHungUpDeliveryOvertakesNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-			must(t, err)
+			require.NoError(t, err)
 			defer j.Close()
 			r, err := receiver.New(receiver.DefaultConfig(), j, time.Now, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
-			must(t, err)
+			require.NoError(t, err)
 			e, err := listen(t.Context(), "deliveries", "127.0.0.1:0", nil, r, slog.New(slog.DiscardHandler))
-			must(t, err)
+			require.NoError(t, err)
 			e.serve(func(error) {})
 			older := fmt.Sprintf(`{"title":"older","text":"%s"}`, strings.Repeat("x", c.size))
 			for i := range c.tries {
@@ -51,7 +52,7 @@ func TestHungUpDeliveryOvertakesNothing(t *testing.T) {
 				hangUpOn(t, e.listener.Addr().String(), path, older)
 				send(t, e.url(), c.newer, path, `{"title":"newer"}`)
 			}
-			must(t, e.shutdown(30*time.Second)) // returns when all requests have ended
+			require.NoError(t, e.shutdown(30*time.Second)) // returns when all requests have ended
 			newest(t, j, c.tries)
 		})
 	}
@@ -64,18 +65,18 @@ func TestHungUpDeliveryOvertakesNothingAfterAStop(t *testing.T) {
 	p.start()
 	n := torture.Extent(20, 200)
 	var sent sync.WaitGroup
-	must(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGSTOP))
 	for i := range n {
 		path := fmt.Sprint("/cities/", i)
 		hangUpOn(t, p.deliveries, path, `{"title":"older","text":"`+strings.Repeat("x", 100<<10)+`"}`)
 		sent.Go(func() { send(t, "http://"+p.deliveries, "PUT", path, `{"title":"newer"}`) })
 	}
 	time.Sleep(100 * time.Millisecond) // time to send them: there is no answer to wait for
-	must(t, p.cmd.Process.Signal(syscall.SIGCONT))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGCONT))
 	sent.Wait()
 	p.terminate()
 	j, err := sqlite.Open(t.Context(), p.journal, journal.Options{})
-	must(t, err)
+	require.NoError(t, err)
 	defer j.Close()
 	newest(t, j, n)
 }
@@ -84,7 +85,7 @@ func TestHungUpDeliveryOvertakesNothingAfterAStop(t *testing.T) {
 func newest(t *testing.T, j *sqlite.Journal, n int) {
 	t.Helper()
 	changes, err := j.Claim(context.Background(), report.Cities, n, 1<<30)
-	must(t, err)
+	require.NoError(t, err)
 	stale := 0
 	for _, c := range changes {
 		if c.Op == report.Index && string(c.Body) != `{"title":"newer"}` {
@@ -100,18 +101,18 @@ func newest(t *testing.T, j *sqlite.Journal, n int) {
 func hangUpOn(t *testing.T, address, path, body string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	must(t, err)
+	require.NoError(t, err)
 	_, err = fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: riskdex\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
-	must(t, err)
-	must(t, conn.Close())
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
 }
 
 func send(t *testing.T, url, method, path, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url+path, strings.NewReader(body))
-	must(t, err)
+	require.NoError(t, err)
 	res, err := http.DefaultClient.Do(req)
-	must(t, err)
+	require.NoError(t, err)
 	said, _ := io.ReadAll(res.Body)
 	res.Body.Close()
 	if res.StatusCode != http.StatusAccepted {

@@ -11,6 +11,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -56,7 +57,7 @@ func TestJournalCopyCommand(t *testing.T) {
 	}
 	got := p.expect(exitDone, "", home)
 	var made map[string]any
-	must(t, json.Unmarshal([]byte(got.out), &made))
+	require.NoError(t, json.Unmarshal([]byte(got.out), &made))
 	if checksum, _ := made["checksum"].(string); len(checksum) != 64 || made["documents"] != 20.0 || made["refusals"] != 1.0 || made["damaged"] != 0.0 || made["to"] != back {
 		t.Errorf("as JSON: %v", made)
 	}
@@ -99,11 +100,11 @@ func TestJournalCopyOfDamage(t *testing.T) {
 		t.Fatalf("exit status %d", status)
 	}
 	data, err := os.ReadFile(p.journal)
-	must(t, err)
+	require.NoError(t, err)
 	if bytes.Count(data, []byte(cityBody(2, "text"))) != 1 {
 		t.Fatal("the body is not in the file exactly once")
 	}
-	must(t, os.WriteFile(p.journal, bytes.Replace(data, []byte(cityBody(2, "text")), []byte(cityBody(2, "tixt")), 1), 0o600))
+	require.NoError(t, os.WriteFile(p.journal, bytes.Replace(data, []byte(cityBody(2, "text")), []byte(cityBody(2, "tixt")), 1), 0o600))
 	to := filepath.Join(t.TempDir(), "copy.db")
 	p.expect(exitNegative, "", []string{"journal", "copy", p.journal, to}, "3 documents", "damaged in the journal: cities 2", "1 record cannot be trusted", "as they are in the journal")
 	p.expect(exitNegative, "", []string{"journal", "copy", to, to + ".2", "--json"}, `"damaged_documents":[{"kind":"cities","id":"2"}]`)

@@ -9,6 +9,7 @@ import (
 
 	"riskdex/internal/ledgertest"
 	"riskdex/internal/push"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -60,7 +61,7 @@ func (l *load) check(p *process) {
 	for _, kind := range report.Kinds() {
 		for id, source := range p.indexed(kind) {
 			var body struct{ N int }
-			must(p.t, json.Unmarshal(source, &body))
+			require.NoError(p.t, json.Unmarshal(source, &body))
 			found[report.Key{Kind: kind, ID: report.ID(id)}] = body.N
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
 
 // TestLossStaysUntilAcknowledged replaces the journal by an older copy, as somebody might
@@ -25,7 +26,7 @@ func TestLossStaysUntilAcknowledged(t *testing.T) {
 	if status := p.terminate(); status != exitDone {
 		t.Fatalf("exit status %d", status)
 	}
-	must(t, os.Rename(copied, p.journal))
+	require.NoError(t, os.Rename(copied, p.journal))
 
 	lost := func() float64 { n, _ := p.metrics().Sum("riskdex_journal_lost_seconds"); return n }
 	for range 3 {

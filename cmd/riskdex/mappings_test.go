@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"riskdex/internal/require"
 )
 
 // exported returns a folder with the built-in mapping files.
@@ -23,11 +25,11 @@ func exported(t *testing.T) string {
 func replaceIn(t *testing.T, file, old, changed string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	must(t, err)
+	require.NoError(t, err)
 	if !strings.Contains(string(text), old) {
 		t.Fatalf("%s has no %s", file, old)
 	}
-	must(t, os.WriteFile(file, []byte(strings.Replace(string(text), old, changed, 1)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), old, changed, 1)), 0o600))
 }
 
 func TestMappingsCheck(t *testing.T) {
@@ -36,9 +38,9 @@ func TestMappingsCheck(t *testing.T) {
 	replaceIn(t, filepath.Join(wrong, "advisories.json"), `"roots"`, `"about": "", "roots"`)
 	replaceIn(t, filepath.Join(wrong, "special-reports.json"), `"/code"`, `"code"`)
 	replaceIn(t, filepath.Join(wrong, "search.json"), `{`, `{,`)
-	must(t, os.Remove(filepath.Join(wrong, "index.json")))
+	require.NoError(t, os.Remove(filepath.Join(wrong, "index.json")))
 	record := filepath.Join(t.TempDir(), "record.json")
-	must(t, os.WriteFile(record, []byte(`{"id":1,"name":"Oslo \u001b[31m","country":"Nowhere","body":"`+strings.Repeat("long ", 50)+`"}`), 0o600))
+	require.NoError(t, os.WriteFile(record, []byte(`{"id":1,"name":"Oslo \u001b[31m","country":"Nowhere","body":"`+strings.Repeat("long ", 50)+`"}`), 0o600))
 	for name, c := range map[string]struct {
 		args   []string
 		status int

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"riskdex/internal/require"
 )
 
 // TestMappingsLearn: the proposal for a feed of unknown shape passes the check, and says
@@ -15,7 +17,7 @@ func TestMappingsLearn(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)
-		must(t, os.WriteFile(file, []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	certain := write("cities.json", `{"data":[{"CityReportId":1,"CityName":{"en":"London\u001b[31m","fr":"Londres"},"pays":"GB","riskRating":7},{"CityReportId":2,"CityName":{"en":"Paris"},"pays":"FR","riskRating":0}]}`)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"riskdex/internal/require"
 )
 
 // memory returns a figure of the kernel about a process, in bytes: VmHWM is the largest
@@ -11,7 +13,7 @@ import (
 func (p *process) memory(name string) int64 {
 	p.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	must(p.t, err)
+	require.NoError(p.t, err)
 	for line := range strings.Lines(string(status)) {
 		var kib int64
 		if _, err := fmt.Sscanf(line, name+": %d kB", &kib); err == nil {

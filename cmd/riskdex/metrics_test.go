@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
+
+	"riskdex/internal/require"
 )
 
 // listed runs riskdex metrics.
@@ -29,7 +31,7 @@ func listedMetrics(t *testing.T) []metric {
 	var all []metric
 	for line := range strings.Lines(listed(t, "--json")) {
 		var m metric
-		must(t, json.Unmarshal([]byte(line), &m))
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
 		all = append(all, m)
 	}
 	return all
@@ -82,20 +84,20 @@ func TestEveryMetricHasItsScope(t *testing.T) {
 // the folder of its journal cannot be created.
 func TestMetricsCommandTouchesNothing(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	require.NoError(t, err)
 	defer l.Close()
 	file := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	t.Setenv("RISKDEX_LISTEN", l.Addr().String())
 	t.Setenv("RISKDEX_ADMIN_LISTEN", l.Addr().String())
 	t.Setenv("ELASTICSEARCH_URL", "http://"+l.Addr().String())
 	t.Setenv("RISKDEX_JOURNAL", filepath.Join(file, "riskdex.db"))
 	listed(t)
 	own, err := net.Dial("tcp", l.Addr().String())
-	must(t, err)
+	require.NoError(t, err)
 	defer own.Close()
 	first, err := l.Accept()
-	must(t, err)
+	require.NoError(t, err)
 	defer first.Close()
 	if first.RemoteAddr().String() != own.LocalAddr().String() {
 		t.Error("the command has sent a request")
@@ -104,7 +106,7 @@ func TestMetricsCommandTouchesNothing(t *testing.T) {
 
 func TestDocumentedMetricsAreThoseOfTheProgram(t *testing.T) {
 	text, err := os.ReadFile("../../docs/metrics.md")
-	must(t, err)
+	require.NoError(t, err)
 	if want := listed(t, "--markdown"); string(text) != want {
 		t.Error("docs/metrics.md is out of date: run make metrics")
 	}

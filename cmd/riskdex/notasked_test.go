@@ -12,6 +12,7 @@ import (
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/logtest"
+	"riskdex/internal/require"
 )
 
 // TestNotAskedYetIsNotAway: neither at the start nor after kill -9 does anything say that
@@ -32,7 +33,7 @@ func TestNotAskedYetIsNotAway(t *testing.T) {
 			}
 			defer res.Body.Close()
 			var st admin.Status
-			must(t, json.NewDecoder(res.Body).Decode(&st))
+			require.NoError(t, json.NewDecoder(res.Body).Decode(&st))
 			looks++
 			for _, trouble := range st.Troubles {
 				if trouble.What == admin.TroubleElasticsearch {
@@ -63,13 +64,13 @@ func TestNotAskedYetIsNotAway(t *testing.T) {
 	p.kill()
 
 	target, err := url.Parse(p.elasticsearch)
-	must(t, err)
+	require.NoError(t, err)
 	way := freeAddress(t)
 	p.elasticsearch, p.log = "http://"+way, new(logtest.Buffer)
 	p.start()
 	p.says(admin.TroubleElasticsearch)
 	listener, err := net.Listen("tcp", way)
-	must(t, err)
+	require.NoError(t, err)
 	proxy := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target)}
 	defer proxy.Close()
 	go func() { _ = proxy.Serve(listener) }()

@@ -12,6 +12,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/needs"
+	"riskdex/internal/require"
 )
 
 const (
@@ -43,7 +44,7 @@ func runTool(t *testing.T, program string, args ...string) {
 func absolute(t *testing.T, path string) string {
 	t.Helper()
 	path, err := filepath.Abs(path)
-	must(t, err)
+	require.NoError(t, err)
 	return path
 }
 
@@ -71,16 +72,16 @@ func runSchemathesis(t *testing.T, description, url string, more ...string) {
 func TestDescriptionsAreTrue(t *testing.T) {
 	openapiTool(t, "schemathesis")
 	bearer := filepath.Join(t.TempDir(), "bearer")
-	must(t, os.WriteFile(bearer, []byte("a-token-of-the-publisher\n"), 0o600))
+	require.NoError(t, os.WriteFile(bearer, []byte("a-token-of-the-publisher\n"), 0o600))
 	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--bearer-file", bearer)
 	p.start()
 	deliver := func(method, path, body string, want int) {
 		t.Helper()
 		req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
-		must(t, err)
+		require.NoError(t, err)
 		req.Header.Set("Authorization", "Bearer a-token-of-the-publisher")
 		res, err := p.sender.Do(req)
-		must(t, err)
+		require.NoError(t, err)
 		res.Body.Close()
 		if res.StatusCode != want {
 			t.Fatalf("%s %s: %d, want %d", method, path, res.StatusCode, want)
@@ -94,7 +95,7 @@ func TestDescriptionsAreTrue(t *testing.T) {
 	p.drained()
 	for _, example := range []string{"/api/dead/letter?kind=cities&id=130", "/api/refused/delivery?number=1"} {
 		res, err := http.Get("http://" + p.admin + example)
-		must(t, err)
+		require.NoError(t, err)
 		res.Body.Close()
 		if res.StatusCode != http.StatusOK {
 			t.Errorf("the example of the description does not exist: %s is answered %d", example, res.StatusCode)

@@ -8,6 +8,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
 
 const probesFound, probeAge = "riskdex_searchable_seconds_count", "riskdex_probe_unsearchable_seconds"
@@ -44,7 +45,7 @@ func TestProbeIsMeasured(t *testing.T) {
 		t.Errorf("the probe has %d indices", n)
 	}
 	var st admin.Status
-	must(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("status --json")).out), &st))
+	require.NoError(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("status --json")).out), &st))
 	for _, k := range st.Kinds {
 		if k.Kind == "probe" || k.Kind == "cities" && k.Documents != nil && *k.Documents > 1 {
 			t.Errorf("the status has the troubles %+v", k)

@@ -18,6 +18,7 @@ import (
 	"riskdex/internal/freeport"
 	"riskdex/internal/logtest"
 	"riskdex/internal/metricstest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -65,7 +66,7 @@ func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	a, err := freeport.Address()
-	must(t, err)
+	require.NoError(t, err)
 	return a
 }
 
@@ -88,7 +89,7 @@ func (p *process) launch() {
 	}
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	must(p.t, p.cmd.Start())
+	require.NoError(p.t, p.cmd.Start())
 }
 
 // start starts it and waits until it can accept deliveries.
@@ -129,7 +130,7 @@ func (p *process) kill() {
 // terminate asks it to stop and returns its exit status.
 func (p *process) terminate() int {
 	p.t.Helper()
-	must(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
 	_ = p.cmd.Wait()
 	status := p.cmd.ProcessState.ExitCode()
 	p.cmd = nil
@@ -140,7 +141,7 @@ func (p *process) terminate() int {
 func (p *process) send(method, path, body string) int {
 	p.t.Helper()
 	status, err := p.try(method, path, body)
-	must(p.t, err)
+	require.NoError(p.t, err)
 	return status
 }
 
@@ -162,7 +163,7 @@ func (p *process) try(method, path, body string) (int, error) {
 func (p *process) metrics() metricstest.Samples {
 	p.t.Helper()
 	all, err := metricstest.Read(bytes.NewReader(p.administer("/metrics")))
-	must(p.t, err)
+	require.NoError(p.t, err)
 	return all
 }
 
@@ -170,15 +171,15 @@ func (p *process) metrics() metricstest.Samples {
 func (p *process) administer(path string) []byte {
 	p.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+p.admin+path, nil)
-	must(p.t, err)
+	require.NoError(p.t, err)
 	if p.token != "" {
 		req.Header.Set("Authorization", "Bearer "+p.token)
 	}
 	res, err := http.DefaultClient.Do(req)
-	must(p.t, err)
+	require.NoError(p.t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	must(p.t, err)
+	require.NoError(p.t, err)
 	return text
 }
 
@@ -226,7 +227,7 @@ func (p *process) ask(method, path, body string, v any) {
 		p.t.Fatalf("%s %s is answered %d %s", method, path, status, text)
 	}
 	if v != nil {
-		must(p.t, json.Unmarshal(text, v))
+		require.NoError(p.t, json.Unmarshal(text, v))
 	}
 }
 
@@ -283,7 +284,7 @@ func (p *process) search(words string) []string {
 	var hits []string
 	for line := range strings.Lines(out.String()) {
 		var hit struct{ Kind, ID string }
-		must(p.t, json.Unmarshal([]byte(line), &hit))
+		require.NoError(p.t, json.Unmarshal([]byte(line), &hit))
 		hits = append(hits, hit.Kind+"/"+hit.ID)
 	}
 	return hits
@@ -292,20 +293,7 @@ func (p *process) search(words string) []string {
 // eventually waits until ok returns true. Its bound is generous, and not a measure of speed.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Minute)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out after five minutes waiting until %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.Eventually(t, 5*time.Minute, what, ok)
 }
 
 func cityBody(id int, text string) string {

@@ -22,6 +22,7 @@ import (
 	"riskdex/internal/freeport"
 	"riskdex/internal/prometheus"
 	"riskdex/internal/prometheus/prometheustest"
+	"riskdex/internal/require"
 )
 
 // watched is a riskdex with a way to Elasticsearch that can be cut, and with real
@@ -41,7 +42,7 @@ func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 	prometheustest.Need(t)
 	w := &watched{open: map[string]string{}, glanced: map[int]bool{}}
 	target, err := url.Parse(elasticsearch)
-	must(t, err)
+	require.NoError(t, err)
 	way := httputil.NewSingleHostReverseProxy(target)
 	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if w.cut.Load() || w.cutBulks.Load() && strings.HasSuffix(r.URL.Path, "/_bulk") {
@@ -68,7 +69,7 @@ func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 func freePort(t *testing.T) int {
 	t.Helper()
 	port, err := freeport.Find()
-	must(t, err)
+	require.NoError(t, err)
 	return port
 }
 
@@ -80,7 +81,7 @@ const haste = 60
 func hastyRules(t *testing.T) (path string) {
 	t.Helper()
 	text, err := os.ReadFile("../../dashboards/rules.yml")
-	must(t, err)
+	require.NoError(t, err)
 	var file struct {
 		Groups []struct {
 			Name  string           `yaml:"name"`
@@ -89,13 +90,13 @@ func hastyRules(t *testing.T) (path string) {
 	}
 	strict := yaml.NewDecoder(bytes.NewReader(text))
 	strict.KnownFields(true) // so that no part of the file is lost
-	must(t, strict.Decode(&file))
+	require.NoError(t, strict.Decode(&file))
 	shortened := 0
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			if wait, ok := r["for"].(string); ok {
 				d, err := model.ParseDuration(wait)
-				must(t, err)
+				require.NoError(t, err)
 				r["for"] = (d / haste).String()
 				shortened++
 			}
@@ -105,9 +106,9 @@ func hastyRules(t *testing.T) (path string) {
 		t.Fatal("no alert of the rules waits")
 	}
 	out, err := yaml.Marshal(file)
-	must(t, err)
+	require.NoError(t, err)
 	path = filepath.Join(t.TempDir(), "rules.yml")
-	must(t, os.WriteFile(path, out, 0o600))
+	require.NoError(t, os.WriteFile(path, out, 0o600))
 	return path
 }
 
@@ -123,7 +124,7 @@ func values(t *testing.T, s *prometheus.Server, query string) []float64 {
 	var found []float64
 	for _, sample := range data.Result {
 		v, err := strconv.ParseFloat(fmt.Sprint(sample.Value[1]), 64)
-		must(t, err)
+		require.NoError(t, err)
 		if !math.IsNaN(v) {
 			found = append(found, v)
 		}

@@ -3,11 +3,13 @@ package main
 import (
 	"os"
 	"testing"
+
+	"riskdex/internal/require"
 )
 
 func readme(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../README.md")
-	must(t, err)
+	require.NoError(t, err)
 	return string(text)
 }

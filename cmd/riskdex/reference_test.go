@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"riskdex/internal/require"
 )
 
 var updateSettings = flag.Bool("update", false, "write docs/settings.md")
@@ -21,10 +23,10 @@ const settingsPage = "../../docs/settings.md"
 func TestSettingsPageIsThatOfTheProgram(t *testing.T) {
 	want := settingsMarkdown(t)
 	if *updateSettings {
-		must(t, os.WriteFile(settingsPage, []byte(want), 0o644))
+		require.NoError(t, os.WriteFile(settingsPage, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(settingsPage)
-	must(t, err)
+	require.NoError(t, err)
 	if string(got) != want {
 		t.Error("docs/settings.md is out of date: run make settings")
 	}
@@ -33,7 +35,7 @@ func TestSettingsPageIsThatOfTheProgram(t *testing.T) {
 func settingsMarkdown(t *testing.T) string {
 	t.Helper()
 	parser, err := kong.New(&commands{}, kong.Name("riskdex"))
-	must(t, err)
+	require.NoError(t, err)
 	cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 	var b strings.Builder
 	b.WriteString("# Commands and settings\n\n" +
@@ -72,10 +74,10 @@ func documents(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../mappings/*.md", "../../deploy/*/*.md"} {
 		paths, err := filepath.Glob(pattern)
-		must(t, err)
+		require.NoError(t, err)
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
-			must(t, err)
+			require.NoError(t, err)
 			all[path] = string(text)
 		}
 	}
@@ -92,7 +94,7 @@ func TestDocumentsShowCommandsThatExist(t *testing.T) {
 			for _, line := range regexp.MustCompile(`(?m)(?:^|&& |-- )(?:\./|/|\.local/)?riskdex ([a-z][^#\n&|]+)`).FindAllStringSubmatch(block[1], -1) {
 				found++
 				parser, err := kong.New(&commands{}, kong.Name("riskdex"))
-				must(t, err)
+				require.NoError(t, err)
 				_, err = parser.Parse(strings.Fields(strings.ReplaceAll(line[1], "'", "")))
 				if err != nil && !strings.Contains(err.Error(), "no such file") {
 					t.Errorf("%s: riskdex %s: %v", path, line[1], err)

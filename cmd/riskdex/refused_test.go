@@ -11,6 +11,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/receiver/auth"
 	"riskdex/report"
 )
@@ -32,7 +33,7 @@ func TestRefusedCommands(t *testing.T) {
 	var numbers []int64
 	for line := range strings.Lines(p.expect(exitDone, "", words("refused list --json")).out) {
 		var r admin.Refusal
-		must(t, json.Unmarshal([]byte(line), &r))
+		require.NoError(t, json.Unmarshal([]byte(line), &r))
 		numbers = append(numbers, r.Number)
 	}
 	if len(numbers) != 4 || numbers[0] != 4 || numbers[3] != 1 {
@@ -66,16 +67,16 @@ func TestRefusedCommands(t *testing.T) {
 func TestReplayIsNotRetried(t *testing.T) {
 	secret := secretFile(t, "whsec_"+base64.StdEncoding.EncodeToString([]byte("the webhook key, of enough bytes")))
 	credentials, err := auth.NewCredentials(auth.Config{WebhookFiles: []string{secret}}, time.Now)
-	must(t, err)
+	require.NoError(t, err)
 	p := newProcess(t, "http://127.0.0.1:1", "--webhook-secret-file", secret)
 	p.start()
 	send := func(method, path, body string, h http.Header) int {
 		req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
-		must(t, err)
+		require.NoError(t, err)
 		req.Header = h
 		res, err := p.sender.Do(req)
-		must(t, err)
-		must(t, res.Body.Close())
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
 		return res.StatusCode
 	}
 	signed := func(id, body string) http.Header {

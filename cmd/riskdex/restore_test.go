@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -34,15 +35,15 @@ func TestRestoreCommand(t *testing.T) {
 	p.kill()
 
 	copied, err := os.ReadFile(backup)
-	must(t, err)
-	must(t, os.WriteFile(p.journal, copied, 0o600))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(p.journal, copied, 0o600))
 	p.launch()
 	_ = p.cmd.Wait()
 	if status := p.cmd.ProcessState.ExitCode(); status != exitFailed || !strings.Contains(p.log.String(), "the log there is of another file") || !strings.Contains(p.log.String(), "riskdex restore NAME --journal "+p.journal) {
 		t.Fatalf("exit status %d", status)
 	}
 	p.cmd = nil
-	must(t, os.Rename(p.journal, p.journal+".copied"))
+	require.NoError(t, os.Rename(p.journal, p.journal+".copied"))
 	p.expect(exitDone, "", []string{"restore", p.journal + ".copied", "--journal", p.journal}, "20 records, checked", "newest change", "what was there", "acknowledged between", "riskdex journal acknowledge-loss")
 
 	p.start()
@@ -110,7 +111,7 @@ func TestRestoreRefusesCommand(t *testing.T) {
 func mustDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
-	must(t, err)
+	require.NoError(t, err)
 	return dir
 }
 
@@ -126,8 +127,8 @@ func TestRestoreOfDamage(t *testing.T) {
 		t.Fatalf("exit status %d", status)
 	}
 	data, err := os.ReadFile(backup)
-	must(t, err)
-	must(t, os.WriteFile(backup, bytes.Replace(data, []byte(cityBody(2, "text")), []byte(cityBody(2, "tixt")), 1), 0o600))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(backup, bytes.Replace(data, []byte(cityBody(2, "text")), []byte(cityBody(2, "tixt")), 1), 0o600))
 	p.expect(exitFailed, "", []string{"restore", backup, "--journal", p.journal}, "damaged in the copy: cities 2", "the copy is damaged; nothing was changed", "--damaged")
 	p.expect(exitNegative, "", []string{"restore", backup, "--journal", p.journal, "--damaged"}, "damaged in the copy: cities 2", "3 records")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -48,7 +49,7 @@ func TestSearchFlags(t *testing.T) {
 				Kind, ID, Title string
 				Score           float64
 			}
-			must(t, json.Unmarshal([]byte(line), &hit))
+			require.NoError(t, json.Unmarshal([]byte(line), &hit))
 			if hit.Title == "" || hit.Score <= 0 && !strings.Contains(args, "nearest") {
 				t.Errorf("search %s: a line without title or score: %s", args, line)
 			}

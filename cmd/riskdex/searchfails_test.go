@@ -11,6 +11,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/mappings"
 	"riskdex/report"
 )
@@ -30,21 +31,21 @@ func TestDocumentsTellAppsToAskWhatRiskdexAsks(t *testing.T) {
 func (p *process) asApp(words string) (status int, answer string) {
 	p.t.Helper()
 	set, err := mappings.Builtin()
-	must(p.t, err)
+	require.NoError(p.t, err)
 	body, err := set.SearchBody(words, mappings.SearchOptions{})
-	must(p.t, err)
+	require.NoError(p.t, err)
 	path := mappings.SearchPath(p.prefix+"cities", p.prefix+"advisories", p.prefix+"special-reports")
 	res, err := http.Post(p.elasticsearch+path, "application/json", bytes.NewReader(body))
-	must(p.t, err)
+	require.NoError(p.t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	must(p.t, err)
+	require.NoError(p.t, err)
 	return res.StatusCode, string(text)
 }
 
 func (p *process) status() (st admin.Status) {
 	p.t.Helper()
-	must(p.t, json.Unmarshal([]byte(p.command("", "status", "--json").out), &st))
+	require.NoError(p.t, json.Unmarshal([]byte(p.command("", "status", "--json").out), &st))
 	return st
 }
 

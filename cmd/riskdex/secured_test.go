@@ -11,6 +11,7 @@ import (
 
 	"riskdex/internal/certificates"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
 
 // TestEverythingLocked runs a whole riskdex with TLS on both listeners, a client
@@ -19,7 +20,7 @@ func TestEverythingLocked(t *testing.T) {
 	authority, folder := certificates.New(t), t.TempDir()
 	put := func(name string, content []byte) string {
 		path := filepath.Join(folder, name)
-		must(t, os.WriteFile(path, content, 0o600))
+		require.NoError(t, os.WriteFile(path, content, 0o600))
 		return path
 	}
 	server, publisher := authority.Issue(t, "riskdex"), authority.Issue(t, "publisher")
@@ -50,10 +51,10 @@ func TestEverythingLocked(t *testing.T) {
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: cfg}}
 		defer client.CloseIdleConnections()
 		req, err := http.NewRequest("PUT", "https://"+p.deliveries+"/cities/1", strings.NewReader(`{"title":"locked"}`))
-		must(t, err)
+		require.NoError(t, err)
 		req.Header.Set("Authorization", "Bearer "+token)
 		res, err := client.Do(req)
-		must(t, err)
+		require.NoError(t, err)
 		res.Body.Close()
 		return res.StatusCode
 	}

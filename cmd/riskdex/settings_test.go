@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/report"
 )
@@ -18,9 +19,9 @@ func serving(t *testing.T, args ...string) *serveCommand {
 	t.Helper()
 	cli := new(commands)
 	parser, err := kong.New(cli)
-	must(t, err)
+	require.NoError(t, err)
 	_, err = parser.Parse(append([]string{"serve"}, args...))
-	must(t, err)
+	require.NoError(t, err)
 	return &cli.Serve
 }
 

@@ -13,6 +13,7 @@ import (
 	"riskdex/internal/ledgertest"
 	"riskdex/internal/networktest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/report"
 )
@@ -116,7 +117,7 @@ func TestSeveralProcessesOneIsPaused(t *testing.T) {
 	paused, others := s.all[0], s.all[1:]
 	for range torture.Extent(1, 10) {
 		l.more(t, 300)
-		must(t, paused.cmd.Process.Signal(syscall.SIGSTOP))
+		require.NoError(t, paused.cmd.Process.Signal(syscall.SIGSTOP))
 		l.more(t, 300)
 		eventually(t, "it is taken for dead", func() bool {
 			for _, p := range others {
@@ -127,7 +128,7 @@ func TestSeveralProcessesOneIsPaused(t *testing.T) {
 			return false
 		})
 		s.shared(others...)
-		must(t, paused.cmd.Process.Signal(syscall.SIGCONT))
+		require.NoError(t, paused.cmd.Process.Signal(syscall.SIGCONT))
 		s.shared(paused)
 	}
 	s.check(l)

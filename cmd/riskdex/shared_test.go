@@ -18,6 +18,7 @@ import (
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/prometheus"
 	"riskdex/internal/prometheus/prometheustest"
+	"riskdex/internal/require"
 )
 
 // cuttableProxy returns the address of a proxy to Elasticsearch, which aborts every request
@@ -25,7 +26,7 @@ import (
 func cuttableProxy(t *testing.T, elasticsearch string) (address string, cut *atomic.Bool) {
 	t.Helper()
 	target, err := url.Parse(elasticsearch)
-	must(t, err)
+	require.NoError(t, err)
 	way, cut := httputil.NewSingleHostReverseProxy(target), new(atomic.Bool)
 	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if cut.Load() {
@@ -110,7 +111,7 @@ func theSame(t *testing.T, one, other *process) {
 	t.Helper()
 	status := func(p *process) (st admin.Status) {
 		t.Helper()
-		must(t, json.Unmarshal(p.administer("/api/status"), &st))
+		require.NoError(t, json.Unmarshal(p.administer("/api/status"), &st))
 		for i := range st.Kinds {
 			st.Kinds[i].History, st.Kinds[i].LagSeconds = nil, 0
 		}

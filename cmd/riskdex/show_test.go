@@ -9,6 +9,7 @@ import (
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 )
 
 // TestShowCommand follows documents from their delivery to the search, on each engine.
@@ -44,7 +45,7 @@ func TestShowCommand(t *testing.T) {
 				t.Errorf("its body is %q", got.out)
 			}
 			var d admin.Document
-			must(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("show cities 130 --json")).out), &d))
+			require.NoError(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("show cities 130 --json")).out), &d))
 			if !d.Searchable || d.Index == nil || d.Index.Version != d.Version || d.Index.Searchable != d.Version || len(d.Index.Fields) < 3 {
 				t.Errorf("%+v", d)
 			}

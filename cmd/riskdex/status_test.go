@@ -12,6 +12,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -26,7 +27,7 @@ func TestStatusCommand(t *testing.T) {
 	eventually(t, "the documents can be searched", func() bool { return len(p.search("well")) == 1 })
 	p.expect(exitDone, "", words("status"), "all is well", "DOCUMENTS", "cities", "2 accepted", "202", "Elasticsearch is up", "limit of 1.0 GiB")
 	var st admin.Status
-	must(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("status --json")).out), &st))
+	require.NoError(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("status --json")).out), &st))
 	if k := st.Kinds[0]; !st.Well || k.Kind != report.Cities || k.Documents == nil || *k.Documents != 2 || len(k.History) == 0 {
 		t.Errorf("the status is %+v, want all well, with 2 cities and a history", st)
 	}
@@ -88,10 +89,10 @@ func TestStatusWhileElasticsearchIsAway(t *testing.T) {
 func (p *process) page(path string) string {
 	p.t.Helper()
 	res, err := http.Get("http://" + p.admin + path)
-	must(p.t, err)
+	require.NoError(p.t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	must(p.t, err)
+	require.NoError(p.t, err)
 	if res.StatusCode != http.StatusOK {
 		p.t.Fatalf("%s: %s %s", path, res.Status, text)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/logtest"
+	"riskdex/internal/require"
 )
 
 // TestStatusIsWatched pipes the watch while riskdex gets into trouble and out of it, ends,
@@ -69,7 +70,7 @@ func (p *process) watch() *statusWatch {
 	w.cmd = exec.CommandContext(p.t.Context(), os.Args[0], "status", "--watch", "--interval", "50ms")
 	w.cmd.Env = append(os.Environ(), asRiskdex+"=1", "RISKDEX_ADMIN_URL=http://"+p.admin)
 	w.cmd.Stdout, w.cmd.Stderr = w.out, p.t.Output()
-	must(p.t, w.cmd.Start())
+	require.NoError(p.t, w.cmd.Start())
 	return w
 }
 
@@ -80,7 +81,7 @@ func (w *statusWatch) says(text string) {
 
 func (w *statusWatch) interrupt() int {
 	w.t.Helper()
-	must(w.t, w.cmd.Process.Signal(os.Interrupt))
+	require.NoError(w.t, w.cmd.Process.Signal(os.Interrupt))
 	_ = w.cmd.Wait()
 	return w.cmd.ProcessState.ExitCode()
 }
@@ -97,11 +98,11 @@ func TestStatusIsRedrawnInPlace(t *testing.T) {
 		{"1\n2\n3\n4\n5\n6\n", "\x1b[4A\r\x1b[J1\r\n2\r\n3\r\n4\r\n… the terminal has no room for more\r\n"},
 		{"a\n", "\x1b[5A\r\x1b[Ja\r\n"},
 	} {
-		must(t, r.draw(c.text))
+		require.NoError(t, r.draw(c.text))
 		got := make([]byte, len(c.want))
 		for n := 0; n < len(got); {
 			m, err := screen.Read(got[n:])
-			must(t, err)
+			require.NoError(t, err)
 			n += m
 		}
 		if string(got) != c.want {
@@ -118,14 +119,14 @@ func TestStatusIsRedrawnInPlace(t *testing.T) {
 func openTerminal(t *testing.T, width, height uint16) (terminal, screen *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	must(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { screen.Close() })
-	must(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
+	require.NoError(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
-	must(t, err)
+	require.NoError(t, err)
 	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	must(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { terminal.Close() })
-	must(t, unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: height, Col: width}))
+	require.NoError(t, unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: height, Col: width}))
 	return terminal, screen
 }

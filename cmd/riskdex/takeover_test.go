@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -57,7 +58,7 @@ func TestTakeOverCommand(t *testing.T) {
 	}()
 	b.expect(exitDone, "", words("rebuild --take-over"), "25 documents sent", "cities-v2", "advisories-v2", "special-reports-v2")
 	close(done)
-	must(t, <-ended)
+	require.NoError(t, <-ended)
 	if !foreign(a) {
 		t.Error("the first process has not noticed the take-over")
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"riskdex/internal/certificates"
+	"riskdex/internal/require"
 	"riskdex/internal/reread"
 )
 
@@ -31,20 +32,20 @@ func serveSecurely(t *testing.T, pair certificates.Pair) *secureEndpoint {
 	s.put(t, pair)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	cfg, err := s.settings.config("tests", func() time.Time { return time.Unix(s.clock.Load(), 0) }, log)
-	must(t, err)
+	require.NoError(t, err)
 	s.endpoint, err = listen(t.Context(), "tests", "127.0.0.1:0", cfg, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Protocol", r.Proto)
 	}), log)
-	must(t, err)
+	require.NoError(t, err)
 	s.serve(func(err error) { t.Error(err) })
-	t.Cleanup(func() { must(t, s.shutdown(time.Minute)) })
+	t.Cleanup(func() { require.NoError(t, s.shutdown(time.Minute)) })
 	return s
 }
 
 func (s *secureEndpoint) put(t *testing.T, pair certificates.Pair) {
 	t.Helper()
-	must(t, os.WriteFile(s.settings.Certificate, pair.Certificate, 0o600))
-	must(t, os.WriteFile(s.settings.Key, pair.Key, 0o600))
+	require.NoError(t, os.WriteFile(s.settings.Certificate, pair.Certificate, 0o600))
+	require.NoError(t, os.WriteFile(s.settings.Key, pair.Key, 0o600))
 }
 
 // name returns the name in the certificate that the endpoint now presents.
@@ -79,7 +80,7 @@ func TestCertificateIsReplacedWhileItServes(t *testing.T) {
 	wants("second")
 	s.put(t, authority.IssueUntil(t, "expired", time.Now().Add(-time.Hour)))
 	wants("second")
-	must(t, os.Remove(s.settings.Key))
+	require.NoError(t, os.Remove(s.settings.Key))
 	wants("second")
 	s.put(t, first)
 	wants("first")
@@ -106,7 +107,7 @@ func TestOnlyModernTLS(t *testing.T) {
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool}, ForceAttemptHTTP2: true}}
 	defer client.CloseIdleConnections()
 	res, err := client.Get(s.url())
-	must(t, err)
+	require.NoError(t, err)
 	defer res.Body.Close()
 	if got := res.Header.Get("Protocol"); got != "HTTP/1.1" {
 		t.Errorf("the protocol is %s", got)
@@ -118,7 +119,7 @@ func TestTLSSettingsSayWhatIsWrong(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name string, content []byte) string {
 		path := filepath.Join(folder, name)
-		must(t, os.WriteFile(path, content, 0o600))
+		require.NoError(t, os.WriteFile(path, content, 0o600))
 		return path
 	}
 	good, expired := authority.Issue(t, "x"), authority.IssueUntil(t, "x", time.Now().Add(-time.Hour))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
 
 // sentSpan is what these tests want of a span in OTLP's JSON. Another module holds all of it
@@ -125,10 +126,10 @@ func spanAttribute(s sentSpan, key string) string {
 func (p *process) sendTraced(trace, method, path, body string) {
 	p.t.Helper()
 	req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
-	must(p.t, err)
+	require.NoError(p.t, err)
 	req.Header.Set("traceparent", "00-"+trace+"-00f067aa0ba902b7-01")
 	res, err := p.sender.Do(req)
-	must(p.t, err)
+	require.NoError(p.t, err)
 	res.Body.Close()
 	if res.StatusCode != http.StatusAccepted {
 		p.t.Fatalf("%s %s: %s", method, path, res.Status)
@@ -203,10 +204,10 @@ func TestDeliveryIsTracedToItsEnd(t *testing.T) {
 func (p *process) goroutines() string {
 	p.t.Helper()
 	res, err := http.Get("http://" + p.admin + "/debug/pprof/goroutine?debug=2")
-	must(p.t, err)
+	require.NoError(p.t, err)
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	must(p.t, err)
+	require.NoError(p.t, err)
 	return string(text)
 }
 

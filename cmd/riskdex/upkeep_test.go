@@ -12,6 +12,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/report"
@@ -70,7 +71,7 @@ func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
 	eventually(t, "the rebuild has begun", func() bool {
 		return strings.Contains(p.command("", "rebuild", "cities", "--detach").errs, "under way already")
 	})
-	must(t, watcher.cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(t, watcher.cmd.Process.Signal(syscall.SIGINT))
 	if got := watcher.wait(); got.status != exitNegative || !strings.Contains(got.errs, "goes on") || !strings.Contains(got.errs, "--stop") {
 		t.Errorf("the interrupted command printed %+v", got)
 	}
@@ -119,7 +120,7 @@ func TestVerifyCommand(t *testing.T) {
 	var lines []map[string]any
 	for line := range strings.Lines(p.expect(exitNegative, "", words("verify --json cities")).out) {
 		var v map[string]any
-		must(t, json.Unmarshal([]byte(line), &v))
+		require.NoError(t, json.Unmarshal([]byte(line), &v))
 		lines = append(lines, v)
 	}
 	if len(lines) != 3 || lines[2]["documents"] != 50.0 || lines[2]["live"] != 49.0 || lines[2]["deleted"] != 1.0 || lines[2]["missing"] != 1.0 {
@@ -153,7 +154,7 @@ func TestBackupCommand(t *testing.T) {
 
 	// A riskdex on the copy fills an empty cluster: with its new prefix it sees no indices.
 	restored := newProcess(t, p.elasticsearch)
-	must(t, os.Rename(file, restored.journal))
+	require.NoError(t, os.Rename(file, restored.journal))
 	restored.start()
 	eventually(t, "there is an index to compare", func() bool { return restored.command("", "verify").status == exitDone })
 	restored.drained()
@@ -173,10 +174,10 @@ func TestBackupFromAnywhere(t *testing.T) {
 	p.fill(3)
 	t.Chdir(t.TempDir())
 	unused := filepath.Join("data", "riskdex.db")
-	must(t, os.Mkdir("data", 0o700))
+	require.NoError(t, os.Mkdir("data", 0o700))
 	j, err := sqlite.Open(t.Context(), unused, journal.Options{})
-	must(t, err)
-	must(t, j.Close())
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
 	t.Setenv("RISKDEX_JOURNAL", unused)
 	p.expect(exitDone, "", words("backup copy.db"), "3 records, checked; a copy of "+p.journal)
 	if status := p.terminate(); status != exitDone {
@@ -203,8 +204,12 @@ func TestBackupIsGivenUp(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for what, stop := range map[string]func(*running){
-		"the command": func(r *running) { must(t, r.cmd.Process.Signal(syscall.SIGINT)) },
-		"riskdex":     func(*running) { must(t, p.cmd.Process.Signal(syscall.SIGTERM)); _ = p.cmd.Wait(); p.cmd = nil },
+		"the command": func(r *running) { require.NoError(t, r.cmd.Process.Signal(syscall.SIGINT)) },
+		"riskdex": func(*running) {
+			require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+			_ = p.cmd.Wait()
+			p.cmd = nil
+		},
 	} {
 		if p.cmd == nil {
 			p.start()
@@ -218,7 +223,7 @@ func TestBackupIsGivenUp(t *testing.T) {
 		stop(r)
 		got := r.wait()
 		if got.status == exitDone { // the backup ended before it was stopped
-			must(t, os.Remove(file))
+			require.NoError(t, os.Remove(file))
 			continue
 		}
 		eventually(t, "nothing is left", func() bool {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
 
 // TestVerifyAwaitsIndex verifies in the first moments of a new installation, while the
@@ -17,7 +18,7 @@ import (
 func TestVerifyAwaitsIndex(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	target, err := url.Parse(p.elasticsearch)
-	must(t, err)
+	require.NoError(t, err)
 	real := httputil.NewSingleHostReverseProxy(target)
 	made := make(chan struct{})
 	release := sync.OnceFunc(func() { close(made) })

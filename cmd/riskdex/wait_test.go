@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 )
 
 // waitFor makes a delivery whose sender prefers to wait, and returns the status of the answer
@@ -42,7 +43,7 @@ func TestAppsFindWhatThePublisherWaitedFor(t *testing.T) {
 	old := ""
 	for _, mark := range []string{"bicycle", "hexagonal", "quicksilver", "lighthouse", "marmalade", "windscreen"} { // no two alike
 		status, n, err := p.waitFor(60, "PUT", "/cities/1", cityBody(1, mark))
-		must(t, err)
+		require.NoError(t, err)
 		if status != http.StatusOK || n != 1 {
 			t.Fatalf("%s: %d, %d searchable", mark, status, n)
 		}
@@ -64,7 +65,7 @@ func TestAppsFindWhatThePublisherWaitedFor(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "cities.json"), []byte(`[`+cityBody(2, "pushed")+`,`+cityBody(3, "pushed")+`]`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cities.json"), []byte(`[`+cityBody(2, "pushed")+`,`+cityBody(3, "pushed")+`]`), 0o600))
 	to := []string{"push", dir, "--to", "http://" + p.deliveries}
 	p.expect(exitDone, "", append(to, "--wait", "60s"), "2 documents accepted", "2 of 2 documents were searchable within 1m0s")
 	if hits := p.search("pushed"); len(hits) != 2 {
@@ -83,7 +84,7 @@ func TestWaitEndsWithTheStop(t *testing.T) {
 		t.Errorf("while Elasticsearch is away: %d, %d searchable, %v", status, n, err)
 	}
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "cities.json"), []byte(cityBody(2, "x")), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cities.json"), []byte(cityBody(2, "x")), 0o600))
 	p.expect(exitNegative, "", []string{"push", dir, "--to", "http://" + p.deliveries, "--wait", "1s"}, "0 of 1 documents were searchable")
 
 	answered := make(chan error, 1)

@@ -21,6 +21,7 @@ import (
 	"riskdex/admin"
 	"riskdex/dashboards"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -115,11 +116,11 @@ func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 		w.open[q.Expr] = fmt.Sprintf("panel %d %q", q.Panel, q.Title)
 	}
 	text, err := os.ReadFile("../../dashboards/rules.yml")
-	must(w.t, err)
+	require.NoError(w.t, err)
 	var file struct {
 		Groups []struct{ Rules []struct{ Record string } }
 	}
-	must(w.t, yaml.Unmarshal(text, &file))
+	require.NoError(w.t, yaml.Unmarshal(text, &file))
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			if r.Record != "" {
@@ -171,10 +172,10 @@ func (w *watched) traffic() {
 func (w *watched) families() (all []*dto.MetricFamily) {
 	w.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+w.admin+"/metrics", nil)
-	must(w.t, err)
+	require.NoError(w.t, err)
 	req.Header.Set("Accept", string(expfmt.NewFormat(expfmt.TypeProtoDelim)))
 	res, err := http.DefaultClient.Do(req)
-	must(w.t, err)
+	require.NoError(w.t, err)
 	defer res.Body.Close()
 	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if err != nil || kind != "application/vnd.google.protobuf" {
@@ -187,7 +188,7 @@ func (w *watched) families() (all []*dto.MetricFamily) {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		must(w.t, err)
+		require.NoError(w.t, err)
 		all = append(all, f)
 	}
 }

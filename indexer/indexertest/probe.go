@@ -10,6 +10,7 @@ import (
 
 	"riskdex/indexer"
 	"riskdex/indexer/probe"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -55,7 +56,7 @@ func (r *Rig) ProbeFor(cfg probe.Config, j probe.Journal, search probe.Search) *
 	own := &Rig{T: r.T, Journal: r.Journal, Indices: r.Indices, Registry: prometheus.NewRegistry(), Direct: r.Direct}
 	log := slog.New(slog.NewTextHandler(r.T.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	p, err := probe.New(cfg, j, r.Indices, search, r.Indices.Client, own.Registry, log)
-	Must(r.T, err)
+	require.NoError(r.T, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { p.Run(ctx) })

@@ -24,6 +24,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/metricstest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/postgres"
 	"riskdex/journal/sqlite"
@@ -80,7 +81,7 @@ func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	r := &Rig{T: t, Direct: cmp.Or(p.Elasticsearch, elastictest.URL(t)), Registry: prometheus.NewRegistry(), Stop: func() {}}
 	log := cmp.Or(p.Log, slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})))
 	target, err := url.Parse(r.Direct)
-	Must(t, err)
+	require.NoError(t, err)
 	real := httputil.NewSingleHostReverseProxy(target)
 	real.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -92,21 +93,21 @@ func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	}))
 	t.Cleanup(proxy.Close)
 	through, err := url.Parse(proxy.URL)
-	Must(t, err)
+	require.NoError(t, err)
 	through.User = target.User
 	client, err := elastic.NewClient(elastic.Connection{URL: cmp.Or(p.Client, through.String())})
-	Must(t, err)
+	require.NoError(t, err)
 	if p.Postgres != "" {
 		r.Journal, err = postgres.Open(t.Context(), p.Postgres, journal.Options{Log: log})
 	} else {
 		r.Journal, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Log: log})
 	}
-	Must(t, err)
-	t.Cleanup(func() { Must(t, r.Journal.Close()) })
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Journal.Close()) })
 	set := p.Set
 	if set == nil {
 		set, err = mappings.Builtin()
-		Must(t, err)
+		require.NoError(t, err)
 	}
 	if p.Documents == nil {
 		p.Documents = set
@@ -120,7 +121,7 @@ func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	}
 	r.Indices = &indices.Indices{Client: client, Prefix: p.Prefix, Set: set, Line: r.Journal.Line(), Log: log}
 	r.Indexer, err = indexer.New(cfg, j, p.Documents, r.Indices, client, r.Registry, log)
-	Must(t, err)
+	require.NoError(t, err)
 	return r
 }
 
@@ -130,11 +131,11 @@ func SetWith(t *testing.T, indexJSON string) *mappings.Set {
 	folder := fstest.MapFS{"index.json": {Data: []byte(indexJSON)}}
 	for _, name := range []string{"cities.json", "advisories.json", "special-reports.json", "search.json", "complete.json", "countries.json", "threats.json"} {
 		data, err := fs.ReadFile(mappings.Files(), name)
-		Must(t, err)
+		require.NoError(t, err)
 		folder[name] = &fstest.MapFile{Data: data}
 	}
 	set, err := mappings.Load(folder)
-	Must(t, err)
+	require.NoError(t, err)
 	return set
 }
 
@@ -168,7 +169,7 @@ func (r *Rig) Run() {
 		}
 		stopped = true
 		cancel()
-		Must(r.T, <-done)
+		require.NoError(r.T, <-done)
 		after := r.Scraped()
 		if err := after.Conserved(); err != nil {
 			r.T.Errorf("when the indexer has stopped: %v", err)
@@ -190,7 +191,7 @@ func (r *Rig) Heal() { r.Fault.Store(nil) }
 func (r *Rig) Append(changes ...report.Change) {
 	r.T.Helper()
 	_, err := r.Journal.Append(r.T.Context(), report.Delivery{Changes: changes})
-	Must(r.T, err)
+	require.NoError(r.T, err)
 }
 
 // Index returns a change that indexes a document.
@@ -216,7 +217,7 @@ func Many(kind report.Kind, n int, text string) []report.Change {
 func (r *Rig) Stats() report.Stats {
 	r.T.Helper()
 	stats, err := r.Journal.Stats(context.Background())
-	Must(r.T, err)
+	require.NoError(r.T, err)
 	return stats
 }
 
@@ -264,7 +265,7 @@ func (r *Rig) Ask(method, path, body string) (int, map[string]any) {
 	status, text := elastictest.Ask(r.T, method, r.Direct+path, body)
 	var answer map[string]any
 	if len(text) > 0 {
-		Must(r.T, json.Unmarshal(text, &answer))
+		require.NoError(r.T, json.Unmarshal(text, &answer))
 	}
 	return status, answer
 }
@@ -309,7 +310,7 @@ func (r *Rig) WantCities(documents, dead int) {
 func (r *Rig) Metric(name string, labels ...string) float64 {
 	r.T.Helper()
 	families, err := r.Registry.Gather()
-	Must(r.T, err)
+	require.NoError(r.T, err)
 	sum := 0.0
 	for _, family := range families {
 		if family.GetName() != name {
@@ -332,14 +333,6 @@ func (r *Rig) Metric(name string, labels ...string) float64 {
 	return sum
 }
 
-// Must fails the test if there is an error.
-func Must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Scraped returns the /metrics of the journal and the indexer.
 func (r *Rig) Scraped() metricstest.Samples {
 	r.T.Helper()
@@ -349,7 +342,7 @@ func (r *Rig) Scraped() metricstest.Samples {
 	admin.New(admin.Parts{Metrics: prometheus.Gatherers{r.Registry, books}}).
 		ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	all, err := metricstest.Read(answer.Body)
-	Must(r.T, err)
+	require.NoError(r.T, err)
 	return all
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"riskdex/indexer/verify"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -23,7 +24,7 @@ func QuickVerify() verify.Config {
 func (r *Rig) Verifier(cfg verify.Config) *verify.Verifier {
 	r.T.Helper()
 	v, err := verify.New(cfg, r.Journal, r.Indices, r.Indices.Client)
-	Must(r.T, err)
+	require.NoError(r.T, err)
 	return v
 }
 
@@ -31,7 +32,7 @@ func (r *Rig) Verifier(cfg verify.Config) *verify.Verifier {
 func (r *Rig) Verify(opt verify.Options) verify.Report {
 	r.T.Helper()
 	got, err := r.Verifier(QuickVerify()).Verify(r.T.Context(), report.Cities, opt)
-	Must(r.T, err)
+	require.NoError(r.T, err)
 	return got
 }
 
@@ -47,7 +48,7 @@ func External(v report.Version) string { return fmt.Sprintf("?version_type=exter
 func (r *Rig) Entry(id string) report.Entry {
 	r.T.Helper()
 	entries, err := r.Journal.Lookup(r.T.Context(), report.Cities, []report.ID{report.ID(id)})
-	Must(r.T, err)
+	require.NoError(r.T, err)
 	if len(entries) != 1 {
 		r.T.Fatalf("the journal knows %d documents %q", len(entries), id)
 	}
@@ -68,7 +69,7 @@ func (r *Rig) InIndex(id string) report.Version {
 func (r *Rig) SameAsJournal() {
 	r.T.Helper()
 	entries, err := r.Journal.Entries(r.T.Context(), report.Cities, "", 1_000_000)
-	Must(r.T, err)
+	require.NoError(r.T, err)
 	live := 0
 	for _, e := range entries {
 		want := e.Version

@@ -16,6 +16,7 @@ import (
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/probe"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/mappings"
@@ -43,21 +44,21 @@ func bubble(t *testing.T, path, url, prefix string, away time.Duration, test fun
 		// A connection that is kept open would block the bubble's clock.
 		transport := &indexertest.Absence{Real: &http.Transport{DisableKeepAlives: true}, Over: time.Now().Add(away)}
 		client, err := elastic.NewClientOver(transport, url)
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		log := slog.New(slog.DiscardHandler)
 		j, err := sqlite.Open(t.Context(), path, journal.Options{Log: log})
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		set, err := mappings.Builtin()
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		r := &indexertest.Rig{T: t, Journal: j, Indices: &indices.Indices{Client: client, Prefix: prefix, Set: set, Line: j.Line(), Log: log}, Registry: prometheus.NewRegistry(), Direct: url}
 		cfg := indexer.DefaultConfig()
 		cfg.Probe = true
 		r.Indexer, err = indexer.New(cfg, j, set, r.Indices, client, r.Registry, log)
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		r.Run()
 		test(t, r)
 		r.Stop()
-		indexertest.Must(t, j.Close())
+		require.NoError(t, j.Close())
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/probe"
+	"riskdex/internal/require"
 	"riskdex/mappings"
 	"riskdex/report"
 )
@@ -98,7 +99,7 @@ func (d refusingProbe) AppendDocument(dst []byte, c report.Change) ([]byte, []st
 // not end the probing.
 func TestLostProbeIsWrittenAgain(t *testing.T) {
 	set, err := mappings.Builtin()
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	refuse := new(atomic.Bool)
 	refuse.Store(true)
 	r := indexertest.AssembleOf(t, indexertest.Probed(), indexertest.Parts{Documents: refusingProbe{set, refuse}})
@@ -145,7 +146,7 @@ func TestProbeIsHidden(t *testing.T) {
 	if text := get(r, "/_cat/indices/"+r.Indices.Prefix+"*?h=index&format=json&expand_wildcards=all"); !strings.Contains(text, "probe") {
 		t.Fatalf("the index of the probe is not where this test looks: %s", text)
 	}
-	indexertest.Must(t, r.Indexer.Rebuild(report.Probe))
+	require.NoError(t, r.Indexer.Rebuild(report.Probe))
 	r.Eventually("the index was rebuilt", func() bool {
 		status, _ := r.Ask("GET", "/"+r.Indices.Index(report.Probe, 2), "")
 		return status == http.StatusOK && r.Metric("riskdex_rebuilds_total", "kind", "probe", "outcome", "done") == 1
@@ -162,16 +163,16 @@ func TestProbeIsHidden(t *testing.T) {
 func get(r *indexertest.Rig, path string) string {
 	r.T.Helper()
 	res, err := http.Get(r.Direct + path)
-	indexertest.Must(r.T, err)
+	require.NoError(r.T, err)
 	defer res.Body.Close()
 	var list []any
-	indexertest.Must(r.T, json.NewDecoder(res.Body).Decode(&list))
+	require.NoError(r.T, json.NewDecoder(res.Body).Decode(&list))
 	return asJSON(r.T, list)
 }
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	return string(text)
 }

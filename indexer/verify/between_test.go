@@ -8,6 +8,7 @@ import (
 
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -50,7 +51,7 @@ func TestVerifyBetweenItsReads(t *testing.T) {
 			cfg := indexertest.QuickVerify()
 			cfg.Page = 100 // everything is one page
 			got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{})
-			indexertest.Must(t, err)
+			require.NoError(t, err)
 			if got.Found() != 0 || got.UnderWay != c.want {
 				t.Errorf("found %+v, want nothing wrong and the expected number under way", got)
 			}

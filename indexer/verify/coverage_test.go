@@ -11,6 +11,7 @@ import (
 
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -19,12 +20,12 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	r := indexertest.Assemble(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 20, "text")...)
 	claimed, err := r.Journal.Claim(t.Context(), report.Cities, 100, 1<<20)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	var settled []report.Settlement
 	for _, c := range claimed {
 		settled = append(settled, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed})
 	}
-	indexertest.Must(t, r.Journal.Settle(t.Context(), settled))
+	require.NoError(t, r.Journal.Settle(t.Context(), settled))
 	r.Append(indexertest.Many(report.Advisories, 20, "text")...) // all of them wait, and may be deletes
 	var indexed [3]atomic.Int64
 	var foreign atomic.Bool

@@ -16,6 +16,7 @@ import (
 	"riskdex/elastic"
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -37,9 +38,9 @@ func peak(t *testing.T, n int) int64 {
 	t.Helper()
 	made := madeUp{n}
 	client, err := elastic.NewClientOver(made, "http://elasticsearch")
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	v, err := verify.New(verify.DefaultConfig(), made, made, client)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	before := inUse()
 	most, pages, found := int64(0), 0, 0
 	got, err := v.Verify(t.Context(), report.Cities, verify.Options{
@@ -50,7 +51,7 @@ func peak(t *testing.T, n int) int64 {
 			}
 		},
 	})
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	if want := (n + 2) / 3; got.Documents != n || got.Missing != want || got.Found() != want || found != want || got.Indexed != n-want {
 		t.Errorf("%d documents, %d in the index, %d found, want %d", got.Documents, got.Indexed, got.Found(), want)
 	}
@@ -175,7 +176,7 @@ func TestVerifyManyDocuments(t *testing.T) {
 	}
 	started := time.Now()
 	got, err := r.Verifier(verify.DefaultConfig()).Verify(t.Context(), report.Cities, verify.Options{})
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	t.Logf("%.1f s for 100,000 documents", time.Since(started).Seconds()/documents*100_000)
 	if got.Documents != documents || got.Indexed != documents-3 || got.Missing != 3 || got.Found() != 3 {
 		t.Errorf("found %+v, want three documents missing", got)

@@ -13,6 +13,7 @@ import (
 
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -74,7 +75,7 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	underWay := 0
 	for range 20 {
 		got, err := v.Verify(t.Context(), report.Cities, verify.Options{})
-		indexertest.Must(t, err)
+		require.NoError(t, err)
 		underWay += got.UnderWay
 		if got.Found() != 0 {
 			t.Fatalf("a false alarm: %+v", got)
@@ -85,14 +86,14 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	r.Change("PUT", r.Path("2", ""), `{}`)
 	r.Change("PUT", r.Path("unknown", ""), `{}`)
 	got, err := v.Verify(t.Context(), report.Cities, verify.Options{Repair: true})
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	want := map[string]report.Difference{"1": report.Missing, "2": report.Foreign, "unknown": report.Foreign}
 	if !maps.Equal(problems(got.Findings), want) || got.Mended != 3 {
 		t.Errorf("found %+v, want only the planted damage, all of it repaired", got)
 	}
 	stop()
 	sender.Wait()
-	indexertest.Must(t, failed)
+	require.NoError(t, failed)
 	r.Heal()
 	r.Drained()
 	r.SameAsJournal()

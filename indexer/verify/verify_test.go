@@ -10,6 +10,7 @@ import (
 
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -26,9 +27,9 @@ func TestVerifyFindsNothingWhereAllIsWell(t *testing.T) {
 	r := indexertest.Assemble(t, indexertest.Quick())
 	r.Append(indexertest.Index(report.Cities, "dead", `{}`), indexertest.Index(report.Cities, "dropped", `{}`))
 	changes, err := r.Journal.Claim(t.Context(), report.Cities, 10, 1<<20)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	for _, c := range changes {
-		indexertest.Must(t, r.Journal.Settle(t.Context(), []report.Settlement{{Key: c.Key, Version: c.Version, Outcome: report.Dead}}))
+		require.NoError(t, r.Journal.Settle(t.Context(), []report.Settlement{{Key: c.Key, Version: c.Version, Outcome: report.Dead}}))
 	}
 	r.Run()
 	r.Append(indexertest.Many(report.Cities, 50, "text")...)
@@ -170,7 +171,7 @@ func TestVerifyKeepsTheFirstFindingsOnly(t *testing.T) {
 	cfg.MaxFindings = 5
 	told := 0
 	got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Found: func(report.VerifyFinding) { told++ }})
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	if len(got.Findings) != 5 || got.Missing != 30 || told != 30 {
 		t.Errorf("%d kept, %d missing, %d told", len(got.Findings), got.Missing, told)
 	}
@@ -189,7 +190,7 @@ func TestRepairTellsWhatIsNotRepairedYet(t *testing.T) {
 	cfg := indexertest.QuickVerify()
 	cfg.MendWithin = 20 * time.Millisecond
 	got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true})
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	if got.Missing != 3 || got.Ordered != 3 || got.Mended != 0 || got.Wrong() != 3 {
 		t.Errorf("found %+v, want three missing, ordered, and not repaired yet", got)
 	}
@@ -209,7 +210,7 @@ func TestRepairClaimsNothingThatItHasNotSeen(t *testing.T) {
 	cfg := indexertest.QuickVerify()
 	cfg.MendWithin = 100 * time.Millisecond
 	got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	if got.Foreign != 1 || got.Ordered != 1 || got.Mended != 0 || got.Wrong() != 1 || got.Advice == "" {
 		t.Errorf("found %+v, want one foreign document, not repaired, and advice", got)
 	}

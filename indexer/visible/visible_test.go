@@ -12,6 +12,7 @@ import (
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/visible"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -48,7 +49,7 @@ func (r *rig) waiter() *visible.Waiter {
 func (r *rig) append(changes ...report.Change) []report.Stamp {
 	r.T.Helper()
 	stamps, err := r.Journal.Append(r.T.Context(), report.Delivery{Changes: changes})
-	indexertest.Must(r.T, err)
+	require.NoError(r.T, err)
 	return stamps
 }
 
@@ -114,12 +115,12 @@ func TestWaitIsNotForTheDead(t *testing.T) {
 	r := &rig{indexertest.Assemble(t, indexer.DefaultConfig())} // does not run: the test settles
 	stamps := r.append(indexertest.Index(report.Cities, "1", `{"id":1}`), indexertest.Index(report.Cities, "2", `{"id":2}`))
 	claimed, err := r.Journal.Claim(t.Context(), report.Cities, 10, 1<<20)
-	indexertest.Must(t, err)
+	require.NoError(t, err)
 	if len(claimed) != 2 {
 		t.Fatalf("claimed %d", len(claimed))
 	}
 	r.Change("PUT", r.Path("2", indexertest.External(claimed[1].Version)+"&refresh=true"), `{"title":"2"}`)
-	indexertest.Must(t, r.Journal.Settle(t.Context(), []report.Settlement{
+	require.NoError(t, r.Journal.Settle(t.Context(), []report.Settlement{
 		{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Dead, ErrorType: "x", Reason: "a test"},
 		{Key: claimed[1].Key, Version: claimed[1].Version, Outcome: report.Indexed},
 	}))

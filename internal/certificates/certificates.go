@@ -15,6 +15,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"riskdex/internal/require"
 )
 
 // Authority signs certificates. It is valid for a day.
@@ -43,9 +45,9 @@ func New(t *testing.T) *Authority {
 		KeyUsage: x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	must(t, err)
+	require.NoError(t, err)
 	certificate, err := x509.ParseCertificate(der)
-	must(t, err)
+	require.NoError(t, err)
 	sum := sha256.Sum256(der)
 	a := &Authority{PEM: encode("CERTIFICATE", der), Fingerprint: hex.EncodeToString(sum[:]), Pool: x509.NewCertPool(), certificate: certificate, key: key}
 	a.Pool.AddCert(certificate)
@@ -70,36 +72,29 @@ func (a *Authority) IssueUntil(t *testing.T, name string, end time.Time) Pair {
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, &key.PublicKey, a.key)
-	must(t, err)
+	require.NoError(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	must(t, err)
+	require.NoError(t, err)
 	p := Pair{Certificate: append(encode("CERTIFICATE", der), a.PEM...), Key: encode("PRIVATE KEY", keyDER)}
 	p.TLS, err = tls.X509KeyPair(p.Certificate, p.Key)
-	must(t, err)
+	require.NoError(t, err)
 	return p
 }
 
 func newKey(t *testing.T) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	require.NoError(t, err)
 	return key
 }
 
 func serial(t *testing.T) *big.Int {
 	t.Helper()
 	n, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	must(t, err)
+	require.NoError(t, err)
 	return n
 }
 
 func encode(what string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: what, Bytes: der})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

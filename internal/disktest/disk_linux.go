@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"riskdex/internal/needs"
+	"riskdex/internal/require"
 )
 
 // Disk is a file system of its own in a file, which can be cut off.
@@ -127,7 +128,7 @@ func Tmpfs(t *testing.T, mib int) string {
 func Fill(t *testing.T, path string, left int64) {
 	t.Helper()
 	var disk syscall.Statfs_t
-	must(t, syscall.Statfs(filepath.Dir(path), &disk))
+	require.NoError(t, syscall.Statfs(filepath.Dir(path), &disk))
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -143,13 +144,6 @@ func Fill(t *testing.T, path string, left int64) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func command(t *testing.T, name string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
@@ -160,7 +154,7 @@ func command(t *testing.T, name string, args ...string) {
 // tell writes to a control file of the kernel.
 func tell(t *testing.T, path, text string) {
 	t.Helper()
-	must(t, os.WriteFile(path, []byte(text), 0))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0))
 }
 
 // allocate calls fallocate.
@@ -224,7 +218,7 @@ func (d *Disk) Rot(t *testing.T) {
 func (d *Disk) device(t *testing.T) string {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")
-	must(t, err)
+	require.NoError(t, err)
 	for line := range strings.Lines(string(mounts)) {
 		if f := strings.Fields(line); f[1] == d.Dir {
 			return filepath.Base(f[0])
@@ -243,10 +237,10 @@ func (d *Disk) Freeze(t *testing.T) (thaw func()) {
 	// ends, in whatever way.
 	watch := exec.Command("sh", "-c", `fsfreeze -f "$1" && echo frozen; timeout 60 cat >/dev/null; fsfreeze -u "$1"`, "sh", d.Dir)
 	in, err := watch.StdinPipe()
-	must(t, err)
+	require.NoError(t, err)
 	out, err := watch.StdoutPipe()
-	must(t, err)
-	must(t, watch.Start())
+	require.NoError(t, err)
+	require.NoError(t, watch.Start())
 	thawed := false
 	thaw = func() {
 		if !thawed {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"riskdex/internal/certificates"
+	"riskdex/internal/require"
 )
 
 func TestFromEnvironment(t *testing.T) {
@@ -57,7 +58,7 @@ func TestFromEnvironment(t *testing.T) {
 			t.Errorf("%q: %v", c.env, err)
 		}
 		var headers strings.Builder
-		must(t, got.Headers.Write(&headers))
+		require.NoError(t, got.Headers.Write(&headers))
 		if got.URL != c.url || headers.String() != c.headers || got.Timeout != c.timeout || got.Gzip != c.gzip {
 			t.Errorf("%q: %+v", c.env, got)
 		}
@@ -69,7 +70,7 @@ func TestCertificates(t *testing.T) {
 	dir, authority := t.TempDir(), certificates.New(t)
 	file := func(name string, pem []byte) string {
 		path := filepath.Join(dir, name)
-		must(t, os.WriteFile(path, pem, 0o600))
+		require.NoError(t, os.WriteFile(path, pem, 0o600))
 		return path
 	}
 	server, client := authority.Issue(t, "collector"), authority.Issue(t, "riskdex")
@@ -91,7 +92,7 @@ func TestCertificates(t *testing.T) {
 			}
 			return all[name]
 		})
-		must(t, err)
+		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // not enough for a second attempt
 		if err = New(cfg).ExportSpans(ctx, spans); (err == nil) != (without == "") {
 			t.Errorf("without %q: %v", without, err)

@@ -16,16 +16,11 @@ import (
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"riskdex/internal/require"
 )
 
 var _ sdktrace.SpanExporter = (*Exporter)(nil)
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // answers is a collector that gives its answers in turn, and the last one ever after.
 type answers struct {
@@ -120,7 +115,7 @@ func TestRetryAfter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				collector := &answers{in: []func() (*http.Response, error){says(429, "", "Retry-After", header()), says(200, "")}}
-				must(t, New(Config{URL: "http://collector", Transport: collector}).ExportSpans(t.Context(), spans))
+				require.NoError(t, New(Config{URL: "http://collector", Transport: collector}).ExportSpans(t.Context(), spans))
 				if len(collector.sent) != 2 || collector.sent[1] != 40*time.Second {
 					t.Errorf("sent at %v", collector.sent)
 				}
@@ -147,15 +142,15 @@ func TestRequest(t *testing.T) {
 		collector := &answers{in: []func() (*http.Response, error){says(200, "{}")}}
 		headers := http.Header{"Api-Key": {"secret"}, "Content-Type": {"text/plain"}, "User-Agent": {"mine"}}
 		e := New(Config{URL: "http://collector/here?a=b", Headers: headers, Gzip: compressed, Transport: collector})
-		must(t, e.ExportSpans(t.Context(), spans))
+		require.NoError(t, e.ExportSpans(t.Context(), spans))
 		r, body := collector.req, collector.body
 		want := map[string]string{"Api-Key": "secret", "Content-Type": "application/json", "User-Agent": "mine", "Content-Encoding": ""}
 		if compressed {
 			want["Content-Encoding"] = "gzip"
 			z, err := gzip.NewReader(bytes.NewReader(body))
-			must(t, err)
+			require.NoError(t, err)
 			body, err = io.ReadAll(z)
-			must(t, err)
+			require.NoError(t, err)
 		}
 		for name, value := range want {
 			if got := r.Header.Get(name); got != value {
@@ -165,8 +160,8 @@ func TestRequest(t *testing.T) {
 		if r.Method != http.MethodPost || r.URL.String() != "http://collector/here?a=b" || !json.Valid(body) {
 			t.Errorf("%s %s: %s", r.Method, r.URL, body)
 		}
-		must(t, e.ExportSpans(t.Context(), nil))
-		must(t, e.Shutdown(t.Context()))
+		require.NoError(t, e.ExportSpans(t.Context(), nil))
+		require.NoError(t, e.Shutdown(t.Context()))
 		if len(collector.sent) != 1 {
 			t.Error("an empty batch is sent")
 		}
@@ -178,7 +173,7 @@ func TestSpansAreGrouped(t *testing.T) {
 	stubs := tracetest.SpanStubs{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	stubs[1].InstrumentationScope.Name = "other"
 	text, err := encode(stubs.Snapshots())
-	must(t, err)
+	require.NoError(t, err)
 	var in struct {
 		ResourceSpans []struct {
 			ScopeSpans []struct {
@@ -187,7 +182,7 @@ func TestSpansAreGrouped(t *testing.T) {
 			}
 		}
 	}
-	must(t, json.Unmarshal(text, &in))
+	require.NoError(t, json.Unmarshal(text, &in))
 	var got []string
 	for _, r := range in.ResourceSpans {
 		for _, s := range r.ScopeSpans {

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"riskdex/internal/require"
 )
 
 // built is the output of riskdex version --json.
@@ -20,14 +22,14 @@ type built struct {
 
 func version(t *testing.T, program string) (b built) {
 	t.Helper()
-	must(t, json.Unmarshal([]byte(command(t, ".", program, "version", "--json")), &b))
+	require.NoError(t, json.Unmarshal([]byte(command(t, ".", program, "version", "--json")), &b))
 	return b
 }
 
 func digest(t *testing.T, file string) [sha256.Size]byte {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	must(t, err)
+	require.NoError(t, err)
 	return sha256.Sum256(content)
 }
 
@@ -63,10 +65,10 @@ func TestAModifiedSourceIsSaid(t *testing.T) {
 	dir := copied(t)
 	committed(t, dir)
 	main, err := os.OpenFile(filepath.Join(dir, "cmd/riskdex/main.go"), os.O_APPEND|os.O_WRONLY, 0)
-	must(t, err)
+	require.NoError(t, err)
 	_, err = main.WriteString("\n// changed\n")
-	must(t, err)
-	must(t, main.Close())
+	require.NoError(t, err)
+	require.NoError(t, main.Close())
 	command(t, dir, "make", "build")
 	program := filepath.Join(dir, ".local", "riskdex")
 	if got := version(t, program); !got.Modified {
@@ -119,6 +121,6 @@ func static(t *testing.T, program string) {
 func readFile(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))
-	must(t, err)
+	require.NoError(t, err)
 	return string(text)
 }

@@ -6,18 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"riskdex/internal/needs"
+	"riskdex/internal/require"
 	"strings"
 	"testing"
 )
 
 const root = "../.."
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // source returns the files from which the program is built, relative to root.
 func source(t *testing.T) []string {
@@ -26,12 +20,12 @@ func source(t *testing.T) []string {
 		`{{if .Module}}{{if .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`,
 		"./cmd/riskdex")
 	home, err := filepath.Abs(root)
-	must(t, err)
+	require.NoError(t, err)
 	files := []string{"go.mod", "go.sum", "Makefile", "Dockerfile", ".gitignore"}
 	for line := range strings.Lines(list) {
 		if file := strings.TrimSpace(line); file != "" {
 			name, err := filepath.Rel(home, file)
-			must(t, err)
+			require.NoError(t, err)
 			files = append(files, name)
 		}
 	}
@@ -48,10 +42,10 @@ func copied(t *testing.T) string {
 	dir := t.TempDir()
 	for _, name := range source(t) {
 		content, err := os.ReadFile(filepath.Join(root, name))
-		must(t, err)
+		require.NoError(t, err)
 		to := filepath.Join(dir, name)
-		must(t, os.MkdirAll(filepath.Dir(to), 0o755))
-		must(t, os.WriteFile(to, content, 0o644))
+		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		require.NoError(t, os.WriteFile(to, content, 0o644))
 	}
 	return dir
 }

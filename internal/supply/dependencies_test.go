@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"riskdex/internal/require"
 )
 
 // The folders that have a go.mod: that of the program, and that of what only tests and
@@ -55,7 +57,7 @@ type requirement struct {
 func required(t *testing.T, folder string) []requirement {
 	t.Helper()
 	var module struct{ Require []requirement }
-	must(t, json.Unmarshal([]byte(command(t, filepath.Join(root, folder), "go", "mod", "edit", "-json")), &module))
+	require.NoError(t, json.Unmarshal([]byte(command(t, filepath.Join(root, folder), "go", "mod", "edit", "-json")), &module))
 	return module.Require
 }
 
@@ -63,7 +65,7 @@ func required(t *testing.T, folder string) []requirement {
 // the Makefile knows every module, and the program's stays small.
 func TestModules(t *testing.T) {
 	var found []string
-	must(t, fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+	require.NoError(t, fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
 		if path != "." && strings.HasPrefix(entry.Name(), ".") && entry.IsDir() {
 			return fs.SkipDir
 		}

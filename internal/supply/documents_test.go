@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"riskdex/internal/require"
 )
 
 // documents returns the text of every Markdown file, by its path from the root.
@@ -23,7 +25,7 @@ func documents(t *testing.T) map[string]string {
 func filesNamed(t *testing.T, suffix string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

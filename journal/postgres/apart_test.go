@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -41,7 +42,7 @@ func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt i
 			beside(attempt)
 			goOn <- struct{}{}
 		case err := <-done:
-			committest.Must(t, err)
+			require.NoError(t, err)
 			return
 		}
 	}
@@ -75,7 +76,7 @@ func TestPostgresSmallBesideLarge(t *testing.T) {
 	j, other := process(t, url, unhurried(), journal.Options{}), process(t, url, unhurried(), journal.Options{})
 	deliver(t, j, report.Delivery{Changes: []report.Change{city("1000", ""), city("7", "OLD")}})
 	known, err := j.Claim(t.Context(), report.Cities, 10, 1<<20)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	if len(known) != 2 {
 		t.Fatalf("claimed %v, want both cities", known)
 	}
@@ -112,10 +113,10 @@ func TestPostgresSmallBesideLarge(t *testing.T) {
 				}
 			}
 		}
-		committest.Must(t, j.Settle(ctx, []report.Settlement{{Key: known[1].Key, Version: known[1].Version, Outcome: report.Indexed}}))
+		require.NoError(t, j.Settle(ctx, []report.Settlement{{Key: known[1].Key, Version: known[1].Version, Outcome: report.Indexed}}))
 	})
-	committest.Must(t, <-common)
-	committest.Must(t, <-settled)
+	require.NoError(t, <-common)
+	require.NoError(t, <-settled)
 	if at := valueOf[int64](t, j, "SELECT version FROM documents WHERE kind = 'cities' AND id = '1000'"); at != int64(newer) {
 		t.Errorf("the document of both deliveries has version %d, want that of the later one, %d", at, newer)
 	}
@@ -156,7 +157,7 @@ func TestPostgresNamesChangeBesideLarge(t *testing.T) {
 					return len(answer) > 0 || waitsFor(t, j, "transactionid")
 				})
 			})
-			committest.Must(t, <-answer)
+			require.NoError(t, <-answer)
 			got := valueOf[string](t, j, `SELECT coalesce(string_agg(encode(id, 'escape'), ' ' ORDER BY id), '') FROM documents
 				WHERE kind = 'cities' AND code = 'LON' AND op = 'index' AND kept <> -1`)
 			if got != c.want {
@@ -178,6 +179,6 @@ func TestPostgresLargeFindsAnOutage(t *testing.T) {
 	if _, err := j.Append(t.Context(), largeCities()); err == nil {
 		t.Fatal("the delivery was accepted without the server")
 	}
-	committest.Must(t, server.Start(t.Context()))
+	require.NoError(t, server.Start(t.Context()))
 	committest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -31,9 +32,9 @@ func TestPostgresVersionsOfALateRow(t *testing.T) {
 			return err
 		},
 	})
-	committest.Must(t, err)
+	require.NoError(t, err)
 	changes, err := p[1].Claim(t.Context(), report.Cities, 10, 1<<20)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	if len(changes) != 1 || changes[0].ID != "130" || changes[0].Version <= between || string(changes[0].Body) != "by code" {
 		t.Errorf("after version %d came %+v, want a later one", between, changes)
 	}
@@ -63,8 +64,8 @@ func TestPostgresNamesOfCities(t *testing.T) {
 			return err
 		},
 	})
-	committest.Must(t, err)
-	committest.Must(t, <-other)
+	require.NoError(t, err)
+	require.NoError(t, <-other)
 }
 
 // away starts a server whose synchronous standby is away, and processes on it.
@@ -130,7 +131,7 @@ func TestPostgresVersionsAfterACancelledWait(t *testing.T) {
 	server := postgrestest.Start(t)
 	ahead := process(t, server.URL(), hasty(), journal.Options{})
 	appendTo(t, ahead, "0", "x")
-	committest.Must(t, ahead.Close())
+	require.NoError(t, ahead.Close())
 	behind := time.Now().Add(-time.Hour)
 	j := process(t, server.URL(), hasty(), journal.Options{Now: func() time.Time { return behind }})
 	appendTo(t, j, "1", "first")

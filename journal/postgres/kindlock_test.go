@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
@@ -30,13 +31,13 @@ func holderOf(t *testing.T, j *Journal, kind report.Kind) int64 {
 func TestPostgresKindLock(t *testing.T) {
 	_, p := processes(t, 3, hasty())
 	for _, j := range p {
-		committest.Must(t, claimOfCities(t, j))
+		require.NoError(t, claimOfCities(t, j))
 	}
 	for range 2 { // twice is harmless
-		committest.Must(t, p[0].LockKind(t.Context(), report.Cities))
+		require.NoError(t, p[0].LockKind(t.Context(), report.Cities))
 	}
-	committest.Must(t, claimOfCities(t, p[0]))
-	committest.Must(t, p[1].LockKind(t.Context(), report.Advisories)) // another kind is independent
+	require.NoError(t, claimOfCities(t, p[0]))
+	require.NoError(t, p[1].LockKind(t.Context(), report.Advisories)) // another kind is independent
 	if err := p[1].LockKind(t.Context(), report.Cities); !errors.Is(err, report.ErrHeld) {
 		t.Errorf("a second lock of the kind returned %v, want ErrHeld", err)
 	}
@@ -51,16 +52,16 @@ func TestPostgresKindLock(t *testing.T) {
 	if err := p[1].LockKind(t.Context(), report.Cities); !errors.Is(err, report.ErrHeld) {
 		t.Errorf("a lock without having seen the other's returned %v, want ErrHeld", err)
 	}
-	committest.Must(t, p[1].LockKind(t.Context(), report.Cities))
+	require.NoError(t, p[1].LockKind(t.Context(), report.Cities))
 	p[1].UnlockKind(report.Cities)
 	committest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	for _, j := range []*Journal{p[0], p[2]} {
 		if err := claimOfCities(t, j); !errors.Is(err, report.ErrHeld) {
 			t.Errorf("the first Claim after the lock returned %v, want ErrHeld", err)
 		}
-		committest.Must(t, claimOfCities(t, j))
+		require.NoError(t, claimOfCities(t, j))
 	}
-	committest.Must(t, claimOfCities(t, p[1]))
+	require.NoError(t, claimOfCities(t, p[1]))
 }
 
 // TestPostgresKindLockWaits: one process wants to lock a kind while another has a claim
@@ -79,7 +80,7 @@ func TestPostgresKindLockWaits(t *testing.T) {
 	case <-ctx.Done():
 	}
 	settle(t, p[1], report.Retry, c...)
-	committest.Must(t, <-held)
+	require.NoError(t, <-held)
 	if got := claimed(t, p[0]); len(got) != 1 {
 		t.Errorf("the process with the lock claims %v", got)
 	}
@@ -89,15 +90,15 @@ func TestPostgresKindLockWaits(t *testing.T) {
 // releasing it.
 func TestPostgresKindLockOfADeadProcess(t *testing.T) {
 	_, p := processes(t, 2, hasty())
-	committest.Must(t, claimOfCities(t, p[1]))
-	committest.Must(t, p[0].LockKind(t.Context(), report.Cities))
+	require.NoError(t, claimOfCities(t, p[1]))
+	require.NoError(t, p[0].LockKind(t.Context(), report.Cities))
 	p[0].kill()
 	committest.Eventually(t, "its lock ends", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	if err := claimOfCities(t, p[1]); !errors.Is(err, report.ErrHeld) {
 		t.Errorf("the first Claim after the lock returned %v, want ErrHeld", err)
 	}
-	committest.Must(t, claimOfCities(t, p[1]))
-	committest.Must(t, p[1].LockKind(t.Context(), report.Cities))
+	require.NoError(t, claimOfCities(t, p[1]))
+	require.NoError(t, p[1].LockKind(t.Context(), report.Cities))
 }
 
 // TestPostgresKindLockAndExpiredLease: the lease of a process expires before, while and
@@ -109,8 +110,8 @@ func TestPostgresKindLockAndExpiredLease(t *testing.T) {
 		clock.move(16 * time.Second)
 		committest.Eventually(t, "it is taken for dead", func() bool { return isGone(t, j, id) })
 	}
-	live := func() { committest.Must(t, silent.renewLease(t.Context())) }
-	committest.Must(t, claimOfCities(t, silent))
+	live := func() { require.NoError(t, silent.renewLease(t.Context())) }
+	require.NoError(t, claimOfCities(t, silent))
 
 	die() // before: it must not get a lock that nobody could take from it
 	if err := silent.LockKind(t.Context(), report.Cities); !errors.Is(err, errTakenForDead) {
@@ -119,14 +120,14 @@ func TestPostgresKindLockAndExpiredLease(t *testing.T) {
 	if holder := holderOf(t, j, report.Cities); holder != 0 {
 		t.Fatalf("the kind is locked by %d", holder)
 	}
-	committest.Must(t, j.LockKind(t.Context(), report.Cities)) // another process has locked it meanwhile
+	require.NoError(t, j.LockKind(t.Context(), report.Cities)) // another process has locked it meanwhile
 	j.UnlockKind(report.Cities)
 	committest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, j, report.Cities) == 0 })
 	live()
 	if err := claimOfCities(t, silent); !errors.Is(err, report.ErrHeld) {
 		t.Errorf("its Claim returned %v although another process had the lock, want ErrHeld", err)
 	}
-	committest.Must(t, claimOfCities(t, silent))
+	require.NoError(t, claimOfCities(t, silent))
 
 	appendTo(t, j, "1", "x") // while: it waits for a claim, and loses the lock
 	c := claimed(t, j)
@@ -164,7 +165,7 @@ func TestPostgresUnlockAndLock(t *testing.T) {
 	_, list := processes(t, 1, p)
 	j := list[0]
 	for range 300 {
-		committest.Must(t, j.LockKind(t.Context(), report.Cities))
+		require.NoError(t, j.LockKind(t.Context(), report.Cities))
 		if holder := holderOf(t, j, report.Cities); holder != j.member.me.Load() {
 			t.Fatalf("LockKind succeeded, but the kind is locked by %d", holder)
 		}
@@ -244,7 +245,7 @@ func TestPostgresClaimsMeetKindLocks(t *testing.T) {
 func TestPostgresKindLockAfterClaimsWereReleased(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	for _, j := range p {
-		committest.Must(t, claimOf(t, j, report.Advisories))
+		require.NoError(t, claimOf(t, j, report.Advisories))
 	}
 	appendTo(t, p[0], "1", "x")
 	onItsWay := claimed(t, p[0])
@@ -252,7 +253,7 @@ func TestPostgresKindLockAfterClaimsWereReleased(t *testing.T) {
 	committest.Eventually(t, "its claims are released", func() bool {
 		return valueOf[int](t, p[1], "SELECT count(*) FROM documents WHERE claimed <> 0") == 0
 	})
-	committest.Must(t, p[1].LockKind(t.Context(), report.Advisories))
+	require.NoError(t, p[1].LockKind(t.Context(), report.Advisories))
 	settle(t, p[0], report.Indexed, onItsWay...)
 	if got := claimed(t, p[1]); len(got) != 1 {
 		t.Errorf("%d documents for the new index, want the one that went to the old index", len(got))
@@ -263,12 +264,12 @@ func TestPostgresKindLockAfterClaimsWereReleased(t *testing.T) {
 // any moment.
 func TestPostgresLockKindTwice(t *testing.T) {
 	_, p := processes(t, 2, silent())
-	committest.Must(t, p[0].LockKind(t.Context(), report.Cities))
+	require.NoError(t, p[0].LockKind(t.Context(), report.Cities))
 	for d := time.Duration(0); d < 20*time.Millisecond; d += 50 * time.Microsecond {
 		ctx, cancel := context.WithTimeout(t.Context(), d)
 		err := p[0].LockKind(ctx, report.Cities)
 		cancel()
-		committest.Must(t, p[0].unlockUnwanted(t.Context())) // as with every heartbeat
+		require.NoError(t, p[0].unlockUnwanted(t.Context())) // as with every heartbeat
 		if holderOf(t, p[1], report.Cities) != p[0].member.me.Load() {
 			t.Fatalf("after %v, %v: the kind was unlocked", d, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
@@ -143,7 +144,7 @@ func (l *load) end() {
 	})
 	sumsHold(l.t, l.list...)
 	entries, err := l.list[0].Entries(l.t.Context(), report.Advisories, "", 1000)
-	committest.Must(l.t, err)
+	require.NoError(l.t, err)
 	have := map[report.Key]report.Version{}
 	for _, e := range entries {
 		have[e.Key] = e.Version

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
 	"riskdex/report"
@@ -96,7 +97,7 @@ func TestPostgresTakenForDead(t *testing.T) {
 	if _, err := silent.Claim(t.Context(), report.Advisories, 1, 1); !errors.Is(err, errTakenForDead) {
 		t.Errorf("Claim returned %v, want errTakenForDead", err)
 	}
-	committest.Must(t, silent.renewLease(t.Context()))
+	require.NoError(t, silent.renewLease(t.Context()))
 	committest.Eventually(t, "it is a member again", func() bool {
 		got, err := silent.Claim(t.Context(), report.Advisories, 1, 1)
 		return err == nil && len(got) == 1 && got[0].ID == "3"
@@ -117,14 +118,14 @@ func TestPostgresOutageKillsNobody(t *testing.T) {
 		p = append(p, process(t, server.URL(), pace, journal.Options{}))
 		ids = append(ids, p[i].member.me.Load())
 	}
-	committest.Must(t, p[0].LockKind(t.Context(), report.Cities))
+	require.NoError(t, p[0].LockKind(t.Context(), report.Cities))
 	server.Kill()
 	ended := time.Now().Add(pace.lease)
 	committest.Eventually(t, "all leases have ended", func() bool { return time.Now().After(ended) })
-	committest.Must(t, server.Start(t.Context()))
+	require.NoError(t, server.Start(t.Context()))
 	for _, j := range []*Journal{p[2], p[0], p[1]} {
 		j.pool.Reset() // its connections belong to the server that has ended
-		committest.Must(t, j.renewLease(t.Context()))
+		require.NoError(t, j.renewLease(t.Context()))
 	}
 	for i, j := range p {
 		if id := j.member.me.Load(); id != ids[i] {
@@ -142,7 +143,7 @@ func TestPostgresOutageShows(t *testing.T) {
 	j := process(t, server.URL(), hasty(), journal.Options{})
 	server.Kill()
 	committest.Eventually(t, "it is not ready", func() bool { return j.Ready() != nil })
-	committest.Must(t, server.Start(t.Context()))
+	require.NoError(t, server.Start(t.Context()))
 	committest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
 }
 
@@ -168,9 +169,9 @@ func TestPostgresNotifiesOthers(t *testing.T) {
 		{"resend", func() {
 			settle(t, doer, report.Indexed, c...)
 			_, err := doer.Resend(t.Context(), report.Advisories)
-			committest.Must(t, err)
+			require.NoError(t, err)
 		}},
-		{"the end of the other", func() { committest.Must(t, doer.Close()) }},
+		{"the end of the other", func() { require.NoError(t, doer.Close()) }},
 	} {
 		committest.Eventually(t, "no notification is under way", func() bool {
 			select {
@@ -215,24 +216,24 @@ func TestPostgresStuckTransaction(t *testing.T) {
 	for name, stop := range map[string]func(t *testing.T, j *Journal){
 		"between two statements": func(t *testing.T, j *Journal) {
 			conn, err := j.pool.Acquire(t.Context())
-			committest.Must(t, err)
+			require.NoError(t, err)
 			t.Cleanup(conn.Release)
 			_, err = conn.Exec(t.Context(), "BEGIN; SELECT FROM documents FOR UPDATE")
-			committest.Must(t, err)
+			require.NoError(t, err)
 		},
 		"before it reads the answer": func(t *testing.T, j *Journal) {
 			conn, err := j.pool.Acquire(t.Context())
-			committest.Must(t, err)
+			require.NoError(t, err)
 			t.Cleanup(conn.Release)
 			text := "BEGIN; SELECT FROM documents FOR UPDATE; SELECT repeat('x', 1000) FROM generate_series(1, 100000); COMMIT\x00"
 			send(t, conn.Conn().PgConn().Conn(), 'Q', text, len(text))
 		},
 		"in the middle of a word": func(t *testing.T, j *Journal) {
 			conn, err := j.pool.Acquire(t.Context())
-			committest.Must(t, err)
+			require.NoError(t, err)
 			t.Cleanup(conn.Release)
 			_, err = conn.Exec(t.Context(), "BEGIN; SELECT FROM documents FOR UPDATE")
-			committest.Must(t, err)
+			require.NoError(t, err)
 			parse := "\x00SELECT 1\x00\x00\x00"
 			send(t, conn.Conn().PgConn().Conn(), 'P', parse, len(parse))
 			send(t, conn.Conn().PgConn().Conn(), 'B', "", 1000)

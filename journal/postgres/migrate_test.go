@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
 )
@@ -15,11 +16,11 @@ import (
 func execURL(t *testing.T, url string, queries ...string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	defer conn.Close(context.Background())
 	for _, query := range queries {
 		_, err := conn.Exec(t.Context(), query)
-		committest.Must(t, err)
+		require.NoError(t, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"riskdex/internal/networktest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
 	"riskdex/report"
@@ -30,7 +31,7 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 	for i := range conns {
 		var err error
 		conns[i], err = j.pool.Acquire(t.Context())
-		committest.Must(t, err)
+		require.NoError(t, err)
 	}
 	for _, c := range conns {
 		c.Release()
@@ -83,10 +84,10 @@ func TestPostgresClaimWithoutAnswer(t *testing.T) {
 	execSQL(t, other, `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';
 		CREATE TRIGGER wait BEFORE UPDATE ON documents FOR EACH ROW EXECUTE FUNCTION wait()`)
 	lock, err := other.pool.Acquire(t.Context())
-	committest.Must(t, err)
+	require.NoError(t, err)
 	defer lock.Release()
 	_, err = lock.Exec(t.Context(), "SELECT pg_advisory_lock(1)")
-	committest.Must(t, err)
+	require.NoError(t, err)
 
 	answer := later(func(ctx context.Context) error {
 		_, err := j.Claim(ctx, report.Advisories, 10, 1<<20)
@@ -98,7 +99,7 @@ func TestPostgresClaimWithoutAnswer(t *testing.T) {
 		t.Error("Claim got an answer, so this test shows nothing")
 	}
 	_, err = lock.Exec(t.Context(), "SELECT pg_advisory_unlock(1)")
-	committest.Must(t, err)
+	require.NoError(t, err)
 	committest.Eventually(t, "the claim is committed", func() bool { return valueOf[int](t, other, "SELECT count(*) FROM documents WHERE claimed <> 0") == 1 })
 	network.Restore()
 	committest.Eventually(t, "the change is given out", func() bool {
@@ -114,13 +115,13 @@ func TestPostgresClaimWithoutAnswer(t *testing.T) {
 func TestPostgresConnectionsEnd(t *testing.T) {
 	url, p := processes(t, 3, hasty())
 	conn, err := pgx.Connect(t.Context(), url)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	defer conn.Close(context.Background())
 	l := loadOn(t, p)
 	for range 30 {
 		l.more(10)
 		_, err := conn.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'riskdex%' AND random() < 0.2")
-		committest.Must(t, err)
+		require.NoError(t, err)
 	}
 	l.more(10)
 	for _, j := range p {

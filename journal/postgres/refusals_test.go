@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -46,7 +47,7 @@ func TestPostgresRefusalsStayBounded(t *testing.T) {
 	// Two processes that keep one at the same time may drop the same oldest. The next one
 	// makes up for it.
 	_, err := p[0].Append(t.Context(), refusalOf("x"))
-	committest.Must(t, err)
+	require.NoError(t, err)
 	if kept := valueOf[int](t, p[0], "SELECT count(*) FROM refusals"); kept > most {
 		t.Errorf("%d refusals are kept, of at most %d", kept, most)
 	}
@@ -62,14 +63,14 @@ func TestPostgresDeleteMeetsARetry(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	deliver(t, p[0], committest.Put("other", "{}"))
 	_, err := p[0].Append(t.Context(), refusalOf(""))
-	committest.Must(t, err)
+	require.NoError(t, err)
 	refused, err := p[0].Refusals(t.Context(), 0, 1)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	execSQL(t, p[0], fmt.Sprintf("UPDATE totals SET tombstones = %d WHERE kind = 'advisories'", journal.MaxRemembered))
 	retry, gone := committest.Put("1", "{}"), committest.Delete("1")
 	retry.RetryOf = refused[0].Seq
 	var stamps []report.Stamp
-	committest.Must(t, p[0].queue.Do(t.Context(), &commit.Request{
+	require.NoError(t, p[0].queue.Do(t.Context(), &commit.Request{
 		Keys: []report.Key{gone.Changes[0].Key}, Versions: 1, Sync: true,
 		Run: func(tx *commit.Transaction) (err error) {
 			if stamps == nil {
@@ -102,9 +103,9 @@ func refusalsAreCounted(t *testing.T, j *Journal) {
 func TestPostgresDeliveryMeetsADroppedRefusal(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	_, err := p[1].Append(t.Context(), refusalOf("7"))
-	committest.Must(t, err)
+	require.NoError(t, err)
 	var delivered <-chan error
-	committest.Must(t, p[1].queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(tx *commit.Transaction) error {
+	require.NoError(t, p[1].queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(tx *commit.Transaction) error {
 		_, err := tx.DropThese([]int64{valueOf[int64](t, p[0], "SELECT seq FROM refusals")})
 		delivered = later(func(ctx context.Context) error {
 			_, err := p[0].Append(ctx, committest.Put("7", "{}"))
@@ -113,7 +114,7 @@ func TestPostgresDeliveryMeetsADroppedRefusal(t *testing.T) {
 		committest.Eventually(t, "the delivery waits for it", func() bool { return waitsFor(t, p[1], "transactionid") || len(delivered) > 0 })
 		return err
 	}}))
-	committest.Must(t, <-delivered)
+	require.NoError(t, <-delivered)
 	refusalsAreCounted(t, p[0])
 }
 
@@ -124,10 +125,10 @@ func TestPostgresSaysOnceThatRefusalsLostTheirPlace(t *testing.T) {
 	p := process(t, postgrestest.URL(t), silent(), journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	deliver(t, p, committest.Put("other", "{}"))
 	_, err := p.Append(t.Context(), refusalOf(""))
-	committest.Must(t, err)
+	require.NoError(t, err)
 	execSQL(t, p, fmt.Sprintf("UPDATE totals SET tombstones = %d WHERE kind = 'advisories'", journal.MaxRemembered))
 	tries := 0
-	committest.Must(t, p.queue.Do(t.Context(), &commit.Request{Versions: 1, Sync: true, Run: func(tx *commit.Transaction) error {
+	require.NoError(t, p.queue.Do(t.Context(), &commit.Request{Versions: 1, Sync: true, Run: func(tx *commit.Transaction) error {
 		if _, err := tx.Append(committest.Delete("1"), p.opt); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
 	"riskdex/report"
@@ -82,7 +83,7 @@ func appendTo(t testing.TB, j *Journal, id, body string) report.Version {
 func deliver(t testing.TB, j *Journal, d report.Delivery) report.Version {
 	t.Helper()
 	stamps, err := j.Append(t.Context(), d)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	return stamps[0].Version
 }
 
@@ -90,7 +91,7 @@ func deliver(t testing.TB, j *Journal, d report.Delivery) report.Version {
 func claimed(t testing.TB, j *Journal) []report.Change {
 	t.Helper()
 	changes, err := j.Claim(t.Context(), report.Advisories, 100, 1<<20)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	return changes
 }
 
@@ -100,13 +101,13 @@ func settle(t testing.TB, j *Journal, o report.Outcome, changes ...report.Change
 	for _, c := range changes {
 		list = append(list, report.Settlement{Key: c.Key, Version: c.Version, Outcome: o})
 	}
-	committest.Must(t, j.Settle(t.Context(), list))
+	require.NoError(t, j.Settle(t.Context(), list))
 }
 
 // valueOf queries the database of a journal directly for one value.
 func valueOf[T any](t testing.TB, j *Journal, query string, args ...any) (v T) {
 	t.Helper()
-	committest.Must(t, j.pool.QueryRow(t.Context(), query, args...).Scan(&v))
+	require.NoError(t, j.pool.QueryRow(t.Context(), query, args...).Scan(&v))
 	return v
 }
 
@@ -114,7 +115,7 @@ func valueOf[T any](t testing.TB, j *Journal, query string, args ...any) (v T) {
 func execSQL(t testing.TB, j *Journal, query string, args ...any) {
 	t.Helper()
 	_, err := j.pool.Exec(t.Context(), query, args...)
-	committest.Must(t, err)
+	require.NoError(t, err)
 }
 
 // sumsHold checks that the totals agree with the documents, that each process reports the
@@ -124,7 +125,7 @@ func sumsHold(t testing.TB, list ...*Journal) {
 	var first string
 	for _, j := range list {
 		s, err := j.Stats(t.Context())
-		committest.Must(t, err)
+		require.NoError(t, err)
 		for k, kind := range s.Kinds {
 			var in, out uint64
 			for _, n := range kind.Accepted {
@@ -172,7 +173,7 @@ func later(f func(context.Context) error) <-chan error {
 func send(t testing.TB, conn net.Conn, letter byte, text string, size int) {
 	t.Helper()
 	_, err := conn.Write(append(binary.BigEndian.AppendUint32([]byte{letter}, uint32(4+size)), text...))
-	committest.Must(t, err)
+	require.NoError(t, err)
 }
 
 // noise is text that cannot be compressed to less than half.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -13,7 +14,7 @@ import (
 func underTest(t *testing.T) committest.UnderTest {
 	j := process(t, postgrestest.URL(t), silent(), journal.Options{})
 	return committest.UnderTest{Journal: j, Queue: j.queue, FillUp: func() {
-		committest.Must(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { j.opt.MaxBytes = 1; return nil }}))
+		require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { j.opt.MaxBytes = 1; return nil }}))
 		j.used.Store(1)
 	}}
 }

@@ -13,6 +13,7 @@ import (
 
 	"riskdex/internal/needs"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
@@ -32,7 +33,7 @@ func TestPostgresKilled(t *testing.T) {
 		l.more(50)
 		server.Kill()
 		committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
-		committest.Must(t, server.Start(t.Context()))
+		require.NoError(t, server.Start(t.Context()))
 		committest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
 	}
 	l.more(50)
@@ -51,15 +52,15 @@ func failover(t *testing.T) {
 	primary := postgrestest.Start(t)
 	setUp := process(t, primary.URL(), hasty(), journal.Options{}) // before anything waits for a standby
 	standby, err := primary.Standby(t.Context())
-	committest.Must(t, err)
+	require.NoError(t, err)
 	postgrestest.Own(t, standby)
-	committest.Must(t, standby.Start(t.Context()))
+	require.NoError(t, standby.Start(t.Context()))
 	execSQL(t, setUp, "ALTER SYSTEM SET synchronous_standby_names = '*'")
 	execSQL(t, setUp, "SELECT pg_reload_conf()")
 	committest.Eventually(t, "the standby is waited for", func() bool {
 		return valueOf[int](t, setUp, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
 	})
-	committest.Must(t, setUp.Close())
+	require.NoError(t, setUp.Close())
 
 	both := fmt.Sprintf("postgres://riskdex@127.0.0.1:%d,127.0.0.1:%d/postgres?target_session_attrs=read-write", primary.Port(), standby.Port())
 	var p []*Journal
@@ -71,7 +72,7 @@ func failover(t *testing.T) {
 	before := p[0].member.me.Load()
 	primary.Kill()
 	committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
-	committest.Must(t, standby.Promote(t.Context()))
+	require.NoError(t, standby.Promote(t.Context()))
 	committest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
 	l.more(200)
 	l.end()
@@ -93,9 +94,9 @@ func TestPostgresForgetsASettlement(t *testing.T) {
 		t.Fatalf("claimed %v, %v; want both changes", claimed, err)
 	}
 	appendTo(t, j, "2", "y") // with this, the claim is on disk as well
-	committest.Must(t, j.Settle(t.Context(), []report.Settlement{{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Indexed}}))
+	require.NoError(t, j.Settle(t.Context(), []report.Settlement{{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Indexed}}))
 	server.Kill()
-	committest.Must(t, server.Start(t.Context()))
+	require.NoError(t, server.Start(t.Context()))
 	given := map[report.ID]bool{}
 	committest.Eventually(t, "both are given out", func() bool {
 		changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
@@ -140,22 +141,22 @@ func TestPostgresFullDisk(t *testing.T) {
 		t.Skip("only root can mount a small disk")
 	}
 	disk := filepath.Join(t.TempDir(), "disk")
-	committest.Must(t, os.Mkdir(disk, 0o777))
+	require.NoError(t, os.Mkdir(disk, 0o777))
 	mount := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m,mode=777", "none", disk)
 	if out, err := mount.CombinedOutput(); err != nil {
 		t.Skipf("cannot mount a small disk: %v: %s", err, out)
 	}
 	server := postgrestest.Start(t)
 	t.Cleanup(func() {
-		committest.Must(t, server.Stop())
+		require.NoError(t, server.Stop())
 		if out, err := exec.Command("umount", disk).CombinedOutput(); err != nil {
 			t.Errorf("umount: %v: %s", err, out)
 		}
 	})
 	for folder := disk; folder != filepath.Clean(os.TempDir()); folder = filepath.Dir(folder) {
-		committest.Must(t, os.Chmod(folder, 0o777|os.ModeSticky))
+		require.NoError(t, os.Chmod(folder, 0o777|os.ModeSticky))
 	}
-	committest.Must(t, os.Mkdir(filepath.Join(disk, "space"), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(disk, "space"), 0o700))
 	if out, err := exec.Command("chown", "postgres", filepath.Join(disk, "space")).CombinedOutput(); err != nil {
 		t.Fatalf("chown: %v: %s", err, out)
 	}
@@ -217,7 +218,7 @@ func TestPostgresMaxBytes(t *testing.T) {
 // TestPostgresNoServer: no server is there when a process starts.
 func TestPostgresNoServer(t *testing.T) {
 	server := postgrestest.Start(t)
-	committest.Must(t, server.Stop())
+	require.NoError(t, server.Stop())
 	ctx, cancel := context.WithTimeout(t.Context(), committest.Timeout)
 	defer cancel()
 	start := time.Now()

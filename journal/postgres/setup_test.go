@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -53,8 +54,8 @@ func TestPostgresSetUpWaits(t *testing.T) {
 	url := postgrestest.URL(t)
 	copying := process(t, url, silent(), journal.Options{})
 	tx, err := copying.pool.Begin(t.Context())
-	committest.Must(t, err)
-	committest.Must(t, lockSetUp(t.Context(), tx))
+	require.NoError(t, err)
+	require.NoError(t, lockSetUp(t.Context(), tx))
 	logged, opened := commit.NewSignal(), make(chan *Journal)
 	log := slog.New(slog.NewTextHandler(notifying{logged}, nil))
 	go func() {
@@ -69,9 +70,9 @@ func TestPostgresSetUpWaits(t *testing.T) {
 	case <-time.After(committest.Timeout):
 		t.Error("the log does not say what riskdex waits for")
 	}
-	committest.Must(t, tx.Rollback(t.Context()))
+	require.NoError(t, tx.Rollback(t.Context()))
 	if j := <-opened; j != nil {
-		committest.Must(t, j.Close())
+		require.NoError(t, j.Close())
 	}
 }
 
@@ -121,11 +122,11 @@ func TestPostgresTooOld(t *testing.T) {
 func TestPostgresOtherDefaults(t *testing.T) {
 	url := postgrestest.Start(t).URL()
 	conn, err := pgx.Connect(t.Context(), url)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	defer conn.Close(context.Background())
 	for _, set := range []string{"default_transaction_isolation = 'repeatable read'", "statement_timeout = 1", "lock_timeout = 1"} {
 		_, err := conn.Exec(t.Context(), "ALTER ROLE riskdex SET "+set)
-		committest.Must(t, err)
+		require.NoError(t, err)
 	}
 	j := process(t, url, hasty(), journal.Options{})
 	for setting, want := range map[string]string{"transaction_isolation": "read committed", "statement_timeout": "0", "lock_timeout": "0"} {
@@ -160,7 +161,7 @@ func TestPostgresDamage(t *testing.T) {
 				id = "9"
 			}
 			changes, err := p[1].Claim(t.Context(), report.Cities, 100, 1<<20)
-			committest.Must(t, err)
+			require.NoError(t, err)
 			if len(changes) != 2 || changes[0].ID != "0" || changes[1].ID != "2" {
 				t.Errorf("given out: %v, want documents 0 and 2", changes)
 			}
@@ -195,7 +196,7 @@ func TestPostgresDamageInResend(t *testing.T) {
 	settle(t, j, report.Indexed, claimed(t, j)...)
 	execSQL(t, j, "UPDATE documents SET body = 'other' WHERE id = '1'")
 	_, err := j.Resend(t.Context(), report.Advisories)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	if got := claimed(t, j); len(got) != 2 {
 		t.Errorf("given out: %v, want the two intact documents", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
 )
@@ -90,7 +91,7 @@ func TestBackupLeavesSpace(t *testing.T) {
 		t.Errorf("the backup returned %v, want advice to choose another disk", err)
 	}
 	onlyFile(t, to)
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 	if _, err := j.Backup(t.Context(), to, nil); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("a backup of a closed journal returned %v, want ErrClosed", err)
 	}
@@ -101,7 +102,7 @@ func TestBackupEndsWithTheJournal(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{MinFree: -1})
 	mustAppend(t, j, committest.Put("1", strings.Repeat("x", 3<<20)))
 	to := filepath.Join(t.TempDir(), "copy.db")
-	_, err := j.Backup(t.Context(), to, func(BackupProgress) { committest.Must(t, j.Close()) })
+	_, err := j.Backup(t.Context(), to, func(BackupProgress) { require.NoError(t, j.Close()) })
 	if !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("the backup returned %v, want ErrClosed", err)
 	}

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"riskdex/internal/disktest"
+	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -206,7 +206,7 @@ func TestLastSyncFails(t *testing.T) {
 	if err := s.Close(); err == nil {
 		t.Error("Close returned no error")
 	}
-	committest.Must(t, os.Remove(ballast))
+	require.NoError(t, os.Remove(ballast))
 	next := openOn(t, d)
 	next.sent, next.acks = s.sent, s.acks
 	for range 10 { // until the WAL has started over

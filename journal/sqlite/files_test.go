@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"riskdex/internal/logtest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -43,8 +44,8 @@ func TestFilesTakenAway(t *testing.T) {
 			var log logtest.Buffer
 			j := openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			before, err := j.Append(t.Context(), committest.Put("1", "{}"))
-			committest.Must(t, err)
-			committest.Must(t, c.take(path))
+			require.NoError(t, err)
+			require.NoError(t, c.take(path))
 
 			_, err = j.Append(t.Context(), committest.Put("2", "{}"))
 			if !errors.Is(err, errMoved) || errors.Is(err, journal.ErrNoRoom) {
@@ -61,21 +62,21 @@ func TestFilesTakenAway(t *testing.T) {
 			if err != nil || len(claimed) != 1 || claimed[0].Version != before[0].Version {
 				t.Errorf("claimed %v, %v", claimed, err)
 			}
-			committest.Must(t, j.Settle(t.Context(), []report.Settlement{{Key: before[0].Key, Version: before[0].Version, Outcome: report.Indexed}}))
+			require.NoError(t, j.Settle(t.Context(), []report.Settlement{{Key: before[0].Key, Version: before[0].Version, Outcome: report.Indexed}}))
 			if log.Count("level=ERROR") != 1 || log.Count("moved, deleted or replaced") != 1 {
 				t.Errorf("the log lacks a message: %s", log.String())
 			}
 			if c.back == nil {
 				return
 			}
-			committest.Must(t, c.back(path))
+			require.NoError(t, c.back(path))
 			waitReady(t, j)
 			mustAppend(t, j, committest.Put("3", "{}"))
 			checkTables(t, j)
 			if log.Count("are back") != 1 {
 				t.Errorf("the log lacks a message: %s", log.String())
 			}
-			committest.Must(t, j.Close())
+			require.NoError(t, j.Close())
 			j = openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			if found := documentsOf(t, j); len(found) != 2 || log.Count("level=ERROR") != 1 {
 				t.Errorf("the journal has %v; the log: %s", found, log.String())
@@ -87,9 +88,9 @@ func TestFilesTakenAway(t *testing.T) {
 // TestFilesTakenAwayWhileIdle: it is noticed without a delivery.
 func TestFilesTakenAwayWhileIdle(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	committest.Must(t, os.Rename(j.path, j.path+".old"))
+	require.NoError(t, os.Rename(j.path, j.path+".old"))
 	committest.Eventually(t, "it is noticed", func() bool { return errors.Is(j.Ready(), errMoved) })
-	committest.Must(t, os.Rename(j.path+".old", j.path))
+	require.NoError(t, os.Rename(j.path+".old", j.path))
 	committest.Eventually(t, "it goes on", func() bool { return j.Ready() == nil })
 }
 
@@ -100,14 +101,14 @@ func TestAnotherFileIsNotRewritten(t *testing.T) {
 	other := filepath.Join(dir, "other.db")
 	o := openTest(t, other, journal.Options{})
 	mustAppend(t, o, committest.Put("other", "{}"))
-	committest.Must(t, o.Close())
+	require.NoError(t, o.Close())
 
 	j := openIdle(t, filepath.Join(dir, "journal.db"))
 	j.probeEvery = time.Millisecond
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "{}"))
-	committest.Must(t, os.Rename(j.path, j.path+".old"))
-	committest.Must(t, os.Rename(other, j.path))
+	require.NoError(t, os.Rename(j.path, j.path+".old"))
+	require.NoError(t, os.Rename(other, j.path))
 	broken := errors.New("the disk is on fire")
 	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
 		t.Fatal(err)
@@ -116,13 +117,13 @@ func TestAnotherFileIsNotRewritten(t *testing.T) {
 	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return nil }}); !errors.Is(err, errMoved) {
 		t.Errorf("the request returned %v, want errMoved: the file was opened again", err)
 	}
-	committest.Must(t, os.Rename(j.path+".old", j.path))
+	require.NoError(t, os.Rename(j.path+".old", j.path))
 	waitReady(t, j)
 	if found := documentsOf(t, j); len(found) != 1 || found["1"].version == 0 {
 		t.Errorf("the file has %v, want it unchanged", found)
 	}
 	// The new file is watched like the old one.
-	committest.Must(t, os.Rename(j.path, j.path+".old"))
+	require.NoError(t, os.Rename(j.path, j.path+".old"))
 	if _, err := j.Append(t.Context(), committest.Put("2", "{}")); !errors.Is(err, errMoved) {
 		t.Errorf("Append: %v", err)
 	}
@@ -138,12 +139,12 @@ func TestDeletedJournalIsSaved(t *testing.T) {
 	j.idleAfter = time.Millisecond
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "{}"))
-	committest.Must(t, os.Remove(j.path))
+	require.NoError(t, os.Remove(j.path))
 	committest.Eventually(t, "its WAL is empty", func() bool { n, err := fileSize(j.path + "-wal"); return n == 0 && err == nil })
 	saved, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", j.files.locked.Fd()))
-	committest.Must(t, err)
-	committest.Must(t, j.Close())
-	committest.Must(t, os.WriteFile(j.path, saved, 0o600))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	require.NoError(t, os.WriteFile(j.path, saved, 0o600))
 	if found := documentsOf(t, openTest(t, j.path, journal.Options{})); len(found) != 1 {
 		t.Errorf("the saved file has %v, want everything acknowledged", found)
 	}

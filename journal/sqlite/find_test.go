@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -100,8 +101,8 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 func TestInsertedRowsAreFound(t *testing.T) {
 	opt := commit.WithDefaults(journal.Options{})
 	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), opt)
-	committest.Must(t, err)
-	t.Cleanup(func() { committest.Must(t, j.Close()) })
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, j.Close()) })
 	city := func(id, code string) report.Change {
 		return report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, OwnID: report.ID(id), Op: report.Index, Code: code, Body: []byte("{}")}
 	}
@@ -111,18 +112,18 @@ func TestInsertedRowsAreFound(t *testing.T) {
 	// The first one is known, so the statement that inserts is never full when the next
 	// are looked up.
 	_, err = j.Append(t.Context(), report.Delivery{Changes: []report.Change{city("0", "C0")}})
-	committest.Must(t, err)
+	require.NoError(t, err)
 	d := report.Delivery{Changes: []report.Change{city("0", "C0"), byCode}}
 	for i := range 3 * many {
 		d.Changes = append(d.Changes, city(fmt.Sprint("n", i), fmt.Sprint("N", i)))
 	}
 	d.Changes[many+many/2] = city("130", "LON") // adopts the one that is known by its code
 	_, err = j.Append(t.Context(), d)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	stamps, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{
 		{Key: report.Key{Kind: report.Cities, ID: "LON"}, Op: report.Delete},
 	}})
-	committest.Must(t, err)
+	require.NoError(t, err)
 	if stamps[0].ID != "130" {
 		t.Errorf("stamped %+v, want the city adopted", stamps)
 	}
@@ -130,11 +131,11 @@ func TestInsertedRowsAreFound(t *testing.T) {
 	// Requests that join a group look up in advance again.
 	superseded := func() uint64 {
 		n, err := j.Stats(t.Context())
-		committest.Must(t, err)
+		require.NoError(t, err)
 		return n.Kinds[report.Cities].Settled[report.Superseded]
 	}
 	before := superseded()
-	committest.Must(t, j.queue.Do(t.Context(), &commit.Request{Run: func(tx *commit.Transaction) error {
+	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Run: func(tx *commit.Transaction) error {
 		s := tx.Store.(*store)
 		group := func(ids ...string) (d report.Delivery) {
 			for _, id := range ids {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -23,9 +24,9 @@ func forgetful(t *testing.T, path string) *Journal {
 	t.Helper()
 	j := openIdle(t, path)
 	mustCommit(t, j, committest.Put("1", strings.Repeat("old ", 10_000)))
-	committest.Must(t, j.e.sync())
+	require.NoError(t, j.e.sync())
 	durable, err := fileSize(path + "-wal")
-	committest.Must(t, err)
+	require.NoError(t, err)
 	j.e.sync = func() error {
 		log, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
 		if err != nil {
@@ -48,7 +49,7 @@ func forgetful(t *testing.T, path string) *Journal {
 func mustCommit(t *testing.T, j *Journal, d report.Delivery) {
 	t.Helper()
 	_, _, err := j.commit([]*commit.Request{{Run: func(tx *commit.Transaction) error { _, err := tx.Append(d, j.opt); return err }}})
-	committest.Must(t, err)
+	require.NoError(t, err)
 }
 
 // mustHaveOld checks that a journal has the acknowledged version of the document "1".
@@ -84,7 +85,7 @@ func TestForgottenBeforeClose(t *testing.T) {
 	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
 		t.Fatal("a delivery that the disk refused was acknowledged")
 	}
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 	mustHaveOld(t, openTest(t, path, journal.Options{}))
 }
 
@@ -94,7 +95,7 @@ func TestOpeningWritesNothing(t *testing.T) {
 	j := openIdle(t, path)
 	mustCommit(t, j, committest.Put("1", "{}"))
 	go j.run()
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 	j = openIdle(t, path)
 	start(t, j)
 	if log, err := fileSize(path + "-wal"); err != nil || log != 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"riskdex/internal/disktest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -21,7 +22,7 @@ import (
 func TestFrozenDisk(t *testing.T) {
 	d := disktest.New(t, t.TempDir(), 32, "")
 	j, err := Open(t.Context(), filepath.Join(d.Dir, "journal.db"), journal.Options{MinFree: -1, Log: slog.New(slog.DiscardHandler)})
-	committest.Must(t, err)
+	require.NoError(t, err)
 	mustAppend(t, j, committest.Put("1", "{}"))
 	thaw := d.Freeze(t)
 	ctx, leave := context.WithTimeout(t.Context(), time.Second)
@@ -52,6 +53,6 @@ func TestFrozenDisk(t *testing.T) {
 	if wait := j.OldestWait(); wait > time.Second {
 		t.Errorf("a request waits for %v", wait)
 	}
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 	d.Unmount()
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
 	"riskdex/journal/transfer"
@@ -32,19 +33,19 @@ func killed(t *testing.T, j *Journal) string {
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(from)
-	committest.Must(t, err)
-	committest.Must(t, os.WriteFile(to, b, 0o600))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(to, b, 0o600))
 }
 
 // filesOf returns the files in the folder of a journal.
 func filesOf(t *testing.T, path string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
-	committest.Must(t, err)
+	require.NoError(t, err)
 	files := map[string]string{}
 	for _, e := range entries {
 		b, err := os.ReadFile(filepath.Join(filepath.Dir(path), e.Name()))
-		committest.Must(t, err)
+		require.NoError(t, err)
 		files[e.Name()] = string(b)
 	}
 	delete(files, filepath.Base(path)+".lock") // has the number of a process
@@ -56,7 +57,7 @@ func documentsIn(t *testing.T, path string) []string {
 	j := openTest(t, path, journal.Options{})
 	ids := slices.Sorted(maps.Keys(documentsOf(t, j)))
 	checkTables(t, j)
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 	return ids
 }
 
@@ -90,7 +91,7 @@ func TestWALOfAnotherFileIsRefused(t *testing.T) {
 			to := filepath.Join(t.TempDir(), "other.db")
 			o := openTest(t, to, journal.Options{})
 			mustAppend(t, o, committest.Put("other", "{}"))
-			committest.Must(t, o.Close())
+			require.NoError(t, o.Close())
 			return to
 		},
 		"nothing": func(t *testing.T, _ **Journal) string {
@@ -140,7 +141,7 @@ func second[T any](_ T, err error) error { return err }
 // again closes a journal, which copies its WAL into the file, and opens it.
 func again(t *testing.T, j *Journal) *Journal {
 	t.Helper()
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 	return openTest(t, j.path, journal.Options{})
 }
 
@@ -155,14 +156,14 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 		"a look of SQLite, which leaves an empty log": func() error { return second(Backup(t.Context(), path, filepath.Join(t.TempDir(), "b.db"), nil)) },
 		"none": func() error { return nil },
 	} {
-		committest.Must(t, look())
+		require.NoError(t, look())
 		j := openTest(t, path, journal.Options{})
 		if l := lossOf(t, j); !l.Lost() || l.Until.Before(l.Since) {
 			t.Errorf("after %s: the journal lacks %+v", what, l)
 		}
-		committest.Must(t, j.Close())
+		require.NoError(t, j.Close())
 		copyFile(t, live.path, path)
-		committest.Must(t, remove(path+watermarkSuffix))
+		require.NoError(t, remove(path+watermarkSuffix))
 	}
 	to := filepath.Join(t.TempDir(), "to.db")
 	if made, err := transfer.Copy(t.Context(), Endpoint(path), Endpoint(to), nil); err != nil || !made.Loss.Lost() {
@@ -171,7 +172,7 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 
 	// Closed, moved alone, and opened again, it lacks nothing; nor does the journal of a
 	// killed process.
-	committest.Must(t, live.Close())
+	require.NoError(t, live.Close())
 	copyFile(t, live.path, path)
 	if l := lossOf(t, openTest(t, path, journal.Options{})); l.Lost() {
 		t.Errorf("closed and moved, the journal lacks %+v", l)
@@ -186,7 +187,7 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 func fileID(t *testing.T, path string) (in, beside string) {
 	t.Helper()
 	w, err := openWatermark(path)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	defer w.close()
 	return readBare(t.Context(), path).id, w.wal().file
 }
@@ -197,7 +198,7 @@ func TestEveryCopyIsAnotherFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
 	mustAppend(t, j, committest.Put("1", "{}"))
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 	seen := map[string]string{}
 	opened := func(what, path string) {
 		t.Helper()
@@ -208,7 +209,7 @@ func TestEveryCopyIsAnotherFile(t *testing.T) {
 				t.Errorf("%s: the id in the file is %q, beside it %q; it is also that of %s", what, in, beside, seen[in])
 			}
 			seen[in] = what
-			committest.Must(t, j.Close())
+			require.NoError(t, j.Close())
 		}
 	}
 	backup := backUpClosed(t, path)
@@ -217,9 +218,9 @@ func TestEveryCopyIsAnotherFile(t *testing.T) {
 	opened("a backup of it", backUpClosed(t, backup))
 	copied := filepath.Join(t.TempDir(), "copied.db")
 	_, err := transfer.Copy(t.Context(), Endpoint(path), Endpoint(copied), nil)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	opened("a copy", copied)
-	committest.Must(t, suspect(copied))
+	require.NoError(t, suspect(copied))
 	opened("a copy afresh", copied)
 }
 
@@ -227,7 +228,7 @@ func backUpClosed(t *testing.T, path string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "backup.db")
 	_, err := Backup(t.Context(), path, to, nil)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	return to
 }
 
@@ -238,16 +239,16 @@ func TestJournalsOfVersion6GetAnID(t *testing.T) {
 	mustAppend(t, live, committest.Put("1", "{}"))
 	path := killed(t, live)
 	raw, err := sql.Open("sqlite", dsn(path))
-	committest.Must(t, err)
+	require.NoError(t, err)
 	raw.SetMaxOpenConns(1)
 	_, err = raw.Exec(withoutLoss + "DELETE FROM meta WHERE name = 'in_use'; PRAGMA user_version = 6; PRAGMA wal_checkpoint; UPDATE meta SET value = value + 1 WHERE name = 'probes'")
-	committest.Must(t, err)
+	require.NoError(t, err)
 	old := filepath.Join(t.TempDir(), "journal.db")
 	copyFile(t, path, old)
 	copyFile(t, path+"-wal", old+"-wal")
-	committest.Must(t, raw.Close())
+	require.NoError(t, raw.Close())
 	noted, err := os.ReadFile(path + watermarkSuffix)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	committest.WriteFile(t, old+watermarkSuffix, string(noted[:watermarkWidth]))
 
 	for range 2 {
@@ -258,18 +259,18 @@ func TestJournalsOfVersion6GetAnID(t *testing.T) {
 		if l := lossOf(t, j); l.Lost() || len(documentsOf(t, j)) != 1 {
 			t.Errorf("the journal lacks %+v, and has %v", l, documentsOf(t, j))
 		}
-		committest.Must(t, j.Close())
+		require.NoError(t, j.Close())
 	}
 }
 
 // TestNewFileInPlaceOfARemovedOne: the note beside it belongs to the removed one.
 func TestNewFileInPlaceOfARemovedOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	committest.Must(t, openTest(t, path, journal.Options{}).Close())
-	committest.Must(t, os.Remove(path))
-	committest.Must(t, createFile(path))
+	require.NoError(t, openTest(t, path, journal.Options{}).Close())
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, createFile(path))
 	w, err := openWatermark(path)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	defer w.close()
 	j := &Journal{path: path, watermark: w}
 	if _, err := j.matchWAL(t.Context()); err != nil || w.wal().file != "" {
@@ -286,9 +287,9 @@ func TestTornFileTellsItsID(t *testing.T) {
 	}
 	path := killed(t, live)
 	log, err := os.ReadFile(path + "-wal")
-	committest.Must(t, err)
+	require.NoError(t, err)
 	file, err := os.ReadFile(path)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	for frame := log[32:]; len(frame) >= 24+pageSize; frame = frame[24+pageSize:] {
 		if binary.BigEndian.Uint32(frame) == 1 {
 			copy(file, frame[24:24+pageSize])
@@ -297,7 +298,7 @@ func TestTornFileTellsItsID(t *testing.T) {
 	if pages := int(binary.BigEndian.Uint32(file[28:])); pages*pageSize <= len(file) {
 		t.Fatalf("the file has %d bytes, and says %d pages", len(file), pages)
 	}
-	committest.Must(t, os.WriteFile(path, file, 0o600))
+	require.NoError(t, os.WriteFile(path, file, 0o600))
 	if b := readBare(context.Background(), path); !b.known || b.id != live.fileID || !b.inUse {
 		t.Errorf("the file's header says %+v", b)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -26,11 +27,11 @@ func openElsewhere(t *testing.T, path string) string {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestOpenChild$")
 	cmd.Env = append(os.Environ(), openEnv+"="+path)
 	out, err := cmd.StdoutPipe()
-	committest.Must(t, err)
-	committest.Must(t, cmd.Start())
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	said, err := bufio.NewReader(out).ReadString('\n')
-	committest.Must(t, err)
-	committest.Must(t, cmd.Wait())
+	require.NoError(t, err)
+	require.NoError(t, cmd.Wait())
 	return strings.TrimSpace(said)
 }
 
@@ -56,16 +57,16 @@ func TestOpenChild(t *testing.T) {
 func TestOtherNames(t *testing.T) {
 	link := func(t *testing.T, path string) string {
 		other := filepath.Join(t.TempDir(), "other.db")
-		committest.Must(t, os.Link(path, other))
+		require.NoError(t, os.Link(path, other))
 		return other
 	}
 	mount := func(t *testing.T, path string) string {
 		other := filepath.Join(t.TempDir(), "other.db")
-		committest.Must(t, os.WriteFile(other, nil, 0o600))
+		require.NoError(t, os.WriteFile(other, nil, 0o600))
 		if err := syscall.Mount(path, other, "", syscall.MS_BIND, ""); errors.Is(err, syscall.EPERM) {
 			t.Skip("mounting is not allowed here")
 		} else {
-			committest.Must(t, err)
+			require.NoError(t, err)
 		}
 		t.Cleanup(func() { _ = syscall.Unmount(other, syscall.MNT_DETACH) })
 		return other
@@ -100,7 +101,7 @@ func TestOtherNames(t *testing.T) {
 			checkTables(t, j)
 
 			other := alias(t, j.path)
-			committest.Must(t, j.Close())
+			require.NoError(t, j.Close())
 			if said := openElsewhere(t, other); said != "" {
 				t.Errorf("another process could not open it after it was closed: %q", said)
 			}

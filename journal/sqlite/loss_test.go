@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"riskdex/internal/logtest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -18,7 +19,7 @@ import (
 func lossOf(t *testing.T, j *Journal) report.Loss {
 	t.Helper()
 	s, err := j.Stats(t.Context())
-	committest.Must(t, err)
+	require.NoError(t, err)
 	return s.Loss
 }
 
@@ -28,16 +29,16 @@ func older(t *testing.T, path string) report.Loss {
 	t.Helper()
 	j := openTest(t, path, journal.Options{})
 	last, err := j.Append(t.Context(), committest.Put("kept", "{}"))
-	committest.Must(t, err)
-	committest.Must(t, j.Close())
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	_, err = Backup(t.Context(), path, backup, nil)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	j = openTest(t, path, journal.Options{})
 	lost, err := j.Append(t.Context(), committest.Put("lost", "{}"))
-	committest.Must(t, err)
-	committest.Must(t, j.Close())
-	committest.Must(t, os.Rename(backup, path))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	require.NoError(t, os.Rename(backup, path))
 	return report.Loss{Since: commit.FromMicro(int64(last[0].Version)), Until: commit.FromMicro(int64(lost[0].Version))}
 }
 
@@ -56,9 +57,9 @@ func TestLossStays(t *testing.T) {
 	}
 	now = now.Add(time.Hour)
 	for round := range 3 {
-		committest.Must(t, j.Close())
+		require.NoError(t, j.Close())
 		if round == 2 {
-			committest.Must(t, suspect(path))
+			require.NoError(t, suspect(path))
 		}
 		j = openTest(t, path, opt)
 		if got := lossOf(t, j); got != first {
@@ -69,7 +70,7 @@ func TestLossStays(t *testing.T) {
 	if log.Count("level=ERROR") != 1 || log.Count("level=WARN") != 3 || log.Count("riskdex journal acknowledge-loss") != 4 {
 		t.Errorf("the log lacks a message: %s", log.String())
 	}
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 
 	second := older(t, path)
 	j = openTest(t, path, opt)
@@ -84,8 +85,8 @@ func TestLossOfAllIsSinceTheBeginning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
 	mustAppend(t, j, committest.Put("1", "{}"))
-	committest.Must(t, j.Close())
-	committest.Must(t, os.Remove(path))
+	require.NoError(t, j.Close())
+	require.NoError(t, os.Remove(path))
 	got := lossOf(t, openTest(t, path, journal.Options{}))
 	if !got.Lost() || !got.Since.IsZero() {
 		t.Errorf("the journal lacks %+v, want everything since the beginning", got)
@@ -99,9 +100,9 @@ func TestLossWhileItRuns(t *testing.T) {
 	j.probeEvery = time.Millisecond
 	start(t, j)
 	stamps, err := j.Append(t.Context(), committest.Put("1", "{}"))
-	committest.Must(t, err)
+	require.NoError(t, err)
 	noted := stamps[0].Version + 1e6
-	committest.Must(t, j.watermark.note(noted)) // as if that had been acknowledged, and were not in the file
+	require.NoError(t, j.watermark.note(noted)) // as if that had been acknowledged, and were not in the file
 	broken := errors.New("the disk is on fire")
 	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
 		t.Fatal(err)

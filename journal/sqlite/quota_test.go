@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -74,10 +75,10 @@ func TestWALDoesNotProlongAShortage(t *testing.T) {
 	mustAppend(t, r.Journal, committest.Put("1", strings.Repeat("x", 8<<20)))
 	mustAppend(t, r.Journal, committest.Put("2", "{}")) // from here on the WAL keeps its size
 	s, err := r.Stats(t.Context())
-	committest.Must(t, err)
+	require.NoError(t, err)
 	for _, max := range []int64{1, s.Used + s.Used/slack/2} {
-		committest.Must(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.quota.max, r.probeEvery = max, time.Hour; return nil }}))
-		committest.Must(t, r.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
+		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.quota.max, r.probeEvery = max, time.Hour; return nil }}))
+		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
 		committest.Eventually(t, "the space is measured", func() bool { return (r.Ready() == nil) == (max > 1) })
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -30,13 +31,13 @@ func newSite(t *testing.T) site {
 	s := site{path: filepath.Join(t.TempDir(), "journal.db")}
 	j := openTest(t, s.path, journal.Options{})
 	stamps, err := j.Append(t.Context(), committest.Put("one", "{}"))
-	committest.Must(t, err)
+	require.NoError(t, err)
 	s.backup = backUp(t, s.path, 1)
 	s.one = stamps[0]
 	stamps, err = j.Append(t.Context(), committest.Put("two", "{}"))
-	committest.Must(t, err)
+	require.NoError(t, err)
 	s.two = stamps[0]
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 	return s
 }
 
@@ -54,7 +55,7 @@ func TestRestore(t *testing.T) {
 	s := newSite(t)
 	var last BackupProgress
 	r, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, func(p BackupProgress) { last = p })
-	committest.Must(t, err)
+	require.NoError(t, err)
 	lost := report.Loss{Since: commit.FromMicro(int64(s.one.Version)), Until: commit.FromMicro(int64(s.two.Version)), Noticed: r.Loss.Noticed}
 	if r.Path != s.path || r.Records != 1 || r.After != 1 || !r.Newest.Equal(commit.FromMicro(int64(s.one.Version))) || r.Loss != lost || r.Loss.Noticed.IsZero() {
 		t.Errorf("the restore reported %+v, want a loss of %+v", r, lost)
@@ -81,7 +82,7 @@ func TestRestore(t *testing.T) {
 		if err != nil || stamps[0].Version <= s.two.Version {
 			t.Errorf("stamped %+v, %v; want a version above the lost one", stamps, err)
 		}
-		committest.Must(t, j.Close())
+		require.NoError(t, j.Close())
 	}
 
 	back, err := Restore(t.Context(), r.Aside, s.path, RestoreOptions{}, nil)
@@ -101,7 +102,7 @@ func TestRestoreWhereNothingIs(t *testing.T) {
 	}
 	has(t, empty, "one")
 
-	committest.Must(t, os.Remove(s.path))
+	require.NoError(t, os.Remove(s.path))
 	r, err = Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
 	if err != nil || r.After != -1 || !r.Loss.Until.Equal(commit.FromMicro(int64(s.two.Version))) || r.Aside == "" {
 		t.Errorf("the restore reported %+v, %v; want a loss up to the second document, and the WAL moved aside", r, err)
@@ -132,7 +133,7 @@ func TestRestoreAfterAKill(t *testing.T) {
 	path = killed(t, live)
 	copyFile(t, backup, path)
 	moved := path + ".moved"
-	committest.Must(t, os.Rename(path, moved)) // as the message advises
+	require.NoError(t, os.Rename(path, moved)) // as the message advises
 	r, err = Restore(t.Context(), moved, path, RestoreOptions{}, nil)
 	if err != nil || r.After != -1 || !r.Loss.Lost() {
 		t.Errorf("the restore reported %+v, %v; want a loss of unknown size", r, err)
@@ -153,7 +154,7 @@ func TestRestoreLosesNothing(t *testing.T) {
 	backup := backUp(t, live.path, 1)
 	probe := report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Probe, ID: "probe"}, Op: report.Index, Body: []byte("{}")}}}
 	stamps, err := live.Append(t.Context(), probe)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	for _, torn := range []bool{false, true} {
 		path := killed(t, live)
 		if torn {
@@ -185,9 +186,9 @@ func TestRestoreRefuses(t *testing.T) {
 	breakChain(t, pages)
 	suspected := filepath.Join(t.TempDir(), "suspect.db")
 	copyFile(t, s.backup, suspected)
-	committest.Must(t, suspect(suspected))
+	require.NoError(t, suspect(suspected))
 	linked := filepath.Join(t.TempDir(), "linked.db")
-	committest.Must(t, os.Link(s.path, linked))
+	require.NoError(t, os.Link(s.path, linked))
 	full := filepath.Join(t.TempDir(), "full.db")
 	copyFile(t, s.backup, full)
 
@@ -231,31 +232,31 @@ func TestRestoreWhileItIsInUse(t *testing.T) {
 	s := newSite(t)
 	j := openTest(t, s.path, journal.Options{})
 	link := filepath.Join(t.TempDir(), "linked.db")
-	committest.Must(t, os.Link(s.path, link))
+	require.NoError(t, os.Link(s.path, link))
 	for path, want := range map[string]string{s.path: "already open in process", link: "hard link"} {
 		if r, err := Restore(t.Context(), s.backup, path, RestoreOptions{}, nil); err == nil || !strings.Contains(err.Error(), want) || r.Path != "" {
 			t.Errorf("the restore reported %+v, %v; want an error with %q", r, err, want)
 		}
 	}
 	mustAppend(t, j, committest.Put("three", "{}"))
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 	has(t, s.path, "one", "three", "two")
 
 	reader := exec.Command(os.Args[0], "-test.run=^TestRestoreReader$")
 	reader.Env = append(os.Environ(), readEnv+"="+s.path)
 	out, err := reader.StdoutPipe()
-	committest.Must(t, err)
+	require.NoError(t, err)
 	in, err := reader.StdinPipe()
-	committest.Must(t, err)
-	committest.Must(t, reader.Start())
+	require.NoError(t, err)
+	require.NoError(t, reader.Start())
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil); err == nil || !strings.Contains(err.Error(), "is reading it") {
 		t.Errorf("a restore during a read returned %v, want that somebody is reading it", err)
 	}
-	committest.Must(t, in.Close())
-	committest.Must(t, reader.Wait())
+	require.NoError(t, in.Close())
+	require.NoError(t, reader.Wait())
 	has(t, s.path, "one", "three", "two")
 }
 
@@ -272,10 +273,10 @@ func TestRestoreReader(t *testing.T) {
 		t.Skip("it is run by another test")
 	}
 	s, err := openSource(t.Context(), path)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	fmt.Println("reading")
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
-	committest.Must(t, s.close())
+	require.NoError(t, s.close())
 }
 
 // TestRestoreKilled kills the restoring process at each of its steps. The journal is then
@@ -309,7 +310,7 @@ func TestRestoreKilled(t *testing.T) {
 				}
 				if next == "restore" {
 					r, err := Restore(t.Context(), backup, path, RestoreOptions{}, nil)
-					committest.Must(t, err)
+					require.NoError(t, err)
 					if !r.Loss.Lost() {
 						t.Errorf("the second restore reported %+v, want a loss", r)
 					}
@@ -319,7 +320,7 @@ func TestRestoreKilled(t *testing.T) {
 				if lost := lossOf(t, j).Lost(); lost != begun {
 					t.Errorf("a loss is reported: %t", lost)
 				}
-				committest.Must(t, j.Close())
+				require.NoError(t, j.Close())
 				if begun {
 					has(t, path, "one")
 				} else {
@@ -384,13 +385,13 @@ func TestRestoredBelongsToTheOwner(t *testing.T) {
 		t.Skip("only root can give files away")
 	}
 	s := newSite(t)
-	committest.Must(t, os.Chown(s.path, 12345, 12346))
-	committest.Must(t, remove(s.path+".lock"))
+	require.NoError(t, os.Chown(s.path, 12345, 12346))
+	require.NoError(t, remove(s.path+".lock"))
 	_, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	for _, path := range []string{s.path, s.path + ".lock"} {
 		info, err := os.Stat(path)
-		committest.Must(t, err)
+		require.NoError(t, err)
 		if stat := info.Sys().(*syscall.Stat_t); stat.Uid != 12345 || stat.Gid != 12346 {
 			t.Errorf("%s belongs to %d:%d, want the owner of the journal", path, stat.Uid, stat.Gid)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -14,7 +15,7 @@ import (
 func underTest(t *testing.T) committest.UnderTest {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	return committest.UnderTest{Journal: j, Queue: j.queue, FillUp: func() {
-		committest.Must(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { j.quota.max, j.probeEvery = 1, time.Hour; return nil }}))
+		require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { j.quota.max, j.probeEvery = 1, time.Hour; return nil }}))
 	}}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
@@ -37,23 +38,23 @@ func TestFileShrinks(t *testing.T) {
 	mustAppend(t, j, report.Delivery{Changes: gone})
 	for n := 0; n < many; {
 		changes, err := j.Claim(t.Context(), report.Advisories, many, 1<<30)
-		committest.Must(t, err)
+		require.NoError(t, err)
 		var list []report.Settlement
 		for _, c := range changes {
 			list = append(list, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Deleted})
 		}
-		committest.Must(t, j.Settle(t.Context(), list))
+		require.NoError(t, j.Settle(t.Context(), list))
 		n += len(changes)
 	}
 	mustAppend(t, j, committest.Put("live", strings.Repeat("x", 100<<10)))
-	committest.Must(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
+	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
 	passed.Store(int64(journal.DefaultKeepDeleted + time.Hour))
 	if n, err := j.DropDeleted(t.Context()); n != many || err != nil {
 		t.Fatal(n, err)
 	}
-	committest.Must(t, j.giveBack(t.Context()))
-	committest.Must(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return j.e.freePages(t) }}))
-	committest.Must(t, j.Close())
+	require.NoError(t, j.giveBack(t.Context()))
+	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return j.e.freePages(t) }}))
+	require.NoError(t, j.Close())
 	if info, err := os.Stat(path); err != nil || info.Size() > 2*vacuumPages*pageSize+1<<20 {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)
 	}
@@ -63,12 +64,12 @@ func TestFileShrinks(t *testing.T) {
 		t.Errorf("%d changes, %v", len(c), err)
 	}
 	checkTables(t, j)
-	committest.Must(t, j.Close())
+	require.NoError(t, j.Close())
 
 	// A copy can shrink as well.
 	to := filepath.Join(t.TempDir(), "copy.db")
 	_, err = transfer.Copy(t.Context(), Endpoint(path), Endpoint(to), nil)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	j = openTest(t, to, journal.Options{})
 	var mode int
 	if err := j.e.write.QueryRowContext(t.Context(), "PRAGMA auto_vacuum").Scan(&mode); err != nil || mode != 2 {

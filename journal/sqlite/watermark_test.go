@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"riskdex/internal/logtest"
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
 )
@@ -37,7 +38,7 @@ func TestLostChangesAreNoticed(t *testing.T) {
 		},
 		"the file cut to nothing, without its log": func(t *testing.T, path, _ string) {
 			spoil(t, path, func([]byte) []byte { return nil })
-			committest.Must(t, os.Remove(path+"-wal"))
+			require.NoError(t, os.Remove(path+"-wal"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

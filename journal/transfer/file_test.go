@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/journal/internal/committest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -18,10 +18,10 @@ import (
 func execFile(t *testing.T, path, query string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	defer db.Close()
 	_, err = db.Exec(query)
-	committest.Must(t, err)
+	require.NoError(t, err)
 }
 
 // damagedFile makes a journal of three cities, of which the second is damaged.
@@ -46,7 +46,7 @@ func breakPages(t *testing.T, path string) {
 	t.Helper()
 	const pageSize = 4096
 	file, err := os.ReadFile(path)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	full, broken := bytes.Repeat([]byte("z"), pageSize-4), 0
 	for page := range slices.Chunk(file, pageSize) {
 		if bytes.Equal(page[4:], full) {
@@ -57,5 +57,5 @@ func breakPages(t *testing.T, path string) {
 	if broken == 0 {
 		t.Fatal("no page has only text of the body")
 	}
-	committest.Must(t, os.WriteFile(path, file, 0o600))
+	require.NoError(t, os.WriteFile(path, file, 0o600))
 }

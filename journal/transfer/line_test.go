@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
@@ -40,7 +41,7 @@ func TestOlderJournalsGetALine(t *testing.T) {
 			filler{t, j}.put(report.Cities, "1", "{}")
 			for _, d := range []report.Delivery{committest.Put("2", "{}"), committest.Delete("2")} {
 				_, err := j.Append(t.Context(), d)
-				committest.Must(t, err)
+				require.NoError(t, err)
 			}
 			closeTest(t, j)
 			c.older(t, c.name)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
@@ -27,16 +27,16 @@ func lostChanges(t *testing.T, path string) report.Loss {
 	}
 	kept, backup := deliver(), filepath.Join(t.TempDir(), "backup.db")
 	_, err := sqlite.Backup(t.Context(), path, backup, nil)
-	committest.Must(t, err)
+	require.NoError(t, err)
 	lost := deliver()
-	committest.Must(t, os.Rename(backup, path))
+	require.NoError(t, os.Rename(backup, path))
 	return report.Loss{Since: kept, Until: lost}
 }
 
 func lossNow(t *testing.T, j journal.Journal) report.Loss {
 	t.Helper()
 	s, err := j.Stats(t.Context())
-	committest.Must(t, err)
+	require.NoError(t, err)
 	return s.Loss
 }
 

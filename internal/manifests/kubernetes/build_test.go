@@ -21,6 +21,8 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"riskdex/internal/require"
 )
 
 // The folders for kubectl apply -k.
@@ -33,17 +35,10 @@ const (
 	manifests  = repository + "/deploy/kubernetes"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func read(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, name))
-	must(t, err)
+	require.NoError(t, err)
 	return text
 }
 
@@ -55,7 +50,7 @@ func strict(t *testing.T) func(text []byte) (runtime.Object, error) {
 	for _, add := range []func(*runtime.Scheme) error{
 		apps.AddToScheme, core.AddToScheme, networking.AddToScheme, policy.AddToScheme, monitoring.AddToScheme,
 	} {
-		must(t, add(scheme))
+		require.NoError(t, add(scheme))
 	}
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 	return func(text []byte) (runtime.Object, error) {
@@ -68,12 +63,12 @@ func strict(t *testing.T) func(text []byte) (runtime.Object, error) {
 func built(t *testing.T, folder string) []runtime.Object {
 	t.Helper()
 	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(manifests, folder))
-	must(t, err)
+	require.NoError(t, err)
 	decode := strict(t)
 	var objects []runtime.Object
 	for _, resource := range made.Resources() {
 		text, err := resource.AsYAML()
-		must(t, err)
+		require.NoError(t, err)
 		object, err := decode(text)
 		if err != nil {
 			t.Errorf("%s cannot be decoded: %v", resource.CurId(), err)
@@ -109,13 +104,13 @@ func only[T runtime.Object](t *testing.T, objects []runtime.Object) T {
 func TestEveryFileIsDecodedStrictly(t *testing.T) {
 	decode, seen := strict(t), 0
 	files, err := filepath.Glob(filepath.Join(manifests, "*", "*.yaml"))
-	must(t, err)
+	require.NoError(t, err)
 	for _, file := range files {
 		if filepath.Base(file) == "kustomization.yaml" {
 			continue
 		}
 		text, err := os.ReadFile(file)
-		must(t, err)
+		require.NoError(t, err)
 		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 			if _, err := decode(document); err != nil {
 				t.Errorf("%s cannot be decoded: %v", file, err)
@@ -145,9 +140,9 @@ func TestWhatIsBuilt(t *testing.T) {
 func TestEveryFileIsNamed(t *testing.T) {
 	for _, folder := range []string{base, monitored, example, cluster} {
 		text, err := os.ReadFile(filepath.Join(manifests, folder, "kustomization.yaml"))
-		must(t, err)
+		require.NoError(t, err)
 		var k types.Kustomization
-		must(t, k.Unmarshal(text)) // strict
+		require.NoError(t, k.Unmarshal(text)) // strict
 		var named, there []string
 		for _, name := range k.Resources {
 			if !strings.HasPrefix(name, "..") {
@@ -155,7 +150,7 @@ func TestEveryFileIsNamed(t *testing.T) {
 			}
 		}
 		files, err := os.ReadDir(filepath.Join(manifests, folder))
-		must(t, err)
+		require.NoError(t, err)
 		for _, f := range files {
 			if f.Name() != "kustomization.yaml" {
 				there = append(there, f.Name())

@@ -11,6 +11,7 @@ import (
 	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
 
+	"riskdex/internal/require"
 	"riskdex/journal/postgres"
 )
 
@@ -32,7 +33,7 @@ func TestTheClusterSharesItsJournal(t *testing.T) {
 	}
 	address := settings(t, objects)["RISKDEX_JOURNAL"]
 	u, err := url.Parse(address)
-	must(t, err)
+	require.NoError(t, err)
 	if _, has := u.User.Password(); has || !postgres.IsURL(address) || u.Query().Get("sslmode") == "" {
 		t.Errorf("the journal is %s", address)
 	}

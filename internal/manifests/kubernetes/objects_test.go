@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
+
+	"riskdex/internal/require"
 )
 
 // visitor returns the pod for backups, and restorer the one that restores them.
@@ -29,9 +31,9 @@ func restorer(t *testing.T) *core.Pod { return podOf(t, "visitor/restore.yaml") 
 func podOf(t *testing.T, file string) *core.Pod {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(manifests, file))
-	must(t, err)
+	require.NoError(t, err)
 	object, err := strict(t)(text)
-	must(t, err)
+	require.NoError(t, err)
 	return object.(*core.Pod)
 }
 
@@ -139,7 +141,7 @@ func TestServicesAndBudgetFindThePod(t *testing.T) {
 	pod := labels.Set(set.Spec.Template.Labels)
 	found := func(what string, s *meta.LabelSelector) {
 		selector, err := meta.LabelSelectorAsSelector(s)
-		must(t, err)
+		require.NoError(t, err)
 		if selector.Empty() || !selector.Matches(pod) {
 			t.Errorf("%s does not select the pod: %v", what, selector)
 		}
@@ -148,7 +150,7 @@ func TestServicesAndBudgetFindThePod(t *testing.T) {
 	governs := false
 	monitor := only[*monitoring.ServiceMonitor](t, objects)
 	selector, err := meta.LabelSelectorAsSelector(&monitor.Spec.Selector)
-	must(t, err)
+	require.NoError(t, err)
 	var scraped []string
 	for _, s := range all[*core.Service](objects) {
 		found("the service "+s.Name, &meta.LabelSelector{MatchLabels: s.Spec.Selector})
@@ -204,7 +206,7 @@ func TestTheNetworkIsClosedButForWhatIsNeeded(t *testing.T) {
 	}
 	slices.Sort(open)
 	address, err := url.Parse(settings(t, objects)["ELASTICSEARCH_URL"])
-	must(t, err)
+	require.NoError(t, err)
 	want := []string{
 		"from ingress-nginx to deliveries", "from monitoring,pods to admin", "to kube-system at 53", "to kube-system at 53",
 		// HOST.NAMESPACE.svc
@@ -241,8 +243,8 @@ func TestRulesAndDashboardAreThoseOfTheRepository(t *testing.T) {
 		Groups any `json:"groups"`
 		Spec   any `json:"spec"`
 	}
-	must(t, yaml.UnmarshalStrict(read(t, "dashboards/rules.yml"), &rules))
-	must(t, yaml.Unmarshal(read(t, "deploy/kubernetes/monitoring/prometheusrule.yaml"), &there))
+	require.NoError(t, yaml.UnmarshalStrict(read(t, "dashboards/rules.yml"), &rules))
+	require.NoError(t, yaml.Unmarshal(read(t, "deploy/kubernetes/monitoring/prometheusrule.yaml"), &there))
 	if rules.Groups == nil || !reflect.DeepEqual(there.Spec, map[string]any{"groups": rules.Groups}) {
 		t.Error("the rules differ from dashboards/rules.yml: make kubernetes")
 	}
@@ -267,7 +269,7 @@ func TestRulesAndDashboardAreThoseOfTheRepository(t *testing.T) {
 			Interval monitoring.Duration `json:"scrape_interval"`
 		} `json:"global"`
 	}
-	must(t, yaml.Unmarshal(read(t, "dashboards/prometheus.yml"), &prometheus))
+	require.NoError(t, yaml.Unmarshal(read(t, "dashboards/prometheus.yml"), &prometheus))
 	if got := only[*monitoring.ServiceMonitor](t, objects).Spec.Endpoints[0].Interval; got != prometheus.Global.Interval {
 		t.Errorf("it is scraped every %s, and with Compose every %s", got, prometheus.Global.Interval)
 	}

@@ -24,6 +24,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/needs"
+	"riskdex/internal/require"
 )
 
 // container returns the container of riskdex in the base, with its pod.
@@ -115,7 +116,7 @@ func TestItListensAtItsPorts(t *testing.T) {
 	set := flags(t, c)
 	for name, flag := range map[string]string{"deliveries": "listen", "admin": "admin-listen"} {
 		host, port, err := net.SplitHostPort(set[flag])
-		must(t, err)
+		require.NoError(t, err)
 		if host != "" || port != strconv.Itoa(int(containerPort(t, c, name))) {
 			t.Errorf("--%s is %s, the port %s is %d", flag, set[flag], name, containerPort(t, c, name))
 		}
@@ -171,7 +172,7 @@ func TestItRunsAsInCompose(t *testing.T) {
 			Memory      string            `json:"mem_limit"`
 		} `json:"services"`
 	}
-	must(t, yaml.Unmarshal(read(t, "docker-compose.yml"), &compose))
+	require.NoError(t, yaml.Unmarshal(read(t, "docker-compose.yml"), &compose))
 	want := compose.Services["riskdex"]
 	dockerfile := string(read(t, "Dockerfile"))
 	c, pod := container(t, built(t, base))
@@ -179,7 +180,7 @@ func TestItRunsAsInCompose(t *testing.T) {
 		t.Errorf("the image is %s, with Compose %s", c.Image, want.Image)
 	}
 	stop, err := time.ParseDuration(want.Stop)
-	must(t, err)
+	require.NoError(t, err)
 	if got := time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second; got != stop {
 		t.Errorf("it is given %v to stop, with Compose %v", got, stop)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"riskdex/internal/needs"
+	"riskdex/internal/require"
 	"slices"
 	"strings"
 	"testing"
@@ -17,19 +18,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir, cmd.Stderr = "../../..", t.Output()
 	out, err := cmd.Output()
-	must(t, err)
+	require.NoError(t, err)
 	return string(out)
 }
 
@@ -40,7 +34,7 @@ func listed(t *testing.T) (program, file string) {
 	dir := t.TempDir()
 	program, file = filepath.Join(dir, "riskdex"), filepath.Join(dir, "riskdex.cdx.json")
 	run(t, "go", "build", "-o", program, "./cmd/riskdex")
-	must(t, write(program, file))
+	require.NoError(t, write(program, file))
 	return program, file
 }
 
@@ -56,13 +50,13 @@ func TestTheListIsWhatIsInTheProgram(t *testing.T) {
 	}
 	want = append(want, "pkg:golang/std@v"+strings.TrimPrefix(strings.Fields(run(t, "go", "env", "GOVERSION"))[0], "go"))
 	text, err := os.ReadFile(file)
-	must(t, err)
+	require.NoError(t, err)
 	var bom cyclonedx.BOM
-	must(t, cyclonedx.NewBOMDecoder(bytes.NewReader(text), cyclonedx.BOMFileFormatJSON).Decode(&bom))
+	require.NoError(t, cyclonedx.NewBOMDecoder(bytes.NewReader(text), cyclonedx.BOMFileFormatJSON).Decode(&bom))
 	var got []string
 	for _, c := range *bom.Components {
 		address, err := url.QueryUnescape(c.PackageURL)
-		must(t, err)
+		require.NoError(t, err)
 		got = append(got, address)
 	}
 	slices.Sort(got)
@@ -74,7 +68,7 @@ func TestTheListIsWhatIsInTheProgram(t *testing.T) {
 		t.Errorf("it is the list of %q", bom.Metadata.Component.Name)
 	}
 	again := filepath.Join(t.TempDir(), "again.json")
-	must(t, write(program, again))
+	require.NoError(t, write(program, again))
 	if twice, err := os.ReadFile(again); err != nil || !bytes.Equal(twice, text) {
 		t.Errorf("a second list of the same program differs: %v", err)
 	}
@@ -90,10 +84,10 @@ func TestTheListIsValid(t *testing.T) {
 		"http://cyclonedx.org/schema/spdx.schema.json":     "spdx.schema.json",
 		"http://cyclonedx.org/schema/jsf-0.82.schema.json": "jsf-0.82.schemax.json",
 	} {
-		must(t, compiler.AddResource(url, parsed(t, filepath.Join(home, name))))
+		require.NoError(t, compiler.AddResource(url, parsed(t, filepath.Join(home, name))))
 	}
 	schema, err := compiler.Compile("http://cyclonedx.org/schema/bom-1.6.schema.json")
-	must(t, err)
+	require.NoError(t, err)
 	if err := schema.Validate(parsed(t, file)); err != nil {
 		t.Errorf("the list is not valid: %v", err)
 	}
@@ -107,9 +101,9 @@ func TestTheListIsValid(t *testing.T) {
 func parsed(t *testing.T, file string) any {
 	t.Helper()
 	text, err := os.Open(file)
-	must(t, err)
+	require.NoError(t, err)
 	defer text.Close()
 	value, err := jsonschema.UnmarshalJSON(text)
-	must(t, err)
+	require.NoError(t, err)
 	return value
 }

@@ -22,14 +22,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/internal/otlp"
+	"riskdex/internal/require"
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // collector decodes what is posted, and answers as a collector does.
 type collector struct {
@@ -59,7 +53,7 @@ func newCollector() (*collector, *otlp.Exporter) {
 // Whatever a span has, the collector reads it as it was.
 func TestTheCollectorReadsSpans(t *testing.T) {
 	state, err := trace.ParseTraceState("vendor=a,other=b")
-	must(t, err)
+	require.NoError(t, err)
 	inTrace := func(span byte, remote bool) trace.SpanContext {
 		return trace.NewSpanContext(trace.SpanContextConfig{
 			TraceID: trace.TraceID{0xab, 15: 1}, SpanID: trace.SpanID{0xcd, 7: span},
@@ -92,7 +86,7 @@ func TestTheCollectorReadsSpans(t *testing.T) {
 		InstrumentationScope: instrumentation.Scope{Name: "riskdex", Version: "v1", SchemaURL: "https://schema/scope", Attributes: attribute.NewSet(attributes...)},
 	}
 	c, exporter := newCollector()
-	must(t, exporter.ExportSpans(t.Context(), tracetest.SpanStubs{stub}.Snapshots()))
+	require.NoError(t, exporter.ExportSpans(t.Context(), tracetest.SpanStubs{stub}.Snapshots()))
 
 	same := func(what string, got, want any) {
 		t.Helper()
@@ -144,7 +138,7 @@ func TestTheCollectorReadsEveryKindAndStatus(t *testing.T) {
 		stubs = append(stubs, tracetest.SpanStub{SpanKind: kind, Status: sdktrace.Status{Code: codes.Code(int(kind) % 3)}})
 	}
 	c, exporter := newCollector()
-	must(t, exporter.ExportSpans(t.Context(), stubs.Snapshots()))
+	require.NoError(t, exporter.ExportSpans(t.Context(), stubs.Snapshots()))
 	spans := c.received.Traces().ResourceSpans().At(0).ScopeSpans().At(0).Spans()
 	for i, kind := range kinds {
 		if want := kind.String(); !strings.EqualFold(spans.At(i).Kind().String(), want) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/report"
 )
@@ -21,15 +22,15 @@ func CitiesOfBefore(t *testing.T, open func() journal.Journal, old func()) {
 	}
 	for _, d := range []report.Delivery{stated("LON", "LON"), stated("130", "LON"), stated("7", "PAR")} {
 		_, err := j.Append(t.Context(), d)
-		Must(t, err)
+		require.NoError(t, err)
 	}
-	Must(t, j.Close())
+	require.NoError(t, j.Close())
 	old()
 	j = open()
 	_, err := j.Append(t.Context(), stated("130", "LON"))
-	Must(t, err)
+	require.NoError(t, err)
 	entries, err := j.Entries(t.Context(), report.Cities, "", 10)
-	Must(t, err)
+	require.NoError(t, err)
 	var got strings.Builder
 	for _, e := range entries {
 		fmt.Fprintf(&got, "%s %s, ", e.Op, e.ID)

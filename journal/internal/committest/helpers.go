@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -34,27 +35,13 @@ func PutCity(id, code, body string) report.Delivery {
 	}}}
 }
 
-// Must fails the test on an error.
-func Must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Timeout bounds every wait of a test.
 const Timeout = 30 * time.Second
 
 // Eventually waits until ok returns true.
 func Eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(Timeout)
-	for !is() {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting until %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	require.Eventually(t, Timeout, what, is)
 }
 
 // WriteFile writes a file.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
@@ -127,7 +128,7 @@ func NewerDoesNotOvertakeOlder(t *testing.T, open func(*testing.T) UnderTest) {
 			j := open(t)
 			if len(c.known) > 0 {
 				_, err := j.Append(t.Context(), report.Delivery{Changes: c.known})
-				Must(t, err)
+				require.NoError(t, err)
 			}
 			tiny := report.Delivery{Changes: []report.Change{c.inTiny}}
 			got := j.atOnce(t, large(c.inLarge.Kind), large(c.inLarge.Kind, c.inLarge), tiny, tiny)

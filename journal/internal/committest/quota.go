@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/report"
 )
@@ -18,13 +19,13 @@ func OnlyWhatFreesSpaceIsAcceptedPastTheLimit(t *testing.T, open func(*testing.T
 		_, err := j.Append(t.Context(), d)
 		return err
 	}
-	Must(t, deliver(Put("deleted", "{}")))
-	Must(t, deliver(Delete("deleted")))
-	Must(t, deliver(Put("live", "{}")))
-	Must(t, deliver(PutCity("130", "LON", "{}")))
-	Must(t, deliver(report.Delivery{Refusals: []report.Refusal{{At: time.Now(), Kind: report.Advisories, Reason: "bad"}}}))
+	require.NoError(t, deliver(Put("deleted", "{}")))
+	require.NoError(t, deliver(Delete("deleted")))
+	require.NoError(t, deliver(Put("live", "{}")))
+	require.NoError(t, deliver(PutCity("130", "LON", "{}")))
+	require.NoError(t, deliver(report.Delivery{Refusals: []report.Refusal{{At: time.Now(), Kind: report.Advisories, Reason: "bad"}}}))
 	refused, err := j.Refusals(t.Context(), 0, 1)
-	Must(t, err)
+	require.NoError(t, err)
 	j.FillUp()
 	Eventually(t, "the journal is full", func() bool { return j.Ready() != nil })
 	for name, d := range map[string]report.Delivery{"unknown": Delete("unknown"), "deleted before": Delete("deleted")} {
@@ -33,9 +34,9 @@ func OnlyWhatFreesSpaceIsAcceptedPastTheLimit(t *testing.T, open func(*testing.T
 		}
 	}
 	_, err = j.DropRefusals(t.Context(), []int64{refused[0].Seq})
-	Must(t, err)
+	require.NoError(t, err)
 	before, err := j.Stats(t.Context())
-	Must(t, err)
+	require.NoError(t, err)
 	city := Delete("LON")
 	city.Changes[0].Kind = report.Cities
 	signed := Delete("unknown")
@@ -48,17 +49,17 @@ func OnlyWhatFreesSpaceIsAcceptedPastTheLimit(t *testing.T, open func(*testing.T
 			t.Errorf("%s: %v, want ErrNoRoom", name, err)
 		}
 	}
-	Must(t, deliver(Delete("unknown")))
-	Must(t, deliver(Delete("deleted")))
+	require.NoError(t, deliver(Delete("unknown")))
+	require.NoError(t, deliver(Delete("deleted")))
 	if after, err := j.Stats(t.Context()); err != nil || fmt.Sprint(after.Kinds) != fmt.Sprint(before.Kinds) {
 		t.Errorf("the totals were %v and are %v, %v; want no change", before.Kinds, after.Kinds, err)
 	}
 	live := Delete("live")
 	live.Receipt = &report.Receipt{Sender: "s", ID: "2", Digest: []byte("d")}
-	Must(t, deliver(live))
+	require.NoError(t, deliver(live))
 	if _, repeated := errors.AsType[*report.RepeatedError](deliver(live)); !repeated {
 		t.Error("past the limit, a repeat is not answered as one")
 	}
-	Must(t, deliver(city))
-	Must(t, deliver(city))
+	require.NoError(t, deliver(city))
+	require.NoError(t, deliver(city))
 }
