@@ -97,6 +97,8 @@ func (s *splitter) unknownEnvelope(object []jsonscan.Member, depth int) []byte {
 		switch nested := c == '{' || c == '['; {
 		case inner == nil && nested && (s.mayWrap(m.Name) || geoJSON && m.Name == "features") && s.statesIDs(m.Value, depth-1):
 			inner = m.Value
+		case nested && !geoJSON && s.isMore(m):
+			return nil
 		case geoJSON, isEnvelopeMeta(m.Name), s.words.isMeta(m.Name, c):
 		default:
 			return nil
@@ -106,10 +108,16 @@ func (s *splitter) unknownEnvelope(object []jsonscan.Member, depth int) []byte {
 		return nil // in the latter case it is a record whose id is further down
 	}
 	beside := slices.DeleteFunc(slices.Clone(object), func(m jsonscan.Member) bool { return string(m.Value) == string(inner) })
-	if len(s.words.likely(record{members: beside})) > 0 {
+	if len(s.words.likely(record{members: beside})) > 0 || s.words.code(beside) != "" {
 		return nil
 	}
 	return inner
+}
+
+// isMore reports whether a member beside the records of an envelope seems to hold records,
+// too, which would be lost with it: those that were updated, beside new ones.
+func (s *splitter) isMore(m jsonscan.Member) bool {
+	return (jsonscan.FirstByte(m.Value) == '[' || s.words.isOfTime(m.Name)) && s.statesIDs(m.Value, 0)
 }
 
 // isGeoJSONList reports whether an object is a list of features (RFC 7946).

@@ -29,11 +29,12 @@ type guesser struct {
 	foreign    vocabulary.Concepts
 	language   vocabulary.Concepts
 	meta       vocabulary.Concepts // of what may stand beside records in an envelope
+	time       vocabulary.Concepts // of these, when something was done
 }
 
 func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
 	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"), foreign: v.Concepts("foreign"), language: v.Concepts("language"),
-		meta: v.Concepts("foreign date published created updated language link")}
+		meta: v.Concepts("foreign date published created updated language link"), time: v.Concepts("date published created updated")}
 	switch kind {
 	case report.Cities:
 		g.own, g.about = v.Concepts("report city travel"), v.Concepts("destination place")
@@ -136,6 +137,11 @@ func (g *guesser) isMeta(name string, first byte) bool {
 		return n.Last != 0 && n.Concepts&^g.meta == 0
 	}
 	return n.Concepts&^(g.meta|g.status) == 0
+}
+
+// isOfTime reports whether a name says when something was done, or to what: updated.
+func (g *guesser) isOfTime(name string) bool {
+	return g.vocabulary.Read(name).Concepts&g.time != 0
 }
 
 // languageOf returns the language that an object states for itself, or "".
