@@ -110,7 +110,7 @@ func (w *Waiter) round(ctx context.Context, kind report.Kind, stamps []report.St
 		e, ok := known[s.ID]
 		switch have, asked := indexed[s.ID]; {
 		case !ok: // its tombstone is gone already
-		case asked && have.Found && have.Version >= s.Version:
+		case asked && have.Found && (have.Version == s.Version || have.Version >= e.Version): // what is between may be of before, where the journal has passed the index
 		case asked && !have.Found && e.Op == report.Delete && e.State == report.StateSettled:
 		case e.Refused():
 			dead = append(dead, s)
