@@ -125,7 +125,11 @@ func (c *exportCommand) fromRiskdex(ctx context.Context, io streams, kinds []rep
 		if err != nil {
 			return fmt.Errorf("%w; the log of riskdex says more", err)
 		}
-		if n, err := strconv.Atoi(res.Trailer.Get(admin.TrailerRecords)); err == nil && n != sum.Records[kind] {
+		n, err := strconv.Atoi(res.Trailer.Get(admin.TrailerRecords))
+		if err != nil {
+			return fmt.Errorf("the answer does not say at its end how many %s it has, so it may be cut: a proxy between drops HTTP trailers", kind)
+		}
+		if n != sum.Records[kind] {
 			return fmt.Errorf("%d %s came of %d", sum.Records[kind], kind, n)
 		}
 		for name, into := range map[string]*int{admin.TrailerDamaged: &sum.Damaged, admin.TrailerDropped: &sum.Dropped} {

@@ -2,16 +2,19 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/exportline"
 	"riskdex/internal/postgres/postgrestest"
@@ -145,4 +148,26 @@ func TestExportIsNeverTakenForWhole(t *testing.T) {
 	}
 	p.start()
 	p.expect(exitDone, "", []string{"export", "-o", filepath.Join(dir, "x")}, "cities: 40 records")
+}
+
+// TestExportKnowsItsEnd: a proxy that asks riskdex by HTTP/1.0 takes a connection that breaks for
+// the end of an answer, and passes no trailers on.
+func TestExportKnowsItsEnd(t *testing.T) {
+	const line = `{"kind":"cities","id":"1","record":{"a":1}}` + "\n"
+	for trailer, want := range map[string]string{"": "it may be cut", "2": "1 cities came of 2", "1": ""} {
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if trailer != "" {
+				w.Header().Set("Trailer", admin.TrailerRecords)
+			}
+			_, _ = io.WriteString(w, line)
+			w.Header().Set(admin.TrailerRecords, trailer)
+		}))
+		t.Cleanup(proxy.Close)
+		var out, log bytes.Buffer
+		c := exportCommand{adminSettings: adminSettings{Admin: proxy.URL}, Kinds: []string{"cities"}}
+		err := c.Run(t.Context(), streams{out: &out, err: &log})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("after the trailer %q: %v", trailer, err)
+		}
+	}
 }

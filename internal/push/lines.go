@@ -9,6 +9,9 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"riskdex/internal/exportline"
 	"riskdex/receiver/jsonscan"
@@ -18,9 +21,9 @@ import (
 const longestLine = 1 << 30
 
 // FromLines reads the lines of an export, each of which becomes the PUT of its document. A city
-// with a code that its record does not state comes twice, first with the code in its record:
-// so it has the code, and keeps it. FromLines keeps one line in memory. name is how the lines are called in errors. A line that is none
-// ends the sequence with an error.
+// with a code that is not at /code in its record comes twice, first with the code there: so it
+// has the code, and keeps it. FromLines keeps one line in memory. name is how the lines are
+// called in errors. A line that is none ends the sequence with an error.
 func FromLines(in io.Reader, name string) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		lines := bufio.NewReaderSize(in, 1<<20)
@@ -65,19 +68,19 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 
 // bodies returns what is put for a line, in order.
 func bodies(l exportline.Line) [][]byte {
-	inner, isObject := bytes.CutPrefix(bytes.TrimSpace(l.Record), []byte("{"))
-	members := jsonscan.Members(l.Record)
-	if l.Code == "" || !isObject || jsonscan.Value(members, "code") != nil || contains(l.Record, l.Code) {
+	if l.Code == "" || jsonscan.FirstByte(bytes.TrimSpace(l.Record)) != '{' {
 		return [][]byte{l.Record}
 	}
 	coded := append([]byte(`{"code":`), strconv.Quote(l.Code)...)
-	if len(members) > 0 {
-		coded = append(coded, ',')
+	for _, m := range jsonscan.Members(l.Record) {
+		if m.Name == "code" {
+			if text, err := jsontext.AppendUnquote(nil, m.Value); err == nil && strings.EqualFold(string(text), l.Code) {
+				return [][]byte{l.Record} // it states the code
+			}
+			continue
+		}
+		coded, _ = jsontext.AppendQuote(append(coded, ','), m.Name) // half a surrogate pair becomes U+FFFD
+		coded = append(append(coded, ':'), m.Value...)
 	}
-	return [][]byte{append(coded, inner...), l.Record}
-}
-
-// contains reports whether a record has a text anywhere that is a code, in whatever case.
-func contains(record []byte, code string) bool {
-	return bytes.Contains(bytes.ToUpper(record), []byte(strconv.Quote(code)))
+	return [][]byte{append(coded, '}'), l.Record}
 }
