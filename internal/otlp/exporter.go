@@ -30,7 +30,10 @@ type Exporter struct {
 
 // New returns an Exporter to the collector that cfg names.
 func New(cfg Config) *Exporter {
-	return &Exporter{cfg, &http.Client{Transport: cfg.Transport, Timeout: cfg.Timeout}}
+	return &Exporter{cfg, &http.Client{
+		Transport: cfg.Transport, Timeout: cfg.Timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // whose headers may be secret
+	}}
 }
 
 // retryable is a failure after which the same batch may be sent again.

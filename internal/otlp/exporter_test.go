@@ -82,6 +82,7 @@ func TestRetries(t *testing.T) {
 		"no reservations":               {[]turn{says(200, `{"partialSuccess":{"rejectedSpans":"0"}}`)}, 0, 1, ""},
 		"an answer that is not JSON":    {[]turn{says(200, "thanks")}, 0, 1, ""},
 		"a redirect that leads nowhere": {[]turn{says(302, "")}, 0, 1, "Found"},
+		"a redirect to another host":    {[]turn{says(307, "", "Location", "http://other/"), says(200, "")}, 0, 1, "Temporary Redirect"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
