@@ -166,6 +166,9 @@ func (w *watched) traffic() {
 			w.t.Fatalf("%s %s: %d, want %d", d.method, d.path, status, d.status)
 		}
 	}
+	if status, _, err := w.waitFor(1, "PUT", "/special-reports/4", `{"title":"Elections, corrected"}`); err != nil || status/100 != 2 {
+		w.t.Fatalf("a delivery that waits for the search: %d, %v", status, err)
+	}
 }
 
 // families returns /metrics as protobuf, which has native histograms.
