@@ -88,9 +88,12 @@ func TestDocumentSaysItsState(t *testing.T) {
 	d.deliver("DELETE", "/cities/LON", "")
 	d.indexed = func(c report.Change) admin.Indexed { return admin.Indexed{Searchable: c.Version - 1} }
 	want("LON", admin.DocumentWaiting, false, "waits since")
+	d.indexed = func(c report.Change) admin.Indexed { return admin.Indexed{Version: c.Version - 1} } // what was put is shown with the next refresh
+	want("LON", admin.DocumentWaiting, false, "waits since")
+	d.indexed = func(c report.Change) admin.Indexed { return admin.Indexed{Searchable: c.Version - 1} }
 	d.index()
 	want("LON", admin.DocumentWaiting, false, "with the next refresh", "A search finds version")
-	d.shows(0, 0)
+	d.shows(none, 0)
 	if doc := want("LON", admin.DocumentDeleted, true, "no search finds it"); doc.By != report.NamedByDeletedCode {
 		t.Errorf("found by %s", doc.By)
 	}

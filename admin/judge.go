@@ -15,7 +15,7 @@ func (s *statuses) judge(doc *Document, d report.Document, waiting []report.Wait
 	came := "came at " + d.AcceptedAt.Format(documentClockForm)
 	x := doc.Index
 	switch {
-	case d.Op == report.Delete && x != nil && x.Searchable == 0:
+	case d.Op == report.Delete && x != nil && x.Searchable == 0 && x.Version == 0:
 		doc.Searchable = true
 		set(DocumentDeleted, "Deleted, and no search finds it; the delete "+came+".", "")
 	case d.Op == report.Index && x != nil && x.Searchable == d.Version && len(x.Differ) == 0 && d.Lost == report.NotLost:
