@@ -15,6 +15,7 @@ import (
 
 	"riskdex/internal/exportline"
 	"riskdex/receiver/jsonscan"
+	"riskdex/report"
 )
 
 // longestLine bounds a line of an export, in bytes: it is more than a receiver takes.
@@ -22,7 +23,8 @@ const longestLine = 1 << 30
 
 // FromLines reads the lines of an export, each of which becomes the PUT of its document. A city
 // with a code that is not at /code in its record comes twice, first with the code there: so it
-// has the code, and keeps it. FromLines keeps one line in memory. name is how the lines are
+// has the code, and keeps it. So does one whose record has another id, first without that: so
+// it has the id of its line. FromLines keeps one line in memory. name is how the lines are
 // called in errors. A line that is none ends the sequence with an error.
 func FromLines(in io.Reader, name string) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
@@ -66,21 +68,44 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// bodies returns what is put for a line, in order.
+// bodies returns what is put for a line, in order: the record, and before it, where that would
+// be taken for a city of another id or leave it without its code, what calls the city so.
 func bodies(l exportline.Line) [][]byte {
-	if l.Code == "" || jsonscan.FirstByte(bytes.TrimSpace(l.Record)) != '{' {
+	if l.Kind != report.Cities || jsonscan.FirstByte(bytes.TrimSpace(l.Record)) != '{' {
 		return [][]byte{l.Record}
 	}
-	coded := append([]byte(`{"code":`), strconv.Quote(l.Code)...)
-	for _, m := range jsonscan.Members(l.Record) {
-		if m.Name == "code" {
-			if text, err := jsontext.AppendUnquote(nil, m.Value); err == nil && strings.EqualFold(string(text), l.Code) {
-				return [][]byte{l.Record} // it states the code
-			}
-			continue
-		}
-		coded, _ = jsontext.AppendQuote(append(coded, ','), m.Name) // half a surrogate pair becomes U+FFFD
-		coded = append(append(coded, ':'), m.Value...)
+	called, codeIs, idIs := []byte{'{'}, l.Code == "", true
+	if l.Code != "" {
+		called = append(append(called, `"code":`...), strconv.Quote(l.Code)...)
 	}
-	return [][]byte{append(coded, '}'), l.Record}
+	for _, m := range jsonscan.Members(l.Record) {
+		switch m.Name {
+		case "code":
+			codeIs = codeIs || strings.EqualFold(text(m.Value), l.Code)
+			if l.Code != "" {
+				continue
+			}
+		case "id":
+			if idIs = text(m.Value) == string(l.ID); !idIs {
+				continue
+			}
+		}
+		if len(called) > 1 {
+			called = append(called, ',')
+		}
+		called, _ = jsontext.AppendQuote(called, m.Name) // half a surrogate pair becomes U+FFFD
+		called = append(append(called, ':'), m.Value...)
+	}
+	if codeIs && idIs {
+		return [][]byte{l.Record}
+	}
+	return [][]byte{append(called, '}'), l.Record}
+}
+
+// text returns a string of JSON, or the JSON of anything else.
+func text(raw []byte) string {
+	if unquoted, err := jsontext.AppendUnquote(nil, raw); err == nil {
+		return string(unquoted)
+	}
+	return string(raw)
 }

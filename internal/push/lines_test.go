@@ -30,11 +30,12 @@ func TestFromLines(t *testing.T) {
 		"{\"kind\":\"advisories\",\"id\":\"7\",\"record\":" + long + "}\r\n" +
 		`{"kind":"cities","id":"2","code":"PAR","record":{"code":"par"}}` + "\n" +
 		`{"kind":"cities","id":"4","code":"LON","record":{"code":"GB-LND","airports":["LON"]}}` + "\n" +
+		`{"kind":"cities","id":"140","record":{"id":999,"a":1}}` + "\n" +
 		`{"kind":"cities","id":"3","code":"ROM","record":{}}` + "\n" +
 		`{"kind":"special-reports","id":"é","record":{}}`
 	got, err := collect(FromLines(iotest.HalfReader(strings.NewReader(in)), "x"))
 	want := []string{`PUT /cities/a%2Fb {"code":"LON","a":1}`, `PUT /cities/a%2Fb {"a": 1}`, "PUT /advisories/7 " + long, `PUT /cities/2 {"code":"par"}`,
-		`PUT /cities/4 {"code":"LON","airports":["LON"]}`, `PUT /cities/4 {"code":"GB-LND","airports":["LON"]}`, `PUT /cities/3 {"code":"ROM"}`, "PUT /cities/3 {}", "PUT /special-reports/%C3%A9 {}"}
+		`PUT /cities/4 {"code":"LON","airports":["LON"]}`, `PUT /cities/4 {"code":"GB-LND","airports":["LON"]}`, `PUT /cities/140 {"a":1}`, `PUT /cities/140 {"id":999,"a":1}`, `PUT /cities/3 {"code":"ROM"}`, "PUT /cities/3 {}", "PUT /special-reports/%C3%A9 {}"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%.300q, %v", got, err)
 	}
