@@ -56,10 +56,11 @@ func (c *Client) mget(ctx context.Context, index string, ids []report.ID, realti
 	if err != nil {
 		return nil, err
 	}
-	return c.Ask(ctx, esapi.MgetRequest{
-		Index: index, Body: bytes.NewReader(body), Source: []string{source}, Realtime: &realtime,
-		FilterPath: []string{"docs._id", "docs._version", "docs.found", "docs._source", "docs.error.type", "docs.error.reason", "error.type", "error.reason"},
-	})
+	request := esapi.MgetRequest{Index: index, Body: bytes.NewReader(body), Source: []string{source}, Realtime: &realtime}
+	if source == "false" { // a filter writes the numbers of a source in its own way: 1.50 as 1.5
+		request.FilterPath = []string{"docs._id", "docs._version", "docs.found", "docs.error.type", "docs.error.reason", "error.type", "error.reason"}
+	}
+	return c.Ask(ctx, request)
 }
 
 // readDocuments reads the answer for each of ids, by position, and returns the source of the
