@@ -5,6 +5,7 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -19,7 +20,7 @@ func TestShownSourceIsAsItWasWritten(t *testing.T) {
 		t.Fatalf("%s", answer)
 	}
 	c, err := elastic.NewClient(elastic.Connection{URL: server})
-	must(t, err)
+	require.NoError(t, err)
 	have, got, err := c.Shown(t.Context(), index, report.ID("1"))
 	if err != nil || have != (elastic.Indexed{Found: true, Version: 7}) || string(got) != source {
 		t.Errorf("%+v, %v: %s", have, err, got)
