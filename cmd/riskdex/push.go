@@ -145,6 +145,9 @@ func (c *pushCommand) print(io streams, sum push.Summary, total int) {
 		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, sum.FailedTotal)
 	if c.Wait > 0 {
 		fmt.Fprintf(io.out, "%d of %d documents were searchable within %s\n", sum.Searchable, sum.Accepted, c.Wait)
+		if sum.NotWaited > 0 {
+			fmt.Fprintf(io.out, "the receiver did not wait for %d of them, because too many senders wait or a file has too many documents\n", sum.NotWaited)
+		}
 	}
 }
 
@@ -174,7 +177,7 @@ func (c *pushCommand) printJSON(io streams, sum push.Summary, total int) error {
 		"failed": sum.FailedTotal, "bytes": sum.Bytes, "seconds": sum.Elapsed.Seconds(),
 	}
 	if c.Wait > 0 {
-		result["searchable"] = sum.Searchable
+		result["searchable"], result["not_waited"] = sum.Searchable, sum.NotWaited
 	}
 	return json.NewEncoder(io.out).Encode(result)
 }

@@ -58,6 +58,7 @@ type Summary struct {
 	Refused      []Refusal // documents that it refused within a delivery, as far as it lists them, the first maxListed
 	RefusedTotal int       // all that it refused within deliveries
 	Searchable   int       // of Accepted, those that a search showed within Wait
+	NotWaited    int       // of Accepted, those for which the receiver did not wait, though Wait asks for it
 	Failed       []Failure // requests that it refused as a whole, the first maxListed
 	FailedTotal  int       // all of them
 	Bytes        int64     // of the bodies of the requests in Sent
@@ -128,7 +129,7 @@ func (p *Pusher) RunSeq(ctx context.Context, total int, requests iter.Seq2[Reque
 		if err != nil {
 			return sum, fmt.Errorf("send %s %s, number %d%s: %w", r.Method, r.Path, sum.Sent+1, of(total), err)
 		}
-		sum.add(r, a)
+		sum.add(r, a, p.Wait > 0)
 		if p.Progress != nil {
 			p.Progress(sum.Sent, total, sum.Bytes)
 		}
@@ -240,12 +241,14 @@ func (p *Pusher) sender() (sender, error) {
 	return sender{base: strings.TrimRight(p.URL, "/"), client: &client, header: header, show: p.Show, now: p.clock()}, nil
 }
 
-func (s *Summary) add(r Request, a answer) {
+func (s *Summary) add(r Request, a answer, waits bool) {
 	s.Sent++
 	s.Bytes += int64(len(r.Body))
 	s.Accepted += a.Accepted
 	if a.Searchable != nil {
 		s.Searchable += *a.Searchable
+	} else if waits {
+		s.NotWaited += a.Accepted
 	}
 	s.RefusedTotal += max(a.RefusedTotal, len(a.Refused)) // an older riskdex lists all of them and states no total
 	r.Body = nil                                          // the lists need not keep it

@@ -50,6 +50,24 @@ func TestOrderPathsAndBodies(t *testing.T) {
 	}
 }
 
+// TestWaitsThatTheReceiverDeclines tells documents that no search showed in time from those for
+// which the receiver did not wait.
+func TestWaitsThatTheReceiverDeclines(t *testing.T) {
+	rec := newReceiver(t, func(n int, w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Prefer"); got != "wait=10" {
+			t.Errorf("Prefer is %q", got)
+		}
+		w.WriteHeader(http.StatusAccepted)
+		io.WriteString(w, []string{`{"accepted": 3, "searchable": 2}`, `{"accepted": 1}`, `{"accepted": 1, "searchable": 0}`, `{"accepted": 1, "searchable": 1}`}[n])
+	})
+	p, _ := pusher(rec.URL)
+	p.Wait = 10 * time.Second
+	sum, err := p.Run(t.Context(), someRequests())
+	if err != nil || sum.Accepted != 6 || sum.Searchable != 3 || sum.NotWaited != 1 {
+		t.Errorf("%+v, %v; want 3 of 6 searchable, and 1 not waited for", sum, err)
+	}
+}
+
 func TestRetriesWaitAsLongAsTheReceiverAsks(t *testing.T) {
 	rec := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		switch n {
