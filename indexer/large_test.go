@@ -41,7 +41,9 @@ func filled(n int, name, open string, element func(i int) string, end string) st
 func TestLargeDocumentsKillNoServer(t *testing.T) {
 	t.Parallel()
 	server := elastictest.Start(t, elasticserver.Options{Heap: "512m"})
-	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: server.URL()})
+	set, err := mappings.Builtin() // whose analysis takes memory
+	require.NoError(t, err)
+	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Elasticsearch: server.URL(), Set: set})
 	r.Run()
 	deep := strings.Repeat("[", 900) + strings.Repeat("]", 900)
 	pdf := strings.Repeat("JVBERi0xLjQKJcfsj6IKNSAwIG9iago8PC9MZW5ndGggNiAwIFIvRmls", 1<<10)

@@ -106,8 +106,7 @@ func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	t.Cleanup(func() { require.NoError(t, r.Journal.Close()) })
 	set := p.Set
 	if set == nil {
-		set, err = mappings.Builtin()
-		require.NoError(t, err)
+		set = Plain(t)
 	}
 	if p.Documents == nil {
 		p.Documents = set
@@ -123,6 +122,38 @@ func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	r.Indexer, err = indexer.New(cfg, j, p.Documents, r.Indices, client, r.Registry, log)
 	require.NoError(t, err)
 	return r
+}
+
+// Plain returns the built-in mappings with the same fields but without their analyzers, which are
+// most of the work that Elasticsearch has with a new index. Documents are made, indexed and
+// refused as with the built-in ones; searches are tested in mappings/livetest.
+func Plain(t *testing.T) *mappings.Set {
+	t.Helper()
+	text, err := fs.ReadFile(mappings.Files(), "index.json")
+	require.NoError(t, err)
+	var index map[string]any
+	require.NoError(t, json.Unmarshal(text, &index))
+	index["settings"].(map[string]any)["index"].(map[string]any)["analysis"] = map[string]any{
+		"normalizer": map[string]any{"unused": map[string]any{"type": "lowercase"}},
+	}
+	withoutAnalysis(index["mappings"])
+	text, err = json.Marshal(index)
+	require.NoError(t, err)
+	return SetWith(t, string(text))
+}
+
+// withoutAnalysis removes from the mapping of fields what names an analyzer.
+func withoutAnalysis(mapping any) {
+	if fields, ok := mapping.(map[string]any); ok {
+		for _, name := range []string{"analyzer", "search_analyzer", "search_quote_analyzer", "normalizer"} {
+			if _, is := fields[name].(string); is {
+				delete(fields, name)
+			}
+		}
+		for _, inner := range fields {
+			withoutAnalysis(inner)
+		}
+	}
 }
 
 // SetWith returns the built-in mappings with another index.json.
