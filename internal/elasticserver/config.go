@@ -86,8 +86,11 @@ func (h home) serverConfig(o Options) []byte {
 		"xpack.security.enabled": strconv.FormatBool(o.Security != nil),
 		// the interval at which files, such as those with users and roles, are checked
 		"resource.reload.interval.high": "200ms",
-		// A developer's nearly full disk must not block writes.
+		// A developer's nearly full disk must not block writes. The server then takes away
+		// such a block, also one that a test sets, whenever it looks at the disks: every 30
+		// seconds unless told.
 		"cluster.routing.allocation.disk.threshold_enabled": "false",
+		"cluster.info.update.interval":                      "1d",
 	}
 	maps.Copy(all, o.Settings)
 	maps.Copy(all, map[string]string{
