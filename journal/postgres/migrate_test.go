@@ -29,7 +29,7 @@ func execURL(t *testing.T, url string, queries ...string) {
 func TestCitiesOfBeforeAreAdopted(t *testing.T) {
 	url := postgrestest.URL(t)
 	committest.CitiesOfBefore(t, func() journal.Journal { return process(t, url, silent(), journal.Options{}) }, func() {
-		execURL(t, url, "DROP TABLE loss", "ALTER TABLE documents DROP COLUMN kept, DROP COLUMN alone", "UPDATE riskdex_journal SET version = 3")
+		execURL(t, url, "DROP TABLE history", "ALTER TABLE totals DROP COLUMN history, DROP COLUMN history_bytes, DROP COLUMN history_dropped", "DROP TABLE loss", "ALTER TABLE documents DROP COLUMN kept, DROP COLUMN alone", "UPDATE riskdex_journal SET version = 3")
 	})
 }
 

@@ -2,7 +2,7 @@ package postgres
 
 // schemaVersion is the version of the tables. A newer one may only add what an older
 // riskdex that still runs can do without.
-const schemaVersion = 5
+const schemaVersion = 6
 
 // schema is what version 1 has. What comes from outside is bytea: text in
 // PostgreSQL has no U+0000, and its order is that of a language. Times are in
@@ -143,3 +143,33 @@ UPDATE documents d SET kept = d.version FROM documents a WHERE d.kind = 'cities'
 // schema5 is what version 5 added: what the journal lacked when it was copied, in
 // one row or none.
 const schema5 = `CREATE TABLE loss (one boolean PRIMARY KEY CHECK (one), since bigint NOT NULL, until bigint NOT NULL, noticed_at bigint NOT NULL)`
+
+// schema6 is what version 6 added: the history. A row is a change that was accepted while
+// history was on. What begins with old_ is the version that it replaced, as documents had it
+// then; old_version is 0 where there was none. The values of old_form are in package commit.
+const schema6 = `
+CREATE TABLE history (
+	version     bigint PRIMARY KEY,
+	kind        text NOT NULL,
+	id          bytea NOT NULL,
+	op          text NOT NULL,
+	at          bigint NOT NULL,
+	bytes       bigint NOT NULL, -- of the record
+	sender      bytea NOT NULL,
+	address     bytea NOT NULL,
+	call        bytea NOT NULL,
+	old_version bigint NOT NULL,
+	old_op      text NOT NULL,
+	old_code    bytea NOT NULL,
+	old_at      bigint NOT NULL,
+	old_state   smallint NOT NULL,
+	old_ended   bigint NOT NULL,
+	old_crc     bigint NOT NULL,
+	old_bytes   bigint NOT NULL, -- of the record
+	old_form    smallint NOT NULL,
+	old_body    bytea
+);
+CREATE INDEX history_document ON history (kind, id, version);
+ALTER TABLE totals ADD COLUMN history bigint NOT NULL DEFAULT 0, ADD COLUMN history_bytes bigint NOT NULL DEFAULT 0,
+	ADD COLUMN history_dropped bigint NOT NULL DEFAULT 0;
+`

@@ -209,7 +209,7 @@ func TestMigratedRefusals(t *testing.T) {
 func TestMigrationIsOneStep(t *testing.T) {
 	path, _ := version1(t)
 	execRaw(t, path, "CREATE INDEX refusals_document ON meta (value)")
-	if _, err := Open(t.Context(), path, journal.Options{}); err == nil || !strings.Contains(err.Error(), "version 1 to 7") {
+	if _, err := Open(t.Context(), path, journal.Options{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("version 1 to %d", schemaVersion)) {
 		t.Fatalf("Open returned %v, want the failed migration", err)
 	}
 	execRaw(t, path, "DROP INDEX refusals_document")
@@ -221,9 +221,10 @@ func TestMigrationIsOneStep(t *testing.T) {
 	}
 }
 
-// These statements remove what versions 7 and 6 added, in this order.
+// These statements remove what versions 8, 7 and 6 added, in this order.
 const (
-	withoutLoss    = "DROP TABLE loss; DELETE FROM ids WHERE name = 'file'; "
+	withoutHistory = "DROP TABLE history; ALTER TABLE totals DROP COLUMN history; ALTER TABLE totals DROP COLUMN history_bytes; ALTER TABLE totals DROP COLUMN history_dropped; "
+	withoutLoss    = withoutHistory + "DROP TABLE loss; DELETE FROM ids WHERE name = 'file'; "
 	withoutNamings = withoutLoss + "DROP TRIGGER namings_end; DROP TABLE namings; "
 )
 

@@ -3,7 +3,7 @@ package sqlite
 import "riskdex/journal/internal/commit"
 
 const (
-	schemaVersion = 7
+	schemaVersion = 8
 	// applicationID marks the file as a journal: "risk" in ASCII.
 	applicationID = 0x7269736b
 )
@@ -159,6 +159,38 @@ CREATE TABLE loss (
 INSERT INTO ids VALUES ('file', '` + newFileID() + `');
 `
 }
+
+// schema8 is what schema version 8 added: the history.
+const schema8 = `
+-- A row is a change that was accepted while history was on. What begins with old_ is the
+-- version that it replaced, as documents had it then; old_version is 0 where there was none.
+-- The values of old_form are in package commit.
+CREATE TABLE history (
+	version     INTEGER PRIMARY KEY,
+	kind        TEXT NOT NULL,
+	id          TEXT NOT NULL,
+	op          TEXT NOT NULL,
+	at          INTEGER NOT NULL,
+	bytes       INTEGER NOT NULL, -- of the record
+	sender      TEXT NOT NULL,
+	address     TEXT NOT NULL,
+	call        TEXT NOT NULL,
+	old_version INTEGER NOT NULL,
+	old_op      TEXT NOT NULL,
+	old_code    TEXT NOT NULL,
+	old_at      INTEGER NOT NULL,
+	old_state   INTEGER NOT NULL,
+	old_ended   INTEGER NOT NULL,
+	old_crc     INTEGER NOT NULL,
+	old_bytes   INTEGER NOT NULL, -- of the record
+	old_form    INTEGER NOT NULL,
+	old_body    BLOB
+) STRICT;
+CREATE INDEX history_document ON history (kind, id, version);
+ALTER TABLE totals ADD COLUMN history INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE totals ADD COLUMN history_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE totals ADD COLUMN history_dropped INTEGER NOT NULL DEFAULT 0;
+`
 
 // migrate5 brings version 5 to version 6. A city whose id is its code is taken for one that
 // is known by nothing else. Where another one states that code, it is to adopt it with its

@@ -63,13 +63,16 @@ func migrate(version int) string {
 	if version < 6 {
 		script += migrate5
 	}
-	return script + schema7()
+	if version < 7 {
+		script += schema7()
+	}
+	return script + schema8
 }
 
 // create is the script for an empty file.
 func create() string {
 	var script strings.Builder
-	script.WriteString(schema1 + schema2 + schema3 + schema4() + schema5 + schema6 + schema7())
+	script.WriteString(schema1 + schema2 + schema3 + schema4() + schema5 + schema6 + schema7() + schema8)
 	for _, k := range report.Kinds() {
 		fmt.Fprintf(&script, "INSERT INTO totals (kind) VALUES ('%s');", k)
 	}
