@@ -23,7 +23,7 @@ func NewReadMetrics(reg prometheus.Registerer) *ReadMetrics {
 	m := &ReadMetrics{
 		exports: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_exports_total",
-			Help: "Exports of records: done, or broken off because the client left or the journal could not be read.",
+			Help: "Exports of records. Broken: the client left, or the journal could not be read.",
 		}, []string{"result"}),
 		exported: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_exported_records_total",

@@ -39,16 +39,16 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			"Time from accepting a change until it was settled.",
 			time.Millisecond, 24*time.Hour), []string{"kind"}),
 		bulkSeconds: prometheus.NewHistogramVec(histogram.Seconds("riskdex_bulk_seconds",
-			"Time that Elasticsearch took for a bulk, answered or not.",
+			"Time for a bulk, answered or not.",
 			time.Millisecond, elastic.RequestTimeout), []string{"kind"}),
 		bulkDocuments: prometheus.NewHistogramVec(histogram.Counts("riskdex_bulk_documents",
 			"Changes in a bulk.", 4096), []string{"kind"}),
 		refreshes: prometheus.NewHistogramVec(histogram.Seconds("riskdex_refresh_seconds",
-			"Time that Elasticsearch took for a refresh, answered or not.",
+			"Time for a refresh, answered or not.",
 			time.Millisecond, elastic.RequestTimeout), []string{"kind"}),
 		unrefreshed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_refreshes_failed_total",
-			Help: "Refreshes that failed. The index then shows changes when it refreshes by itself.",
+			Help: "Refreshes that failed.",
 		}, []string{"kind"}),
 		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_retries_total",
@@ -56,11 +56,11 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 		}, []string{"kind", "reason"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_failures_total",
-			Help: "Attempts to send a change, to check an index or to read the journal that failed.",
+			Help: "Failed attempts to send a change, check an index or read the journal.",
 		}, []string{"kind", "reason"}),
 		overtaken: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_versions_overtaken_total",
-			Help: "Changes for which an index had a version ahead of the journal; they were sent again above it.",
+			Help: "Changes for which an index was ahead of the journal; they were sent again above its version.",
 		}, []string{"kind"}),
 		held: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "riskdex_held",
@@ -68,7 +68,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 		}, []string{"index", "reason"}),
 		leftOut: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_fields_left_out_total",
-			Help: "Fields that a document was sent without, or with a part of, because the value does not fit or is too much; every attempt counts.",
+			Help: "Fields that a document was sent without, or with a part of, since the value does not fit; every attempt counts.",
 		}, []string{"kind", "field"}),
 		rebuilding: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "riskdex_rebuild_active",
@@ -76,11 +76,11 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 		}, []string{"kind"}),
 		rebuilds: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_rebuilds_total",
-			Help: "Rebuilds that ended: done, failed or stopped.",
+			Help: "Rebuilds that ended.",
 		}, []string{"kind", "outcome"}),
 		up: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "riskdex_elasticsearch_up",
-			Help: "0 when Elasticsearch did not answer the last request, or was unavailable; otherwise 1.",
+			Help: "0 if Elasticsearch did not answer the last request, or was unavailable.",
 		}, func() float64 {
 			if isUp.Load() {
 				return 1

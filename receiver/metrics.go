@@ -40,15 +40,15 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	m.lost = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riskdex_deliveries_not_durable_total",
-		Help: "Deliveries answered with 503: too many large ones at once, the sender hung up, the journal took too long, had no room, or failed.",
+		Help: "Deliveries answered with 503.",
 	}, []string{"kind", "cause"})
 	m.mismatches = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riskdex_id_mismatches_total",
-		Help: "PUTs whose record states another id than that of the document they were taken for.",
+		Help: "PUTs whose record states another id than that of its document.",
 	}, []string{"kind"})
 	m.unknown = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riskdex_deletes_unknown_total",
-		Help: "Deletes of documents that are not there, which succeed.",
+		Help: "Deletes of documents that are not there.",
 	}, []string{"kind"})
 	reg.MustRegister(m.deliveries, m.refused, m.lost, m.mismatches, m.unknown)
 	for _, kind := range append(report.Kinds(), "") {

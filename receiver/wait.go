@@ -44,7 +44,7 @@ type waits struct {
 func newWaits(await Await, reg prometheus.Registerer) *waits {
 	w := &waits{await: await, slots: make(chan struct{}, mostWaits), results: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riskdex_delivery_waits_total",
-		Help: "Deliveries whose sender asked to wait for the search: shown in time or not, ended by the sender or a stop, or declined because too many wait or it is too large.",
+		Help: "Deliveries whose sender asked to wait for the search. Ended: by the sender or a stop. Declined: too many wait, or it is too large.",
 	}, []string{"result"})}
 	w.stopped, w.stop = context.WithCancel(context.Background())
 	reg.MustRegister(w.results)

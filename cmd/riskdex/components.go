@@ -115,7 +115,7 @@ func (w *components) canAccept() error { return cmp.Or(w.journal.Ready(), w.auth
 func registerReadiness(reg prometheus.Registerer, canAccept func() error, oldestWait func() time.Duration) {
 	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_accepting",
-		Help: "1 while deliveries can be accepted, as /readyz says; otherwise 0.",
+		Help: "1 while deliveries can be accepted, as /readyz says.",
 	}, func() float64 {
 		if canAccept() != nil {
 			return 0
@@ -123,14 +123,14 @@ func registerReadiness(reg prometheus.Registerer, canAccept func() error, oldest
 		return 1
 	}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_journal_oldest_wait_seconds",
-		Help: "How long the oldest request has waited for the journal; from 5 on, deliveries count as not accepted.",
+		Help: "How long the oldest request has waited for the journal; from 5 on, riskdex is not ready.",
 	}, func() float64 { return oldestWait().Seconds() }))
 }
 
 func registerBackups(reg prometheus.Registerer, every time.Duration) {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "riskdex_journal_backup_every_seconds",
-		Help: "Largest age of the newest backup (--backup-every); 0 if not set.",
+		Help: "--backup-every; 0 if not set.",
 	})
 	g.Set(every.Seconds())
 	reg.MustRegister(g)
@@ -141,7 +141,7 @@ func registerBackups(reg prometheus.Registerer, every time.Duration) {
 func registerClock(reg prometheus.Registerer) {
 	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_clock_timestamp_seconds",
-		Help: "The time of the machine's clock, in seconds since 1970.",
+		Help: "The machine's clock, in seconds since 1970.",
 	}, func() float64 { return float64(time.Now().UnixMicro()) / 1e6 }))
 }
 

@@ -75,11 +75,11 @@ func New(cfg Config, journal Journal, indices Index, search Search, client *elas
 		"Time from accepting a probe document until a search found it.", 10*time.Millisecond, 24*time.Hour))
 	unsearchable := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_probe_unsearchable_seconds",
-		Help: "How long no search has found the present probe document; 0 once it is found.",
+		Help: "How long no search has found the present probe document.",
 	}, func() float64 { return p.Unsearchable().Seconds() })
 	failing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_search_failing_seconds",
-		Help: "How long the search that apps make, over all kinds, has failed at each try; 0 if the last one succeeded.",
+		Help: "How long the search that apps make has failed; 0 if the last one succeeded.",
 	}, func() float64 {
 		if fails := p.fails.Load(); fails != nil {
 			return age(&fails.Since).Seconds()

@@ -54,7 +54,7 @@ func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(cont
 	c := &Coverage{journal: journal, indexed: indexed, foreign: foreign, every: every, log: log, lacking: map[report.Kind]report.Lacking{}}
 	c.gauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "riskdex_documents_unknown",
-		Help: "Documents of the index that the journal does not know, where they are most of it: another journal filled it, or this is an old backup. Otherwise 0.",
+		Help: "Documents of the index that the journal does not know, if they are most of it; otherwise 0.",
 	}, []string{"kind"})
 	reg.MustRegister(c.gauge)
 	for _, kind := range report.Kinds() {
