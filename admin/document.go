@@ -13,42 +13,42 @@ import (
 	"riskdex/report"
 )
 
-// Documents is what looking up a document needs of the journal.
+// Documents is the part of the journal that a lookup of a document needs.
 type Documents interface {
-	// Document returns what the journal has of the document that a name leads to.
+	// Document resolves a name, an id or the code of a city, and returns what the journal has of
+	// that document.
 	Document(ctx context.Context, kind report.Kind, name report.ID) (report.Document, error)
 }
 
-// Indexed is what the index has of a document, compared with what it is to have.
+// Indexed is what the index has of a document, compared with the newest record.
 type Indexed struct {
 	Index      string         `json:"index"`              // the alias that apps search
 	Version    report.Version `json:"version"`            // 0 if it has none
-	Searchable report.Version `json:"searchable_version"` // that a search shows; 0 if it shows none
-	Differ     []string       `json:"differ,omitempty"`   // fields that a search shows otherwise than the record says, where it shows its version
+	Searchable report.Version `json:"searchable_version"` // the version that searches show; 0 if none
+	Differ     []string       `json:"differ,omitempty"`   // fields that differ although searches show the newest version
 	Fields     []FieldSource  `json:"fields,omitempty"`   // where the fields of the newest record come from
 }
 
-// FieldSource is a field of a document, and where in the record it is from.
+// FieldSource is a field of a document, and where in the record its value comes from.
 type FieldSource struct {
 	Field   string `json:"field"`
 	Value   string `json:"value"`
-	Pointer string `json:"pointer"`
-	Guessed bool   `json:"guessed,omitempty"` // found by the words of its name
+	Pointer string `json:"pointer"`           // JSON pointer into the record; "" for the whole record
+	Guessed bool   `json:"guessed,omitempty"` // found by the words of a name
 	Reason  string `json:"reason,omitempty"`  // why it was left out
 }
 
-// Document is what riskdex knows of one document, from its newest delivery to the search that
-// finds it.
+// Document is what riskdex knows of one document, from its newest delivery to what searches show.
 type Document struct {
 	Kind   report.Kind    `json:"kind"`
-	Name   string         `json:"name"` // that was asked for
-	By     report.NamedBy `json:"named_by"`
-	Cities []report.ID    `json:"cities,omitempty"` // that have the code which is asked for, if there are several
+	Name   string         `json:"name"`             // as the caller gave it: an id, or a city's code
+	By     report.NamedBy `json:"named_by"`         // how the name was resolved
+	Cities []report.ID    `json:"cities,omitempty"` // the cities with that code, if there are several
 
 	State      string `json:"state"`
 	Says       string `json:"says"`             // the state in one sentence
 	Remedy     string `json:"remedy,omitempty"` // what to do
-	Searchable bool   `json:"searchable"`       // an app finds the newest; of a deleted document: it finds none
+	Searchable bool   `json:"searchable"`       // apps find the newest record; if deleted: they find none
 
 	// What follows is empty if the name leads to no document.
 	ID           report.ID      `json:"id,omitempty"`
@@ -61,11 +61,11 @@ type Document struct {
 	ErrorType    string         `json:"error_type,omitempty"`
 	Reason       string         `json:"reason,omitempty"` // why Elasticsearch refuses it
 	Bytes        int            `json:"bytes"`
-	Content                     // its record
+	Content                     // the newest record
 
-	Index      *Indexed  `json:"index,omitempty"`
-	IndexError string    `json:"index_error,omitempty"` // why it is not known what the index has
-	Refused    []Refusal `json:"refused"`               // the newest that are kept of what was refused for it, without bodies
+	Index      *Indexed  `json:"index,omitempty"`       // nil if the index could not be asked
+	IndexError string    `json:"index_error,omitempty"` // why it could not
+	Refused    []Refusal `json:"refused"`               // newest deliveries refused for it, without bodies
 }
 
 // The states of a document, in the answer.
@@ -79,7 +79,7 @@ const (
 	DocumentDropped    = "dropped"
 	DocumentDamaged    = "damaged"
 	DocumentDiffers    = "differs"
-	DocumentNotAsked   = "not_asked" // Elasticsearch did not say what it has
+	DocumentNotAsked   = "not_asked" // Elasticsearch could not be asked
 )
 
 // The bounds of looking up a document: the time for Elasticsearch, how many refusals are
@@ -137,8 +137,7 @@ func (s *statuses) lookUp(ctx context.Context, named report.Key) (Document, erro
 	return doc, nil
 }
 
-// refusedFor returns the newest refusals that are kept of a name, and of the document that it
-// leads to.
+// refusedFor returns the newest refusals for a name, and for the document d that it leads to.
 func (s *statuses) refusedFor(ctx context.Context, named report.Key, d report.Document) ([]Refusal, error) {
 	found := []Refusal{}
 	if s.Refusals == nil || s.Receiver == nil {

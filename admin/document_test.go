@@ -17,7 +17,8 @@ func (d *statusDesk) document(kind report.Kind, name string) (doc admin.Document
 	return doc
 }
 
-// shows has Elasticsearch answer with the version of the journal, changed by versions.
+// shows makes Elasticsearch have the journal's version plus written, and searches show the
+// journal's version plus searchable.
 func (d *statusDesk) shows(written, searchable report.Version, differ ...string) {
 	d.indexed = func(c report.Change) admin.Indexed {
 		x := admin.Indexed{Index: "cities", Version: c.Version + written, Searchable: c.Version + searchable, Differ: differ}
@@ -31,10 +32,10 @@ func (d *statusDesk) shows(written, searchable report.Version, differ ...string)
 	}
 }
 
-// TestDocumentSaysItsState takes a document through every state.
+// TestDocumentSaysItsState takes a document through every state, and checks what is said of it.
 func TestDocumentSaysItsState(t *testing.T) {
 	d := openStatusDesk(t)
-	const none = -1 << 50
+	const none = -1 << 50 // for shows: no version at all
 	want := func(name, state string, searchable bool, says ...string) admin.Document {
 		t.Helper()
 		doc := d.document(report.Cities, name)
@@ -43,7 +44,7 @@ func TestDocumentSaysItsState(t *testing.T) {
 		}
 		for _, text := range says {
 			if !strings.Contains(doc.Says+" "+doc.Remedy, text) {
-				t.Errorf("%s is not said to be %q: %s %s", name, text, doc.Says, doc.Remedy)
+				t.Errorf("of %s is said %q and %q, want %q in it", name, doc.Says, doc.Remedy, text)
 			}
 		}
 		return doc
@@ -52,7 +53,7 @@ func TestDocumentSaysItsState(t *testing.T) {
 	want("LON", admin.DocumentUnknown, false, "nothing of cities LON", "never accepted")
 	d.deliver("PUT", "/cities/LON", `{"id":"130","code":"LON","title":"London"}`)
 	if doc := want("lon", admin.DocumentWaiting, false, "waits since", "on its way", "does not find it"); doc.By != report.NamedByCode || doc.ID != "130" || doc.Code != "LON" || doc.Body == "" {
-		t.Errorf("%+v", doc)
+		t.Errorf("the code leads to %+v, want the city 130 with its record", doc)
 	}
 	since := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 	d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: "index_closed", Since: since}}
@@ -88,21 +89,21 @@ func TestDocumentSaysItsState(t *testing.T) {
 	d.deliver("DELETE", "/cities/LON", "")
 	d.indexed = func(c report.Change) admin.Indexed { return admin.Indexed{Searchable: c.Version - 1} }
 	want("LON", admin.DocumentWaiting, false, "waits since")
-	d.indexed = func(c report.Change) admin.Indexed { return admin.Indexed{Version: c.Version - 1} } // what was put is shown with the next refresh
+	d.indexed = func(c report.Change) admin.Indexed { return admin.Indexed{Version: c.Version - 1} } // a PUT that the next refresh shows
 	want("LON", admin.DocumentWaiting, false, "waits since")
 	d.indexed = func(c report.Change) admin.Indexed { return admin.Indexed{Searchable: c.Version - 1} }
 	d.index()
 	want("LON", admin.DocumentWaiting, false, "with the next refresh", "A search finds version")
 	d.shows(none, 0)
 	if doc := want("LON", admin.DocumentDeleted, true, "no search finds it"); doc.By != report.NamedByDeletedCode {
-		t.Errorf("found by %s", doc.By)
+		t.Errorf("the code of a deleted city is resolved by %s, want %s", doc.By, report.NamedByDeletedCode)
 	}
 	d.deliver("PUT", "/cities/1", `{"code":"TWO"}`)
 	d.deliver("PUT", "/cities/2", `{"code":"TWO"}`)
 	want("TWO", admin.DocumentAmbiguous, false, "Several cities have the code TWO", "1", "2")
 	d.deliver("PUT", "/cities/3", `[]`)
 	if doc := want("3", admin.DocumentUnknown, false, "was refused", "riskdex refused show 1"); len(doc.Refused) != 1 {
-		t.Errorf("%+v", doc.Refused)
+		t.Errorf("refused for it were %+v, want one delivery", doc.Refused)
 	}
 	for _, query := range []string{"", "kind=cities", "id=1", "kind=probe&id=probe", "kind=cities&id=", "kind=cities&id=1&x=1"} {
 		d.call(http.StatusBadRequest, "GET", "/api/document?"+query, "", nil)
@@ -111,8 +112,8 @@ func TestDocumentSaysItsState(t *testing.T) {
 
 func firstError(_ int, err error) error { return err }
 
-// TestDocumentPage shows what strangers have sent, and nothing of it as HTML.
-func TestDocumentPage(t *testing.T) {
+// TestDocumentPageEscapes what strangers have sent.
+func TestDocumentPageEscapes(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("PUT", "/cities/a%2F%3Cb%3E%22", `{"title":"<i>","code":"XSS","text":"</pre><script>"}`)
 	d.shows(0, 0)
@@ -126,24 +127,24 @@ func TestDocumentPage(t *testing.T) {
 		text, _ := d.read(http.StatusOK, "/document?kind=cities&id="+name)
 		for _, want := range []string{"searchable.", "A search finds the newest record", "a/&lt;b&gt;&#34;", "/&lt;u&gt;", "left out: &lt;s&gt;", "&lt;/pre&gt;&lt;script&gt;"} {
 			if !strings.Contains(text, want) {
-				t.Errorf("%s: no %q in %s", name, want, text)
+				t.Errorf("the page of %s lacks %q:\n%s", name, want, text)
 			}
 		}
 		for _, never := range []string{"<i>", "<u>", "<s>", "<b>", "<script>"} {
 			if strings.Contains(text, never) {
-				t.Errorf("%s: %q is on the page", name, never)
+				t.Errorf("the page of %s has %q unescaped", name, never)
 			}
 		}
 	}
 	if text, _ := d.read(http.StatusOK, "/document?kind=cities&id=nobody"); !strings.Contains(text, "nothing of cities nobody") {
-		t.Error(text)
+		t.Errorf("the page of an unknown name does not say so:\n%s", text)
 	}
 	if text, _ := d.read(http.StatusBadRequest, "/document?kind=towns&id=%22%3E"); !strings.Contains(text, "Say which kind") || strings.Contains(text, `value="">`+`"`) {
-		t.Error(text)
+		t.Errorf("the page of an unknown kind does not ask for one, or has the name unescaped:\n%s", text)
 	}
 }
 
-// TestDocumentsAreLinked: whatever the status page names leads to its document.
+// TestDocumentsAreLinked: documents that the status page and searches name have links to their pages.
 func TestDocumentsAreLinked(t *testing.T) {
 	d := openStatusDesk(t)
 	d.deliver("PUT", "/cities/a%26b", `{"title":"poison"}`)
@@ -154,10 +155,10 @@ func TestDocumentsAreLinked(t *testing.T) {
 	page, _ := d.read(http.StatusOK, "/")
 	for _, want := range []string{`href="/document?kind=cities&amp;id=a%26b"`, `href="/document?kind=cities&amp;id=c%20d"`, `href="/document?kind=advisories&amp;id=7"`, `action="/document"`} {
 		if !strings.Contains(page, want) {
-			t.Errorf("no %s on the status page", want)
+			t.Errorf("the status page lacks %s", want)
 		}
 	}
 	if found, _ := d.read(http.StatusOK, "/search?q=x"); !strings.Contains(found, `href="/document?kind=cities&amp;id=a%26b"`) {
-		t.Error("no link on the page of a search")
+		t.Error("the page of a search lacks the link to a hit")
 	}
 }

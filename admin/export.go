@@ -17,12 +17,13 @@ import (
 
 // Records reads the newest record of every document.
 type Records interface {
-	// Records yields them in the order of their ids, all of one moment. An error is the last
-	// pair; it is a report.ErrSnapshotTooOld if too much was delivered meanwhile.
+	// Records yields the records of a kind, ordered by id, as they are in one moment. An error
+	// comes last; it is report.ErrSnapshotTooOld if too much was delivered meanwhile.
 	Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error]
 }
 
-// The trailers of an export: what it left out, by reason.
+// Trailers of an export: the number of its records, and of those it left out, by reason. An
+// answer without them is not whole.
 const (
 	TrailerRecords = "Riskdex-Records"
 	TrailerDamaged = "Riskdex-Damaged"
@@ -32,8 +33,8 @@ const (
 // exportChunk is how many bytes an export writes at a time.
 const exportChunk = 64 << 10
 
-// exports answers the call for the newest records. One export runs at a time, since each
-// keeps the journal from reusing what is replaced meanwhile.
+// exports answers GET /api/export. One export runs at a time, since each keeps the journal from
+// reusing the space of records that are replaced meanwhile.
 type exports struct {
 	journal Records
 	metrics *ReadMetrics
@@ -69,7 +70,7 @@ func (x *exports) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.metrics.exports.WithLabelValues(exportBroken).Inc()
 		x.log.Warn("export broken off", "kinds", kinds, "records", out.records, "error", err)
 		if out.begun {
-			panic(http.ErrAbortHandler) // so that nobody takes it for whole
+			panic(http.ErrAbortHandler) // breaks the connection, so that nobody takes the answer for whole
 		}
 		writeProblem(w, exportProblem(err))
 		return
@@ -106,7 +107,7 @@ func (x *exports) write(ctx context.Context, out *exportWriter, kinds []report.K
 	return out.end()
 }
 
-// exportWriter writes lines in chunks. A client has clientPatient to take each.
+// exportWriter writes lines in chunks. A client has the time clientPatient to take each chunk.
 type exportWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -139,7 +140,7 @@ func (o *exportWriter) add(r report.Record) error {
 
 func (o *exportWriter) flush() error {
 	o.begun = true
-	// The listener's write timeout is for a whole answer, which may take longer here.
+	// The listener's write timeout is for a whole answer; an export may take longer.
 	err := o.control.SetWriteDeadline(time.Now().Add(clientPatient))
 	if err == nil || errors.Is(err, http.ErrNotSupported) {
 		_, err = o.w.Write(o.buf) // #nosec G705 -- JSON lines, which no browser takes for a page
@@ -153,7 +154,7 @@ func (o *exportWriter) flush() error {
 	return nil
 }
 
-// end writes the rest, and what was left out.
+// end writes the rest and the trailers.
 func (o *exportWriter) end() error {
 	if err := o.flush(); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// HeldReasons returns the reasons why an index may be held, and Held what the status says
-// for one.
+// HeldReasons returns the reasons for which an index may be held.
 func HeldReasons() []string { return slices.Sorted(maps.Keys(held)) }
 
+// Held returns what the status says for such a reason.
 func Held(reason string) (is, remedy string) { return held[reason].is, held[reason].remedy }

@@ -14,18 +14,17 @@ import (
 	"riskdex/report"
 )
 
-// vendorShape is a file of testdata/shapes: a record as a vendor may have it, and what a
-// person expects to be made of it. The expectations were written before the code that meets
-// them.
+// vendorShape is a file of testdata/shapes: a record as a vendor may send it, and the document
+// that a person expects of it. The expectations were written before the code that meets them.
 type vendorShape struct {
 	About   string                    `json:"about"`
 	Kind    report.Kind               `json:"kind"`
-	ID      *string                   `json:"id"` // where the record states it; for a test of cmd/riskdex
+	ID      *string                   `json:"id"` // if the record states one; for a test of cmd/riskdex
 	Record  jsontext.Value            `json:"record"`
-	Want    map[string]jsontext.Value `json:"want"` // null if the field is not there
-	Unfit   []string                  `json:"unfit"`
-	Text    []string                  `json:"text"` // whole paragraphs
-	NotText []string                  `json:"not_text"`
+	Want    map[string]jsontext.Value `json:"want"`     // values of fields; null for one that is not there
+	Unfit   []string                  `json:"unfit"`    // fields that are left out
+	Text    []string                  `json:"text"`     // paragraphs of the text
+	NotText []string                  `json:"not_text"` // what the text must not have
 }
 
 // shapeRecords returns the records of testdata/shapes.
@@ -49,12 +48,12 @@ func shapeRecords(t testing.TB) (records [][]byte) {
 	return records
 }
 
-// TestVendorShapes reads records of shapes that no mapping file has patterns for.
+// TestVendorShapes makes documents of records whose shapes no mapping file has patterns for.
 func TestVendorShapes(t *testing.T) {
 	s := builtinSet(t)
 	files, err := filepath.Glob("testdata/shapes/*.json")
 	if err != nil || len(files) < 14 {
-		t.Fatalf("%d shapes, %v", len(files), err)
+		t.Fatalf("testdata/shapes has %d files (%v), want 14 or more", len(files), err)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -97,12 +96,12 @@ func TestVendorShapes(t *testing.T) {
 		paragraphs := strings.Split(prose, "\n\n")
 		for _, want := range shape.Text {
 			if !slices.Contains(paragraphs, want) {
-				t.Errorf("%s: no paragraph of the text is %q; it is %q", file, want, prose)
+				t.Errorf("%s: the text is %q, without the paragraph %q", file, prose, want)
 			}
 		}
 		for _, not := range shape.NotText {
 			if slices.ContainsFunc(paragraphs, func(p string) bool { return p == not || strings.Contains(p, not) && len(not) > 12 }) {
-				t.Errorf("%s: the text has %q: %q", file, not, prose)
+				t.Errorf("%s: the text is %q, with %q, which is no prose", file, prose, not)
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// Await returns how many of stamps a search shows, or shows something newer of: when all of
-// them are shown, when the others need somebody to act, or when ctx ends.
+// Await waits until searches show all of stamps, or something newer, and returns how many they
+// show. It returns earlier when the others need somebody to act, or when ctx ends.
 type Await func(ctx context.Context, kind report.Kind, stamps []report.Stamp) int
 
 // Bounds of waiting. A delivery beyond them is answered as soon as it is durable.
@@ -54,13 +54,14 @@ func newWaits(await Await, reg prometheus.Registerer) *waits {
 	return w
 }
 
-// EndWaits answers all deliveries that wait for the search, now and from now on, as soon as
-// they are durable. It is for a server that shuts down.
+// EndWaits ends all waits for the search: from now on, deliveries are answered as soon as they
+// are durable. A server calls it when it begins to shut down. It may be called concurrently, and
+// more than once.
 func (r *Receiver) EndWaits() { r.waits.stop() }
 
-// wait waits for the search if the sender of d prefers that (RFC 7240). Then it returns how many
-// of the changes it shows, and true. The delivery is durable already, and holds no memory for
-// its body any more.
+// wait waits for the search if the sender of d prefers that (RFC 7240), and returns how many of
+// the changes searches show, and whether it waited. Before the call, the delivery is made durable
+// and the memory of its body is freed.
 func (w *waits) wait(d *delivery, stamps []report.Stamp) (shown int, waited bool) {
 	limit := preferredWait(d.req.Header)
 	if w.await == nil || limit == 0 {
@@ -71,7 +72,7 @@ func (w *waits) wait(d *delivery, stamps []report.Stamp) (shown int, waited bool
 		switch {
 		case s.Version > 0:
 			expected = append(expected, s)
-		case s.Effect == report.Unknown: // there is nothing to be shown
+		case s.Effect == report.Unknown: // a delete of nothing: searches show that already
 			shown++
 		}
 	}
@@ -105,8 +106,8 @@ func (w *waits) wait(d *delivery, stamps []report.Stamp) (shown int, waited bool
 	return shown + found, true
 }
 
-// preferredWait returns how long the sender would wait, at most longestWait; 0 if it does not
-// say so. Whatever else is preferred, or cannot be read, is ignored, as RFC 7240 demands.
+// preferredWait returns how long the sender is ready to wait, at most longestWait; 0 if it does
+// not say so. Other preferences, and values that cannot be read, are ignored, as RFC 7240 demands.
 func preferredWait(h http.Header) time.Duration {
 	for preference := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
 		token, _, _ := strings.Cut(preference, ";") // its parameters

@@ -20,7 +20,7 @@ import (
 
 func allShown(_ context.Context, _ report.Kind, stamps []report.Stamp) int { return len(stamps) }
 
-// noneShown is a search that shows nothing, whoever waits.
+// noneShown waits in vain, until ctx ends.
 func noneShown(ctx context.Context, _ report.Kind, _ []report.Stamp) int {
 	<-ctx.Done()
 	return 0
@@ -46,13 +46,12 @@ func TestPreferredWait(t *testing.T) {
 		{[]string{",;=,"}, 0},
 	} {
 		if got := preferredWait(http.Header{"Prefer": c.header}); got != c.want {
-			t.Errorf("%q: %v, want %v", c.header, got, c.want)
+			t.Errorf("preferredWait(%q) = %v, want %v", c.header, got, c.want)
 		}
 	}
 }
 
-// waiting is a receiver whose calls need no network, so that they can be made by a clock of the
-// test's own.
+// waiting is a receiver that tests call without a network, so that synctest controls the clock.
 type waiting struct {
 	t        *testing.T
 	receiver *Receiver
@@ -71,8 +70,8 @@ func newWaiting(t *testing.T, await Await) *waiting {
 	return w
 }
 
-// call delivers, and returns the answer, how many it says are searchable (-1: it does not say),
-// and how long that took.
+// call makes a delivery. It returns the answer, the number of searchable documents in it (-1 if
+// it has none), and how long the answer took.
 func (w *waiting) call(ctx context.Context, method, path, body, prefer string) (res *http.Response, searchable int, took time.Duration) {
 	w.t.Helper()
 	began := time.Now()
@@ -111,7 +110,7 @@ func TestWaitForTheSearch(t *testing.T) {
 		{"refused besides", allShown, "POST", "/cities", `[{"id":1},{"t":1}]`, "wait=1", 200, 1, "wait=1", 0},
 		{"a delete of nothing", noneShown, "DELETE", "/cities/unknown", "", "wait=1", 200, 1, "wait=1", 0},
 		{"not preferred", noneShown, "PUT", "/cities/1", `{"t":1}`, "", 202, -1, "", 0},
-		{"nothing knows", nil, "PUT", "/cities/1", `{"t":1}`, "wait=10", 202, -1, "", 0},
+		{"without a search to ask", nil, "PUT", "/cities/1", `{"t":1}`, "wait=10", 202, -1, "", 0},
 		{"refused", noneShown, "POST", "/cities", `{"t":1}`, "wait=10", 422, -1, "", 0},
 		{"too many documents", noneShown, "POST", "/cities", "[" + strings.Repeat(`{"id":1},`, mostAwaited) + `{"id":1}]`, "wait=10", 202, -1, "", 0},
 	} {
@@ -120,7 +119,7 @@ func TestWaitForTheSearch(t *testing.T) {
 				w := newWaiting(t, c.await)
 				res, searchable, took := w.call(t.Context(), c.method, c.path, c.body, c.prefer)
 				if res.StatusCode != c.status || searchable != c.searchable || res.Header.Get("Preference-Applied") != c.applied || took != c.took {
-					t.Errorf("%d, searchable %d, %q after %v; want %d, %d, %q after %v",
+					t.Errorf("got status %d, searchable %d, %q after %v; want %d, %d, %q after %v",
 						res.StatusCode, searchable, res.Header.Get("Preference-Applied"), took, c.status, c.searchable, c.applied, c.took)
 				}
 			})
@@ -128,9 +127,9 @@ func TestWaitForTheSearch(t *testing.T) {
 	}
 }
 
-// TestWaitHoldsNothing has as many large deliveries wait as may, one after the other. Each has
-// given the memory for its body back, so that the next ones are read.
-func TestWaitHoldsNothing(t *testing.T) {
+// TestWaitsHoldNoMemory starts as many waits of large deliveries as are allowed. Together their
+// bodies exceed the body memory, so each must free its own before it waits.
+func TestWaitsHoldNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiting(t, noneShown)
 		body := `{"t":"` + strings.Repeat("x", 3<<20) + `"}`
@@ -138,44 +137,44 @@ func TestWaitHoldsNothing(t *testing.T) {
 		for i := range mostWaits {
 			go func() {
 				if res, _, took := w.call(t.Context(), "PUT", fmt.Sprintf("/cities/%d", i), body, "wait=10"); res.StatusCode != http.StatusAccepted || took != 10*time.Second {
-					t.Errorf("delivery %d: %d after %v", i, res.StatusCode, took)
+					t.Errorf("delivery %d got status %d after %v, want 202 after 10s", i, res.StatusCode, took)
 				}
 				answered.Add(1)
 			}()
 			synctest.Wait()
 		}
 		if answered.Load() != 0 {
-			t.Fatalf("%d did not wait", answered.Load())
+			t.Fatalf("%d deliveries were answered without a wait, want 0", answered.Load())
 		}
-		// One more is answered at once, as it is by any receiver.
+		// One more does not wait: it is answered at once, like a delivery without the preference.
 		if res, searchable, took := w.call(t.Context(), "PUT", "/cities/x", body, "wait=10"); res.StatusCode != http.StatusAccepted || searchable != -1 || took != 0 {
-			t.Errorf("beyond the limit: %d, searchable %d after %v", res.StatusCode, searchable, took)
+			t.Errorf("a delivery beyond the limit got status %d, searchable %d after %v; want 202, -1 at once", res.StatusCode, searchable, took)
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if _, searchable, _ := w.call(t.Context(), "PUT", "/cities/x", body, "wait=1"); searchable != 0 {
-			t.Error("later ones do not wait any more")
+			t.Errorf("a delivery after the waits ended got searchable %d, want 0: it did not wait", searchable)
 		}
 	})
 }
 
-// TestWaitEnds with the sender, and with the server.
-func TestWaitEnds(t *testing.T) {
+// TestWaitEndsWithSenderOrServer: a sender that hangs up and EndWaits both end a wait early.
+func TestWaitEndsWithSenderOrServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiting(t, noneShown)
 		ctx, hangUp := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, hangUp)
 		if _, _, took := w.call(ctx, "PUT", "/cities/1", `{"t":1}`, "wait=10"); took != time.Second {
-			t.Errorf("the sender was waited for, for %v", took)
+			t.Errorf("the wait ended %v after the delivery, want 1s, when the sender hung up", took)
 		}
 		time.AfterFunc(2*time.Second, w.receiver.EndWaits)
 		if res, _, took := w.call(t.Context(), "PUT", "/cities/1", `{"t":1}`, "wait=10"); res.StatusCode != http.StatusAccepted || took != 2*time.Second {
-			t.Errorf("the stop: %d after %v", res.StatusCode, took)
+			t.Errorf("got status %d after %v, want 202 after 2s, at EndWaits", res.StatusCode, took)
 		}
 	})
 }
 
-// waitsFor returns the series of waits that ended in every way.
+// waitsFor returns the metrics of a receiver after waits that ended in several ways.
 func waitsFor(t *testing.T) map[string]float64 {
 	t.Helper()
 	d := &endpoint{t: t}

@@ -29,12 +29,12 @@ type exportCommand struct {
 	JSON    bool     `name:"json" help:"Print the summary, which goes to standard error, as one JSON object."`
 }
 
-// exportSummary is what the command sums up. Deleted documents are in none of it.
+// exportSummary counts what was exported and what was left out. Deleted documents count nowhere.
 type exportSummary struct {
 	Records map[report.Kind]int `json:"records"`
 	Bytes   int64               `json:"bytes"`
-	Damaged int                 `json:"damaged"` // their checksum does not fit
-	Dropped int                 `json:"dropped"` // dead letters that somebody dropped
+	Damaged int                 `json:"damaged"` // left out: the checksum is wrong
+	Dropped int                 `json:"dropped"` // left out: dead letters that somebody dropped
 	File    string              `json:"file,omitempty"`
 }
 
@@ -45,20 +45,20 @@ func (e *exportSummary) records() (n int) {
 	return n
 }
 
-// Run exports. The error is errNegative if damaged records were left out.
+// Run writes the records. It returns errNegative if damaged ones were left out.
 func (c *exportCommand) Run(ctx context.Context, io streams) error {
 	kinds := report.Kinds()
 	if len(c.Kinds) > 0 {
 		kinds = slices.DeleteFunc(kinds, func(k report.Kind) bool { return !slices.Contains(c.Kinds, string(k)) })
 	}
-	slices.Sort(kinds) // as they are in a journal
+	slices.Sort(kinds) // the order in a journal
 	sum := &exportSummary{Records: map[report.Kind]int{}, File: c.File}
 	for _, kind := range kinds {
 		sum.Records[kind] = 0
 	}
 	p := newProgress(io.err)
 	if c.File == "" && isTerminal(io.out) {
-		p.live = false // the lines are in its place
+		p.live = false // the records are printed there
 	}
 	err := c.write(io, func(out *bufio.Writer) error {
 		if c.Journal != "" {
@@ -79,7 +79,7 @@ func (c *exportCommand) Run(ctx context.Context, io streams) error {
 	return nil
 }
 
-// write has f write the lines to the file or to standard output.
+// write calls f with a writer to the file or to standard output. The file appears once f succeeds.
 func (c *exportCommand) write(io streams, f func(*bufio.Writer) error) error {
 	if c.File == "" {
 		out := bufio.NewWriterSize(io.out, 1<<16)
@@ -103,10 +103,10 @@ func (c *exportCommand) write(io streams, f func(*bufio.Writer) error) error {
 	if err := errors.Join(out.Flush(), partial.Sync(), partial.Close()); err != nil {
 		return err
 	}
-	return os.Link(partial.Name(), c.File) // which, unlike a rename, replaces nothing
+	return os.Link(partial.Name(), c.File) // unlike a rename, a link replaces nothing
 }
 
-// fromRiskdex has the running riskdex export its journal, kind by kind.
+// fromRiskdex asks the running riskdex for the records, kind by kind.
 func (c *exportCommand) fromRiskdex(ctx context.Context, io streams, kinds []report.Kind, out *bufio.Writer, sum *exportSummary, p *progress) error {
 	client, err := c.client(io)
 	if err != nil {
@@ -140,7 +140,8 @@ func (c *exportCommand) fromRiskdex(ctx context.Context, io streams, kinds []rep
 	return nil
 }
 
-// copyLines copies whole lines, and counts them.
+// copyLines copies the lines of body to out, and counts them in sum. It fails if body ends within
+// a line.
 func copyLines(out *bufio.Writer, body io.Reader, kind report.Kind, sum *exportSummary, p *progress) error {
 	in := bufio.NewReaderSize(body, 1<<16)
 	for {

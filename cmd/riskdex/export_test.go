@@ -22,7 +22,7 @@ import (
 	"riskdex/report"
 )
 
-// documents returns what the index has of each document of a kind, without what is about the
+// documents returns the documents of a kind in the index, by id, without the fields about their
 // delivery.
 func (p *process) documents(kind report.Kind) map[string]map[string]any {
 	p.t.Helper()
@@ -44,8 +44,8 @@ func (p *process) documents(kind report.Kind) map[string]map[string]any {
 	return all
 }
 
-// TestExportAndPush takes everything out of one riskdex, by each way, and into another one,
-// whose index has to become the same.
+// TestExportAndPush exports everything from one riskdex, in every way, and pushes it to another,
+// whose index must become the same.
 func TestExportAndPush(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
@@ -54,12 +54,12 @@ func TestExportAndPush(t *testing.T) {
 		{"PUT", "/cities/130", "{\r\n  \"title\": \"over\\nseveral lines <&>\",\n\t\"risk\": 1.50\n}"},
 		{"PUT", "/cities/a%2F%C3%A9%0A", `{"title":"its id needs escapes"}`},
 		{"PUT", "/cities/XQZ", `{"title":"known by its code alone"}`},
-		{"PUT", "/cities/XQY", `{"id":"7007"}`}, // whose record does not state its code
+		{"PUT", "/cities/XQY", `{"id":"7007"}`}, // the record does not state the code
 		{"PUT", "/advisories/gone", `{"title":"deleted"}`},
 		{"DELETE", "/advisories/gone", ""},
 	} {
 		if status := p.send(d[0], d[1], d[2]); status != http.StatusAccepted {
-			t.Fatalf("%v: %d", d, status)
+			t.Fatalf("%v got status %d, want 202", d, status)
 		}
 	}
 	p.drained()
@@ -70,17 +70,17 @@ func TestExportAndPush(t *testing.T) {
 	require.NoError(t, err)
 	p.expect(exitFailed, "", []string{"export", "-o", file}, file+" exists")
 	if out := p.expect(exitDone, "", words("export")).out; out != string(whole) {
-		t.Error("standard output has something else than the file")
+		t.Error("the export to standard output differs from that to a file")
 	}
 	one := p.expect(exitDone, "", words("export special-reports cities --json"))
 	var two struct{ Records map[string]int }
 	require.NoError(t, json.Unmarshal([]byte(one.errs), &two))
 	if len(two.Records) != 2 || two.Records["cities"]+two.Records["special-reports"] != strings.Count(one.out, "\n") || !strings.HasSuffix(string(whole), one.out[strings.Index(one.out, `{"kind":"special-reports"`):]) {
-		t.Errorf("of two kinds: %s", one.errs)
+		t.Errorf("the export of two kinds has the summary %s for %d lines", one.errs, strings.Count(one.out, "\n"))
 	}
 	p.expect(exitFailed, "", []string{"export", "--journal", p.journal}, "already open in process")
 	if n := sum(p.metrics(), "riskdex_exported_records_total"); n != float64(2*strings.Count(string(whole), "\n")+strings.Count(one.out, "\n")) {
-		t.Errorf("%v records are counted", n)
+		t.Errorf("the metric counts %v records, want those of three exports", n)
 	}
 
 	q := newProcess(t, elastictest.URL(t), "--probe-every", "0")
@@ -92,34 +92,34 @@ func TestExportAndPush(t *testing.T) {
 		if got, want := q.documents(kind), p.documents(kind); len(want) < 3 || !reflect.DeepEqual(got, want) {
 			for id := range want {
 				if !reflect.DeepEqual(got[id], want[id]) {
-					t.Errorf("%s %q is\n%v, was\n%v", kind, id, got[id], want[id])
+					t.Errorf("%s %q is\n%v, want\n%v", kind, id, got[id], want[id])
 				}
 			}
-			t.Errorf("%s: %d documents, were %d", kind, len(got), len(want))
+			t.Errorf("the second index has %d %s, want the %d of the first", len(got), kind, len(want))
 		}
 	}
 	if out := q.expect(exitDone, "", words("export")).out; out != string(whole) {
-		t.Error("the copy exports something else")
+		t.Error("the second riskdex exports something else than the first")
 	}
 	for _, one := range []*process{p, q} {
 		if status := one.terminate(); status != exitDone {
-			t.Fatalf("exit status %d", status)
+			t.Fatalf("riskdex ended with status %d, want %d", status, exitDone)
 		}
 		if out := one.expect(exitDone, "", []string{"export", "--journal", one.journal}).out; out != string(whole) {
-			t.Errorf("the journal %s, which nobody uses, exports something else", one.journal)
+			t.Errorf("the export of the unused journal %s differs", one.journal)
 		}
 	}
 	p.expect(exitFailed, "", words("export"), "no riskdex answers", "--journal JOURNAL")
 }
 
-// TestExportIsNeverTakenForWhole kills riskdex while it exports.
-func TestExportIsNeverTakenForWhole(t *testing.T) {
+// TestKilledExportIsNotTakenForWhole kills riskdex while it exports.
+func TestKilledExportIsNotTakenForWhole(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	large := strings.Repeat("x", 1<<20)
 	for i := range 40 {
 		if status := p.send("PUT", "/cities/"+string(rune('A'+i)), `{"title":"`+large+`"}`); status != http.StatusAccepted {
-			t.Fatalf("status %d", status)
+			t.Fatalf("delivery %d got status %d, want 202", i, status)
 		}
 	}
 	p.drained()
@@ -127,7 +127,7 @@ func TestExportIsNeverTakenForWhole(t *testing.T) {
 	require.NoError(t, err)
 	defer res.Body.Close()
 	dir := t.TempDir()
-	// The first export is not read, so that the second finds it under way.
+	// The test does not read the first export yet, so the second finds it under way.
 	p.expect(exitFailed, "", []string{"export", "-o", filepath.Join(dir, "x")}, "one runs at a time")
 	p.kill()
 	sum := exportSummary{Records: map[report.Kind]int{}}
@@ -136,23 +136,23 @@ func TestExportIsNeverTakenForWhole(t *testing.T) {
 	err = copyLines(out, res.Body, report.Cities, &sum, newProgress(io.Discard))
 	require.NoError(t, out.Flush())
 	if err == nil || !strings.Contains(err.Error(), "broke off after") {
-		t.Errorf("after it was killed: %v", err)
+		t.Errorf(`after the kill the error is %v, want "broke off after"`, err)
 	}
 	for line := range strings.Lines(lines.String()) {
 		if _, err := exportline.Parse([]byte(line)); err != nil && strings.HasSuffix(line, "\n") {
-			t.Errorf("a line that is none: %.100q", line)
+			t.Errorf("a whole line is no record: %.100q: %v", line, err)
 		}
 	}
 	if left, err := os.ReadDir(dir); len(left) != 0 || err != nil {
-		t.Errorf("files are left: %v, %v", left, err)
+		t.Errorf("the failed export left %v (%v), want no files", left, err)
 	}
 	p.start()
 	p.expect(exitDone, "", []string{"export", "-o", filepath.Join(dir, "x")}, "cities: 40 records")
 }
 
-// TestExportKnowsItsEnd: a proxy that asks riskdex by HTTP/1.0 takes a connection that breaks for
-// the end of an answer, and passes no trailers on.
-func TestExportKnowsItsEnd(t *testing.T) {
+// TestExportBehindAProxyIsNotTakenForWhole: a proxy that speaks HTTP/1.0 takes a broken connection
+// for the end of an answer, and drops trailers.
+func TestExportBehindAProxyIsNotTakenForWhole(t *testing.T) {
 	const line = `{"kind":"cities","id":"1","record":{"a":1}}` + "\n"
 	for trailer, want := range map[string]string{"": "it may be cut", "2": "1 cities came of 2", "1": ""} {
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -167,7 +167,7 @@ func TestExportKnowsItsEnd(t *testing.T) {
 		c := exportCommand{adminSettings: adminSettings{Admin: proxy.URL}, Kinds: []string{"cities"}}
 		err := c.Run(t.Context(), streams{out: &out, err: &log})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("after the trailer %q: %v", trailer, err)
+			t.Errorf("after one line and the trailer %q the error is %v, want %q", trailer, err, want)
 		}
 	}
 }

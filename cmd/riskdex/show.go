@@ -23,8 +23,8 @@ type showCommand struct {
 	JSON   bool   `name:"json" xor:"form" help:"Print everything as one JSON object."`
 }
 
-// Run shows a document. The error is errNegative if an app does not find the newest of it, and
-// another one if there is no such document.
+// Run shows a document. It returns errNegative if apps do not find the newest record, and another
+// error if there is no such document.
 func (c *showCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"riskdex/internal/require"
 )
 
-// TestShowCommand follows documents from their delivery to the search, on each engine.
+// TestShowCommand takes a document through its states, with each journal engine.
 func TestShowCommand(t *testing.T) {
 	for name, journal := range map[string]func(*process){
 		"sqlite":   func(*process) {},
@@ -25,7 +25,7 @@ func TestShowCommand(t *testing.T) {
 			deliver := func(method, path, body string, status int) {
 				t.Helper()
 				if got := p.send(method, path, body); got != status {
-					t.Fatalf("%s %s: %d", method, path, got)
+					t.Fatalf("%s %s got status %d, want %d", method, path, got, status)
 				}
 			}
 			p.expect(exitFailed, "", words("show cities LON"), "The journal has nothing of cities LON")
@@ -42,19 +42,19 @@ func TestShowCommand(t *testing.T) {
 			p.expect(exitDone, "", words("show cities lon --fields"), "cities 130\n", "searchable: A search finds the newest record, which came at ",
 				"the code LON, which it alone has", "has this version", "/title", `"London"`)
 			if got := p.expect(exitDone, "", words("show cities 130 --body")); got.out != `{"id":"130","code":"LON","title":"London","risk":{"level":2}}` {
-				t.Errorf("its body is %q", got.out)
+				t.Errorf("--body printed %q, want the record as it was delivered", got.out)
 			}
 			var d admin.Document
 			require.NoError(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("show cities 130 --json")).out), &d))
 			if !d.Searchable || d.Index == nil || d.Index.Version != d.Version || d.Index.Searchable != d.Version || len(d.Index.Fields) < 3 {
-				t.Errorf("%+v", d)
+				t.Errorf("--json printed %+v, want the newest version searchable, with its fields", d)
 			}
 
 			alias := "/" + p.prefix + "cities"
 			p.ask(http.MethodPost, alias+"/_update/130?refresh=true", `{"doc":{"title":"somebody's"}}`, nil)
 			got := p.expect(exitNegative, "", words("show cities LON"), "differs: ")
 			if strings.Contains(got.out, "finds the newest record") {
-				t.Error(got.out)
+				t.Errorf("after a change of the index by somebody else, show printed\n%s", got.out)
 			}
 			p.ask(http.MethodDelete, alias+"/_doc/130?refresh=true", "", nil)
 			p.expect(exitNegative, "", words("show cities LON"), "the index has lost it", "riskdex verify --repair cities")

@@ -15,8 +15,8 @@ import (
 	"riskdex/internal/require"
 )
 
-// waitFor makes a delivery whose sender prefers to wait, and returns the status of the answer
-// and how many documents it says are searchable.
+// waitFor makes a delivery with Prefer: wait, and returns status and number of searchable
+// documents in the answer.
 func (p *process) waitFor(seconds int, method, path, body string) (status, searchable int, err error) {
 	req, err := http.NewRequest(method, "http://"+p.deliveries+path, strings.NewReader(body))
 	if err != nil {
@@ -33,8 +33,8 @@ func (p *process) waitFor(seconds int, method, path, body string) (status, searc
 	return res.StatusCode, answer.Searchable, err
 }
 
-// TestAppsFindWhatThePublisherWaitedFor searches as soon as the answer is there: what was
-// corrected is found, and what it replaces or deletes is not.
+// TestAppsFindWhatThePublisherWaitedFor searches right after each answer: the new content is
+// found, what it replaced or deleted is not.
 func TestAppsFindWhatThePublisherWaitedFor(t *testing.T) {
 	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
@@ -45,23 +45,23 @@ func TestAppsFindWhatThePublisherWaitedFor(t *testing.T) {
 		status, n, err := p.waitFor(60, "PUT", "/cities/1", cityBody(1, mark))
 		require.NoError(t, err)
 		if status != http.StatusOK || n != 1 {
-			t.Fatalf("%s: %d, %d searchable", mark, status, n)
+			t.Fatalf("the PUT of %s got status %d, searchable %d; want 200, 1", mark, status, n)
 		}
 		if hits := p.search(mark); !slices.Equal(hits, []string{"cities/1"}) {
-			t.Errorf("%s is not found after the answer: %v", mark, hits)
+			t.Errorf("after the answer, a search for %s found %v, want cities/1", mark, hits)
 		}
 		if old != "" {
 			if hits := p.search(old); len(hits) > 0 {
-				t.Errorf("%s is found after the answer for %s: %v", old, mark, hits)
+				t.Errorf("after the answer for %s, a search for %s found %v, want nothing", mark, old, hits)
 			}
 		}
 		old = mark
 	}
 	if status, n, err := p.waitFor(60, "DELETE", "/cities/1", ""); err != nil || status != http.StatusOK || n != 1 {
-		t.Fatalf("the delete: %d, %d searchable, %v", status, n, err)
+		t.Fatalf("the DELETE got status %d, searchable %d, error %v; want 200, 1", status, n, err)
 	}
 	if hits := p.search(old); len(hits) > 0 {
-		t.Errorf("found after the answer for its delete: %v", hits)
+		t.Errorf("after the answer for the DELETE, a search found %v, want nothing", hits)
 	}
 
 	dir := t.TempDir()
@@ -69,19 +69,19 @@ func TestAppsFindWhatThePublisherWaitedFor(t *testing.T) {
 	to := []string{"push", dir, "--to", "http://" + p.deliveries}
 	p.expect(exitDone, "", append(to, "--wait", "60s"), "2 documents accepted", "2 of 2 documents were searchable within 1m0s")
 	if hits := p.search("pushed"); len(hits) != 2 {
-		t.Errorf("pushed, and found: %v", hits)
+		t.Errorf("after push --wait, a search found %v, want two cities", hits)
 	}
 	p.expect(exitFailed, "", append(to, "--wait", "10ms"), "--wait", "one second")
 }
 
-// TestWaitEndsWithTheStop: while Elasticsearch is away, what waits for it is answered that it
-// is durable, when its time is up and when riskdex stops.
+// TestWaitEndsWithTheStop: while Elasticsearch is away, deliveries that wait are answered with 202
+// when their time is up, or when riskdex stops.
 func TestWaitEndsWithTheStop(t *testing.T) {
 	t.Parallel()
 	p := newProcess(t, "http://"+freeAddress(t))
 	p.start()
 	if status, n, err := p.waitFor(1, "PUT", "/cities/1", cityBody(1, "x")); err != nil || status != http.StatusAccepted || n != 0 {
-		t.Errorf("while Elasticsearch is away: %d, %d searchable, %v", status, n, err)
+		t.Errorf("while Elasticsearch is away, the PUT got status %d, searchable %d, error %v; want 202, 0", status, n, err)
 	}
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "cities.json"), []byte(cityBody(2, "x")), 0o600))
@@ -95,15 +95,15 @@ func TestWaitEndsWithTheStop(t *testing.T) {
 		}
 		answered <- err
 	}()
-	eventually(t, "it is durable", func() bool { return sum(p.metrics(), "riskdex_changes_accepted_total") == 3 })
+	eventually(t, "the delivery is durable", func() bool { return sum(p.metrics(), "riskdex_changes_accepted_total") == 3 })
 	began := time.Now()
 	if status := p.terminate(); status != exitDone {
-		t.Errorf("exit status %d", status)
+		t.Errorf("riskdex ended with status %d, want %d", status, exitDone)
 	}
 	if err := <-answered; err != nil {
-		t.Errorf("a delivery that waited at the stop: %v", err)
+		t.Errorf("the delivery that waited at the stop was not accepted: %v", err)
 	}
 	if took := time.Since(began); took > stopDeliveries {
-		t.Errorf("the stop took %v", took)
+		t.Errorf("the stop took %v, want at most %v", took, stopDeliveries)
 	}
 }

@@ -1,4 +1,5 @@
-// Package visible waits until a search shows what was delivered.
+// Package visible waits until searches show what was delivered. It compares the newest versions
+// in the journal with those that searches find in the index.
 package visible
 
 import (
@@ -20,7 +21,7 @@ type Journal interface {
 
 // Index is the part of Elasticsearch that a Waiter needs.
 type Index interface {
-	// Searchable returns the state of ids as searches see it.
+	// Searchable returns what searches find of ids in an index.
 	Searchable(ctx context.Context, index string, ids []report.ID) (map[report.ID]elastic.Indexed, error)
 }
 
@@ -31,25 +32,26 @@ type Waiter struct {
 	alias   func(report.Kind) string
 }
 
-// New returns a waiter for changes of journal, which come into the index behind alias.
+// New returns a Waiter for changes in journal. The documents of a kind are searched in index
+// under the name that alias returns.
 func New(journal Journal, index Index, alias func(report.Kind) string) *Waiter {
 	return &Waiter{journal, index, alias}
 }
 
-// The pauses between two rounds. A round that takes long is followed by a pause as long, so
-// that whoever waits leaves journal and index to others at least half of the time.
+// Pauses between two rounds. A pause is at least as long as the round before it, so that a wait
+// uses journal and index at most half of the time.
 const (
 	firstPause   = 5 * time.Millisecond
 	longestPause = 500 * time.Millisecond
 )
 
-// batch is how many documents are looked up at once.
+// batch is the largest number of documents in one lookup.
 const batch = 1000
 
-// Wait returns how many of stamps searches show, or show something newer of. It returns when
-// all are shown, when none of the others will be without somebody who acts (dead letters), or
-// when ctx ends. While journal or index cannot be asked, it goes on waiting. Deleted documents
-// count as shown when searches no longer find them.
+// Wait waits until searches show all of stamps, or something newer, and returns how many they
+// show. It returns earlier when all others are dead letters, which need somebody to act, or when
+// ctx ends. A deleted document counts as shown when searches no longer find it. Errors of journal
+// and index do not end the wait.
 func (w *Waiter) Wait(ctx context.Context, kind report.Kind, stamps []report.Stamp) int {
 	left, shown := slices.Clone(stamps), 0
 	pauses := backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstPause), backoff.WithMaxInterval(longestPause), backoff.WithMaxElapsedTime(0))
@@ -61,7 +63,7 @@ func (w *Waiter) Wait(ctx context.Context, kind report.Kind, stamps []report.Sta
 			waiting, dead := w.round(ctx, kind, some)
 			shown += len(some) - len(waiting) - len(dead)
 			hopeless += len(dead)
-			still = append(append(still, waiting...), dead...) // a retry of a dead letter counts
+			still = append(append(still, waiting...), dead...) // somebody may retry a dead letter
 		}
 		left = still
 		if len(left) == hopeless {
@@ -77,8 +79,8 @@ func (w *Waiter) Wait(ctx context.Context, kind report.Kind, stamps []report.Sta
 	}
 }
 
-// round returns those of stamps that searches do not show yet, and those that need somebody to
-// act. The index is asked only for what the journal knows to be there.
+// round returns the stamps that searches do not show yet: dead letters, which need somebody to
+// act, and the others. It asks the index only for documents that, by the journal, may be in it.
 func (w *Waiter) round(ctx context.Context, kind report.Kind, stamps []report.Stamp) (waiting, dead []report.Stamp) {
 	ids := make([]report.ID, len(stamps))
 	for i, s := range stamps {
@@ -109,8 +111,10 @@ func (w *Waiter) round(ctx context.Context, kind report.Kind, stamps []report.St
 	for _, s := range stamps {
 		e, ok := known[s.ID]
 		switch have, asked := indexed[s.ID]; {
-		case !ok: // its tombstone is gone already
-		case asked && have.Found && (have.Version == s.Version || have.Version >= e.Version): // what is between may be of before, where the journal has passed the index
+		case !ok: // deleted, and its tombstone dropped
+		// A version between the two may have older content: the index was ahead of the journal,
+		// which then gave the change a version above it.
+		case asked && have.Found && (have.Version == s.Version || have.Version >= e.Version):
 		case asked && !have.Found && e.Op == report.Delete && e.State == report.StateSettled:
 		case e.Refused():
 			dead = append(dead, s)

@@ -16,7 +16,7 @@ import (
 	"riskdex/report"
 )
 
-// rig is an indexer whose indices show nothing until the test has them refreshed.
+// rig is an indexer whose indices show changes only when the test refreshes them.
 type rig struct{ *indexertest.Rig }
 
 func start(t *testing.T, parts indexertest.Parts) *rig {
@@ -58,8 +58,8 @@ func (r *rig) refresh() {
 	r.Change("POST", "/"+r.Indices.Alias(report.Cities)+"/_refresh", "")
 }
 
-// shown waits for stamps, which searches must not show before the index is refreshed, and must
-// show when the wait ends.
+// shown checks that Wait for stamps returns only after a refresh, and that searches then show
+// that many documents.
 func (r *rig) shown(documents int, stamps []report.Stamp) {
 	r.T.Helper()
 	before := r.Visible(report.Cities)
@@ -68,20 +68,20 @@ func (r *rig) shown(documents int, stamps []report.Stamp) {
 	r.Drained(report.Cities)
 	select {
 	case n := <-done:
-		r.T.Fatalf("%d of %d are said to be shown before a refresh, while %d documents are", n, len(stamps), before)
+		r.T.Fatalf("Wait returned %d of %d before the refresh, when searches showed %d documents", n, len(stamps), before)
 	case <-time.After(50 * time.Millisecond): // several rounds
 	}
 	r.refresh()
 	if n := <-done; n != len(stamps) {
-		r.T.Errorf("%d of %d are said to be shown", n, len(stamps))
+		r.T.Errorf("after the refresh Wait returned %d, want %d", n, len(stamps))
 	}
 	if n := r.Visible(report.Cities); n != documents {
-		r.T.Errorf("a search shows %d documents when the wait ends, want %d", n, documents)
+		r.T.Errorf("when Wait returned, searches showed %d documents, want %d", n, documents)
 	}
 }
 
-// TestWaitEndsWithTheRefresh follows documents through both engines: new, corrected, deleted,
-// and many at once.
+// TestWaitEndsWithTheRefresh waits for documents that are new, corrected and deleted, and for many
+// at once, with both journal engines.
 func TestWaitEndsWithTheRefresh(t *testing.T) {
 	for _, engine := range []string{"SQLite", "PostgreSQL"} {
 		t.Run(engine, func(t *testing.T) {
@@ -94,15 +94,15 @@ func TestWaitEndsWithTheRefresh(t *testing.T) {
 			r.shown(2, first)
 			r.shown(2, r.append(indexertest.Index(report.Cities, "1", `{"id":1,"title":"corrected"}`)))
 			if n := r.waiter().Wait(t.Context(), report.Cities, first); n != 2 {
-				t.Errorf("%d of 2 that are shown, one of them newer", n)
+				t.Errorf("for two shown documents, one of them newer by now, Wait returned %d, want 2", n)
 			}
 			deleted := r.append(indexertest.Delete(report.Cities, "1"), indexertest.Delete(report.Cities, "2"))
 			r.shown(0, deleted)
 			if n := r.waiter().Wait(t.Context(), report.Cities, first); n != 2 {
-				t.Errorf("%d of 2 that were shown, and are deleted by now", n)
+				t.Errorf("for two documents that were shown and then deleted, Wait returned %d, want 2", n)
 			}
 			var many []report.Change
-			for i := range 2500 { // more than are looked up at once
+			for i := range 2500 { // three batches
 				many = append(many, indexertest.Index(report.Cities, fmt.Sprint(i), `{"title":"x"}`))
 			}
 			r.shown(2500, r.append(many...))
@@ -110,14 +110,14 @@ func TestWaitEndsWithTheRefresh(t *testing.T) {
 	}
 }
 
-// TestWaitIsNotForTheDead: of two documents one is a dead letter, which no time mends.
-func TestWaitIsNotForTheDead(t *testing.T) {
-	r := &rig{indexertest.Assemble(t, indexer.DefaultConfig())} // does not run: the test settles
+// TestWaitDoesNotWaitForDeadLetters: of two documents one is a dead letter, so Wait returns.
+func TestWaitDoesNotWaitForDeadLetters(t *testing.T) {
+	r := &rig{indexertest.Assemble(t, indexer.DefaultConfig())} // not running: the test settles
 	stamps := r.append(indexertest.Index(report.Cities, "1", `{"id":1}`), indexertest.Index(report.Cities, "2", `{"id":2}`))
 	claimed, err := r.Journal.Claim(t.Context(), report.Cities, 10, 1<<20)
 	require.NoError(t, err)
 	if len(claimed) != 2 {
-		t.Fatalf("claimed %d", len(claimed))
+		t.Fatalf("claimed %d changes, want 2", len(claimed))
 	}
 	r.Change("PUT", r.Path("2", indexertest.External(claimed[1].Version)+"&refresh=true"), `{"title":"2"}`)
 	require.NoError(t, r.Journal.Settle(t.Context(), []report.Settlement{
@@ -125,12 +125,12 @@ func TestWaitIsNotForTheDead(t *testing.T) {
 		{Key: claimed[1].Key, Version: claimed[1].Version, Outcome: report.Indexed},
 	}))
 	if n := r.waiter().Wait(t.Context(), report.Cities, stamps); n != 1 {
-		t.Errorf("%d of 2 are said to be shown, one of which is dead", n)
+		t.Errorf("for one shown document and one dead letter, Wait returned %d, want 1", n)
 	}
 }
 
-// TestWaitOutlastsAnOutage: nothing is said to be shown while nobody can be asked, and a wait
-// goes on when Elasticsearch is back.
+// TestWaitOutlastsAnOutage: while Elasticsearch is away nothing counts as shown, and Wait goes on
+// until Elasticsearch is back.
 func TestWaitOutlastsAnOutage(t *testing.T) {
 	r := start(t, indexertest.Parts{})
 	r.Fail(indexertest.AnswerWith(http.StatusServiceUnavailable, "away"))
@@ -138,12 +138,12 @@ func TestWaitOutlastsAnOutage(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if n := r.waiter().Wait(short, report.Cities, stamps); n != 0 || short.Err() == nil {
-		t.Errorf("%d are said to be shown while Elasticsearch is away (%v)", n, short.Err())
+		t.Errorf("during the outage Wait returned %d (context: %v), want 0 after its deadline", n, short.Err())
 	}
 	done := make(chan int)
 	go func() { done <- r.waiter().Wait(t.Context(), report.Cities, stamps) }()
 	r.Heal()
 	if n := <-done; n != 1 || r.Visible(report.Cities) != 1 {
-		t.Errorf("%d are said to be shown after the outage, and %d are", n, r.Visible(report.Cities))
+		t.Errorf("after the outage Wait returned %d, and searches show %d; want 1 and 1", n, r.Visible(report.Cities))
 	}
 }

@@ -15,24 +15,24 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// Config says how a collector is reached.
+// Config says how to reach a collector.
 type Config struct {
-	URL     string        // where batches are posted
-	Headers http.Header   // of each request
-	Timeout time.Duration // of one attempt; 0 means none
-	Gzip    bool
+	URL     string        // to which batches are posted
+	Headers http.Header   // added to each request
+	Timeout time.Duration // for one attempt; 0 means none
+	Gzip    bool          // compress requests
 
 	Transport http.RoundTripper // nil means that of net/http
 }
 
-// FromEnvironment reads the variables OTEL_EXPORTER_OTLP_… of OpenTelemetry. Of two that set
-// the same, the one for traces counts (OTEL_EXPORTER_OTLP_TRACES_…). The error names those that
-// cannot be used, without their values, which may be secret. They are left out of the Config,
-// which can be used all the same.
+// FromEnvironment reads OpenTelemetry's variables OTEL_EXPORTER_OTLP_…; those for traces
+// (OTEL_EXPORTER_OTLP_TRACES_…) take precedence. The error names variables that cannot be used,
+// without their values, which may be secret. The Config ignores them, and can be used even if
+// there is an error.
 func FromEnvironment(env func(string) string) (Config, error) {
 	c := Config{URL: "http://localhost:4318/v1/traces", Headers: http.Header{}, Timeout: 10 * time.Second}
 	var problems []error
-	// read passes the value of a setting to use, if there is one.
+	// read calls use with the variable that has a setting, if one is set.
 	read := func(setting string, use func(name, value string) error) {
 		for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_" + setting, "OTEL_EXPORTER_OTLP_" + setting} {
 			if value := strings.TrimSpace(env(name)); value != "" {
@@ -48,7 +48,7 @@ func FromEnvironment(env func(string) string) (Config, error) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return errors.New("not a URL that begins with http:// or https://")
 		}
-		if name == "OTEL_EXPORTER_OTLP_ENDPOINT" { // the base of all signals
+		if name == "OTEL_EXPORTER_OTLP_ENDPOINT" { // base URL for traces, metrics and logs
 			u = u.JoinPath("v1", "traces")
 		}
 		c.URL = u.String()

@@ -25,7 +25,7 @@ func TestFromEnvironment(t *testing.T) {
 		headers string
 		timeout time.Duration
 		gzip    bool
-		problem string // a part of it
+		problem string // part of the error
 	}{
 		{"", usual, "", 10 * time.Second, false, ""},
 		{"ENDPOINT=http://c:4318", "http://c:4318/v1/traces", "", 10 * time.Second, false, ""},
@@ -55,17 +55,17 @@ func TestFromEnvironment(t *testing.T) {
 		}
 		got, err := FromEnvironment(func(name string) string { return env[name] })
 		if (err == nil) != (c.problem == "") || err != nil && (!strings.Contains(err.Error(), c.problem) || strings.Contains(err.Error(), "secret")) {
-			t.Errorf("%q: %v", c.env, err)
+			t.Errorf("%q: the error is %v, want %q and no secret", c.env, err, c.problem)
 		}
 		var headers strings.Builder
 		require.NoError(t, got.Headers.Write(&headers))
 		if got.URL != c.url || headers.String() != c.headers || got.Timeout != c.timeout || got.Gzip != c.gzip {
-			t.Errorf("%q: %+v", c.env, got)
+			t.Errorf("%q: got %+v, want URL %q, headers %q, timeout %v, gzip %v", c.env, got, c.url, c.headers, c.timeout, c.gzip)
 		}
 	}
 }
 
-// A collector that demands client certificates, and is signed by an authority of its own.
+// TestCertificates: a collector demands a client certificate, and has one of a private authority.
 func TestCertificates(t *testing.T) {
 	dir, authority := t.TempDir(), certificates.New(t)
 	file := func(name string, pem []byte) string {
@@ -95,7 +95,7 @@ func TestCertificates(t *testing.T) {
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // not enough for a second attempt
 		if err = New(cfg).ExportSpans(ctx, spans); (err == nil) != (without == "") {
-			t.Errorf("without %q: %v", without, err)
+			t.Errorf("without the variable %q the error is %v", without, err)
 		}
 		cancel()
 	}

@@ -14,11 +14,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// object is a message of OTLP. In JSON its ids are hex, its 64-bit integers are strings, and
-// its enums are numbers.
+// object is an OTLP message in JSON: ids in hex, 64-bit integers as strings, enums as numbers.
 type object map[string]any
 
-// encode returns the request that carries spans, grouped by what made them.
+// encode returns the request with spans, grouped by resource and instrumentation scope.
 func encode(spans []sdktrace.ReadOnlySpan) ([]byte, error) {
 	type origin struct {
 		resource attribute.Distinct
@@ -50,7 +49,7 @@ func encode(spans []sdktrace.ReadOnlySpan) ([]byte, error) {
 }
 
 func span(s sdktrace.ReadOnlySpan) object {
-	// The SDK has other numbers for these, and the same for the kind.
+	// Status codes have other numbers in the SDK than in OTLP; span kinds have the same.
 	state := map[codes.Code]int{codes.Ok: 1, codes.Error: 2}[s.Status().Code]
 	out := identified(s.SpanContext(), s.Parent().IsRemote(), object{
 		"name": s.Name(), "kind": s.SpanKind(), "status": object{"code": state, "message": s.Status().Description},
@@ -78,10 +77,10 @@ func span(s sdktrace.ReadOnlySpan) object {
 	return out
 }
 
-// identified adds to a span or link which span it is or means. Remote tells whether the
-// parent of the span, or the span that is linked to, is in another process.
+// identified adds the identity c to the span or link out, and returns out. Remote tells whether
+// the span's parent, or the linked span, is in another process.
 func identified(c trace.SpanContext, remote bool, out object) object {
-	const known, isRemote = 1 << 8, 1 << 9 // beside the eight flags of W3C
+	const known, isRemote = 1 << 8, 1 << 9 // OTLP's flags above the eight of W3C
 	flags := uint32(c.TraceFlags()) | known
 	if remote {
 		flags |= isRemote
@@ -100,7 +99,7 @@ func keyValues(attributes []attribute.KeyValue) []object {
 	return out
 }
 
-// anyValue returns the message for a value as attribute.Value.AsInterface has it.
+// anyValue returns the AnyValue message for a result of attribute.Value.AsInterface.
 func anyValue(v any) object {
 	switch v := v.(type) {
 	case nil:
@@ -125,7 +124,7 @@ func anyValue(v any) object {
 	case []attribute.KeyValue:
 		return object{"kvlistValue": object{"values": keyValues(v)}}
 	}
-	slice := reflect.ValueOf(v) // of one of these
+	slice := reflect.ValueOf(v) // the only other results are slices of these types
 	values := make([]object, slice.Len())
 	for i := range values {
 		values[i] = anyValue(slice.Index(i).Interface())

@@ -1,4 +1,5 @@
-// Package otlp sends spans to a collector of OpenTelemetry: OTLP over HTTP, in JSON.
+// Package otlp exports trace spans to an OpenTelemetry collector, as JSON over HTTP (OTLP). It
+// replaces OpenTelemetry's own exporter, which links gRPC and protobuf.
 package otlp
 
 import (
@@ -32,19 +33,20 @@ type Exporter struct {
 func New(cfg Config) *Exporter {
 	return &Exporter{cfg, &http.Client{
 		Transport: cfg.Transport, Timeout: cfg.Timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // whose headers may be secret
+		// A redirect is not followed: headers may be secret.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// retryable is a failure after which the same batch may be sent again.
+// retryable is an error after which the same batch may be sent again.
 type retryable struct {
 	error
-	after time.Duration // at the earliest
+	after time.Duration // the collector asks to wait at least this long
 }
 
-// ExportSpans posts a batch. While the collector is away or overloaded, it tries again with
-// jittered backoff, as long as ctx lasts and at most a minute. If the collector accepts the
-// batch without some of its spans, that is an error as well.
+// ExportSpans posts spans. While the collector is away or overloaded, it tries again with
+// jittered backoff, until ctx ends or for a minute. It returns the last error, also if the
+// collector rejects some of the spans or answers with a warning.
 func (e *Exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if len(spans) == 0 {
 		return nil
@@ -103,7 +105,7 @@ func (e *Exporter) post(ctx context.Context, body []byte) error {
 		return retryable{error: err}
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // more than any collector has to say
+	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // answers are far shorter
 	if res.StatusCode/100 != 2 {
 		err := fmt.Errorf("the collector answers %s: %s", res.Status, cmp.Or(sanitize.Text(300, string(text)), "nothing more"))
 		if slices.Contains([]int{429, 502, 503, 504}, res.StatusCode) {
@@ -117,7 +119,7 @@ func (e *Exporter) post(ctx context.Context, body []byte) error {
 	return partialSuccess(text)
 }
 
-// retryAfter returns how long to wait: so many seconds, or until a date.
+// retryAfter returns how long a Retry-After header asks to wait; 0 if it cannot be read.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
@@ -128,7 +130,7 @@ func retryAfter(header string) time.Duration {
 	return 0
 }
 
-// partialSuccess returns an error if the answer to a batch has reservations.
+// partialSuccess returns an error if the collector's answer rejects spans or has a warning.
 func partialSuccess(answer []byte) error {
 	var in struct {
 		PartialSuccess struct {
@@ -137,7 +139,7 @@ func partialSuccess(answer []byte) error {
 		}
 	}
 	if json.Unmarshal(answer, &in) != nil {
-		return nil // accepted, whatever else it says
+		return nil // accepted: the status says so
 	}
 	rejected, message := "0", in.PartialSuccess.ErrorMessage
 	if n := in.PartialSuccess.RejectedSpans; n != nil {
@@ -149,7 +151,7 @@ func partialSuccess(answer []byte) error {
 	return fmt.Errorf("the collector rejects %s spans of a batch: %s", sanitize.Text(20, rejected), sanitize.Text(300, message))
 }
 
-// Shutdown closes idle connections.
+// Shutdown closes idle connections. It never fails.
 func (e *Exporter) Shutdown(context.Context) error {
 	e.client.CloseIdleConnections()
 	return nil

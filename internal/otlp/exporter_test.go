@@ -22,11 +22,11 @@ import (
 
 var _ sdktrace.SpanExporter = (*Exporter)(nil)
 
-// answers is a collector that gives its answers in turn, and the last one ever after.
+// answers is a collector that gives its answers in turn, and then repeats the last one.
 type answers struct {
 	in   []func() (*http.Response, error)
-	sent []time.Duration // when, since the first
-	req  *http.Request
+	sent []time.Duration // times of the requests, since the first one
+	req  *http.Request   // the last request, and its body
 	body []byte
 	from time.Time
 }
@@ -62,24 +62,24 @@ func TestRetries(t *testing.T) {
 	type turn = func() (*http.Response, error)
 	for name, c := range map[string]struct {
 		answers []turn
-		within  time.Duration
-		sent    int
-		err     string // a part of it
+		within  time.Duration // deadline of the export; 0 means none
+		sent    int           // number of requests; -1 means several
+		err     string        // part of the error
 	}{
 		"accepted":                      {[]turn{says(200, "{}")}, 0, 1, ""},
 		"away for a moment":             {[]turn{away, away, says(200, "")}, 0, 3, ""},
 		"overloaded for a moment":       {[]turn{says(429, ""), says(502, ""), says(503, ""), says(504, ""), says(202, "")}, 0, 5, ""},
 		"away":                          {[]turn{away}, 0, -1, "connection refused"},
 		"overloaded":                    {[]turn{says(503, "too\nmuch")}, 0, -1, "Service Unavailable: too much"},
-		"away, and the process ends":    {[]turn{away}, 2 * time.Second, 1, "connection refused"},
+		"away until the deadline":       {[]turn{away}, 2 * time.Second, 1, "connection refused"},
 		"refused":                       {[]turn{says(400, "no such field"), says(200, "")}, 0, 1, "Bad Request: no such field"},
 		"wrong credentials":             {[]turn{says(401, ""), says(200, "")}, 0, 1, "Unauthorized: nothing more"},
-		"an error that ends nothing":    {[]turn{says(500, ""), says(200, "")}, 0, 1, "Internal Server Error"},
+		"an error that is not retried":  {[]turn{says(500, ""), says(200, "")}, 0, 1, "Internal Server Error"},
 		"asked to wait for too long":    {[]turn{says(429, "", "Retry-After", "3600"), says(200, "")}, 0, 1, "Too Many Requests"},
 		"partial success":               {[]turn{says(200, `{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}`)}, 0, 1, "rejects 2 spans of a batch: too old"},
 		"partial success, as a number":  {[]turn{says(200, `{"partialSuccess":{"rejectedSpans":2}}`)}, 0, 1, "rejects 2 spans"},
 		"success with a warning":        {[]turn{says(200, `{"partialSuccess":{"errorMessage":"use TLS"}}`)}, 0, 1, "0 spans of a batch: use TLS"},
-		"no reservations":               {[]turn{says(200, `{"partialSuccess":{"rejectedSpans":"0"}}`)}, 0, 1, ""},
+		"nothing rejected":              {[]turn{says(200, `{"partialSuccess":{"rejectedSpans":"0"}}`)}, 0, 1, ""},
 		"an answer that is not JSON":    {[]turn{says(200, "thanks")}, 0, 1, ""},
 		"a redirect that leads nowhere": {[]turn{says(302, "")}, 0, 1, "Found"},
 		"a redirect to another host":    {[]turn{says(307, "", "Location", "http://other/"), says(200, "")}, 0, 1, "Temporary Redirect"},
@@ -98,10 +98,10 @@ func TestRetries(t *testing.T) {
 					t.Errorf("the error is %v, want %q", err, c.err)
 				}
 				if n := len(collector.sent); c.sent > 0 && n != c.sent || c.sent < 0 && n < 3 {
-					t.Errorf("sent at %v", collector.sent)
+					t.Errorf("%d requests, at %v; want %d (-1: three or more)", n, collector.sent, c.sent)
 				}
 				if took := time.Since(began); took > time.Minute {
-					t.Errorf("it took %v", took)
+					t.Errorf("the export took %v, want a minute at most", took)
 				}
 			})
 		})
@@ -118,14 +118,14 @@ func TestRetryAfter(t *testing.T) {
 				collector := &answers{in: []func() (*http.Response, error){says(429, "", "Retry-After", header()), says(200, "")}}
 				require.NoError(t, New(Config{URL: "http://collector", Transport: collector}).ExportSpans(t.Context(), spans))
 				if len(collector.sent) != 2 || collector.sent[1] != 40*time.Second {
-					t.Errorf("sent at %v", collector.sent)
+					t.Errorf("requests at %v, want them at 0 and 40s", collector.sent)
 				}
 			})
 		})
 	}
 }
 
-// A stop does not wait for the next attempt.
+// TestExportEndsWithItsContext: the end of the context ends the pause before the next attempt.
 func TestExportEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -133,7 +133,7 @@ func TestExportEndsWithItsContext(t *testing.T) {
 		began := time.Now()
 		err := New(Config{URL: "http://collector", Transport: &answers{in: []func() (*http.Response, error){away}}}).ExportSpans(ctx, spans)
 		if !errors.Is(err, context.Canceled) || time.Since(began) != time.Second {
-			t.Errorf("after %v: %v", time.Since(began), err)
+			t.Errorf("after %v the error is %v, want context.Canceled after 1s", time.Since(began), err)
 		}
 	})
 }
@@ -159,17 +159,17 @@ func TestRequest(t *testing.T) {
 			}
 		}
 		if r.Method != http.MethodPost || r.URL.String() != "http://collector/here?a=b" || !json.Valid(body) {
-			t.Errorf("%s %s: %s", r.Method, r.URL, body)
+			t.Errorf("the request is %s %s %s, want a POST of JSON to http://collector/here?a=b", r.Method, r.URL, body)
 		}
 		require.NoError(t, e.ExportSpans(t.Context(), nil))
 		require.NoError(t, e.Shutdown(t.Context()))
 		if len(collector.sent) != 1 {
-			t.Error("an empty batch is sent")
+			t.Errorf("%d requests, want 1: an empty batch is not sent", len(collector.sent))
 		}
 	}
 }
 
-// Spans of several scopes and resources are sent each with its own.
+// TestSpansAreGrouped by their resource and scope.
 func TestSpansAreGrouped(t *testing.T) {
 	stubs := tracetest.SpanStubs{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	stubs[1].InstrumentationScope.Name = "other"
@@ -194,6 +194,6 @@ func TestSpansAreGrouped(t *testing.T) {
 	}
 	slices.Sort(got)
 	if len(in.ResourceSpans) != 2 || !slices.Equal(got, []string{":a", ":c", "other:b"}) {
-		t.Errorf("it sends %s", text)
+		t.Errorf("two groups of spans are encoded as %s", text)
 	}
 }

@@ -1,5 +1,5 @@
-// Package traces holds what riskdex sends to a collector of OpenTelemetry against the decoder
-// of the collector.
+// Package traces decodes the spans that riskdex exports with the decoder of OpenTelemetry's
+// collector.
 package traces
 
 import (
@@ -50,7 +50,7 @@ func newCollector() (*collector, *otlp.Exporter) {
 	return c, otlp.New(otlp.Config{URL: "http://collector/v1/traces", Transport: c})
 }
 
-// Whatever a span has, the collector reads it as it was.
+// TestTheCollectorReadsSpans: the collector decodes every part of a span unchanged.
 func TestTheCollectorReadsSpans(t *testing.T) {
 	state, err := trace.ParseTraceState("vendor=a,other=b")
 	require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestTheCollectorReadsSpans(t *testing.T) {
 	}
 	spans := c.received.Traces().ResourceSpans()
 	if c.received.Traces().SpanCount() != 1 {
-		t.Fatalf("%d spans", c.received.Traces().SpanCount())
+		t.Fatalf("the collector received %d spans, want 1", c.received.Traces().SpanCount())
 	}
 	made := spans.At(0)
 	all("resource", made.Resource().Attributes())
@@ -130,7 +130,8 @@ func TestTheCollectorReadsSpans(t *testing.T) {
 		[]any{stub.Links[0].SpanContext.TraceID(), stub.Links[0].SpanContext.SpanID(), state.String(), uint32(0x301), uint32(5)})
 }
 
-// What the SDK counts otherwise than OTLP, and the ends of what there can be.
+// TestTheCollectorReadsEveryKindAndStatus: the numbers of statuses differ between the SDK and OTLP.
+// The spans have no parent and no times.
 func TestTheCollectorReadsEveryKindAndStatus(t *testing.T) {
 	var stubs tracetest.SpanStubs
 	kinds := []trace.SpanKind{trace.SpanKindUnspecified, trace.SpanKindInternal, trace.SpanKindServer, trace.SpanKindClient, trace.SpanKindProducer, trace.SpanKindConsumer}
@@ -148,7 +149,7 @@ func TestTheCollectorReadsEveryKindAndStatus(t *testing.T) {
 			t.Errorf("the status %s is read as %s", want, spans.At(i).Status().Code())
 		}
 		if !spans.At(i).ParentSpanID().IsEmpty() || spans.At(i).StartTimestamp() != 0 {
-			t.Error("it has a parent or began before 1970")
+			t.Errorf("span %d has the parent %s and began at %d, want none and 0", i, spans.At(i).ParentSpanID(), spans.At(i).StartTimestamp())
 		}
 	}
 }
@@ -159,6 +160,6 @@ func TestPartialSuccessOfTheCollector(t *testing.T) {
 	c.answer.PartialSuccess().SetErrorMessage("too old")
 	err := exporter.ExportSpans(t.Context(), tracetest.SpanStubs{{}}.Snapshots())
 	if err == nil || !strings.Contains(err.Error(), "3 spans of a batch: too old") {
-		t.Errorf("the error is %v", err)
+		t.Errorf(`the error is %v, want "3 spans of a batch: too old"`, err)
 	}
 }
