@@ -13,7 +13,7 @@ const (
 	DefaultMaxRefusalBytes = 256 << 20
 )
 
-// MaxRefusalBody is how much of a refused body is kept, in bytes.
+// MaxRefusalBody is the most that is kept of a refused body, in bytes.
 const MaxRefusalBody = 4 << 20
 
 // Options are the settings of an engine. The zero value is usable.
@@ -27,33 +27,31 @@ type Options struct {
 	MaxRefusalBytes int64
 
 	// MaxDeliveryRefusals bounds the refusals kept of one delivery, so that it cannot
-	// evict those of all others. Zero means a tenth of MaxRefusals. Together they take
-	// at most a tenth of MaxRefusalBytes, or are one.
+	// evict those of all others. Zero means a tenth of MaxRefusals. Together they take at
+	// most a tenth of MaxRefusalBytes, but one is always kept.
 	MaxDeliveryRefusals int
 
-	// MaxBytes is the most that the journal may take, in bytes: its documents and
-	// its WAL, without what is free inside the file. Zero means that there is no
-	// such limit. Past it, Append fails with ErrNoRoom for all but deletes of
-	// documents that are there.
+	// MaxBytes bounds the size of the journal in bytes: documents and WAL, without free space
+	// inside the file. Zero means no limit. Above it, Append fails with ErrNoRoom for
+	// everything but deletes of existing documents.
 	MaxBytes int64
 
-	// MinFree is how many bytes the disk of the journal must have left. Zero means the
-	// default, a negative number that there is no such limit. Below it, Append fails with
-	// ErrNoRoom; the rest is for settling what is pending.
+	// MinFree is the free space that the journal's disk must have, in bytes. Zero means the
+	// default, a negative number no limit. Below it, Append fails with ErrNoRoom; the rest of
+	// the space is for settling pending changes.
 	MinFree int64
 
-	// KeepDeleted is how long a tombstone is kept once the delete is settled. Zero means
-	// the default, a negative number that tombstones are kept for ever. A dropped one is
-	// forgotten: when an index that had the document is restored, nobody knows that it is
-	// deleted.
+	// KeepDeleted is how long a tombstone is kept after its delete was settled. Zero means the
+	// default, a negative number for ever. Without the tombstone, a restored index may bring
+	// the deleted document back.
 	KeepDeleted time.Duration
 
-	// Observe, if not nil, is told how long each successful Append took, in
-	// seconds, with all waiting and its fsync. It is called concurrently.
+	// Observe, if not nil, is called with the duration of each successful Append in seconds,
+	// including all waiting and the fsync. It is called concurrently.
 	Observe func(seconds float64)
 }
 
-// MaxRemembered bounds the tombstones of a kind that deletes of unknown documents may leave.
-// Beyond it, all refusals that are kept lose their place in the order of deliveries instead,
-// and can no longer be retried: nobody knows any more which of them are older than a delete.
+// MaxRemembered bounds the tombstones that deletes of unknown documents leave, per kind. Beyond it,
+// the refusals that are kept can no longer be retried, since nobody knows which of them are older
+// than such a delete.
 const MaxRemembered = 10_000
