@@ -25,8 +25,8 @@ func (c *Client) Versions(ctx context.Context, index string, ids []report.ID) (m
 	return c.versions(ctx, index, ids, true)
 }
 
-// Searchable is Versions as searches see it: what was written since the last refresh is not in
-// it, and it causes none.
+// Searchable returns the state of ids as searches see it, without what was written since the last
+// refresh. It does not cause a refresh. The errors are those of Versions.
 func (c *Client) Searchable(ctx context.Context, index string, ids []report.ID) (map[report.ID]Indexed, error) {
 	return c.versions(ctx, index, ids, false)
 }

@@ -12,9 +12,8 @@ import (
 	"riskdex/report"
 )
 
-// Config says where the receiver is and how it reads payloads. The shape of payloads is not
-// known for certain, so all of it can be stated; what is nil has the defaults of
-// DefaultConfig.
+// Config says under which paths the receiver accepts deliveries, how it reads payloads, and its
+// limits. Begin with [DefaultConfig]: MaxBody has no other default.
 type Config struct {
 	// Prefix is the path before every collection, such as `/api/v1`, or empty.
 	Prefix string
@@ -22,43 +21,44 @@ type Config struct {
 	// MaxBody is the largest body in bytes, after decompression.
 	MaxBody int64
 
-	// BodyMemory is how many bytes the bodies of all requests may take together, counting
-	// only what each has beyond 16 KiB: at least twice MaxBody. 0 is the default.
+	// BodyMemory is the memory for the bodies of all requests together, in bytes; the first
+	// 16 KiB of each request do not count. It is at least twice MaxBody; 0 means the default.
 	BodyMemory int64
 
-	// IDs are, by kind, the JSON pointers at which a record's id is searched, in order;
-	// the first with a number or a non-empty text wins. A kind without any has the usual
-	// ones, and a city without an id there goes by the text at the usual ones of its code.
+	// IDs are the JSON pointers to the id of a record, by kind, in the order in which they are
+	// tried: the first with a number or a non-empty text is used. For kinds without any, the
+	// usual pointers are tried, and for a city without an id there, those to its code.
 	IDs map[report.Kind][]string
 
-	// Codes are the JSON pointers of a city's three-letter code; the usual ones if it
-	// is nil.
+	// Codes are the JSON pointers to a city's three-letter code; nil means the usual ones.
 	Codes []string
 
-	// Records are, by kind, JSON pointers to the records in a payload, tried before
-	// anything else. Without them, the receiver recognises the usual envelopes.
+	// Records are JSON pointers to the records in a payload, by kind. They are tried first;
+	// otherwise the receiver looks for the usual envelopes.
 	Records map[report.Kind][]string
 
-	// MaxRate is how many deliveries a second each sender may make; 0 is no bound.
-	// Senders are told apart by their credentials, or else by their addresses.
+	// MaxRate is the number of deliveries per second that a sender may make; 0 means no limit.
+	// Senders are distinguished by their credentials, or else by their addresses.
 	MaxRate float64
 
-	// Tracer, if not nil, makes a span for every request, and the changes of the delivery
-	// carry its trace.
+	// Tracer, if not nil, makes a span for every request. The changes of the delivery carry its
+	// trace.
 	Tracer trace.Tracer
 
-	// Authenticator decides whose deliveries are accepted; everybody's if it is nil.
+	// Authenticator decides whose deliveries are accepted; nil means everybody's.
 	Authenticator *auth.Authenticator
 
-	// Await, if not nil, is called with durable changes whose sender prefers to wait until a
-	// search shows them (RFC 7240).
+	// Await, if not nil, is called for deliveries whose sender prefers to wait until a search
+	// shows them (RFC 7240).
 	Await Await
 
-	// Observe, if not nil, is called with every answer, concurrently, and delays it.
+	// Observe, if not nil, is called with every answer before it is sent. It may be called
+	// concurrently.
 	Observe func(report.Answered)
 }
 
-// DefaultConfig handles every shape that comparable feeds have published.
+// DefaultConfig returns a Config with the default limits, which finds records, ids and codes where
+// comparable feeds have them.
 func DefaultConfig() Config {
 	return Config{
 		MaxBody:    64 << 20,

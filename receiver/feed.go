@@ -13,25 +13,25 @@ import (
 	"riskdex/report"
 )
 
-// Feed has the records of a payload, and where they seem to state their ids.
+// Feed has the records of a payload, and the places where their ids may be.
 type Feed struct {
 	Records   [][]byte
-	RecordsAt jsontext.Pointer // set only where the operator has to state it
+	RecordsAt jsontext.Pointer // where they are; empty unless Config.Records has to say so
 	IDs       []IDPlace
-	IDAt      jsontext.Pointer // the place that riskdex uses; empty where it is not certain
+	IDAt      jsontext.Pointer // the place that riskdex uses; empty if that is not certain
 }
 
-// IDPlace is a place where ids seem to be.
+// IDPlace is a place in records where ids may be.
 type IDPlace struct {
 	At       jsontext.Pointer
-	Example  string
-	Records  int
-	Distinct int
-	Known    bool // stated by the operator, or a usual one
+	Example  string // an id there
+	Records  int    // records that have one
+	Distinct int    // different ones
+	Known    bool   // one of Config.IDs, or a usual place
 }
 
-// Feed parses a payload as the body of a POST. Where that finds one record without an id that
-// contains a list of objects, the objects are the records.
+// Feed parses body like that of a POST. If it then has a single record without an id that contains
+// a list of objects, those objects are the records. The error says what is wrong with cfg or body.
 func (cfg Config) Feed(kind report.Kind, body []byte) (Feed, error) {
 	splitters, err := newSplitters(cfg)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 
 type connKey struct{}
 
-// ConnContext is for http.Server: with it, the receiver can ask the system whether a sender
-// has hung up. net/http cancels the context of the request later, and not at all before the
-// body is read to its end.
+// ConnContext is the ConnContext of an http.Server. It lets the receiver ask the operating system
+// whether a sender has hung up, since net/http cancels the context of a request only after the
+// body was read, and later.
 func ConnContext(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, conn)
 }

@@ -16,6 +16,6 @@ type Lost string
 // The reasons for which a document has no record.
 const (
 	NotLost     Lost = ""
-	LostDamaged Lost = "damaged" // its checksum does not fit
+	LostDamaged Lost = "damaged" // its checksum is wrong
 	LostDropped Lost = "dropped" // it was a dead letter that somebody dropped
 )

@@ -19,13 +19,12 @@ type CoverageJournal interface {
 	Stats(ctx context.Context) (report.Stats, error)
 }
 
-// Coverage compares the numbers of documents in journal and index. Each index records which
-// line of journals fills it, which reveals the journal of somebody else. But an index of an
-// older version does not, and an early backup is of the same line: with either, the index
-// lacks deletes, and cannot be rebuilt from the journal.
+// Coverage finds out whether the journal lacks most documents of an index, which it could then not
+// rebuild. It compares the numbers of documents. The journal's line, recorded on the index, reveals
+// another journal, but not an old backup of the same journal, and old indices do not record it.
 //
-// Counting the documents of the journal takes time, so it compares soon after the start, and
-// then rarely.
+// Counting the documents of the journal is expensive, so Coverage compares often only until all is
+// well.
 type Coverage struct {
 	journal CoverageJournal
 	indexed func(ctx context.Context, kind report.Kind) (int, error)
@@ -38,13 +37,12 @@ type Coverage struct {
 	lacking map[report.Kind]report.Lacking
 }
 
-// CoverageEvery is how often Coverage compares until all is well; from then on it rests
-// coverageWhileWell times as long. It reports a kind that lacked documents coverageTries times
-// in a row, since an index may show deleted documents for a while.
+// CoverageEvery is the usual time between comparisons until all is well.
+const CoverageEvery = 5 * time.Second
+
 const (
-	CoverageEvery     = 5 * time.Second
-	coverageWhileWell = 120
-	coverageTries     = 3
+	coverageWhileWell = 120 // once all is well, the time between comparisons is so many times longer
+	coverageTries     = 3   // comparisons in a row before a kind is reported: an index may show deleted documents for a while
 )
 
 // NewCoverage returns a Coverage that does not run yet. indexed returns how many documents a

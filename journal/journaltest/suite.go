@@ -1,5 +1,5 @@
-// Package journaltest is the conformance suite of journals: tests of everything that each
-// engine must do.
+// Package journaltest is the conformance suite of journals. It tests every promise of package
+// journal against an engine.
 package journaltest
 
 import (

@@ -11,44 +11,39 @@ import (
 	"riskdex/report"
 )
 
-// BackupProgress is how far a backup has come: first it copies, then it checks.
+// BackupProgress is the progress of a backup, which first copies and then checks the copy.
 type BackupProgress struct {
 	Checking    bool
-	Done, Total int64 // bytes while it copies, records while it checks
+	Done, Total int64 // bytes while copying, records while checking
 }
 
-// BackupReport is what a finished backup has. A copy with damage is kept: it has
-// all that could be read.
+// BackupReport describes a finished backup. A copy with damage has all that could be read.
 type BackupReport struct {
-	Bytes   int64 // of the copy
-	Records int64 // documents, tombstones among them
+	Bytes   int64 // size of the copy
+	Records int64 // documents, including tombstones
 
-	// Damaged is how many records cannot be trusted. They are damaged in the
-	// journal, too; none is ever served. Named are the first of them.
+	// Damaged counts the damaged records, which are damaged in the journal, too, and never
+	// given out. Named has the first of them.
 	Damaged int64
 	Named   []report.Key
 
-	// Problem is what SQLite says of the copy's pages; empty when they are well.
+	// Problem is what SQLite reports about the pages of the copy; empty if they are right.
 	Problem string
 }
 
-// Backup copies the journal in the file from to a new file, to, which no
-// file may have the name of. The journal may be in use by this or another process,
-// which goes on, or by none. The copy is of one moment: it has all that was
-// acknowledged before the call. When the error is nil, the copy is durable and has
-// been checked; otherwise there is none. progress, if not nil, is called now and
-// then, by the same goroutine.
+// Backup copies the journal in the file from to the new file to, and checks the copy. The journal
+// may be in use, by this or another process. The copy is of one moment, and has everything that
+// was acknowledged before the call. If the error is nil, the copy is durable; otherwise there is
+// none, and a file that was there before is left alone. progress, if not nil, is called now and
+// then by the same goroutine.
 //
-// It reads for as long as it copies. What is written meanwhile has to wait in the
-// journal's WAL, which grows by as much and is cut again afterwards.
+// While Backup copies, the journal's WAL grows by everything that is written; it is truncated
+// afterwards.
 //
-// To restore a copy: [Restore]. It has an id of its own, so that the WAL of the file
-// whose place it takes is not taken for its own.
-// A restored journal does not know what was accepted after the copy was made.
-// Versions come from the clock, so what is delivered from then on is newer than
-// anything that an index may have. But documents that have not been delivered
-// again since are older than what such an index may have of them; it refuses
-// these, and they settle as superseded: the newest wins, also over the copy.
+// [Restore] restores a copy. A copy has a file id of its own, so that the WAL of the file that it
+// replaces is not taken for its own. A restored journal lacks what was accepted after the copy was
+// made. Versions come from the clock, so later deliveries are newer than anything in the index;
+// documents that are not delivered again are older there, and settle as superseded.
 func Backup(ctx context.Context, from, to string, progress func(BackupProgress)) (BackupReport, error) {
 	if progress == nil {
 		progress = func(BackupProgress) {}

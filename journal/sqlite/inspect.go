@@ -10,8 +10,8 @@ import (
 	"riskdex/journal"
 )
 
-// Inspect looks at the journal that Open would open, and changes nothing; it may
-// be in use. The error is why it could not be opened.
+// Inspect describes the journal that Open would open, which may be in use, and changes nothing.
+// The error says why Open would fail.
 func Inspect(ctx context.Context, path string) (i journal.Inspection, err error) {
 	i.Empty, i.Free = true, -1
 	if path, err = filepath.Abs(path); err != nil {

@@ -16,11 +16,10 @@ import (
 	"riskdex/report"
 )
 
-// A journal is restored in steps that leave it, whenever they end, as it was or as it is to
-// be. The copy is made beside the journal and checked. Then it gets the name
-// PATH.restore-TIME, which is the moment from which the journal is that. What was there is
-// moved aside, to PATH.before-TIME with its WAL and all that belongs to it, and at last the
-// copy gets the name of the journal. Whoever opens the journal in between completes that.
+// A restore that is interrupted leaves the old journal or the new one. The copy is made beside the
+// journal and checked. Once it is renamed to PATH.restore-TIME, it is the journal. Then the old
+// file is moved to PATH.before-TIME, with its WAL and all that belongs to it, and the copy gets the
+// name of the journal. Whoever opens the journal in between completes these steps.
 const (
 	restoreInfix = ".restore-"
 	beforeInfix  = ".before-"
@@ -29,39 +28,39 @@ const (
 // besideSuffixes are the names of what may stand beside a journal and belongs to its file.
 var besideSuffixes = []string{"", "-wal", "-shm", "-journal", watermarkSuffix, suspectSuffix, wholeSuffix}
 
-// RestoreOptions say what is put up with.
+// RestoreOptions allow copies that Restore otherwise refuses.
 type RestoreOptions struct {
-	Damaged        bool // a copy of which records or pages are damaged
-	AnotherJournal bool // a copy of a journal that has nothing to do with the one that is there
+	Damaged        bool // a copy with damaged records or pages
+	AnotherJournal bool // a copy of another journal than the one that it replaces
 
 	step func(string) // tests
 }
 
-// RestoreReport says what came of it.
+// RestoreReport describes a restored journal.
 type RestoreReport struct {
 	BackupReport
 	Path   string    // of the journal
-	Newest time.Time // when the newest of its changes was accepted; zero where there is none
+	Newest time.Time // when its newest change was accepted; zero if there is none
 
-	// Loss is what the journal lacks now. After is how many changes the one that was there
-	// had accepted after the copy was made, -1 where that is not known.
+	// Loss is what the journal lacks now. After is how many changes the old journal had
+	// accepted since the copy was made; -1 if unknown.
 	Loss  report.Loss
 	After int64
 
-	Aside string // the name of what was there; empty where nothing was
+	Aside string // the new name of the old file; empty if there was none
 }
 
-// ErrDamaged is what Restore returns, with a report of the damage, for a copy that it
-// does not take.
+// ErrDamaged is returned by Restore, with a report of the damage, if it refuses a damaged copy.
 var ErrDamaged = errors.New("the copy is damaged")
 
-// Restore puts a copy of the journal in the file from, which stays as it is, in the
-// place of the journal in the file path, which nobody uses. What is there is moved aside.
-// When the error is nil, the journal is that copy, durably. Otherwise it is as it was,
-// unless the report has a Path: then the next who opens it completes what was begun.
+// Restore replaces the journal in the file path, which must not be in use, by a copy of the file
+// from. That may be a backup, or what an earlier restore has moved aside; it is not changed. The
+// old journal is moved aside. If the error is nil, the new journal is durable. Otherwise the old
+// one is still there, unless the report has a Path: then the next process that opens the journal
+// completes the restore.
 //
-// A backup is such a copy, and so is what an earlier restore has moved aside. What had been
-// acknowledged after it was made is a loss, of which the journal says so when it is opened.
+// What was acknowledged after the copy was made is lost, which the new journal reports when it is
+// opened. progress, if not nil, is called now and then by the same goroutine.
 func Restore(ctx context.Context, from, path string, opt RestoreOptions, progress func(BackupProgress)) (RestoreReport, error) {
 	if progress == nil {
 		progress = func(BackupProgress) {}

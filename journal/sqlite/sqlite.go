@@ -1,9 +1,9 @@
 // Package sqlite is the journal in one SQLite file, for one process.
 //
-// One goroutine writes, a group of requests per transaction (writer.go). The disk syncs the
-// write-ahead log (WAL) while the next group is filled (flush.go). Claims live in memory
-// (claims.go). What the files beside the journal are for stands in watermark.go, identity.go,
-// rewrite.go and restore.go.
+// One goroutine writes, one transaction per group of requests (writer.go). The disk syncs the
+// write-ahead log (WAL) while the next group fills (flush.go). Claims are kept in memory
+// (claims.go). watermark.go, identity.go, rewrite.go and restore.go explain the files beside the
+// journal.
 package sqlite
 
 import (

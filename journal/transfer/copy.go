@@ -1,6 +1,6 @@
-// Package transfer copies a journal from one engine to the other, or to the same. It reads
-// a stream of records that belong to neither engine, has them written, reads the copy back
-// and compares. The engines are the ends: sqlite.Endpoint and postgres.Endpoint.
+// Package transfer copies a journal, from one engine to the other or to the same. It reads records
+// in a form that belongs to neither engine, writes them, reads the copy back and compares. The
+// engines provide the endpoints: sqlite.Endpoint and postgres.Endpoint.
 package transfer
 
 import (
@@ -12,54 +12,51 @@ import (
 	"riskdex/report"
 )
 
-// Progress is how far a copy has come, in documents: first it copies them, then it
-// reads the copy.
+// Progress is the progress of a copy, in documents, which are first copied and then compared.
 type Progress struct {
 	Checking    bool
 	Done, Total int64
 }
 
-// Report is what a finished copy has. The journal that was copied has the same.
+// Report describes a finished copy, which equals the journal that was copied.
 type Report struct {
 	Documents, Refusals, Receipts int64 // tombstones are documents
 	Bytes                         int64 // of the bodies of documents and refusals
 	LastVersion                   report.Version
 
-	// Checksum is over all documents, refusals and receipts, in an order that is the
-	// same for every engine. A copy of a copy has the same one.
+	// Checksum covers all documents, refusals and receipts, in an order that is the same for
+	// every engine. A copy of a copy has the same checksum.
 	Checksum string
 
-	// Damaged is how many documents cannot be trusted, in the journal as in the copy:
-	// none is ever given out. Named are the first of them.
+	// Damaged counts the documents whose checksum is wrong, in the journal as in the copy. They
+	// are never given out. Named has the first of them.
 	Damaged int64
 	Named   []report.Key
 
-	Loss report.Loss // until somebody acknowledges it
+	Loss report.Loss // zero if there is none, or it was acknowledged
 }
 
-// Endpoint is a journal that can be copied, or where one is to be made.
+// Endpoint is a journal to copy from, or the place of one to copy to.
 type Endpoint struct {
-	Name string // for errors, without what a URL could give away
-	// OpenSource opens the journal for reading, and keeps others from using it.
+	Name string // for errors, without a password
+	// OpenSource opens the journal for reading, and keeps other processes from using it.
 	OpenSource func(context.Context) (Source, error)
-	// OpenTarget prepares what is to become the journal.
+	// OpenTarget prepares the new journal.
 	OpenTarget func(context.Context) (Target, error)
 }
 
-// Copy copies the journal from to a new one, to. Everything is copied but claims: every
-// document that waits can be claimed at once from the copy. A damaged record stays as it is,
-// and damaged; one that cannot be read at all ends the copy with an error that names it.
+// Copy copies the journal from to the new journal to. It copies everything but claims, so that all
+// pending documents of the copy can be claimed at once. Damaged records are copied as they are. A
+// record that cannot be read at all ends the copy with an error that names it.
 //
-// No process may use from, and none can begin to before Copy returns. Nothing of it
-// changes. An SQLite journal of an older schema, or one that its last process could not
-// write, has to be opened once before. In the place of to there must be no file, or in
-// its schema no document, refusal or receipt.
+// No process may use from, and none can begin to before Copy returns; from is not changed. An
+// SQLite journal with an older schema, or to which its last process failed to write, must be opened
+// once before. The file to must not exist; a schema must have no document, refusal or receipt.
 //
-// When the error is nil, the copy is durable, and was read back and compared with all
-// that was read from the journal. Otherwise there is none: a file gets its name, and
-// tables are committed, at the end. Only where that very step failed the copy may be
-// there, and then it is whole. progress, if not nil, is
-// called now and then, by the same goroutine.
+// If the error is nil, the copy is durable, and was read back and compared. Otherwise there is no
+// copy: the file gets its name, or the tables are committed, in the last step. If that step itself
+// fails, a whole copy may be there. progress, if not nil, is called now and then by the same
+// goroutine.
 func Copy(ctx context.Context, from, to Endpoint, progress func(Progress)) (r Report, err error) {
 	if progress == nil {
 		progress = func(Progress) {}

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Config says what deliveries have to show. Every method that has settings is required.
-// Files of secrets have one secret a line.
+// Config says how senders have to authenticate. Every method with settings is required. Files of
+// secrets have one secret per line.
 type Config struct {
-	AllowFrom      []string // ranges of addresses, such as 192.0.2.0/24
-	TrustedProxies []string // ranges of addresses whose X-Forwarded-For is believed
+	AllowFrom      []string // address ranges of senders, such as 192.0.2.0/24
+	TrustedProxies []string // address ranges whose X-Forwarded-For is trusted
 
-	ClientCAFiles []string // certificates in PEM, of which one must vouch for the client's
-	ClientNames   []string // of which the client's certificate must have one; any if empty
+	ClientCAFiles []string // authorities (PEM) for client certificates
+	ClientNames   []string // the client's certificate must have one of these; empty means any
 
 	BearerFiles  []string // tokens
 	BasicFiles   []string // user:password

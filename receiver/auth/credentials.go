@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Credentials are what a sender shows, from the files that an Authenticator reads: the first
-// token, and the first user and password; signatures with all keys of Standard Webhooks, as
-// the specification requires during a rotation, and with the first key for
-// X-Hub-Signature-256, which has room for one.
+// Credentials authenticate a sender, with the files of an Authenticator: the first token, the first
+// user with password, signatures with all keys of Standard Webhooks (as the specification requires
+// during a rotation), and a signature with the first key for X-Hub-Signature-256. They may be used
+// concurrently.
 type Credentials struct {
 	authorization []string
 	webhook, hub  [][]byte

@@ -10,13 +10,13 @@ type Cause string
 
 // The causes.
 const (
-	CauseAddress     Cause = "address"     // deliveries are not taken from there
+	CauseAddress     Cause = "address"     // not in Config.AllowFrom
 	CauseCertificate Cause = "certificate" // no client certificate, or one that is not trusted
 	CauseCredentials Cause = "credentials" // no bearer token or basic credentials, or wrong ones
 	CauseSignature   Cause = "signature"   // no signature, or a wrong one
 	CauseTimestamp   Cause = "timestamp"   // signed too long ago, or in the future
 	CauseClosed      Cause = "door_closed" // our own secrets cannot be read: nobody is accepted
-	CauseWebPage     Cause = "web_page"    // a web page has a browser send it
+	CauseWebPage     Cause = "web_page"    // sent by a browser for a web page
 )
 
 // Causes returns every cause, always in the same order.
@@ -24,9 +24,8 @@ func Causes() []Cause {
 	return []Cause{CauseAddress, CauseCertificate, CauseCredentials, CauseSignature, CauseTimestamp, CauseClosed, CauseWebPage}
 }
 
-// Refusal is the answer to a request that is rejected. Whatever part of what a 401 asks for
-// was missing or wrong, the answer is the same; only Cause, which the sender does not get,
-// says which.
+// Refusal is the answer to a rejected request. All answers with 401 are alike, whatever was missing
+// or wrong; only Cause, which the sender does not see, tells.
 type Refusal struct {
 	Cause      Cause
 	Status     int

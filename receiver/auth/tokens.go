@@ -9,7 +9,8 @@ import (
 // Authenticator. It may be used concurrently.
 type Tokens struct{ list *secrets[[]byte] }
 
-// OpenTokens reads files, and again when they change. what is for people.
+// OpenTokens reads the tokens in files, and reads them again when they change. what names them in
+// errors and in the log.
 func OpenTokens(what string, files []string, now func() time.Time, log *slog.Logger) (*Tokens, error) {
 	list, err := openSecrets(what, files, perLine(bearerToken), now, log)
 	if err != nil {
@@ -18,8 +19,8 @@ func OpenTokens(what string, files []string, now func() time.Time, log *slog.Log
 	return &Tokens{list}, nil
 }
 
-// Allow reports, in constant time, whether a token is one of them. An error means that this
-// is not known now, and nobody may be accepted.
+// Allow reports, in constant time, whether token is one of the tokens. If the files cannot be used,
+// it returns an error; then nobody may be accepted.
 func (t *Tokens) Allow(token string) (bool, error) {
 	list, err := t.list.get()
 	return err == nil && isOneOf(list, []byte(token)), err

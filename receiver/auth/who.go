@@ -21,9 +21,9 @@ func (a *authorization) name(r *http.Request) []byte {
 
 func (m *certificate) name(r *http.Request) []byte { return r.TLS.PeerCertificates[0].Raw }
 
-// Who identifies the sender of an accepted request, without any secret: by credential. All
-// who sign are one sender. Where nothing is required, a sender is an address, or the /64
-// network of an IPv6 address.
+// Who returns a text that identifies the sender of an accepted request by its credentials, and
+// reveals none of them. All senders that only sign count as one. Without credentials, the sender is
+// its address, or the /64 network of its IPv6 address.
 func (a *Authenticator) Who(r *http.Request) string {
 	digest, shown := sha256.New(), false
 	for _, m := range a.methods {

@@ -8,10 +8,9 @@ import (
 )
 
 var (
-	// ErrBusy is why a body is not read though nothing is wrong with it: other bodies have
-	// the memory that it needs.
+	// ErrBusy is returned if other bodies have the memory that a body needs.
 	ErrBusy = errors.New("too many large bodies at once")
-	// ErrOverBudget is returned for what takes more memory than the budget has.
+	// ErrOverBudget is returned if a request needs more memory than the whole budget.
 	ErrOverBudget = errors.New("it takes more memory than all bodies may")
 )
 
@@ -27,13 +26,13 @@ const (
 	evictEvery = time.Second
 )
 
-// Budget bounds the memory that the bodies of all requests take together, with what is made
-// of them. A request that needs more than is free waits. Two rules end that wait:
+// Budget bounds the memory of the bodies of all requests together, including what is made of them.
+// A request that needs more than is free waits. Two rules end that wait:
 //
-//   - The oldest request can always get what the largest body needs, so it always ends,
-//     even over a bad line; then the next is the oldest.
-//   - While any request waits, every other one that has stalled is evicted, except the
-//     oldest. So memory is kept by receiving a body, and not by having received some of it.
+//   - The oldest request always gets what the largest body needs, so it ends, even over a bad
+//     line; then the next one is the oldest.
+//   - While any request waits, others that have stalled are evicted, except the oldest. So a
+//     request keeps memory only as long as its body arrives.
 //
 // It may be used concurrently.
 type Budget struct {
@@ -45,8 +44,8 @@ type Budget struct {
 	freed  chan struct{} // closed and replaced when a waiting request should look again
 }
 
-// NewBudget returns a budget of size bytes, of which one request needs at most largest.
-// At most half of it is kept for the oldest request, because the others need some as well.
+// NewBudget returns a budget of size bytes, for requests that need at most largest bytes each. It
+// reserves at most half of its size for the oldest request, since the others need memory as well.
 func NewBudget(size, largest int64) *Budget {
 	return &Budget{size: size, kept: min(largest, size/2), free: size, freed: make(chan struct{})}
 }

@@ -6,6 +6,6 @@
 //	gunzip.go  gzip, and nothing after it
 //	chunks.go  a body while its length is not known
 //
-// A request that holds no more than 16 KiB takes nothing from the budget, so small
-// deliveries never wait for large ones.
+// A request with a body of 16 KiB or less takes nothing from the budget, so small deliveries never
+// wait for large ones.
 package body

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// LeastPace is how many bytes of a body have to arrive in a second, after a grace period.
+// LeastPace is the lowest pace at which a body may arrive after a grace period, in bytes per second.
 // Without it, a few senders could hold many connections by sending hardly anything.
 const LeastPace = 16 << 10
 

@@ -21,15 +21,16 @@ var (
 	ErrTooSlow = errors.New("it came too slowly")
 )
 
-// EncodingError is returned for a Content-Encoding that is not known.
+// EncodingError is returned for an unknown Content-Encoding.
 type EncodingError struct{ Encoding string }
 
 func (e *EncodingError) Error() string {
 	return fmt.Sprintf("the encoding %q is not known", e.Encoding)
 }
 
-// GzipError is returned for a body that is not what its Content-Encoding says, however
-// much of it arrives. It wraps ErrNotGzip where even the beginning is something else.
+// GzipError is returned for a body that is not valid gzip although its Content-Encoding says so. It
+// wraps ErrNotGzip if even the beginning is something else. A body that is only cut off is no
+// GzipError.
 type GzipError struct{ Err error }
 
 func (e *GzipError) Error() string { return e.Err.Error() }
@@ -47,8 +48,8 @@ type Reader struct {
 	raw   []byte // as it was sent, where that has been read already
 }
 
-// NewReader returns a reader for the body of req, which may have limit bytes as it is sent
-// and as many once it is decompressed. The caller closes it after the answer.
+// NewReader returns a reader for the body of req, which may have at most limit bytes as it was sent,
+// and as many decompressed. The caller closes the reader after the answer.
 func (b *Budget) NewReader(w http.ResponseWriter, req *http.Request, limit int64) *Reader {
 	// The deadlines of connections follow the system's clock.
 	p := &pace{ReadCloser: req.Body, setDeadline: http.NewResponseController(w).SetReadDeadline, now: time.Now}
@@ -56,15 +57,15 @@ func (b *Budget) NewReader(w http.ResponseWriter, req *http.Request, limit int64
 	return &Reader{w: w, req: req, limit: limit, claim: p.claim, pace: p}
 }
 
-// Close gives back what the request holds of the budget. It may be called again.
+// Close returns the memory of the request to the budget. It may be called again.
 func (r *Reader) Close() {
 	r.pace.end() // also where nothing of the body was read
 	r.claim.release()
 }
 
-// ReadAll returns the body, decompressed. Beside an error it returns the beginning that
-// could be read, for inspection. The error is ErrTooLarge, ErrTooSlow, ErrBusy, an
-// *EncodingError, a *GzipError, or else says why the body ended too early.
+// ReadAll returns the decompressed body. Beside an error it returns the beginning of the body, for
+// inspection. The error is ErrTooLarge, ErrTooSlow, ErrBusy, an *EncodingError, a *GzipError, or
+// says why the body ended too early.
 func (r *Reader) ReadAll() ([]byte, error) {
 	defer r.Skip()
 	switch encoding := strings.ToLower(strings.TrimSpace(r.req.Header.Get("Content-Encoding"))); encoding {
@@ -91,13 +92,15 @@ func (r *Reader) ReadRaw() ([]byte, error) {
 	return read, nil
 }
 
-// Raw returns what ReadRaw has read and ReadAll has not replaced; nil where that is nothing.
+// Raw returns the body that ReadRaw has read; nil if that failed, or once ReadAll has decompressed
+// it.
 func (r *Reader) Raw() []byte { return r.raw }
 
-// Grow claims memory for what is made of the body. The error is ErrBusy or ErrOverBudget.
+// Grow claims so many more bytes of the budget for what is made of the body, and waits for them if
+// need be. The error is ErrBusy or ErrOverBudget.
 func (r *Reader) Grow(bytes int64) error { return r.claim.grow(bytes) }
 
-// Skip notes that nothing more of the body will be read.
+// Skip tells the reader that nothing more of the body will be read.
 func (r *Reader) Skip() {
 	r.claim.finish() // from here on nobody interrupts the pace
 	r.pace.end()
