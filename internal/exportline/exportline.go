@@ -12,9 +12,9 @@ import (
 	"riskdex/report"
 )
 
-// Append appends the line of a record, with its end. The record keeps its bytes, except for
-// its line breaks, which become spaces: JSON has them only where they mean nothing. code is
-// there if a city has one: its record need not state it.
+// Append appends the line of a record, with a line break at its end. Line breaks within the record,
+// which mean nothing in JSON, become spaces; its other bytes stay as they are. The line of a city
+// that has a code states it, since the record may not.
 func Append(dst []byte, r report.Record) []byte {
 	dst = append(dst, `{"kind":"`+string(r.Kind)+`","id":`...)
 	dst, _ = jsontext.AppendQuote(dst, r.ID) // ids are valid UTF-8
@@ -40,7 +40,7 @@ type Line struct {
 	Record []byte
 }
 
-// Parse reads a line.
+// Parse parses a line, with or without its line break. The error says what is wrong with it.
 func Parse(line []byte) (Line, error) {
 	var l struct {
 		Kind   string

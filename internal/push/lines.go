@@ -21,11 +21,13 @@ import (
 // longestLine bounds a line of an export, in bytes: it is more than a receiver takes.
 const longestLine = 1 << 30
 
-// FromLines reads the lines of an export, each of which becomes the PUT of its document. A city
-// with a code that is not at /code in its record comes twice, first with the code there: so it
-// has the code, and keeps it. So does one whose record has another id, first without that: so
-// it has the id of its line. FromLines keeps one line in memory. name is how the lines are
-// called in errors. A line that is none ends the sequence with an error.
+// FromLines reads the lines of an export, and yields the PUT of each document. Some cities need two
+// PUTs. If the record lacks the city's code at /code, the first PUT has it there; the second has the
+// record itself, and the city keeps the code. If the record states another id than the line, the
+// first PUT states none, so that the city gets the id of the line.
+//
+// One line is in memory at a time. name stands for the lines in errors. A line that cannot be parsed
+// ends the sequence with an error.
 func FromLines(in io.Reader, name string) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		lines := bufio.NewReaderSize(in, 1<<20)

@@ -1,10 +1,10 @@
-// Package commit has the rules of a journal, once for every engine: which change is newer,
-// what a city is called, what a refusal is overtaken by, what is counted.
+// Package commit has the rules of a journal, once for both engines: which change is newer, which
+// document a code means, which retries are overtaken, and what is counted.
 //
-// Whoever writes calls a method of [Requests], which puts a [Request] into the [Queue]. The
-// engine takes groups of requests from the queue and carries out each in a [Transaction],
-// which has the rules and sees the database as a [Store]. The engine commits, and answers.
+// A caller that writes uses a method of [Requests], which puts a [Request] into the [Queue]. The
+// engine takes a group of requests from the queue, executes it in a [Transaction], commits and
+// answers. The Transaction has the rules; it sees the database as a [Store].
 //
-// What else both engines need stands here as well: [Budget], [Deferral] and [IdleCache] for
-// claiming, [Fault] for errors of the database, [Quota] for limits, [Loss] for what is missing.
+// The package also has what else both engines need: [Budget], [Deferral] and [IdleCache] for
+// claims, [Fault] for errors of the database, [Quota] for limits, [Loss] for lost changes.
 package commit

@@ -2,38 +2,37 @@ package commit
 
 import "riskdex/report"
 
-// IdleCache knows the kinds of which a Claim has found nothing to give out, and of which
-// nothing can have become claimable since, so that the next Claim need not look. It goes
-// by what was found and not by the totals, which damage may have changed. Whoever uses it
-// holds the mutex beside it.
+// IdleCache remembers for which kinds the last Claim found nothing and nothing can have become
+// claimable since, which spares the next Claim a lookup. It relies on lookups and not on the totals,
+// which may be wrong after damage. The engine guards it by a mutex.
 type IdleCache struct {
 	kinds       map[report.Kind]bool
-	kind        report.Kind // the kind that a Claim looks at, if any
-	invalidated bool        // something of it may have become claimable meanwhile
+	kind        report.Kind // the kind of the lookup under way, if any
+	invalidated bool        // changes of it may have become claimable during the lookup
 }
 
-// NewIdleCache knows of no kind that is idle.
+// NewIdleCache returns a cache in which no kind is idle.
 func NewIdleCache() IdleCache { return IdleCache{kinds: map[report.Kind]bool{}} }
 
-// IsIdle tells whether nothing of a kind can be claimed.
+// IsIdle reports whether no change of a kind can be claimed.
 func (c *IdleCache) IsIdle(k report.Kind) bool { return c.kinds[k] }
 
-// BeginLookup notes that a Claim looks at a kind.
+// BeginLookup notes that a Claim looks for changes of a kind.
 func (c *IdleCache) BeginLookup(k report.Kind) { c.kind, c.invalidated = k, false }
 
-// Invalidate notes that something of a kind may have become claimable.
+// Invalidate notes that changes of a kind may have become claimable.
 func (c *IdleCache) Invalidate(k report.Kind) {
 	delete(c.kinds, k)
 	c.invalidated = c.invalidated || k == c.kind
 }
 
-// InvalidateAll notes that something of any kind may have become claimable.
+// InvalidateAll notes that changes of every kind may have become claimable.
 func (c *IdleCache) InvalidateAll() {
 	clear(c.kinds)
 	c.invalidated = true
 }
 
-// EndLookup notes the result of that Claim: nothing says that it found nothing.
+// EndLookup notes that the lookup has ended, and whether it found nothing.
 func (c *IdleCache) EndLookup(nothing bool) {
 	if nothing && !c.invalidated {
 		c.kinds[c.kind] = true

@@ -2,14 +2,14 @@ package commit
 
 import "riskdex/report"
 
-// A sender that hangs up on a delivery may send a newer one, and the newer one may be queued
-// first: requests overtake each other on their way to the queue. The older one would then
-// become the newest. So each request is checked after it was taken from the queue: whatever
-// overtook it was sent after its sender had hung up, and by then that is known. Whatever is
-// queued later is carried out later.
+// A sender that hangs up on a delivery may send a newer one, and that may be queued first, because
+// requests overtake each other on their way to the queue. Then the older one would become the
+// newest. So each request is checked after it was taken from the queue: if a newer delivery has
+// overtaken it, its sender has hung up before, which is known by then. Deliveries that are queued
+// later are executed later.
 
-// Late returns why a request must not be carried out any more, or nil. Settlements and what
-// operators change go by versions and are never late.
+// Late returns why a request must no longer be executed, or nil. Settlements and changes by
+// operators go by versions and are never late.
 func (r *Request) Late() error {
 	if err := r.Ctx.Err(); err != nil {
 		return err

@@ -8,20 +8,19 @@ import (
 	"riskdex/report"
 )
 
-// A code belongs to the city whose newest record states it. A record that says that its
-// city has none gives it up; one that says nothing of codes keeps it until another city
-// states it. So for each code there are, at any time, either live cities that all state
-// it, or one that keeps it, or one that was deleted with it, or none. That holds by
-// itself while records state what they stated before, and is seen to where one begins to
-// state a code (takeCode), or ceases to (keepCode).
+// A code belongs to the city whose newest record states it. A record that says that its city has
+// none gives the code up. A record that mentions no code keeps it until another city states it. So
+// at any time a code has either live cities that all state it, or one live city that keeps it, or
+// one that was deleted with it, or none. Only records that begin to state a code (takeCode), or
+// stop stating it (keepCode), have to be checked for that.
 
-// Naming is what a city is called, besides its id and its code.
+// Naming says how a city came by its code and its id.
 type Naming struct {
-	// Kept is 0 where the newest record of the city states its code, and otherwise the
-	// place in the order of deliveries of the last one that did, or lostCode, or namesNone.
+	// Kept is 0 if the newest record of the city states its code. Otherwise it is the place in
+	// the order of deliveries of the last record that did, or lostCode, or namesNone.
 	Kept report.Version
-	// Alone is set where the id was given by the path or by the code, and no record has
-	// ever stated it as one.
+	// Alone is set if the id comes from a path or a code, and no record has ever stated it as
+	// the city's id.
 	Alone bool
 }
 
@@ -54,9 +53,9 @@ func (tx *Transaction) statedAt(r *Row) (report.Version, error) {
 	return tx.origin(r)
 }
 
-// call sees to what a city is called when c becomes its newest change, and completes the
-// code of c. addressed is the id that c came with, and place is as in accept. overtakes says
-// that c must be left out, because something newer is known of the city that it would adopt.
+// call returns the Naming of a city when c becomes its newest change, and completes the code of c.
+// addressed is the id that c came with, and place is as in accept. overtakes reports that c must
+// be left out, because the city that it would adopt has something newer.
 func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, place report.Version) (n Naming, overtakes bool, err error) {
 	if c.Kind != report.Cities {
 		return n, false, nil
@@ -90,8 +89,8 @@ func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, pla
 	return n, overtakes, err
 }
 
-// keepCode returns what naming.kept is of a city whose newest record does not state its
-// code any more. It loses it to those that do.
+// keepCode returns Naming.Kept for a city whose newest record no longer states its code. If another
+// city states it, this one loses it.
 func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, error) {
 	if old.Kept != 0 {
 		return old.Kept, nil
@@ -109,9 +108,9 @@ func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, err
 	return tx.origin(old)
 }
 
-// takeCode has the code of c leave the city that keeps it, or was deleted with it. A city
-// that was known by that code alone goes: c adopts it, unless nobody has stated an id for
-// the city of c either.
+// takeCode takes the code of c from the city that keeps it, or was deleted with it. If that city
+// was known by the code alone, c adopts it, unless nobody has stated an id for the city of c
+// either.
 func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version) (overtakes bool, err error) {
 	for _, op := range []report.Op{report.Index, report.Delete} {
 		ids, err := tx.Store.WithCode(c.Code, op, several)
@@ -147,9 +146,9 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 
 func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id), code) }
 
-// adopt deletes the document of a city that was known by its code alone, before c, which
-// states an id for it, becomes the newest of its own. From then on the code is a code and no
-// id: what comes under it is for the city that goes on under c.
+// adopt deletes the document of a city that was known by its code alone, before c, which states an
+// id for that city, is accepted. From then on the code is no id any more: deliveries under it are
+// for the city of c.
 func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (overtakes bool, err error) {
 	if place != 0 {
 		origin, err := tx.origin(r)

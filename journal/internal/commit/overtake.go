@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// A request of at least so many documents or bytes is large: small ones overtake it.
+// A request with at least so many documents or bytes is large, and small ones overtake it.
 const (
 	LargeRequest = 512
 	largeBytes   = 4 << 20
@@ -17,8 +17,8 @@ const (
 
 func (r *Request) isLarge() bool { return r.Size >= LargeRequest || r.Bytes >= largeBytes }
 
-// Scope is what a delivery names. Of two deliveries for one document the later one is the
-// newer, so one overtakes only what has no document in common with it.
+// Scope has the documents that a delivery names. Of two deliveries for one document the later one
+// is newer, so a delivery may overtake only others that have no document in common with it.
 type Scope struct {
 	Changes  []report.Change
 	refusals []report.Refusal
@@ -38,7 +38,7 @@ func nameOf(kind report.Kind, text string) name {
 	return name{kind, text}
 }
 
-// NewScope is what a delivery names.
+// NewScope returns the scope of a delivery.
 func NewScope(d report.Delivery) *Scope {
 	t := &Scope{Changes: d.Changes, refusals: d.Refusals}
 	if len(t.Changes) >= LargeRequest {

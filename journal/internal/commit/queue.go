@@ -21,52 +21,52 @@ const (
 
 // Request is one caller's part of a group commit.
 type Request struct {
-	Ctx      context.Context          // its caller's; it is not carried out once its caller has left
-	Gone     func() bool              // whether its sender has hung up; nil where there is none
-	Run      func(*Transaction) error // may run again after a rollback, and so changes nothing that it was given
-	Keys     []report.Key             // documents that Run is expected to look up; it may look up others
-	Versions int                      // how many versions Run is expected to take; it may take more or fewer
-	Bytes    int                      // about how much it writes
+	Ctx      context.Context          // of the caller; once it ends, the request is not executed
+	Gone     func() bool              // reports whether the sender has hung up; nil without a sender
+	Run      func(*Transaction) error // may run again after a rollback, so it must not change its inputs
+	Keys     []report.Key             // documents that Run will probably look up
+	Versions int                      // how many versions Run will probably take
+	Bytes    int                      // roughly how much it writes
 	Size     int                      // how many documents it changes
-	Sync     bool                     // whether it must survive a power cut once answered
-	Long     bool                     // whether it may take minutes
-	Quota    Quota                    // which limits it is held against
-	Done     chan error               // buffered for the answer
+	Sync     bool                     // its effect must survive a power cut once it is answered
+	Long     bool                     // it may take minutes
+	Quota    Quota                    // which limits apply to it
+	Done     chan error               // gets the answer; buffered
 
-	of    *Queue     // that it waits in, or was taken from
+	of    *Queue     // the queue in which it waits, or from which it was taken
 	since time.Time  // when it was queued
-	seq   uint64     // its place in the order of arrival
-	Scope *Scope     // what has to be known before it may overtake; nil where that is nothing
-	ahead []*Request // those that it overtakes, if it may
-	stays bool       // it may not
+	seq   uint64     // its position in the order of arrival
+	Scope *Scope     // the documents that decide what it may overtake; nil if it may overtake anything
+	ahead []*Request // the requests that it would overtake
+	stays bool       // it must not overtake
 }
 
-// Queue has the requests that wait for the writer, in the order of their arrival. A
-// caller waits for each, so their number is bounded by that of the callers.
+// Queue has the requests that wait for the writer, in the order of their arrival. A caller waits
+// for each of them, so the callers bound their number. The methods may be called concurrently.
 //
-// After each group with a large request comes a group of small requests, which overtake
-// the large ones that still wait: so a small one waits for at most one large one, and
-// neither starves. The transaction decides whether one may overtake (mayOvertake).
+// After each group with a large request comes a group of small requests, which overtake the large
+// ones that still wait. So a small request waits for at most one large one, and neither starves.
+// The transaction decides which requests may overtake (mayOvertake).
 //
-// Where transactions run concurrently, a large delivery is a group of its own, and small
-// requests overtake it while it is carried out, too.
+// With concurrent transactions, a large delivery is a group of its own, and small requests also
+// overtake it while it is executed.
 type Queue struct {
-	Wake       Signal // tells the writer that there is something to look at
+	Wake       Signal // tells the writer to look at the queue
 	Concurrent bool   // several transactions may run at the same time
 
 	mu         sync.Mutex
 	waiting    []*Request
 	arrived    uint64
-	unanswered map[*Request]struct{} // those that wait, and those that are being carried out
-	small      bool                  // the next group is one of small requests
-	apart      *Request              // the large delivery that is carried out beside the others
+	unanswered map[*Request]struct{} // waiting or being executed
+	small      bool                  // the next group has only small requests
+	apart      *Request              // the large delivery that is executed beside the others
 	closed     bool
 }
 
 // NewQueue returns an empty queue.
 func NewQueue() *Queue { return &Queue{Wake: NewSignal(), unanswered: map[*Request]struct{}{}} }
 
-// Expect has Oldest count something that is no request, from now until answered is called.
+// Expect makes Oldest count something that is not a request, until answered is called.
 func (q *Queue) Expect() (answered func()) {
 	r := &Request{of: q, since: time.Now()}
 	q.mu.Lock()
@@ -75,8 +75,8 @@ func (q *Queue) Expect() (answered func()) {
 	return r.isAnswered
 }
 
-// Answer tells the caller the result. By then the request no longer counts as unanswered:
-// a caller who reads next must not be told that the disk hangs.
+// Answer returns the result to the caller. The request stops counting as unanswered before that:
+// a caller that reads next must not be told that the disk hangs.
 func (r *Request) Answer(err error) {
 	if r.of != nil {
 		r.isAnswered()
@@ -90,9 +90,9 @@ func (r *Request) isAnswered() {
 	r.of.mu.Unlock()
 }
 
-// Oldest returns for how long the oldest unanswered request has waited, also where its
-// caller has left while it was carried out; 0 if there is none. long tells whether any
-// unanswered request may take minutes.
+// Oldest returns how long the oldest unanswered request has waited; 0 if there is none. A request
+// whose caller left during its execution still counts. long reports whether any of them may take
+// minutes.
 func (q *Queue) Oldest() (wait time.Duration, long bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -102,8 +102,8 @@ func (q *Queue) Oldest() (wait time.Duration, long bool) {
 	return wait, long
 }
 
-// Do has r carried out and returns its error. When ctx ends first, it returns the
-// context's error, and r may be carried out or not.
+// Do queues r, waits until it is executed and returns its error. If ctx ends first, Do returns the
+// context's error, and r may still be executed.
 func (q *Queue) Do(ctx context.Context, r *Request) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (q *Queue) Do(ctx context.Context, r *Request) error {
 	}
 }
 
-// Len is how many requests wait to be carried out.
+// Len returns the number of waiting requests.
 func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -154,9 +154,8 @@ func (q *Queue) forget(r *Request) {
 	}
 }
 
-// Next waits for requests and returns a group of them. The group is empty when
-// timeout or interrupt fired first, and open is false once the queue is closed and
-// empty.
+// Next waits for requests and returns the next group. The group is empty if timeout or interrupt
+// fires first. open is false once the queue is closed and empty.
 func (q *Queue) Next(timeout <-chan time.Time, interrupt <-chan struct{}) (group []*Request, open bool) {
 	for {
 		if group, open = q.Take(nil); len(group) > 0 || !open {
@@ -172,7 +171,8 @@ func (q *Queue) Next(timeout <-chan time.Time, interrupt <-chan struct{}) (group
 	}
 }
 
-// Take returns the next group: of what waits, as much as fits into one group with before.
+// Take returns the next group without waiting: as many requests as fit into one group together with
+// before.
 func (q *Queue) Take(before []*Request) (group []*Request, open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -191,10 +191,10 @@ func (q *Queue) Take(before []*Request) (group []*Request, open bool) {
 	return group, len(group) > 0 || !q.closed || q.apart != nil
 }
 
-// GoesApart tells whether a request is carried out beside others, until EndApart is called.
+// GoesApart reports whether r is executed beside other groups, until EndApart is called.
 func (q *Queue) GoesApart(r *Request) bool { return q.Concurrent && r.isLarge() && r.Scope != nil }
 
-// EndApart says that what goes apart has been carried out.
+// EndApart tells the queue that the request beside the others was executed.
 func (q *Queue) EndApart() {
 	q.mu.Lock()
 	q.apart = nil
@@ -202,9 +202,9 @@ func (q *Queue) EndApart() {
 	q.Wake.Notify()
 }
 
-// pick takes requests in the order of their arrival, up to the bounds of a group. With
-// overtake it leaves out the large ones, and what would wait in the database for the one
-// that is carried out beside them.
+// pick takes requests in the order of their arrival, up to the bounds of a group. With overtake it
+// leaves out large requests, and those that would wait in the database for the one that is executed
+// beside them.
 func (q *Queue) pick(before []*Request, overtake bool) (group []*Request) {
 	var left, passed []*Request
 	if q.apart != nil {
@@ -229,8 +229,7 @@ func (q *Queue) pick(before []*Request, overtake bool) (group []*Request) {
 	return group
 }
 
-// PutBack returns requests to their places, where they wait until what is before them is
-// done.
+// PutBack returns requests to their positions, where they wait for those before them.
 func (q *Queue) PutBack(list []*Request) {
 	if len(list) == 0 {
 		return
@@ -252,7 +251,7 @@ func sizeOf(group []*Request) (n int) {
 	return n
 }
 
-// Close lets no further request in. Those that wait are still carried out.
+// Close rejects new requests. Waiting ones are still executed.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true

@@ -2,18 +2,17 @@ package commit
 
 import "riskdex/report"
 
-// Quota says which limits a request is held against: those of what the journal may take and
-// of what the disk must have left.
+// Quota says which limits apply to a request.
 type Quota int
 
 const (
-	NoQuota   Quota = iota // none: it goes on whatever happens, so that what waits drains
-	DiskQuota              // that of the disk: it makes room in the journal, but first writes to the WAL
-	FullQuota              // both: it may make the journal larger
+	NoQuota   Quota = iota // no limits, so that the backlog drains in any case
+	DiskQuota              // Options.MinFree: it frees space in the journal, but first writes to the WAL
+	FullQuota              // MinFree and Options.MaxBytes: it may make the journal larger
 )
 
-// quotaOf is the quota of a delivery. Deletes are taken beyond Options.MaxBytes:
-// they are what a publisher can do about it.
+// quotaOf returns the quota of a delivery. Deletes are accepted above Options.MaxBytes, since they
+// are all that a publisher can do about it.
 func quotaOf(d report.Delivery) Quota {
 	n := NoQuota
 	for _, c := range d.Changes {

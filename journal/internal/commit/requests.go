@@ -11,28 +11,29 @@ import (
 	"riskdex/report"
 )
 
-// Requests are the methods of a journal that write, which every engine embeds. Each call
-// becomes a request in a group commit.
+// Requests implements the methods of a journal that write. Every engine embeds it. Each call becomes
+// a request in a group commit.
 type Requests struct {
 	opt   journal.Options
 	queue *Queue
 	hooks Hooks
 }
 
-// Hooks are what an engine does for [Requests].
+// Hooks are functions of the engine that [Requests] calls.
 type Hooks struct {
-	// CheckQuota returns why the journal takes nothing that is held against a quota, or nil.
-	// Any goroutine may call it.
+	// CheckQuota returns why requests with this quota are not accepted now, or nil. It is called
+	// concurrently.
 	CheckQuota func(Quota) error
-	// Claimed returns the claims that settlements end, as far as this process knows where
-	// their rows are, and the keys of the other settlements.
+	// Claimed returns the claims of settlements if this process knows their rows, and the keys
+	// of the others.
 	Claimed func([]report.Settlement) ([]Claim, []report.Key)
-	// Contents returns the content of the first of stamps that are the newest version
-	// of their document, up to the bounds of one request, and the other stamps.
+	// Contents returns the contents for the first stamps, as many as fit into one request, and
+	// the remaining stamps. It leaves out stamps that are not the newest version of their
+	// document.
 	Contents func(context.Context, []report.Stamp) (list []Content, rest []report.Stamp, err error)
 }
 
-// NewRequests returns the methods that write through a queue, which the engine carries out.
+// NewRequests returns methods that put requests into a queue, which the engine executes.
 func NewRequests(opt journal.Options, q *Queue, h Hooks) Requests {
 	return Requests{opt: opt, queue: q, hooks: h}
 }

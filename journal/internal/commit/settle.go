@@ -23,8 +23,8 @@ type Settled struct {
 	DeliveredAt time.Time // when the newer version was delivered
 }
 
-// Settle ends changes. claims has, for each, its claim as it was before the
-// transaction, or the zero claim.
+// Settle settles changes. claims has the claim of each as it was before the transaction, or the
+// zero Claim.
 func (tx *Transaction) Settle(list []report.Settlement, claims []Claim) error {
 	for i, s := range list {
 		note, err := tx.settleOne(s, claims[i])

@@ -1,13 +1,13 @@
 package commit
 
-// Signal wakes the one who waits for it. Given while nobody waits, it wakes the next who
-// does, once, however often it was given.
+// Signal wakes the goroutine that receives from it. If nobody is waiting, it wakes the next
+// receiver, once, however often Notify was called.
 type Signal chan struct{}
 
-// NewSignal returns a signal that was not given.
+// NewSignal returns a Signal.
 func NewSignal() Signal { return make(Signal, 1) }
 
-// Notify wakes whoever waits. It never blocks; many may call it at the same time.
+// Notify wakes the receiver. It never blocks, and may be called concurrently.
 func (s Signal) Notify() {
 	select {
 	case s <- struct{}{}:

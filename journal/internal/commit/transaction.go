@@ -6,30 +6,30 @@ import (
 	"riskdex/report"
 )
 
-// Transaction is one group commit in the making. Each request sees what the earlier ones
-// did. Its methods are the rules of a journal; its Store has the rows.
+// Transaction executes the requests of a group. Each request sees the effects of the earlier ones.
+// Its methods are the rules of a journal; its Store has the rows. Only one goroutine may use it.
 type Transaction struct {
 	Store   Store
 	Now     time.Time
 	ledger  *Ledger                  // a copy, valid once committed
-	Touched map[report.Key]bool      // documents whose row changed or whose claim ends; true where a delivery changed it
-	Kinds   map[report.Kind]struct{} // of them, and of those that were marked without being found
-	ByKind  bool                     // there are such
+	Touched map[report.Key]bool      // documents whose row changed or whose claim ends; true if a delivery did it
+	Kinds   map[report.Kind]struct{} // kinds of Touched, and of documents that were marked all at once
+	ByKind  bool                     // documents were marked all at once
 	Settled []Settled
 	Wake    bool // changes may become claimable
 
-	displaced int64 // refusals that have lost their place
+	displaced int64 // refusals that can no longer be retried
 }
 
-// NewTransaction begins a group commit over a store, at a time. It changes l, which is a copy.
+// NewTransaction returns a transaction over s at the time now. It changes l, so pass a copy.
 func NewTransaction(s Store, now time.Time, l *Ledger) *Transaction {
 	return &Transaction{
 		Store: s, Now: now, ledger: l, Touched: map[report.Key]bool{}, Kinds: map[report.Kind]struct{}{},
 	}
 }
 
-// CarryOut runs requests up to the first that fails. It returns the ones that it did not run
-// because they must not overtake others.
+// CarryOut executes requests until one fails. It returns those that it left out because they must
+// not overtake others.
 func (tx *Transaction) CarryOut(group []*Request) (stay []*Request, err error) {
 	for _, r := range group {
 		r.ahead = append(r.ahead, stay...)
