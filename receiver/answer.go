@@ -36,6 +36,7 @@ const (
 	reasonNoRoom   = "no_room"
 	reasonJournal  = "journal"
 	reasonInternal = "internal"
+	reasonOutdated = "outdated"
 )
 
 func reasons() []string {

@@ -43,6 +43,10 @@ func (r *Receiver) deliver(d *delivery) {
 		}
 	} else {
 		d.reader.Skip()
+		if d.ifVersion = ifVersion(d.req.Header); d.ifVersion < 0 {
+			r.answer(d, outdated())
+			return
+		}
 	}
 	in, p := r.parse(d.call, body, d.reader.Grow)
 	if p != nil && p.Reason == reasonBusy {

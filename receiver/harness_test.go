@@ -40,6 +40,8 @@ func (r *recorder) Append(_ context.Context, d report.Delivery) ([]report.Stamp,
 		case "ambiguous":
 			r.ambiguous = append(r.ambiguous, d.Ambiguous(i))
 			stamps[i] = report.Stamp{Key: c.Key, Effect: report.Ambiguous}
+		case "outdated":
+			stamps[i] = report.Stamp{Key: c.Key, Effect: report.Outdated}
 		case "unknown":
 			stamps[i] = report.Stamp{Key: c.Key, Effect: report.Unknown}
 		}

@@ -97,7 +97,7 @@ func answers(kind report.Kind) map[string][]int {
 	call := slices.Concat(stray, []int{http.StatusOK, http.StatusAccepted, http.StatusUnprocessableEntity})
 	withBody := slices.Concat(call, []int{http.StatusUnsupportedMediaType})
 	return map[string][]int{
-		http.MethodPost: withBody, http.MethodPut: withBody, http.MethodDelete: call, otherMethod: stray,
+		http.MethodPost: withBody, http.MethodPut: withBody, http.MethodDelete: append(call, http.StatusPreconditionFailed), otherMethod: stray,
 	}
 }
 

@@ -16,6 +16,8 @@ type call struct {
 	kind   report.Kind
 	method string
 	pathID string // decoded; empty for POST
+
+	ifVersion report.Version // of the document of a DELETE; 0 if that does not matter
 }
 
 // contents is what a body is parsed into.
@@ -35,7 +37,7 @@ func (r *Receiver) parse(c call, body []byte, grow func(int64) error) (contents,
 		if p != nil {
 			return contents{}, p
 		}
-		return contents{changes: []report.Change{{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Delete}}}, nil
+		return contents{changes: []report.Change{{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Delete, IfVersion: c.ifVersion}}}, nil
 	}
 	// RFC 8259 allows parsers to ignore a byte order mark. Some senders write one, and
 	// Elasticsearch would reject it.

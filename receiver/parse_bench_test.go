@@ -29,9 +29,9 @@ func BenchmarkParse(b *testing.B) {
 		call call
 		body string
 	}{
-		{"PUT/advisory", call{report.Advisories, http.MethodPut, "130"}, record(130, 4<<10)},
-		{"PUT/city", call{report.Cities, http.MethodPut, "130"}, record(130, 4<<10)},
-		{"POST/300", call{report.Cities, http.MethodPost, ""}, "[" + strings.Join(all, ",") + "]"},
+		{"PUT/advisory", call{kind: report.Advisories, method: http.MethodPut, pathID: "130"}, record(130, 4<<10)},
+		{"PUT/city", call{kind: report.Cities, method: http.MethodPut, pathID: "130"}, record(130, 4<<10)},
+		{"POST/300", call{kind: report.Cities, method: http.MethodPost, pathID: ""}, "[" + strings.Join(all, ",") + "]"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			body := []byte(c.body)

@@ -164,7 +164,7 @@ func (r *Receiver) handle(kind report.Kind) httprouter.Handle {
 		if err != nil {
 			id = params.ByName("id")
 		}
-		d := r.newDelivery(call{kind, req.Method, id}, w, req)
+		d := r.newDelivery(call{kind: kind, method: req.Method, pathID: id}, w, req)
 		defer d.reader.Close()
 		r.deliver(d)
 	}

@@ -26,6 +26,9 @@ func (in contents) result(c call, stamps []report.Stamp) result {
 		case report.Ambiguous:
 			list.add(in.ambiguous(c, i))
 			continue
+		case report.Outdated: // of a DELETE, which is alone
+			r.problem = outdated()
+			continue
 		case report.Unknown:
 			r.unknown = append(r.unknown, i)
 		}

@@ -71,6 +71,7 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 			d.send(call[0], path+call[1], `{"id":1}`, "Prefer", "wait=1")
 		}
 		d.send("DELETE", path+"/unknown", "")
+		d.send("DELETE", path+"/1", "", "If-Match", "W/1")
 		d.send("DELETE", path+"/ambiguous", "")
 		for _, id := range []string{long, "%FF"} {
 			d.send("PUT", path+"/"+id, `{"t":1}`)

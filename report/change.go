@@ -47,6 +47,10 @@ type Change struct {
 	// publisher has delivered the document in the meantime, so that it overtakes nothing.
 	ExactID bool
 
+	// IfVersion, if not 0, is for a delete of exactly the document ID, whatever has it as its
+	// code, while this is its newest version. With any other, the delete is left out.
+	IfVersion Version
+
 	// Version and AcceptedAt are zero until the journal has assigned them.
 	Version    Version
 	AcceptedAt time.Time
@@ -117,6 +121,7 @@ const (
 	Changed   Effect = iota // the change is the newest of its document, unless it was left out
 	Unknown                 // a delete of a document that does not exist; Version is 0 if the journal keeps nothing of it
 	Ambiguous               // refused: it names a city by a code that several cities state
+	Outdated                // left out: the document has another version than Change.IfVersion
 )
 
 // Refusal is a delivery, or one record of a delivery, that was not accepted. It is kept for

@@ -29,6 +29,7 @@ var appendTests = []test{
 	{"a document waits since its oldest pending change", testAppendWaiting},
 	{"the time of waiting is known, whatever the clock did", testAppendWaitingClock},
 	{"a change that is not from the publisher overtakes nothing", testAppendExactID},
+	{"a delete of one version removes no other, and no city by its code", testAppendIfVersion},
 	{"a delivery whose sender has hung up is not accepted", testAppendGone},
 	{"versions grow when the clock jumps back", testVersionsClock},
 	{"the last version survives a restart", testVersionsRestart},
@@ -320,6 +321,42 @@ func testAppendExactID(t *testing.T, h *harness) {
 	}
 	if s := h.append(t, city("LON", "", "{}"))[0]; s.ID != "1" {
 		t.Errorf("LON is for %q, want 1", s.ID)
+	}
+}
+
+func testAppendIfVersion(t *testing.T, h *harness) {
+	only := func(id string, v report.Version) report.Change {
+		c := remove(report.Cities, id)
+		c.IfVersion = v
+		return c
+	}
+	first := h.append(t, city("1", "LON", "{}"))[0].Version
+	newer := h.append(t, city("1", "LON", `{"newer":true}`))[0].Version
+	for _, c := range []struct {
+		change report.Change
+		want   report.Effect
+	}{
+		{only("1", first), report.Outdated},
+		{only("1", newer+1), report.Outdated},
+		{only("LON", newer), report.Unknown}, // it is no id
+		{only("2", newer), report.Unknown},
+	} {
+		if s := h.append(t, c.change)[0]; s.Effect != c.want || s.Version != 0 || s.ID != c.change.ID {
+			t.Errorf("a delete of version %d of %q is stamped %+v", c.change.IfVersion, c.change.ID, s)
+		}
+	}
+	h.expect(t, report.Cities, "index=2 superseded=1 pending=1")
+	h.refuse(t, refusal(report.Cities, "3", "bad")) // while which a delete of what is not there is remembered
+	stamps := h.append(t, only("1", newer), only("1", newer), only("3", newer))
+	if stamps[0].Effect != report.Changed || stamps[0].Version == 0 || stamps[1].Effect != report.Unknown || stamps[1].Version != 0 || stamps[2].Version != 0 {
+		t.Errorf("stamped %+v", stamps)
+	}
+	h.expect(t, report.Cities, "index=2 delete=1 superseded=2 pending=1")
+	h.kept(t, "bad")
+	wrong := city("4", "", "{}")
+	wrong.IfVersion = 1
+	if _, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{wrong}}); err == nil {
+		t.Error("an index for one version is accepted")
 	}
 }
 

@@ -61,6 +61,13 @@ func (m *model) accept(c report.Change, place report.Version, refused bool, now 
 		place = 1
 	}
 	old := m.documents[c.Key]
+	switch {
+	case c.IfVersion == 0:
+	case old == nil || old.Op == report.Delete:
+		return report.Stamp{Key: c.Key, Effect: report.Unknown}
+	case old.Version != c.IfVersion:
+		return report.Stamp{Key: c.Key, Effect: report.Outdated}
+	}
 	if place != 0 && old != nil && old.origin > place {
 		return report.Stamp{Key: c.Key}
 	}

@@ -55,7 +55,11 @@ func (m *machine) records(r *rapid.T) []record {
 			list = append(list, record{refusal: &refused})
 		case 4:
 			c := remove(kind, names.Draw(r, "id"))
-			c.ExactID = true
+			if d := m.m.documents[c.Key]; d != nil && rapid.Bool().Draw(r, "for one version") {
+				c.IfVersion = max(1, d.Version-report.Version(rapid.IntRange(0, 1).Draw(r, "older")))
+			} else {
+				c.ExactID = true
+			}
 			list = append(list, record{change: c})
 		default:
 			list = append(list, record{change: m.change(r, kind)})

@@ -70,6 +70,14 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 	if err != nil {
 		return report.Stamp{}, err
 	}
+	if c.IfVersion != 0 {
+		if old == nil || old.Op == report.Delete { // it may have been repeated
+			return report.Stamp{Key: key, Effect: report.Unknown}, nil
+		}
+		if old.Version != c.IfVersion {
+			return report.Stamp{Key: key, Effect: report.Outdated}, nil
+		}
+	}
 	if c.ExactID {
 		place = BeforeAll
 	}

@@ -29,7 +29,7 @@ func (tx *Transaction) resolve(c report.Change) (report.Key, *Row, error) {
 		r, err = tx.Store.Find(key)
 		return key, r, err
 	}
-	if err != nil || c.Kind != report.Cities || c.ExactID || c.OwnID == c.ID || r != nil && r.Op != report.Delete {
+	if err != nil || c.Kind != report.Cities || c.ExactID || c.IfVersion != 0 || c.OwnID == c.ID || r != nil && r.Op != report.Delete {
 		return c.Key, r, err
 	}
 	code := strings.ToUpper(string(c.ID))
