@@ -48,10 +48,14 @@ func newExports(journal Records, metrics *ReadMetrics, log *slog.Logger) *export
 
 func (x *exports) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	in := &request{r}
-	err := in.checkQuery("kind")
+	err := in.checkQuery("kind versions")
 	var kinds []report.Kind
 	if err == nil {
 		kinds, err = in.kinds()
+	}
+	versions := false
+	if err == nil {
+		versions, err = in.flag("versions")
 	}
 	if err != nil {
 		writeProblem(w, problemOf(err))
@@ -65,7 +69,7 @@ func (x *exports) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, &Problem{Status: http.StatusServiceUnavailable, Detail: "Another export is under way, and one runs at a time. Try again once it has ended."})
 		return
 	}
-	out := newExportWriter(w)
+	out := newExportWriter(w, versions)
 	if err := x.write(r.Context(), out, kinds); err != nil {
 		x.metrics.exports.WithLabelValues(exportBroken).Inc()
 		x.log.Warn("export broken off", "kinds", kinds, "records", out.records, "error", err)
@@ -109,30 +113,36 @@ func (x *exports) write(ctx context.Context, out *exportWriter, kinds []report.K
 
 // exportWriter writes lines in chunks. A client has the time clientPatient to take each chunk.
 type exportWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	buf     []byte
-	begun   bool // something was written
-	records int
-	lost    map[report.Lost]int
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	versions bool // lines have the version, also of what is lost
+	buf      []byte
+	begun    bool // something was written
+	records  int
+	lost     map[report.Lost]int
 }
 
-func newExportWriter(w http.ResponseWriter) *exportWriter {
+func newExportWriter(w http.ResponseWriter, versions bool) *exportWriter {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	for _, name := range []string{TrailerRecords, TrailerDamaged, TrailerDropped} {
 		w.Header().Add("Trailer", name)
 	}
-	return &exportWriter{w: w, control: http.NewResponseController(w), lost: map[report.Lost]int{}}
+	return &exportWriter{w: w, control: http.NewResponseController(w), versions: versions, lost: map[report.Lost]int{}}
 }
 
 func (o *exportWriter) add(r report.Record) error {
-	if r.Lost != report.NotLost {
-		o.lost[r.Lost]++
+	if r.Lost == report.NotLost {
+		o.records++
+	} else if o.lost[r.Lost]++; !o.versions {
 		return nil
 	}
-	o.records++
-	if o.buf = exportline.Append(o.buf, r); len(o.buf) < exportChunk {
+	if o.versions {
+		o.buf = exportline.AppendVersion(o.buf, r)
+	} else {
+		o.buf = exportline.Append(o.buf, r)
+	}
+	if len(o.buf) < exportChunk {
 		return nil
 	}
 	return o.flush()

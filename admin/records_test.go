@@ -77,9 +77,19 @@ func TestExportLeavesOutWhatIsLost(t *testing.T) {
 	if string(text) != want || res.Trailer.Get("Riskdex-Records") != "3" || res.Trailer.Get("Riskdex-Damaged") != "1" || res.Trailer.Get("Riskdex-Dropped") != "1" {
 		t.Errorf("%s with %v", text, res.Trailer)
 	}
+	res, err = http.Get(server.URL + "/api/export?kind=cities&versions=true")
+	require.NoError(t, err)
+	text, err = io.ReadAll(res.Body)
+	require.NoError(t, err)
+	want = `{"kind":"cities","id":"a","version":0,"accepted_at":"0001-01-01T00:00:00Z","lost":"damaged"}` + "\n" +
+		`{"kind":"cities","id":"b","version":0,"accepted_at":"0001-01-01T00:00:00Z","lost":"dropped"}` + "\n" +
+		`{"kind":"cities","id":"c","version":0,"accepted_at":"0001-01-01T00:00:00Z","record":{ }}` + "\n"
+	if string(text) != want || res.Trailer.Get("Riskdex-Records") != "1" || res.Trailer.Get("Riskdex-Damaged") != "1" {
+		t.Errorf("with versions: %s with %v", text, res.Trailer)
+	}
 	rec := httptest.NewRecorder()
 	promhttp.HandlerFor(reg, promhttp.HandlerOpts{}).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
-	for _, line := range []string{`riskdex_exports_total{result="broken"} 0`, `riskdex_exports_total{result="done"} 1`, `riskdex_exported_records_total{kind="cities"} 1`} {
+	for _, line := range []string{`riskdex_exports_total{result="broken"} 0`, `riskdex_exports_total{result="done"} 2`, `riskdex_exported_records_total{kind="cities"} 2`} {
 		if !strings.Contains(rec.Body.String(), line+"\n") {
 			t.Errorf("no %s in\n%s", line, rec.Body)
 		}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -16,12 +18,33 @@ import (
 // which mean nothing in JSON, become spaces; its other bytes stay as they are. The line of a city
 // that has a code states it, since the record may not.
 func Append(dst []byte, r report.Record) []byte {
+	return appendRecord(appendNames(dst, r), r)
+}
+
+// AppendVersion is Append with the version of the document and when it was delivered. It has a
+// line, too, for a document without a record, which says why in place of it.
+func AppendVersion(dst []byte, r report.Record) []byte {
+	dst = append(appendNames(dst, r), `,"version":`...)
+	dst = strconv.AppendInt(dst, int64(r.Version), 10)
+	dst = r.AcceptedAt.UTC().AppendFormat(append(dst, `,"accepted_at":"`...), time.RFC3339Nano)
+	dst = append(dst, '"')
+	if r.Lost != report.NotLost {
+		return append(dst, `,"lost":"`+string(r.Lost)+`"}`+"\n"...)
+	}
+	return appendRecord(dst, r)
+}
+
+func appendNames(dst []byte, r report.Record) []byte {
 	dst = append(dst, `{"kind":"`+string(r.Kind)+`","id":`...)
 	dst, _ = jsontext.AppendQuote(dst, r.ID) // ids are valid UTF-8
 	if r.HasCode {
 		dst = append(dst, `,"code":`...)
 		dst, _ = jsontext.AppendQuote(dst, r.Code)
 	}
+	return dst
+}
+
+func appendRecord(dst []byte, r report.Record) []byte {
 	dst = append(dst, `,"record":`...)
 	start := len(dst)
 	dst = append(dst, r.Body...)
@@ -38,15 +61,35 @@ type Line struct {
 	report.Key
 	Code   string // of a city; empty if it has none
 	Record []byte
+
+	// Of a line with the version of its document. Record is nil if Lost says why.
+	Version    report.Version
+	AcceptedAt time.Time
+	Lost       report.Lost
 }
 
-// Parse parses a line, with or without its line break. The error says what is wrong with it.
+// Parse parses a line, with or without its line break, of a document that has a record. The error
+// says what is wrong with it.
 func Parse(line []byte) (Line, error) {
+	l, err := ParseVersion(line)
+	if err == nil && l.Record == nil {
+		return Line{}, errNoRecord
+	}
+	return l, err
+}
+
+var errNoRecord = errors.New("it has no record")
+
+// ParseVersion is Parse for any document, also one without a record.
+func ParseVersion(line []byte) (Line, error) {
 	var l struct {
-		Kind   string
-		ID     *string
-		Code   string
-		Record json.RawMessage
+		Kind       string
+		ID         *string
+		Code       string
+		Record     json.RawMessage
+		Version    report.Version
+		AcceptedAt time.Time `json:"accepted_at"`
+		Lost       report.Lost
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
 		return Line{}, fmt.Errorf("it is not a JSON object of an export: %w", err)
@@ -57,9 +100,9 @@ func Parse(line []byte) (Line, error) {
 		return Line{}, err
 	case l.ID == nil:
 		return Line{}, errors.New("it has no id")
-	case l.Record == nil:
-		return Line{}, errors.New("it has no record")
+	case l.Record == nil && l.Lost == report.NotLost:
+		return Line{}, errNoRecord
 	}
 	id, err := report.ParseID(*l.ID)
-	return Line{report.Key{Kind: kind, ID: id}, l.Code, l.Record}, err
+	return Line{report.Key{Kind: kind, ID: id}, l.Code, l.Record, l.Version, l.AcceptedAt, l.Lost}, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"riskdex/report"
 )
@@ -47,6 +48,28 @@ func TestLineNamesTheCode(t *testing.T) {
 	}
 	if got, err := Parse(Append(nil, r)); err != nil || got.Code != "LON" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestLineWithItsVersion(t *testing.T) {
+	r := record("130", `{}`)
+	r.Code, r.HasCode, r.Version, r.AcceptedAt = "LON", true, 7, time.Date(2026, 11, 23, 10, 0, 0, 5000, time.UTC)
+	line := AppendVersion(nil, r)
+	if want := `{"kind":"cities","id":"130","code":"LON","version":7,"accepted_at":"2026-11-23T10:00:00.000005Z","record":{}}` + "\n"; string(line) != want {
+		t.Errorf("%s, want %s", line, want)
+	}
+	for _, parse := range []func([]byte) (Line, error){Parse, ParseVersion} {
+		if got, err := parse(line); err != nil || got.Version != 7 || !got.AcceptedAt.Equal(r.AcceptedAt) || string(got.Record) != "{}" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	r.Body, r.Lost = nil, report.LostDamaged
+	line = AppendVersion(nil, r)
+	if got, err := ParseVersion(line); err != nil || got.Lost != report.LostDamaged || got.Record != nil || got.Version != 7 {
+		t.Errorf("%s became %+v, %v", line, got, err)
+	}
+	if _, err := Parse(line); err == nil {
+		t.Error("a line without a record passes for an export's")
 	}
 }
 
