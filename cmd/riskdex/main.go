@@ -33,17 +33,18 @@ type commands struct {
 	Push   pushCommand   `cmd:"" help:"Deliver a sample feed, or a folder of JSON files."`
 	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
 
-	Status  statusCommand  `cmd:"" help:"Show what is wrong, and what to do."`
-	Show    showCommand    `cmd:"" help:"Show one document, from its newest delivery to the search that finds it."`
-	Dead    deadCommand    `cmd:"" help:"Look after documents that Elasticsearch refuses."`
-	Refused refusedCommand `cmd:"" help:"Look after deliveries that were refused."`
-	Rebuild rebuildCommand `cmd:"" help:"Replace an index by a new one, filled from the journal."`
-	Verify  verifyCommand  `cmd:"" help:"Compare the index with the journal, and repair what differs."`
-	Export  exportCommand  `cmd:"" help:"Write the newest records as JSON lines, which push takes."`
-	Backup  backupCommand  `cmd:"" help:"Copy the journal while it is in use."`
-	Restore restoreCommand `cmd:"" help:"Replace the journal with a copy, while no riskdex uses it."`
-	Journal journalCommand `cmd:"" help:"Move the journal from one engine to the other, or confirm that a loss was made good."`
-	Healthy healthyCommand `cmd:"" help:"Check whether riskdex can accept deliveries, for supervisors."`
+	Status    statusCommand    `cmd:"" help:"Show what is wrong, and what to do."`
+	Show      showCommand      `cmd:"" help:"Show one document, from its newest delivery to the search that finds it."`
+	Dead      deadCommand      `cmd:"" help:"Look after documents that Elasticsearch refuses."`
+	Refused   refusedCommand   `cmd:"" help:"Look after deliveries that were refused."`
+	Rebuild   rebuildCommand   `cmd:"" help:"Replace an index by a new one, filled from the journal."`
+	Verify    verifyCommand    `cmd:"" help:"Compare the index with the journal, and repair what differs."`
+	Export    exportCommand    `cmd:"" help:"Write the newest records as JSON lines, which push takes."`
+	Reconcile reconcileCommand `cmd:"" help:"Compare a list of the publisher's with what is here, and remove what it lacks."`
+	Backup    backupCommand    `cmd:"" help:"Copy the journal while it is in use."`
+	Restore   restoreCommand   `cmd:"" help:"Replace the journal with a copy, while no riskdex uses it."`
+	Journal   journalCommand   `cmd:"" help:"Move the journal from one engine to the other, or confirm that a loss was made good."`
+	Healthy   healthyCommand   `cmd:"" help:"Check whether riskdex can accept deliveries, for supervisors."`
 
 	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`

@@ -18,12 +18,11 @@ import (
 )
 
 type mappingsLearnCommand struct {
-	Feeds   []string          `arg:"" name:"feed.json" help:"Payloads as they are delivered: a list of records, or an envelope around one."`
-	Kind    string            `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"The kind of the records; by default, the one in the name of the file."`
-	To      string            `name:"to" placeholder:"DIR" help:"Write the proposal into this folder, for --mappings. A new folder gets the built-in files too."`
-	JSON    bool              `name:"json" help:"Print one JSON object."`
-	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in a payload."`
-	namesSettings
+	Feeds []string `arg:"" name:"feed.json" help:"Payloads as they are delivered: a list of records, or an envelope around one."`
+	Kind  string   `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"The kind of the records; by default, the one in the name of the file."`
+	To    string   `name:"to" placeholder:"DIR" help:"Write the proposal into this folder, for --mappings. A new folder gets the built-in files too."`
+	JSON  bool     `name:"json" help:"Print one JSON object."`
+	payloadSettings
 }
 
 // Run proposes a mapping file. The error is errNegative if it is not certain where the ids of
@@ -35,9 +34,6 @@ func (c *mappingsLearnCommand) Run(io streams) error {
 	}
 	cfg := receiver.DefaultConfig()
 	if err := c.addTo(&cfg); err != nil {
-		return err
-	}
-	if cfg.Records, err = byKind("--records", c.Records); err != nil {
 		return err
 	}
 	all, err := c.read(cfg, kind)

@@ -21,14 +21,46 @@ import (
 	"riskdex/receiver/auth"
 )
 
-type pushCommand struct {
+// deliverySettings say where a command delivers, and what it shows there.
+type deliverySettings struct {
 	secretFiles
+	To     string `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
+	CAFile string `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
+}
+
+// pusher returns what delivers there.
+func (s deliverySettings) pusher() (*push.Pusher, error) {
+	credentials, err := auth.NewCredentials(s.authConfig(), time.Now)
+	if err != nil {
+		return nil, err
+	}
+	client, err := clientTrusting("--ca-file", s.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	client.Timeout = pushTimeout
+	return &push.Pusher{URL: s.To, Client: client, Show: credentials.Show}, nil
+}
+
+// tellDenied prints that a receiver takes nothing from this sender.
+func tellDenied(io streams, denied *push.DeniedError, err error) {
+	fmt.Fprintf(io.err, "not accepted, and neither would the rest be: %s\n", sanitize.OneLine(err.Error()))
+	if denied.Status == http.StatusUnauthorized {
+		fmt.Fprintln(io.err, "Name the file with the credentials that the receiver requires: --bearer-file, --basic-file, --webhook-secret-file or --hub-secret-file, the same as for riskdex serve.")
+	}
+}
+
+type pushCommand struct {
+	deliverySettings
 	From   string        `arg:"" optional:"" name:"dir" type:"path" help:"A folder of JSON files to send in place of the sample feed: cities.json is a POST, cities/ID.json a PUT, cities/ID.delete a DELETE, and so on for the other kinds. Or a file that riskdex export wrote, or - for such lines on standard input; each becomes a PUT."`
-	To     string        `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
-	CAFile string        `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
 	Wait   time.Duration `name:"wait" placeholder:"TIME" help:"Wait with each file until a search shows the one before, such as 10s, 60s at most. Exit status 1 if one was not shown in time."`
 	Export string        `name:"export" placeholder:"DIR" help:"Write the deliveries to a new folder instead of sending them."`
 	JSON   bool          `name:"json" help:"Print the result as one JSON object."`
+
+	Replace bool `name:"replace" help:"Of a folder: once all of it is accepted, remove the documents that it does not have, of each kind that it has any of, as reconcile --delete does."`
+	removalSettings
+	adminSettings
+	payloadSettings
 }
 
 // pushTimeout bounds an attempt to send one file.
@@ -38,6 +70,9 @@ const pushTimeout = 5 * time.Minute
 func (c *pushCommand) Run(ctx context.Context, io streams, in input) error {
 	if c.Wait != 0 && c.Wait < time.Second {
 		return fmt.Errorf("--wait is %s: give at least one second", c.Wait)
+	}
+	if c.Replace {
+		return c.replace(ctx, io, in)
 	}
 	lines, size, err := c.lines(in)
 	if err != nil {
@@ -83,17 +118,12 @@ func (c *pushCommand) lines(in input) (io.ReadCloser, int64, error) {
 // send sends requests: total of them, or an unknown number if that is 0, with bodies of so
 // many bytes, or -1.
 func (c *pushCommand) send(ctx context.Context, io streams, requests iter.Seq2[push.Request, error], total int, size int64) error {
-	credentials, err := auth.NewCredentials(c.authConfig(), time.Now)
+	pusher, err := c.pusher()
 	if err != nil {
 		return err
 	}
-	client, err := clientTrusting("--ca-file", c.CAFile)
-	if err != nil {
-		return err
-	}
-	client.Timeout = pushTimeout
 	progress := push.NewDisplay(io.err, size)
-	pusher := push.Pusher{URL: c.To, Client: client, Wait: c.Wait, Show: credentials.Show, Progress: progress.Update, Waiting: progress.Waiting}
+	pusher.Wait, pusher.Progress, pusher.Waiting = c.Wait, progress.Update, progress.Waiting
 	sum, err := pusher.RunSeq(ctx, total, requests)
 	progress.Close()
 	if c.JSON {
@@ -106,10 +136,7 @@ func (c *pushCommand) send(ctx context.Context, io streams, requests iter.Seq2[p
 	var denied *push.DeniedError
 	switch {
 	case errors.As(err, &denied):
-		fmt.Fprintf(io.err, "not accepted, and neither would the rest be: %s\n", sanitize.OneLine(err.Error()))
-		if denied.Status == http.StatusUnauthorized {
-			fmt.Fprintln(io.err, "Name the file with the credentials that the receiver requires: --bearer-file, --basic-file, --webhook-secret-file or --hub-secret-file, the same as for riskdex serve.")
-		}
+		tellDenied(io, denied, err)
 		return errNegative
 	case err != nil:
 		return err

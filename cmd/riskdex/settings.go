@@ -46,6 +46,21 @@ func (s namesSettings) addTo(cfg *receiver.Config) (err error) {
 	return err
 }
 
+// payloadSettings say how payloads are read.
+type payloadSettings struct {
+	namesSettings
+	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in an unusual envelope, such as advisories=/countries."`
+}
+
+func (s payloadSettings) addTo(cfg *receiver.Config) error {
+	err := s.namesSettings.addTo(cfg)
+	if err != nil {
+		return err
+	}
+	cfg.Records, err = byKind("--records", s.Records)
+	return err
+}
+
 // receiverSettings say where deliveries arrive and how payloads are read.
 type receiverSettings struct {
 	Listen     string  `name:"listen" env:"RISKDEX_LISTEN" default:"127.0.0.1:8080" help:"Address for deliveries."`
@@ -53,20 +68,14 @@ type receiverSettings struct {
 	MaxBody    size    `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" help:"Largest body after decompression."`
 	BodyMemory size    `name:"body-memory" env:"RISKDEX_BODY_MEMORY" default:"256MiB" help:"Memory for all request bodies above 16 KiB; at least twice --max-body."`
 	MaxRate    float64 `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" help:"Deliveries per second from one credential, or else address; 0 is no limit."`
-	namesSettings
-	Records map[string]string `name:"records" env:"RISKDEX_RECORDS" placeholder:"KIND=POINTER,…;…" help:"JSON pointers to the records in an unusual envelope, such as advisories=/countries."`
+	payloadSettings
 }
 
 func (s receiverSettings) config() (receiver.Config, error) {
 	cfg := receiver.DefaultConfig()
 	cfg.Prefix, cfg.MaxBody, cfg.BodyMemory = s.Prefix, int64(s.MaxBody), int64(s.BodyMemory)
 	cfg.MaxRate = s.MaxRate
-	err := s.addTo(&cfg)
-	if err != nil {
-		return cfg, err
-	}
-	cfg.Records, err = byKind("--records", s.Records)
-	return cfg, err
+	return cfg, s.addTo(&cfg)
 }
 
 func byKind(flag string, stated map[string]string) (map[report.Kind][]string, error) {

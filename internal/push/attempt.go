@@ -67,6 +67,9 @@ func (s sender) send(ctx context.Context, r Request, id string) (answer, error) 
 	if r.Body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if r.IfVersion != 0 {
+		req.Header.Set("If-Match", fmt.Sprintf(`"%d"`, r.IfVersion))
+	}
 	if s.show != nil {
 		s.show(req.Header, id, r.Body)
 	}

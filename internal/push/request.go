@@ -14,6 +14,9 @@ type Request struct {
 	Path   string // below the receiver's URL, percent-encoded: /cities or /cities/LON
 	Body   []byte // JSON; nil with DELETE
 	What   string // what this delivery is, for people
+
+	// IfVersion, if not 0, has a DELETE remove the document only while that is its newest version.
+	IfVersion report.Version
 }
 
 // Path returns the path of a document below the receiver's URL.

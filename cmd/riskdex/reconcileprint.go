@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"riskdex/internal/reconcile"
+	"riskdex/internal/sanitize"
+	"riskdex/report"
+)
+
+// shownOnTerminal bounds how many documents with each problem are listed on a terminal.
+const shownOnTerminal = 20
+
+// printFound prints what differs.
+func (r *reconciliation) printFound() {
+	if r.json {
+		lines := json.NewEncoder(r.io.out)
+		for _, k := range r.kinds {
+			for _, f := range k.Found {
+				_ = lines.Encode(f)
+			}
+		}
+		return
+	}
+	for _, k := range r.kinds {
+		fmt.Fprintln(r.io.out, k.summary())
+		if n := k.list.Unread; n > 0 {
+			fmt.Fprintf(r.io.out, "%s in the list without an id that can be read: %s\n", count(n, "entry", "entries"), sanitize.OneLine(k.list.Why))
+		}
+		for _, problem := range reconcile.Problems() {
+			for i, f := range k.With(problem) {
+				if i == shownOnTerminal && isTerminal(r.io.out) {
+					fmt.Fprintf(r.io.out, "%-9s and %s more, which --json lists\n", problem, humanize.Comma(int64(k.Count(problem)-i)))
+					break
+				}
+				fmt.Fprintf(r.io.out, "%-9s %s %s%s\n", problem, f.Kind, sanitize.ShellWord(string(f.ID)), about(f))
+			}
+		}
+	}
+}
+
+// about returns what is known of a document that differs.
+func about(f reconcile.Finding) string {
+	code, at := "", ""
+	if f.Code != "" && f.Code != string(f.ID) {
+		code = " (" + f.Code + ")"
+	}
+	if !f.AcceptedAt.IsZero() {
+		at = ": delivered " + f.AcceptedAt.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case f.Lost == report.LostDropped:
+		return code + ": its newest delivery was refused by Elasticsearch, and dropped"
+	case f.Lost == report.LostDamaged:
+		return code + ": its record in the journal is damaged"
+	case f.Problem == reconcile.Ambiguous:
+		return ": several cities here have this code"
+	case f.Problem == reconcile.Newer:
+		return code + at + ", after the list was made"
+	}
+	return code + at
+}
+
+// summary returns one line about a kind.
+func (k *reconciled) summary() string {
+	var parts []string
+	for _, p := range reconcile.Problems() {
+		if n := k.Count(p); n > 0 {
+			said := map[reconcile.Problem]string{
+				reconcile.Missing: "missing here", reconcile.Surplus: "here and not in the list", reconcile.Differs: "with another content here",
+				reconcile.Ambiguous: "by a code of several cities", reconcile.Newer: "delivered since and left alone",
+			}[p]
+			parts = append(parts, humanize.Comma(int64(n))+" "+said)
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing differs"}
+	}
+	repeated := ""
+	if k.list.Repeated > 0 {
+		repeated = fmt.Sprintf(" (%s)", count(k.list.Repeated, "repetition", "repetitions"))
+	}
+	return fmt.Sprintf("%s: %s in the list of %s%s, %s here: %s", k.list.Kind, humanize.Comma(int64(k.list.Len())), k.asOf.UTC().Format(time.RFC3339), repeated,
+		humanize.Comma(int64(k.Here)), strings.Join(parts, ", "))
+}
+
+// printSummaries prints a JSON object for each kind.
+func (r *reconciliation) printSummaries() error {
+	lines := json.NewEncoder(r.io.out)
+	for _, k := range r.kinds {
+		if err := lines.Encode(struct {
+			Kind      report.Kind `json:"kind"`
+			AsOf      time.Time   `json:"as_of"`
+			Listed    int         `json:"listed"`
+			Repeated  int         `json:"repeated"`
+			Unread    int         `json:"unread"`
+			Here      int         `json:"here"`
+			Missing   int         `json:"missing"`
+			Surplus   int         `json:"surplus"`
+			Differing int         `json:"differing"`
+			Ambiguous int         `json:"ambiguous"`
+			Newer     int         `json:"newer"`
+			Removed   int         `json:"removed"`
+			Outdated  int         `json:"outdated"`
+			Failed    int         `json:"failed"`
+		}{
+			k.list.Kind, k.asOf.UTC(), k.list.Len(), k.list.Repeated, k.list.Unread, k.Here,
+			k.Count(reconcile.Missing), k.Count(reconcile.Surplus), k.Count(reconcile.Differs), k.Count(reconcile.Ambiguous), k.Count(reconcile.Newer),
+			k.done.removed, k.done.outdated, k.done.failed,
+		}); err != nil {
+			return fmt.Errorf("print the summary: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"golang.org/x/term"
+
+	"riskdex/internal/push"
+	"riskdex/internal/reconcile"
+	"riskdex/internal/sanitize"
+	"riskdex/report"
+)
+
+// removalSettings say what may be removed.
+type removalSettings struct {
+	AtMost share  `name:"at-most" default:"5%" placeholder:"SHARE" help:"Remove nothing where more would be removed: a share of the kind's documents, such as 5%, or a number."`
+	AsOf   moment `name:"as-of" placeholder:"TIME" help:"When the publisher made the list, such as 2026-11-23T10:00:00Z: what was delivered later is left alone. By default when the file, or the newest in the folder, was modified; with standard input, the start of the command."`
+	Yes    bool   `name:"yes" help:"Do not ask before a removal."`
+}
+
+// canAsk returns an error if a question can be neither asked nor left out. used says that
+// standard input is something else.
+func (s removalSettings) canAsk(in input, used bool) error {
+	if f, ok := in.Reader.(*os.File); s.Yes || ok && !used && term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return errors.New("nobody can be asked here, and a removal cannot be undone: add --yes")
+}
+
+// share is a share of something, or a number.
+type share struct {
+	percent float64
+	number  int // -1 for a share
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *share) UnmarshalText(text []byte) (err error) {
+	if percent, ok := strings.CutSuffix(string(text), "%"); ok {
+		s.number = -1
+		if s.percent, err = strconv.ParseFloat(percent, 64); err == nil && s.percent >= 0 && s.percent <= 100 {
+			return nil
+		}
+	} else if s.number, err = strconv.Atoi(string(text)); err == nil && s.number >= 0 {
+		return nil
+	}
+	return fmt.Errorf("%q is neither a share, such as 5%%, nor a number", text)
+}
+
+// of returns how many of so many that is.
+func (s share) of(all int) int {
+	if s.number >= 0 {
+		return s.number
+	}
+	return int(math.Floor(float64(all) * s.percent / 100))
+}
+
+func (s share) String() string {
+	if s.number >= 0 {
+		return humanize.Comma(int64(s.number))
+	}
+	return strconv.FormatFloat(s.percent, 'f', -1, 64) + "%"
+}
+
+// moment is a time in the past.
+type moment time.Time
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (m *moment) UnmarshalText(text []byte) error {
+	at, err := time.Parse(time.RFC3339, string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not a time: write it like 2026-11-23T10:00:00Z", text)
+	}
+	if at.After(time.Now()) {
+		return fmt.Errorf("%q is in the future", text)
+	}
+	*m = moment(at)
+	return nil
+}
+
+// removed is what became of a surplus.
+type removed struct{ removed, outdated, failed int }
+
+// mayRemove returns why nothing of a kind may be removed, or nil.
+func (s removalSettings) mayRemove(k *reconciled) error {
+	surplus, most := k.Count(reconcile.Surplus), s.AtMost.of(k.Here)
+	switch {
+	case surplus == 0:
+		return nil
+	case k.list.Unread > 0:
+		return fmt.Errorf("nothing was removed: it is not known which documents the %s in the list without an id are", count(k.list.Unread, "entry", "entries"))
+	case k.list.Cut:
+		return errors.New("nothing was removed: the last line of the list has no end, so the list may be cut. If it is whole, add a line break")
+	case k.Matched == 0:
+		return fmt.Errorf("nothing was removed: not one of the %s here is in the list, so it is hardly a list of them", k.list.Kind)
+	case surplus > most:
+		return fmt.Errorf("nothing was removed: %s of %s %s would be, and --at-most %s allows %s. If the list is right, say --at-most %d",
+			humanize.Comma(int64(surplus)), humanize.Comma(int64(k.Here)), k.list.Kind, s.AtMost, humanize.Comma(int64(most)), surplus)
+	}
+	return nil
+}
+
+// remove removes the surplus of all kinds, after a question. A document that was delivered
+// again since it was compared is left alone: each DELETE is for the version that was compared.
+func (r *reconciliation) remove(ctx context.Context, in input, to deliverySettings) error {
+	total, question := 0, "Remove"
+	for _, k := range r.kinds {
+		if err := r.mayRemove(k); err != nil {
+			return err
+		}
+		if n := k.Count(reconcile.Surplus); n > 0 {
+			if total > 0 {
+				question += ","
+			}
+			total += n
+			question += fmt.Sprintf(" %s of %s %s", humanize.Comma(int64(n)), humanize.Comma(int64(k.Here)), k.list.Kind)
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	if err := confirm(r.io, in, r.Yes, question+", which are not in the list?"); err != nil {
+		return err
+	}
+	pusher, err := to.pusher()
+	if err != nil {
+		return err
+	}
+	lines := json.NewEncoder(r.io.out)
+	pusher.Answered = func(req push.Request, status int, detail string) { r.answered(lines, req, status, detail) }
+	pusher.Progress = func(done, total int, _ int64) {
+		r.progress.show(fmt.Sprintf("removing: %s of %s", humanize.Comma(int64(done)), humanize.Comma(int64(total))))
+	}
+	pusher.Waiting = func(_ push.Request, err error, wait time.Duration) {
+		r.progress.show(fmt.Sprintf("trying again in %s: %s", wait.Round(time.Second), sanitize.OneLine(err.Error())))
+	}
+	sum, err := pusher.RunSeq(ctx, total, r.surplus())
+	r.progress.clear()
+	var all removed
+	for _, k := range r.kinds {
+		all = removed{all.removed + k.done.removed, all.outdated + k.done.outdated, all.failed + k.done.failed}
+	}
+	if !r.json {
+		fmt.Fprintf(r.io.out, "%s of %s removed", humanize.Comma(int64(all.removed)), humanize.Comma(int64(total)))
+		if all.outdated > 0 {
+			fmt.Fprintf(r.io.out, ", %s left alone, which came again meanwhile", humanize.Comma(int64(all.outdated)))
+		}
+		fmt.Fprintln(r.io.out)
+	}
+	if denied, ok := errors.AsType[*push.DeniedError](err); ok {
+		tellDenied(r.io, denied, err)
+		return nil // what is left makes the answer negative
+	}
+	if err != nil {
+		return fmt.Errorf("stopped after %d of %d; the one after may be removed, and the others are as they were. Run it again for the rest: %w", sum.Sent, total, err)
+	}
+	return nil
+}
+
+// surplus yields the DELETEs of all kinds.
+func (r *reconciliation) surplus() iter.Seq2[push.Request, error] {
+	return func(yield func(push.Request, error) bool) {
+		for _, k := range r.kinds {
+			for _, f := range k.With(reconcile.Surplus) {
+				if !yield(push.Request{Method: http.MethodDelete, Path: push.Path(f.Kind, f.ID), IfVersion: f.Version, What: string(f.ID)}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// answered notes and prints what became of one DELETE.
+func (r *reconciliation) answered(lines *json.Encoder, req push.Request, status int, detail string) {
+	kind, _, _ := strings.Cut(strings.TrimPrefix(req.Path, "/"), "/")
+	result := "removed"
+	for _, k := range r.kinds {
+		switch {
+		case string(k.list.Kind) != kind:
+		case status >= 200 && status < 300:
+			k.done.removed++
+		case status == http.StatusPreconditionFailed:
+			k.done.outdated++
+			result = "outdated"
+		default:
+			k.done.failed++
+			result = "failed"
+		}
+	}
+	if r.json {
+		_ = lines.Encode(struct {
+			Kind   report.Kind `json:"kind"`
+			ID     string      `json:"id"`
+			Result string      `json:"result"`
+			Detail string      `json:"detail,omitempty"`
+		}{report.Kind(kind), req.What, result, detail})
+		return
+	}
+	if result != "removed" {
+		r.progress.clear()
+		fmt.Fprintf(r.io.out, "%-9s %s %s: %d %s\n", result, kind, sanitize.ShellWord(req.What), status, sanitize.OneLine(detail))
+	}
+}

@@ -1,0 +1,118 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/internal/exportline"
+	"riskdex/internal/push"
+	"riskdex/report"
+)
+
+var made = time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC)
+
+// here returns a document that was delivered before the list was made.
+func here(id, code, record string) exportline.Line {
+	return exportline.Line{
+		Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Code: code, Record: []byte(record),
+		Version: 7, AcceptedAt: made.Add(-time.Hour),
+	}
+}
+
+// found compares, and returns what differs as text.
+func found(l *List, documents ...exportline.Line) (string, *Comparison) {
+	c := Compare(l, made)
+	for _, d := range documents {
+		c.Add(d)
+	}
+	c.End()
+	var all []string
+	for _, f := range c.Found {
+		all = append(all, fmt.Sprintf("%s %s", f.Problem, f.ID))
+	}
+	return strings.Join(all, ", "), c
+}
+
+func TestCompare(t *testing.T) {
+	newer := here("9", "", `{"id":9}`)
+	newer.AcceptedAt = made.Add(time.Microsecond)
+	changed := here("1", "", `{"id":1,"a":2}`)
+	changed.AcceptedAt = made.Add(time.Second)
+	lost := here("1", "", "")
+	lost.Lost = report.LostDamaged
+	for name, c := range map[string]struct {
+		list string
+		here []exportline.Line
+		want string
+	}{
+		"ids":                          {"1\n2\n", []exportline.Line{here("1", "", "{}"), here("2", "", "{}")}, ""},
+		"ids that differ":              {"1\n2\n4\n", []exportline.Line{here("1", "", "{}"), here("3", "", "{}")}, "missing 2, missing 4, surplus 3"},
+		"the same record":              {`[{"id":1,"a":2}]`, []exportline.Line{here("1", "", `{"a":2,"id":1}`)}, ""},
+		"another record":               {`[{"id":1,"a":2}]`, []exportline.Line{here("1", "", `{"a":3,"id":1}`)}, "differs 1"},
+		"the last of several":          {`[{"id":1,"a":3},{"id":1,"a":2}]`, []exportline.Line{here("1", "", `{"a":2,"id":1}`)}, ""},
+		"delivered since":              {`[{"id":1,"a":1}]`, []exportline.Line{changed, newer}, "newer 1, newer 9"},
+		"the same since":               {`[{"id":1,"a":2}]`, []exportline.Line{changed}, ""},
+		"without its record":           {"1\n", []exportline.Line{lost}, "differs 1"},
+		"a city by its code":           {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("131", "PAR", "{}")}, "surplus 131"},
+		"a city by its code, small":    {"lon\n", []exportline.Line{here("130", "LON", "{}")}, ""},
+		"a city by its code and id":    {"LON\n130\n", []exportline.Line{here("130", "LON", "{}")}, "missing LON"},
+		"a city whose id is a code":    {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("LON", "", "{}")}, "surplus 130"},
+		"a code of several cities":     {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("131", "LON", "{}"), here("132", "LON", "{}")}, "ambiguous LON"},
+		"an id that looks like a code": {`[{"id":"LON"}]`, []exportline.Line{here("130", "LON", "{}")}, "missing LON, surplus 130"},
+		"a record with a code alone":   {`[{"code":"LON"}]`, []exportline.Line{here("130", "LON", `{"code":"LON"}`)}, ""},
+		"another one":                  {`[{"code":"LON"}]`, []exportline.Line{here("130", "LON", `{"code":"LON","id":130}`)}, "differs 130"},
+		"a city that is to get its id": {`[{"id":130,"code":"LON"}]`, []exportline.Line{here("LON", "LON", `{"code":"LON"}`)}, "differs LON"},
+		"a city that has its id":       {`[{"id":130,"code":"LON"}]`, []exportline.Line{here("130", "LON", `{"id":130,"code":"LON"}`), here("LON", "LON", `{"code":"LON"}`)}, "surplus LON"},
+		"a city with the code of one":  {`[{"id":130,"code":"LON"}]`, []exportline.Line{here("131", "LON", `{"id":131,"code":"LON"}`)}, "missing 130, surplus 131"},
+		"an export":                    {`{"kind":"cities","id":"130","code":"LON","record":{"a":1}}`, []exportline.Line{here("130", "LON", `{ "a": 1 }`)}, ""},
+		"ids in other letters":         {"lon\nLON\n", []exportline.Line{here("LON", "", "{}"), here("lon", "", "{}")}, ""},
+	} {
+		l, err := Read(strings.NewReader(c.list), report.Cities, payloads(t), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, cmp := found(l, c.here...)
+		if got != c.want || cmp.Here != len(c.here) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		for _, p := range Problems() {
+			if n := strings.Count(c.want, string(p)+" "); cmp.Count(p) != n {
+				t.Errorf("%s: %d %s", name, cmp.Count(p), p)
+			}
+		}
+	}
+}
+
+func TestListOfAFolder(t *testing.T) {
+	request := func(method, path, body string) push.Request {
+		return push.Request{Method: method, Path: path, Body: []byte(body), What: path}
+	}
+	requests := []push.Request{
+		request("POST", "/cities", `{"cities":[{"id":1},{"id":2,"code":"PAR"},{"title":"no id"}]}`),
+		request("POST", "/advisories", `[{"id":1}]`),
+		request("PUT", "/cities/a%2Fb", `{"t":1}`),
+		request("PUT", "/cities/LON", `{"id":130,"code":"LON"}`),
+		request("PUT", "/cities/ROM", `{"t":1}`),
+		request("DELETE", "/cities/1", ""),
+		request("DELETE", "/cities/77", ""),
+		request("DELETE", "/special-reports/77", ""),
+	}
+	l, err := FromRequests(requests, report.Cities, payloads(t))
+	if err != nil || l.names() != "(1) =2 a/b =130 (LON) ROM" || l.Unread != 1 || l.Len() != 4 {
+		t.Fatalf("%v, %+v", err, l)
+	}
+	got, _ := found(l, here("1", "", `{"id":1}`), here("2", "PAR", `{"id":2,"code":"PAR"}`), here("LON", "LON", `{"id":130,"code":"LON"}`), here("7", "ROM", `{"t":1}`), here("a/b", "", `{}`))
+	if got != "missing 130, surplus 1, differs a/b" {
+		t.Errorf("found %q", got)
+	}
+	if l, err := FromRequests(requests, report.SpecialReports, payloads(t)); l != nil || err != nil {
+		t.Errorf("of a kind with a DELETE alone: %v, %+v", err, l)
+	}
+	for _, body := range []string{"[]", "[", `{"a":1}`} {
+		if l, err := FromRequests([]push.Request{request("POST", "/cities", body)}, report.Cities, payloads(t)); err == nil {
+			t.Errorf("%s is %+v", body, l)
+		}
+	}
+}

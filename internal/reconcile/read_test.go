@@ -1,0 +1,232 @@
+package reconcile
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"riskdex/receiver"
+	"riskdex/report"
+)
+
+func payloads(t testing.TB) *receiver.Reader {
+	t.Helper()
+	r, err := receiver.NewReader(receiver.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// names returns the names of a list, those that are certain ids with an equals sign.
+func (l *List) names() string {
+	var all []string
+	for _, e := range l.entries {
+		switch {
+		case e.also:
+			all = append(all, "("+e.name+")")
+		case e.exact:
+			all = append(all, "="+e.name)
+		default:
+			all = append(all, e.name)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func TestEveryFormOfAList(t *testing.T) {
+	for name, c := range map[string]struct {
+		in      string
+		want    string
+		records bool
+	}{
+		"ids":                          {"130\nLON\na/b c\n", "130 LON a/b c", false},
+		"ids with a mark and CRLF":     {"\xef\xbb\xbf130\r\n\r\n  131\t\r\n", "130 131", false},
+		"ids without an end":           {"130\n131", "130 131", false},
+		"an id as a number would be":   {"1.30e2\n-7\n", "1.30e2 -7", false},
+		"an array of ids":              {`[130, "131", 132.0, 1.33e2, 9007199254740993, "LON"]`, "130 131 132 133 9007199254740993 LON", false},
+		"an array with a mark":         {"\xef\xbb\xbf [\"a\\u00e9\"]\r\n", "aé", false},
+		"ids as lines of JSON":         {"\"130\"\n\"131\"\n", "130 131", false},
+		"an array of records":          {`[{"id":130,"code":"LON"}, {"id":"131"}]`, "=130 =131", true},
+		"an envelope":                  {`{"data":{"cities":[{"id":130},{"code":"PAR"}]},"meta":{"total":2}}`, "=130 PAR", true},
+		"lines":                        {"{\"id\":130}\n{\"id\":131}\n", "=130 =131", true},
+		"envelopes in lines":           {"{\"cities\":[{\"id\":1},{\"id\":2}]}\n{\"city\":{\"id\":3}}\n[{\"id\":4}]\n", "=1 =2 =3 =4", true},
+		"records over several lines":   {"{\n\"id\": 130\n}\n\n{\n\"id\": 131}\n", "=130 =131", true},
+		"one record":                   {`{"id":130}`, "=130", true},
+		"an export":                    {`{"kind":"advisories","id":"7","record":{"id":7}}` + "\n" + `{"kind":"cities","id":"130","code":"LON","record":{"id":131}}` + "\n", "=130", true},
+		"a record with a kind":         {`{"kind":"cities","id":"130"}`, "=130", true},
+		"the last of several counts":   {"1\n2\n1\n", "1 2", false},
+		"a code in other letters":      {"lon\nLON\n", "lon", false},
+		"a code that is an id as well": {`[{"id":"LON"},{"code":"LON"}]`, "LON", true},
+	} {
+		for by, in := range map[string]io.Reader{"": strings.NewReader(c.in), ", byte by byte": iotest.OneByteReader(strings.NewReader(c.in))} {
+			l, err := Read(in, report.Cities, payloads(t), nil)
+			if err != nil || l.names() != c.want || l.Records != c.records || l.Unread != 0 {
+				t.Errorf("%s%s: %v, %+v", name, by, err, l)
+			}
+		}
+	}
+}
+
+func TestOtherKindsHaveNoCodes(t *testing.T) {
+	l, err := Read(strings.NewReader(`[{"id":"a"},{"id":"LON"}]`), report.Advisories, payloads(t), nil)
+	if err != nil || l.names() != "=a =LON" || len(l.byCode)+len(l.stated) != 0 {
+		t.Errorf("%v, %+v", err, l)
+	}
+}
+
+// TestListThatIsNone: whatever is not whole, or no list, is an error, and never a shorter list.
+func TestListThatIsNone(t *testing.T) {
+	records := make([]string, 3*chunkRecords/2)
+	for i := range records {
+		records[i] = fmt.Sprintf(`{"id":%d}`, i)
+	}
+	many := strings.Join(records, ",")
+	for in, want := range map[string]string{
+		"":              "there are no cities in it",
+		" \n\r\n\t":     "there are no cities in it",
+		"[]":            "there are no cities in it",
+		`{"cities":[]}`: "there are no cities in it",
+		`{"kind":"advisories","id":"1","record":{}}`: "there are no cities in it",
+		`{"title":"no id"}`:                          "no id could be read in it; the first of 1",
+		`[{"title":"a"},{"title":"b"}]`:              "the first of 2",
+		`[null,true,[]]`:                             "the first of 2: null is no id",
+		`[null,true]`:                                "is no id",
+		`["1",{"id":2}]`:                             "both ids and records",
+		"{\"id\":1}\n\"2\"\n":                        "both ids and records",
+		`["1","2`:                                    "breaks off",
+		`["1","2"`:                                   "breaks off",
+		`["1","2",`:                                  "breaks off",
+		`[{"id":1},{"id":2}`:                         "breaks off",
+		`[{"id":1},{"i`:                              "breaks off",
+		`{"data":[{"id":1},{"id":2}]`:                "breaks off",
+		"{\"id\":1}\n{\"id\":2":                      "breaks off",
+		"[" + many:                                   "breaks off",
+		`[{"id":1},]`:                                "invalid",
+		`["1"]]`:                                     "invalid",
+		"{\"id\":1}\n130\nx":                         "both ids and records",
+		`[{"id":1,"id":2}]`:                          "twice in the same object",
+		"[\"\xff\"]":                                 "no id could be read",
+		"[{\"id\":\"\xff\"}]":                        "not valid UTF-8",
+		"<!DOCTYPE html>\n<title>502 Bad Gateway</title>\n":    "HTML",
+		"\xff\xfe1\x003\x000\x00":                              "UTF-16",
+		"\xff\xfd\n":                                           "line 1: the id is not valid UTF-8",
+		strings.Repeat("x", report.MaxIDBytes+1) + "\n":        "line 1: the id is longer",
+		strings.Repeat("x", 1<<20) + "\n":                      "line 1: the id is longer",
+		`["` + strings.Repeat("x", report.MaxIDBytes+1) + `"]`: "is no id",
+	} {
+		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: %v, %+v; want %q", in, err, l, want)
+		}
+	}
+	broken := iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("130\n131\n")))
+	if l, err := Read(broken, report.Cities, payloads(t), nil); err == nil {
+		t.Errorf("a list that cannot be read is %+v", l)
+	}
+	endless := io.MultiReader(strings.NewReader(`{"id":"`), repeated{'x'})
+	if _, err := Read(endless, report.Cities, payloads(t), nil); err == nil || !strings.Contains(err.Error(), "longer than 256 MiB") {
+		t.Errorf("an endless record: %v", err)
+	}
+}
+
+// repeated has one byte without an end.
+type repeated struct{ c byte }
+
+func (r repeated) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = r.c
+	}
+	return len(p), nil
+}
+
+// TestListWithDoubts has lists that can be compared, but are no ground for a removal.
+func TestListWithDoubts(t *testing.T) {
+	for in, want := range map[string]List{
+		`[{"id":1},{"title":"no id"},{"id":2}]`:      {Unread: 1},
+		`[{"id":1},{"id":""},null]`:                  {Unread: 2},
+		"1\n\xff\n2\n":                               {Unread: 1},
+		"1\n" + strings.Repeat("x", 1<<20) + "\n2\n": {Unread: 1},
+		"1\n2":                         {Cut: true},
+		"1\n2\n \t":                    {},
+		"{\"id\":1}\n{\"id\":2}":       {Cut: true},
+		"\"1\"\n\"2\"":                 {Cut: true},
+		`["1","2"]`:                    {},
+		`[{"id":1},{"id":2},{"id":1}]`: {Repeated: 1},
+		`{"id":1}`:                     {},
+	} {
+		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
+		if err != nil || l.Unread != want.Unread || l.Cut != want.Cut || l.Repeated != want.Repeated {
+			t.Errorf("%.60q: %v, %+v", in, err, l)
+		}
+	}
+}
+
+// TestArrayOfAnyLength reads more than is parsed at once, with a record without an id at each end.
+func TestArrayOfAnyLength(t *testing.T) {
+	n := 2*chunkRecords + 7
+	pr, pw := io.Pipe()
+	go func() {
+		fmt.Fprint(pw, `[{"title":"no id"}`)
+		for i := range n {
+			fmt.Fprintf(pw, `,{"id":%d,"text":"%0500d"}`, i, i)
+		}
+		fmt.Fprint(pw, `,{"title":"no id"}]`)
+		pw.Close()
+	}()
+	var told int64
+	l, err := Read(pr, report.Cities, payloads(t), func(bytes int64) { told = bytes })
+	if err != nil || l.Len() != n || l.Unread != 2 || told < int64(500*n) {
+		t.Fatalf("%v, %d of %d, %d unread, %d bytes", err, l.Len(), n, l.Unread, told)
+	}
+}
+
+// TestSameContent: order of members, white space and the way in which numbers and letters are
+// written do not matter; anything else does.
+func TestSameContent(t *testing.T) {
+	const record = `{"id":130,"a":[1,{"x":1.5,"y":"é"}],"n":9007199254740993,"half":"\ud800"}`
+	for other, want := range map[string]bool{
+		record: true,
+		"{ \"a\":[1, {\"y\":\"\\u00e9\",\"x\":15e-1}],\r\n\"n\":9007199254740993,\"half\":\"\\ud800\",\"id\":130.0}": true,
+		strings.Replace(record, "1.5", "1.6", 1):     false,
+		strings.Replace(record, "993", "992", 1):     false,
+		strings.Replace(record, `:130`, `:"130"`, 1): false,
+		strings.Replace(record, `[1,{`, `[{`, 1):     false,
+		strings.Replace(record, `"é"`, `"e"`, 1):     false,
+		strings.Replace(record, `"é"`, `"é "`, 1):    false,
+		strings.Replace(record, `"id":130,`, ``, 1):  false,
+	} {
+		if got := digestOf([]byte(record)) == digestOf([]byte(other)); got != want {
+			t.Errorf("%s is the same: %v", other, got)
+		}
+	}
+	if list := `[1,2]`; digestOf([]byte(list)) == digestOf([]byte(`[2,1]`)) {
+		t.Error("the order of a list does not matter")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"130\nLON\n", `[1,"2"]`, `{"cities":[{"id":1}]}`, "{\"id\":1}\n{\"id\":2}", `{"kind":"cities","id":"1","record":{}}`} {
+		f.Add([]byte(seed))
+	}
+	r := payloads(f)
+	f.Fuzz(func(t *testing.T, in []byte) {
+		l, err := Read(strings.NewReader(string(in)), report.Cities, r, nil)
+		if err != nil {
+			return
+		}
+		if l.Len() == 0 {
+			t.Fatal("a list without documents")
+		}
+		// A list of JSON that is whole is not whole without its end.
+		text := strings.TrimRight(string(in), " \t\r\n")
+		if first := strings.TrimLeft(strings.TrimPrefix(text, "\xef\xbb\xbf"), " \t\r\n"); slices.Contains([]byte("[{"), first[0]) {
+			if cut, err := Read(strings.NewReader(text[:len(text)-1]), report.Cities, r, nil); err == nil && !cut.Cut {
+				t.Fatalf("%q without its last byte is %+v", text, cut)
+			}
+		}
+	})
+}
