@@ -162,6 +162,7 @@ type reconciled struct {
 // compare compares a list that was made at a time with what riskdex has.
 func (r *reconciliation) compare(ctx context.Context, client *adminClient, list *reconcile.List, made time.Time) error {
 	defer r.progress.clear()
+	asked := time.Now()
 	res, err := client.open(ctx, http.MethodGet, "/api/export", query("kind", string(list.Kind), "versions", "true"), nil)
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ func (r *reconciliation) compare(ctx context.Context, client *adminClient, list 
 	defer res.Body.Close()
 	asOf := time.Time(r.AsOf)
 	if asOf.IsZero() {
-		asOf = r.byTheirClock(made, res.Header.Get("Date"))
+		asOf = r.byTheirClock(made, asked, res.Header.Get("Date"))
 	}
 	k := &reconciled{Comparison: reconcile.Compare(list, asOf), list: list, asOf: asOf}
 	lines := bufio.NewReaderSize(res.Body, 1<<20)
@@ -196,15 +197,16 @@ func (r *reconciliation) compare(ctx context.Context, client *adminClient, list 
 	return nil
 }
 
-// byTheirClock returns a time of this machine by riskdex's clock, or earlier. Where that is
-// behind, a delivery would otherwise seem to have come before the list was made.
-func (r *reconciliation) byTheirClock(made time.Time, date string) time.Time {
+// byTheirClock returns a time of this machine by riskdex's clock, or earlier, where that is
+// behind: a delivery would otherwise seem to have come before the list was made. date is what
+// riskdex answered when it was asked.
+func (r *reconciliation) byTheirClock(made, asked time.Time, date string) time.Time {
 	if made.After(r.start) {
 		made = r.start
 	}
 	there, err := http.ParseTime(date)
-	if behind := time.Since(there) - time.Second; err == nil && behind > 0 { // a date has whole seconds
-		made = made.Add(-behind)
+	if err == nil && there.Add(time.Second).Before(asked) { // a date has whole seconds
+		made = made.Add(-time.Since(there))
 	}
 	return made
 }

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
+	"riskdex/report"
+)
+
+// writeList writes a list that was made now.
+func writeList(t *testing.T, text string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "list")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return file
+}
+
+// deliverCities delivers cities with ids from 1 to n in one delivery.
+func (p *process) deliverCities(n int) {
+	p.t.Helper()
+	records := make([]string, n)
+	for i := range records {
+		records[i] = cityBody(i+1, "as delivered")
+	}
+	if status := p.send("POST", "/cities", "["+strings.Join(records, ",")+"]"); status != http.StatusAccepted {
+		p.t.Fatalf("status %d", status)
+	}
+}
+
+// numbers returns the numbers of a range as lines.
+func numbers(from, to int) string {
+	var b strings.Builder
+	for i := from; i <= to; i++ {
+		fmt.Fprintln(&b, i)
+	}
+	return b.String()
+}
+
+// before returns a receiver to deliver to in place of p's, which calls f before each DELETE.
+func (p *process) before(f func(n int64, w http.ResponseWriter, r *http.Request) (handled bool)) string {
+	p.t.Helper()
+	target, err := url.Parse("http://" + p.deliveries)
+	require.NoError(p.t, err)
+	forward := httputil.NewSingleHostReverseProxy(target)
+	var n atomic.Int64
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodDelete || !f(n.Add(1), w, r) {
+			forward.ServeHTTP(w, r)
+		}
+	}))
+	p.t.Cleanup(proxy.Close)
+	return proxy.URL
+}
+
+// has compares the ids that a search finds.
+func (p *process) has(kind report.Kind, want ...string) {
+	p.t.Helper()
+	p.drained()
+	got := slices.Sorted(maps.Keys(p.indexed(kind)))
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		p.t.Errorf("the index has %q, want %q", got, want)
+	}
+}
+
+func TestReconcile(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	p.deliverCities(30)
+	for _, d := range [][3]string{
+		{"PUT", "/cities/LON", `{"id":130,"code":"LON","title":"London"}`},
+		{"PUT", "/cities/XQZ", `{"code":"XQZ","title":"known by its code alone"}`},
+		{"PUT", "/cities/a%2Fb", `{"title":"its id has a slash"}`},
+		{"PUT", "/advisories/1", `{"title":"of another kind"}`},
+	} {
+		if status := p.send(d[0], d[1], d[2]); status != http.StatusAccepted {
+			t.Fatalf("%v: %d", d, status)
+		}
+	}
+	all := numbers(1, 30) + "LON\nxqz\na/b\n"
+	p.expect(exitDone, "", []string{"reconcile", "cities", writeList(t, all)}, "33 in the list", "33 here: nothing differs")
+	p.expect(exitDone, all, words("reconcile cities -"), "nothing differs")
+	p.expect(exitNegative, "", []string{"reconcile", "cities", writeList(t, numbers(2, 29)+"130\n77\na/b\n")},
+		"1 missing here, 3 here and not in the list", "missing   cities 77\n", "surplus   cities 1: delivered 20", "surplus   cities XQZ: ")
+
+	// Records, as POST takes them and as riskdex exports them.
+	export := p.expect(exitDone, "", words("export cities")).out
+	p.expect(exitDone, export, words("reconcile cities -"), "33 here: nothing differs")
+	pretty := `{"meta":{"total":3},"cities":[` + "\n{\"title\": \"City 7\", \"body\": \"as delivered\", \"id\": 7.0},\n" + cityBody(8, "changed") + `]}`
+	got := p.expect(exitNegative, pretty, words("reconcile cities - --json"), `"id":"8","problem":"differs"`)
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	var sum struct{ Listed, Here, Missing, Surplus, Differing int }
+	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &sum))
+	if sum.Listed != 2 || sum.Here != 33 || sum.Missing != 0 || sum.Surplus != 31 || sum.Differing != 1 || len(lines) != 33 {
+		t.Errorf("%d lines, the last %+v", len(lines), sum)
+	}
+	p.expect(exitNegative, pretty, words("reconcile cities - --ids-only"), "31 here and not in the list\n")
+
+	// What may not be removed.
+	most := numbers(1, 29) + "LON\nXQZ\na/b\n" // without 30
+	for list, want := range map[string]string{
+		"":                             "there are no cities in it",
+		"[]":                           "there are no cities in it",
+		`["1","2","3"`:                 "breaks off",
+		"<html>":                       "HTML",
+		"1\n2\n":                       "31 of 33 cities would be, and --at-most 5% allows 1. If the list is right, say --at-most 31",
+		"1\n2":                         "the last line of the list has no end",
+		"7001\n7002\n":                 "not one of the cities here is in the list",
+		`[{"id":1},{"title":"no id"}]`: "it is not known which documents the 1 entry",
+	} {
+		p.expect(exitFailed, "", []string{"reconcile", "cities", writeList(t, list), "--delete", "--yes"}, want)
+	}
+	p.expect(exitFailed, most, words("reconcile cities - --delete"), "add --yes")
+	p.expect(exitFailed, "", []string{"reconcile", "cities", writeList(t, most), "--delete", "--at-most", "0", "--yes"}, "--at-most 0 allows 0")
+	p.expect(exitFailed, "", []string{"reconcile", "cities", "-", "--as-of", "yesterday"}, "write it like")
+	p.expect(exitDone, most, words("reconcile cities - --as-of 2026-01-01T00:00:00Z --delete --yes --at-most 100% --ids-only"), "1 delivered since and left alone")
+	p.drained()
+	if n := len(p.indexed(report.Cities)); n != 33 {
+		t.Fatalf("%d cities are left", n)
+	}
+
+	// What may.
+	to := "http://" + p.deliveries
+	p.expect(exitDone, "", []string{"reconcile", "cities", writeList(t, most), "--delete", "--yes", "--to", to}, "1 of 1 removed")
+	p.expect(exitDone, "", []string{"reconcile", "cities", writeList(t, most), "--delete", "--yes", "--to", to}, "nothing differs")
+	got = p.expect(exitNegative, numbers(1, 27)+"5000\nLON\nXQZ\n", words("reconcile cities - --delete --yes --json --at-most 10% --to "+to), `{"kind":"cities","id":"a/b","result":"removed"}`, `"removed":3`)
+	if strings.Count(got.out, `"problem":"surplus"`) != 3 {
+		t.Errorf("said %s", got.out)
+	}
+	p.expect(exitDone, "1\n", words("reconcile advisories -"), "nothing differs")
+	p.has(report.Cities, append(words(numbers(1, 27)), "130", "XQZ")...)
+}
+
+// TestReconcileBesideDeliveries removes by a receiver that lets a delivery overtake the DELETE:
+// on each engine, what came since is never removed.
+func TestReconcileBesideDeliveries(t *testing.T) {
+	for engine, journal := range map[string]string{"SQLite": "", "PostgreSQL": postgrestest.URL(t)} {
+		t.Run(engine, func(t *testing.T) {
+			p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+			asked := p
+			if journal != "" { // another process compares than removes
+				p.journal = journal
+				asked = newProcess(t, p.elasticsearch, "--probe-every", "0")
+				asked.journal, asked.prefix = p.journal, p.prefix
+				asked.start()
+			}
+			p.start()
+			p.deliverCities(10)
+			to := p.before(func(_ int64, _ http.ResponseWriter, r *http.Request) bool {
+				switch r.URL.Path {
+				case "/cities/3":
+					_, _ = p.try("PUT", "/cities/3", cityBody(3, "came between"))
+				case "/cities/4": // which becomes another city's code
+					_, _ = p.try("DELETE", "/cities/4", "")
+				}
+				return false
+			})
+			got := asked.expect(exitNegative, "1\n2\n", words("reconcile cities - --delete --yes --at-most 8 --to "+to),
+				"outdated  cities 3: 412", "7 of 8 removed, 1 left alone, which came again meanwhile")
+			if strings.Contains(got.out, "failed") {
+				t.Error(got.out)
+			}
+			p.has(report.Cities, "1", "2", "3")
+		})
+	}
+}
+
+// TestReconcileKilled ends riskdex, and the command, while it removes.
+func TestReconcileKilled(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	p.deliverCities(40)
+	to := p.before(func(n int64, w http.ResponseWriter, _ *http.Request) bool {
+		if n == 5 {
+			p.kill()
+			p.start()
+		}
+		return false
+	})
+	p.expect(exitDone, numbers(1, 30), words("reconcile cities - --delete --yes --at-most 10 --to "+to), "10 of 10 removed")
+	p.has(report.Cities, words(numbers(1, 30))...)
+
+	for _, end := range []os.Signal{syscall.SIGKILL, syscall.SIGINT} {
+		before := len(p.indexed(report.Cities))
+		stop, release := make(chan struct{}), make(chan struct{})
+		to := p.before(func(n int64, _ http.ResponseWriter, r *http.Request) bool {
+			if n == 4 {
+				close(stop)
+				<-release
+				return true
+			}
+			return false
+		})
+		command := p.beginReading(numbers(1, before-8), words("reconcile cities - --delete --yes --at-most 8 --to "+to)...)
+		<-stop
+		require.NoError(t, command.cmd.Process.Signal(end))
+		got := command.wait()
+		close(release)
+		if end == syscall.SIGINT && (got.status != exitFailed || !strings.Contains(got.errs, "stopped after 3 of 8") || !strings.Contains(got.out, "3 of 8 removed")) {
+			t.Errorf("%v: %+v", end, got)
+		}
+		p.drained()
+		if n := len(p.indexed(report.Cities)); n != before-3 {
+			t.Errorf("after %v %d are left of %d", end, n, before)
+		}
+		p.expect(exitDone, numbers(1, before-8), words("reconcile cities - --delete --yes --at-most 8 --to http://"+p.deliveries), "5 of 5 removed")
+		p.has(report.Cities, words(numbers(1, before-8))...)
+	}
+}
+
+func TestPushReplace(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	p.deliverCities(20)
+	if status := p.send("PUT", "/advisories/1", `{"title":"the folder has no advisories"}`); status != http.StatusAccepted {
+		t.Fatalf("status %d", status)
+	}
+	dir := t.TempDir()
+	put := func(name, body string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600))
+	}
+	to := "http://" + p.deliveries
+	replace := func(more string) []string { return append(words("push --replace --yes --to "+to+" "+more), dir) }
+	put("cities.json", `[{"title":"no id"}]`)
+	p.expect(exitFailed, "", replace(""), "nothing was sent: ")
+	put("cities.json", "["+cityBody(1, "x")+","+cityBody(21, "new")+`,{"title":"no id"}]`)
+	p.expect(exitFailed, "", replace(""), "nothing was sent: ", "1 record of cities")
+	put("cities.json", "["+cityBody(1, "x")+","+cityBody(21, "new")+"]")
+	for i := 2; i < 20; i++ {
+		put(fmt.Sprintf("cities/%d.json", i), `{"title":"in the folder"}`)
+	}
+	put("cities/19.delete", "")
+	p.expect(exitFailed, "", append(words("push --replace --to "+to), dir), "add --yes")
+	p.expect(exitFailed, "", words("push --replace --yes --to "+to), "--replace is for pushing a folder")
+	p.expect(exitFailed, "", replace("--at-most 0"), "0 deliveries not accepted", "1 of 20 cities would be, and --at-most 0 allows 0")
+	p.drained()
+	if n := len(p.indexed(report.Cities)); n != 20 {
+		t.Fatalf("%d cities", n)
+	}
+	if status := p.send("PUT", "/cities/after", `{"title":"delivered after the folder was made"}`); status != http.StatusAccepted {
+		t.Fatalf("status %d", status)
+	}
+	p.expect(exitDone, "", replace("--at-most 5%"), "cities: 19 in the list of ", "1 here and not in the list, 1 delivered since", "1 of 1 removed")
+	p.has(report.Cities, append(words(numbers(1, 18)), "21", "after")...)
+	p.has(report.Advisories, "1")
+	put("advisories.json", `{"advisories":[]}`)
+	p.expect(exitFailed, "", replace(""), "nothing was sent: there are no advisories in it")
+	put("advisories.json", `{"advisories":[{"id":1}]}`)
+	put("special-reports/1.json", `[]`)
+	p.expect(exitFailed, "", replace(""), "nothing was sent: special-reports/1.json: ")
+}
+
+func TestShare(t *testing.T) {
+	for text, want := range map[string]int{"5%": 50, "0%": 0, "0.1%": 1, "0.19%": 1, "100%": 1000, "0": 0, "17": 17, "5000": 5000} {
+		var s share
+		if err := s.UnmarshalText([]byte(text)); err != nil || s.of(1000) != want || strings.ReplaceAll(s.String(), ",", "") != text {
+			t.Errorf("%s of 1000 is %d (%v, %v), want %d", text, s.of(1000), s, err, want)
+		}
+	}
+	for _, text := range []string{"", "%", "-1", "-1%", "101%", "NaN%", "1.5", "five"} {
+		if err := new(share).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is a share", text)
+		}
+	}
+}
+
+// TestTimeOfAList: it is never later than a document is by riskdex's clock that came after it.
+func TestTimeOfAList(t *testing.T) {
+	start := time.Now()
+	r := &reconciliation{start: start}
+	hour := start.Add(-time.Hour)
+	for name, c := range map[string]struct{ made, there, latest time.Time }{
+		"as here":   {hour, time.Now(), hour},
+		"ahead":     {hour, time.Now().Add(time.Hour), hour},
+		"behind":    {hour, time.Now().Add(-time.Minute), hour.Add(-time.Minute)},
+		"in future": {start.Add(time.Hour), time.Now(), start},
+	} {
+		got := r.byTheirClock(c.made, time.Now(), c.there.UTC().Format(http.TimeFormat))
+		if got.After(c.latest) || got.Before(c.latest.Add(-10*time.Second)) {
+			t.Errorf("%s: %v, want %v", name, got, c.latest)
+		}
+	}
+}
+
+// TestReconcileKnowsTheEnd: an answer that may be cut leads to no finding.
+func TestReconcileKnowsTheEnd(t *testing.T) {
+	const line = `{"kind":"cities","id":"1","version":7,"accepted_at":"2026-01-01T00:00:00Z","record":{"a":1}}` + "\n"
+	for _, c := range []struct{ body, records, want string }{
+		{line, "", "it may be cut"}, {line, "2", "1 documents came of 2"}, {line, "1", ""}, {line + line[:20], "1", "broke off"}, {"x\n", "1", "cannot be read"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for _, name := range []string{"Riskdex-Records", "Riskdex-Damaged", "Riskdex-Dropped"} {
+				w.Header().Add("Trailer", name)
+			}
+			fmt.Fprint(w, c.body)
+			w.Header().Set("Riskdex-Records", c.records)
+			w.Header().Set("Riskdex-Damaged", "0")
+			w.Header().Set("Riskdex-Dropped", "0")
+		}))
+		var out, log bytes.Buffer
+		status := run(t.Context(), []string{"reconcile", "cities", writeList(t, "1\n"), "--admin", server.URL}, streams{&out, &log})
+		server.Close()
+		if (status == exitDone) != (c.want == "") || !strings.Contains(log.String(), c.want) {
+			t.Errorf("after %q and %q records: %d, %s", c.body, c.records, status, log.String())
+		}
+	}
+}
