@@ -22,9 +22,11 @@
 //
 //	receiver.go, config.go    what a receiver is made of; its routes
 //	feed.go, names.go         what mapping tools ask of a payload
+//	reader.go                 what a payload would change, without delivering it
 //	refused.go, text.go       refusals of records, and how answers word them
 //	listhint.go, suggestpath.go, mediatype.go   what was probably meant: records, path, media type
 //	mismatch.go               a PUT whose record states another id than its path
+//	ifversion.go              a DELETE of one version
 //	gone.go                   has the sender hung up?
 //	notdurable.go, rate.go    why a delivery is not durable; deliveries per second
 //	answered.go, metrics.go, trace.go, loglimiter.go   what is told of a request
