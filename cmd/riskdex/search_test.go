@@ -12,6 +12,7 @@ import (
 )
 
 func TestSearchFlags(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady() // a search of all kinds needs the shards of all
@@ -87,6 +88,7 @@ func TestSearchFlagsThatCannotBe(t *testing.T) {
 }
 
 func TestSearchSaysMore(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady()

@@ -41,6 +41,7 @@ func (p *process) behind(kind report.Kind) string {
 }
 
 func TestRebuildCommand(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(200)
@@ -60,6 +61,7 @@ func TestRebuildCommand(t *testing.T) {
 // TestRebuildGoesOnWithoutItsWatcher interrupts the command but not the rebuild. The index
 // is blocked, so that the rebuild cannot end before that.
 func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(10)
@@ -83,6 +85,7 @@ func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
 }
 
 func TestRebuildStopped(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(10)
@@ -102,6 +105,7 @@ func TestRebuildStopped(t *testing.T) {
 }
 
 func TestVerifyCommand(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(50)
@@ -139,6 +143,7 @@ func TestVerifyCommand(t *testing.T) {
 }
 
 func TestBackupCommand(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0") // its document would be a record too
 	p.start()
 	p.fill(20)
@@ -197,6 +202,7 @@ func TestBackupFromAnywhere(t *testing.T) {
 
 // TestBackupIsGivenUp if the client leaves or riskdex stops. No partial copy is left.
 func TestBackupIsGivenUp(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	for i := range 12 {
