@@ -97,11 +97,15 @@ func (s *statuses) document(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.lookUp(r.Context(), key)
+	journalOnly, err := r.flag("journal_only")
+	if err != nil {
+		return nil, err
+	}
+	return s.lookUp(r.Context(), key, journalOnly)
 }
 
-// lookUp gathers what is known of a document.
-func (s *statuses) lookUp(ctx context.Context, named report.Key) (Document, error) {
+// lookUp gathers what is known of a document, with journalOnly without asking Elasticsearch.
+func (s *statuses) lookUp(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
 	d, err := s.Documents.Document(ctx, named.Kind, named.ID)
 	if err != nil {
 		return Document{}, err
@@ -120,7 +124,9 @@ func (s *statuses) lookUp(ctx context.Context, named report.Key) (Document, erro
 	if d.HasCode {
 		doc.Code = d.Code
 	}
-	if s.Status.Index != nil {
+	if journalOnly {
+		doc.IndexError = "it was not asked"
+	} else if s.Status.Index != nil {
 		ctx, cancel := context.WithTimeout(ctx, documentTimeout)
 		defer cancel()
 		if x, err := s.Status.Index.Document(ctx, d.Change); err != nil {
@@ -187,7 +193,7 @@ func (p *page) document(w http.ResponseWriter, r *http.Request) {
 	key, err := in.key()
 	if err == nil {
 		var d Document
-		if d, err = p.status.lookUp(r.Context(), key); err == nil {
+		if d, err = p.status.lookUp(r.Context(), key, false); err == nil {
 			v.Document = &d
 		}
 	}

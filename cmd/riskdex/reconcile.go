@@ -194,8 +194,22 @@ func (r *reconciliation) compare(ctx context.Context, client *adminClient, list 
 	}
 	k.End()
 	r.kinds = append(r.kinds, k)
-	return nil
+	looked := 0
+	return k.Explain(mostExplained, func(f *reconcile.Finding) error {
+		looked++
+		r.progress.show("looking up what is missing: " + humanize.Comma(int64(looked)))
+		var d admin.Document
+		err := client.ask(ctx, http.MethodGet, "/api/document", query("kind", string(f.Kind), "id", string(f.ID), "journal_only", "true"), nil, &d)
+		f.AcceptedAt, f.Deleted = d.AcceptedAt, d.Op == report.Delete
+		if len(d.Refused) > 0 {
+			f.Refused = d.Refused[0].Number
+		}
+		return err
+	})
 }
+
+// mostExplained bounds how many missing documents are looked up.
+const mostExplained = 1000
 
 // byTheirClock returns a time of this machine by riskdex's clock, or earlier, where that is
 // behind: a delivery would otherwise seem to have come before the list was made. date is what

@@ -100,6 +100,14 @@ func TestReconcile(t *testing.T) {
 	p.expect(exitNegative, "", []string{"reconcile", "cities", writeList(t, numbers(2, 29)+"130\n77\na/b\n")},
 		"1 missing here, 3 here and not in the list", "missing   cities 77\n", "surplus   cities 1: delivered 20", "surplus   cities XQZ: ")
 
+	// Why something is missing.
+	for _, d := range [][3]string{{"PUT", "/cities/78", `{"title":`}, {"PUT", "/cities/79", `{"id":79}`}, {"DELETE", "/cities/79", ""}} {
+		p.send(d[0], d[1], d[2])
+	}
+	p.expect(exitNegative, all+"77\n78\n79\n", words("reconcile cities -"),
+		"3 missing here", "missing   cities 77\n", "missing   cities 78: a delivery was refused, see riskdex refused show 1\n", "missing   cities 79: deleted 20")
+	p.expect(exitDone, all+"79\n", words("reconcile cities - --as-of 2026-01-01T00:00:00Z"), "newer     cities 79: deleted 20", ", after the list was made")
+
 	// Records, as POST takes them and as riskdex exports them.
 	export := p.expect(exitDone, "", words("export cities")).out
 	p.expect(exitDone, export, words("reconcile cities -"), "33 here: nothing differs")

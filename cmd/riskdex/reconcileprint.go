@@ -51,7 +51,11 @@ func about(f reconcile.Finding) string {
 		code = " (" + f.Code + ")"
 	}
 	if !f.AcceptedAt.IsZero() {
-		at = ": delivered " + f.AcceptedAt.UTC().Format(time.RFC3339)
+		done := map[bool]string{true: "deleted ", false: "delivered "}[f.Deleted]
+		at = ": " + done + f.AcceptedAt.UTC().Format(time.RFC3339)
+	}
+	if f.Refused > 0 {
+		at += fmt.Sprintf(": a delivery was refused, see riskdex refused show %d", f.Refused)
 	}
 	switch {
 	case f.Lost == report.LostDropped:

@@ -32,7 +32,9 @@ type Finding struct {
 	Problem    Problem        `json:"problem"`
 	Version    report.Version `json:"version,omitempty"` // here
 	AcceptedAt time.Time      `json:"accepted_at,omitzero"`
-	Lost       report.Lost    `json:"lost,omitempty"` // why there is no record here
+	Lost       report.Lost    `json:"lost,omitempty"`    // why there is no record here
+	Deleted    bool           `json:"deleted,omitempty"` // the newest delivery of a missing one is a DELETE
+	Refused    int64          `json:"refused,omitempty"` // the number of the newest refused delivery of a missing one
 }
 
 // Comparison compares a list with the documents that are here. Add is called with each of them,
@@ -63,6 +65,10 @@ func (c *Comparison) Add(d exportline.Line) {
 	f := Finding{Kind: d.Kind, ID: d.ID, Code: d.Code, Version: d.Version, AcceptedAt: d.AcceptedAt, Lost: d.Lost}
 	if i, ok := c.list.byName[string(d.ID)]; ok {
 		c.list.entries[i].found = true
+		if i, ok := c.list.byCode[d.Code]; ok { // the list has it by its code as well
+			e := &c.list.entries[i]
+			e.several, e.coded = e.coded, true
+		}
 		c.match(c.differs(f, i, d.Record))
 		return
 	}
@@ -140,6 +146,27 @@ func (c *Comparison) End() {
 			c.Found = append(c.Found, f)
 		}
 	}
+	c.sort()
+}
+
+// Explain calls f with up to so many of those that are missing, so that it completes what is
+// known of them. One that was delivered, or deleted, after the list was made is not missing any
+// more. It is called after End.
+func (c *Comparison) Explain(most int, f func(*Finding) error) error {
+	missing := c.With(Missing)
+	for i := range missing[:min(most, len(missing))] {
+		if err := f(&missing[i]); err != nil {
+			return err
+		}
+		if missing[i].AcceptedAt.After(c.asOf) {
+			missing[i].Problem = Newer
+		}
+	}
+	c.sort()
+	return nil
+}
+
+func (c *Comparison) sort() {
 	order := Problems()
 	slices.SortFunc(c.Found, func(a, b Finding) int {
 		return cmp.Or(slices.Index(order, a.Problem)-slices.Index(order, b.Problem), cmp.Compare(a.ID, b.ID))

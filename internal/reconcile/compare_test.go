@@ -47,27 +47,28 @@ func TestCompare(t *testing.T) {
 		here []exportline.Line
 		want string
 	}{
-		"ids":                          {"1\n2\n", []exportline.Line{here("1", "", "{}"), here("2", "", "{}")}, ""},
-		"ids that differ":              {"1\n2\n4\n", []exportline.Line{here("1", "", "{}"), here("3", "", "{}")}, "missing 2, missing 4, surplus 3"},
-		"the same record":              {`[{"id":1,"a":2}]`, []exportline.Line{here("1", "", `{"a":2,"id":1}`)}, ""},
-		"another record":               {`[{"id":1,"a":2}]`, []exportline.Line{here("1", "", `{"a":3,"id":1}`)}, "differs 1"},
-		"the last of several":          {`[{"id":1,"a":3},{"id":1,"a":2}]`, []exportline.Line{here("1", "", `{"a":2,"id":1}`)}, ""},
-		"delivered since":              {`[{"id":1,"a":1}]`, []exportline.Line{changed, newer}, "newer 1, newer 9"},
-		"the same since":               {`[{"id":1,"a":2}]`, []exportline.Line{changed}, ""},
-		"without its record":           {"1\n", []exportline.Line{lost}, "differs 1"},
-		"a city by its code":           {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("131", "PAR", "{}")}, "surplus 131"},
-		"a city by its code, small":    {"lon\n", []exportline.Line{here("130", "LON", "{}")}, ""},
-		"a city by its code and id":    {"LON\n130\n", []exportline.Line{here("130", "LON", "{}")}, "missing LON"},
-		"a city whose id is a code":    {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("LON", "", "{}")}, "surplus 130"},
-		"a code of several cities":     {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("131", "LON", "{}"), here("132", "LON", "{}")}, "ambiguous LON"},
-		"an id that looks like a code": {`[{"id":"LON"}]`, []exportline.Line{here("130", "LON", "{}")}, "missing LON, surplus 130"},
-		"a record with a code alone":   {`[{"code":"LON"}]`, []exportline.Line{here("130", "LON", `{"code":"LON"}`)}, ""},
-		"another one":                  {`[{"code":"LON"}]`, []exportline.Line{here("130", "LON", `{"code":"LON","id":130}`)}, "differs 130"},
-		"a city that is to get its id": {`[{"id":130,"code":"LON"}]`, []exportline.Line{here("LON", "LON", `{"code":"LON"}`)}, "differs LON"},
-		"a city that has its id":       {`[{"id":130,"code":"LON"}]`, []exportline.Line{here("130", "LON", `{"id":130,"code":"LON"}`), here("LON", "LON", `{"code":"LON"}`)}, "surplus LON"},
-		"a city with the code of one":  {`[{"id":130,"code":"LON"}]`, []exportline.Line{here("131", "LON", `{"id":131,"code":"LON"}`)}, "missing 130, surplus 131"},
-		"an export":                    {`{"kind":"cities","id":"130","code":"LON","record":{"a":1}}`, []exportline.Line{here("130", "LON", `{ "a": 1 }`)}, ""},
-		"ids in other letters":         {"lon\nLON\n", []exportline.Line{here("LON", "", "{}"), here("lon", "", "{}")}, ""},
+		"ids":                                      {"1\n2\n", []exportline.Line{here("1", "", "{}"), here("2", "", "{}")}, ""},
+		"ids that differ":                          {"1\n2\n4\n", []exportline.Line{here("1", "", "{}"), here("3", "", "{}")}, "missing 2, missing 4, surplus 3"},
+		"the same record":                          {`[{"id":1,"a":2}]`, []exportline.Line{here("1", "", `{"a":2,"id":1}`)}, ""},
+		"another record":                           {`[{"id":1,"a":2}]`, []exportline.Line{here("1", "", `{"a":3,"id":1}`)}, "differs 1"},
+		"the last of several":                      {`[{"id":1,"a":3},{"id":1,"a":2}]`, []exportline.Line{here("1", "", `{"a":2,"id":1}`)}, ""},
+		"delivered since":                          {`[{"id":1,"a":1}]`, []exportline.Line{changed, newer}, "newer 1, newer 9"},
+		"the same since":                           {`[{"id":1,"a":2}]`, []exportline.Line{changed}, ""},
+		"without its record":                       {"1\n", []exportline.Line{lost}, "differs 1"},
+		"a city by its code":                       {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("131", "PAR", "{}")}, "surplus 131"},
+		"a city by its code, small":                {"lon\n", []exportline.Line{here("130", "LON", "{}")}, ""},
+		"a city by its code and id":                {"LON\n130\n", []exportline.Line{here("130", "LON", "{}")}, ""},
+		"a code of one that is listed and another": {"LON\n130\n", []exportline.Line{here("130", "LON", "{}"), here("131", "LON", "{}")}, "ambiguous LON"},
+		"a city whose id is a code":                {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("LON", "", "{}")}, "surplus 130"},
+		"a code of several cities":                 {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("131", "LON", "{}"), here("132", "LON", "{}")}, "ambiguous LON"},
+		"an id that looks like a code":             {`[{"id":"LON"}]`, []exportline.Line{here("130", "LON", "{}")}, "missing LON, surplus 130"},
+		"a record with a code alone":               {`[{"code":"LON"}]`, []exportline.Line{here("130", "LON", `{"code":"LON"}`)}, ""},
+		"another one":                              {`[{"code":"LON"}]`, []exportline.Line{here("130", "LON", `{"code":"LON","id":130}`)}, "differs 130"},
+		"a city that is to get its id":             {`[{"id":130,"code":"LON"}]`, []exportline.Line{here("LON", "LON", `{"code":"LON"}`)}, "differs LON"},
+		"a city that has its id":                   {`[{"id":130,"code":"LON"}]`, []exportline.Line{here("130", "LON", `{"id":130,"code":"LON"}`), here("LON", "LON", `{"code":"LON"}`)}, "surplus LON"},
+		"a city with the code of one":              {`[{"id":130,"code":"LON"}]`, []exportline.Line{here("131", "LON", `{"id":131,"code":"LON"}`)}, "missing 130, surplus 131"},
+		"an export":                                {`{"kind":"cities","id":"130","code":"LON","record":{"a":1}}`, []exportline.Line{here("130", "LON", `{ "a": 1 }`)}, ""},
+		"ids in other letters":                     {"lon\nLON\n", []exportline.Line{here("LON", "", "{}"), here("lon", "", "{}")}, ""},
 	} {
 		l, err := Read(strings.NewReader(c.list), report.Cities, payloads(t), nil)
 		if err != nil {
@@ -82,6 +83,30 @@ func TestCompare(t *testing.T) {
 				t.Errorf("%s: %d %s", name, cmp.Count(p), p)
 			}
 		}
+	}
+}
+
+func TestExplainWhatIsMissing(t *testing.T) {
+	l, err := Read(strings.NewReader("1\n2\n3\n4\n5\n"), report.Cities, payloads(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, c := found(l, here("5", "", "{}"), here("9", "", "{}"))
+	asked := 0
+	if err := c.Explain(3, func(f *Finding) error {
+		asked++
+		switch f.ID {
+		case "1":
+			f.Deleted, f.AcceptedAt = true, made.Add(-time.Hour)
+		case "2":
+			f.Deleted, f.AcceptedAt = true, made.Add(time.Hour)
+		}
+		return nil
+	}); err != nil || asked != 3 {
+		t.Errorf("%v, asked %d times", err, asked)
+	}
+	if c.Count(Missing) != 3 || c.Count(Newer) != 1 || c.Count(Surplus) != 1 || c.With(Newer)[0].ID != "2" || !c.With(Missing)[0].Deleted {
+		t.Errorf("found %+v", c.Found)
 	}
 }
 
