@@ -50,7 +50,7 @@ func (c *reconcileCommand) Run(ctx context.Context, io streams, in input) error 
 		return err
 	}
 	p := newProgress(io.err)
-	list, made, err := c.read(in, start, p)
+	list, made, err := c.read(ctx, in, start, p)
 	p.clear()
 	if err != nil {
 		return fmt.Errorf("read the list %s: %w", c.List, err)
@@ -70,7 +70,7 @@ func (c *reconcileCommand) Run(ctx context.Context, io streams, in input) error 
 }
 
 // read returns the list, and when it was made.
-func (c *reconcileCommand) read(in input, start time.Time, p *progress) (*reconcile.List, time.Time, error) {
+func (c *reconcileCommand) read(ctx context.Context, in input, start time.Time, p *progress) (*reconcile.List, time.Time, error) {
 	payloads, err := c.reader()
 	if err != nil {
 		return nil, start, err
@@ -78,7 +78,7 @@ func (c *reconcileCommand) read(in input, start time.Time, p *progress) (*reconc
 	kind := report.Kind(c.Kind)
 	show := func(bytes int64) { p.show("reading the list: " + humanize.IBytes(uint64(bytes))) } // #nosec G115 -- a count
 	if c.List == "-" {
-		list, err := reconcile.Read(in, kind, payloads, show)
+		list, err := reconcile.Read(untilDone{ctx, in}, kind, payloads, show)
 		return list, start, err
 	}
 	f, err := os.Open(c.List)
@@ -93,11 +93,35 @@ func (c *reconcileCommand) read(in input, start time.Time, p *progress) (*reconc
 	if info.IsDir() {
 		return c.readFolder(kind, payloads)
 	}
-	list, err := reconcile.Read(f, kind, payloads, show)
+	list, err := reconcile.Read(untilDone{ctx, f}, kind, payloads, show)
 	if !info.Mode().IsRegular() {
 		return list, start, err
 	}
 	return list, info.ModTime(), err
+}
+
+// untilDone reads until its context ends, also where a read waits for somebody to type.
+type untilDone struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (r untilDone) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	own, done := make([]byte, len(p)), make(chan result, 1)
+	go func() {
+		n, err := r.in.Read(own)
+		done <- result{n, err}
+	}()
+	select {
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	case got := <-done:
+		return copy(p, own[:got.n]), got.err
+	}
 }
 
 func (c *reconcileCommand) readFolder(kind report.Kind, payloads *receiver.Reader) (*reconcile.List, time.Time, error) {

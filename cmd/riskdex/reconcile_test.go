@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -274,6 +277,21 @@ func TestPushReplace(t *testing.T) {
 	put("advisories.json", `{"advisories":[{"id":1}]}`)
 	put("special-reports/1.json", `[]`)
 	p.expect(exitFailed, "", replace(""), "nothing was sent: special-reports/1.json: ")
+}
+
+// TestReconcileEndsWhileItReads interrupts it while it waits for its list.
+func TestReconcileEndsWhileItReads(t *testing.T) {
+	in, out := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := reconcileCommand{adminSettings: adminSettings{Admin: "http://127.0.0.1:1"}, Kind: "cities", List: "-"}
+	go func() {
+		_, _ = out.Write([]byte("1\n2\n"))
+		cancel()
+	}()
+	if err := c.Run(ctx, streams{io.Discard, io.Discard}, input{in}); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+	in.Close()
 }
 
 func TestShare(t *testing.T) {

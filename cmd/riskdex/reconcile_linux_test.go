@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"riskdex/internal/require"
+)
+
+// TestReconcileOnATerminal is asked there, and shows some of many that differ.
+func TestReconcileOnATerminal(t *testing.T) {
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for _, name := range []string{"Riskdex-Records", "Riskdex-Damaged", "Riskdex-Dropped"} {
+			w.Header().Add("Trailer", name)
+		}
+		for i := range 30 {
+			fmt.Fprintf(w, `{"kind":"advisories","id":"%02d","version":%d,"accepted_at":"2026-01-01T00:00:00Z","record":{}}`+"\n", i, 1000+i)
+		}
+		w.Header().Set("Riskdex-Records", "30")
+		w.Header().Set("Riskdex-Damaged", "0")
+		w.Header().Set("Riskdex-Dropped", "0")
+	}))
+	t.Cleanup(admin.Close)
+	var mu sync.Mutex
+	var deletes []string
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		deletes = append(deletes, r.Method+" "+r.URL.Path+" "+r.Header.Get("If-Match"))
+		mu.Unlock()
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	t.Cleanup(receiver.Close)
+	list := writeList(t, "00\n01\n02\n03\n04\n05\n06\n")
+	for answer, want := range map[string]struct {
+		ends    error
+		deletes int
+	}{"n": {errNegative, 0}, "": {errNegative, 0}, "y": {nil, 23}} {
+		deletes = nil
+		terminal, screen := openTerminal(t, 120, 50)
+		ended := make(chan error, 1)
+		c := reconcileCommand{adminSettings: adminSettings{Admin: admin.URL}, deliverySettings: deliverySettings{To: receiver.URL}, Kind: "advisories", List: list, Delete: true}
+		require.NoError(t, c.AtMost.UnmarshalText([]byte("80%")))
+		go func() {
+			ended <- c.Run(t.Context(), streams{terminal, terminal}, input{terminal})
+			fmt.Fprintln(terminal, "the end")
+		}()
+		var seen bytes.Buffer
+		buf := make([]byte, 1024)
+		for asked := false; !strings.Contains(seen.String(), "the end"); {
+			n, err := screen.Read(buf)
+			require.NoError(t, err)
+			seen.Write(buf[:n])
+			if !asked && strings.Contains(seen.String(), "[y/N]") {
+				asked = true
+				_, err := screen.WriteString(answer + "\n")
+				require.NoError(t, err)
+			}
+		}
+		if err := <-ended; err != want.ends || len(deletes) != want.deletes {
+			t.Errorf("after %q: %v, %q", answer, err, deletes)
+		}
+		for _, text := range []string{"surplus   and 3 more, which --json lists", "Remove 23 of 30 advisories, which are not in the list? [y/N]"} {
+			if !strings.Contains(seen.String(), text) {
+				t.Errorf("the screen lacks %q: %q", text, seen.String())
+			}
+		}
+		if want.deletes > 0 && deletes[0] != `DELETE /advisories/07 "1007"` {
+			t.Errorf("deleted by %q", deletes[0])
+		}
+	}
+}
