@@ -36,10 +36,14 @@ func (s *statusRegistry) setRebuild(r report.Rebuild) (before report.Rebuild) {
 func (s *statusRegistry) allRebuilds() []report.Rebuild {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []report.Rebuild
-	for _, kind := range report.Kinds() {
-		if r, ok := s.rebuilds[kind]; ok {
-			all = append(all, r)
+	return inOrder(report.Kinds(), s.rebuilds)
+}
+
+// inOrder returns the values of kinds, as far as there are any.
+func inOrder[T any](kinds []report.Kind, of map[report.Kind]T) (all []T) {
+	for _, kind := range kinds {
+		if one, ok := of[kind]; ok {
+			all = append(all, one)
 		}
 	}
 	return all

@@ -53,11 +53,5 @@ func (s *statusRegistry) setWaiting(kind report.Kind, index string, trouble *jud
 func (s *statusRegistry) allWaiting() []report.Waiting {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []report.Waiting
-	for _, kind := range report.AllKinds() {
-		if w, ok := s.waiting[kind]; ok {
-			all = append(all, w)
-		}
-	}
-	return all
+	return inOrder(report.AllKinds(), s.waiting)
 }

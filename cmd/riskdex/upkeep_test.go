@@ -58,17 +58,26 @@ func TestRebuildCommand(t *testing.T) {
 	eventually(t, "the rebuild that nobody waits for ends", func() bool { return p.behind(report.Advisories) == "advisories-v3" })
 }
 
-// TestRebuildGoesOnWithoutItsWatcher interrupts the command but not the rebuild. The index
-// is blocked, so that the rebuild cannot end before that.
+// holdCities blocks the first index of cities, and delivers a change that then waits, so that no
+// rebuild can end until release is called.
+func (p *process) holdCities() (release func()) {
+	p.t.Helper()
+	block := func(on string) {
+		p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":`+on+`}`, nil)
+	}
+	block("true")
+	p.send("PUT", "/cities/1", `{"title":"waits"}`)
+	eventually(p.t, "the index is held", func() bool { return sum(p.metrics(), "riskdex_held") > 0 })
+	return func() { block("null") }
+}
+
+// TestRebuildGoesOnWithoutItsWatcher interrupts the command but not the rebuild.
 func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
 	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(10)
-	// Changes wait while the index is blocked.
-	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
-	p.send("PUT", "/cities/1", `{"title":"waits"}`)
-	eventually(t, "the index is held", func() bool { return sum(p.metrics(), "riskdex_held") > 0 })
+	release := p.holdCities()
 	watcher := p.begin("rebuild", "cities")
 	eventually(t, "the rebuild has begun", func() bool {
 		return strings.Contains(p.command("", "rebuild", "cities", "--detach").errs, "under way already")
@@ -78,7 +87,7 @@ func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
 		t.Errorf("the interrupted command printed %+v", got)
 	}
 	watcher = p.begin("rebuild", "cities")
-	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
+	release()
 	if got := watcher.wait(); got.status != exitDone || !strings.Contains(got.out, "cities-v2") {
 		t.Errorf("the second command printed %+v", got)
 	}
@@ -89,15 +98,13 @@ func TestRebuildStopped(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(10)
-	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
-	p.send("PUT", "/cities/1", `{"title":"waits"}`)
-	eventually(t, "the index is held", func() bool { return sum(p.metrics(), "riskdex_held") > 0 })
+	release := p.holdCities()
 	watcher := p.begin("rebuild", "cities")
 	eventually(t, "it can be stopped", func() bool { return p.command("", "rebuild", "cities", "--stop").status == exitDone })
 	if got := watcher.wait(); got.status != exitNegative || !strings.Contains(got.errs, "stopped") {
 		t.Errorf("the command printed %+v when the rebuild was stopped", got)
 	}
-	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
+	release()
 	p.drained()
 	if got := p.behind(report.Cities); got != "cities-v1" {
 		t.Errorf("apps search %s", got)

@@ -1,16 +1,18 @@
 package elasticserver_test
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"riskdex/internal/needs"
 	"strings"
 	"testing"
 	"time"
+
+	"riskdex/internal/child/childtest"
+	"riskdex/internal/needs"
+	"riskdex/internal/require"
 )
 
 // TestPrivateCloneAndKilledParent: the clone is in a folder that only its owner may
@@ -57,7 +59,7 @@ func TestPrivateCloneAndKilledParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	if len(processesWith(t, home)) == 0 {
+	if len(childtest.Processes(t, home)) == 0 {
 		t.Fatal("the server's processes are not found")
 	}
 
@@ -65,29 +67,5 @@ func TestPrivateCloneAndKilledParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait() // it was killed
-	deadline := time.After(30 * time.Second)
-	for len(processesWith(t, home)) > 0 {
-		select {
-		case <-deadline:
-			t.Fatalf("30 s after its parent died, the server runs: %v", processesWith(t, home))
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-// processesWith lists the processes whose command line contains the text.
-func processesWith(t *testing.T, text string) []string {
-	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, file := range files {
-		// a process that cannot be read has just ended
-		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(text)) {
-			found = append(found, file)
-		}
-	}
-	return found
+	require.Eventually(t, 30*time.Second, "the server ends after its parent", func() bool { return len(childtest.Processes(t, home)) == 0 })
 }

@@ -1,16 +1,14 @@
 package prometheus_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"syscall"
 	"testing"
 
+	"riskdex/internal/child/childtest"
 	"riskdex/internal/prometheus"
 	"riskdex/internal/prometheus/prometheustest"
 )
@@ -59,7 +57,7 @@ func TestEndsWithAParentThatIsKilled(t *testing.T) {
 	if _, err := fmt.Fscanln(out, &url); err != nil {
 		t.Fatalf("the server did not start: %v, %v", err, parent.Wait())
 	}
-	if len(processesWith(t, home)) == 0 {
+	if len(childtest.Processes(t, home)) == 0 {
 		t.Fatal("the server's process is not found")
 	}
 	if err := parent.Process.Kill(); err != nil {
@@ -67,31 +65,11 @@ func TestEndsWithAParentThatIsKilled(t *testing.T) {
 	}
 	_ = parent.Wait() // it was killed
 	await(t, func() error {
-		if left := processesWith(t, home); len(left) > 0 {
+		if left := childtest.Processes(t, home); len(left) > 0 {
 			return fmt.Errorf("its parent died, and it runs: %v", left)
 		}
 		return nil
 	})
-}
-
-// processesWith lists the processes whose command line has the text.
-func processesWith(t *testing.T, text string) (found []int) {
-	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		// If it cannot be read, the process has just ended.
-		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte(text)) {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			found = append(found, pid)
-		}
-	}
-	return found
 }
 
 // end kills a process as the kernel does when memory runs out.

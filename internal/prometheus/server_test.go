@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/child/childtest"
 	"riskdex/internal/freeport"
 	"riskdex/internal/prometheus"
 	"riskdex/internal/prometheus/prometheustest"
@@ -148,7 +149,7 @@ func TestTellsThatItDied(t *testing.T) {
 	prometheustest.Need(t)
 	o := options(t, target(t))
 	s := prometheustest.Start(t, o)
-	for _, process := range processesWith(t, o.Home) {
+	for _, process := range childtest.Processes(t, o.Home) {
 		end(t, process)
 	}
 	select {

@@ -146,7 +146,7 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 func TestBackupNamesDamage(t *testing.T) {
 	record := damaged(t, "body = CAST(replace(body, 'yy', 'yz') AS BLOB)")
 	pages := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
-	breakChain(t, pages)
+	committest.BreakPages(t, pages)
 	for path, want := range map[string]string{record: "1", pages: "(record 2 cannot be read)"} {
 		to := filepath.Join(t.TempDir(), "copy.db")
 		r, err := Backup(t.Context(), path, to, nil)

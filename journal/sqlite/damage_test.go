@@ -3,9 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -96,14 +94,20 @@ func TestDamageBeyondState(t *testing.T) {
 		'CREATE INDEX documents_unsettled ON documents (kind, state, waiting_since, version, id) WHERE state <> 3'
 		WHERE name = 'documents_unsettled'`)
 	j := openTest(t, path, journal.Options{})
+	claimTheOthers(t, j)
+}
+
+// claimTheOthers checks that Claim gives out two cities, and not the damaged one, whose id is 1.
+func claimTheOthers(t *testing.T, j *Journal) {
+	t.Helper()
 	for range 2 {
 		changes, err := j.Claim(t.Context(), report.Cities, 1, 1<<20)
 		if err != nil || len(changes) != 1 || changes[0].ID == "1" {
-			t.Fatalf("given out: %v, %v", changes, err)
+			t.Fatalf("Claim gave out %v (error %v), want one city that is not damaged", changes, err)
 		}
 	}
 	if got := claimAll(t, j); len(got) != 0 {
-		t.Errorf("given out: %v, want nothing more", got)
+		t.Errorf("then Claim gave out %v, want nothing more", got)
 	}
 }
 
@@ -151,41 +155,11 @@ func redelivered(t *testing.T, j *Journal) {
 // that document is skipped, and the others are given out.
 func TestDamagedPages(t *testing.T) {
 	path := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
-	breakChain(t, path)
+	committest.BreakPages(t, path)
 	j := openTest(t, path, journal.Options{})
-	for range 2 {
-		changes, err := j.Claim(t.Context(), report.Cities, 1, 1<<20)
-		if err != nil || len(changes) != 1 || changes[0].ID == "1" {
-			t.Fatalf("given out: %v, %v", changes, err)
-		}
-	}
-	if got := claimAll(t, j); len(got) != 0 {
-		t.Errorf("given out: %v, want nothing more", got)
-	}
+	claimTheOthers(t, j)
 	if err := j.Ready(); err != nil {
 		t.Errorf("Ready: %v", err)
-	}
-}
-
-// breakChain damages the chain of pages of the body that consists of z.
-func breakChain(t *testing.T, path string) {
-	t.Helper()
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	full, broken := bytes.Repeat([]byte("z"), pageSize-4), 0
-	for page := range slices.Chunk(file, pageSize) {
-		if bytes.Equal(page[4:], full) {
-			copy(page, "\xff\xff\xff\xff") // the number of the next page
-			broken++
-		}
-	}
-	if broken == 0 {
-		t.Fatal("no page has only text of the body")
-	}
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -214,7 +188,7 @@ func TestDamageAmongMany(t *testing.T) {
 			}
 			execRaw(t, path, "UPDATE documents SET "+damage+" WHERE id = '120'")
 			if strings.Contains(damage, "'z'") {
-				breakChain(t, path)
+				committest.BreakPages(t, path)
 			}
 			j = openTest(t, path, journal.Options{})
 			got := map[report.ID]bool{}

@@ -138,7 +138,7 @@ func TestDroppedKeepsItsChecksum(t *testing.T) {
 func TestUnreadableLetter(t *testing.T) {
 	for _, o := range []report.Outcome{report.Dead, report.Indexed} {
 		path, stamps := ended(t, o, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
-		breakChain(t, path)
+		committest.BreakPages(t, path)
 		var logged bytes.Buffer
 		j := openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&logged, nil))})
 		for name, change := range map[string]func() (int, error){

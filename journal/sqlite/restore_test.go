@@ -183,7 +183,7 @@ func TestRestoreRefuses(t *testing.T) {
 	mustAppend(t, openTest(t, other, journal.Options{}), committest.Put("other", "{}"))
 	otherBackup := backUp(t, other, 1)
 	record, pages := damaged(t, "body = CAST(replace(body, 'yy', 'yz') AS BLOB)"), damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
-	breakChain(t, pages)
+	committest.BreakPages(t, pages)
 	suspected := filepath.Join(t.TempDir(), "suspect.db")
 	copyFile(t, s.backup, suspected)
 	require.NoError(t, suspect(suspected))

@@ -121,7 +121,7 @@ func TestMarkSuspect(t *testing.T) {
 	// As an older riskdex made it: with auto_vacuum, SQLite does not read the pages of a
 	// body to free them.
 	execRaw(t, path, "PRAGMA auto_vacuum = NONE; VACUUM")
-	breakChain(t, path)
+	committest.BreakPages(t, path)
 	j := openTest(t, path, journal.Options{})
 	d := committest.Put("1", "new")
 	d.Changes[0].Kind = report.Cities

@@ -79,7 +79,7 @@ func TestCopyNamesWhatItCannotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := damagedFile(t, c.damage)
 			if c.pages {
-				breakPages(t, path)
+				committest.BreakPages(t, path)
 			}
 			for _, query := range c.more {
 				execFile(t, path, query)

@@ -1,12 +1,9 @@
 package transfer_test
 
 import (
-	"bytes"
 	"database/sql"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -38,24 +35,4 @@ func damagedFile(t *testing.T, damage string) string {
 	closeTest(t, j)
 	execFile(t, path, "UPDATE documents SET "+damage+" WHERE id = '1'")
 	return path
-}
-
-// breakPages damages the pages that contain only text of a body, so that SQLite cannot
-// follow them.
-func breakPages(t *testing.T, path string) {
-	t.Helper()
-	const pageSize = 4096
-	file, err := os.ReadFile(path)
-	require.NoError(t, err)
-	full, broken := bytes.Repeat([]byte("z"), pageSize-4), 0
-	for page := range slices.Chunk(file, pageSize) {
-		if bytes.Equal(page[4:], full) {
-			copy(page, "\xff\xff\xff\xff") // the number of the next page
-			broken++
-		}
-	}
-	if broken == 0 {
-		t.Fatal("no page has only text of the body")
-	}
-	require.NoError(t, os.WriteFile(path, file, 0o600))
 }

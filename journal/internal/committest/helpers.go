@@ -3,9 +3,11 @@
 package committest
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -50,6 +52,28 @@ func WriteFile(t *testing.T, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// BreakPages damages the pages of an SQLite file that have only text of a body of the letter z, so
+// that SQLite cannot follow them.
+func BreakPages(t *testing.T, path string) {
+	t.Helper()
+	const pageSize = 4096
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, broken := bytes.Repeat([]byte("z"), pageSize-4), 0
+	for page := range slices.Chunk(file, pageSize) {
+		if bytes.Equal(page[4:], full) {
+			copy(page, "\xff\xff\xff\xff") // the number of the next page
+			broken++
+		}
+	}
+	if broken == 0 {
+		t.Fatal("no page has only text of the body")
+	}
+	WriteFile(t, path, string(file))
 }
 
 // CheckFolder checks that dir has exactly these files, with these texts.

@@ -80,13 +80,7 @@ var heron = &vendor{
 			}
 			own["airports"], own["districts"] = gates, areas
 		}
-		var ratings []object
-		for _, r := range a.ratings {
-			ratings = append(ratings, object{"risk_type": r.category, "risk_rating": r.level, "notes": r.comment})
-		}
-		if ratings != nil {
-			own["risk_breakdown"] = ratings
-		}
+		a.addRatings(own, "risk_breakdown", "risk_type", "risk_rating", "notes")
 		return object{
 			"id": number, "date": a.issued.Format("2006-01-02T15:04:05"), "date_gmt": a.issued.Format("2006-01-02T15:04:05"),
 			"modified": a.fresh.Format("2006-01-02T15:04:05"), "modified_gmt": a.fresh.Format("2006-01-02T15:04:05"),
@@ -132,13 +126,7 @@ var ibis = &vendor{
 			attributes["field_stadtteile"] = f.city.areas
 			attributes["field_andere_namen"] = f.city.others
 		}
-		var threats []object
-		for _, r := range a.ratings {
-			threats = append(threats, object{"art": r.category, "stufe": r.level, "beschreibung": r.comment})
-		}
-		if threats != nil {
-			attributes["field_gefahren"] = threats
-		}
+		a.addRatings(attributes, "field_gefahren", "art", "stufe", "beschreibung")
 		return object{
 			"type": kind, "id": f.id, "links": object{"self": object{"href": "https://cms.ibis.example/jsonapi/" + f.id}}, "attributes": attributes,
 			"relationships": object{"uid": object{"data": object{"type": "user--user", "id": "11111111-2222-3333-4444-555555555555"}}},

@@ -123,15 +123,21 @@ var boreal = &vendor{
 			o["quartiers"] = f.city.areas
 			o["aeroports"] = f.city.airports
 		}
-		var risks []object
-		for _, r := range a.ratings {
-			risks = append(risks, object{"rubrique": r.category, "niveau": r.level, "texte": r.comment})
-		}
-		if risks != nil {
-			o["risques"] = risks
-		}
+		a.addRatings(o, "risques", "rubrique", "niveau", "texte")
 		return o
 	},
+}
+
+// addRatings adds the ratings of an article to a record, as a list and with members that have a
+// vendor's names. Without ratings it adds nothing.
+func (a article) addRatings(to object, list, category, level, comment string) {
+	var all []object
+	for _, r := range a.ratings {
+		all = append(all, object{category: r.category, level: r.level, comment: r.comment})
+	}
+	if all != nil {
+		to[list] = all
+	}
 }
 
 // condor has Spanish names of members and [lat, lon].
@@ -175,13 +181,7 @@ var condor = &vendor{
 		if areas != nil {
 			o["zonas"] = areas
 		}
-		var threats []object
-		for _, r := range a.ratings {
-			threats = append(threats, object{"tipo": r.category, "nivel": r.level, "detalle": r.comment})
-		}
-		if threats != nil {
-			o["amenazas"] = threats
-		}
+		a.addRatings(o, "amenazas", "tipo", "nivel", "detalle")
 		return o
 	},
 }
@@ -200,7 +200,7 @@ var delta = &vendor{
 		if f.city != nil {
 			attributes["geo"] = object{"type": "Point", "coordinates": []float64{f.city.lon, f.city.lat}}
 		}
-		var quarters, threats []object
+		var quarters []object
 		switch f.topic {
 		case anEvent:
 			attributes["topic"] = categoryOf(f.threat, "en")
@@ -218,15 +218,10 @@ var delta = &vendor{
 				quarters = append(quarters, object{"name": name})
 			}
 		}
-		for _, r := range a.ratings {
-			threats = append(threats, object{"kind": r.category, "score": r.level, "note": r.comment})
-		}
 		if quarters != nil {
 			attributes["neighbourhoods"] = quarters
 		}
-		if threats != nil {
-			attributes["threats"] = threats
-		}
+		a.addRatings(attributes, "threats", "kind", "score", "note")
 		return object{
 			"type": "document", "id": f.id, "attributes": attributes, "links": object{"self": "https://api.delta.example/v2/" + f.id},
 		}
