@@ -98,6 +98,19 @@ func TestConcurrentRepeatsTakeEffectOnce(t *testing.T) {
 	}
 }
 
+// A signed DELETE of a version that is not the newest takes no effect later either, when somebody
+// repeats it without the version.
+func TestSignedDeleteOfOneVersionHasAReceipt(t *testing.T) {
+	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
+	g.signed("PUT", "/cities/7", "msg_1", `{"t":1}`)
+	accepted := g.accepted()
+	for _, header := range [][]string{{"If-Match", `"1"`}, {"If-Match", `"1"`}, nil} {
+		if got := g.signed("DELETE", "/cities/7", "msg_2", "", header...); got.status != http.StatusPreconditionFailed || got.Reason != reasonOutdated || g.accepted() != accepted {
+			t.Errorf("with %q it is answered %+v", header, got)
+		}
+	}
+}
+
 // A repeat of a refused delivery gets the same answer, and its signature is not accepted
 // on another path: otherwise somebody who has seen the delivery, and its 404 because of a
 // wrong prefix, could have it accepted elsewhere.

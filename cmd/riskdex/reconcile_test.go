@@ -84,6 +84,7 @@ func (p *process) has(kind report.Kind, want ...string) {
 }
 
 func TestReconcile(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	p.deliverCities(30)
@@ -162,6 +163,7 @@ func TestReconcile(t *testing.T) {
 // TestReconcileBesideDeliveries removes by a receiver that lets a delivery overtake the DELETE:
 // on each engine, what came since is never removed.
 func TestReconcileBesideDeliveries(t *testing.T) {
+	t.Parallel()
 	for engine, journal := range map[string]string{"SQLite": "", "PostgreSQL": postgrestest.URL(t)} {
 		t.Run(engine, func(t *testing.T) {
 			p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
@@ -195,6 +197,7 @@ func TestReconcileBesideDeliveries(t *testing.T) {
 
 // TestReconcileKilled ends riskdex, and the command, while it removes.
 func TestReconcileKilled(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	p.deliverCities(40)
@@ -237,6 +240,7 @@ func TestReconcileKilled(t *testing.T) {
 }
 
 func TestPushReplace(t *testing.T) {
+	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	p.deliverCities(20)
