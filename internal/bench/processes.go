@@ -66,11 +66,11 @@ func (b *bench) processes(ctx context.Context) (err error) {
 		return err
 	}
 	alone := mean(before, after)
-	b.note(alone.results("1 process, SQLite")...)
+	b.note(alone.results("SQLite")...)
 	for i, n := range counts {
-		name := fmt.Sprintf("%d processes, PostgreSQL", n)
+		name := fmt.Sprintf("%d processes", n)
 		if n == 1 {
-			name = "1 process, PostgreSQL"
+			name = "1 process"
 		}
 		results := all[i].results(name)
 		for k, r := range alone.results("") {
@@ -86,10 +86,10 @@ func mean(a, b shared) shared {
 
 func (s shared) results(name string) []result {
 	return []result{
-		told(name+": accepted, Elasticsearch away", s.accepted, "deliveries/s"),
-		told(name+": acknowledged, median", s.p50, "ms"),
-		told(name+": acknowledged, 99th percentile", s.p99, "ms"),
-		told(name+": until all are in the index", s.indexed, "documents/s"),
+		told(name+": accepted", s.accepted, "deliveries/s"),
+		told(name+": median", s.p50, "ms"),
+		told(name+": 99th percentile", s.p99, "ms"),
+		told(name+": indexed", s.indexed, "documents/s"),
 	}
 }
 

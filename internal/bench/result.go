@@ -64,10 +64,11 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
+// cells returns a row of the table. The limit is in the unit of the value.
 func (r result) cells() []string {
 	cells := []string{r.Measure, number(r.Value) + " " + r.Unit, "", "", "", ""}
 	if r.Limit != nil {
-		cells[2], cells[3] = number(*r.Limit)+" "+r.Unit, strconv.FormatFloat(*r.Ratio, 'f', 2, 64)
+		cells[2], cells[3] = number(*r.Limit), strconv.FormatFloat(*r.Ratio, 'f', 2, 64)
 	}
 	if r.Target != nil {
 		cells[4], cells[5] = *r.Target, "no"
