@@ -60,17 +60,20 @@ type Documents interface {
 type Indices interface {
 	Alias(kind report.Kind) string
 	// Ensure makes sure that the alias of kind can be written to, and returns the index
-	// behind it. If that is new, or its content unknown, Ensure calls resend first, and
-	// deletes what a rebuild has left unfinished.
+	// behind it. If that index is new, or its content unknown, Ensure first calls resend and
+	// deletes what a rebuild has left unfinished. The error wraps report.ErrAnotherJournal if
+	// another journal fills the index, which is then returned too, or report.ErrUndecided if
+	// only the next call can tell.
 	Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error)
-	// The error of Ensure wraps report.ErrAnotherJournal if another journal fills the
-	// index, which is returned all the same, and report.ErrUndecided if only the next call
-	// can tell. CheckLine only asks, and returns the former error. CheckClaim asks during a
-	// take-over that fills the index claim: another journal may fill the index behind the
-	// alias, but none may have begun to take it over since.
+	// CheckLine returns an error that wraps report.ErrAnotherJournal if another journal fills
+	// the index of kind.
 	CheckLine(ctx context.Context, kind report.Kind) error
+	// CheckClaim is CheckLine during a take-over that fills the index claim. Another journal
+	// may fill the index behind the alias, which is returned, but none may have begun a
+	// take-over since.
 	CheckClaim(ctx context.Context, kind report.Kind, claim string) (index string, err error)
-	// Forget is called after another process has managed the indices of kind.
+	// Forget is called after another process has managed the indices of kind. Ensure then
+	// accepts them as that process has left them.
 	Forget(kind report.Kind)
 	// MappingChanged tells whether a new index would differ from the one behind the alias.
 	MappingChanged(ctx context.Context, kind report.Kind) (bool, error)

@@ -18,9 +18,9 @@ const (
 // Outcomes returns the four final outcomes, always in the same order.
 func Outcomes() []Outcome { return []Outcome{Indexed, Deleted, Superseded, Dead} }
 
-// Debounce is how long nothing must have been delivered for a document that was overtaken
-// on its way before it is sent again. A delivery that is corrected once goes at once; a
-// document that changes all the time waits for [Settlement.NotBefore].
+// Debounce is the time without a delivery after which a document that was overtaken while it was
+// sent is sent again. So a single correction is sent almost at once, and a document that changes
+// all the time waits for [Settlement.NotBefore].
 const Debounce = 100 * time.Millisecond
 
 // Settlement is what became of a claimed change.
@@ -29,10 +29,9 @@ type Settlement struct {
 	Version Version
 	Outcome Outcome
 
-	// NotBefore defers the document: the change itself after Retry, and a newer version
-	// if one is waiting by now. It is not claimed before that time, with one exception: after any
-	// outcome but Retry, a newer version is claimed as soon as no other has come for [Debounce].
-	// The zero time means at once.
+	// NotBefore is the earliest time at which the document can be claimed again: the change
+	// itself after Retry, or a newer version. After other outcomes than Retry, a newer version
+	// can be claimed earlier: once nothing was delivered for [Debounce]. Zero means at once.
 	NotBefore time.Time
 
 	// ErrorType and Reason say why the outcome is Dead or Retry: the `type` of

@@ -104,7 +104,7 @@ func (p *Pusher) Run(ctx context.Context, requests []Request) (Summary, error) {
 	return p.RunSeq(ctx, len(requests), Each(requests))
 }
 
-// Each yields each request.
+// Each returns requests as a sequence for [Pusher.RunSeq].
 func Each(requests []Request) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		for _, r := range requests {

@@ -162,8 +162,8 @@ func (x *Indices) remember(kind report.Kind, id identity) (first bool) {
 	return first
 }
 
-// Forget is called after another process has maintained the indices of a kind: Ensure then
-// takes what it finds next for what that process has left.
+// Forget is called after another process has managed the indices of a kind. Ensure then accepts them
+// as that process has left them.
 func (x *Indices) Forget(kind report.Kind) { x.remember(kind, identity{}) }
 
 // startOver has everything sent again, and deletes indices that rebuilds left unfinished:

@@ -10,9 +10,9 @@ import (
 	"riskdex/report"
 )
 
-// CitiesOfBefore checks a journal that old has changed, while it was closed, to what an
-// older riskdex made, which did not record what a city was called by: a city that was
-// known by its code alone is adopted.
+// CitiesOfBefore checks that a city that was known by its code alone is adopted in the journal of an
+// older riskdex, which did not record how cities came by their ids. old changes the closed journal
+// to one of that riskdex.
 func CitiesOfBefore(t *testing.T, open func() journal.Journal, old func()) {
 	j := open()
 	stated := func(id, code string) report.Delivery {
