@@ -28,7 +28,10 @@ const (
 // other kinds are left out. An array may be of any length. progress, if not nil, is called with
 // how many bytes were read. Whatever is not whole is an error.
 func Read(in io.Reader, kind report.Kind, payloads *receiver.Reader, progress func(bytes int64)) (*List, error) {
-	s := &source{in: in, progress: progress}
+	return read(&source{in: in, longest: longestValue, progress: progress}, kind, payloads)
+}
+
+func read(s *source, kind report.Kind, payloads *receiver.Reader) (*List, error) {
 	r := &reader{list: newList(kind), payloads: payloads, source: s}
 	buffered := bufio.NewReaderSize(s, 1<<16)
 	first, err := firstByte(buffered)
@@ -87,6 +90,7 @@ func firstByte(in *bufio.Reader) (byte, error) {
 // source counts what is read, and bounds how much of it is for one value.
 type source struct {
 	in       io.Reader
+	longest  int64 // of a value
 	bytes    int64
 	value    int64 // of bytes, since the last value ended
 	last     byte
@@ -94,8 +98,8 @@ type source struct {
 }
 
 func (s *source) Read(p []byte) (int, error) {
-	if s.bytes-s.value > longestValue {
-		return 0, fmt.Errorf("one value in it is longer than %s: give an array of records, or one in each line", humanize.IBytes(longestValue))
+	if s.bytes-s.value > s.longest {
+		return 0, fmt.Errorf("one value in it is longer than %s: give an array of records, or one in each line", humanize.IBytes(uint64(s.longest)))
 	}
 	n, err := s.in.Read(p)
 	if n > 0 {

@@ -128,7 +128,7 @@ func TestListThatIsNone(t *testing.T) {
 		t.Errorf("a list that cannot be read is %+v", l)
 	}
 	endless := io.MultiReader(strings.NewReader(`{"id":"`), repeated{'x'})
-	if _, err := Read(endless, report.Cities, payloads(t), nil); err == nil || !strings.Contains(err.Error(), "longer than 256 MiB") {
+	if _, err := read(&source{in: endless, longest: 1 << 20}, report.Cities, payloads(t)); err == nil || !strings.Contains(err.Error(), "longer than 1.0 MiB") {
 		t.Errorf("an endless record: %v", err)
 	}
 }
