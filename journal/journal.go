@@ -124,6 +124,25 @@ type Journal interface {
 	// it once an hour itself.
 	DropDeleted(ctx context.Context) (int, error)
 
+	// History returns versions of a document before the given one, newest first, without
+	// bodies: about limit of them, or fewer if there are no more. The newest is the one that
+	// the document has now. It has what was accepted while Options.History was set, and what
+	// that replaced.
+	History(ctx context.Context, key report.Key, before report.Version, limit int) ([]report.Past, error)
+
+	// PastVersion returns one version of a document, with its body, or ErrNotFound.
+	PastVersion(ctx context.Context, key report.Key, version report.Version) (report.Past, error)
+
+	// PastAt returns the version of a document that was the newest at a time, with its body.
+	// It returns ErrNotFound if the document was not there, and report.ErrHistoryTooShort if
+	// nobody knows.
+	PastAt(ctx context.Context, key report.Key, at time.Time) (report.Past, error)
+
+	// DropHistory drops what is past Options.History or Options.HistoryMaxBytes, in steps
+	// between which deliveries are accepted, and returns how many entries. A journal does so
+	// by itself, once a minute.
+	DropHistory(ctx context.Context) (int, error)
+
 	// Note stores a short text under a name, and replaces the one before. Notes survive
 	// restarts and are part of backups; Stats returns all of them.
 	Note(ctx context.Context, name, value string) error

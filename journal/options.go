@@ -11,6 +11,7 @@ const (
 	DefaultMaxRefusals     = 10_000
 	DefaultKeepDeleted     = 90 * 24 * time.Hour
 	DefaultMaxRefusalBytes = 256 << 20
+	DefaultHistoryMaxBytes = 10 << 30
 )
 
 // MaxRefusalBody is the most that is kept of a refused body, in bytes.
@@ -45,6 +46,13 @@ type Options struct {
 	// default, a negative number for ever. Without the tombstone, a restored index may bring
 	// the deleted document back.
 	KeepDeleted time.Duration
+
+	// History is how long the history of documents is kept: what was delivered, by whom, and
+	// when the index had it. Zero means that nothing is added to it; what there is stays.
+	// HistoryMaxBytes bounds what it keeps, before compression, and for each entry a fixed
+	// part besides; the oldest are dropped. Zero means the default.
+	History         time.Duration
+	HistoryMaxBytes int64
 
 	// Observe, if not nil, is called with the duration of each successful Append in seconds,
 	// including all waiting and the fsync. It is called concurrently.

@@ -74,6 +74,9 @@ type Delivery struct {
 	Changes  []Change
 	Refusals []Refusal
 
+	// Source says from whom the delivery came. The journal keeps it with its history.
+	Source Source
+
 	// MoreRefused is the number of refused records beyond those in Refusals, which holds
 	// the first ones. Of the others, only the number is kept.
 	MoreRefused int

@@ -13,6 +13,7 @@ type Stats struct {
 	Refused int                // refusals kept
 	Notes   map[string]string  // by name
 	Loss    Loss               // acknowledged changes that may be missing
+	History HistoryBounds
 
 	// Processes are the names of the processes that use the journal, each a host and a
 	// number on it, oldest first. A process that has died stays for a few seconds.
@@ -33,6 +34,10 @@ type KindStats struct {
 
 	Tombstones int    // documents whose newest version is a delete
 	Dropped    uint64 // tombstones dropped, over the whole life of the journal
+
+	History        int    // entries of the history
+	HistoryBytes   int64  // that they count for: a fixed part of each, and the records that they keep
+	HistoryDropped uint64 // entries dropped, over the whole life of the journal
 
 	// Holder is the name of the process that has locked this kind, for example for a
 	// rebuild. It is empty if there is none, and in a journal for a single process.

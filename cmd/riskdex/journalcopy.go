@@ -25,9 +25,10 @@ type copied struct {
 	Documents   int64              `json:"documents"` // tombstones among them
 	Refusals    int64              `json:"refusals"`
 	Receipts    int64              `json:"receipts"`
+	History     int64              `json:"history"` // entries
 	Bytes       int64              `json:"bytes"` // of bodies
 	LastVersion int64              `json:"last_version"`
-	Checksum    string             `json:"checksum"` // over all documents, refusals and receipts
+	Checksum    string             `json:"checksum"` // over all documents, refusals, receipts and entries of the history
 	Damaged     int64              `json:"damaged"`
 	Named       []admin.DamagedKey `json:"damaged_documents,omitempty"` // the first ones
 	Lost        *lostChanges       `json:"lost,omitempty"`
@@ -80,7 +81,7 @@ func (c *journalCopyCommand) print(io streams, made transfer.Report) error {
 		return nil
 	}
 	out := copied{
-		From: c.From, To: c.To, Documents: made.Documents, Refusals: made.Refusals, Receipts: made.Receipts, Bytes: made.Bytes,
+		From: c.From, To: c.To, Documents: made.Documents, Refusals: made.Refusals, Receipts: made.Receipts, History: made.History, Bytes: made.Bytes,
 		LastVersion: int64(made.LastVersion), Checksum: made.Checksum, Damaged: made.Damaged, Named: damagedKeys(made.Named),
 	}
 	if made.Loss.Lost() {

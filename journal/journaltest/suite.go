@@ -50,6 +50,14 @@ func Run(t *testing.T, open Open) {
 			}
 		})
 	}
+	for _, c := range historyTests {
+		t.Run("history/"+c.name, func(t *testing.T) {
+			h := newHarness(t, open, journal.Options{History: historyKept, HistoryMaxBytes: historyMaxBytes, KeepDeleted: historyKept / 2})
+			c.run(t, h)
+			h.conserved(t)
+		})
+	}
+	t.Run("history is off", func(t *testing.T) { testHistoryOff(t, open) })
 	t.Run("refusals of one delivery", func(t *testing.T) { testRefusalsShare(t, open) })
 	t.Run("concurrency", func(t *testing.T) { testConcurrency(t, newHarness(t, open, journal.Options{})) })
 	t.Run("model", func(t *testing.T) { testModel(t, open) })

@@ -137,6 +137,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	}
 	j.background.Go(func() { j.stalls.run(j.open) })
 	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, opt, func(context.Context) error { return nil }) }) // autovacuum does the rest
+	j.background.Go(func() { commit.KeepHistoryBounded(j.open, j, opt, func(context.Context) error { return nil }) })
 	go j.run()
 	j.idle.changed.Notify()
 	return j, nil

@@ -38,6 +38,7 @@ func (j *Journal) Stats(ctx context.Context) (s journal.Stats, err error) {
 	})
 	if err == nil {
 		s.Bytes, err = tableBytes(ctx, j.pool)
+		s.History.Keep, s.History.MaxBytes = j.opt.History, j.opt.HistoryMaxBytes
 		s.Used, s.Limit, s.Free = s.Bytes, max(j.opt.MaxBytes, 0), -1
 	}
 	return s, err
@@ -59,6 +60,14 @@ func (j *Journal) readStats(ctx context.Context, tx pgx.Tx) (journal.Stats, erro
 	b.Queue("SELECT count(*) FROM refusals").QueryRow(func(r pgx.Row) error { return r.Scan(&s.Refused) })
 	b.Queue("SELECT coalesce(json_object_agg(substr(name, length('" + commit.NotePrefix + "') + 1), value), '{}') FROM ids WHERE name LIKE '" + commit.NotePrefix + "%'").
 		QueryRow(func(r pgx.Row) error { return r.Scan(&s.Notes) })
+	b.Queue("SELECT coalesce((SELECT at FROM history ORDER BY version LIMIT 1), 0)").QueryRow(func(r pgx.Row) error {
+		var since int64
+		err := r.Scan(&since)
+		if since > 0 {
+			s.History.Since = commit.FromMicro(since)
+		}
+		return err
+	})
 	b.Queue("SELECT " + commit.LossColumns).QueryRow(func(r pgx.Row) error {
 		var l commit.Loss
 		err := r.Scan(l.ScanTargets()...)
@@ -101,7 +110,7 @@ const waitingQuery = `SELECT (SELECT waiting_since FROM documents WHERE kind = $
 
 const sumTotals = `SELECT kind, sum(indexes)::bigint, sum(deletes)::bigint, sum(indexed)::bigint, sum(deleted)::bigint,
 	sum(superseded)::bigint, sum(dead)::bigint, sum(pending)::bigint, sum(resending)::bigint, sum(dead_letters)::bigint,
-	sum(tombstones)::bigint, sum(tombstones_dropped)::bigint
+	sum(tombstones)::bigint, sum(tombstones_dropped)::bigint, sum(history)::bigint, sum(history_bytes)::bigint, sum(history_dropped)::bigint
 	FROM totals GROUP BY kind`
 
 // collectTotals reads what sumTotals finds, and closes it.
@@ -110,7 +119,7 @@ func collectTotals(rows pgx.Rows) (map[report.Kind]commit.Totals, error) {
 	var kind string
 	var t commit.Totals
 	_, err := pgx.ForEachRow(rows, []any{&kind, &t.Indexes, &t.Deletes, &t.Indexed, &t.Deleted, &t.Superseded, &t.Died, &t.Pending, &t.Resending, &t.DeadLetters,
-		&t.Tombstones, &t.Dropped}, func() error {
+		&t.Tombstones, &t.Dropped, &t.History, &t.HistoryBytes, &t.HistoryDropped}, func() error {
 		all[report.Kind(kind)] = t
 		return nil
 	})
@@ -119,7 +128,7 @@ func collectTotals(rows pgx.Rows) (map[report.Kind]commit.Totals, error) {
 
 // tableBytes returns what the tables take on disk, with their indexes.
 func tableBytes(ctx context.Context, pool *pgxpool.Pool) (n int64, err error) {
-	err = pool.QueryRow(ctx, `SELECT pg_total_relation_size('documents') + pg_total_relation_size('refusals') + pg_total_relation_size('receipts')`).Scan(&n)
+	err = pool.QueryRow(ctx, `SELECT pg_total_relation_size('documents') + pg_total_relation_size('refusals') + pg_total_relation_size('receipts') + pg_total_relation_size('history')`).Scan(&n)
 	return n, err
 }
 

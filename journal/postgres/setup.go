@@ -142,8 +142,10 @@ func readLine(ctx context.Context, q interface {
 }
 
 // tablesVersion refuses tables of a newer riskdex.
-func tablesVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
-	if err := tx.QueryRow(ctx, "SELECT version FROM riskdex_journal").Scan(&version); err != nil {
+func tablesVersion(ctx context.Context, q interface {
+	QueryRow(context.Context, string, ...any) pgx.Row
+}) (version int, err error) {
+	if err := q.QueryRow(ctx, "SELECT version FROM riskdex_journal").Scan(&version); err != nil {
 		return 0, err
 	}
 	if version > schemaVersion {

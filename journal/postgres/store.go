@@ -45,6 +45,9 @@ type store struct {
 	asked                 [][]byte              // codes that were looked up
 	seen                  map[report.ID]codedAs // who had them then
 
+	past    []pastRow // rows of the history that are to be written
+	reached []reached // versions that reached the index after they were replaced
+
 	late []report.Key // looked up after the others were locked
 	of   map[*commit.Row]*row
 }
@@ -242,7 +245,10 @@ func (s *store) change(r *commit.Row) *row {
 
 func (s *store) End(r *commit.Row, at int64) error {
 	p := s.change(r)
-	p.State, p.endedAt, p.trace = commit.StateDone, at, nil
+	if p.State != commit.StateResend || p.Op != report.Index { // it keeps the time at which the index first had it
+		p.endedAt = at
+	}
+	p.State, p.trace = commit.StateDone, nil
 	return nil
 }
 
@@ -318,7 +324,9 @@ func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
 // forget writes what was changed so far. It is called before a statement changes rows in the
 // table, in the order in which all processes lock them.
 func (s *store) forget() error {
-	if err := s.tx.SendBatch(s.ctx, s.queueRows(&pgx.Batch{})).Close(); err != nil {
+	b := &pgx.Batch{}
+	s.queuePast(b)
+	if err := s.tx.SendBatch(s.ctx, s.queueRows(b)).Close(); err != nil {
 		return err
 	}
 	clear(s.rows)
@@ -459,7 +467,7 @@ func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 	for _, k := range report.AllKinds() {
 		if t := s.ledger.Totals[k]; t != (commit.Totals{}) {
 			b.Queue(addTotals, slot, string(k), t.Indexes, t.Deletes, t.Indexed, t.Deleted, t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters,
-				t.Tombstones, t.Dropped)
+				t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped)
 		}
 	}
 	refusals, size := s.ledger.Refusals-before.Refusals, s.ledger.RefusalBytes-before.RefusalBytes
@@ -483,9 +491,10 @@ func (s *store) Note(name, value string) error {
 // slots is how many processes can add to the sums at the same time.
 const slots = 16
 
-const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 	ON CONFLICT (slot, kind) DO UPDATE SET indexes = t.indexes + excluded.indexes, deletes = t.deletes + excluded.deletes,
 		indexed = t.indexed + excluded.indexed, deleted = t.deleted + excluded.deleted,
 		superseded = t.superseded + excluded.superseded, dead = t.dead + excluded.dead, pending = t.pending + excluded.pending,
 		resending = t.resending + excluded.resending, dead_letters = t.dead_letters + excluded.dead_letters,
-		tombstones = t.tombstones + excluded.tombstones, tombstones_dropped = t.tombstones_dropped + excluded.tombstones_dropped`
+		tombstones = t.tombstones + excluded.tombstones, tombstones_dropped = t.tombstones_dropped + excluded.tombstones_dropped,
+		history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes, history_dropped = t.history_dropped + excluded.history_dropped`

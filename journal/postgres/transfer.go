@@ -23,7 +23,7 @@ func Endpoint(url string) transfer.Endpoint {
 
 // copyTables are those that a copy reads and writes, in the order that a process which
 // ends locks them in.
-const copyTables = "documents, refusals, receipts, totals, meta, processes"
+const copyTables = "documents, refusals, receipts, history, totals, meta, processes"
 
 // connectForCopy opens a connection that may stay in a transaction for long.
 func connectForCopy(ctx context.Context, url string) (*pgx.Conn, error) {

@@ -46,6 +46,9 @@ func beginCopySource(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
 	if err := checkUnused(ctx, conn); err != nil {
 		return nil, err
 	}
+	if err := checkCopied(ctx, conn); err != nil { // it may lack a table that is to be locked
+		return nil, err
+	}
 	// What the transaction sees is what there is at its first query, when it has the locks.
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -60,11 +63,18 @@ func beginCopySource(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
 	if err := checkUnused(ctx, tx); err != nil {
 		return nil, err
 	}
-	version, err := tablesVersion(ctx, tx)
+	return tx, checkCopied(ctx, tx)
+}
+
+// checkCopied refuses tables of another version than this riskdex copies.
+func checkCopied(ctx context.Context, q interface {
+	QueryRow(context.Context, string, ...any) pgx.Row
+}) error {
+	version, err := tablesVersion(ctx, q)
 	if err == nil && version != schemaVersion {
 		err = fmt.Errorf("its tables have version %d, and this riskdex copies version %d: start this riskdex on it, and stop it again", version, schemaVersion)
 	}
-	return tx, err
+	return err
 }
 
 func (s *transferSource) Close() error {
@@ -174,6 +184,16 @@ func (s *transferSource) Receipts(ctx context.Context) iter.Seq2[transfer.Receip
 	}
 	return eachRow(ctx, s.tx, scan, func(err error) error { return fmt.Errorf("read the receipts: %w", err) },
 		"SELECT sender, id, at, digest, answer FROM receipts ORDER BY sender, id")
+}
+
+func (s *transferSource) History(ctx context.Context) iter.Seq2[transfer.Past, error] {
+	scan := func(rows pgx.Rows) (r transfer.Past, err error) {
+		r.HistoryRow, err = scanPast(rows, &r.Body)
+		r.Body = orNil(r.Body)
+		return r, err
+	}
+	return eachRow(ctx, s.tx, scan, func(err error) error { return fmt.Errorf("read the history: %w", err) },
+		"SELECT "+commit.HistoryColumns+", old_body FROM history ORDER BY version")
 }
 
 func orNil(b []byte) []byte {

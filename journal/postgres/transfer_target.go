@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riskdex/journal/internal/commit"
 	"riskdex/journal/transfer"
 )
 
@@ -59,7 +60,7 @@ func (t *transferTarget) begin(ctx context.Context) (err error) {
 		return err
 	}
 	var used bool
-	err = t.tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM documents) OR EXISTS (SELECT FROM refusals) OR EXISTS (SELECT FROM receipts)").Scan(&used)
+	err = t.tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM documents) OR EXISTS (SELECT FROM refusals) OR EXISTS (SELECT FROM receipts) OR EXISTS (SELECT FROM history)").Scan(&used)
 	if err == nil && used {
 		err = errors.New("its schema has a journal already, and a copy overwrites nothing; name another schema, or drop this one if nobody needs it: DROP SCHEMA … CASCADE; CREATE SCHEMA …")
 	}
@@ -67,7 +68,7 @@ func (t *transferTarget) begin(ctx context.Context) (err error) {
 }
 
 func (t *transferTarget) Write(ctx context.Context, head transfer.Head, documents iter.Seq2[transfer.Document, error],
-	refusals iter.Seq2[transfer.Refusal, error], receipts iter.Seq2[transfer.Receipt, error]) error {
+	refusals iter.Seq2[transfer.Refusal, error], receipts iter.Seq2[transfer.Receipt, error], history iter.Seq2[transfer.Past, error]) error {
 	err := t.copyFrom(ctx, "documents", copyDocumentColumns+", free_at, holder, claimed, bytes", rowsOf(documents, func(d transfer.Document) ([]any, error) {
 		// Only damage makes them so.
 		if d.State != int64(int16(d.State)) || !isText(string(d.Kind)) || !isText(string(d.Op)) {
@@ -89,6 +90,16 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 	if err == nil {
 		err = t.copyFrom(ctx, "receipts", "sender, id, at, digest, answer", rowsOf(receipts, func(r transfer.Receipt) ([]any, error) {
 			return []any{[]byte(r.Sender), []byte(r.ID), r.At, append([]byte{}, r.Digest...), append([]byte{}, r.Answer...)}, nil // not NULL
+		}))
+	}
+	if err == nil {
+		err = t.copyFrom(ctx, "history", commit.HistoryColumns+", old_body", rowsOf(history, func(r transfer.Past) ([]any, error) {
+			o := r.Old
+			if o.State != int64(int16(o.State)) || o.Form != int64(int16(o.Form)) || !isText(string(r.Key.Kind)) || !isText(string(r.Op)) || !isText(string(o.Op)) {
+				return nil, fmt.Errorf("the entry of the history with version %d cannot be copied: it is damaged, and PostgreSQL would not take it; restore a backup", r.Version)
+			}
+			return []any{string(r.Key.Kind), []byte(r.Key.ID), int64(r.Version), string(r.Op), r.At, r.Bytes, []byte(r.Source.Sender), []byte(r.Source.Address), []byte(r.Source.Call),
+				int64(o.Version), string(o.Op), []byte(o.Code), o.At, int16(o.State), o.Ended, o.CRC, o.Bytes, int16(o.Form), r.Body}, nil
 		}))
 	}
 	if err == nil {
@@ -147,7 +158,7 @@ func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) erro
 	b.Queue("DELETE FROM totals")
 	for k, sums := range head.Totals {
 		b.Queue(addTotals, int16(0), string(k), sums.Indexes, sums.Deletes, sums.Indexed, sums.Deleted, sums.Superseded,
-			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped)
+			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped, sums.History, sums.HistoryBytes, sums.HistoryDropped)
 	}
 	b.Queue("UPDATE meta SET refusals = sums.n, refusal_bytes = sums.bytes FROM (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM refusals) AS sums")
 	// These two hold also where the transaction is given up, so they must not go back.
@@ -157,7 +168,7 @@ func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) erro
 		}
 	}
 	// Without it, the first claims would be planned as for a few documents.
-	b.Queue("ANALYZE documents, refusals, receipts")
+	b.Queue("ANALYZE documents, refusals, receipts, history")
 	return t.tx.SendBatch(ctx, b).Close()
 }
 

@@ -225,7 +225,9 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 		return nil, s, l, fmt.Errorf("begin a transaction: %w", err)
 	}
 	before := l
-	return commit.NewTransaction(s, time.UnixMicro(s.now).UTC(), &l), s, before, nil
+	t := commit.NewTransaction(s, time.UnixMicro(s.now).UTC(), &l)
+	t.KeepsHistory = j.opt.History > 0
+	return t, s, before, nil
 }
 
 // wanted returns the documents that a group looks up, and more, each once, and how many
@@ -256,6 +258,7 @@ func (s *store) finish(before commit.Ledger) error {
 		return err
 	}
 	b := &pgx.Batch{}
+	s.queuePast(b)
 	s.queueRows(b)
 	s.queueLedger(b, before)
 	if s.sync && b.Len() == 0 {

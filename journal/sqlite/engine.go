@@ -57,8 +57,14 @@ type statements struct {
 	claimDocuments                                                   *sql.Stmt // claim
 	manyCodes, insertMany, replaceContent, keepNaming                *sql.Stmt // write
 	begin, commit, rollback, walLength, copyWAL                      *sql.Stmt // write
+	keepFirst, keepPast, noteReached                                 *sql.Stmt // write
+	oldestPast, dropPast, deflatePast                                *sql.Stmt // write
 	stats                                                            *sql.Stmt // readers
 }
+
+// endedAt sets when a document was settled. One that was sent once more keeps the time at
+// which the index first had it.
+const endedAt = `ended_at = iif(state = {resend} AND op = 'index', ended_at, ?)`
 
 // preparer is a connection, or all that are for reading.
 type preparer interface {
@@ -150,8 +156,8 @@ func (e *engine) prepare(ctx context.Context) error {
 			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
 		{e.write, &e.st.replaceContent, `UPDATE documents SET version = ?, state = {pending}, accepted_at = ?,
 			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
-		{e.write, &e.st.end, `UPDATE documents SET state = ?, ended_at = ? WHERE doc = ?`},
-		{e.write, &e.st.endClaimed, `UPDATE documents SET state = {done}, ended_at = ? WHERE doc = ? AND version = ? AND state = ?`},
+		{e.write, &e.st.end, `UPDATE documents SET ` + endedAt + `, state = ? WHERE doc = ?`},
+		{e.write, &e.st.endClaimed, `UPDATE documents SET ` + endedAt + `, state = {done} WHERE doc = ? AND version = ? AND state = ?`},
 		{e.write, &e.st.setAside, `UPDATE documents SET state = {dead}, ended_at = ?2, error_type = ?3, reason = ?4 WHERE doc = ?1`},
 		{e.write, &e.st.move, `UPDATE documents SET waiting_since = ?2 WHERE doc = ?1`},
 		{e.write, &e.st.resend, `UPDATE documents SET state = {resend} WHERE kind = ?1 AND state = {done}`},
@@ -169,7 +175,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.usedPages, usedPagesQuery},
 		{e.write, &e.st.totals, `UPDATE totals SET indexes = ?2, deletes = ?3, indexed = ?4, deleted = ?5,
 			superseded = ?6, dead = ?7, pending = ?8, resending = ?9, dead_letters = ?10,
-			tombstones = ?11, tombstones_dropped = ?12 WHERE kind = ?1`},
+			tombstones = ?11, tombstones_dropped = ?12, history = ?13, history_bytes = ?14, history_dropped = ?15 WHERE kind = ?1`},
 		{e.write, &e.st.refuse, `INSERT INTO refusals
 			(version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`},
@@ -192,6 +198,13 @@ func (e *engine) prepare(ctx context.Context) error {
 			(SELECT sender, id FROM receipts WHERE at < ?1 ORDER BY at LIMIT %d)`, commit.ReceiptsDropped)},
 		{e.write, &e.st.endLoss, commit.EndLoss},
 		{e.write, &e.st.keepNote, commit.KeepNote},
+		{e.write, &e.st.keepFirst, keepFirst},
+		{e.write, &e.st.keepPast, keepPast},
+		{e.write, &e.st.noteReached, `UPDATE history SET old_state = {done}, old_ended = ?4
+			WHERE kind = ?1 AND id = ?2 AND version > ?3 AND old_version = ?3 AND old_state = {pending}`},
+		{e.write, &e.st.oldestPast, `SELECT version, kind, at, coalesce(length(old_body), 0) FROM history ORDER BY version LIMIT ?`},
+		{e.write, &e.st.dropPast, `DELETE FROM history WHERE version <= ?`},
+		{e.write, &e.st.deflatePast, fmt.Sprintf(`UPDATE history SET old_form = %d, old_body = ?2 WHERE version = ?1 AND old_form = %d`, commit.FormDeflated, commit.FormRaw)},
 		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
 			WHERE kind = ?1 AND (accepted_at, doc) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = {done}
 			ORDER BY accepted_at, doc LIMIT %d`, commit.TombstoneStep)},

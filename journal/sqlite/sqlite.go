@@ -52,6 +52,8 @@ type Journal struct {
 	idleAfter  time.Duration
 	hasWAL     bool // the WAL is not empty
 
+	deflated int64 // the last entry of the history that was looked at to compress it; of the goroutine of KeepHistoryBounded
+
 	touching sync.Mutex
 	touched  <-chan struct{} // closed when the touch under way has ended; nil when there is none
 
@@ -75,6 +77,7 @@ func Open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	}
 	go j.run()
 	go commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack)
+	go commit.KeepHistoryBounded(j.open, j, j.opt, j.deflateHistory)
 	return j, nil
 }
 

@@ -45,11 +45,11 @@ func readLine(ctx context.Context, conn *sql.Conn) (line string, err error) {
 	return line, nil
 }
 
-const totalsColumns = `kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters, tombstones, tombstones_dropped`
+const totalsColumns = `kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters, tombstones, tombstones_dropped, history, history_bytes, history_dropped`
 
 // totalsTargets is where a row of totalsColumns goes.
 func totalsTargets(k *report.Kind, t *commit.Totals) []any {
-	return []any{k, &t.Indexes, &t.Deletes, &t.Indexed, &t.Deleted, &t.Superseded, &t.Died, &t.Pending, &t.Resending, &t.DeadLetters, &t.Tombstones, &t.Dropped}
+	return []any{k, &t.Indexes, &t.Deletes, &t.Indexed, &t.Deleted, &t.Superseded, &t.Died, &t.Pending, &t.Resending, &t.DeadLetters, &t.Tombstones, &t.Dropped, &t.History, &t.HistoryBytes, &t.HistoryDropped}
 }
 
 func readTotals(ctx context.Context, conn *sql.Conn) (map[report.Kind]commit.Totals, error) {
@@ -95,6 +95,7 @@ const statsQuery = `SELECT ` + totalsColumns + `,
 		WHERE documents.kind = totals.kind AND state = {pending} AND state <> {done} ORDER BY waiting_since DESC LIMIT 1),
 	(` + usedPagesQuery + `),
 	(SELECT count(*) FROM refusals),
+	(SELECT coalesce(at, 0) FROM history ORDER BY version LIMIT 1),
 	(SELECT json_group_object(substr(name, length('` + commit.NotePrefix + `') + 1), value) FROM ids WHERE name LIKE '` + commit.NotePrefix + `%'), ` + commit.LossColumns + `
 	FROM totals`
 
@@ -110,13 +111,17 @@ func (e *engine) stats(ctx context.Context) (journal.Stats, error) {
 		var t commit.Totals
 		var oldest, newest sql.NullInt64
 		var pages int64
+		var since sql.NullInt64
 		var notes []byte
 		var l commit.Loss
-		if err := rows.Scan(append(append(totalsTargets(&k, &t), &oldest, &newest, &pages, &s.Refused, &notes), l.ScanTargets()...)...); err != nil {
+		if err := rows.Scan(append(append(totalsTargets(&k, &t), &oldest, &newest, &pages, &s.Refused, &since, &notes), l.ScanTargets()...)...); err != nil {
 			return s, err
 		}
 		if err := json.Unmarshal(notes, &s.Notes); err != nil {
 			return s, fmt.Errorf("read the notes: %w", err)
+		}
+		if since.Valid {
+			s.History.Since = commit.FromMicro(since.Int64)
 		}
 		kind := t.Stats()
 		if oldest.Valid {
@@ -138,6 +143,7 @@ func (j *Journal) diskStats(s *journal.Stats) error {
 	if err != nil {
 		return err
 	}
+	s.History.Keep, s.History.MaxBytes = j.opt.History, j.opt.HistoryMaxBytes
 	s.Bytes, s.WAL, s.Used, s.Limit = file+log, log, s.Used+log, max(j.opt.MaxBytes, 0)
 	if s.Free, err = j.quota.diskFree(filepath.Dir(j.path)); err != nil {
 		s.Free = -1

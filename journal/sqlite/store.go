@@ -140,7 +140,7 @@ func (s *store) Rename(r *commit.Row, n commit.Naming) error {
 }
 
 func (s *store) End(r *commit.Row, at int64) error {
-	if err := s.exec(s.st.end, commit.StateDone, at, r.Doc); err != nil {
+	if err := s.exec(s.st.end, at, commit.StateDone, r.Doc); err != nil {
 		return err
 	}
 	return s.dropTrace(r.Doc)
@@ -270,7 +270,7 @@ func (s *store) finish(before commit.Ledger) error {
 			continue
 		}
 		if err := s.exec(s.st.totals, string(k), t.Indexes, t.Deletes, t.Indexed, t.Deleted,
-			t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters, t.Tombstones, t.Dropped); err != nil {
+			t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters, t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped); err != nil {
 			return fmt.Errorf("keep the totals of %s: %w", k, err)
 		}
 	}

@@ -205,6 +205,18 @@ func (s *transferSource) Receipts(ctx context.Context) iter.Seq2[transfer.Receip
 	})
 }
 
+func (s *transferSource) History(ctx context.Context) iter.Seq2[transfer.Past, error] {
+	var last report.Version
+	scan := func(rows *sql.Rows) (r transfer.Past, err error) {
+		r.HistoryRow, err = scanPast(rows.Scan, (*exactBytes)(&r.Body))
+		last = r.Version
+		return r, err
+	}
+	return each(ctx, s.conn, `SELECT `+commit.HistoryColumns+`, old_body FROM history ORDER BY version`, scan, func(err error) error {
+		return fmt.Errorf("the entry of the history after version %d cannot be copied; restore a backup: %w", last, err)
+	})
+}
+
 // each reads the rows of a query, up to the first error, which fail explains.
 func each[T any](ctx context.Context, conn *sql.Conn, query string, scan func(*sql.Rows) (T, error), fail func(error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -80,7 +80,7 @@ func (t *transferTarget) create(ctx context.Context) (err error) {
 }
 
 func (t *transferTarget) Write(ctx context.Context, head transfer.Head, documents iter.Seq2[transfer.Document, error],
-	refusals iter.Seq2[transfer.Refusal, error], receipts iter.Seq2[transfer.Receipt, error]) error {
+	refusals iter.Seq2[transfer.Refusal, error], receipts iter.Seq2[transfer.Receipt, error], history iter.Seq2[transfer.Past, error]) error {
 	if err := t.writeDocuments(ctx, documents); err != nil {
 		return err
 	}
@@ -94,6 +94,14 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 	if err := writeRows(ctx, t.conn, receipts, `INSERT INTO receipts (sender, id, at, digest, answer) VALUES (?, ?, ?, ?, ?)`,
 		func(r transfer.Receipt) []any {
 			return []any{r.Sender, r.ID, r.At, append([]byte{}, r.Digest...), append([]byte{}, r.Answer...)} // not NULL
+		}); err != nil {
+		return err
+	}
+	if err := writeRows(ctx, t.conn, history, `INSERT INTO history (`+commit.HistoryColumns+`, old_body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		func(r transfer.Past) []any {
+			o := r.Old
+			return []any{string(r.Key.Kind), string(r.Key.ID), int64(r.Version), string(r.Op), r.At, r.Bytes, r.Source.Sender, r.Source.Address, r.Source.Call,
+				int64(o.Version), string(o.Op), o.Code, o.At, o.State, o.Ended, o.CRC, o.Bytes, o.Form, r.Body}
 		}); err != nil {
 		return err
 	}
@@ -158,8 +166,8 @@ func writeRows[T any](ctx context.Context, conn *sql.Conn, records iter.Seq2[T, 
 func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) error {
 	for k, sums := range head.Totals {
 		if err := t.exec(ctx, `INSERT OR REPLACE INTO totals (kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters,
-			tombstones, tombstones_dropped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(k), sums.Indexes, sums.Deletes, sums.Indexed, sums.Deleted, sums.Superseded,
-			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped); err != nil {
+			tombstones, tombstones_dropped, history, history_bytes, history_dropped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(k), sums.Indexes, sums.Deletes, sums.Indexed, sums.Deleted, sums.Superseded,
+			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped, sums.History, sums.HistoryBytes, sums.HistoryDropped); err != nil {
 			return err
 		}
 	}

@@ -20,17 +20,17 @@ import (
 // copied is what was read of a journal: its records are counted and summed up while
 // they go through.
 type copied struct {
-	head                    Head
-	docs, refused, received tally
-	damaged                 int64
-	named                   []report.Key
-	progress                func(done int64)
-	shown                   int64 // of docs.bytes, when progress was last called
+	head                          Head
+	docs, refused, received, past tally
+	damaged                       int64
+	named                         []report.Key
+	progress                      func(done int64)
+	shown                         int64 // of docs.bytes, when progress was last called
 }
 
 func newCopied(ctx context.Context, s Source) (*copied, error) {
 	head, err := s.Head(ctx)
-	return &copied{head: head, docs: newTally(), refused: newTally(), received: newTally(), progress: func(int64) {}}, err
+	return &copied{head: head, docs: newTally(), refused: newTally(), received: newTally(), past: newTally(), progress: func(int64) {}}, err
 }
 
 // tally counts records and has a checksum over all of them.
@@ -103,6 +103,13 @@ func (c *copied) receipts(records iter.Seq2[Receipt, error]) iter.Seq2[Receipt, 
 	})
 }
 
+func (c *copied) history(records iter.Seq2[Past, error]) iter.Seq2[Past, error] {
+	return Through(records, func(r Past) error {
+		c.past.add(r.fields())
+		return nil
+	})
+}
+
 // Through has see look at each record that passes, and ends with the first error.
 func Through[T any](records iter.Seq2[T, error], see func(T) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -133,7 +140,7 @@ func (c *copied) compare(had *copied) error {
 	for _, t := range []struct {
 		what      string
 		has, want tally
-	}{{"documents", c.docs, had.docs}, {"refusals", c.refused, had.refused}, {"receipts", c.received, had.received}} {
+	}{{"documents", c.docs, had.docs}, {"refusals", c.refused, had.refused}, {"receipts", c.received, had.received}, {"entries of the history", c.past, had.past}} {
 		if t.has.count != t.want.count {
 			differ = append(differ, fmt.Sprintf("it has %d %s of %d", t.has.count, t.what, t.want.count))
 		} else if !bytes.Equal(t.has.sum.Sum(nil), t.want.sum.Sum(nil)) {
@@ -168,11 +175,11 @@ func nonzero(all map[report.Kind]commit.Totals) map[report.Kind]commit.Totals {
 
 func (c *copied) report() Report {
 	whole := sha256.New()
-	for _, t := range []tally{c.docs, c.refused, c.received} {
+	for _, t := range []tally{c.docs, c.refused, c.received, c.past} {
 		whole.Write(t.sum.Sum(nil))
 	}
 	r := Report{
-		Documents: c.docs.count, Refusals: c.refused.count, Receipts: c.received.count, Bytes: c.docs.bytes + c.refused.bytes,
+		Documents: c.docs.count, Refusals: c.refused.count, Receipts: c.received.count, History: c.past.count, Bytes: c.docs.bytes + c.refused.bytes,
 		LastVersion: c.head.Last, Checksum: hex.EncodeToString(whole.Sum(nil)), Damaged: c.damaged, Named: c.named,
 	}
 	r.Loss = c.head.Loss.Report()

@@ -21,11 +21,12 @@ type Progress struct {
 // Report describes a finished copy, which equals the journal that was copied.
 type Report struct {
 	Documents, Refusals, Receipts int64 // tombstones are documents
+	History                       int64 // entries
 	Bytes                         int64 // of the bodies of documents and refusals
 	LastVersion                   report.Version
 
-	// Checksum covers all documents, refusals and receipts, in an order that is the same for
-	// every engine. A copy of a copy has the same checksum.
+	// Checksum covers all documents, refusals, receipts and history, in an order that is the
+	// same for every engine. A copy of a copy has the same checksum.
 	Checksum string
 
 	// Damaged counts the documents whose checksum is wrong, in the journal as in the copy. They
@@ -86,7 +87,7 @@ func copyAll(ctx context.Context, source Source, target Target, progress func(Pr
 		return Report{}, err
 	}
 	had.progress = func(done int64) { progress(Progress{Done: done, Total: had.head.Documents}) }
-	err = target.Write(ctx, had.head, had.documents(source.Documents(ctx)), had.refusals(source.Refusals(ctx)), had.receipts(source.Receipts(ctx)))
+	err = target.Write(ctx, had.head, had.documents(source.Documents(ctx)), had.refusals(source.Refusals(ctx)), had.receipts(source.Receipts(ctx)), had.history(source.History(ctx)))
 	if err == nil {
 		err = had.complete()
 	}
@@ -124,6 +125,9 @@ func check(ctx context.Context, had *copied, target Target, progress func(Progre
 		return err
 	}
 	if err := drain(has.receipts(reader.Receipts(ctx))); err != nil {
+		return err
+	}
+	if err := drain(has.history(reader.History(ctx))); err != nil {
 		return err
 	}
 	if err := has.complete(); err != nil {

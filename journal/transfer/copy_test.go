@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -22,7 +23,7 @@ import (
 // openNamedTest opens a journal of either engine.
 func openNamedTest(t *testing.T, name string) journal.Journal {
 	t.Helper()
-	return openWith(t, name, journal.Options{})
+	return openWith(t, name, journal.Options{History: 24 * time.Hour})
 }
 
 func openWith(t *testing.T, name string, opt journal.Options) journal.Journal {
@@ -161,6 +162,7 @@ func fillAll(t *testing.T, j journal.Journal) {
 	// Settled once more, so that it has an origin, and others are to be sent again.
 	f.settle(report.Advisories, func(report.Change) report.Outcome { return report.Indexed })
 	f.put(report.SpecialReports, "again", "{}")
+	f.put(report.SpecialReports, "again", "{}")
 	f.settle(report.SpecialReports, func(report.Change) report.Outcome { return report.Indexed })
 	must(j.Resend(ctx, report.SpecialReports))
 
@@ -172,6 +174,11 @@ func fillAll(t *testing.T, j journal.Journal) {
 		},
 		Receipt: &report.Receipt{Sender: "s\x00", ID: "1", Digest: []byte{0}, Answer: nil},
 	})
+	f.append(report.Delivery{
+		Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "131"}, Op: report.Index, Code: "LON", Body: []byte(`{"n":3}`)}},
+		Source:  report.Source{Sender: "s\x00", Address: "192.0.2.7", Call: "PUT /cities/%00é"},
+	})
+	f.append(report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "131"}, Op: report.Delete}}})
 	f.put(report.Probe, "probe", "{}")
 	list, err := j.Refusals(ctx, 0, 10)
 	if err != nil || len(list) != 3 || list[0].ID != "Dropped" {
@@ -200,6 +207,17 @@ func everything(t *testing.T, name string) map[string]any {
 	for _, k := range report.AllKinds() {
 		entries, err := j.Entries(ctx, k, "", 1000)
 		note("entries of "+string(k), entries, err)
+		for _, e := range entries {
+			past, err := j.History(ctx, e.Key, math.MaxInt64, 100)
+			note(fmt.Sprintf("history of %q", e.ID), past, err)
+			for _, p := range past {
+				whole, err := j.PastVersion(ctx, e.Key, p.Version)
+				if len(whole.Body) == 0 {
+					whole.Body = nil
+				}
+				note(fmt.Sprintf("version %d of %q", p.Version, e.ID), whole, err)
+			}
+		}
 		letters, err := j.DeadLetters(ctx, k, "", 1000)
 		note("letters of "+string(k), slices.Concat(letters), err)
 		for _, l := range letters {
@@ -237,7 +255,7 @@ func TestCopy(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := int64(len(oddIDs) + 4 + 1 + 2 + 1); made.Documents != want || made.Refusals != 2 || made.Receipts != 1 || made.Damaged != 0 || made.Loss.Lost() {
+				if want := int64(len(oddIDs) + 4 + 1 + 2 + 1); made.Documents != want || made.Refusals != 2 || made.Receipts != 1 || made.History != want+3 || made.Damaged != 0 || made.Loss.Lost() {
 					t.Errorf("the copy reported %+v, want %d documents", made, want)
 				}
 				if want := (transfer.Progress{Checking: true, Done: made.Documents, Total: made.Documents}); at != want {

@@ -20,14 +20,15 @@ type tampering struct {
 	document func(*transfer.Document) bool // false leaves it out
 	refusal  func(*transfer.Refusal) bool
 	receipt  func(*transfer.Receipt) bool
+	past     func(*transfer.Past) bool
 }
 
 func (t *tampering) Write(ctx context.Context, head transfer.Head, documents iter.Seq2[transfer.Document, error],
-	refusals iter.Seq2[transfer.Refusal, error], receipts iter.Seq2[transfer.Receipt, error]) error {
+	refusals iter.Seq2[transfer.Refusal, error], receipts iter.Seq2[transfer.Receipt, error], history iter.Seq2[transfer.Past, error]) error {
 	if t.head != nil {
 		t.head(&head)
 	}
-	return t.Target.Write(ctx, head, tamper(documents, t.document), tamper(refusals, t.refusal), tamper(receipts, t.receipt))
+	return t.Target.Write(ctx, head, tamper(documents, t.document), tamper(refusals, t.refusal), tamper(receipts, t.receipt), tamper(history, t.past))
 }
 
 func tamper[T any](records iter.Seq2[T, error], change func(*T) bool) iter.Seq2[T, error] {
@@ -83,6 +84,9 @@ func TestCopyThatDiffers(t *testing.T) {
 			"the line":                {tampering{head: func(h *transfer.Head) { h.Line = "another" }}, "another line"},
 			"a receipt that is lost":  {tampering{receipt: func(*transfer.Receipt) bool { return false }}, "0 receipts of 1"},
 			"the answer":              {tampering{receipt: func(r *transfer.Receipt) bool { r.Answer = []byte("x"); return true }}, "receipts have another checksum"},
+			"a lost part of history":  {tampering{past: func(r *transfer.Past) bool { return r.Old.Version == 0 }}, "entries of the history of"},
+			"a sender":                {tampering{past: func(r *transfer.Past) bool { r.Source.Sender += "x"; return true }}, "entries of the history have another checksum"},
+			"what was replaced":       {tampering{past: func(r *transfer.Past) bool { r.Old.Ended++; return true }}, "entries of the history have another checksum"},
 			"totals": {tampering{head: func(h *transfer.Head) {
 				all := map[report.Kind]commit.Totals{}
 				for k, v := range h.Totals {

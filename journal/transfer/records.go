@@ -13,10 +13,11 @@ import (
 type Source interface {
 	Head(ctx context.Context) (Head, error)
 	// Documents come in the order of CompareKeys, refusals in that of their numbers, and
-	// receipts in that of their senders and ids.
+	// receipts in that of their senders and ids, and the history in that of its versions.
 	Documents(ctx context.Context) iter.Seq2[Document, error]
 	Refusals(ctx context.Context) iter.Seq2[Refusal, error]
 	Receipts(ctx context.Context) iter.Seq2[Receipt, error]
+	History(ctx context.Context) iter.Seq2[Past, error]
 	Close() error
 }
 
@@ -24,7 +25,7 @@ type Source interface {
 type Target interface {
 	// Write writes everything. It returns the errors of the streams unchanged.
 	Write(ctx context.Context, head Head, documents iter.Seq2[Document, error],
-		refusals iter.Seq2[Refusal, error], receipts iter.Seq2[Receipt, error]) error
+		refusals iter.Seq2[Refusal, error], receipts iter.Seq2[Receipt, error], history iter.Seq2[Past, error]) error
 	// Reader reads what was written. It is closed before publish.
 	Reader(ctx context.Context) (Source, error)
 	// Publish turns the target into a journal, durably.
@@ -90,6 +91,18 @@ type Receipt struct {
 
 func (r *Receipt) fields() ([]int64, []string, []byte) {
 	return []int64{r.At}, []string{r.Sender, r.ID, string(r.Digest)}, r.Answer
+}
+
+// Past is a row of the history.
+type Past struct {
+	commit.HistoryRow
+	Body []byte // as it is kept
+}
+
+func (r *Past) fields() ([]int64, []string, []byte) {
+	o := r.Old
+	return []int64{int64(r.Version), r.At, r.Bytes, int64(o.Version), o.At, o.Ended, o.State, o.CRC, o.Bytes, o.Form},
+		[]string{string(r.Key.Kind), string(r.Key.ID), string(r.Op), r.Source.Sender, r.Source.Address, r.Source.Call, string(o.Op), o.Code}, r.Body
 }
 
 // Records yields the newest record of every document of s that is not deleted, in the order

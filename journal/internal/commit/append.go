@@ -12,6 +12,7 @@ import (
 // Append accepts a delivery. Refusals get versions as well, in the order of the records:
 // they tell what was accepted before each refusal and what after.
 func (tx *Transaction) Append(d report.Delivery, opt journal.Options) ([]report.Stamp, error) {
+	tx.source = sourceOf(d)
 	place, err := tx.beginRetry(d.RetryOf)
 	if err != nil {
 		return nil, err
@@ -162,6 +163,9 @@ func (tx *Transaction) put(c *report.Change, n Naming, old *Row) (err error) {
 		return err
 	}
 	c.AcceptedAt = tx.Now
+	if err := tx.keepPast(c, old); err != nil {
+		return err
+	}
 	waiting := tx.Now.UnixMicro()
 	if old != nil && old.State == StatePending {
 		waiting = old.WaitedAt

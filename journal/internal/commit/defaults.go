@@ -30,6 +30,9 @@ func WithDefaults(o journal.Options) journal.Options {
 	if o.KeepDeleted == 0 {
 		o.KeepDeleted = journal.DefaultKeepDeleted
 	}
+	if o.HistoryMaxBytes <= 0 {
+		o.HistoryMaxBytes = journal.DefaultHistoryMaxBytes
+	}
 	if o.Observe == nil {
 		o.Observe = func(float64) {}
 	}

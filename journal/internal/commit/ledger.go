@@ -24,6 +24,8 @@ type Totals struct {
 	Indexed, Deleted, Superseded, Died int64 // settled
 	Pending, Resending, DeadLetters    int64 // as it is now
 	Tombstones, Dropped                int64 // documents that are deleted, as it is now; and those that were dropped
+	History, HistoryBytes              int64 // rows of the history, as it is now, and what they count for
+	HistoryDropped                     int64 // rows that were dropped
 }
 
 // Clone is a copy that may be changed.
@@ -104,5 +106,9 @@ func (t Totals) Stats() journal.KindStats {
 		DeadLetters: int(t.DeadLetters),
 		Tombstones:  int(t.Tombstones),
 		Dropped:     uint64(t.Dropped),
+
+		History:        int(t.History),
+		HistoryBytes:   t.HistoryBytes,
+		HistoryDropped: uint64(t.HistoryDropped),
 	}
 }

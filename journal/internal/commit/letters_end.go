@@ -53,6 +53,7 @@ func (tx *Transaction) RetryDead(c Content, r *Row) (bool, error) {
 	if r.State != StateDead || !c.Intact {
 		return false, nil
 	}
+	tx.source = report.Source{Call: sourceRetryDead}
 	origin, err := tx.origin(r)
 	if err == nil {
 		err = tx.put(&c.Change, r.Naming, r)
@@ -71,6 +72,7 @@ func (tx *Transaction) replaceDead(s report.Stamp, c report.Change) (report.Stam
 	if r == nil || r.Version != s.Version || r.State != StateDead {
 		return report.Stamp{}, journal.ErrNotFound
 	}
+	tx.source = report.Source{Call: sourceReplaceDead}
 	n, _, err := tx.call(&c, c.ID, r, 0)
 	if err == nil {
 		err = tx.put(&c, n, r)

@@ -63,7 +63,9 @@ func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, e
 		note.Ended, err = true, tx.end(s, r)
 	case s.Version < r.Version && waits:
 		note.Newer, note.DeliveredAt = true, time.UnixMicro(r.AcceptedAt)
-		err = tx.refresh(s, r)
+		if err = tx.refresh(s, r); err == nil {
+			err = tx.noteReached(s)
+		}
 	}
 	return note, err
 }

@@ -37,6 +37,17 @@ type Store interface {
 	// Unclaim ends the claim of a settled change, and defers the document if the settlement
 	// says so, in a store that keeps claims.
 	Unclaim(n Settled)
+	// KeepPast adds the row of a change to the history, with what it replaces, and counts
+	// it. It is called before Put. NoteReached notes in the history that a version reached
+	// the index that had been replaced on its way.
+	KeepPast(c report.Change, by report.Source, old *Row) error
+	NoteReached(k report.Key, v report.Version, at int64) error
+	// HistoryBytes is how much the history counts for. DropPast drops rows that were
+	// accepted before a time, and then more of the oldest until at least excess bytes are
+	// gone, up to limit, and returns how many.
+	HistoryBytes() (int64, error)
+	DropPast(before, excess int64, limit int) (n int, err error)
+
 	// Wait sets the time since which a document is pending.
 	Wait(r *Row, since int64) error
 	// Mark and Renew mark a settled document to be sent again, as it is or under a new version;

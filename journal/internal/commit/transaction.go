@@ -18,6 +18,9 @@ type Transaction struct {
 	Settled []Settled
 	Wake    bool // changes may become claimable
 
+	KeepsHistory bool          // set before the first request
+	source       report.Source // of the request that is carried out
+
 	displaced int64 // refusals that can no longer be retried
 }
 

@@ -1,0 +1,66 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"riskdex/journal"
+)
+
+// historyEvery is the time between two rounds of dropping what is past the bounds of the
+// history.
+const historyEvery = time.Minute
+
+// DropHistory implements Journal.
+func (j *Requests) DropHistory(ctx context.Context) (sum int, err error) {
+	if j.opt.History <= 0 {
+		return 0, nil
+	}
+	for {
+		n := 0
+		err := j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
+			n, err = tx.dropPast(j.opt)
+			return err
+		}})
+		sum += n
+		if err == nil && n == TombstoneStep {
+			err = Sleep(ctx, DropPause)
+		}
+		if err != nil {
+			return sum, fmt.Errorf("drop old entries of the history from the journal: %w", err)
+		}
+		if n < TombstoneStep {
+			return sum, nil
+		}
+	}
+}
+
+func (tx *Transaction) dropPast(opt journal.Options) (int, error) {
+	bytes, err := tx.Store.HistoryBytes()
+	if err != nil {
+		return 0, err
+	}
+	return tx.Store.DropPast(tx.Now.Add(-opt.History).UnixMicro(), max(0, bytes-opt.HistoryMaxBytes), TombstoneStep)
+}
+
+// KeepHistoryBounded drops what is past the bounds of the history now and then, until ctx
+// ends. After each round it calls after.
+func KeepHistoryBounded(ctx context.Context, j journal.Journal, opt journal.Options, after func(context.Context) error) {
+	if opt.History <= 0 {
+		return
+	}
+	for Sleep(ctx, historyEvery) == nil {
+		n, err := j.DropHistory(ctx)
+		if err == nil {
+			err = after(ctx)
+		}
+		switch {
+		case err != nil && ctx.Err() == nil && !errors.Is(err, journal.ErrClosed):
+			opt.Log.Warn("old entries could not be dropped from the history; it is tried again later", "error", err)
+		case n > 0:
+			opt.Log.Debug("dropped old entries from the history", "entries", n)
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package commit
+
+import (
+	"math"
+	"time"
+
+	"riskdex/report"
+)
+
+// Past is the history of documents as one transaction sees it.
+type Past interface {
+	// Current returns what documents has of a document, as if it were replaced now; its
+	// version is 0 if there is none. CurrentBody returns its body.
+	Current(k report.Key) (Replaced, error)
+	CurrentBody(k report.Key) ([]byte, error)
+	// Before returns up to limit rows before a version, the newest first. After returns those
+	// after one, the oldest first.
+	Before(k report.Key, v report.Version, limit int) ([]HistoryRow, error)
+	After(k report.Key, v report.Version, limit int) ([]HistoryRow, error)
+	// Body returns what the row of a version keeps of a body.
+	Body(v report.Version) ([]byte, error)
+}
+
+// place is where a version of a document is kept: with the row of the version that replaced
+// it, or in documents if row is nil.
+type place struct {
+	old Replaced
+	row *HistoryRow
+}
+
+// located is a version, with its place, which is nil if nobody knows what it stated.
+type located struct {
+	report.Past
+	place *place
+}
+
+// historyPage is how many rows are read at a time where it is not known how many are needed.
+const historyPage = 256
+
+// newest is before no row.
+const newest report.Version = math.MaxInt64
+
+// History returns the versions of a document before one, newest first: those of up to limit
+// rows.
+func History(p Past, k report.Key, before report.Version, limit int) (list []report.Past, err error) {
+	found, err := versions(p, k, before, limit)
+	for _, v := range found {
+		list = append(list, v.Past)
+	}
+	return list, err
+}
+
+// PastVersion returns one version of a document with its body, or report.ErrNotFound.
+func PastVersion(p Past, k report.Key, v report.Version) (report.Past, error) {
+	if v <= 0 || v == newest {
+		return report.Past{}, report.ErrNotFound
+	}
+	found, err := versions(p, k, v+1, 1)
+	for _, l := range found {
+		if l.Version == v || l.place != nil && l.place.old.Version == v {
+			return withBody(p, l)
+		}
+	}
+	if err == nil {
+		err = report.ErrNotFound
+	}
+	return report.Past{}, err
+}
+
+// PastAt returns the version of a document that was the newest at a time, with its body. It
+// returns report.ErrNotFound if there was none, and report.ErrHistoryTooShort if it cannot be
+// told.
+func PastAt(p Past, k report.Key, at time.Time) (report.Past, error) {
+	t := at.UnixMicro()
+	first, err := firstAfter(p, k, t)
+	if err != nil {
+		return report.Past{}, err
+	}
+	end := newest
+	var was Replaced
+	if first != nil {
+		end, was = first.Version, first.Old
+	} else if was, err = p.Current(k); err != nil {
+		return report.Past{}, err
+	}
+	if was.Version != 0 && was.At > t {
+		return report.Past{}, report.ErrHistoryTooShort
+	}
+	found, err := versions(p, k, end, 1)
+	if err == nil && len(found) == 0 {
+		err = report.ErrNotFound
+	}
+	if err != nil {
+		return report.Past{}, err
+	}
+	return withBody(p, found[0])
+}
+
+// firstAfter returns the first row of a change that was accepted after a time. A version is
+// no less than the time of its acceptance.
+func firstAfter(p Past, k report.Key, t int64) (*HistoryRow, error) {
+	for after := report.Version(t); ; {
+		rows, err := p.After(k, after, historyPage)
+		for i := range rows {
+			if rows[i].At > t {
+				return &rows[i], nil
+			}
+		}
+		if err != nil || len(rows) < historyPage {
+			return nil, err
+		}
+		after = rows[len(rows)-1].Version
+	}
+}
+
+// versions joins rows with what replaced them.
+func versions(p Past, k report.Key, before report.Version, limit int) (list []located, err error) {
+	rows, err := p.Before(k, before, limit)
+	if err != nil {
+		return nil, err
+	}
+	above, err := placeBefore(p, k, before)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := shownFrom(p, k, before)
+	if err != nil {
+		return nil, err
+	}
+	replaced := above.replacedAt()
+	add := func(l located, at *place) {
+		l.Key, l.ReplacedAt = k, replaced
+		if l.place = at; at != nil {
+			l.describe(at.old)
+		}
+		if l.SearchableUntil = fromMicro(shown); !l.SearchableAt.IsZero() {
+			shown = l.SearchableAt.UnixMicro()
+		}
+		list = append(list, l)
+		replaced = l.AcceptedAt
+	}
+	alone := func() { // what was accepted while history was off
+		if above.old.Version != 0 && above.old.Version < before {
+			add(located{Past: report.Past{Version: above.old.Version}}, above)
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		l := located{Past: report.Past{Version: r.Version, Op: r.Op, AcceptedAt: FromMicro(r.At), Bytes: int(r.Bytes), Source: r.Source}}
+		switch {
+		case above.old.isOf(r):
+			add(l, above)
+		case above.old.Version == 0 && r.Op == report.Delete: // its tombstone was dropped
+			l.State = report.StateSettled
+			add(l, nil)
+		default:
+			alone()
+			l.Gap = true
+			add(l, nil)
+		}
+		above = &place{r.Old, r}
+	}
+	if len(rows) < limit {
+		alone()
+	}
+	return list, nil
+}
+
+func (old Replaced) isOf(r *HistoryRow) bool {
+	return old.Version >= r.Version && old.At == r.At && old.Op == r.Op
+}
+
+func (a *place) replacedAt() time.Time {
+	if a.row == nil {
+		return time.Time{}
+	}
+	return FromMicro(a.row.At)
+}
+
+// placeBefore returns the place of the newest version before one.
+func placeBefore(p Past, k report.Key, before report.Version) (*place, error) {
+	if before != newest {
+		next, err := p.After(k, before-1, 1)
+		if err != nil || len(next) > 0 {
+			return nextPlace(next), err
+		}
+	}
+	old, err := p.Current(k)
+	return &place{old: old}, err
+}
+
+func nextPlace(next []HistoryRow) *place {
+	if len(next) == 0 {
+		return &place{}
+	}
+	return &place{next[0].Old, &next[0]}
+}
+
+// shownFrom returns when the index first had a version from the given one on, or 0.
+func shownFrom(p Past, k report.Key, v report.Version) (int64, error) {
+	if v == newest {
+		return 0, nil
+	}
+	for after, first := v-1, true; ; first = false {
+		rows, err := p.After(k, after, historyPage)
+		if err != nil {
+			return 0, err
+		}
+		for i, r := range rows {
+			if (!first || i > 0) && r.Old.reached() { // the first replaced what is before v
+				return r.Old.Ended, nil
+			}
+		}
+		if len(rows) < historyPage {
+			break
+		}
+		after = rows[len(rows)-1].Version
+	}
+	if now, err := p.Current(k); err != nil || now.Version < v || !now.reached() {
+		return 0, err
+	} else {
+		return now.Ended, nil
+	}
+}
+
+// reached tells whether the index has had it.
+func (old Replaced) reached() bool {
+	return old.Version != 0 && (old.State == StateDone || old.State == StateResend)
+}
+
+// describe completes a version with what is kept of it.
+func (l *located) describe(old Replaced) {
+	l.Op, l.Code, l.AcceptedAt, l.Bytes = old.Op, old.Code, FromMicro(old.At), int(old.Bytes)
+	l.State = StateName(old.State)
+	if old.reached() {
+		l.SearchableAt = FromMicro(old.Ended)
+	}
+}
+
+func fromMicro(at int64) time.Time {
+	if at == 0 {
+		return time.Time{}
+	}
+	return FromMicro(at)
+}
+
+// withBody reads the body of a version.
+func withBody(p Past, l located) (report.Past, error) {
+	if l.Op == report.Delete {
+		return l.Past, nil
+	}
+	at, err := keptAt(p, l.Key, l.place)
+	if err != nil {
+		return report.Past{}, err
+	}
+	body, lost, err := bodyAt(p, l.Key, at)
+	if err != nil {
+		return report.Past{}, err
+	}
+	l.Body, l.Lost = body, lost
+	return l.Past, nil
+}
+
+// keptAt follows the versions that state the same to the one whose body is kept; nil if that
+// is not known.
+func keptAt(p Past, k report.Key, at *place) (*place, error) {
+	for at != nil && at.row != nil && at.old.Form == FormSame {
+		rows, err := p.After(k, at.row.Version, historyPage)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			if !rows[i].Old.isOf(at.row) {
+				return nil, nil
+			}
+			if at = (&place{rows[i].Old, &rows[i]}); at.old.Form != FormSame {
+				return at, nil
+			}
+		}
+		if len(rows) == historyPage {
+			continue
+		}
+		now, err := p.Current(k)
+		if err != nil || !now.isOf(at.row) {
+			return nil, err
+		}
+		return &place{old: now}, nil
+	}
+	return at, nil
+}
+
+// bodyAt reads and verifies the body at a place.
+func bodyAt(p Past, k report.Key, at *place) (body []byte, lost report.Lost, err error) {
+	switch {
+	case at == nil:
+		return nil, report.LostUnknown, nil
+	case at.old.State == StateDropped:
+		return nil, report.LostDropped, nil
+	case at.row == nil:
+		body, err = p.CurrentBody(k)
+	default:
+		if body, err = p.Body(at.row.Version); err == nil {
+			body, err = inflate(at.old, body)
+			if err != nil {
+				return nil, report.LostDamaged, nil //nolint:nilerr // it does not inflate
+			}
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if c := (report.Change{Key: k, Op: at.old.Op, Code: at.old.Code, Version: at.old.Version, AcceptedAt: FromMicro(at.old.At), Body: body}); Checksum(c) != uint32(at.old.CRC) {
+		return nil, report.LostDamaged, nil
+	}
+	return body, report.NotLost, nil
+}

@@ -1,0 +1,541 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+const (
+	historyKept     = 10 * 24 * time.Hour
+	historyMaxBytes = 100 << 10
+	// historyEntryBytes is at most what an entry counts for besides its record.
+	historyEntryBytes = 200
+)
+
+var historyTests = []test{
+	{"of what was delivered, by whom, and when the index had it", testHistoryTold},
+	{"what was valid at a time", testHistoryAt},
+	{"a version that was overtaken", testHistoryOvertaken},
+	{"a document that is sent again keeps the time at which the index first had it", testHistoryResent},
+	{"a dead letter and its retry", testHistoryDead},
+	{"what states the same takes no space", testHistorySame},
+	{"of a city under its code, and of one that is adopted", testHistoryCities},
+	{"a document that was deleted long ago", testHistoryForgotten},
+	{"is dropped by age", testHistoryAge},
+	{"is dropped by size", testHistorySize},
+	{"in pages", testHistoryPages},
+	{"agrees with what was acknowledged", testHistoryAgrees},
+}
+
+var somebody = report.Source{Sender: "publisher", Address: "192.0.2.7", Call: "PUT /cities/130"}
+
+func (h *harness) deliver(t tester, by report.Source, changes ...report.Change) []report.Stamp {
+	t.Helper()
+	stamps, err := h.Append(context.Background(), report.Delivery{Changes: changes, Source: by})
+	if err != nil {
+		t.Fatalf("Append: %v", err)
+	}
+	return stamps
+}
+
+func (h *harness) history(t tester, key report.Key) []report.Past {
+	t.Helper()
+	list, err := h.History(context.Background(), key, math.MaxInt64, 1000)
+	if err != nil {
+		t.Fatalf("History: %v", err)
+	}
+	return list
+}
+
+func (h *harness) pastAt(t tester, key report.Key, at time.Time) report.Past {
+	t.Helper()
+	p, err := h.PastAt(context.Background(), key, at)
+	if err != nil {
+		t.Fatalf("PastAt(%v): %v", at, err)
+	}
+	return p
+}
+
+// told describes versions, oldest first: "index settled +1..+3" is one that the index had from
+// one minute after the start to three.
+func (h *harness) told(list []report.Past) string {
+	var words []string
+	minutes := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return fmt.Sprintf("+%g", t.Sub(h.start).Minutes())
+	}
+	for _, p := range slices.Backward(list) {
+		s := fmt.Sprintf("%s %s", p.Op, p.State)
+		if !p.SearchableAt.IsZero() {
+			s += " " + minutes(p.SearchableAt) + ".." + minutes(p.SearchableUntil)
+		}
+		if p.NeverSearchable() {
+			s += " never"
+		}
+		if p.Gap {
+			s += " gap"
+		}
+		words = append(words, s)
+	}
+	return strings.Join(words, ", ")
+}
+
+func (h *harness) tells(t tester, key report.Key, want string) {
+	t.Helper()
+	if got := h.told(h.history(t, key)); got != want {
+		t.Errorf("the history of %s %q:\n got %s\nwant %s", key.Kind, key.ID, got, want)
+	}
+}
+
+// index has everything that is pending indexed, a minute after now.
+func (h *harness) indexAll(t tester, kind report.Kind) {
+	t.Helper()
+	h.clock.move(time.Minute)
+	for _, c := range h.claim(t, kind) {
+		o := report.Indexed
+		if c.Op == report.Delete {
+			o = report.Deleted
+		}
+		h.settle(t, c, o)
+	}
+}
+
+func testHistoryTold(t *testing.T, h *harness) {
+	key := report.Key{Kind: report.Advisories, ID: "a\x00b'"}
+	first := h.deliver(t, somebody, advisory(string(key.ID), `{"level":1}`))[0]
+	h.indexAll(t, key.Kind)
+	h.clock.move(time.Minute)
+	h.deliver(t, report.Source{Call: "DELETE /advisories/a"}, remove(key.Kind, string(key.ID)))
+	h.indexAll(t, key.Kind)
+	h.clock.move(time.Minute)
+	h.append(t, advisory(string(key.ID), `{"level":30}`))
+	check := func() {
+		t.Helper()
+		h.tells(t, key, "index settled +1..+3, delete settled +3.., index pending")
+		list := h.history(t, key)
+		if p := list[2]; p.Source != somebody || p.Bytes != 11 || p.Version != first.Version || !p.AcceptedAt.Equal(h.start) || !p.ReplacedAt.Equal(h.start.Add(2*time.Minute)) || p.Key != key || p.Body != nil {
+			t.Errorf("the first version is %+v", p)
+		}
+		if p := list[1]; p.Call != "DELETE /advisories/a" || p.Bytes != 0 {
+			t.Errorf("the second version is %+v", p)
+		}
+		for i, want := range map[int]string{0: `{"level":30}`, 1: "", 2: `{"level":1}`} {
+			p, err := h.PastVersion(t.Context(), key, list[i].Version)
+			if err != nil || string(p.Body) != want || p.Lost != report.NotLost || p.Version != list[i].Version {
+				t.Errorf("version %d is %+v, %v", i, p, err)
+			}
+		}
+		if s := h.stats(t, key.Kind); s.History != 3 || s.HistoryBytes != 3*historyEntryBytes+11 || s.HistoryDropped != 0 {
+			t.Errorf("%d entries of %d bytes, %d dropped", s.History, s.HistoryBytes, s.HistoryDropped)
+		}
+	}
+	check()
+	h.reopen(t)
+	check()
+	for _, v := range []report.Version{-1, 0, 1, first.Version + 1, math.MaxInt64} {
+		if p, err := h.PastVersion(t.Context(), key, v); !errors.Is(err, journal.ErrNotFound) {
+			t.Errorf("version %d is %+v, %v", v, p, err)
+		}
+	}
+	if list := h.history(t, report.Key{Kind: key.Kind, ID: "unknown"}); len(list) != 0 {
+		t.Errorf("the history of an unknown document is %+v", list)
+	}
+	if s, err := h.Stats(t.Context()); err != nil || s.History.Keep != historyKept || s.History.MaxBytes != historyMaxBytes || !s.History.Since.Equal(h.start) {
+		t.Errorf("its bounds are %+v, %v", s.History, err)
+	}
+}
+
+func testHistoryAt(t *testing.T, h *harness) {
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	h.append(t, advisory("1", "one"), advisory("1", "two"))
+	h.clock.move(time.Hour)
+	h.append(t, remove(key.Kind, "1"))
+	h.clock.move(time.Hour)
+	h.append(t, advisory("1", "three"))
+	for at, want := range map[time.Duration]string{0: "two", time.Hour - 1: "two", time.Hour: "", 2*time.Hour - time.Microsecond: "", 2 * time.Hour: "three", 1000 * time.Hour: "three"} {
+		p := h.pastAt(t, key, h.start.Add(at))
+		if string(p.Body) != want || (p.Op == report.Delete) != (want == "") {
+			t.Errorf("after %v it is %+v, want %q", at, p, want)
+		}
+	}
+	for _, id := range []report.ID{"1", "2"} {
+		if p, err := h.PastAt(t.Context(), report.Key{Kind: key.Kind, ID: id}, h.start.Add(-time.Second)); !errors.Is(err, journal.ErrNotFound) {
+			t.Errorf("before all, %q was %+v, %v", id, p, err)
+		}
+	}
+}
+
+func testHistoryOvertaken(t *testing.T, h *harness) {
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	h.append(t, advisory("1", "never claimed"))
+	h.append(t, advisory("1", "overtaken in flight, and indexed"))
+	c := h.claimOne(t, key.Kind)
+	h.clock.move(time.Minute)
+	h.append(t, advisory("1", "overtaken in flight, and not indexed"))
+	h.settle(t, c, report.Indexed)
+	h.clock.move(time.Minute)
+	c = h.claimOne(t, key.Kind)
+	h.append(t, advisory("1", "four"))
+	h.settle(t, c, report.Superseded)
+	h.indexAll(t, key.Kind)
+	h.tells(t, key, "index pending never, index settled +1..+3, index pending never, index settled +3..")
+	// Both in one group, as far as the engine lets them.
+	h.append(t, advisory("1", "five"))
+	h.clock.move(time.Minute)
+	c = h.claimOne(t, key.Kind)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{advisory("1", "six")}})
+		ended <- err
+	}()
+	h.settle(t, c, report.Indexed)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if p := h.history(t, key)[1]; p.State != report.StateSettled || !p.SearchableAt.Equal(h.start.Add(4*time.Minute)) {
+		t.Errorf("a version that was indexed while the next one came is %+v", p)
+	}
+}
+
+func testHistoryResent(t *testing.T, h *harness) {
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	h.append(t, advisory("1", "one"))
+	h.indexAll(t, key.Kind)
+	h.resend(t, key.Kind, 1)
+	h.tells(t, key, "index resending +1..")
+	h.indexAll(t, key.Kind)
+	h.tells(t, key, "index settled +1..")
+	e := h.entries(t, key.Kind, "", 1)[0]
+	h.renew(t, 1, e.Stamp)
+	h.indexAll(t, key.Kind)
+	h.tells(t, key, "index settled +1..")
+	h.append(t, advisory("1", "two"))
+	e = h.entries(t, key.Kind, "", 1)[0]
+	if n, err := h.Pass(t.Context(), []report.Ahead{{Stamp: e.Stamp, Index: e.Version + 1000}}); n != 1 || err != nil {
+		t.Fatalf("passed %d, %v", n, err)
+	}
+	h.indexAll(t, key.Kind)
+	h.append(t, advisory("1", "three"))
+	h.tells(t, key, "index settled +1..+4, index settled +4.., index pending")
+	for i, want := range []string{"three", "two", "one"} {
+		p, err := h.PastVersion(t.Context(), key, h.history(t, key)[i].Version)
+		if err != nil || string(p.Body) != want {
+			t.Errorf("version %d is %+v, %v, want %s", i, p, err, want)
+		}
+	}
+}
+
+func testHistoryDead(t *testing.T, h *harness) {
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	dead := h.append(t, advisory("1", "bad"))
+	h.settle(t, h.claimOne(t, key.Kind), report.Dead)
+	if n, err := h.RetryDead(t.Context(), dead); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	h.settle(t, h.claimOne(t, key.Kind), report.Dead)
+	s := h.entries(t, key.Kind, "", 1)[0].Stamp
+	edited, err := h.ReplaceDead(t.Context(), s, advisory("1", "edited"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.settle(t, h.claimOne(t, key.Kind), report.Dead)
+	h.dropDead(t, 1, edited)
+	h.append(t, advisory("1", "good"))
+	h.tells(t, key, "index dead never, index dead never, index dropped never, index pending")
+	list := h.history(t, key)
+	if list[2].Call == "" || list[1].Call == "" || list[2].Call == list[1].Call {
+		t.Errorf("what was retried and edited is from %+v, %+v", list[2].Source, list[1].Source)
+	}
+	for i, want := range []string{"good", "", "bad", "bad"} {
+		p, err := h.PastVersion(t.Context(), key, list[i].Version)
+		if err != nil || string(p.Body) != want || (p.Lost == report.LostDropped) != (want == "") {
+			t.Errorf("version %d is %+v, %v, want %s", i, p, err, want)
+		}
+	}
+}
+
+func testHistorySame(t *testing.T, h *harness) {
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	body := strings.Repeat("the same ", 100)
+	for i := range 5 {
+		h.append(t, advisory("1", body))
+		if i == 2 {
+			h.append(t, advisory("1", strings.ToUpper(body)))
+		}
+	}
+	h.append(t, advisory("1", body), advisory("1", body), advisory("1", "last"))
+	if s := h.stats(t, key.Kind); s.History != 9 || s.HistoryBytes != 9*historyEntryBytes+3*int64(len(body)) {
+		t.Errorf("%d entries of %d bytes", s.History, s.HistoryBytes)
+	}
+	for i, v := range h.history(t, key) {
+		want := map[int]string{0: "last", 5: strings.ToUpper(body)}[i]
+		if want == "" {
+			want = body
+		}
+		p, err := h.PastVersion(t.Context(), key, v.Version)
+		if err != nil || string(p.Body) != want || p.Lost != "" || v.Bytes != len(want) {
+			t.Errorf("version %d is %.100q, %s, %v", i, p.Body, p.Lost, err)
+		}
+	}
+}
+
+func testHistoryCities(t *testing.T, h *harness) {
+	h.deliver(t, somebody, city("LON", "LON", "by code"))
+	h.clock.move(time.Minute)
+	c := city("LON", "LON", "by id")
+	c.OwnID = "130"
+	h.deliver(t, somebody, c)
+	h.tells(t, report.Key{Kind: report.Cities, ID: "LON"}, "index pending never, delete pending")
+	h.tells(t, report.Key{Kind: report.Cities, ID: "130"}, "index pending")
+	if s := h.stats(t, report.Cities); s.History != 3 {
+		t.Errorf("%d entries", s.History)
+	}
+	if p := h.pastAt(t, report.Key{Kind: report.Cities, ID: "LON"}, h.start); string(p.Body) != "by code" || p.Code != "LON" || p.Sender != somebody.Sender {
+		t.Errorf("it was %+v", p)
+	}
+}
+
+func testHistoryForgotten(t *testing.T, h *harness) {
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	h.append(t, advisory("1", "one"))
+	h.indexAll(t, key.Kind)
+	h.append(t, remove(key.Kind, "1"))
+	h.indexAll(t, key.Kind)
+	h.clock.move(historyKept/2 + time.Hour)
+	if n, err := h.DropDeleted(t.Context()); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	h.tells(t, key, "index settled +1.., delete settled")
+	if p := h.pastAt(t, key, h.start); string(p.Body) != "one" {
+		t.Errorf("it was %+v", p)
+	}
+	if p := h.pastAt(t, key, h.clock.now()); p.Op != report.Delete {
+		t.Errorf("it is %+v", p)
+	}
+	h.append(t, advisory("1", "two"))
+	h.tells(t, key, "index settled +1.., delete settled, index pending")
+	if p := h.pastAt(t, key, h.start.Add(time.Hour)); p.Op != report.Delete {
+		t.Errorf("after an hour it was %+v", p)
+	}
+}
+
+func (h *harness) dropHistory(t tester, want int) {
+	t.Helper()
+	if n, err := h.DropHistory(context.Background()); n != want || err != nil {
+		t.Errorf("dropped %d entries, %v, want %d", n, err, want)
+	}
+}
+
+func testHistoryAge(t *testing.T, h *harness) {
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	const many = 300
+	for n := range many {
+		h.append(t, advisory("1", fmt.Sprint("old ", n)))
+	}
+	h.append(t, city("1", "", "{}"))
+	h.clock.move(historyKept)
+	h.append(t, advisory("1", "new"))
+	h.dropHistory(t, 0)
+	h.clock.move(time.Microsecond)
+	h.dropHistory(t, many+1)
+	h.dropHistory(t, 0)
+	if s := h.stats(t, key.Kind); s.History != 1 || s.HistoryDropped != many || s.HistoryBytes != historyEntryBytes+int64(len("old 299")) {
+		t.Errorf("%d entries of %d bytes, %d dropped", s.History, s.HistoryBytes, s.HistoryDropped)
+	}
+	if s := h.stats(t, report.Cities); s.History != 0 || s.HistoryDropped != 1 || s.HistoryBytes != 0 {
+		t.Errorf("%d entries of cities of %d bytes, %d dropped", s.History, s.HistoryBytes, s.HistoryDropped)
+	}
+	// What was valid within that time is known, though it was accepted before.
+	if p := h.pastAt(t, key, h.start.Add(historyKept-1)); string(p.Body) != "old 299" {
+		t.Errorf("it was %+v", p)
+	}
+	h.tells(t, key, "index pending never, index pending")
+	if _, err := h.PastAt(t.Context(), key, h.start.Add(-1)); !errors.Is(err, report.ErrHistoryTooShort) {
+		t.Errorf("PastAt before the history begins: %v", err)
+	}
+}
+
+func testHistorySize(t *testing.T, h *harness) {
+	record := strings.Repeat("x", 1000)
+	for n := range 300 {
+		h.append(t, advisory("1", fmt.Sprint(n, record)))
+	}
+	const each = historyEntryBytes + 1003
+	n, err := h.DropHistory(t.Context())
+	s := h.stats(t, report.Advisories)
+	if err != nil || n == 0 || s.HistoryBytes > historyMaxBytes || s.HistoryBytes < historyMaxBytes-each || s.History != 300-n || s.HistoryDropped != uint64(n) {
+		t.Errorf("dropped %d, %v: %d entries of %d bytes are left, %d dropped", n, err, s.History, s.HistoryBytes, s.HistoryDropped)
+	}
+	if got := len(h.history(t, report.Key{Kind: report.Advisories, ID: "1"})); got != 301-n {
+		t.Errorf("%d versions are told of, want %d", got, 301-n)
+	}
+	h.dropHistory(t, 0)
+}
+
+func testHistoryPages(t *testing.T, h *harness) {
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	for n := range 20 {
+		h.append(t, advisory("1", fmt.Sprint(n)))
+		if n%3 == 0 {
+			h.indexAll(t, key.Kind)
+		}
+		h.clock.move(time.Minute)
+	}
+	want := h.history(t, key)
+	for _, limit := range []int{1, 3, 7} {
+		var got []report.Past
+		for before := report.Version(math.MaxInt64); ; {
+			list, err := h.History(t.Context(), key, before, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list) == 0 {
+				break
+			}
+			got = append(got, list...)
+			before = list[len(list)-1].Version
+		}
+		if h.told(got) != h.told(want) || len(got) != 20 {
+			t.Errorf("in pages of %d:\n got %s\nwant %s", limit, h.told(got), h.told(want))
+		}
+	}
+}
+
+// testHistoryAgrees compares what history says of random deliveries with what was
+// acknowledged.
+func testHistoryAgrees(t *testing.T, h *harness) {
+	type valid struct {
+		from time.Time
+		body string
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1)) // #nosec G404 -- a test
+	acknowledged := map[report.ID][]valid{}
+	for n := range 400 {
+		h.clock.move(time.Duration(random.IntN(100)) * time.Microsecond) // often none
+		switch random.IntN(5) {
+		case 0:
+			for _, c := range h.claimUpTo(t, report.Advisories, 1+random.IntN(3), 1<<20) {
+				h.settle(t, c, []report.Outcome{report.Indexed, report.Superseded, report.Retry, report.Dead}[random.IntN(4)])
+			}
+		case 1:
+			if random.IntN(20) == 0 {
+				h.reopen(t)
+			}
+		default:
+			var d []report.Change
+			for range 1 + random.IntN(4) {
+				id := fmt.Sprint(random.IntN(3))
+				body := fmt.Sprint("body ", n, " ", random.IntN(3))
+				if random.IntN(4) == 0 {
+					body = "common"
+				}
+				if random.IntN(6) == 0 {
+					d = append(d, remove(report.Advisories, id))
+				} else {
+					d = append(d, advisory(id, body))
+				}
+			}
+			for i, s := range h.deliver(t, somebody, d...) {
+				if s.Version != 0 {
+					acknowledged[s.ID] = append(acknowledged[s.ID], valid{h.clock.now(), string(d[i].Body)})
+				}
+			}
+		}
+	}
+	for id, list := range acknowledged {
+		key := report.Key{Kind: report.Advisories, ID: id}
+		told := h.history(t, key)
+		if len(told) != len(list) {
+			t.Errorf("%q: history has %d versions, want %d", id, len(told), len(list))
+			continue
+		}
+		slices.Reverse(told)
+		for i, want := range list {
+			p, err := h.PastVersion(t.Context(), key, told[i].Version)
+			if err != nil || string(p.Body) != want.body || !p.AcceptedAt.Equal(want.from) || p.Source != somebody || p.Gap || p.Lost != "" {
+				t.Errorf("%q, version %d of %d is %+v, %v, want %+v", id, i, len(list), p, err, want)
+			}
+			if i+1 < len(list) && list[i+1].from.Equal(want.from) {
+				continue
+			}
+			if p := h.pastAt(t, key, want.from); string(p.Body) != want.body {
+				t.Errorf("%q was %q at %v, want %q", id, p.Body, want.from, want.body)
+			}
+		}
+	}
+}
+
+// testHistoryOff: nothing is added while history is off, what there is stays, and it says so
+// where something is missing.
+func testHistoryOff(t *testing.T, open Open) {
+	dir := t.TempDir()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ticks := &clock{t: start}
+	with := func(keep time.Duration, f func(h *harness)) {
+		t.Helper()
+		h := &harness{Journal: open(t, dir, journal.Options{Now: ticks.now, History: keep}), clock: ticks, start: start}
+		defer func() {
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		f(h)
+	}
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	next := func(h *harness, body string) {
+		h.append(t, advisory("1", body))
+		h.indexAll(t, key.Kind)
+	}
+	with(0, func(h *harness) {
+		next(h, "one")
+		next(h, "two")
+		if s := h.stats(t, key.Kind); s.History != 0 || s.HistoryBytes != 0 {
+			t.Errorf("%d entries while history is off", s.History)
+		}
+		h.tells(t, key, "index settled +2..")
+	})
+	with(historyKept, func(h *harness) {
+		next(h, "three")
+		h.tells(t, key, "index settled +2..+3, index settled +3..")
+		next(h, "four")
+	})
+	with(0, func(h *harness) {
+		h.dropHistory(t, 0)
+		h.tells(t, key, "index settled +2..+3, index settled +3..+4, index settled +4..")
+		next(h, "five")
+		next(h, "six")
+		h.tells(t, key, "index settled +2..+3, index settled +3..+6, index  gap, index settled +6..")
+	})
+	with(historyKept, func(h *harness) {
+		next(h, "seven")
+		h.tells(t, key, "index settled +2..+3, index settled +3..+6, index  gap, index settled +6..+7, index settled +7..")
+		for at, want := range map[time.Duration]string{2: "two", 3: "three", 6: "six", 7: "seven"} {
+			if p := h.pastAt(t, key, start.Add(at*time.Minute-1)); string(p.Body) != want {
+				t.Errorf("in minute %d it was %q, want %s", at, p.Body, want)
+			}
+		}
+		for _, at := range []time.Duration{1, 4, 5} {
+			if p, err := h.PastAt(t.Context(), key, start.Add(at*time.Minute-1)); !errors.Is(err, report.ErrHistoryTooShort) {
+				t.Errorf("in minute %d it was %+v, %v, want nobody to know", at, p, err)
+			}
+		}
+		list := h.history(t, key)
+		if p, err := h.PastVersion(t.Context(), key, list[2].Version); err != nil || p.Lost != report.LostUnknown {
+			t.Errorf("the one before the gap is %+v, %v", p, err)
+		}
+	})
+}

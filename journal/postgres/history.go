@@ -1,0 +1,247 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// pastRow is a row of the history as it will be.
+type pastRow struct {
+	commit.HistoryRow
+	inTable bool   // what it replaces is in documents, until queueRows
+	body    []byte // of what it replaces, where it is not in documents and is kept
+	sum     []byte // of the new body where the old one, which is in documents, has as many bytes
+}
+
+// reached is a version that reached the index after it was replaced.
+type reached struct {
+	key     report.Key
+	version report.Version
+	at      int64
+}
+
+// KeepPast implements store. The server copies what is replaced by itself, where this
+// transaction has not written it, and compresses it.
+func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) error {
+	r := pastRow{HistoryRow: commit.HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}}
+	if p := s.of[old]; p != nil {
+		r.Old = commit.Replaced{
+			Version: p.Version, Op: p.Op, Code: p.Code, At: p.AcceptedAt, Ended: p.endedAt,
+			State: p.State, CRC: int64(p.crc), Bytes: p.bytes,
+		}
+		r.inTable = !p.fresh && !p.written
+		alike := p.bytes == int64(len(c.Body))
+		switch {
+		case p.bytes == 0:
+		case !r.inTable && alike && bytes.Equal(p.body, c.Body):
+			r.Old.Form = commit.FormSame
+		case !r.inTable:
+			r.Old.Form, r.body = commit.FormRaw, p.body
+		default:
+			r.Old.Form = commit.FormRaw
+			if alike {
+				sum := sha256.Sum256(c.Body)
+				r.sum = sum[:]
+			}
+		}
+	}
+	s.past = append(s.past, r)
+	return nil
+}
+
+// NoteReached implements store.
+func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
+	s.reached = append(s.reached, reached{k, v, at})
+	return nil
+}
+
+// keepPastRows adds rows to the history, and counts them. It runs before documents is changed.
+const keepPastRows = `WITH n AS (
+		SELECT * FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::text[], $6::bigint[], $7::bigint[], $8::bytea[], $9::bytea[], $10::bytea[],
+			$11::bigint[], $12::text[], $13::bytea[], $14::bigint[], $15::smallint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::smallint[],
+			$20::bytea[], $21::boolean[], $22::bytea[])
+		AS n (version, kind, id, op, at, bytes, sender, address, call, old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form,
+			body, in_table, sum)
+	), kept AS (
+		INSERT INTO history SELECT n.version, n.kind, n.id, n.op, n.at, n.bytes, n.sender, n.address, n.call,
+			n.old_version, n.old_op, n.old_code, n.old_at, n.old_state, n.old_ended, n.old_crc, n.old_bytes,
+			CASE WHEN n.sum = sha256(d.body) THEN 1 ELSE n.old_form END, CASE WHEN NOT n.in_table THEN n.body WHEN n.sum = sha256(d.body) THEN NULL ELSE d.body END
+		FROM n LEFT JOIN documents d ON n.in_table AND d.kind = n.kind AND d.id = n.id
+		RETURNING kind, coalesce(length(old_body), 0) AS bytes
+	) INSERT INTO totals AS t SELECT $1, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*), sum(bytes) + count(*) * $23, 0 FROM kept GROUP BY kind
+	ON CONFLICT (slot, kind) DO UPDATE SET history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes`
+
+// queuePast writes what is to be added to the history.
+func (s *store) queuePast(b *pgx.Batch) {
+	if n := len(s.past); n > 0 {
+		var version, at, size, oldVersion, oldAt, oldEnded, oldCRC, oldBytes []int64
+		var kind, op, oldOp []string
+		var id, sender, address, call, oldCode, body, sum [][]byte
+		var oldState, oldForm []int16
+		var inTable []bool
+		for _, r := range s.past {
+			version, kind, id, op = append(version, int64(r.Version)), append(kind, string(r.Key.Kind)), append(id, []byte(r.Key.ID)), append(op, string(r.Op))
+			at, size = append(at, r.At), append(size, r.Bytes)
+			sender, address, call = append(sender, []byte(r.Source.Sender)), append(address, []byte(r.Source.Address)), append(call, []byte(r.Source.Call))
+			o := r.Old
+			oldVersion, oldOp, oldCode = append(oldVersion, int64(o.Version)), append(oldOp, string(o.Op)), append(oldCode, []byte(o.Code))
+			oldAt, oldState, oldEnded = append(oldAt, o.At), append(oldState, int16(o.State)), append(oldEnded, o.Ended)
+			oldCRC, oldBytes, oldForm = append(oldCRC, o.CRC), append(oldBytes, o.Bytes), append(oldForm, int16(o.Form))
+			body, inTable, sum = append(body, r.body), append(inTable, r.inTable), append(sum, r.sum)
+		}
+		b.Queue(keepPastRows, int16(s.me%slots), version, kind, id, op, at, size, sender, address, call,
+			oldVersion, oldOp, oldCode, oldAt, oldState, oldEnded, oldCRC, oldBytes, oldForm, body, inTable, sum, commit.HistoryRowBytes)
+	}
+	if len(s.reached) > 0 {
+		var kind []string
+		var id [][]byte
+		var version, at []int64
+		for _, r := range s.reached {
+			kind, id, version, at = append(kind, string(r.key.Kind)), append(id, []byte(r.key.ID)), append(version, int64(r.version)), append(at, r.at)
+		}
+		b.Queue(commit.SQL(`UPDATE history h SET old_state = {done}, old_ended = n.at FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[]) AS n (kind, id, version, at)
+			WHERE h.kind = n.kind AND h.id = n.id AND h.version > n.version AND h.old_version = n.version AND h.old_state = {pending}`), kind, id, version, at)
+	}
+	s.past, s.reached = nil, nil
+}
+
+// HistoryBytes implements store. What this transaction adds is not in it yet.
+func (s *store) HistoryBytes() (n int64, err error) {
+	err = s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(history_bytes), 0)::bigint FROM totals").Scan(&n)
+	return n, err
+}
+
+// DropPast implements store. What another process drops at the same time is left to it.
+func (s *store) DropPast(before, excess int64, limit int) (n int, err error) {
+	rows, err := s.tx.Query(s.ctx, `WITH looked AS MATERIALIZED (
+			SELECT version, at, coalesce(length(old_body), 0) + $4 AS size FROM history ORDER BY version LIMIT $3 FOR UPDATE SKIP LOCKED
+		), summed AS (
+			SELECT version, at, size, sum(size) OVER (ORDER BY version) AS until FROM looked
+		), gone AS (
+			DELETE FROM history h USING summed l WHERE h.version = l.version AND (l.at < $1 OR l.until - l.size < $2) RETURNING h.kind, l.size
+		) SELECT kind, count(*), sum(size)::bigint FROM gone GROUP BY kind`, before, excess, limit, commit.HistoryRowBytes)
+	if err != nil {
+		return 0, err
+	}
+	var kind string
+	var count, size int64
+	_, err = pgx.ForEachRow(rows, []any{&kind, &count, &size}, func() error {
+		t := s.ledger.Totals[report.Kind(kind)]
+		t.History -= count
+		t.HistoryBytes -= size
+		t.HistoryDropped += count
+		s.ledger.Totals[report.Kind(kind)] = t
+		n += int(count)
+		return nil
+	})
+	return n, err
+}
+
+// History implements Journal.
+func (j *Journal) History(ctx context.Context, key report.Key, before report.Version, limit int) (list []report.Past, err error) {
+	err = j.inPast(ctx, key, func(p commit.Past) error {
+		list, err = commit.History(p, key, before, limit)
+		return err
+	})
+	return list, err
+}
+
+// PastVersion implements Journal.
+func (j *Journal) PastVersion(ctx context.Context, key report.Key, v report.Version) (past report.Past, err error) {
+	err = j.inPast(ctx, key, func(p commit.Past) error {
+		past, err = commit.PastVersion(p, key, v)
+		return err
+	})
+	return past, err
+}
+
+// PastAt implements Journal.
+func (j *Journal) PastAt(ctx context.Context, key report.Key, at time.Time) (past report.Past, err error) {
+	err = j.inPast(ctx, key, func(p commit.Past) error {
+		past, err = commit.PastAt(p, key, at)
+		return err
+	})
+	return past, err
+}
+
+func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past) error) error {
+	return j.read(fmt.Sprintf("read the history of %s %q in the journal", key.Kind, key.ID), func() error {
+		if err := commit.CheckKey(key); err != nil {
+			return err
+		}
+		return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+			return f(past{ctx, tx})
+		})
+	})
+}
+
+// past implements commit.Past in a transaction that reads.
+type past struct {
+	ctx context.Context
+	tx  pgx.Tx
+}
+
+func (p past) Current(k report.Key) (old commit.Replaced, err error) {
+	var op string
+	var code []byte
+	var state int16
+	rows, err := p.tx.Query(p.ctx, "SELECT version, op, code, accepted_at, ended_at, state, crc, bytes FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID))
+	if err != nil {
+		return old, err
+	}
+	_, err = pgx.ForEachRow(rows, []any{&old.Version, &op, &code, &old.At, &old.Ended, &state, &old.CRC, &old.Bytes}, func() error {
+		old.Op, old.Code, old.State, old.Form = report.Op(op), string(code), int64(state), commit.FormRaw
+		return nil
+	})
+	return old, err
+}
+
+func (p past) CurrentBody(k report.Key) (body []byte, err error) {
+	err = p.tx.QueryRow(p.ctx, "SELECT body FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID)).Scan(&body)
+	return body, err
+}
+
+func (p past) Body(v report.Version) (body []byte, err error) {
+	err = p.tx.QueryRow(p.ctx, "SELECT old_body FROM history WHERE version = $1", int64(v)).Scan(&body)
+	return body, err
+}
+
+func (p past) Before(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
+	return p.rows("version < $3 ORDER BY version DESC LIMIT $4", k, v, limit)
+}
+
+func (p past) After(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
+	return p.rows("version > $3 ORDER BY version LIMIT $4", k, v, limit)
+}
+
+func (p past) rows(which string, k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
+	rows, err := p.tx.Query(p.ctx, "SELECT "+commit.HistoryColumns+" FROM history WHERE kind = $1 AND id = $2 AND "+which, string(k.Kind), []byte(k.ID), int64(v), max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (commit.HistoryRow, error) { return scanPast(r) })
+}
+
+// scanPast reads commit.HistoryColumns, and what follows them.
+func scanPast(r pgx.Row, more ...any) (h commit.HistoryRow, err error) {
+	var kind, op, oldOp string
+	var id, sender, address, call, oldCode []byte
+	var state, form int16
+	o := &h.Old
+	err = r.Scan(append([]any{
+		&kind, &id, &h.Version, &op, &h.At, &h.Bytes, &sender, &address, &call,
+		&o.Version, &oldOp, &oldCode, &o.At, &state, &o.Ended, &o.CRC, &o.Bytes, &form,
+	}, more...)...)
+	h.Key, h.Op = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, report.Op(op)
+	h.Source = report.Source{Sender: string(sender), Address: string(address), Call: string(call)}
+	o.Op, o.Code, o.State, o.Form = report.Op(oldOp), string(oldCode), int64(state), int64(form)
+	return h, err
+}

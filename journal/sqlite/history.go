@@ -1,0 +1,301 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// KeepPast implements store. The row goes to the end of the table, and SQLite copies what was
+// replaced by itself. Its body is compressed later (deflateHistory): that takes longer than
+// all the rest.
+func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) error {
+	version, at := int64(c.Version), c.AcceptedAt.UnixMicro()
+	t := s.ledger.Totals[c.Kind]
+	t.History++
+	t.HistoryBytes += commit.HistoryRowBytes
+	first := func() error {
+		return s.exec(s.st.keepFirst, version, string(c.Kind), string(c.ID), string(c.Op), at, len(c.Body), by.Sender, by.Address, by.Call)
+	}
+	var err error
+	if old == nil {
+		err = first()
+	} else {
+		var kept int64
+		err = s.st.keepPast.QueryRowContext(s.ctx, version, string(c.Op), at, len(c.Body), by.Sender, by.Address, by.Call, c.Body, old.Doc).Scan(&kept)
+		if classify(err) == commit.FaultRequest { // what it replaces is damaged
+			err = first()
+		}
+		t.HistoryBytes += kept
+	}
+	if err != nil {
+		return err
+	}
+	s.ledger.Totals[c.Kind] = t
+	return nil
+}
+
+const (
+	keepFirst = `INSERT INTO history (version, kind, id, op, at, bytes, sender, address, call,
+		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, 0, 0, 0, 0, 0)`
+	// keepPast has the change's body as its eighth parameter, to compare it with the old one.
+	keepPast = `INSERT INTO history (version, kind, id, op, at, bytes, sender, address, call,
+		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, old_body)
+		SELECT ?1, kind, id, ?2, ?3, ?4, ?5, ?6, ?7, version, op, code, accepted_at, state, ended_at, crc,
+			coalesce(length(body), 0), CASE WHEN body IS NULL THEN 0 WHEN body = ?8 THEN 1 ELSE 2 END, CASE WHEN body <> ?8 OR ?8 IS NULL THEN body END
+		FROM documents WHERE doc = ?9 RETURNING coalesce(length(old_body), 0)`
+)
+
+// NoteReached implements store.
+func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
+	return s.exec(s.st.noteReached, string(k.Kind), string(k.ID), int64(v), at)
+}
+
+// HistoryBytes implements store.
+func (s *store) HistoryBytes() (n int64, err error) {
+	for _, t := range s.ledger.Totals {
+		n += t.HistoryBytes
+	}
+	return n, nil
+}
+
+// DropPast implements store.
+func (s *store) DropPast(before, excess int64, limit int) (n int, err error) {
+	rows, err := s.st.oldestPast.QueryContext(s.ctx, limit)
+	var last int64
+	freed := map[report.Kind]commit.Totals{}
+	if err := forRows(rows, err, func(scan func(...any) error) error {
+		var version, at, size looseInt
+		var kind looseText
+		if err := scan(&version, &kind, &at, &size); err != nil {
+			return err
+		}
+		if int64(at) >= before && excess <= 0 {
+			return errEnough
+		}
+		f := freed[report.Kind(kind)]
+		f.History++
+		f.HistoryBytes += int64(size) + commit.HistoryRowBytes
+		freed[report.Kind(kind)] = f
+		excess -= int64(size) + commit.HistoryRowBytes
+		n, last = n+1, int64(version)
+		return nil
+	}); err != nil && !errors.Is(err, errEnough) {
+		return 0, err
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	for k, f := range freed {
+		t := s.ledger.Totals[k]
+		t.History -= f.History
+		t.HistoryBytes -= f.HistoryBytes
+		t.HistoryDropped += f.History
+		s.ledger.Totals[k] = t
+	}
+	return n, s.exec(s.st.dropPast, last)
+}
+
+var errEnough = errors.New("enough")
+
+// deflated is a body that was compressed.
+type deflated struct {
+	version, had int64
+	kind         report.Kind
+	body         []byte
+}
+
+const (
+	// deflateStep is how many bodies one transaction replaces by compressed ones, and
+	// deflateBytes how many bytes of them are read for it.
+	deflateStep  = commit.TombstoneStep
+	deflateBytes = 4 << 20
+)
+
+// deflateHistory compresses the bodies that were added to the history since the last time, in
+// steps between which deliveries are accepted.
+func (j *Journal) deflateHistory(ctx context.Context) error {
+	for {
+		list, seen, err := j.nextToDeflate(ctx)
+		if err != nil || seen == j.deflated {
+			return err
+		}
+		if len(list) > 0 {
+			if err := j.queue.Do(ctx, &commit.Request{Size: len(list), Quota: commit.DiskQuota, Run: func(tx *commit.Transaction) error {
+				return tx.Store.(*store).replaceBodies(list)
+			}}); err != nil {
+				return fmt.Errorf("compress the history: %w", err)
+			}
+		}
+		j.deflated = seen
+		if err := commit.Sleep(ctx, commit.DropPause); err != nil {
+			return err
+		}
+	}
+}
+
+// nextToDeflate compresses bodies after the last one that was looked at, and returns the one
+// that was looked at last.
+func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int64, err error) {
+	seen = j.deflated
+	err = j.read(func(e *engine) error {
+		size := 0
+		rows, err := e.readers.QueryContext(ctx, `SELECT version, kind, old_form, CASE WHEN old_form = 2 THEN old_body END FROM history
+			WHERE version > ? ORDER BY version LIMIT ?`, seen, deflateStep)
+		err = forRows(rows, err, func(scan func(...any) error) error {
+			var version, form looseInt
+			var kind looseText
+			var body looseBytes
+			if err := scan(&version, &kind, &form, &body); err != nil {
+				return err
+			}
+			seen = int64(version)
+			if form != commit.FormRaw || len(body) == 0 {
+				return nil
+			}
+			small, err := commit.Deflate(body)
+			if err == nil && len(small) < len(body) {
+				list = append(list, deflated{seen, int64(len(body)), report.Kind(kind), small})
+			}
+			if size += len(body); err == nil && size > deflateBytes {
+				err = errEnough
+			}
+			return err
+		})
+		if errors.Is(err, errEnough) {
+			err = nil
+		}
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("read the history to compress it: %w", err)
+	}
+	return list, seen, err
+}
+
+func (s *store) replaceBodies(list []deflated) error {
+	for _, d := range list {
+		n, err := s.count(s.st.deflatePast, d.version, d.body)
+		if err != nil {
+			return err
+		}
+		if n > 0 { // and it was not dropped
+			t := s.ledger.Totals[d.kind]
+			t.HistoryBytes += int64(len(d.body)) - d.had
+			s.ledger.Totals[d.kind] = t
+		}
+	}
+	return nil
+}
+
+// History implements Journal.
+func (j *Journal) History(ctx context.Context, key report.Key, before report.Version, limit int) (list []report.Past, err error) {
+	err = j.inPast(ctx, key, func(p commit.Past) error {
+		list, err = commit.History(p, key, before, limit)
+		return err
+	})
+	return list, err
+}
+
+// PastVersion implements Journal.
+func (j *Journal) PastVersion(ctx context.Context, key report.Key, v report.Version) (past report.Past, err error) {
+	err = j.inPast(ctx, key, func(p commit.Past) error {
+		past, err = commit.PastVersion(p, key, v)
+		return err
+	})
+	return past, err
+}
+
+// PastAt implements Journal.
+func (j *Journal) PastAt(ctx context.Context, key report.Key, at time.Time) (past report.Past, err error) {
+	err = j.inPast(ctx, key, func(p commit.Past) error {
+		past, err = commit.PastAt(p, key, at)
+		return err
+	})
+	return past, err
+}
+
+func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past) error) error {
+	err := commit.CheckKey(key)
+	if err == nil {
+		err = j.read(func(e *engine) error {
+			tx, err := e.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+			if err != nil {
+				return err
+			}
+			defer func() { _ = tx.Rollback() }()
+			return f(past{ctx, tx})
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("read the history of %s %q in the journal: %w", key.Kind, key.ID, err)
+	}
+	return nil
+}
+
+// past implements commit.Past in a transaction that reads.
+type past struct {
+	ctx context.Context
+	tx  *sql.Tx
+}
+
+func (p past) Current(k report.Key) (old commit.Replaced, err error) {
+	var version, at, ended, state, crc, size looseInt
+	var op, code looseText
+	err = p.tx.QueryRowContext(p.ctx, `SELECT version, op, code, accepted_at, ended_at, state, crc, coalesce(length(body), 0) FROM documents WHERE kind = ? AND id = ?`,
+		string(k.Kind), string(k.ID)).Scan(&version, &op, &code, &at, &ended, &state, &crc, &size)
+	if errors.Is(err, sql.ErrNoRows) {
+		return old, nil
+	}
+	return commit.Replaced{
+		Version: report.Version(version), Op: report.Op(op), Code: string(code), At: int64(at), Ended: int64(ended),
+		State: int64(state), CRC: int64(crc), Bytes: int64(size), Form: commit.FormRaw,
+	}, err
+}
+
+func (p past) CurrentBody(k report.Key) (body []byte, err error) {
+	err = p.tx.QueryRowContext(p.ctx, `SELECT body FROM documents WHERE kind = ? AND id = ?`, string(k.Kind), string(k.ID)).Scan((*looseBytes)(&body))
+	return body, err
+}
+
+func (p past) Body(v report.Version) (body []byte, err error) {
+	err = p.tx.QueryRowContext(p.ctx, `SELECT old_body FROM history WHERE version = ?`, int64(v)).Scan((*looseBytes)(&body))
+	return body, err
+}
+
+func (p past) Before(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
+	return p.rows(`version < ? ORDER BY version DESC LIMIT ?`, k, v, limit)
+}
+
+func (p past) After(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
+	return p.rows(`version > ? ORDER BY version LIMIT ?`, k, v, limit)
+}
+
+func (p past) rows(which string, k report.Key, v report.Version, limit int) (list []commit.HistoryRow, err error) {
+	rows, err := p.tx.QueryContext(p.ctx, `SELECT `+commit.HistoryColumns+` FROM history INDEXED BY history_document WHERE kind = ? AND id = ? AND `+which,
+		string(k.Kind), string(k.ID), int64(v), max(limit, 0))
+	err = forRows(rows, err, func(scan func(...any) error) error {
+		r, err := scanPast(scan)
+		list = append(list, r)
+		return err
+	})
+	return list, err
+}
+
+// scanPast reads commit.HistoryColumns, and what follows them.
+func scanPast(scan func(...any) error, more ...any) (r commit.HistoryRow, err error) {
+	o := &r.Old
+	err = scan(append([]any{
+		(*looseText)(&r.Key.Kind), (*looseText)(&r.Key.ID), (*looseInt)(&r.Version), (*looseText)(&r.Op), (*looseInt)(&r.At), (*looseInt)(&r.Bytes),
+		(*looseText)(&r.Source.Sender), (*looseText)(&r.Source.Address), (*looseText)(&r.Source.Call),
+		(*looseInt)(&o.Version), (*looseText)(&o.Op), (*looseText)(&o.Code), (*looseInt)(&o.At), (*looseInt)(&o.State), (*looseInt)(&o.Ended),
+		(*looseInt)(&o.CRC), (*looseInt)(&o.Bytes), (*looseInt)(&o.Form),
+	}, more...)...)
+	return r, err
+}

@@ -1,0 +1,134 @@
+package sqlite
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/internal/require"
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// TestHistoryIsCompressed later: nothing that can be read of it changes, and it counts for
+// less.
+func TestHistoryIsCompressed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path, journal.Options{History: 24 * time.Hour})
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	const many = 2*deflateStep + 10
+	body := func(n int) string { return fmt.Sprint(n, strings.Repeat(" the same", 100)) }
+	for n := range many {
+		mustAppend(t, j, report.Delivery{Changes: []report.Change{{Key: key, Op: report.Index, Body: []byte(body(n))}}})
+	}
+	bytes := func() int64 {
+		t.Helper()
+		s, err := j.Stats(t.Context())
+		require.NoError(t, err)
+		return s.Kinds[key.Kind].HistoryBytes
+	}
+	before := bytes()
+	check := func() {
+		t.Helper()
+		list, err := j.History(t.Context(), key, math.MaxInt64, many)
+		if err != nil || len(list) != many {
+			t.Fatalf("%d versions, %v", len(list), err)
+		}
+		for n, p := range list {
+			whole, err := j.PastVersion(t.Context(), key, p.Version)
+			if want := body(many - 1 - n); err != nil || string(whole.Body) != want || whole.Bytes != len(want) {
+				t.Fatalf("version %d is %.40s, %s, %v", n, whole.Body, whole.Lost, err)
+			}
+		}
+	}
+	check()
+	require.NoError(t, j.deflateHistory(t.Context()))
+	if after := bytes(); after > before/2 {
+		t.Errorf("it counts for %d bytes, and for %d before", after, before)
+	}
+	check()
+	after := bytes()
+	require.NoError(t, j.deflateHistory(t.Context()))
+	require.NoError(t, j.Close())
+	j = openTest(t, path, journal.Options{History: 24 * time.Hour})
+	require.NoError(t, j.deflateHistory(t.Context()))
+	if bytes() != after {
+		t.Errorf("compressing it once more changed %d bytes to %d", after, bytes())
+	}
+	check()
+	sumUp(t, j, key.Kind)
+}
+
+// sumUp compares the totals of the history with its rows.
+func sumUp(t *testing.T, j *Journal, kind report.Kind) {
+	t.Helper()
+	s, err := j.Stats(t.Context())
+	require.NoError(t, err)
+	var rows int
+	var bytes int64
+	require.NoError(t, j.read(func(e *engine) error {
+		return e.readers.QueryRowContext(t.Context(), `SELECT count(*), coalesce(sum(200 + coalesce(length(old_body), 0)), 0) FROM history WHERE kind = ?`, string(kind)).Scan(&rows, &bytes)
+	}))
+	if k := s.Kinds[kind]; rows != k.History || bytes != k.HistoryBytes {
+		t.Errorf("the totals say %d entries of %d bytes, and there are %d of %d", k.History, k.HistoryBytes, rows, bytes)
+	}
+}
+
+// TestDamagedHistory: a version that cannot be trusted is not given out, and the others are.
+func TestDamagedHistory(t *testing.T) {
+	for name, damage := range map[string]string{
+		"body":    `UPDATE history SET old_body = CAST('two' AS BLOB)`,
+		"length":  `UPDATE history SET old_body = NULL`,
+		"form":    `UPDATE history SET old_form = 3`,
+		"version": `UPDATE history SET old_version = old_version - 1`,
+		"code":    `UPDATE history SET old_code = 'LON'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "journal.db")
+			j := openTest(t, path, journal.Options{History: 24 * time.Hour})
+			key := report.Key{Kind: report.Advisories, ID: "1"}
+			for _, body := range []string{"one", "two", "three"} {
+				mustAppend(t, j, report.Delivery{Changes: []report.Change{{Key: key, Op: report.Index, Body: []byte(body)}}})
+			}
+			list, err := j.History(t.Context(), key, math.MaxInt64, 10)
+			require.NoError(t, err)
+			require.NoError(t, j.Close())
+			execRaw(t, path, damage+fmt.Sprint(" WHERE version = ", list[1].Version))
+			j = openTest(t, path, journal.Options{History: 24 * time.Hour})
+			for i, want := range []string{"three", "two", ""} {
+				p, err := j.PastVersion(t.Context(), key, list[i].Version)
+				if err != nil || string(p.Body) != want || (p.Lost != "") != (want == "") {
+					t.Errorf("version %d is %q, %q, %v, want %q", i, p.Body, p.Lost, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestDamagedDocumentIsReplaced while history is on, as it is while it is off.
+func TestDamagedDocumentIsReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path, journal.Options{History: 24 * time.Hour})
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	deliver := func(body string) {
+		t.Helper()
+		mustAppend(t, j, report.Delivery{Changes: []report.Change{{Key: key, Op: report.Index, Body: []byte(body)}}})
+	}
+	deliver("one")
+	require.NoError(t, j.Close())
+	// As a page that has other bytes: STRICT is checked when a row is written only.
+	execRaw(t, path, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'documents'; PRAGMA writable_schema = RESET;
+		UPDATE documents SET body = 'a text', crc = 'another';
+		PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || ' STRICT' WHERE name = 'documents'`)
+	j = openTest(t, path, journal.Options{History: 24 * time.Hour})
+	deliver("two")
+	deliver("three")
+	list, err := j.History(t.Context(), key, math.MaxInt64, 10)
+	if err != nil || len(list) != 3 || list[2].State != "" || list[1].Gap {
+		t.Errorf("its history is %+v, %v", list, err)
+	}
+	sumUp(t, j, key.Kind)
+}
