@@ -23,6 +23,7 @@ type Parts struct {
 	Losses      Losses
 	Backups     Backups   // nil if riskdex cannot copy the journal
 	Documents   Documents // needs Status
+	Histories   Histories // needs Documents and Status
 	Records     Records
 	Reads       *ReadMetrics // needed by Records
 	JournalInfo JournalInfo  // nothing is served about the journal if its Name is empty
@@ -94,6 +95,9 @@ func (p Parts) routes() *httprouter.Router {
 	}
 	if p.Status.Journal != nil {
 		status := &statuses{p}
+		if h := status.histories(); h != nil {
+			a.register(router, h.calls())
+		}
 		status.register(router, a)
 		newPage(status).register(router)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -59,7 +60,10 @@ type Document struct {
 	WaitingSince time.Time      `json:"waiting_since,omitzero"`
 	EndedAt      time.Time      `json:"ended_at,omitzero"` // when it was settled or set aside
 	ErrorType    string         `json:"error_type,omitempty"`
-	Reason       string         `json:"reason,omitempty"` // why Elasticsearch refuses it
+	Reason       string         `json:"reason,omitempty"`  // why Elasticsearch refuses it
+	Sender       string         `json:"sender,omitempty"`  // the name of the credential with which it was delivered, if history is on
+	Address      string         `json:"address,omitempty"` // likewise, from where
+	Call         string         `json:"call,omitempty"`    // likewise
 	Bytes        int            `json:"bytes"`
 	Content                     // the newest record
 
@@ -67,6 +71,9 @@ type Document struct {
 	IndexError string    `json:"index_error,omitempty"` // why it could not
 	Refused    []Refusal `json:"refused"`               // newest deliveries refused for it, without bodies
 }
+
+// From tells in words by whom it was delivered.
+func (d Document) From() string { return fromText(d.Sender, d.Address) }
 
 // The states of a document, in the answer.
 const (
@@ -123,6 +130,15 @@ func (s *statuses) lookUp(ctx context.Context, named report.Key, journalOnly boo
 	doc.Bytes, doc.Content = len(d.Body), contentOf(d.Body)
 	if d.HasCode {
 		doc.Code = d.Code
+	}
+	if s.Histories != nil {
+		past, err := s.Histories.History(ctx, d.Key, math.MaxInt64, 1)
+		if err != nil {
+			return doc, err
+		}
+		if len(past) > 0 && past[0].AcceptedAt.Equal(d.AcceptedAt) {
+			doc.Sender, doc.Address, doc.Call = past[0].Sender, past[0].Address, past[0].Call
+		}
 	}
 	if journalOnly {
 		doc.IndexError = "it was not asked"
@@ -195,6 +211,7 @@ func (p *page) document(w http.ResponseWriter, r *http.Request) {
 		var d Document
 		if d, err = p.status.lookUp(r.Context(), key, false); err == nil {
 			v.Document = &d
+			v.Past, err = p.past(r.Context(), in, key)
 		}
 	}
 	status := http.StatusOK

@@ -82,6 +82,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	}
 	ev.notes = stats.Notes
 	st.Journal = &JournalStatus{Bytes: stats.Bytes, WAL: stats.WAL, Used: stats.Used, Limit: stats.Limit, Free: stats.Free}
+	st.Journal.History = historyStatus(stats, st.At)
 	if at := report.BackupIn(stats.Notes); !at.IsZero() {
 		st.Journal.BackupAt = &at
 	}

@@ -26,8 +26,9 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 	type refused interface{ Refusals }
 	type records interface{ Records }
 	type documents interface{ Documents }
+	type histories interface{ Histories }
 	whole := Parts{
-		Documents: struct{ documents }{},
+		Documents: struct{ documents }{}, Histories: struct{ histories }{},
 		Records:   struct{ records }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
 		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Receiver: struct{ Receiver }{},
 		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Losses: struct{ Losses }{}, JournalInfo: JournalInfo{Name: "x"}, Status: StatusParts{Journal: struct{ Journal }{}},
@@ -43,7 +44,7 @@ func TestDescriptionHasEveryMember(t *testing.T) {
 	types := []any{
 		Problem{}, readiness{}, DeadLetter{}, Document{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
 		VerifyEvent{}, report.VerifyProgress{}, report.VerifyFinding{}, report.VerifyReport{},
-		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, report.Loss{}, JournalInfo{}, BackupEvent{}, BackupProgress{}, BackupReport{}, DamagedKey{}, report.Waiting{},
+		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, HistoryStatus{}, Past{}, PastVersion{}, Shown{}, report.Loss{}, JournalInfo{}, BackupEvent{}, BackupProgress{}, BackupReport{}, DamagedKey{}, report.Waiting{},
 	}
 	for _, value := range types {
 		name := reflect.TypeOf(value).Name()

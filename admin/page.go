@@ -104,6 +104,7 @@ type view struct {
 	Of       report.Kind // of the document that is looked up
 	Name     string      // likewise
 	Document *Document
+	Past     *Past // of it; nil if there is none
 	Kinds    []report.Kind
 
 	Runbook template.HTML

@@ -91,7 +91,53 @@ type JournalStatus struct {
 
 	Loss *report.Loss `json:"loss,omitempty"` // not acknowledged yet
 
+	History *HistoryStatus `json:"history,omitempty"` // nil if history is off and empty
+
 	BackupAt *time.Time `json:"backup_at,omitempty"` // when the newest backup made by riskdex was begun
+}
+
+// HistoryStatus is what the journal keeps of the history of documents.
+type HistoryStatus struct {
+	KeepSeconds float64    `json:"keep_seconds"` // 0 if history is off
+	Entries     int        `json:"entries"`
+	Bytes       int64      `json:"bytes"` // what they count for
+	MaxBytes    int64      `json:"max_bytes"`
+	Since       *time.Time `json:"since,omitempty"` // when the oldest entry was accepted
+
+	// Note is for people, if history does not reach back as far as it is set to, because it
+	// reached its size.
+	Note string `json:"note,omitempty"`
+}
+
+func historyStatus(stats report.Stats, now time.Time) *HistoryStatus {
+	b := stats.History
+	h := &HistoryStatus{KeepSeconds: b.Keep.Seconds(), MaxBytes: b.MaxBytes}
+	for _, k := range stats.Kinds {
+		h.Entries += k.History
+		h.Bytes += k.HistoryBytes
+	}
+	if b.Keep == 0 && h.Entries == 0 {
+		return nil
+	}
+	if !b.Since.IsZero() {
+		h.Since = new(b.Since.UTC())
+	}
+	full := h.Bytes >= b.MaxBytes-b.MaxBytes/historyNearlyFull
+	if b.Keep > 0 && full && b.Since.After(now.Add(-b.Keep)) {
+		h.Note = fmt.Sprintf("history reached --history-max-bytes and begins at %s, although --history is %s; raise the size, or accept that", b.Since.UTC().Format(time.RFC3339), keptText(b.Keep))
+	}
+	return h
+}
+
+// historyNearlyFull is the part of its size that is free in a history that has reached it:
+// what was dropped last.
+const historyNearlyFull = 20
+
+func keptText(d time.Duration) string {
+	if days := d / (24 * time.Hour); days*24*time.Hour == d {
+		return fmt.Sprintf("%dd", days)
+	}
+	return d.String()
 }
 
 // SearchFailure says that apps get no answer to a search.

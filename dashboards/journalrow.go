@@ -48,6 +48,19 @@ func journalRow() row {
 			},
 		},
 		{
+			id: 612, title: "History", shape: lines, unit: "short", width: 8,
+			description: "Entries of the history of documents, and how many were dropped in a day. Nothing while --history is off.",
+			queries: []query{
+				{`sum by (kind) (max by (job, kind) (riskdex_history_entries{@kind})) > 0`, "{{kind}}"},
+				{`sum by (kind) (max by (job, kind) (increase(riskdex_history_dropped_total{@kind}[1d]))) > 0`, "{{kind}}, dropped"},
+			},
+		},
+		{
+			id: 613, title: "Size of the history", shape: lines, unit: "bytes", width: 8,
+			description: "What the history counts for toward --history-max-bytes. In the journal it takes less, because it is compressed.",
+			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_history_bytes{@kind})) > 0`, "{{kind}}"}},
+		},
+		{
 			id: 608, title: "Time from which changes may be missing", shape: lines, unit: "s", width: 8,
 			description: "How long the time is from which the journal may lack changes that it had acknowledged. 0 when none is known, and once somebody has acknowledged the loss.",
 			queries:     []query{{`max by (job) (riskdex_journal_lost_seconds{@})`, "{{job}}"}},

@@ -3,6 +3,7 @@ package receiver
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"riskdex/receiver/body"
@@ -74,7 +75,7 @@ func (r *Receiver) accept(d *delivery, in contents, content []byte) {
 		d.about = string(in.changes[0].ID)
 	}
 	out := r.toAppend(d, in.refused)
-	out.Changes = in.changes
+	out.Changes, out.Source = in.changes, r.sourceOf(d)
 	if r.tracer != nil {
 		name := traceOf(ctx)
 		for i := range out.Changes {
@@ -130,6 +131,20 @@ func (r *Receiver) accept(d *delivery, in contents, content []byte) {
 	a.Accepted, a.Refused = result.accepted, result.refused.total
 	r.answered(ctx, a)
 	writeJSON(d.w, status, "application/json", body)
+}
+
+// longestCall is how much is kept of the path of a call.
+const longestCall = 512
+
+// sourceOf says from whom a delivery came.
+func (r *Receiver) sourceOf(d *delivery) (s report.Source) {
+	s.Sender, s.Address = r.authenticator.Sender(d.req)
+	s.Sender = strings.ToValidUTF8(s.Sender, "�")
+	s.Call = d.req.Method + " " + d.req.URL.Path
+	if len(s.Call) > longestCall {
+		s.Call = s.Call[:longestCall] + "…"
+	}
+	return s
 }
 
 // append passes d to the journal, which asks by itself whether the sender has hung up

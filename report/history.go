@@ -38,6 +38,9 @@ type Past struct {
 	// Gap is set if more was accepted between this version and the next that history has.
 	Gap bool
 
+	// First is set if the document was not there before.
+	First bool
+
 	Body []byte // nil in lists
 	Lost Lost   // why there is no body, if there should be one
 }

@@ -22,7 +22,7 @@ type journalCommand struct {
 // journalOptions returns the options of the journal. It logs a warning about settings that
 // have no effect, because somebody may rely on them.
 func (c *serveCommand) journalOptions(log *slog.Logger) journal.Options {
-	opt := journal.Options{MaxBytes: int64(c.MaxBytes), KeepDeleted: time.Duration(c.KeepDeleted), Log: log}
+	opt := journal.Options{MaxBytes: int64(c.MaxBytes), KeepDeleted: time.Duration(c.KeepDeleted), History: time.Duration(c.History), HistoryMaxBytes: int64(c.HistoryMax), Log: log}
 	if c.BackupEvery > 0 && postgres.IsURL(c.Journal) {
 		log.Warn("--backup-every has no effect: the journal is in PostgreSQL, whose own tools back it up. Have those watched")
 	}

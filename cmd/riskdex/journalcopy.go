@@ -26,7 +26,7 @@ type copied struct {
 	Refusals    int64              `json:"refusals"`
 	Receipts    int64              `json:"receipts"`
 	History     int64              `json:"history"` // entries
-	Bytes       int64              `json:"bytes"` // of bodies
+	Bytes       int64              `json:"bytes"`   // of bodies
 	LastVersion int64              `json:"last_version"`
 	Checksum    string             `json:"checksum"` // over all documents, refusals, receipts and entries of the history
 	Damaged     int64              `json:"damaged"`

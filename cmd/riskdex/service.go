@@ -83,7 +83,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		Health:  admin.Health{CanAccept: w.canAccept, ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: w.registry, DeadLetters: j, Refusals: j, Receiver: w.receiver,
 		Rebuilder: rebuilder{x}, Verifier: adminVerifier{verifier, x, j}, Losses: j,
-		Documents: j, Records: j, Reads: w.reads,
+		Documents: j, Histories: j, Records: j, Reads: w.reads,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{
 			Journal: j, Index: w.index(), Waiting: x.Waiting,

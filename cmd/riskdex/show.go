@@ -68,7 +68,7 @@ func (c *showCommand) print(io streams, d admin.Document) {
 	if d.Remedy != "" {
 		fmt.Fprintf(io.out, "%s\n", sanitize.OneLine("do: "+d.Remedy))
 	}
-	facts := []string{"found by", foundBy(d), "delivered", agoAndAt(d.AcceptedAt), "version", fmt.Sprint(d.Version), "index", indexText(d)}
+	facts := []string{"found by", foundBy(d), "delivered", agoAndAt(d.AcceptedAt) + byText(d.From(), d.Call), "version", fmt.Sprint(d.Version), "index", indexText(d)}
 	if d.Code != "" {
 		facts = append(facts, "code", d.Code)
 	}
@@ -92,6 +92,17 @@ func (c *showCommand) print(io streams, d admin.Document) {
 		t.add(f.Field, cmp.Or(f.Pointer, "the whole record"), value)
 	}
 	t.print(io.out)
+}
+
+// byText says by whom something was delivered, and with which call, as far as history knows.
+func byText(from, call string) string {
+	if from != "" {
+		from = ", by " + from
+	}
+	if call != "" {
+		from += ", " + call
+	}
+	return sanitize.OneLine(from)
 }
 
 // foundBy returns the rule by which the name led to the document.

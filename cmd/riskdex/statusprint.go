@@ -119,12 +119,30 @@ func overallFacts(st admin.Status) []string {
 			room += fmt.Sprintf("; its disk has %s left", humanize.IBytes(uint64(j.Free)))
 		}
 		facts = append(facts, "journal", room)
+		if h := j.History; h != nil {
+			facts = append(facts, "history", historyText(*h))
+		}
 	}
 	facts = append(facts, "started", agoAndAt(st.StartedAt), "process", sanitize.OneLine(st.Process))
 	if st.Shared() {
 		facts = append(facts, "shared by", sanitize.OneLine(strings.Join(st.Processes, ", ")))
 	}
 	return facts
+}
+
+// historyText says how much history there is, and why it does not reach back further.
+func historyText(h admin.HistoryStatus) string {
+	text := fmt.Sprintf("%s versions of %s", humanize.Comma(int64(h.Entries)), humanize.IBytes(uint64(h.Bytes)))
+	if h.Since != nil {
+		text += " since " + h.Since.Format("2006-01-02 15:04:05 UTC")
+	}
+	if h.KeepSeconds == 0 {
+		text += "; history is off, so nothing more is kept"
+	}
+	if h.Note != "" {
+		text += "; " + h.Note
+	}
+	return sanitize.OneLine(text)
 }
 
 func printWaiting(w io.Writer, st admin.Status) {

@@ -523,13 +523,13 @@ func testHistoryOff(t *testing.T, open Open) {
 	with(historyKept, func(h *harness) {
 		next(h, "seven")
 		h.tells(t, key, "index settled +2..+3, index settled +3..+6, index  gap, index settled +6..+7, index settled +7..")
-		for at, want := range map[time.Duration]string{2: "two", 3: "three", 6: "six", 7: "seven"} {
-			if p := h.pastAt(t, key, start.Add(at*time.Minute-1)); string(p.Body) != want {
+		for at, want := range map[int]string{2: "two", 3: "three", 6: "six", 7: "seven"} {
+			if p := h.pastAt(t, key, start.Add(time.Duration(at)*time.Minute-1)); string(p.Body) != want {
 				t.Errorf("in minute %d it was %q, want %s", at, p.Body, want)
 			}
 		}
-		for _, at := range []time.Duration{1, 4, 5} {
-			if p, err := h.PastAt(t.Context(), key, start.Add(at*time.Minute-1)); !errors.Is(err, report.ErrHistoryTooShort) {
+		for _, at := range []int{1, 4, 5} {
+			if p, err := h.PastAt(t.Context(), key, start.Add(time.Duration(at)*time.Minute-1)); !errors.Is(err, report.ErrHistoryTooShort) {
 				t.Errorf("in minute %d it was %+v, %v, want nobody to know", at, p, err)
 			}
 		}

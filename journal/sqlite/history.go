@@ -270,16 +270,21 @@ func (p past) Body(v report.Version) (body []byte, err error) {
 }
 
 func (p past) Before(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	return p.rows(`version < ? ORDER BY version DESC LIMIT ?`, k, v, limit)
+	return p.rows(pastBefore, k, v, limit)
 }
 
 func (p past) After(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	return p.rows(`version > ? ORDER BY version LIMIT ?`, k, v, limit)
+	return p.rows(pastAfter, k, v, limit)
 }
 
-func (p past) rows(which string, k report.Key, v report.Version, limit int) (list []commit.HistoryRow, err error) {
-	rows, err := p.tx.QueryContext(p.ctx, `SELECT `+commit.HistoryColumns+` FROM history INDEXED BY history_document WHERE kind = ? AND id = ? AND `+which,
-		string(k.Kind), string(k.ID), int64(v), max(limit, 0))
+const (
+	pastOf     = `SELECT ` + commit.HistoryColumns + ` FROM history INDEXED BY history_document WHERE kind = ? AND id = ? AND `
+	pastBefore = pastOf + `version < ? ORDER BY version DESC LIMIT ?`
+	pastAfter  = pastOf + `version > ? ORDER BY version LIMIT ?`
+)
+
+func (p past) rows(query string, k report.Key, v report.Version, limit int) (list []commit.HistoryRow, err error) {
+	rows, err := p.tx.QueryContext(p.ctx, query, string(k.Kind), string(k.ID), int64(v), max(limit, 0))
 	err = forRows(rows, err, func(scan func(...any) error) error {
 		r, err := scanPast(scan)
 		list = append(list, r)

@@ -1,10 +1,12 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/netip"
+	"strings"
 )
 
 // named is a method whose secrets distinguish senders.
@@ -42,7 +44,63 @@ func (a *Authenticator) Who(r *http.Request) string {
 	return a.network(r)
 }
 
+// Sender returns the name of the credential that an accepted request has shown, without any
+// secret, and the address of its sender. The name is empty if none is required.
+func (a *Authenticator) Sender(r *http.Request) (name, address string) {
+	var names []string
+	for _, m := range a.methods {
+		if m, ok := m.(interface{ sender(r *http.Request) string }); ok {
+			names = append(names, m.sender(r))
+		}
+	}
+	if client := a.client(r); client.IsValid() {
+		address = client.String()
+	}
+	return strings.Join(names, ", "), address
+}
+
+// sender returns the user of basic credentials. Tokens have no names, so they are numbered as
+// in their files.
+func (a *authorization) sender(r *http.Request) string {
+	shown := a.name(r)
+	if a.scheme == "Basic" {
+		user, _, _ := strings.Cut(string(shown), ":")
+		return user
+	}
+	list, err := a.get()
+	if err == nil && len(list) > 1 {
+		for i := range list {
+			if isOneOf(list[i:i+1], shown) {
+				return fmt.Sprintf("bearer token %d", i+1)
+			}
+		}
+	}
+	return "bearer token"
+}
+
+// sender returns the first name in the certificate.
+func (m *certificate) sender(r *http.Request) string {
+	c := r.TLS.PeerCertificates[0]
+	names := append([]string{c.Subject.CommonName}, c.DNSNames...)
+	for _, u := range c.URIs {
+		names = append(names, u.String())
+	}
+	return cmp.Or(append(names, "certificate "+c.SerialNumber.String())...)
+}
+
+func (m *webhook) sender(*http.Request) string { return "webhook signature" }
+func (m *hub) sender(*http.Request) string     { return "hub signature" }
+
 func (a *Authenticator) network(r *http.Request) string {
+	client := a.client(r)
+	if client.Is6() {
+		return netip.PrefixFrom(client, 64).Masked().String()
+	}
+	return client.String()
+}
+
+// client returns the address of the sender, which is not valid if it is unknown.
+func (a *Authenticator) client(r *http.Request) netip.Addr {
 	source := new(addresses)
 	for _, m := range a.methods {
 		if a, ok := m.(*addresses); ok {
@@ -50,8 +108,5 @@ func (a *Authenticator) network(r *http.Request) string {
 		}
 	}
 	client, _ := source.client(r)
-	if client.Is6() {
-		return netip.PrefixFrom(client, 64).Masked().String()
-	}
-	return client.String()
+	return client
 }

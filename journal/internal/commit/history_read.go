@@ -146,7 +146,7 @@ func versions(p Past, k report.Key, before report.Version, limit int) (list []lo
 	}
 	for i := range rows {
 		r := &rows[i]
-		l := located{Past: report.Past{Version: r.Version, Op: r.Op, AcceptedAt: FromMicro(r.At), Bytes: int(r.Bytes), Source: r.Source}}
+		l := located{Past: report.Past{Version: r.Version, Op: r.Op, AcceptedAt: FromMicro(r.At), Bytes: int(r.Bytes), Source: r.Source, First: r.Old.Version == 0}}
 		switch {
 		case above.old.isOf(r):
 			add(l, above)
