@@ -11,7 +11,7 @@
 //	refused.go         refused deliveries; refusal.go likewise
 //	rebuild.go         rebuilds of indices
 //	verify.go          comparing an index with the journal
-//	document.go        one document: judge.go says its state
+//	document.go        one document: judge.go says its state, past.go has its history
 //	status.go          the status: gather.go collects it, trouble.go judges it, history.go and
 //	                   deliveries.go remember the past
 //	page.go            the same for a browser: forms.go has its buttons, found.go its search

@@ -42,7 +42,7 @@ func openDeskOn(t *testing.T, path string) *desk {
 	log := slog.New(slog.DiscardHandler)
 	d := &desk{t: t, metrics: prometheus.NewRegistry()}
 	var err error
-	d.journal, err = sqlite.Open(t.Context(), path, journal.Options{Log: log})
+	d.journal, err = sqlite.Open(t.Context(), path, journal.Options{Log: log, History: 90 * 24 * time.Hour})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.journal.Close() })
 	cfg := receiver.DefaultConfig()

@@ -29,7 +29,7 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 	type histories interface{ Histories }
 	whole := Parts{
 		Documents: struct{ documents }{}, Histories: struct{ histories }{},
-		Records:   struct{ records }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
+		Records: struct{ records }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
 		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Receiver: struct{ Receiver }{},
 		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Losses: struct{ Losses }{}, JournalInfo: JournalInfo{Name: "x"}, Status: StatusParts{Journal: struct{ Journal }{}},
 	}

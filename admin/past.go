@@ -365,10 +365,15 @@ func (p PastVersion) Searchable() string {
 		return "never: refused by Elasticsearch"
 	case p.State == PastUnknown || p.SearchableAt == nil:
 		return "not known"
-	case p.SearchableUntil == nil:
-		return "since " + p.SearchableAt.Format(form)
 	}
-	return p.SearchableAt.Format(form) + " to " + p.SearchableUntil.Format(form)
+	gone := ""
+	if p.Op == report.Delete {
+		gone = "gone "
+	}
+	if p.SearchableUntil == nil {
+		return gone + "since " + p.SearchableAt.Format(form)
+	}
+	return gone + p.SearchableAt.Format(form) + " to " + p.SearchableUntil.Format(form)
 }
 
 // From tells in words from whom it came.
@@ -396,8 +401,7 @@ func (p *page) past(ctx context.Context, in *request, key report.Key) (*Past, er
 		return nil, err
 	}
 	past, err := h.look(ctx, key, asked{before: report.Version(before), limit: defaultPast})
-	var none *Problem
-	if errors.As(err, &none) { // the document says so
+	if _, none := errors.AsType[*Problem](err); none { // the document says so
 		return nil, nil
 	}
 	return &past, err

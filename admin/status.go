@@ -134,8 +134,9 @@ func historyStatus(stats report.Stats, now time.Time) *HistoryStatus {
 const historyNearlyFull = 20
 
 func keptText(d time.Duration) string {
-	if days := d / (24 * time.Hour); days*24*time.Hour == d {
-		return fmt.Sprintf("%dd", days)
+	const day = 24 * time.Hour
+	if d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
 	}
 	return d.String()
 }

@@ -49,16 +49,16 @@ func journalRow() row {
 		},
 		{
 			id: 612, title: "History", shape: lines, unit: "short", width: 8,
-			description: "Entries of the history of documents, and how many were dropped in a day. Nothing while --history is off.",
+			description: "Entries of the history of documents, and how many were dropped in a day. 0 without --history.",
 			queries: []query{
-				{`sum by (kind) (max by (job, kind) (riskdex_history_entries{@kind})) > 0`, "{{kind}}"},
-				{`sum by (kind) (max by (job, kind) (increase(riskdex_history_dropped_total{@kind}[1d]))) > 0`, "{{kind}}, dropped"},
+				{`sum by (kind) (max by (job, kind) (riskdex_history_entries{@kind}))`, "{{kind}}"},
+				{`sum by (kind) (max by (job, kind) (increase(riskdex_history_dropped_total{@kind}[1d])))`, "{{kind}}, dropped"},
 			},
 		},
 		{
 			id: 613, title: "Size of the history", shape: lines, unit: "bytes", width: 8,
 			description: "What the history counts for toward --history-max-bytes. In the journal it takes less, because it is compressed.",
-			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_history_bytes{@kind})) > 0`, "{{kind}}"}},
+			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_history_bytes{@kind}))`, "{{kind}}"}},
 		},
 		{
 			id: 608, title: "Time from which changes may be missing", shape: lines, unit: "s", width: 8,

@@ -31,7 +31,7 @@ import (
 // trouble.
 func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	t.Parallel()
-	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "64MiB", "--probe-every", "1s", "--backup-every", "1h")
+	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "64MiB", "--probe-every", "1s", "--backup-every", "1h", "--history", "1d")
 	exposed := w.families()
 	if names := notNative(exposed); len(names) > 0 {
 		t.Fatalf("histograms that are not made with internal/histogram: %v", names)

@@ -1,0 +1,114 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/report"
+)
+
+func (d *statusDesk) past(query string) (p admin.Past) {
+	d.t.Helper()
+	d.call(http.StatusOK, "GET", "/api/history?kind=cities&"+query, "", &p)
+	return p
+}
+
+// TestHistoryCall asks for lists, single versions and times.
+func TestHistoryCall(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("PUT", "/cities/LON", `{"id":"130","code":"LON","title":"London","tags":["a"]}`)
+	d.index()
+	for n := range 5 {
+		d.deliver("PUT", "/cities/130", fmt.Sprintf(`{"id":"130","code":"LON","title":"London","tags":["a","%d"]}`, n))
+	}
+	d.deliver("PUT", "/cities/130", `{"id":"130","code":"LON","title":"London","tags":["a","4"]}`)
+	d.deliver("DELETE", "/cities/130", "")
+	d.index()
+	p := d.past("id=lon")
+	if p.ID != "130" || p.By != report.NamedByDeletedCode || len(p.Versions) != 8 || p.Next != "" || p.KeptSeconds != (90*24*time.Hour).Seconds() {
+		t.Fatalf("the history is %+v", p)
+	}
+	want := []string{"deleted", "nothing", "tags/1 3 → 4", "tags/1 2 → 3", "tags/1 1 → 2", "tags/1 0 → 1", "tags/1 added", "created"}
+	for i, v := range p.Versions {
+		never := i > 0 && i < 7
+		if v.Changes != want[i] || v.Call == "" || v.Body != "" || (v.State == admin.PastOvertaken) != never || (v.SearchableAt == nil) != never {
+			t.Errorf("version %d is %+v, want %q", i, v, want[i])
+		}
+	}
+	if first := p.Versions[7]; first.SearchableUntil == nil || !first.SearchableUntil.Equal(*p.Versions[0].SearchableAt) || first.Call != "PUT /cities/LON" {
+		t.Errorf("the first version is %+v", first)
+	}
+	paged := 0
+	for next := "id=130&limit=3"; ; paged++ {
+		page := d.past(next)
+		for i, v := range page.Versions {
+			if v.Changes != want[3*paged+i] {
+				t.Errorf("on page %d: %+v, want %q", paged, v, want[3*paged+i])
+			}
+		}
+		if page.Next == "" {
+			break
+		}
+		next = "id=130&limit=3&before=" + page.Next
+	}
+	if paged != 2 {
+		t.Errorf("there are %d pages of 3", paged+1)
+	}
+	one := d.past(fmt.Sprintf("id=130&version=%d", p.Versions[6].Version)).Versions
+	if len(one) != 1 || !strings.Contains(one[0].Body, `"tags":["a","0"]`) {
+		t.Errorf("one version is %+v", one)
+	}
+	// While the second version was the newest, a search showed the first.
+	at := d.past("id=130&at=" + p.Versions[6].AcceptedAt.Format(time.RFC3339Nano)).Versions[0]
+	if at.Version != p.Versions[6].Version || at.Shown == nil || !at.Shown.Known || at.Shown.Version != p.Versions[7].Version {
+		t.Errorf("at a time it is %+v, and a search showed %+v", at, at.Shown)
+	}
+	at = d.past("id=130&at=" + p.Versions[7].AcceptedAt.Format(time.RFC3339Nano)).Versions[0]
+	if at.Shown == nil || !at.Shown.Known || at.Shown.Version != 0 {
+		t.Errorf("at the beginning a search showed %+v, want nothing", at.Shown)
+	}
+	for query, status := range map[string]int{
+		"kind=cities&id=999": 404, "kind=cities&id=130&version=1": 404, "kind=cities&id=130&at=2020-01-01T00:00:00Z": 404, "kind=cities&id=130&at=now": 400,
+		"kind=cities&id=130&at=2020-01-01T00:00:00Z&version=1": 400, "kind=cities": 400, "kind=cities&id=130&before=x": 400, "kind=cities&id=130&before=1": 200,
+	} {
+		d.call(status, "GET", "/api/history?"+query, "", nil)
+	}
+	d.deliver("PUT", "/cities/131", `{"id":"131","code":"TWO"}`)
+	d.deliver("PUT", "/cities/132", `{"id":"132","code":"TWO"}`)
+	d.call(http.StatusConflict, "GET", "/api/history?kind=cities&id=TWO", "", nil)
+}
+
+// TestHistoryInABrowser opens the page of a document with a history, which needs no scrolling
+// to the side.
+func TestHistoryInABrowser(t *testing.T) {
+	d := openStatusDesk(t)
+	d.shows(0, 0)
+	for n, title := range []string{"Lisbon", "Lisbon", "Lisbon and its region"} {
+		d.deliver("PUT", "/cities/LIS", fmt.Sprintf(`{"id":"130","code":"LIS","title":"%s","risk_level":%d,"text":"%s"}`, title, 2+n, strings.Repeat("What travellers should know. ", 10+n)))
+		if n != 1 {
+			d.index()
+		}
+	}
+	d.deliver("DELETE", "/cities/LIS", "")
+	d.index()
+	d.deliver("PUT", "/cities/130", `{"id":"130","code":"LIS","title":"Lisbon"}`)
+	c := openChromium(t)
+	for name, width := range map[string]int{"history-light": 1200, "history-phone-light": 390} {
+		c.look(width, 1000, width < 500, "light")
+		c.open(d.server.URL + "/document?kind=cities&id=LIS")
+		if got := c.eval("document.documentElement.scrollWidth"); got != fmt.Sprint(width) {
+			t.Errorf("%s: the page is %s wide, and the window %d", name, got, width)
+		}
+		c.picture(name)
+	}
+	text := c.eval("document.body.innerText")
+	for _, want := range []string{"History", "PUT /cities/LIS", "risk_level 3 → 4", "never: overtaken", "deleted", "created anew", "not yet"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q:\n%s", want, text)
+		}
+	}
+}
