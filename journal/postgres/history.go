@@ -64,6 +64,7 @@ func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 }
 
 // keepPastRows adds rows to the history, and counts them. It runs before documents is changed.
+// The limit has the planner look each document up: it cannot know how few they are.
 const keepPastRows = `WITH n AS (
 		SELECT * FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::text[], $6::bigint[], $7::bigint[], $8::bytea[], $9::bytea[], $10::bytea[],
 			$11::bigint[], $12::text[], $13::bytea[], $14::bigint[], $15::smallint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::smallint[],
@@ -74,7 +75,7 @@ const keepPastRows = `WITH n AS (
 		INSERT INTO history SELECT n.version, n.kind, n.id, n.op, n.at, n.bytes, n.sender, n.address, n.call,
 			n.old_version, n.old_op, n.old_code, n.old_at, n.old_state, n.old_ended, n.old_crc, n.old_bytes,
 			CASE WHEN n.sum = sha256(d.body) THEN 1 ELSE n.old_form END, CASE WHEN NOT n.in_table THEN n.body WHEN n.sum = sha256(d.body) THEN NULL ELSE d.body END
-		FROM n LEFT JOIN documents d ON n.in_table AND d.kind = n.kind AND d.id = n.id
+		FROM n LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true
 		RETURNING kind, coalesce(length(old_body), 0) AS bytes
 	) INSERT INTO totals AS t SELECT $1, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*), sum(bytes) + count(*) * $23, 0 FROM kept GROUP BY kind
 	ON CONFLICT (slot, kind) DO UPDATE SET history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes`

@@ -57,7 +57,8 @@ type statements struct {
 	claimDocuments                                                   *sql.Stmt // claim
 	manyCodes, insertMany, replaceContent, keepNaming                *sql.Stmt // write
 	begin, commit, rollback, walLength, copyWAL                      *sql.Stmt // write
-	keepFirst, keepPast, noteReached                                 *sql.Stmt // write
+	keepFirst, keepEmpty, keepOther, keepUnlessSame, keepSame        *sql.Stmt // write
+	noteReached                                                      *sql.Stmt // write
 	oldestPast, dropPast, deflatePast                                *sql.Stmt // write
 	stats                                                            *sql.Stmt // readers
 }
@@ -199,7 +200,10 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.endLoss, commit.EndLoss},
 		{e.write, &e.st.keepNote, commit.KeepNote},
 		{e.write, &e.st.keepFirst, keepFirst},
-		{e.write, &e.st.keepPast, keepPast},
+		{e.write, &e.st.keepEmpty, keepQuery(commit.FormNone, "NULL", "")},
+		{e.write, &e.st.keepOther, keepQuery(commit.FormRaw, "body", "")},
+		{e.write, &e.st.keepUnlessSame, keepQuery(commit.FormRaw, "body", " AND body <> ?")},
+		{e.write, &e.st.keepSame, keepQuery(commit.FormSame, "NULL", "")},
 		{e.write, &e.st.noteReached, `UPDATE history SET old_state = {done}, old_ended = ?4
 			WHERE kind = ?1 AND id = ?2 AND version > ?3 AND old_version = ?3 AND old_state = {pending}`},
 		{e.write, &e.st.oldestPast, `SELECT version, kind, at, coalesce(length(old_body), 0) FROM history ORDER BY version LIMIT ?`},

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	rowColumns = `doc, version, op, state, code, accepted_at, waiting_since, kept, alone`
+	rowColumns = `doc, version, op, state, code, accepted_at, waiting_since, kept, alone, length(body)`
 	withNaming = ` LEFT JOIN namings USING (doc)`
 
 	findQuery   = `SELECT ` + rowColumns + ` FROM documents` + withNaming + ` WHERE kind = ? AND id = ?`
@@ -43,13 +43,13 @@ func (s *store) Find(k report.Key) (*commit.Row, error) {
 func scanRow(scan func(...any) error, before ...any) (*commit.Row, error) {
 	var doc int64
 	var op, code looseText
-	var version, state, accepted, waiting, kept, alone looseInt
-	if err := scan(append(before, &doc, &version, &op, &state, &code, &accepted, &waiting, &kept, &alone)...); err != nil {
+	var version, state, accepted, waiting, kept, alone, size looseInt
+	if err := scan(append(before, &doc, &version, &op, &state, &code, &accepted, &waiting, &kept, &alone, &size)...); err != nil {
 		return nil, err
 	}
 	return &commit.Row{
 		Doc: doc, Version: report.Version(version), Op: report.Op(op), State: int64(state),
-		Code: string(code), Naming: commit.Naming{Kept: report.Version(kept), Alone: alone != 0}, AcceptedAt: int64(accepted), WaitedAt: int64(waiting),
+		Code: string(code), Naming: commit.Naming{Kept: report.Version(kept), Alone: alone != 0}, AcceptedAt: int64(accepted), WaitedAt: int64(waiting), Bytes: int64(size),
 	}, nil
 }
 

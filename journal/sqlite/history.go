@@ -15,42 +15,49 @@ import (
 // replaced by itself. Its body is compressed later (deflateHistory): that takes longer than
 // all the rest.
 func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) error {
-	version, at := int64(c.Version), c.AcceptedAt.UnixMicro()
-	t := s.ledger.Totals[c.Kind]
-	t.History++
-	t.HistoryBytes += commit.HistoryRowBytes
-	first := func() error {
-		return s.exec(s.st.keepFirst, version, string(c.Kind), string(c.ID), string(c.Op), at, len(c.Body), by.Sender, by.Address, by.Call)
-	}
-	var err error
-	if old == nil {
-		err = first()
-	} else {
-		var kept int64
-		err = s.st.keepPast.QueryRowContext(s.ctx, version, string(c.Op), at, len(c.Body), by.Sender, by.Address, by.Call, c.Body, old.Doc).Scan(&kept)
-		if classify(err) == commit.FaultRequest { // what it replaces is damaged
-			err = first()
-		}
-		t.HistoryBytes += kept
+	kept, err := s.keepPast(c, by, old)
+	if classify(err) == commit.FaultRequest && old != nil { // what it replaces is damaged
+		kept, err = s.keepPast(c, by, nil)
 	}
 	if err != nil {
 		return err
 	}
+	t := s.ledger.Totals[c.Kind]
+	t.History++
+	t.HistoryBytes += commit.HistoryRowBytes + kept
 	s.ledger.Totals[c.Kind] = t
 	return nil
 }
 
-const (
-	keepFirst = `INSERT INTO history (version, kind, id, op, at, bytes, sender, address, call,
-		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, 0, 0, 0, 0, 0)`
-	// keepPast has the change's body as its eighth parameter, to compare it with the old one.
-	keepPast = `INSERT INTO history (version, kind, id, op, at, bytes, sender, address, call,
+// keepPast returns the size of the body that it has kept.
+func (s *store) keepPast(c report.Change, by report.Source, old *commit.Row) (kept int64, err error) {
+	args := []any{int64(c.Version), string(c.Op), c.AcceptedAt.UnixMicro(), len(c.Body), by.Sender, by.Address, by.Call}
+	switch {
+	case old == nil:
+		return 0, s.exec(s.st.keepFirst, append(args, string(c.Kind), string(c.ID))...)
+	case old.Bytes == 0:
+		return 0, s.exec(s.st.keepEmpty, append(args, old.Doc)...)
+	case old.Bytes != int64(len(c.Body)):
+		return old.Bytes, s.exec(s.st.keepOther, append(args, old.Doc)...)
+	}
+	n, err := s.count(s.st.keepUnlessSame, append(args, old.Doc, c.Body)...)
+	if n > 0 || err != nil {
+		return old.Bytes, err
+	}
+	return 0, s.exec(s.st.keepSame, append(args, old.Doc)...)
+}
+
+const keepFirst = `INSERT INTO history (version, op, at, bytes, sender, address, call, kind, id,
+	old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, 0, 0, 0, 0, 0)`
+
+// keepQuery returns the statement that keeps what a document had, with a body in a form.
+func keepQuery(form int, body, where string) string {
+	return fmt.Sprintf(`INSERT INTO history (version, op, at, bytes, sender, address, call, kind, id,
 		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, old_body)
-		SELECT ?1, kind, id, ?2, ?3, ?4, ?5, ?6, ?7, version, op, code, accepted_at, state, ended_at, crc,
-			coalesce(length(body), 0), CASE WHEN body IS NULL THEN 0 WHEN body = ?8 THEN 1 ELSE 2 END, CASE WHEN body <> ?8 OR ?8 IS NULL THEN body END
-		FROM documents WHERE doc = ?9 RETURNING coalesce(length(old_body), 0)`
-)
+		SELECT ?, ?, ?, ?, ?, ?, ?, kind, id, version, op, code, accepted_at, state, ended_at, crc, coalesce(length(body), 0), %d, %s
+		FROM documents WHERE doc = ?%s`, form, body, where)
+}
 
 // NoteReached implements store.
 func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {

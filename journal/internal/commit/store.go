@@ -119,6 +119,7 @@ type Row struct {
 	Code    string
 	Naming
 	AcceptedAt, WaitedAt int64 // microseconds; WaitedAt is the time since which it is pending
+	Bytes                int64 // of its body; only with KeepPast
 	Foreign              bool  // another process has claimed it
 }
 
