@@ -62,7 +62,9 @@ func BenchmarkHistory(b *testing.B) {
 		"SQLite": func(opt journal.Options) (journal.Journal, error) {
 			return sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), opt)
 		},
-		"PostgreSQL": func(opt journal.Options) (journal.Journal, error) { return postgres.Open(b.Context(), postgrestest.URL(b), opt) },
+		"PostgreSQL": func(opt journal.Options) (journal.Journal, error) {
+			return postgres.Open(b.Context(), postgrestest.URL(b), opt)
+		},
 	} {
 		for name, documents := range map[string]int{"new": 1 << 30, "known": 2000} {
 			b.Run(engine+"/"+name, func(b *testing.B) {
