@@ -68,6 +68,16 @@
 // one, or says that the two differ. This holds across restarts and for deliveries that arrive at
 // the same time.
 //
+// # History
+//
+// With [Options.History], each change adds an entry to the history of its document, in the
+// transaction that accepts it: from whom it came, and what it replaced, with its body, its
+// checksum, its state and when the index first had it. So the newest version is stored once, and
+// dropping old entries takes nothing away that was valid later. A body that the next version
+// repeats is left out; SQLite compresses the others afterwards. Entries are dropped by age and
+// size, a few per transaction. An entry names the version that it replaced, so History notices
+// where changes are missing that were accepted while history was off.
+//
 // # Recovery
 //
 // Opening an SQLite journal after a crash takes these steps:

@@ -54,6 +54,15 @@ func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) err
 		}
 	}
 	s.past = append(s.past, r)
+	if r.sum == nil { // others are counted by keepAlikeRows
+		t := s.ledger.Totals[c.Kind]
+		t.History++
+		t.HistoryBytes += commit.HistoryRowBytes
+		if r.Old.Form == commit.FormRaw {
+			t.HistoryBytes += r.Old.Bytes
+		}
+		s.ledger.Totals[c.Kind] = t
+	}
 	return nil
 }
 
@@ -63,43 +72,64 @@ func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 	return nil
 }
 
-// keepPastRows adds rows to the history, and counts them. It runs before documents is changed.
-// The limit has the planner look each document up: it cannot know how few they are.
-const keepPastRows = `WITH n AS (
-		SELECT * FROM unnest($2::bigint[], $3::text[], $4::bytea[], $5::text[], $6::bigint[], $7::bigint[], $8::bytea[], $9::bytea[], $10::bytea[],
-			$11::bigint[], $12::text[], $13::bytea[], $14::bigint[], $15::smallint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::smallint[],
-			$20::bytea[], $21::boolean[], $22::bytea[])
+// These add rows to the history, before documents is changed. keepAlikeRows is for those that
+// replace as many bytes as they bring: it leaves out a body that is the same, and so counts the
+// rows itself. The limit has the planner look each document up: it cannot know how few they are.
+const (
+	keepPastRows = `INSERT INTO history SELECT ` + pastNames + `, n.old_form, CASE WHEN n.in_table THEN d.body ELSE n.body END` + pastRows
+
+	keepAlikeRows = `WITH kept AS (INSERT INTO history SELECT ` + pastNames + `,
+			CASE WHEN n.sum = sha256(d.body) THEN 1 ELSE n.old_form END, CASE WHEN n.sum <> sha256(d.body) THEN d.body END` + pastRows + `
+		RETURNING kind, coalesce(length(old_body), 0) AS bytes
+	) INSERT INTO totals AS t SELECT $22, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*), sum(bytes) + count(*) * $23, 0 FROM kept GROUP BY kind
+	ON CONFLICT (slot, kind) DO UPDATE SET history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes`
+
+	pastNames = `n.version, n.kind, n.id, n.op, n.at, n.bytes, n.sender, n.address, n.call,
+		n.old_version, n.old_op, n.old_code, n.old_at, n.old_state, n.old_ended, n.old_crc, n.old_bytes`
+	pastRows = `
+		FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[], $8::bytea[], $9::bytea[],
+			$10::bigint[], $11::text[], $12::bytea[], $13::bigint[], $14::smallint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::smallint[],
+			$19::bytea[], $20::boolean[], $21::bytea[])
 		AS n (version, kind, id, op, at, bytes, sender, address, call, old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form,
 			body, in_table, sum)
-	), kept AS (
-		INSERT INTO history SELECT n.version, n.kind, n.id, n.op, n.at, n.bytes, n.sender, n.address, n.call,
-			n.old_version, n.old_op, n.old_code, n.old_at, n.old_state, n.old_ended, n.old_crc, n.old_bytes,
-			CASE WHEN n.sum = sha256(d.body) THEN 1 ELSE n.old_form END, CASE WHEN NOT n.in_table THEN n.body WHEN n.sum = sha256(d.body) THEN NULL ELSE d.body END
-		FROM n LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true
-		RETURNING kind, coalesce(length(old_body), 0) AS bytes
-	) INSERT INTO totals AS t SELECT $1, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*), sum(bytes) + count(*) * $23, 0 FROM kept GROUP BY kind
-	ON CONFLICT (slot, kind) DO UPDATE SET history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes`
+		LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true`
+)
+
+// pastColumns returns an array for each column of pastRows.
+func pastColumns(rows []pastRow) []any {
+	var version, at, size, oldVersion, oldAt, oldEnded, oldCRC, oldBytes []int64
+	var kind, op, oldOp []string
+	var id, sender, address, call, oldCode, body, sum [][]byte
+	var oldState, oldForm []int16
+	var inTable []bool
+	for _, r := range rows {
+		version, kind, id, op = append(version, int64(r.Version)), append(kind, string(r.Key.Kind)), append(id, []byte(r.Key.ID)), append(op, string(r.Op))
+		at, size = append(at, r.At), append(size, r.Bytes)
+		sender, address, call = append(sender, []byte(r.Source.Sender)), append(address, []byte(r.Source.Address)), append(call, []byte(r.Source.Call))
+		o := r.Old
+		oldVersion, oldOp, oldCode = append(oldVersion, int64(o.Version)), append(oldOp, string(o.Op)), append(oldCode, []byte(o.Code))
+		oldAt, oldState, oldEnded = append(oldAt, o.At), append(oldState, int16(o.State)), append(oldEnded, o.Ended)
+		oldCRC, oldBytes, oldForm = append(oldCRC, o.CRC), append(oldBytes, o.Bytes), append(oldForm, int16(o.Form))
+		body, inTable, sum = append(body, r.body), append(inTable, r.inTable), append(sum, r.sum)
+	}
+	return []any{version, kind, id, op, at, size, sender, address, call, oldVersion, oldOp, oldCode, oldAt, oldState, oldEnded, oldCRC, oldBytes, oldForm, body, inTable, sum}
+}
 
 // queuePast writes what is to be added to the history.
 func (s *store) queuePast(b *pgx.Batch) {
-	if n := len(s.past); n > 0 {
-		var version, at, size, oldVersion, oldAt, oldEnded, oldCRC, oldBytes []int64
-		var kind, op, oldOp []string
-		var id, sender, address, call, oldCode, body, sum [][]byte
-		var oldState, oldForm []int16
-		var inTable []bool
-		for _, r := range s.past {
-			version, kind, id, op = append(version, int64(r.Version)), append(kind, string(r.Key.Kind)), append(id, []byte(r.Key.ID)), append(op, string(r.Op))
-			at, size = append(at, r.At), append(size, r.Bytes)
-			sender, address, call = append(sender, []byte(r.Source.Sender)), append(address, []byte(r.Source.Address)), append(call, []byte(r.Source.Call))
-			o := r.Old
-			oldVersion, oldOp, oldCode = append(oldVersion, int64(o.Version)), append(oldOp, string(o.Op)), append(oldCode, []byte(o.Code))
-			oldAt, oldState, oldEnded = append(oldAt, o.At), append(oldState, int16(o.State)), append(oldEnded, o.Ended)
-			oldCRC, oldBytes, oldForm = append(oldCRC, o.CRC), append(oldBytes, o.Bytes), append(oldForm, int16(o.Form))
-			body, inTable, sum = append(body, r.body), append(inTable, r.inTable), append(sum, r.sum)
+	var other, alike []pastRow
+	for _, r := range s.past {
+		if r.sum == nil {
+			other = append(other, r)
+		} else {
+			alike = append(alike, r)
 		}
-		b.Queue(keepPastRows, int16(s.me%slots), version, kind, id, op, at, size, sender, address, call,
-			oldVersion, oldOp, oldCode, oldAt, oldState, oldEnded, oldCRC, oldBytes, oldForm, body, inTable, sum, commit.HistoryRowBytes)
+	}
+	if len(other) > 0 {
+		b.Queue(keepPastRows, pastColumns(other)...)
+	}
+	if len(alike) > 0 {
+		b.Queue(keepAlikeRows, append(pastColumns(alike), int16(s.me%slots), commit.HistoryRowBytes)...)
 	}
 	if len(s.reached) > 0 {
 		var kind []string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,27 @@ func sumUp(t *testing.T, j *Journal, kind report.Kind) {
 	}))
 	if k := s.Kinds[kind]; rows != k.History || bytes != k.HistoryBytes {
 		t.Errorf("the totals say %d entries of %d bytes, and there are %d of %d", k.History, k.HistoryBytes, rows, bytes)
+	}
+}
+
+// TestHistoryIsInBackups: a backup of a journal in use has the same history.
+func TestHistoryIsInBackups(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := openTest(t, path, journal.Options{History: 24 * time.Hour})
+	key := report.Key{Kind: report.Advisories, ID: "1"}
+	for _, body := range []string{"one", "two", "two"} {
+		mustAppend(t, j, report.Delivery{Changes: []report.Change{{Key: key, Op: report.Index, Body: []byte(body)}}, Source: report.Source{Sender: "publisher"}})
+	}
+	want, err := j.History(t.Context(), key, math.MaxInt64, 10)
+	require.NoError(t, err)
+	j = openTest(t, backUp(t, path, 1), journal.Options{})
+	got, err := j.History(t.Context(), key, math.MaxInt64, 10)
+	if err != nil || !reflect.DeepEqual(got, want) || len(got) != 3 {
+		t.Errorf("the history of the backup is %+v, %v, want %+v", got, err, want)
+	}
+	p, err := j.PastVersion(t.Context(), key, got[2].Version)
+	if err != nil || string(p.Body) != "one" || p.Sender != "publisher" {
+		t.Errorf("its first version is %+v, %v", p, err)
 	}
 }
 
