@@ -60,7 +60,7 @@ func (g *guarded) open() {
 	now := g.now
 	log := slog.New(slog.NewTextHandler(&locked{w: g.log}, nil))
 	var err error
-	g.journal, err = sqlite.Open(g.t.Context(), filepath.Join(g.dir, "j.db"), journal.Options{Now: now, Log: log})
+	g.journal, err = sqlite.Open(g.t.Context(), filepath.Join(g.dir, "j.db"), journal.Options{Now: now, Log: log, History: 24 * time.Hour})
 	if err != nil {
 		g.t.Fatal(err)
 	}

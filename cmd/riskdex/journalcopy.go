@@ -75,8 +75,9 @@ func (c *journalCopyCommand) Run(ctx context.Context, io streams) error {
 
 func (c *journalCopyCommand) print(io streams, made transfer.Report) error {
 	if !c.JSON {
-		fmt.Fprintf(io.out, "%s: %s (%s), %s, %s; read back, and the same as in %s\n", c.To, count(int(made.Documents), "document", "documents"),
-			humanize.IBytes(uint64(made.Bytes)), count(int(made.Refusals), "refusal", "refusals"), count(int(made.Receipts), "receipt", "receipts"), c.From)
+		fmt.Fprintf(io.out, "%s: %s (%s), %s, %s, %s; read back, and the same as in %s\n", c.To, count(int(made.Documents), "document", "documents"),
+			humanize.IBytes(uint64(made.Bytes)), count(int(made.Refusals), "refusal", "refusals"), count(int(made.Receipts), "receipt", "receipts"),
+			count(int(made.History), "entry of history", "entries of history"), c.From)
 		printFacts(io.out, "version", fmt.Sprint(made.LastVersion), "checksum", made.Checksum)
 		return nil
 	}

@@ -130,7 +130,7 @@ const (
 func (j *Journal) deflateHistory(ctx context.Context) error {
 	for {
 		list, seen, err := j.nextToDeflate(ctx)
-		if err != nil || seen == j.deflated {
+		if err != nil || seen == j.deflated.Load() {
 			return err
 		}
 		if len(list) > 0 {
@@ -140,7 +140,7 @@ func (j *Journal) deflateHistory(ctx context.Context) error {
 				return fmt.Errorf("compress the history: %w", err)
 			}
 		}
-		j.deflated = seen
+		j.deflated.Store(seen)
 		if err := commit.Sleep(ctx, commit.DropPause); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (j *Journal) deflateHistory(ctx context.Context) error {
 // nextToDeflate compresses bodies after the last one that was looked at, and returns the one
 // that was looked at last.
 func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int64, err error) {
-	seen = j.deflated
+	seen = j.deflated.Load()
 	err = j.read(func(e *engine) error {
 		size := 0
 		rows, err := e.readers.QueryContext(ctx, `SELECT version, kind, old_form, CASE WHEN old_form = 2 THEN old_body END FROM history

@@ -52,7 +52,7 @@ type Journal struct {
 	idleAfter  time.Duration
 	hasWAL     bool // the WAL is not empty
 
-	deflated int64 // the last entry of the history that was looked at to compress it; of the goroutine of KeepHistoryBounded
+	deflated atomic.Int64 // the last entry of the history that was looked at to compress it
 
 	touching sync.Mutex
 	touched  <-chan struct{} // closed when the touch under way has ended; nil when there is none
