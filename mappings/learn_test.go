@@ -69,7 +69,7 @@ func FuzzLearn(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadWith("cities.json", file); err != nil {
+		if _, err := parseKind(file); err != nil { // not LoadWith, which reads all other files too
 			t.Fatalf("%v\n%s", err, file)
 		}
 	})
