@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -538,4 +540,57 @@ func testHistoryOff(t *testing.T, open Open) {
 			t.Errorf("the one before the gap is %+v, %v", p, err)
 		}
 	})
+}
+
+// testHistoryEverywhere delivers a few documents through all processes at once, which then drop
+// old entries at the same time.
+func testHistoryEverywhere(t *testing.T, hs []*harness) {
+	var mu sync.Mutex
+	sent := map[report.Version]string{}
+	atOnce(hs, func(h *harness) {
+		for n := range rounds {
+			var d []report.Change
+			for id := range 3 {
+				d = append(d, advisory(fmt.Sprint(id), fmt.Sprintf("%p %d %d", &n, n, rand.IntN(1000)))) // #nosec G404 -- a test
+			}
+			for i, s := range h.deliver(t, somebody, d...) {
+				mu.Lock()
+				sent[s.Version] = string(d[i].Body)
+				mu.Unlock()
+			}
+		}
+	})
+	told := 0
+	for id := range 3 {
+		key := report.Key{Kind: report.Advisories, ID: report.ID(fmt.Sprint(id))}
+		for _, v := range hs[0].history(t, key) {
+			p, err := hs[1].PastVersion(t.Context(), key, v.Version)
+			if err != nil || string(p.Body) != sent[v.Version] || p.Gap || p.Lost != "" {
+				t.Errorf("version %d of %d is %+v, %v, want %q", v.Version, id, p, err, sent[v.Version])
+			}
+			told++
+		}
+	}
+	if told != len(sent) {
+		t.Errorf("history has %d versions of %d", told, len(sent))
+	}
+	// All drop the same entries, each of them once.
+	var dropped atomic.Int64
+	drop := func(h *harness) {
+		n, err := h.DropHistory(context.Background())
+		if err != nil {
+			t.Errorf("DropHistory: %v", err)
+		}
+		dropped.Add(int64(n))
+	}
+	const most, least = historyMaxBytes / 2, historyMaxBytes/2 - historyEntryBytes - 100
+	atOnce(hs, drop)
+	if s := hs[0].stats(t, report.Advisories); dropped.Load() != int64(told-s.History) || s.HistoryBytes > most || s.HistoryBytes < least {
+		t.Errorf("dropped %d of %d entries: %d of %d bytes are left, want %d to %d", dropped.Load(), told, s.History, s.HistoryBytes, least, most)
+	}
+	hs[0].clock.move(historyKept + time.Minute)
+	atOnce(hs, drop)
+	if s := hs[0].stats(t, report.Advisories); dropped.Load() != int64(told) || s.History != 0 || s.HistoryBytes != 0 || s.HistoryDropped != uint64(told) {
+		t.Errorf("dropped %d of %d entries: %d of %d bytes are left, %d dropped", dropped.Load(), told, s.History, s.HistoryBytes, s.HistoryDropped)
+	}
 }

@@ -24,9 +24,10 @@ func RunTogether(t *testing.T, open Open) {
 		{"a city is one document, whatever name it comes under and wherever", testOneCity},
 		{"a refusal is retried once", testRefusalRetriedEverywhere},
 		{"a dead letter is retried once", testLetterRetriedEverywhere},
+		{"history has what came through each of them", testHistoryEverywhere},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			hs := newHarnesses(t, 3, open, journal.Options{})
+			hs := newHarnesses(t, 3, open, journal.Options{History: historyKept, HistoryMaxBytes: historyMaxBytes / 2})
 			c.run(t, hs)
 			agree(t, hs)
 		})

@@ -144,16 +144,19 @@ func (s *store) queuePast(b *pgx.Batch) {
 	s.past, s.reached = nil, nil
 }
 
-// HistoryBytes implements store. What this transaction adds is not in it yet.
-func (s *store) HistoryBytes() (n int64, err error) {
-	err = s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(history_bytes), 0)::bigint FROM totals").Scan(&n)
-	return n, err
-}
-
-// DropPast implements store. What another process drops at the same time is left to it.
-func (s *store) DropPast(before, excess int64, limit int) (n int, err error) {
+// DropPast implements store. One process does it at a time: two would both drop what is too
+// much.
+func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
+	var alone bool
+	if err := s.tx.QueryRow(s.ctx, "SELECT pg_try_advisory_xact_lock($1, $2)", s.keys.class, int32(lockHistory)).Scan(&alone); err != nil || !alone {
+		return 0, err
+	}
+	var excess int64
+	if err := s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(history_bytes), 0)::bigint - $1 FROM totals", most).Scan(&excess); err != nil {
+		return 0, err
+	}
 	rows, err := s.tx.Query(s.ctx, `WITH looked AS MATERIALIZED (
-			SELECT version, at, coalesce(length(old_body), 0) + $4 AS size FROM history ORDER BY version LIMIT $3 FOR UPDATE SKIP LOCKED
+			SELECT version, at, coalesce(length(old_body), 0) + $4 AS size FROM history ORDER BY version LIMIT $3
 		), summed AS (
 			SELECT version, at, size, sum(size) OVER (ORDER BY version) AS until FROM looked
 		), gone AS (

@@ -213,6 +213,7 @@ const (
 	lockNames    = 1    // which city answers to which code
 	lockVersions = 2    // the sequence versions
 	lockCheck    = 3    // nothing: it is tried whether locks lock
+	lockHistory  = 4    // old entries of the history are dropped
 	lockKinds    = 10   // and following: who has a kind alone
 	lockVerify   = 20   // and following: who verifies a kind
 	lockMembers  = 1000 // and following: what a process claims

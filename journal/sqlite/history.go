@@ -64,16 +64,12 @@ func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 	return s.exec(s.st.noteReached, string(k.Kind), string(k.ID), int64(v), at)
 }
 
-// HistoryBytes implements store.
-func (s *store) HistoryBytes() (n int64, err error) {
-	for _, t := range s.ledger.Totals {
-		n += t.HistoryBytes
-	}
-	return n, nil
-}
-
 // DropPast implements store.
-func (s *store) DropPast(before, excess int64, limit int) (n int, err error) {
+func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
+	excess := -most
+	for _, t := range s.ledger.Totals {
+		excess += t.HistoryBytes
+	}
 	rows, err := s.st.oldestPast.QueryContext(s.ctx, limit)
 	var last int64
 	freed := map[report.Kind]commit.Totals{}

@@ -21,7 +21,7 @@ func (j *Requests) DropHistory(ctx context.Context) (sum int, err error) {
 	for {
 		n := 0
 		err := j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
-			n, err = tx.dropPast(j.opt)
+			n, err = tx.Store.DropPast(tx.Now.Add(-j.opt.History).UnixMicro(), j.opt.HistoryMaxBytes, TombstoneStep)
 			return err
 		}})
 		sum += n
@@ -35,14 +35,6 @@ func (j *Requests) DropHistory(ctx context.Context) (sum int, err error) {
 			return sum, nil
 		}
 	}
-}
-
-func (tx *Transaction) dropPast(opt journal.Options) (int, error) {
-	bytes, err := tx.Store.HistoryBytes()
-	if err != nil {
-		return 0, err
-	}
-	return tx.Store.DropPast(tx.Now.Add(-opt.History).UnixMicro(), max(0, bytes-opt.HistoryMaxBytes), TombstoneStep)
 }
 
 // KeepHistoryBounded drops what is past the bounds of the history now and then, until ctx

@@ -42,11 +42,9 @@ type Store interface {
 	// the index that had been replaced on its way.
 	KeepPast(c report.Change, by report.Source, old *Row) error
 	NoteReached(k report.Key, v report.Version, at int64) error
-	// HistoryBytes is how much the history counts for. DropPast drops rows that were
-	// accepted before a time, and then more of the oldest until at least excess bytes are
-	// gone, up to limit, and returns how many.
-	HistoryBytes() (int64, error)
-	DropPast(before, excess int64, limit int) (n int, err error)
+	// DropPast drops rows that were accepted before a time, and then more of the oldest while
+	// the history counts for more than most bytes, up to limit, and returns how many.
+	DropPast(before, most int64, limit int) (n int, err error)
 
 	// Wait sets the time since which a document is pending.
 	Wait(r *Row, since int64) error
