@@ -13,7 +13,7 @@ import (
 // folder again.
 type Open func(t testing.TB, dir string, opt journal.Options) journal.Journal
 
-// Run checks every promise of package journal against an engine.
+// Run checks every promise of package journal against an engine, several at a time.
 func Run(t *testing.T, open Open) {
 	for _, group := range []struct {
 		name  string
@@ -41,6 +41,7 @@ func Run(t *testing.T, open Open) {
 		{"lifecycle", lifecycleTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
 			for _, c := range group.tests {
 				t.Run(c.name, func(t *testing.T) {
 					h := newHarness(t, open, journal.Options{MaxRefusals: 5, MaxDeliveryRefusals: 5})
@@ -50,17 +51,27 @@ func Run(t *testing.T, open Open) {
 			}
 		})
 	}
-	for _, c := range historyTests {
-		t.Run("history/"+c.name, func(t *testing.T) {
-			h := newHarness(t, open, journal.Options{History: historyKept, HistoryMaxBytes: historyMaxBytes, KeepDeleted: historyKept / 2})
-			c.run(t, h)
-			h.conserved(t)
+	t.Run("history", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range historyTests {
+			t.Run(c.name, func(t *testing.T) {
+				h := newHarness(t, open, journal.Options{History: historyKept, HistoryMaxBytes: historyMaxBytes, KeepDeleted: historyKept / 2})
+				c.run(t, h)
+				h.conserved(t)
+			})
+		}
+	})
+	for name, run := range map[string]func(t *testing.T){
+		"history is off":           func(t *testing.T) { testHistoryOff(t, open) },
+		"refusals of one delivery": func(t *testing.T) { testRefusalsShare(t, open) },
+		"concurrency":              func(t *testing.T) { testConcurrency(t, newHarness(t, open, journal.Options{})) },
+		"model":                    func(t *testing.T) { testModel(t, open) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t)
 		})
 	}
-	t.Run("history is off", func(t *testing.T) { testHistoryOff(t, open) })
-	t.Run("refusals of one delivery", func(t *testing.T) { testRefusalsShare(t, open) })
-	t.Run("concurrency", func(t *testing.T) { testConcurrency(t, newHarness(t, open, journal.Options{})) })
-	t.Run("model", func(t *testing.T) { testModel(t, open) })
 }
 
 // test is one promise.

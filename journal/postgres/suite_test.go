@@ -24,11 +24,12 @@ func openSchemas() journaltest.Open {
 	schemas := map[string]string{}
 	return func(t testing.TB, dir string, opt journal.Options) journal.Journal {
 		mu.Lock()
-		defer mu.Unlock()
 		if schemas[dir] == "" {
 			schemas[dir] = postgrestest.URL(t)
 		}
-		j, err := postgres.Open(t.Context(), schemas[dir], opt)
+		url := schemas[dir]
+		mu.Unlock()
+		j, err := postgres.Open(t.Context(), url, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
