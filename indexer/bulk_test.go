@@ -9,6 +9,7 @@ import (
 )
 
 func TestItemAnswers(t *testing.T) {
+	t.Parallel()
 	batch := []prepared{
 		{change: report.Change{Key: report.Key{ID: "a"}, Op: report.Index}},
 		{change: report.Change{Key: report.Key{ID: "b"}, Op: report.Delete}},

@@ -93,6 +93,7 @@ func TestJournalThatTakesTooLongIsTrouble(t *testing.T) {
 // TestJournalIsNotElasticsearch: if the journal fails to mark deletes, that says nothing
 // about Elasticsearch, which has just answered.
 func TestJournalIsNotElasticsearch(t *testing.T) {
+	t.Parallel()
 	s := &checking{resendDeleted: func() error { return errors.New("the disk is full") }}
 	x := s.indexer(t)
 	out := s.checkIndex(t, x, task{known: true, back: time.Now()})
@@ -107,6 +108,7 @@ func TestJournalIsNotElasticsearch(t *testing.T) {
 // TestFirstIndexCheckIsRepeatedUntilComplete: otherwise a changed mapping would go
 // unnoticed until the next start.
 func TestFirstIndexCheckIsRepeatedUntilComplete(t *testing.T) {
+	t.Parallel()
 	s := &checking{}
 	x := s.indexer(t)
 	if out := s.checkIndex(t, x, task{}); out.trouble == nil || out.found != nil {
@@ -121,6 +123,7 @@ func TestFirstIndexCheckIsRepeatedUntilComplete(t *testing.T) {
 // TestAliasMovedByTheRebuildingProcessIsNotForeign: the process that has locked the kind
 // may have moved the alias.
 func TestAliasMovedByTheRebuildingProcessIsNotForeign(t *testing.T) {
+	t.Parallel()
 	s := &checking{lockKind: func(context.Context) error { return report.ErrHeld }}
 	for _, step := range []step{stepBegin, stepSwap} {
 		s.forgotten = 0

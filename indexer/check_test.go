@@ -15,6 +15,7 @@ import (
 // TestLostIndexIsNoticedOnABusyLane: every commit wakes all lanes, including those of
 // other kinds and of the probe, and each wake-up may come before an idle check is due.
 func TestLostIndexIsNoticedOnABusyLane(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.Probe = true
 	cfg.CheckEvery = 500 * time.Millisecond
@@ -80,6 +81,7 @@ func (r *rig) awaitIndexCheck() {
 // TestIndexChecksShowThatElasticsearchIsBack: while nothing is delivered, the checks are
 // the only requests.
 func TestIndexChecksShowThatElasticsearchIsBack(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 1, "text")...)
 	r.Drained()

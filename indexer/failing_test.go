@@ -20,6 +20,7 @@ func change(id string) report.Change {
 // claimed first, so as many as fit into ten bulks must wait until more than ten bulks
 // have been sent.
 func TestBackedOffDocumentsLeaveBulksToOthers(t *testing.T) {
+	t.Parallel()
 	f := failingForTest()
 	cfg := DefaultConfig()
 	var few, many time.Duration
@@ -65,6 +66,7 @@ func TestFailingIsBounded(t *testing.T) {
 // TestWhatFailsByItselfWaitsByItself, whether its lane waits as well or not. The changes
 // that have waited longest are claimed first, and would otherwise delay others.
 func TestWhatFailsByItselfWaitsByItself(t *testing.T) {
+	t.Parallel()
 	x := new(checking).indexer(t)
 	for name, c := range map[string]struct {
 		j           judgement
@@ -86,6 +88,7 @@ func TestWhatFailsByItselfWaitsByItself(t *testing.T) {
 
 // TestNewerVersionStartsWithoutFailures, whatever Elasticsearch died of before.
 func TestNewerVersionStartsWithoutFailures(t *testing.T) {
+	t.Parallel()
 	f := failingForTest()
 	older, newer := change("1"), change("1")
 	newer.Version++

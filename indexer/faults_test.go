@@ -45,6 +45,7 @@ func refuseIf(bad func(body []byte) bool, f indexertest.Fault) indexertest.Fault
 }
 
 func TestPassingFaultsLoseNothing(t *testing.T) {
+	t.Parallel()
 	faults := map[string]indexertest.Fault{
 		"429":                       indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`),
 		"502 of a proxy":            indexertest.AnswerWith(502, `<html>bad gateway</html>`),
@@ -107,6 +108,7 @@ func TestPassingFaultsLoseNothing(t *testing.T) {
 }
 
 func TestTooLargeABulkIsHalved(t *testing.T) {
+	t.Parallel()
 	r := assemble(t, indexertest.Quick())
 	const limit = 200_000 // more than any plausible limit
 	r.Fail(refuseIf(func(body []byte) bool { return len(body) > limit }, indexertest.AnswerWith(413, `<html>too large</html>`)))
@@ -118,6 +120,7 @@ func TestTooLargeABulkIsHalved(t *testing.T) {
 }
 
 func TestOnePoisonSpoilsNoOther(t *testing.T) {
+	t.Parallel()
 	// The real server refuses a whole bulk only for something that the receiver does not
 	// accept. Here a proxy refuses one for a reason that nobody expects.
 	r := assemble(t, indexertest.Quick())
@@ -134,6 +137,7 @@ func TestOnePoisonSpoilsNoOther(t *testing.T) {
 // TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther: every bulk with a document that a
 // proxy objects to fails, with answers that do not name the document.
 func TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
 	for name, f := range map[string]indexertest.Fault{
 		"cut":               func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
 		"502 of a proxy":    indexertest.AnswerWith(502, `<html>bad gateway</html>`),
@@ -175,6 +179,7 @@ func TestOneDocumentThatSpoilsEveryRequestHoldsUpNoOther(t *testing.T) {
 }
 
 func TestNothingIsDeadWhenEveryRequestIsRefused(t *testing.T) {
+	t.Parallel()
 	r := assemble(t, indexertest.Quick())
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if indexertest.IsBulk(req) {
@@ -196,6 +201,7 @@ func TestNothingIsDeadWhenEveryRequestIsRefused(t *testing.T) {
 // TestTooLargeForEverythingBlamesNobody: a proxy answers 413 to everything, even to
 // documents of 50 bytes and to deletes.
 func TestTooLargeForEverythingBlamesNobody(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 10, "before")...)
 	r.Drained()
@@ -214,6 +220,7 @@ func TestTooLargeForEverythingBlamesNobody(t *testing.T) {
 // TestRefusalsThatComeAndGoBlameNobody: every request is refused for a moment,
 // repeatedly, at any point of a task.
 func TestRefusalsThatComeAndGoBlameNobody(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{400, 413} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			r := start(t, indexertest.Quick())
@@ -246,6 +253,7 @@ func TestRefusalsThatComeAndGoBlameNobody(t *testing.T) {
 // TestFailuresBlameNoDocument: while a refused bulk is sent in halves, some of them fail
 // in another way. That does not show that the others were read.
 func TestFailuresBlameNoDocument(t *testing.T) {
+	t.Parallel()
 	r := assemble(t, indexertest.Quick())
 	var n atomic.Int64
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -270,6 +278,7 @@ func TestFailuresBlameNoDocument(t *testing.T) {
 // from a fault that affects every request. It waits, and is judged as soon as there are
 // others.
 func TestPoisonThatCameAloneIsDeadInTheEnd(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	r.Fail(refuseIf(func(body []byte) bool { return bytes.Contains(body, []byte("venom")) },
 		indexertest.AnswerWith(400, `{"error":{"type":"illegal_argument_exception","reason":"no"},"status":400}`)))
@@ -290,6 +299,7 @@ func TestPoisonThatCameAloneIsDeadInTheEnd(t *testing.T) {
 }
 
 func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		reason     string
 		hurt, heal func(r *rig, index string)
@@ -358,6 +368,7 @@ func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
 }
 
 func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.BulkChanges = 1 // so that one kind could occupy every worker
 	r := start(t, cfg)
@@ -387,6 +398,7 @@ func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
 // TestStopsThoughElasticsearchHangs: a server that never answers must not keep riskdex
 // from stopping. What it was sent is sent again later.
 func TestStopsThoughElasticsearchHangs(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.StopWithin = 100 * time.Millisecond
 	r := assemble(t, cfg)

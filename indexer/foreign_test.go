@@ -50,6 +50,7 @@ func (r *rig) changes() *atomic.Int64 {
 // TestIndexOfAnotherJournalIsLeftAlone: accepted changes wait, and no request changes
 // anything. On command this journal takes over, and the other one leaves the index alone.
 func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
 	changed := b.changes()
@@ -99,6 +100,7 @@ func TestIndexOfAnotherJournalIsLeftAlone(t *testing.T) {
 // TestTakeOverUnderLoad: the previous owner is busy, but notices before the new index
 // replaces the old one, so nothing of it gets into the new index.
 func TestTakeOverUnderLoad(t *testing.T) {
+	t.Parallel()
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
 	b.Append(indexertest.Many(report.Cities, 60, "of b")...)
@@ -129,6 +131,7 @@ func TestTakeOverUnderLoad(t *testing.T) {
 // TestRebuildEndsWhereAnotherJournalTakesOver, and touches nothing that it would have
 // deleted or moved.
 func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
+	t.Parallel()
 	a := filledRig(t, rebuilding(), 100)
 	g := a.half()
 	open := sync.OnceFunc(func() { close(g.open) })
@@ -149,6 +152,7 @@ func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
 // TestNoStepWhereAnotherJournalHasTakenOver: a rebuild that begins before the next check
 // does not delete the index that the other journal is filling.
 func TestNoStepWhereAnotherJournalHasTakenOver(t *testing.T) {
+	t.Parallel()
 	rarely := rebuilding()
 	rarely.CheckEvery = time.Hour
 	a := filledRig(t, rarely, 100)
@@ -229,6 +233,7 @@ func requestsOfATakeOver(r *rig) map[string]func(req *http.Request) bool {
 // TestTakeOverThatIsStopped: nothing is taken over, even if a request is on its way to
 // Elasticsearch when the take-over is stopped, and arrives only then.
 func TestTakeOverThatIsStopped(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		nth  int64 // among these requests
@@ -279,6 +284,7 @@ func TestTakeOverThatIsStopped(t *testing.T) {
 // carried it out: once the process runs again, the index either belongs to its journal
 // and has nothing of the other one, or belongs to the other one unchanged.
 func TestTakeOverThatIsInterrupted(t *testing.T) {
+	t.Parallel()
 	for name := range requestsOfATakeOver(assemble(t, rebuilding())) {
 		for _, done := range []bool{false, true} {
 			when := "before "
@@ -311,6 +317,7 @@ func TestTakeOverThatIsInterrupted(t *testing.T) {
 
 // TestTakeOverThatNobodyFinishes is undone when the owner of the index takes over.
 func TestTakeOverThatNobodyFinishes(t *testing.T) {
+	t.Parallel()
 	a, b := othersRig(t)
 	died := b.dieAt(func(_ *rig, req *http.Request) bool { return requestsOfATakeOver(b)["filling it"](req) }, true)
 	require.NoError(t, b.Indexer.TakeOver(report.Cities))
@@ -332,6 +339,7 @@ func TestTakeOverThatNobodyFinishes(t *testing.T) {
 // search the owner's index, they see what is delivered meanwhile, and the owner's
 // take-over may be stopped.
 func TestTakeOverIsTakenBack(t *testing.T) {
+	t.Parallel()
 	a, b := othersRig(t)
 	g := b.gate(0)
 	open := sync.OnceFunc(func() { close(g.open) })
@@ -363,6 +371,7 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 
 // TestTakeOverOfALostIndex of another journal that nobody recreates.
 func TestTakeOverOfALostIndex(t *testing.T) {
+	t.Parallel()
 	a, b := othersRig(t)
 	a.Stop()
 	a.Change("DELETE", "/"+a.Indices.Index(report.Cities, 1), "")
@@ -376,6 +385,7 @@ func TestTakeOverOfALostIndex(t *testing.T) {
 // index of the other journal, and a document that no index accepts is a dead letter of
 // its own.
 func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
+	t.Parallel()
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
 	b.restart(rebuilding(), nil, reshaped{b.Indices.Set, `"risk_level":2`, `"risk_level":"low"`})
@@ -413,6 +423,7 @@ func TestTakeOverKeepsToItsOwnIndex(t *testing.T) {
 // TestTakeOverWithAnEmptyJournal is refused before anything is changed, with advice what
 // to do.
 func TestTakeOverWithAnEmptyJournal(t *testing.T) {
+	t.Parallel()
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
 	b.Append(indexertest.Index(report.Cities, "0", `{"title":"of b"}`))
@@ -450,6 +461,7 @@ func TestTakeOverWithAnEmptyJournal(t *testing.T) {
 // TestTakeOverThatComesToTooLittle is undone if the index accepts none of the journal's
 // documents.
 func TestTakeOverThatComesToTooLittle(t *testing.T) {
+	t.Parallel()
 	a := filledRig(t, rebuilding(), 30)
 	b := a.beside(rebuilding())
 	b.restart(rebuilding(), nil, reshaped{b.Indices.Set, `"risk_level":2`, `"risk_level":"low"`})
@@ -468,6 +480,7 @@ func TestTakeOverThatComesToTooLittle(t *testing.T) {
 // TestProbeOfAnotherJournalIsNotFound: its versions are newer than the one that is
 // awaited here.
 func TestProbeOfAnotherJournalIsNotFound(t *testing.T) {
+	t.Parallel()
 	a := start(t, indexertest.Probed())
 	others := a.Probe(indexertest.Often())
 	others.Finds(1)

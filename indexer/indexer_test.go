@@ -13,6 +13,7 @@ import (
 )
 
 func TestChangesReachTheIndex(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Index(report.Cities, "130", `{"id":130,"title":"one"}`))
 	r.Append(indexertest.Index(report.Advisories, "a/b c", `{"title":"two"}`), indexertest.Index(report.SpecialReports, `"\`, `{"title":"three"}`))
@@ -44,6 +45,7 @@ func TestChangesReachTheIndex(t *testing.T) {
 }
 
 func TestEveryIDThatTheReceiverAcceptsIsIndexed(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	ids := []string{
 		"a/b", "..", ".", " ", "a b", "\x00", "a\nb", "\u2028", "é", "日本", "😀", `"`, `\`, "<&>", "_", "_doc", "%2F", "+", "a:b*c?",
@@ -57,6 +59,7 @@ func TestEveryIDThatTheReceiverAcceptsIsIndexed(t *testing.T) {
 }
 
 func TestWhatPassesTheReceiverPassesElasticsearch(t *testing.T) {
+	t.Parallel()
 	// The limits of receiver/jsonscan, at their very edge.
 	r := start(t, indexertest.Quick())
 	deep := strings.Repeat(`{"a":`, 998) + `"x"` + strings.Repeat("}", 998)
@@ -82,6 +85,7 @@ func TestWhatPassesTheReceiverPassesElasticsearch(t *testing.T) {
 }
 
 func TestElasticsearchComesUpAfterRiskdex(t *testing.T) {
+	t.Parallel()
 	r := assemble(t, indexertest.Quick())
 	r.Fail(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) { panic(http.ErrAbortHandler) })
 	r.Run()
@@ -98,6 +102,7 @@ func TestElasticsearchComesUpAfterRiskdex(t *testing.T) {
 }
 
 func TestHotDocumentEndsNewest(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.BulkChanges = 3
 	r := start(t, cfg)
@@ -121,6 +126,7 @@ func TestHotDocumentEndsNewest(t *testing.T) {
 }
 
 func TestLostIndexComesBackComplete(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 300, "text")...)
 	r.Append(indexertest.Delete(report.Cities, "7"))
@@ -150,6 +156,7 @@ func TestLostIndexComesBackComplete(t *testing.T) {
 }
 
 func TestRestoredIndexBringsNothingBack(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Index(report.Cities, "gone", `{"title":"old"}`), indexertest.Index(report.Cities, "corrected", `{"title":"old"}`))
 	r.Drained()
@@ -180,6 +187,7 @@ func TestRestoredIndexBringsNothingBack(t *testing.T) {
 }
 
 func TestStoppedIndexerLeavesTheRestToTheNext(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	r.Drained()
 	r.Stop()

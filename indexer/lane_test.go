@@ -23,6 +23,7 @@ func laneForTest() (*lane, time.Time, Config) {
 var trouble = &judgement{verdict: elastic.Pause, reason: elastic.ReasonClosed}
 
 func TestNewLaneChecksItsIndexFirst(t *testing.T) {
+	t.Parallel()
 	x := &Indexer{cfg: DefaultConfig()}
 	l := x.newLane(report.Cities)
 	got, ok := l.next(time.Now(), 2, x.cfg)
@@ -36,6 +37,7 @@ func TestNewLaneChecksItsIndexFirst(t *testing.T) {
 }
 
 func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	l.wake()
 	first, ok := l.next(now, 2, cfg)
@@ -67,6 +69,7 @@ func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
 }
 
 func TestWakeUpDuringAClaimIsNotLost(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	l.wake()
 	task, _ := l.next(now, 2, cfg)
@@ -80,6 +83,7 @@ func TestWakeUpDuringAClaimIsNotLost(t *testing.T) {
 }
 
 func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	l.wake()
 	a, _ := l.next(now, 2, cfg)
@@ -132,6 +136,7 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 // TestProbeSizeDependsOnTheTrouble: a probe is small, except where only the changes of
 // the last bulk failed.
 func TestProbeSizeDependsOnTheTrouble(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		answer elastic.Answer
 		small  bool
@@ -156,6 +161,7 @@ func TestProbeSizeDependsOnTheTrouble(t *testing.T) {
 // TestChangesThatBackOffDoNotEndTheTrouble: there is nothing else to send, and nothing
 // shows that those changes would be accepted. They may also be settled elsewhere.
 func TestChangesThatBackOffDoNotEndTheTrouble(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	j := judge(elastic.Answer{Level: elastic.LevelItem, Status: 503})
 	l.wake()
@@ -176,6 +182,7 @@ func TestChangesThatBackOffDoNotEndTheTrouble(t *testing.T) {
 }
 
 func TestIdleLaneChecksItsIndex(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	if _, ok := l.next(now.Add(cfg.CheckEvery-1), 2, cfg); ok {
 		t.Error("the index was checked too early")
@@ -188,6 +195,7 @@ func TestIdleLaneChecksItsIndex(t *testing.T) {
 // TestBusyLaneChecksItsIndex, whether its tasks find something to send or are woken for
 // nothing, as by changes of other kinds.
 func TestBusyLaneChecksItsIndex(t *testing.T) {
+	t.Parallel()
 	for name, out := range map[string]outcome{"busy": {sent: true}, "woken for nothing": {}} {
 		l, now, cfg := laneForTest()
 		for at := now; ; at = at.Add(cfg.CheckEvery / 10) {
@@ -206,6 +214,7 @@ func TestBusyLaneChecksItsIndex(t *testing.T) {
 // TestIndexCheckWaitsForTasksUnderWay, and no other task begins before the check: a lane
 // whose tasks always overlap would never notice that another journal now fills its index.
 func TestIndexCheckWaitsForTasksUnderWay(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	l.wake()
 	sends := nextTask(t, l, now, cfg)
@@ -223,6 +232,7 @@ func TestIndexCheckWaitsForTasksUnderWay(t *testing.T) {
 // TestBulkDoesNotDelayTheIndexCheck: the lane is idle after the bulk, and must be woken for
 // the check.
 func TestBulkDoesNotDelayTheIndexCheck(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	l.wake()
 	later := now.Add(cfg.CheckEvery / 2)
@@ -236,6 +246,7 @@ func TestBulkDoesNotDelayTheIndexCheck(t *testing.T) {
 // TestTaskThatHasCheckedSendsBesideOthers: only the check itself has the lane for itself.
 // Even if the task's bulk takes long, the lane can begin another task.
 func TestTaskThatHasCheckedSendsBesideOthers(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	now = now.Add(cfg.CheckEvery)
 	l.wake()
@@ -253,6 +264,7 @@ func TestTaskThatHasCheckedSendsBesideOthers(t *testing.T) {
 // TestEmptyClaimIsNoSignOfLife: Elasticsearch was not asked. It may have been restarted
 // since the last answer, before riskdex notices that it is away.
 func TestEmptyClaimIsNoSignOfLife(t *testing.T) {
+	t.Parallel()
 	l, began, cfg := laneForTest()
 	l.known = true
 	now := began
@@ -273,6 +285,7 @@ func TestEmptyClaimIsNoSignOfLife(t *testing.T) {
 }
 
 func TestEmptyClaimEndsNoTrouble(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	l.wake()
 	sends, _ := l.next(now, 2, cfg)
@@ -288,6 +301,7 @@ func TestEmptyClaimEndsNoTrouble(t *testing.T) {
 // TestLaneDoesNotSpin: a time that passes while a task is under way must not be waited
 // for, or the dispatcher would ask repeatedly until the task ends.
 func TestLaneDoesNotSpin(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	l.wake()
 	task, _ := l.next(now, 2, cfg)
@@ -315,6 +329,7 @@ func TestLaneDoesNotSpin(t *testing.T) {
 // TestTakeOverWaitsForTheFormerOwner: however small the new index is, it replaces the old
 // one only after the owner of the old one has had time for two checks.
 func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		cause    report.RebuildCause
 		takeOver bool
@@ -358,6 +373,7 @@ func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 // TestNothingGoesToTheAliasDuringATakeOver, nor after it was stopped, until a check has
 // shown who owns the index behind the alias, even if there was trouble meanwhile.
 func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	if err := l.startRebuild(report.CauseOperator, (&Indexer{cfg: cfg}).newBackOff, now); err != nil {
 		t.Fatal(err)

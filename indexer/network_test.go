@@ -62,6 +62,7 @@ func TestNetworkFaultsLoseNothing(t *testing.T) {
 // TestNetworkThatComesAndGoes repeatedly cuts every connection and refuses new ones for a
 // moment.
 func TestNetworkThatComesAndGoes(t *testing.T) {
+	t.Parallel()
 	network, through := networktest.New(t, elastictest.URL(t))
 	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Client: through})
 	r.Run()
@@ -83,6 +84,7 @@ func TestNetworkThatComesAndGoes(t *testing.T) {
 // TestAnswersThatNeverCome: connections stay open and silent until riskdex gives up the
 // request.
 func TestAnswersThatNeverCome(t *testing.T) {
+	t.Parallel()
 	if !torture.Wanted() {
 		t.Skip("takes as long as riskdex waits for an answer: part of make torture")
 	}

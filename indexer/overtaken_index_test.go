@@ -32,6 +32,7 @@ func (r *rig) lastVersion() report.Version {
 // TestIndexAheadOfTheJournal: what the publisher sent last takes effect, whatever version
 // the index has of it.
 func TestIndexAheadOfTheJournal(t *testing.T) {
+	t.Parallel()
 	for name, p := range map[string]indexertest.Parts{"SQLite": {}, "PostgreSQL": {Postgres: "start"}} {
 		t.Run(name, func(t *testing.T) {
 			if p.Postgres != "" {
@@ -79,6 +80,7 @@ func TestIndexAheadOfTheJournal(t *testing.T) {
 
 // TestDeletedAheadOfTheJournal: Elasticsearch remembers the version of a delete as well.
 func TestDeletedAheadOfTheJournal(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 5, "text")...)
 	r.Drained()
@@ -94,6 +96,7 @@ func TestDeletedAheadOfTheJournal(t *testing.T) {
 // TestVersionOutOfReach: a version with none above it is not followed. Only that document
 // is set aside, until its index is rebuilt.
 func TestVersionOutOfReach(t *testing.T) {
+	t.Parallel()
 	r := start(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 10, "text")...)
 	r.Drained()
@@ -138,6 +141,7 @@ func TestVersionOutOfReach(t *testing.T) {
 
 // TestNewIndexAheadOfTheJournal: the same in the new index of a rebuild.
 func TestNewIndexAheadOfTheJournal(t *testing.T) {
+	t.Parallel()
 	r := start(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 30, "text")...)
 	r.Drained()
@@ -170,6 +174,7 @@ func TestNewIndexAheadOfTheJournal(t *testing.T) {
 // TestVerifyRepairsWhatIsAheadOfTheClock: a version that no journal with a right clock
 // can have written does not come from another journal.
 func TestVerifyRepairsWhatIsAheadOfTheClock(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	r.Append(indexertest.Many(report.Cities, 5, "text")...)
 	r.Append(indexertest.Delete(report.Cities, "4"))
@@ -188,6 +193,7 @@ func TestVerifyRepairsWhatIsAheadOfTheClock(t *testing.T) {
 
 // TestOvertakenIsLoggedRarely: thousands of documents that are ahead make one line.
 func TestOvertakenIsLoggedRarely(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	var mu sync.Mutex
 	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Log: slog.New(slog.NewTextHandler(writer(func(p []byte) (int, error) {

@@ -15,6 +15,7 @@ import (
 // TestOvertakenDocumentIsSentAfterTheDebounce delivers a document again while it is on
 // its way: what changes once is not delayed for as long as what changes all the time.
 func TestOvertakenDocumentIsSentAfterTheDebounce(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.DebounceLimit = time.Hour
 	r := start(t, cfg)
@@ -42,6 +43,7 @@ func TestOvertakenDocumentIsSentAfterTheDebounce(t *testing.T) {
 // TestHotDocumentIsSentRarely delivers a document as fast as the journal accepts it.
 // Every bulk is overtaken on its way.
 func TestHotDocumentIsSentRarely(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.DebounceLimit = time.Hour
 	r := start(t, cfg)
@@ -82,6 +84,7 @@ func TestHotDocumentIsSentRarely(t *testing.T) {
 
 // TestDebounceEnds: the second delivery is sent once the debounce is over.
 func TestDebounceEnds(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.DebounceLimit = 50 * time.Millisecond
 	r := start(t, cfg)

@@ -125,6 +125,7 @@ func (p *poisoner) Settle(ctx context.Context, settlements []report.Settlement) 
 // TestPoisonIsDeadAlone puts each kind of poison at a random position of a bulk of 1,000:
 // only that document is dead, and the other 999 are indexed.
 func TestPoisonIsDeadAlone(t *testing.T) {
+	t.Parallel()
 	p := &poisoner{Set: indexertest.SetWith(t, refusing), poisons: poisons(), disguise: map[report.Version]report.Settlement{}}
 	r := assembleOf(t, indexertest.Quick(), indexertest.Parts{Set: p.Set, Documents: p, Journal: func(j journal.Journal) indexer.Journal {
 		p.Journal = j

@@ -14,6 +14,7 @@ import (
 // TestProbeHoldsUpNoContent: even with a single worker for content, an index of the probe
 // that does not answer does not delay content.
 func TestProbeHoldsUpNoContent(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Probed()
 	cfg.Workers = 1
 	r := start(t, cfg)
@@ -32,6 +33,7 @@ func TestProbeHoldsUpNoContent(t *testing.T) {
 // TestContentHoldsUpNoProbe: the probe measures its own way, whatever blocks that of
 // another kind.
 func TestContentHoldsUpNoProbe(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Probed()
 	cfg.Workers = 1
 	r := start(t, cfg)
@@ -50,6 +52,7 @@ func TestContentHoldsUpNoProbe(t *testing.T) {
 
 // TestVerifyAndRebuildIgnoreTheProbe, and consider only the documents of their kind.
 func TestVerifyAndRebuildIgnoreTheProbe(t *testing.T) {
+	t.Parallel()
 	cfg := rebuilding()
 	cfg.Probe = true
 	r := start(t, cfg)

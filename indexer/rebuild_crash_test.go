@@ -15,6 +15,7 @@ import (
 // carried out a request. Nothing more comes from that process, and the next one ends with
 // one complete index.
 func TestProcessDiesDuringARebuild(t *testing.T) {
+	t.Parallel()
 	for name, at := range map[string]func(r *rig, req *http.Request) bool{
 		"making the new index": func(r *rig, req *http.Request) bool {
 			return req.Method == "PUT" && req.URL.Path == "/"+r.Indices.Index(report.Cities, 2)

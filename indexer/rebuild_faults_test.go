@@ -18,6 +18,7 @@ import (
 // TestBrokenNewIndexHarmsNobody: whatever happens to the new index, searches of the old
 // one are not affected.
 func TestBrokenNewIndexHarmsNobody(t *testing.T) {
+	t.Parallel()
 	for name, hurt := range map[string]func(r *rig, index string){
 		"deleted": func(r *rig, index string) { r.Change("DELETE", "/"+index, "") },
 		"closed":  func(r *rig, index string) { r.Change("POST", "/"+index+"/_close", "") },
@@ -51,6 +52,7 @@ func TestBrokenNewIndexHarmsNobody(t *testing.T) {
 // TestNewIndexThatIsOverloaded delays no live change, and is given up if the overload
 // does not pass.
 func TestNewIndexThatIsOverloaded(t *testing.T) {
+	t.Parallel()
 	full := indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`)
 	r := filledRig(t, rebuilding(), 100)
 	r.newIndexAnswers(full)
@@ -68,6 +70,7 @@ func TestNewIndexThatIsOverloaded(t *testing.T) {
 // TestRepairDuringARebuildBecomesVisible: a document that is sent again goes to the index
 // behind the alias as well.
 func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 200)
 	// The new index refuses one of the documents, so the rebuild does not end.
 	r.newIndexAnswers(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -107,6 +110,7 @@ func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 }
 
 func TestRebuildIsGivenUpWhenTheNewIndexTakesNothing(t *testing.T) {
+	t.Parallel()
 	cfg := rebuilding()
 	cfg.RebuildTimeout = 1 // nanosecond
 	r := filledRig(t, cfg, 100)
@@ -128,6 +132,7 @@ func TestRebuildIsGivenUpWhenTheNewIndexTakesNothing(t *testing.T) {
 
 // TestRebuildWhileAnswersFailNowAndThen, for both indices.
 func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
+	t.Parallel()
 	faults := map[string]indexertest.Fault{
 		"429":                      indexertest.AnswerWith(429, `{"error":{"type":"es_rejected_execution_exception","reason":"full"},"status":429}`),
 		"503":                      indexertest.AnswerWith(503, `{"error":{"type":"x","reason":"x"},"status":503}`),
@@ -163,6 +168,7 @@ func TestRebuildWhileAnswersFailNowAndThen(t *testing.T) {
 // TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost, even if the index is checked before the
 // swap is retried.
 func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 50)
 	cut := indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
 	var swapped, checked atomic.Bool
@@ -192,6 +198,7 @@ func TestRebuildGoesOnWhenTheAnswerToItsSwapIsLost(t *testing.T) {
 
 // TestAliasLostDuringARebuild, alone or with the index behind it.
 func TestAliasLostDuringARebuild(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(r *rig){
 		"the index is deleted": func(r *rig) { r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1), "") },
 		"the alias is removed": func(r *rig) {
@@ -215,6 +222,7 @@ func TestAliasLostDuringARebuild(t *testing.T) {
 // behind the alias is being filled, fails temporarily once it has created its own index,
 // begins again, and is stopped. What was marked for the alias must have gone there.
 func TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch(t *testing.T) {
+	t.Parallel()
 	cfg := rebuilding()
 	cfg.BulkChanges = 1
 	r := filledRig(t, cfg, 400)
@@ -291,6 +299,7 @@ func (r *rig) moveAlias(from, to string) {
 // TestAliasSwapDuringFullLoad: somebody else moves the alias to a copy. What was written
 // to the old index between the copy and the swap would be missing.
 func TestAliasSwapDuringFullLoad(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ rebuilding, down bool }{
 		"while it runs": {}, "during a rebuild": {rebuilding: true}, "while riskdex is down": {down: true},
 	} {

@@ -47,6 +47,7 @@ func nextTask(t *testing.T, l *lane, now time.Time, cfg Config) task {
 }
 
 func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	l.wake()
 	ordinary := nextTask(t, l, now, cfg)
@@ -82,6 +83,7 @@ func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
 }
 
 func TestRebuildStepThatFailedForNowHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := fillingLane(t)
 	l.rebuild.filled()
 	l.wake()
@@ -102,6 +104,7 @@ func TestRebuildStepThatFailedForNowHoldsUpNobody(t *testing.T) {
 }
 
 func TestRebuildIsNotStoppedTooLate(t *testing.T) {
+	t.Parallel()
 	l, now, _ := fillingLane(t)
 	l.rebuild.filled()
 	if err := l.stopRebuild(now); !errors.Is(err, ErrSwapping) {
@@ -110,6 +113,7 @@ func TestRebuildIsNotStoppedTooLate(t *testing.T) {
 }
 
 func TestRebuildStoppedWhileItBegins(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	if err := l.startRebuild(report.CauseOperator, backOffForTest, now); err != nil {
 		t.Fatal(err)
@@ -128,6 +132,7 @@ func TestRebuildStoppedWhileItBegins(t *testing.T) {
 }
 
 func TestOldIndexGoesAfterAWhile(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := fillingLane(t)
 	l.rebuild.filled()
 	swap := nextTask(t, l, now, cfg)
@@ -158,6 +163,7 @@ func TestOldIndexGoesAfterAWhile(t *testing.T) {
 
 // TestTaskOfAnOlderRebuildDoesNotAffectThisOne: it may end long afterwards.
 func TestTaskOfAnOlderRebuildDoesNotAffectThisOne(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := fillingLane(t)
 	l.wake()
 	late := nextTask(t, l, now, cfg)
@@ -174,6 +180,7 @@ func TestTaskOfAnOlderRebuildDoesNotAffectThisOne(t *testing.T) {
 }
 
 func TestRebuildEndsWhenEverythingIsSentToTheAliasAgain(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := fillingLane(t)
 	l.trouble = trouble
 	check := nextTask(t, l, now, cfg)
@@ -184,6 +191,7 @@ func TestRebuildEndsWhenEverythingIsSentToTheAliasAgain(t *testing.T) {
 }
 
 func TestRebuildTimesOutOnlyWhenSomebodyWaits(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := fillingLane(t)
 	taskEnds := func(f filling) {
 		l.wake()
@@ -208,6 +216,7 @@ func TestRebuildTimesOutOnlyWhenSomebodyWaits(t *testing.T) {
 }
 
 func TestDualWriteAnswers(t *testing.T) {
+	t.Parallel()
 	j := func(v elastic.Verdict) *judgement { return &judgement{verdict: v, reason: v.String()} }
 	for _, c := range []struct {
 		shown, filled *judgement
@@ -248,6 +257,7 @@ func TestDualWriteAnswers(t *testing.T) {
 }
 
 func TestEstimate(t *testing.T) {
+	t.Parallel()
 	if got := estimate(100, 300, time.Minute); got != 3*time.Minute {
 		t.Errorf("got %v, want 3m", got)
 	}

@@ -26,6 +26,7 @@ func (d reshaped) AppendDocument(dst []byte, c report.Change) ([]byte, []string,
 const asByte, asKeyword, asBoolean = `"risk_level": {"type": "byte"}`, `"risk_level": {"type": "keyword"}`, `"risk_level": {"type": "boolean"}`
 
 func TestChangedMappingIsRebuiltOnce(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 100)
 	set := mapped(t, asByte, asKeyword)
 	r.restart(rebuilding(), set, nil)
@@ -47,6 +48,7 @@ func TestChangedMappingIsRebuiltOnce(t *testing.T) {
 // TestMappingThatRefusesIsNotSwappedIn: nothing changes for apps, and nothing becomes a
 // dead letter, although the documents have the new form.
 func TestMappingThatRefusesIsNotSwappedIn(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 100)
 	set := mapped(t, asByte, asBoolean)
 	// Neither index accepts risk_level as it is made now.
@@ -65,6 +67,7 @@ func TestMappingThatRefusesIsNotSwappedIn(t *testing.T) {
 // TestChangeThatFitsOnlyTheNewMapping arrives while apps still search the old index. It
 // must not become a dead letter.
 func TestChangeThatFitsOnlyTheNewMapping(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 100)
 	r.Stop()
 	g := r.gate(2)
@@ -81,6 +84,7 @@ func TestChangeThatFitsOnlyTheNewMapping(t *testing.T) {
 // TestPoisonDuringARebuildIsDeadAlone: a document that both indices refuse is no evidence
 // against the new one.
 func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 100)
 	r.restart(rebuilding(), nil, reshaped{r.Indices.Set, `"risk_level":2`, `"risk_level":"low"`})
 	r.Drained()
@@ -96,6 +100,7 @@ func TestPoisonDuringARebuildIsDeadAlone(t *testing.T) {
 // index, and leaves it alone. On command it takes the index over, which does not lose
 // what it has.
 func TestWrongJournalEmptiesNoSearch(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 100)
 	r.Stop()
 	other := assemble(t, rebuilding())
@@ -120,6 +125,7 @@ func TestWrongJournalEmptiesNoSearch(t *testing.T) {
 // TestUncertainLookupMakesNoDeadLetter: if a document is refused when it is sent again,
 // whether the index already has it is asked until the answer is certain.
 func TestUncertainLookupMakesNoDeadLetter(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, indexertest.Quick(), 10)
 	for name, spoil := range map[string]func(*indexertest.Bites) indexertest.Fault{
 		"not JSON": func(b *indexertest.Bites) indexertest.Fault {

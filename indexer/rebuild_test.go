@@ -18,6 +18,7 @@ import (
 // TestRebuildUnderLoad: writes, corrections and deletes continue, and searches never miss
 // an existing document, and never find one that was deleted or corrected before.
 func TestRebuildUnderLoad(t *testing.T) {
+	t.Parallel()
 	const stay, gone = 600, 200
 	r := start(t, rebuilding())
 	for i := range stay {
@@ -101,6 +102,7 @@ func TestRebuildUnderLoad(t *testing.T) {
 // TestChangeIsSettledOnce: a rebuild sends everything again, which must not count as the
 // time that a change takes from the publisher to the index.
 func TestChangeIsSettledOnce(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 30)
 	before := r.Metric("riskdex_settle_seconds", "kind", "cities")
 	r.rebuild()
@@ -112,6 +114,7 @@ func TestChangeIsSettledOnce(t *testing.T) {
 }
 
 func TestRebuildOfEveryKindAtOnceAndAgain(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 100)
 	r.Append(indexertest.Many(report.Advisories, 50, "text")...)
 	for n := 2; n <= 3; n++ {
@@ -136,6 +139,7 @@ func TestRebuildOfEveryKindAtOnceAndAgain(t *testing.T) {
 }
 
 func TestStopRebuildHalfWay(t *testing.T) {
+	t.Parallel()
 	r := filledRig(t, rebuilding(), 200)
 	g := r.half()
 	s := r.status()
@@ -160,6 +164,7 @@ func TestStopRebuildHalfWay(t *testing.T) {
 }
 
 func TestRebuildRefusesWhatItCannotDo(t *testing.T) {
+	t.Parallel()
 	r := assemble(t, rebuilding())
 	wants := func(got, want error) {
 		t.Helper()
@@ -184,6 +189,7 @@ func TestRebuildRefusesWhatItCannotDo(t *testing.T) {
 
 // TestRebuildKeepsDeadLettersApart: a rebuild sends no dead letter.
 func TestRebuildKeepsDeadLettersApart(t *testing.T) {
+	t.Parallel()
 	r := assemble(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 50, "text")...)
 	r.Append(indexertest.Index(report.Cities, "venom", `{"title":"venom"}`))

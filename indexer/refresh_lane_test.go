@@ -17,6 +17,7 @@ func (l *lane) written(now time.Time, cfg Config) {
 }
 
 func TestIndexIsRefreshedWhenNothingMoreWaits(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	if _, ok := l.refreshes(cfg); ok {
 		t.Error("a refresh though nothing was written")
@@ -50,6 +51,7 @@ func TestIndexIsRefreshedWhenNothingMoreWaits(t *testing.T) {
 }
 
 func TestOnlyWhatSearchesLackIsRefreshed(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	for name, out := range map[string]outcome{
 		"nothing was sent":       {},
@@ -69,6 +71,7 @@ func TestOnlyWhatSearchesLackIsRefreshed(t *testing.T) {
 }
 
 func TestNothingIsRefreshedTwice(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	l.written(now, cfg)
 	l.beginRefresh()
@@ -79,6 +82,7 @@ func TestNothingIsRefreshedTwice(t *testing.T) {
 }
 
 func TestRefreshesRest(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	cfg.RefreshShare = 0.2
 	l.written(now, cfg)
@@ -97,6 +101,7 @@ func TestRefreshesRest(t *testing.T) {
 }
 
 func TestRest(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		took  time.Duration
 		share float64
@@ -115,6 +120,7 @@ func TestRest(t *testing.T) {
 }
 
 func TestShareOfZeroMeansNoRefresh(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	cfg.RefreshShare = 0
 	l.written(now, cfg)
@@ -124,6 +130,7 @@ func TestShareOfZeroMeansNoRefresh(t *testing.T) {
 }
 
 func TestInvalidShareIsRefused(t *testing.T) {
+	t.Parallel()
 	cfg := DefaultConfig()
 	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
 		cfg.RefreshShare = share
@@ -135,6 +142,7 @@ func TestInvalidShareIsRefused(t *testing.T) {
 
 // TestFailedRefreshIsNoTrouble: it is retried ever more rarely, and logged now and then.
 func TestFailedRefreshIsNoTrouble(t *testing.T) {
+	t.Parallel()
 	l, now, cfg := laneForTest()
 	cfg.RefreshShare = 1
 	l.written(now, cfg)

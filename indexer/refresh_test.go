@@ -62,6 +62,7 @@ func (r *rig) refreshesFailed() int {
 
 // TestLoneChangeBecomesVisible, one after the other, although nobody else refreshes.
 func TestLoneChangeBecomesVisible(t *testing.T) {
+	t.Parallel()
 	r := stillStart(t, indexertest.Quick())
 	for i, c := range indexertest.Many(report.Cities, 5, "text") {
 		r.Append(c)
@@ -77,6 +78,7 @@ func TestLoneChangeBecomesVisible(t *testing.T) {
 // TestLostAnswerBecomesVisible: what was written without riskdex knowing is superseded
 // when it is sent again, and still needs a refresh.
 func TestLostAnswerBecomesVisible(t *testing.T) {
+	t.Parallel()
 	r := stillStart(t, indexertest.Quick())
 	lost := indexertest.Applied(func(http.ResponseWriter, []byte) { panic(http.ErrAbortHandler) })
 	var bulks atomic.Int64
@@ -96,6 +98,7 @@ func TestLostAnswerBecomesVisible(t *testing.T) {
 }
 
 func TestProbeBecomesVisible(t *testing.T) {
+	t.Parallel()
 	r := stillStart(t, indexertest.Probed())
 	r.Eventually("the probe's index is there", func() bool {
 		status, _ := r.Ask("PUT", "/"+r.Indices.Index(report.Probe, 1)+"/_settings", `{"index.refresh_interval":"-1"}`)
@@ -107,6 +110,7 @@ func TestProbeBecomesVisible(t *testing.T) {
 // TestBacklogIsRefreshedOnceAtItsEnd also shows that the last changes of a load do not
 // depend on another refresh.
 func TestBacklogIsRefreshedOnceAtItsEnd(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.BulkChanges = 20
 	r := stillStart(t, cfg)
@@ -134,6 +138,7 @@ func TestBacklogIsRefreshedOnceAtItsEnd(t *testing.T) {
 }
 
 func TestWithoutAShareNothingIsRefreshed(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.RefreshShare = 0
 	r := stillStart(t, cfg)
@@ -159,6 +164,7 @@ func TestWithoutAShareNothingIsRefreshed(t *testing.T) {
 // TestFailingRefreshesHarmNothing: whatever the answer is, everything is written as
 // before, and the next refresh is requested a second later at the earliest.
 func TestFailingRefreshesHarmNothing(t *testing.T) {
+	t.Parallel()
 	for name, f := range map[string]indexertest.Fault{
 		"missing privilege": indexertest.AnswerWith(403, `{"error":{"type":"security_exception","reason":"no"},"status":403}`),
 		"cut":               func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) },
@@ -211,6 +217,7 @@ func lateRefreshes(r *rig) (asked *atomic.Int64, let func()) {
 // TestNothingWaitsForARefresh: even with a single worker, everything continues during a
 // refresh, and another refresh shows what is written meanwhile.
 func TestNothingWaitsForARefresh(t *testing.T) {
+	t.Parallel()
 	cfg := indexertest.Quick()
 	cfg.Workers, cfg.CheckEvery = 1, time.Hour // so that only the end of its rest makes the index refresh again
 	r := stillStart(t, cfg)
@@ -229,6 +236,7 @@ func TestNothingWaitsForARefresh(t *testing.T) {
 
 // TestStopWaitsForNoRefresh gives Stop half of the time that a request may take.
 func TestStopWaitsForNoRefresh(t *testing.T) {
+	t.Parallel()
 	r := stillStart(t, indexertest.Quick())
 	asked, _ := lateRefreshes(r)
 	r.Append(indexertest.Index(report.Cities, "1", `{}`))
@@ -246,6 +254,7 @@ func TestStopWaitsForNoRefresh(t *testing.T) {
 // TestRebuildRefreshesNothingThatIsSearched: the documents that are sent again go only to
 // the new index, which is refreshed before it is swapped in.
 func TestRebuildRefreshesNothingThatIsSearched(t *testing.T) {
+	t.Parallel()
 	r := stillStart(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 50, "text")...)
 	r.becomesVisible(report.Cities, 50)
@@ -264,6 +273,7 @@ func TestRebuildRefreshesNothingThatIsSearched(t *testing.T) {
 // TestChangeDuringARebuildBecomesVisible while a rebuild is about to end and has nothing
 // left to send.
 func TestChangeDuringARebuildBecomesVisible(t *testing.T) {
+	t.Parallel()
 	r := stillStart(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 50, "text")...)
 	r.becomesVisible(report.Cities, 50)

@@ -42,6 +42,7 @@ func (r *rig) mapping(index string) string {
 // TestIndexRestoredWhileStopped: the aliases come back with the index, as
 // Elasticsearch restores them.
 func TestIndexRestoredWhileStopped(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	v1, alias := r.Indices.Index(report.Cities, 1), r.Indices.Alias(report.Cities)
 	var mapping string
@@ -59,6 +60,7 @@ func TestIndexRestoredWhileStopped(t *testing.T) {
 // TestCloneBehindTheAlias: a clone of an index that riskdex kept in step is not kept in
 // step itself.
 func TestCloneBehindTheAlias(t *testing.T) {
+	t.Parallel()
 	r := start(t, indexertest.Quick())
 	v1, alias := r.Indices.Index(report.Cities, 1), r.Indices.Alias(report.Cities)
 	clone := v1 + "-clone"
@@ -85,6 +87,7 @@ func (r *rig) sent(index string) float64 {
 // TestNothingIsSentAgainAfterAStart to an index that has riskdex's mark, or that an older
 // riskdex has made without one.
 func TestNothingIsSentAgainAfterAStart(t *testing.T) {
+	t.Parallel()
 	for name, before := range map[string]func(r *rig) (index string){
 		"first":   func(r *rig) string { return r.Indices.Index(report.Cities, 1) },
 		"rebuilt": func(r *rig) string { r.rebuild(); r.only(2); return r.Indices.Index(report.Cities, 2) },

@@ -128,6 +128,7 @@ func spoils(id string, status int) func(ids []string) (int, bool) {
 }
 
 func TestRefusedAloneIsDeadOnlyBesideOthers(t *testing.T) {
+	t.Parallel()
 	s := newScripted(t, spoils("venom", http.StatusBadRequest))
 	s.want(s.send("a", "b", "venom"), "settled settled dead")
 	s.indexer.failing.forget(change("venom").Key)
@@ -145,6 +146,7 @@ func TestRefusedAloneIsDeadOnlyBesideOthers(t *testing.T) {
 // TestRefusalsThatBeginInATaskBlameNobody: some documents were read before the refusals
 // began, none after.
 func TestRefusalsThatBeginInATaskBlameNobody(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge} {
 		for read := range 6 {
 			n := 0
@@ -163,6 +165,7 @@ func TestRefusalsThatBeginInATaskBlameNobody(t *testing.T) {
 
 // TestRefusalsThatBeginBetweenTwoBulksBlameNobody: others were read immediately before.
 func TestRefusalsThatBeginBetweenTwoBulksBlameNobody(t *testing.T) {
+	t.Parallel()
 	for read := range 4 {
 		n := 0
 		s := newScripted(t, func([]string) (int, bool) {
@@ -181,6 +184,7 @@ func TestRefusalsThatBeginBetweenTwoBulksBlameNobody(t *testing.T) {
 
 // TestEveryOtherRequestIsRefused, as if one of two proxies were wrong.
 func TestEveryOtherRequestIsRefused(t *testing.T) {
+	t.Parallel()
 	for first := range 2 {
 		n := first
 		s := newScripted(t, func([]string) (int, bool) {
@@ -201,6 +205,7 @@ func TestEveryOtherRequestIsRefused(t *testing.T) {
 // TestRefusalsByChanceBlameNobody, such as by one of two proxies, while other lanes send
 // in between.
 func TestRefusalsByChanceBlameNobody(t *testing.T) {
+	t.Parallel()
 	for refusals, want := range map[int]string{blameAfter: "settled", blameUnsaidAfter - 1: "settled", blameUnsaidAfter: "dead"} {
 		n := 0
 		s := newScripted(t, func(ids []string) (int, bool) {
@@ -218,6 +223,7 @@ func TestRefusalsByChanceBlameNobody(t *testing.T) {
 
 // TestTooLargeBlamesOnlyWhatIsLarge, and no delete.
 func TestTooLargeBlamesOnlyWhatIsLarge(t *testing.T) {
+	t.Parallel()
 	for id, want := range map[string]string{"large": "dead", "small": "retry", "delete": "retry"} {
 		s := newScripted(t, spoils(id, http.StatusRequestEntityTooLarge))
 		s.want(s.send("a", "b", id), "settled settled "+want)
@@ -230,6 +236,7 @@ func TestTooLargeBlamesOnlyWhatIsLarge(t *testing.T) {
 
 // TestSmallerBulksAfterOneThatFailed: in the end the cause goes alone, after all others.
 func TestSmallerBulksAfterOneThatFailed(t *testing.T) {
+	t.Parallel()
 	for _, status := range []int{0, http.StatusBadGateway, http.StatusForbidden} {
 		s := newScripted(t, spoils("17", status))
 		var ids []string
@@ -257,6 +264,7 @@ func TestSmallerBulksAfterOneThatFailed(t *testing.T) {
 
 // TestLoneFailureIsTriedAfterOthers, even if those go alone as well.
 func TestLoneFailureIsTriedAfterOthers(t *testing.T) {
+	t.Parallel()
 	away := true
 	s := newScripted(t, func(ids []string) (int, bool) { return http.StatusOK, away || ids[0] == "venom" })
 	s.send("venom")
@@ -270,6 +278,7 @@ func TestLoneFailureIsTriedAfterOthers(t *testing.T) {
 
 // TestWhatWasNotSentIsNotJudged: the bulk before it failed.
 func TestWhatWasNotSentIsNotJudged(t *testing.T) {
+	t.Parallel()
 	s := newScripted(t, spoils("venom", 0))
 	s.send("venom")
 	s.send("behind")
@@ -295,6 +304,7 @@ func (s *scripted) dies(id string) {
 }
 
 func TestDeadWhenElasticsearchDiesOfIt(t *testing.T) {
+	t.Parallel()
 	s := newScripted(t, nil)
 	s.dies("venom")
 	s.send("a", "venom", "b")
@@ -311,6 +321,7 @@ func TestDeadWhenElasticsearchDiesOfIt(t *testing.T) {
 
 // TestElasticsearchThatDiesBlamesNobody unless all evidence is against the document.
 func TestElasticsearchThatDiesBlamesNobody(t *testing.T) {
+	t.Parallel()
 	always := func(s *scripted) { s.started++ }
 	for name, c := range map[string]struct {
 		between func(s *scripted)
@@ -343,6 +354,7 @@ func TestElasticsearchThatDiesBlamesNobody(t *testing.T) {
 
 // TestOneOfSeveralUnderWayIsNotToBlame, but is sent as the only one from then on.
 func TestOneOfSeveralUnderWayIsNotToBlame(t *testing.T) {
+	t.Parallel()
 	s := newScripted(t, nil)
 	var alone []bool
 	s.bulk = func([]string) (int, bool) {
@@ -367,6 +379,7 @@ func TestOneOfSeveralUnderWayIsNotToBlame(t *testing.T) {
 }
 
 func TestTrafficOfOne(t *testing.T) {
+	t.Parallel()
 	var tr traffic
 	first := tr.begin(false)
 	second := tr.begin(false)

@@ -33,6 +33,7 @@ func (b *balky) Claim(ctx context.Context, kind report.Kind, maxChanges, maxByte
 // every way for which the metrics have a reason. When the rig stops, it checks that no
 // series appeared and that the sums agree.
 func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
+	t.Parallel()
 	// refusals is an answer that refuses every change of a bulk by itself.
 	refusals := func(status int, errorType, detail string) indexertest.Fault {
 		return func(w http.ResponseWriter, req *http.Request, next http.Handler) {

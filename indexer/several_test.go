@@ -72,6 +72,7 @@ func share(t *testing.T, rigs []*rig) {
 // TestRebuildWhileOthersIndex: one process rebuilds the index, while the others accept
 // deliveries, and continue with the new index afterwards.
 func TestRebuildWhileOthersIndex(t *testing.T) {
+	t.Parallel()
 	rigs := severalRigs(t, rebuilding(), 3)
 	a, b := rigs[0], rigs[1]
 	a.Append(indexertest.Many(report.Cities, 300, "text")...)
@@ -99,6 +100,7 @@ func TestRebuildWhileOthersIndex(t *testing.T) {
 
 // TestRebuildOfADeadProcess is taken over by another.
 func TestRebuildOfADeadProcess(t *testing.T) {
+	t.Parallel()
 	rigs := severalRigs(t, rebuilding(), 2)
 	a, b := rigs[0], rigs[1]
 	a.Append(indexertest.Many(report.Cities, 200, "text")...)
@@ -129,6 +131,7 @@ func TestRebuildOfADeadProcess(t *testing.T) {
 // TestLostIndexWhileOthersIndex: what another process has just written to the lost index
 // is in the new one as well.
 func TestLostIndexWhileOthersIndex(t *testing.T) {
+	t.Parallel()
 	rigs := severalRigs(t, indexertest.Quick(), 3)
 	rigs[0].Append(indexertest.Many(report.Cities, 300, "text")...)
 	for _, r := range rigs {
@@ -149,6 +152,7 @@ func TestLostIndexWhileOthersIndex(t *testing.T) {
 
 // TestStartOfManyAtOnce makes one index of each kind.
 func TestStartOfManyAtOnce(t *testing.T) {
+	t.Parallel()
 	rigs := severalRigs(t, indexertest.Quick(), 4)
 	rigs[0].Append(indexertest.Many(report.Cities, 50, "text")...)
 	rigs[3].Append(indexertest.Many(report.Advisories, 50, "text")...)

@@ -19,6 +19,7 @@ func judgements(verdicts ...elastic.Verdict) []judgement {
 }
 
 func TestTroubleIn(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		judgements []judgement
 		want       string

@@ -62,6 +62,7 @@ func attribute(s tracetest.SpanStub, key string) string {
 }
 
 func TestDeliveriesAndTheirBulkAreLinked(t *testing.T) {
+	t.Parallel()
 	r, exporter := traced(t)
 	r.Append(indexertest.Index(report.Cities, "4", `{"id":4}`)) // so that there is something to delete
 	there, err := r.Journal.Claim(t.Context(), report.Cities, 1, 1<<20)
@@ -115,6 +116,7 @@ func TestDeliveriesAndTheirBulkAreLinked(t *testing.T) {
 
 // Every attempt is a bulk with a span of its own; the end comes once, after the last.
 func TestRetriedBulksAreSpans(t *testing.T) {
+	t.Parallel()
 	r, exporter := traced(t)
 	fails := 3
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
@@ -146,6 +148,7 @@ func TestRetriedBulksAreSpans(t *testing.T) {
 // A bulk that is sent in halves has several spans, and each change is linked to all that
 // carried it.
 func TestHalvedBulksAreSpans(t *testing.T) {
+	t.Parallel()
 	r, exporter := traced(t)
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if indexertest.IsBulk(req) && req.ContentLength > 3500 {
@@ -183,6 +186,7 @@ func TestHalvedBulksAreSpans(t *testing.T) {
 }
 
 func TestLinksOfABulkAreBounded(t *testing.T) {
+	t.Parallel()
 	r, exporter := traced(t)
 	var changes []report.Change
 	for i, c := range indexertest.Many(report.Cities, 300, "x") {
@@ -207,6 +211,7 @@ func TestLinksOfABulkAreBounded(t *testing.T) {
 
 // What is not recorded, and what is not a trace, costs no span and delays nothing.
 func TestNothingIsTracedThatIsNotRecorded(t *testing.T) {
+	t.Parallel()
 	r, exporter := traced(t)
 	unsampled := delivery(1)[:53] + "00"
 	r.Append(from(unsampled, indexertest.Index(report.Cities, "1", `{"id":1}`)), from("nonsense", indexertest.Index(report.Cities, "2", `{"id":2}`)))

@@ -9,6 +9,7 @@ import (
 )
 
 func TestWaitingIsShownUntilItEnds(t *testing.T) {
+	t.Parallel()
 	s := newStatusRegistry()
 	first := time.Unix(1_800_000_000, 0).UTC()
 	s.setWaiting(report.Advisories, "p-advisories", trouble, first)

@@ -17,6 +17,7 @@ import (
 // TestDocumentsThatFailYieldToOthers: changes that have waited longest are claimed first,
 // and more of them fail than fit in a bulk.
 func TestDocumentsThatFailYieldToOthers(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		changes, bytes int // in a bulk
 		text           string
