@@ -15,9 +15,9 @@ func (s *store) Tombstones(kind report.Kind) (n int64, err error) {
 
 // DropDeleted implements store. What another process has locked is left for the next
 // round.
-func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (n int, next commit.Cursor, err error) {
+func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (dropped []report.Version, next commit.Cursor, err error) {
 	if err := s.forget(); err != nil {
-		return 0, commit.Cursor{}, err
+		return nil, commit.Cursor{}, err
 	}
 	rows, err := s.tx.Query(s.ctx, commit.SQL(`WITH looked AS MATERIALIZED (
 			SELECT id, accepted_at, ended_at, claimed FROM documents
@@ -28,18 +28,18 @@ func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64,
 			WHERE d.kind = $1 AND d.op = 'delete' AND d.state = {done} AND d.claimed = 0 AND d.ended_at < $4
 			ORDER BY d.id FOR UPDATE OF d SKIP LOCKED
 		), gone AS (
-			DELETE FROM documents d USING old WHERE d.kind = $1 AND d.id = old.id RETURNING 1
+			DELETE FROM documents d USING old WHERE d.kind = $1 AND d.id = old.id RETURNING d.version
 		)
-		SELECT accepted_at, id, (SELECT count(*) FROM looked), (SELECT count(*) FROM gone) FROM looked ORDER BY accepted_at DESC, id DESC LIMIT 1`),
+		SELECT accepted_at, id, (SELECT count(*) FROM looked), (SELECT array_agg(version) FROM gone) FROM looked ORDER BY accepted_at DESC, id DESC LIMIT 1`),
 		string(kind), after.AcceptedAt, []byte(after.ID), before, limit)
 	if err != nil {
-		return 0, commit.Cursor{}, err
+		return nil, commit.Cursor{}, err
 	}
 	var looked int
 	var id []byte
-	_, err = pgx.ForEachRow(rows, []any{&next.AcceptedAt, &id, &looked, &n}, func() error { return nil })
+	_, err = pgx.ForEachRow(rows, []any{&next.AcceptedAt, &id, &looked, &dropped}, func() error { return nil })
 	if next.ID = report.ID(id); looked < limit {
 		next = commit.Cursor{}
 	}
-	return n, next, err
+	return dropped, next, err
 }

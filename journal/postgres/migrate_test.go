@@ -24,12 +24,15 @@ func execURL(t *testing.T, url string, queries ...string) {
 	}
 }
 
+// withoutFeed removes what version 7 added.
+const withoutFeed = "DROP INDEX documents_version; DROP INDEX documents_origin; ALTER TABLE totals DROP COLUMN dropped_version"
+
 // TestCitiesOfBeforeAreAdopted: the journal is of a version that did not record what a
 // city was called by.
 func TestCitiesOfBeforeAreAdopted(t *testing.T) {
 	url := postgrestest.URL(t)
 	committest.CitiesOfBefore(t, func() journal.Journal { return process(t, url, silent(), journal.Options{}) }, func() {
-		execURL(t, url, "DROP TABLE history", "ALTER TABLE totals DROP COLUMN history, DROP COLUMN history_bytes, DROP COLUMN history_dropped", "DROP TABLE loss", "ALTER TABLE documents DROP COLUMN kept, DROP COLUMN alone", "UPDATE riskdex_journal SET version = 3")
+		execURL(t, url, withoutFeed, "DROP TABLE history", "ALTER TABLE totals DROP COLUMN history, DROP COLUMN history_bytes, DROP COLUMN history_dropped", "DROP TABLE loss", "ALTER TABLE documents DROP COLUMN kept, DROP COLUMN alone", "UPDATE riskdex_journal SET version = 3")
 	})
 }
 

@@ -110,7 +110,7 @@ const waitingQuery = `SELECT (SELECT waiting_since FROM documents WHERE kind = $
 
 const sumTotals = `SELECT kind, sum(indexes)::bigint, sum(deletes)::bigint, sum(indexed)::bigint, sum(deleted)::bigint,
 	sum(superseded)::bigint, sum(dead)::bigint, sum(pending)::bigint, sum(resending)::bigint, sum(dead_letters)::bigint,
-	sum(tombstones)::bigint, sum(tombstones_dropped)::bigint, sum(history)::bigint, sum(history_bytes)::bigint, sum(history_dropped)::bigint
+	sum(tombstones)::bigint, sum(tombstones_dropped)::bigint, sum(history)::bigint, sum(history_bytes)::bigint, sum(history_dropped)::bigint, max(dropped_version)
 	FROM totals GROUP BY kind`
 
 // collectTotals reads what sumTotals finds, and closes it.
@@ -119,7 +119,7 @@ func collectTotals(rows pgx.Rows) (map[report.Kind]commit.Totals, error) {
 	var kind string
 	var t commit.Totals
 	_, err := pgx.ForEachRow(rows, []any{&kind, &t.Indexes, &t.Deletes, &t.Indexed, &t.Deleted, &t.Superseded, &t.Died, &t.Pending, &t.Resending, &t.DeadLetters,
-		&t.Tombstones, &t.Dropped, &t.History, &t.HistoryBytes, &t.HistoryDropped}, func() error {
+		&t.Tombstones, &t.Dropped, &t.History, &t.HistoryBytes, &t.HistoryDropped, &t.DroppedVersion}, func() error {
 		all[report.Kind(kind)] = t
 		return nil
 	})

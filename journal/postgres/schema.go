@@ -2,7 +2,7 @@ package postgres
 
 // schemaVersion is the version of the tables. A newer one may only add what an older
 // riskdex that still runs can do without.
-const schemaVersion = 6
+const schemaVersion = 7
 
 // schema is what version 1 has. What comes from outside is bytea: text in
 // PostgreSQL has no U+0000, and its order is that of a language. Times are in
@@ -172,4 +172,12 @@ CREATE TABLE history (
 CREATE INDEX history_document ON history (kind, id, version);
 ALTER TABLE totals ADD COLUMN history bigint NOT NULL DEFAULT 0, ADD COLUMN history_bytes bigint NOT NULL DEFAULT 0,
 	ADD COLUMN history_dropped bigint NOT NULL DEFAULT 0;
+`
+
+// schema7 is what version 7 added: what is asked for by version, and the highest version of a
+// tombstone that was dropped. The column comes last, as those of version 3 do.
+const schema7 = `
+CREATE INDEX documents_version ON documents (kind, version);
+CREATE INDEX documents_origin ON documents (kind, origin) WHERE origin <> 0;
+ALTER TABLE totals ADD COLUMN dropped_version bigint NOT NULL DEFAULT 0;
 `

@@ -467,7 +467,7 @@ func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 	for _, k := range report.AllKinds() {
 		if t := s.ledger.Totals[k]; t != (commit.Totals{}) {
 			b.Queue(addTotals, slot, string(k), t.Indexes, t.Deletes, t.Indexed, t.Deleted, t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters,
-				t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped)
+				t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped, int64(t.DroppedVersion))
 		}
 	}
 	refusals, size := s.ledger.Refusals-before.Refusals, s.ledger.RefusalBytes-before.RefusalBytes
@@ -491,10 +491,11 @@ func (s *store) Note(name, value string) error {
 // slots is how many processes can add to the sums at the same time.
 const slots = 16
 
-const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 	ON CONFLICT (slot, kind) DO UPDATE SET indexes = t.indexes + excluded.indexes, deletes = t.deletes + excluded.deletes,
 		indexed = t.indexed + excluded.indexed, deleted = t.deleted + excluded.deleted,
 		superseded = t.superseded + excluded.superseded, dead = t.dead + excluded.dead, pending = t.pending + excluded.pending,
 		resending = t.resending + excluded.resending, dead_letters = t.dead_letters + excluded.dead_letters,
 		tombstones = t.tombstones + excluded.tombstones, tombstones_dropped = t.tombstones_dropped + excluded.tombstones_dropped,
-		history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes, history_dropped = t.history_dropped + excluded.history_dropped`
+		history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes, history_dropped = t.history_dropped + excluded.history_dropped,
+		dropped_version = greatest(t.dropped_version, excluded.dropped_version)`

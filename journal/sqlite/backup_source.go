@@ -97,7 +97,7 @@ func (s *source) copyTo(ctx context.Context, path string, progress func(BackupPr
 	return syncFile(path)
 }
 
-// stamp makes a file of its own of a copy: with an id that no other has, and in no use. It
+// stamp makes a file of its own of a copy: with ids that no other has, and in no use. It
 // leaves one alone that is too damaged for that: what it has of records is of use all the
 // same.
 func stamp(ctx context.Context, path string) error {
@@ -106,7 +106,7 @@ func stamp(ctx context.Context, path string) error {
 		if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version < fileIDVersion {
 			return err // it gets an id when it is opened
 		}
-		_, err := conn.ExecContext(ctx, `BEGIN; UPDATE ids SET value = ? WHERE name = 'file'; DELETE FROM meta WHERE name = 'in_use'; COMMIT`, newFileID())
+		_, err := conn.ExecContext(ctx, `BEGIN; UPDATE ids SET value = ? WHERE name IN ('file', 'feed'); DELETE FROM meta WHERE name = 'in_use'; COMMIT`, newFileID())
 		return err
 	})
 	if isCorrupt(err) {

@@ -14,40 +14,40 @@ func (s *store) Tombstones(kind report.Kind) (int64, error) {
 }
 
 // DropDeleted implements store.
-func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (n int, next commit.Cursor, err error) {
+func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (dropped []report.Version, next commit.Cursor, err error) {
 	s.forget()
 	rows, err := s.st.oldDeleted.QueryContext(s.ctx, string(kind), after.AcceptedAt, after.Doc, before)
 	if err != nil {
-		return 0, commit.Cursor{}, err
+		return nil, commit.Cursor{}, err
 	}
 	defer rows.Close()
 	var old []int64
 	looked := 0
 	for ; rows.Next(); looked++ {
-		var doc, accepted, ended looseInt
-		if err := rows.Scan(&doc, &accepted, &ended); err != nil {
-			return 0, commit.Cursor{}, err
+		var doc, version, accepted, ended looseInt
+		if err := rows.Scan(&doc, &version, &accepted, &ended); err != nil {
+			return nil, commit.Cursor{}, err
 		}
 		next = commit.Cursor{AcceptedAt: int64(accepted), Doc: int64(doc)}
 		if int64(ended) < before {
-			old = append(old, int64(doc))
+			old, dropped = append(old, int64(doc)), append(dropped, report.Version(version))
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return 0, commit.Cursor{}, err
+		return nil, commit.Cursor{}, err
 	}
 	if looked < limit {
 		next = commit.Cursor{}
 	}
 	for _, doc := range old {
 		if err := s.exec(s.st.dropOrigin, doc); err != nil {
-			return 0, commit.Cursor{}, err
+			return nil, commit.Cursor{}, err
 		}
 		if err := s.exec(s.st.dropDeleted, doc); err != nil {
-			return 0, commit.Cursor{}, err
+			return nil, commit.Cursor{}, err
 		}
 	}
-	return len(old), next, nil
+	return dropped, next, nil
 }
 
 const (

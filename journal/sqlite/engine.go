@@ -176,7 +176,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.usedPages, usedPagesQuery},
 		{e.write, &e.st.totals, `UPDATE totals SET indexes = ?2, deletes = ?3, indexed = ?4, deleted = ?5,
 			superseded = ?6, dead = ?7, pending = ?8, resending = ?9, dead_letters = ?10,
-			tombstones = ?11, tombstones_dropped = ?12, history = ?13, history_bytes = ?14, history_dropped = ?15 WHERE kind = ?1`},
+			tombstones = ?11, tombstones_dropped = ?12, history = ?13, history_bytes = ?14, history_dropped = ?15, dropped_version = ?16 WHERE kind = ?1`},
 		{e.write, &e.st.refuse, `INSERT INTO refusals
 			(version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`},
@@ -209,7 +209,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.oldestPast, `SELECT version, kind, at, coalesce(length(old_body), 0) FROM history ORDER BY version LIMIT ?`},
 		{e.write, &e.st.dropPast, `DELETE FROM history WHERE version <= ?`},
 		{e.write, &e.st.deflatePast, fmt.Sprintf(`UPDATE history SET old_form = %d, old_body = ?2 WHERE version = ?1 AND old_form = %d`, commit.FormDeflated, commit.FormRaw)},
-		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
+		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, version, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
 			WHERE kind = ?1 AND (accepted_at, doc) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = {done}
 			ORDER BY accepted_at, doc LIMIT %d`, commit.TombstoneStep)},
 		{e.write, &e.st.dropDeleted, `DELETE FROM documents WHERE doc = ?1`},

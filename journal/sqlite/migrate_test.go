@@ -221,9 +221,10 @@ func TestMigrationIsOneStep(t *testing.T) {
 	}
 }
 
-// These statements remove what versions 8, 7 and 6 added, in this order.
+// These statements remove what versions 9, 8, 7 and 6 added, in this order.
 const (
-	withoutHistory = "DROP TABLE history; ALTER TABLE totals DROP COLUMN history; ALTER TABLE totals DROP COLUMN history_bytes; ALTER TABLE totals DROP COLUMN history_dropped; "
+	withoutFeed    = "DROP INDEX documents_version; DROP INDEX origins_origin; ALTER TABLE totals DROP COLUMN dropped_version; DELETE FROM ids WHERE name = 'feed'; "
+	withoutHistory = withoutFeed + "DROP TABLE history; ALTER TABLE totals DROP COLUMN history; ALTER TABLE totals DROP COLUMN history_bytes; ALTER TABLE totals DROP COLUMN history_dropped; "
 	withoutLoss    = withoutHistory + "DROP TABLE loss; DELETE FROM ids WHERE name = 'file'; "
 	withoutNamings = withoutLoss + "DROP TRIGGER namings_end; DROP TABLE namings; "
 )

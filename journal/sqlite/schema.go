@@ -3,7 +3,7 @@ package sqlite
 import "riskdex/journal/internal/commit"
 
 const (
-	schemaVersion = 8
+	schemaVersion = 9
 	// applicationID marks the file as a journal: "risk" in ASCII.
 	applicationID = 0x7269736b
 )
@@ -191,6 +191,17 @@ ALTER TABLE totals ADD COLUMN history INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE totals ADD COLUMN history_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE totals ADD COLUMN history_dropped INTEGER NOT NULL DEFAULT 0;
 `
+
+// schema9 is what schema version 9 added: what is asked for by version, the highest version of
+// a tombstone that was dropped, and the id of the feed that cursors are for.
+func schema9() string {
+	return `
+CREATE INDEX documents_version ON documents (kind, version);
+CREATE INDEX origins_origin ON origins (origin);
+ALTER TABLE totals ADD COLUMN dropped_version INTEGER NOT NULL DEFAULT 0;
+INSERT INTO ids VALUES ('feed', '` + newFileID() + `');
+`
+}
 
 // migrate5 brings version 5 to version 6. A city whose id is its code is taken for one that
 // is known by nothing else. Where another one states that code, it is to adopt it with its

@@ -66,13 +66,16 @@ func migrate(version int) string {
 	if version < 7 {
 		script += schema7()
 	}
-	return script + schema8
+	if version < 8 {
+		script += schema8
+	}
+	return script + schema9()
 }
 
 // create is the script for an empty file.
 func create() string {
 	var script strings.Builder
-	script.WriteString(schema1 + schema2 + schema3 + schema4() + schema5 + schema6 + schema7() + schema8)
+	script.WriteString(schema1 + schema2 + schema3 + schema4() + schema5 + schema6 + schema7() + schema8 + schema9())
 	for _, k := range report.Kinds() {
 		fmt.Fprintf(&script, "INSERT INTO totals (kind) VALUES ('%s');", k)
 	}

@@ -45,11 +45,11 @@ func readLine(ctx context.Context, conn *sql.Conn) (line string, err error) {
 	return line, nil
 }
 
-const totalsColumns = `kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters, tombstones, tombstones_dropped, history, history_bytes, history_dropped`
+const totalsColumns = `kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters, tombstones, tombstones_dropped, history, history_bytes, history_dropped, dropped_version`
 
 // totalsTargets is where a row of totalsColumns goes.
 func totalsTargets(k *report.Kind, t *commit.Totals) []any {
-	return []any{k, &t.Indexes, &t.Deletes, &t.Indexed, &t.Deleted, &t.Superseded, &t.Died, &t.Pending, &t.Resending, &t.DeadLetters, &t.Tombstones, &t.Dropped, &t.History, &t.HistoryBytes, &t.HistoryDropped}
+	return []any{k, &t.Indexes, &t.Deletes, &t.Indexed, &t.Deleted, &t.Superseded, &t.Died, &t.Pending, &t.Resending, &t.DeadLetters, &t.Tombstones, &t.Dropped, &t.History, &t.HistoryBytes, &t.HistoryDropped, &t.DroppedVersion}
 }
 
 func readTotals(ctx context.Context, conn *sql.Conn) (map[report.Kind]commit.Totals, error) {

@@ -270,7 +270,7 @@ func (s *store) finish(before commit.Ledger) error {
 			continue
 		}
 		if err := s.exec(s.st.totals, string(k), t.Indexes, t.Deletes, t.Indexed, t.Deleted,
-			t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters, t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped); err != nil {
+			t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters, t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped, int64(t.DroppedVersion)); err != nil {
 			return fmt.Errorf("keep the totals of %s: %w", k, err)
 		}
 	}

@@ -166,8 +166,8 @@ func writeRows[T any](ctx context.Context, conn *sql.Conn, records iter.Seq2[T, 
 func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) error {
 	for k, sums := range head.Totals {
 		if err := t.exec(ctx, `INSERT OR REPLACE INTO totals (kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters,
-			tombstones, tombstones_dropped, history, history_bytes, history_dropped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(k), sums.Indexes, sums.Deletes, sums.Indexed, sums.Deleted, sums.Superseded,
-			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped, sums.History, sums.HistoryBytes, sums.HistoryDropped); err != nil {
+			tombstones, tombstones_dropped, history, history_bytes, history_dropped, dropped_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(k), sums.Indexes, sums.Deletes, sums.Indexed, sums.Deleted, sums.Superseded,
+			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped, sums.History, sums.HistoryBytes, sums.HistoryDropped, int64(sums.DroppedVersion)); err != nil {
 			return err
 		}
 	}

@@ -126,7 +126,8 @@ func whatIsLost(noted, has report.Version, withoutWAL bool, now time.Time) commi
 // keepLedger writes the last version, and what is lost.
 func keepLedger(ctx context.Context, conn *sql.Conn, l commit.Ledger) error {
 	_, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE; UPDATE meta SET value = ?1 WHERE name = 'last_version';
-		INSERT OR REPLACE INTO loss SELECT 1, ?2, ?3, ?4 WHERE ?3 > 0; COMMIT`, int64(l.LastVersion), int64(l.Loss.Since), int64(l.Loss.Until), l.Loss.NoticedAt)
+		UPDATE ids SET value = ?5 WHERE name = 'feed';
+		INSERT OR REPLACE INTO loss SELECT 1, ?2, ?3, ?4 WHERE ?3 > 0; COMMIT`, int64(l.LastVersion), int64(l.Loss.Since), int64(l.Loss.Until), l.Loss.NoticedAt, newFileID())
 	if err != nil {
 		_, _ = conn.ExecContext(ctx, "ROLLBACK") // SQLite may have done so itself
 	}

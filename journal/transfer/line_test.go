@@ -26,13 +26,14 @@ func TestOlderJournalsGetALine(t *testing.T) {
 		copied string // reported of a copy before it was opened
 	}{
 		"SQLite": {filepath.Join(t.TempDir(), "journal.db"), func(t *testing.T, path string) {
-			execFile(t, path, "DROP TABLE history; ALTER TABLE totals DROP COLUMN history; ALTER TABLE totals DROP COLUMN history_bytes; ALTER TABLE totals DROP COLUMN history_dropped; DROP TABLE loss; DROP TRIGGER namings_end; DROP TABLE namings; DROP TABLE ids; ALTER TABLE totals DROP COLUMN tombstones; ALTER TABLE totals DROP COLUMN tombstones_dropped; PRAGMA user_version = 3")
+			execFile(t, path, "DROP INDEX documents_version; DROP INDEX origins_origin; ALTER TABLE totals DROP COLUMN dropped_version; DROP TABLE history; ALTER TABLE totals DROP COLUMN history; ALTER TABLE totals DROP COLUMN history_bytes; ALTER TABLE totals DROP COLUMN history_dropped; DROP TABLE loss; DROP TRIGGER namings_end; DROP TABLE namings; DROP TABLE ids; ALTER TABLE totals DROP COLUMN tombstones; ALTER TABLE totals DROP COLUMN tombstones_dropped; PRAGMA user_version = 3")
 		}, "has schema version 3"},
 		"PostgreSQL": {postgrestest.URL(t), func(t *testing.T, url string) {
 			execPostgres(t, url, "DROP TABLE ids")
 			execPostgres(t, url, "DROP TABLE loss")
 			execPostgres(t, url, "DROP TABLE history")
 			execPostgres(t, url, "ALTER TABLE totals DROP COLUMN history, DROP COLUMN history_bytes, DROP COLUMN history_dropped")
+			execPostgres(t, url, "DROP INDEX documents_version; DROP INDEX documents_origin; ALTER TABLE totals DROP COLUMN dropped_version")
 			execPostgres(t, url, "ALTER TABLE totals DROP COLUMN tombstones, DROP COLUMN tombstones_dropped")
 			execPostgres(t, url, "ALTER TABLE documents DROP COLUMN kept, DROP COLUMN alone")
 			execPostgres(t, url, "UPDATE riskdex_journal SET version = 1")

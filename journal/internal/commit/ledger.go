@@ -26,6 +26,8 @@ type Totals struct {
 	Tombstones, Dropped                int64 // documents that are deleted, as it is now; and those that were dropped
 	History, HistoryBytes              int64 // rows of the history, as it is now, and what they count for
 	HistoryDropped                     int64 // rows that were dropped
+
+	DroppedVersion report.Version // the highest of a tombstone that was dropped
 }
 
 // Clone is a copy that may be changed.

@@ -58,9 +58,9 @@ type Store interface {
 	MarkDeleted(kind report.Kind, since int64) (int64, error)
 
 	// DropDeleted drops settled deletes of a kind that were settled before a time, and
-	// looks at up to limit of them after a cursor. It returns how many it has dropped, and
-	// where to go on, which is the zero cursor at the end.
-	DropDeleted(kind report.Kind, after Cursor, before int64, limit int) (n int, next Cursor, err error)
+	// looks at up to limit of them after a cursor. It returns the versions of those that it has
+	// dropped, and where to go on, which is the zero cursor at the end.
+	DropDeleted(kind report.Kind, after Cursor, before int64, limit int) (dropped []report.Version, next Cursor, err error)
 
 	// Tombstones is how many documents of a kind are deleted.
 	Tombstones(kind report.Kind) (int64, error)

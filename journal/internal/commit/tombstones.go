@@ -52,12 +52,15 @@ func (j *Requests) DropDeleted(ctx context.Context) (sum int, err error) {
 }
 
 func (tx *Transaction) dropDeleted(kind report.Kind, after Cursor, keep time.Duration) (n int, next Cursor, err error) {
-	n, next, err = tx.Store.DropDeleted(kind, after, tx.Now.Add(-keep).UnixMicro(), TombstoneStep)
+	dropped, next, err := tx.Store.DropDeleted(kind, after, tx.Now.Add(-keep).UnixMicro(), TombstoneStep)
 	tx.ledger.update(kind, func(t *Totals) {
-		t.Tombstones -= int64(n)
-		t.Dropped += int64(n)
+		t.Tombstones -= int64(len(dropped))
+		t.Dropped += int64(len(dropped))
+		for _, v := range dropped {
+			t.DroppedVersion = max(t.DroppedVersion, v)
+		}
 	})
-	return n, next, err
+	return len(dropped), next, err
 }
 
 // DropDeletedRegularly drops old tombstones of a journal now and then, until ctx ends. After
