@@ -96,6 +96,18 @@ type Journal interface {
 	// few MiB and the largest record.
 	Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error]
 
+	// Feed returns the newest state of documents, tombstones among them, in the order of their
+	// versions: those of the kinds of a cursor that come after it, up to limit and to maxBytes of
+	// records, but one if there is one. Whoever goes on from Next misses nothing: no version
+	// below it is committed later, and everything told is durable. A document that changes comes
+	// again; what it was in between is told to nobody. The error is report.ErrCursorTooOld or
+	// report.ErrOtherFeed for a cursor from which nobody can go on: begin anew.
+	Feed(ctx context.Context, after report.Cursor, limit, maxBytes int) (report.FeedPage, error)
+
+	// Committed returns a channel that is closed once Feed may have more to tell. A
+	// notification of another process may be lost: ask again after some seconds in any case.
+	Committed() <-chan struct{}
+
 	// DeadLetters returns up to limit dead letters of kind with ids after the given one, in the
 	// byte order of their ids, without bodies.
 	DeadLetters(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.DeadLetter, error)

@@ -29,6 +29,7 @@ func Run(t *testing.T, open Open) {
 		{"entries", entryTests},
 		{"records", recordTests},
 		{"document", documentTests},
+		{"feed", feedTests},
 		{"dead letters", letterTests},
 		{"retries of dead letters", letterEndTests},
 		{"refusals", refusalTests},
@@ -65,6 +66,7 @@ func Run(t *testing.T, open Open) {
 		"history is off":           func(t *testing.T) { testHistoryOff(t, open) },
 		"refusals of one delivery": func(t *testing.T) { testRefusalsShare(t, open) },
 		"concurrency":              func(t *testing.T) { testConcurrency(t, newHarness(t, open, journal.Options{})) },
+		"model of the feed":        func(t *testing.T) { testFeedModel(t, open) },
 		"model":                    func(t *testing.T) { testModel(t, open) },
 	} {
 		t.Run(name, func(t *testing.T) {

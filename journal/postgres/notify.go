@@ -118,6 +118,7 @@ func (j *Journal) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) err
 		for _, k := range words[1:] {
 			j.idle.invalidate(report.Kind(k))
 		}
+		j.committed.Notify()
 		j.idle.changed.Notify()
 	}
 }

@@ -45,10 +45,11 @@ type Journal struct {
 	background sync.WaitGroup
 	piece      int
 
-	member member
-	stalls *stallDetector
-	idle   *idleCache
-	notify *notifier
+	member    member
+	stalls    *stallDetector
+	idle      *idleCache
+	committed commit.Broadcast // told with what changes documents, here and in other processes
+	notify    *notifier
 
 	reading   sync.Mutex          // held by the one Claim that reads
 	uncertain []uncertainClaim    // of the holder of reading

@@ -307,6 +307,7 @@ func (j *Journal) announce(tx *commit.Transaction) {
 	slices.Sort(kinds)
 	j.idle.invalidate(kinds...)
 	if wake {
+		j.committed.Notify()
 		j.idle.changed.Notify()
 		j.notify.tell(kinds...)
 	}

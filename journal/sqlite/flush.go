@@ -38,6 +38,7 @@ func (j *Journal) beginFlush(group []*commit.Request) {
 		}
 		answer(group, nil) // before the next group can be committed: answers come in that order
 		close(f.done)
+		j.durable.Notify()
 	}()
 }
 

@@ -26,15 +26,16 @@ import (
 // one.
 type Journal struct {
 	commit.Requests
-	opt    journal.Options
-	queue  *commit.Queue
-	path   string
-	line   string
-	fileID string // of what is open; owned by the goroutine of run
-	lock   *os.File
-	claims *claims
-	ended  chan struct{} // closed when run has returned
-	close  func() error  // runs once
+	opt     journal.Options
+	queue   *commit.Queue
+	path    string
+	line    string
+	fileID  string // of what is open; owned by the goroutine of run
+	lock    *os.File
+	claims  *claims
+	durable commit.Broadcast // told with every flush
+	ended   chan struct{}    // closed when run has returned
+	close   func() error     // runs once
 
 	open      context.Context // ends with Close, which does not wait for a long copy
 	endCopies context.CancelFunc

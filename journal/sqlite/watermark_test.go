@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
+	"riskdex/report"
 )
 
 // openLogged opens a journal and returns what it logged meanwhile.
@@ -49,6 +51,8 @@ func TestLostChangesAreNoticed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			told, err := live.Feed(t.Context(), report.Cursor{Kinds: report.Kinds()}, 1, 1)
+			require.NoError(t, err)
 			path := filepath.Join(t.TempDir(), "journal.db")
 			for _, suffix := range []string{"", "-wal", watermarkSuffix} {
 				b, err := os.ReadFile(live.path + suffix)
@@ -76,6 +80,9 @@ func TestLostChangesAreNoticed(t *testing.T) {
 			}
 			if j.ledger.LastVersion < stamps[0].Version {
 				t.Errorf("version %d would be given out twice", stamps[0].Version)
+			}
+			if _, err := j.Feed(t.Context(), told.Next, 1, 1); !errors.Is(err, report.ErrOtherFeed) {
+				t.Errorf("the feed goes on although changes are missing: %v", err)
 			}
 		})
 	}

@@ -1,0 +1,29 @@
+package commit
+
+import "sync"
+
+// Broadcast wakes everyone who waits for it.
+type Broadcast struct {
+	mu      sync.Mutex
+	waiting chan struct{} // nil while nobody waits
+}
+
+// Next returns a channel that is closed with the next Notify.
+func (b *Broadcast) Next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting == nil {
+		b.waiting = make(chan struct{})
+	}
+	return b.waiting
+}
+
+// Notify wakes everyone who waits. It never blocks.
+func (b *Broadcast) Notify() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waiting != nil {
+		close(b.waiting)
+		b.waiting = nil
+	}
+}

@@ -1,0 +1,170 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
+
+// Feed implements Journal.
+func (j *Journal) Feed(ctx context.Context, after report.Cursor, limit, maxBytes int) (page report.FeedPage, err error) {
+	err = j.read("read the feed of changes of the journal", func() error {
+		feed, err := j.feedID(ctx)
+		if err != nil {
+			return err
+		}
+		// Where nothing is committed after the cursor, there is nothing to wait for.
+		if page, err = j.readFeed(ctx, feed, after, noHorizon, limit, maxBytes); err != nil || len(page.Changes) == 0 && !after.Begins() {
+			return err
+		}
+		horizon, err := j.horizon(ctx)
+		if err != nil {
+			return err
+		}
+		page, err = j.readFeed(ctx, feed, after, horizon, limit, maxBytes)
+		return err
+	})
+	if err != nil {
+		return report.FeedPage{}, err
+	}
+	return page, nil
+}
+
+// Committed implements Journal.
+func (j *Journal) Committed() <-chan struct{} { return j.committed.Next() }
+
+// horizon returns a version up to which everything is committed, or never will be.
+//
+// Whoever takes versions has a lock on their sequence until their transaction ends. So horizon
+// takes a version itself, above which all later ones are, and waits for those who have the lock
+// then. A transaction that is rolled back puts its versions back, but only while nobody has
+// taken a later one: so none of those below the horizon is given out again.
+func (j *Journal) horizon(ctx context.Context) (v report.Version, err error) {
+	err = j.inTransaction(ctx, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, $2)", j.keys.class, int32(lockVersions)); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, "SELECT setval('versions', last_value + 1) FROM versions").Scan(&v)
+	})
+	if err != nil {
+		return 0, err
+	}
+	const taking = ` FROM pg_locks WHERE locktype = 'relation' AND relation = 'versions'::regclass AND mode = 'RowExclusiveLock' AND granted
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+	var list []string
+	if err := j.pool.QueryRow(ctx, "SELECT coalesce(array_agg(virtualtransaction), '{}')"+taking).Scan(&list); err != nil {
+		return 0, err
+	}
+	for wait := time.Millisecond; len(list) > 0; wait = min(2*wait, 50*time.Millisecond) {
+		if err := commit.Sleep(ctx, wait); err != nil {
+			return 0, fmt.Errorf("wait for transactions that may be of earlier versions: %w", err)
+		}
+		if err := j.pool.QueryRow(ctx, "SELECT coalesce(array_agg(virtualtransaction), '{}')"+taking+" AND virtualtransaction = ANY($1)", list).Scan(&list); err != nil {
+			return 0, err
+		}
+	}
+	return v, nil
+}
+
+// feedID is another one where the tables were made anew, and after each failover or recovery to
+// an earlier time: what was committed last need not be there.
+func (j *Journal) feedID(ctx context.Context) (string, error) {
+	text := fmt.Sprint(j.line, " ", uint32(j.keys.class))
+	for _, query := range []string{
+		"SELECT system_identifier::text FROM pg_control_system()",
+		"SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)", // the timeline
+	} {
+		var part string
+		err := j.pool.QueryRow(ctx, query).Scan(&part)
+		if _, said := errors.AsType[*pgconn.PgError](err); err != nil && !said {
+			return "", err
+		}
+		text += " " + part // nothing where the server does not tell
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:20], nil
+}
+
+// noHorizon is above every version.
+const noHorizon = report.Version(1<<63 - 1)
+
+// readFeed reads the part of the feed up to a horizon.
+func (j *Journal) readFeed(ctx context.Context, feed string, after report.Cursor, horizon report.Version, limit, maxBytes int) (page report.FeedPage, err error) {
+	kinds := make([]string, len(after.Kinds))
+	for i, k := range after.Kinds {
+		kinds[i] = string(k)
+	}
+	err = pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		var last, dropped report.Version
+		err := tx.QueryRow(ctx, `SELECT last_value, (SELECT coalesce(max(dropped_version), 0) FROM totals WHERE kind = ANY($1)) FROM versions`, kinds).Scan(&last, &dropped)
+		if err == nil {
+			err = after.Check(feed, last, dropped)
+		}
+		if err != nil {
+			return err
+		}
+		heads, err := readHeads(ctx, tx, kinds, after.Version, horizon, limit+1)
+		if err != nil {
+			return err
+		}
+		heads, page.More = commit.Page(heads, limit, maxBytes)
+		if page.Changes, err = readHeaded(ctx, tx, after.Kinds, heads); err != nil {
+			return err
+		}
+		page.Next = after.After(page.Changes, feed, horizon)
+		return nil
+	})
+	return page, err
+}
+
+func readHeads(ctx context.Context, tx pgx.Tx, kinds []string, after, horizon report.Version, limit int) ([]commit.Head, error) {
+	rows, err := tx.Query(ctx, `SELECT h.* FROM unnest($1::text[]) AS k (kind) CROSS JOIN LATERAL (
+			SELECT d.kind, d.id, d.version, d.bytes FROM documents d
+			WHERE d.kind = k.kind AND d.version > $2 AND d.version <= $3 ORDER BY d.version LIMIT $4
+		) AS h ORDER BY h.version LIMIT $4`, kinds, int64(after), int64(horizon), limit)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (h commit.Head, err error) {
+		var kind string
+		var id []byte
+		err = r.Scan(&kind, &id, &h.Version, &h.Bytes)
+		h.Key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
+		return h, err
+	})
+}
+
+// readHeaded reads the records of heads.
+func readHeaded(ctx context.Context, tx pgx.Tx, kinds []report.Kind, heads []commit.Head) ([]report.Record, error) {
+	if len(heads) == 0 {
+		return nil, nil
+	}
+	found := make(map[report.Key]report.Record, len(heads))
+	for _, kind := range kinds {
+		var ids [][]byte
+		for _, h := range heads {
+			if h.Kind == kind {
+				ids = append(ids, []byte(h.ID))
+			}
+		}
+		records, err := recordsOf(ctx, tx, kind, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			found[r.Key] = r
+		}
+	}
+	list := make([]report.Record, len(heads))
+	for i, h := range heads {
+		list[i] = found[h.Key]
+	}
+	return list, nil
+}

@@ -1,0 +1,155 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riskdex/internal/require"
+	"riskdex/journal/internal/committest"
+	"riskdex/journal/journaltest"
+	"riskdex/report"
+)
+
+// TestFeedWaitsForEarlierVersions: a transaction that has taken a version stalls, while another
+// process commits later ones.
+func TestFeedWaitsForEarlierVersions(t *testing.T) {
+	url, both := processes(t, 2, silent())
+	appendTo(t, both[0], "first", "{}")
+	f := journaltest.NewFollower()
+	if list, err := f.Differs(t.Context(), both[1]); err != nil || len(list) > 0 {
+		t.Fatal(list, err)
+	}
+
+	stalled, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer stalled.Close(context.Background())
+	tx, err := stalled.Begin(t.Context())
+	require.NoError(t, err)
+	s := &store{ctx: t.Context(), tx: stalled, keys: both[0].keys}
+	version, err := s.NextVersion(0)
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `UPDATE documents SET version = $1 WHERE id = 'first'`, int64(version))
+	require.NoError(t, err)
+
+	if later := appendTo(t, both[0], "second", "{}"); later <= version {
+		t.Fatalf("version %d, want one after %d", later, version)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if page, err := both[1].Feed(ctx, f.Cursor, 10, 100); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%d changes were told while an earlier one was not committed; error %v", len(page.Changes), err)
+	}
+	appendTo(t, both[1], "third", "{}") // nobody waits for a feed
+
+	told := later(func(ctx context.Context) error {
+		page, err := both[1].Feed(ctx, f.Cursor, 10, 100)
+		if err == nil && (len(page.Changes) != 3 || page.Changes[0].Version != version) {
+			err = fmt.Errorf("%d changes, want all three, version %d first", len(page.Changes), version)
+		}
+		return err
+	})
+	require.NoError(t, tx.Commit(t.Context()))
+	require.NoError(t, <-told)
+}
+
+// TestFeedPassesNoVersionThatIsGivenBack: a transaction that is rolled back puts its versions
+// back after it has ended.
+func TestFeedPassesNoVersionThatIsGivenBack(t *testing.T) {
+	url, both := processes(t, 2, silent())
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(t.Context(), "BEGIN")
+	require.NoError(t, err)
+	s := &store{ctx: t.Context(), tx: conn, keys: both[0].keys, first: 1, next: 1}
+	require.NoError(t, conn.SendBatch(t.Context(), s.queueVersions(&pgx.Batch{}, 64, report.Version(time.Now().Add(time.Hour).UnixMicro()))).Close())
+	_, err = conn.Exec(t.Context(), "ROLLBACK")
+	require.NoError(t, err)
+	horizon, err := both[1].horizon(t.Context())
+	require.NoError(t, err)
+	s.next = s.first
+	require.NoError(t, conn.SendBatch(t.Context(), func() *pgx.Batch { b := &pgx.Batch{}; s.queueUnused(b); return b }()).Close())
+	if v := appendTo(t, both[0], "1", "{}"); v <= horizon {
+		t.Errorf("version %d was given out below the horizon %d", v, horizon)
+	}
+}
+
+// TestFeedOfSeveralProcesses: they deliver at the same time, small and large, while a follower
+// reads.
+func TestFeedOfSeveralProcesses(t *testing.T) {
+	_, all := processes(t, 3, silent())
+	f := journaltest.NewFollower()
+	done := make(chan struct{})
+	following := later(func(ctx context.Context) error {
+		for {
+			select {
+			case <-done:
+				return nil
+			default:
+			}
+			told := all[0].Committed()
+			more, err := f.Read(ctx, all[0], 1+rand.N(50), 1<<rand.N(12))
+			if err != nil {
+				return err
+			}
+			if !more {
+				select {
+				case <-told:
+				case <-done:
+				}
+			}
+		}
+	})
+	var group sync.WaitGroup
+	for i, j := range all {
+		group.Go(func() {
+			for n := range 60 {
+				d := committest.Put(fmt.Sprint(rand.N(40)), fmt.Sprint(i, n))
+				switch n % 20 {
+				case 7:
+					d = committest.Delete(fmt.Sprint(rand.N(40)))
+				case 13:
+					for large := range 600 {
+						d.Changes = append(d.Changes, committest.Put(fmt.Sprint("large", large), fmt.Sprint(i, n)).Changes...)
+					}
+				}
+				if _, err := j.Append(t.Context(), d); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	close(done)
+	require.NoError(t, <-following)
+	if list, err := f.Differs(t.Context(), all[1]); err != nil || len(list) > 0 {
+		t.Errorf("the follower differs: %v, %q", err, list)
+	}
+	if f.Begun != 1 {
+		t.Errorf("the follower began %d times", f.Begun)
+	}
+}
+
+// TestFeedEndsWithATimeline: the tables are as they were, on a server that is another one.
+func TestFeedEndsWithATimeline(t *testing.T) {
+	_, list := processes(t, 2, silent())
+	one, err := list[0].feedID(t.Context())
+	require.NoError(t, err)
+	other, err := list[1].feedID(t.Context())
+	require.NoError(t, err)
+	if one != other || len(one) != 20 {
+		t.Errorf("the processes follow the feeds %q and %q", one, other)
+	}
+	for _, function := range []string{"pg_control_system()", "pg_walfile_name(pg_lsn)", "pg_current_wal_lsn()"} {
+		if !valueOf[bool](t, list[0], "SELECT has_function_privilege('public', $1, 'EXECUTE')", function) {
+			t.Errorf("%s is not for everybody", function)
+		}
+	}
+}

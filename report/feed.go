@@ -1,0 +1,99 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Cursor is a place in the feed of changes. One with nothing but Kinds is the beginning.
+type Cursor struct {
+	Kinds   []Kind  // that the feed is of
+	Version Version // everything up to it was told
+	Began   Version // the newest version when the feed was begun: deletes before it concern nobody who follows
+	Feed    string  // the id of the feed; it changes where a journal may lack what was told
+}
+
+// FeedPage is a part of the feed of changes.
+type FeedPage struct {
+	Changes []Record // a deleted document has the Op Delete
+	Next    Cursor   // where to go on
+	More    bool     // there is more already
+}
+
+// ErrCursorTooOld is returned for a cursor that is older than a tombstone which was dropped:
+// whoever goes on from there would never hear of that delete.
+var ErrCursorTooOld = errors.New("deletes that came after this cursor are forgotten")
+
+// ErrOtherFeed is returned for a cursor of another feed: the journal is another one, or it was
+// copied or restored since, and may lack what was told.
+var ErrOtherFeed = errors.New("the journal is not the one that this cursor is of: it was copied, restored or failed over, and may lack what was told")
+
+// Begins reports whether c is the beginning of a feed.
+func (c Cursor) Begins() bool { return c.Feed == "" }
+
+// Check returns why a feed cannot go on from c: its id is feed, its newest version last, and
+// dropped the highest version of a tombstone of its kinds that was dropped.
+func (c Cursor) Check(feed string, last, dropped Version) error {
+	switch {
+	case c.Begins():
+		return nil
+	case c.Feed != feed || c.Version > last:
+		return ErrOtherFeed
+	case dropped > max(c.Version, c.Began):
+		return ErrCursorTooOld
+	}
+	return nil
+}
+
+// After is the cursor behind a page that was read after c. last is the newest version of which
+// everything was committed when the page was read.
+func (c Cursor) After(page []Record, feed string, last Version) Cursor {
+	if c.Begins() {
+		c.Began = last
+	}
+	if len(page) > 0 {
+		c.Version = page[len(page)-1].Version
+	}
+	c.Feed = feed
+	return c
+}
+
+// String is the text of a cursor, which is empty for the beginning. It can stand in a query as
+// it is.
+func (c Cursor) String() string {
+	if c.Begins() {
+		return ""
+	}
+	letters := ""
+	for _, k := range Kinds() {
+		if slices.Contains(c.Kinds, k) {
+			letters += string(k[:1])
+		}
+	}
+	return fmt.Sprintf("%d.%d.%s.%s", c.Version, c.Began, letters, c.Feed)
+}
+
+// ParseCursor reads what String returns.
+func ParseCursor(text string) (c Cursor, err error) {
+	parts := strings.Split(text, ".")
+	if len(parts) == 4 {
+		var version, began int64
+		version, err = strconv.ParseInt(parts[0], 10, 64)
+		if err == nil {
+			began, err = strconv.ParseInt(parts[1], 10, 64)
+		}
+		c = Cursor{Version: Version(version), Began: Version(began), Feed: parts[3]}
+		for _, k := range Kinds() {
+			if strings.Contains(parts[2], string(k[:1])) {
+				c.Kinds = append(c.Kinds, k)
+			}
+		}
+	}
+	if err != nil || c.String() != text || len(c.Kinds) == 0 {
+		return Cursor{}, fmt.Errorf("%q is no cursor of a feed of changes", text)
+	}
+	return c, nil
+}
