@@ -25,7 +25,8 @@ type Parts struct {
 	Documents   Documents // needs Status
 	Histories   Histories // needs Documents and Status
 	Records     Records
-	Reads       *ReadMetrics // needed by Records
+	Changes     Changes
+	Reads       *ReadMetrics // needed by Records and Changes
 	JournalInfo JournalInfo  // nothing is served about the journal if its Name is empty
 
 	// Status is for the status page and the API's status.
@@ -35,6 +36,9 @@ type Parts struct {
 	// token allows everything. If Allow is nil, everybody who reaches the listener may do
 	// everything. It is called concurrently.
 	Allow func(token string) (bool, error)
+
+	// Stopping is closed when calls must not wait any longer, because riskdex stops. It may be nil.
+	Stopping <-chan struct{}
 
 	// MaxBody is the largest edited body in bytes.
 	MaxBody int64
@@ -89,6 +93,9 @@ func (p Parts) routes() *httprouter.Router {
 	}
 	if p.Records != nil {
 		router.Handler(http.MethodGet, "/api/export", newExports(p.Records, p.Reads, p.Log))
+	}
+	if p.Changes != nil {
+		router.Handler(http.MethodGet, "/api/changes", newFeeds(p.Changes, p.Reads, p.Stopping, p.Log))
 	}
 	if p.Losses != nil {
 		a.register(router, (&losses{p.Losses}).calls())

@@ -40,6 +40,7 @@ type commands struct {
 	Refused   refusedCommand   `cmd:"" help:"Look after deliveries that were refused."`
 	Rebuild   rebuildCommand   `cmd:"" help:"Replace an index by a new one, filled from the journal."`
 	Verify    verifyCommand    `cmd:"" help:"Compare the index with the journal, and repair what differs."`
+	Changes   changesCommand   `cmd:"" help:"Print the changes of documents, in order, and go on as they come."`
 	Export    exportCommand    `cmd:"" help:"Write the newest records as JSON lines, which push takes."`
 	Reconcile reconcileCommand `cmd:"" help:"Compare a list of the publisher's with what is here, and remove what it lacks."`
 	Backup    backupCommand    `cmd:"" help:"Copy the journal while it is in use."`

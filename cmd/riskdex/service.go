@@ -79,11 +79,12 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	if err != nil {
 		return nil, err
 	}
+	stopping := make(chan struct{})
 	administration := admin.New(admin.Parts{
 		Health:  admin.Health{CanAccept: w.canAccept, ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: w.registry, DeadLetters: j, Refusals: j, Receiver: w.receiver,
 		Rebuilder: rebuilder{x}, Verifier: adminVerifier{verifier, x, j}, Losses: j,
-		Documents: j, Histories: j, Records: j, Reads: w.reads,
+		Documents: j, Histories: j, Records: j, Changes: j, Reads: w.reads, Stopping: stopping,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{
 			Journal: j, Index: w.index(), Waiting: x.Waiting,
@@ -96,6 +97,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	if s.admin, err = c.listenForAdmin(ctx, administration, log); err != nil {
 		return nil, err
 	}
+	s.admin.server.RegisterOnShutdown(sync.OnceFunc(func() { close(stopping) }))
 	return s, nil
 }
 

@@ -1,4 +1,4 @@
-// Package exportline has the format of an export: a line of JSON for each document, with its
+// Package exportline has the format of an export and of the feed of changes: a line of JSON for each document, with its
 // kind, its id and its record.
 package exportline
 
@@ -22,7 +22,8 @@ func Append(dst []byte, r report.Record) []byte {
 }
 
 // AppendVersion is Append with the version of the document and when it was delivered. It has a
-// line, too, for a document without a record, which says why in place of it.
+// line, too, for a document without a record, which says why in place of it: it is deleted, or
+// its record is lost.
 func AppendVersion(dst []byte, r report.Record) []byte {
 	dst = append(appendNames(dst, r), `,"version":`...)
 	dst = strconv.AppendInt(dst, int64(r.Version), 10)
@@ -30,6 +31,9 @@ func AppendVersion(dst []byte, r report.Record) []byte {
 	dst = append(dst, '"')
 	if r.Lost != report.NotLost {
 		return append(dst, `,"lost":"`+string(r.Lost)+`"}`+"\n"...)
+	}
+	if r.Op == report.Delete {
+		return append(dst, `,"deleted":true}`+"\n"...)
 	}
 	return appendRecord(dst, r)
 }

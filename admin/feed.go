@@ -1,0 +1,198 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"riskdex/internal/exportline"
+	"riskdex/report"
+)
+
+// Changes is what the feed of changes needs of the journal.
+type Changes interface {
+	// Feed returns the changes after a cursor, in the order of versions.
+	Feed(ctx context.Context, after report.Cursor, limit, maxBytes int) (report.FeedPage, error)
+	// Committed returns a channel that is closed once Feed may have more.
+	Committed() <-chan struct{}
+}
+
+// ChangesPage is a part of the feed of changes.
+type ChangesPage struct {
+	Items []json.RawMessage `json:"items"` // as exportline.AppendVersion has them
+	Next  string            `json:"next"`  // where to go on
+	More  bool              `json:"more"`  // there is more already
+}
+
+// Bounds of the feed.
+const (
+	feedPolls     = 64               // calls that wait at the same time
+	feedReads     = 4                // pages read at the same time
+	feedPageBytes = 4 << 20          // of records in a page, unless one is larger
+	feedTimeout   = 20 * time.Second // to read a page
+	feedLongest   = 30 * time.Second      // that a call may wait
+	feedLook      = 2 * time.Second  // between two looks, where no commit is noticed
+	feedPause     = 50 * time.Millisecond
+)
+
+// feeds answers the call for changes.
+type feeds struct {
+	journal Changes
+	metrics *ReadMetrics
+	log     *slog.Logger
+	ends    <-chan struct{} // closed when calls must wait no longer
+	polls   chan struct{}   // has a value for each call that waits
+	reads   chan struct{}   // has a value for each page that is read
+}
+
+func newFeeds(journal Changes, metrics *ReadMetrics, ends <-chan struct{}, log *slog.Logger) *feeds {
+	return &feeds{journal, metrics, log, ends, make(chan struct{}, feedPolls), make(chan struct{}, feedReads)}
+}
+
+func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	in := &request{r}
+	err := in.checkQuery("after kind limit wait")
+	var after report.Cursor
+	if err == nil {
+		after, err = in.cursor()
+	}
+	var limit int
+	if err == nil {
+		limit, err = in.limit()
+	}
+	var wait time.Duration
+	if err == nil {
+		wait, err = in.wait(feedLongest)
+	}
+	var page []byte
+	if err == nil {
+		// The listener's write timeout is for an answer that does not wait.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wait + feedTimeout + clientPatient))
+		page, err = f.await(r.Context(), after, limit, wait)
+	}
+	if err != nil {
+		p := f.problem(err)
+		if p.Status == http.StatusInternalServerError {
+			f.log.Error("the feed of changes failed", "error", err)
+		}
+		writeProblem(w, p)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(page) // #nosec G705 -- JSON, which no browser takes for a page; the client asks again for what it did not get
+}
+
+func (f *feeds) problem(err error) *Problem {
+	if errors.Is(err, report.ErrCursorTooOld) || errors.Is(err, report.ErrOtherFeed) {
+		f.metrics.tooOld.Inc()
+		return &Problem{Status: http.StatusGone, Detail: "The feed cannot go on from here: " + err.Error() + ". Begin anew without after, and forget the documents that it does not tell."}
+	}
+	return problemOf(err)
+}
+
+// await reads a page, and waits for one that is not empty.
+func (f *feeds) await(ctx context.Context, after report.Cursor, limit int, wait time.Duration) ([]byte, error) {
+	if wait > 0 {
+		select {
+		case f.polls <- struct{}{}:
+			defer func() { <-f.polls }()
+		default:
+			return nil, &Problem{Status: http.StatusServiceUnavailable, Detail: fmt.Sprintf("%d calls wait for changes, and that is as many as may. Try again later, or without wait.", feedPolls)}
+		}
+		f.metrics.polls.Inc()
+		defer f.metrics.polls.Dec()
+	}
+	for end := time.Now().Add(wait); ; {
+		committed := f.journal.Committed()
+		page, empty, err := f.read(ctx, after, limit)
+		left := time.Until(end)
+		if err != nil || !empty || left <= 0 {
+			return page, err
+		}
+		select {
+		case <-committed:
+			left = min(left, feedPause) // what is committed in a burst comes together
+		case <-time.After(min(left, feedLook)):
+			continue
+		case <-f.ends:
+			return page, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		select {
+		case <-time.After(left):
+		case <-f.ends:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// read reads a page as JSON. empty says that there is nothing to tell yet.
+func (f *feeds) read(ctx context.Context, after report.Cursor, limit int) (text []byte, empty bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
+	defer cancel()
+	select {
+	case f.reads <- struct{}{}:
+		defer func() { <-f.reads }()
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+	page, err := f.journal.Feed(ctx, after, limit, feedPageBytes)
+	if err != nil {
+		return nil, false, err
+	}
+	text = []byte(`{"items":[`)
+	for i, r := range page.Changes {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = exportline.AppendVersion(text, r)
+		f.metrics.told.WithLabelValues(string(r.Kind)).Inc()
+	}
+	text = fmt.Appendf(text, `],"next":%q,"more":%t}`+"\n", page.Next, page.More)
+	return text, len(page.Changes) == 0 && !page.More, nil
+}
+
+// cursor returns where the feed is to go on. kind may name several, separated by commas, and
+// has to be that of the cursor.
+func (r *request) cursor() (c report.Cursor, err error) {
+	var kinds []report.Kind
+	for name := range strings.SplitSeq(cmp.Or(r.text("kind"), "cities,advisories,special-reports"), ",") {
+		kind, err := report.ParseKind(name)
+		if err != nil {
+			return c, badRequest(fmt.Sprintf("Say which kinds in the query: %v.", err))
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if r.text("after") == "" {
+		return report.Cursor{Kinds: kinds}, nil
+	}
+	if c, err = report.ParseCursor(r.text("after")); err != nil {
+		return c, badRequest("after: " + err.Error() + ".")
+	}
+	slices.Sort(kinds)
+	if r.text("kind") != "" && !slices.Equal(kinds, slices.Sorted(slices.Values(c.Kinds))) {
+		return c, badRequest("The cursor in after is of other kinds than the query names: leave kind out, or begin anew.")
+	}
+	return c, nil
+}
+
+// wait returns the seconds in the query, up to longest.
+func (r *request) wait(longest time.Duration) (time.Duration, error) {
+	n, err := r.number("wait")
+	if err == nil && n > int64(longest.Seconds()) {
+		err = badRequest("wait is " + strconv.FormatInt(n, 10) + " in the query, and may be up to " + strconv.Itoa(int(longest.Seconds())) + " seconds.")
+	}
+	return time.Duration(n) * time.Second, err
+}

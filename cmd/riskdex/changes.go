@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"riskdex/admin"
+	"riskdex/internal/sanitize"
+	"riskdex/report"
+)
+
+type changesCommand struct {
+	adminSettings
+	Kinds  []string `arg:"" optional:"" name:"kind" enum:"cities,advisories,special-reports" help:"Only these kinds: cities, advisories, special-reports."`
+	After  string   `name:"after" placeholder:"CURSOR" help:"Only what came after this, which an earlier call printed."`
+	Follow bool     `name:"follow" short:"f" help:"Go on with what comes, until interrupted."`
+	JSON   bool     `name:"json" help:"Print each change as one JSON object, and after each page one with the cursor to go on from, as next."`
+}
+
+// change is what exportline.AppendVersion writes.
+type change struct {
+	Kind       report.Kind     `json:"kind"`
+	ID         report.ID       `json:"id"`
+	Version    report.Version  `json:"version"`
+	AcceptedAt time.Time       `json:"accepted_at"`
+	Code       string          `json:"code"`
+	Record     json.RawMessage `json:"record"`
+	Deleted    bool            `json:"deleted"`
+	Lost       report.Lost     `json:"lost"`
+}
+
+// changesAgain is the time between two attempts to reach riskdex while following.
+const changesAgain = time.Second
+
+// Run prints changes. With Follow, it goes on where it was once riskdex is there again.
+func (c *changesCommand) Run(ctx context.Context, io streams) error {
+	client, err := c.client(io)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(io.out, 1<<16)
+	q := query("kind", strings.Join(c.Kinds, ","), "after", c.After, "limit", "1000")
+	told := false // that riskdex is away
+	for {
+		var page admin.ChangesPage
+		err := client.ask(ctx, http.MethodGet, "/api/changes", q, nil, &page)
+		if c.Follow && ctx.Err() != nil {
+			return nil
+		}
+		p, answered := errors.AsType[*admin.Problem](err)
+		if err != nil && c.Follow && (!answered || p.Status == http.StatusServiceUnavailable) && q.Get("after") != "" {
+			if !told {
+				fmt.Fprintln(io.err, sanitize.OneLine(err.Error()))
+			}
+			told = true
+			select {
+			case <-time.After(changesAgain):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		told = false
+		if err := c.print(out, page, q.Get("after")); err != nil {
+			return err
+		}
+		q.Set("after", page.Next)
+		switch {
+		case page.More:
+		case c.Follow:
+			q.Set("wait", "30")
+		default:
+			if !c.JSON {
+				fmt.Fprintf(io.err, "to go on from here: riskdex changes --after %s\n", page.Next)
+			}
+			return nil
+		}
+	}
+}
+
+// print prints a page that was read after a cursor.
+func (c *changesCommand) print(out *bufio.Writer, page admin.ChangesPage, after string) error {
+	for _, item := range page.Items {
+		if c.JSON {
+			_, _ = out.Write(item)
+			_ = out.WriteByte('\n')
+			continue
+		}
+		var x change
+		if err := json.Unmarshal(item, &x); err != nil {
+			return fmt.Errorf("read a change: %w", err)
+		}
+		fmt.Fprintf(out, "%s  %s\n", x.AcceptedAt.Local().Format(time.DateTime), sanitize.OneLine(x.text()))
+	}
+	if c.JSON && page.Next != after {
+		fmt.Fprintf(out, "{\"next\":%q}\n", page.Next)
+	}
+	return out.Flush()
+}
+
+func (x change) text() string {
+	text := string(x.Kind) + " " + sanitize.ShellWord(string(x.ID))
+	if x.Code != "" {
+		text += " (" + x.Code + ")"
+	}
+	switch {
+	case x.Lost != report.NotLost:
+		return text + ": its record is " + string(x.Lost)
+	case x.Deleted:
+		return text + ": deleted"
+	}
+	return text + ": " + bytesText(len(x.Record))
+}
