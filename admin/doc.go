@@ -20,6 +20,7 @@
 //	pprof.go           profiles of the process
 //	backup.go, loss.go copies of the journal; acknowledging a loss
 //	export.go          the newest records, as lines; reads.go has the metrics of what is read
+//	feed.go            the changes, in order
 //	token.go           who may call
 //	query.go           queries are understood as a whole or not at all
 //	content.go         bodies in answers

@@ -38,7 +38,7 @@ const (
 	feedReads     = 4                // pages read at the same time
 	feedPageBytes = 4 << 20          // of records in a page, unless one is larger
 	feedTimeout   = 20 * time.Second // to read a page
-	feedLongest   = 30 * time.Second      // that a call may wait
+	feedLongest   = 30 * time.Second // that a call may wait
 	feedLook      = 2 * time.Second  // between two looks, where no commit is noticed
 	feedPause     = 50 * time.Millisecond
 )
@@ -80,7 +80,7 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		p := f.problem(err)
-		if p.Status == http.StatusInternalServerError {
+		if p.Status == http.StatusInternalServerError && r.Context().Err() == nil {
 			f.log.Error("the feed of changes failed", "error", err)
 		}
 		writeProblem(w, p)

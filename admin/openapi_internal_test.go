@@ -27,9 +27,10 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 	type records interface{ Records }
 	type documents interface{ Documents }
 	type histories interface{ Histories }
+	type changes interface{ Changes }
 	whole := Parts{
 		Documents: struct{ documents }{}, Histories: struct{ histories }{},
-		Records: struct{ records }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
+		Changes: struct{ changes }{}, Records: struct{ records }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
 		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Receiver: struct{ Receiver }{},
 		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Losses: struct{ Losses }{}, JournalInfo: JournalInfo{Name: "x"}, Status: StatusParts{Journal: struct{ Journal }{}},
 	}
@@ -51,6 +52,7 @@ func TestDescriptionHasEveryMember(t *testing.T) {
 		schemas[name].Compare(t, name, reflect.TypeOf(value))
 	}
 	schemas["Delivery"].Compare(t, "Delivery", reflect.TypeFor[report.Answered]())
+	schemas["ChangesPage"].Compare(t, "ChangesPage", reflect.TypeFor[ChangesPage]())
 	schemas["Page"].Compare(t, "Page", reflect.TypeFor[Page[int]]())
 }
 

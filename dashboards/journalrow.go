@@ -91,5 +91,14 @@ func journalRow() row {
 				{`sum(increase(riskdex_exports_total{result="broken", @}[1h]))`, "exports broken off"},
 			},
 		},
+		{
+			id: 612, title: "Changes told", shape: lines, unit: "short", width: 8,
+			description: "Changes that the feed of changes told in the hour before, to all clients; clients that had to begin anew, and calls that wait.",
+			queries: []query{
+				{`sum by (kind) (increase(riskdex_feed_changes_total{@kind}[1h]))`, "{{kind}}"},
+				{`sum(increase(riskdex_feed_gone_total{@}[1h]))`, "begin anew"},
+				{`sum(riskdex_feed_waiting{@})`, "waiting"},
+			},
+		},
 	}}
 }

@@ -67,10 +67,10 @@ func (c Cursor) String() string {
 	if c.Begins() {
 		return ""
 	}
-	letters := ""
+	var letters []byte
 	for _, k := range Kinds() {
 		if slices.Contains(c.Kinds, k) {
-			letters += string(k[:1])
+			letters = append(letters, k[0])
 		}
 	}
 	return fmt.Sprintf("%d.%d.%s.%s", c.Version, c.Began, letters, c.Feed)

@@ -1,5 +1,5 @@
-// Package exportline has the format of an export and of the feed of changes: a line of JSON for each document, with its
-// kind, its id and its record.
+// Package exportline has the format of an export and of the feed of changes: a line of JSON for
+// each document, with its kind, its id and its record.
 package exportline
 
 import (

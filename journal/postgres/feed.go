@@ -77,7 +77,7 @@ func (j *Journal) horizon(ctx context.Context) (v report.Version, err error) {
 // feedID is another one where the tables were made anew, and after each failover or recovery to
 // an earlier time: what was committed last need not be there.
 func (j *Journal) feedID(ctx context.Context) (string, error) {
-	text := fmt.Sprint(j.line, " ", uint32(j.keys.class))
+	text := fmt.Appendf(nil, "%s %d", j.line, uint32(j.keys.class))
 	for _, query := range []string{
 		"SELECT system_identifier::text FROM pg_control_system()",
 		"SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)", // the timeline
@@ -87,9 +87,9 @@ func (j *Journal) feedID(ctx context.Context) (string, error) {
 		if _, said := errors.AsType[*pgconn.PgError](err); err != nil && !said {
 			return "", err
 		}
-		text += " " + part // nothing where the server does not tell
+		text = append(text, " "+part...) // nothing where the server does not tell
 	}
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:20], nil
+	return fmt.Sprintf("%x", sha256.Sum256(text))[:20], nil
 }
 
 // noHorizon is above every version.

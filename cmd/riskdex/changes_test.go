@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/exportline"
+	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
+)
+
+// copyOf is what a program keeps of riskdex changes --json: it takes a page as a whole, with the
+// place to go on from.
+type copyOf struct {
+	has   map[string]string // records by kind and id
+	after string
+}
+
+// apply reads lines until enough says so after a page, or the end.
+func (c *copyOf) apply(lines io.Reader, enough func() bool) {
+	page := map[string]string{}
+	in := bufio.NewScanner(lines)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		var line struct {
+			Kind, ID, Next string
+			Deleted        bool
+			Record         json.RawMessage
+		}
+		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
+			return // cut off by a kill
+		}
+		switch {
+		case line.Next == "":
+			page[line.Kind+" "+line.ID] = string(line.Record)
+			continue
+		default:
+			for k, record := range page {
+				if c.has[k] = record; record == "" {
+					delete(c.has, k)
+				}
+			}
+			clear(page)
+			c.after = line.Next
+		}
+		if enough() {
+			return
+		}
+	}
+}
+
+// exported returns what an export has, in the same form.
+func (p *process) exported() map[string]string {
+	p.t.Helper()
+	all := map[string]string{}
+	for line := range strings.Lines(p.expect(exitDone, "", words("export")).out) {
+		l, err := exportline.Parse([]byte(line))
+		require.NoError(p.t, err)
+		all[string(l.Kind)+" "+string(l.ID)] = string(l.Record)
+	}
+	return all
+}
+
+// TestChangesAfterKills kills riskdex, and who follows its changes, again and again. The copy of
+// the follower is that of riskdex in the end, and it never had to begin anew.
+func TestChangesAfterKills(t *testing.T) {
+	for engine, journal := range map[string]func() string{"SQLite": nil, "PostgreSQL": func() string { return postgrestest.URL(t) }} {
+		t.Run(engine, func(t *testing.T) {
+			p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+			if journal != nil {
+				p.journal = journal()
+			}
+			p.start()
+			copied := &copyOf{has: map[string]string{}}
+			for round := range 4 {
+				args := append(words("changes --json --follow --admin"), "http://"+p.admin)
+				if copied.after != "" {
+					args = append(args, "--after", copied.after)
+				}
+				follower := exec.Command(os.Args[0], args...)
+				follower.Env = append(os.Environ(), asRiskdex+"=1")
+				out, err := follower.StdoutPipe()
+				require.NoError(t, err)
+				require.NoError(t, follower.Start())
+				applied := make(chan struct{})
+				go func() {
+					defer close(applied)
+					pages := 0
+					copied.apply(out, func() bool { pages++; return pages > round })
+				}()
+				for n := range 60 {
+					method, body := http.MethodPut, cityBody(n, fmt.Sprint("round ", round))
+					if n%7 == round {
+						method, body = http.MethodDelete, ""
+					}
+					p.send(method, fmt.Sprint("/cities/", n), body)
+					if n == 40 && round%2 == 1 {
+						p.kill()
+						p.start()
+					}
+				}
+				<-applied
+				require.NoError(t, follower.Process.Kill())
+				_ = follower.Wait()
+			}
+			rest := p.expect(exitDone, "", []string{"changes", "--json", "--after", copied.after})
+			copied.apply(strings.NewReader(rest.out), func() bool { return false })
+			if want := p.exported(); len(want) < 40 || !maps.Equal(copied.has, want) {
+				t.Errorf("the copy has\n%v\nand riskdex\n%v", copied.has, want)
+			}
+			p.expect(exitDone, "", words("changes cities"), "cities 3: deleted", "cities 0: ")
+			p.expect(exitFailed, "", words("changes --after 5"), "no cursor")
+			if n := sum(p.metrics(), "riskdex_feed_gone_total"); n != 0 {
+				t.Errorf("%v calls were told to begin anew", n)
+			}
+		})
+	}
+}
