@@ -19,6 +19,8 @@ type Documents interface {
 	// Document resolves a name, an id or the code of a city, and returns what the journal has of
 	// that document.
 	Document(ctx context.Context, kind report.Kind, name report.ID) (report.Document, error)
+	// Delivered returns the documents whose newest content came with a delivery.
+	Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (report.DeliveredPage, error)
 }
 
 // Indexed is what the index has of a document, compared with the newest record.

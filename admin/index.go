@@ -16,6 +16,8 @@ type Index interface {
 	Search(ctx context.Context, words string) (Found, error)
 	// Document returns what the index has of the document of c, compared with c.
 	Document(ctx context.Context, c report.Change) (Indexed, error)
+	// Shown returns the versions that searches find of documents; 0 or nothing if they find none.
+	Shown(ctx context.Context, kind report.Kind, ids []report.ID) (map[report.ID]report.Version, error)
 }
 
 // Found is what a search found, best first.

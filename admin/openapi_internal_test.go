@@ -43,7 +43,7 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 func TestDescriptionHasEveryMember(t *testing.T) {
 	schemas := description(t).Components.Schemas
 	types := []any{
-		Problem{}, readiness{}, DeadLetter{}, Document{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
+		Problem{}, readiness{}, DeliveryPage{}, DeliveredDocument{}, DeadLetter{}, Document{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
 		VerifyEvent{}, report.VerifyProgress{}, report.VerifyFinding{}, report.VerifyReport{},
 		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, HistoryStatus{}, Past{}, PastVersion{}, Shown{}, report.Loss{}, JournalInfo{}, BackupEvent{}, BackupProgress{}, BackupReport{}, DamagedKey{}, report.Waiting{},
 	}

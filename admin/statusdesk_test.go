@@ -37,7 +37,8 @@ type statusDesk struct {
 	ripple  time.Duration // a lag for the history to see
 	sizes   *report.Stats // the sizes that the journal reports, unless nil
 	found   admin.Found
-	indexed func(report.Change) admin.Indexed // what the index has; nil if Elasticsearch does not answer
+	indexed func(report.Change) admin.Indexed              // what the index has; nil if Elasticsearch does not answer
+	shown   func([]report.ID) map[report.ID]report.Version // that searches find
 }
 
 func openStatusDesk(t *testing.T) *statusDesk {
@@ -153,6 +154,13 @@ func (d *statusDesk) Document(_ context.Context, c report.Change) (admin.Indexed
 		return admin.Indexed{}, errors.New("nobody <b>answers</b>")
 	}
 	return d.indexed(c), nil
+}
+
+func (d *statusDesk) Shown(_ context.Context, _ report.Kind, ids []report.ID) (map[report.ID]report.Version, error) {
+	if d.shown == nil {
+		return nil, errors.New("nobody <b>answers</b>")
+	}
+	return d.shown(ids), nil
 }
 
 func (d *statusDesk) Rebuild(report.Kind) error     { return nil }

@@ -92,7 +92,7 @@ func journalRow() row {
 			},
 		},
 		{
-			id: 612, title: "Changes told", shape: lines, unit: "short", width: 8,
+			id: 614, title: "Changes told", shape: lines, unit: "short", width: 8,
 			description: "Changes that the feed of changes told in the hour before, to all clients; clients that had to begin anew, and calls that wait.",
 			queries: []query{
 				{`sum by (kind) (increase(riskdex_feed_changes_total{@kind}[1h]))`, "{{kind}}"},

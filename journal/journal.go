@@ -108,6 +108,10 @@ type Journal interface {
 	// notification of another process may be lost: ask again after some seconds in any case.
 	Committed() <-chan struct{}
 
+	// Delivered returns up to limit documents whose newest content came with the versions of a
+	// delivery, in the order of these versions, after the given one.
+	Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (report.DeliveredPage, error)
+
 	// DeadLetters returns up to limit dead letters of kind with ids after the given one, in the
 	// byte order of their ids, without bodies.
 	DeadLetters(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.DeadLetter, error)

@@ -73,6 +73,9 @@ type accepted struct {
 	// Unknown has 0, the position of a DELETE, if its document does not exist.
 	Unknown []int `json:"unknown,omitempty"`
 
+	// Delivery is the name of the delivery, for riskdex delivery.
+	Delivery string `json:"delivery,omitempty"`
+
 	// Searchable is how many of Accepted a search shows, where the sender preferred to
 	// wait for that.
 	Searchable *int `json:"searchable,omitempty"`

@@ -119,6 +119,7 @@ func (r *Receiver) accept(d *delivery, in contents, content []byte) {
 	}
 	status, body := http.StatusAccepted, accepted{
 		Accepted: result.accepted, Refused: result.refused.listed(), RefusedTotal: result.refused.total, Unknown: result.unknown,
+		Delivery: result.name,
 	}
 	d.reader.Close() // gives its memory back before a wait
 	if shown, waited := r.waits.wait(d, stamps); waited {

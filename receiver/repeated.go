@@ -21,6 +21,7 @@ type outcome struct {
 	Accepted     int    `json:"accepted,omitempty"`
 	RefusedTotal int    `json:"refused_total,omitempty"`
 	Unknown      []int  `json:"unknown,omitempty"`
+	Delivery     string `json:"delivery,omitempty"`
 	Reason       string `json:"reason,omitempty"`
 	Detail       string `json:"detail,omitempty"`
 }
@@ -84,7 +85,7 @@ func (r *Receiver) answerAgain(d *delivery, list refusals, receipt []byte) {
 	}
 	if o.Status == 0 || o.Status == http.StatusAccepted {
 		r.answered(d.req.Context(), d.answered(http.StatusAccepted, "repeated"))
-		writeJSON(d.w, http.StatusAccepted, "application/json", accepted{Accepted: o.Accepted, Refused: listed, RefusedTotal: o.RefusedTotal, Unknown: o.Unknown})
+		writeJSON(d.w, http.StatusAccepted, "application/json", accepted{Accepted: o.Accepted, Refused: listed, RefusedTotal: o.RefusedTotal, Unknown: o.Unknown, Delivery: o.Delivery})
 		return
 	}
 	p := newProblem(o.Status, o.Reason, o.Detail)

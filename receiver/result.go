@@ -15,12 +15,13 @@ type result struct {
 	accepted int   // documents
 	unknown  []int // positions of deletes whose document does not exist
 	refused  refusals
+	name     string   // of the delivery
 	problem  *problem // the answer, where nothing was accepted
 }
 
 func (in contents) result(c call, stamps []report.Stamp) result {
 	list := refusals{slices.Clone(in.refused.first), maps.Clone(in.refused.counts), in.refused.total}
-	r := result{}
+	r := result{name: report.NameDelivery(stamps).String()}
 	for i, s := range stamps {
 		switch s.Effect {
 		case report.Ambiguous:
@@ -58,5 +59,5 @@ func (r result) outcome() outcome {
 	if r.problem != nil {
 		return r.problem.outcome()
 	}
-	return outcome{Status: http.StatusAccepted, Accepted: r.accepted, RefusedTotal: r.refused.total, Unknown: r.unknown}
+	return outcome{Status: http.StatusAccepted, Accepted: r.accepted, RefusedTotal: r.refused.total, Unknown: r.unknown, Delivery: r.name}
 }

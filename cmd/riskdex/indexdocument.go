@@ -47,6 +47,18 @@ func (x index) Document(ctx context.Context, c report.Change) (admin.Indexed, er
 	return d, nil
 }
 
+// Shown implements admin.Index.
+func (x index) Shown(ctx context.Context, kind report.Kind, ids []report.ID) (map[report.ID]report.Version, error) {
+	found, err := x.client.Searchable(ctx, x.indices.Alias(kind), ids)
+	versions := make(map[report.ID]report.Version, len(found))
+	for id, d := range found {
+		if d.Found {
+			versions[id] = d.Version
+		}
+	}
+	return versions, err
+}
+
 // differing returns the names of the members in which two objects differ, in order.
 func differing(one, other []byte) (names []string, err error) {
 	a, err := members(one)

@@ -36,6 +36,7 @@ type commands struct {
 	Status    statusCommand    `cmd:"" help:"Show what is wrong, and what to do."`
 	Show      showCommand      `cmd:"" help:"Show one document, from its newest delivery to the search that finds it."`
 	History   historyCommand   `cmd:"" help:"Show what was delivered for one document, and when searches found it."`
+	Delivery  deliveryCommand  `cmd:"" help:"Show what became of a delivery."`
 	Dead      deadCommand      `cmd:"" help:"Look after documents that Elasticsearch refuses."`
 	Refused   refusedCommand   `cmd:"" help:"Look after deliveries that were refused."`
 	Rebuild   rebuildCommand   `cmd:"" help:"Replace an index by a new one, filled from the journal."`

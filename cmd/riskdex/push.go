@@ -202,6 +202,7 @@ func (c *pushCommand) printJSON(io streams, sum push.Summary, total int) error {
 	result := map[string]any{
 		"deliveries": total, "sent": sum.Sent, "accepted": sum.Accepted, "refused": sum.RefusedTotal,
 		"failed": sum.FailedTotal, "bytes": sum.Bytes, "seconds": sum.Elapsed.Seconds(),
+		"names": append([]string{}, sum.Deliveries...),
 	}
 	if c.Wait > 0 {
 		result["searchable"], result["not_waited"] = sum.Searchable, sum.NotWaited

@@ -41,6 +41,7 @@ type answer struct {
 	} `json:"refused"` // the first ones
 	RefusedTotal int    `json:"refused_total"`
 	Searchable   *int   `json:"searchable"` // of those accepted; nil if the receiver did not wait
+	Delivery     string `json:"delivery"`   // its name
 	Title        string `json:"title"`
 	Detail       string `json:"detail"`
 }

@@ -62,13 +62,14 @@ type Summary struct {
 	RefusedTotal int       // all that it refused within deliveries
 	Searchable   int       // of Accepted, those that a search showed within Wait
 	NotWaited    int       // of Accepted, those for which the receiver did not wait, though Wait asks for it
+	Deliveries   []string  // the names of the deliveries, the first maxListed
 	Failed       []Failure // requests that it refused as a whole, the first maxListed
 	FailedTotal  int       // all of them
 	Bytes        int64     // of the bodies of the requests in Sent
 	Elapsed      time.Duration
 }
 
-// maxListed bounds Refused and Failed, because an export can have any number of lines.
+// maxListed bounds Refused, Deliveries and Failed, because an export can have any number of lines.
 const maxListed = 1000
 
 // Refusal is one document that the receiver did not take.
@@ -251,6 +252,9 @@ func (s *Summary) add(r Request, a answer, waits bool) {
 	s.Sent++
 	s.Bytes += int64(len(r.Body))
 	s.Accepted += a.Accepted
+	if a.Delivery != "" && len(s.Deliveries) < maxListed {
+		s.Deliveries = append(s.Deliveries, a.Delivery)
+	}
 	if a.Searchable != nil {
 		s.Searchable += *a.Searchable
 	} else if waits {

@@ -30,6 +30,7 @@ func Run(t *testing.T, open Open) {
 		{"records", recordTests},
 		{"document", documentTests},
 		{"feed", feedTests},
+		{"deliveries by name", deliveredTests},
 		{"dead letters", letterTests},
 		{"retries of dead letters", letterEndTests},
 		{"refusals", refusalTests},

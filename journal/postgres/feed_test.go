@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/internal/require"
+	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
 	"riskdex/journal/journaltest"
 	"riskdex/report"
@@ -108,6 +111,7 @@ func TestFeedOfSeveralProcesses(t *testing.T) {
 		}
 	})
 	var group sync.WaitGroup
+	names := make(chan report.DeliveryName, len(all)*60)
 	for i, j := range all {
 		group.Go(func() {
 			for n := range 60 {
@@ -115,20 +119,42 @@ func TestFeedOfSeveralProcesses(t *testing.T) {
 				switch n % 20 {
 				case 7:
 					d = committest.Delete(fmt.Sprint(rand.N(40)))
+				case 9, 10: // a city that was known by its code alone is adopted, which takes a version more
+					code := fmt.Sprintf("C%c%c", 'A'+i, 'A'+n/20)
+					d = committest.PutCity(code, code, fmt.Sprint(i, n))
+					if n%20 == 10 {
+						d = committest.PutCity(fmt.Sprint(1000+100*i+n), code, fmt.Sprint(i, n))
+						d.Changes[0].OwnID = d.Changes[0].ID
+					}
 				case 13:
 					for large := range 600 {
 						d.Changes = append(d.Changes, committest.Put(fmt.Sprint("large", large), fmt.Sprint(i, n)).Changes...)
 					}
 				}
-				if _, err := j.Append(t.Context(), d); err != nil {
+				stamps, err := j.Append(t.Context(), d)
+				if err != nil {
 					t.Error(err)
 				}
+				names <- report.NameDelivery(stamps)
 			}
 		})
 	}
 	group.Wait()
 	close(done)
+	close(names)
 	require.NoError(t, <-following)
+	var given []report.DeliveryName
+	for n := range names {
+		if n.Changes > 0 {
+			given = append(given, n)
+		}
+	}
+	slices.SortFunc(given, func(a, b report.DeliveryName) int { return cmp.Compare(a.First, b.First) })
+	for i := range given[1:] {
+		if given[i].Last >= given[i+1].First {
+			t.Errorf("the deliveries %s and %s have versions between each other", given[i], given[i+1])
+		}
+	}
 	if list, err := f.Differs(t.Context(), all[1]); err != nil || len(list) > 0 {
 		t.Errorf("the follower differs: %v, %q", err, list)
 	}
@@ -151,5 +177,33 @@ func TestFeedEndsWithATimeline(t *testing.T) {
 		if !valueOf[bool](t, list[0], "SELECT has_function_privilege('public', $1, 'EXECUTE')", function) {
 			t.Errorf("%s is not for everybody", function)
 		}
+	}
+}
+
+// TestVersionsOfADeliveryFollowEachOther: it takes more of them than expected, and another process
+// takes some meanwhile.
+func TestVersionsOfADeliveryFollowEachOther(t *testing.T) {
+	_, both := processes(t, 2, silent())
+	var versions []report.Version
+	attempts := 0
+	require.NoError(t, both[0].queue.Do(t.Context(), &commit.Request{Versions: 1, Sync: true, Run: func(tx *commit.Transaction) error {
+		attempts++
+		versions = nil
+		if err := tx.Store.BeginDelivery(1); err != nil {
+			return err
+		}
+		defer tx.Store.EndDelivery()
+		for range 2 {
+			v, err := tx.Store.NextVersion(0)
+			if err != nil {
+				return err
+			}
+			versions = append(versions, v)
+			appendTo(t, both[1], "beside", "{}")
+		}
+		return nil
+	}}))
+	if len(versions) != 2 || versions[1] != versions[0]+1 || attempts != 2 {
+		t.Errorf("versions %d in attempt %d", versions, attempts)
 	}
 }

@@ -34,6 +34,9 @@ type store struct {
 	// is what the sequence had before the first of them.
 	before, first, next, last report.Version
 
+	whole bool // a delivery is carried out, which has all its versions from one take
+	spare int  // how many more than expected a delivery takes
+
 	rows    map[report.Key]*row     // nil where there is none
 	group   []*commit.Request       // what the transaction is for
 	coded   map[codedAs][]report.ID // of rows, those that have, or had, a code
@@ -152,6 +155,9 @@ func (s *store) Find(k report.Key) (*commit.Row, error) {
 			return nil, fmt.Errorf("look up %s %q: %w", k.Kind, k.ID, err)
 		}
 		p = s.rows[k]
+		if p != nil && p.Version >= s.next && s.whole && s.next <= s.last {
+			return nil, errVersions
+		}
 		if p != nil && p.Version >= s.next {
 			s.next = s.last + 1 // it was given a later version after these were taken
 		}
@@ -163,6 +169,9 @@ func (s *store) Find(k report.Key) (*commit.Row, error) {
 }
 
 func (s *store) NextVersion(after report.Version) (report.Version, error) {
+	if s.whole && s.next > s.last {
+		return 0, errVersions
+	}
 	if s.next > s.last || s.next <= after {
 		const more = 64
 		err := s.tx.SendBatch(s.ctx, s.queueVersions(&pgx.Batch{}, more, after)).Close()
@@ -173,6 +182,25 @@ func (s *store) NextVersion(after report.Version) (report.Version, error) {
 	s.next++
 	return s.next - 1, nil
 }
+
+// errVersions has a transaction run again, with more versions for each delivery and with the
+// documents locked that it found late: the versions that it took are too few, or no longer later
+// than those of a document.
+var errVersions = errors.New("the versions of a delivery would not follow each other")
+
+// BeginDelivery implements commit.Store.
+func (s *store) BeginDelivery(n int) error {
+	if n += s.spare; report.Version(n) > s.last-s.next+1 {
+		if err := s.tx.SendBatch(s.ctx, s.queueVersions(&pgx.Batch{}, int64(n), 0)).Close(); err != nil {
+			return fmt.Errorf("take versions: %w", err)
+		}
+	}
+	s.whole = true
+	return nil
+}
+
+// EndDelivery implements commit.Store.
+func (s *store) EndDelivery() { s.whole = false }
 
 // queueVersions takes n versions from the sequence: later than any that a process has taken
 // before, and ahead of the clock and of after. The rows that they are for are locked by then,

@@ -118,6 +118,8 @@ func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err e
 		}
 		grown := locks.add(late)
 		switch {
+		case errors.Is(err, errVersions):
+			locks.spare = 2*locks.spare + largestDelivery(group)
 		case errors.Is(err, errNames), code(err) == deadlock:
 			locks.names = true // taken first, in the order in which every process takes it
 		case !inTheWay(err):
@@ -134,7 +136,16 @@ func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err e
 // lockSet is what earlier attempts at a group commit found that it has to lock.
 type lockSet struct {
 	names bool         // the lock of the names of cities
+	spare int          // versions for each delivery, beside those that it is expected to take
 	keys  []report.Key // documents that no request has named
+}
+
+// largestDelivery is how many versions a delivery of a group is expected to take at most.
+func largestDelivery(group []*commit.Request) (n int) {
+	for _, r := range group {
+		n = max(n, r.Versions)
+	}
+	return n
 }
 
 // add adds documents, and tells whether any was new.
@@ -195,7 +206,7 @@ func (s *store) giveUp(conn *pgx.Conn) {
 func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, locks *lockSet) (*commit.Transaction, *store, commit.Ledger, error) {
 	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
 	s := &store{
-		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, namesLast: !locks.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), piece: j.piece, ledger: &l, wall: j.opt.Now,
+		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, namesLast: !locks.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), piece: j.piece, spare: locks.spare, ledger: &l, wall: j.opt.Now,
 		first: 1, next: 1, group: group, coded: map[codedAs][]report.ID{}, rows: map[report.Key]*row{}, of: map[*commit.Row]*row{},
 	}
 	keys, takes := wanted(group, locks.keys)

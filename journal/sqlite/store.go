@@ -39,6 +39,12 @@ func (s *store) NextVersion(after report.Version) (report.Version, error) {
 	return s.ledger.LastVersion, nil
 }
 
+// BeginDelivery implements commit.Store. Only one transaction takes versions at a time.
+func (s *store) BeginDelivery(int) error { return nil }
+
+// EndDelivery implements commit.Store.
+func (s *store) EndDelivery() {}
+
 func (s *store) WithCode(code string, op report.Op, most int) ([]report.ID, error) {
 	if s.free[code] {
 		return nil, nil

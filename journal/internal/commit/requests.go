@@ -100,6 +100,10 @@ func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 				return notLive
 			}
 		}
+		if err := tx.Store.BeginDelivery(len(d.Changes) + len(d.Refusals)); err != nil {
+			return err
+		}
+		defer tx.Store.EndDelivery()
 		if stamps, err = tx.Append(d, j.opt); err != nil {
 			return err
 		}

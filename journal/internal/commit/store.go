@@ -14,6 +14,10 @@ type Store interface {
 	// a fresh journal is ahead of an index that outlived an older one; and above after, the
 	// version of an index that is ahead all the same.
 	NextVersion(after report.Version) (report.Version, error)
+	// BeginDelivery has the versions up to EndDelivery follow each other without one of another
+	// transaction between them: about so many.
+	BeginDelivery(versions int) error
+	EndDelivery()
 
 	// Find returns the row of a document, or nil. After a change, the row has to be found
 	// again.

@@ -1,0 +1,143 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"riskdex/report"
+)
+
+// DeliveryPage is what became of a delivery, and a part of its documents.
+type DeliveryPage struct {
+	Name       string              `json:"name"`
+	Says       string              `json:"says"`                  // in one sentence
+	Changes    int                 `json:"changes"`               // that the delivery made
+	Documents  int                 `json:"documents"`             // whose newest content came with it
+	Replaced   int                 `json:"replaced"`              // of its changes, those that newer ones have replaced
+	Forgotten  bool                `json:"forgotten"`             // some of Replaced may be deletes that are no longer known
+	IndexError string              `json:"index_error,omitempty"` // why it is not known what searches find
+	Items      []DeliveredDocument `json:"items"`
+	Next       string              `json:"next,omitempty"`
+}
+
+// DeliveredDocument is a document whose newest content came with a delivery.
+type DeliveredDocument struct {
+	Kind       report.Kind    `json:"kind"`
+	ID         report.ID      `json:"id"`
+	Version    report.Version `json:"version"`
+	State      string         `json:"state"`            // of those of a document
+	Searchable bool           `json:"searchable"`       // an app finds this content; of a deleted document: it finds none
+	Reason     string         `json:"reason,omitempty"` // why Elasticsearch refuses it
+}
+
+// delivery answers the call for one delivery.
+func (s *statuses) delivery(r *request) (any, error) {
+	name, err := report.ParseDeliveryName(r.text("name"))
+	if err != nil {
+		return nil, notFound(err.Error() + ". It is in the answer to the delivery, and complete.")
+	}
+	after, err := r.number("after")
+	if err != nil {
+		return nil, err
+	}
+	limit, err := r.limit()
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Documents.Delivered(r.Context(), name, report.Version(after), limit)
+	if err != nil {
+		return nil, err
+	}
+	if name.Last > found.Newest {
+		return nil, notFound("The journal knows no such delivery: it is newer than everything that the journal has.")
+	}
+	page := DeliveryPage{Name: name.String(), Changes: name.Changes, Documents: found.Total, Items: []DeliveredDocument{}}
+	page.Replaced = max(0, name.Changes-found.Total)
+	page.Forgotten = page.Replaced > 0 && name.First <= found.Dropped
+	page.Says = page.sentence()
+	shown, err := s.shown(r.Context(), found.Documents)
+	if err != nil {
+		page.IndexError = err.Error()
+	}
+	for _, d := range found.Documents {
+		page.Items = append(page.Items, deliveredDocument(d, shown))
+	}
+	if len(found.Documents) == limit {
+		page.Next = fmt.Sprint(int64(found.Documents[limit-1].Given))
+	}
+	return page, nil
+}
+
+func (p *DeliveryPage) sentence() string {
+	if p.Changes == 0 {
+		return "The delivery changed nothing."
+	}
+	says := fmt.Sprintf("Changes: %d. Newest of their document: %d.", p.Changes, p.Documents)
+	switch {
+	case p.Forgotten:
+		says += fmt.Sprintf(" Replaced by newer ones, or deletes that are no longer known: %d.", p.Replaced)
+	case p.Replaced > 0:
+		says += fmt.Sprintf(" Replaced by newer ones: %d.", p.Replaced)
+	}
+	return says
+}
+
+// shown returns the versions that searches find of documents; nil if that is not known.
+func (s *statuses) shown(ctx context.Context, list []report.Delivered) (map[report.Key]report.Version, error) {
+	all := map[report.Key]report.Version{}
+	if s.Status.Index == nil || len(list) == 0 {
+		return all, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, documentTimeout)
+	defer cancel()
+	for _, kind := range report.Kinds() {
+		var ids []report.ID
+		for _, d := range list {
+			if d.Kind == kind {
+				ids = append(ids, d.ID)
+			}
+		}
+		if len(ids) == 0 {
+			continue
+		}
+		versions, err := s.Status.Index.Shown(ctx, kind, ids)
+		if err != nil {
+			return nil, err
+		}
+		for id, v := range versions {
+			all[report.Key{Kind: kind, ID: id}] = v
+		}
+	}
+	return all, nil
+}
+
+// deliveredDocument says what state a document is in, as [statuses.judge] does.
+func deliveredDocument(d report.Delivered, shown map[report.Key]report.Version) DeliveredDocument {
+	doc := DeliveredDocument{Kind: d.Kind, ID: d.ID, Version: d.Version}
+	found := shown[d.Key]
+	switch {
+	case shown != nil && d.Op == report.Delete && found == 0:
+		doc.State, doc.Searchable = DocumentDeleted, true
+	case shown != nil && d.Op == report.Index && found == d.Version:
+		doc.State, doc.Searchable = DocumentSearchable, true
+	case d.State == report.StateDead:
+		doc.State, doc.Reason = DocumentDead, d.ErrorType+": "+d.Reason
+	case d.State == report.StateDropped:
+		doc.State = DocumentDropped
+	case d.State == report.StatePending || d.State == report.StateResending:
+		doc.State = DocumentWaiting
+	case shown == nil:
+		doc.State = DocumentNotAsked
+	case found > d.Version:
+		doc.State = DocumentDiffers
+	default:
+		doc.State = DocumentWaiting // for the next refresh, or a repair
+	}
+	return doc
+}
+
+// deliveryCall is the call for one delivery.
+func (s *statuses) deliveryCall() call {
+	return call{http.MethodGet, "/api/delivery", "name after limit", s.delivery}
+}

@@ -1,0 +1,76 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/require"
+	"riskdex/report"
+)
+
+// named makes a delivery and returns its name.
+func (d *statusDesk) named(method, path, body string) string {
+	d.t.Helper()
+	rec := httptest.NewRecorder()
+	d.receiver.ServeHTTP(rec, httptest.NewRequest(method, path, strings.NewReader(body)))
+	var answer struct{ Delivery string }
+	require.NoError(d.t, json.Unmarshal(rec.Body.Bytes(), &answer))
+	if rec.Code != http.StatusAccepted || answer.Delivery == "" {
+		d.t.Fatalf("%s %s is answered %d %s, want a name", method, path, rec.Code, rec.Body)
+	}
+	return answer.Delivery
+}
+
+func (d *statusDesk) delivery(query string) (page admin.DeliveryPage) {
+	d.t.Helper()
+	d.call(http.StatusOK, "GET", "/api/delivery?name="+query, "", &page)
+	return page
+}
+
+// TestWhatBecameOfADelivery follows the documents of a delivery to every end.
+func TestWhatBecameOfADelivery(t *testing.T) {
+	d := openStatusDesk(t)
+	name := d.named("POST", "/cities", `[{"id":"1"},{"id":"2","t":"poison"},{"id":"3"},{"id":"4"},{"t":"has no id"}]`)
+	want := func(query, says string, states ...string) admin.DeliveryPage {
+		t.Helper()
+		p, got := d.delivery(query), []string(nil)
+		for _, x := range p.Items {
+			got = append(got, string(x.ID)+" "+x.State)
+		}
+		if !slices.Equal(got, states) || p.Says != says {
+			t.Errorf("%s: %q with %q, want %q with %q", query, p.Says, got, says, states)
+		}
+		return p
+	}
+	if p := want(name, "Changes: 4. Newest of their document: 4.", "1 waiting", "2 waiting", "3 waiting", "4 waiting"); !strings.Contains(p.IndexError, "nobody") {
+		t.Errorf("the index answers nothing, and this is said: %q", p.IndexError)
+	}
+	d.deliver("PUT", "/cities/3", `{"t":"newer"}`)
+	gone := d.named("DELETE", "/cities/4", "")
+	d.index()
+	found := map[report.ID]report.Version{}
+	for _, x := range d.delivery(name).Items {
+		found[x.ID] = x.Version
+	}
+	want(name, "Changes: 4. Newest of their document: 2. Replaced by newer ones: 2.", "1 not_asked", "2 dead")
+	d.shown = func([]report.ID) map[report.ID]report.Version {
+		return map[report.ID]report.Version{"1": found["1"], "2": found["2"] - 5}
+	}
+	p := want(name+"&limit=1", "Changes: 4. Newest of their document: 2. Replaced by newer ones: 2.", "1 searchable")
+	if p = want(name+"&after="+p.Next, "Changes: 4. Newest of their document: 2. Replaced by newer ones: 2.", "2 dead"); !strings.Contains(p.Items[0].Reason, "it is poison") || p.Items[0].Searchable || p.Changes != 4 || p.Replaced != 2 {
+		t.Errorf("of the dead letter is said %+v", p)
+	}
+	want(gone, "Changes: 1. Newest of their document: 1.", "4 deleted")
+	want(d.named("POST", "/cities", "[]"), "The delivery changed nothing.")
+
+	for query, status := range map[string]int{"": 404, "5": 404, name + "0": 404, name + "&limit=x": 400, report.DeliveryName{First: 1 << 60, Last: 1 << 60, Changes: 1}.String(): 404} {
+		if detail := d.call(status, "GET", "/api/delivery?name="+query, "", nil); detail == "" {
+			t.Errorf("%s has no detail", query)
+		}
+	}
+}

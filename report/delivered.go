@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"hash/crc32"
+)
+
+// DeliveryName names a delivery by the versions that its changes were given, which no other
+// delivery has any of.
+type DeliveryName struct {
+	First, Last Version // 0 for one that changed nothing
+	Changes     int     // that were given a version
+}
+
+// NameDelivery returns the name of a delivery with these stamps.
+func NameDelivery(stamps []Stamp) (n DeliveryName) {
+	for _, s := range stamps {
+		if s.Version == 0 {
+			continue
+		}
+		if n.Changes++; n.First == 0 {
+			n.First, n.Last = s.Version, s.Version
+		}
+		n.First, n.Last = min(n.First, s.Version), max(n.Last, s.Version)
+	}
+	return n
+}
+
+// String is the name as text. Its last part tells a slip of the pen.
+func (n DeliveryName) String() string {
+	text := fmt.Sprintf("%d-%d-%d", n.First, n.Last-n.First, n.Changes)
+	return fmt.Sprintf("%s-%04x", text, crc32.ChecksumIEEE([]byte(text))>>16)
+}
+
+// ParseDeliveryName reads what String returns.
+func ParseDeliveryName(text string) (n DeliveryName, err error) {
+	var further Version
+	var sum uint32
+	_, err = fmt.Sscanf(text, "%d-%d-%d-%x", &n.First, &further, &n.Changes, &sum)
+	if n.Last = n.First + further; err != nil || n.String() != text {
+		return DeliveryName{}, fmt.Errorf("%q is not the name of a delivery", text)
+	}
+	return n, nil
+}
+
+// Delivered is a document whose newest content came with a delivery.
+type Delivered struct {
+	Key
+	Given     Version // when it was delivered
+	Version   Version // that it has now; a newer one where the same content is sent once more
+	Op        Op
+	State     State
+	ErrorType string // of a dead letter
+	Reason    string // of a dead letter
+}
+
+// DeliveredPage is a part of what the journal has of a delivery.
+type DeliveredPage struct {
+	Documents []Delivered // in the order of Given
+	Total     int         // documents of the delivery whose newest content came with it
+	Newest    Version     // the newest version that was given out, to any delivery
+	Dropped   Version     // the highest version of a tombstone that was dropped
+}
