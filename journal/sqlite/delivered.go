@@ -24,7 +24,7 @@ func (j *Journal) Delivered(ctx context.Context, name report.DeliveryName, after
 			int64(name.First), int64(name.Last)).Scan(&page.Newest, &page.Dropped, &page.Total); err != nil {
 			return nonsense(err)
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT given, kind, id, version, op, state, error_type, reason FROM `+deliveredRows+` WHERE given > $3 ORDER BY given LIMIT $4`,
+		rows, err := tx.QueryContext(ctx, `SELECT given, kind, id, version, op, state, error_type, reason FROM `+deliveredRows+` WHERE given > $3 ORDER BY given LIMIT $4`, // #nosec G202 -- a constant
 			int64(name.First), int64(name.Last), int64(after), limit)
 		if err != nil {
 			return err
