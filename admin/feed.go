@@ -36,6 +36,7 @@ type ChangesPage struct {
 const (
 	feedPolls     = 64               // calls that wait at the same time
 	feedReads     = 4                // pages read at the same time
+	feedPages     = 8                // pages in memory, until their clients have taken them
 	feedPageBytes = 4 << 20          // of records in a page, unless one is larger
 	feedTimeout   = 20 * time.Second // to read a page
 	feedLongest   = 30 * time.Second // that a call may wait
@@ -51,10 +52,11 @@ type feeds struct {
 	ends    <-chan struct{} // closed when calls must wait no longer
 	polls   chan struct{}   // has a value for each call that waits
 	reads   chan struct{}   // has a value for each page that is read
+	pages   chan struct{}   // has a value for each page in memory
 }
 
 func newFeeds(journal Changes, metrics *ReadMetrics, ends <-chan struct{}, log *slog.Logger) *feeds {
-	return &feeds{journal, metrics, log, ends, make(chan struct{}, feedPolls), make(chan struct{}, feedReads)}
+	return &feeds{journal, metrics, log, ends, make(chan struct{}, feedPolls), make(chan struct{}, feedReads), make(chan struct{}, feedPages)}
 }
 
 func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -72,12 +74,12 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		wait, err = in.wait(feedLongest)
 	}
-	var page []byte
+	var page feedPage
 	if err == nil {
-		// The listener's write timeout is for an answer that does not wait.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wait + feedTimeout + clientPatient))
 		page, err = f.await(r.Context(), after, limit, wait)
 	}
+	// Others may wait for the memory of the page, so the client gets less time than the listener gives.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(clientPatient))
 	if err != nil {
 		p := f.problem(err)
 		if p.Status == http.StatusInternalServerError && r.Context().Err() == nil {
@@ -86,9 +88,10 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, p)
 		return
 	}
+	defer page.free()
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(page) // #nosec G705 -- JSON, which no browser takes for a page; the client asks again for what it did not get
+	_, _ = w.Write(page.text) // #nosec G705 -- JSON, which no browser takes for a page; the client asks again for what it did not get
 }
 
 func (f *feeds) problem(err error) *Problem {
@@ -99,23 +102,30 @@ func (f *feeds) problem(err error) *Problem {
 	return problemOf(err)
 }
 
+// feedPage is a page as JSON. It counts as one in memory until free is called.
+type feedPage struct {
+	text  []byte
+	empty bool // there is nothing to tell yet
+	free  func()
+}
+
 // await reads a page, and waits for one that is not empty.
-func (f *feeds) await(ctx context.Context, after report.Cursor, limit int, wait time.Duration) ([]byte, error) {
+func (f *feeds) await(ctx context.Context, after report.Cursor, limit int, wait time.Duration) (page feedPage, err error) {
 	if wait > 0 {
 		select {
 		case f.polls <- struct{}{}:
 			defer func() { <-f.polls }()
 		default:
-			return nil, &Problem{Status: http.StatusServiceUnavailable, Detail: fmt.Sprintf("%d calls wait for changes, and that is as many as may. Try again later, or without wait.", feedPolls)}
+			return page, &Problem{Status: http.StatusServiceUnavailable, Detail: fmt.Sprintf("%d calls wait for changes, and that is as many as may. Try again later, or without wait.", feedPolls)}
 		}
 		f.metrics.polls.Inc()
 		defer f.metrics.polls.Dec()
 	}
 	for end := time.Now().Add(wait); ; {
 		committed := f.journal.Committed()
-		page, empty, err := f.read(ctx, after, limit)
+		page, err = f.read(ctx, after, limit)
 		left := time.Until(end)
-		if err != nil || !empty || left <= 0 {
+		if err != nil || !page.empty || left <= 0 {
 			return page, err
 		}
 		select {
@@ -126,7 +136,7 @@ func (f *feeds) await(ctx context.Context, after report.Cursor, limit int, wait 
 		case <-f.ends:
 			return page, nil
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return page, ctx.Err()
 		}
 		select {
 		case <-time.After(left):
@@ -136,21 +146,34 @@ func (f *feeds) await(ctx context.Context, after report.Cursor, limit int, wait 
 	}
 }
 
-// read reads a page as JSON. empty says that there is nothing to tell yet.
-func (f *feeds) read(ctx context.Context, after report.Cursor, limit int) (text []byte, empty bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
+// read reads a page. An empty one takes no memory that counts.
+func (f *feeds) read(ctx context.Context, after report.Cursor, limit int) (p feedPage, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, feedTimeout, errFeedBusy)
 	defer cancel()
+	p.free = func() {}
+	select {
+	case f.pages <- struct{}{}:
+	case <-ctx.Done():
+		return p, context.Cause(ctx)
+	}
+	defer func() {
+		if free := func() { <-f.pages }; err != nil || p.empty {
+			free()
+		} else {
+			p.free = free
+		}
+	}()
 	select {
 	case f.reads <- struct{}{}:
 		defer func() { <-f.reads }()
 	case <-ctx.Done():
-		return nil, false, ctx.Err()
+		return p, context.Cause(ctx)
 	}
 	page, err := f.journal.Feed(ctx, after, limit, feedPageBytes)
 	if err != nil {
-		return nil, false, err
+		return p, err
 	}
-	text = []byte(`{"items":[`)
+	text := []byte(`{"items":[`)
 	for i, r := range page.Changes {
 		if i > 0 {
 			text = append(text, ',')
@@ -158,9 +181,12 @@ func (f *feeds) read(ctx context.Context, after report.Cursor, limit int) (text 
 		text = exportline.AppendVersion(text, r)
 		f.metrics.told.WithLabelValues(string(r.Kind)).Inc()
 	}
-	text = fmt.Appendf(text, `],"next":%q,"more":%t}`+"\n", page.Next, page.More)
-	return text, len(page.Changes) == 0 && !page.More, nil
+	p.text = fmt.Appendf(text, `],"next":%q,"more":%t}`+"\n", page.Next, page.More)
+	p.empty = len(page.Changes) == 0 && !page.More
+	return p, nil
 }
+
+var errFeedBusy = &Problem{Status: http.StatusServiceUnavailable, Detail: "As many pages are read, or on their way to clients that are slow to take them, as may. Try again later."}
 
 // cursor returns where the feed is to go on. kind may name several, separated by commas, and
 // has to be that of the cursor.
