@@ -115,6 +115,10 @@ type Stamp struct {
 	Key
 	Version Version
 	Effect  Effect
+
+	// Adopted is the version of the delete of the city, known by its code alone, that the
+	// change adopted; or 0.
+	Adopted Version
 }
 
 // Effect is the result of applying a change.

@@ -9,19 +9,21 @@ import (
 // delivery has any of.
 type DeliveryName struct {
 	First, Last Version // 0 for one that changed nothing
-	Changes     int     // that were given a version
+	Changes     int     // that were given a version, deletes of adopted cities among them
 }
 
 // NameDelivery returns the name of a delivery with these stamps.
 func NameDelivery(stamps []Stamp) (n DeliveryName) {
 	for _, s := range stamps {
-		if s.Version == 0 {
-			continue
+		for _, v := range []Version{s.Adopted, s.Version} {
+			if v == 0 {
+				continue
+			}
+			if n.Changes++; n.First == 0 {
+				n.First, n.Last = v, v
+			}
+			n.First, n.Last = min(n.First, v), max(n.Last, v)
 		}
-		if n.Changes++; n.First == 0 {
-			n.First, n.Last = s.Version, s.Version
-		}
-		n.First, n.Last = min(n.First, s.Version), max(n.Last, s.Version)
 	}
 	return n
 }

@@ -84,7 +84,11 @@ func testDeliveredAdopted(t *testing.T, h *harness) {
 		t.Fatal(err)
 	}
 	name := report.NameDelivery(stamps)
-	if page := h.delivered(t, name, 0, 10); name.Changes != 2 || page.Total < 2 || name.Last-name.First > 3 {
+	if page := h.delivered(t, name, 0, 10); name.Changes != 4 || page.Total != 4 || name.Last-name.First != 3 {
 		t.Errorf("delivery %s has %+v", name, page)
+	}
+	h.append(t, city("130", "LON", "3"))
+	if page := h.delivered(t, name, 0, 10); page.Total != 3 {
+		t.Errorf("after one was replaced, delivery %s has %+v", name, page)
 	}
 }

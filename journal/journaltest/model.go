@@ -12,6 +12,7 @@ import (
 // model is a journal in its simplest form, with which the engine is compared.
 type model struct {
 	last      report.Version
+	adopted   report.Version // Stamp.Adopted of the change that is accepted
 	documents map[report.Key]*modelDocument
 	refusals  []modelRefusal // in the order of delivery
 	stats     map[report.Kind]*journal.KindStats

@@ -52,6 +52,7 @@ func (m *model) deliver(records []record, place report.Version, now time.Time) [
 
 func (m *model) accept(c report.Change, place report.Version, refused bool, now time.Time) report.Stamp {
 	addressed := c.ID
+	m.adopted = 0
 	key, ambiguous := m.resolve(c)
 	if ambiguous {
 		return report.Stamp{Key: c.Key, Effect: report.Ambiguous}
@@ -89,7 +90,7 @@ func (m *model) accept(c report.Change, place report.Version, refused bool, now 
 	m.refusals = slices.DeleteFunc(m.refusals, func(r modelRefusal) bool {
 		return r.Kind == c.Kind && r.place < d.origin && (r.ID == string(addressed) || r.ID == string(c.ID) || m.isByCode(r.ID, d))
 	})
-	return report.Stamp{Key: c.Key, Version: d.Version, Effect: effect}
+	return report.Stamp{Key: c.Key, Version: d.Version, Effect: effect, Adopted: m.adopted}
 }
 
 // adopt removes the city that was known only by the code that c states for an id. It
@@ -119,6 +120,7 @@ func (m *model) adopt(c report.Change, addressed report.ID, place report.Version
 			return false
 		}
 		gone := m.put(report.Change{Key: d.Key, Op: report.Delete}, now)
+		m.adopted = gone.Version
 		gone.origin, gone.never = cmp.Or(place, gone.Version), true
 	}
 	return true

@@ -67,6 +67,7 @@ func comesBefore(r report.Refusal, position int) bool {
 // delete of what is not there, unless it has to be remembered.
 func (tx *Transaction) accept(c report.Change, place report.Version, refused bool) (report.Stamp, error) {
 	addressed := c.ID
+	tx.adopted = 0
 	key, old, err := tx.resolve(c)
 	if err != nil {
 		return report.Stamp{}, err
@@ -111,7 +112,7 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 	} else if err := tx.Store.KeepOrigin(key, place); err != nil {
 		return report.Stamp{}, err
 	}
-	return report.Stamp{Key: key, Version: c.Version, Effect: effect}, tx.clearRefusals(c, addressed, place)
+	return report.Stamp{Key: key, Version: c.Version, Effect: effect, Adopted: tx.adopted}, tx.clearRefusals(c, addressed, place)
 }
 
 // isDeleted tells whether there is nothing to delete: no document, or one whose delete is

@@ -157,7 +157,9 @@ func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (ove
 		}
 	}
 	gone := report.Change{Key: report.Key{Kind: c.Kind, ID: r.ID}, Op: report.Delete}
-	if err := tx.put(&gone, Naming{Kept: namesNone, Alone: true}, r); err != nil || place == 0 {
+	err = tx.put(&gone, Naming{Kept: namesNone, Alone: true}, r)
+	tx.adopted = gone.Version
+	if err != nil || place == 0 {
 		return false, err
 	}
 	return false, tx.Store.KeepOrigin(gone.Key, place)

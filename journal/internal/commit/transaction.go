@@ -18,8 +18,9 @@ type Transaction struct {
 	Settled []Settled
 	Wake    bool // changes may become claimable
 
-	KeepsHistory bool          // set before the first request
-	source       report.Source // of the request that is carried out
+	KeepsHistory bool           // set before the first request
+	source       report.Source  // of the request that is carried out
+	adopted      report.Version // Stamp.Adopted of the change that is accepted
 
 	displaced int64 // refusals that can no longer be retried
 }
