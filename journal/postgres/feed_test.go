@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"sync"
 	"testing"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/require"
+	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
 	"riskdex/journal/journaltest"
@@ -177,6 +180,38 @@ func TestFeedEndsWithATimeline(t *testing.T) {
 		if !valueOf[bool](t, list[0], "SELECT has_function_privilege('public', $1, 'EXECUTE')", function) {
 			t.Errorf("%s is not for everybody", function)
 		}
+	}
+}
+
+// TestFeedDoesNotEndWithAnOutage: a server that is not there for now is not another one.
+func TestFeedDoesNotEndWithAnOutage(t *testing.T) {
+	server := postgrestest.Start(t)
+	conn, err := pgx.Connect(t.Context(), server.URL())
+	require.NoError(t, err)
+	defer conn.Close(context.Background())
+	exec := func(statement string) {
+		t.Helper()
+		_, err := conn.Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	exec("CREATE DATABASE feed")
+	at, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	at.Path = "/feed"
+	j := process(t, at.String(), silent(), journal.Options{})
+	before, err := j.feedID(t.Context())
+	require.NoError(t, err)
+
+	exec("ALTER DATABASE feed ALLOW_CONNECTIONS false")
+	j.pool.Reset()
+	if other, err := j.feedID(t.Context()); err == nil {
+		t.Errorf("a server that lets nobody in is the feed %q, after %q", other, before)
+	}
+	exec("ALTER DATABASE feed ALLOW_CONNECTIONS true")
+	after, err := j.feedID(t.Context())
+	require.NoError(t, err)
+	if after != before {
+		t.Errorf("then it is the feed %q, after %q", after, before)
 	}
 }
 
