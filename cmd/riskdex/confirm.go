@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ type input struct{ io.Reader }
 
 // confirm asks a question on a terminal. Elsewhere nobody could answer, so yes must be set.
 // The error is errNegative if the answer is no.
-func confirm(io streams, in input, yes bool, question string) error {
+func confirm(ctx context.Context, io streams, in input, yes bool, question string) error {
 	if yes {
 		return nil
 	}
@@ -25,7 +26,7 @@ func confirm(io streams, in input, yes bool, question string) error {
 		return errors.New("this is for more than one and cannot be undone: add --yes")
 	}
 	fmt.Fprintf(io.err, "%s [y/N] ", question)
-	answer, err := bufio.NewReader(in).ReadString('\n')
+	answer, err := bufio.NewReader(untilDone{ctx, in}).ReadString('\n')
 	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
 		fmt.Fprintln(io.err, "nothing done")
 		return errNegative

@@ -144,7 +144,7 @@ func (c *deadDropCommand) Run(ctx context.Context, io streams, in input) error {
 		return err
 	}
 	if c.All {
-		if err := confirm(io, in, c.Yes, "Drop all these dead letters? Their bodies are gone then."); err != nil {
+		if err := confirm(ctx, io, in, c.Yes, "Drop all these dead letters? Their bodies are gone then."); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func (c *pushCommand) Run(ctx context.Context, io streams, in input) error {
 	if c.Replace {
 		return c.replace(ctx, io, in)
 	}
-	lines, size, err := c.lines(in)
+	lines, size, err := c.lines(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ func (c *pushCommand) Run(ctx context.Context, io streams, in input) error {
 }
 
 // lines opens the export to push, and returns its size or -1. It returns nil if there is none.
-func (c *pushCommand) lines(in input) (io.ReadCloser, int64, error) {
+func (c *pushCommand) lines(ctx context.Context, in input) (io.ReadCloser, int64, error) {
 	if c.From == "" {
 		return nil, 0, nil
 	}
 	if c.From == "-" {
-		return io.NopCloser(in), -1, nil
+		return io.NopCloser(untilDone{ctx, in}), -1, nil
 	}
 	info, err := os.Stat(c.From)
 	if err != nil || info.IsDir() {

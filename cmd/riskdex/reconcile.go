@@ -285,7 +285,7 @@ func (r *reconciliation) end() error {
 		}
 	}
 	for _, k := range r.kinds {
-		if k.Count(reconcile.Missing)+k.Count(reconcile.Differs)+k.Count(reconcile.Ambiguous)+k.list.Unread > 0 || k.Count(reconcile.Surplus) > k.done.removed {
+		if k.Count(reconcile.Missing)+k.Count(reconcile.Differs)+k.Count(reconcile.Ambiguous)+k.list.Unread > 0 || k.Count(reconcile.Surplus) > k.done.absent() {
 			return errNegative
 		}
 	}

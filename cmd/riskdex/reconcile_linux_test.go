@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -39,14 +40,16 @@ func TestReconcileOnATerminal(t *testing.T) {
 	for answer, want := range map[string]struct {
 		ends    error
 		deletes int
-	}{"n": {errNegative, 0}, "": {errNegative, 0}, "y": {nil, 23}} {
+	}{"n": {errNegative, 0}, "": {errNegative, 0}, "^C": {errNegative, 0}, "y": {nil, 23}} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
 		deletes = nil
 		terminal, screen := openTerminal(t, 120, 50)
 		ended := make(chan error, 1)
 		c := reconcileCommand{adminSettings: adminSettings{Admin: admin.URL}, deliverySettings: deliverySettings{To: receiver.URL}, Kind: "advisories", List: list, Delete: true}
 		require.NoError(t, c.AtMost.UnmarshalText([]byte("80%")))
 		go func() {
-			ended <- c.Run(t.Context(), streams{terminal, terminal}, input{terminal})
+			ended <- c.Run(ctx, streams{terminal, terminal}, input{terminal})
 			fmt.Fprintln(terminal, "the end")
 		}()
 		var seen bytes.Buffer
@@ -57,6 +60,10 @@ func TestReconcileOnATerminal(t *testing.T) {
 			seen.Write(buf[:n])
 			if !asked && strings.Contains(seen.String(), "[y/N]") {
 				asked = true
+				if answer == "^C" {
+					interrupt()
+					continue
+				}
 				_, err := screen.WriteString(answer + "\n")
 				require.NoError(t, err)
 			}

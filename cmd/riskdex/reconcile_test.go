@@ -128,14 +128,15 @@ func TestReconcile(t *testing.T) {
 	// What may not be removed.
 	most := numbers(1, 29) + "LON\nXQZ\na/b\n" // without 30
 	for list, want := range map[string]string{
-		"":                             "there are no cities in it",
-		"[]":                           "there are no cities in it",
-		`["1","2","3"`:                 "breaks off",
-		"<html>":                       "HTML",
-		"1\n2\n":                       "31 of 33 cities would be, and --at-most 5% allows 1. If the list is right, say --at-most 31",
-		"1\n2":                         "the last line of the list has no end",
-		"7001\n7002\n":                 "not one of the cities here is in the list",
-		`[{"id":1},{"title":"no id"}]`: "it is not known which documents the 1 entry",
+		"":             "there are no cities in it",
+		"[]":           "there are no cities in it",
+		`["1","2","3"`: "breaks off",
+		"<html>":       "HTML",
+		"1\n2\n":       "31 of 33 cities would be, and --at-most 5% allows 1. If the list is right, say --at-most 31",
+		"1\n2":         "the last line of the list has no end",
+		"7001\n7002\n": "not one of the cities here is in the list",
+		`{"cities":[{"id":1},{"id":2}],"next":"/cities?page=2"}`: "the list is a part: its last envelope says by \"next\" that more follows",
+		`[{"id":1},{"title":"no id"}]`:                           "it is not known which documents the 1 entry",
 	} {
 		p.expect(exitFailed, "", []string{"reconcile", "cities", writeList(t, list), "--delete", "--yes"}, want)
 	}
@@ -186,7 +187,7 @@ func TestReconcileBesideDeliveries(t *testing.T) {
 				return false
 			})
 			got := asked.expect(exitNegative, "1\n2\n", words("reconcile cities - --delete --yes --at-most 8 --to "+to),
-				"outdated  cities 3: 412", "7 of 8 removed, 1 left alone, which came again meanwhile")
+				"outdated  cities 3: 412", "6 of 8 removed, 1 gone already, 1 left alone, which came again meanwhile")
 			if strings.Contains(got.out, "failed") {
 				t.Error(got.out)
 			}
@@ -236,6 +237,25 @@ func TestReconcileKilled(t *testing.T) {
 		}
 		p.expect(exitDone, numbers(1, before-8), words("reconcile cities - --delete --yes --at-most 8 --to http://"+p.deliveries), "5 of 5 removed")
 		p.has(report.Cities, words(numbers(1, before-8))...)
+	}
+}
+
+// TestReconcileWithAnotherReceiver compares with one riskdex, and sends the DELETEs to another,
+// which has none of the documents, and then all of them.
+func TestReconcileWithAnotherReceiver(t *testing.T) {
+	t.Parallel()
+	asked, other := newProcess(t, elastictest.URL(t), "--probe-every", "0"), newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	asked.start()
+	other.start()
+	asked.deliverCities(10)
+	for _, want := range []string{"0 of 2 removed, 2 gone already", "0 of 2 removed, 2 left alone"} {
+		to := "http://" + other.deliveries
+		asked.expect(exitNegative, numbers(1, 8), words("reconcile cities - --delete --yes --at-most 2 --to "+to),
+			want, "does "+to+" deliver to the riskdex that was asked?")
+		other.deliverCities(10)
+	}
+	for _, p := range []*process{asked, other} {
+		p.has(report.Cities, words(numbers(1, 10))...)
 	}
 }
 
@@ -292,6 +312,18 @@ func TestReconcileEndsWhileItReads(t *testing.T) {
 		_, _ = out.Write([]byte("1\n2\n"))
 		cancel()
 	}()
+	if err := c.Run(ctx, streams{io.Discard, io.Discard}, input{in}); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+	in.Close()
+}
+
+// TestPushEndsWhileItReads interrupts it while it waits for lines.
+func TestPushEndsWhileItReads(t *testing.T) {
+	in, _ := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := pushCommand{deliverySettings: deliverySettings{To: "http://127.0.0.1:1"}, From: "-"}
 	if err := c.Run(ctx, streams{io.Discard, io.Discard}, input{in}); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
 	}

@@ -32,6 +32,9 @@ func (r *reconciliation) printFound() {
 		if n := k.list.Unread; n > 0 {
 			fmt.Fprintf(r.io.out, "%s in the list without an id that can be read: %s\n", count(n, "entry", "entries"), sanitize.OneLine(k.list.Why))
 		}
+		if k.list.Part != "" {
+			fmt.Fprintf(r.io.out, "the list is a part: %s\n", sanitize.OneLine(k.list.Part))
+		}
 		for _, problem := range reconcile.Problems() {
 			for i, f := range k.With(problem) {
 				if i == shownOnTerminal && isTerminal(r.io.out) {
@@ -110,12 +113,13 @@ func (r *reconciliation) printSummaries() error {
 			Ambiguous int         `json:"ambiguous"`
 			Newer     int         `json:"newer"`
 			Removed   int         `json:"removed"`
+			Gone      int         `json:"gone"`
 			Outdated  int         `json:"outdated"`
 			Failed    int         `json:"failed"`
 		}{
 			k.list.Kind, k.asOf.UTC(), k.list.Len(), k.list.Repeated, k.list.Unread, k.Here,
 			k.Count(reconcile.Missing), k.Count(reconcile.Surplus), k.Count(reconcile.Differs), k.Count(reconcile.Ambiguous), k.Count(reconcile.Newer),
-			k.done.removed, k.done.outdated, k.done.failed,
+			k.done.removed, k.done.gone, k.done.outdated, k.done.failed,
 		}); err != nil {
 			return fmt.Errorf("print the summary: %w", err)
 		}

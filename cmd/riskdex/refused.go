@@ -164,7 +164,7 @@ func (c *refusedDropCommand) Run(ctx context.Context, io streams, in input) erro
 		return err
 	}
 	if c.All {
-		if err := confirm(io, in, c.Yes, "Forget all these refusals? Their bodies are gone then."); err != nil {
+		if err := confirm(ctx, io, in, c.Yes, "Forget all these refusals? Their bodies are gone then."); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ import (
 
 // removalSettings say what may be removed.
 type removalSettings struct {
-	AtMost share  `name:"at-most" default:"5%" placeholder:"SHARE" help:"Remove nothing where more would be removed: a share of the kind's documents, such as 5%, or a number."`
+	AtMost share  `name:"at-most" default:"5%" help:"Remove nothing where more would be removed: a share of the kind's documents, such as 5%, or a number."`
 	AsOf   moment `name:"as-of" placeholder:"TIME" help:"When the publisher made the list, such as 2026-11-23T10:00:00Z: what was delivered later is left alone. By default when the file, or the newest in the folder, was modified; with standard input, the start of the command."`
 	Yes    bool   `name:"yes" help:"Do not ask before a removal."`
 }
@@ -89,7 +89,16 @@ func (m *moment) UnmarshalText(text []byte) error {
 }
 
 // removed is what became of a surplus.
-type removed struct{ removed, outdated, failed int }
+type removed struct{ removed, gone, outdated, failed int }
+
+// absent returns how many are not there any more, if the receiver is that of the riskdex that was
+// compared: it is if it removed one, since no other has its versions.
+func (r removed) absent() int {
+	if r.removed == 0 {
+		return 0
+	}
+	return r.removed + r.gone
+}
 
 // mayRemove returns why nothing of a kind may be removed, or nil.
 func (s removalSettings) mayRemove(k *reconciled) error {
@@ -99,6 +108,8 @@ func (s removalSettings) mayRemove(k *reconciled) error {
 		return nil
 	case k.list.Unread > 0:
 		return fmt.Errorf("nothing was removed: it is not known which documents the %s in the list without an id are", count(k.list.Unread, "entry", "entries"))
+	case k.list.Part != "":
+		return fmt.Errorf("nothing was removed: the list is a part: %s", sanitize.OneLine(k.list.Part))
 	case k.list.Cut:
 		return errors.New("nothing was removed: the last line of the list has no end, so the list may be cut. If it is whole, add a line break")
 	case k.Matched == 0:
@@ -129,7 +140,7 @@ func (r *reconciliation) remove(ctx context.Context, in input, to deliverySettin
 	if total == 0 {
 		return nil
 	}
-	if err := confirm(r.io, in, r.Yes, question+", which are not in the list?"); err != nil {
+	if err := confirm(ctx, r.io, in, r.Yes, question+", which are not in the list?"); err != nil {
 		return err
 	}
 	pusher, err := to.pusher()
@@ -137,7 +148,9 @@ func (r *reconciliation) remove(ctx context.Context, in input, to deliverySettin
 		return err
 	}
 	lines := json.NewEncoder(r.io.out)
-	pusher.Answered = func(req push.Request, status int, detail string) { r.answered(lines, req, status, detail) }
+	pusher.Answered = func(req push.Request, status int, detail string, unknown bool) {
+		r.answered(lines, req, status, detail, unknown)
+	}
 	pusher.Progress = func(done, total int, _ int64) {
 		r.progress.show(fmt.Sprintf("removing: %s of %s", humanize.Comma(int64(done)), humanize.Comma(int64(total))))
 	}
@@ -148,10 +161,13 @@ func (r *reconciliation) remove(ctx context.Context, in input, to deliverySettin
 	r.progress.clear()
 	var all removed
 	for _, k := range r.kinds {
-		all = removed{all.removed + k.done.removed, all.outdated + k.done.outdated, all.failed + k.done.failed}
+		all = removed{all.removed + k.done.removed, all.gone + k.done.gone, all.outdated + k.done.outdated, all.failed + k.done.failed}
 	}
 	if !r.json {
 		fmt.Fprintf(r.io.out, "%s of %s removed", humanize.Comma(int64(all.removed)), humanize.Comma(int64(total)))
+		if all.gone > 0 {
+			fmt.Fprintf(r.io.out, ", %s gone already", humanize.Comma(int64(all.gone)))
+		}
 		if all.outdated > 0 {
 			fmt.Fprintf(r.io.out, ", %s left alone, which came again meanwhile", humanize.Comma(int64(all.outdated)))
 		}
@@ -160,6 +176,10 @@ func (r *reconciliation) remove(ctx context.Context, in input, to deliverySettin
 	if denied, ok := errors.AsType[*push.DeniedError](err); ok {
 		tellDenied(r.io, denied, err)
 		return nil // what is left makes the answer negative
+	}
+	if all.removed == 0 && all.gone+all.outdated > 0 {
+		// Where one was removed, the receiver has the versions that were compared.
+		fmt.Fprintf(r.io.err, "Not one was as it was compared: does %s deliver to the riskdex that was asked?\n", to.To)
 	}
 	if err != nil {
 		return fmt.Errorf("stopped after %d of %d; the one after may be removed, and the others are as they were. Run it again for the rest: %w", sum.Sent, total, err)
@@ -181,12 +201,15 @@ func (r *reconciliation) surplus() iter.Seq2[push.Request, error] {
 }
 
 // answered notes and prints what became of one DELETE.
-func (r *reconciliation) answered(lines *json.Encoder, req push.Request, status int, detail string) {
+func (r *reconciliation) answered(lines *json.Encoder, req push.Request, status int, detail string, unknown bool) {
 	kind, _, _ := strings.Cut(strings.TrimPrefix(req.Path, "/"), "/")
 	result := "removed"
 	for _, k := range r.kinds {
 		switch {
 		case string(k.list.Kind) != kind:
+		case status >= 200 && status < 300 && unknown:
+			k.done.gone++
+			result = "gone"
 		case status >= 200 && status < 300:
 			k.done.removed++
 		case status == http.StatusPreconditionFailed:
@@ -206,7 +229,7 @@ func (r *reconciliation) answered(lines *json.Encoder, req push.Request, status 
 		}{report.Kind(kind), req.What, result, detail})
 		return
 	}
-	if result != "removed" {
+	if result == "outdated" || result == "failed" {
 		r.progress.clear()
 		fmt.Fprintf(r.io.out, "%-9s %s %s: %d %s\n", result, kind, sanitize.ShellWord(req.What), status, sanitize.OneLine(detail))
 	}

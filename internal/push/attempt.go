@@ -40,6 +40,7 @@ type answer struct {
 		Reason   string          `json:"reason"`
 	} `json:"refused"` // the first ones
 	RefusedTotal int    `json:"refused_total"`
+	Unknown      []int  `json:"unknown"`    // positions of deletes of what was not there
 	Searchable   *int   `json:"searchable"` // of those accepted; nil if the receiver did not wait
 	Delivery     string `json:"delivery"`   // its name
 	Title        string `json:"title"`

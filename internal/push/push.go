@@ -41,8 +41,9 @@ type Pusher struct {
 	// have one, how many requests there are, and the bytes of the bodies so far.
 	Progress func(done, total int, bytes int64)
 
-	// Answered, if set, is called with the status and the detail of every final answer.
-	Answered func(r Request, status int, detail string)
+	// Answered, if set, is called with the status and the detail of every final answer. unknown
+	// says that there was nothing to delete.
+	Answered func(r Request, status int, detail string, unknown bool)
 
 	// Waiting, if set, is called before every wait for another attempt.
 	Waiting func(r Request, err error, wait time.Duration)
@@ -135,7 +136,7 @@ func (p *Pusher) RunSeq(ctx context.Context, total int, requests iter.Seq2[Reque
 		}
 		sum.add(r, a, p.Wait > 0)
 		if p.Answered != nil {
-			p.Answered(r, a.status, a.Detail)
+			p.Answered(r, a.status, a.Detail, len(a.Unknown) > 0)
 		}
 		if p.Progress != nil {
 			p.Progress(sum.Sent, total, sum.Bytes)

@@ -1,6 +1,7 @@
 // Package reconcile compares what a publisher has of a kind with what riskdex has.
 //
 //	list.go     what the publisher has: names and digests, and no records
+//	pages.go    tells whether it is only a page of one
 //	read.go     reads a list from a file of any of the forms
 //	folder.go   makes one of a folder of deliveries
 //	compare.go  compares it with documents, which come one by one

@@ -18,12 +18,14 @@ type List struct {
 	Repeated int  // ids that came before
 	Unread   int  // entries without an id that can be read
 	Why      string
-	Cut      bool // its last line has no end, so it may be cut
+	Cut      bool   // its last line has no end, so it may be cut
+	Part     string // what tells that it is a part of a longer list, such as a page; or nothing
 
 	entries []entry
 	byName  map[string]int32
 	byCode  map[string]int32 // names that may be codes of cities
 	stated  map[string]int32 // codes that records state beside an id
+	pages   pages
 }
 
 // entry is one document of a list.

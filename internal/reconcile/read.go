@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/go-json-experiment/json/jsontext"
@@ -54,6 +55,7 @@ func read(s *source, kind report.Kind, payloads *receiver.Reader) (*List, error)
 
 // check returns an error if there is no document in a list.
 func (l *List) check() error {
+	l.Part = l.pages.missing(l.Len() + l.Repeated + l.Unread)
 	switch {
 	case l.Len() > 0:
 		return nil
@@ -73,6 +75,8 @@ func firstByte(in *bufio.Reader) (byte, error) {
 		_, _ = in.Discard(3)
 	} else if len(mark) > 1 && (mark[0] == 0xff && mark[1] == 0xfe || mark[0] == 0xfe && mark[1] == 0xff) {
 		return 0, errors.New("it is UTF-16: make it UTF-8")
+	} else if len(mark) > 1 && mark[0] == 0x1f && mark[1] == 0x8b {
+		return 0, errors.New("it is compressed: unpack it")
 	}
 	for {
 		c, err := in.ReadByte()
@@ -136,8 +140,11 @@ func (r *reader) lines(in *bufio.Reader) error {
 		if text := bytes.TrimSpace(line); len(text) > 0 {
 			r.list.Cut = err != nil
 			id, wrong := report.ParseID(string(text))
-			if long {
+			switch {
+			case long:
 				wrong = report.ErrIDTooLong
+			case wrong == nil && !mayBeID(text):
+				wrong = errors.New("it has a control character, or is JSON or HTML, and no id")
 			}
 			if wrong != nil {
 				r.list.unread(1, fmt.Sprintf("line %d: %v", n, wrong))
@@ -152,6 +159,11 @@ func (r *reader) lines(in *bufio.Reader) error {
 	}
 }
 
+// mayBeID tells whether a line may be an id, and not what came in place of one.
+func mayBeID(line []byte) bool {
+	return bytes.IndexByte([]byte("{[<"), line[0]) < 0 && !bytes.ContainsFunc(line, unicode.IsControl)
+}
+
 // values reads values of JSON, one after the other. The elements of an array are values, too.
 func (r *reader) values(in io.Reader) error {
 	d := jsontext.NewDecoder(in, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
@@ -164,7 +176,7 @@ func (r *reader) values(in io.Reader) error {
 				break
 			}
 			if err == nil {
-				err = r.value(v)
+				err = r.whole(v)
 			}
 			if err != nil {
 				return r.broken(err)
@@ -199,6 +211,22 @@ func (r *reader) broken(err error) error {
 		return fmt.Errorf("it breaks off %s, so it is not whole", where)
 	}
 	return fmt.Errorf("%w (%s)", err, where)
+}
+
+// whole takes a value that is no element of an array. What may be a page of a list is parsed
+// alone.
+func (r *reader) whole(v jsontext.Value) error {
+	if pagesIn(v) == (pages{}) {
+		return r.value(v)
+	}
+	err := r.flush()
+	if err == nil {
+		err = r.value(v)
+	}
+	if err == nil {
+		err = r.flush()
+	}
+	return err
 }
 
 // value takes one value: an id, or a record or an envelope of records.
@@ -276,6 +304,10 @@ func (l *List) addRecords(payloads *receiver.Reader, body []byte, atLeast int) e
 	}
 	for _, c := range changes {
 		l.addChange(c)
+	}
+	isRecord := len(changes) == 1 && len(changes[0].Body) == len(bytes.TrimSpace(body))
+	if p := pagesIn(body); atLeast == 1 && !isRecord && p != (pages{}) {
+		l.pages.add(p)
 	}
 	l.unread(refused, why)
 	return nil

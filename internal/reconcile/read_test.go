@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"riskdex/internal/push"
 	"riskdex/receiver"
 	"riskdex/report"
 )
@@ -111,6 +112,7 @@ func TestListThatIsNone(t *testing.T) {
 		`[{"id":1,"id":2}]`:                          "twice in the same object",
 		"[\"\xff\"]":                                 "no id could be read",
 		"[{\"id\":\"\xff\"}]":                        "not valid UTF-8",
+		"\x1f\x8b\x08\x00":                           "compressed",
 		"<!DOCTYPE html>\n<title>502 Bad Gateway</title>\n":    "HTML",
 		"\xff\xfe1\x003\x000\x00":                              "UTF-16",
 		"\xff\xfd\n":                                           "line 1: the id is not valid UTF-8",
@@ -150,17 +152,58 @@ func TestListWithDoubts(t *testing.T) {
 		`[{"id":1},{"id":""},null]`:                  {Unread: 2},
 		"1\n\xff\n2\n":                               {Unread: 1},
 		"1\n" + strings.Repeat("x", 1<<20) + "\n2\n": {Unread: 1},
-		"1\n2":                         {Cut: true},
-		"1\n2\n \t":                    {},
-		"{\"id\":1}\n{\"id\":2}":       {Cut: true},
-		"\"1\"\n\"2\"":                 {Cut: true},
-		`["1","2"]`:                    {},
-		`[{"id":1},{"id":2},{"id":1}]`: {Repeated: 1},
-		`{"id":1}`:                     {},
+		"1\n{\"error\":\"timeout\"}\n":               {Unread: 1},
+		"1\n<html>\n2\n":                             {Unread: 1},
+		"1\x00\n2\n":                                 {Unread: 1},
+		"1\n\"2\"\t3\n":                              {Unread: 1},
+		"1\n2":                                       {Cut: true},
+		"1\n2\n \t":                                  {},
+		"{\"id\":1}\n{\"id\":2}":                     {Cut: true},
+		"\"1\"\n\"2\"":                               {Cut: true},
+		`["1","2"]`:                                  {},
+		`[{"id":1},{"id":2},{"id":1}]`:               {Repeated: 1},
+		`{"id":1}`:                                   {},
 	} {
 		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
 		if err != nil || l.Unread != want.Unread || l.Cut != want.Cut || l.Repeated != want.Repeated {
 			t.Errorf("%.60q: %v, %+v", in, err, l)
+		}
+	}
+}
+
+// TestPagesAreNoList: a page of the publisher's API is no ground for a removal, and all of its
+// pages are.
+func TestPagesAreNoList(t *testing.T) {
+	for in, part := range map[string]bool{
+		`{"data":[{"id":1},{"id":2}],"meta":{"total":3}}`:                                                     true,
+		`{"data":[{"id":1},{"id":2}],"meta":{"total":2}}`:                                                     false,
+		`{"data":[{"id":1},{"id":2}],"meta":{"pagination":{"total_count":"3"}}}`:                              true,
+		`{"data":[{"id":1}],"links":{"next":"/cities?page=2"}}`:                                               true,
+		`{"data":[{"id":1}],"links":{"next":{"href":"/cities?page=2"}}}`:                                      true,
+		`{"data":[{"id":1}],"links":{"next":null}}`:                                                           false,
+		`{"cities":[{"id":1}],"next":""}`:                                                                     false,
+		`{"cities":[{"id":1}],"@odata.nextLink":"x"}`:                                                         true,
+		`{"cities":[{"id":1}],"has_more":true}`:                                                               true,
+		`{"cities":[{"id":1}],"has_more":false}`:                                                              false,
+		`{"cities":[{"id":1}],"isLast":false}`:                                                                true,
+		`{"cities":[{"id":1}],"page":{"number":1,"totalPages":2}}`:                                            true,
+		`{"cities":[{"id":1}],"page":1,"pages":2}` + "\n" + `{"cities":[{"id":2}],"page":2,"pages":2}` + "\n": false,
+		`{"cities":[{"id":1}],"next":"b","total":2}` + "\n" + `{"cities":[{"id":2}],"total":2}` + "\n":        false,
+		`{"cities":[{"id":1}],"next":"b","total":3}` + "\n" + `{"cities":[{"id":2}],"total":3}` + "\n":        true,
+		`{"cities":[{"id":1},{"id":1},{"title":"no id"}],"total":3}`:                                          false,
+		`{"id":1,"next":"a record","total":5}` + "\n" + `{"id":2,"pages":12}` + "\n":                          false,
+		`[{"id":1,"next":"a record","total":5}]`:                                                              false,
+	} {
+		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
+		if err != nil || (l.Part != "") != part {
+			t.Errorf("%s: %v, %+v", in, err, l)
+		}
+		if strings.Contains(in, "\n") {
+			continue // no body of a POST
+		}
+		l, err = FromRequests([]push.Request{{Method: "POST", Path: "/cities", Body: []byte(in)}}, report.Cities, payloads(t))
+		if err != nil || (l.Part != "") != part {
+			t.Errorf("in a folder, %s: %+v", in, l)
 		}
 	}
 }
