@@ -16,6 +16,7 @@ type DeliveryPage struct {
 	Documents  int                 `json:"documents"`             // whose newest content came with it
 	Replaced   int                 `json:"replaced"`              // of its changes, those that newer ones have replaced
 	Forgotten  bool                `json:"forgotten"`             // some of Replaced may be deletes that are no longer known
+	Lost       bool                `json:"lost"`                  // some of Replaced may be missing instead, as the journal lacks changes of that time
 	IndexError string              `json:"index_error,omitempty"` // why it is not known what searches find
 	Items      []DeliveredDocument `json:"items"`
 	Next       string              `json:"next,omitempty"`
@@ -55,6 +56,13 @@ func (s *statuses) delivery(r *request) (any, error) {
 	page := DeliveryPage{Name: name.String(), Changes: name.Changes, Documents: found.Total, Items: []DeliveredDocument{}}
 	page.Replaced = max(0, name.Changes-found.Total)
 	page.Forgotten = page.Replaced > 0 && name.First <= found.Dropped
+	if page.Replaced > 0 {
+		stats, err := s.Status.Journal.Stats(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		page.Lost = stats.Loss.MayHave(name)
+	}
 	page.Says = page.sentence()
 	shown, err := s.shown(r.Context(), found.Documents)
 	if err != nil {
@@ -75,6 +83,8 @@ func (p *DeliveryPage) sentence() string {
 	}
 	says := fmt.Sprintf("Changes: %d. Newest of their document: %d.", p.Changes, p.Documents)
 	switch {
+	case p.Lost:
+		says += fmt.Sprintf(" Replaced by newer ones, or lost, as the journal lacks changes of that time: %d.", p.Replaced)
 	case p.Forgotten:
 		says += fmt.Sprintf(" Replaced by newer ones, or deletes that are no longer known: %d.", p.Replaced)
 	case p.Replaced > 0:

@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"riskdex/admin"
 	"riskdex/internal/require"
+	"riskdex/journal"
+	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
 
@@ -71,6 +75,42 @@ func TestWhatBecameOfADelivery(t *testing.T) {
 	for query, status := range map[string]int{"": 404, "5": 404, name + "0": 404, name + "&limit=x": 400, report.DeliveryName{First: 1 << 60, Last: 1 << 60, Changes: 1}.String(): 404} {
 		if detail := d.call(status, "GET", "/api/delivery?name="+query, "", nil); detail == "" {
 			t.Errorf("%s has no detail", query)
+		}
+	}
+}
+
+// TestDeliveryThatMayBeLost: nobody is told that newer ones replaced what an older copy of the
+// journal lacks.
+func TestDeliveryThatMayBeLost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "riskdex.db")
+	deliver := func() string {
+		j, err := sqlite.Open(t.Context(), path, journal.Options{})
+		require.NoError(t, err)
+		stamps, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "1"}, Op: report.Index, Body: []byte("{}")}}})
+		require.NoError(t, err)
+		require.NoError(t, j.Close())
+		return report.NameDelivery(stamps).String()
+	}
+	before := deliver()
+	kept := deliver()
+	older, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lost := deliver()
+	require.NoError(t, os.WriteFile(path, older, 0o600))
+	d := openStatusDeskOn(t, openDeskOn(t, path))
+	after := d.named("PUT", "/cities/2", `{"t":"1"}`)
+	d.deliver("PUT", "/cities/2", `{"t":"2"}`)
+	for _, c := range []struct {
+		name, says string
+		lost       bool
+	}{
+		{before, "Changes: 1. Newest of their document: 0. Replaced by newer ones: 1.", false},
+		{kept, "Changes: 1. Newest of their document: 1.", false},
+		{lost, "Changes: 1. Newest of their document: 0. Replaced by newer ones, or lost, as the journal lacks changes of that time: 1.", true},
+		{after, "Changes: 1. Newest of their document: 0. Replaced by newer ones: 1.", false},
+	} {
+		if p := d.delivery(c.name); p.Says != c.says || p.Lost != c.lost {
+			t.Errorf("%s: %q, lost %t; want %q, %t", c.name, p.Says, p.Lost, c.says, c.lost)
 		}
 	}
 }

@@ -65,6 +65,11 @@ type Loss struct {
 // Lost reports whether there is a loss.
 func (l Loss) Lost() bool { return !l.Until.IsZero() }
 
+// MayHave reports whether changes of a delivery may be among those that are lost.
+func (l Loss) MayHave(n DeliveryName) bool {
+	return l.Lost() && int64(n.First) <= l.Until.UnixMicro() && (l.Since.IsZero() || int64(n.Last) > l.Since.UnixMicro())
+}
+
 // Span returns the period in words, to the second, as it reads after "what was delivered".
 func (l Loss) Span() string {
 	until := l.Until.Add(time.Second - 1).UTC().Format(time.RFC3339)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"riskdex/admin"
 	"riskdex/internal/sanitize"
@@ -17,7 +18,8 @@ type deliveryCommand struct {
 }
 
 // Run shows what became of a delivery. The error is errNegative if an app does not find all of it
-// that nothing newer has replaced, and another one if there is no such delivery.
+// that nothing newer has replaced, or if some may be lost, and another one if there is no such
+// delivery.
 func (c *deliveryCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
@@ -47,10 +49,8 @@ func (c *deliveryCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range all.Items {
-		if !d.Searchable {
-			return errNegative
-		}
+	if all.Lost || slices.ContainsFunc(all.Items, func(d admin.DeliveredDocument) bool { return !d.Searchable }) {
+		return errNegative
 	}
 	return nil
 }
