@@ -134,6 +134,7 @@ func TestReconcile(t *testing.T) {
 		"<html>":       "HTML",
 		"1\n2\n":       "31 of 33 cities would be, and --at-most 5% allows 1. If the list is right, say --at-most 31",
 		"1\n2":         "the last line of the list has no end",
+		"1\nQQB\n":     "no city here has 1 code of the list",
 		"7001\n7002\n": "not one of the cities here is in the list",
 		`{"cities":[{"id":1},{"id":2}],"next":"/cities?page=2"}`: "the list is a part: its last envelope says by \"next\" that more follows",
 		`[{"id":1},{"title":"no id"}]`:                           "it is not known which documents the 1 entry",

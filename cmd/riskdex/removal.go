@@ -112,6 +112,8 @@ func (s removalSettings) mayRemove(k *reconciled) error {
 		return fmt.Errorf("nothing was removed: the list is a part: %s", sanitize.OneLine(k.list.Part))
 	case k.list.Cut:
 		return errors.New("nothing was removed: the last line of the list has no end, so the list may be cut. If it is whole, add a line break")
+	case k.NoCity > 0 && k.Matched > 0:
+		return fmt.Errorf("nothing was removed: no city here has %s of the list, and a city that would be removed may have got it. Have them delivered first, or give a list of ids", count(k.NoCity, "code", "codes"))
 	case k.Matched == 0:
 		return fmt.Errorf("nothing was removed: not one of the %s here is in the list, so it is hardly a list of them", k.list.Kind)
 	case surplus > most:

@@ -45,6 +45,7 @@ type Comparison struct {
 	Here    int       // documents
 	Matched int       // of them, those in the list
 	Found   []Finding // after End, by problem and id
+	NoCity  int       // after End, the codes in the list that no city here has: one may be the new code of a surplus city
 	doubts  []doubt
 }
 
@@ -144,6 +145,9 @@ func (c *Comparison) End() {
 			c.Found = append(c.Found, f)
 		case !e.coded:
 			c.Found = append(c.Found, f)
+			if c.list.Kind == report.Cities && !e.exact && report.CodeOf(e.name) != "" {
+				c.NoCity++
+			}
 		}
 	}
 	c.sort()

@@ -57,6 +57,8 @@ func TestCompare(t *testing.T) {
 		"without its record":                       {"1\n", []exportline.Line{lost}, "differs 1"},
 		"a city by its code":                       {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("131", "PAR", "{}")}, "surplus 131"},
 		"a city by its code, small":                {"lon\n", []exportline.Line{here("130", "LON", "{}")}, ""},
+		"a city by its new code":                   {"QQB\n", []exportline.Line{here("130", "QQA", "{}")}, "missing QQB, surplus 130"},
+		"a city by its new code, in a record":      {`[{"code":"QQB"}]`, []exportline.Line{here("130", "QQA", "{}")}, "missing QQB, surplus 130"},
 		"a city by its code and id":                {"LON\n130\n", []exportline.Line{here("130", "LON", "{}")}, ""},
 		"a code of one that is listed and another": {"LON\n130\n", []exportline.Line{here("130", "LON", "{}"), here("131", "LON", "{}")}, "ambiguous LON"},
 		"a city whose id is a code":                {"LON\n", []exportline.Line{here("130", "LON", "{}"), here("LON", "", "{}")}, "surplus 130"},
@@ -75,6 +77,9 @@ func TestCompare(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		got, cmp := found(l, c.here...)
+		if want := strings.Count(c.want+",", "missing QQB,"); cmp.NoCity != want {
+			t.Errorf("%s: %d codes that no city has, want %d", name, cmp.NoCity, want)
+		}
 		if got != c.want || cmp.Here != len(c.here) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
