@@ -35,7 +35,7 @@ type change struct {
 	Lost       report.Lost     `json:"lost"`
 }
 
-// changesAgain is the time between two attempts to reach riskdex while following.
+// changesAgain is the time between two attempts while following, when riskdex or its journal is away.
 const changesAgain = time.Second
 
 // Run prints changes. With Follow, it goes on where it was once riskdex is there again.
@@ -54,7 +54,7 @@ func (c *changesCommand) Run(ctx context.Context, io streams) error {
 			return nil
 		}
 		p, answered := errors.AsType[*admin.Problem](err)
-		if err != nil && c.Follow && (!answered || p.Status == http.StatusServiceUnavailable) && q.Get("after") != "" {
+		if err != nil && c.Follow && (!answered || p.Status >= http.StatusInternalServerError) && q.Get("after") != "" {
 			if !told {
 				fmt.Fprintln(io.err, sanitize.OneLine(err.Error()))
 			}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
@@ -123,5 +125,45 @@ func TestChangesAfterKills(t *testing.T) {
 				t.Errorf("%v calls were told to begin anew", n)
 			}
 		})
+	}
+}
+
+// TestChangesFollowsThroughOutages of riskdex, and of its journal: it goes on where it was.
+func TestChangesFollowsThroughOutages(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	page := func(id, next string) string {
+		return `{"items":[{"kind":"cities","id":"` + id + `","version":1,"accepted_at":"2026-11-23T10:00:00Z","deleted":true}],"next":"` + next + `","more":false}`
+	}
+	answers := []struct {
+		status   int
+		after    string
+		contents string
+	}{
+		{http.StatusOK, "", page("one", "a")},
+		{http.StatusInternalServerError, "a", `{"status":500,"title":"Internal Server Error","detail":"the journal cannot be read"}`},
+		{http.StatusServiceUnavailable, "a", `{"status":503,"title":"Service Unavailable","detail":"busy"}`},
+		{http.StatusOK, "a", page("two", "b")},
+	}
+	calls := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if calls == len(answers) {
+			cancel()
+			return
+		}
+		a := answers[calls]
+		calls++
+		if got := r.URL.Query().Get("after"); got != a.after {
+			t.Errorf("call %d is for what came after %q, want %q", calls, got, a.after)
+		}
+		w.WriteHeader(a.status)
+		_, _ = io.WriteString(w, a.contents)
+	}))
+	defer server.Close()
+	var out, told strings.Builder
+	c := changesCommand{adminSettings: adminSettings{Admin: server.URL}, Follow: true}
+	require.NoError(t, c.Run(ctx, streams{out: &out, err: &told}))
+	if got := out.String(); calls != len(answers) || !strings.Contains(got, "one: deleted") || !strings.Contains(got, "two: deleted") || strings.Count(told.String(), "\n") != 1 {
+		t.Errorf("after %d calls it printed %q, and told %q", calls, got, told.String())
 	}
 }
