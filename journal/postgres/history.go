@@ -155,6 +155,9 @@ func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
 	if err := s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(history_bytes), 0)::bigint - $1 FROM totals", most).Scan(&excess); err != nil {
 		return 0, err
 	}
+	for _, t := range s.ledger.Totals { // what this transaction has changed so far
+		excess += t.HistoryBytes
+	}
 	rows, err := s.tx.Query(s.ctx, `WITH looked AS MATERIALIZED (
 			SELECT version, at, coalesce(length(old_body), 0) + $4 AS size FROM history ORDER BY version LIMIT $3
 		), summed AS (
