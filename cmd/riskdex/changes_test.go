@@ -75,6 +75,7 @@ func (p *process) exported() map[string]string {
 // TestChangesAfterKills kills riskdex, and who follows its changes, again and again. The copy of
 // the follower is that of riskdex in the end, and it never had to begin anew.
 func TestChangesAfterKills(t *testing.T) {
+	t.Parallel()
 	for engine, journal := range map[string]func() string{"SQLite": nil, "PostgreSQL": func() string { return postgrestest.URL(t) }} {
 		t.Run(engine, func(t *testing.T) {
 			p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
@@ -93,11 +94,16 @@ func TestChangesAfterKills(t *testing.T) {
 				out, err := follower.StdoutPipe()
 				require.NoError(t, err)
 				require.NoError(t, follower.Start())
-				applied := make(chan struct{})
+				began, applied := make(chan struct{}), make(chan struct{})
 				go func() {
 					defer close(applied)
 					pages := 0
-					copied.apply(out, func() bool { pages++; return pages > round })
+					copied.apply(out, func() bool {
+						if pages++; pages == 1 {
+							close(began)
+						}
+						return pages > round
+					})
 				}()
 				for n := range 60 {
 					method, body := http.MethodPut, cityBody(n, fmt.Sprint("round ", round))
@@ -110,8 +116,9 @@ func TestChangesAfterKills(t *testing.T) {
 						p.start()
 					}
 				}
-				<-applied
+				<-began // how many pages there are depends on how fast it asks
 				require.NoError(t, follower.Process.Kill())
+				<-applied
 				_ = follower.Wait()
 			}
 			rest := p.expect(exitDone, "", []string{"changes", "--json", "--after", copied.after})
