@@ -13,7 +13,7 @@ import (
 // folder again.
 type Open func(t testing.TB, dir string, opt journal.Options) journal.Journal
 
-// Run checks every promise of package journal against an engine, several at a time.
+// Run checks every promise of package journal against an engine.
 func Run(t *testing.T, open Open) {
 	for _, group := range []struct {
 		name  string
@@ -43,7 +43,6 @@ func Run(t *testing.T, open Open) {
 		{"lifecycle", lifecycleTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
-			t.Parallel()
 			for _, c := range group.tests {
 				t.Run(c.name, func(t *testing.T) {
 					h := newHarness(t, open, journal.Options{MaxRefusals: 5, MaxDeliveryRefusals: 5})
@@ -54,7 +53,6 @@ func Run(t *testing.T, open Open) {
 		})
 	}
 	t.Run("history", func(t *testing.T) {
-		t.Parallel()
 		for _, c := range historyTests {
 			t.Run(c.name, func(t *testing.T) {
 				h := newHarness(t, open, journal.Options{History: historyKept, HistoryMaxBytes: historyMaxBytes, KeepDeleted: historyKept / 2})
@@ -70,10 +68,7 @@ func Run(t *testing.T, open Open) {
 		"model of the feed":        func(t *testing.T) { testFeedModel(t, open) },
 		"model":                    func(t *testing.T) { testModel(t, open) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			run(t)
-		})
+		t.Run(name, run)
 	}
 }
 
