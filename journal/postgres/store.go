@@ -215,7 +215,10 @@ func (s *store) queueVersions(b *pgx.Batch, n int64, after report.Version) *pgx.
 			if before != s.last { // the first, or others have taken some since
 				s.before, s.first = before, last-report.Version(n)+1
 			}
-			s.next, s.last = last-report.Version(n)+1, last
+			if first := last - report.Version(n) + 1; before != s.last || first != before+1 || s.next <= after {
+				s.next = first // else they follow those that are left
+			}
+			s.last = last
 			return err
 		})
 	b.Queue("SELECT pg_advisory_unlock($1, $2)", s.keys.class, int32(lockVersions))
