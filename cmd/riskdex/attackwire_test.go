@@ -17,7 +17,6 @@ import (
 // Only the first request of a connection, as this server reads it, may result in a
 // document, and nothing may end the process.
 func TestMalformedHTTP(t *testing.T) {
-	t.Parallel()
 	a := attack(t, elastictest.URL(t), "text")
 	const body = `{"title":"` + marker + `"}`
 	const small = `{"t":1}` // would be accepted

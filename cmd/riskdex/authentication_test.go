@@ -25,7 +25,6 @@ func secretFile(t *testing.T, content string) string {
 // TestPublicReceiverWithoutAuthenticationMustBeExplicit starts riskdex on addresses that
 // others can reach.
 func TestPublicReceiverWithoutAuthenticationMustBeExplicit(t *testing.T) {
-	t.Parallel()
 	token := secretFile(t, "a-token-of-the-publisher")
 	start := func(args ...string) (string, error) {
 		t.Helper()

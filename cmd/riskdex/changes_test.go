@@ -75,7 +75,6 @@ func (p *process) exported() map[string]string {
 // TestChangesAfterKills kills riskdex, and who follows its changes, again and again. The copy of
 // the follower is that of riskdex in the end, and it never had to begin anew.
 func TestChangesAfterKills(t *testing.T) {
-	t.Parallel()
 	for engine, journal := range map[string]func() string{"SQLite": nil, "PostgreSQL": func() string { return postgrestest.URL(t) }} {
 		t.Run(engine, func(t *testing.T) {
 			p := newProcess(t, elastictest.URL(t), "--probe-every", "0")

@@ -69,7 +69,6 @@ func files(t *testing.T, dir string) string {
 // TestCheckLeavesTheJournalAlone checks a journal before it exists, while it is in use,
 // after it was closed, and after a kill.
 func TestCheckLeavesTheJournalAlone(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	folder := filepath.Join(t.TempDir(), "not", "there")
 	p.journal = filepath.Join(folder, "riskdex.db")
@@ -127,7 +126,6 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 
 // TestCheckOfAJournalInPostgres makes no table there.
 func TestCheckOfAJournalInPostgres(t *testing.T) {
-	t.Parallel()
 	database := postgrestest.Schema(t, postgrestest.Start(t).URL())
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.journal = database
@@ -201,7 +199,6 @@ func TestReferenceNamesThePrivileges(t *testing.T) {
 // TestCheckAsksAServer uses a real server with security turned on and low limits, behind a
 // proxy whose clock is an hour off.
 func TestCheckAsksAServer(t *testing.T) {
-	t.Parallel()
 	const reader, writer, password = "reader", "writer", "correct horse"
 	o := elasticserver.Options{Home: elastictest.Home(t), Settings: map[string]string{"http.max_content_length": "1mb", "cluster.max_shards_per_node": "3"}, Security: &elasticserver.Security{
 		Users: map[string]elasticserver.User{reader: {Password: password, Role: reader}, writer: {Password: password, Role: writer}},

@@ -17,7 +17,6 @@ import (
 // TestDeadLetterCommands makes Elasticsearch refuse documents, and handles them as an
 // operator would.
 func TestDeadLetterCommands(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t))
 	p.start()
 	const hostile = "a/b \x1b[31m'"

@@ -16,7 +16,6 @@ import (
 )
 
 func TestSampleFeedIsFound(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--prefix", "/api/v1")
 	p.start()
 	requests, expected, err := samplefeed.Feed()
@@ -82,7 +81,6 @@ func TestSnapshotOf300CitiesIsSearchable(t *testing.T) {
 }
 
 func TestEveryIDThatACityAnswersTo(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	at := func(want string) {

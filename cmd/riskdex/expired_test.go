@@ -23,7 +23,6 @@ import (
 // TestExpiredCertificateOfElasticsearchIsTold in the first line of the status, until there
 // is a valid one. Nothing is lost meanwhile, and nothing has to be restarted.
 func TestExpiredCertificateOfElasticsearchIsTold(t *testing.T) {
-	t.Parallel()
 	authority := certificates.New(t)
 	valid, expired := authority.Issue(t, "localhost"), authority.IssueUntil(t, "localhost", time.Now().Add(-time.Hour))
 	var shown atomic.Pointer[tls.Certificate]

@@ -47,7 +47,6 @@ func (p *process) documents(kind report.Kind) map[string]map[string]any {
 // TestExportAndPush exports everything from one riskdex, in every way, and pushes it to another,
 // whose index must become the same.
 func TestExportAndPush(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	p.expect(exitDone, "", words("push --to http://"+p.deliveries))
@@ -115,7 +114,6 @@ func TestExportAndPush(t *testing.T) {
 
 // TestKilledExportIsNotTakenForWhole kills riskdex while it exports.
 func TestKilledExportIsNotTakenForWhole(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	large := strings.Repeat("x", 1<<20)

@@ -17,7 +17,6 @@ import (
 // TestFullDiskIsTold: another file fills the journal's disk. Until there is space again,
 // status says so, and so does the log, in few lines.
 func TestFullDiskIsTold(t *testing.T) {
-	t.Parallel()
 	dir := disktest.Tmpfs(t, 64)
 	p := newProcess(t, elastictest.URL(t), "--journal-min-free", "16MiB")
 	p.journal = filepath.Join(dir, "riskdex.db")

@@ -12,7 +12,6 @@ import (
 // TestHeldIndexIsTold: as long as nothing can be written to an index, the first line of the
 // status says why, and what to do.
 func TestHeldIndexIsTold(t *testing.T) {
-	t.Parallel()
 	for name, c := range map[string]struct{ setting, value, reason, detail, remedy string }{
 		"the flood stage of Elasticsearch's disk": {
 			"index.blocks.read_only_allow_delete", "true",

@@ -28,7 +28,6 @@ import (
 // sends next over another connection ends up as the newest, although the first delivery is
 // longer and takes longer to read.
 func TestHungUpDeliveryOvertakesNothing(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		name, newer string
 		size, tries int

@@ -18,7 +18,6 @@ import (
 // TestJournalCopyCommand moves a riskdex from a file to PostgreSQL and back. Each time it
 // continues with all that it had, and with the same index, which it need not fill again.
 func TestJournalCopyCommand(t *testing.T) {
-	t.Parallel()
 	server := postgrestest.Start(t)
 	database := postgrestest.Schema(t, server.URL())
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0") // its document would be copied too

@@ -14,7 +14,6 @@ import (
 // TestMappingsLearn: the proposal for a feed of unknown shape passes the check, and says
 // what is not certain.
 func TestMappingsLearn(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)

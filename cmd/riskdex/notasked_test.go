@@ -18,7 +18,6 @@ import (
 // TestNotAskedYetIsNotAway: neither at the start nor after kill -9 does anything say that
 // Elasticsearch is or was away, unless it is true.
 func TestNotAskedYetIsNotAway(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	// watched starts riskdex, and checks the status from its first answer until it contains
 	// ready.

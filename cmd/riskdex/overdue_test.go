@@ -12,7 +12,6 @@ import (
 // TestBackupOverdueIsTold from the start if there is no backup. After a backup its time is
 // known, even after kill -9. Copies made without riskdex are not known.
 func TestBackupOverdueIsTold(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0", "--backup-every", "1d")
 	p.start()
 	p.indicesReady()

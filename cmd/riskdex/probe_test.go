@@ -24,7 +24,6 @@ func (p *process) probeIndices() int {
 // TestProbeIsMeasured: a whole riskdex finds what it writes. Its metrics say so, and nobody
 // who asks for documents sees the probe.
 func TestProbeIsMeasured(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "10ms")
 	p.start()
 	p.send("PUT", "/cities/1", `{"title":"x"}`)

@@ -17,7 +17,6 @@ import (
 // restored as it says. What was delivered after the copy was made is missing until the
 // publisher delivers it again, and status says so until somebody acknowledges the loss.
 func TestRestoreCommand(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	p.indicesReady()
@@ -118,7 +117,6 @@ func mustDir(t *testing.T) string {
 
 // TestRestoreOfDamage: a damaged copy is refused without --damaged.
 func TestRestoreOfDamage(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	p.fill(3)

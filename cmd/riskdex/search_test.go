@@ -12,7 +12,6 @@ import (
 )
 
 func TestSearchFlags(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady() // a search of all kinds needs the shards of all
@@ -88,7 +87,6 @@ func TestSearchFlagsThatCannotBe(t *testing.T) {
 }
 
 func TestSearchSaysMore(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady()

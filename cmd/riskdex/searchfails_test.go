@@ -66,7 +66,6 @@ func (p *process) says(what string) (found admin.Trouble) {
 // TestClosedIndexFailsTheSearchOfAll: apps and riskdex search get the same error, and
 // nothing says that all is well or that there are no documents.
 func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
 	p.start()
 	p.send("POST", "/cities", `[{"id":1,"title":"Sydney"}]`)
@@ -112,7 +111,6 @@ func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
 // TestLostAliasIsReportedAndRestored: until riskdex has restored the alias, status does not say
 // that all is well.
 func TestLostAliasIsReportedAndRestored(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
 	p.start()
 	p.send("POST", "/advisories", `[{"id":2,"title":"Protests in Sydney"}]`)

@@ -42,7 +42,6 @@ func cuttableProxy(t *testing.T, elasticsearch string) (address string, cut *ato
 // share a journal. It counts global metrics once and attributes local ones to their
 // process, and each process answers for the whole journal.
 func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
-	t.Parallel()
 	prometheustest.Need(t)
 	home := postgrestest.Start(t)
 	cuttable, cut := cuttableProxy(t, elastictest.URL(t))

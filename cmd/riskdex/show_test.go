@@ -14,7 +14,6 @@ import (
 
 // TestShowCommand takes a document through its states, with each journal engine.
 func TestShowCommand(t *testing.T) {
-	t.Parallel()
 	for name, journal := range map[string]func(*process){
 		"sqlite":   func(*process) {},
 		"postgres": func(p *process) { p.journal = postgrestest.URL(t) },

@@ -18,7 +18,6 @@ import (
 
 // TestStatusCommand brings a riskdex into trouble and out of it.
 func TestStatusCommand(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "1GiB")
 	p.start()
 	const hostile = `&lt;script>alert(1)&lt;/script> \u001b[31m`

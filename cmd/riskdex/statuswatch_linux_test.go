@@ -17,7 +17,6 @@ import (
 // TestStatusIsWatched pipes the watch while riskdex gets into trouble and out of it, ends,
 // and comes back. The exit status is that of the last line.
 func TestStatusIsWatched(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--probe-every", "0")
 	p.expect(exitFailed, "", words("status --watch"), "no riskdex answers")
 	p.start()

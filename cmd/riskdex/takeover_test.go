@@ -13,7 +13,6 @@ import (
 // TestTakeOverCommand runs two processes with different journals on the same indices. The
 // second one says what to do, and takes over on command while the first is busy.
 func TestTakeOverCommand(t *testing.T) {
-	t.Parallel()
 	a := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	a.start()
 	a.indicesReady()

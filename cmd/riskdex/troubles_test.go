@@ -13,7 +13,6 @@ import (
 // TestUnrepairedTroubleIsReported: a failed rebuild, the findings of a verification, and a probe
 // that no search finds are troubles until they are over, even after kill -9.
 func TestUnrepairedTroubleIsReported(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms", "--refresh-share", "0")
 	p.start()
 	p.indicesReady()

@@ -41,7 +41,6 @@ func (p *process) behind(kind report.Kind) string {
 }
 
 func TestRebuildCommand(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(200)
@@ -73,7 +72,6 @@ func (p *process) holdCities() (release func()) {
 
 // TestRebuildGoesOnWithoutItsWatcher interrupts the command but not the rebuild.
 func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(10)
@@ -94,7 +92,6 @@ func TestRebuildGoesOnWithoutItsWatcher(t *testing.T) {
 }
 
 func TestRebuildStopped(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(10)
@@ -112,7 +109,6 @@ func TestRebuildStopped(t *testing.T) {
 }
 
 func TestVerifyCommand(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.fill(50)
@@ -150,7 +146,6 @@ func TestVerifyCommand(t *testing.T) {
 }
 
 func TestBackupCommand(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0") // its document would be a record too
 	p.start()
 	p.fill(20)
@@ -209,7 +204,6 @@ func TestBackupFromAnywhere(t *testing.T) {
 
 // TestBackupIsGivenUp if the client leaves or riskdex stops. No partial copy is left.
 func TestBackupIsGivenUp(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
 	for i := range 12 {

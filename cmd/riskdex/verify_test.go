@@ -16,7 +16,6 @@ import (
 // TestVerifyAwaitsIndex verifies in the first moments of a new installation, while the
 // index of the last kind is still being created.
 func TestVerifyAwaitsIndex(t *testing.T) {
-	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	target, err := url.Parse(p.elasticsearch)
 	require.NoError(t, err)

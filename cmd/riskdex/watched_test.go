@@ -30,7 +30,6 @@ import (
 // query of the dashboard and every recording rule finds data, and the open panels show each
 // trouble.
 func TestPrometheusSeesRiskdexWork(t *testing.T) {
-	t.Parallel()
 	w := watch(t, elastictest.URL(t), "--mappings", narrowMappings(t), "--journal-max-bytes", "64MiB", "--probe-every", "1s", "--backup-every", "1h", "--history", "1d")
 	exposed := w.families()
 	if names := notNative(exposed); len(names) > 0 {
