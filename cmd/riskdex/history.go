@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"riskdex/admin"
 	"riskdex/internal/jsondiff"
 	"riskdex/internal/sanitize"
@@ -235,7 +237,7 @@ func printChanges(out io.Writer, changes []jsondiff.Change) {
 		fmt.Fprintln(out, "They state the same.")
 	}
 	for _, c := range changes {
-		fmt.Fprintln(out, paint.text(bold, sanitize.OneLine(cmp.Or(c.Pointer, "the whole record"))))
+		fmt.Fprintln(out, paint.text(bold, sanitize.OneLine(cmp.Or(string(c.Pointer), "the whole record"))))
 		if c.Old != nil {
 			fmt.Fprintln(out, "- "+sanitize.OneLine(jsondiff.Short(c.Old, longestValue)))
 		}
@@ -254,9 +256,9 @@ type comparison struct {
 
 // changedPlace has no old or no new value if there is nothing at the place.
 type changedPlace struct {
-	Pointer string `json:"pointer"`
-	Old     any    `json:"old,omitempty"`
-	New     any    `json:"new,omitempty"`
+	Pointer jsontext.Pointer `json:"pointer"`
+	Old     any              `json:"old,omitempty"`
+	New     any              `json:"new,omitempty"`
 }
 
 func comparisonOf(a, b admin.PastVersion, changes []jsondiff.Change) comparison {

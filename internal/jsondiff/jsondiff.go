@@ -11,12 +11,14 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Change is a place in which two values differ. Old or New is nil if there is nothing at that
 // place.
 type Change struct {
-	Pointer  string // empty for the whole value
+	Pointer  jsontext.Pointer // empty for the whole value
 	Old, New any    // as encoding/json decodes them, with numbers as json.Number
 }
 
@@ -51,7 +53,7 @@ func decode(text []byte) (v any, err error) {
 	return v, nil
 }
 
-func walk(list []Change, at string, a, b any) []Change {
+func walk(list []Change, at jsontext.Pointer, a, b any) []Change {
 	switch was := a.(type) {
 	case map[string]any:
 		if is, ok := b.(map[string]any); ok {
@@ -60,7 +62,7 @@ func walk(list []Change, at string, a, b any) []Change {
 	case []any:
 		if is, ok := b.([]any); ok {
 			for i := range max(len(was), len(is)) {
-				list = walk(list, at+"/"+strconv.Itoa(i), element(was, i), element(is, i))
+				list = walk(list, at.AppendToken(strconv.Itoa(i)), element(was, i), element(is, i))
 			}
 			return list
 		}
@@ -76,7 +78,7 @@ func walk(list []Change, at string, a, b any) []Change {
 	return append(list, Change{at, present(a), present(b)})
 }
 
-func walkObjects(list []Change, at string, a, b map[string]any) []Change {
+func walkObjects(list []Change, at jsontext.Pointer, a, b map[string]any) []Change {
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -87,7 +89,7 @@ func walkObjects(list []Change, at string, a, b map[string]any) []Change {
 		if v, ok := b[name]; ok {
 			is = v
 		}
-		list = walk(list, at+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name), was, is)
+		list = walk(list, at.AppendToken(name), was, is)
 	}
 	return list
 }
@@ -135,7 +137,7 @@ func Words(changes []Change) string {
 }
 
 func (c Change) words() string {
-	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(strings.TrimPrefix(c.Pointer, "/"))
+	name := strings.Join(slices.Collect(c.Pointer.Tokens()), "/")
 	if name == "" {
 		name = "the record"
 	}

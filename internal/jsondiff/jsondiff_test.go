@@ -28,7 +28,7 @@ func TestCompare(t *testing.T) {
 		}
 		var pointers []string
 		for _, change := range changes {
-			pointers = append(pointers, change.Pointer)
+			pointers = append(pointers, string(change.Pointer))
 		}
 		if got := strings.Join(pointers, " "); got != c.pointers {
 			t.Errorf("%s and %s differ in %q, want %q", c.a, c.b, got, c.pointers)
