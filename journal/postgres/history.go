@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -182,33 +181,7 @@ func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
 	return n, err
 }
 
-// History implements Journal.
-func (j *Journal) History(ctx context.Context, key report.Key, before report.Version, limit int) (list []report.Past, err error) {
-	err = j.inPast(ctx, key, func(p commit.Past) error {
-		list, err = commit.History(p, key, before, limit)
-		return err
-	})
-	return list, err
-}
-
-// PastVersion implements Journal.
-func (j *Journal) PastVersion(ctx context.Context, key report.Key, v report.Version) (past report.Past, err error) {
-	err = j.inPast(ctx, key, func(p commit.Past) error {
-		past, err = commit.PastVersion(p, key, v)
-		return err
-	})
-	return past, err
-}
-
-// PastAt implements Journal.
-func (j *Journal) PastAt(ctx context.Context, key report.Key, at time.Time) (past report.Past, err error) {
-	err = j.inPast(ctx, key, func(p commit.Past) error {
-		past, err = commit.PastAt(p, key, at)
-		return err
-	})
-	return past, err
-}
-
+// inPast calls f with the history, as one transaction sees it.
 func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past) error) error {
 	return j.read(fmt.Sprintf("read the history of %s %q in the journal", key.Kind, key.ID), func() error {
 		if err := commit.CheckKey(key); err != nil {

@@ -30,6 +30,7 @@ import (
 // Open makes one.
 type Journal struct {
 	commit.Requests
+	commit.Histories
 	opt   journal.Options
 	queue *commit.Queue
 	clock clock
@@ -121,6 +122,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.queue.Concurrent = true
 	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.notHeld, Contents: j.readContents})
+	j.Histories = commit.NewHistories(j.inPast)
 	j.close = sync.OnceValue(j.shutDown)
 	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
@@ -197,33 +196,7 @@ func (s *store) replaceBodies(list []deflated) error {
 	return nil
 }
 
-// History implements Journal.
-func (j *Journal) History(ctx context.Context, key report.Key, before report.Version, limit int) (list []report.Past, err error) {
-	err = j.inPast(ctx, key, func(p commit.Past) error {
-		list, err = commit.History(p, key, before, limit)
-		return err
-	})
-	return list, err
-}
-
-// PastVersion implements Journal.
-func (j *Journal) PastVersion(ctx context.Context, key report.Key, v report.Version) (past report.Past, err error) {
-	err = j.inPast(ctx, key, func(p commit.Past) error {
-		past, err = commit.PastVersion(p, key, v)
-		return err
-	})
-	return past, err
-}
-
-// PastAt implements Journal.
-func (j *Journal) PastAt(ctx context.Context, key report.Key, at time.Time) (past report.Past, err error) {
-	err = j.inPast(ctx, key, func(p commit.Past) error {
-		past, err = commit.PastAt(p, key, at)
-		return err
-	})
-	return past, err
-}
-
+// inPast calls f with the history, as one transaction sees it.
 func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past) error) error {
 	err := commit.CheckKey(key)
 	if err == nil {

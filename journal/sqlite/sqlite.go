@@ -26,6 +26,7 @@ import (
 // one.
 type Journal struct {
 	commit.Requests
+	commit.Histories
 	opt     journal.Options
 	queue   *commit.Queue
 	path    string
@@ -106,6 +107,7 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	}
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.claims.of, Contents: j.contents})
+	j.Histories = commit.NewHistories(j.inPast)
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
 	if j.watermark, err = openWatermark(path); err != nil {

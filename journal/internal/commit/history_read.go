@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"context"
 	"math"
 	"time"
 
@@ -19,6 +20,44 @@ type Past interface {
 	After(k report.Key, v report.Version, limit int) ([]HistoryRow, error)
 	// Body returns what the row of a version keeps of a body.
 	Body(v report.Version) ([]byte, error)
+}
+
+// Histories implements the methods of a journal that read its history. Every engine embeds it.
+type Histories struct {
+	read func(context.Context, report.Key, func(Past) error) error
+}
+
+// NewHistories returns the methods. read calls a function with the history, as one transaction
+// sees it.
+func NewHistories(read func(ctx context.Context, key report.Key, f func(Past) error) error) Histories {
+	return Histories{read}
+}
+
+// History implements Journal.
+func (h Histories) History(ctx context.Context, key report.Key, before report.Version, limit int) (list []report.Past, err error) {
+	err = h.read(ctx, key, func(p Past) error {
+		list, err = history(p, key, before, limit)
+		return err
+	})
+	return list, err
+}
+
+// PastVersion implements Journal.
+func (h Histories) PastVersion(ctx context.Context, key report.Key, v report.Version) (past report.Past, err error) {
+	err = h.read(ctx, key, func(p Past) error {
+		past, err = pastVersion(p, key, v)
+		return err
+	})
+	return past, err
+}
+
+// PastAt implements Journal.
+func (h Histories) PastAt(ctx context.Context, key report.Key, at time.Time) (past report.Past, err error) {
+	err = h.read(ctx, key, func(p Past) error {
+		past, err = pastAt(p, key, at)
+		return err
+	})
+	return past, err
 }
 
 // place is where a version of a document is kept: with the row of the version that replaced
@@ -40,9 +79,9 @@ const historyPage = 256
 // newest is before no row.
 const newest report.Version = math.MaxInt64
 
-// History returns the versions of a document before one, newest first: those of up to limit
+// history returns the versions of a document before one, newest first: those of up to limit
 // rows.
-func History(p Past, k report.Key, before report.Version, limit int) (list []report.Past, err error) {
+func history(p Past, k report.Key, before report.Version, limit int) (list []report.Past, err error) {
 	found, err := versions(p, k, before, limit)
 	for _, v := range found {
 		list = append(list, v.Past)
@@ -50,8 +89,8 @@ func History(p Past, k report.Key, before report.Version, limit int) (list []rep
 	return list, err
 }
 
-// PastVersion returns one version of a document with its body, or report.ErrNotFound.
-func PastVersion(p Past, k report.Key, v report.Version) (report.Past, error) {
+// pastVersion returns one version of a document with its body, or report.ErrNotFound.
+func pastVersion(p Past, k report.Key, v report.Version) (report.Past, error) {
 	if v <= 0 || v == newest {
 		return report.Past{}, report.ErrNotFound
 	}
@@ -67,10 +106,10 @@ func PastVersion(p Past, k report.Key, v report.Version) (report.Past, error) {
 	return report.Past{}, err
 }
 
-// PastAt returns the version of a document that was the newest at a time, with its body. It
+// pastAt returns the version of a document that was the newest at a time, with its body. It
 // returns report.ErrNotFound if there was none, and report.ErrHistoryTooShort if it cannot be
 // told.
-func PastAt(p Past, k report.Key, at time.Time) (report.Past, error) {
+func pastAt(p Past, k report.Key, at time.Time) (report.Past, error) {
 	t := at.UnixMicro()
 	first, err := firstAfter(p, k, t)
 	if err != nil {
