@@ -15,7 +15,7 @@ var deliveredRows = commit.DeliveredRows(`SELECT origin AS given, @ FROM documen
 // Delivered implements Journal.
 func (j *Journal) Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (page report.DeliveredPage, err error) {
 	err = j.read("look up the delivery "+name.String()+" in the journal", func() error {
-		return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		return j.inSnapshot(ctx, func(tx pgx.Tx) error {
 			err := tx.QueryRow(ctx, `SELECT (SELECT last_value FROM versions), (SELECT coalesce(max(dropped_version), 0) FROM totals), (SELECT count(*) FROM `+deliveredRows+`)`,
 				int64(name.First), int64(name.Last)).Scan(&page.Newest, &page.Dropped, &page.Total)
 			if err != nil {

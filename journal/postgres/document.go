@@ -14,7 +14,7 @@ import (
 // Document implements Journal.
 func (j *Journal) Document(ctx context.Context, kind report.Kind, name report.ID) (d report.Document, err error) {
 	err = j.read(fmt.Sprintf("look up %s %q in the journal", kind, name), func() error {
-		return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		return j.inSnapshot(ctx, func(tx pgx.Tx) error {
 			d, err = commit.Named(lookup{ctx, tx}, kind, name)
 			if err != nil || !d.By.Known() {
 				return err

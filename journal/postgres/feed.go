@@ -108,7 +108,7 @@ func (j *Journal) readFeed(ctx context.Context, feed string, after report.Cursor
 	for i, k := range after.Kinds {
 		kinds[i] = string(k)
 	}
-	err = pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	err = j.inSnapshot(ctx, func(tx pgx.Tx) error {
 		var last, dropped report.Version
 		err := tx.QueryRow(ctx, `SELECT last_value, (SELECT coalesce(max(dropped_version), 0) FROM totals WHERE kind = ANY($1)) FROM versions`, kinds).Scan(&last, &dropped)
 		if err == nil {

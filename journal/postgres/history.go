@@ -187,7 +187,7 @@ func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past
 		if err := commit.CheckKey(key); err != nil {
 			return err
 		}
-		return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		return j.inSnapshot(ctx, func(tx pgx.Tx) error {
 			return f(past{ctx, tx})
 		})
 	})

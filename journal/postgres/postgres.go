@@ -317,3 +317,8 @@ func (j *Journal) inLasting(ctx context.Context, how string, f func(pgx.Tx) erro
 		return f(tx)
 	})
 }
+
+// inSnapshot calls f in a transaction that only reads, and sees the journal as it is in one moment.
+func (j *Journal) inSnapshot(ctx context.Context, f func(pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+}

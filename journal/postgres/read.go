@@ -31,7 +31,7 @@ func (j *Journal) read(what string, f func() error) error {
 // Stats implements Journal.
 func (j *Journal) Stats(ctx context.Context) (s journal.Stats, err error) {
 	err = j.read("read the state of the journal", func() error {
-		return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
+		return j.inSnapshot(ctx, func(tx pgx.Tx) (err error) {
 			s, err = j.readStats(ctx, tx)
 			return err
 		})

@@ -52,7 +52,7 @@ func (j *Journal) eachRecord(ctx context.Context, kind report.Kind, f func(repor
 			err = context.Cause(ctx)
 		}
 	}()
-	return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+	return j.inSnapshot(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = '"+snapshotIdle+"'"); err != nil {
 			return err
 		}

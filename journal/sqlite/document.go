@@ -16,12 +16,7 @@ const documentQuery = `SELECT d.kind, d.id, d.version, d.op, d.code, d.accepted_
 
 // Document implements Journal.
 func (j *Journal) Document(ctx context.Context, kind report.Kind, name report.ID) (d report.Document, err error) {
-	err = j.read(func(e *engine) error {
-		tx, err := e.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback() }()
+	err = j.inSnapshot(ctx, func(tx *sql.Tx) error {
 		d, err = commit.Named(lookup{ctx, tx}, kind, name)
 		if err != nil || !d.By.Known() {
 			return err

@@ -22,12 +22,7 @@ const (
 // Feed implements Journal. Versions are committed in their order, so everything up to the last
 // version that is committed can be told once it is durable.
 func (j *Journal) Feed(ctx context.Context, after report.Cursor, limit, maxBytes int) (page report.FeedPage, err error) {
-	err = j.read(func(e *engine) error {
-		tx, err := e.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback() }()
+	err = j.inSnapshot(ctx, func(tx *sql.Tx) error {
 		page, err = readFeed(ctx, tx, after, limit, maxBytes)
 		return err
 	})
@@ -93,20 +88,17 @@ func readFeed(ctx context.Context, tx *sql.Tx, after report.Cursor, limit, maxBy
 
 func readHeads(ctx context.Context, tx *sql.Tx, kind report.Kind, after report.Version, limit int) (heads []commit.Head, err error) {
 	rows, err := tx.QueryContext(ctx, headsQuery, string(kind), int64(after), limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = forRows(rows, err, func(scan func(...any) error) error {
 		var id looseText
 		h := commit.Head{Key: report.Key{Kind: kind}}
-		if err := rows.Scan(&h.Doc, &id, &h.Version, &h.Bytes); err != nil {
-			return nil, nonsense(err)
+		if err := scan(&h.Doc, &id, &h.Version, &h.Bytes); err != nil {
+			return nonsense(err)
 		}
 		h.ID = report.ID(id)
 		heads = append(heads, h)
-	}
-	return heads, rows.Err()
+		return nil
+	})
+	return heads, err
 }
 
 // readHeaded reads the records of heads. One that is damaged is told as lost.

@@ -200,14 +200,7 @@ func (s *store) replaceBodies(list []deflated) error {
 func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past) error) error {
 	err := commit.CheckKey(key)
 	if err == nil {
-		err = j.read(func(e *engine) error {
-			tx, err := e.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-			if err != nil {
-				return err
-			}
-			defer func() { _ = tx.Rollback() }()
-			return f(past{ctx, tx})
-		})
+		err = j.inSnapshot(ctx, func(tx *sql.Tx) error { return f(past{ctx, tx}) })
 	}
 	if err != nil {
 		return fmt.Errorf("read the history of %s %q in the journal: %w", key.Kind, key.ID, err)

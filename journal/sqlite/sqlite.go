@@ -9,6 +9,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -284,6 +285,18 @@ func (j *Journal) read(f func(*engine) error) error {
 	case <-time.After(commit.StallAfter):
 		return fmt.Errorf("the disk of %s has not answered for %v", j.path, commit.StallAfter)
 	}
+}
+
+// inSnapshot calls f in a transaction that only reads, and sees the journal as it is in one moment.
+func (j *Journal) inSnapshot(ctx context.Context, f func(*sql.Tx) error) error {
+	return j.read(func(e *engine) error {
+		tx, err := e.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }()
+		return f(tx)
+	})
 }
 
 // touch writes a byte to the disk of the journal, and closes the channel that it returns once
