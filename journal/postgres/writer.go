@@ -178,7 +178,7 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 		err = s.finish(before)
 	}
 	if err != nil {
-		s.giveUp(conn, err)
+		s.giveUp(conn)
 		pooled.Release()
 		return nil, s.late, err
 	}
@@ -189,12 +189,8 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 }
 
 // giveUp ends a failed transaction, and releases the lock of versions if it still has it.
-func (s *store) giveUp(conn *pgx.Conn, why error) {
-	limit := time.Second
-	if errors.Is(why, errVersions) || errors.Is(why, errNames) { // the server has answered everything
-		limit = 10 * time.Second
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+func (s *store) giveUp(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	b := &pgx.Batch{}
 	b.Queue("ROLLBACK")
