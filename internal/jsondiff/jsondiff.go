@@ -19,7 +19,7 @@ import (
 // place.
 type Change struct {
 	Pointer  jsontext.Pointer // empty for the whole value
-	Old, New any    // as encoding/json decodes them, with numbers as json.Number
+	Old, New any              // as encoding/json decodes them, with numbers as json.Number
 }
 
 // Compare returns where two JSON texts differ: the innermost places, in the order of their

@@ -173,8 +173,14 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// Kill ends the server as a crash would.
-func (s *Server) Kill() { s.process.Kill() }
+// Kill ends the server as a crash of its machine would: all its processes, of which each could
+// otherwise finish what it is doing.
+func (s *Server) Kill() {
+	// The only errors are that there is nothing to stop or to kill.
+	_ = s.process.Signal(syscall.SIGSTOP) // so that there are no new ones
+	_ = s.signalChildren(syscall.SIGKILL)
+	s.process.Kill()
+}
 
 // Suspend stops all processes of the server until Resume, as if its machine hung. The kernel
 // still accepts connections for it.
