@@ -35,7 +35,8 @@ func openTest(t *testing.T, path string, opt journal.Options) *Journal {
 	return j
 }
 
-// execRaw changes the file of a closed journal.
+// execRaw changes the file of a journal past it: through a connection of its own, since the
+// journal's are busy with what it does after it has answered.
 func execRaw(t *testing.T, path, query string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", dsn(path))

@@ -13,15 +13,6 @@ import (
 
 const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// dropTraces drops the table of traces, so that every query of it fails.
-func dropTraces(t *testing.T, j *Journal) {
-	t.Helper()
-	committest.Eventually(t, "the table is dropped", func() bool { // the journal may be reading after an answer
-		_, err := j.e.write.ExecContext(t.Context(), "DROP TABLE IF EXISTS traces")
-		return err == nil
-	})
-}
-
 func (e *engine) countTraces(t *testing.T) (n int64) {
 	t.Helper()
 	if err := e.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM traces").Scan(&n); err != nil {
@@ -33,7 +24,7 @@ func (e *engine) countTraces(t *testing.T) (n int64) {
 // A journal without traces makes no query for them.
 func TestUntracedChangesAskForNoTraces(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	dropTraces(t, j)
+	execRaw(t, j.path, "DROP TABLE traces")
 	for range 2 {
 		mustAppend(t, j, committest.Put("1", "{}"))
 	}
@@ -53,7 +44,7 @@ func TestUnreadableTraceKeepsNothingBack(t *testing.T) {
 	d := committest.Put("1", "{}")
 	d.Changes[0].Trace = traceparent
 	mustAppend(t, j, d)
-	dropTraces(t, j)
+	execRaw(t, j.path, "DROP TABLE traces")
 	changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 	if err != nil || len(changes) != 1 || changes[0].Trace != "" {
 		t.Fatalf("Claim = %v, %v", changes, err)
