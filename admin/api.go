@@ -45,13 +45,13 @@ func (a *api) handler(c call) http.Handler {
 		if err != nil {
 			p := problemOf(err)
 			if p.Status >= http.StatusInternalServerError {
-				a.log.Error("a call to the admin listener failed", "method", c.method, "path", c.path, "error", err)
+				a.log.ErrorContext(r.Context(), "a call to the admin listener failed", "method", c.method, "path", c.path, "error", err)
 			}
 			writeProblem(w, p)
 			return
 		}
 		if changes(c.method) {
-			a.log.Info("a call of the admin listener was carried out", "method", c.method, "path", c.path, "query", r.URL.RawQuery)
+			a.log.InfoContext(r.Context(), "a call of the admin listener was carried out", "method", c.method, "path", c.path, "query", r.URL.RawQuery)
 		}
 		writeJSON(w, http.StatusOK, "application/json", answer)
 	})

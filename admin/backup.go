@@ -78,15 +78,15 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	stream := newEventStream(w, cancel)
 	made, err := b.maker.Backup(ctx, file, func(p BackupProgress) { stream.send(BackupEvent{Progress: &p}, true, true) })
 	if cause := context.Cause(ctx); cause != nil {
-		b.log.Info("backup given up: the client left", "file", file, "cause", cause)
+		b.log.InfoContext(ctx, "backup given up: the client left", "file", file, "cause", cause)
 		return
 	}
 	made.Journal, made.File = b.journal.Name, file
 	if err != nil {
-		b.log.Error("backup failed", "file", file, "error", err)
+		b.log.ErrorContext(ctx, "backup failed", "file", file, "error", err)
 		made.Error = err.Error()
 	} else {
-		b.log.Info("backup made", "file", file, "bytes", made.Bytes, "records", made.Records, "damaged", made.Damaged)
+		b.log.InfoContext(ctx, "backup made", "file", file, "bytes", made.Bytes, "records", made.Records, "damaged", made.Damaged)
 	}
 	stream.send(BackupEvent{Report: &made}, false, true)
 }

@@ -72,7 +72,7 @@ func (x *exports) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out := newExportWriter(w, versions)
 	if err := x.write(r.Context(), out, kinds); err != nil {
 		x.metrics.exports.WithLabelValues(exportBroken).Inc()
-		x.log.Warn("export broken off", "kinds", kinds, "records", out.records, "error", err)
+		x.log.WarnContext(r.Context(), "export broken off", "kinds", kinds, "records", out.records, "error", err)
 		if out.begun {
 			panic(http.ErrAbortHandler) // breaks the connection, so that nobody takes the answer for whole
 		}
@@ -80,7 +80,7 @@ func (x *exports) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.metrics.exports.WithLabelValues(exportDone).Inc()
-	x.log.Info("export made", "kinds", kinds, "records", out.records, "damaged", out.lost[report.LostDamaged], "dropped", out.lost[report.LostDropped])
+	x.log.InfoContext(r.Context(), "export made", "kinds", kinds, "records", out.records, "damaged", out.lost[report.LostDamaged], "dropped", out.lost[report.LostDropped])
 }
 
 func exportProblem(err error) *Problem {
@@ -98,7 +98,7 @@ func (x *exports) write(ctx context.Context, out *exportWriter, kinds []report.K
 				return err
 			}
 			if r.Lost == report.LostDamaged {
-				x.log.Error("a damaged record is left out of the export; have the publisher deliver it again", "kind", r.Kind, "id", r.ID)
+				x.log.ErrorContext(ctx, "a damaged record is left out of the export; have the publisher deliver it again", "kind", r.Kind, "id", r.ID)
 			}
 			if r.Lost == report.NotLost {
 				x.metrics.exported.WithLabelValues(string(kind)).Inc()

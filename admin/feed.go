@@ -83,7 +83,7 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		p := f.problem(err)
 		if p.Status == http.StatusInternalServerError && r.Context().Err() == nil {
-			f.log.Error("the feed of changes failed", "error", err)
+			f.log.ErrorContext(r.Context(), "the feed of changes failed", "error", err)
 		}
 		writeProblem(w, p)
 		return

@@ -47,12 +47,12 @@ func (p *page) button(done string, call func(*request) (any, error)) http.Handle
 			v := p.view()
 			v.Failed = problemOf(err)
 			if v.Failed.Status >= http.StatusInternalServerError {
-				p.status.Log.Error("a button of the status page failed", "button", done, "error", err)
+				p.status.Log.ErrorContext(r.Context(), "a button of the status page failed", "button", done, "error", err)
 			}
 			p.write(w, v.Failed.Status, "failed.html", v)
 			return
 		}
-		p.status.Log.Info("a button of the status page was pressed", "button", done, "query", named.URL.RawQuery)
+		p.status.Log.InfoContext(r.Context(), "a button of the status page was pressed", "button", done, "query", named.URL.RawQuery)
 		http.Redirect(w, r, "/?done="+done, http.StatusSeeOther)
 	})
 }

@@ -67,14 +67,14 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, kind := range kinds {
 		found, err := v.verifier.Verify(ctx, kind, opt, stream.tell)
 		if cause := context.Cause(ctx); cause != nil {
-			v.log.Info("verification given up: the client left", "kind", kind, "cause", cause)
+			v.log.InfoContext(ctx, "verification given up: the client left", "kind", kind, "cause", cause)
 			return
 		}
 		if err != nil { // go on with the other kinds
-			v.log.Error("verification failed", "kind", kind, "error", err)
+			v.log.ErrorContext(ctx, "verification failed", "kind", kind, "error", err)
 			found.Error = err.Error()
 		} else {
-			v.log.Info("verified", attributes(found, kind)...)
+			v.log.InfoContext(ctx, "verified", attributes(found, kind)...)
 		}
 		found.Kind = kind
 		stream.tell(VerifyEvent{Report: &found})

@@ -115,7 +115,7 @@ func (r *Receiver) accept(d *delivery, in contents, content []byte) {
 		r.log.InfoContext(ctx, "delivery accepted; it holds no records", "kind", d.kind, "method", d.method)
 	} else {
 		r.log.DebugContext(ctx, "delivery accepted", "kind", d.kind, "method", d.method, "changes", result.accepted, "unknown", len(result.unknown),
-			"refused", result.refused.total, "first_id", stamps[0].ID, "version", stamps[len(stamps)-1].Version)
+			"refused", result.refused.total, "first_id", stamps[0].ID, "delivery", result.name)
 	}
 	status, body := http.StatusAccepted, accepted{
 		Accepted: result.accepted, Refused: result.refused.listed(), RefusedTotal: result.refused.total, Unknown: result.unknown,
@@ -129,7 +129,7 @@ func (r *Receiver) accept(d *delivery, in contents, content []byte) {
 		}
 	}
 	a := d.answered(status, "")
-	a.Accepted, a.Refused = result.accepted, result.refused.total
+	a.Accepted, a.Refused, a.Delivery = result.accepted, result.refused.total, result.name
 	r.answered(ctx, a)
 	writeJSON(d.w, status, "application/json", body)
 }

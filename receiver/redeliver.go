@@ -71,7 +71,7 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 	if err != nil {
 		return nil, fmt.Errorf("retry the refused delivery %d: %w", refusal.Seq, err)
 	}
-	r.log.Info("refused delivery retried", "number", refusal.Seq, "kind", refusal.Kind, "method", refusal.Method, "changes", len(stamps), "edited", edited != nil)
+	r.log.InfoContext(ctx, "refused delivery retried", "number", refusal.Seq, "kind", refusal.Kind, "method", refusal.Method, "changes", len(stamps), "edited", edited != nil)
 	return stamps, nil
 }
 

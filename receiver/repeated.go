@@ -59,7 +59,7 @@ func (o outcome) text() []byte {
 // has answered. list is what is refused of it.
 func (r *Receiver) repeated(d *delivery, list refusals, body []byte, err error) bool {
 	if first, ok := errors.AsType[*report.RepeatedError](err); ok {
-		r.log.Info("delivery repeated: answered as before", "kind", d.kind, "method", d.method, "id", shortened(d.pathID))
+		r.log.InfoContext(d.req.Context(), "delivery repeated: answered as before", "kind", d.kind, "method", d.method, "id", shortened(d.pathID))
 		r.answerAgain(d, list, first.Answer)
 		return true
 	}
@@ -77,7 +77,7 @@ func (r *Receiver) repeated(d *delivery, list refusals, body []byte, err error) 
 func (r *Receiver) answerAgain(d *delivery, list refusals, receipt []byte) {
 	var o outcome
 	if err := json.Unmarshal(receipt, &o); err != nil {
-		r.log.Error("a receipt in the journal cannot be read", "error", err)
+		r.log.ErrorContext(d.req.Context(), "a receipt in the journal cannot be read", "error", err)
 	}
 	listed := []refused{}
 	if list.total == o.RefusedTotal {

@@ -41,6 +41,9 @@ func (r *Receiver) describe(span trace.Span, a report.Answered) {
 		name += " " + route
 		attributes = append(attributes, semconv.HTTPRoute(route))
 	}
+	if a.Delivery != "" {
+		attributes = append(attributes, attribute.String("riskdex.delivery", a.Delivery))
+	}
 	if a.Reason != "" {
 		attributes = append(attributes, attribute.String("riskdex.reason", a.Reason))
 	}

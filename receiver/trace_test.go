@@ -74,9 +74,9 @@ func TestRequestsAreSpans(t *testing.T) {
 		status             codes.Code
 	}{
 		{"POST", "/cities", `[{"id":1},{"id":2},{"t":"x"}]`, nil, "POST /api/v1/cities",
-			"http.request.method=POST http.response.status_code=202 http.route=/api/v1/cities riskdex.changes=2 riskdex.kind=cities riskdex.refused=1", codes.Unset},
+			"http.request.method=POST http.response.status_code=202 http.route=/api/v1/cities riskdex.changes=2 riskdex.delivery=1-1-2-c56f riskdex.kind=cities riskdex.refused=1", codes.Unset},
 		{"PUT", "/advisories/a-stranger", `{"t":"x"}`, nil, "PUT /api/v1/advisories/:id",
-			"http.request.method=PUT http.response.status_code=202 http.route=/api/v1/advisories/:id riskdex.changes=1 riskdex.kind=advisories riskdex.refused=0", codes.Unset},
+			"http.request.method=PUT http.response.status_code=202 http.route=/api/v1/advisories/:id riskdex.changes=1 riskdex.delivery=1-0-1-5da4 riskdex.kind=advisories riskdex.refused=0", codes.Unset},
 		{"DELETE", "/cities/1", "", errors.New("no disk"), "DELETE /api/v1/cities/:id",
 			"error.type=journal http.request.method=DELETE http.response.status_code=503 http.route=/api/v1/cities/:id riskdex.changes=0 riskdex.kind=cities riskdex.reason=journal riskdex.refused=0", codes.Error},
 		{"PUT", "/cities/1", "{", nil, "PUT /api/v1/cities/:id",

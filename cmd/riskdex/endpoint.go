@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"riskdex/internal/requestid"
 	"riskdex/receiver"
 )
 
@@ -38,7 +40,7 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 		listener, scheme = tls.NewListener(listener, secured), "https"
 	}
 	return &endpoint{what: what, scheme: scheme, listener: listener, server: &http.Server{
-		Handler:           closeIfAmbiguous(handler),
+		Handler:           requestid.Handler(closeIfAmbiguous(handler), rand.Text),
 		ConnContext:       receiver.ConnContext,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       5 * time.Minute, // 64 MiB over a slow line

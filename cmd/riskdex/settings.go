@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 
+	"riskdex/internal/requestid"
 	"riskdex/internal/sanitize"
 	"riskdex/mappings"
 	"riskdex/receiver"
@@ -99,9 +100,9 @@ type logSettings struct {
 func (s logSettings) logger(to io.Writer) *slog.Logger {
 	opts, w := &slog.HandlerOptions{Level: s.LogLevel, ReplaceAttr: withoutEmpty}, sanitize.LogWriter{Writer: to}
 	if s.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, opts))
+		return slog.New(requestid.InLog(slog.NewJSONHandler(w, opts)))
 	}
-	return slog.New(slog.NewTextHandler(w, opts))
+	return slog.New(requestid.InLog(slog.NewTextHandler(w, opts)))
 }
 
 // withoutEmpty drops attributes with an empty text, which are unknown or do not apply.
