@@ -106,6 +106,14 @@ func TestTheTokensAreMounted(t *testing.T) {
 		t.Fatal("the commands in the pod do not know the token")
 	}
 	wantMounted(t, c, pod, c.Env[i].Value, "")
+	in := settings(t, built(t, base))
+	wantMounted(t, c, pod, in["ELASTICSEARCH_API_KEY_FILE"], " --from-file="+path.Base(in["ELASTICSEARCH_CA_FILE"]))
+	if path.Dir(in["ELASTICSEARCH_CA_FILE"]) != path.Dir(in["ELASTICSEARCH_API_KEY_FILE"]) {
+		t.Errorf("the authority is %s", in["ELASTICSEARCH_CA_FILE"])
+	}
+	if !strings.HasPrefix(in["ELASTICSEARCH_URL"], "https://") {
+		t.Errorf("Elasticsearch is asked at %s", in["ELASTICSEARCH_URL"])
+	}
 	credentials := only[*monitoring.ServiceMonitor](t, built(t, monitored)).Spec.Endpoints[0].Authorization.Credentials
 	if credentials.Name != "riskdex-admin" || credentials.Key != path.Base(c.Env[i].Value) {
 		t.Errorf("Prometheus shows %+v", credentials)
@@ -208,7 +216,7 @@ func TestTheNetworkIsClosedButForWhatIsNeeded(t *testing.T) {
 	address, err := url.Parse(settings(t, objects)["ELASTICSEARCH_URL"])
 	require.NoError(t, err)
 	want := []string{
-		"from ingress-nginx to deliveries", "from monitoring,pods to admin", "to kube-system at 53", "to kube-system at 53",
+		"from ingress-nginx to deliveries", "from monitoring,pods to admin", "to monitoring at 4318", "to kube-system at 53", "to kube-system at 53",
 		// HOST.NAMESPACE.svc
 		"to " + strings.Split(address.Hostname(), ".")[1] + " at " + address.Port(),
 	}
