@@ -14,8 +14,9 @@ import (
 // reach. It is not [os.TempDir], which may itself be a folder of one user.
 const standInRoot = "/var/tmp/riskdex-elasticsearch"
 
-// moduleRoot is the folder with go.mod at or above the working directory.
-func moduleRoot() (string, error) {
+// moduleRoot is the outermost folder with go.mod at or above the working directory: that of the
+// repository, from its second module too.
+func moduleRoot() (root string, err error) {
 	start, err := os.Getwd()
 	if err != nil {
 		return "", fmt.Errorf("find the root of the module: %w", err)
@@ -23,13 +24,18 @@ func moduleRoot() (string, error) {
 	for dir := start; ; dir = filepath.Dir(dir) {
 		switch _, err := os.Stat(filepath.Join(dir, "go.mod")); {
 		case err == nil:
-			return dir, nil
+			root = dir
 		case !errors.Is(err, fs.ErrNotExist):
 			return "", fmt.Errorf("find the root of the module: %w", err)
-		case dir == filepath.Dir(dir):
-			return "", fmt.Errorf("no go.mod in %s or above: run this inside the repository", start)
+		}
+		if dir == filepath.Dir(dir) {
+			break
 		}
 	}
+	if root == "" {
+		return "", fmt.Errorf("no go.mod in %s or above: run this inside the repository", start)
+	}
+	return root, nil
 }
 
 // place makes sure that dir exists and returns it. If the account cannot reach dir, it

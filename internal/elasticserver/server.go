@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -22,6 +23,7 @@ const stopTimeout = 20 * time.Second
 // more than once.
 type Server struct {
 	home        home
+	start       *exec.Cmd
 	port        int
 	process     *child.Child
 	output      *console
@@ -81,7 +83,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	began := time.Now()
 	log.printf("starting Elasticsearch %s, heap %s, log in %s", Version, o.heap(), h.console())
 	s := &Server{home: h, output: output, stopTimeout: stopTimeout}
-	s.process, err = child.Start(s.command(a, folder, java))
+	s.start = s.command(a, folder, java)
+	s.process, err = child.Start(s.start)
 	if err != nil {
 		return nil, errors.Join(err, output.Close())
 	}
@@ -126,6 +129,12 @@ func (s *Server) Port() int { return s.port }
 
 // Home returns the folder that the server uses, which may replace the requested one.
 func (s *Server) Home() string { return s.home.dir }
+
+// Installation returns the folder with Elasticsearch's own files, which servers share, and the
+// environment in which its tools in bin work on the configuration of this server.
+func (s *Server) Installation() (folder string, env []string) {
+	return s.start.Dir, slices.Clone(s.start.Env)
+}
 
 // Done is closed when all of the server's processes have ended, so that another server
 // can use the same home and port.

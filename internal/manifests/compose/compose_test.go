@@ -43,11 +43,17 @@ func read(t *testing.T, name string) string {
 // cycles.
 func project(t *testing.T, profiles ...string) *types.Project {
 	t.Helper()
-	p, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
-		WorkingDir:  root(t),
-		ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(root(t), "docker-compose.yml")}},
-		Environment: types.Mapping{},
-	}, func(o *loader.Options) {
+	return load(t, []string{"docker-compose.yml"}, profiles...)
+}
+
+// load returns files of the repository, each laid over those before it.
+func load(t *testing.T, files []string, profiles ...string) *types.Project {
+	t.Helper()
+	details := types.ConfigDetails{WorkingDir: root(t), Environment: types.Mapping{}}
+	for _, name := range files {
+		details.ConfigFiles = append(details.ConfigFiles, types.ConfigFile{Filename: filepath.Join(root(t), name)})
+	}
+	p, err := loader.LoadWithContext(t.Context(), details, func(o *loader.Options) {
 		o.SetProjectName("riskdex", true)
 		o.Profiles = profiles
 	})
