@@ -78,7 +78,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/l
 UNRACED := ./cmd/riskdex ./indexer/... ./mappings/relevance/... ./mappings ./mappings/gazetteer ./mappings/plaintext \
 	./internal/gazetteer ./internal/samplefeed ./internal/supply ./internal/vocabulary ./receiver/jsonscan
 LONGEST := ./journal/sqlite ./journal/postgres ./mappings/livetest
-TEST := -vet=off -shuffle=on -timeout 30m
+TEST := -vet=off -shuffle=on -timeout 45m
 test: dev ## All tests, against real servers, most with the race detector; lists what was not run.
 	@.local/dev with-elasticsearch -- .local/dev test -- \
 		$(TEST) -p 2 -parallel 4 $(UNRACED) ';' \

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"riskdex/internal/requestid"
@@ -21,6 +22,7 @@ type endpoint struct {
 	scheme   string
 	listener net.Listener
 	server   *http.Server
+	busy     sync.RWMutex // locked for reading while a request is answered
 }
 
 // maxConnections is the largest number of connections of an endpoint. Further ones wait until
@@ -39,8 +41,9 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 	if secured != nil {
 		listener, scheme = tls.NewListener(listener, secured), "https"
 	}
-	return &endpoint{what: what, scheme: scheme, listener: listener, server: &http.Server{
-		Handler:           requestid.Handler(closeIfAmbiguous(handler), rand.Text),
+	e := &endpoint{what: what, scheme: scheme, listener: listener}
+	e.server = &http.Server{
+		Handler:           requestid.Handler(closeIfAmbiguous(e.noted(handler)), rand.Text),
 		ConnContext:       receiver.ConnContext,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       5 * time.Minute, // 64 MiB over a slow line
@@ -50,8 +53,21 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 		// The default handler answers "OPTIONS *" of anybody, and keeps the connection.
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}}, nil
+	}
+	return e, nil
 }
+
+func (e *endpoint) noted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.busy.RLock()
+		defer e.busy.RUnlock()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// wait returns when no request is answered any more. It may be called once, after shutdown,
+// which does not wait for requests that it has cut off.
+func (e *endpoint) wait() { e.busy.Lock() }
 
 // closeIfAmbiguous closes the connection after the answer to a request that a proxy may
 // have framed differently (request smuggling). If a request has both Transfer-Encoding and

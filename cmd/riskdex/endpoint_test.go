@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -60,5 +61,31 @@ func TestServerAnswersNobodyByItself(t *testing.T) {
 			t.Errorf("after %q the connection is kept: %v", c.header, err)
 		}
 		require.NoError(t, conn.Close())
+	}
+}
+
+// A request that is cut off still undoes what it has begun.
+func TestStopWaitsForWhatItCutsOff(t *testing.T) {
+	begun, ended := make(chan struct{}), false
+	e, err := listen(t.Context(), "tests", "127.0.0.1:0", nil, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+		for range 1000 {
+			runtime.Gosched() // as long as the test may take to wait
+		}
+		ended = true
+	}), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	e.serve(func(err error) { t.Error(err) })
+	conn, err := net.Dial("tcp", e.listener.Addr().String())
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	<-begun
+	require.NoError(t, e.shutdown(0))
+	e.wait()
+	if !ended {
+		t.Error("it did not wait")
 	}
 }

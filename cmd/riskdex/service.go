@@ -17,8 +17,8 @@ import (
 )
 
 // Bounds of a stop as a whole and of its parts, below the 30 seconds that supervisors usually
-// wait. Only stopWithin bounds the closing of the journal, which a disk that hangs may delay
-// for any time.
+// wait. Only stopWithin bounds the end of what was cut off and the closing of the journal, which
+// a disk that hangs may delay for any time.
 const (
 	stopWithin     = 25 * time.Second
 	stopDeliveries = 10 * time.Second
@@ -137,7 +137,9 @@ func (s *service) Run(ctx context.Context) error {
 	err := s.deliveries.shutdown(stopDeliveries)
 	stopIndexing()
 	background.Wait()
-	err = errors.Join(err, <-indexed, s.admin.shutdown(stopAdmin), s.journal.Close())
+	err = errors.Join(err, <-indexed, s.admin.shutdown(stopAdmin))
+	s.admin.wait() // a backup that is cut off removes what it has made
+	err = errors.Join(err, s.journal.Close())
 	s.tracing.stop(s.log)
 	if ctx.Err() == nil {
 		err = errors.Join(context.Cause(working), err)
