@@ -31,6 +31,7 @@ func age(since *time.Time) time.Duration {
 
 // searching searches until ctx is done, more often while that fails.
 func (p *Prober) searching(ctx context.Context) {
+	patience := firstAnswer
 	for said := false; ; {
 		began, next := time.Now(), p.cfg.Every
 		err := p.tried(ctx)
@@ -44,12 +45,15 @@ func (p *Prober) searching(ctx context.Context) {
 				fails.Since = was.Since
 			}
 		}
+		if err == nil {
+			patience = searchAgain
+		}
 		was := p.fails.Swap(fails)
 		switch {
 		case err == nil && said:
 			p.log.Info("search answers apps again", "after", time.Since(was.Since).Round(time.Millisecond))
 			said = false
-		case err != nil && !said && time.Since(fails.Since) >= searchAgain:
+		case err != nil && !said && time.Since(fails.Since) >= patience:
 			p.log.Error("search fails for apps; it is tried again from time to time", "since", fails.Since, "error", err)
 			said = true
 		}
@@ -59,9 +63,11 @@ func (p *Prober) searching(ctx context.Context) {
 	}
 }
 
-// searchAgain is the longest wait after a failed search, and how long searches fail before the
-// log says so: without indices yet, the first one fails.
-const searchAgain = 2 * time.Second
+// Bounds of searching.
+const (
+	searchAgain = 2 * time.Second  // the longest wait after a failed search, and how long searches fail before the log says so
+	firstAnswer = 30 * time.Second // that until one has been answered: at the first start the indices are still to be made
+)
 
 func (p *Prober) tried(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
