@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"time"
 
 	"riskdex/report"
 )
@@ -14,22 +16,51 @@ type DeliveryPage struct {
 	Says       string              `json:"says"`                  // in one sentence
 	Changes    int                 `json:"changes"`               // that the delivery made
 	Documents  int                 `json:"documents"`             // whose newest content came with it
+	Retried    int                 `json:"retried"`               // documents that it had besides, which were refused at first and accepted at a retry
 	Replaced   int                 `json:"replaced"`              // of its changes, those that newer ones have replaced
-	Forgotten  bool                `json:"forgotten"`             // some of Replaced may be deletes that are no longer known
-	Lost       bool                `json:"lost"`                  // some of Replaced may be missing instead, as the journal lacks changes of that time
+	InHistory  int                 `json:"in_history"`            // of Replaced, those that are in the history, and so among the items
+	Forgotten  bool                `json:"forgotten"`             // others of Replaced may be deletes that are no longer known
+	Lost       bool                `json:"lost"`                  // others of Replaced may be missing instead, as the journal lacks changes of that time
 	IndexError string              `json:"index_error,omitempty"` // why it is not known what searches find
 	Items      []DeliveredDocument `json:"items"`
 	Next       string              `json:"next,omitempty"`
 }
 
-// DeliveredDocument is a document whose newest content came with a delivery.
+// DeliveredDocument is a document that came with a delivery.
 type DeliveredDocument struct {
 	Kind       report.Kind    `json:"kind"`
 	ID         report.ID      `json:"id"`
 	Version    report.Version `json:"version"`
-	State      string         `json:"state"`            // of those of a document
-	Searchable bool           `json:"searchable"`       // an app finds this content; of a deleted document: it finds none
-	Reason     string         `json:"reason,omitempty"` // why Elasticsearch refuses it
+	Op         report.Op      `json:"op"`
+	State      string         `json:"state"`             // of those of a document, or DocumentReplaced
+	Searchable bool           `json:"searchable"`        // an app finds this content; of a deleted document: it finds none
+	Reason     string         `json:"reason,omitempty"`  // why Elasticsearch refuses it
+	Retried    bool           `json:"retried,omitempty"` // it was refused at first, and accepted at a retry
+
+	// Of one that was replaced, if the history tells.
+	ReplacedBy   report.Version `json:"replaced_by,omitempty"`
+	ReplacedAt   time.Time      `json:"replaced_at,omitzero"`
+	SearchableAt time.Time      `json:"searchable_at,omitzero"` // when the index first had it
+}
+
+// Says tells in words what became of it.
+func (d *DeliveredDocument) Says() string {
+	const form = "2006-01-02 15:04:05"
+	switch {
+	case d.Reason != "":
+		return d.State + ": " + d.Reason
+	case d.State != DocumentReplaced:
+		return d.State
+	case d.ReplacedBy == 0 && d.Op == report.Delete:
+		return "deleted long ago, or replaced while history was off"
+	case d.ReplacedBy == 0:
+		return "replaced; history does not tell when"
+	}
+	shown := "never reached the index"
+	if !d.SearchableAt.IsZero() {
+		shown = "in the index since " + d.SearchableAt.UTC().Format(form)
+	}
+	return fmt.Sprintf("%s; replaced at %s by version %d", shown, d.ReplacedAt.UTC().Format(form), d.ReplacedBy)
 }
 
 // delivery answers the call for one delivery.
@@ -53,15 +84,16 @@ func (s *statuses) delivery(r *request) (any, error) {
 	if name.Last > found.Newest {
 		return nil, notFound("The journal knows no such delivery: it is newer than everything that the journal has.")
 	}
-	page := DeliveryPage{Name: name.String(), Changes: name.Changes, Documents: found.Total, Items: []DeliveredDocument{}}
+	page := DeliveryPage{Name: name.String(), Changes: name.Changes, Documents: found.Total, Retried: found.Retried, InHistory: found.Replaced, Items: []DeliveredDocument{}}
 	page.Replaced = max(0, name.Changes-found.Total)
-	page.Forgotten = page.Replaced > 0 && name.First <= found.Dropped
-	if page.Replaced > 0 {
+	if page.Replaced > page.InHistory {
+		page.Forgotten = name.First <= found.Dropped
 		stats, err := s.Status.Journal.Stats(r.Context())
 		if err != nil {
 			return nil, err
 		}
-		page.Lost = stats.Loss.MayHave(name)
+		losses := append(report.AcknowledgedIn(stats.Notes), stats.Loss)
+		page.Lost = slices.ContainsFunc(losses, func(l report.Loss) bool { return l.MayHave(name) })
 	}
 	page.Says = page.sentence()
 	shown, err := s.shown(r.Context(), found.Documents)
@@ -82,13 +114,20 @@ func (p *DeliveryPage) sentence() string {
 		return "The delivery changed nothing."
 	}
 	says := fmt.Sprintf("Changes: %d. Newest of their document: %d.", p.Changes, p.Documents)
+	if p.InHistory > 0 {
+		says += fmt.Sprintf(" Replaced by newer ones, and kept in history: %d.", p.InHistory)
+	}
+	rest := p.Replaced - p.InHistory
 	switch {
 	case p.Lost:
-		says += fmt.Sprintf(" Replaced by newer ones, or lost, as the journal lacks changes of that time: %d.", p.Replaced)
+		says += fmt.Sprintf(" Replaced by newer ones, or lost, as the journal lacks changes of that time: %d.", rest)
 	case p.Forgotten:
-		says += fmt.Sprintf(" Replaced by newer ones, or deletes that are no longer known: %d.", p.Replaced)
-	case p.Replaced > 0:
-		says += fmt.Sprintf(" Replaced by newer ones: %d.", p.Replaced)
+		says += fmt.Sprintf(" Replaced by newer ones, or deletes that are no longer known: %d.", rest)
+	case rest > 0:
+		says += fmt.Sprintf(" Replaced by newer ones: %d.", rest)
+	}
+	if p.Retried > 0 {
+		says += fmt.Sprintf(" Refused at first, and accepted at a retry: %d.", p.Retried)
 	}
 	return says
 }
@@ -104,7 +143,7 @@ func (s *statuses) shown(ctx context.Context, list []report.Delivered) (map[repo
 	for _, kind := range report.Kinds() {
 		var ids []report.ID
 		for _, d := range list {
-			if d.Kind == kind {
+			if d.Kind == kind && !d.Replaced {
 				ids = append(ids, d.ID)
 			}
 		}
@@ -124,9 +163,11 @@ func (s *statuses) shown(ctx context.Context, list []report.Delivered) (map[repo
 
 // deliveredDocument says what state a document is in, as [statuses.judge] does.
 func deliveredDocument(d report.Delivered, shown map[report.Key]report.Version) DeliveredDocument {
-	doc := DeliveredDocument{Kind: d.Kind, ID: d.ID, Version: d.Version}
+	doc := DeliveredDocument{Kind: d.Kind, ID: d.ID, Version: d.Version, Op: d.Op, Retried: d.Retried, ReplacedBy: d.ReplacedBy, ReplacedAt: d.ReplacedAt, SearchableAt: d.SearchableAt}
 	found := shown[d.Key]
 	switch {
+	case d.Replaced:
+		doc.State = DocumentReplaced
 	case shown != nil && d.Op == report.Delete && found == 0:
 		doc.State, doc.Searchable = DocumentDeleted, true
 	case shown != nil && d.Op == report.Index && found == d.Version:

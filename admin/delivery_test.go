@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -61,14 +62,21 @@ func TestWhatBecameOfADelivery(t *testing.T) {
 	for _, x := range d.delivery(name).Items {
 		found[x.ID] = x.Version
 	}
-	want(name, "Changes: 4. Newest of their document: 2. Replaced by newer ones: 2.", "1 not_asked", "2 dead")
+	want(name, "Changes: 4. Newest of their document: 2. Replaced by newer ones, and kept in history: 2.", "1 not_asked", "2 dead", "3 replaced", "4 replaced")
 	d.shown = func([]report.ID) map[report.ID]report.Version {
 		return map[report.ID]report.Version{"1": found["1"], "2": found["2"] - 5}
 	}
-	p := want(name+"&limit=1", "Changes: 4. Newest of their document: 2. Replaced by newer ones: 2.", "1 searchable")
-	if p = want(name+"&after="+p.Next, "Changes: 4. Newest of their document: 2. Replaced by newer ones: 2.", "2 dead"); !strings.Contains(p.Items[0].Reason, "it is poison") || p.Items[0].Searchable || p.Changes != 4 || p.Replaced != 2 {
+	p := want(name+"&limit=1", "Changes: 4. Newest of their document: 2. Replaced by newer ones, and kept in history: 2.", "1 searchable")
+	if p = want(name+"&limit=1&after="+p.Next, "Changes: 4. Newest of their document: 2. Replaced by newer ones, and kept in history: 2.", "2 dead"); !strings.Contains(p.Items[0].Reason, "it is poison") || p.Items[0].Searchable || p.Changes != 4 || p.Replaced != 2 {
 		t.Errorf("of the dead letter is said %+v", p)
 	}
+	p = want(name+"&after="+p.Next, "Changes: 4. Newest of their document: 2. Replaced by newer ones, and kept in history: 2.", "3 replaced", "4 replaced")
+	if x := p.Items[0]; x.ReplacedBy <= x.Version || x.ReplacedAt.IsZero() || !x.SearchableAt.IsZero() || !strings.Contains(x.Says(), fmt.Sprintf("never reached the index; replaced at %s by version %d", x.ReplacedAt.Format("2006-01-02 15:04:05"), x.ReplacedBy)) {
+		t.Errorf("of what was replaced is said %q: %+v", x.Says(), x)
+	}
+	half := d.named("POST", "/cities", `[{"id":"7"},{"t":"has no id"},{"id":"8"}]`)
+	d.call(http.StatusOK, "PUT", bodyOf(d.refused(2, "")[0]), `{"id":"9"}`, nil)
+	want(half, "Changes: 2. Newest of their document: 2. Refused at first, and accepted at a retry: 1.", "7 waiting", "9 waiting", "8 waiting")
 	want(gone, "Changes: 1. Newest of their document: 1.", "4 deleted")
 	want(d.named("POST", "/cities", "[]"), "The delivery changed nothing.")
 
@@ -100,17 +108,23 @@ func TestDeliveryThatMayBeLost(t *testing.T) {
 	d := openStatusDeskOn(t, openDeskOn(t, path))
 	after := d.named("PUT", "/cities/2", `{"t":"1"}`)
 	d.deliver("PUT", "/cities/2", `{"t":"2"}`)
-	for _, c := range []struct {
-		name, says string
-		lost       bool
-	}{
-		{before, "Changes: 1. Newest of their document: 0. Replaced by newer ones: 1.", false},
-		{kept, "Changes: 1. Newest of their document: 1.", false},
-		{lost, "Changes: 1. Newest of their document: 0. Replaced by newer ones, or lost, as the journal lacks changes of that time: 1.", true},
-		{after, "Changes: 1. Newest of their document: 0. Replaced by newer ones: 1.", false},
-	} {
-		if p := d.delivery(c.name); p.Says != c.says || p.Lost != c.lost {
-			t.Errorf("%s: %q, lost %t; want %q, %t", c.name, p.Says, p.Lost, c.says, c.lost)
+	check := func() {
+		t.Helper()
+		for _, c := range []struct {
+			name, says string
+			lost       bool
+		}{
+			{before, "Changes: 1. Newest of their document: 0. Replaced by newer ones: 1.", false},
+			{kept, "Changes: 1. Newest of their document: 1.", false},
+			{lost, "Changes: 1. Newest of their document: 0. Replaced by newer ones, or lost, as the journal lacks changes of that time: 1.", true},
+			{after, "Changes: 1. Newest of their document: 0. Replaced by newer ones, and kept in history: 1.", false},
+		} {
+			if p := d.delivery(c.name); p.Says != c.says || p.Lost != c.lost {
+				t.Errorf("%s: %q, lost %t; want %q, %t", c.name, p.Says, p.Lost, c.says, c.lost)
+			}
 		}
 	}
+	check()
+	d.call(http.StatusOK, "POST", "/api/journal/acknowledge-loss", "", nil) // which brings nothing back
+	check()
 }

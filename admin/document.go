@@ -89,6 +89,7 @@ const (
 	DocumentDamaged    = "damaged"
 	DocumentDiffers    = "differs"
 	DocumentNotAsked   = "not_asked" // Elasticsearch could not be asked
+	DocumentReplaced   = "replaced"  // of a delivery: newer content has taken its place
 )
 
 // The bounds of looking up a document: the time for Elasticsearch, how many refusals are

@@ -53,7 +53,8 @@
 //   - A row whose version is newer than its content has an origin: the version under which the
 //     content was delivered or refused first.
 //   - A retry of a refusal is left out if the origin of the document is higher than the version of
-//     the refusal. Otherwise that version becomes the origin of the retry.
+//     the refusal. Otherwise that version becomes the origin of the retry. It is stored as a
+//     negative number, so that a delivery is not said to have had more changes than it had.
 //
 // # Traces
 //

@@ -108,8 +108,9 @@ type Journal interface {
 	// notification of another process may be lost: ask again after some seconds in any case.
 	Committed() <-chan struct{}
 
-	// Delivered returns up to limit documents whose newest content came with the versions of a
-	// delivery, in the order of these versions, after the given one.
+	// Delivered returns up to limit documents that came with the versions of a delivery, in the
+	// order of these versions, after the given one: those whose newest content it is, and those
+	// that were replaced and are in the history.
 	Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (report.DeliveredPage, error)
 
 	// DeadLetters returns up to limit dead letters of kind with ids after the given one, in the
@@ -163,8 +164,8 @@ type Journal interface {
 	// restarts and are part of backups; Stats returns all of them.
 	Note(ctx context.Context, name, value string) error
 
-	// AcknowledgeLoss forgets the loss that Stats reports, and returns it; ErrNotFound if there
-	// is none. Nothing else forgets a loss.
+	// AcknowledgeLoss ends the loss that Stats reports, and returns it; ErrNotFound if there is
+	// none. Nothing else ends a loss. A note of it remains ([report.AcknowledgedIn]).
 	AcknowledgeLoss(ctx context.Context) (report.Loss, error)
 
 	// Changed receives a value when changes may have become claimable. It buffers one value,

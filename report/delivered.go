@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"hash/crc32"
+	"time"
 )
 
 // DeliveryName names a delivery by the versions that its changes were given, which no other
@@ -45,21 +46,32 @@ func ParseDeliveryName(text string) (n DeliveryName, err error) {
 	return n, nil
 }
 
-// Delivered is a document whose newest content came with a delivery.
+// Delivered is a document that came with a delivery.
 type Delivered struct {
 	Key
 	Given     Version // when it was delivered
 	Version   Version // that it has now; a newer one where the same content is sent once more
 	Op        Op
-	State     State
+	State     State  // if it was replaced: when it was, empty if nobody knows
 	ErrorType string // of a dead letter
 	Reason    string // of a dead letter
+	Retried   bool   // the delivery had it as a refusal, which was accepted at a retry
+
+	// Replaced is set if the content is the newest no longer, and the history knows of it. By
+	// what and when is zero if nobody knows. SearchableAt is when the index first had it, or
+	// zero.
+	Replaced     bool
+	ReplacedBy   Version
+	ReplacedAt   time.Time
+	SearchableAt time.Time
 }
 
 // DeliveredPage is a part of what the journal has of a delivery.
 type DeliveredPage struct {
 	Documents []Delivered // in the order of Given
 	Total     int         // documents of the delivery whose newest content came with it
+	Retried   int         // besides, those that it had as refusals
+	Replaced  int         // its other changes of which the history knows
 	Newest    Version     // the newest version that was given out, to any delivery
 	Dropped   Version     // the highest version of a tombstone that was dropped
 }

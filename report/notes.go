@@ -76,3 +76,39 @@ func BackupIn(notes map[string]string) time.Time {
 	}
 	return time.UnixMicro(n).UTC()
 }
+
+const lossNotes = "loss:"
+
+// AcknowledgedLossNote returns the name of the note about a loss that somebody has acknowledged.
+func AcknowledgedLossNote(l Loss) string {
+	return lossNotes + strconv.FormatInt(l.Until.UnixMicro(), 10)
+}
+
+// NoteOfLoss returns the text of that note.
+func NoteOfLoss(l Loss) string {
+	if l.Since.IsZero() {
+		return "0"
+	}
+	return strconv.FormatInt(l.Since.UnixMicro(), 10)
+}
+
+// AcknowledgedIn reads from the notes the losses that somebody has acknowledged, in any order.
+func AcknowledgedIn(notes map[string]string) (list []Loss) {
+	for name, text := range notes {
+		until, isLoss := strings.CutPrefix(name, lossNotes)
+		if !isLoss {
+			continue
+		}
+		end, err := strconv.ParseInt(until, 10, 64)
+		since, err2 := strconv.ParseInt(text, 10, 64)
+		if err != nil || err2 != nil {
+			continue
+		}
+		l := Loss{Until: time.UnixMicro(end).UTC()}
+		if since > 0 {
+			l.Since = time.UnixMicro(since).UTC()
+		}
+		list = append(list, l)
+	}
+	return list
+}

@@ -49,7 +49,7 @@ func (c *deliveryCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	if all.Lost || slices.ContainsFunc(all.Items, func(d admin.DeliveredDocument) bool { return !d.Searchable }) {
+	if all.Lost || slices.ContainsFunc(all.Items, func(d admin.DeliveredDocument) bool { return !d.Searchable && d.State != admin.DocumentReplaced }) {
 		return errNegative
 	}
 	return nil
@@ -67,7 +67,7 @@ func printDelivery(io streams, p admin.DeliveryPage) {
 		states[d.State]++
 	}
 	for _, state := range []string{
-		admin.DocumentSearchable, admin.DocumentDeleted, admin.DocumentWaiting, admin.DocumentDead, admin.DocumentDropped, admin.DocumentDiffers, admin.DocumentNotAsked,
+		admin.DocumentSearchable, admin.DocumentDeleted, admin.DocumentWaiting, admin.DocumentDead, admin.DocumentDropped, admin.DocumentDiffers, admin.DocumentNotAsked, admin.DocumentReplaced,
 	} {
 		if states[state] > 0 {
 			fmt.Fprintf(io.out, "%s: %d\n", state, states[state])
@@ -75,11 +75,7 @@ func printDelivery(io streams, p admin.DeliveryPage) {
 	}
 	for _, d := range p.Items {
 		if !d.Searchable {
-			line := string(d.Kind) + " " + sanitize.ShellWord(string(d.ID)) + ": " + d.State
-			if d.Reason != "" {
-				line += ": " + d.Reason
-			}
-			fmt.Fprintf(io.out, "  %s\n", sanitize.OneLine(line))
+			fmt.Fprintf(io.out, "  %s\n", sanitize.OneLine(string(d.Kind)+" "+sanitize.ShellWord(string(d.ID))+": "+d.Says()))
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // TestDeliveryCommand follows what was pushed by its name.
 func TestDeliveryCommand(t *testing.T) {
-	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0", "--history", "90d")
 	p.start()
 	p.indicesReady()
 	dir := t.TempDir()
@@ -29,10 +29,10 @@ func TestDeliveryCommand(t *testing.T) {
 	if status := p.send(http.MethodPut, "/cities/1", cityBody(1, "newer")); status != http.StatusAccepted {
 		t.Fatal(status)
 	}
-	p.expect(exitDone, "", []string{"delivery", name}, "Replaced by newer ones: 1.")
+	p.expect(exitDone, "", []string{"delivery", name}, "Replaced by newer ones, and kept in history: 1.", "cities 1: in the index since ", "; replaced at ")
 	var page admin.DeliveryPage
 	require.NoError(t, json.Unmarshal([]byte(p.expect(exitDone, "", []string{"delivery", name, "--json"}).out), &page))
-	if len(page.Items) != 1 || page.Items[0].State != admin.DocumentSearchable || page.Replaced != 1 {
+	if len(page.Items) != 2 || page.Items[0].State != admin.DocumentReplaced || page.Items[1].State != admin.DocumentSearchable || page.Replaced != 1 {
 		t.Errorf("%+v", page)
 	}
 	p.ask(http.MethodDelete, "/"+p.prefix+"cities/_doc/2?refresh=true", "", nil)

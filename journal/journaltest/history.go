@@ -36,6 +36,7 @@ var historyTests = []test{
 	{"is dropped by age", testHistoryAge},
 	{"is dropped by size", testHistorySize},
 	{"in pages", testHistoryPages},
+	{"what became of a delivery", testHistoryDelivered},
 	{"agrees with what was acknowledged", testHistoryAgrees},
 }
 

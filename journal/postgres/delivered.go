@@ -9,32 +9,26 @@ import (
 	"riskdex/report"
 )
 
-var deliveredRows = commit.DeliveredRows(`SELECT origin AS given, @ FROM documents AS d
-	WHERE kind IN ('cities', 'advisories', 'special-reports') AND origin <> 0 AND origin BETWEEN $1 AND $2 AND version > $2`)
+var deliveredQueries = commit.NewDeliveredQueries(`documents AS d WHERE d.kind IN ('cities', 'advisories', 'special-reports') AND d.origin <> 0`, `d.origin`)
 
 // Delivered implements Journal.
 func (j *Journal) Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (page report.DeliveredPage, err error) {
 	err = j.read("look up the delivery "+name.String()+" in the journal", func() error {
 		return j.inSnapshot(ctx, func(tx pgx.Tx) error {
-			err := tx.QueryRow(ctx, `SELECT (SELECT last_value FROM versions), (SELECT coalesce(max(dropped_version), 0) FROM totals), (SELECT count(*) FROM `+deliveredRows+`)`,
-				int64(name.First), int64(name.Last)).Scan(&page.Newest, &page.Dropped, &page.Total)
+			args := commit.DeliveredArgs(name, after, limit)
+			err := tx.QueryRow(ctx, "SELECT (SELECT last_value FROM versions), (SELECT coalesce(max(dropped_version), 0) FROM totals)").Scan(&page.Newest, &page.Dropped)
+			if err == nil {
+				err = tx.QueryRow(ctx, deliveredQueries.Count, args[:4]...).Scan(&page.Total, &page.Retried, &page.Replaced)
+			}
 			if err != nil {
 				return err
 			}
-			rows, err := tx.Query(ctx, `SELECT given, kind, id, version, op, state, error_type, reason FROM `+deliveredRows+` WHERE given > $3 ORDER BY given LIMIT $4`,
-				int64(name.First), int64(name.Last), int64(after), limit)
+			newest, err := delivered(ctx, tx, deliveredQueries.Newest, args, scanNewest)
 			if err != nil {
 				return err
 			}
-			page.Documents, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (d report.Delivered, err error) {
-				var kind, op string
-				var id, errorType, reason []byte
-				var state int16
-				err = r.Scan(&d.Given, &kind, &id, &d.Version, &op, &state, &errorType, &reason)
-				d.Key, d.Op, d.State = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, report.Op(op), commit.StateName(int64(state))
-				d.ErrorType, d.Reason = string(errorType), string(reason)
-				return d, err
-			})
+			replaced, err := delivered(ctx, tx, deliveredQueries.Replaced, args, scanReplaced)
+			page.Documents = commit.JoinDelivered(newest, replaced, limit)
 			return err
 		})
 	})
@@ -42,4 +36,32 @@ func (j *Journal) Delivered(ctx context.Context, name report.DeliveryName, after
 		return report.DeliveredPage{}, err
 	}
 	return page, nil
+}
+
+func delivered(ctx context.Context, tx pgx.Tx, query string, args []any, scan func(pgx.CollectableRow) (report.Delivered, error)) ([]report.Delivered, error) {
+	rows, err := tx.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scan)
+}
+
+func scanNewest(r pgx.CollectableRow) (d report.Delivered, err error) {
+	var kind, op string
+	var id, errorType, reason []byte
+	var state int16
+	var retried int
+	err = r.Scan(&d.Given, &retried, &kind, &id, &d.Version, &op, &state, &errorType, &reason)
+	d.Key, d.Op, d.State, d.Retried = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, report.Op(op), commit.StateName(int64(state)), retried != 0
+	d.ErrorType, d.Reason = string(errorType), string(reason)
+	return d, err
+}
+
+func scanReplaced(r pgx.CollectableRow) (report.Delivered, error) {
+	var kind, op string
+	var id []byte
+	var given, by report.Version
+	var at, state, ended int64
+	err := r.Scan(&given, &kind, &id, &op, &by, &at, &state, &ended)
+	return commit.ReplacedDocument(report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, given, report.Op(op), by, at, state, ended), err
 }

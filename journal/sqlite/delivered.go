@@ -9,30 +9,45 @@ import (
 	"riskdex/report"
 )
 
-var deliveredRows = commit.DeliveredRows(`SELECT o.origin AS given, @ FROM origins AS o JOIN documents AS d ON d.doc = o.doc AND d.version = o.version
-	WHERE o.origin BETWEEN $1 AND $2 AND d.version > $2`)
+var deliveredQueries = commit.NewDeliveredQueries(`origins AS o CROSS JOIN documents AS d WHERE d.doc = o.doc AND d.version = o.version`, `o.origin`)
 
 // Delivered implements Journal.
 func (j *Journal) Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (page report.DeliveredPage, err error) {
 	err = j.inSnapshot(ctx, func(tx *sql.Tx) error {
-		if err := tx.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE name = 'last_version'), (SELECT max(dropped_version) FROM totals), (SELECT count(*) FROM `+deliveredRows+`)`,
-			int64(name.First), int64(name.Last)).Scan(&page.Newest, &page.Dropped, &page.Total); err != nil {
+		args := commit.DeliveredArgs(name, after, limit)
+		err := tx.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE name = 'last_version'), (SELECT max(dropped_version) FROM totals)`).Scan(&page.Newest, &page.Dropped)
+		if err == nil {
+			err = tx.QueryRowContext(ctx, deliveredQueries.Count, args[:4]...).Scan(&page.Total, &page.Retried, &page.Replaced)
+		}
+		if err != nil {
 			return nonsense(err)
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT given, kind, id, version, op, state, error_type, reason FROM `+deliveredRows+` WHERE given > $3 ORDER BY given LIMIT $4`, // #nosec G202 -- a constant
-			int64(name.First), int64(name.Last), int64(after), limit)
-		return forRows(rows, err, func(scan func(...any) error) error {
-			var given, version, state looseInt
+		var newest, replaced []report.Delivered
+		rows, err := tx.QueryContext(ctx, deliveredQueries.Newest, args...)
+		err = forRows(rows, err, func(scan func(...any) error) error {
+			var given, retried, version, state looseInt
 			var kind, id, op, errorType, reason looseText
-			if err := scan(&given, &kind, &id, &version, &op, &state, &errorType, &reason); err != nil {
-				return err
-			}
-			page.Documents = append(page.Documents, report.Delivered{
+			err := scan(&given, &retried, &kind, &id, &version, &op, &state, &errorType, &reason)
+			newest = append(newest, report.Delivered{
 				Key: report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, Given: report.Version(given), Version: report.Version(version),
-				Op: report.Op(op), State: commit.StateName(int64(state)), ErrorType: string(errorType), Reason: string(reason),
+				Op: report.Op(op), State: commit.StateName(int64(state)), ErrorType: string(errorType), Reason: string(reason), Retried: retried != 0,
 			})
-			return nil
+			return err
 		})
+		if err != nil {
+			return err
+		}
+		rows, err = tx.QueryContext(ctx, deliveredQueries.Replaced, args...)
+		err = forRows(rows, err, func(scan func(...any) error) error {
+			var given, by, at, state, ended looseInt
+			var kind, id, op looseText
+			err := scan(&given, &kind, &id, &op, &by, &at, &state, &ended)
+			replaced = append(replaced, commit.ReplacedDocument(report.Key{Kind: report.Kind(kind), ID: report.ID(id)},
+				report.Version(given), report.Op(op), report.Version(by), int64(at), int64(state), int64(ended)))
+			return err
+		})
+		page.Documents = commit.JoinDelivered(newest, replaced, limit)
+		return err
 	})
 	if err != nil {
 		return report.DeliveredPage{}, fmt.Errorf("look up the delivery %s in the journal: %w", name, err)

@@ -109,7 +109,7 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 	}
 	if place == 0 {
 		place = c.Version
-	} else if err := tx.Store.KeepOrigin(key, place); err != nil {
+	} else if err := tx.Store.KeepOrigin(key, retryOrigin(place)); err != nil {
 		return report.Stamp{}, err
 	}
 	return report.Stamp{Key: key, Version: c.Version, Effect: effect, Adopted: tx.adopted}, tx.clearRefusals(c, addressed, place)

@@ -54,7 +54,7 @@ func (tx *Transaction) RetryDead(c Content, r *Row) (bool, error) {
 		return false, nil
 	}
 	tx.source = report.Source{Call: sourceRetryDead}
-	origin, err := tx.origin(r)
+	origin, err := tx.storedOrigin(r)
 	if err == nil {
 		err = tx.put(&c.Change, r.Naming, r)
 	}

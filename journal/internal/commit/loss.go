@@ -52,12 +52,14 @@ func (l *Loss) ScanTargets() []any {
 // EndLoss is the statement of both engines that forgets the loss and returns it.
 const EndLoss = `DELETE FROM loss RETURNING since, until, noticed_at`
 
-// AcknowledgeLoss implements Journal.
+// AcknowledgeLoss implements Journal. A note remains, for what was lost is not there again.
 func (j *Requests) AcknowledgeLoss(ctx context.Context) (report.Loss, error) {
 	var l Loss
 	err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) (err error) {
-		l, err = tx.Store.EndLoss()
-		return err
+		if l, err = tx.Store.EndLoss(); err != nil {
+			return err
+		}
+		return tx.Store.Note(NotePrefix+report.AcknowledgedLossNote(l.Report()), report.NoteOfLoss(l.Report()))
 	}})
 	if err != nil {
 		return report.Loss{}, fmt.Errorf("acknowledge a loss of the journal: %w", err)

@@ -162,5 +162,5 @@ func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (ove
 	if err != nil || place == 0 {
 		return false, err
 	}
-	return false, tx.Store.KeepOrigin(gone.Key, place)
+	return false, tx.Store.KeepOrigin(gone.Key, retryOrigin(place))
 }

@@ -10,9 +10,27 @@ const BeforeAll report.Version = 1
 // It is older than the row's own where that was renewed, or retried: what was
 // delivered or refused in between is newer all the same.
 func (tx *Transaction) origin(r *Row) (report.Version, error) {
+	origin, err := tx.storedOrigin(r)
+	if origin < 0 {
+		origin = -origin
+	}
+	return origin, err
+}
+
+// storedOrigin is the origin as the store has it: negative for what was refused at first, which
+// is no change of its delivery.
+func (tx *Transaction) storedOrigin(r *Row) (report.Version, error) {
 	origin, err := tx.Store.Origin(r)
 	if origin == 0 {
 		origin = r.Version
 	}
 	return origin, err
+}
+
+// retryOrigin is the origin to store for what a retry brings at a place.
+func retryOrigin(place report.Version) report.Version {
+	if place == BeforeAll {
+		return place
+	}
+	return -place
 }

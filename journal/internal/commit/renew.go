@@ -34,7 +34,7 @@ func (tx *Transaction) Renew(c Content, r *Row) (bool, error) {
 
 // renumber gives the content of a row a new version, above after.
 func (tx *Transaction) renumber(c Content, r *Row, after report.Version) error {
-	origin, err := tx.origin(r)
+	origin, err := tx.storedOrigin(r)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ type Store interface {
 	Tombstones(kind report.Kind) (int64, error)
 
 	// Origin returns the origin of a row's version, or 0 if it has none. KeepOrigin stores the
-	// origin of a document's current version.
+	// origin of a document's current version. It is negative for what was refused at first.
 	Origin(r *Row) (report.Version, error)
 	KeepOrigin(k report.Key, origin report.Version) error
 
