@@ -73,7 +73,7 @@ func (p Parts) routes() *httprouter.Router {
 			Timeout:       20 * time.Second,
 		}))
 	}
-	a := &api{log: p.Log, maxBody: p.MaxBody}
+	a := &api{log: p.Log, maxBody: p.MaxBody, lookups: make(readLimit, lookups)}
 	if p.DeadLetters != nil {
 		a.register(router, (&deadLetters{p.DeadLetters, p.Receiver}).calls())
 	}
@@ -103,10 +103,10 @@ func (p Parts) routes() *httprouter.Router {
 	if p.Status.Journal != nil {
 		status := &statuses{p}
 		if h := status.histories(); h != nil {
-			a.register(router, h.calls())
+			a.registerLookups(router, h.calls())
 		}
 		status.register(router, a)
-		newPage(status).register(router)
+		newPage(status).register(router, a.lookups)
 	}
 	registerProfiles(router)
 	return router

@@ -38,7 +38,6 @@ const (
 	feedReads     = 4                // pages read at the same time
 	feedPages     = 8                // pages in memory, until their clients have taken them
 	feedPageBytes = 4 << 20          // of records in a page, unless one is larger
-	feedTimeout   = 20 * time.Second // to read a page
 	feedLongest   = 30 * time.Second // that a call may wait
 	feedLook      = 2 * time.Second  // between two looks, where no commit is noticed
 	feedPause     = 50 * time.Millisecond
@@ -50,13 +49,13 @@ type feeds struct {
 	metrics *ReadMetrics
 	log     *slog.Logger
 	ends    <-chan struct{} // closed when calls must wait no longer
-	polls   chan struct{}   // has a value for each call that waits
-	reads   chan struct{}   // has a value for each page that is read
-	pages   chan struct{}   // has a value for each page in memory
+	polls   readLimit       // of calls that wait
+	reads   readLimit       // of pages that are read
+	pages   readLimit       // of pages in memory
 }
 
 func newFeeds(journal Changes, metrics *ReadMetrics, ends <-chan struct{}, log *slog.Logger) *feeds {
-	return &feeds{journal, metrics, log, ends, make(chan struct{}, feedPolls), make(chan struct{}, feedReads), make(chan struct{}, feedPages)}
+	return &feeds{journal, metrics, log, ends, make(readLimit, feedPolls), make(readLimit, feedReads), make(readLimit, feedPages)}
 }
 
 func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -114,7 +113,7 @@ func (f *feeds) await(ctx context.Context, after report.Cursor, limit int, wait 
 	if wait > 0 {
 		select {
 		case f.polls <- struct{}{}:
-			defer func() { <-f.polls }()
+			defer f.polls.free()
 		default:
 			return page, &Problem{Status: http.StatusServiceUnavailable, Detail: fmt.Sprintf("%d calls wait for changes, and that is as many as may. Try again later, or without wait.", feedPolls)}
 		}
@@ -148,27 +147,23 @@ func (f *feeds) await(ctx context.Context, after report.Cursor, limit int, wait 
 
 // read reads a page. An empty one takes no memory that counts.
 func (f *feeds) read(ctx context.Context, after report.Cursor, limit int) (p feedPage, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, feedTimeout, errFeedBusy)
+	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, errReadsBusy)
 	defer cancel()
 	p.free = func() {}
-	select {
-	case f.pages <- struct{}{}:
-	case <-ctx.Done():
-		return p, context.Cause(ctx)
+	if err := f.pages.take(ctx); err != nil {
+		return p, err
 	}
 	defer func() {
-		if free := func() { <-f.pages }; err != nil || p.empty {
-			free()
+		if err != nil || p.empty {
+			f.pages.free()
 		} else {
-			p.free = free
+			p.free = f.pages.free
 		}
 	}()
-	select {
-	case f.reads <- struct{}{}:
-		defer func() { <-f.reads }()
-	case <-ctx.Done():
-		return p, context.Cause(ctx)
+	if err := f.reads.take(ctx); err != nil {
+		return p, err
 	}
+	defer f.reads.free()
 	page, err := f.journal.Feed(ctx, after, limit, feedPageBytes)
 	if err != nil {
 		return p, err
@@ -185,8 +180,6 @@ func (f *feeds) read(ctx context.Context, after report.Cursor, limit int) (p fee
 	p.empty = len(page.Changes) == 0 && !page.More
 	return p, nil
 }
-
-var errFeedBusy = &Problem{Status: http.StatusServiceUnavailable, Detail: "As many pages are read, or on their way to clients that are slow to take them, as may. Try again later."}
 
 // cursor returns where the feed is to go on. kind may name several, separated by commas, and
 // has to be that of the cursor.

@@ -123,11 +123,13 @@ func (h *histories) get(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var at time.Time
+	var at *time.Time
 	if text := r.text("at"); text != "" {
-		if at, err = time.Parse(time.RFC3339, text); err != nil {
+		t, err := time.Parse(time.RFC3339, text)
+		if err != nil {
 			return nil, badRequest(fmt.Sprintf("at is %q in the query, and must be a time like 2026-11-20T10:00:00Z.", text))
 		}
+		at = &t
 		if version != 0 {
 			return nil, badRequest("The query has both at and version: say which is meant.")
 		}
@@ -141,7 +143,7 @@ func (h *histories) get(r *request) (any, error) {
 // asked is which part of a history is asked for.
 type asked struct {
 	before, version report.Version
-	at              time.Time
+	at              *time.Time
 	limit           int
 }
 
@@ -163,13 +165,13 @@ func (h *histories) look(ctx context.Context, named report.Key, q asked) (Past, 
 			return p, explain(err, key, fmt.Sprint("version ", q.version), stats.History)
 		}
 		p.Versions = append(p.Versions, whole(v))
-	case !q.at.IsZero():
-		v, err := h.past.PastAt(ctx, key, q.at)
+	case q.at != nil:
+		v, err := h.past.PastAt(ctx, key, *q.at)
 		if err != nil {
 			return p, explain(err, key, q.at.UTC().Format(time.RFC3339), stats.History)
 		}
 		one := whole(v)
-		if one.Shown, err = h.shownAt(ctx, v, q.at); err != nil {
+		if one.Shown, err = h.shownAt(ctx, v, *q.at); err != nil {
 			return p, err
 		}
 		p.Versions = append(p.Versions, one)

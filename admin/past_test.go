@@ -72,7 +72,7 @@ func TestHistoryCall(t *testing.T) {
 		t.Errorf("at the beginning a search showed %+v, want nothing", at.Shown)
 	}
 	for query, status := range map[string]int{
-		"kind=cities&id=999": 404, "kind=cities&id=130&version=1": 404, "kind=cities&id=130&at=2020-01-01T00:00:00Z": 404, "kind=cities&id=130&at=now": 400,
+		"kind=cities&id=999": 404, "kind=cities&id=130&version=1": 404, "kind=cities&id=130&at=2020-01-01T00:00:00Z": 404, "kind=cities&id=130&at=0001-01-01T00:00:00Z": 404, "kind=cities&id=130&at=now": 400,
 		"kind=cities&id=130&at=2020-01-01T00:00:00Z&version=1": 400, "kind=cities": 400, "kind=cities&id=130&before=x": 400, "kind=cities&id=130&before=1": 200,
 	} {
 		d.call(status, "GET", "/api/history?"+query, "", nil)

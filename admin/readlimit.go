@@ -1,0 +1,48 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// readLimit bounds what goes on at the same time because of calls that read records. It has a
+// value for each.
+type readLimit chan struct{}
+
+// Bounds of the calls for one document, one history or one delivery.
+const (
+	lookups     = 8                // at the same time, until their clients have taken the answers
+	readTimeout = 20 * time.Second // for a call to get its turn, and for the feed to read a page besides
+)
+
+var errReadsBusy = &Problem{Status: http.StatusServiceUnavailable, Detail: "As much is read, or on its way to clients that are slow to take it, as may be. Try again later."}
+
+// take waits for a place. The caller frees it.
+func (l readLimit) take(ctx context.Context) error {
+	select {
+	case l <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (l readLimit) free() { <-l }
+
+// bound returns a handler that lets another one handle as many calls at a time as may be.
+func (l readLimit) bound(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeoutCause(r.Context(), readTimeout, errReadsBusy)
+		err := l.take(ctx)
+		cancel()
+		if err != nil {
+			writeProblem(w, problemOf(err))
+			return
+		}
+		defer l.free()
+		// Others may wait for the place, so the client gets less time than the listener gives.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(documentTimeout + clientPatient))
+		h.ServeHTTP(w, r)
+	})
+}

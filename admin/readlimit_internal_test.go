@@ -1,0 +1,99 @@
+package admin
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"riskdex/report"
+)
+
+// TestReadsAreBounded: as many calls as may are handled, others wait for their turn, and are
+// refused where it does not come.
+func TestReadsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit, end := make(readLimit, 2), make(chan struct{})
+		inside, most := 0, 0
+		h := limit.bound(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			inside++
+			most = max(most, inside)
+			<-end
+			inside--
+		}))
+		ask := func(ctx context.Context) <-chan int {
+			status := make(chan int, 1)
+			go func() {
+				rec := httptest.NewRecorder()
+				h.ServeHTTP(rec, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
+				status <- rec.Code
+			}()
+			synctest.Wait()
+			return status
+		}
+		first, second := ask(t.Context()), ask(t.Context())
+		began := time.Now()
+		if got := <-ask(t.Context()); got != http.StatusServiceUnavailable || time.Since(began) != readTimeout {
+			t.Errorf("a third call is answered %d after %v", got, time.Since(began))
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		left, third := ask(ctx), ask(t.Context())
+		leave()
+		<-left
+		close(end)
+		for _, status := range []<-chan int{first, second, third} {
+			if got := <-status; got != http.StatusOK {
+				t.Errorf("answered %d", got)
+			}
+		}
+		if most != 2 || len(limit) != 0 {
+			t.Errorf("%d calls at a time, and %d places are taken", most, len(limit))
+		}
+	})
+}
+
+// gate is a journal in which lookups wait.
+type gate struct {
+	Journal
+	Histories
+	inside atomic.Int32
+	open   chan struct{}
+}
+
+func (g *gate) wait() error {
+	g.inside.Add(1)
+	defer g.inside.Add(-1)
+	<-g.open
+	return report.ErrNotFound
+}
+
+func (g *gate) Document(context.Context, report.Kind, report.ID) (report.Document, error) {
+	return report.Document{}, g.wait()
+}
+
+func (g *gate) Delivered(context.Context, report.DeliveryName, report.Version, int) (report.DeliveredPage, error) {
+	return report.DeliveredPage{}, g.wait()
+}
+
+// TestLookupsAreBounded together, whichever call they are for.
+func TestLookupsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		h := New(Parts{Log: slog.New(slog.DiscardHandler), Documents: g, Histories: g, Status: StatusParts{Journal: g}})
+		for range lookups {
+			for _, path := range []string{"/api/document?kind=cities&id=1", "/api/history?kind=cities&id=1", "/api/delivery?name=" + (report.DeliveryName{First: 1, Last: 1, Changes: 1}).String()} {
+				go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://127.0.0.1"+path, nil))
+			}
+		}
+		synctest.Wait()
+		if n := g.inside.Load(); n != lookups {
+			t.Errorf("%d lookups at a time, want %d", n, lookups)
+		}
+		close(g.open)
+		synctest.Wait()
+	})
+}
