@@ -48,7 +48,8 @@ type Options struct {
 	KeepDeleted time.Duration
 
 	// History is how long the history of documents is kept: what was delivered, by whom, and
-	// when the index had it. Zero means that nothing is added to it; what there is stays.
+	// when the index had it. Zero means that nothing is added to it, and what there is stays; a
+	// negative number that what there is is dropped, too.
 	// HistoryMaxBytes bounds what it keeps, before compression, and for each entry a fixed
 	// part besides; the oldest are dropped. Zero means the default.
 	History         time.Duration

@@ -27,6 +27,19 @@ func (s *retention) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// historyRetention is how long history is kept. The zero value is for what is not set, and a
+// negative one for 0.
+type historyRetention time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *historyRetention) UnmarshalText(text []byte) error {
+	if string(text) == "0" {
+		*h = -1
+		return nil
+	}
+	return (*retention)(h).UnmarshalText(text)
+}
+
 // interval is how often something is to happen, written like a retention.
 type interval time.Duration
 

@@ -20,4 +20,7 @@ func TestSpan(t *testing.T) {
 	if got := serving(t).journalOptions(nil).KeepDeleted; got != journal.DefaultKeepDeleted {
 		t.Errorf("the help says 90d, but the value is %v", got)
 	}
+	if off, gone, kept := serving(t).journalOptions(nil).History, serving(t, "--history=0").journalOptions(nil).History, serving(t, "--history", "1d").journalOptions(nil).History; off != 0 || gone >= 0 || kept != 24*time.Hour {
+		t.Errorf("history is kept for %v by default, %v with 0, and %v with 1d", off, gone, kept)
+	}
 }

@@ -137,7 +137,7 @@ func historyText(h admin.HistoryStatus) string {
 		text += " since " + h.Since.Format("2006-01-02 15:04:05 UTC")
 	}
 	if h.KeepSeconds == 0 {
-		text += "; history is off, so nothing more is kept"
+		text += "; history is off, so nothing more is kept, and riskdex serve --history 0 drops this"
 	}
 	if h.Note != "" {
 		text += "; " + h.Note

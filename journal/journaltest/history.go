@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -539,6 +540,16 @@ func testHistoryOff(t *testing.T, open Open) {
 		list := h.history(t, key)
 		if p, err := h.PastVersion(t.Context(), key, list[2].Version); err != nil || p.Lost != report.LostUnknown {
 			t.Errorf("the one before the gap is %+v, %v", p, err)
+		}
+	})
+	with(-1, func(h *harness) {
+		next(h, "eight")
+		for s := h.stats(t, key.Kind); s.History != 0 || s.HistoryBytes != 0; s = h.stats(t, key.Kind) {
+			runtime.Gosched()
+		}
+		h.tells(t, key, "index settled +8..")
+		if s, err := h.Stats(t.Context()); err != nil || s.History.Keep != 0 {
+			t.Errorf("history is said to be kept for %v, %v", s.History.Keep, err)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func (j *Journal) Stats(ctx context.Context) (s journal.Stats, err error) {
 	})
 	if err == nil {
 		s.Bytes, err = tableBytes(ctx, j.pool)
-		s.History.Keep, s.History.MaxBytes = j.opt.History, j.opt.HistoryMaxBytes
+		s.History.Keep, s.History.MaxBytes = max(j.opt.History, 0), j.opt.HistoryMaxBytes
 		s.Used, s.Limit, s.Free = s.Bytes, max(j.opt.MaxBytes, 0), -1
 	}
 	return s, err

@@ -143,7 +143,7 @@ func (j *Journal) diskStats(s *journal.Stats) error {
 	if err != nil {
 		return err
 	}
-	s.History.Keep, s.History.MaxBytes = j.opt.History, j.opt.HistoryMaxBytes
+	s.History.Keep, s.History.MaxBytes = max(j.opt.History, 0), j.opt.HistoryMaxBytes
 	s.Bytes, s.WAL, s.Used, s.Limit = file+log, log, s.Used+log, max(j.opt.MaxBytes, 0)
 	if s.Free, err = j.quota.diskFree(filepath.Dir(j.path)); err != nil {
 		s.Free = -1

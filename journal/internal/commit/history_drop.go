@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"riskdex/journal"
@@ -15,13 +16,17 @@ const historyEvery = time.Minute
 
 // DropHistory implements Journal.
 func (j *Requests) DropHistory(ctx context.Context) (sum int, err error) {
-	if j.opt.History <= 0 {
+	if j.opt.History == 0 {
 		return 0, nil
 	}
 	for {
 		n := 0
 		err := j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
-			n, err = tx.Store.DropPast(tx.Now.Add(-j.opt.History).UnixMicro(), j.opt.HistoryMaxBytes, TombstoneStep)
+			before := int64(math.MaxInt64)
+			if j.opt.History > 0 {
+				before = tx.Now.Add(-j.opt.History).UnixMicro()
+			}
+			n, err = tx.Store.DropPast(before, j.opt.HistoryMaxBytes, TombstoneStep)
 			return err
 		}})
 		sum += n
@@ -40,10 +45,14 @@ func (j *Requests) DropHistory(ctx context.Context) (sum int, err error) {
 // KeepHistoryBounded drops what is past the bounds of the history now and then, until ctx
 // ends. After each round it calls after.
 func KeepHistoryBounded(ctx context.Context, j journal.Journal, opt journal.Options, after func(context.Context) error) {
-	if opt.History <= 0 {
+	if opt.History == 0 {
 		return
 	}
-	for Sleep(ctx, historyEvery) == nil {
+	first := historyEvery
+	if opt.History < 0 {
+		first = 0 // who wants to be rid of it does not want to wait
+	}
+	for wait := first; Sleep(ctx, wait) == nil; wait = historyEvery {
 		n, err := j.DropHistory(ctx)
 		if err == nil {
 			err = after(ctx)
