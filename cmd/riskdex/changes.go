@@ -20,7 +20,7 @@ type changesCommand struct {
 	Kinds  []string `arg:"" optional:"" name:"kind" enum:"cities,advisories,special-reports" help:"Only these kinds: cities, advisories, special-reports."`
 	After  string   `name:"after" placeholder:"CURSOR" help:"Only what came after this, which an earlier call printed."`
 	Follow bool     `name:"follow" short:"f" help:"Go on with what comes, until interrupted."`
-	JSON   bool     `name:"json" help:"Print each change as one JSON object, and after each page one with the cursor to go on from, as next."`
+	JSON   bool     `name:"json" help:"Print each change as one JSON object, and after each page one with the cursor to go on from, as next, and whether there is more."`
 }
 
 // change is what exportline.AppendVersion writes.
@@ -47,6 +47,7 @@ func (c *changesCommand) Run(ctx context.Context, io streams) error {
 	out := bufio.NewWriterSize(io.out, 1<<16)
 	q := query("kind", strings.Join(c.Kinds, ","), "after", c.After, "limit", "1000")
 	told := false // that riskdex is away
+	more := false // after the page before
 	for {
 		var page admin.ChangesPage
 		err := client.ask(ctx, http.MethodGet, "/api/changes", q, nil, &page)
@@ -69,9 +70,10 @@ func (c *changesCommand) Run(ctx context.Context, io streams) error {
 			return err
 		}
 		told = false
-		if err := c.print(out, page, q.Get("after")); err != nil {
+		if err := c.print(out, page, q.Get("after"), more); err != nil {
 			return err
 		}
+		more = page.More
 		q.Set("after", page.Next)
 		switch {
 		case page.More:
@@ -86,8 +88,9 @@ func (c *changesCommand) Run(ctx context.Context, io streams) error {
 	}
 }
 
-// print prints a page that was read after a cursor.
-func (c *changesCommand) print(out *bufio.Writer, page admin.ChangesPage, after string) error {
+// print prints a page that was read after a cursor. more says that the page before was not the
+// last.
+func (c *changesCommand) print(out *bufio.Writer, page admin.ChangesPage, after string, more bool) error {
 	for _, item := range page.Items {
 		if c.JSON {
 			_, _ = out.Write(item)
@@ -100,8 +103,8 @@ func (c *changesCommand) print(out *bufio.Writer, page admin.ChangesPage, after 
 		}
 		fmt.Fprintf(out, "%s  %s\n", x.AcceptedAt.Local().Format(time.DateTime), sanitize.OneLine(x.text()))
 	}
-	if c.JSON && page.Next != after {
-		fmt.Fprintf(out, "{\"next\":%q}\n", page.Next)
+	if c.JSON && (page.Next != after || more) {
+		fmt.Fprintf(out, "{\"after\":%q,\"next\":%q,\"more\":%t}\n", after, page.Next, page.More)
 	}
 	return out.Flush()
 }

@@ -30,7 +30,7 @@ type reconcileCommand struct {
 	removalSettings
 	payloadSettings
 	Kind    string `arg:"" enum:"cities,advisories,special-reports" help:"The kind of the documents: cities, advisories or special-reports."`
-	List    string `arg:"" name:"list" help:"What the publisher has now: a file of ids, one per line or as a JSON array; of records, as POST takes them, or one after the other; an export of riskdex; a folder as push takes it; or - for standard input."`
+	List    string `arg:"" name:"list" help:"What the publisher has now: a file of ids, one per line or as a JSON array; of records, as POST takes them, or one after the other; an export of riskdex, or all of its changes --json; a folder as push takes it; or - for standard input."`
 	IDsOnly bool   `name:"ids-only" help:"Compare ids, and not the contents of records."`
 	Delete  bool   `name:"delete" help:"Remove what is here and not in the list, by DELETEs to the receiver."`
 	JSON    bool   `name:"json" help:"Print one JSON object per document that differs or is removed, and a summary."`

@@ -66,9 +66,10 @@ type Line struct {
 	Code   string // of a city; empty if it has none
 	Record []byte
 
-	// Of a line with the version of its document. Record is nil if Lost says why.
+	// Of a line with the version of its document. Record is nil if it is Deleted, or Lost says why.
 	Version    report.Version
 	AcceptedAt time.Time
+	Deleted    bool
 	Lost       report.Lost
 }
 
@@ -93,6 +94,7 @@ func ParseVersion(line []byte) (Line, error) {
 		Record     json.RawMessage
 		Version    report.Version
 		AcceptedAt time.Time `json:"accepted_at"`
+		Deleted    bool
 		Lost       report.Lost
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
@@ -104,9 +106,9 @@ func ParseVersion(line []byte) (Line, error) {
 		return Line{}, err
 	case l.ID == nil:
 		return Line{}, errors.New("it has no id")
-	case l.Record == nil && l.Lost == report.NotLost:
+	case l.Record == nil && l.Lost == report.NotLost && !l.Deleted:
 		return Line{}, errNoRecord
 	}
 	id, err := report.ParseID(*l.ID)
-	return Line{report.Key{Kind: kind, ID: id}, l.Code, l.Record, l.Version, l.AcceptedAt, l.Lost}, err
+	return Line{report.Key{Kind: kind, ID: id}, l.Code, l.Record, l.Version, l.AcceptedAt, l.Deleted, l.Lost}, err
 }

@@ -146,3 +146,39 @@ func TestListOfAFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestFolderByCode: what is put by the code that a record states is for the city of that record.
+func TestFolderByCode(t *testing.T) {
+	request := func(method, path, body string) push.Request {
+		return push.Request{Method: method, Path: path, Body: []byte(body), What: path}
+	}
+	all := request("POST", "/cities", `[{"id":1,"code":"TPE"},{"id":2,"code":"PAR"},{"id":3,"code":"QQQ"},{"id":4,"code":"QQQ"}]`)
+	documents := func(one string) []exportline.Line {
+		return []exportline.Line{here("1", "TPE", one), here("2", "PAR", `{"id":2,"code":"PAR"}`), here("3", "QQQ", `{"id":3,"code":"QQQ"}`), here("4", "QQQ", `{"id":4,"code":"QQQ"}`)}
+	}
+	for name, c := range map[string]struct {
+		requests []push.Request
+		one      string // the record of the city 1
+		also     []exportline.Line
+		want     string
+	}{
+		"in place of its record":      {[]push.Request{request("PUT", "/cities/TPE", `{"t":1}`)}, `{"t":1}`, nil, ""},
+		"in other letters":            {[]push.Request{request("PUT", "/cities/tpe", `{"t":1}`)}, `{"t":1}`, nil, ""},
+		"and something else is here":  {[]push.Request{request("PUT", "/cities/TPE", `{"t":1}`)}, `{"t":2}`, nil, "differs 1"},
+		"twice":                       {[]push.Request{request("PUT", "/cities/TPE", `{"t":1}`), request("PUT", "/cities/TPE", `{"t":2}`)}, `{"t":2}`, nil, ""},
+		"by its id afterwards":        {[]push.Request{request("PUT", "/cities/TPE", `{"t":1}`), request("PUT", "/cities/1", `{"t":2}`)}, `{"t":2}`, nil, ""},
+		"deleted":                     {[]push.Request{request("DELETE", "/cities/TPE", "")}, `{"id":1,"code":"TPE"}`, nil, "surplus 1"},
+		"put and deleted":             {[]push.Request{request("PUT", "/cities/TPE", `{"t":1}`), request("DELETE", "/cities/tpe", "")}, `{"t":1}`, nil, "surplus 1"},
+		"and that is an id here":      {[]push.Request{request("PUT", "/cities/TPE", `{"t":1}`)}, `{"t":1}`, []exportline.Line{here("TPE", "", `{"t":1}`)}, ""},
+		"a code of two is nobody's":   {[]push.Request{request("PUT", "/cities/QQQ", `{"t":1}`)}, `{"id":1,"code":"TPE"}`, nil, "ambiguous QQQ"},
+		"a code of two, for a DELETE": {[]push.Request{request("DELETE", "/cities/QQQ", "")}, `{"id":1,"code":"TPE"}`, nil, ""},
+	} {
+		l, err := FromRequests(append([]push.Request{all}, c.requests...), report.Cities, payloads(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := found(l, append(documents(c.one), c.also...)...); got != c.want {
+			t.Errorf("%s: found %q, want %q; the list is %s", name, got, c.want, l.names())
+		}
+	}
+}

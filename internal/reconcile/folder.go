@@ -45,7 +45,7 @@ func (l *List) carryOut(r push.Request, segment string, payloads *receiver.Reade
 		return err
 	}
 	if r.Method == http.MethodDelete {
-		l.drop(id)
+		l.dropNamed(id)
 		return nil
 	}
 	c, err := payloads.Record(report.Key{Kind: l.Kind, ID: id}, r.Body)
@@ -53,6 +53,21 @@ func (l *List) carryOut(r push.Request, segment string, payloads *receiver.Reade
 		l.addChange(c)
 	}
 	return err
+}
+
+// dropNamed takes out what a DELETE of a name deletes.
+func (l *List) dropNamed(name report.ID) {
+	code := report.CodeOf(string(name))
+	if i, known := l.byName[string(name)]; !known || !l.entries[i].exact {
+		if i, ok := l.statesCode(name); ok {
+			delete(l.stated, code)
+			l.drop(report.ID(l.entries[i].name))
+		}
+		if i, ok := l.byCode[code]; ok {
+			l.drop(report.ID(l.entries[i].name))
+		}
+	}
+	l.drop(name)
 }
 
 // drop takes an entry out.

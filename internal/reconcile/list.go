@@ -25,7 +25,9 @@ type List struct {
 	byName  map[string]int32
 	byCode  map[string]int32 // names that may be codes of cities
 	stated  map[string]int32 // codes that records state beside an id
+	shared  map[string]bool  // those of them that records of several ids state
 	pages   pages
+	feed    feed
 }
 
 // entry is one document of a list.
@@ -55,7 +57,7 @@ func digestOf(record []byte) digest {
 }
 
 func newList(kind report.Kind) *List {
-	return &List{Kind: kind, byName: map[string]int32{}, byCode: map[string]int32{}, stated: map[string]int32{}}
+	return &List{Kind: kind, byName: map[string]int32{}, byCode: map[string]int32{}, stated: map[string]int32{}, shared: map[string]bool{}}
 }
 
 // Len returns how many documents are in the list.
@@ -112,6 +114,9 @@ func (l *List) add(e entry, code string) {
 		l.byCode[name] = i
 	}
 	if code != "" && e.exact {
+		if before, ok := l.stated[code]; ok && before != i {
+			l.shared[code] = true
+		}
 		l.stated[code] = i
 	}
 }
@@ -122,6 +127,12 @@ func (l *List) addName(id report.ID) { l.add(entry{name: string(id)}, "") }
 // addChange adds what a delivery would change.
 func (l *List) addChange(c report.Change) {
 	e := entry{name: string(c.ID), digest: digestOf(c.Body), exact: c.Kind != report.Cities || c.OwnID == c.ID}
+	if i, ok := l.statesCode(c.ID); ok && c.OwnID == "" {
+		l.Repeated++
+		l.entries[i].digest = e.digest
+		l.add(entry{name: e.name, also: true}, "")
+		return
+	}
 	if c.Kind != report.Cities || c.OwnID == "" || c.OwnID == c.ID {
 		l.add(e, c.Code)
 		return
@@ -129,4 +140,18 @@ func (l *List) addChange(c report.Change) {
 	// Of a PUT: it is for the city of this path if there is one, or else of this id.
 	l.add(entry{name: string(c.OwnID), digest: e.digest, exact: true}, c.Code)
 	l.add(entry{name: string(c.ID), also: true}, "")
+}
+
+// statesCode returns the entry of the one city whose record states a name as its code beside an
+// id, unless the name is itself an id.
+func (l *List) statesCode(name report.ID) (int32, bool) {
+	code := report.CodeOf(string(name))
+	i, ok := l.stated[code]
+	if !ok || l.shared[code] || l.entries[i].also {
+		return 0, false
+	}
+	if own, known := l.byName[string(name)]; known && l.entries[own].exact {
+		return 0, false
+	}
+	return i, true
 }

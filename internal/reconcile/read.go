@@ -13,6 +13,7 @@ import (
 
 	"riskdex/internal/exportline"
 	"riskdex/receiver"
+	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
 
@@ -55,7 +56,9 @@ func read(s *source, kind report.Kind, payloads *receiver.Reader) (*List, error)
 
 // check returns an error if there is no document in a list.
 func (l *List) check() error {
-	l.Part = l.pages.missing(l.Len() + l.Repeated + l.Unread)
+	if l.Part = l.pages.missing(l.Len() + l.Repeated + l.Unread); l.Part == "" {
+		l.Part = l.feed.missing()
+	}
 	switch {
 	case l.Len() > 0:
 		return nil
@@ -189,7 +192,7 @@ func (r *reader) values(in io.Reader) error {
 		for d.PeekKind() != ']' {
 			v, err := d.ReadValue()
 			if err == nil {
-				err = r.value(v)
+				err = r.whole(v)
 			}
 			if err != nil {
 				return r.broken(err)
@@ -213,7 +216,7 @@ func (r *reader) broken(err error) error {
 	return fmt.Errorf("%w (%s)", err, where)
 }
 
-// whole takes a value that is no element of an array. What may be a page of a list is parsed
+// whole takes a value that stands alone, or in an array. What may be a page of a list is parsed
 // alone.
 func (r *reader) whole(v jsontext.Value) error {
 	if pagesIn(v) == (pages{}) {
@@ -244,9 +247,10 @@ func (r *reader) value(v jsontext.Value) error {
 	}
 	r.records++
 	if l, ok := exported(v); ok {
-		if l.Kind == r.list.Kind {
-			r.list.add(entry{name: string(l.ID), digest: digestOf(l.Record), exact: true}, l.Code)
-		}
+		r.list.addExported(l)
+		return r.mixed()
+	}
+	if r.list.feed.add(v) {
 		return r.mixed()
 	}
 	if r.chunked > 0 {
@@ -271,7 +275,7 @@ func exported(v jsontext.Value) (exportline.Line, bool) {
 	if !bytes.Contains(v[:min(len(v), 16)], []byte(`"kind"`)) {
 		return exportline.Line{}, false
 	}
-	l, err := exportline.Parse(v)
+	l, err := exportline.ParseVersion(v)
 	return l, err == nil
 }
 
@@ -295,6 +299,11 @@ func (r *reader) flush() error {
 // addRecords adds the records of the body of a POST, which has at least so many.
 func (l *List) addRecords(payloads *receiver.Reader, body []byte, atLeast int) error {
 	changes, refused, why, err := payloads.Records(l.Kind, body)
+	if len(changes) == 0 {
+		if at := idsIn(body); at != "" {
+			return fmt.Errorf("its ids are in an envelope, as %q: give that array alone, or one id per line", at)
+		}
+	}
 	if p, ok := errors.AsType[*receiver.RefusedError](err); ok && p.NoID() {
 		l.unread(atLeast, p.Detail)
 		return nil
@@ -305,10 +314,46 @@ func (l *List) addRecords(payloads *receiver.Reader, body []byte, atLeast int) e
 	for _, c := range changes {
 		l.addChange(c)
 	}
-	isRecord := len(changes) == 1 && len(changes[0].Body) == len(bytes.TrimSpace(body))
-	if p := pagesIn(body); atLeast == 1 && !isRecord && p != (pages{}) {
-		l.pages.add(p)
+	if atLeast == 1 {
+		l.addPages(payloads, body, changes)
 	}
 	l.unread(refused, why)
 	return nil
+}
+
+// addPages adds what a body says of the length of the list, or its elements if it is an array.
+// changes are those of the body.
+func (l *List) addPages(payloads *receiver.Reader, body []byte, changes []report.Change) {
+	if jsonscan.FirstByte(body) != '[' {
+		isRecord := len(changes) == 1 && len(changes[0].Body) == len(bytes.TrimSpace(body))
+		if p := pagesIn(body); !isRecord && p != (pages{}) {
+			l.pages.add(p)
+		}
+		return
+	}
+	for v := range jsonscan.Elements(body) {
+		if pagesIn(v) != (pages{}) {
+			changes, _, _, _ := payloads.Records(l.Kind, v)
+			l.addPages(payloads, v, changes)
+		}
+	}
+}
+
+// idsIn returns the member of an envelope that is an array of ids, or nothing. Of an array it
+// looks at the first element.
+func idsIn(v []byte) string {
+	if jsonscan.FirstByte(v) == '[' {
+		v = jsonscan.Element(v, 0)
+	}
+	for _, m := range jsonscan.Members(v) {
+		switch letters(m.Name) {
+		case "data", "items", "results", "records", "ids", "list", "content", "cities", "codes", "advisories", "specialreports":
+			if jsonscan.FirstByte(m.Value) == '[' {
+				if _, ok := receiver.IDText(jsonscan.Element(m.Value, 0)); ok {
+					return m.Name
+				}
+			}
+		}
+	}
+	return ""
 }

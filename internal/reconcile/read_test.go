@@ -93,6 +93,7 @@ func TestListThatIsNone(t *testing.T) {
 		`{"cities":[]}`: "there are no cities in it",
 		`{"kind":"advisories","id":"1","record":{}}`: "there are no cities in it",
 		`{"title":"no id"}`:                          "no id could be read in it; the first of 1",
+		`{"title":"no id","tags":["a"],"data":[]}`:   "no id could be read in it; the first of 1",
 		`[{"title":"a"},{"title":"b"}]`:              "the first of 2",
 		`[null,true,[]]`:                             "the first of 2: null is no id",
 		`[null,true]`:                                "is no id",
@@ -107,6 +108,9 @@ func TestListThatIsNone(t *testing.T) {
 		"{\"id\":1}\n{\"id\":2":                      "breaks off",
 		"[" + many:                                   "breaks off",
 		`[{"id":1},]`:                                "invalid",
+		`{"data":["1","2"]}`:                         `its ids are in an envelope, as "data"`,
+		`{"cities":["LON"],"meta":{"total":9}}`:      `its ids are in an envelope, as "cities"`,
+		"{\"data\":[1]}\n{\"data\":[2]}\n":           `its ids are in an envelope, as "data"`,
 		`["1"]]`:                                     "invalid",
 		"{\"id\":1}\n130\nx":                         "both ids and records",
 		`[{"id":1,"id":2}]`:                          "twice in the same object",
@@ -193,6 +197,10 @@ func TestPagesAreNoList(t *testing.T) {
 		`{"cities":[{"id":1},{"id":1},{"title":"no id"}],"total":3}`:                                          false,
 		`{"id":1,"next":"a record","total":5}` + "\n" + `{"id":2,"pages":12}` + "\n":                          false,
 		`[{"id":1,"next":"a record","total":5}]`:                                                              false,
+		`[{"id":1,"count":5},{"id":2,"info":{"total":9}}]`:                                                    false,
+		`[{"data":[{"id":1}],"total":3},{"data":[{"id":2}],"total":3}]`:                                       true,
+		`[{"data":[{"id":1}],"total":2,"next":"b"}, {"data":[{"id":2}],"total":2}]`:                           false,
+		`[{"id":3},{"cities":[{"id":1}],"has_more":true}]`:                                                    true,
 	} {
 		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
 		if err != nil || (l.Part != "") != part {
@@ -204,6 +212,41 @@ func TestPagesAreNoList(t *testing.T) {
 		l, err = FromRequests([]push.Request{{Method: "POST", Path: "/cities", Body: []byte(in)}}, report.Cities, payloads(t))
 		if err != nil || (l.Part != "") != part {
 			t.Errorf("in a folder, %s: %+v", in, l)
+		}
+	}
+}
+
+// TestListOfChanges: the feed of changes is a list, of what is not deleted; one that is not whole
+// is no ground for a removal.
+func TestListOfChanges(t *testing.T) {
+	change := func(version int, id, rest string) string {
+		return fmt.Sprintf(`{"kind":"cities","id":%q,"version":%d,"accepted_at":"2026-11-23T10:00:00Z",%s}`+"\n", id, version, rest)
+	}
+	first := change(1, "1", `"record":{"id":1}`) + change(2, "2", `"record":{"id":2}`) + change(3, "3", `"lost":"dropped"`) + change(4, "LON", `"deleted":true`) +
+		`{"kind":"advisories","id":"7","version":5,"accepted_at":"2026-11-23T10:00:00Z","record":{}}` + "\n"
+	more := `{"after":"","next":"a","more":true}` + "\n"
+	second := change(6, "1", `"deleted":true`) + change(7, "130", `"code":"LON","record":{"a":1}`)
+	end := `{"after":"a","next":"b","more":false}` + "\n"
+	for in, whole := range map[string]bool{
+		first + more + second + end:             true,
+		first + more + end + second:             false,
+		first + more + second:                   false,
+		first + more:                            false,
+		first + second:                          false,
+		first + second + end:                    false,
+		first + second + `{"next":"b"}` + "\n":  false,
+		first + more + second + end + end + end: true,
+	} {
+		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
+		if err != nil || !l.Records || (l.Part == "") != whole {
+			t.Errorf("%s: %v, %+v", in, err, l)
+		}
+		if whole {
+			lost := here("3", "", "")
+			lost.Lost = report.LostDropped
+			if got, _ := found(l, here("1", "", `{"id":1}`), here("2", "", `{"id":2}`), lost, here("130", "LON", `{"a":1}`)); got != "surplus 1, differs 3" {
+				t.Errorf("found %q", got)
+			}
 		}
 	}
 }
