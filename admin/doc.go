@@ -22,6 +22,7 @@
 //	backup.go, loss.go copies of the journal; acknowledging a loss
 //	export.go          the newest records, as lines; reads.go has the metrics of what is read
 //	feed.go            the changes, in order
+//	readlimit.go       how many calls read records at the same time
 //	token.go           who may call
 //	query.go           queries are understood as a whole or not at all
 //	content.go         bodies in answers

@@ -23,7 +23,9 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/push"
 	"riskdex/internal/require"
+	"riskdex/internal/samplefeed"
 	"riskdex/report"
 )
 
@@ -115,6 +117,9 @@ func TestReconcile(t *testing.T) {
 	// Records, as POST takes them and as riskdex exports them.
 	export := p.expect(exitDone, "", words("export cities")).out
 	p.expect(exitDone, export, words("reconcile cities -"), "33 here: nothing differs")
+	p.expect(exitDone, p.expect(exitDone, "", words("changes --json")).out, words("reconcile cities -"), "33 in the list", "33 here: nothing differs")
+	p.expect(exitFailed, p.expect(exitDone, "", words("changes --json")).out+`{"kind":"cities","id":"1","version":1,"accepted_at":"2026-11-23T10:00:00Z","deleted":true}`+"\n",
+		words("reconcile cities - --delete --yes"), "the list is a part")
 	pretty := `{"meta":{"total":3},"cities":[` + "\n{\"title\": \"City 7\", \"body\": \"as delivered\", \"id\": 7.0},\n" + cityBody(8, "changed") + `]}`
 	got := p.expect(exitNegative, pretty, words("reconcile cities - --json"), `"id":"8","problem":"differs"`)
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")
@@ -302,6 +307,23 @@ func TestPushReplace(t *testing.T) {
 	put("advisories.json", `{"advisories":[{"id":1}]}`)
 	put("special-reports/1.json", `[]`)
 	p.expect(exitFailed, "", replace(""), "nothing was sent: special-reports/1.json: ")
+}
+
+// TestPushReplaceOfTheSampleFeed: what the folder puts by code is that of the list beside it.
+func TestPushReplaceOfTheSampleFeed(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	requests, _, err := samplefeed.Feed()
+	require.NoError(t, err)
+	dir := filepath.Join(t.TempDir(), "feed")
+	require.NoError(t, push.WriteDir(dir, requests))
+	for range 2 {
+		got := p.expect(exitDone, "", words("push --replace --yes --to http://"+p.deliveries+" "+dir), "nothing differs")
+		if strings.Contains(got.out, "newer") || strings.Contains(got.out, "since") {
+			t.Errorf("said %s", got.out)
+		}
+	}
 }
 
 // TestReconcileEndsWhileItReads interrupts it while it waits for its list.
