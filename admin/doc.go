@@ -15,8 +15,8 @@
 //	delivery.go        what became of a delivery
 //	status.go          the status: gather.go collects it, trouble.go judges it, history.go and
 //	                   deliveries.go remember the past
-//	page.go            the same for a browser: forms.go has its buttons, found.go its search
-//	                   (index.go has what it needs), sparkline.go the line of an hour,
+//	page.go            the same for a browser: forms.go has its buttons, searchpage.go its
+//	                   search (index.go has what it needs), sparkline.go the line of an hour,
 //	                   runbook.go the runbook, page/ the HTML
 //	pprof.go           profiles of the process
 //	backup.go, loss.go copies of the journal; acknowledging a loss

@@ -225,6 +225,19 @@ func (p *page) document(w http.ResponseWriter, r *http.Request) {
 	p.write(w, status, "document.html", v)
 }
 
+// titleOf returns the title of a document, or nothing.
+func titleOf(d *Document) string {
+	var title string
+	if d.Index != nil {
+		for _, f := range d.Index.Fields {
+			if f.Field == "title" && f.Reason == "" {
+				_ = json.Unmarshal([]byte(f.Value), &title) // if it is cut, the rest is not needed
+			}
+		}
+	}
+	return title
+}
+
 // longestRecord bounds the record on a page, in bytes.
 const longestRecord = 100_000
 

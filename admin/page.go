@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -25,10 +26,12 @@ type page struct {
 	status *statuses
 	token  string // of this process, in every form: only a client that has read the page can press its buttons
 	html   *template.Template
+
+	searches chan struct{} // has an element for each search that is under way
 }
 
 func newPage(status *statuses) *page {
-	p := &page{status: status, token: rand.Text()}
+	p := &page{status: status, token: rand.Text(), searches: make(chan struct{}, mostSearches)}
 	p.html = template.Must(template.New("").Funcs(template.FuncMap{
 		"id":     func(id string) string { return sanitize.ID(longestID, id) },
 		"text":   func(text any) string { return sanitize.Text(longestText, fmt.Sprint(text)) },
@@ -44,6 +47,12 @@ func newPage(status *statuses) *page {
 		"others": func(d report.Answered) int { return d.Accepted + d.Refused - 1 },
 		"share":  func(part, whole int64) int64 { return min(100, 100*part/max(whole, 1)) },
 		"record": recordText,
+		"json":   prettyJSON,
+		"titled": titleOf,
+		"score":  func(s float64) string { return humanize.CommafWithDigits(s, 1) },
+		"facet":  func(field string) string { return strings.ReplaceAll(field, "_", " ") },
+		"last":   func(hits []Hit) int { return len(hits) - 1 },
+		"hits":   func() int { return searchPage },
 		"done":   func(r report.Rebuild) int { return r.Total - max(r.Remaining, 0) },
 	}).ParseFS(pageFiles, "page/*.html"))
 	return p
@@ -99,7 +108,7 @@ type view struct {
 	Token    string // of the buttons
 	Done     string // what a button has done
 	Words    string // of the search
-	Found    *Found
+	Trial    *trial
 	Failed   *Problem    // why a button or a search failed
 	Of       report.Kind // of the document that is looked up
 	Name     string      // likewise

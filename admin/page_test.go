@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,9 +46,16 @@ func openHostileDesk(t *testing.T) *statusDesk {
 		{Kind: report.Advisories, Phase: "filling", Active: true, Total: 1000, Remaining: 400, SecondsLeft: 80, StartedAt: d.now},
 	}
 	d.cannot = fmt.Errorf("cannot: %s", hostile)
-	d.found = admin.Found{Total: 1, Hits: []admin.Hit{{
-		Kind: report.Cities, ID: hostileID, Title: "title " + hostile, Code: hostile, Countries: []string{hostile},
-		RiskLevel: 3, Excerpts: []string{"not escaped " + hostile + " <em>match " + hostile + "</em> after", "&lt;script&gt; <em>open"},
+	d.found = admin.Found{
+		Total: 1, DidYouMean: "likelier " + hostile, Request: admin.Request{Path: "/cities" + hostile, Body: []byte(`{"query": ` + strconv.Quote(hostile) + `}`)},
+		Facets: []admin.Facet{{Field: "country", Values: []admin.FacetValue{{Value: "value " + hostile, Documents: 2}}}, {Field: hostile, Values: []admin.FacetValue{{Value: hostile}}}},
+		Hits: []admin.Hit{{
+			Kind: report.Cities, ID: hostileID, Title: "title " + hostile, Code: hostile, Countries: []string{hostile},
+			RiskLevel: 3, Threats: []string{hostile}, Excerpts: []string{"not escaped " + hostile + " <em>match " + hostile + "</em> after", "&lt;script&gt; <em>open"},
+		}},
+	}
+	d.score = admin.Score{Found: true, Total: 2, Raw: []byte(`{"description": ` + strconv.Quote(hostile) + `}`), Reasons: []admin.Reason{{
+		Says: "says " + hostile, Score: 2, Terms: []admin.Term{{Field: "field " + hostile, Words: "words " + hostile, Score: 2}},
 	}}}
 	return d
 }
@@ -90,7 +98,7 @@ func TestRunbookIsThere(t *testing.T) {
 			t.Errorf("%s has no section %s", c.Name, c.Alert)
 		}
 	}
-	for _, form := range []string{"<td><code>not_accepting</code></td>", "<strong>Means:</strong>", "<pre>inhibit_rules:\n", `<a href="#when-an-alert-fires">what to do when an alert fires</a>`} {
+	for _, form := range []string{"<td><code>not_accepting</code></td>", "<strong>Means:</strong>", "<pre tabindex=\"0\">inhibit_rules:\n", `<a href="#when-an-alert-fires">what to do when an alert fires</a>`} {
 		if !strings.Contains(page, form) {
 			t.Errorf("the runbook lacks %s", form)
 		}
@@ -118,10 +126,13 @@ func TestStatusTellsWhatElasticsearchIsNotUpFor(t *testing.T) {
 func TestForeignTextNeverBecomesHTML(t *testing.T) {
 	d := openHostileDesk(t)
 	typed := strings.ReplaceAll(hostile, "\u202e", "") // the page repeats the words of a search unchanged
+	search := "/search?q=" + url.QueryEscape(typed)
 	for path, shows := range map[string][]string{
-		"/":                                   {"reason &#34;&#39;&gt;", "detail &#34;", "cannot: ", `a\u{d}\u{a}b\u{0}\u{9}\\`, `\u{202e}`},
-		"/search?q=" + url.QueryEscape(typed): {"title &#34;", "not escaped", "<mark>match", "<mark>open", "&lt;script&gt;"},
-		"/?done=" + url.QueryEscape(hostile):  nil,
+		"/":    {"reason &#34;&#39;&gt;", "detail &#34;", "cannot: ", `a\u{d}\u{a}b\u{0}\u{9}\\`, `\u{202e}`},
+		search: {"title &#34;", "not escaped", "<mark>match", "<mark>open", "&lt;script&gt;", "likelier &#34;", "value &#34;", "POST /cities&#34;"},
+		search + "&explain=" + url.QueryEscape("cities/"+hostileID):        {"says &#34;", "field &#34;", "words &#34;", "&#34;description&#34;"},
+		search + "&explain=cities/other&country=" + url.QueryEscape(typed): {"Why cities"},
+		"/?done=" + url.QueryEscape(hostile):                               nil,
 	} {
 		page, header := d.read(http.StatusOK, path)
 		scripts := 0

@@ -53,7 +53,7 @@ func asHTML(markdown string) template.HTML {
 			out.WriteString("</pre>\n")
 			code = false
 		case fence:
-			out.WriteString("<pre>")
+			out.WriteString(`<pre tabindex="0">`)
 			code = true
 		case code:
 			out.WriteString(html.EscapeString(line) + "\n")

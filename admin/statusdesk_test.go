@@ -37,8 +37,12 @@ type statusDesk struct {
 	ripple  time.Duration // a lag for the history to see
 	sizes   *report.Stats // the sizes that the journal reports, unless nil
 	found   admin.Found
-	indexed func(report.Change) admin.Indexed              // what the index has; nil if Elasticsearch does not answer
-	shown   func([]report.ID) map[report.ID]report.Version // that searches find
+	score   admin.Score
+	slow    chan struct{} // gets an element for every search for "slow", which ends only when its context does
+
+	searched []admin.Search
+	indexed  func(report.Change) admin.Indexed              // what the index has; nil if Elasticsearch does not answer
+	shown    func([]report.ID) map[report.ID]report.Version // that searches find
 }
 
 func openStatusDesk(t *testing.T) *statusDesk {
@@ -49,7 +53,7 @@ func openStatusDesk(t *testing.T) *statusDesk {
 func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	d := &statusDesk{desk: on, last: new(admin.Deliveries), now: time.Now()}
+	d := &statusDesk{desk: on, last: new(admin.Deliveries), now: time.Now(), slow: make(chan struct{})}
 	d.history = admin.NewHistory(rippled{d}, d.clock, log)
 	d.backedUp(d.now.Add(10 * backupEvery)) // so that only one test sees an overdue backup
 	d.server.Close()
@@ -142,12 +146,26 @@ func (s sized) Stats(ctx context.Context) (report.Stats, error) {
 // Documents and Search implement admin.Index, and the methods after them admin.Rebuilder.
 func (d *statusDesk) Documents(context.Context, report.Kind) (int, error) { return 1234, nil }
 
-func (d *statusDesk) Search(_ context.Context, words string) (admin.Found, error) {
-	if words == "away" {
-		return admin.Found{}, errors.New("nobody <b>answers</b>")
+func (d *statusDesk) Search(ctx context.Context, s admin.Search) (admin.Found, error) {
+	d.set(func() { d.searched = append(d.searched, s) })
+	switch s.Words {
+	case "away":
+		return admin.Found{Request: d.found.Request}, errors.New("nobody <b>answers</b>")
+	case "wrong":
+		return admin.Found{}, &admin.Problem{Status: http.StatusBadRequest, Detail: "that <b>cannot</b> be"}
+	case "slow":
+		d.slow <- struct{}{}
+		<-ctx.Done()
+		return admin.Found{}, ctx.Err()
 	}
 	return d.found, nil
 }
+
+func (d *statusDesk) Score(context.Context, admin.Search, report.Key) (admin.Score, error) {
+	return d.score, nil
+}
+
+func (d *statusDesk) Threats() []string { return []string{"crime", "unrest"} }
 
 func (d *statusDesk) Document(_ context.Context, c report.Change) (admin.Indexed, error) {
 	if d.indexed == nil {

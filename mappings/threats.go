@@ -83,6 +83,9 @@ func checkRule(rule string) error {
 	return nil
 }
 
+// Threats returns the names of threats.json, in order.
+func (s *Set) Threats() []string { return slices.Sorted(maps.Keys(s.threats.Threats)) }
+
 // check returns an error if one of the names is not that of a threat.
 func (f *threatsFile) check(names []string) error {
 	for _, name := range names {

@@ -100,4 +100,18 @@ func TestSearchSaysMore(t *testing.T) {
 			t.Errorf("status %d, %q, want %s; %s", status, out.String(), want, errs.String())
 		}
 	}
+
+	// The page of the admin listener makes the same search, and explains it.
+	page := p.page("/search?q=sydnqy&kind=cities&country=au&explain=cities/1")
+	for _, want := range []string{
+		"1 to 1 of 1 found", ">sydney<", "Why cities", "misspelt name", "title (as it is written): <bdi>sydney</bdi>", "how well known it is",
+		"POST /" + p.prefix + "cities,", "&#34;sydnqy&#34;", "ConstantScore",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q: %s", want, page)
+		}
+	}
+	if page := p.page("/search?q=sydney&explain=advisories/1"); !strings.Contains(page, "does not find advisories") {
+		t.Errorf("a document that is not found: %s", page)
+	}
 }

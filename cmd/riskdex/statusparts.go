@@ -60,20 +60,3 @@ func (x index) Documents(ctx context.Context, kind report.Kind) (int, error) {
 	found, err := indices.Search(ctx, x.client, []string{x.indices.Alias(kind)}, []byte(countBody))
 	return found.Total, err
 }
-
-// Search implements admin.Index.
-func (x index) Search(ctx context.Context, words string) (admin.Found, error) {
-	body, err := x.set.SearchBody(words, mappings.SearchOptions{})
-	if err != nil {
-		return admin.Found{}, err
-	}
-	result, err := x.indices.Search(ctx, body)
-	found := admin.Found{Total: result.Total, More: result.More}
-	for _, h := range result.Hits {
-		found.Hits = append(found.Hits, admin.Hit{
-			Kind: h.Kind, ID: h.ID, Title: h.Title, Code: h.Code, Countries: h.Countries,
-			RiskLevel: h.RiskLevel, Excerpts: excerpts(h),
-		})
-	}
-	return found, err
-}

@@ -13,11 +13,33 @@ import (
 
 // Search runs a body made by SearchBody or CompleteBody on every alias that apps search.
 func (x *Indices) Search(ctx context.Context, body []byte) (mappings.Result, error) {
+	return Search(ctx, x.Client, x.searched(), body)
+}
+
+// SearchPath returns the path and the query of the request that Search makes.
+func (x *Indices) SearchPath() string { return mappings.SearchPath(x.searched()...) }
+
+// searched returns every alias that apps search.
+func (x *Indices) searched() []string {
 	var aliases []string
 	for _, kind := range report.Kinds() {
 		aliases = append(aliases, x.Alias(kind))
 	}
-	return Search(ctx, x.Client, aliases, body)
+	return aliases
+}
+
+// Score explains the score that a document has in the search of body. It returns false if
+// the search does not find it.
+func (x *Indices) Score(ctx context.Context, body []byte, key report.Key) (mappings.Score, bool, error) {
+	asked, err := mappings.ScoreBody(body, key.ID)
+	if err != nil {
+		return mappings.Score{}, false, err
+	}
+	answer, err := x.Client.Ask(ctx, elastic.Request{Method: http.MethodPost, Path: mappings.ScorePath(x.Alias(key.Kind)), Body: asked})
+	if err != nil {
+		return mappings.Score{}, false, fmt.Errorf("explaining the score of %s/%s: %w", key.Kind, key.ID, err)
+	}
+	return mappings.ReadScore(answer, body)
 }
 
 // Search is Indices.Search for some aliases or indices.

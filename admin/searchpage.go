@@ -1,0 +1,241 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"riskdex/internal/sanitize"
+	"riskdex/report"
+)
+
+// The bounds of searches from the page: the time of one, how many run at once, the length of the
+// words in bytes, and the number of hits that a page shows and that can be reached.
+const (
+	searchTimeout = 10 * time.Second
+	mostSearches  = 4
+	longestSearch = 500
+	searchPage    = 10
+	mostHits      = 10_000
+)
+
+// trial is a search from the page, with what it found.
+type trial struct {
+	Search
+	Country string // the countries as they were typed
+
+	AllThreats []string
+	Levels     []int
+
+	Found *Found // nil without words, and after an error
+	// Explained is the document whose score is explained, if any.
+	Explained *report.Key
+	Score     *Score
+	Request   Request
+}
+
+// search shows what a search finds, and why.
+func (p *page) search(w http.ResponseWriter, r *http.Request) {
+	v := p.view()
+	in := &request{r}
+	t, err := p.readTrial(in)
+	v.Trial, v.Words = t, t.Words
+	if err == nil && t.Words != "" {
+		err = p.try(r.Context(), t)
+	}
+	status := http.StatusOK
+	if err != nil {
+		v.Failed = problemOf(err)
+		status = v.Failed.Status
+	}
+	p.write(w, status, "search.html", v)
+}
+
+// readTrial reads the form. What it returns with an error is fit to be shown in the form.
+func (p *page) readTrial(in *request) (*trial, error) {
+	t := &trial{Levels: []int{1, 2, 3, 4, 5}}
+	if p.status.Status.Index == nil {
+		return t, notFound("There is nothing to search here.")
+	}
+	t.AllThreats = p.status.Status.Index.Threats()
+	query := in.URL.Query()
+	t.Words = strings.ToValidUTF8(strings.TrimSpace(in.text("q")), "")
+	if len(t.Words) > longestSearch {
+		t.Words = ""
+		return t, badRequest("That is too long for a search.")
+	}
+	t.Country = strings.ToValidUTF8(in.text("country"), "")
+	t.Countries = strings.FieldsFunc(strings.ToUpper(t.Country), func(c rune) bool { return c == ',' || c == ' ' })
+	if len(t.Country) > longestSearch {
+		t.Country, t.Countries = "", nil
+		return t, badRequest("These are too many countries.")
+	}
+	if threat := in.text("threat"); threat != "" {
+		t.Threats = []string{threat}
+	}
+	for _, name := range query["kind"] {
+		kind, err := report.ParseKind(name)
+		if err != nil {
+			return t, badRequest(fmt.Sprintf("The kind is not one: %v.", err))
+		}
+		t.Kinds = append(t.Kinds, kind)
+	}
+	risk, err := in.number("risk")
+	if err != nil {
+		return t, err
+	}
+	from, err := in.number("from")
+	if err != nil {
+		return t, err
+	}
+	t.RiskLevel, t.From = int(risk), int(min(from, mostHits))
+	if name := in.text("explain"); name != "" {
+		kind, id, _ := strings.Cut(name, "/")
+		of := &request{in.Clone(in.Context())}
+		of.URL.RawQuery = url.Values{"kind": {kind}, "id": {id}}.Encode()
+		key, err := of.key()
+		if err != nil {
+			return t, err
+		}
+		t.Explained = &key
+	}
+	return t, nil
+}
+
+// try makes the search.
+func (p *page) try(ctx context.Context, t *trial) error {
+	select {
+	case p.searches <- struct{}{}:
+		defer func() { <-p.searches }()
+	default:
+		return &Problem{Status: http.StatusServiceUnavailable, Detail: fmt.Sprintf("%d searches from this page are under way. Try again in a moment.", mostSearches)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
+	defer cancel()
+	index := p.status.Status.Index
+	found, err := index.Search(ctx, t.Search)
+	t.Request = found.Request
+	if err == nil {
+		t.Found = &found
+		if t.Explained != nil {
+			var score Score
+			if score, err = index.Score(ctx, t.Search, *t.Explained); err == nil {
+				t.Score = &score
+			}
+		}
+	}
+	if _, is := errors.AsType[*Problem](err); err == nil || is {
+		return err
+	}
+	p.status.Log.Warn("a search from the status page failed", "error", err)
+	return &Problem{Status: http.StatusBadGateway, Detail: "Elasticsearch did not answer the search: " + err.Error()}
+}
+
+// HasKind reports whether the search is narrowed to a kind.
+func (t *trial) HasKind(kind report.Kind) bool { return slices.Contains(t.Kinds, kind) }
+
+// HasThreat reports whether the search is narrowed to a threat.
+func (t *trial) HasThreat(threat string) bool { return slices.Contains(t.Threats, threat) }
+
+// IsExplained reports whether the score of a hit is explained.
+func (t *trial) IsExplained(h Hit) bool {
+	return t.Score != nil && *t.Explained == report.Key{Kind: h.Kind, ID: h.ID}
+}
+
+// Aside reports whether the document whose score is explained is not among the hits shown.
+func (t *trial) Aside() bool {
+	return t.Score != nil && !slices.ContainsFunc(t.Found.Hits, t.IsExplained)
+}
+
+// Explain returns the address of the search with the score of a hit explained.
+func (t *trial) Explain(h Hit) string {
+	return t.address(func(q url.Values) { q.Set("explain", string(h.Kind)+"/"+string(h.ID)) }) + "#explained"
+}
+
+// Instead returns the address of the search with other words.
+func (t *trial) Instead(words string) string {
+	return t.address(func(q url.Values) { q.Set("q", words); q.Del("from") })
+}
+
+// Narrowed returns the address of the search narrowed to a value of a facet.
+func (t *trial) Narrowed(field, value string) string {
+	name, ok := map[string]string{"kind": "kind", "country": "country", "risk_level": "risk", "threats": "threat"}[field]
+	if !ok {
+		return ""
+	}
+	return t.address(func(q url.Values) { q.Set(name, value); q.Del("from") })
+}
+
+// Position returns the place of a hit in the whole list.
+func (t *trial) Position(i int) int { return t.From + i + 1 }
+
+// Before and After return the addresses of the pages before and after this one, if there are any.
+func (t *trial) Before() string {
+	if t.From == 0 {
+		return ""
+	}
+	return t.page(max(t.From-searchPage, 0))
+}
+
+// After is the other one.
+func (t *trial) After() string {
+	next := t.From + searchPage
+	if next >= t.Found.Total || next+searchPage > mostHits {
+		return ""
+	}
+	return t.page(next)
+}
+
+func (t *trial) page(from int) string {
+	return t.address(func(q url.Values) {
+		q.Del("from")
+		if from > 0 {
+			q.Set("from", strconv.Itoa(from))
+		}
+	})
+}
+
+// address returns the address of the search with a change, and without an explanation.
+func (t *trial) address(change func(url.Values)) string {
+	q := url.Values{"q": {t.Words}}
+	for _, kind := range t.Kinds {
+		q.Add("kind", string(kind))
+	}
+	if len(t.Countries) > 0 {
+		q.Set("country", strings.Join(t.Countries, ","))
+	}
+	if t.RiskLevel > 0 {
+		q.Set("risk", strconv.Itoa(t.RiskLevel))
+	}
+	for _, threat := range t.Threats {
+		q.Add("threat", threat)
+	}
+	if t.From > 0 {
+		q.Set("from", strconv.Itoa(t.From))
+	}
+	change(q)
+	return "/search?" + q.Encode()
+}
+
+// longestJSON bounds the requests and explanations on a page, in bytes.
+const longestJSON = 200_000
+
+// prettyJSON returns JSON for people to read.
+func prettyJSON(text []byte) string {
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, text, "", "  ") == nil {
+		text = pretty.Bytes()
+	}
+	if len(text) > longestJSON {
+		return sanitize.Lines(string(text[:longestJSON])) + "…"
+	}
+	return sanitize.Lines(string(text))
+}
