@@ -1,0 +1,171 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/needs"
+	"riskdex/internal/require"
+	"riskdex/report"
+)
+
+// axe returns the source of axe-core, which finds what keeps people from using a page. npm
+// fetches the version of testdata/axe into .local, once.
+func axe(t *testing.T) string {
+	t.Helper()
+	npm := needs.Program(t, "npm", "apt-get install -y --no-install-recommends npm")
+	home, err := filepath.Abs(filepath.Join("..", ".local", "axe"))
+	require.NoError(t, err)
+	const lock = "package-lock.json"
+	want, err := os.ReadFile(filepath.Join("testdata", "axe", lock))
+	require.NoError(t, err)
+	script := filepath.Join(home, "node_modules", "axe-core", "axe.min.js")
+	have, _ := os.ReadFile(filepath.Join(home, lock))
+	if _, err := os.Stat(script); err != nil || string(have) != string(want) {
+		require.NoError(t, os.MkdirAll(home, 0o755))
+		require.NoError(t, os.RemoveAll(filepath.Join(home, lock)))
+		declared, err := os.ReadFile(filepath.Join("testdata", "axe", "package.json"))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(home, "package.json"), declared, 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(home, lock), want, 0o644))
+		fetch := exec.CommandContext(t.Context(), npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+		fetch.Dir = home
+		if out, err := fetch.CombinedOutput(); err != nil {
+			_ = os.Remove(filepath.Join(home, lock)) // so that the next test tries again
+			t.Fatalf("npm ci: %v\n%s", err, out)
+		}
+	}
+	source, err := os.ReadFile(script)
+	require.NoError(t, err)
+	return string(source)
+}
+
+// barriers returns the serious and critical findings of axe on the page that is open.
+func (c *chromium) barriers(axe string) []string {
+	c.t.Helper()
+	var out struct {
+		Result           struct{ Value string }
+		ExceptionDetails json.RawMessage
+	}
+	c.do("Runtime.evaluate", map[string]any{"expression": axe + `; axe.run().then(r => JSON.stringify(r.violations))`, "awaitPromise": true, "returnByValue": true}, &out)
+	if out.Result.Value == "" {
+		c.t.Fatalf("axe did not run: %s", out.ExceptionDetails)
+	}
+	var violations []struct {
+		ID, Impact, Help string
+		Nodes            []struct {
+			HTML           string
+			FailureSummary string
+		}
+	}
+	require.NoError(c.t, json.Unmarshal([]byte(out.Result.Value), &violations))
+	var found []string
+	for _, v := range violations {
+		if v.Impact == "serious" || v.Impact == "critical" {
+			found = append(found, fmt.Sprintf("%s %s (%s), %d times: %.300s: %s", v.Impact, v.ID, v.Help, len(v.Nodes), v.Nodes[0].HTML, v.Nodes[0].FailureSummary))
+		} else {
+			c.t.Logf("%s %s (%s): %.200s", v.Impact, v.ID, v.Help, v.Nodes[0].HTML)
+		}
+	}
+	return found
+}
+
+// fullPages returns the pages with as much on them as there can be.
+func (d *statusDesk) fullPages() map[string]string {
+	d.t.Helper()
+	d.lagged(40)
+	d.indexed = func(c report.Change) admin.Indexed {
+		return admin.Indexed{Index: "cities", Version: c.Version, Differ: []string{"title"}, Fields: []admin.FieldSource{
+			{Field: "title", Value: `"Sydney"`, Pointer: "/title"}, {Field: "risk_level", Value: `"many"`, Pointer: "/risk", Reason: "it is not a level"},
+		}}
+	}
+	hostile, err := d.journal.DeadLetters(d.t.Context(), report.Cities, "", 1)
+	require.NoError(d.t, err)
+	id := url.QueryEscape(string(hostile[0].ID))
+	return map[string]string{
+		"status": "/", "done": "/?done=dead-retry", "runbook": "/runbook", "document": "/document?kind=cities&id=" + id, "no-document": "/document?kind=cities&id=x",
+		"search": "/search?q=title", "explained": "/search?q=title&kind=cities&risk=2&explain=cities/" + id, "no-search": "/search", "not-searched": "/search?q=away",
+	}
+}
+
+// TestEverybodyCanUseThePages has axe read them, in light and dark, on a phone and on a desktop,
+// where nothing makes the page wider than the window.
+func TestEverybodyCanUseThePages(t *testing.T) {
+	d := openHostileDesk(t)
+	source := axe(t)
+	pages := d.fullPages()
+	c := openChromium(t)
+	for _, width := range []int{320, 1280} {
+		for _, colours := range []string{"light", "dark"} {
+			c.look(width, 900, width < 500, colours)
+			for name, path := range pages {
+				c.open(d.server.URL + path)
+				c.eval(`document.querySelectorAll("details").forEach(d => d.open = true)`)
+				c.picture(fmt.Sprintf("axe-%s-%d-%s", name, width, colours))
+				if got := c.eval("document.documentElement.scrollWidth"); got != fmt.Sprint(width) {
+					t.Errorf("%s: the page is %s wide, and the window %d", name, got, width)
+				}
+				if got := c.eval(`[...document.querySelectorAll(".card dl div")].filter(e => e.firstElementChild.offsetTop != e.lastElementChild.offsetTop).map(e => e.innerText)`); got != "" {
+					t.Errorf("%s, %d wide: these facts are broken into two lines: %s", name, width, got)
+				}
+				for _, barrier := range c.barriers(source) {
+					t.Errorf("%s, %d wide, %s: %s", name, width, colours, barrier)
+				}
+			}
+		}
+	}
+}
+
+// TestPagesByKeyboard goes through every page with the tab key alone: it reaches everything that
+// can be used, in the order in which it is read, and shows where it is.
+func TestPagesByKeyboard(t *testing.T) {
+	d := openHostileDesk(t)
+	pages := d.fullPages()
+	c := openChromium(t)
+	c.look(1280, 900, false, "light")
+	for name, path := range pages {
+		c.open(d.server.URL + path)
+		c.eval(`(window.usable = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, [tabindex]")].filter(e => e.checkVisibility()), 0)`)
+		usable := c.eval("usable.length")
+		var order, hidden []string
+		for range 400 {
+			c.press("Tab")
+			at := c.eval("usable.indexOf(document.activeElement)")
+			if at == "-1" || len(order) > 0 && at == order[0] { // the end of the page
+				break
+			}
+			order = append(order, at)
+			if c.eval(`getComputedStyle(document.activeElement).outlineStyle`) == "none" {
+				hidden = append(hidden, c.eval("document.activeElement.outerHTML"))
+			}
+		}
+		if len(hidden) > 0 {
+			t.Errorf("%s: the focus cannot be seen on %q", name, hidden)
+		}
+		if len(order) == 0 || usable != fmt.Sprint(len(order)) || order[len(order)-1] != fmt.Sprint(len(order)-1) {
+			t.Errorf("%s: of %s things to use the tab key reaches %d, in the order %s", name, usable, len(order), strings.Join(order, " "))
+		}
+	}
+	c.open(d.server.URL + "/search?kind=cities")
+	c.press("Tab") // the heading, which leads home
+	c.press("Tab")
+	c.do("Input.insertText", map[string]any{"text": "sydney"}, nil)
+	c.press("Enter")
+	c.until(`document.readyState == "complete" && location.search`, "?q=sydney&kind=cities&country=&risk=&threat=")
+}
+
+// press presses a key and lets it go.
+func (c *chromium) press(key string) {
+	c.t.Helper()
+	code, text := map[string]int{"Tab": 9, "Enter": 13}[key], map[string]string{"Enter": "\r"}[key]
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		c.do("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text}, nil)
+	}
+}
