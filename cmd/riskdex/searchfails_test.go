@@ -19,7 +19,7 @@ import (
 // TestDocumentsTellAppsToAskWhatRiskdexAsks compares the addresses that apps are told.
 func TestDocumentsTellAppsToAskWhatRiskdexAsks(t *testing.T) {
 	path := mappings.SearchPath("cities", "advisories", "special-reports")
-	if !strings.Contains(readme(t), "'localhost:9200"+path+"&filter_path=") {
+	if !strings.Contains(readme(t), `"$ELASTICSEARCH_URL`+path+"&filter_path=") {
 		t.Errorf("README.md has no request to %s", path)
 	}
 	if !strings.Contains(documents(t)["../../docs/search.md"], "`"+path+"`") {

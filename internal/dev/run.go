@@ -17,6 +17,7 @@ import (
 	"riskdex/internal/child"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/prometheus"
+	"riskdex/internal/sanitize"
 )
 
 type runCommand struct {
@@ -26,7 +27,7 @@ type runCommand struct {
 // Help says which files the run leaves behind and how it is configured.
 func (runCommand) Help() string {
 	return `Elasticsearch is the one at ELASTICSEARCH_URL, or a container, or a local one.
-The journal is .local/riskdex.db, the log .local/riskdex.log. riskdex reads its usual variables, such as RISKDEX_LISTEN.
+The journal is .local/riskdex.db, the log .local/riskdex.log. Sourcing .local/env has another shell use all this. riskdex reads its usual variables, such as RISKDEX_LISTEN.
 Prometheus runs too where it is installed, at port 9090 or the next free one, with its data in .local/prometheus.`
 }
 
@@ -53,6 +54,9 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 	}
 	if c.Once {
 		return nil
+	}
+	if err := r.writeEnvironment(); err != nil {
+		return err
 	}
 	r.tellWhatNext()
 	for lost := r.lost(); ; {
@@ -146,15 +150,35 @@ func (r *stack) serve(ctx context.Context) error {
 	return r.await(ctx, "riskdex to be ready", func() bool { return r.get("/readyz") == http.StatusOK })
 }
 
+// writeEnvironment writes the file that has another shell find what runs here. Only its owner may
+// read it, for the address may have a password.
+func (r *stack) writeEnvironment() error {
+	local := filepath.Dir(r.binary)
+	var text strings.Builder
+	fmt.Fprintln(&text, "# Made by make run, for the shells beside it.")
+	for _, variable := range []struct{ name, value string }{
+		{elasticserver.URLVariable, r.url}, {"RISKDEX_LISTEN", r.listen}, {"RISKDEX_ADMIN_LISTEN", r.admin},
+	} {
+		fmt.Fprintf(&text, "export %s=%s\n", variable.name, sanitize.ShellArgument(variable.value))
+	}
+	fmt.Fprintf(&text, "export PATH=%s:\"$PATH\"\n", sanitize.ShellArgument(local))
+	if err := os.WriteFile(filepath.Join(local, "env"), []byte(text.String()), 0o600); err != nil {
+		return fmt.Errorf("write the environment for other shells: %w", err)
+	}
+	return nil
+}
+
 func (r *stack) tellWhatNext() {
 	r.say(`
 Try next, in another terminal:
-  search more        ELASTICSEARCH_URL=%[1]s %[2]s search protest london
-  correct a city     curl -X PUT %[3]s/cities/LON -d '{"id":126,"code":"LON","title":"London","body":"Corrected."}'
-  remove it          curl -X DELETE %[3]s/cities/LON
-  see the metrics    curl -s http://%[4]s/metrics | grep riskdex_
+  have it find all   . %[1]s
+  search more        riskdex search protest london
+  correct a city     curl -X PUT %[2]s/cities/LON -d '{"id":126,"code":"LON","title":"London","body":"Corrected."}'
+  remove it          curl -X DELETE %[2]s/cities/LON
+  see the metrics    curl -s http://%[3]s/metrics | grep riskdex_
   watch it survive   stop Elasticsearch, deliver, start it again: nothing is lost
-Ctrl-C stops everything. The data stays in %[5]s.`, r.url, shown(r.binary), r.receiver(), r.admin, shown(filepath.Dir(r.binary)))
+  judge the search   http://%[3]s/search
+Ctrl-C stops everything. The data stays in %[4]s.`, shown(filepath.Join(filepath.Dir(r.binary), "env")), r.receiver(), r.admin, shown(filepath.Dir(r.binary)))
 }
 
 func (r *stack) receiver() string {
