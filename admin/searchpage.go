@@ -165,9 +165,10 @@ func (t *trial) Instead(words string) string {
 	return t.address(func(q url.Values) { q.Set("q", words); q.Del("from") })
 }
 
-// Narrowed returns the address of the search narrowed to a value of a facet.
+// Narrowed returns the address of the search narrowed to a value of a facet, or nothing: a search
+// cannot be narrowed to one risk level, only to it and those above.
 func (t *trial) Narrowed(field, value string) string {
-	name, ok := map[string]string{"kind": "kind", "country": "country", "risk_level": "risk", "threats": "threat"}[field]
+	name, ok := map[string]string{"kind": "kind", "country": "country", "threats": "threat"}[field]
 	if !ok {
 		return ""
 	}

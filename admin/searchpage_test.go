@@ -44,7 +44,7 @@ func TestSearchPage(t *testing.T) {
 		`href="/search?country=FR%2CBE&amp;kind=cities&amp;kind=advisories&amp;q=sydney&amp;risk=2&amp;threat=crime"`,                                                  // did you mean
 		`href="/search?` + same + `from=20` + narrowed + `&amp;threat=crime" rel="next"`, `href="/search?country=FR%2CBE` + narrowed + `&amp;threat=crime" rel="prev"`, // paging
 		`href="/search?country=FR%2CBE` + narrowed + `&amp;threat=unrest"`, // facets
-		`href="/search?country=FR%2CBE&amp;kind=cities&amp;kind=advisories&amp;q=sidney+x&amp;risk=3&amp;threat=crime"`,
+		`<li><bdi>3</bdi> <span class="soft">7</span></li>`,
 		`href="/search?country=FR%2CBE&amp;explain=cities%2Fa%26b&amp;from=10` + narrowed + `&amp;threat=crime#explained"`,
 		`href="/document?kind=cities&amp;id=a%26b"`,
 	} {

@@ -53,11 +53,22 @@ func (x index) Score(ctx context.Context, s admin.Search, key report.Key) (admin
 	for _, r := range score.Reasons {
 		reason := admin.Reason{Says: r.Clause, Score: r.Score}
 		for _, t := range r.Terms {
-			reason.Terms = append(reason.Terms, admin.Term{Field: fieldsInWords(t.Fields), Words: strings.Join(t.Words, ", "), Score: t.Score})
+			if t.Score < tooLittle && len(reason.Terms) > 0 {
+				continue
+			}
+			reason.Terms = append(reason.Terms, admin.Term{Field: fieldsInWords(t.Fields), Words: wordsInWords(t.Words), Score: t.Score})
 		}
 		explained.Reasons = append(explained.Reasons, reason)
 	}
 	return explained, err
+}
+
+// tooLittle is a score that is not worth a person's time.
+const tooLittle = 0.05
+
+// wordsInWords returns words of the index as people write them.
+func wordsInWords(words []string) string {
+	return strings.ReplaceAll(strings.Join(words, ", or "), "_", " ")
 }
 
 // body returns the request of a search. The error is an *admin.Problem.
