@@ -25,7 +25,7 @@ go:
 run: dev ## Bring everything up, push the sample feed, search it; ONCE=1 stops after that.
 	@.local/dev run $(if $(ONCE),--once)
 
-elasticsearch: dev ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT, ELASTICSEARCH_HOME).
+elasticsearch: dev ## Only Elasticsearch, in the foreground (ELASTICSEARCH_PORT, _HOME, _VERSION).
 	@.local/dev elasticsearch
 
 ##@ Before a commit

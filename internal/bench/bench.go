@@ -35,6 +35,7 @@ type bench struct {
 	binary, self string
 	extra        []string
 	es           server
+	version      string // of Elasticsearch
 	set          *mappings.Set
 	prefixes     int
 	results      []result
@@ -136,7 +137,7 @@ func (b *bench) open(ctx context.Context, binary string) (stop func() error, err
 	if err != nil {
 		return nil, errors.Join(err, remove())
 	}
-	b.es = server{es.URL()}
+	b.es, b.version = server{es.URL()}, es.Version()
 	stop = func() error { return errors.Join(es.Stop(), remove(), os.RemoveAll(b.dir)) }
 	if err := b.warmUp(ctx); err != nil {
 		return nil, errors.Join(err, stop())
@@ -190,5 +191,5 @@ func (b *bench) circumstances() string {
 		form = "short form, for which its JVM compiles less thoroughly"
 	}
 	return fmt.Sprintf("%s, %s, Elasticsearch %s with a heap of %s; %s; %s.", time.Now().UTC().Format("2006-01-02"),
-		strings.TrimSpace(first), elasticserver.Version, elasticserver.DefaultHeap, machine(), form)
+		strings.TrimSpace(first), b.version, elasticserver.DefaultHeap, machine(), form)
 }

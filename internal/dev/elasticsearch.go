@@ -14,7 +14,7 @@ type elasticsearchCommand struct{}
 // Help lists the environment variables that configure the server.
 func (elasticsearchCommand) Help() string {
 	return `ELASTICSEARCH_PORT is the port (9200), ELASTICSEARCH_HOME the folder that keeps the data
-(.local/elasticsearch-data), ELASTICSEARCH_HEAP the size of the JVM heap (1g).`
+(.local/elasticsearch-data), ELASTICSEARCH_HEAP the size of the JVM heap (1g), ELASTICSEARCH_VERSION its version (` + elasticserver.DefaultVersion + ` or ` + elasticserver.NextVersion + `).`
 }
 
 // Run runs the developer's server until a signal stops it, which is a success, or it ends by

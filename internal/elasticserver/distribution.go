@@ -10,12 +10,6 @@ import (
 	"path/filepath"
 )
 
-// Version is the version of Elasticsearch that runs here. Production may run any 8.x.
-const Version = "8.19.0"
-
-// zipSum is the SHA-256 of the published zip file of that version.
-const zipSum = "14833b2d86c30656901f92049f81fb5777a8e4545413c8656cd1a21b55173033"
-
 // progress is where progress is reported.
 type progress struct{ w io.Writer }
 
@@ -25,32 +19,23 @@ func (p progress) printf(format string, args ...any) {
 	}
 }
 
-// prepare returns the folder of a server with the plugin, ready to run. An existing
-// folder never changes: other versions have other folders.
-func prepare(ctx context.Context, a *account, javaHome string, log progress) (string, error) {
-	root, err := moduleRoot()
-	if err != nil {
-		return "", err
-	}
-	base, err := a.place(filepath.Join(root, ".local", "elasticsearch"), "servers")
-	if err != nil {
-		return "", err
-	}
-	return prepareIn(ctx, base, javaHome, source{fetch, zipSum}, log)
+// sources are the files that a server is made of.
+type sources struct {
+	server   release
+	fetch    func(context.Context, progress) (zip string, err error)
+	compiler func(context.Context, progress) (jar string, err error)
 }
 
-// source is where the server's zip file comes from, and its SHA-256.
-type source struct {
-	fetch func(context.Context, progress) (string, error)
-	sum   string
-}
+func (r release) sources() sources { return sources{r, r.artifact().fetch, compiler().fetch} }
 
-func prepareIn(ctx context.Context, base, javaHome string, from source, log progress) (string, error) {
-	plugin, err := readPlugin()
+// prepareIn returns the folder, in base, of a server with the plugin, ready to run. An
+// existing folder never changes: other versions have other folders.
+func prepareIn(ctx context.Context, base, javaHome string, from sources, log progress) (string, error) {
+	plugin, err := readPlugin(from.server)
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(base, Version+"-"+plugin.hash)
+	dir := filepath.Join(base, from.server.version+"-"+plugin.hash)
 	if ready, err := exists(dir); ready || err != nil {
 		return dir, err
 	}
@@ -67,7 +52,8 @@ func prepareIn(ctx context.Context, base, javaHome string, from source, log prog
 	if err != nil {
 		return "", err
 	}
-	if err := checkSum(archive, from.sum); err != nil {
+	compiler, err := from.compiler(ctx, log)
+	if err != nil {
 		return "", err
 	}
 	// The folder is made under another name and then renamed, so that a folder with the
@@ -80,12 +66,12 @@ func prepareIn(ctx context.Context, base, javaHome string, from source, log prog
 	if err := makeFolder(unfinished); err != nil {
 		return "", fmt.Errorf("make a folder for the server: %w", err)
 	}
-	log.printf("unpacking Elasticsearch %s to %s", Version, dir)
+	log.printf("unpacking Elasticsearch %s to %s", from.server.version, dir)
 	if err := unpack(archive, unfinished); err != nil {
 		return "", err
 	}
 	log.printf("building the analysis plugin")
-	if err := plugin.build(ctx, unfinished, javaHome); err != nil {
+	if err := plugin.build(ctx, unfinished, javaHome, compiler); err != nil {
 		return "", err
 	}
 	if err := os.Rename(unfinished, dir); err != nil {

@@ -3,7 +3,7 @@
 //
 // The server is the one that Elastic publishes on Maven Central. It comes with few
 // modules, so a small plugin (folder plugin) adds the text analysis of a released
-// Elasticsearch that riskdex uses. When an index is created, the plugin refuses
+// Elasticsearch that riskdex uses; it is compiled for each version. When an index is created, the plugin refuses
 // everything that it does not support.
 //
 // Everything fetched, unpacked and built is kept in .local at the root of the module, and

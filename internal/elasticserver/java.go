@@ -11,21 +11,16 @@ import (
 	"strconv"
 )
 
-const (
-	oldestJava  = 17
-	installJava = "on Debian: apt-get install openjdk-17-jdk-headless"
-)
-
 // findJava returns the home of the first Java of ES_JAVA_HOME, JAVA_HOME and PATH that is
-// new enough and that the account may run.
-func findJava(ctx context.Context, a *account) (string, error) {
+// at least of a version and that the account may run.
+func findJava(ctx context.Context, a *account, oldest int) (string, error) {
 	var tried []error
 	for _, variable := range []string{"ES_JAVA_HOME", "JAVA_HOME"} {
 		home := os.Getenv(variable)
 		if home == "" {
 			continue
 		}
-		if err := checkJava(ctx, a, home); err != nil {
+		if err := checkJava(ctx, a, home, oldest); err != nil {
 			tried = append(tried, fmt.Errorf("%s: %w", variable, err))
 			continue
 		}
@@ -33,11 +28,11 @@ func findJava(ctx context.Context, a *account) (string, error) {
 	}
 	home, err := javaOnPath()
 	if err == nil {
-		err = checkJava(ctx, a, home)
+		err = checkJava(ctx, a, home, oldest)
 	}
 	if err != nil {
 		tried = append(tried, fmt.Errorf("PATH: %w", err))
-		return "", fmt.Errorf("no Java %d or newer for Elasticsearch (%s): %w", oldestJava, installJava, errors.Join(tried...))
+		return "", fmt.Errorf("no Java %d or newer for Elasticsearch: %w", oldest, errors.Join(tried...))
 	}
 	return home, nil
 }
@@ -54,7 +49,7 @@ func javaOnPath() (string, error) {
 	return filepath.Dir(filepath.Dir(java)), nil
 }
 
-func checkJava(ctx context.Context, a *account, home string) error {
+func checkJava(ctx context.Context, a *account, home string, oldest int) error {
 	java := filepath.Join(home, "bin", "java")
 	cmd := exec.CommandContext(ctx, java, "-version")
 	cmd.Dir = "/"
@@ -67,21 +62,8 @@ func checkJava(ctx context.Context, a *account, home string) error {
 	if version == nil {
 		return fmt.Errorf("%s -version names no version: %q", java, out)
 	}
-	if major, err := strconv.Atoi(string(version[1])); err != nil || major < oldestJava {
+	if major, err := strconv.Atoi(string(version[1])); err != nil || major < oldest {
 		return fmt.Errorf("%s is version %s", java, version[1])
 	}
 	return nil
-}
-
-// findJavac returns the compiler of a Java home, or else the one on PATH.
-func findJavac(home string) (string, error) {
-	javac := filepath.Join(home, "bin", "javac")
-	if _, err := os.Stat(javac); err == nil {
-		return javac, nil
-	}
-	javac, err := exec.LookPath("javac")
-	if err != nil {
-		return "", fmt.Errorf("no Java compiler for the analysis plugin in %s or on PATH (%s): %w", home, installJava, err)
-	}
-	return javac, nil
 }

@@ -13,43 +13,46 @@ import (
 	"strings"
 )
 
-const (
-	mavenGroup    = "org.elasticsearch.distribution.integ-test-zip"
-	mavenArtifact = "elasticsearch"
-)
+// artifact is a file that Maven fetches.
+type artifact struct {
+	group, name, version, extension string
 
-// fetch returns the path of the server's zip file in the local Maven repository. If it is
-// missing, Maven fetches it first.
-func fetch(ctx context.Context, log progress) (string, error) {
+	sum  string // SHA-256
+	size string // about, for people
+}
+
+// fetch returns the path of an artifact in the local Maven repository. If it is missing,
+// Maven fetches it first.
+func (f artifact) fetch(ctx context.Context, log progress) (string, error) {
 	repository, err := mavenRepository()
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(repository, filepath.FromSlash(strings.ReplaceAll(mavenGroup, ".", "/")),
-		mavenArtifact, Version, mavenArtifact+"-"+Version+".zip")
+	file := filepath.Join(repository, filepath.FromSlash(strings.ReplaceAll(f.group, ".", "/")),
+		f.name, f.version, f.name+"-"+f.version+"."+f.extension)
 	switch _, err := os.Stat(file); {
 	case err == nil:
-		return file, nil
+		return file, checkSum(file, f.sum)
 	case !errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("look for Elasticsearch in the local Maven repository: %w", err)
+		return "", fmt.Errorf("look for %s in the local Maven repository: %w", f.name, err)
 	}
 
 	mvn, err := exec.LookPath("mvn")
 	if err != nil {
-		return "", fmt.Errorf("no Maven to fetch Elasticsearch with (on Debian: apt-get install maven): %w", err)
+		return "", fmt.Errorf("no Maven to fetch %s with (on Debian: apt-get install maven): %w", f.name, err)
 	}
-	log.printf("fetching Elasticsearch %s with Maven (97 MB)", Version)
+	log.printf("fetching %s %s with Maven (%s)", f.name, f.version, f.size)
 	cmd := exec.CommandContext(ctx, mvn, "--batch-mode", "--quiet", "-Dmaven.repo.local="+repository,
 		"dependency:get", "-Dtransitive=false",
-		"-Dartifact="+strings.Join([]string{mavenGroup, mavenArtifact, Version, "zip"}, ":"))
+		"-Dartifact="+strings.Join([]string{f.group, f.name, f.version, f.extension}, ":"))
 	cmd.Dir = os.TempDir() // away from any project file
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("fetch Elasticsearch: %w\n%s", err, bytes.TrimSpace(out))
+		return "", fmt.Errorf("fetch %s: %w\n%s", f.name, err, bytes.TrimSpace(out))
 	}
 	if _, err := os.Stat(file); err != nil {
-		return "", fmt.Errorf("fetch Elasticsearch: Maven reports success, but left nothing: %w", err)
+		return "", fmt.Errorf("fetch %s: Maven reports success, but left nothing: %w", f.name, err)
 	}
-	return file, nil
+	return file, checkSum(file, f.sum)
 }
 
 // mavenRepository returns the folder in which Maven keeps what it has fetched: that of

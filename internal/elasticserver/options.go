@@ -15,6 +15,8 @@ const (
 	PortVariable = "ELASTICSEARCH_PORT"
 	// HomeVariable is the folder in which a developer's server keeps its data.
 	HomeVariable = "ELASTICSEARCH_HOME"
+	// VersionVariable is the version of every server started here.
+	VersionVariable = "ELASTICSEARCH_VERSION"
 	// HeapVariable is the size of the JVM heap of every server started here.
 	HeapVariable = "ELASTICSEARCH_HEAP"
 	// TestURLVariable names the server that tests use, where they create and delete
@@ -43,6 +45,10 @@ type Options struct {
 	// If the server runs as another account that cannot reach Home, it uses a folder in
 	// /var/tmp instead, always the same one for the same Home.
 	Home string
+
+	// Version is [DefaultVersion] or [NextVersion]; "" means that of the variable
+	// ELASTICSEARCH_VERSION, or else the default.
+	Version string
 
 	// Port is the port of the loopback address on which the server listens; 0 means any
 	// free one.

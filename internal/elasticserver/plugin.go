@@ -25,14 +25,15 @@ const (
 
 // plugin is the source of the analysis plugin.
 type plugin struct {
-	files map[string][]byte
-	hash  string // of the files and of the server that they are compiled for
+	server release // for which it is compiled
+	files  map[string][]byte
+	hash   string // of the files and the server
 }
 
-func readPlugin() (plugin, error) {
-	p := plugin{files: map[string][]byte{}}
+func readPlugin(server release) (plugin, error) {
+	p := plugin{server: server, files: map[string][]byte{}}
 	sum := sha256.New()
-	fmt.Fprintln(sum, Version, zipSum)
+	fmt.Fprintln(sum, server.version, server.sum, compiler().sum)
 	entries, err := pluginFiles.ReadDir("plugin") // sorted by name
 	if err != nil {
 		return plugin{}, fmt.Errorf("read the analysis plugin: %w", err)
@@ -50,18 +51,23 @@ func readPlugin() (plugin, error) {
 	return p, nil
 }
 
+// compiler is the Java compiler of Eclipse. The Java that runs a server may be too old to
+// compile for it, or come without a compiler.
+func compiler() artifact {
+	return artifact{
+		group: "org.eclipse.jdt", name: "ecj", version: "3.43.0", extension: "jar",
+		sum: "c786468c65e906498e7e36ece4e0d04c6d3dd34c9a61b34a3a5b512801911a82", size: "3 MB",
+	}
+}
+
 // build compiles the plugin with the server's libraries and installs it among the
-// server's plugins.
-func (p plugin) build(ctx context.Context, server, javaHome string) (err error) {
+// plugins of the server in a folder.
+func (p plugin) build(ctx context.Context, folder, javaHome, compiler string) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("build the analysis plugin: %w", err)
 		}
 	}()
-	javac, err := findJavac(javaHome)
-	if err != nil {
-		return err
-	}
 	work, err := os.MkdirTemp("", "riskdex-plugin-")
 	if err != nil {
 		return err
@@ -69,7 +75,12 @@ func (p plugin) build(ctx context.Context, server, javaHome string) (err error) 
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 
 	classes := filepath.Join(work, "classes")
-	args := []string{"--release", fmt.Sprint(oldestJava), "-d", classes, "-cp", filepath.Join(server, "lib", "*")}
+	libraries, err := filepath.Glob(filepath.Join(folder, "lib", "*.jar"))
+	if err != nil {
+		return err
+	}
+	args := []string{"-jar", compiler, fmt.Sprintf("-%d", p.server.java), "-proc:none", "-nowarn", "-d", classes,
+		"-cp", strings.Join(libraries, string(os.PathListSeparator))}
 	for name, content := range p.files {
 		if !strings.HasSuffix(name, ".java") {
 			continue
@@ -80,19 +91,20 @@ func (p plugin) build(ctx context.Context, server, javaHome string) (err error) 
 		}
 		args = append(args, file)
 	}
-	if out, err := exec.CommandContext(ctx, javac, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", javac, err, bytes.TrimSpace(out))
+	java := filepath.Join(javaHome, "bin", "java")
+	if out, err := exec.CommandContext(ctx, java, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", java, err, bytes.TrimSpace(out))
 	}
 
 	jar, err := pack(os.DirFS(classes))
 	if err != nil {
 		return err
 	}
-	target := filepath.Join(server, "plugins", pluginName)
+	target := filepath.Join(folder, "plugins", pluginName)
 	if err := makeFolder(target); err != nil {
 		return err
 	}
-	descriptor := append(bytes.Clone(p.files[pluginDescriptor]), "elasticsearch.version="+Version+"\n"...)
+	descriptor := append(bytes.Clone(p.files[pluginDescriptor]), "elasticsearch.version="+p.server.version+"\n"...)
 	return errors.Join(
 		writeFile(filepath.Join(target, pluginName+".jar"), jar),
 		writeFile(filepath.Join(target, pluginDescriptor), descriptor))

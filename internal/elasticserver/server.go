@@ -24,6 +24,7 @@ const stopTimeout = 20 * time.Second
 type Server struct {
 	home        home
 	start       *exec.Cmd
+	version     string
 	port        int
 	process     *child.Child
 	output      *console
@@ -39,6 +40,10 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Home == "" {
 		return nil, errors.New("start Elasticsearch: no home folder given")
 	}
+	r, err := releaseOf(o.Version)
+	if err != nil {
+		return nil, fmt.Errorf("start Elasticsearch: %w", err)
+	}
 	log := progress{o.Log}
 	if err := checkPort(ctx, o.Port); err != nil {
 		return nil, err
@@ -47,11 +52,19 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	java, err := findJava(ctx, a)
+	root, err := moduleRoot()
 	if err != nil {
 		return nil, err
 	}
-	folder, err := prepare(ctx, a, java, log)
+	base, err := a.place(filepath.Join(root, ".local", "elasticsearch"), "servers")
+	if err != nil {
+		return nil, err
+	}
+	java, err := javaFor(ctx, a, r, base, log)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := prepareIn(ctx, base, java, r.sources(), log)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +80,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		log.printf("account %s, who runs the server, cannot reach %s: its data is in %s", a.name, wanted, dir)
 	}
 	h := home{dir}
+	if err := h.claimFor(r); err != nil {
+		return nil, err
+	}
 	if err := h.set(o); err != nil {
 		return nil, err
 	}
@@ -81,8 +97,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 
 	began := time.Now()
-	log.printf("starting Elasticsearch %s, heap %s, log in %s", Version, o.heap(), h.console())
-	s := &Server{home: h, output: output, stopTimeout: stopTimeout}
+	log.printf("starting Elasticsearch %s, heap %s, log in %s", r.version, o.heap(), h.console())
+	s := &Server{home: h, version: r.version, output: output, stopTimeout: stopTimeout}
 	s.start = s.command(a, folder, java)
 	s.process, err = child.Start(s.start)
 	if err != nil {
@@ -126,6 +142,9 @@ func (s *Server) URL() string { return "http://" + address(s.port) }
 
 // Port returns the port on which the server listens.
 func (s *Server) Port() int { return s.port }
+
+// Version returns the version of the server.
+func (s *Server) Version() string { return s.version }
 
 // Home returns the folder that the server uses, which may replace the requested one.
 func (s *Server) Home() string { return s.home.dir }

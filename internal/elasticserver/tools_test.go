@@ -1,11 +1,23 @@
 package elasticserver
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// anyServer returns the release that runs by default.
+func anyServer(t *testing.T) release {
+	t.Helper()
+	r, err := releaseOf(DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
 
 // script puts an executable shell script into dir.
 func script(t *testing.T, dir, name, text string) {
@@ -20,20 +32,22 @@ func script(t *testing.T, dir, name, text string) {
 
 func TestFetchAsksMavenOnlyForWhatIsMissing(t *testing.T) {
 	bin, repository := t.TempDir(), t.TempDir()
-	folder := filepath.Join(repository, "org/elasticsearch/distribution/integ-test-zip/elasticsearch", Version)
+	server := anyServer(t).artifact()
+	server.sum = fmt.Sprintf("%x", sha256.Sum256(nil)) // of the empty file that this Maven leaves
+	folder := filepath.Join(repository, "org/elasticsearch/distribution/integ-test-zip/elasticsearch", DefaultVersion)
 	t.Setenv("FOLDER", folder)
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	t.Setenv("MAVEN_OPTS", "-Xmx1g -Dmaven.repo.local="+repository)
-	script(t, bin, "mvn", `mkdir -p "$FOLDER" && echo "$@" >> "$FOLDER/../../calls" && : > "$FOLDER/elasticsearch-`+Version+`.zip"`)
+	script(t, bin, "mvn", `mkdir -p "$FOLDER" && echo "$@" >> "$FOLDER/../../calls" && : > "$FOLDER/elasticsearch-`+DefaultVersion+`.zip"`)
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		file, err := fetch(t.Context(), progress{})
+		file, err := server.fetch(t.Context(), progress{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := filepath.Join(folder, "elasticsearch-"+Version+".zip"); file != want {
+		if want := filepath.Join(folder, "elasticsearch-"+DefaultVersion+".zip"); file != want {
 			t.Errorf("got %s, want %s", file, want)
 		}
 	}
@@ -42,7 +56,7 @@ func TestFetchAsksMavenOnlyForWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Count(string(calls), "\n") != 1 || !strings.Contains(string(calls),
-		"-Dartifact=org.elasticsearch.distribution.integ-test-zip:elasticsearch:"+Version+":zip") {
+		"-Dartifact=org.elasticsearch.distribution.integ-test-zip:elasticsearch:"+DefaultVersion+":zip") {
 		t.Errorf("Maven was called with:\n%s", calls)
 	}
 }
@@ -52,11 +66,22 @@ func TestFetchShowsWhatMavenSays(t *testing.T) {
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
 	t.Setenv("MAVEN_OPTS", "-Dmaven.repo.local="+t.TempDir())
 	script(t, bin, "mvn", "echo no route to anywhere; exit 1")
-	if _, err := fetch(t.Context(), progress{}); err == nil || !strings.Contains(err.Error(), "no route to anywhere") {
+	if _, err := compiler().fetch(t.Context(), progress{}); err == nil || !strings.Contains(err.Error(), "no route to anywhere") {
 		t.Errorf("got %v", err)
 	}
+	script(t, bin, "mvn", `for last; do :; done; echo "$last" > "$FILE"`)
+	damaged := filepath.Join(t.TempDir(), "org/eclipse/jdt/ecj", compiler().version, "ecj-"+compiler().version+".jar")
+	t.Setenv("FILE", damaged)
+	t.Setenv("MAVEN_OPTS", "-Dmaven.repo.local="+strings.TrimSuffix(filepath.Dir(damaged), "/org/eclipse/jdt/ecj/"+compiler().version))
+	if err := os.MkdirAll(filepath.Dir(damaged), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compiler().fetch(t.Context(), progress{}); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv("MAVEN_OPTS", "-Dmaven.repo.local="+t.TempDir())
 	script(t, bin, "mvn", "exit 0")
-	if _, err := fetch(t.Context(), progress{}); err == nil || !strings.Contains(err.Error(), "left nothing") {
+	if _, err := compiler().fetch(t.Context(), progress{}); err == nil || !strings.Contains(err.Error(), "left nothing") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -90,13 +115,12 @@ func TestMissingToolsAreNamedWithTheirPackage(t *testing.T) {
 	t.Setenv("JAVA_HOME", t.TempDir())
 	t.Setenv("ES_JAVA_HOME", "")
 	t.Setenv("MAVEN_ARGS", "-Dmaven.repo.local="+t.TempDir())
-	_, java := findJava(t.Context(), nil)
-	_, javac := findJavac(t.TempDir())
-	_, mvn := fetch(t.Context(), progress{})
+	_, java := javaFor(t.Context(), nil, anyServer(t), t.TempDir(), progress{})
+	_, mvn := compiler().fetch(t.Context(), progress{})
 	for want, err := range map[string]error{
-		"openjdk-17-jdk-headless): JAVA_HOME: ": java,
-		"apt-get install openjdk-17-jdk":        javac,
-		"apt-get install maven":                 mvn,
+		"no Java 17 or newer":          java,
+		"apt-get install python3-venv": java,
+		"apt-get install maven":        mvn,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in: %v", want, err)
@@ -112,17 +136,23 @@ func TestFirstJavaThatIsNewEnoughIsTaken(t *testing.T) {
 	}
 	eleven, seventeen, twentyOne := folder("11.0.2"), folder("17.0.15"), folder("21")
 	t.Setenv("PATH", filepath.Join(twentyOne, "bin")+":/usr/bin:/bin")
-	for _, c := range []struct{ es, java, want string }{
-		{"", "", twentyOne},
-		{"", seventeen, seventeen},
-		{seventeen, twentyOne, seventeen},
-		{eleven, seventeen, seventeen},
-		{eleven, t.TempDir(), twentyOne},
+	for _, c := range []struct {
+		es, java string
+		oldest   int
+		want     string
+	}{
+		{"", "", 17, twentyOne},
+		{"", seventeen, 17, seventeen},
+		{"", seventeen, 21, twentyOne},
+		{seventeen, twentyOne, 17, seventeen},
+		{seventeen, twentyOne, 21, twentyOne},
+		{eleven, seventeen, 17, seventeen},
+		{eleven, t.TempDir(), 17, twentyOne},
 	} {
 		t.Setenv("ES_JAVA_HOME", c.es)
 		t.Setenv("JAVA_HOME", c.java)
-		if got, err := findJava(t.Context(), nil); err != nil || got != c.want {
-			t.Errorf("ES_JAVA_HOME %q, JAVA_HOME %q: got %q, %v; want %q", c.es, c.java, got, err, c.want)
+		if got, err := findJava(t.Context(), nil, c.oldest); err != nil || got != c.want {
+			t.Errorf("ES_JAVA_HOME %q, JAVA_HOME %q, at least %d: got %q, %v; want %q", c.es, c.java, c.oldest, got, err, c.want)
 		}
 	}
 }

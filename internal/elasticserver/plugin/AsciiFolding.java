@@ -3,15 +3,14 @@ package riskdex.analysis;
 import org.apache.lucene.analysis.TokenStream;
 import org.apache.lucene.analysis.miscellaneous.ASCIIFoldingFilter;
 import org.elasticsearch.common.settings.Settings;
-import org.elasticsearch.index.analysis.AbstractTokenFilterFactory;
 import org.elasticsearch.index.analysis.NormalizingTokenFilterFactory;
 
 /** Writes letters with marks as plain ones: {@code São} becomes {@code Sao}. */
-final class AsciiFolding extends AbstractTokenFilterFactory implements NormalizingTokenFilterFactory {
+final class AsciiFolding extends TokenFilter implements NormalizingTokenFilterFactory {
     private final boolean preserveOriginal;
 
     AsciiFolding(String name, Settings settings) {
-        super(name, settings);
+        super(name);
         preserveOriginal = settings.getAsBoolean("preserve_original", false);
     }
 

@@ -28,8 +28,8 @@ public final class LocalAnalysisPlugin extends Plugin implements AnalysisPlugin 
             "edge_ngram", (index, environment, name, settings) -> new EdgeNGram(name, settings),
             "stemmer", (index, environment, name, settings) -> new Stemmer(name, settings),
             "synonym_graph", needsSettings((index, environment, name, settings) -> new Synonyms(name, settings)),
-            "trim", (index, environment, name, settings) -> new Plain(name, settings, TrimFilter::new),
-            "uppercase", (index, environment, name, settings) -> new Plain(name, settings, UpperCaseFilter::new)
+            "trim", (index, environment, name, settings) -> new Plain(name, TrimFilter::new),
+            "uppercase", (index, environment, name, settings) -> new Plain(name, UpperCaseFilter::new)
         );
     }
 

@@ -8,15 +8,14 @@ import org.apache.lucene.analysis.en.KStemFilter;
 import org.apache.lucene.analysis.en.PorterStemFilter;
 import org.apache.lucene.analysis.snowball.SnowballFilter;
 import org.elasticsearch.common.settings.Settings;
-import org.elasticsearch.index.analysis.AbstractTokenFilterFactory;
 import org.tartarus.snowball.ext.EnglishStemmer;
 
 /** Reduces English words to their stems; any other language is refused when the index is created. */
-final class Stemmer extends AbstractTokenFilterFactory {
+final class Stemmer extends TokenFilter {
     private final String language;
 
     Stemmer(String name, Settings settings) {
-        super(name, settings);
+        super(name);
         language = settings.get("language", settings.get("name", "porter")).toLowerCase(Locale.ROOT);
         switch (language) {
             case "english", "porter", "porter2", "kstem", "light_english", "minimal_english", "possessive_english" -> {}

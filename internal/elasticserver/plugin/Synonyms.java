@@ -12,7 +12,6 @@ import org.apache.lucene.analysis.synonym.SynonymGraphFilter;
 import org.apache.lucene.analysis.synonym.SynonymMap;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.IndexService.IndexCreationContext;
-import org.elasticsearch.index.analysis.AbstractTokenFilterFactory;
 import org.elasticsearch.index.analysis.CharFilterFactory;
 import org.elasticsearch.index.analysis.CustomAnalyzer;
 import org.elasticsearch.index.analysis.TokenFilterFactory;
@@ -22,14 +21,14 @@ import org.elasticsearch.index.analysis.TokenizerFactory;
  * Puts the synonyms of a word or of several words beside them. The rules are read by what stands
  * before the filter in its analyzer, so that a filter after a stemmer knows every form of a word.
  */
-final class Synonyms extends AbstractTokenFilterFactory {
+final class Synonyms extends TokenFilter {
     private static final List<String> UNKNOWN = List.of("synonyms_path", "synonyms_set", "lenient", "format", "updateable");
 
     private final String rules;
     private final boolean expand;
 
     Synonyms(String name, Settings settings) {
-        super(name, settings);
+        super(name);
         for (String setting : UNKNOWN) {
             if (settings.hasValue(setting)) {
                 throw new IllegalArgumentException("synonym_graph [" + name + "]: this local server knows no `" + setting + "`");

@@ -107,7 +107,7 @@ func TestImagesArePinned(t *testing.T) {
 			t.Errorf("%s has the image %q", name, s.Image)
 		}
 	}
-	if got, want := project(t).Services["elasticsearch"].Image, "elasticsearch:"+elasticserver.Version; got != want {
+	if got, want := project(t).Services["elasticsearch"].Image, "elasticsearch:"+elasticserver.DefaultVersion; got != want {
 		t.Errorf("Elasticsearch is %s; the tests run with %s", got, want)
 	}
 	for _, from := range dockerfile(t).all("FROM") {
