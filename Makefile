@@ -7,7 +7,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 # The program's module, and that of what only the manifests are tested with.
 MODULES := . internal/manifests
 
-.PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race relevance openapi fuzz torture nightly bench microbench vuln sbom build image
+.PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race test-elasticsearch relevance openapi fuzz torture nightly bench microbench vuln sbom build image
 
 help: ## Show what there is.
 	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +88,11 @@ test: dev ## All tests, against real servers, most with the race detector; lists
 test-race: dev ## All tests with the race detector; takes about twice as long.
 	@.local/dev with-elasticsearch -- .local/dev test -- \
 		$(TEST) $(RACE) -timeout 60m ./... ';' -C internal/manifests $(TEST) -p 1 $(RACE) ./...
+
+# What differs between versions of Elasticsearch is noticed here. ELASTICSEARCH_VERSION chooses one.
+test-elasticsearch: dev ## The tests that Elasticsearch has most to do with; ELASTICSEARCH_VERSION=9.2.0 for another version.
+	@.local/dev with-elasticsearch -- .local/dev test -- $(TEST) -p 2 -parallel 4 ./internal/elasticserver/... ./indexer/... ./mappings/livetest ';' \
+		$(TEST) -run '^(TestElasticsearchDies|TestBackToAnIndexThatWasLeft|TestRebuildTo.*|TestShowCommand|TestAppsFindWhatThePublisherWaitedFor)$$' ./cmd/riskdex
 
 relevance: dev ## How well the search finds, by class of query, and an exam with feeds that it was not made for.
 	@.local/dev with-elasticsearch -- go test -count 1 -v -run '^(TestRelevance|TestExam)$$' -timeout 10m ./mappings/relevance/...

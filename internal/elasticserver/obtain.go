@@ -39,7 +39,8 @@ func Obtain(ctx context.Context, log io.Writer) (url string, stop func() error, 
 }
 
 // StartLocal starts the developer's server: on ELASTICSEARCH_PORT (9200), with
-// its data in ELASTICSEARCH_HOME (.local/elasticsearch-data in the repository).
+// its data in ELASTICSEARCH_HOME (.local/elasticsearch-data in the repository, with
+// the version at its end if that is not the default).
 func StartLocal(ctx context.Context, log io.Writer) (*Server, error) {
 	port, err := developerPort()
 	if err != nil {
@@ -52,6 +53,9 @@ func StartLocal(ctx context.Context, log io.Writer) (*Server, error) {
 			return nil, err
 		}
 		home = filepath.Join(local, "elasticsearch-data")
+		if r, err := releaseOf(""); err == nil && r.version != DefaultVersion {
+			home += "-" + r.version // which may not read the data of the other
+		}
 	}
 	return Start(ctx, Options{Home: home, Port: port, Log: log})
 }

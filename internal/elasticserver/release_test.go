@@ -36,12 +36,15 @@ func TestUnknownVersionStartsNothing(t *testing.T) {
 	}
 }
 
-func TestDataIsLeftAloneByAnOlderVersion(t *testing.T) {
+func TestDataIsLeftAloneByAVersionThatCannotReadIt(t *testing.T) {
+	if next := (release{version: NextVersion}); !next.reads(EarlierVersion) {
+		t.Error("the data of version 8 cannot be upgraded")
+	}
 	h := home{t.TempDir()}
 	for _, step := range []struct {
 		version string
 		ok      bool
-	}{{"8.19.0", true}, {"8.19.14", true}, {"8.19.2", false}, {"9.2.0", true}, {"9.2.0", true}, {"8.19.14", false}} {
+	}{{"8.19.0", true}, {"8.19.0", true}, {"8.19.14", true}, {"8.19.0", false}, {"9.2.0", false}, {"8.19.14", true}} {
 		err := h.claimFor(release{version: step.version})
 		if (err == nil) != step.ok {
 			t.Errorf("%s: %v", step.version, err)
