@@ -1,0 +1,39 @@
+package main
+
+import (
+	"testing"
+
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
+	"riskdex/report"
+)
+
+// TestElasticsearchIsUpgradedInPlace stops Elasticsearch 8 and starts 9 with its data, while
+// riskdex goes on accepting.
+func TestElasticsearchIsUpgradedInPlace(t *testing.T) {
+	t.Parallel()
+	home := elastictest.Home(t)
+	server := elastictest.Start(t, elasticserver.Options{Home: home, Version: elasticserver.EarlierVersion})
+	p := newProcess(t, server.URL())
+	p.start()
+	p.expect(exitDone, "", []string{"push", "--to", "http://" + p.deliveries})
+	p.drained()
+	before := len(p.indexed(report.Cities))
+
+	require.NoError(t, server.Stop())
+	p.send("PUT", "/cities/4711", cityBody(4711, "while it is away"))
+	p.send("DELETE", "/cities/LON", "")
+	elastictest.Start(t, elasticserver.Options{Home: home, Port: server.Port(), Version: elasticserver.NextVersion})
+	p.drained()
+	p.send("PUT", "/cities/4712", cityBody(4712, "after the upgrade"))
+	p.drained()
+	if hits := p.search("after the upgrade"); len(hits) == 0 || hits[0] != "cities/4712" {
+		t.Errorf("found %v, want cities/4712 first", hits)
+	}
+	if after := len(p.indexed(report.Cities)); after != before+1 {
+		t.Errorf("%d cities, want the %d from before, without one, and two more", after, before)
+	}
+	p.expect(exitDone, "", []string{"verify"}, "cities")
+	p.expect(exitDone, "", []string{"status"})
+}
