@@ -26,7 +26,7 @@ func TestClientsKnowTheWeakClauses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := regexp.MustCompile(`(?is)\bweak\b[^\n]*[\[({]\n(.*?)\n\s*[\])}]`).FindSubmatch(client)
+		list := regexp.MustCompile(`(?is)\bweak(?:Clauses)?\b[^\n]*[\[({]\n(.*?)\n\s*[\])}]`).FindSubmatch(client)
 		if list == nil {
 			t.Errorf("%s has no list of weak clauses", file)
 			continue

@@ -39,7 +39,8 @@ struct RiskdexSearch {
 
     init(url: URL, search: Data, complete: Data, prefix: String = "", authorization: String? = nil) throws {
         let indices = Self.kinds.map { prefix + $0 }.joined(separator: ",")
-        guard let address = URL(string: "/\(indices)/_search?allow_partial_search_results=false", relativeTo: url) else {
+        let base = url.absoluteString.trimmingCharacters(in: CharacterSet(charactersIn: "/"))
+        guard let address = URL(string: "\(base)/\(indices)/_search?allow_partial_search_results=false") else {
             throw URLError(.badURL)
         }
         self.url = address
@@ -119,14 +120,14 @@ struct RiskdexSearch {
     }
 
     /// A hit that only these clauses found does not show that the words were right.
-    private static let weak: Set<String> = [
+    private static let weakClauses: Set<String> = [
         "misspelt name", "misspelt words", "a place in it", "a country in it", "its threat", "new", "words of its title",
         "some of the words, or others for the same threat", "all words in title, names and country",
     ]
 
     private static func didYouMean(_ words: [[String: Any]], _ hits: [Hit]) -> String? {
         func fold(_ word: String) -> String { word.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil) }
-        if hits.contains(where: { $0.clauses.contains { !weak.contains($0) } }) { return nil }
+        if hits.contains(where: { $0.clauses.contains { !weakClauses.contains($0) } }) { return nil }
         let known = Set(hits.flatMap { $0.title.split { !$0.isLetter && !$0.isNumber }.map { fold(String($0)) } })
         var corrected = false
         let likelier = words.map { word -> String in
