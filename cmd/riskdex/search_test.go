@@ -3,11 +3,15 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
+	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/require"
+	"riskdex/mappings"
 	"riskdex/report"
 )
 
@@ -113,5 +117,33 @@ func TestSearchSaysMore(t *testing.T) {
 	}
 	if page := p.page("/search?q=sydney&explain=advisories/1"); !strings.Contains(page, "does not find advisories") {
 		t.Errorf("a document that is not found: %s", page)
+	}
+}
+
+// TestPageMakesTheSearchOfTheCommand compares the bodies that both send.
+func TestPageMakesTheSearchOfTheCommand(t *testing.T) {
+	set, err := mappings.Builtin()
+	require.NoError(t, err)
+	for _, c := range []struct {
+		page    admin.Search
+		command searchCommand
+	}{
+		{admin.Search{Words: "sao paulo"}, searchCommand{Words: []string{"sao", "paulo"}}},
+		{
+			admin.Search{Words: `"x"`, Kinds: []report.Kind{report.Cities}, Countries: []string{"FR", "BE"}, RiskLevel: 3, Threats: []string{"crime"}, From: 20},
+			searchCommand{Words: []string{`"x"`}, Kind: []string{"cities"}, Country: []string{"FR", "BE"}, RiskLevel: 3, Threat: []string{"crime"}, From: 20},
+		},
+	} {
+		got, err := index{set: set}.body(c.page)
+		require.NoError(t, err)
+		want, err := c.command.body(set)
+		require.NoError(t, err)
+		if !bytes.Equal(got, want) {
+			t.Errorf("the page sends %s, and the command %s", got, want)
+		}
+	}
+	var problem *admin.Problem
+	if _, err := (index{set: set}).body(admin.Search{Words: "x", Countries: []string{"France"}}); !errors.As(err, &problem) || problem.Status != http.StatusBadRequest {
+		t.Errorf("a country that cannot be: %v", err)
 	}
 }
