@@ -112,6 +112,7 @@ func (x *extractor) document(c report.Change) {
 	x.first("published_at", from.PublishedAt, (*extractor).putTime)
 	x.first("updated_at", from.UpdatedAt, (*extractor).putTime)
 	x.text()
+	x.textIn()
 	x.threats(headline, summary)
 
 	if !c.AcceptedAt.IsZero() {
@@ -169,11 +170,17 @@ func (x *extractor) release() {
 	if cap(x.prose) > keep {
 		x.prose = nil
 	}
+	if cap(x.passages) > keep/32 {
+		x.passages = nil
+	}
 	if cap(x.cleaned) > keep {
 		x.cleaned = nil
 	}
 	if cap(x.found) > keep/4 {
 		x.found, x.inner = nil, nil
+	}
+	if len(x.speech) > 1000 {
+		x.speech = make(map[uint32]spoken)
 	}
 	if len(x.seen) > 1000 {
 		x.seen = make(map[string]struct{})

@@ -35,7 +35,7 @@ func (s *Set) Examine(kind report.Kind, record []byte) (Examination, error) {
 	}
 	e.Unread = slices.DeleteFunc(e.Unread, func(u FieldSource) bool {
 		return slices.Contains(t.longitudes, u.Pointer) || slices.ContainsFunc(e.Fields, func(f FieldSource) bool {
-			if f.Field == "text" || f.Field == "source" {
+			if isWholeRecord(f.Field) {
 				return false
 			}
 			if f.Pointer == "" { // the record itself was read as a point
@@ -46,6 +46,11 @@ func (s *Set) Examine(kind report.Kind, record []byte) (Examination, error) {
 		})
 	})
 	return e, nil
+}
+
+// isWholeRecord reports whether a field of an explanation is made from all of the record.
+func isWholeRecord(field string) bool {
+	return field == "text" || field == "source" || strings.HasPrefix(field, textInField)
 }
 
 // OnlyHere returns the idle patterns that other does not have for the same field. If other

@@ -16,6 +16,7 @@ type FieldSource struct {
 	Pointer jsontext.Pointer // where in the record; the record itself for `text`, which is from all of it
 	Guessed bool             // found by the words of its name; no pattern of the mapping file leads there
 	Reason  string           // why it was left out; empty if it was not
+	Because string           // what tells the language, of a field such as text_in.fr
 }
 
 // Explain returns, in the order of the document, where the fields come from in the document

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/mappings/language"
 )
 
 // extractor makes one document at a time. It is reused for the next one.
@@ -39,6 +41,13 @@ type extractor struct {
 
 	prose  []byte // text so far
 	counts []int  // mentions of each threat
+
+	// For the languages of the text.
+	textLanguages []string // of text_in
+	detector      *language.Detector
+	passages      []passage
+	sizes         map[string]int    // bytes of the passages by the language that they tell
+	speech        map[uint32]spoken // by object or array
 }
 
 // tally counts what became of the values that were tried for one field.

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riskdex/internal/vocabulary"
+	"riskdex/mappings/language"
 	"riskdex/report"
 )
 
@@ -36,12 +37,12 @@ func parseIndex(data []byte) (indexFile, error) {
 }
 
 // hash identifies what an index and its documents are made from. In the JSON files, `about`
-// and white space do not count. Everything in words.txt and boxes.tsv does, comments too.
+// and white space do not count. Everything in both words.txt and in boxes.tsv does, comments too.
 func hash(index indexFile, kind *kindMapping, countries countriesFile, threats *threatsFile, gazetteer string) (string, error) {
 	index.About, countries.About = "", ""
 	withoutAbout := *kind
 	withoutAbout.About = ""
-	data, err := json.Marshal([]any{index, withoutAbout, countries, threats.Threats, vocabulary.Source(), boxesFile, gazetteer}, json.Deterministic(true))
+	data, err := json.Marshal([]any{index, withoutAbout, countries, threats.Threats, vocabulary.Source(), language.Source(), boxesFile, gazetteer}, json.Deterministic(true))
 	if err != nil {
 		return "", err
 	}

@@ -68,7 +68,7 @@ func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 			return Lesson{}, fmt.Errorf("record %d: %w", i, err)
 		}
 		for _, f := range e.Fields {
-			if f.Field == "text" || f.Field == "source" {
+			if isWholeRecord(f.Field) {
 				continue
 			}
 			at := key{f.Field, learntAt(f)}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"riskdex/internal/vocabulary"
+	"riskdex/mappings/language"
 	"riskdex/report"
 )
 
@@ -63,6 +64,11 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 		return nil, fmt.Errorf("putting the words of threats.json into index.json: %w", err)
 	}
 	threats := newThreatWords(s.threats)
+	languages, err := s.index.languages()
+	if err != nil {
+		return nil, fmt.Errorf("reading text_in in index.json: %w", err)
+	}
+	detector := language.New()
 	words, boxes := vocabulary.New(), parseBoxes(boxesFile)
 	for _, kind := range report.Kinds() {
 		if read := s.kinds[kind].ReadNames; read == nil || *read {
@@ -70,7 +76,10 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 		}
 	}
 	s.extractors.New = func() any {
-		return &extractor{seen: make(map[string]struct{}), countryTable: s.countries, world: world, threatWords: threats, reader: newReader(words), boxes: boxes}
+		return &extractor{
+			seen: make(map[string]struct{}), countryTable: s.countries, world: world, threatWords: threats, reader: newReader(words), boxes: boxes,
+			textLanguages: languages, detector: detector, sizes: make(map[string]int), speech: make(map[uint32]spoken),
+		}
 	}
 	s.kinds[report.Probe] = new(kindMapping)
 	for _, kind := range report.AllKinds() {

@@ -3,16 +3,17 @@ package mappings
 import (
 	"bytes"
 
-	"riskdex/mappings/plaintext"
-
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/mappings/language"
+	"riskdex/mappings/plaintext"
 )
 
 // text writes every readable string of the record, in document order, with a blank line
 // between two. It leaves out strings that went to a field of codes, members that the
 // mapping file lists in not_text, and what is hidden by its name.
 func (x *extractor) text() {
-	x.prose = x.prose[:0]
+	x.prose, x.passages = x.prose[:0], x.passages[:0]
 	cut := x.tree.truncated
 	for at := range x.tree.nodes {
 		n := &x.tree.nodes[at]
@@ -35,6 +36,7 @@ func (x *extractor) text() {
 		if start > 0 {
 			x.prose = append(x.prose, "\n\n"...)
 		}
+		own := len(x.prose)
 		if n.rawLen <= maxHidden && x.mapping.book != nil && at > 0 && !isHeading(x.tree.named(uint32(at))) {
 			name, value := x.reader.name(x.nameOf(uint32(at))), bytes.TrimSpace(x.tree.text(uint32(at)))
 			if x.hidden(uint32(at), name, value) {
@@ -52,11 +54,15 @@ func (x *extractor) text() {
 		if len(x.prose) == separated {
 			x.prose = x.prose[:start]
 			x.trace.notText(x, uint32(at))
+			continue
 		}
 		if len(x.prose) > maxText {
 			x.prose = plaintext.FirstWords(x.prose, maxText)
 			cut = true
 			break
+		}
+		if len(x.textLanguages) > 0 {
+			x.passages = append(x.passages, passage{uint32(at), own, len(x.prose), x.detector.Of(x.prose[separated:], language.Sure)})
 		}
 	}
 	if len(x.prose) > 0 {

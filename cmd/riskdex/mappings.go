@@ -185,6 +185,9 @@ func printFieldsJSON(io streams, fields []mappings.FieldSource) error {
 		if f.Guessed {
 			line["by_name"] = true
 		}
+		if f.Because != "" {
+			line["because"] = f.Because
+		}
 		if err := lines.Encode(line); err != nil {
 			return fmt.Errorf("print a field: %w", err)
 		}
@@ -211,6 +214,8 @@ func printFields(io streams, fields []mappings.FieldSource) error {
 		told := ""
 		if f.Guessed {
 			told = "\t(by its name)"
+		} else if f.Because != "" {
+			told = "\t(" + sanitize.OneLine(f.Because) + ")"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s%s\n", f.Field, shortened(string(f.Value)), where(f), told)
 	}

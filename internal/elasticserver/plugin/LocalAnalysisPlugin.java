@@ -1,5 +1,6 @@
 package riskdex.analysis;
 
+import java.util.HashMap;
 import java.util.Map;
 import org.apache.lucene.analysis.core.UpperCaseFilter;
 import org.apache.lucene.analysis.core.WhitespaceTokenizer;
@@ -23,14 +24,16 @@ public final class LocalAnalysisPlugin extends Plugin implements AnalysisPlugin 
 
     @Override
     public Map<String, AnalysisProvider<TokenFilterFactory>> getTokenFilters() {
-        return Map.of(
+        Map<String, AnalysisProvider<TokenFilterFactory>> all = new HashMap<>(LanguageFilters.all());
+        all.putAll(Map.of(
             "asciifolding", (index, environment, name, settings) -> new AsciiFolding(name, settings),
             "edge_ngram", (index, environment, name, settings) -> new EdgeNGram(name, settings),
             "stemmer", (index, environment, name, settings) -> new Stemmer(name, settings),
             "synonym_graph", needsSettings((index, environment, name, settings) -> new Synonyms(name, settings)),
             "trim", (index, environment, name, settings) -> new Plain(name, TrimFilter::new),
             "uppercase", (index, environment, name, settings) -> new Plain(name, UpperCaseFilter::new)
-        );
+        ));
+        return all;
     }
 
     @Override

@@ -10,7 +10,7 @@ import org.apache.lucene.analysis.snowball.SnowballFilter;
 import org.elasticsearch.common.settings.Settings;
 import org.tartarus.snowball.ext.EnglishStemmer;
 
-/** Reduces English words to their stems; any other language is refused when the index is created. */
+/** Reduces words to their stems; a language that is not known here is refused when the index is created. */
 final class Stemmer extends TokenFilter {
     private final String language;
 
@@ -19,9 +19,11 @@ final class Stemmer extends TokenFilter {
         language = settings.get("language", settings.get("name", "porter")).toLowerCase(Locale.ROOT);
         switch (language) {
             case "english", "porter", "porter2", "kstem", "light_english", "minimal_english", "possessive_english" -> {}
-            default -> throw new IllegalArgumentException(
-                "stemmer [" + name + "]: this local server knows the English ones only, not [" + language + "]"
-            );
+            default -> {
+                if (LanguageFilters.stemmer(language) == null) {
+                    throw new IllegalArgumentException("stemmer [" + name + "]: this local server does not know [" + language + "]");
+                }
+            }
         }
     }
 
@@ -32,7 +34,8 @@ final class Stemmer extends TokenFilter {
             case "kstem", "light_english" -> new KStemFilter(input);
             case "minimal_english" -> new EnglishMinimalStemFilter(input);
             case "possessive_english" -> new EnglishPossessiveFilter(input);
-            default -> new PorterStemFilter(input);
+            case "english", "porter" -> new PorterStemFilter(input);
+            default -> LanguageFilters.stemmer(language).apply(input);
         };
     }
 }
