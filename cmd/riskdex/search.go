@@ -137,8 +137,14 @@ func printFacets(w io.Writer, facets map[string][]mappings.Count) {
 // title, which is shown anyway.
 func excerpts(h mappings.Hit) []string {
 	const most = 2
+	text := "text"
+	for field := range h.Highlights {
+		if strings.HasPrefix(field, "text_in.") { // the same text, and more of it matches
+			text = field
+		}
+	}
 	var all []string
-	for _, field := range []string{"summary", "text", "places.name"} {
+	for _, field := range []string{"summary", text, "places.name"} {
 		all = append(all, h.Highlights[field]...)
 	}
 	return all[:min(most, len(all))]

@@ -11,14 +11,12 @@ import org.apache.lucene.analysis.cjk.CJKWidthFilter;
 import org.apache.lucene.analysis.de.GermanLightStemFilter;
 import org.apache.lucene.analysis.de.GermanNormalizationFilter;
 import org.apache.lucene.analysis.es.SpanishLightStemFilter;
-import org.apache.lucene.analysis.fi.FinnishLightStemFilter;
 import org.apache.lucene.analysis.fr.FrenchLightStemFilter;
-import org.apache.lucene.analysis.it.ItalianLightStemFilter;
+import org.apache.lucene.analysis.miscellaneous.KeywordRepeatFilter;
 import org.apache.lucene.analysis.no.NorwegianLightStemFilter;
 import org.apache.lucene.analysis.pt.PortugueseLightStemFilter;
 import org.apache.lucene.analysis.ru.RussianLightStemFilter;
 import org.apache.lucene.analysis.snowball.SnowballFilter;
-import org.apache.lucene.analysis.sv.SwedishLightStemFilter;
 import org.apache.lucene.analysis.tr.ApostropheFilter;
 import org.apache.lucene.analysis.util.ElisionFilter;
 import org.elasticsearch.common.settings.Settings;
@@ -29,6 +27,9 @@ import org.elasticsearch.indices.analysis.AnalysisModule.AnalysisProvider;
 import org.elasticsearch.plugins.AnalysisPlugin;
 import org.tartarus.snowball.ext.DanishStemmer;
 import org.tartarus.snowball.ext.DutchStemmer;
+import org.tartarus.snowball.ext.FinnishStemmer;
+import org.tartarus.snowball.ext.ItalianStemmer;
+import org.tartarus.snowball.ext.SwedishStemmer;
 import org.tartarus.snowball.ext.TurkishStemmer;
 
 /** What languages other than English need. */
@@ -48,7 +49,8 @@ final class LanguageFilters {
                 }
                 return new LetterFilter(name, input -> new ElisionFilter(input, articles));
             }),
-            "german_normalization", (index, environment, name, settings) -> new LetterFilter(name, GermanNormalizationFilter::new)
+            "german_normalization", (index, environment, name, settings) -> new LetterFilter(name, GermanNormalizationFilter::new),
+            "keyword_repeat", (index, environment, name, settings) -> new Filter(name, KeywordRepeatFilter::new)
         );
     }
 
@@ -58,15 +60,15 @@ final class LanguageFilters {
             case "arabic" -> ArabicStemFilter::new;
             case "danish" -> input -> new SnowballFilter(input, new DanishStemmer());
             case "dutch" -> input -> new SnowballFilter(input, new DutchStemmer());
-            case "light_finnish" -> FinnishLightStemFilter::new;
+            case "finnish" -> input -> new SnowballFilter(input, new FinnishStemmer());
+            case "italian" -> input -> new SnowballFilter(input, new ItalianStemmer());
             case "light_french" -> FrenchLightStemFilter::new;
             case "light_german" -> GermanLightStemFilter::new;
-            case "light_italian" -> ItalianLightStemFilter::new;
             case "light_norwegian" -> NorwegianLightStemFilter::new;
             case "light_portuguese" -> PortugueseLightStemFilter::new;
             case "light_russian" -> RussianLightStemFilter::new;
             case "light_spanish" -> SpanishLightStemFilter::new;
-            case "light_swedish" -> SwedishLightStemFilter::new;
+            case "swedish" -> input -> new SnowballFilter(input, new SwedishStemmer());
             case "turkish" -> input -> new SnowballFilter(input, new TurkishStemmer());
             default -> null;
         };
