@@ -66,7 +66,7 @@ func TestCity(t *testing.T) {
 func TestNames(t *testing.T) {
 	g := builtin(t)
 	for name, report := range map[string]Report{
-		"東京": {Names: folded("Tokyo"), Countries: []string{"JP"}}, "Londres": {Code: "LON", Countries: []string{"GB"}},
+		"東京": {Names: folded("Tokyo"), Countries: []string{"JP"}}, "Londres": {Code: "LON", Countries: []string{"GB"}}, "Alger": {Code: "ALG", Countries: []string{"DZ"}},
 		"Bombay": {Code: "BOM", Countries: []string{"IN"}}, "Мюнхен": {Names: folded("Munich"), Countries: []string{"DE"}},
 		"القاهرة": {Names: folded("Cairo"), Countries: []string{"EG"}}, "Peking": {Names: folded("Beijing"), Countries: []string{"CN"}},
 	} {
