@@ -82,6 +82,9 @@ func (c *chromium) barriers() []string {
 func (d *statusDesk) fullPages() map[string]string {
 	d.t.Helper()
 	d.lagged(40)
+	d.set(func() {
+		d.sizes = &report.Stats{Bytes: 14_680_064, WAL: 4_194_304, Used: 10_485_760, Limit: 10_485_760, Free: 1 << 36}
+	})
 	d.indexed = func(c report.Change) admin.Indexed {
 		return admin.Indexed{Index: "cities", Version: c.Version, Differ: []string{"title"}, Fields: []admin.FieldSource{
 			{Field: "title", Value: `"Sydney"`, Pointer: "/title"}, {Field: "risk_level", Value: `"many"`, Pointer: "/risk", Reason: "it is not a level"},
