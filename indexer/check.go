@@ -18,7 +18,7 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	ctx, cancel := context.WithTimeout(parent, elastic.RequestTimeout)
 	defer cancel()
 	locked := false    // the kind, in the journal
-	var unmarked error // why the journal could not mark the documents
+	var unmarked error // why the journal could not do its part
 	resend := func(ctx context.Context) error {
 		// Otherwise a document that another process is sending to the lost index would be
 		// settled, and missing.
@@ -38,6 +38,14 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 		return nil
 	}
 	index, err := x.locateIndex(ctx, t, resend, &out)
+	var place string
+	if err == nil && out.foreign == nil && !t.takeOver {
+		place, err = x.indices.Place(ctx)
+	}
+	if place != "" {
+		unmarked = x.stay(ctx, t.kind, place, resend, &out)
+		err = unmarked
+	}
 	if locked {
 		x.journal.UnlockKind(t.kind)
 	}
@@ -72,6 +80,30 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 		out.found = found
 	}
 	return out
+}
+
+// stay has everything sent if the journal has sent to another place since it last sent here:
+// to another cluster, or to indices with another prefix. What was settled there is missing here.
+func (x *Indexer) stay(ctx context.Context, kind report.Kind, place string, resend func(context.Context) error, out *outcome) error {
+	stats, err := x.journal.Stats(ctx)
+	if err != nil {
+		return fmt.Errorf("find where the journal has sent %s: %w", kind, err)
+	}
+	before := stats.Notes[report.PlaceNote(kind)]
+	if before == place {
+		return nil
+	}
+	if before != "" && !out.resent {
+		if err := resend(ctx); err != nil {
+			return err
+		}
+		x.log.Warn("the journal has sent to another cluster, or under another prefix, before: every document is sent here, too", "index", x.indices.Alias(kind))
+	}
+	// Only now: a crash before has everything sent once more.
+	if err := x.journal.Note(ctx, report.PlaceNote(kind), place); err != nil {
+		return fmt.Errorf("note where the journal sends %s: %w", kind, err)
+	}
+	return nil
 }
 
 // locateIndex returns the index behind the alias. During a take-over that may be another

@@ -27,6 +27,9 @@ type checking struct {
 	lost          bool // the index exists
 	mappingKnown  bool // the cluster returns the hash of the mapping
 	forgotten     int
+	place         string            // of the indices
+	notes         map[string]string // in the journal
+	resend        func() error
 }
 
 func (s *checking) Claim(context.Context, report.Kind, int, int) ([]report.Change, error) {
@@ -37,6 +40,15 @@ func (s *checking) UnlockKind(report.Kind)                            {}
 func (s *checking) ResendDeleted(context.Context, report.Kind, time.Time) (int, error) {
 	return 0, s.resendDeleted()
 }
+func (s *checking) Resend(context.Context, report.Kind) (int, error) { return 1, s.resend() }
+func (s *checking) Stats(context.Context) (report.Stats, error) {
+	return report.Stats{Notes: s.notes}, nil
+}
+func (s *checking) Note(_ context.Context, name, value string) error {
+	s.notes[name] = value
+	return nil
+}
+func (s *checking) Place(context.Context) (string, error)        { return s.place, nil }
 func (s *checking) Alias(kind report.Kind) string                { return string(kind) }
 func (s *checking) CheckLine(context.Context, report.Kind) error { return nil }
 func (s *checking) Forget(report.Kind)                           { s.forgotten++ }
@@ -117,6 +129,37 @@ func TestFirstIndexCheckIsRepeatedUntilComplete(t *testing.T) {
 	s.mappingKnown = true
 	if out := s.checkIndex(t, x, task{}); out.trouble != nil || out.found == nil {
 		t.Errorf("when the check is complete: %+v, want no trouble and something found", out)
+	}
+}
+
+// TestPlaceIsNotedOnceEverythingIsMarked: at another place than before, everything is sent
+// again, and as long as the journal has not marked it, nothing is sent and nothing noted.
+func TestPlaceIsNotedOnceEverythingIsMarked(t *testing.T) {
+	t.Parallel()
+	name := report.PlaceNote(report.Cities)
+	marked, full := 0, true
+	s := &checking{place: "new/", notes: map[string]string{name: "old/"}, lockKind: func(context.Context) error { return nil }}
+	s.resend = func() error {
+		if full {
+			return errors.New("the disk is full")
+		}
+		marked++
+		return nil
+	}
+	x := s.indexer(t)
+	out := s.checkIndex(t, x, task{known: true})
+	if out.trouble == nil || out.trouble.reason != reasonJournal || out.checked || s.notes[name] != "old/" {
+		t.Errorf("outcome %+v and note %q, want trouble with the reason journal, and the note from before", out, s.notes[name])
+	}
+	full = false
+	for range 2 {
+		if out = s.checkIndex(t, x, task{known: true}); out.trouble != nil || marked != 1 || s.notes[name] != "new/" {
+			t.Errorf("outcome %+v, marked %d times, note %q; want no trouble, once, and the new place", out, marked, s.notes[name])
+		}
+	}
+	s.place, marked = "", 0 // the cluster does not tell
+	if out = s.checkIndex(t, x, task{known: true}); out.trouble != nil || marked != 0 || s.notes[name] != "new/" {
+		t.Errorf("outcome %+v, marked %d times, note %q; want that nothing changes", out, marked, s.notes[name])
 	}
 }
 

@@ -65,6 +65,9 @@ type Indices interface {
 	// another journal fills the index, which is then returned too, or report.ErrUndecided if
 	// only the next call can tell.
 	Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error)
+	// Place returns where the indices are, in words that differ for each cluster and prefix;
+	// empty if that cannot be told.
+	Place(ctx context.Context) (string, error)
 	// CheckLine returns an error that wraps report.ErrAnotherJournal if another journal fills
 	// the index of kind.
 	CheckLine(ctx context.Context, kind report.Kind) error

@@ -31,6 +31,10 @@ func VerifiedIn(notes map[string]string, kind Kind) (v Verified) {
 	return v
 }
 
+// PlaceNote returns the name of the note that says where the index of a kind is to which the
+// journal sends: everything that counts as settled is settled there, and nowhere else.
+func PlaceNote(kind Kind) string { return "place:" + string(kind) }
+
 // RebuildFailed records that a new index could not be filled. The journal keeps it as a note
 // until another rebuild of the kind begins or somebody abandons the failed one.
 type RebuildFailed struct {
