@@ -38,7 +38,7 @@ func (s *statuses) now(ctx context.Context) Status {
 	defer cancel()
 	at := s.Status.Now()
 	st := Status{
-		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
+		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Line: s.Status.Line, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
 		Kinds: []KindStatus{}, Waiting: []report.Waiting{}, Rebuilds: []report.Rebuild{}, Deliveries: []report.Answered{}, Dead: []DeadLetter{}, Refused: []Refusal{},
 	}
 	if err := s.Health.CanAccept(); err != nil {
@@ -96,7 +96,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		k := stats.Kinds[kind]
 		st.DeadTotal += k.DeadLetters
 		one := KindStatus{
-			Kind: kind, Documents: documents[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Holder: k.Holder,
+			Kind: kind, Documents: documents[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: stats.Notes[report.PlaceNote(kind)], Holder: k.Holder,
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 		}
 		ev.newest[kind] = k.NewestWaiting

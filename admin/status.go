@@ -31,6 +31,7 @@ type Status struct {
 	// Kinds, Journal, and the lists of dead letters and refusals are empty if the journal
 	// cannot be read, which is then a trouble.
 	Kinds   []KindStatus   `json:"kinds"`
+	Line    string         `json:"line,omitempty"` // of the journal: the same for its backups and copies
 	Journal *JournalStatus `json:"journal,omitempty"`
 
 	// SearchFails says since when the search that apps make has failed, and why. It is nil if
@@ -55,6 +56,7 @@ type KindStatus struct {
 	Resending   int         `json:"resending"`
 	DeadLetters int         `json:"dead_letters"`
 	LagSeconds  float64     `json:"lag_seconds"`
+	Place       string      `json:"place,omitempty"`  // the cluster, by its id, and the prefix of the index that the journal sends to
 	Holder      string      `json:"holder,omitempty"` // the process that has locked this kind, such as for a rebuild
 	History     []Sample    `json:"history"`          // of the last hour, oldest first
 }
@@ -171,6 +173,7 @@ type StatusParts struct {
 	Now        func() time.Time
 	Started    time.Time
 	Process    string // the name of this process in the journal
+	Line       string // of the journal
 
 	BackupEvery time.Duration // how old the newest backup may become; 0 for any age
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/logtest"
 	"riskdex/internal/require"
 	"riskdex/mappings"
 )
@@ -21,7 +22,7 @@ type said struct {
 // running is a command that has not ended yet.
 type running struct {
 	cmd       *exec.Cmd
-	out, errs bytes.Buffer
+	out, errs logtest.Buffer
 }
 
 // begin starts a command in a process of its own, against this riskdex.

@@ -90,7 +90,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 			Journal: j, Index: w.index(), Waiting: x.Waiting,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
 			BackupEvery: c.backupEvery(),
-			Process:     journal.ProcessName(), SearchFails: searchFailsIn(w.prober), Lacking: w.coverage.Lacking, Probe: probeIn(w.prober, w.indices),
+			Process:     journal.ProcessName(), Line: j.Line(), SearchFails: searchFailsIn(w.prober), Lacking: w.coverage.Lacking, Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})

@@ -42,8 +42,12 @@ func (x *Indices) mark(ctx context.Context, s state, index string) error {
 	if n.identity == want.identity && n.Line == want.Line {
 		return nil
 	}
-	n = want
-	noted, err := i.Mappings.Meta.with(n) // `_meta` is replaced as a whole
+	return x.note(ctx, s, index, want)
+}
+
+// note writes notes into an index of s.
+func (x *Indices) note(ctx context.Context, s state, index string, n notes) error {
+	noted, err := s.indices[index].Mappings.Meta.with(n) // `_meta` is replaced as a whole
 	if err != nil {
 		return err
 	}

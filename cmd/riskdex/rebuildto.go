@@ -1,0 +1,371 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riskdex/admin"
+	"riskdex/elastic"
+	"riskdex/indexer"
+	"riskdex/indexer/follow"
+	"riskdex/internal/sanitize"
+	"riskdex/mappings/indices"
+	"riskdex/report"
+)
+
+// otherCluster says where rebuild --to fills indices, and how it signs in there.
+type otherCluster struct {
+	To              string `name:"to" xor:"mode,to" placeholder:"URL" help:"Fill another cluster, and keep it up to date until interrupted; says when apps can be pointed at it."`
+	APIKeyFile      string `name:"to-api-key-file" env:"RISKDEX_TO_API_KEY_FILE" placeholder:"FILE" help:"A file with an encoded API key of that cluster; or the key itself in RISKDEX_TO_API_KEY."`
+	User            string `name:"to-user" env:"RISKDEX_TO_USER" help:"A user of that cluster."`
+	PasswordFile    string `name:"to-password-file" env:"RISKDEX_TO_PASSWORD_FILE" placeholder:"FILE" help:"A file with the user's password; or the password itself in RISKDEX_TO_PASSWORD."`
+	CAFile          string `name:"to-ca-file" env:"RISKDEX_TO_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust for that cluster in place of the system's."`
+	Fingerprint     string `name:"to-ca-fingerprint" env:"RISKDEX_TO_CA_FINGERPRINT" placeholder:"SHA256" help:"Fingerprint of its certificate to trust."`
+	CertificateFile string `name:"to-cert-file" env:"RISKDEX_TO_CERT_FILE" placeholder:"FILE" help:"A client certificate (PEM) for that cluster."`
+	KeyFile         string `name:"to-key-file" env:"RISKDEX_TO_KEY_FILE" placeholder:"FILE" help:"The key of that certificate (PEM)."`
+	Prefix          string `name:"to-index-prefix" env:"RISKDEX_INDEX_PREFIX" help:"With --to: prefix of every alias, index and template, as serve is to use there."`
+	Mappings        string `name:"to-mappings" env:"RISKDEX_MAPPINGS" type:"existingdir" placeholder:"DIR" help:"With --to: the folder of mapping files of serve, if it has one."`
+	Gazetteer       string `name:"to-gazetteer" env:"RISKDEX_GAZETTEER" placeholder:"DIR" help:"With --to: the gazetteer of serve, if it has one of its own."`
+	Once            bool   `name:"once" help:"With --to: end once everything is there."`
+	JSON            bool   `name:"json" help:"With --to: print how far it is as one JSON object per line."`
+}
+
+// The variables with the secrets themselves, for use without a file.
+const (
+	toAPIKeyVariable   = "RISKDEX_TO_API_KEY"  // #nosec G101 -- the name of a variable
+	toPasswordVariable = "RISKDEX_TO_PASSWORD" // #nosec G101 -- the name of a variable
+)
+
+func (s otherCluster) connect() (*elastic.Client, error) {
+	if u, err := url.Parse(s.To); err == nil && u.User != nil {
+		return nil, errors.New("--to has a user in it, and everybody on this machine can read it: use --to-user with --to-password-file, or RISKDEX_TO_PASSWORD")
+	}
+	c := elastic.Connection{URL: s.To, User: s.User, Fingerprint: s.Fingerprint}
+	var errs [5]error
+	c.APIKey, errs[0] = secret("--to-api-key-file", s.APIKeyFile, toAPIKeyVariable)
+	c.Password, errs[1] = secret("--to-password-file", s.PasswordFile, toPasswordVariable)
+	c.CA, errs[2] = content("--to-ca-file", s.CAFile)
+	c.ClientCertificate, errs[3] = content("--to-cert-file", s.CertificateFile)
+	c.ClientKey, errs[4] = content("--to-key-file", s.KeyFile)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	return elastic.NewClient(c)
+}
+
+// fill fills the other cluster and keeps it up to date. The error is errNegative if it is
+// interrupted before everything is there, or if the cluster refuses documents.
+func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams) error {
+	set, err := elasticsearchSettings{Mappings: s.Mappings, Gazetteer: s.Gazetteer}.mappings()
+	if err != nil {
+		return err
+	}
+	client, err := s.connect()
+	if err != nil {
+		return err
+	}
+	var status admin.Status
+	if err := served.ask(ctx, http.MethodGet, "/api/status", query(), nil, &status); err != nil {
+		return err
+	}
+	if status.Line == "" {
+		return errors.New("the riskdex that answers is older than this program, and does not say which journal it has: upgrade it first")
+	}
+	quiet := slog.New(slog.DiscardHandler) // trouble is shown as part of the progress
+	target := &indices.Indices{Client: client, Prefix: s.Prefix, Set: set, Line: status.Line, Log: quiet}
+	f := &filling{
+		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: map[report.Kind]int{},
+	}
+	if f.place, err = target.Place(ctx); err != nil {
+		return fmt.Errorf("%s: %w", redacted(s.To), err)
+	}
+	f.note(status)
+	if f.keptByServe {
+		return fmt.Errorf("%s is the cluster that riskdex serve keeps up to date itself", redacted(s.To))
+	}
+	for _, kind := range report.Kinds() {
+		if err := target.CheckLine(ctx, kind); err != nil {
+			return fmt.Errorf("%s: %w", redacted(s.To), err)
+		}
+	}
+	if f.journal, err = follow.Open(ctx, feedOf{served}, target); err != nil {
+		return fmt.Errorf("%s: %w", redacted(s.To), err)
+	}
+	f.indexer, err = indexer.New(indexer.DefaultConfig(), f.journal, set, settledIndices{target}, client, prometheus.NewRegistry(), quiet)
+	if err != nil {
+		return err
+	}
+	return f.run(ctx)
+}
+
+// settledIndices has the indexer find nothing to rebuild: that is up to serve, once it keeps
+// the indices.
+type settledIndices struct{ *indices.Indices }
+
+func (settledIndices) MappingChanged(context.Context, report.Kind) (bool, error) { return false, nil }
+
+func (settledIndices) Leftovers(context.Context, report.Kind) (unfinished, old []string, err error) {
+	return nil, nil, nil
+}
+
+// feedOf is the feed of changes of a running riskdex.
+type feedOf struct{ *adminClient }
+
+func (f feedOf) Feed(ctx context.Context, after report.Cursor) (page report.FeedPage, err error) {
+	q := query("kind", string(after.Kinds[0]), "after", after.String(), "limit", "1000")
+	if !after.Begins() {
+		q.Set("wait", "20")
+	}
+	var answer admin.ChangesPage
+	err = f.ask(ctx, http.MethodGet, "/api/changes", q, nil, &answer)
+	if p, ok := errors.AsType[*admin.Problem](err); ok && p.Status == http.StatusGone {
+		return page, fmt.Errorf("%w: %s", report.ErrCursorTooOld, p.Detail)
+	}
+	if err != nil {
+		return page, err
+	}
+	if page.Next, err = report.ParseCursor(answer.Next); err != nil {
+		return page, err
+	}
+	page.More = answer.More
+	for _, item := range answer.Items {
+		var c change
+		if err := json.Unmarshal(item, &c); err != nil {
+			return page, fmt.Errorf("read a change: %w", err)
+		}
+		r := report.Record{Lost: c.Lost, Change: report.Change{
+			Key: report.Key{Kind: c.Kind, ID: c.ID}, Op: report.Index, Code: c.Code, Version: c.Version, AcceptedAt: c.AcceptedAt, Body: c.Record,
+		}}
+		if c.Deleted {
+			r.Op = report.Delete
+		}
+		page.Changes = append(page.Changes, r)
+	}
+	return page, nil
+}
+
+// filling is one run of rebuild --to.
+type filling struct {
+	otherCluster
+	served      *adminClient
+	io          streams
+	progress    *progress
+	client      *elastic.Client
+	indices     *indices.Indices
+	place       string
+	journal     *follow.Journal
+	indexer     *indexer.Indexer
+	documents   map[report.Kind]int // that searches of the served cluster find
+	keptByServe bool                // serve keeps the cluster itself
+	ready       bool                // everything was there
+}
+
+// filled is how far a kind is, for programs.
+type filled struct {
+	Kind      report.Kind `json:"kind"`
+	Documents int         `json:"documents"`         // that searches of the served cluster find
+	Sent      int         `json:"sent"`              // documents and deletes, since the start of the command
+	Waiting   int         `json:"waiting"`           // read and not settled
+	Whole     bool        `json:"whole"`             // everything is there but what is refused, and what is delivered now
+	Refused   int         `json:"refused"`           // documents that the cluster does not take
+	Trouble   string      `json:"trouble,omitempty"` // what it waits for
+}
+
+const (
+	showEvery = time.Second
+	askServed = 5 * time.Second // between two looks at what serve does
+)
+
+func (f *filling) run(ctx context.Context) error {
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	indexed, followed := make(chan error, 1), make(chan error, 1)
+	following, stopFollowing := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopFollowing()
+	go func() { indexed <- f.indexer.Run(working) }()
+	go func() { followed <- f.journal.Run(following) }()
+	err := f.watch(ctx, followed)
+	stop()
+	err = cmp.Or(err, <-indexed)
+	stopFollowing() // after the last settlements: the checkpoint is about them
+	if errors.Is(err, errFollowed) {
+		return <-followed
+	}
+	f.progress.clear()
+	if ended := <-followed; ended != nil {
+		err = ended
+	}
+	if err != nil {
+		return err
+	}
+	return f.verdict()
+}
+
+// errFollowed says that the journal has ended by itself.
+var errFollowed = errors.New("the journal has ended")
+
+// watch shows the progress until there is nothing more to do.
+func (f *filling) watch(ctx context.Context, followed chan error) error {
+	tick, ask := time.NewTicker(showEvery), time.NewTicker(askServed)
+	defer tick.Stop()
+	defer ask.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-followed:
+			followed <- err
+			return errFollowed
+		case <-f.journal.Progress():
+			if f.ready {
+				continue
+			}
+		case <-ask.C:
+			var status admin.Status
+			if f.served.ask(ctx, http.MethodGet, "/api/status", query(), nil, &status) == nil {
+				f.note(status)
+			}
+			if f.keptByServe {
+				f.progress.clear()
+				fmt.Fprintln(f.io.err, "riskdex serve keeps this cluster itself now")
+				return nil
+			}
+			continue
+		case <-tick.C:
+			f.show()
+		}
+		if !f.ready && f.whole() && f.refresh(ctx) == nil {
+			f.ready = true
+			f.tellReady()
+			if f.Once {
+				return nil
+			}
+		}
+	}
+}
+
+// note takes from the status of serve what concerns this run.
+func (f *filling) note(status admin.Status) {
+	for _, k := range status.Kinds {
+		if k.Documents != nil {
+			f.documents[k.Kind] = *k.Documents
+		}
+		f.keptByServe = f.keptByServe || f.place != "" && k.Place == f.place
+	}
+}
+
+func (f *filling) whole() bool {
+	for _, kind := range report.Kinds() {
+		if !f.journal.State(kind).Whole {
+			return false
+		}
+	}
+	return true
+}
+
+// refresh makes what is there visible to searches.
+func (f *filling) refresh(ctx context.Context) error {
+	for _, kind := range report.Kinds() {
+		if err := f.client.Refresh(ctx, f.indices.Alias(kind)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *filling) states() (list []filled) {
+	trouble := map[report.Kind]string{}
+	for _, w := range f.indexer.Waiting() {
+		trouble[w.Kind] = w.Reason + ": " + w.Detail
+	}
+	for _, kind := range report.Kinds() {
+		s := f.journal.State(kind)
+		one := filled{
+			Kind: kind, Documents: f.documents[kind], Sent: s.Settled, Waiting: s.Waiting, Whole: s.Whole, Refused: len(s.Refused), Trouble: trouble[kind],
+		}
+		if s.Fault != nil {
+			one.Trouble = s.Fault.Error()
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+func (f *filling) show() {
+	list := f.states()
+	if f.JSON {
+		f.print(map[string]any{"ready": f.ready, "kinds": list})
+		return
+	}
+	var lines []string
+	for _, s := range list {
+		line := fmt.Sprintf("%s: %s sent", s.Kind, humanize.Comma(int64(s.Sent)))
+		switch {
+		case s.Whole && s.Waiting == 0:
+			line = string(s.Kind) + ": up to date"
+		case s.Whole:
+			line = fmt.Sprintf("%s: %s to go", s.Kind, humanize.Comma(int64(s.Waiting)))
+		default:
+			line += percent(int64(s.Sent), int64(s.Documents))
+		}
+		if s.Refused > 0 {
+			line += fmt.Sprintf(", %d refused", s.Refused)
+		}
+		if s.Trouble != "" {
+			line += ", waits (" + sanitize.OneLine(s.Trouble) + ")"
+		}
+		lines = append(lines, line)
+	}
+	f.progress.show(strings.Join(lines, "; "))
+}
+
+func (f *filling) print(v any) {
+	text, _ := json.Marshal(v)
+	_, _ = io.WriteString(f.io.out, string(text)+"\n")
+}
+
+func (f *filling) tellReady() {
+	if f.JSON {
+		f.print(map[string]any{"ready": true, "kinds": f.states()})
+		return
+	}
+	f.progress.clear()
+	fmt.Fprintf(f.io.out, "%s has everything: apps can be pointed at it\n", redacted(f.To))
+	if !f.Once {
+		fmt.Fprintln(f.io.err, "it is kept up to date until this command is interrupted; then start serve with it as --elasticsearch-url, which sends what it lacks by then")
+	}
+}
+
+// verdict prints what is wrong in the end.
+func (f *filling) verdict() error {
+	bad := !f.ready && !f.keptByServe
+	if bad {
+		fmt.Fprintln(f.io.err, "not everything is there yet; the same command goes on from here")
+	}
+	for _, kind := range report.Kinds() {
+		s := f.journal.State(kind)
+		for _, r := range s.Refused {
+			fmt.Fprintf(f.io.err, "%s %s is refused: %s: %s\n", kind, sanitize.ShellWord(string(r.ID)), r.ErrorType, sanitize.OneLine(r.Reason))
+		}
+		if s.Anew != nil {
+			fmt.Fprintf(f.io.err, "%s: sent from the beginning, since %s; deletes that are forgotten by now may be missing there: run riskdex verify once serve keeps it\n", kind, sanitize.OneLine(s.Anew.Error()))
+		}
+		bad = bad || len(s.Refused) > 0
+	}
+	if bad {
+		return errNegative
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"riskdex/internal/elasticserver"
+	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/require"
+	"riskdex/report"
+)
+
+// beside returns p with other indices, to look at these.
+func (p *process) beside(elasticsearch, prefix string) *process {
+	other := *p
+	other.elasticsearch, other.prefix = elasticsearch, prefix
+	return &other
+}
+
+// rebuildTo begins rebuild --to the indices of other.
+func (p *process) rebuildTo(other *process, more ...string) *running {
+	return p.begin(append([]string{"rebuild", "--to", other.elasticsearch, "--to-index-prefix", other.prefix}, more...)...)
+}
+
+// same waits until both have the same documents of a kind, with the same versions.
+func (p *process) same(other *process, kind report.Kind) {
+	p.t.Helper()
+	eventually(p.t, "both clusters have the same "+string(kind), func() bool {
+		return maps.Equal(p.whole(kind), other.whole(kind))
+	})
+}
+
+// whole returns every document of a kind that a search finds, as it is indexed.
+func (p *process) whole(kind report.Kind) map[string]string {
+	p.t.Helper()
+	alias := "/" + p.prefix + string(kind)
+	p.ask("POST", alias+"/_refresh", "", nil)
+	var found struct {
+		Hits struct {
+			Hits []struct {
+				ID      string          `json:"_id"`
+				Version int64           `json:"_version"`
+				Source  json.RawMessage `json:"_source"`
+			} `json:"hits"`
+		} `json:"hits"`
+	}
+	p.ask("POST", alias+"/_search", `{"size":10000,"version":true}`, &found)
+	all := map[string]string{}
+	for _, hit := range found.Hits.Hits {
+		all[hit.ID] = fmt.Sprint(hit.Version, " ", string(hit.Source))
+	}
+	return all
+}
+
+// TestRebuildToSurvivesKills fills other indices while content is delivered, and kills the
+// command and riskdex meanwhile. Then serve is pointed at them: it misses nothing, also after
+// it goes back.
+func TestRebuildToSurvivesKills(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.expect(exitDone, "", []string{"push", "--to", "http://" + p.deliveries})
+	other := p.beside(p.elasticsearch, elastictest.Prefix(t))
+	l := startLoad(p, 2)
+	for round := range 3 {
+		filling := p.rebuildTo(other)
+		l.more(t, 150)
+		if round == 1 {
+			p.kill()
+			p.start()
+		}
+		require.NoError(t, filling.cmd.Process.Kill())
+		filling.wait()
+	}
+	filling := p.rebuildTo(other, "--json")
+	l.more(t, 200)
+	eventually(t, "the command says that everything is there", func() bool { return strings.Contains(filling.out.String(), `"ready":true`) })
+	l.stop()
+	p.send("DELETE", "/cities/LON", "")
+	p.send("PUT", "/cities/4711", cityBody(4711, "while it follows"))
+	p.drained()
+	for _, kind := range report.Kinds() {
+		p.same(other, kind)
+	}
+	require.NoError(t, filling.cmd.Process.Signal(syscall.SIGINT))
+	if got := filling.wait(); got.status != exitDone {
+		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
+	}
+
+	// What is delivered between the end of the command and the start of serve is not lost.
+	p.send("PUT", "/cities/4711", cityBody(4711, "while nobody follows"))
+	p.send("DELETE", "/cities/126", "")
+	p.drained()
+	had := p.whole(report.Cities)
+	p.terminate()
+	first := p.prefix
+	p.prefix = other.prefix
+	p.start()
+	eventually(t, "the other indices have what the first have", func() bool { return maps.Equal(p.whole(report.Cities), had) })
+	p.drained()
+	p.expect(exitDone, "", []string{"verify"})
+	p.expect(exitFailed, "", []string{"rebuild", "--to", p.elasticsearch, "--to-index-prefix", p.prefix}, "keeps up to date itself")
+	p.send("PUT", "/cities/4711", cityBody(4711, "in the other"))
+	p.drained()
+	p.terminate()
+
+	p.prefix = first
+	p.start()
+	eventually(t, "the first indices have it, too", func() bool { return strings.Contains(p.whole(report.Cities)["4711"], "in the other") })
+	p.drained()
+	p.expect(exitDone, "", []string{"verify"})
+}
+
+// TestRebuildToElasticsearch9 moves from a cluster of version 8 to one of version 9. Apps that
+// search the new one as soon as they may never find less or older content.
+func TestRebuildToElasticsearch9(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.expect(exitDone, "", []string{"push", "--to", "http://" + p.deliveries})
+	p.send("PUT", "/cities/4711", cityBody(4711, "0"))
+	p.drained()
+	server := elastictest.Start(t, elasticserver.Options{Version: elasticserver.NextVersion})
+	next := p.beside(server.URL(), p.prefix)
+	filling := p.rebuildTo(next)
+	eventually(t, "apps can be pointed at it", func() bool { return strings.Contains(filling.out.String(), "apps can be pointed at it") })
+
+	// seen is what an app finds.
+	cities := len(p.indexed(report.Cities))
+	var newest int
+	seen := func() {
+		t.Helper()
+		all := next.indexed(report.Cities)
+		if len(all) < cities {
+			t.Errorf("apps find %d cities, want %d", len(all), cities)
+		}
+		var record struct{ Body string }
+		require.NoError(t, json.Unmarshal(all["4711"], &record))
+		var n int
+		_, err := fmt.Sscan(record.Body, &n)
+		require.NoError(t, err)
+		if n < newest {
+			t.Errorf("apps find version %d, and found %d before", n, newest)
+		}
+		newest = n
+	}
+	for i := range 5 {
+		p.send("PUT", "/cities/4711", cityBody(4711, fmt.Sprint(i+1)))
+		seen()
+	}
+	p.drained()
+	p.terminate()
+	p.elasticsearch = server.URL()
+	p.start()
+	for i := range 5 {
+		p.send("PUT", "/cities/4711", cityBody(4711, fmt.Sprint(i+6)))
+		seen()
+	}
+	if got := filling.wait(); got.status != exitDone || !strings.Contains(got.errs, "keeps this cluster itself now") {
+		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
+	}
+	p.drained()
+	if seen(); newest != 10 {
+		t.Errorf("apps find version %d in the end, want 10", newest)
+	}
+	p.expect(exitDone, "", []string{"verify"})
+}
+
+// TestRebuildToTellsWhatIsRefused, and goes on with the rest.
+func TestRebuildToTellsWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.send("PUT", "/cities/1", `{"id":1,"title":"A","risk_label":"7"}`)
+	p.send("PUT", "/cities/2", `{"id":2,"title":"B","risk_label":"high"}`)
+	p.drained()
+	other := p.beside(p.elasticsearch, elastictest.Prefix(t))
+	narrow := narrowMappings(t)
+	got := p.rebuildTo(other, "--to-mappings", narrow, "--once").wait()
+	if got.status != exitNegative || !strings.Contains(got.errs, "cities 2 is refused: document_parsing_exception") {
+		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
+	}
+	if all := slices.Collect(maps.Keys(other.indexed(report.Cities))); len(all) != 1 || all[0] != "1" {
+		t.Errorf("the other cluster has %v, want city 1", all)
+	}
+	p.send("PUT", "/cities/2", `{"id":2,"title":"B","risk_label":"3"}`)
+	if got := p.rebuildTo(other, "--to-mappings", narrow, "--once").wait(); got.status != exitDone || !strings.Contains(got.out, "apps can be pointed at it") {
+		t.Errorf("after it was corrected: exit status %d; output %q %q", got.status, got.out, got.errs)
+	}
+}
+
+// TestRebuildToLeavesOthersAlone: whatever is wrong is told before anything is written.
+func TestRebuildToLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
+	p, stranger := newProcess(t, elastictest.URL(t)), newProcess(t, elastictest.URL(t))
+	p.start()
+	stranger.start()
+	stranger.indicesReady()
+	p.indicesReady()
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"--to " + p.elasticsearch + " --to-index-prefix " + stranger.prefix, "another journal"},
+		{"--to " + p.elasticsearch + " --to-index-prefix " + p.prefix, "keeps up to date itself"},
+		{"--to http://somebody:secret@127.0.0.1:1", "--to-password-file"},
+		{"--to http://" + freeAddress(t), "connection refused"},
+		{"cities --to " + p.elasticsearch, "every kind"},
+		{"--once", "--to"},
+		{"--to " + p.elasticsearch + " --stop", "stop"},
+	} {
+		p.expect(exitFailed, "", words("rebuild "+c.args), c.want)
+	}
+	if n := len(stranger.indexed(report.Cities)); n != 0 {
+		t.Errorf("%d cities", n)
+	}
+}
+
+// TestRebuildToWaitsForTheCluster: where that dies, the command goes on once it is back.
+func TestRebuildToWaitsForTheCluster(t *testing.T) {
+	t.Parallel()
+	server := elastictest.Start(t, elasticserver.Options{})
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.send("PUT", "/cities/1", cityBody(1, "x"))
+	p.drained()
+	next := p.beside(server.URL(), p.prefix)
+	filling := p.rebuildTo(next, "--json")
+	eventually(t, "it is there", func() bool { return strings.Contains(filling.out.String(), `"ready":true`) })
+	home, port := server.Home(), server.Port()
+	server.Kill()
+	p.send("PUT", "/cities/2", cityBody(2, "x"))
+	eventually(t, "it waits", func() bool { return strings.Contains(filling.out.String(), `"trouble":"unreachable`) })
+	elastictest.Start(t, elasticserver.Options{Home: home, Port: port})
+	eventually(t, "it goes on", func() bool { return len(next.indexed(report.Cities)) == 2 })
+	require.NoError(t, filling.cmd.Process.Signal(syscall.SIGTERM))
+	if got := filling.wait(); got.status != exitDone {
+		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
+	}
+}

@@ -1,0 +1,332 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"riskdex/report"
+)
+
+// Source is the feed that is followed.
+type Source interface {
+	// Feed returns what comes after a cursor, as that of the journal does. If that is nothing,
+	// it may wait for a while. The error is report.ErrCursorTooOld or report.ErrOtherFeed if
+	// nobody can go on from the cursor; any other is temporary.
+	Feed(ctx context.Context, after report.Cursor) (report.FeedPage, error)
+}
+
+// Checkpoints keeps a cursor in the index behind the alias of each kind.
+type Checkpoints interface {
+	// Checkpoint returns the cursor that is about this index, and no copy of it; empty if
+	// there is none.
+	Checkpoint(ctx context.Context, kind report.Kind) (cursor string, err error)
+	SetCheckpoint(ctx context.Context, kind report.Kind, cursor string) error
+}
+
+// Bounds of the memory of a kind.
+const (
+	maxWaiting      = 2000     // documents in the window that wait, or are being sent
+	maxWaitingBytes = 16 << 20 // of their records, unless a page is larger
+	maxRefused      = 1000     // documents that the cluster refuses
+)
+
+// ErrTooManyRefused ends Run: it is the cluster, or the mapping, that is wrong.
+var ErrTooManyRefused = fmt.Errorf("more than %d documents of a kind are refused", maxRefused)
+
+// Times of a follower.
+const (
+	askAgain        = time.Second     // after a failure to read the feed
+	checkpointEvery = 5 * time.Second // at most that often
+)
+
+// Journal is the journal of an Indexer that follows a feed, without a probe. Its methods may be called from any
+// goroutine.
+type Journal struct {
+	source      Source
+	checkpoints Checkpoints
+
+	mu       sync.Mutex
+	windows  map[report.Kind]*window
+	notes    map[string]string
+	changed  chan struct{}
+	broken   chan error // has the error that ends Run
+	progress chan struct{}
+}
+
+// Open returns a journal that goes on from the checkpoints of the indices, and where there is
+// none from the beginning of the feed.
+func Open(ctx context.Context, source Source, checkpoints Checkpoints) (*Journal, error) {
+	j := &Journal{
+		source: source, checkpoints: checkpoints, windows: map[report.Kind]*window{}, notes: map[string]string{},
+		changed: make(chan struct{}, 1), broken: make(chan error, 1), progress: make(chan struct{}, 1),
+	}
+	for _, kind := range report.Kinds() {
+		text, err := checkpoints.Checkpoint(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		at := report.Cursor{Kinds: []report.Kind{kind}}
+		if text != "" {
+			if at, err = report.ParseCursor(text); err != nil {
+				return nil, fmt.Errorf("the checkpoint of %s: %w", kind, err)
+			}
+		}
+		j.windows[kind] = newWindow(at)
+	}
+	return j, nil
+}
+
+// Run reads the feed and sets checkpoints until ctx ends, and sets the last ones then. It may
+// be called once.
+func (j *Journal) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	for kind, w := range j.windows {
+		running.Go(func() { j.read(ctx, w) })
+		running.Go(func() { j.keepCheckpoints(ctx, kind, w) })
+	}
+	var err error
+	select {
+	case err = <-j.broken:
+		cancel(err)
+	case <-ctx.Done():
+	}
+	running.Wait()
+	return err
+}
+
+// read reads the feed into a window whenever that has space.
+func (j *Journal) read(ctx context.Context, w *window) {
+	for ctx.Err() == nil {
+		at, space := j.position(w)
+		if !space {
+			select {
+			case <-w.space:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		page, err := j.source.Feed(ctx, at)
+		switch {
+		case ctx.Err() != nil:
+		case errors.Is(err, report.ErrCursorTooOld) || errors.Is(err, report.ErrOtherFeed):
+			j.begin(w, report.Cursor{Kinds: at.Kinds}, err)
+		case err != nil:
+			j.fail(w, err)
+			select {
+			case <-time.After(askAgain):
+			case <-ctx.Done():
+			}
+		default:
+			j.add(w, at, page)
+		}
+	}
+}
+
+// position returns where to go on reading, and whether there is space for a page.
+func (j *Journal) position(w *window) (at report.Cursor, space bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return w.read, len(w.documents)-len(w.refused) < maxWaiting && w.bytes < maxWaitingBytes
+}
+
+func (j *Journal) fail(w *window, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	w.fault = err
+}
+
+// begin has a window read from a cursor on.
+func (j *Journal) begin(w *window, at report.Cursor, cause error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	w.begin(at)
+	w.anew, w.fault = cause, nil
+}
+
+// add adds a page that was read after a cursor, unless the window has begun elsewhere since.
+func (j *Journal) add(w *window, after report.Cursor, page report.FeedPage) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if w.read.String() != after.String() {
+		return
+	}
+	w.fault = nil
+	w.add(page)
+	j.wake()
+}
+
+// wake says that there may be something to claim, and that the state may have changed.
+func (j *Journal) wake() {
+	for _, c := range []chan struct{}{j.changed, j.progress} {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// keepCheckpoints keeps the checkpoint of a kind.
+func (j *Journal) keepCheckpoints(ctx context.Context, kind report.Kind, w *window) {
+	kept := ""
+	for last := false; !last; {
+		select {
+		case <-time.After(checkpointEvery):
+		case <-ctx.Done():
+			last = true
+		}
+		kept = j.keepCheckpoint(context.WithoutCancel(ctx), kind, w, kept)
+	}
+}
+
+// keepCheckpoint returns the cursor that is kept now. If it cannot be kept, the next start sends
+// more than it has to.
+func (j *Journal) keepCheckpoint(ctx context.Context, kind report.Kind, w *window, kept string) string {
+	w.keeping.Lock()
+	defer w.keeping.Unlock()
+	j.mu.Lock()
+	at := w.before.String()
+	j.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, checkpointEvery)
+	defer cancel()
+	if at == "" || at == kept || j.checkpoints.SetCheckpoint(ctx, kind, at) != nil {
+		return kept
+	}
+	return at
+}
+
+// Changed implements indexer.Journal.
+func (j *Journal) Changed() <-chan struct{} { return j.changed }
+
+// Claim implements indexer.Journal.
+func (j *Journal) Claim(_ context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	w, now := j.windows[kind], time.Now()
+	list := w.claim(maxChanges, maxBytes, now)
+	if next := w.next(now); len(list) == 0 && next > 0 {
+		time.AfterFunc(next, j.wake)
+	}
+	return list, nil
+}
+
+// Settle implements indexer.Journal.
+func (j *Journal) Settle(_ context.Context, settlements []report.Settlement) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range settlements {
+		w := j.windows[s.Kind]
+		w.settle(s)
+		if len(w.refused) > maxRefused {
+			select {
+			case j.broken <- ErrTooManyRefused:
+			default:
+			}
+		}
+	}
+	for _, w := range j.windows {
+		w.freed()
+	}
+	j.wake()
+	return nil
+}
+
+// Resend implements indexer.Journal: it begins the feed anew.
+func (j *Journal) Resend(_ context.Context, kind report.Kind) (int, error) {
+	w := j.windows[kind]
+	w.keeping.Lock()
+	defer w.keeping.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	was := w.read
+	w.begin(report.Cursor{Kinds: []report.Kind{kind}})
+	if was.Begins() {
+		return 0, nil // nothing was told
+	}
+	return 1, nil
+}
+
+// ResendDeleted implements indexer.Journal: it goes back in the feed to the first change that
+// may have been accepted since a time. No version is below the clock of its time.
+func (j *Journal) ResendDeleted(_ context.Context, kind report.Kind, since time.Time) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if w, to := j.windows[kind], report.Version(since.UnixMicro()); w.read.Version > to {
+		w.back(to)
+	}
+	return 0, nil
+}
+
+// Pass implements indexer.Journal. The version of a document is not this journal's to choose, so
+// the cluster counts as refusing what it has a higher version of.
+func (j *Journal) Pass(_ context.Context, list []report.Ahead) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, a := range list {
+		j.windows[a.Kind].ahead[a.ID] = a
+	}
+	return 0, nil
+}
+
+// RetryDead implements indexer.Journal: there are no dead letters.
+func (j *Journal) RetryDead(context.Context, []report.Stamp) (int, error) { return 0, nil }
+
+// LockKind implements indexer.Journal.
+func (j *Journal) LockKind(context.Context, report.Kind) error { return nil }
+
+// UnlockKind implements indexer.Journal.
+func (j *Journal) UnlockKind(report.Kind) {}
+
+// Documents implements indexer.Journal. Nothing that a follower does asks for them.
+func (j *Journal) Documents(context.Context, report.Kind) (int, error) { return 0, nil }
+
+// Stats implements indexer.Journal.
+func (j *Journal) Stats(context.Context) (report.Stats, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	stats := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Notes: maps.Clone(j.notes)}
+	for kind, w := range j.windows {
+		stats.Kinds[kind] = report.KindStats{Pending: len(w.documents) - len(w.refused)}
+	}
+	return stats, nil
+}
+
+// Note implements indexer.Journal. Notes last as long as the journal does.
+func (j *Journal) Note(_ context.Context, name, value string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.notes[name] = value
+	return nil
+}
+
+// Progress receives a value when State may have changed. It buffers one.
+func (j *Journal) Progress() <-chan struct{} { return j.progress }
+
+// State says how far a kind is.
+type State struct {
+	Kind    report.Kind
+	Settled int   // documents settled since the start, or since the feed was begun anew
+	Waiting int   // documents in memory that are not settled
+	Whole   bool  // everything is settled, except for what is refused, that the feed had at some moment since it was begun
+	Fault   error // why the feed cannot be read now
+	Anew    error // why the feed was begun anew; the index may have documents that it does not tell
+	Refused []report.Settlement
+}
+
+// State returns how far a kind is.
+func (j *Journal) State(kind report.Kind) State {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	w := j.windows[kind]
+	s := State{Kind: kind, Settled: w.done, Waiting: len(w.documents) - len(w.refused), Whole: w.whole, Fault: w.fault, Anew: w.anew}
+	for _, id := range slices.Sorted(maps.Keys(w.refused)) {
+		s.Refused = append(s.Refused, w.refused[id])
+	}
+	return s
+}

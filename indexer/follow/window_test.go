@@ -1,0 +1,157 @@
+package follow
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+// feed is a feed of few documents that change all the time.
+type feed struct {
+	last   report.Version
+	newest map[report.ID]report.Record
+}
+
+func (f *feed) change(r *rand.Rand) {
+	f.last++
+	c := report.Record{Change: report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(fmt.Sprint(r.IntN(12)))}, Op: report.Index, Version: f.last, Body: []byte("{}")}}
+	if r.IntN(4) == 0 {
+		c.Op, c.Body = report.Delete, nil
+	}
+	f.newest[c.ID] = c
+}
+
+// page returns up to limit changes after a cursor, as a journal does.
+func (f *feed) page(after report.Cursor, limit int) (p report.FeedPage) {
+	for v := after.Version + 1; v <= f.last && len(p.Changes) < limit; v++ {
+		for _, c := range f.newest {
+			if c.Version == v {
+				p.Changes = append(p.Changes, c)
+			}
+		}
+	}
+	p.Next = after.After(p.Changes, "feed", f.last)
+	for _, c := range f.newest {
+		p.More = p.More || c.Version > p.Next.Version
+	}
+	return p
+}
+
+// TestCheckpointNeverPassesWhatIsNotSettled does everything that may happen to a window, in any
+// order, and then lets it end.
+func TestCheckpointNeverPassesWhatIsNotSettled(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		f := &feed{newest: map[report.ID]report.Record{}}
+		w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}})
+		has := map[report.ID]report.Version{} // what the other cluster has
+		refused := map[report.Version]bool{}
+		var claimed []report.Change
+		settle := func(final bool) {
+			i := r.IntN(len(claimed))
+			c := claimed[i]
+			claimed = append(claimed[:i], claimed[i+1:]...)
+			s := report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed}
+			switch what := r.IntN(6); {
+			case what == 0 && !final:
+				s.Outcome = report.Retry
+			case what == 1:
+				s.Outcome = report.Dead
+				refused[c.Version] = true
+			default:
+				has[c.ID] = c.Version
+			}
+			w.settle(s)
+		}
+		check := func() {
+			for id, c := range f.newest {
+				if c.Version <= w.before.Version && has[id] != c.Version {
+					t.Fatalf("seed %d: the checkpoint is %d, and version %d of %s is not settled", seed, w.before.Version, c.Version, id)
+				}
+			}
+			for id, n := range has {
+				for _, c := range claimed {
+					if c.ID == id && c.Version < n {
+						t.Fatalf("seed %d: version %d of %s is sent after %d", seed, c.Version, id, n)
+					}
+				}
+			}
+		}
+		for range 200 {
+			switch what := r.IntN(5); {
+			case what == 0:
+				f.change(r)
+			case what == 1:
+				w.add(f.page(w.read, 1+r.IntN(4)))
+			case what == 2:
+				got := w.claim(1+r.IntN(3), 4, time.Now())
+				for _, c := range got {
+					for _, other := range claimed {
+						if c.ID == other.ID {
+							t.Fatalf("seed %d: %s was given out twice", seed, c.ID)
+						}
+					}
+				}
+				claimed = append(claimed, got...)
+			case what == 3 && len(claimed) > 0:
+				settle(false)
+			case what == 4 && len(claimed) == 0 && r.IntN(20) == 0:
+				w.back(w.before.Version / 2)
+				clear(refused)
+			}
+			check()
+		}
+		for p := f.page(w.read, 5); ; p = f.page(w.read, 5) {
+			w.add(p)
+			if !p.More {
+				break
+			}
+		}
+		for {
+			claimed = append(claimed, w.claim(100, 100, time.Now())...)
+			if len(claimed) == 0 {
+				break
+			}
+			for len(claimed) > 0 {
+				settle(true)
+				check()
+			}
+		}
+		if !w.whole {
+			t.Errorf("seed %d: it is not whole in the end", seed)
+		}
+		for id, c := range f.newest {
+			if has[id] != c.Version && w.refused[id].Version != c.Version {
+				t.Errorf("seed %d: version %d of %s is neither settled nor refused", seed, c.Version, id)
+			}
+		}
+		if len(w.refused) == 0 && (w.before.Version != f.last || len(w.pages) > 0 || w.bytes != 0) {
+			t.Errorf("seed %d: in the end the checkpoint is %d of %d, with %d pages and %d bytes", seed, w.before.Version, f.last, len(w.pages), w.bytes)
+		}
+	}
+}
+
+// TestPagesOfAnIdleFeedTakeNoMemory, also behind a document that is refused.
+func TestPagesOfAnIdleFeedTakeNoMemory(t *testing.T) {
+	f := &feed{newest: map[report.ID]report.Record{}}
+	r := rand.New(rand.NewPCG(1, 1))
+	w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}})
+	for len(f.newest) < 3 {
+		f.change(r)
+	}
+	w.add(f.page(w.read, 100))
+	first := w.claim(1, 100, time.Now())[0]
+	w.settle(report.Settlement{Key: first.Key, Version: first.Version, Outcome: report.Dead})
+	for range 1000 {
+		w.add(f.page(w.read, 100))
+	}
+	if len(w.pages) > 2 {
+		t.Errorf("%d pages are kept", len(w.pages))
+	}
+	if len(w.refused) != 1 || len(w.documents) != 3 {
+		t.Errorf("%d refused of %d, want 1 of 3", len(w.refused), len(w.documents))
+	}
+}

@@ -1,0 +1,45 @@
+package indices
+
+import (
+	"context"
+	"fmt"
+
+	"riskdex/report"
+)
+
+// followed is the checkpoint of a follower of a journal: everything before it in the feed is
+// in the index that has this identity, and maybe not in one that was copied from it, or
+// restored.
+type followed struct {
+	Cursor string   `json:"cursor"`
+	Index  identity `json:"index"`
+}
+
+// Checkpoint returns the cursor that SetCheckpoint has kept in the index behind the alias; empty
+// if there is none, or if it is about another index.
+func (x *Indices) Checkpoint(ctx context.Context, kind report.Kind) (cursor string, err error) {
+	s, err := x.state(ctx, kind)
+	if err != nil {
+		return "", err
+	}
+	i := s.indices[s.written()]
+	if f := i.Mappings.Meta.notes().Followed; f != nil && f.Index == i.Settings.Index {
+		return f.Cursor, nil
+	}
+	return "", nil
+}
+
+// SetCheckpoint keeps a cursor in the index behind the alias.
+func (x *Indices) SetCheckpoint(ctx context.Context, kind report.Kind, cursor string) error {
+	s, err := x.state(ctx, kind)
+	if err != nil {
+		return err
+	}
+	index := s.written()
+	if index == "" {
+		return fmt.Errorf("the alias %s is on no index that is written to", s.alias)
+	}
+	n := s.indices[index].Mappings.Meta.notes()
+	n.Followed = &followed{cursor, s.indices[index].Settings.Index}
+	return x.note(ctx, s, index, n)
+}
