@@ -202,6 +202,10 @@ func (s *store) giveUp(conn *pgx.Conn) {
 	}
 }
 
+// plannedAnew is for how many documents the statements of a group are planned anew. Plans that
+// were made while the table was small read all of it, until the server analyzes it.
+const plannedAnew = 8
+
 // begin starts a transaction and locks the rows of a group, in one round trip.
 func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, locks *lockSet) (*commit.Transaction, *store, commit.Ledger, error) {
 	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
@@ -226,6 +230,9 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 		}
 		return err
 	})
+	if len(keys) >= plannedAnew {
+		b.Queue("SET LOCAL plan_cache_mode = force_custom_plan")
+	}
 	if len(keys) > 0 {
 		b.Queue(lookupRows, lookupArgs(keys)...).Query(func(rows pgx.Rows) error { return s.readRows(rows, nil, keys) })
 	}
