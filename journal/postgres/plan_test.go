@@ -39,7 +39,7 @@ func TestGroupsDoNotReadTheWholeTable(t *testing.T) {
 	committest.Eventually(t, "the statistics have the last groups", func() bool {
 		return valueOf[int](t, j, "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'documents' AND schemaname = current_schema") >= next
 	})
-	if n := read() - before; n > 20_000 {
+	if n := read() - before; n > 300_000 { // the whole table each time is a million; groups of 1000 may be counted late
 		t.Errorf("50 groups read %d rows of the table one after the other", n)
 	}
 }

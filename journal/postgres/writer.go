@@ -202,8 +202,8 @@ func (s *store) giveUp(conn *pgx.Conn) {
 	}
 }
 
-// plannedAnew is for how many documents the statements of a group are planned anew. Plans that
-// were made while the table was small read all of it, until the server analyzes it.
+// plannedAnew is for how many documents the lookup of a group is planned anew. A plan that was
+// made while the table was small reads all of it, until the server analyzes it.
 const plannedAnew = 8
 
 // begin starts a transaction and locks the rows of a group, in one round trip.
@@ -235,6 +235,9 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 	}
 	if len(keys) > 0 {
 		b.Queue(lookupRows, lookupArgs(keys)...).Query(func(rows pgx.Rows) error { return s.readRows(rows, nil, keys) })
+	}
+	if len(keys) >= plannedAnew {
+		b.Queue("SET LOCAL plan_cache_mode TO DEFAULT")
 	}
 	if takes > 0 {
 		s.queueVersions(b, int64(takes), 0)
