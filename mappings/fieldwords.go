@@ -35,6 +35,7 @@ var fieldsInWords = map[string]string{
 	"received_at":         "how new it is",
 	"summary":             "summary",
 	"text":                "text",
+	"text_in":             "text in its language",
 	"threats":             "threat that it warns of",
 	"title":               "title",
 	"updated_at":          "how new it is",

@@ -167,7 +167,8 @@ func (s *scoreReader) named(e explanation, terms []Term) string {
 func (s *scoreReader) hasFields(name string, terms []Term) bool {
 	for _, term := range terms {
 		for _, field := range term.Fields {
-			if !s.texts[name][field] {
+			parent, _, _ := strings.Cut(field, ".")
+			if !s.texts[name][field] && !s.texts[name][parent+".*"] {
 				return false
 			}
 		}

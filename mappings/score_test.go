@@ -12,7 +12,7 @@ import (
 func TestReadScore(t *testing.T) {
 	const body = `{"query": {"bool": {"should": [
 		{"dis_max": {"_name": "a name", "tie_breaker": 0.5, "queries": [{"match": {"title": "x"}}, {"match": {"text": "x"}}]}},
-		{"match": {"text.exact": {"_name": "as typed", "query": "x"}}},
+		{"multi_match": {"_name": "as typed", "query": "x", "fields": ["title^2", "text.*"]}},
 		{"term": {"code": {"_name": "a code", "value": "x"}}},
 		{"function_score": {"_name": "known", "field_value_factor": {"field": "prominence"}}}
 	]}}}`
@@ -80,7 +80,7 @@ func TestReadScoreOfTheUnknown(t *testing.T) {
 
 func TestFieldsInWords(t *testing.T) {
 	for field, want := range map[string]string{
-		"title": "title", "title.exact": "title (as it is written)", "names.whole": "other name in the report (all of it)",
+		"text_in.de": "text in its language", "title": "title", "title.exact": "title (as it is written)", "names.whole": "other name in the report (all of it)",
 		"places.name.named": "name of a place in it", "unknown.exact": "unknown.exact", "": "",
 	} {
 		if got := FieldInWords(field); got != want {
