@@ -7,7 +7,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 # The program's module, and that of what only the manifests are tested with.
 MODULES := . internal/manifests
 
-.PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race test-elasticsearch relevance openapi fuzz torture nightly bench microbench vuln sbom build image
+.PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race test-elasticsearch relevance openapi fuzz torture nightly bench microbench vuln sbom build release image
 
 help: ## Show what there is.
 	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -151,6 +151,10 @@ STAMP = $(shell git describe --tags --always --dirty) $(shell TZ=UTC0 git show -
 IMAGE ?= riskdex:dev
 image: ## The image, as IMAGE (riskdex:dev), with a container engine.
 	docker build --build-arg STAMP='$(STAMP)' --tag $(IMAGE) .
+
+# Needs the tag VERSION on the commit that is checked out, and nothing uncommitted.
+release: go ## Programs, packages, checksums of VERSION=v1.2.3, as .local/release/v1.2.3.
+	@go -C internal/manifests run ./release '$(VERSION)' '$(CURDIR)/.local/release/$(VERSION)'
 
 sbom: build ## What the program is made of, as .local/riskdex.cdx.json (CycloneDX).
 	@go -C internal/manifests run ./sbom "$(CURDIR)/.local/riskdex" "$(CURDIR)/.local/riskdex.cdx.json"

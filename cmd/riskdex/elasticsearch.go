@@ -14,15 +14,15 @@ import (
 // elasticsearchSettings are shared by the commands that talk to Elasticsearch. No flag holds
 // a secret itself, because everybody on a machine can read the flags of its processes.
 type elasticsearchSettings struct {
-	ElasticsearchURL string `name:"elasticsearch-url" env:"ELASTICSEARCH_URL" default:"http://127.0.0.1:9200" help:"The URL of Elasticsearch."`
+	ElasticsearchURL string `name:"elasticsearch-url" env:"ELASTICSEARCH_URL" default:"http://127.0.0.1:9200" placeholder:"URL" help:"The URL of Elasticsearch."`
 	APIKeyFile       string `name:"elasticsearch-api-key-file" env:"ELASTICSEARCH_API_KEY_FILE" placeholder:"FILE" help:"A file with an encoded API key; or the key itself in ELASTICSEARCH_API_KEY."`
-	User             string `name:"elasticsearch-user" env:"ELASTICSEARCH_USER" help:"A user of Elasticsearch."`
+	User             string `name:"elasticsearch-user" env:"ELASTICSEARCH_USER" placeholder:"NAME" help:"A user of Elasticsearch."`
 	PasswordFile     string `name:"elasticsearch-password-file" env:"ELASTICSEARCH_PASSWORD_FILE" placeholder:"FILE" help:"A file with the user's password; or the password itself in ELASTICSEARCH_PASSWORD."`
 	CAFile           string `name:"elasticsearch-ca-file" env:"ELASTICSEARCH_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
 	Fingerprint      string `name:"elasticsearch-ca-fingerprint" env:"ELASTICSEARCH_CA_FINGERPRINT" placeholder:"SHA256" help:"Fingerprint of the certificate to trust, as Elasticsearch prints it."`
 	CertificateFile  string `name:"elasticsearch-cert-file" env:"ELASTICSEARCH_CERT_FILE" placeholder:"FILE" help:"A client certificate (PEM) for Elasticsearch."`
 	KeyFile          string `name:"elasticsearch-key-file" env:"ELASTICSEARCH_KEY_FILE" placeholder:"FILE" help:"The key of that certificate (PEM)."`
-	IndexPrefix      string `name:"index-prefix" env:"RISKDEX_INDEX_PREFIX" help:"Prefix of every alias, index and template."`
+	IndexPrefix      string `name:"index-prefix" env:"RISKDEX_INDEX_PREFIX" placeholder:"PREFIX" help:"Prefix of every alias, index and template."`
 	Mappings         string `name:"mappings" env:"RISKDEX_MAPPINGS" type:"existingdir" placeholder:"DIR" help:"A folder of mapping files in place of the built-in ones."`
 	Gazetteer        string `name:"gazetteer" env:"RISKDEX_GAZETTEER" placeholder:"DIR" help:"A folder with cities.tsv and countries.tsv in place of the built-in gazetteer; off for none."`
 }

@@ -24,12 +24,12 @@ type historyCommand struct {
 	Kind  string `arg:"" enum:"cities,advisories,special-reports" help:"Its kind: cities, advisories or special-reports."`
 	Name  string `arg:"" name:"id" help:"Its id, or the code of a city."`
 	At    string `name:"at" xor:"form" placeholder:"TIME" help:"Print what was valid at a time such as 2026-11-20T10:00Z, and when searches found it."`
-	Diff  string `name:"diff" xor:"form" placeholder:"A B" help:"Print what differs between two versions, or what was valid at two times."`
+	Diff  string `name:"diff" xor:"form" placeholder:"A B" help:"Print what differs between two versions, or between what was valid at two times."`
 	Body  bool   `name:"body" help:"With --at, print the record alone, byte for byte unless on a terminal."`
-	Limit int    `name:"limit" default:"20" help:"Most versions to list."`
+	Limit int    `name:"limit" default:"20" placeholder:"N" help:"Most versions to list."`
 	JSON  bool   `name:"json" help:"Print what the API answers."`
 
-	B string `arg:"" optional:"" hidden:""`
+	B string `arg:"" optional:"" name:"version-or-time" help:"With --diff A: what to compare A with."`
 }
 
 func (c *historyCommand) Run(ctx context.Context, io streams) error {

@@ -52,6 +52,13 @@ type commands struct {
 	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`
 	Version  versionCommand  `cmd:"" help:"Show what this program was built from."`
+
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Help       helpCommand       `cmd:"" help:"Show the help of a command."`
+	Complete   completeCommand   `cmd:"" hidden:"" help:"Print what can complete a command line, for the scripts of completion."`
+	Man        manCommand        `cmd:"" hidden:"" help:"Write the manual pages of all commands into a folder."`
+
+	VersionFlag versionFlag `name:"version" help:"Show what this program was built from."`
 }
 
 // streams are the outputs of a command: nothing is written elsewhere.
@@ -66,17 +73,24 @@ func main() {
 	os.Exit(status)
 }
 
+// newParser returns the parser of the command line.
+func newParser(cli *commands, more ...kong.Option) (*kong.Kong, error) {
+	return kong.New(cli, append([]kong.Option{
+		kong.Name("riskdex"),
+		kong.Description("Keeps a search index in step with a travel-risk feed."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ValueFormatter(helpOf),
+		kong.PostBuild(emptyIsUnset),
+	}, more...)...)
+}
+
 // run runs the command that args name and returns the exit status.
 func run(ctx context.Context, args []string, io streams) int {
 	var cli commands
 	exited := -1
-	parser, err := kong.New(&cli,
-		kong.Name("riskdex"),
-		kong.Description("Keeps a search index in step with a travel-risk feed."),
+	parser, err := newParser(&cli,
 		kong.Writers(io.out, io.err),
 		kong.Exit(func(status int) { exited = status }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.PostBuild(emptyIsUnset),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(io),
 		kong.Bind(input{os.Stdin}),
@@ -87,7 +101,7 @@ func run(ctx context.Context, args []string, io streams) int {
 	}
 	command, err := parser.Parse(args)
 	if exited >= 0 {
-		return exited // --help has been shown
+		return exited // --help or --version has been shown
 	}
 	if err != nil {
 		fmt.Fprintf(io.err, "riskdex: %v\nTry: riskdex --help\n", err)

@@ -14,28 +14,81 @@ import (
 	"riskdex/internal/require"
 )
 
-var updateSettings = flag.Bool("update", false, "write docs/settings.md")
+var updateSettings = flag.Bool("update", false, "write docs/settings.md and deploy/packages/riskdex.env")
 
-const settingsPage = "../../docs/settings.md"
-
-// TestSettingsPageIsThatOfTheProgram compares docs/settings.md, which make settings writes,
-// with the commands and flags.
+// TestSettingsPageIsThatOfTheProgram compares what make settings writes with the commands and
+// flags.
 func TestSettingsPageIsThatOfTheProgram(t *testing.T) {
-	want := settingsMarkdown(t)
-	if *updateSettings {
-		require.NoError(t, os.WriteFile(settingsPage, []byte(want), 0o644))
-	}
-	got, err := os.ReadFile(settingsPage)
+	parser, err := newParser(new(commands))
 	require.NoError(t, err)
-	if string(got) != want {
-		t.Error("docs/settings.md is out of date: run make settings")
+	for file, want := range map[string]string{
+		"docs/settings.md":            settingsMarkdown(t, parser),
+		"deploy/packages/riskdex.env": settingsEnvironment(parser),
+	} {
+		path := "../../" + file
+		if *updateSettings {
+			require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
+		}
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if string(got) != want {
+			t.Errorf("%s is out of date: run make settings", file)
+		}
 	}
 }
 
-func settingsMarkdown(t *testing.T) string {
+// credentials is where systemd puts what deploy/packages/riskdex.service loads.
+const credentials = "/run/credentials/riskdex.service/riskdex_"
+
+// settingsEnvironment returns the settings of the service that packages install.
+func settingsEnvironment(parser *kong.Kong) string {
+	var b strings.Builder
+	b.WriteString("# The settings of riskdex.service. Written by `make settings` from the program.\n#\n" +
+		"# A line that begins with # is not in force, and shows the default or an example. After a\n" +
+		"# change: systemctl restart riskdex\n#\n" +
+		"# A secret, or another file that only riskdex may read, belongs into the folder\n" +
+		"# /etc/riskdex/credentials. systemd gives the file NAME there to the service as\n" +
+		"# " + credentials + "NAME, when it starts.\n")
+	for _, command := range parser.Model.Children {
+		if command.Name != "serve" {
+			continue
+		}
+		for _, f := range command.Flags {
+			value := f.Default
+			switch secret, file := strings.CutSuffix(f.Name, "-file"); {
+			case file:
+				value = credentials + secret
+			case f.Name == "journal":
+				value = "/var/lib/riskdex/riskdex.db" // riskdex.service says so
+			case f.IsBool():
+				value = "true"
+			}
+			fmt.Fprintf(&b, "\n%s#%s=%s\n", comment(f.Help), f.Envs[0], value)
+		}
+	}
+	b.WriteString("\n" + comment("For a journal in PostgreSQL: the file with its password, as libpq has it. In place of it, the settings PGSSLMODE and those like it work too.") +
+		"#PGPASSFILE=" + credentials + "pgpass\n" +
+		"\n" + comment("Where to send traces, by OTLP over HTTP. The other variables of OpenTelemetry work too.") +
+		"#OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318\n")
+	return b.String()
+}
+
+// comment breaks a text into lines of a comment.
+func comment(text string) string {
+	var b strings.Builder
+	line := "#"
+	for _, word := range strings.Fields(text) {
+		if len(line)+1+len(word) > 92 {
+			b.WriteString(line + "\n")
+			line = "#"
+		}
+		line += " " + word
+	}
+	return b.String() + line + "\n"
+}
+
+func settingsMarkdown(t *testing.T, parser *kong.Kong) string {
 	t.Helper()
-	parser, err := kong.New(&commands{}, kong.Name("riskdex"))
-	require.NoError(t, err)
 	cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 	var b strings.Builder
 	b.WriteString("# Commands and settings\n\n" +

@@ -24,7 +24,7 @@ import (
 
 // removalSettings say what may be removed.
 type removalSettings struct {
-	AtMost share  `name:"at-most" default:"5%" help:"Remove nothing where more would be removed: a share of the kind's documents, such as 5%, or a number."`
+	AtMost share  `name:"at-most" default:"5%" placeholder:"SHARE|N" help:"Remove nothing where more would be removed: a share of the kind's documents, such as 5%, or a number."`
 	AsOf   moment `name:"as-of" placeholder:"TIME" help:"When the publisher made the list, such as 2026-11-23T10:00:00Z: what was delivered later is left alone. By default when the file, or the newest in the folder, was modified; with standard input, the start of the command."`
 	Yes    bool   `name:"yes" help:"Do not ask before a removal."`
 }

@@ -27,10 +27,10 @@ type searchCommand struct {
 	RiskLevel int      `name:"risk-at-least" placeholder:"1-5" help:"Only this risk level and above."`
 	Threat    []string `name:"threat" placeholder:"NAME" help:"Only reports with this threat of threats.json, such as crime; may be repeated."`
 	Near      string   `name:"near" placeholder:"LAT,LON" help:"Only reports about a place near this point."`
-	Within    float64  `name:"within" placeholder:"KM" help:"The radius of --near, in kilometres (50)."`
+	Within    float64  `name:"within" placeholder:"KM" help:"The radius of --near, in kilometres. By default 50."`
 	Nearest   bool     `name:"nearest-first" help:"Sort by the distance from --near."`
 	ValidAt   string   `name:"valid-at" placeholder:"DATE" help:"Only reports that are valid on this day (2026-07-30, in UTC) or at this time (RFC 3339)."`
-	Size      int      `name:"size" placeholder:"N" help:"Hits to show (10, or 8 with --complete)."`
+	Size      int      `name:"size" placeholder:"N" help:"Hits to show. By default 10, or 8 with --complete."`
 	From      int      `name:"from" placeholder:"N" help:"Hits to skip."`
 	Facets    bool     `name:"facets" help:"Also print how many hits each kind, country, risk level and threat has."`
 	JSON      bool     `name:"json" help:"Print one JSON object per hit."`

@@ -17,7 +17,7 @@ type serveCommand struct {
 	elasticsearchSettings
 	logSettings
 	TLS         tlsSettings      `embed:"" envprefix:"RISKDEX_"`
-	AdminListen string           `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" help:"Address for metrics, health and administration."`
+	AdminListen string           `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Address for metrics, health and administration."`
 	AdminTLS    tlsSettings      `embed:"" prefix:"admin-" envprefix:"RISKDEX_ADMIN_"`
 	AdminTokens []string         `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"Tokens for the admin listener, one per line. Reread when it changes."`
 	Journal     string           `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE|URL" help:"The journal: a file, for one process, or postgres://… for several."`
@@ -27,7 +27,7 @@ type serveCommand struct {
 	History     historyRetention `name:"history" env:"RISKDEX_HISTORY" placeholder:"TIME" help:"How long to keep what was delivered for every document, from whom, and when searches found it, such as 90d. By default nothing is added to it; 0 drops what there is, too."`
 	HistoryMax  size             `name:"history-max-bytes" env:"RISKDEX_HISTORY_MAX_BYTES" default:"10GiB" placeholder:"SIZE" help:"Most that the history may count for: the records in it, and 200 bytes per entry; the oldest entries are dropped."`
 	BackupEvery interval         `name:"backup-every" env:"RISKDEX_BACKUP_EVERY" placeholder:"TIME" help:"How old the newest backup of a journal in a file may become, such as 1d, before status and an alert report it. By default never."`
-	Workers     int              `name:"workers" env:"RISKDEX_WORKERS" default:"4" help:"Workers that send to Elasticsearch."`
+	Workers     int              `name:"workers" env:"RISKDEX_WORKERS" default:"4" placeholder:"N" help:"Workers that send to Elasticsearch."`
 	Refresh     float64          `name:"refresh-share" env:"RISKDEX_REFRESH_SHARE" default:"0.5" placeholder:"SHARE" help:"Largest share of the time that refreshes may take, from 0 to 1; 0 leaves them to the index's own interval."`
 	ProbeEvery  time.Duration    `name:"probe-every" env:"RISKDEX_PROBE_EVERY" default:"15s" placeholder:"TIME" help:"How often to write a document of riskdex's own and search for it; 0 is never."`
 }

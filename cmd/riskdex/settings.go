@@ -64,11 +64,11 @@ func (s payloadSettings) addTo(cfg *receiver.Config) error {
 
 // receiverSettings say where deliveries arrive and how payloads are read.
 type receiverSettings struct {
-	Listen     string  `name:"listen" env:"RISKDEX_LISTEN" default:"127.0.0.1:8080" help:"Address for deliveries."`
+	Listen     string  `name:"listen" env:"RISKDEX_LISTEN" default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address for deliveries."`
 	Prefix     string  `name:"prefix" env:"RISKDEX_PREFIX" placeholder:"PATH" help:"Path before /cities, /advisories and /special-reports."`
-	MaxBody    size    `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" help:"Largest body after decompression."`
-	BodyMemory size    `name:"body-memory" env:"RISKDEX_BODY_MEMORY" default:"256MiB" help:"Memory for all request bodies above 16 KiB; at least twice --max-body."`
-	MaxRate    float64 `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" help:"Deliveries per second from one credential, or else address; 0 is no limit."`
+	MaxBody    size    `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" placeholder:"SIZE" help:"Largest body after decompression."`
+	BodyMemory size    `name:"body-memory" env:"RISKDEX_BODY_MEMORY" default:"256MiB" placeholder:"SIZE" help:"Memory for all request bodies above 16 KiB; at least twice --max-body."`
+	MaxRate    float64 `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" placeholder:"N" help:"Deliveries per second from one credential, or else address; 0 is no limit."`
 	payloadSettings
 }
 
@@ -93,8 +93,8 @@ func byKind(flag string, stated map[string]string) (map[report.Kind][]string, er
 
 // logSettings say what is logged and how.
 type logSettings struct {
-	LogLevel  slog.Level `name:"log-level" env:"RISKDEX_LOG_LEVEL" default:"info" help:"debug, info, warn or error."`
-	LogFormat string     `name:"log-format" env:"RISKDEX_LOG_FORMAT" enum:"text,json" default:"text" help:"text or json."`
+	LogLevel  slog.Level `name:"log-level" env:"RISKDEX_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"debug, info, warn or error."`
+	LogFormat string     `name:"log-format" env:"RISKDEX_LOG_FORMAT" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json."`
 }
 
 func (s logSettings) logger(to io.Writer) *slog.Logger {
