@@ -55,7 +55,7 @@ func runInside() bool {
 		return false
 	}
 	m := machine{root: filepath.Join(dir, "root"), changes: filepath.Join(dir, "tmpfs", "changes")}
-	if err := errors.Join(m.make(dir), m.try()); err != nil {
+	if err := inTurn(func() error { return m.make(dir) }, m.try); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -110,7 +110,7 @@ func (m machine) try() error {
 		m.says("", "systemctl", "enable", "riskdex.service"),
 		s.start,
 		m.says("", "riskdex", "push", "/root/feed", "--to", "http://"+os.Getenv("LISTEN"), "--wait", "60s", "--bearer-file", "/etc/riskdex/credentials/bearer"),
-		m.says("London", "riskdex", "search", "protest", "--elasticsearch-url", os.Getenv("ELASTICSEARCH"), "--index-prefix", os.Getenv("PREFIX")),
+		m.says("London", "riskdex", "search", "protest", "--kind", "cities", "--elasticsearch-url", os.Getenv("ELASTICSEARCH"), "--index-prefix", os.Getenv("PREFIX")),
 		// systemd would stop it after the new one is unpacked; both is the same to the journal.
 		s.stop,
 		m.says("Setting up riskdex (0.2.0)", "dpkg", "-i", os.Getenv("AFTER")),
@@ -210,6 +210,7 @@ func (m machine) left(want ...string) func() error {
 type service struct {
 	machine
 	running *exec.Cmd
+	ended   chan error
 }
 
 const (
@@ -236,20 +237,23 @@ func (s *service) start() error {
 	if err := s.running.Start(); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(time.Minute); ; {
-		err := s.says("", "riskdex", "healthy", "--admin", "http://"+os.Getenv("ADMIN"))()
-		if err == nil || time.Now().After(deadline) {
-			return err
+	s.ended = make(chan error, 1)
+	go func() { s.ended <- s.running.Wait() }()
+	for exec.Command("chroot", s.root, "riskdex", "healthy", "--admin", "http://"+os.Getenv("ADMIN")).Run() != nil {
+		select {
+		case err := <-s.ended:
+			return fmt.Errorf("the service does not start: %w", err)
+		case <-time.After(50 * time.Millisecond): // ask again
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
+	return nil
 }
 
 func (s *service) stop() error {
 	if err := s.running.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	if err := s.running.Wait(); err != nil {
+	if err := <-s.ended; err != nil {
 		return fmt.Errorf("the service ends with %w", err)
 	}
 	return s.writable(true)
