@@ -20,6 +20,7 @@ func (c *manCommand) Run(k *kong.Kong) error {
 		pages[pageName(leaf)] = commandPage(leaf, thisBuild())
 	}
 	for name, text := range pages {
+		// #nosec G306 -- everybody may read it
 		if err := os.WriteFile(filepath.Join(c.Dir, name+".1"), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("write a manual page: %w", err)
 		}
@@ -80,11 +81,11 @@ func overviewPage(app *kong.Application, b build) string {
 
 func commandPage(command *kong.Node, b build) string {
 	p := newPage(pageName(command), command.Help, b)
-	synopsis := `\fB` + roff(command.FullPath()) + `\fR`
+	synopsis := []string{`\fB` + roff(command.FullPath()) + `\fR`}
 	for _, a := range command.Positional {
-		synopsis += " " + roff(a.Summary())
+		synopsis = append(synopsis, roff(a.Summary()))
 	}
-	p.section("SYNOPSIS", synopsis+` [\fIFLAG\fR ...]`)
+	p.section("SYNOPSIS", strings.Join(synopsis, " ")+` [\fIFLAG\fR ...]`)
 	p.section("DESCRIPTION", roff(command.Help))
 	if command.Detail != "" && command.Detail != command.Help {
 		fmt.Fprintf(p, ".PP\n%s\n", roff(command.Detail))

@@ -77,7 +77,7 @@ func settingsEnvironment(parser *kong.Kong) string {
 func comment(text string) string {
 	var b strings.Builder
 	line := "#"
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if len(line)+1+len(word) > 92 {
 			b.WriteString(line + "\n")
 			line = "#"

@@ -107,10 +107,13 @@ func (m machine) try() error {
 			"ELASTICSEARCH_URL="+os.Getenv("ELASTICSEARCH"), "RISKDEX_INDEX_PREFIX="+os.Getenv("PREFIX"), "RISKDEX_BEARER_FILE=/run/credentials/riskdex.service/riskdex_bearer"),
 		m.writes("/etc/riskdex/credentials/bearer", "a-token-that-is-long-enough-to-be-one"),
 		m.writes("/root/feed/cities/LON.json", `{"id": 130, "code": "LON", "title": "London", "body": "Protests are announced."}`),
+		// A search is of all kinds, and so needs the indices of all.
+		m.writes("/root/feed/advisories/gb.json", `{"id": "gb", "title": "United Kingdom", "body": "Take care."}`),
+		m.writes("/root/feed/special-reports/1.json", `{"id": 1, "title": "Rail strikes", "body": "Trains do not run."}`),
 		m.says("", "systemctl", "enable", "riskdex.service"),
 		s.start,
 		m.says("", "riskdex", "push", "/root/feed", "--to", "http://"+os.Getenv("LISTEN"), "--wait", "60s", "--bearer-file", "/etc/riskdex/credentials/bearer"),
-		m.says("London", "riskdex", "search", "protest", "--kind", "cities", "--elasticsearch-url", os.Getenv("ELASTICSEARCH"), "--index-prefix", os.Getenv("PREFIX")),
+		m.says("London", "riskdex", "search", "protest", "--elasticsearch-url", os.Getenv("ELASTICSEARCH"), "--index-prefix", os.Getenv("PREFIX")),
 		// systemd would stop it after the new one is unpacked; both is the same to the journal.
 		s.stop,
 		m.says("Setting up riskdex (0.2.0)", "dpkg", "-i", os.Getenv("AFTER")),
@@ -189,7 +192,7 @@ func (m machine) left(want ...string) func() error {
 				return errors.Join(err, statErr)
 			}
 			whiteout := info.Mode()&fs.ModeCharDevice != 0 // was removed
-			system := strings.HasPrefix(name, "/tmp/") || strings.HasPrefix(name, "/root/") || strings.HasPrefix(name, "/run/")
+			system := strings.HasPrefix(name, "/tmp/") || strings.HasPrefix(name, "/root/") || strings.HasPrefix(name, "/run/") || strings.HasPrefix(name, "/var/cache/man/")
 			if strings.Contains(name, "riskdex") && !whiteout && !system &&
 				!strings.HasPrefix(name, "/var/lib/dpkg/") && !strings.HasPrefix(filepath.Base(name), "riskdex.db-") && !strings.HasPrefix(filepath.Base(name), "riskdex.db.") {
 				got = append(got, name)

@@ -45,7 +45,7 @@ func repository(t *testing.T, version string) string {
 	files := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list, err := output(files, "../../..")
 	require.NoError(t, err)
-	for _, name := range strings.Split(strings.TrimRight(list, "\x00"), "\x00") {
+	for name := range strings.SplitSeq(strings.TrimRight(list, "\x00"), "\x00") {
 		content, err := os.ReadFile(filepath.Join("../../..", name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue // removed and not committed
