@@ -64,6 +64,7 @@ func (s source) installed(format string, content []file, work string) (files.Con
 	}
 	own := func(name string) string { return filepath.Join(s.root, "deploy/packages", name) }
 	add(own("riskdex.service"), "/usr/lib/systemd/system/riskdex.service", files.TypeFile, 0o644)
+	add("", "/usr/share/doc/riskdex", files.TypeDir, 0o755)
 	add("", "/etc/riskdex", files.TypeDir, 0o755)
 	add("", "/etc/riskdex/credentials", files.TypeDir, 0o700)
 	// It may come to have secrets of Elasticsearch and PostgreSQL in it.
