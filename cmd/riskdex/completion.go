@@ -59,7 +59,7 @@ func complete(node *kong.Node, words []string) (found []completion) {
 	if len(words) == 0 {
 		return nil
 	}
-	at, last := follow(node, words[:len(words)-1]), words[len(words)-1]
+	at, last := walk(node, words[:len(words)-1]), words[len(words)-1]
 	add := func(text, help string) {
 		if text != "" && strings.HasPrefix(text, last) {
 			found = append(found, completion{text, help})
@@ -105,8 +105,8 @@ type place struct {
 	ended     bool        // by --, after which no flag comes
 }
 
-// follow goes from a command along words.
-func follow(node *kong.Node, words []string) place {
+// walk goes from a command along words.
+func walk(node *kong.Node, words []string) place {
 	at := place{node: node}
 	for _, word := range words {
 		switch name, _, joined := strings.Cut(word, "="); {
