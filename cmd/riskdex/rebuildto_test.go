@@ -220,26 +220,3 @@ func TestRebuildToLeavesOthersAlone(t *testing.T) {
 		t.Errorf("%d cities", n)
 	}
 }
-
-// TestRebuildToWaitsForTheCluster: where that dies, the command goes on once it is back.
-func TestRebuildToWaitsForTheCluster(t *testing.T) {
-	t.Parallel()
-	server := elastictest.Start(t, elasticserver.Options{})
-	p := newProcess(t, elastictest.URL(t))
-	p.start()
-	p.send("PUT", "/cities/1", cityBody(1, "x"))
-	p.drained()
-	next := p.beside(server.URL(), p.prefix)
-	filling := p.rebuildTo(next, "--json")
-	eventually(t, "it is there", func() bool { return strings.Contains(filling.out.String(), `"ready":true`) })
-	home, port := server.Home(), server.Port()
-	server.Kill()
-	p.send("PUT", "/cities/2", cityBody(2, "x"))
-	eventually(t, "it waits", func() bool { return strings.Contains(filling.out.String(), `"trouble":"unreachable`) })
-	elastictest.Start(t, elasticserver.Options{Home: home, Port: port})
-	eventually(t, "it goes on", func() bool { return len(next.indexed(report.Cities)) == 2 })
-	require.NoError(t, filling.cmd.Process.Signal(syscall.SIGTERM))
-	if got := filling.wait(); got.status != exitDone {
-		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
-	}
-}
