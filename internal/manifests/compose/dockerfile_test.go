@@ -242,7 +242,7 @@ func TestRiskdexTakesItsSettingsAndHealthCheck(t *testing.T) {
 		return string(out)
 	}
 	known := map[string]bool{"GOMEMLIMIT": true, "PGPASSFILE": true} // Go's own, and PostgreSQL's
-	for _, name := range regexp.MustCompile(`\(\$([A-Z_]+)`).FindAllStringSubmatch(help("serve"), -1) {
+	for _, name := range regexp.MustCompile(`\$([A-Z_]+)\)`).FindAllStringSubmatch(help("serve"), -1) {
 		known[name[1]] = true
 	}
 	for _, s := range everything(t).Services {

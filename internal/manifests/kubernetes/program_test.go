@@ -83,12 +83,12 @@ func TestRiskdexHasTheSettings(t *testing.T) {
 			}
 		}
 		for _, e := range c.Env {
-			if e.Name != "GOMEMLIMIT" && e.Name != "PGPASSWORD" && !knows(`\(\$`+e.Name+`\)`) {
+			if e.Name != "GOMEMLIMIT" && e.Name != "PGPASSWORD" && !knows(`\$`+e.Name+`\)`) {
 				t.Errorf("%s: riskdex serve has no setting %s", folder, e.Name)
 			}
 		}
 		for name := range settings(t, objects) {
-			if !knows(`\(\$` + name + `\)`) {
+			if !knows(`\$` + name + `\)`) {
 				t.Errorf("%s: riskdex serve has no setting %s", folder, name)
 			}
 		}
