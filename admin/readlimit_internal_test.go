@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -18,12 +19,18 @@ import (
 func TestReadsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit, end := make(readLimit, 2), make(chan struct{})
+		var mu sync.Mutex // of both
 		inside, most := 0, 0
-		h := limit.bound(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-			inside++
+		count := func(n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			inside += n
 			most = max(most, inside)
+		}
+		h := limit.bound(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			count(1)
+			defer count(-1)
 			<-end
-			inside--
 		}))
 		ask := func(ctx context.Context) <-chan int {
 			status := make(chan int, 1)

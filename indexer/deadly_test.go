@@ -86,7 +86,7 @@ func TestDocumentThatKillsElasticsearch(t *testing.T) {
 	r.Append(indexertest.Index(report.Cities, "venom", body))
 	r.Append(indexertest.Many(report.Cities, 200, "during")[40:]...)
 	r.Append(indexertest.Many(report.Advisories, 200, "during")...)
-	r.Within(5*time.Minute, "it is a dead letter", func() bool { return r.Stats().Kinds[report.Cities].DeadLetters == 1 })
+	r.Within(15*time.Minute, "it is a dead letter", func() bool { return r.Stats().Kinds[report.Cities].DeadLetters == 1 })
 	died := server.deaths.Load()
 	t.Logf("Elasticsearch died %d times", died)
 	r.Append(indexertest.Many(report.Cities, 100, "after")...)
