@@ -89,10 +89,13 @@ test-race: dev ## All tests with the race detector; takes about twice as long.
 	@.local/dev with-elasticsearch -- .local/dev test -- \
 		$(TEST) $(RACE) -timeout 60m ./... ';' -C internal/manifests $(TEST) -p 1 $(RACE) ./...
 
-# What differs between versions of Elasticsearch is noticed here. ELASTICSEARCH_VERSION chooses one.
+# What differs between versions of Elasticsearch is noticed here: mappings and searches, answers,
+# versions, blocks, aliases, snapshots, crashes. make nightly runs all tests on the other version.
+ANSWERS := TestItemAnswers|TestWhatPassesTheReceiverPassesElasticsearch|TestEveryIDThatTheReceiverAcceptsIsIndexed|TestIndexAheadOfTheJournal|TestDeletedAheadOfTheJournal|TestPoisonIsDeadAlone|TestOnePoisonSpoilsNoOther|TestTooLargeABulkIsHalved|TestHeldIndexHealsAndHoldsUpNobody|TestOnAServerOfItsOwn|TestLostIndexComesBackComplete|TestRestoredFromASnapshot|TestRebuildUnderLoad|TestTakeOverUnderLoad|TestChangedMappingIsRebuiltOnce|TestLoneChangeBecomesVisible
+PROCESSES := TestElasticsearchDies|TestBackToAnIndexThatWasLeft|TestRebuildTo.*|TestShowCommand|TestAppsFindWhatThePublisherWaitedFor
 test-elasticsearch: dev ## The tests that Elasticsearch has most to do with; ELASTICSEARCH_VERSION=9.2.0 for another version.
-	@.local/dev with-elasticsearch -- .local/dev test -- $(TEST) -p 2 -parallel 4 ./internal/elasticserver/... ./indexer/... ./mappings/livetest ';' \
-		$(TEST) -run '^(TestElasticsearchDies|TestBackToAnIndexThatWasLeft|TestRebuildTo.*|TestShowCommand|TestAppsFindWhatThePublisherWaitedFor)$$' ./cmd/riskdex
+	@.local/dev with-elasticsearch -- .local/dev test -- $(TEST) -p 2 -parallel 4 ./mappings/livetest ';' \
+		$(TEST) -p 2 -parallel 4 -run '^($(ANSWERS)|$(PROCESSES))$$' ./indexer ./cmd/riskdex
 
 relevance: dev ## How well the search finds, by class of query, and an exam with feeds that it was not made for.
 	@.local/dev with-elasticsearch -- go test -count 1 -v -run '^(TestRelevance|TestExam)$$' -timeout 10m ./mappings/relevance/...
@@ -120,7 +123,8 @@ torture: dev ## The tests of faults at full length, TORTURE= only those that mat
 		go test -p 1 -count 1 -v -timeout 60m $(if $(TORTURE),-run '$(TORTURE)') ./journal/... ./indexer/... ./cmd/riskdex; \
 		status=$$?; echo "torture took $$(( ($$(date +%s) - began) / 60 )) min, exit status $$status"; exit $$status
 
-nightly: test-race torture ## What takes too long for every change: races, torture, long fuzzing.
+nightly: test-race torture ## What takes too long for every change: races, torture, all tests on Elasticsearch 9, long fuzzing.
+	@ELASTICSEARCH_VERSION=9.2.0 $(MAKE) test
 	@$(MAKE) fuzz FUZZTIME=$(if $(filter command line,$(origin FUZZTIME)),$(FUZZTIME),5m)
 
 ##@ Speed
