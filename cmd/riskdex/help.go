@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -21,16 +20,6 @@ func (c *helpCommand) Run(k *kong.Kong) error {
 		return ctx.Error
 	}
 	return ctx.PrintUsage(false)
-}
-
-// versionFlag prints what version prints, and ends the program.
-type versionFlag bool
-
-// BeforeReset is called by the parser when the flag is given, before anything is missed.
-func (versionFlag) BeforeReset(k *kong.Kong, io streams) error {
-	_, err := fmt.Fprintln(io.out, thisBuild())
-	k.Exit(exitDone)
-	return err
 }
 
 // helpOf returns the help of a flag or an argument, with its default and its variable.

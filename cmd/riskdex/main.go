@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -57,8 +58,6 @@ type commands struct {
 	Help       helpCommand       `cmd:"" help:"Show the help of a command."`
 	Complete   completeCommand   `cmd:"" hidden:"" help:"Print what can complete a command line, for the scripts of completion."`
 	Man        manCommand        `cmd:"" hidden:"" help:"Write the manual pages of all commands into a folder."`
-
-	VersionFlag versionFlag `name:"version" help:"Show what this program was built from."`
 }
 
 // streams are the outputs of a command: nothing is written elsewhere.
@@ -86,6 +85,9 @@ func newParser(cli *commands, more ...kong.Option) (*kong.Kong, error) {
 
 // run runs the command that args name and returns the exit status.
 func run(ctx context.Context, args []string, io streams) int {
+	if slices.Equal(args, []string{"--version"}) { // not a flag of commands, one of which has another of that name
+		args = []string{"version"}
+	}
 	var cli commands
 	exited := -1
 	parser, err := newParser(&cli,
@@ -101,7 +103,7 @@ func run(ctx context.Context, args []string, io streams) int {
 	}
 	command, err := parser.Parse(args)
 	if exited >= 0 {
-		return exited // --help or --version has been shown
+		return exited // --help has been shown
 	}
 	if err != nil {
 		fmt.Fprintf(io.err, "riskdex: %v\nTry: riskdex --help\n", err)

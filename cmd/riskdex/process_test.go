@@ -112,7 +112,8 @@ func (p *process) indicesReady() {
 	p.t.Helper()
 	for _, kind := range report.Kinds() {
 		eventually(p.t, "the index is there", func() bool {
-			return strings.Contains(p.log.String(), `msg="index ready" index=`+p.prefix+string(kind))
+			log, index := p.log.String(), ` index=`+p.prefix+string(kind)
+			return strings.Contains(log, `msg="index ready"`+index) || strings.Contains(log, `msg="index healed: going on"`+index)
 		})
 	}
 }

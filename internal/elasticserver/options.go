@@ -30,7 +30,7 @@ const (
 	// DefaultHeap is enough for a developer's few thousand documents.
 	DefaultHeap = "1g"
 	// TestHeap is enough for tests.
-	TestHeap = "512m"
+	TestHeap = "1g"
 )
 
 // ErrPortTaken is wrapped by the error of [Start] if something else listens on the port.
