@@ -33,9 +33,11 @@ func TestEveryAnswerIsObserved(t *testing.T) {
 		{"POST", "/nowhere", `{}`, nil, report.Answered{At: at, Path: "/nowhere", Method: "POST", Status: http.StatusNotFound, Reason: reasonPath}},
 	} {
 		d.err = c.broken
-		if got := d.send(c.method, c.path, c.body); got.status != c.want.Status || got.Accepted != c.want.Accepted {
+		got := d.send(c.method, c.path, c.body)
+		if got.status != c.want.Status || got.Accepted != c.want.Accepted || (got.Delivery != "") != (got.Accepted > 0) {
 			t.Errorf("%s %s is answered %+v, want %d accepted and status %d", c.method, c.path, got, c.want.Accepted, c.want.Status)
 		}
+		c.want.Delivery = got.Delivery
 		mu.Lock()
 		if len(seen) != 1 || seen[0] != c.want {
 			t.Errorf("%s %s is observed as %+v, want %+v", c.method, c.path, seen, c.want)

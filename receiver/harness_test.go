@@ -104,6 +104,7 @@ type reply struct {
 	Reason   string
 	Detail   string
 	Refused  []refused
+	Delivery string
 
 	RefusedTotal int `json:"refused_total"`
 	Unknown      []int

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -28,16 +29,18 @@ func TestAnswerLeadsToItsLines(t *testing.T) {
 		}
 		return resp.Header, answer
 	}
-	line := func(id, message string) map[string]any {
+	line := func(id, message string) (found map[string]any) {
 		t.Helper()
-		for text := range strings.Lines(p.log.String()) {
-			var entry map[string]any
-			if json.Unmarshal([]byte(text), &entry) == nil && entry["request_id"] == id && entry["msg"] == message {
-				return entry
+		eventually(t, fmt.Sprintf("a line says %q with the request id %q", message, id), func() bool {
+			for text := range strings.Lines(p.log.String()) {
+				var entry map[string]any
+				if json.Unmarshal([]byte(text), &entry) == nil && entry["request_id"] == id && entry["msg"] == message {
+					found = entry
+				}
 			}
-		}
-		t.Fatalf("no line says %q with the request id %q", message, id)
-		return nil
+			return found != nil
+		})
+		return found
 	}
 	deliveries := "http://" + p.deliveries + "/cities/1"
 

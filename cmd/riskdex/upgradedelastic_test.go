@@ -28,9 +28,10 @@ func TestElasticsearchIsUpgradedInPlace(t *testing.T) {
 	p.drained()
 	p.send("PUT", "/cities/4712", cityBody(4712, "after the upgrade"))
 	p.drained()
-	if hits := p.search("after the upgrade"); len(hits) == 0 || hits[0] != "cities/4712" {
-		t.Errorf("found %v, want cities/4712 first", hits)
-	}
+	eventually(t, "the city that came after the upgrade is found first", func() bool {
+		hits := p.search("after the upgrade")
+		return len(hits) > 0 && hits[0] == "cities/4712"
+	})
 	if after := len(p.indexed(report.Cities)); after != before+1 {
 		t.Errorf("%d cities, want the %d from before, without one, and two more", after, before)
 	}
