@@ -42,12 +42,11 @@ type page struct {
 type document struct {
 	change    report.Change
 	page      *page
+	damaged   bool // in the journal: it has no body that could be sent
 	claimed   bool
 	notBefore time.Time
-	gone      bool // from the window
-
-	newer     *report.Change // that was told while this one was claimed
-	newerPage *page
+	gone      bool      // from the window
+	newer     *document // that was told while this one was claimed
 }
 
 func newWindow(at report.Cursor) *window {
@@ -85,21 +84,20 @@ func (w *window) add(told report.FeedPage) {
 		c := report.Change{Key: r.Key, Op: r.Op, Code: r.Code, Version: r.Version, AcceptedAt: r.AcceptedAt, Body: r.Body}
 		p.open++
 		w.bytes += len(c.Body)
+		told := &document{change: c, page: p, damaged: r.Lost == report.LostDamaged}
 		d := w.documents[r.ID]
 		switch {
 		case d == nil:
-			w.insert(&document{change: c, page: p})
+			w.insert(told)
 		case d.claimed:
 			if d.newer != nil {
-				w.leave(d.newerPage, d.newer)
+				w.leave(d.newer)
 			}
-			d.newer, d.newerPage = &c, p
+			d.newer = told
 		default:
 			w.remove(d)
-			w.insert(&document{change: c, page: p, notBefore: d.notBefore})
-		}
-		if r.Lost == report.LostDamaged {
-			w.refuse(report.Settlement{Key: r.Key, Version: r.Version, ErrorType: "journal_" + string(r.Lost), Reason: "its record is damaged in the journal"})
+			told.notBefore = d.notBefore
+			w.insert(told)
 		}
 	}
 	if !told.More && w.goal == nil {
@@ -111,6 +109,11 @@ func (w *window) add(told report.FeedPage) {
 func (w *window) insert(d *document) {
 	w.documents[d.change.ID] = d
 	w.queue = append(w.queue, d)
+	if d.damaged {
+		w.refuse(report.Settlement{
+			Key: d.change.Key, Version: d.change.Version, ErrorType: "journal_" + string(report.LostDamaged), Reason: "its record is damaged in the journal",
+		})
+	}
 }
 
 // remove takes a document out of the window.
@@ -119,13 +122,13 @@ func (w *window) remove(d *document) {
 	delete(w.refused, d.change.ID)
 	delete(w.ahead, d.change.ID)
 	d.gone = true
-	w.leave(d.page, &d.change)
+	w.leave(d)
 }
 
-// leave notes that a page has one change less.
-func (w *window) leave(p *page, c *report.Change) {
-	p.open--
-	w.bytes -= len(c.Body)
+// leave notes that the page of a document has one change less.
+func (w *window) leave(d *document) {
+	d.page.open--
+	w.bytes -= len(d.change.Body)
 }
 
 // claim returns documents that wait, oldest first, with bodies of at most maxBytes, but one in
@@ -172,9 +175,9 @@ func (w *window) settle(s report.Settlement) {
 	delete(w.ahead, s.ID)
 	switch {
 	case d.newer != nil:
-		newer := &document{change: *d.newer, page: d.newerPage, notBefore: s.NotBefore}
 		w.remove(d)
-		w.insert(newer)
+		d.newer.notBefore = s.NotBefore
+		w.insert(d.newer)
 	case s.Outcome == report.Dead:
 		w.refuse(s)
 	case ahead:

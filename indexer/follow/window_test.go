@@ -18,8 +18,11 @@ type feed struct {
 func (f *feed) change(r *rand.Rand) {
 	f.last++
 	c := report.Record{Change: report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(fmt.Sprint(r.IntN(12)))}, Op: report.Index, Version: f.last, Body: []byte("{}")}}
-	if r.IntN(4) == 0 {
+	switch r.IntN(12) {
+	case 0, 1, 2:
 		c.Op, c.Body = report.Delete, nil
+	case 3:
+		c.Lost, c.Body = report.LostDamaged, nil
 	}
 	f.newest[c.ID] = c
 }
@@ -89,6 +92,9 @@ func TestCheckpointNeverPassesWhatIsNotSettled(t *testing.T) {
 			case what == 2:
 				got := w.claim(1+r.IntN(3), 4, time.Now())
 				for _, c := range got {
+					if c.Op == report.Index && len(c.Body) == 0 {
+						t.Fatalf("seed %d: %s is given out without its record, which is damaged", seed, c.ID)
+					}
 					for _, other := range claimed {
 						if c.ID == other.ID {
 							t.Fatalf("seed %d: %s was given out twice", seed, c.ID)
