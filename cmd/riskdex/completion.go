@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -79,10 +80,8 @@ func complete(node *kong.Node, words []string) (found []completion) {
 			}
 		}
 	case strings.HasPrefix(last, "-") && !at.ended:
-		for _, flags := range at.node.AllFlags(true) {
-			for _, f := range flags {
-				add("--"+f.Name, f.Help)
-			}
+		for _, f := range slices.Concat(at.node.AllFlags(true)...) {
+			add("--"+f.Name, f.Help)
 		}
 	default:
 		for _, child := range at.node.Children {
@@ -142,11 +141,9 @@ func (p place) next(word string) place {
 
 // flag returns the flag with a name such as --json, or nil.
 func (p place) flag(name string) *kong.Flag {
-	for _, flags := range p.node.AllFlags(true) {
-		for _, f := range flags {
-			if name == "--"+f.Name || f.Short != 0 && name == "-"+string(f.Short) {
-				return f
-			}
+	for _, f := range slices.Concat(p.node.AllFlags(true)...) {
+		if name == "--"+f.Name || f.Short != 0 && name == "-"+string(f.Short) {
+			return f
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -97,10 +98,8 @@ func commandPage(command *kong.Node, b build) string {
 		p.term(roff(a.Summary()), helpOf(a))
 	}
 	p.section("FLAGS")
-	for _, flags := range command.AllFlags(true) {
-		for _, f := range flags {
-			p.term(flagTerm(f), helpOf(f.Value))
-		}
+	for _, f := range slices.Concat(command.AllFlags(true)...) {
+		p.term(flagTerm(f), helpOf(f.Value))
 	}
 	return p.end(reference("riskdex"))
 }
