@@ -223,8 +223,8 @@ const expiresSoon = 14 * 24 * time.Hour
 // certificates checks the certificates other than those of the listeners. Those are checked
 // with their listeners, which do not start if they have expired.
 func (k *checker) certificates() {
-	k.certificate("elasticsearch", k.c.CertificateFile)
-	k.certificate("elasticsearch", k.c.CAFile)
+	k.certificate("elasticsearch", k.c.SignIn.CertificateFile)
+	k.certificate("elasticsearch", k.c.SignIn.CAFile)
 	for _, file := range k.c.ClientCA {
 		k.certificate("deliveries", file)
 	}
@@ -266,7 +266,7 @@ func (k *checker) expiry(about, what string, c *x509.Certificate) {
 // have been noted before.
 func (k *checker) secrets() {
 	files := slices.Concat(k.c.Bearer, k.c.Basic, k.c.Webhook, k.c.Hub, k.c.AdminTokens,
-		[]string{k.c.TLS.Key, k.c.AdminTLS.Key, k.c.APIKeyFile, k.c.PasswordFile, k.c.KeyFile})
+		[]string{k.c.TLS.Key, k.c.AdminTLS.Key, k.c.SignIn.APIKeyFile, k.c.SignIn.PasswordFile, k.c.SignIn.KeyFile})
 	good := 0
 	for _, file := range files {
 		info, err := os.Stat(file)

@@ -126,7 +126,7 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 // plain notes if credentials are sent over a network unencrypted.
 func (e *serverCheck) plain() {
 	u, err := url.Parse(e.c.ElasticsearchURL)
-	shown := e.c.User != "" || e.c.APIKeyFile != "" || err == nil && u.User != nil
+	shown := e.c.SignIn.User != "" || e.c.SignIn.APIKeyFile != "" || err == nil && u.User != nil
 	if err == nil && u.Scheme == "http" && shown && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) {
 		e.note("elasticsearch", doubtful, "its credentials are sent over plain HTTP", "Use https://.")
 	}

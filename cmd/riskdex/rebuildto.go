@@ -27,48 +27,27 @@ import (
 
 // otherCluster says where rebuild --to fills indices, and how it signs in there.
 type otherCluster struct {
-	To              string `name:"to" xor:"mode,to" placeholder:"URL" help:"Fill another cluster, and keep it up to date until interrupted; says when apps can be pointed at it."`
-	APIKeyFile      string `name:"to-api-key-file" env:"RISKDEX_TO_API_KEY_FILE" placeholder:"FILE" help:"A file with an encoded API key of that cluster; or the key itself in RISKDEX_TO_API_KEY."`
-	User            string `name:"to-user" env:"RISKDEX_TO_USER" help:"A user of that cluster."`
-	PasswordFile    string `name:"to-password-file" env:"RISKDEX_TO_PASSWORD_FILE" placeholder:"FILE" help:"A file with the user's password; or the password itself in RISKDEX_TO_PASSWORD."`
-	CAFile          string `name:"to-ca-file" env:"RISKDEX_TO_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust for that cluster in place of the system's."`
-	Fingerprint     string `name:"to-ca-fingerprint" env:"RISKDEX_TO_CA_FINGERPRINT" placeholder:"SHA256" help:"Fingerprint of its certificate to trust."`
-	CertificateFile string `name:"to-cert-file" env:"RISKDEX_TO_CERT_FILE" placeholder:"FILE" help:"A client certificate (PEM) for that cluster."`
-	KeyFile         string `name:"to-key-file" env:"RISKDEX_TO_KEY_FILE" placeholder:"FILE" help:"The key of that certificate (PEM)."`
-	Prefix          string `name:"to-index-prefix" env:"RISKDEX_INDEX_PREFIX" help:"With --to: prefix of every alias, index and template, as serve is to use there."`
-	Mappings        string `name:"to-mappings" env:"RISKDEX_MAPPINGS" type:"existingdir" placeholder:"DIR" help:"With --to: the folder of mapping files of serve, if it has one."`
-	Gazetteer       string `name:"to-gazetteer" env:"RISKDEX_GAZETTEER" placeholder:"DIR" help:"With --to: the gazetteer of serve, if it has one of its own."`
-	Once            bool   `name:"once" help:"With --to: end once everything is there."`
-	JSON            bool   `name:"json" help:"With --to: print how far it is as one JSON object per line."`
+	To            string `name:"to" xor:"mode,to" placeholder:"URL" help:"Fill another cluster, and keep it up to date until interrupted; says when apps can be pointed at it. Give it the prefix, mappings and gazetteer that serve is to use there."`
+	SignIn        signIn `embed:"" prefix:"to-" envprefix:"RISKDEX_TO_" set:"secrets=RISKDEX_TO_"`
+	indexSettings `prefix:"to-"`
+	Once          bool `name:"once" help:"With --to: end once everything is there."`
+	JSON          bool `name:"json" help:"With --to: print how far it is as one JSON object per line."`
 }
 
-// The variables with the secrets themselves, for use without a file.
-const (
-	toAPIKeyVariable   = "RISKDEX_TO_API_KEY"  // #nosec G101 -- the name of a variable
-	toPasswordVariable = "RISKDEX_TO_PASSWORD" // #nosec G101 -- the name of a variable
-)
+// toVariables begins the names of the variables about the other cluster.
+const toVariables = "RISKDEX_TO_"
 
 func (s otherCluster) connect() (*elastic.Client, error) {
 	if u, err := url.Parse(s.To); err == nil && u.User != nil {
 		return nil, errors.New("--to has a user in it, and everybody on this machine can read it: use --to-user with --to-password-file, or RISKDEX_TO_PASSWORD")
 	}
-	c := elastic.Connection{URL: s.To, User: s.User, Fingerprint: s.Fingerprint}
-	var errs [5]error
-	c.APIKey, errs[0] = secret("--to-api-key-file", s.APIKeyFile, toAPIKeyVariable)
-	c.Password, errs[1] = secret("--to-password-file", s.PasswordFile, toPasswordVariable)
-	c.CA, errs[2] = content("--to-ca-file", s.CAFile)
-	c.ClientCertificate, errs[3] = content("--to-cert-file", s.CertificateFile)
-	c.ClientKey, errs[4] = content("--to-key-file", s.KeyFile)
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
-	}
-	return elastic.NewClient(c)
+	return s.SignIn.client(s.To, "--to-", toVariables)
 }
 
 // fill fills the other cluster and keeps it up to date. The error is errNegative if it is
 // interrupted before everything is there, or if the cluster refuses documents.
 func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams) error {
-	set, err := elasticsearchSettings{Mappings: s.Mappings, Gazetteer: s.Gazetteer}.mappings()
+	set, err := s.mappings()
 	if err != nil {
 		return err
 	}
@@ -84,7 +63,7 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 		return errors.New("the riskdex that answers is older than this program, and does not say which journal it has: upgrade it first")
 	}
 	quiet := slog.New(slog.DiscardHandler) // trouble is shown as part of the progress
-	target := &indices.Indices{Client: client, Prefix: s.Prefix, Set: set, Line: status.Line, Log: quiet}
+	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Line: status.Line, Log: quiet}
 	f := &filling{
 		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: map[report.Kind]int{},
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // mappings loads the mappings and the gazetteer.
-func (s elasticsearchSettings) mappings() (*mappings.Set, error) {
+func (s indexSettings) mappings() (*mappings.Set, error) {
 	folder := mappings.Files()
 	if s.Mappings != "" {
 		folder = os.DirFS(s.Mappings)
