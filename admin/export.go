@@ -39,11 +39,11 @@ type exports struct {
 	journal Records
 	metrics *ReadMetrics
 	log     *slog.Logger
-	running chan struct{} // has a value while an export runs
+	running readLimit // of exports
 }
 
 func newExports(journal Records, metrics *ReadMetrics, log *slog.Logger) *exports {
-	return &exports{journal, metrics, log, make(chan struct{}, 1)}
+	return &exports{journal, metrics, log, make(readLimit, 1)}
 }
 
 func (x *exports) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -62,13 +62,11 @@ func (x *exports) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	slices.Sort(kinds)
-	select {
-	case x.running <- struct{}{}:
-		defer func() { <-x.running }()
-	default:
+	if !x.running.try() {
 		writeProblem(w, &Problem{Status: http.StatusServiceUnavailable, Detail: "Another export is under way, and one runs at a time. Try again once it has ended."})
 		return
 	}
+	defer x.running.free()
 	out := newExportWriter(w, versions)
 	if err := x.write(r.Context(), out, kinds); err != nil {
 		x.metrics.exports.WithLabelValues(exportBroken).Inc()

@@ -111,12 +111,10 @@ type feedPage struct {
 // await reads a page, and waits for one that is not empty.
 func (f *feeds) await(ctx context.Context, after report.Cursor, limit int, wait time.Duration) (page feedPage, err error) {
 	if wait > 0 {
-		select {
-		case f.polls <- struct{}{}:
-			defer f.polls.free()
-		default:
+		if !f.polls.try() {
 			return page, &Problem{Status: http.StatusServiceUnavailable, Detail: fmt.Sprintf("%d calls wait for changes, and that is as many as may. Try again later, or without wait.", feedPolls)}
 		}
+		defer f.polls.free()
 		f.metrics.polls.Inc()
 		defer f.metrics.polls.Dec()
 	}

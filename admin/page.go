@@ -27,11 +27,11 @@ type page struct {
 	token  string // of this process, in every form: only a client that has read the page can press its buttons
 	html   *template.Template
 
-	searches chan struct{} // has an element for each search that is under way
+	searches readLimit // of searches that are under way
 }
 
 func newPage(status *statuses) *page {
-	p := &page{status: status, token: rand.Text(), searches: make(chan struct{}, mostSearches)}
+	p := &page{status: status, token: rand.Text(), searches: make(readLimit, mostSearches)}
 	p.html = template.Must(template.New("").Funcs(template.FuncMap{
 		"id":     func(id string) string { return sanitize.ID(longestID, id) },
 		"text":   func(text any) string { return sanitize.Text(longestText, fmt.Sprint(text)) },

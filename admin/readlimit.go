@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// readLimit bounds what goes on at the same time because of calls that read records. It has a
-// value for each.
+// readLimit bounds what goes on at the same time because of calls that read records or search. It
+// has a value for each.
 type readLimit chan struct{}
 
 // Bounds of the calls for one document, one history or one delivery.
@@ -25,6 +25,16 @@ func (l readLimit) take(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// try takes a place if there is one. The caller frees it.
+func (l readLimit) try() bool {
+	select {
+	case l <- struct{}{}:
+		return true
+	default:
+		return false
 	}
 }
 

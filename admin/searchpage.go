@@ -112,12 +112,10 @@ func (p *page) readTrial(in *request) (*trial, error) {
 
 // try makes the search.
 func (p *page) try(ctx context.Context, t *trial) error {
-	select {
-	case p.searches <- struct{}{}:
-		defer func() { <-p.searches }()
-	default:
+	if !p.searches.try() {
 		return &Problem{Status: http.StatusServiceUnavailable, Detail: fmt.Sprintf("%d searches from this page are under way. Try again in a moment.", mostSearches)}
 	}
+	defer p.searches.free()
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	index := p.status.Status.Index
