@@ -21,7 +21,6 @@ import org.apache.lucene.analysis.tr.ApostropheFilter;
 import org.apache.lucene.analysis.util.ElisionFilter;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.analysis.Analysis;
-import org.elasticsearch.index.analysis.NormalizingTokenFilterFactory;
 import org.elasticsearch.index.analysis.TokenFilterFactory;
 import org.elasticsearch.indices.analysis.AnalysisModule.AnalysisProvider;
 import org.elasticsearch.plugins.AnalysisPlugin;
@@ -39,17 +38,17 @@ final class LanguageFilters {
     static Map<String, AnalysisProvider<TokenFilterFactory>> all() {
         return Map.of(
             "apostrophe", (index, environment, name, settings) -> new Filter(name, ApostropheFilter::new),
-            "arabic_normalization", (index, environment, name, settings) -> new LetterFilter(name, ArabicNormalizationFilter::new),
+            "arabic_normalization", (index, environment, name, settings) -> new Plain(name, ArabicNormalizationFilter::new),
             "cjk_bigram", (index, environment, name, settings) -> new Filter(none(name, settings), CJKBigramFilter::new),
-            "cjk_width", (index, environment, name, settings) -> new LetterFilter(name, CJKWidthFilter::new),
+            "cjk_width", (index, environment, name, settings) -> new Plain(name, CJKWidthFilter::new),
             "elision", AnalysisPlugin.requiresAnalysisSettings((index, environment, name, settings) -> {
                 CharArraySet articles = Analysis.parseArticles(environment, settings);
                 if (articles == null) {
                     throw new IllegalArgumentException("elision [" + name + "]: `articles` is missing");
                 }
-                return new LetterFilter(name, input -> new ElisionFilter(input, articles));
+                return new Plain(name, input -> new ElisionFilter(input, articles));
             }),
-            "german_normalization", (index, environment, name, settings) -> new LetterFilter(name, GermanNormalizationFilter::new),
+            "german_normalization", (index, environment, name, settings) -> new Plain(name, GermanNormalizationFilter::new),
             "keyword_repeat", (index, environment, name, settings) -> new Filter(name, KeywordRepeatFilter::new)
         );
     }
@@ -84,15 +83,14 @@ final class LanguageFilters {
         return name;
     }
 
-    private record Filter(String name, UnaryOperator<TokenStream> filter) implements TokenFilterFactory {
-        @Override
-        public TokenStream create(TokenStream input) {
-            return filter.apply(input);
-        }
-    }
+    private static final class Filter extends TokenFilter {
+        private final UnaryOperator<TokenStream> filter;
 
-    /** A filter that a normalizer may use. */
-    private record LetterFilter(String name, UnaryOperator<TokenStream> filter) implements NormalizingTokenFilterFactory {
+        Filter(String name, UnaryOperator<TokenStream> filter) {
+            super(name);
+            this.filter = filter;
+        }
+
         @Override
         public TokenStream create(TokenStream input) {
             return filter.apply(input);
