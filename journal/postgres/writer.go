@@ -230,14 +230,15 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 		}
 		return err
 	})
-	if len(keys) >= plannedAnew {
-		b.Queue("SET LOCAL plan_cache_mode = force_custom_plan")
-	}
 	if len(keys) > 0 {
+		anew := len(keys) >= plannedAnew
+		if anew {
+			b.Queue("SET LOCAL plan_cache_mode = force_custom_plan")
+		}
 		b.Queue(lookupRows, lookupArgs(keys)...).Query(func(rows pgx.Rows) error { return s.readRows(rows, nil, keys) })
-	}
-	if len(keys) >= plannedAnew {
-		b.Queue("SET LOCAL plan_cache_mode TO DEFAULT")
+		if anew {
+			b.Queue("SET LOCAL plan_cache_mode TO DEFAULT")
+		}
 	}
 	if takes > 0 {
 		s.queueVersions(b, int64(takes), 0)
