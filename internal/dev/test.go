@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,8 +28,8 @@ type testCommand struct {
 
 // Help says how this differs from go test.
 func (testCommand) Help() string {
-	return `Shows what go test shows, and at the end which tests were not run, and why. The exit
-status is that of a run that fails.`
+	return `Shows what go test shows, and at the end which tests took longest, which were not run, and
+why, and which failed. The exit status is that of a run that fails.`
 }
 
 // Run runs the tests.
@@ -113,12 +114,15 @@ type testReport struct {
 	output map[testName][]string // of tests that have not passed
 	order  []testName
 	notRun map[string][]testName // by reason
+	took   map[testName]float64  // seconds, without those of other tests that it waited for
+	failed []testName
 }
 
 type testName struct{ Package, Test string }
 
 type testEvent struct {
 	Action, Output string
+	Elapsed        float64
 	testName
 }
 
@@ -151,7 +155,7 @@ func (r *testReport) take(e testEvent) {
 		fmt.Fprint(r.out, e.Output)
 	case "output":
 		if r.output == nil {
-			r.output, r.notRun = map[testName][]string{}, map[string][]testName{}
+			r.output, r.notRun, r.took = map[testName][]string{}, map[string][]testName{}, map[testName]float64{}
 		}
 		if _, known := r.output[e.testName]; !known {
 			r.order = append(r.order, e.testName)
@@ -166,7 +170,14 @@ func (r *testReport) take(e testEvent) {
 	case "pass", "fail":
 		if e.Test == "" {
 			r.show(e)
-		} else if e.Action != "fail" {
+			return
+		}
+		if !strings.Contains(e.Test, "/") {
+			r.took[e.testName] = e.Elapsed
+		}
+		if e.Action == "fail" {
+			r.failed = append(r.failed, e.testName)
+		} else {
 			delete(r.output, e.testName)
 		}
 	}
@@ -195,8 +206,31 @@ func (r *testReport) show(e testEvent) {
 	r.order = left
 }
 
-// end lists what was not run, and why.
+// end lists what took long, what was not run, and what failed.
 func (r *testReport) end() {
+	r.listSlowest()
+	r.listNotRun()
+	for _, name := range r.failed {
+		fmt.Fprintf(r.out, "FAILED %s: %s\n", strings.TrimPrefix(name.Package, "riskdex/"), name.Test)
+	}
+}
+
+// listSlowest names the tests to look at for whoever finds that all of them take too long.
+func (r *testReport) listSlowest() {
+	const most, long = 20, 10 // tests, seconds
+	slowest := slices.DeleteFunc(slices.Collect(maps.Keys(r.took)), func(n testName) bool { return r.took[n] < long })
+	slices.SortFunc(slowest, func(a, b testName) int {
+		return cmp.Or(cmp.Compare(r.took[b], r.took[a]), cmp.Compare(a.Package, b.Package), cmp.Compare(a.Test, b.Test))
+	})
+	if len(slowest) > 0 {
+		fmt.Fprintln(r.out, "Slowest:")
+	}
+	for _, name := range slowest[:min(most, len(slowest))] {
+		fmt.Fprintf(r.out, "  %4.0f s  %s: %s\n", r.took[name], strings.TrimPrefix(name.Package, "riskdex/"), name.Test)
+	}
+}
+
+func (r *testReport) listNotRun() {
 	if len(r.notRun) == 0 {
 		fmt.Fprintln(r.out, "All tests were run.")
 		return

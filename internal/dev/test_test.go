@@ -4,21 +4,23 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 // reported returns what a report shows for events, each of the form ACTION PACKAGE[/TEST]
-// [OUTPUT].
+// [OUTPUT]. A test whose name ends in a number took so many seconds.
 func reported(t *testing.T, events ...string) string {
 	t.Helper()
 	var in, out bytes.Buffer
 	for _, event := range events {
 		fields := strings.SplitN(event, " ", 3)
-		e := map[string]string{"Action": fields[0]}
-		e["Package"], e["Test"], _ = strings.Cut(fields[1], "/")
+		e := testEvent{Action: fields[0]}
+		e.Package, e.Test, _ = strings.Cut(fields[1], "/")
+		e.Elapsed, _ = strconv.ParseFloat(strings.TrimPrefix(e.Test, "Test"), 64)
 		if len(fields) == 3 {
-			e["Output"] = fields[2] + "\n"
+			e.Output = fields[2] + "\n"
 		}
 		if err := json.NewEncoder(&in).Encode(e); err != nil {
 			t.Fatal(err)
@@ -47,7 +49,8 @@ func TestReportShowsFailuresAndWhatWasNotRun(t *testing.T) {
 		"build-output d d.go:1: does not compile")
 	want := "    bad.go:7: wrong\n--- FAIL: TestBad (0.00s)\nFAIL\nFAIL\ta\t0.1s\n" +
 		"ok  \tb\t0.2s\n?   \tc\t[no test files]\nd.go:1: does not compile\ngo: of go itself\n" +
-		"Not run:\n  needs a server: not in a short run\n      b: TestSkipped\n  no reason given\n      b: TestSilent\n"
+		"Not run:\n  needs a server: not in a short run\n      b: TestSkipped\n  no reason given\n      b: TestSilent\n" +
+		"FAILED a: TestBad\n"
 	if got != want {
 		t.Errorf("the report shows\n%s\nwant\n%s", got, want)
 	}
@@ -55,6 +58,13 @@ func TestReportShowsFailuresAndWhatWasNotRun(t *testing.T) {
 
 func TestReportOfACompleteRun(t *testing.T) {
 	if got := reported(t, "output a ok  \ta\t0.1s", "pass a"); !strings.HasSuffix(got, "All tests were run.\n") {
+		t.Error(got)
+	}
+}
+
+func TestReportOfWhatTookLong(t *testing.T) {
+	got := reported(t, "output a/Test9 x", "pass a/Test9", "pass a/Test12", "fail b/Test61", "pass b/Test61/one", "pass b")
+	if want := "Slowest:\n    61 s  b: Test61\n    12 s  a: Test12\nAll tests"; !strings.Contains(got, want) {
 		t.Error(got)
 	}
 }
