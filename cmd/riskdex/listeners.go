@@ -55,18 +55,24 @@ func (c *serveCommand) guardDeliveries(authenticator *auth.Authenticator, addres
 		"listen on a loopback address, or set --insecure-open", address)
 }
 
-// listenForAdmin opens the listener for administration. It fails if the settings would leave
-// it open without saying so (guardAdmin).
-func (c *serveCommand) listenForAdmin(ctx context.Context, handler http.Handler, log *slog.Logger) (*endpoint, error) {
-	secured, err := c.AdminTLS.config("administration", time.Now, log)
+// adminAccess says who may use a listener for administration.
+type adminAccess struct {
+	AdminTLS    tlsSettings `embed:"" prefix:"admin-" envprefix:"RISKDEX_ADMIN_"`
+	AdminTokens []string    `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"Tokens for the admin listener, one per line. Reread when it changes."`
+}
+
+// listenForAdmin opens the listener for administration. It fails if guard says that the
+// settings would leave it open without saying so.
+func (a adminAccess) listenForAdmin(ctx context.Context, address string, guard func(net.Addr) error, handler http.Handler, log *slog.Logger) (*endpoint, error) {
+	secured, err := a.AdminTLS.config("administration", time.Now, log)
 	if err != nil {
 		return nil, err
 	}
-	e, err := listen(ctx, "administration", c.AdminListen, secured, handler, log)
+	e, err := listen(ctx, "administration", address, secured, handler, log)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.guardAdmin(e.listener.Addr()); err != nil {
+	if err := guard(e.listener.Addr()); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
@@ -82,11 +88,11 @@ func (c *serveCommand) guardAdmin(address net.Addr) error {
 }
 
 // allow returns the check of tokens for administration, or nil if no token is required.
-func (c *serveCommand) allow(log *slog.Logger) (func(token string) (bool, error), error) {
-	if len(c.AdminTokens) == 0 {
+func (a adminAccess) allow(log *slog.Logger) (func(token string) (bool, error), error) {
+	if len(a.AdminTokens) == 0 {
 		return nil, nil
 	}
-	tokens, err := auth.OpenTokens("tokens for administration", c.AdminTokens, time.Now, log)
+	tokens, err := auth.OpenTokens("tokens for administration", a.AdminTokens, time.Now, log)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +101,10 @@ func (c *serveCommand) allow(log *slog.Logger) (func(token string) (bool, error)
 
 // mayServeOpenly reports whether address may be served without authentication.
 func (c *serveCommand) mayServeOpenly(address net.Addr) bool {
+	return c.InsecureOpen || isLoopback(address)
+}
+
+func isLoopback(address net.Addr) bool {
 	tcp, ok := address.(*net.TCPAddr)
-	return c.InsecureOpen || ok && tcp.IP.IsLoopback()
+	return ok && tcp.IP.IsLoopback()
 }

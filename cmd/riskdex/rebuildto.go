@@ -30,6 +30,9 @@ type otherCluster struct {
 	To            string `name:"to" xor:"mode,to" placeholder:"URL" help:"Fill another cluster, and keep it up to date until interrupted; says when apps can be pointed at it. Give it the prefix, mappings and gazetteer that serve is to use there."`
 	SignIn        signIn `embed:"" prefix:"to-" envprefix:"RISKDEX_TO_" set:"secrets=RISKDEX_TO_"`
 	indexSettings `prefix:"to-"`
+	AdminListen   string `name:"to-admin-listen" env:"RISKDEX_TO_ADMIN_LISTEN" placeholder:"ADDRESS" help:"Address for metrics, health and the status page of that cluster, if it is to be kept for long."`
+	adminAccess   `prefix:"to-"`
+	logSettings   `prefix:"to-"`
 	Once          bool `name:"once" help:"With --to: end once everything is there."`
 	JSON          bool `name:"json" help:"With --to: print how far it is as one JSON object per line."`
 }
@@ -62,10 +65,13 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 	if status.Line == "" {
 		return errors.New("the riskdex that answers is older than this program, and does not say which journal it has: upgrade it first")
 	}
-	quiet := slog.New(slog.DiscardHandler) // trouble is shown as part of the progress
-	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Line: status.Line, Log: quiet}
+	log := slog.New(slog.DiscardHandler) // trouble is shown as part of the progress
+	if s.AdminListen != "" {
+		log = s.logger(io.err)
+	}
+	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Line: status.Line, Log: log}
 	f := &filling{
-		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: map[report.Kind]int{},
+		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: map[report.Kind]int{}, log: log,
 	}
 	if f.place, err = target.Place(ctx); err != nil {
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
@@ -82,9 +88,15 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 	if f.journal, err = follow.Open(ctx, feedOf{served}, target); err != nil {
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
 	}
-	f.indexer, err = indexer.New(indexer.DefaultConfig(), f.journal, set, settledIndices{target}, client, prometheus.NewRegistry(), quiet)
+	registry := prometheus.NewRegistry()
+	f.indexer, err = indexer.New(indexer.DefaultConfig(), f.journal, set, settledIndices{target}, client, registry, log)
 	if err != nil {
 		return err
+	}
+	if s.AdminListen != "" {
+		if f.endpoint, err = f.listen(ctx, registry); err != nil {
+			return err
+		}
 	}
 	return f.run(ctx)
 }
@@ -146,6 +158,8 @@ type filling struct {
 	place       string
 	journal     *follow.Journal
 	indexer     *indexer.Indexer
+	endpoint    *endpoint // for administration; nil without
+	log         *slog.Logger
 	documents   map[report.Kind]int // that searches of the served cluster find
 	keptByServe bool                // serve keeps the cluster itself
 	ready       bool                // everything was there
@@ -168,15 +182,19 @@ const (
 )
 
 func (f *filling) run(ctx context.Context) error {
-	working, stop := context.WithCancel(ctx)
-	defer stop()
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if f.endpoint != nil {
+		f.endpoint.serve(stop)
+		defer func() { _ = f.endpoint.shutdown(stopAdmin) }()
+	}
 	indexed, followed := make(chan error, 1), make(chan error, 1)
 	following, stopFollowing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopFollowing()
 	go func() { indexed <- f.indexer.Run(working) }()
 	go func() { followed <- f.journal.Run(following) }()
-	err := f.watch(ctx, followed)
-	stop()
+	err := f.watch(working, followed)
+	stop(nil)
 	err = cmp.Or(err, <-indexed)
 	stopFollowing() // after the last settlements: the checkpoint is about them
 	if errors.Is(err, errFollowed) {
@@ -203,6 +221,9 @@ func (f *filling) watch(ctx context.Context, followed chan error) error {
 	for {
 		select {
 		case <-ctx.Done():
+			if broken := context.Cause(ctx); !errors.Is(broken, context.Canceled) {
+				return broken
+			}
 			return nil
 		case err := <-followed:
 			followed <- err
@@ -283,6 +304,9 @@ func (f *filling) states() (list []filled) {
 }
 
 func (f *filling) show() {
+	if f.endpoint != nil && !f.progress.live && !f.JSON {
+		return // its status is for those who want to know
+	}
 	list := f.states()
 	if f.JSON {
 		f.print(map[string]any{"ready": f.ready, "kinds": list})

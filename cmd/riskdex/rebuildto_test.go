@@ -181,6 +181,23 @@ func TestRebuildToTellsWhatIsRefused(t *testing.T) {
 	p.drained()
 	other := p.beside(p.elasticsearch, elastictest.Prefix(t))
 	narrow := narrowMappings(t)
+	t.Run("to whoever looks", func(t *testing.T) {
+		other.admin = freeAddress(t)
+		kept := p.rebuildTo(other, "--to-mappings", narrow, "--to-admin-listen", other.admin)
+		eventually(t, "a dead letter", func() bool {
+			return strings.Contains(other.command("", "dead", "list").out, "document_parsing_exception")
+		})
+		other.expect(exitNegative, "", []string{"status"}, "Dead letters of cities: 1")
+		other.expect(exitDone, "", []string{"dead", "show", "cities", "2"}, "document_parsing_exception")
+		other.expect(exitDone, "", []string{"dead", "retry", "cities", "2"})
+		eventually(t, "a dead letter again", func() bool { return sum(other.metrics(), "riskdex_dead_letters") == 1 })
+		other.expect(exitNegative, "", []string{"dead", "drop", "cities", "2"}, "correct the document")
+		if err := other.metrics().Conserved(); err != nil {
+			t.Error(err)
+		}
+		require.NoError(t, kept.cmd.Process.Signal(syscall.SIGINT))
+		kept.wait()
+	})
 	got := p.rebuildTo(other, "--to-mappings", narrow, "--once").wait()
 	if got.status != exitNegative || !strings.Contains(got.errs, "cities 2 is refused: document_parsing_exception") {
 		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
@@ -218,5 +235,60 @@ func TestRebuildToLeavesOthersAlone(t *testing.T) {
 	}
 	if n := len(stranger.indexed(report.Cities)); n != 0 {
 		t.Errorf("%d cities", n)
+	}
+}
+
+// TestRebuildToAClusterThatDies kills the other cluster while it is filled and again while it
+// is kept up to date. Each time it is back, it gets what it missed, deletes included.
+func TestRebuildToAClusterThatDies(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.expect(exitDone, "", []string{"push", "--to", "http://" + p.deliveries})
+	home := elastictest.Home(t)
+	server := elastictest.Start(t, elasticserver.Options{Home: home})
+	other := p.beside(server.URL(), elastictest.Prefix(t))
+	other.admin = freeAddress(t)
+	l := startLoad(p, 2)
+	filling := p.rebuildTo(other, "--json", "--to-admin-listen", other.admin)
+	eventually(t, "something is sent", func() bool { return strings.Contains(filling.out.String(), `"sent":`) })
+	die := func() {
+		server.Kill()
+		l.more(t, 150)
+		p.send("DELETE", "/cities/LON", "")
+		eventually(t, "the metrics of the other cluster say that it is away and lags", func() bool {
+			m := other.metrics()
+			return m["riskdex_elasticsearch_up"] == 0 && sum(m, "riskdex_changes_pending") > 0 && m[`riskdex_lag_seconds{kind="cities"}`] >= 1
+		})
+		if m := p.metrics(); m["riskdex_elasticsearch_up"] != 1 {
+			t.Error("the served cluster is said to be away")
+		}
+		server = elastictest.Start(t, elasticserver.Options{Home: home, Port: server.Port()})
+		l.more(t, 150)
+	}
+	die()
+	eventually(t, "the command says that everything is there", func() bool { return strings.Contains(filling.out.String(), `"ready":true`) })
+	p.send("PUT", "/cities/LON", `{"code":"LON","title":"London"}`)
+	die()
+	l.stop()
+	p.drained()
+	for _, kind := range report.Kinds() {
+		p.same(other, kind)
+	}
+	other.expect(exitDone, "", []string{"status"})
+	if err := other.metrics().Conserved(); err != nil {
+		t.Error(err)
+	}
+	p.terminate()
+	eventually(t, "the metrics do not say how far it lags while nobody can know", func() bool {
+		_, known := other.metrics()[`riskdex_lag_seconds{kind="cities"}`]
+		return !known
+	})
+	other.expect(exitNegative, "", []string{"status"}, "cannot be read")
+	p.start()
+	eventually(t, "all is well with the other cluster", func() bool { return other.command("", "status").status == exitDone })
+	require.NoError(t, filling.cmd.Process.Signal(syscall.SIGINT))
+	if got := filling.wait(); got.status != exitDone {
+		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
 	}
 }

@@ -16,10 +16,9 @@ type serveCommand struct {
 	authSettings
 	elasticsearchSettings
 	logSettings
-	TLS         tlsSettings      `embed:"" envprefix:"RISKDEX_"`
-	AdminListen string           `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Address for metrics, health and administration."`
-	AdminTLS    tlsSettings      `embed:"" prefix:"admin-" envprefix:"RISKDEX_ADMIN_"`
-	AdminTokens []string         `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"Tokens for the admin listener, one per line. Reread when it changes."`
+	TLS         tlsSettings `embed:"" envprefix:"RISKDEX_"`
+	AdminListen string      `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Address for metrics, health and administration."`
+	adminAccess
 	Journal     string           `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE|URL" help:"The journal: a file, for one process, or postgres://… for several."`
 	MaxBytes    size             `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"Most space that the journal may take; beyond it only deletes of existing documents are accepted. By default no limit."`
 	MinFree     *size            `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" placeholder:"SIZE" help:"Free space that the disk of a journal in a file must have; below it nothing is accepted. By default 256MiB."`

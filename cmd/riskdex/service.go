@@ -94,7 +94,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})
-	if s.admin, err = c.listenForAdmin(ctx, administration, log); err != nil {
+	if s.admin, err = c.listenForAdmin(ctx, c.AdminListen, c.guardAdmin, administration, log); err != nil {
 		return nil, err
 	}
 	s.admin.server.RegisterOnShutdown(sync.OnceFunc(func() { close(stopping) }))

@@ -76,7 +76,7 @@ func Open(ctx context.Context, source Source, checkpoints Checkpoints) (*Journal
 				return nil, fmt.Errorf("the checkpoint of %s: %w", kind, err)
 			}
 		}
-		j.windows[kind] = newWindow(at)
+		j.windows[kind] = newWindow(at, time.Now())
 	}
 	return j, nil
 }
@@ -133,7 +133,7 @@ func (j *Journal) read(ctx context.Context, w *window) {
 func (j *Journal) position(w *window) (at report.Cursor, space bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return w.read, len(w.documents)-len(w.refused) < maxWaiting && w.bytes < maxWaitingBytes
+	return w.read, w.pending() < maxWaiting && w.bytes < maxWaitingBytes
 }
 
 func (j *Journal) fail(w *window, err error) {
@@ -146,7 +146,7 @@ func (j *Journal) fail(w *window, err error) {
 func (j *Journal) begin(w *window, at report.Cursor, cause error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	w.begin(at)
+	w.begin(at, time.Now())
 	w.anew, w.fault = cause, nil
 }
 
@@ -158,7 +158,7 @@ func (j *Journal) add(w *window, after report.Cursor, page report.FeedPage) {
 		return
 	}
 	w.fault = nil
-	w.add(page)
+	w.add(page, time.Now())
 	j.wake()
 }
 
@@ -220,9 +220,10 @@ func (j *Journal) Claim(_ context.Context, kind report.Kind, maxChanges, maxByte
 func (j *Journal) Settle(_ context.Context, settlements []report.Settlement) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	now := time.Now()
 	for _, s := range settlements {
 		w := j.windows[s.Kind]
-		w.settle(s)
+		w.settle(s, now)
 		if len(w.refused) > maxRefused {
 			select {
 			case j.broken <- ErrTooManyRefused:
@@ -245,7 +246,7 @@ func (j *Journal) Resend(_ context.Context, kind report.Kind) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	was := w.read
-	w.begin(report.Cursor{Kinds: []report.Kind{kind}})
+	w.begin(report.Cursor{Kinds: []report.Kind{kind}}, time.Now())
 	if was.Begins() {
 		return 0, nil // nothing was told
 	}
@@ -274,8 +275,42 @@ func (j *Journal) Pass(_ context.Context, list []report.Ahead) (int, error) {
 	return 0, nil
 }
 
-// RetryDead implements indexer.Journal: there are no dead letters.
-func (j *Journal) RetryDead(context.Context, []report.Stamp) (int, error) { return 0, nil }
+// RetryDead has documents told again that the cluster refuses, and with them all that came after
+// the first of them.
+func (j *Journal) RetryDead(_ context.Context, letters []report.Stamp) (n int, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for kind, w := range j.windows {
+		again := 0
+		for _, l := range letters {
+			if l.Kind == kind && w.refused[l.ID].Version == l.Version && l.Version != 0 {
+				again++
+			}
+		}
+		if again > 0 {
+			w.back(w.before.Version)
+		}
+		n += again
+	}
+	return n, nil
+}
+
+// DeadLetters returns up to limit documents of a kind that the cluster refuses, sorted by id,
+// that come after the given one. They have no bodies: the feed has them.
+func (j *Journal) DeadLetters(_ context.Context, kind report.Kind, after report.ID, limit int) (list []report.DeadLetter, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	w := j.windows[kind]
+	if w == nil {
+		return nil, nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.refused)) {
+		if id > after && len(list) < limit {
+			list = append(list, w.letter(id))
+		}
+	}
+	return list, nil
+}
 
 // LockKind implements indexer.Journal.
 func (j *Journal) LockKind(context.Context, report.Kind) error { return nil }
@@ -286,15 +321,27 @@ func (j *Journal) UnlockKind(report.Kind) {}
 // Documents implements indexer.Journal. Nothing that a follower does asks for them.
 func (j *Journal) Documents(context.Context, report.Kind) (int, error) { return 0, nil }
 
-// Stats implements indexer.Journal.
+// Stats implements indexer.Journal. Its sums count from the start.
 func (j *Journal) Stats(context.Context) (report.Stats, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	stats := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Notes: maps.Clone(j.notes)}
+	stats := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Notes: maps.Clone(j.notes), Free: -1}
 	for kind, w := range j.windows {
-		stats.Kinds[kind] = report.KindStats{Pending: len(w.documents) - len(w.refused)}
+		stats.Kinds[kind] = w.stats()
 	}
 	return stats, nil
+}
+
+// Fault returns why the feed of a kind cannot be read now, or nil.
+func (j *Journal) Fault() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, kind := range report.Kinds() {
+		if w := j.windows[kind]; w.fault != nil {
+			return fmt.Errorf("read the changes of %s: %w", kind, w.fault)
+		}
+	}
+	return nil
 }
 
 // Note implements indexer.Journal. Notes last as long as the journal does.
@@ -324,9 +371,9 @@ func (j *Journal) State(kind report.Kind) State {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	w := j.windows[kind]
-	s := State{Kind: kind, Settled: w.done, Waiting: len(w.documents) - len(w.refused), Whole: w.whole, Fault: w.fault, Anew: w.anew}
+	s := State{Kind: kind, Settled: w.done, Waiting: w.pending(), Whole: w.whole, Fault: w.fault, Anew: w.anew}
 	for _, id := range slices.Sorted(maps.Keys(w.refused)) {
-		s.Refused = append(s.Refused, w.refused[id])
+		s.Refused = append(s.Refused, w.refused[id].Settlement)
 	}
 	return s
 }

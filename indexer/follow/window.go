@@ -2,6 +2,7 @@ package follow
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -15,7 +16,7 @@ type window struct {
 	pages     []*page       // in order; only the first may be settled without being dropped
 	documents map[report.ID]*document
 	queue     []*document // in the order of their versions, with those that are gone
-	refused   map[report.ID]report.Settlement
+	refused   map[report.ID]refusal
 	ahead     map[report.ID]report.Ahead // of which the cluster has a higher version
 	bytes     int
 	space     chan struct{} // receives when there may be space
@@ -24,6 +25,12 @@ type window struct {
 	goal   *page         // the first after which nothing more was there
 	whole  bool
 	done   int
+
+	// What has become of the changes that were told since the start: accepted is always settled
+	// and pending.
+	accepted map[report.Op]uint64
+	settled  map[report.Outcome]uint64
+	begun    time.Time // when the feed was begun from its beginning; nothing was lacking before
 
 	fault, anew error
 
@@ -47,19 +54,30 @@ type document struct {
 	notBefore time.Time
 	gone      bool      // from the window
 	newer     *document // that was told while this one was claimed
+	since     time.Time // when the first of its changes that the index lacks was accepted
 }
 
-func newWindow(at report.Cursor) *window {
-	w := &window{space: make(chan struct{}, 1)}
-	w.begin(at)
+// refusal is why a document is not sent again.
+type refusal struct {
+	report.Settlement
+	at time.Time
+}
+
+func newWindow(at report.Cursor, now time.Time) *window {
+	w := &window{space: make(chan struct{}, 1), accepted: map[report.Op]uint64{}, settled: map[report.Outcome]uint64{}}
+	w.begin(at, now)
 	return w
 }
 
 // begin empties the window and has the feed read from a cursor on.
-func (w *window) begin(at report.Cursor) {
+func (w *window) begin(at report.Cursor, now time.Time) {
+	w.settled[report.Superseded] += uint64(w.pending()) // they are told again
+	if w.begun = (time.Time{}); at.Begins() {
+		w.begun = now
+	}
 	w.read, w.before = at, at
 	w.pages, w.queue, w.goal = nil, nil, nil
-	w.documents, w.refused, w.ahead = map[report.ID]*document{}, map[report.ID]report.Settlement{}, map[report.ID]report.Ahead{}
+	w.documents, w.refused, w.ahead = map[report.ID]*document{}, map[report.ID]refusal{}, map[report.ID]report.Ahead{}
 	w.bytes, w.done, w.whole = 0, 0, false
 	w.freed()
 }
@@ -72,8 +90,11 @@ func (w *window) freed() {
 	}
 }
 
+// pending returns how many documents are neither settled nor refused.
+func (w *window) pending() int { return len(w.documents) - len(w.refused) }
+
 // add adds a page of the feed.
-func (w *window) add(told report.FeedPage) {
+func (w *window) add(told report.FeedPage, now time.Time) {
 	p := &page{next: told.Next}
 	w.pages = append(w.pages, p)
 	w.read = told.Next
@@ -84,11 +105,15 @@ func (w *window) add(told report.FeedPage) {
 		c := report.Change{Key: r.Key, Op: r.Op, Code: r.Code, Version: r.Version, AcceptedAt: r.AcceptedAt, Body: r.Body}
 		p.open++
 		w.bytes += len(c.Body)
-		told := &document{change: c, page: p, damaged: r.Lost == report.LostDamaged}
+		w.accepted[c.Op]++
+		told := &document{change: c, page: p, damaged: r.Lost == report.LostDamaged, since: c.AcceptedAt}
 		d := w.documents[r.ID]
+		if d != nil && !w.isRefused(d) {
+			w.settled[report.Superseded]++
+		}
 		switch {
 		case d == nil:
-			w.insert(told)
+			w.insert(told, now)
 		case d.claimed:
 			if d.newer != nil {
 				w.leave(d.newer)
@@ -96,8 +121,8 @@ func (w *window) add(told report.FeedPage) {
 			d.newer = told
 		default:
 			w.remove(d)
-			told.notBefore = d.notBefore
-			w.insert(told)
+			told.notBefore, told.since = d.notBefore, d.since
+			w.insert(told, now)
 		}
 	}
 	if !told.More && w.goal == nil {
@@ -106,13 +131,13 @@ func (w *window) add(told report.FeedPage) {
 	w.advance()
 }
 
-func (w *window) insert(d *document) {
+func (w *window) insert(d *document, now time.Time) {
 	w.documents[d.change.ID] = d
 	w.queue = append(w.queue, d)
 	if d.damaged {
 		w.refuse(report.Settlement{
 			Key: d.change.Key, Version: d.change.Version, ErrorType: "journal_" + string(report.LostDamaged), Reason: "its record is damaged in the journal",
-		})
+		}, now)
 	}
 }
 
@@ -165,7 +190,7 @@ func (w *window) isRefused(d *document) bool {
 }
 
 // settle ends a claim.
-func (w *window) settle(s report.Settlement) {
+func (w *window) settle(s report.Settlement, now time.Time) {
 	d := w.documents[s.ID]
 	if d == nil || !d.claimed || d.change.Version != s.Version {
 		return // the window has begun anew since
@@ -177,28 +202,33 @@ func (w *window) settle(s report.Settlement) {
 	case d.newer != nil:
 		w.remove(d)
 		d.newer.notBefore = s.NotBefore
-		w.insert(d.newer)
+		if s.Outcome == report.Retry || s.Outcome == report.Dead {
+			d.newer.since = d.since
+		}
+		w.insert(d.newer, now)
 	case s.Outcome == report.Dead:
-		w.refuse(s)
+		w.refuse(s, now)
 	case ahead:
 		s.ErrorType, s.Reason = "version_ahead", fmt.Sprintf("the cluster has version %d of it, and the journal %d", a.Index, s.Version)
-		w.refuse(s)
+		w.refuse(s, now)
 	case s.Outcome != report.Retry:
 		w.remove(d)
 		w.done++
+		w.settled[s.Outcome]++
 	}
 	w.advance()
 }
 
 // refuse keeps a document, without its body, that is not sent again.
-func (w *window) refuse(s report.Settlement) {
+func (w *window) refuse(s report.Settlement, now time.Time) {
 	d := w.documents[s.ID]
 	if d == nil || d.claimed {
 		return
 	}
 	w.bytes -= len(d.change.Body)
 	d.change.Body = nil
-	w.refused[s.ID] = s
+	w.refused[s.ID] = refusal{s, now}
+	w.settled[report.Dead]++
 }
 
 // advance drops the pages that are settled. Of several in a row, the last tells as much.
@@ -233,10 +263,38 @@ func (w *window) reached(version report.Version) bool {
 
 // back has the feed read again from a version on. It takes nothing from what the index has.
 func (w *window) back(to report.Version) {
-	at, done, whole, goal := w.before, w.done, w.whole, w.goal
+	at, done, whole, goal, begun := w.before, w.done, w.whole, w.goal, w.begun
 	at.Version = min(at.Version, to)
-	w.begin(at)
+	w.begin(at, begun)
+	w.begun = begun
 	if whole {
 		w.done, w.whole, w.goal = done, true, goal
 	}
+}
+
+// stats returns the sums of the window as those of a journal.
+func (w *window) stats() report.KindStats {
+	k := report.KindStats{Accepted: maps.Clone(w.accepted), Settled: maps.Clone(w.settled), Pending: w.pending(), DeadLetters: len(w.refused)}
+	for _, d := range w.documents {
+		if w.isRefused(d) {
+			continue
+		}
+		since := d.since
+		if since.Before(w.begun) {
+			since = w.begun
+		}
+		if k.OldestWaiting.IsZero() || since.Before(k.OldestWaiting) {
+			k.OldestWaiting = since
+		}
+		if newest := d.change.AcceptedAt; newest.After(k.NewestWaiting) {
+			k.NewestWaiting = newest
+		}
+	}
+	return k
+}
+
+// letter returns a refused document as a dead letter.
+func (w *window) letter(id report.ID) report.DeadLetter {
+	c, r := w.documents[id].change, w.refused[id]
+	return report.DeadLetter{Change: c, DeadAt: r.at, ErrorType: r.ErrorType, Reason: r.Reason}
 }

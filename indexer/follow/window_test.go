@@ -49,7 +49,7 @@ func TestCheckpointNeverPassesWhatIsNotSettled(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		f := &feed{newest: map[report.ID]report.Record{}}
-		w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}})
+		w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}}, time.Now())
 		has := map[report.ID]report.Version{} // what the other cluster has
 		refused := map[report.Version]bool{}
 		var claimed []report.Change
@@ -67,9 +67,19 @@ func TestCheckpointNeverPassesWhatIsNotSettled(t *testing.T) {
 			default:
 				has[c.ID] = c.Version
 			}
-			w.settle(s)
+			w.settle(s, time.Now())
 		}
 		check := func() {
+			told, settled := uint64(0), uint64(w.stats().Pending)
+			for _, n := range w.stats().Accepted {
+				told += n
+			}
+			for _, n := range w.stats().Settled {
+				settled += n
+			}
+			if told != settled {
+				t.Fatalf("seed %d: %d changes were told, and %d are settled or pending", seed, told, settled)
+			}
 			for id, c := range f.newest {
 				if c.Version <= w.before.Version && has[id] != c.Version {
 					t.Fatalf("seed %d: the checkpoint is %d, and version %d of %s is not settled", seed, w.before.Version, c.Version, id)
@@ -88,7 +98,7 @@ func TestCheckpointNeverPassesWhatIsNotSettled(t *testing.T) {
 			case what == 0:
 				f.change(r)
 			case what == 1:
-				w.add(f.page(w.read, 1+r.IntN(4)))
+				w.add(f.page(w.read, 1+r.IntN(4)), time.Now())
 			case what == 2:
 				got := w.claim(1+r.IntN(3), 4, time.Now())
 				for _, c := range got {
@@ -111,7 +121,7 @@ func TestCheckpointNeverPassesWhatIsNotSettled(t *testing.T) {
 			check()
 		}
 		for p := f.page(w.read, 5); ; p = f.page(w.read, 5) {
-			w.add(p)
+			w.add(p, time.Now())
 			if !p.More {
 				break
 			}
@@ -144,15 +154,15 @@ func TestCheckpointNeverPassesWhatIsNotSettled(t *testing.T) {
 func TestPagesOfAnIdleFeedTakeNoMemory(t *testing.T) {
 	f := &feed{newest: map[report.ID]report.Record{}}
 	r := rand.New(rand.NewPCG(1, 1))
-	w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}})
+	w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}}, time.Now())
 	for len(f.newest) < 3 {
 		f.change(r)
 	}
-	w.add(f.page(w.read, 100))
+	w.add(f.page(w.read, 100), time.Now())
 	first := w.claim(1, 100, time.Now())[0]
-	w.settle(report.Settlement{Key: first.Key, Version: first.Version, Outcome: report.Dead})
+	w.settle(report.Settlement{Key: first.Key, Version: first.Version, Outcome: report.Dead}, time.Now())
 	for range 1000 {
-		w.add(f.page(w.read, 100))
+		w.add(f.page(w.read, 100), time.Now())
 	}
 	if len(w.pages) > 2 {
 		t.Errorf("%d pages are kept", len(w.pages))

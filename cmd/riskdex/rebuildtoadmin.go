@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"riskdex/admin"
+	"riskdex/indexer/follow"
+	"riskdex/journal"
+	"riskdex/report"
+)
+
+// listen opens the listener on which the other cluster has a status, metrics and dead letters
+// of its own, under the names that those of the served cluster have. registry has the metrics of
+// the indexer.
+func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*endpoint, error) {
+	allow, err := f.allow(f.log)
+	if err != nil {
+		return nil, err
+	}
+	followed := followedJournal{f.journal}
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		admin.NewJournalCollector(followed, time.Now, f.log))
+	registerBuild(registry, thisBuild())
+	registerClock(registry)
+	handler := admin.New(admin.Parts{
+		Health:      admin.Health{CanAccept: func() error { return nil }, ElasticsearchUp: f.indexer.ElasticsearchUp},
+		Metrics:     registry,
+		DeadLetters: followed, Receiver: followed,
+		Status: admin.StatusParts{
+			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting,
+			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Line,
+		},
+		Allow: allow, Log: f.log,
+	})
+	return f.listenForAdmin(ctx, f.AdminListen, f.guard, handler, f.log)
+}
+
+func (f *filling) guard(address net.Addr) error {
+	if len(f.AdminTokens) > 0 || isLoopback(address) {
+		return nil
+	}
+	return fmt.Errorf("administration on %s would be open to whoever can reach it: give --to-admin-token-file, or listen on a loopback address", address)
+}
+
+// followedJournal is the journal of a follower as its operators see it.
+type followedJournal struct{ *follow.Journal }
+
+// Stats implements admin.Journal. While the changes cannot be read, nobody knows how far behind
+// the cluster is.
+func (j followedJournal) Stats(ctx context.Context) (report.Stats, error) {
+	if err := j.Fault(); err != nil {
+		return report.Stats{}, err
+	}
+	stats, err := j.Journal.Stats(ctx)
+	stats.Processes = []string{journal.ProcessName()}
+	return stats, err
+}
+
+// DeadLetter implements admin.DeadLetters.
+func (j followedJournal) DeadLetter(ctx context.Context, key report.Key) (report.DeadLetter, error) {
+	for after := report.ID(""); ; {
+		list, err := j.DeadLetters(ctx, key.Kind, after, 100)
+		if err != nil || len(list) == 0 {
+			return report.DeadLetter{}, report.ErrNotFound
+		}
+		for _, l := range list {
+			if l.ID == key.ID {
+				return l, nil
+			}
+		}
+		after = list[len(list)-1].ID
+	}
+}
+
+// errFollows answers whoever wants to change what a follower has.
+var errFollows = &admin.Problem{
+	Status: http.StatusConflict,
+	Detail: "This cluster gets what the journal of riskdex serve has, and nothing else. Have the publisher correct the document, or send it to that riskdex.",
+}
+
+// ReplaceDead implements admin.DeadLetters.
+func (followedJournal) ReplaceDead(context.Context, report.Stamp, report.Change) (report.Stamp, error) {
+	return report.Stamp{}, errFollows
+}
+
+// DropDead implements admin.DeadLetters.
+func (followedJournal) DropDead(context.Context, []report.Stamp) (int, error) { return 0, errFollows }
+
+// Redeliver implements admin.Receiver.
+func (followedJournal) Redeliver(context.Context, report.Refusal, []byte) ([]report.Stamp, error) {
+	return nil, errFollows
+}
+
+// MayRetry implements admin.Receiver.
+func (followedJournal) MayRetry(report.Refusal) (may report.MayRetry) { return may }
+
+// Replacement implements admin.Receiver.
+func (followedJournal) Replacement(report.Key, []byte) (report.Change, error) {
+	return report.Change{}, errFollows
+}
