@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type process struct {
 	journal           string
 	deliveries, admin string // addresses, the same after every start
 	extra             []string
+	program           string // this one if empty
 	token             string // for administration; empty if none is required
 	environment       string // a variable, as NAME=value; may be empty
 	cmd               *exec.Cmd
@@ -82,7 +84,7 @@ func (p *process) launch() {
 		"serve", "--listen", p.deliveries, "--admin-listen", p.admin, "--journal", p.journal,
 		"--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix,
 	}, p.extra...)
-	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd = exec.Command(cmp.Or(p.program, os.Args[0]), args...)
 	p.cmd.Env = append(os.Environ(), asRiskdex+"=1")
 	if p.environment != "" {
 		p.cmd.Env = append(p.cmd.Env, p.environment)

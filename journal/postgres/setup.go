@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -20,23 +21,35 @@ func setUp(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	if err := checkServer(ctx, conn, log); err != nil {
 		return err
 	}
-	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		free, err := trySetUpLock(ctx, tx)
-		if err != nil {
+	for attempt := 1; ; attempt++ {
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return setUpOnce(ctx, tx, log) })
+		switch {
+		case err == nil:
+			return nil
+		case !inTheWay(err) || attempt == setUpAttempts:
+			return fmt.Errorf("set up its tables: %w", err)
+		}
+		log.Info("other processes use the tables that are to be changed; riskdex tries again", "error", err)
+		_ = commit.Sleep(ctx, time.Duration(attempt)*100*time.Millisecond)
+	}
+}
+
+// setUpAttempts is how often tables are changed beside processes that use them: it takes a
+// second until PostgreSQL finds a deadlock.
+const setUpAttempts = 20
+
+func setUpOnce(ctx context.Context, tx pgx.Tx, log *slog.Logger) error {
+	free, err := trySetUpLock(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if !free {
+		log.Info("another process sets this journal up, or copies it; riskdex waits until that is done")
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+setUpLock+")"); err != nil {
 			return err
 		}
-		if !free {
-			log.Info("another process sets this journal up, or copies it; riskdex waits until that is done")
-			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock("+setUpLock+")"); err != nil {
-				return err
-			}
-		}
-		return makeTables(ctx, tx)
-	})
-	if err != nil {
-		return fmt.Errorf("set up its tables: %w", err)
 	}
-	return nil
+	return makeTables(ctx, tx)
 }
 
 const (
@@ -95,6 +108,10 @@ func compress(ctx context.Context, tx pgx.Tx, statement string) error {
 func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 	version, err := tablesVersion(ctx, tx)
 	if err != nil || version == schemaVersion {
+		return err
+	}
+	// In the order in which changes are committed, so that few of those are in the way.
+	if _, err := tx.Exec(ctx, "LOCK TABLE documents, totals IN ACCESS EXCLUSIVE MODE"); err != nil {
 		return err
 	}
 	if version < 2 {
