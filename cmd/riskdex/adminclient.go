@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"riskdex/admin"
 	"riskdex/internal/sanitize"
@@ -26,10 +27,11 @@ type adminSettings struct {
 
 // adminClient calls the JSON API of the admin listener.
 type adminClient struct {
-	base  string
-	token string // empty if none is set
-	http  *http.Client
-	io    streams
+	base   string
+	reread func() (string, error)
+	token  atomic.Pointer[string] // empty if none is set
+	http   *http.Client
+	io     streams
 }
 
 func (s adminSettings) client(io streams) (*adminClient, error) {
@@ -38,9 +40,12 @@ func (s adminSettings) client(io streams) (*adminClient, error) {
 		return nil, fmt.Errorf("--admin is %q: give http:// or https:// and a host, such as http://127.0.0.1:8081", s.Admin)
 	}
 	c := &adminClient{base: strings.TrimRight(s.Admin, "/"), io: io}
-	if c.token, err = s.token(); err != nil {
+	token, err := s.token()
+	if err != nil {
 		return nil, err
 	}
+	c.token.Store(&token)
+	c.reread = s.token
 	c.http, err = clientTrusting("--admin-ca-file", s.AdminCAFile)
 	return c, err
 }
@@ -67,10 +72,32 @@ func (s adminSettings) token() (string, error) {
 	return os.Getenv(adminTokenVariable), nil
 }
 
-// send sends a request with the token.
+// send sends a request with the token. A command may outlive the token, so a token that is not
+// accepted is read again.
 func (c *adminClient) send(req *http.Request) (*http.Response, error) {
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	token := c.token.Load()
+	res, err := c.sendWith(*token, req)
+	if err != nil || res.StatusCode != http.StatusUnauthorized {
+		return res, err
+	}
+	now, err := c.reread()
+	if err != nil || now == *token || now == "" {
+		return res, nil // as it was answered
+	}
+	again := req.Clone(req.Context())
+	if req.GetBody != nil {
+		if again.Body, err = req.GetBody(); err != nil {
+			return res, nil
+		}
+	}
+	_ = res.Body.Close()
+	c.token.Store(&now)
+	return c.sendWith(now, again)
+}
+
+func (c *adminClient) sendWith(token string, req *http.Request) (*http.Response, error) {
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	return c.http.Do(req) // #nosec G704 -- to where the operator has said
 }

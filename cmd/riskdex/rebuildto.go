@@ -85,7 +85,7 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 			return fmt.Errorf("%s: %w", redacted(s.To), err)
 		}
 	}
-	if f.journal, err = follow.Open(ctx, feedOf{served}, target); err != nil {
+	if f.journal, err = follow.Open(ctx, feedOf{served, status.Line, log}, target); err != nil {
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
 	}
 	registry := prometheus.NewRegistry()
@@ -112,16 +112,29 @@ func (settledIndices) Leftovers(context.Context, report.Kind) (unfinished, old [
 }
 
 // feedOf is the feed of changes of a running riskdex.
-type feedOf struct{ *adminClient }
+type feedOf struct {
+	*adminClient
+	line string // of the journal that is followed
+	log  *slog.Logger
+}
 
 func (f feedOf) Feed(ctx context.Context, after report.Cursor) (page report.FeedPage, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, feedTimeout, errServedHangs)
+	defer cancel()
 	q := query("kind", string(after.Kinds[0]), "after", after.String(), "limit", "1000")
 	if !after.Begins() {
 		q.Set("wait", "20")
 	}
 	var answer admin.ChangesPage
 	err = f.ask(ctx, http.MethodGet, "/api/changes", q, nil, &answer)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	if p, ok := errors.AsType[*admin.Problem](err); ok && p.Status == http.StatusGone {
+		if err := f.sameLine(ctx); err != nil {
+			return page, err
+		}
+		f.log.WarnContext(ctx, "every document is sent again: nobody can go on from where this cluster is; what was deleted and is forgotten by now may stay there", "kind", after.Kinds[0], "detail", p.Detail)
 		return page, fmt.Errorf("%w: %s", report.ErrCursorTooOld, p.Detail)
 	}
 	if err != nil {
@@ -147,6 +160,25 @@ func (f feedOf) Feed(ctx context.Context, after report.Cursor) (page report.Feed
 	return page, nil
 }
 
+// feedTimeout is longer than the served riskdex waits for changes, for its reads and for a page
+// to be sent. Without it nobody would notice one that hangs, or a connection that is dead.
+const feedTimeout = time.Minute
+
+var errServedHangs = fmt.Errorf("the served riskdex has not answered for %s", feedTimeout)
+
+// sameLine returns an error if the riskdex that answers has another journal by now, whose
+// documents are not for this cluster.
+func (f feedOf) sameLine(ctx context.Context) error {
+	var status admin.Status
+	if err := f.ask(ctx, http.MethodGet, "/api/status", query(), nil, &status); err != nil {
+		return err
+	}
+	if status.Line != f.line {
+		return fmt.Errorf("the riskdex that answers has another journal than the one that this cluster follows (%s, not %s): nothing of it is sent", status.Line, f.line)
+	}
+	return nil
+}
+
 // filling is one run of rebuild --to.
 type filling struct {
 	otherCluster
@@ -159,6 +191,7 @@ type filling struct {
 	journal     *follow.Journal
 	indexer     *indexer.Indexer
 	endpoint    *endpoint // for administration; nil without
+	surplus     *surplus  // nil without an endpoint
 	log         *slog.Logger
 	documents   map[report.Kind]int // that searches of the served cluster find
 	keptByServe bool                // serve keeps the cluster itself
@@ -234,9 +267,14 @@ func (f *filling) watch(ctx context.Context, followed chan error) error {
 			}
 		case <-ask.C:
 			var status admin.Status
-			if f.served.ask(ctx, http.MethodGet, "/api/status", query(), nil, &status) == nil {
+			asking, cancel := context.WithTimeout(ctx, askServed)
+			if f.served.ask(asking, http.MethodGet, "/api/status", query(), nil, &status) == nil {
 				f.note(status)
+				if f.surplus != nil {
+					f.compare(asking, status)
+				}
 			}
+			cancel()
 			if f.keptByServe {
 				f.progress.clear()
 				fmt.Fprintln(f.io.err, "riskdex serve keeps this cluster itself now")

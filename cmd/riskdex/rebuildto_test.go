@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -188,6 +189,15 @@ func TestRebuildToTellsWhatIsRefused(t *testing.T) {
 			return strings.Contains(other.command("", "dead", "list").out, "document_parsing_exception")
 		})
 		other.expect(exitNegative, "", []string{"status"}, "Dead letters of cities: 1")
+		other.ask("PUT", "/"+other.prefix+"cities/_doc/9?refresh=true&version=9&version_type=external", `{"kind":"cities"}`, nil)
+		other.ask("PUT", "/"+other.prefix+"cities/_doc/10?refresh=true&version=9&version_type=external", `{"kind":"cities"}`, nil)
+		eventually(t, "documents too many are told", func() bool {
+			return strings.Contains(other.command("", "status").out, "the index has 3") && sum(other.metrics(), "riskdex_documents_unknown") == 1
+		})
+		for _, id := range []string{"9", "10"} {
+			other.ask("DELETE", "/"+other.prefix+"cities/_doc/"+id+"?refresh=true&version=10&version_type=external", "", nil)
+		}
+		eventually(t, "no documents are too many", func() bool { return sum(other.metrics(), "riskdex_documents_unknown") == 0 })
 		other.expect(exitDone, "", []string{"dead", "show", "cities", "2"}, "document_parsing_exception")
 		other.expect(exitDone, "", []string{"dead", "retry", "cities", "2"})
 		eventually(t, "a dead letter again", func() bool { return sum(other.metrics(), "riskdex_dead_letters") == 1 })
@@ -287,6 +297,22 @@ func TestRebuildToAClusterThatDies(t *testing.T) {
 	other.expect(exitNegative, "", []string{"status"}, "cannot be read")
 	p.start()
 	eventually(t, "all is well with the other cluster", func() bool { return other.command("", "status").status == exitDone })
+
+	// A journal of another line, such as after a start in another folder, is not for this cluster.
+	had := other.whole(report.Cities)
+	p.terminate()
+	was := p.journal
+	p.journal = filepath.Join(t.TempDir(), "another.db")
+	p.start()
+	p.send("PUT", "/cities/2001", cityBody(2001, "of another journal"))
+	eventually(t, "the status names the other journal", func() bool { return strings.Contains(other.command("", "status").out, "another journal") })
+	if !maps.Equal(other.whole(report.Cities), had) {
+		t.Error("the cluster has documents of another journal")
+	}
+	p.terminate()
+	p.journal = was
+	p.start()
+	eventually(t, "all is well again", func() bool { return other.command("", "status").status == exitDone })
 	require.NoError(t, filling.cmd.Process.Signal(syscall.SIGINT))
 	if got := filling.wait(); got.status != exitDone {
 		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,6 +13,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/indexer/follow"
+	"riskdex/indexer/verify"
 	"riskdex/journal"
 	"riskdex/report"
 )
@@ -29,12 +31,13 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 		admin.NewJournalCollector(followed, time.Now, f.log))
 	registerBuild(registry, thisBuild())
 	registerClock(registry)
+	f.surplus = newSurplus(registry)
 	handler := admin.New(admin.Parts{
 		Health:      admin.Health{CanAccept: func() error { return nil }, ElasticsearchUp: f.indexer.ElasticsearchUp},
 		Metrics:     registry,
 		DeadLetters: followed, Receiver: followed,
 		Status: admin.StatusParts{
-			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting,
+			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, Lacking: f.surplus.lacking,
 			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Line,
 		},
 		Allow: allow, Log: f.log,
@@ -47,6 +50,67 @@ func (f *filling) guard(address net.Addr) error {
 		return nil
 	}
 	return fmt.Errorf("administration on %s would be open to whoever can reach it: give --to-admin-token-file, or listen on a loopback address", address)
+}
+
+// surplus finds kinds of which the other cluster shows more documents than the served one, such
+// as some that were deleted so long ago that no change tells it.
+type surplus struct {
+	gauge *prometheus.GaugeVec
+
+	mu    sync.Mutex
+	tries map[report.Kind]int // in a row at which there were more
+	found map[report.Kind]report.Lacking
+}
+
+// surplusTries is how often a kind is compared before it is told: searches show changes a
+// little later in one cluster than in the other.
+const surplusTries = 3
+
+func newSurplus(reg prometheus.Registerer) *surplus {
+	s := &surplus{tries: map[report.Kind]int{}, found: map[report.Kind]report.Lacking{}, gauge: verify.UnknownDocuments()}
+	reg.MustRegister(s.gauge)
+	return s
+}
+
+// compare takes the numbers of documents that searches of both clusters find, when none is under
+// way.
+func (s *surplus) compare(kind report.Kind, served, other int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if other <= served {
+		delete(s.tries, kind)
+		delete(s.found, kind)
+		s.gauge.WithLabelValues(string(kind)).Set(0)
+		return
+	}
+	if s.tries[kind]++; s.tries[kind] >= surplusTries {
+		s.found[kind] = report.Lacking{Kind: kind, Known: served, Indexed: other}
+		s.gauge.WithLabelValues(string(kind)).Set(float64(other - served))
+	}
+}
+
+func (s *surplus) lacking() (all []report.Lacking) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, kind := range report.Kinds() {
+		if l, ok := s.found[kind]; ok {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// compare compares the clusters, of each kind of which nothing waits for either.
+func (f *filling) compare(ctx context.Context, status admin.Status) {
+	other := index{f.client, f.indices, f.indices.Set}
+	for _, k := range status.Kinds {
+		if state := f.journal.State(k.Kind); !state.Whole || state.Waiting+k.Pending+k.Resending > 0 || k.Documents == nil {
+			continue
+		}
+		if n, err := other.Documents(ctx, k.Kind); err == nil {
+			f.surplus.compare(k.Kind, *k.Documents, n)
+		}
+	}
 }
 
 // followedJournal is the journal of a follower as its operators see it.

@@ -112,10 +112,14 @@ func (j *Journal) read(ctx context.Context, w *window) {
 			}
 			continue
 		}
-		page, err := j.source.Feed(ctx, at)
+		asking, stop := context.WithCancel(ctx)
+		j.interruptible(w, at, stop)
+		page, err := j.source.Feed(asking, at)
+		interrupted := asking.Err() != nil
+		stop()
 		switch {
-		case ctx.Err() != nil:
-		case errors.Is(err, report.ErrCursorTooOld) || errors.Is(err, report.ErrOtherFeed):
+		case interrupted: // by the end of ctx, or as the window has begun elsewhere
+		case !at.Begins() && (errors.Is(err, report.ErrCursorTooOld) || errors.Is(err, report.ErrOtherFeed)):
 			j.begin(w, report.Cursor{Kinds: at.Kinds}, err)
 		case err != nil:
 			j.fail(w, err)
@@ -134,6 +138,17 @@ func (j *Journal) position(w *window) (at report.Cursor, space bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return w.read, w.pending() < maxWaiting && w.bytes < maxWaitingBytes
+}
+
+// interruptible has a read after a cursor, which may wait for long, end once the window begins
+// elsewhere.
+func (j *Journal) interruptible(w *window, at report.Cursor, stop context.CancelFunc) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	w.interrupt = stop
+	if w.read.String() != at.String() {
+		stop()
+	}
 }
 
 func (j *Journal) fail(w *window, err error) {

@@ -20,6 +20,7 @@ type window struct {
 	ahead     map[report.ID]report.Ahead // of which the cluster has a higher version
 	bytes     int
 	space     chan struct{} // receives when there may be space
+	interrupt func()        // ends the read of the feed that is under way; nil before the first
 
 	before report.Cursor // everything before it is settled: the checkpoint
 	goal   *page         // the first after which nothing more was there
@@ -31,6 +32,11 @@ type window struct {
 	accepted map[report.Op]uint64
 	settled  map[report.Outcome]uint64
 	begun    time.Time // when the feed was begun from its beginning; nothing was lacking before
+
+	// What was told already when the feed was read again from an earlier place is there, except
+	// for what was waiting then, or refused: lacked says since when.
+	again  report.Version
+	lacked map[report.ID]time.Time
 
 	fault, anew error
 
@@ -52,9 +58,10 @@ type document struct {
 	damaged   bool // in the journal: it has no body that could be sent
 	claimed   bool
 	notBefore time.Time
-	gone      bool      // from the window
-	newer     *document // that was told while this one was claimed
-	since     time.Time // when the first of its changes that the index lacks was accepted
+	gone      bool           // from the window
+	newer     *document      // that was told while this one was claimed
+	since     time.Time      // when the first of its changes that the index lacks was accepted
+	lacks     report.Version // of that change
 }
 
 // refusal is why a document is not sent again.
@@ -79,6 +86,10 @@ func (w *window) begin(at report.Cursor, now time.Time) {
 	w.pages, w.queue, w.goal = nil, nil, nil
 	w.documents, w.refused, w.ahead = map[report.ID]*document{}, map[report.ID]refusal{}, map[report.ID]report.Ahead{}
 	w.bytes, w.done, w.whole = 0, 0, false
+	w.again, w.lacked = 0, nil
+	if w.interrupt != nil {
+		w.interrupt()
+	}
 	w.freed()
 }
 
@@ -106,7 +117,13 @@ func (w *window) add(told report.FeedPage, now time.Time) {
 		p.open++
 		w.bytes += len(c.Body)
 		w.accepted[c.Op]++
-		told := &document{change: c, page: p, damaged: r.Lost == report.LostDamaged, since: c.AcceptedAt}
+		told := &document{change: c, page: p, damaged: r.Lost == report.LostDamaged, since: c.AcceptedAt, lacks: c.Version}
+		if c.Version <= w.again {
+			told.since = now
+			if since, ok := w.lacked[r.ID]; ok {
+				told.since = since
+			}
+		}
 		d := w.documents[r.ID]
 		if d != nil && !w.isRefused(d) {
 			w.settled[report.Superseded]++
@@ -121,7 +138,7 @@ func (w *window) add(told report.FeedPage, now time.Time) {
 			d.newer = told
 		default:
 			w.remove(d)
-			told.notBefore, told.since = d.notBefore, d.since
+			told.notBefore, told.since, told.lacks = d.notBefore, d.since, d.lacks
 			w.insert(told, now)
 		}
 	}
@@ -143,6 +160,7 @@ func (w *window) insert(d *document, now time.Time) {
 
 // remove takes a document out of the window.
 func (w *window) remove(d *document) {
+	delete(w.lacked, d.change.ID)
 	delete(w.documents, d.change.ID)
 	delete(w.refused, d.change.ID)
 	delete(w.ahead, d.change.ID)
@@ -203,7 +221,7 @@ func (w *window) settle(s report.Settlement, now time.Time) {
 		w.remove(d)
 		d.newer.notBefore = s.NotBefore
 		if s.Outcome == report.Retry || s.Outcome == report.Dead {
-			d.newer.since = d.since
+			d.newer.since, d.newer.lacks = d.since, d.lacks
 		}
 		w.insert(d.newer, now)
 	case s.Outcome == report.Dead:
@@ -254,7 +272,7 @@ func (w *window) advance() {
 // reached reports whether everything up to a version is settled or refused.
 func (w *window) reached(version report.Version) bool {
 	for _, d := range w.documents {
-		if d.change.Version <= version && !w.isRefused(d) {
+		if d.lacks <= version && !w.isRefused(d) {
 			return false
 		}
 	}
@@ -264,9 +282,14 @@ func (w *window) reached(version report.Version) bool {
 // back has the feed read again from a version on. It takes nothing from what the index has.
 func (w *window) back(to report.Version) {
 	at, done, whole, goal, begun := w.before, w.done, w.whole, w.goal, w.begun
+	again, lacked := max(w.again, w.read.Version), map[report.ID]time.Time{}
+	maps.Copy(lacked, w.lacked)
+	for id, d := range w.documents {
+		lacked[id] = d.since
+	}
 	at.Version = min(at.Version, to)
 	w.begin(at, begun)
-	w.begun = begun
+	w.begun, w.again, w.lacked = begun, again, lacked
 	if whole {
 		w.done, w.whole, w.goal = done, true, goal
 	}

@@ -171,3 +171,61 @@ func TestPagesOfAnIdleFeedTakeNoMemory(t *testing.T) {
 		t.Errorf("%d refused of %d, want 1 of 3", len(w.refused), len(w.documents))
 	}
 }
+
+func told(id report.ID, v report.Version) report.Record {
+	return report.Record{Change: report.Change{
+		Key: report.Key{Kind: report.Cities, ID: id}, Op: report.Index, Version: v, AcceptedAt: time.Unix(int64(v), 0), Body: []byte("{}"),
+	}}
+}
+
+// pageOf returns the last page of a feed.
+func pageOf(changes ...report.Record) report.FeedPage {
+	at := report.Cursor{Kinds: []report.Kind{report.Cities}}
+	return report.FeedPage{Changes: changes, Next: at.After(changes, "feed", changes[len(changes)-1].Version)}
+}
+
+// TestNotWholeWithoutADocumentThatWasDeliveredAnew: a document of the first fill that is
+// delivered anew before it is written is still missing.
+func TestNotWholeWithoutADocumentThatWasDeliveredAnew(t *testing.T) {
+	now := time.Now()
+	w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}}, now)
+	w.add(pageOf(told("X", 1), told("Y", 2)), now)
+	w.add(pageOf(told("X", 3)), now)
+	list := w.claim(1, 100, now)
+	w.settle(report.Settlement{Key: list[0].Key, Version: list[0].Version, Outcome: report.Indexed}, now)
+	if w.whole {
+		t.Error("whole, and X was never sent")
+	}
+}
+
+// TestNotWholeWhenTheWriteUnderWayFails: the same, with the write under way.
+func TestNotWholeWhenTheWriteUnderWayFails(t *testing.T) {
+	now := time.Now()
+	w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}}, now)
+	w.add(pageOf(told("X", 1), told("Y", 2)), now)
+	list := w.claim(2, 100, now)
+	w.add(pageOf(told("X", 3)), now)
+	w.settle(report.Settlement{Key: list[1].Key, Version: 2, Outcome: report.Indexed}, now)
+	w.settle(report.Settlement{Key: list[0].Key, Version: 1, Outcome: report.Retry, NotBefore: now.Add(time.Minute)}, now)
+	if w.whole {
+		t.Error("whole, and X was never written")
+	}
+}
+
+// TestWhatIsToldAgainDoesNotLag: the index has it, except for what was waiting.
+func TestWhatIsToldAgainDoesNotLag(t *testing.T) {
+	delivered, now := time.Unix(1, 0), time.Unix(1000, 0)
+	w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}, Version: 1, Feed: "feed"}, delivered)
+	w.add(pageOf(told("X", 1), told("Y", 2)), now)
+	list := w.claim(1, 100, now)
+	w.settle(report.Settlement{Key: list[0].Key, Version: 1, Outcome: report.Indexed}, now)
+	w.back(0)
+	w.add(pageOf(told("X", 1)), now)
+	if since := w.stats().OldestWaiting; !since.Equal(now) {
+		t.Errorf("X, which the index has, lags since %v", since)
+	}
+	w.add(pageOf(told("Y", 2)), now)
+	if since := w.stats().OldestWaiting; !since.Equal(time.Unix(2, 0)) {
+		t.Errorf("Y, which the index lacks, lags since %v, want since it was delivered", since)
+	}
+}

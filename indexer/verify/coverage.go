@@ -50,15 +50,22 @@ const (
 func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(context.Context, report.Kind) (int, error),
 	foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
 	c := &Coverage{journal: journal, indexed: indexed, foreign: foreign, every: every, log: log, lacking: map[report.Kind]report.Lacking{}}
-	c.gauge = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	c.gauge = UnknownDocuments()
+	reg.MustRegister(c.gauge)
+	return c
+}
+
+// UnknownDocuments returns the metric of documents that the journal does not know, at 0 for every
+// kind.
+func UnknownDocuments() *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "riskdex_documents_unknown",
 		Help: "Documents of the index that the journal does not know, if they are most of it; otherwise 0.",
 	}, []string{"kind"})
-	reg.MustRegister(c.gauge)
 	for _, kind := range report.Kinds() {
-		c.gauge.WithLabelValues(string(kind))
+		g.WithLabelValues(string(kind))
 	}
-	return c
+	return g
 }
 
 // Lacking returns the kinds of which the journal lacks most documents, in their order. It may
