@@ -38,7 +38,7 @@ func (s *statuses) now(ctx context.Context) Status {
 	defer cancel()
 	at := s.Status.Now()
 	st := Status{
-		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Line: s.Status.Line, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
+		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Line: s.Status.Line, Follows: s.Status.Follows, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
 		Kinds: []KindStatus{}, Waiting: []report.Waiting{}, Rebuilds: []report.Rebuild{}, Deliveries: []report.Answered{}, Dead: []DeadLetter{}, Refused: []Refusal{},
 	}
 	if err := s.Health.CanAccept(); err != nil {
@@ -81,13 +81,8 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		return err
 	}
 	ev.notes = stats.Notes
-	st.Journal = &JournalStatus{Bytes: stats.Bytes, WAL: stats.WAL, Used: stats.Used, Limit: stats.Limit, Free: stats.Free}
-	st.Journal.History = historyStatus(stats, st.At)
-	if at := report.BackupIn(stats.Notes); !at.IsZero() {
-		st.Journal.BackupAt = &at
-	}
-	if stats.Loss.Lost() {
-		st.Journal.Loss = &stats.Loss
+	if st.Follows == "" {
+		st.Journal = journalStatus(stats, st.At)
 	}
 	st.RefusedTotal = stats.Refused
 	st.Processes = append(st.Processes, stats.Processes...)
@@ -107,6 +102,17 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		st.Kinds = append(st.Kinds, one)
 	}
 	return nil
+}
+
+func journalStatus(stats report.Stats, now time.Time) *JournalStatus {
+	j := &JournalStatus{Bytes: stats.Bytes, WAL: stats.WAL, Used: stats.Used, Limit: stats.Limit, Free: stats.Free, History: historyStatus(stats, now)}
+	if at := report.BackupIn(stats.Notes); !at.IsZero() {
+		j.BackupAt = &at
+	}
+	if stats.Loss.Lost() {
+		j.Loss = &stats.Loss
+	}
+	return j
 }
 
 // documents asks the indices how many documents of each kind a search can find.

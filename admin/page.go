@@ -115,11 +115,14 @@ type view struct {
 	Document *Document
 	Past     *Past // of it; nil if there is none
 	Kinds    []report.Kind
+	LooksUp  bool // documents can be looked up
 
 	Runbook template.HTML
 }
 
-func (p *page) view() view { return view{Kinds: report.Kinds(), Token: p.token} }
+func (p *page) view() view {
+	return view{Kinds: report.Kinds(), Token: p.token, LooksUp: p.status.Documents != nil}
+}
 
 func (p *page) show(w http.ResponseWriter, r *http.Request) {
 	v := p.view()

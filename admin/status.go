@@ -34,6 +34,10 @@ type Status struct {
 	Line    string         `json:"line,omitempty"` // of the journal: the same for its backups and copies
 	Journal *JournalStatus `json:"journal,omitempty"`
 
+	// Follows is the address of the riskdex of which this one sends the changes to a second
+	// cluster. It takes no deliveries and has no Journal of its own. It is empty of any other.
+	Follows string `json:"follows,omitempty"`
+
 	// SearchFails says since when the search that apps make has failed, and why. It is nil if
 	// that search is answered.
 	SearchFails *SearchFailure `json:"search_fails,omitempty"`
@@ -174,6 +178,7 @@ type StatusParts struct {
 	Started    time.Time
 	Process    string // the name of this process in the journal
 	Line       string // of the journal
+	Follows    string // see Status
 
 	BackupEvery time.Duration // how old the newest backup may become; 0 for any age
 }

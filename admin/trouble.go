@@ -90,7 +90,7 @@ var causes = []Cause{
 	{
 		TroubleJournal, Critical, statusTimeout,
 		"The journal cannot be read, so it is not known what waits and what failed: {error}.",
-		"Check the disk of the journal, or the PostgreSQL server and the network to it.",
+		"Check the disk of the journal, or the PostgreSQL server and the network to it; for a second cluster, the riskdex that it follows.",
 		"RiskdexJournalUnreadable",
 	},
 	{

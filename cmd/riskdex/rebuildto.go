@@ -65,6 +65,9 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 	if status.Line == "" {
 		return errors.New("the riskdex that answers is older than this program, and does not say which journal it has: upgrade it first")
 	}
+	if status.Follows != "" {
+		return fmt.Errorf("the riskdex that answers keeps a second cluster itself, and has no changes to give: give the one that it follows as --admin: %s", status.Follows)
+	}
 	log := slog.New(slog.DiscardHandler) // trouble is shown as part of the progress
 	if s.AdminListen != "" {
 		log = s.logger(io.err)
@@ -118,11 +121,11 @@ type feedOf struct {
 	log  *slog.Logger
 }
 
-func (f feedOf) Feed(ctx context.Context, after report.Cursor) (page report.FeedPage, err error) {
+func (f feedOf) Feed(ctx context.Context, after report.Cursor, wait bool) (page report.FeedPage, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, feedTimeout, errServedHangs)
 	defer cancel()
 	q := query("kind", string(after.Kinds[0]), "after", after.String(), "limit", "1000")
-	if !after.Begins() {
+	if wait && !after.Begins() {
 		q.Set("wait", "20")
 	}
 	var answer admin.ChangesPage

@@ -198,6 +198,16 @@ func TestRebuildToTellsWhatIsRefused(t *testing.T) {
 			other.ask("DELETE", "/"+other.prefix+"cities/_doc/"+id+"?refresh=true&version=10&version_type=external", "", nil)
 		}
 		eventually(t, "no documents are too many", func() bool { return sum(other.metrics(), "riskdex_documents_unknown") == 0 })
+		address := "http://" + p.admin
+		other.expect(exitNegative, "", []string{"status"}, "follows", address)
+		other.expect(exitFailed, "", []string{"show", "cities", "1"}, "Ask the one that it follows: "+address)
+		third := other.beside(p.elasticsearch, elastictest.Prefix(t))
+		if got := third.rebuildTo(third).wait(); got.status != exitFailed || !strings.Contains(got.errs, address) {
+			t.Errorf("to follow what follows: exit status %d, %q", got.status, got.errs)
+		}
+		if page := other.page("/"); !strings.Contains(page, "<dd>"+address) || strings.Contains(page, "/document") || strings.Contains(page, "journal on disk") {
+			t.Errorf("the page does not show what there is:\n%s", page)
+		}
 		other.expect(exitDone, "", []string{"dead", "show", "cities", "2"}, "document_parsing_exception")
 		other.expect(exitDone, "", []string{"dead", "retry", "cities", "2"})
 		eventually(t, "a dead letter again", func() bool { return sum(other.metrics(), "riskdex_dead_letters") == 1 })

@@ -38,7 +38,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 		DeadLetters: followed, Receiver: followed,
 		Status: admin.StatusParts{
 			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, Lacking: f.surplus.lacking,
-			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Line,
+			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Line, Follows: redacted(f.served.base),
 		},
 		Allow: allow, Log: f.log,
 	})

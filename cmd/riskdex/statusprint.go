@@ -103,10 +103,13 @@ func overallFacts(st admin.Status) []string {
 		}
 		return no
 	}
-	facts := []string{
-		"deliveries", yes(st.Accepting, "accepted", "turned away") + strings.ToLower(ofThisProcess(st)),
-		"index", "Elasticsearch is " + st.Elasticsearch() + strings.ToLower(ofThisProcess(st)),
+	facts := []string{"deliveries", yes(st.Accepting, "accepted", "turned away") + strings.ToLower(ofThisProcess(st))}
+	if st.Follows != "" {
+		facts = []string{"follows", sanitize.OneLine(st.Follows)}
 	}
+	facts = append(facts,
+		"index", "Elasticsearch is "+st.Elasticsearch()+strings.ToLower(ofThisProcess(st)),
+	)
 	if j := st.Journal; j != nil {
 		room := humanize.IBytes(uint64(j.Bytes)) + " on disk"
 		if j.WAL > 0 {

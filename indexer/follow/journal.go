@@ -15,9 +15,9 @@ import (
 // Source is the feed that is followed.
 type Source interface {
 	// Feed returns what comes after a cursor, as that of the journal does. If that is nothing,
-	// it may wait for a while. The error is report.ErrCursorTooOld or report.ErrOtherFeed if
+	// and wait is set, it may wait for a while. The error is report.ErrCursorTooOld or report.ErrOtherFeed if
 	// nobody can go on from the cursor; any other is temporary.
-	Feed(ctx context.Context, after report.Cursor) (report.FeedPage, error)
+	Feed(ctx context.Context, after report.Cursor, wait bool) (report.FeedPage, error)
 }
 
 // Checkpoints keeps a cursor in the index behind the alias of each kind.
@@ -104,7 +104,7 @@ func (j *Journal) Run(ctx context.Context) error {
 // read reads the feed into a window whenever that has space.
 func (j *Journal) read(ctx context.Context, w *window) {
 	for ctx.Err() == nil {
-		at, space := j.position(w)
+		at, well, space := j.position(w)
 		if !space {
 			select {
 			case <-w.space:
@@ -114,7 +114,7 @@ func (j *Journal) read(ctx context.Context, w *window) {
 		}
 		asking, stop := context.WithCancel(ctx)
 		j.interruptible(w, at, stop)
-		page, err := j.source.Feed(asking, at)
+		page, err := j.source.Feed(asking, at, well)
 		interrupted := asking.Err() != nil
 		stop()
 		switch {
@@ -133,11 +133,12 @@ func (j *Journal) read(ctx context.Context, w *window) {
 	}
 }
 
-// position returns where to go on reading, and whether there is space for a page.
-func (j *Journal) position(w *window) (at report.Cursor, space bool) {
+// position returns where to go on reading, whether the last read was answered, and whether there
+// is space for a page.
+func (j *Journal) position(w *window) (at report.Cursor, well, space bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return w.read, w.pending() < maxWaiting && w.bytes < maxWaitingBytes
+	return w.read, w.fault == nil, w.pending() < maxWaiting && w.bytes < maxWaitingBytes
 }
 
 // interruptible has a read after a cursor, which may wait for long, end once the window begins
