@@ -13,6 +13,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -102,7 +103,10 @@ func (e *Exporter) post(ctx context.Context, body []byte) error {
 	}
 	res, err := e.client.Do(req)
 	if err != nil {
-		return retryable{error: err}
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			err = failed.Err // without the URL, whose query may have a key in it
+		}
+		return retryable{error: fmt.Errorf("send spans to %s: %w", req.URL.Host, err)}
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // answers are far shorter

@@ -138,6 +138,15 @@ func TestExportEndsWithItsContext(t *testing.T) {
 	})
 }
 
+func TestErrorsNameNoKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := New(Config{URL: "http://collector/?key=secret", Transport: &answers{in: []func() (*http.Response, error){away}}}).ExportSpans(t.Context(), spans)
+		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "collector: connection refused") {
+			t.Errorf("the error is %v", err)
+		}
+	})
+}
+
 func TestRequest(t *testing.T) {
 	for _, compressed := range []bool{false, true} {
 		collector := &answers{in: []func() (*http.Response, error){says(200, "{}")}}
