@@ -31,36 +31,37 @@ type ownServer struct {
 // may do everything
 const admin, adminPassword = "admin", "correct horse"
 
-// what the other users may do
-const (
-	mayRead    = `{"indices":[{"names":["*"],"privileges":["read","view_index_metadata"]}]}`
-	mayNothing = `{}`
-	mayWrite   = `{"cluster":["manage_index_templates","monitor"],"indices":[{"names":["*"],"privileges":["all"]}]}`
-)
+// the roles of the other users
+const mayRead, mayNothing, mayWrite = "reading", "nothing", "writing"
 
 func startOwnServer(t *testing.T) *ownServer {
 	t.Helper()
-	o := elasticserver.Options{Home: elastictest.Home(t), Security: &elasticserver.Security{Users: map[string]elasticserver.User{}, Roles: map[string]string{}}, Settings: map[string]string{
+	o := elasticserver.Options{Home: elastictest.Home(t), Security: &elasticserver.Security{
+		Users: map[string]elasticserver.User{admin: {Password: adminPassword, Role: elasticserver.Superuser}},
+		// They never change: a server that is asked for a user while it reads new roles may
+		// remember for good that there is no such role.
+		Roles: map[string]string{
+			mayRead:    `{"indices":[{"names":["*"],"privileges":["read","view_index_metadata"]}]}`,
+			mayNothing: `{}`,
+			mayWrite:   `{"cluster":["manage_index_templates","monitor"],"indices":[{"names":["*"],"privileges":["all"]}]}`,
+		},
+	}, Settings: map[string]string{
 		"http.max_content_length":        "1mb",
 		"indexing_pressure.memory.limit": "800kb",
 	}}
-	o.Security.Users[admin] = elasticserver.User{Password: adminPassword, Role: elasticserver.Superuser}
 	s := &ownServer{elastictest.Start(t, o), o}
 	s.options.Port = s.Port()
 	return s
 }
 
-// let gives a user a password and a role of its own. The server takes a moment to notice.
+// let gives a user a password and a role. The server takes a moment to notice.
 func (s *ownServer) let(t *testing.T, user, password, role string) {
 	t.Helper()
-	s.options.Security.Users[user] = elasticserver.User{Password: password, Role: user}
-	s.options.Security.Roles[user] = role
+	s.options.Security.Users[user] = elasticserver.User{Password: password, Role: role}
 	require.NoError(t, s.SetSecurity(*s.options.Security))
 }
 
-// introduce gives a user a password and a role, and waits until the server lets the user
-// read. If the server is asked after it has read its users and before it has read their
-// roles, it may remember for good that a role does not exist.
+// introduce gives a user a password and a role, and waits until the server lets the user read.
 func (s *ownServer) introduce(t *testing.T, user, password, role string) {
 	t.Helper()
 	s.let(t, user, password, role)
