@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -193,8 +194,9 @@ type filling struct {
 	place       string
 	journal     *follow.Journal
 	indexer     *indexer.Indexer
-	endpoint    *endpoint // for administration; nil without
-	surplus     *surplus  // nil without an endpoint
+	endpoint    *endpoint      // for administration; nil without
+	surplus     *surplus       // nil without an endpoint
+	history     *admin.History // likewise
 	log         *slog.Logger
 	documents   map[report.Kind]int // that searches of the served cluster find
 	keptByServe bool                // serve keeps the cluster itself
@@ -223,6 +225,9 @@ func (f *filling) run(ctx context.Context) error {
 	if f.endpoint != nil {
 		f.endpoint.serve(stop)
 		defer func() { _ = f.endpoint.shutdown(stopAdmin) }()
+		var sampling sync.WaitGroup
+		sampling.Go(func() { f.history.Run(working) })
+		defer func() { stop(nil); sampling.Wait() }()
 	}
 	indexed, followed := make(chan error, 1), make(chan error, 1)
 	following, stopFollowing := context.WithCancel(context.WithoutCancel(ctx))

@@ -205,7 +205,7 @@ func TestRebuildToTellsWhatIsRefused(t *testing.T) {
 		if got := third.rebuildTo(third).wait(); got.status != exitFailed || !strings.Contains(got.errs, address) {
 			t.Errorf("to follow what follows: exit status %d, %q", got.status, got.errs)
 		}
-		if page := other.page("/"); !strings.Contains(page, "<dd>"+address) || strings.Contains(page, "/document") || strings.Contains(page, "journal on disk") {
+		if page := other.page("/"); !strings.Contains(page, "<dd>"+address) || strings.Contains(page, "/document") || strings.Contains(page, "journal on disk") || strings.Contains(page, "deliveries") {
 			t.Errorf("the page does not show what there is:\n%s", page)
 		}
 		other.expect(exitDone, "", []string{"dead", "show", "cities", "2"}, "document_parsing_exception")

@@ -32,12 +32,13 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 	registerBuild(registry, thisBuild())
 	registerClock(registry)
 	f.surplus = newSurplus(registry)
+	f.history = admin.NewHistory(followed, time.Now, f.log)
 	handler := admin.New(admin.Parts{
 		Health:      admin.Health{CanAccept: func() error { return nil }, ElasticsearchUp: f.indexer.ElasticsearchUp},
 		Metrics:     registry,
 		DeadLetters: followed, Receiver: followed,
 		Status: admin.StatusParts{
-			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, Lacking: f.surplus.lacking,
+			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, Lacking: f.surplus.lacking, History: f.history,
 			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Line, Follows: redacted(f.served.base),
 		},
 		Allow: allow, Log: f.log,

@@ -261,12 +261,9 @@ func (j *Journal) Resend(_ context.Context, kind report.Kind) (int, error) {
 	defer w.keeping.Unlock()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	was := w.read
+	told := w.done + len(w.documents)
 	w.begin(report.Cursor{Kinds: []report.Kind{kind}}, time.Now())
-	if was.Begins() {
-		return 0, nil // nothing was told
-	}
-	return 1, nil
+	return told, nil
 }
 
 // ResendDeleted implements indexer.Journal: it goes back in the feed to the first change that
