@@ -29,8 +29,8 @@ func rebuilding() row {
 			alerts:      []string{"RiskdexRebuildFailed"},
 		},
 		{
-			id: 505, title: "Found by verify, and not mended", shape: lines, unit: "short", width: 12,
-			description: "Documents in which the last verification found that the index differs from the journal, and that were not seen mended. It stays until the next verification, or a new index.",
+			id: 505, title: "Found by verify and not repaired", shape: lines, unit: "short", width: 12,
+			description: "Documents in which the last verification found that the index differs from the journal, and that it did not see repaired. It stays until the next verification, or a new index.",
 			queries:     []query{{`max by (kind) (riskdex_verify_differences{@kind})`, "{{kind}}"}},
 			limits:      []limit{{1, warning}},
 			alerts:      []string{"RiskdexIndexDiffers"},

@@ -24,7 +24,7 @@ func settling() row {
 		},
 		{
 			id: 408, title: "Unaccounted changes", shape: lines, unit: "short", width: 8, signed: true,
-			description: "Accepted less indexed, deleted, superseded, dead and pending. Always 0: anything else means that a change was lost from the books, or counted twice.",
+			description: "Accepted less indexed, deleted, superseded, dead and pending. Always 0: anything else means that a change was lost from the totals, or counted twice.",
 			queries:     []query{{`max by (job, kind) (job_instance_kind:riskdex_changes_unaccounted:diff{@every}) != 0 or min by (job, kind) (job_instance_kind:riskdex_changes_unaccounted:diff{@every})`, "{{job}} {{kind}}"}},
 			limits:      []limit{{1, bad}},
 			alerts:      []string{"RiskdexUnaccounted"},
