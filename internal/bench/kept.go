@@ -55,7 +55,7 @@ func (b *bench) kept(ctx context.Context) error {
 	return nil
 }
 
-func medianOf(all []keptOnce, of func(keptOnce) float64) float64 {
+func medianOf[T any](all []T, of func(T) float64) float64 {
 	var values []float64
 	for _, o := range all {
 		values = append(values, of(o))

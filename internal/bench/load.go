@@ -109,6 +109,7 @@ type load struct {
 	addresses  []string // the connections are spread over them
 	workload   *workload
 	deliveries int
+	every      time.Duration   // deliveries are due at this interval; 0: when a connection is free
 	document   func(n int) int // the document of delivery n; by default n itself
 	edition    func(n int) int // the edition of delivery n; by default 0
 	sending    func(n int)     // called before delivery n is sent
@@ -139,6 +140,14 @@ func (l load) send(ctx context.Context) (took time.Duration, each latencies, err
 					return
 				}
 				at := time.Now()
+				if l.every > 0 {
+					// Counted from when it was due, even if no connection was free then:
+					// otherwise a slow answer would hide all that it delays.
+					at = began.Add(time.Duration(n) * l.every)
+					if err := wait(ctx, time.Until(at)); err != nil {
+						return
+					}
+				}
 				if err := l.deliver(c, n); err != nil {
 					cancel(fmt.Errorf("delivery %d: %w", n, err))
 					return

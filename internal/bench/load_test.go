@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestLoadIsSentOnceEach(t *testing.T) {
@@ -66,5 +67,30 @@ func TestWhatIsNotTakenIsAnError(t *testing.T) {
 	l.deliveries = 100
 	if _, _, err := l.send(t.Context()); err == nil || err.Error() != "delivery 7: status 503" {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestDelayCountsForAllThatWereDue: with every connection held up, what was due meanwhile is sent
+// late, and is counted from when it was due.
+func TestDelayCountsForAllThatWereDue(t *testing.T) {
+	w, err := newWorkload(4 << 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const held, deliveries = 150 * time.Millisecond, 2 * loadConnections
+	var first sync.Once
+	goOn := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		first.Do(func() { time.AfterFunc(held, func() { close(goOn) }) })
+		<-goOn
+	}))
+	defer server.Close()
+	l := load{addresses: []string{strings.TrimPrefix(server.URL, "http://")}, workload: w, deliveries: deliveries, every: time.Millisecond}
+	_, acks, err := l.send(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := held - deliveries*l.every; acks[0] < least {
+		t.Errorf("a delivery took %v, where each was due at least %v before the first answer", acks[0], least)
 	}
 }

@@ -26,9 +26,13 @@ func processorOf(pid int) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// residentMiB returns the resident set of a process, in MiB (proc(5), VmRSS).
-func residentMiB(pid int) (float64, error) {
-	text := firstValue(fmt.Sprintf("/proc/%d/status", pid), "VmRSS")
+// residentMiB returns the resident set of a process, in MiB, and mostResidentMiB the largest
+// that it had (proc(5)).
+func residentMiB(pid int) (float64, error)     { return statusMiB(pid, "VmRSS") }
+func mostResidentMiB(pid int) (float64, error) { return statusMiB(pid, "VmHWM") }
+
+func statusMiB(pid int, name string) (float64, error) {
+	text := firstValue(fmt.Sprintf("/proc/%d/status", pid), name)
 	kib, err := strconv.ParseFloat(strings.TrimSuffix(text, " kB"), 64)
 	if err != nil {
 		return 0, fmt.Errorf("/proc/%d/status does not say what is resident: %q", pid, text)

@@ -155,8 +155,10 @@ func increase(before, after metricstest.Samples) func(name string) float64 {
 // processor returns the CPU time that it has taken since it was started.
 func (r *riskdex) processor() (time.Duration, error) { return processorOf(r.process.PID()) }
 
-// residentMiB returns how much memory it has resident.
-func (r *riskdex) residentMiB() (float64, error) { return residentMiB(r.process.PID()) }
+// residentMiB returns how much memory it has resident, and mostResidentMiB how much it had at
+// most.
+func (r *riskdex) residentMiB() (float64, error)     { return residentMiB(r.process.PID()) }
+func (r *riskdex) mostResidentMiB() (float64, error) { return mostResidentMiB(r.process.PID()) }
 
 // settled waits until no change of content is pending.
 func (r *riskdex) settled(ctx context.Context) error {

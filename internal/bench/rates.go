@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// pace is how deliveries come in: so many a second.
+type pace struct {
+	perSecond   int
+	unrefreshed bool // with --refresh-share 0: the index refreshes only by its own interval of a second
+}
+
+// paces returns what a turn measures, in its order; every second turn goes the other way.
+func paces() []pace {
+	return []pace{{20, false}, {20, true}, {200, false}, {200, true}, {1000, false}, {4000, false}}
+}
+
+const (
+	paceTurns = 3
+	// paceSpan is how long deliveries come in. It ends before Elasticsearch takes the index for
+	// one that nobody searches (after 30 s), and stops refreshing it.
+	paceSpan = 15 * time.Second
+	// paceRest is how long the last refresh may take to come.
+	paceRest = 1500 * time.Millisecond
+)
+
+// paced is one measurement of a pace.
+type paced struct {
+	p50, p99      float64 // ms, from when a delivery was due to its acknowledgement
+	cpu           float64 // µs for a document
+	elasticsearch float64 // its CPU for a document, in ms
+	resident      float64 // MiB at most
+}
+
+// rates delivers documents of 4 KB at fixed rates while Elasticsearch indexes them, by turns. A
+// delivery is sent when it is due, however long the answers to others take.
+func (b *bench) rates(ctx context.Context) error {
+	w, err := newWorkload(4 << 10)
+	if err != nil {
+		return err
+	}
+	order, all := paces(), map[pace][]paced{}
+	var bursts []float64
+	for range b.scale(paceTurns, 1) {
+		for _, p := range order {
+			one, err := b.paced(ctx, w, p)
+			if err != nil {
+				return err
+			}
+			b.say("  %+v: %+v", p, one)
+			all[p] = append(all[p], one)
+		}
+		slices.Reverse(order)
+		one, err := b.burstOnce(ctx, w, b.scale(20_000, 3_000))
+		if err != nil {
+			return err
+		}
+		bursts = append(bursts, one.cpu*1e6/20_000)
+	}
+	at := func(perSecond int, of func(paced) float64) float64 { return medianOf(all[pace{perSecond, false}], of) }
+	for _, r := range []struct {
+		perSecond int
+		p50, p99  float64 // targets
+	}{{200, 1.2, 4}, {1000, 1.2, 8}, {4000, 2, 15}} {
+		least, err := b.pacedRead(ctx, w, r.perSecond)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("%d a second, acknowledged: ", r.perSecond)
+		b.note(
+			told(name+"median (beside a handler that does nothing)", at(r.perSecond, func(o paced) float64 { return o.p50 }), "ms").
+				beside(ms(least.at(0.5))).atMost(r.p50),
+			told(name+"99th percentile", at(r.perSecond, func(o paced) float64 { return o.p99 }), "ms").
+				beside(ms(least.at(0.99))).atMost(r.p99),
+		)
+	}
+	b.note(told("4000 a second: resident", at(4000, func(o paced) float64 { return o.resident }), "MiB").atMost(96))
+	cpu := func(o paced) float64 { return o.cpu }
+	b.note(
+		told("20 a second: CPU", at(20, cpu), "µs/document").atMost(1000),
+		told("200 a second: CPU", at(200, cpu), "µs/document").atMost(500),
+		told("1000 a second: CPU", at(1000, cpu), "µs/document").atMost(250),
+		told("burst: CPU", median(bursts), "µs/document").atMost(110),
+	)
+	for _, r := range []struct {
+		perSecond int
+		most      float64 // target of the ratio
+	}{{20, 3}, {200, 1.5}} {
+		of := func(o paced) float64 { return o.elasticsearch }
+		b.note(told(fmt.Sprintf("%d a second: CPU of Elasticsearch (beside --refresh-share 0)", r.perSecond), at(r.perSecond, of), "ms/document").
+			beside(medianOf(all[pace{r.perSecond, true}], of)).ratioAtMost(r.most))
+	}
+	return nil
+}
+
+// pacedLoad is the deliveries of a pace.
+func (b *bench) pacedLoad(w *workload, address string, perSecond int) load {
+	span := paceSpan
+	if !b.long {
+		span /= 5
+	}
+	every := time.Second / time.Duration(perSecond)
+	return load{addresses: []string{address}, workload: w, deliveries: int(span / every), every: every}
+}
+
+// paced measures a pace once.
+func (b *bench) paced(ctx context.Context, w *workload, p pace) (o paced, err error) {
+	usual := b.extra
+	defer func() { b.extra = usual }()
+	if p.unrefreshed {
+		b.extra = append(slices.Clone(usual), "--refresh-share=0")
+	}
+	r, err := b.begin(ctx, "paced")
+	if err != nil {
+		return o, err
+	}
+	if err := b.es.settle(ctx); err != nil {
+		return o, err
+	}
+	server, err := b.es.processor(ctx)
+	if err != nil {
+		return o, err
+	}
+	before, err := r.processor()
+	if err != nil {
+		return o, err
+	}
+	profiled := func() {}
+	if !p.unrefreshed {
+		profiled = b.profile(ctx, r, fmt.Sprintf("rate-%d", p.perSecond))
+	}
+	l := b.pacedLoad(w, r.deliveries, p.perSecond)
+	_, acks, err := l.send(ctx)
+	if err == nil {
+		err = r.settled(ctx)
+	}
+	if err != nil {
+		return o, err
+	}
+	after, err := r.processor()
+	if err != nil {
+		return o, err
+	}
+	if err := wait(ctx, paceRest); err != nil {
+		return o, err
+	}
+	serverAfter, err := b.es.processor(ctx)
+	if err != nil {
+		return o, err
+	}
+	profiled()
+	o = paced{
+		p50: ms(acks.at(0.5)), p99: ms(acks.at(0.99)),
+		cpu: 1000 * ms(after-before) / float64(l.deliveries), elasticsearch: ms(serverAfter-server) / float64(l.deliveries),
+	}
+	if o.resident, err = r.mostResidentMiB(); err != nil {
+		return o, err
+	}
+	return o, r.end(ctx)
+}
+
+// pacedRead measures a handler that reads deliveries, discards them and answers: what sender and
+// machine take.
+func (b *bench) pacedRead(ctx context.Context, w *workload, perSecond int) (latencies, error) {
+	process, address, err := b.startPeer(ctx, "none", "read", "")
+	if err != nil {
+		return nil, err
+	}
+	defer process.Kill()
+	_, acks, err := b.pacedLoad(w, address, perSecond).send(ctx)
+	return acks, err
+}
