@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"riskdex/elastic"
@@ -16,6 +17,7 @@ import (
 // scripted is a fake Elasticsearch whose answers the test determines.
 type scripted struct {
 	t       *testing.T
+	mu      sync.Mutex // held while it answers: a connection that is cut orders nothing
 	indexer *Indexer
 	// bulk returns the status for a bulk with these documents, and whether to cut the
 	// connection instead.
@@ -41,6 +43,8 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("X-Elastic-Product", "Elasticsearch")
 	w.Header().Set("Content-Type", "application/json")
 	body, _ := io.ReadAll(req.Body)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
 	case strings.HasPrefix(req.URL.Path, "/_nodes"):
 		w.WriteHeader(max(http.StatusOK, s.nodes))
@@ -84,10 +88,19 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
+// answered waits for the answer under way, so that the test sees what that did, and the next one
+// sees what the test does.
+func (s *scripted) answered() {
+	s.mu.Lock()
+	s.mu.Unlock() //nolint:staticcheck // it only orders
+}
+
 // send sends documents. An id that begins with "delete" is a delete, and one that begins
 // with "large" is a large document.
 func (s *scripted) send(ids ...string) string {
 	s.t.Helper()
+	s.answered()
+	defer s.answered()
 	var batch []prepared
 	for _, id := range ids {
 		p := prepared{change: report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Version: 1}}
