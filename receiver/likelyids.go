@@ -33,8 +33,8 @@ type guesser struct {
 }
 
 func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
-	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"), foreign: v.Concepts("foreign"), language: v.Concepts("language"),
-		meta: v.Concepts("foreign date published created updated language link"), time: v.Concepts("date published created updated")}
+	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"), foreign: v.Concepts("foreign parent"), language: v.Concepts("language"),
+		meta: v.Concepts("foreign parent date published created updated language link"), time: v.Concepts("date published created updated")}
 	switch kind {
 	case report.Cities:
 		g.own, g.about = v.Concepts("report city travel"), v.Concepts("destination place")

@@ -62,6 +62,7 @@ func TestListRecords(t *testing.T) {
 		"a name of reports":       {`{"ReportList":[{"cityReportId":1},{"cityReportId":2}],"Version":3}`, []string{`{"cityReportId":1}`, `{"cityReportId":2}`}},
 		"what an answer has":      {`{"code":200,"status":"ok","TotalCount":2,"hasMore":false,"apiVersion":"1.0","exportDate":"x","next":null,"provider":{"name":"x"},"Reports":[{"id":1}]}`, []string{`{"id":1}`}},
 		"a level beside it":       {`{"riskLevel":3,"tips":[{"id":1}]}`, []string{`{"riskLevel":3,"tips":[{"id":1}]}`}},
+		"its key beside it":       {`{"pk":17,"embassies":[{"id":1}]}`, []string{`{"pk":17,"embassies":[{"id":1}]}`}},
 		"a position beside it":    {`{"lat":3,"tips":[{"id":1}]}`, []string{`{"lat":3,"tips":[{"id":1}]}`}},
 		"prose beside it":         {`{"zzText":"x","tips":[{"id":1}]}`, []string{`{"zzText":"x","tips":[{"id":1}]}`}},
 		"details beside it":       {`{"details":{"title":"x"},"tips":[{"id":1}]}`, []string{`{"details":{"title":"x"},"tips":[{"id":1}]}`}},
