@@ -26,7 +26,11 @@ func citiesTable(folder string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	airports, err := airportsOf(folder)
+	airports, err := byCity(folder, "airports.tsv")
+	if err != nil {
+		return nil, err
+	}
+	usual, err := byCity(folder, "usual.tsv")
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +60,11 @@ func citiesTable(folder string) ([]byte, error) {
 		if of == "" {
 			of = row[0]
 		}
-		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, lat, lon, row[7], mark, otherNames(name, row[8]))
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, lat, lon, row[7], mark, otherNames(name, row[8], usual[of]))
+		delete(usual, of)
+	}
+	if len(usual) > 0 {
+		return nil, fmt.Errorf("usual.tsv has cities that are not in cities.tsv: %v", usual)
 	}
 	if used != len(capitals) {
 		return nil, fmt.Errorf("capitals.tsv names %d capitals, of which %d are in cities.tsv", len(capitals), used)
@@ -64,21 +72,21 @@ func citiesTable(folder string) ([]byte, error) {
 	return table.Bytes(), nil
 }
 
-// airportsOf returns the airport codes of cities by city code, or by geonameid if the city
-// has none. They leave out an airport code that is the city's own.
-func airportsOf(folder string) (map[string]string, error) {
-	rows, err := readTable(filepath.Join(folder, "airports.tsv"))
+// byCity reads a table of what cities have, by city code, or by geonameid if the city has none:
+// airport codes other than the city's own, or short names that people use.
+func byCity(folder, file string) (map[string]string, error) {
+	rows, err := readTable(filepath.Join(folder, file))
 	if err != nil {
 		return nil, err
 	}
-	airports := map[string]string{}
+	has := map[string]string{}
 	for i, row := range rows[1:] {
 		if len(row) != 2 {
-			return nil, fmt.Errorf("airports.tsv: row %d has %d columns, want 2", i+2, len(row))
+			return nil, fmt.Errorf("%s: row %d has %d columns, want 2", file, i+2, len(row))
 		}
-		airports[row[0]] = row[1]
+		has[row[0]] = row[1]
 	}
-	return airports, nil
+	return has, nil
 }
 
 // degrees rounds to three decimals, about a hundred metres.
@@ -89,8 +97,8 @@ func degrees(text string) (string, error) {
 
 // otherNames returns the other names as they are searched, each once. It leaves out notes
 // in brackets, and what is not a name: texts with digits, and one or two letters, which are
-// codes.
-func otherNames(name, list string) string {
+// codes. usual are names that stay as they are.
+func otherNames(name, list, usual string) string {
 	seen := map[string]bool{searched(name): true}
 	var names []string
 	for other := range strings.SplitSeq(list, "|") {
@@ -105,6 +113,11 @@ func otherNames(name, list string) string {
 		}
 		seen[searched(other)] = true
 		names = append(names, other)
+	}
+	for other := range strings.SplitSeq(usual, "|") {
+		if other != "" && !seen[searched(other)] {
+			names = append(names, other)
+		}
 	}
 	return strings.Join(names, "|")
 }
@@ -123,7 +136,9 @@ func searched(name string) string {
 // meaning. Many small towns have such names in another alphabet, and Iceland has one in
 // German.
 func isWord(folded string) bool {
-	return slices.Contains([]string{"can", "drug", "island", "lone", "man", "name", "turn"}, folded)
+	return slices.Contains([]string{
+		"basic", "caller", "can", "central", "drug", "dual", "gold", "google", "hang", "island", "log", "lone", "man", "name", "okay", "pre", "rest", "turn", "unknown",
+	}, folded)
 }
 
 func readTable(path string) ([][]string, error) {
