@@ -3,6 +3,7 @@ package mappings
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"riskdex/mappings/plaintext"
 )
@@ -101,6 +102,9 @@ func (x *extractor) country(s []byte) ([]byte, verdict) {
 		return value, fits
 	}
 	code := x.world().country(string(s))
+	if code == "" && strings.EqualFold(string(s), "XKX") {
+		code = "XK" // Kosovo has two alpha-3 codes, neither of which ISO assigns
+	}
 	if code == "" {
 		return nil, unfit
 	}

@@ -81,15 +81,31 @@ func (x *extractor) countryOfTitle() {
 		return
 	}
 	w := x.world()
-	code := w.country(w.core(x.subject.title))
-	if code == "" {
-		return
+	if code := w.country(w.core(x.subject.title)); code != "" {
+		x.countryOf(code)
 	}
+}
+
+// countryOf writes the one country that a report which states none must be in.
+func (x *extractor) countryOf(code string) {
 	x.member("country")
 	value := len(x.dst)
 	x.quote([]byte(code))
 	x.seen[code] = struct{}{}
 	x.trace.note(x, "country", 0, fits, value)
+}
+
+// countryOfCities writes the country of a report that states none, if all the cities that it is
+// about are in one.
+func (x *extractor) countryOfCities(about []*gazetteer.City) {
+	elsewhere := func(c *gazetteer.City) bool { return c.Country != about[0].Country }
+	if len(x.subject.countries) > 0 || len(about) == 0 || slices.ContainsFunc(about, elsewhere) {
+		return
+	}
+	clear(x.seen)
+	x.countryOf(about[0].Country)
+	x.subject.countries = []string{about[0].Country}
+	x.countryNames()
 }
 
 // fromGazetteer writes what the gazetteer knows about the city or the countries of a
@@ -100,42 +116,51 @@ func (x *extractor) fromGazetteer() {
 		return
 	}
 	w := x.world()
-	var city *gazetteer.City
+	var about []*gazetteer.City
 	whole, prominence := false, ofSpecial
 	switch s.kind {
 	case report.Cities:
-		if city = w.City(x.cityReport(w)); city != nil {
-			prominence = prominenceOf(city)
-		} else {
-			prominence = ofOther
+		prominence = ofOther
+		if city := w.City(x.cityReport(w)); city != nil {
+			about, prominence = []*gazetteer.City{city}, prominenceOf(city)
 		}
 	case report.Advisories:
 		prominence = ofAdvisory
+		fallthrough
+	default:
+		about = x.citiesAbout()
 	}
-	if s.kind != report.Cities && len(s.countries) == 1 && w.country(w.core(s.title)) == s.countries[0] {
-		x.member("whole_country")
-		x.quote([]byte(s.countries[0]))
-		whole, prominence = true, ofNation
-		if w.core(s.title) == w.usual[s.countries[0]] {
-			prominence = ofCountry
+	x.countryOfCities(about)
+	if s.kind != report.Cities && len(s.countries) == 1 {
+		named := w.core(s.title)
+		if before, _, found := strings.Cut(s.title, "("); found && w.country(named) == "" { // Myanmar (Burma)
+			named = w.core(before)
+		}
+		if whole = w.country(named) == s.countries[0]; whole {
+			x.member("whole_country")
+			x.quote([]byte(s.countries[0]))
+			prominence = ofNation
+			if named == w.usual[s.countries[0]] {
+				prominence = ofCountry
+			}
 		}
 	}
-	if city != nil {
+	switch {
+	case s.kind == report.Cities && len(about) > 0:
 		x.joined("names_known", func(yield func(string) bool) {
-			for name := range city.Names() {
+			for name := range about[0].Names() {
 				if name != s.title && !slices.Contains(s.names, name) && !yield(asOneWord(name)) {
 					return
 				}
 			}
+			if joined := strings.ReplaceAll(about[0].Name, " ", ""); joined != about[0].Name {
+				yield(asOneWord(joined)) // as many people type it: LosAngeles
+			}
 		})
-		x.codesKnown([]*gazetteer.City{city})
-	} else if s.kind != report.Cities {
-		about := x.citiesAbout()
-		if !whole {
-			x.namesAbout(about)
-		}
-		x.codesKnown(about)
+	case s.kind != report.Cities && !whole:
+		x.namesAbout(about)
 	}
+	x.codesKnown(about)
 	x.texts("country_alpha3", func(yield func(string) bool) {
 		for _, code := range s.countries {
 			if alpha3 := w.Alpha3(code); alpha3 != "" && !yield(alpha3) {

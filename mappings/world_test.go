@@ -42,8 +42,19 @@ func TestWholeCountry(t *testing.T) {
 		{report.Advisories, `{"title":"Strikes in France"}`, "", ""},
 		{report.Advisories, `{"title":"Germany","country":"FR"}`, `"FR"`, ""},
 		{report.Advisories, `{"title":"France","countries":["FR","BE"]}`, `["FR","BE"]`, ""},
+		{report.Advisories, `{"title":"North Korea (Democratic People's Republic of Korea)","country":"KP"}`, `"KP"`, `"KP"`},
+		{report.Advisories, `{"title":"Congo (Kinshasa)","country":"CD"}`, `"CD"`, `"CD"`},
+		{report.Advisories, `{"title":"France (Paris)","country":"BE"}`, `"BE"`, ""},
 		{report.Cities, `{"title":"Singapore","country":"SG"}`, `"SG"`, ""},
 		{report.Cities, `{"title":"Georgia"}`, "", ""},
+		{report.Cities, `{"title":"Granada","latitude":37.18,"longitude":-3.6}`, `"ES"`, ""},
+		{report.Cities, `{"title":"Granada","latitude":11.93,"longitude":-85.95}`, "", ""},
+		{report.Cities, `{"title":"Granada"}`, "", ""},
+		{report.Cities, `{"title":"Jakarta"}`, `"ID"`, ""},
+		{report.Cities, `{"title":"Tripoli","country":"Nowhere","latitude":34.43,"longitude":35.85}`, `"LB"`, ""},
+		{report.Advisories, `{"title":"Roads closed","cities":[{"name":"Tripoli","lat":34.43,"lng":35.85},{"name":"Beirut"}]}`, `"LB"`, ""},
+		{report.Advisories, `{"title":"Roads closed","cities":[{"name":"Tripoli","lat":34.43,"lng":35.85},{"name":"Jakarta"}]}`, "", ""},
+		{report.SpecialReports, `{"title":"Marseille: port closed","latitude":43.3,"longitude":5.37}`, `"FR"`, ""},
 	} {
 		for name, want := range map[string]string{"country": c.country, "whole_country": c.whole} {
 			if got, _ := fieldOf(t, s, c.kind, name, c.body); got != want {
