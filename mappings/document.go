@@ -107,6 +107,12 @@ func (x *extractor) document(c report.Change) {
 	mark := len(x.dst)
 	x.first("summary", from.Summary, (*extractor).putSummary)
 	summary := span{mark, len(x.dst)}
+	if summary.end == mark {
+		x.beginning()
+		if c.Kind != report.Cities { // which may begin with any section
+			summary.end = len(x.dst)
+		}
+	}
 	x.first("starts_at", from.StartsAt, (*extractor).putTime)
 	x.first("ends_at", from.EndsAt, (*extractor).putEnd)
 	x.first("published_at", from.PublishedAt, (*extractor).putTime)

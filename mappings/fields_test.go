@@ -60,6 +60,8 @@ func TestFields(t *testing.T) {
 		{"country", `{"country":"Nowhere"}`, ``, true},
 		{"country", `{"country":"gbr"}`, `"GB"`, false},
 		{"country", `{"country":"UK"}`, `"GB"`, false},
+		{"country", `{"country":"XKX"}`, `"XK"`, false},
+		{"country", `{"parentCountry":{"name":{"en":"Vietnam"}}}`, `"VN"`, false},
 		{"country", `{"country":"Deutschland"}`, `"DE"`, false},
 		{"country", `{"country":"Россия"}`, `"RU"`, false},
 		{"country", `{"country":"日本"}`, `"JP"`, false},
@@ -151,6 +153,8 @@ func TestFields(t *testing.T) {
 		{"summary", `{"summary":"<p>a</p><p>b</p>"}`, `"a\n\nb"`, false},
 		{"summary", `{"summary":"` + strings.Repeat("x ", 400) + `"}`, `"` + strings.Repeat("x ", 297) + `x…"`, false},
 		{"summary", `{"summary":"JVBERi0xLjQKJcOk"}`, ``, true},
+		{"summary", `{"title":"Trains between the capital and the coast stand still.","tag":"strikes, trains and roads until further notice","parts":[{"fr":"Les trains ne circulent pas avant jeudi à midi.","en":"No trains will run before Thursday noon."},"Buses do."]}`, `"No trains will run before Thursday noon."`, false},
+		{"summary", `{"title":"Oslo","phases":["No strike.","One of two"]}`, ``, false},
 	} {
 		got, unfit := field(t, s, c.name, c.body)
 		if got != c.want || unfit != c.unfit {

@@ -77,6 +77,43 @@ func (x *extractor) text() {
 	}
 }
 
+// shortestProse, in bytes, is longer than most values that are no sentences.
+const shortestProse = 40
+
+// beginning writes the first sentences of a record as its summary, where no member is one. Of
+// translations it takes the English one.
+func (x *extractor) beginning() {
+	if x.mapping.book == nil {
+		return
+	}
+	for i := range x.tree.nodes {
+		at := uint32(i)
+		if !x.isProse(at) {
+			continue
+		}
+		mark := x.trace.mark()
+		v := x.attempt("summary", at, (*extractor).putSummary)
+		x.trace.guessed(mark)
+		if v == fits {
+			return
+		}
+	}
+}
+
+// isProse reports whether a value is text in sentences, other than the title, and the version
+// in English if it has one.
+func (x *extractor) isProse(at uint32) bool {
+	n := &x.tree.nodes[at]
+	if at == 0 || n.kind != '"' || n.used || n.rawLen < shortestProse || x.mapping.notText[string(x.tree.named(at))] {
+		return false
+	}
+	s := bytes.TrimSpace(x.tree.text(at))
+	if len(s) == 0 || bytes.IndexByte(s, ' ') < 0 || !bytes.Contains(s, []byte(". ")) && !bytes.ContainsRune([]byte(".!?>"), rune(s[len(s)-1])) {
+		return false
+	}
+	return !(x.tree.nodes[n.parent].kind == '{' && x.isLocalized(n.parent) && x.unwrapped(n.parent) != at) && !x.isTitle(at)
+}
+
 // isHeading reports whether name is one of the two that most short strings have. Their
 // values are text and need no label; not examining them further saves a few percent of the
 // time that a document takes.
