@@ -5,6 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"riskdex/internal/vocabulary"
 )
 
 // threatWords finds the threats that a text is about, by the words of threats.json that
@@ -14,6 +18,15 @@ type threatWords struct {
 	labels  map[string]int
 	phrases map[string][]threatPhrase // by their first word
 	starts  [1 << 20 / 64]uint64      // a bit for the start of each first word; see startOf
+	scripts []scriptPhrase            // in scripts other than Latin
+}
+
+// scriptPhrase is looked for as it is, because its script has no spaces between words, or words
+// with endings and prefixes that are not known here.
+type scriptPhrase struct {
+	text   []byte // in lower case
+	apart  bool   // a letter may not stand before it
+	threat int
 }
 
 type threatPhrase struct {
@@ -47,6 +60,10 @@ func newThreatWords(f *threatsFile) *threatWords {
 }
 
 func (t *threatWords) add(phrase string, threat int) {
+	if first, _ := utf8.DecodeRuneInString(phrase); first >= firstOther {
+		t.addScript(phrase, threat)
+		return
+	}
 	var words []string
 	rest := []byte(phrase)
 	for {
@@ -56,11 +73,23 @@ func (t *threatWords) add(phrase string, threat int) {
 		}
 		words = append(words, string(appendSingular(nil, word)))
 	}
-	if len(words) == 0 {
-		return // it is in another script
-	}
 	t.phrases[words[0]] = append(t.phrases[words[0]], threatPhrase{words[1:], threat})
 	t.mark(words[0])
+}
+
+// firstOther is the first letter of a script other than Latin.
+const firstOther = 'Ͱ'
+
+// addScript adds a phrase in a script other than Latin. A Russian word loses its last vowel, which
+// changes with the case.
+func (t *threatWords) addScript(phrase string, threat int) {
+	phrase = strings.ToLower(phrase)
+	first, _ := utf8.DecodeRuneInString(phrase)
+	apart := unicode.In(first, unicode.Cyrillic, unicode.Greek)
+	if stem := strings.TrimRight(phrase, "аеиоуыьюя"); utf8.RuneCountInString(stem) > 3 {
+		phrase = stem
+	}
+	t.scripts = append(t.scripts, scriptPhrase{[]byte(phrase), apart, threat})
 }
 
 // mark notes the start of a first word, and those of its other forms: war and wars, spy and
@@ -85,10 +114,15 @@ func (t *threatWords) mark(word string) {
 // count adds to counts how often each threat is mentioned in text, and returns the number
 // of words in text. word is scratch memory.
 func (t *threatWords) count(counts []int, text, word []byte) (words int) {
+	other := false
 	for rest := text; ; words++ {
 		var found []byte
 		if found, rest = nextWord(rest); found == nil {
-			return words
+			break
+		}
+		if first, _ := utf8.DecodeRune(found); first >= firstOther {
+			other = true
+			continue
 		}
 		if start, ok := startOf(found); !ok || t.starts[start/64]>>(start%64)&1 == 0 {
 			continue
@@ -107,6 +141,26 @@ func (t *threatWords) count(counts []int, text, word []byte) (words int) {
 				counts[phrase.threat]++
 				break
 			}
+		}
+	}
+	if other {
+		t.countScripts(counts, bytes.ToLower(text))
+	}
+	return words
+}
+
+// countScripts adds to counts the mentions of phrases in scripts other than Latin.
+func (t *threatWords) countScripts(counts []int, text []byte) {
+	for _, phrase := range t.scripts {
+		for rest := text; ; {
+			before, after, found := bytes.Cut(rest, phrase.text)
+			if !found {
+				break
+			}
+			if last, _ := utf8.DecodeLastRune(before); !phrase.apart || !unicode.IsLetter(last) {
+				counts[phrase.threat]++
+			}
+			rest = after
 		}
 	}
 }
@@ -132,20 +186,35 @@ func (t *threatWords) label(name []byte) (threat int, ok bool) {
 	return threat, ok
 }
 
-// nextWord returns the next run of ASCII letters and what follows it, or nil.
+// nextWord returns the next run of letters and what follows it, or nil. A word that is not
+// ASCII comes folded.
 func nextWord(s []byte) (word, rest []byte) {
-	start := 0
-	for start < len(s) && !isLetter(s[start]) {
-		start++
+	start, end, plain := 0, 0, true
+	for end < len(s) {
+		c, size := rune(s[end]), 1
+		letter := c < utf8.RuneSelf && isLetter(s[end])
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRune(s[end:])
+			letter = unicode.IsLetter(c) || unicode.IsMark(c)
+			plain = plain && !letter
+		}
+		end += size
+		if letter {
+			continue
+		}
+		if end-size > start {
+			end -= size
+			break
+		}
+		start = end
 	}
-	end := start
-	for end < len(s) && isLetter(s[end]) {
-		end++
-	}
-	if start == end {
+	switch {
+	case start == end:
 		return nil, nil
+	case plain:
+		return s[start:end], s[end:]
 	}
-	return s[start:end], s[end:]
+	return []byte(vocabulary.Fold(string(s[start:end]))), s[end:]
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

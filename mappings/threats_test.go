@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"riskdex/report"
 )
 
 // TestThreats: a report's own ratings, if it has any, decide what it warns of; otherwise
@@ -19,6 +21,9 @@ func TestThreats(t *testing.T) {
 		"half a phrase":        {`{"title":"Industrial park, power lunch"}`, ``},
 		"many meanings":        {`{"title":"Lightning strike, demonstration of cooking, flight of stairs"}`, ``},
 		"within a word":        {`{"title":"Warsaw, Warwick, Gayton"}`, ``},
+		"other languages":      {`{"title":"Émeutes à Springfield: séismes, FRONTIÈRE FERMÉE"}`, `["entry","natural_hazards","unrest"]`},
+		"other scripts":        {`{"title":"Последствия землетрясения, забастовки; 東京で洪水; الإضراب"}`, `["natural_hazards","strikes"]`},
+		"a part of a word":     {`{"title":"Девиза, невзрывной"}`, ``},
 		"summary":              {`{"title":"Oslo","summary":"There is a threat of terrorism."}`, `["terrorism"]`},
 		"mentioned in passing": {`{"title":"Oslo","body":"` + long + `The war museum tells of the war. Robbery is rare."}`, ``},
 		"mentioned often":      {`{"title":"Oslo","body":"` + long + `Robbery is common. Muggers wait at night. Gangs run the port. Pickpockets too."}`, `["crime"]`},
@@ -35,6 +40,18 @@ func TestThreats(t *testing.T) {
 	} {
 		if got, unfit := field(t, s, "threats", c.body); got != c.want || unfit {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestThreatsOfBeginning: an advisory without a summary begins with what it warns of; a report on
+// a city may begin with anything.
+func TestThreatsOfBeginning(t *testing.T) {
+	s := builtinSet(t)
+	body := `{"title":"Oslo","sections":[{"heading":"What to do","text":"There is a threat of terrorism in the city."},{"text":"Robbery is rare in the centre of the city."}]}`
+	for kind, want := range map[report.Kind]string{report.Cities: "", report.Advisories: `["terrorism"]`, report.SpecialReports: `["terrorism"]`} {
+		if got, _ := fieldOf(t, s, kind, "threats", body); got != want {
+			t.Errorf("%s: got %s, want %s", kind, got, want)
 		}
 	}
 }
