@@ -68,6 +68,35 @@ func TestSearchKnowsTheWorld(t *testing.T) {
 	}
 }
 
+// TestReportOnTheWholeComesFirst: the city of an airport comes before what happens there, and the
+// report on a country before the city of the same name, however the feed calls them.
+func TestReportOnTheWholeComesFirst(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	of := func(kind report.Kind, id, body string) record { return record{kind: kind, id: id, body: body} }
+	fill(t, x, []record{
+		of(report.Cities, "nyc", `{"name":"New York City","country":"US","body":"Calm."}`),
+		of(report.Advisories, "ferry", `{"title":"Ferry sinks off New York City","country":"US","cities":[{"name":"New York City"}]}`),
+		of(report.Cities, "panama-city", `{"name":"Panamá","country":"PA","body":"Calm."}`),
+		of(report.Advisories, "panama", `{"title":"Conseils aux voyageurs : Panama","country":"PA"}`),
+		of(report.Cities, "abidjan", `{"name":"Abidjan","country":"CI","body":"Calm."}`),
+		of(report.Advisories, "ivory-coast", `{"title":"Côte d'Ivoire (Ivory Coast)","country":"CI"}`),
+		of(report.Advisories, "russia", `{"title":"Russia","country":"RU"}`), // Nga in Vietnamese
+		of(report.Advisories, "nigeria", `{"title":"Nigeria","country":"NG"}`),
+		of(report.Cities, "kul", `{"name":"Kuala Lumpur","country":"MY","body":"Calm."}`),
+		of(report.Cities, "nbo", `{"name":"Nairobi","country":"KE","body":"Calm."}`),
+		of(report.Advisories, "march", `{"title":"Demonstrators gather at the station","cities":[{"name":"Nairobi"}],"country":"KE"}`),
+		of(report.Advisories, "riot", `{"title":"Riots elsewhere","country":"FR"}`),
+	})
+	for words, want := range map[string]string{
+		"JFK": "nyc ferry", "JFK wibble": "nyc ferry", "Panama": "panama panama-city", "Ivory Coast": "ivory-coast abidjan", "NGA": "nigeria", "nga": "russia",
+		"KL": "kul", "KualaLumpur": "kul", "Nairobbi protest": "march", "Kenyya protest": "march", "Nairobbi flurble": "", "wibblee protest": "",
+	} {
+		if got := first(t, x, x.Set.SearchBody, words); !strings.HasPrefix(got+" ", want+" ") {
+			t.Errorf("%q finds %q, want %s first", words, got, want)
+		}
+	}
+}
+
 // TestGazetteerOff: a gazetteer that is switched off adds nothing.
 func TestGazetteerOff(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
