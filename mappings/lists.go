@@ -248,7 +248,7 @@ func (x *extractor) partOf(object uint32, name string) uint32 {
 	case "airports":
 		return x.anyMember(object, "iata", "iatacode", "code")
 	case "country":
-		return x.anyMember(object, "iso", "iso2", "isocode", "alpha2", "countrycode", "code", "name")
+		return x.anyMember(object, "iso", "iso2", "isocode", "alpha2", "iso3", "alpha3", "countrycode", "code", "countryname", "name", "label", "title")
 	}
 	return x.anyMember(object, "name", "title", "value", "label")
 }

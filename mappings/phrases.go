@@ -94,7 +94,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	}
 	ask(namesField, "", "other name", "other title")
 	b.phrases = append(b.phrases, phrase{field: namesField, need: v.Concepts("other"), rank: 32})
-	ask(countryField, "place geo destination city parent", "country code", "country iso", "country code iso", "country", "iso", "iso code", "country name")
+	ask(countryField, "place geo destination city parent label title", "country code", "country iso", "country code iso", "country", "iso", "iso code", "country name")
 	risk := []string{"risk level", "risk rating", "risk", "security level", "security rating", "threat level", "advisory level", "level", "rating", "severity"}
 	ask(riskLevelField, "risk level rating score security threat travel advisory name label title code id text", risk...)
 	ask(riskLabelField, "risk level rating score security threat travel advisory name label title text",
@@ -107,7 +107,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	}
 	ask(locationField, around, "geo", "lat lon", "place")
 	ask(summaryField, "text", "summary")
-	ask(threatsField, "threat risk security category level rating score name label", "threat", "risk category", "risk", "event category")
+	ask(threatsField, "threat risk security category level rating score name label", "threat", "risk category", "risk", "event category", "advisory category")
 	if kind == report.Cities {
 		ask(startsField, "", "start")
 	} else {

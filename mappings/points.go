@@ -18,7 +18,7 @@ func (p point) verdict() verdict {
 }
 
 // point reads a place in any form that feeds give it: an object with latitude and
-// longitude, a GeoJSON geometry or feature, the text "lat,lon", or a list of two numbers.
+// longitude, a GeoJSON geometry or feature, the text "lat,lon" or "POINT (lon lat)", or a list of two numbers.
 // Other objects and other texts say nothing about a place.
 func (x *extractor) point(at uint32) (point, verdict) {
 	if x.tree.empty(at) {
@@ -28,7 +28,15 @@ func (x *extractor) point(at uint32) (point, verdict) {
 	case '{':
 		return x.objectPoint(at)
 	case '"':
-		lat, lon, two := bytes.Cut(x.tree.text(at), []byte(","))
+		text := bytes.TrimSpace(x.tree.text(at))
+		if lon, lat, ok := wellKnownText(text); ok {
+			p, ok := parsePoint(lat, lon)
+			if !ok {
+				return point{}, unfit
+			}
+			return p, p.verdict()
+		}
+		lat, lon, two := bytes.Cut(text, []byte(","))
 		if p, ok := parsePoint(lat, lon); ok && two {
 			if swapped := (point{p.lon, p.lat}); x.inCountry(swapped) && !x.inCountry(p) {
 				return swapped, fits
@@ -40,6 +48,23 @@ func (x *extractor) point(at uint32) (point, verdict) {
 		return x.twoNumbers(at)
 	}
 	return point{}, unfit
+}
+
+// wellKnownText cuts a text such as POINT (4.85 45.75), as geographic databases write it.
+func wellKnownText(s []byte) (lon, lat []byte, ok bool) {
+	const point = "POINT"
+	if len(s) < len(point) || !bytes.EqualFold(s[:len(point)], []byte(point)) {
+		return nil, nil, false
+	}
+	s = bytes.TrimSpace(s[len(point):])
+	if !bytes.HasPrefix(s, []byte("(")) || !bytes.HasSuffix(s, []byte(")")) {
+		return nil, nil, false
+	}
+	numbers := bytes.Fields(s[1 : len(s)-1])
+	if len(numbers) < 2 {
+		return nil, nil, false
+	}
+	return numbers[0], numbers[1], true
 }
 
 // twoNumbers reads a latitude and a longitude in either order. A name such as latLng says
