@@ -24,6 +24,7 @@ type world struct {
 	off        bool
 	codes      map[string]string // of countries, by the folded names of countries.json
 	usual      map[string]string // the usual English name of a country, folded, by its code
+	demonyms   map[string]string // the codes of countries, by their folded demonyms; empty for one that several have
 	titleWords map[string]bool
 }
 
@@ -47,13 +48,22 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 		if err != nil {
 			panic(err) // the built-in tables are broken, which a test would have found
 		}
-		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), usual: make(map[string]string), titleWords: make(map[string]bool)}
+		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), usual: make(map[string]string), demonyms: make(map[string]string), titleWords: make(map[string]bool)}
 		for _, code := range slices.Sorted(maps.Keys(c.Names)) {
 			for i, name := range c.Names[code] {
 				if i == 0 {
 					w.usual[code] = gazetteer.Fold(name)
 				}
 				w.codes[gazetteer.Fold(name)] = code
+			}
+		}
+		for code, names := range c.Demonyms {
+			for _, name := range names {
+				name = gazetteer.Fold(name)
+				if _, again := w.demonyms[name]; again {
+					code = ""
+				}
+				w.demonyms[name] = code
 			}
 		}
 		for _, word := range c.TitleWords {
@@ -65,10 +75,53 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 
 // country returns the alpha-2 code of the country with this name or alpha-3 code, or "".
 func (w *world) country(name string) string {
+	if code := w.called(name); code != "" {
+		return code
+	}
+	if before, within, found := strings.Cut(name, "("); found { // China (PRC)
+		code, other := w.formal(before), w.called(strings.Trim(within, ") "))
+		if code == "CG" || other != "" && other != code { // there are two Congos
+			return ""
+		}
+		return code
+	}
+	return w.formal(name)
+}
+
+// called returns the country that one of the tables has under a name.
+func (w *world) called(name string) string {
 	if code := w.codes[gazetteer.Fold(name)]; code != "" {
 		return code
 	}
 	return w.Country(name)
+}
+
+// formal returns the country that a formal name means, such as Republic of Kenya, Slovak Republic
+// or The Philippines.
+func (w *world) formal(name string) string {
+	words := strings.Fields(gazetteer.Fold(strings.ReplaceAll(name, ",", " ")))
+	isThe := func(word string) bool { return word == "the" }
+	words = slices.DeleteFunc(words, isThe)
+	if last := len(words) - 1; last > 0 && words[last] == "republic" {
+		return w.demonyms[strings.Join(words[:last], " ")]
+	}
+	if of := slices.Index(words, "of"); of > 0 {
+		if !slices.ContainsFunc(words[:of], isState) {
+			return ""
+		}
+		words = words[of+1:]
+		if len(words) == 1 && slices.Contains([]string{"congo", "korea", "china", "georgia"}, words[0]) {
+			return "" // there are two
+		}
+	}
+	return w.called(strings.Join(words, " "))
+}
+
+// isState reports whether a word of a formal name says what kind of state a country is.
+func isState(word string) bool {
+	return slices.Contains([]string{
+		"republic", "kingdom", "state", "commonwealth", "principality", "sultanate", "union", "duchy", "emirate", "federation",
+	}, word)
 }
 
 // core returns a title, folded, without the words at its ends that do not say what it is
