@@ -120,9 +120,11 @@ func (t *threatWords) count(counts []int, text, word []byte) (words int) {
 		if found, rest = nextWord(rest); found == nil {
 			break
 		}
-		if first, _ := utf8.DecodeRune(found); first >= firstOther {
-			other = true
-			continue
+		if found[0] >= utf8.RuneSelf {
+			if first, _ := utf8.DecodeRune(found); first >= firstOther {
+				other = true
+				continue
+			}
 		}
 		if start, ok := startOf(found); !ok || t.starts[start/64]>>(start%64)&1 == 0 {
 			continue
@@ -189,32 +191,36 @@ func (t *threatWords) label(name []byte) (threat int, ok bool) {
 // nextWord returns the next run of letters and what follows it, or nil. A word that is not
 // ASCII comes folded.
 func nextWord(s []byte) (word, rest []byte) {
-	start, end, plain := 0, 0, true
-	for end < len(s) {
-		c, size := rune(s[end]), 1
-		letter := c < utf8.RuneSelf && isLetter(s[end])
-		if c >= utf8.RuneSelf {
-			c, size = utf8.DecodeRune(s[end:])
-			letter = unicode.IsLetter(c) || unicode.IsMark(c)
-			plain = plain && !letter
-		}
-		end += size
-		if letter {
-			continue
-		}
-		if end-size > start {
-			end -= size
-			break
-		}
-		start = end
+	start := 0
+	for start < len(s) && s[start] < utf8.RuneSelf && !isLetter(s[start]) {
+		start++
+	}
+	end := start
+	for end < len(s) && isLetter(s[end]) {
+		end++
 	}
 	switch {
+	case end < len(s) && s[end] >= utf8.RuneSelf:
+		return nextFolded(s[start:])
 	case start == end:
 		return nil, nil
-	case plain:
-		return s[start:end], s[end:]
 	}
-	return []byte(vocabulary.Fold(string(s[start:end]))), s[end:]
+	return s[start:end], s[end:]
+}
+
+// nextFolded is nextWord for text that is not ASCII.
+func nextFolded(s []byte) (word, rest []byte) {
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
+	start := bytes.IndexFunc(s, inWord)
+	if start < 0 {
+		return nil, nil
+	}
+	s = s[start:]
+	end := bytes.IndexFunc(s, func(r rune) bool { return !inWord(r) })
+	if end < 0 {
+		end = len(s)
+	}
+	return []byte(vocabulary.Fold(string(s[:end]))), s[end:]
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
