@@ -48,13 +48,6 @@ func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt i
 	}
 }
 
-// unhurried has timeouts that let a transaction wait for its test.
-func unhurried() pace {
-	p := silent()
-	p.stuck, p.group = 2*committest.Timeout, 2*committest.Timeout
-	return p
-}
-
 // largeCities returns new cities that all state a code.
 func largeCities(more ...report.Change) report.Delivery {
 	d := report.Delivery{Changes: more}
@@ -73,7 +66,7 @@ func city(id report.ID, code string) report.Change {
 // lock of names. A request that names a document of the large one comes after it.
 func TestPostgresSmallBesideLarge(t *testing.T) {
 	url := postgrestest.URL(t)
-	j, other := process(t, url, unhurried(), journal.Options{}), process(t, url, unhurried(), journal.Options{})
+	j, other := process(t, url, silent(), journal.Options{}), process(t, url, silent(), journal.Options{})
 	deliver(t, j, report.Delivery{Changes: []report.Change{city("1000", ""), city("7", "OLD")}})
 	known, err := j.Claim(t.Context(), report.Cities, 10, 1<<20)
 	require.NoError(t, err)
@@ -139,7 +132,7 @@ func TestPostgresNamesChangeBesideLarge(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url := postgrestest.URL(t)
-			j, other := process(t, url, unhurried(), journal.Options{}), process(t, url, unhurried(), journal.Options{})
+			j, other := process(t, url, silent(), journal.Options{}), process(t, url, silent(), journal.Options{})
 			if len(c.known) > 0 {
 				deliver(t, j, report.Delivery{Changes: c.known})
 			}

@@ -26,10 +26,12 @@ func hasty() pace {
 	}
 }
 
-// silent has timeouts so long that nothing happens by itself within a test.
+// silent has timeouts so long that nothing happens by itself within a test, which may hold up
+// a transaction, or be held up by a busy machine.
 func silent() pace {
 	p := usualPace()
 	p.lease, p.heartbeat = time.Hour, time.Hour
+	p.stuck, p.group = 2*committest.Timeout, 2*committest.Timeout
 	return p
 }
 
