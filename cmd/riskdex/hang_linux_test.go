@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -176,6 +177,17 @@ func (p *process) mustSayThatItHangs(t *testing.T, since time.Time) {
 	t.Logf("the status, after %v: %q", time.Since(asked).Round(time.Second/10), st.CannotAccept)
 }
 
+// threads returns where in the kernel the threads of a process are.
+func threads(pid int) (all string) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stack", pid))
+	for _, file := range files {
+		if stack, err := os.ReadFile(file); err == nil {
+			all += string(stack) + "\n"
+		}
+	}
+	return all
+}
+
 // mustStop stops a process while its journal hangs. A thread that waits for a disk cannot
 // end before the disk answers, not even by SIGKILL. Then everything else of the process has
 // to end in time, and another process has to be able to use its addresses.
@@ -194,7 +206,7 @@ func (p *process) mustStop(t *testing.T, heal func()) {
 			over = strings.Contains(p.log.String(), "riskdex ends nevertheless")
 		}
 		if took := time.Since(asked); took > stopWithin+5*time.Second {
-			t.Errorf("riskdex has not ended %v after SIGTERM", took)
+			t.Errorf("riskdex has not ended %v after SIGTERM; its threads wait for\n%s", took, threads(p.cmd.Process.Pid))
 			over = true
 		}
 	}
