@@ -69,7 +69,8 @@ kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
 # cannot look into, and where no goroutines are started: it makes them take twice as long.
 # test-race has it everywhere. Vet belongs to make lint. The runs take place at the same
 # time, since most tests wait for servers and disks most of the time, and begin with the
-# packages that take longest.
+# packages that take longest. Then the machine is as busy as it can be, so a test that fails is
+# run once more, alone, and listed if it passes.
 #
 # SQLite is C code in Go's clothes and keeps its data in memory that is not Go's, which the
 # race detector ignores. So it is compiled without: the tests of journals then take less than
@@ -80,13 +81,13 @@ UNRACED := ./cmd/riskdex ./indexer/... ./mappings/relevance/... ./mappings ./map
 LONGEST := ./journal/sqlite ./journal/postgres ./mappings/livetest
 TEST := -vet=off -shuffle=on -timeout 45m
 test: dev ## All tests, against real servers, most with the race detector; lists what was not run.
-	@.local/dev with-elasticsearch -- .local/dev test -- \
+	@.local/dev with-elasticsearch -- .local/dev test --again -- \
 		$(TEST) -p 2 -parallel 4 $(UNRACED) ';' \
 		$(TEST) -p 2 $(RACE) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
 		-C internal/manifests $(TEST) -p 1 ./...
 
 test-race: dev ## All tests with the race detector; takes about twice as long.
-	@.local/dev with-elasticsearch -- .local/dev test -- \
+	@.local/dev with-elasticsearch -- .local/dev test --again -- \
 		$(TEST) $(RACE) -timeout 60m ./... ';' -C internal/manifests $(TEST) -p 1 $(RACE) ./...
 
 # What differs between versions of Elasticsearch is noticed here: mappings and searches, answers,
@@ -94,7 +95,7 @@ test-race: dev ## All tests with the race detector; takes about twice as long.
 ANSWERS := TestItemAnswers|TestWhatPassesTheReceiverPassesElasticsearch|TestEveryIDThatTheReceiverAcceptsIsIndexed|TestIndexAheadOfTheJournal|TestDeletedAheadOfTheJournal|TestPoisonIsDeadAlone|TestOnePoisonSpoilsNoOther|TestTooLargeABulkIsHalved|TestHeldIndexHealsAndHoldsUpNobody|TestOnAServerOfItsOwn|TestLostIndexComesBackComplete|TestRestoredFromASnapshot|TestRebuildUnderLoad|TestTakeOverUnderLoad|TestChangedMappingIsRebuiltOnce|TestLoneChangeBecomesVisible
 PROCESSES := TestElasticsearchDies|TestBackToAnIndexThatWasLeft|TestRebuildTo.*|TestShowCommand|TestAppsFindWhatThePublisherWaitedFor
 test-elasticsearch: dev ## The tests that Elasticsearch has most to do with; ELASTICSEARCH_VERSION=9.2.0 for another version.
-	@.local/dev with-elasticsearch -- .local/dev test -- $(TEST) -p 2 -parallel 4 ./mappings/livetest ';' \
+	@.local/dev with-elasticsearch -- .local/dev test --again -- $(TEST) -p 2 -parallel 4 ./mappings/livetest ';' \
 		$(TEST) -p 2 -parallel 4 -run '^($(ANSWERS)|$(PROCESSES))$$' ./indexer ./cmd/riskdex
 
 relevance: dev ## How well the search finds, by class of query, and an exam with feeds that it was not made for.

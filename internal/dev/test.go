@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"riskdex/internal/child"
@@ -23,13 +24,18 @@ import (
 )
 
 type testCommand struct {
+	Again   bool     `help:"Run tests that fail once more, each alone. Those that pass then do not fail the run."`
 	Command []string `arg:"" passthrough:"" help:"Flags and packages for go test, after --; with ; between runs that take place at the same time."`
 }
 
 // Help says how this differs from go test.
 func (testCommand) Help() string {
 	return `Shows what go test shows, and at the end which tests took longest, which were not run, and
-why, and which failed. The exit status is that of a run that fails.`
+why, and which failed. The exit status is that of a run that fails.
+
+A test that passes alone and not beside others (--again) is listed, for someone to see to: it
+depends on how busy the machine is. Nothing is run again after a crash, a data race, a signal or
+a package that does not compile, or if more than a few tests failed.`
 }
 
 // Run runs the tests.
@@ -42,11 +48,21 @@ func (c testCommand) Run(ctx context.Context, s streams) error {
 		return errors.New("test: name flags and packages after --")
 	}
 	report := testReport{out: s.out}
+	s.in, s.err = nil, oneAtATime(s.err)
 	var all errgroup.Group
-	for run := range runs(args) {
-		all.Go(func() error { return goTest(s, &report, run) })
+	var started []*testRun
+	for args := range runs(args) {
+		run := &testRun{args: args}
+		started = append(started, run)
+		all.Go(func() error {
+			run.err = goTest(s, &report, run)
+			return run.err
+		})
 	}
 	err := all.Wait()
+	if err != nil && c.Again && mayRunAgain(started) {
+		err = report.runAgain(started, func(again *testRun) error { return goTest(s, &report, again) })
+	}
 	report.end()
 	return err
 }
@@ -67,9 +83,36 @@ func runs(args []string) func(yield func([]string) bool) {
 	}
 }
 
-// goTest runs go test with arguments, which may begin with -C FOLDER.
-func goTest(s streams, report *testReport, args []string) error {
-	first := []string{"test", "-json"}
+// testRun is one run of go test.
+type testRun struct {
+	args   []string // of go test; may begin with -C FOLDER
+	failed []testName
+	broken atomic.Bool // more is wrong than that tests failed
+	err    error
+}
+
+// oneAtATime returns a writer like w that several processes may write to.
+func oneAtATime(w io.Writer) io.Writer {
+	if file, ok := w.(*os.File); ok {
+		return file
+	}
+	return &lockedWriter{w: w}
+}
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+// goTest runs go test.
+func goTest(s streams, report *testReport, run *testRun) error {
+	first, args := []string{"test", "-json"}, run.args
 	if args[0] == "-C" && len(args) > 2 {
 		first, args = []string{"-C", args[1], "test", "-json"}, args[2:]
 	}
@@ -97,11 +140,12 @@ func goTest(s streams, report *testReport, args []string) error {
 			case <-running.Done():
 				return
 			case sig := <-signals:
+				run.broken.Store(true)
 				_ = running.SignalGroup(sig.(syscall.Signal)) // it may have ended
 			}
 		}
 	}()
-	err = report.read(events)
+	err = report.read(events, run)
 	<-running.Done()
 	return errors.Join(statusOf(running.Err()), err)
 }
@@ -116,9 +160,12 @@ type testReport struct {
 	notRun map[string][]testName // by reason
 	took   map[testName]float64  // seconds, without those of other tests that it waited for
 	failed []testName
+	alone  []testName // that passed when they were run again
 }
 
 type testName struct{ Package, Test string }
+
+func (n testName) String() string { return strings.TrimPrefix(n.Package, "riskdex/") + ": " + n.Test }
 
 type testEvent struct {
 	Action, Output string
@@ -127,7 +174,7 @@ type testEvent struct {
 }
 
 // read reads and shows the events of one run.
-func (r *testReport) read(events io.Reader) error {
+func (r *testReport) read(events io.Reader, run *testRun) error {
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadString('\n')
@@ -136,7 +183,7 @@ func (r *testReport) read(events io.Reader) error {
 			if json.Unmarshal([]byte(line), &e) != nil {
 				e = testEvent{Action: "build-output", Output: line} // of go itself
 			}
-			r.take(e)
+			r.take(e, run)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -147,7 +194,7 @@ func (r *testReport) read(events io.Reader) error {
 	}
 }
 
-func (r *testReport) take(e testEvent) {
+func (r *testReport) take(e testEvent, run *testRun) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch e.Action {
@@ -169,6 +216,9 @@ func (r *testReport) take(e testEvent) {
 		fallthrough
 	case "pass", "fail":
 		if e.Test == "" {
+			if e.Action == "fail" {
+				run.packageFailed(e.Package, r.output)
+			}
 			r.show(e)
 			return
 		}
@@ -176,6 +226,7 @@ func (r *testReport) take(e testEvent) {
 			r.took[e.testName] = e.Elapsed
 		}
 		if e.Action == "fail" {
+			run.failed = append(run.failed, e.testName)
 			r.failed = append(r.failed, e.testName)
 		} else {
 			delete(r.output, e.testName)
@@ -210,8 +261,11 @@ func (r *testReport) show(e testEvent) {
 func (r *testReport) end() {
 	r.listSlowest()
 	r.listNotRun()
+	for _, name := range r.alone {
+		fmt.Fprintf(r.out, "FAILED BESIDE OTHERS, PASSED ALONE %s\n", name)
+	}
 	for _, name := range r.failed {
-		fmt.Fprintf(r.out, "FAILED %s: %s\n", strings.TrimPrefix(name.Package, "riskdex/"), name.Test)
+		fmt.Fprintf(r.out, "FAILED %s\n", name)
 	}
 }
 
@@ -226,7 +280,7 @@ func (r *testReport) listSlowest() {
 		fmt.Fprintln(r.out, "Slowest:")
 	}
 	for _, name := range slowest[:min(most, len(slowest))] {
-		fmt.Fprintf(r.out, "  %4.0f s  %s: %s\n", r.took[name], strings.TrimPrefix(name.Package, "riskdex/"), name.Test)
+		fmt.Fprintf(r.out, "  %4.0f s  %s\n", r.took[name], name)
 	}
 }
 

@@ -28,7 +28,7 @@ func reported(t *testing.T, events ...string) string {
 	}
 	in.WriteString("go: of go itself\n")
 	r := testReport{out: &out}
-	if err := r.read(&in); err != nil {
+	if err := r.read(&in, &testRun{}); err != nil {
 		t.Fatal(err)
 	}
 	r.end()
