@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -175,6 +177,27 @@ func (p *process) mustSayThatItHangs(t *testing.T, since time.Time) {
 		t.Errorf("riskdex_accepting is %v", v)
 	}
 	t.Logf("the status, after %v: %q", time.Since(asked).Round(time.Second/10), st.CannotAccept)
+}
+
+// TestMainThreadOnlyWaits: Linux gives SIGTERM to the main thread, so that must never be the one
+// that waits for a disk that hangs. More goroutines wait in system calls here than there are
+// threads without work, and none of them does so on the main thread.
+func TestMainThreadOnlyWaits(t *testing.T) {
+	var waiting sync.WaitGroup
+	var onMain atomic.Bool
+	for range 200 {
+		waiting.Go(func() {
+			if syscall.Gettid() == os.Getpid() {
+				onMain.Store(true)
+			}
+			wait := syscall.NsecToTimespec(int64(200 * time.Millisecond))
+			_ = syscall.Nanosleep(&wait, nil)
+		})
+	}
+	waiting.Wait()
+	if onMain.Load() {
+		t.Error("the main thread works, and may be waiting for a disk when a signal comes")
+	}
 }
 
 // threads returns where in the kernel the threads of a process are.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -64,6 +65,11 @@ type commands struct {
 type streams struct {
 	out, err io.Writer
 }
+
+// The main goroutine keeps the main thread to itself, and only waits on it: Linux gives a signal
+// to the main thread, and a thread that waits for a disk that hangs does not take it. So SIGTERM
+// would have no effect while that thread is the one that writes to the journal.
+func init() { runtime.LockOSThread() }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
