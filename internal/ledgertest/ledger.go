@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"riskdex/report"
 )
@@ -33,6 +34,10 @@ func (l *Ledger) Note(key report.Key, n int) {
 
 // Acknowledged returns the number of deliveries recorded.
 func (l *Ledger) Acknowledged() int64 { return l.acknowledged.Load() }
+
+// pace is how long a sender waits after each delivery: many tests wait for servers meanwhile, and
+// need some of the machine for that.
+const pace = 10 * time.Millisecond
 
 // Load calls deliver with creates, corrections and deletes (n is 0) from several goroutines
 // until stop is called, which waits for them. Each goroutine has documents of its own, so that
@@ -60,6 +65,7 @@ func (l *Ledger) Load(senders int, deliver func(key report.Key, n int) bool) (st
 					return
 				}
 				l.Note(key, number)
+				time.Sleep(pace)
 			}
 		})
 	}
