@@ -15,14 +15,16 @@ func NoError(t testing.TB, err error) {
 }
 
 // Eventually waits until ok returns true, and ends the test if that takes longer than limit. The
-// limit only says when to give up, and is no measure of speed.
+// limit only says when to give up, and is no measure of speed. It asks less often the longer it
+// waits and the longer ok takes, which leaves the machine to what it waits for.
 func Eventually(t testing.TB, limit time.Duration, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(limit)
-	for !ok() {
-		if time.Now().After(deadline) {
+	began := time.Now()
+	for asked := began; !ok(); asked = time.Now() {
+		waited := time.Since(began)
+		if waited > limit {
 			t.Fatalf("timed out after %v waiting until %s", limit, what)
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(max(5*time.Millisecond, min(waited/20, 200*time.Millisecond), min(3*time.Since(asked), time.Second)))
 	}
 }
