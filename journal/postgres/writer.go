@@ -71,6 +71,7 @@ func (j *Journal) carryOut(all []*commit.Request) {
 	case classify(err) == commit.FaultRequest && len(group) > 1:
 		for i := range group {
 			j.carryOut(group[i : i+1])
+			j.queue.KeepOrder(group[i:i+1], group[i+1:])
 		}
 		return
 	case classify(err) == commit.FaultRequest:

@@ -47,7 +47,7 @@ func (j *Journal) serve(group []*commit.Request) {
 		j.quota.judge()
 		now, later := j.quota.admit(j.inPlace(group))
 		if len(now) > 0 || len(group) == 0 {
-			j.carryOut(now)
+			j.carryOutBefore(now, later)
 		}
 		if len(later) == 0 {
 			return
@@ -84,6 +84,14 @@ func (j *Journal) inPlace(group []*commit.Request) (rest []*commit.Request) {
 	return rest
 }
 
+// carryOutBefore carries out a part of a group, before the rest of it.
+func (j *Journal) carryOutBefore(part, rest []*commit.Request) {
+	j.unserved += len(rest)
+	j.carryOut(part)
+	j.unserved -= len(rest)
+	j.queue.KeepOrder(part, rest)
+}
+
 func (j *Journal) carryOut(all []*commit.Request) {
 	group := commit.DropLate(all, (*commit.Request).Late)
 	if len(group) == 0 && len(all) > 0 {
@@ -107,7 +115,7 @@ func (j *Journal) carryOut(all []*commit.Request) {
 		}
 	case classify(err) == commit.FaultRequest && len(group) > 1:
 		for i := range group {
-			j.carryOut(group[i : i+1])
+			j.carryOutBefore(group[i:i+1], group[i+1:])
 		}
 		return
 	case classify(err) == commit.FaultRequest:
@@ -220,9 +228,10 @@ func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request
 }
 
 // joining waits for requests while the disk works on the group before, and returns none once
-// that has ended. Near a quota no request joins: each group is checked on its own.
+// that has ended. Near a quota no request joins: each group is checked on its own. Nor does any
+// join a part of a group: it came after the rest.
 func (j *Journal) joining(group []*commit.Request) []*commit.Request {
-	if j.claims.flush == nil || j.quota.err() != nil || j.quota.mayExceedAfter(commit.MaxGroupBytes) {
+	if j.claims.flush == nil || j.unserved > 0 || j.quota.err() != nil || j.quota.mayExceedAfter(commit.MaxGroupBytes) {
 		return nil
 	}
 	for {

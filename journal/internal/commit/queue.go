@@ -244,6 +244,21 @@ func (q *Queue) PutBack(list []*Request) {
 	q.Wake.Notify()
 }
 
+// KeepOrder is called between two parts of a group that are executed one after the other: what
+// went back to the queue from the first part must not be overtaken by the second one.
+func (q *Queue) KeepOrder(first, second []*Request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, r := range first {
+		if !slices.Contains(q.waiting, r) {
+			continue
+		}
+		for _, later := range second {
+			later.ahead = append(slices.Clip(later.ahead), r)
+		}
+	}
+}
+
 func sizeOf(group []*Request) (n int) {
 	for _, r := range group {
 		n += r.Size
