@@ -21,8 +21,8 @@ import (
 	"riskdex/report"
 )
 
-// supported is the major version of Elasticsearch that riskdex supports.
-const supported = "8"
+// supported are the major versions of Elasticsearch that riskdex supports.
+var supported = []string{"8", "9"}
 
 // elasticsearch checks that the server has what riskdex will need. It changes nothing there.
 func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
@@ -228,8 +228,8 @@ func (e *serverCheck) server(ctx context.Context) {
 	}
 	slices.Sort(versions)
 	for _, v := range versions {
-		if major, _, _ := strings.Cut(v, "."); major != supported {
-			e.note("version", wrong, "Elasticsearch "+v, "Use Elasticsearch "+supported+".")
+		if major, _, _ := strings.Cut(v, "."); !slices.Contains(supported, major) {
+			e.note("version", wrong, "Elasticsearch "+v, "Use Elasticsearch "+strings.Join(supported, " or ")+".")
 			return
 		}
 	}
