@@ -7,13 +7,13 @@ import (
 	"riskdex/report"
 )
 
-// Tombstones implements store.
+// Tombstones implements commit.Store.
 func (s *store) Tombstones(kind report.Kind) (n int64, err error) {
 	err = s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(tombstones), 0)::bigint FROM totals WHERE kind = $1", string(kind)).Scan(&n)
 	return n + s.ledger.Totals[kind].Tombstones, err
 }
 
-// DropDeleted implements store. What another process has locked is left for the next
+// DropDeleted implements commit.Store. What another process has locked is left for the next
 // round.
 func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (dropped []report.Version, next commit.Cursor, err error) {
 	if err := s.forget(); err != nil {

@@ -27,7 +27,7 @@ type reached struct {
 	at      int64
 }
 
-// KeepPast implements store. The server copies what is replaced by itself, where this
+// KeepPast implements commit.Store. The server copies what is replaced by itself, where this
 // transaction has not written it, and compresses it.
 func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) error {
 	r := pastRow{HistoryRow: commit.HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}}
@@ -65,7 +65,7 @@ func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) err
 	return nil
 }
 
-// NoteReached implements store.
+// NoteReached implements commit.Store.
 func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 	s.reached = append(s.reached, reached{k, v, at})
 	return nil
@@ -143,7 +143,7 @@ func (s *store) queuePast(b *pgx.Batch) {
 	s.past, s.reached = nil, nil
 }
 
-// DropPast implements store. One process does it at a time: two would both drop what is too
+// DropPast implements commit.Store. One process does it at a time: two would both drop what is too
 // much.
 func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
 	var alone bool

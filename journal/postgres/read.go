@@ -169,7 +169,7 @@ func (j *Journal) entries(ctx context.Context, kind report.Kind, what, which str
 	return list, err
 }
 
-// readContents implements requests.contents.
+// readContents implements commit.Hooks.Contents.
 func (j *Journal) readContents(ctx context.Context, stamps []report.Stamp) (list []commit.Content, rest []report.Stamp, err error) {
 	err = j.read("read documents", func() error {
 		size := 0

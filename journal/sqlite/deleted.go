@@ -8,12 +8,12 @@ import (
 	"riskdex/report"
 )
 
-// Tombstones implements store.
+// Tombstones implements commit.Store.
 func (s *store) Tombstones(kind report.Kind) (int64, error) {
 	return s.ledger.Totals[kind].Tombstones, nil
 }
 
-// DropDeleted implements store.
+// DropDeleted implements commit.Store.
 func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (dropped []report.Version, next commit.Cursor, err error) {
 	s.forget()
 	rows, err := s.st.oldDeleted.QueryContext(s.ctx, string(kind), after.AcceptedAt, after.Doc, before)

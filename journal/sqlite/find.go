@@ -20,7 +20,7 @@ const (
 	originQuery = `SELECT origin FROM origins WHERE doc = ?1 AND version = ?2`
 )
 
-// Find implements store.
+// Find implements commit.Store.
 func (s *store) Find(k report.Key) (*commit.Row, error) {
 	if r, ok := s.lookedUp(k); ok {
 		return r, nil

@@ -10,7 +10,7 @@ import (
 	"riskdex/report"
 )
 
-// KeepPast implements store. The row goes to the end of the table, and SQLite copies what was
+// KeepPast implements commit.Store. The row goes to the end of the table, and SQLite copies what was
 // replaced by itself. Its body is compressed later (deflateHistory): that takes longer than
 // all the rest.
 func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) error {
@@ -58,12 +58,12 @@ func keepQuery(form int, body, where string) string {
 		FROM documents WHERE doc = ?%s`, form, body, where)
 }
 
-// NoteReached implements store.
+// NoteReached implements commit.Store.
 func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 	return s.exec(s.st.noteReached, string(k.Kind), string(k.ID), int64(v), at)
 }
 
-// DropPast implements store.
+// DropPast implements commit.Store.
 func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
 	excess := -most
 	for _, t := range s.ledger.Totals {
