@@ -221,7 +221,7 @@ func TestEveryCopyIsAnotherFile(t *testing.T) {
 	require.NoError(t, err)
 	opened("a copy", copied)
 	require.NoError(t, suspect(copied))
-	opened("a copy afresh", copied)
+	opened("a rewritten file", copied)
 }
 
 func backUpClosed(t *testing.T, path string) string {

@@ -96,7 +96,7 @@ func TestOtherNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			waitReady(t, j)
-			refused("after it was copied afresh")
+			refused("after it was rewritten")
 			mustAppend(t, j, committest.Put("2", "{}"))
 			checkTables(t, j)
 

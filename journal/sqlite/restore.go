@@ -159,7 +159,7 @@ func (r *restore) checkFrom() error {
 	}
 	for _, suffix := range []string{suspectSuffix, wholeSuffix} {
 		if _, err := os.Lstat(r.from + suffix); !errors.Is(err, os.ErrNotExist) {
-			return errors.Join(fmt.Errorf("the last process on it could not write it (%s is there), and it has to be copied afresh first: "+
+			return errors.Join(fmt.Errorf("the last process on it could not write it (%s is there), and it has to be rewritten first: "+
 				"start riskdex on it, and stop it again", r.from+suffix), err)
 		}
 	}

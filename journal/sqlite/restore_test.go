@@ -194,16 +194,16 @@ func TestRestoreRefuses(t *testing.T) {
 
 	before := filesOf(t, s.path)
 	for name, c := range map[string]struct{ from, want string }{
-		"a damaged record":             {record, ErrDamaged.Error()},
-		"damaged pages":                {pages, ErrDamaged.Error()},
-		"another journal":              {otherBackup, "--from-another-journal"},
-		"a newer schema":               {newer, "newer riskdex"},
-		"no database":                  {text, "damaged, or no journal"},
-		"nothing":                      {filepath.Join(t.TempDir(), "missing.db"), "no such file"},
-		"a folder":                     {t.TempDir(), "no regular file"},
-		"what has to be copied afresh": {suspected, "start riskdex on it"},
-		"itself":                       {s.path, "the journal itself"},
-		"itself, under another name":   {linked, "the journal itself"},
+		"a damaged record":           {record, ErrDamaged.Error()},
+		"damaged pages":              {pages, ErrDamaged.Error()},
+		"another journal":            {otherBackup, "--from-another-journal"},
+		"a newer schema":             {newer, "newer riskdex"},
+		"no database":                {text, "damaged, or no journal"},
+		"nothing":                    {filepath.Join(t.TempDir(), "missing.db"), "no such file"},
+		"a folder":                   {t.TempDir(), "no regular file"},
+		"what has to be rewritten":   {suspected, "start riskdex on it"},
+		"itself":                     {s.path, "the journal itself"},
+		"itself, under another name": {linked, "the journal itself"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := Restore(t.Context(), c.from, s.path, RestoreOptions{}, nil)

@@ -139,7 +139,7 @@ func recoverFiles(ctx context.Context, path string) error {
 		err = swapIn(path)
 	}
 	if err != nil {
-		return fmt.Errorf("copy it afresh, because writing it failed before (%s%s): %w", path, suspectSuffix, err)
+		return fmt.Errorf("rewrite it, because writing it failed before (%s%s): %w", path, suspectSuffix, err)
 	}
 	return nil
 }

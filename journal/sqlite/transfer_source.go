@@ -50,7 +50,7 @@ func openTransferSource(ctx context.Context, path string) (transfer.Source, erro
 	}
 	for _, suffix := range []string{suspectSuffix, wholeSuffix} {
 		if _, err := os.Lstat(path + suffix); !errors.Is(err, os.ErrNotExist) {
-			return nil, errors.Join(fmt.Errorf("its last process could not write it (%s is there), and it has to be copied afresh first: "+
+			return nil, errors.Join(fmt.Errorf("its last process could not write it (%s is there), and it has to be rewritten first: "+
 				"start riskdex on it, and stop it again", path+suffix), err, lock.Close())
 		}
 	}
