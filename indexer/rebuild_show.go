@@ -64,7 +64,7 @@ func (d *dispatcher) showRebuild(l *lane) {
 	case report.PhaseRetiring:
 		log.Info("rebuild: apps search the new index", "new", now.NewIndex, "old", now.OldIndex, "took", now.EndedAt.Sub(now.StartedAt).Round(time.Millisecond))
 	case report.PhaseFailed:
-		log.Error("rebuild failed: apps go on searching the old index, which stays up to date; mend the cause and rebuild again",
+		log.Error("rebuild failed: apps go on searching the old index, which stays up to date; fix the cause and rebuild again",
 			"old", now.OldIndex, "new", now.NewIndex, "cause", now.Cause, "reason", now.Reason)
 	case report.PhaseStopped:
 		log.Warn("rebuild stopped: apps go on searching the old index, which stays up to date", "old", now.OldIndex, "reason", now.Reason)

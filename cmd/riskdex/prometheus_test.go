@@ -146,11 +146,11 @@ func (w *watched) until(what string, ok func() bool) {
 	})
 }
 
-// fires waits until an alert is raised, calls mend, and waits until the alert is cleared.
-func (w *watched) fires(alert string, mend func()) {
+// fires waits until an alert is raised, calls repair, and waits until the alert is cleared.
+func (w *watched) fires(alert string, repair func()) {
 	w.t.Helper()
 	firing := fmt.Sprintf(`ALERTS{alertname=%q, alertstate="firing"}`, alert)
 	w.until(alert+" fires", func() bool { return len(values(w.t, w.server, firing)) > 0 })
-	mend()
+	repair()
 	w.until(alert+" is cleared", func() bool { return len(values(w.t, w.server, firing)) == 0 })
 }

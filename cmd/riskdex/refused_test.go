@@ -48,13 +48,13 @@ func TestRefusedCommands(t *testing.T) {
 	p.expect(exitNegative, "", words("refused retry 1"), "not JSON")
 	p.expect(exitNegative, "", words("refused retry 3"), "right path")
 	p.expect(exitNegative, "", words("refused retry --all"), "4 are refused again")
-	p.expect(exitDone, `{"title":"mended"}`, words("refused retry 1 --body -"), "1 document accepted")
+	p.expect(exitDone, `{"title":"corrected"}`, words("refused retry 1 --body -"), "1 document accepted")
 	p.expect(exitDone, `{"id":"9","title":"with an id"}`, words("refused retry 2 --body -"), "1 document accepted")
 	p.send("PUT", "/cities/4", `{"id":4,"title":"new"}`)
 	p.expect(exitDone, `{"id":4,"title":"old"}`, words("refused retry 4 --body -"), "0 documents accepted", "left alone")
 	p.drained()
 	cities, advisories := p.indexed(report.Cities), p.indexed(report.Advisories)
-	if string(cities["1"]) != `{"title":"mended"}` || string(cities["4"]) != `{"id":4,"title":"new"}` || string(advisories["9"]) != `{"id":"9","title":"with an id"}` {
+	if string(cities["1"]) != `{"title":"corrected"}` || string(cities["4"]) != `{"id":4,"title":"new"}` || string(advisories["9"]) != `{"id":"9","title":"with an id"}` {
 		t.Errorf("the index has %s and %s", cities, advisories)
 	}
 	p.expect(exitDone, "", words("refused list"), "1 refusal kept")

@@ -122,7 +122,7 @@ func TestLostAliasIsReportedAndRestored(t *testing.T) {
 		t.Errorf("an app gets %d: %s", status, answer)
 	}
 	eventually(t, "the metric says so", func() bool { return p.metrics()["riskdex_search_failing_seconds"] > 0 })
-	eventually(t, "it is mended by itself", func() bool { return p.status().Well && p.metrics()["riskdex_search_failing_seconds"] == 0 })
+	eventually(t, "it recovers by itself", func() bool { return p.status().Well && p.metrics()["riskdex_search_failing_seconds"] == 0 })
 	if status, answer := p.asApp("sydney"); status != http.StatusOK {
 		t.Errorf("an app gets %d: %s", status, answer)
 	}

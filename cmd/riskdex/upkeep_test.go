@@ -133,7 +133,7 @@ func TestVerifyCommand(t *testing.T) {
 	if len(lines) != 3 || lines[2]["documents"] != 50.0 || lines[2]["live"] != 49.0 || lines[2]["deleted"] != 1.0 || lines[2]["missing"] != 1.0 {
 		t.Errorf("as JSON: %v", lines)
 	}
-	p.expect(exitDone, "", words("verify --repair cities"), "2 mended")
+	p.expect(exitDone, "", words("verify --repair cities"), "2 repaired")
 	p.expect(exitDone, "", words("verify cities"), "nothing differs")
 	found := p.indexed(report.Cities)
 	if len(found) != 49 || found["7"] == nil || found["stranger"] != nil {

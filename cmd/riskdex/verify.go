@@ -110,11 +110,11 @@ func (s *verifyScreen) finding(f report.VerifyFinding) error {
 	if s.command.JSON {
 		return s.lines.Encode(f)
 	}
-	mended := ""
+	repaired := ""
 	if f.Mended {
-		mended = "; mended"
+		repaired = "; repaired"
 	}
-	_, err := fmt.Fprintf(s.io.out, "%-8s %s %s: %s%s\n", f.Problem, f.Kind, sanitize.ShellWord(string(f.ID)), difference(f), mended)
+	_, err := fmt.Fprintf(s.io.out, "%-8s %s %s: %s%s\n", f.Problem, f.Kind, sanitize.ShellWord(string(f.ID)), difference(f), repaired)
 	return err
 }
 
@@ -164,7 +164,7 @@ func (s *verifyScreen) report(r report.VerifyReport) error {
 		line += fmt.Sprintf("%d missing, %d stale, %d foreign", r.Missing, r.Stale, r.Foreign)
 	}
 	if s.command.Repair && found > 0 {
-		line += fmt.Sprintf("; %d mended", r.Mended)
+		line += fmt.Sprintf("; %d repaired", r.Mended)
 		if waiting := r.Ordered - r.Mended; waiting > 0 {
 			line += fmt.Sprintf(", %d still being sent", waiting)
 		}

@@ -16,7 +16,7 @@ func QuickVerify() verify.Config {
 	cfg := verify.DefaultConfig()
 	cfg.Page = 7 // so that everything takes several pages
 	cfg.FirstBackoff, cfg.LongestBackoff = 2*time.Millisecond, 50*time.Millisecond
-	cfg.MendWithin = 30 * time.Second
+	cfg.RepairWithin = 30 * time.Second
 	return cfg
 }
 

@@ -21,11 +21,11 @@ func TestVerifyBetweenItsReads(t *testing.T) {
 		do   []func(*interloper)    // what happens at the first and at the second of them
 		want int                    // under way
 	}{
-		"the index is lost at the first look":     {at: "/_mget", do: []func(*interloper){lose}},
-		"the index is lost at the second look":    {at: "/_mget", do: []func(*interloper){deliver("5"), lose}, want: 1},
-		"damage is mended before the second look": {at: "/_mget", do: []func(*interloper){destroy("5"), deliver("5")}, want: 1},
-		"an unknown document goes":                {plant, "/_search", []func(*interloper){after(destroy("unknown"))}, 0},
-		"an unknown document is delivered":        {plant, "/_mget", []func(*interloper){nothing, after(deliver("unknown"))}, 0},
+		"the index is lost at the first look":       {at: "/_mget", do: []func(*interloper){lose}},
+		"the index is lost at the second look":      {at: "/_mget", do: []func(*interloper){deliver("5"), lose}, want: 1},
+		"damage is repaired before the second look": {at: "/_mget", do: []func(*interloper){destroy("5"), deliver("5")}, want: 1},
+		"an unknown document goes":                  {plant, "/_search", []func(*interloper){after(destroy("unknown"))}, 0},
+		"an unknown document is delivered":          {plant, "/_mget", []func(*interloper){nothing, after(deliver("unknown"))}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := indexertest.Start(t, indexertest.Quick())

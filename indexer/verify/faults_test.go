@@ -189,7 +189,7 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r.Change("DELETE", r.Path("1", ""), "")
-	// Nothing mends it: the wait ends with the context and reports what was found.
+	// Nothing repairs it: the wait ends with the context and reports what was found.
 	go func() {
 		r.Eventually("it is ordered", func() bool { return r.Stats().Kinds[report.Cities].Resending == 1 })
 		// A change can be seen before it is durable, and is acknowledged once it is

@@ -14,7 +14,7 @@ import (
 func (r *verification) conclude(ctx context.Context, found []report.VerifyFinding) error {
 	var err error
 	if r.opt.Repair && len(found) > 0 {
-		err = r.mend(ctx, found)
+		err = r.repair(ctx, found)
 	}
 	for _, f := range found {
 		r.report.count(f, r.cfg.MaxFindings)
@@ -25,9 +25,9 @@ func (r *verification) conclude(ctx context.Context, found []report.VerifyFindin
 	return err
 }
 
-// mend gives findings to the journal, which has them sent like any other change, and waits for
+// repair gives findings to the journal, which has them sent like any other change, and waits for
 // the result. Nothing bypasses the journal, so a repair cannot overtake a delivery.
-func (r *verification) mend(ctx context.Context, found []report.VerifyFinding) error {
+func (r *verification) repair(ctx context.Context, found []report.VerifyFinding) error {
 	var renew []report.Stamp
 	var remove []report.Change
 	var ids []report.ID
@@ -63,28 +63,28 @@ func (r *verification) mend(ctx context.Context, found []report.VerifyFinding) e
 			}
 		}
 	}
-	mended, err := r.await(ctx, ids)
+	repaired, err := r.await(ctx, ids)
 	for i := range found {
-		found[i].Mended = mended[found[i].ID]
+		found[i].Mended = repaired[found[i].ID]
 	}
 	return err
 }
 
 // kept tells whether a repair leaves f alone.
 func (r *verification) kept(f report.VerifyFinding) bool {
-	unsure := ofAnotherJournal(f) || r.report.WrongJournal && f.JournalVersion == 0
-	return unsure && !r.opt.RemoveForeign
+	uncertain := ofAnotherJournal(f) || r.report.WrongJournal && f.JournalVersion == 0
+	return uncertain && !r.opt.RemoveForeign
 }
 
 // await waits until the index has ids right, and returns those that are. It gives up after a
 // while, for this page and all later ones: what delays one delays the others.
 func (r *verification) await(ctx context.Context, ids []report.ID) (map[report.ID]bool, error) {
-	mended := make(map[report.ID]bool, len(ids))
-	pause := r.newBackOff(r.cfg.MendWithin)
+	repaired := make(map[report.ID]bool, len(ids))
+	pause := r.newBackOff(r.cfg.RepairWithin)
 	for len(ids) > 0 && !r.tired {
 		var err error
-		if ids, err = r.stillWrong(ctx, ids, mended); err != nil || len(ids) == 0 {
-			return mended, err
+		if ids, err = r.stillWrong(ctx, ids, repaired); err != nil || len(ids) == 0 {
+			return repaired, err
 		}
 		wait := pause.NextBackOff()
 		if wait == backoff.Stop {
@@ -95,16 +95,16 @@ func (r *verification) await(ctx context.Context, ids []report.ID) (map[report.I
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return mended, ctx.Err()
+			return repaired, ctx.Err()
 		case <-timer.C:
 		}
 	}
-	return mended, nil
+	return repaired, nil
 }
 
 // stillWrong marks those of ids that are right by now, and returns those that may still
 // become so.
-func (r *verification) stillWrong(ctx context.Context, ids []report.ID, mended map[report.ID]bool) ([]report.ID, error) {
+func (r *verification) stillWrong(ctx context.Context, ids []report.ID, repaired map[report.ID]bool) ([]report.ID, error) {
 	known, err := r.lookup(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (r *verification) stillWrong(ctx context.Context, ids []report.ID, mended m
 	}
 	for _, id := range settled {
 		if problem(known[id], have[id]) == "" {
-			mended[id] = true
+			repaired[id] = true
 		} else {
 			rest = append(rest, id)
 		}

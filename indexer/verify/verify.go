@@ -43,7 +43,7 @@ type Config struct {
 	FirstBackoff   time.Duration // roughly the first wait after a failure, or for a repaired document
 	LongestBackoff time.Duration // roughly the longest wait
 	RetryTimeout   time.Duration // how long a request is retried after temporary failures
-	MendWithin     time.Duration // how long a repair waits until a page of documents is right
+	RepairWithin   time.Duration // how long a repair waits until a page of documents is right
 }
 
 // DefaultConfig suits a small Elasticsearch with other work to do.
@@ -51,7 +51,7 @@ func DefaultConfig() Config {
 	return Config{
 		Page: 1000, MaxFindings: 1000,
 		FirstBackoff: 50 * time.Millisecond, LongestBackoff: 2 * time.Second,
-		RetryTimeout: 2 * time.Minute, MendWithin: time.Minute,
+		RetryTimeout: 2 * time.Minute, RepairWithin: time.Minute,
 	}
 }
 
@@ -59,7 +59,7 @@ func (c Config) validate() error {
 	if min(c.Page, c.MaxFindings) <= 0 {
 		return fmt.Errorf("the documents in a page and the findings kept must be more than 0, not %d and %d", c.Page, c.MaxFindings)
 	}
-	if min(c.FirstBackoff, c.LongestBackoff, c.RetryTimeout, c.MendWithin) <= 0 {
+	if min(c.FirstBackoff, c.LongestBackoff, c.RetryTimeout, c.RepairWithin) <= 0 {
 		return errors.New("the times of a verification must be more than 0")
 	}
 	return nil

@@ -188,7 +188,7 @@ func TestRepairTellsWhatIsNotRepairedYet(t *testing.T) {
 		r.Change("DELETE", r.Path(id, ""), "")
 	}
 	cfg := indexertest.QuickVerify()
-	cfg.MendWithin = 20 * time.Millisecond
+	cfg.RepairWithin = 20 * time.Millisecond
 	got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true})
 	require.NoError(t, err)
 	if got.Missing != 3 || got.Ordered != 3 || got.Mended != 0 || got.Wrong() != 3 {
@@ -208,7 +208,7 @@ func TestRepairClaimsNothingThatItHasNotSeen(t *testing.T) {
 	r.Drained()
 	r.Change("PUT", r.Path("1", indexertest.External(9_000_000_000_000_000_000)), `{"title":"from the future"}`)
 	cfg := indexertest.QuickVerify()
-	cfg.MendWithin = 100 * time.Millisecond
+	cfg.RepairWithin = 100 * time.Millisecond
 	got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
 	require.NoError(t, err)
 	if got.Foreign != 1 || got.Ordered != 1 || got.Mended != 0 || got.Wrong() != 1 || got.Advice == "" {
