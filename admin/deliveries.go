@@ -10,7 +10,7 @@ import (
 // lastDeliveries is how many deliveries are remembered.
 const lastDeliveries = 20
 
-// longestMethod is how many bytes are kept of a method, which strangers may choose.
+// longestMethod is how many bytes are kept of a method, which unauthenticated senders may choose.
 const longestMethod = 10
 
 // Deliveries remembers the last deliveries, in memory. The zero value is empty. Its methods

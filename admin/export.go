@@ -109,7 +109,7 @@ func (x *exports) write(ctx context.Context, out *exportWriter, kinds []report.K
 	return out.end()
 }
 
-// exportWriter writes lines in chunks. A client has the time clientPatient to take each chunk.
+// exportWriter writes lines in chunks. A client has the time clientTimeout to take each chunk.
 type exportWriter struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
@@ -149,7 +149,7 @@ func (o *exportWriter) add(r report.Record) error {
 func (o *exportWriter) flush() error {
 	o.begun = true
 	// The listener's write timeout is for a whole answer; an export may take longer.
-	err := o.control.SetWriteDeadline(time.Now().Add(clientPatient))
+	err := o.control.SetWriteDeadline(time.Now().Add(clientTimeout))
 	if err == nil || errors.Is(err, http.ErrNotSupported) {
 		_, err = o.w.Write(o.buf) // #nosec G705 -- JSON lines, which no browser takes for a page
 	}
@@ -157,7 +157,7 @@ func (o *exportWriter) flush() error {
 		o.buf = nil // after a large record
 	}
 	if err != nil {
-		return fmt.Errorf("the client is gone, or took nothing for %v: %w", clientPatient, err)
+		return fmt.Errorf("the client is gone, or took nothing for %v: %w", clientTimeout, err)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		page, err = f.await(r.Context(), after, limit, wait)
 	}
 	// Others may wait for the memory of the page, so the client gets less time than the listener gives.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(clientPatient))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(clientTimeout))
 	if err != nil {
 		p := f.problem(err)
 		if p.Status == http.StatusInternalServerError && r.Context().Err() == nil {

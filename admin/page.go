@@ -61,7 +61,7 @@ func newPage(status *statuses) *page {
 // The longest texts that are shown, in characters.
 const (
 	longestText = 400                   // of a reason
-	longestID   = 2 * report.MaxIDBytes // enough for every valid id, escaped; what strangers send as one may be longer
+	longestID   = 2 * report.MaxIDBytes // enough for every valid id, escaped; what unauthenticated senders send as one may be longer
 )
 
 // lagText returns a lag for people to read.

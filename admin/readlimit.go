@@ -52,7 +52,7 @@ func (l readLimit) bound(h http.Handler) http.Handler {
 		}
 		defer l.free()
 		// Others may wait for the place, so the client gets less time than the listener gives.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(documentTimeout + clientPatient))
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(documentTimeout + clientTimeout))
 		h.ServeHTTP(w, r)
 	})
 }

@@ -47,11 +47,11 @@ type verifications struct {
 	log      *slog.Logger
 }
 
-// progressEvery is the shortest time between two reports of progress, and clientPatient how
+// progressEvery is the shortest time between two reports of progress, and clientTimeout how
 // long a stream waits for the client to accept an event.
 const (
 	progressEvery = 200 * time.Millisecond
-	clientPatient = time.Minute
+	clientTimeout = time.Minute
 )
 
 func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +127,7 @@ func (s *eventStream) send(e any, progress, urgent bool) {
 		s.shown = now
 	}
 	// The listener's write timeout is for a whole answer, which may take longer here.
-	err := s.control.SetWriteDeadline(now.Add(clientPatient))
+	err := s.control.SetWriteDeadline(now.Add(clientTimeout))
 	if err == nil || errors.Is(err, http.ErrNotSupported) {
 		err = s.out.Encode(e)
 	}

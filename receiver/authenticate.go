@@ -12,8 +12,8 @@ import (
 )
 
 // authenticated rejects requests that fail authentication before their bodies are read,
-// whatever the path. They are counted and logged, and not kept: strangers must not fill the
-// journal.
+// whatever the path. They are counted and logged, and not kept: unauthenticated senders must not
+// fill the journal.
 func (r *Receiver) authenticated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if refusal := r.authenticator.Authenticate(req); refusal != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // noKind and otherMethod are the label values of requests that are no call of the
-// interface, so that strangers cannot add series.
+// interface, so that unauthenticated senders cannot add series.
 const (
 	noKind      = "none"
 	otherMethod = "other"

@@ -31,7 +31,7 @@ func age(since *time.Time) time.Duration {
 
 // searching searches until ctx is done, more often while that fails.
 func (p *Prober) searching(ctx context.Context) {
-	patience := firstAnswer
+	logAfter := firstAnswer
 	for said := false; ; {
 		began, next := time.Now(), p.cfg.Every
 		err := p.tried(ctx)
@@ -46,14 +46,14 @@ func (p *Prober) searching(ctx context.Context) {
 			}
 		}
 		if err == nil {
-			patience = searchAgain
+			logAfter = searchAgain
 		}
 		was := p.fails.Swap(fails)
 		switch {
 		case err == nil && said:
 			p.log.Info("search answers apps again", "after", time.Since(was.Since).Round(time.Millisecond))
 			said = false
-		case err != nil && !said && time.Since(fails.Since) >= patience:
+		case err != nil && !said && time.Since(fails.Since) >= logAfter:
 			p.log.Error("search fails for apps; it is tried again from time to time", "since", fails.Since, "error", err)
 			said = true
 		}

@@ -64,13 +64,13 @@ func TestLimit(t *testing.T) {
 		t.Errorf("stats %+v, %v; want no refusal and less than the limit used", s, err)
 	}
 	if begun, ended := r.log.Count("for lack of room"), r.log.Count("has room again"); begun != 1 || ended != 1 {
-		t.Errorf("%d messages say that the shortage began and %d that it ended", begun, ended)
+		t.Errorf("%d messages say that a quota is exceeded and %d that there is room again", begun, ended)
 	}
 	checkTables(t, r.Journal)
 }
 
-// TestWALDoesNotProlongAShortage: the WAL takes the space that the file no longer needs.
-func TestWALDoesNotProlongAShortage(t *testing.T) {
+// TestWALDoesNotProlongAnExceededQuota: the WAL takes the space that the file no longer needs.
+func TestWALDoesNotProlongAnExceededQuota(t *testing.T) {
 	r := newQuotaRig(t, journal.Options{MaxBytes: 1 << 40})
 	mustAppend(t, r.Journal, committest.Put("1", strings.Repeat("x", 8<<20)))
 	mustAppend(t, r.Journal, committest.Put("2", "{}")) // from here on the WAL keeps its size
@@ -163,7 +163,7 @@ func TestLowDisk(t *testing.T) {
 	waitReady(t, r.Journal)
 	mustAppend(t, r.Journal, committest.Put("3", "{}"))
 	if begun, ended := r.log.Count("for lack of room"), r.log.Count("has room again"); begun != 1 || ended != 1 {
-		t.Errorf("%d messages say that the shortage began and %d that it ended", begun, ended)
+		t.Errorf("%d messages say that a quota is exceeded and %d that there is room again", begun, ended)
 	}
 }
 
