@@ -101,7 +101,7 @@ var causes = []Cause{
 	},
 	{
 		TroubleLost, Critical, time.Second,
-		"Changes that were acknowledged {span} may be missing: an older copy took the place of the journal, or its log was damaged.",
+		"Changes that were acknowledged {span} may be missing: an older copy took the place of the journal, or its WAL was damaged.",
 		"Have the publisher deliver again what it sent in that time, then: `riskdex journal acknowledge-loss`.",
 		"RiskdexChangesLost",
 	},

@@ -39,7 +39,7 @@ func TestRestoreCommand(t *testing.T) {
 	require.NoError(t, os.WriteFile(p.journal, copied, 0o600))
 	p.launch()
 	_ = p.cmd.Wait()
-	if status := p.cmd.ProcessState.ExitCode(); status != exitFailed || !strings.Contains(p.log.String(), "the log there is of another file") || !strings.Contains(p.log.String(), "riskdex restore NAME --journal "+p.journal) {
+	if status := p.cmd.ProcessState.ExitCode(); status != exitFailed || !strings.Contains(p.log.String(), "the WAL there is of another file") || !strings.Contains(p.log.String(), "riskdex restore NAME --journal "+p.journal) {
 		t.Fatalf("exit status %d", status)
 	}
 	p.cmd = nil

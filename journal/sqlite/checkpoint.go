@@ -73,7 +73,7 @@ func (j *Journal) checkpoint(wal int64) error {
 func checkpointBacklog(checkpoint *sql.Stmt) (pages int64, err error) {
 	var busy, all, copied int64
 	if err := checkpoint.QueryRowContext(context.Background()).Scan(&busy, &all, &copied); err != nil {
-		return 0, fmt.Errorf("copy the log into the database file: %w", err)
+		return 0, fmt.Errorf("copy the WAL into the database file: %w", err)
 	}
 	return all - copied, nil
 }
@@ -111,7 +111,7 @@ func (e *engine) truncateWAL(ctx context.Context) error {
 	err := e.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &copied)
 	_, again := e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", busyTimeout.Milliseconds()))
 	if err = errors.Join(err, again); err != nil {
-		return fmt.Errorf("copy the log into the database file: %w", err)
+		return fmt.Errorf("copy the WAL into the database file: %w", err)
 	}
 	return nil
 }

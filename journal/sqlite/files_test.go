@@ -33,10 +33,10 @@ func TestFilesTakenAway(t *testing.T) {
 		}, func(path string) error { return os.Rename(path+".old", path) }},
 		{"with its folder", func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old") },
 			func(path string) error { return os.Rename(filepath.Dir(path)+".old", filepath.Dir(path)) }},
-		{"its log renamed", func(path string) error { return os.Rename(path+"-wal", path+"-old") },
+		{"its WAL renamed", func(path string) error { return os.Rename(path+"-wal", path+"-old") },
 			func(path string) error { return os.Rename(path+"-old", path+"-wal") }},
 		{"deleted", os.Remove, nil},
-		{"its log deleted", func(path string) error { return os.Remove(path + "-wal") }, nil},
+		{"its WAL deleted", func(path string) error { return os.Remove(path + "-wal") }, nil},
 		{"its shared memory deleted", func(path string) error { return os.Remove(path + "-shm") }, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func (j *Journal) beginFlush(group []*commit.Request) {
 // syncWAL makes durable what is committed, up to the version last.
 func (j *Journal) syncWAL(last report.Version) error {
 	if err := j.e.sync(); err != nil {
-		return fmt.Errorf("sync the log: %w", err)
+		return fmt.Errorf("sync the WAL: %w", err)
 	}
 	j.noteWatermark(last)
 	return nil
@@ -96,7 +96,7 @@ func answer(group []*commit.Request, err error) {
 func (e *engine) openWAL(path string) error {
 	file, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
 	if err != nil {
-		return fmt.Errorf("open the log to sync it: %w", err)
+		return fmt.Errorf("open the WAL to sync it: %w", err)
 	}
 	e.wal, e.sync = file, file.Sync
 	return nil

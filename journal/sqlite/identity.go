@@ -29,7 +29,7 @@ type boundWAL struct {
 }
 
 // errOtherWAL is why a journal is not opened.
-var errOtherWAL = errors.New("the log there is of another file")
+var errOtherWAL = errors.New("the WAL there is of another file")
 
 // bare is what a file says of itself when its WAL is left out.
 type bare struct {
@@ -67,14 +67,14 @@ func readBare(ctx context.Context, path string) bare {
 // knows everything that was acknowledged.
 func checkWAL(ctx context.Context, path string, noted boundWAL) (b bare, withoutWAL bool, err error) {
 	b = readBare(ctx, path)
-	log, err := fileSize(path + "-wal")
+	wal, err := fileSize(path + "-wal")
 	switch {
-	case err != nil || log == 0:
+	case err != nil || wal == 0:
 		return b, b.inUse && (noted.file == "" || noted.file != b.id), err
 	case !b.known || noted.file == "":
 		return b, false, nil
 	case b.id != noted.file || b.last < noted.base:
-		return b, false, fmt.Errorf("%w: %s was put in its place, or is older than it was, while its log, %s-wal, stayed; SQLite would mix the two. "+
+		return b, false, fmt.Errorf("%w: %s was put in its place, or is older than it was, while its WAL, %s-wal, stayed; SQLite would mix the two. "+
 			"Put the file back that was there; or move this one to another name and have it take the place of the journal, with all that belongs to it: riskdex restore NAME --journal %s. "+
 			"If nobody put it there, the file is damaged: restore a backup in the same way",
 			errOtherWAL, path, path, path)
@@ -86,9 +86,9 @@ func checkWAL(ctx context.Context, path string, noted boundWAL) (b bare, without
 // of that is noted beside the file as acknowledged. A restore that was begun is completed by
 // whoever opens the journal, and not by who reads it.
 func checkWALBeside(ctx context.Context, path string) (noted report.Version, withoutWAL bool, err error) {
-	noted, log, err := notedBeside(path)
+	noted, wal, err := notedBeside(path)
 	if err == nil {
-		_, withoutWAL, err = checkWAL(ctx, path, log)
+		_, withoutWAL, err = checkWAL(ctx, path, wal)
 	}
 	if begun, wrong := begunRestore(path); err == nil && (begun != "" || wrong != nil) {
 		err = errors.Join(fmt.Errorf("a restore of it was begun, and is to be completed first (%s is there): start riskdex on it, or restore it again", begun), wrong)
@@ -97,7 +97,7 @@ func checkWALBeside(ctx context.Context, path string) (noted report.Version, wit
 }
 
 // notedBeside is to be asked before the file: of a journal in use, that is never behind it.
-func notedBeside(path string) (noted report.Version, log boundWAL, err error) {
+func notedBeside(path string) (noted report.Version, wal boundWAL, err error) {
 	f, err := os.Open(path + watermarkSuffix)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, boundWAL{}, nil
@@ -117,7 +117,7 @@ func (j *Journal) matchWAL(ctx context.Context) (withoutWAL bool, err error) {
 	if err != nil || !b.known || b.id == noted.file {
 		return withoutWAL, err
 	}
-	if log, err := fileSize(j.path + "-wal"); err != nil || log > 0 {
+	if wal, err := fileSize(j.path + "-wal"); err != nil || wal > 0 {
 		return withoutWAL, err // it was never noted, and is when the WAL is empty
 	}
 	if err := j.watermark.noteWAL(boundWAL{file: b.id}); err != nil {

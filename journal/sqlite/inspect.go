@@ -51,9 +51,9 @@ func Inspect(ctx context.Context, path string) (i journal.Inspection, err error)
 	}
 	i.Unfinished = !i.InUse && wal > 0
 	if i.Unfinished {
-		_, log, err := notedBeside(path)
+		_, wal, err := notedBeside(path)
 		if err == nil {
-			_, _, err = checkWAL(ctx, path, log)
+			_, _, err = checkWAL(ctx, path, wal)
 		}
 		if err != nil {
 			return i, err

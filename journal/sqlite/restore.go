@@ -235,7 +235,7 @@ func (r *restore) was(ctx context.Context) (w was, err error) {
 		return w, nil
 	}
 	how := ""
-	if log, err := fileSize(r.path + "-wal"); err == nil && log == 0 {
+	if wal, err := fileSize(r.path + "-wal"); err == nil && wal == 0 {
 		how = "&immutable=1" // nobody has it open: then nothing is left beside it
 	}
 	s, err := openSourceWith(ctx, r.path, how)

@@ -259,7 +259,7 @@ func (j *Journal) lastCheckpoint() error {
 		}
 		return nil
 	}
-	if log, err := fileSize(j.path + "-wal"); err != nil || log > 0 {
+	if wal, err := fileSize(j.path + "-wal"); err != nil || wal > 0 {
 		return err
 	}
 	return unlockReading(j.files.locked)

@@ -139,12 +139,12 @@ func (j *Journal) diskStats(s *journal.Stats) error {
 	if err != nil {
 		return err
 	}
-	log, err := fileSize(j.path + "-wal")
+	wal, err := fileSize(j.path + "-wal")
 	if err != nil {
 		return err
 	}
 	s.History.Keep, s.History.MaxBytes = max(j.opt.History, 0), j.opt.HistoryMaxBytes
-	s.Bytes, s.WAL, s.Used, s.Limit = file+log, log, s.Used+log, max(j.opt.MaxBytes, 0)
+	s.Bytes, s.WAL, s.Used, s.Limit = file+wal, wal, s.Used+wal, max(j.opt.MaxBytes, 0)
 	if s.Free, err = j.quota.diskFree(filepath.Dir(j.path)); err != nil {
 		s.Free = -1
 	}
