@@ -11,15 +11,6 @@ import (
 	"riskdex/report"
 )
 
-func description(t *testing.T) openapitest.Document {
-	t.Helper()
-	d, err := openapitest.Read("openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 func TestDescriptionHasEveryCall(t *testing.T) {
 	// These interfaces have methods of their own names, so they cannot be embedded directly.
 	type letters interface{ DeadLetters }
@@ -34,14 +25,14 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Receiver: struct{ Receiver }{},
 		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Losses: struct{ Losses }{}, JournalInfo: JournalInfo{Name: "x"}, Status: StatusParts{Journal: struct{ Journal }{}},
 	}
-	want, got := openapitest.Routes(whole.routes()), description(t).Operations(nil)
+	want, got := openapitest.Routes(whole.routes()), openapitest.Read(t, "openapi.yaml").Operations(nil)
 	if !slices.Equal(got, want) || len(want) < 25 {
 		t.Errorf("openapi.yaml describes\n%q, there are\n%q", got, want)
 	}
 }
 
 func TestDescriptionHasEveryMember(t *testing.T) {
-	schemas := description(t).Components.Schemas
+	schemas := openapitest.Read(t, "openapi.yaml").Components.Schemas
 	types := []any{
 		Problem{}, readiness{}, DeliveryPage{}, DeliveredDocument{}, DeadLetter{}, Document{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
 		VerifyEvent{}, report.VerifyProgress{}, report.VerifyFinding{}, report.VerifyReport{},
@@ -61,7 +52,7 @@ func TestDescriptionHasEveryKind(t *testing.T) {
 	for _, kind := range report.Kinds() {
 		want = append(want, string(kind))
 	}
-	if got := description(t).Components.Schemas["Kind"].Enum; !slices.Equal(got, want) {
+	if got := openapitest.Read(t, "openapi.yaml").Components.Schemas["Kind"].Enum; !slices.Equal(got, want) {
 		t.Errorf("openapi.yaml has the kinds %q, there are %q", got, want)
 	}
 }
@@ -71,7 +62,7 @@ func TestDescriptionHasEveryTrouble(t *testing.T) {
 	for _, c := range Causes() {
 		want = append(want, c.Name)
 	}
-	if got := description(t).Components.Schemas["Cause"].Enum; !slices.Equal(got, want) {
+	if got := openapitest.Read(t, "openapi.yaml").Components.Schemas["Cause"].Enum; !slices.Equal(got, want) {
 		t.Errorf("openapi.yaml has the troubles %q, there are %q", got, want)
 	}
 }

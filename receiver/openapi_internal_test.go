@@ -16,17 +16,8 @@ import (
 	"riskdex/report"
 )
 
-func description(t *testing.T) openapitest.Document {
-	t.Helper()
-	d, err := openapitest.Read("openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 func TestDescriptionHasEveryCall(t *testing.T) {
-	d := description(t)
+	d := openapitest.Read(t, "openapi.yaml")
 	kinds := d.Components.Parameters["Kind"].Schema.Enum
 	want, got := openapitest.Routes(new(Receiver).routes()), d.Operations(map[string][]string{"kind": kinds})
 	if !slices.Equal(got, want) || len(want) != 3*len(report.Kinds()) {
@@ -35,7 +26,7 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 }
 
 func TestDescriptionHasEveryMember(t *testing.T) {
-	d := description(t)
+	d := openapitest.Read(t, "openapi.yaml")
 	for name, value := range map[string]any{"Accepted": accepted{}, "Refused": refused{}, "Problem": problem{}} {
 		d.Components.Schemas[name].Compare(t, name, reflect.TypeOf(value))
 	}
@@ -44,7 +35,7 @@ func TestDescriptionHasEveryMember(t *testing.T) {
 func TestDescriptionHasEveryReason(t *testing.T) {
 	want := slices.DeleteFunc(reasonConstants(t), func(reason string) bool { return reason == reasonCut || reason == reasonPlaceForgotten }) // only for retries
 	want = append(want, auth.Reasons()...)
-	got := slices.Clone(description(t).Components.Schemas["Reason"].Enum)
+	got := slices.Clone(openapitest.Read(t, "openapi.yaml").Components.Schemas["Reason"].Enum)
 	slices.Sort(want)
 	slices.Sort(got)
 	if !slices.Equal(got, want) || len(want) < 20 {

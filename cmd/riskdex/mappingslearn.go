@@ -108,23 +108,13 @@ func (c *mappingsLearnCommand) read(cfg receiver.Config, kind report.Kind) (rece
 	}
 	cfg.Records = nil
 	at := all.RecordsAt
-	joined := strings.Join(deleteEmpty(bodies), ",")
+	joined := strings.Join(nonEmpty(bodies), ",")
 	if joined == "" {
 		return all, errors.New("there are no records in it")
 	}
 	all, err := cfg.Feed(kind, []byte("["+joined+"]"))
 	all.RecordsAt = at
 	return all, err
-}
-
-func deleteEmpty(list []string) []string {
-	var kept []string
-	for _, s := range list {
-		if s != "" {
-			kept = append(kept, s)
-		}
-	}
-	return kept
 }
 
 // print writes the proposal for people.

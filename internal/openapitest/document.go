@@ -3,7 +3,6 @@
 package openapitest
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"reflect"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 	"go.yaml.in/yaml/v3"
+
+	"riskdex/internal/require"
 )
 
 // Document is the part of a description that tests compare.
@@ -35,16 +36,14 @@ type Schema struct {
 }
 
 // Read reads a description.
-func Read(path string) (Document, error) {
-	var d Document
+func Read(t testing.TB, path string) (d Document) {
+	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		return d, err
-	}
+	require.NoError(t, err)
 	if err := yaml.Unmarshal(text, &d); err != nil {
-		return d, fmt.Errorf("read %s: %w", path, err)
+		t.Fatalf("read %s: %v", path, err)
 	}
-	return d, nil
+	return d
 }
 
 // Operations returns the calls of the description, such as "GET /cities/{}", in order. If

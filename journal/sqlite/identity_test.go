@@ -158,7 +158,7 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 	} {
 		require.NoError(t, look())
 		j := openTest(t, path, journal.Options{})
-		if l := lossOf(t, j); !l.Lost() || l.Until.Before(l.Since) {
+		if l := committest.LossOf(t, j); !l.Lost() || l.Until.Before(l.Since) {
 			t.Errorf("after %s: the journal lacks %+v", what, l)
 		}
 		require.NoError(t, j.Close())
@@ -174,11 +174,11 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 	// killed process.
 	require.NoError(t, live.Close())
 	copyFile(t, live.path, path)
-	if l := lossOf(t, openTest(t, path, journal.Options{})); l.Lost() {
+	if l := committest.LossOf(t, openTest(t, path, journal.Options{})); l.Lost() {
 		t.Errorf("closed and moved, the journal lacks %+v", l)
 	}
 	live = openTest(t, live.path, journal.Options{}) // whose WAL is empty
-	if l := lossOf(t, openTest(t, killed(t, live), journal.Options{})); l.Lost() {
+	if l := committest.LossOf(t, openTest(t, killed(t, live), journal.Options{})); l.Lost() {
 		t.Errorf("killed, the journal lacks %+v", l)
 	}
 }
@@ -256,7 +256,7 @@ func TestJournalsOfVersion6GetAnID(t *testing.T) {
 		if in, beside := fileID(t, old); in == "" || in != beside {
 			t.Errorf("the id in the file is %q, beside it %q", in, beside)
 		}
-		if l := lossOf(t, j); l.Lost() || len(documentsOf(t, j)) != 1 {
+		if l := committest.LossOf(t, j); l.Lost() || len(documentsOf(t, j)) != 1 {
 			t.Errorf("the journal lacks %+v, and has %v", l, documentsOf(t, j))
 		}
 		require.NoError(t, j.Close())

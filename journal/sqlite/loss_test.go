@@ -16,13 +16,6 @@ import (
 	"riskdex/report"
 )
 
-func lossOf(t *testing.T, j *Journal) report.Loss {
-	t.Helper()
-	s, err := j.Stats(t.Context())
-	require.NoError(t, err)
-	return s.Loss
-}
-
 // older replaces a closed journal by a backup that lacks what was appended after it, and
 // returns the time span of the missing changes.
 func older(t *testing.T, path string) report.Loss {
@@ -52,7 +45,7 @@ func TestLossStays(t *testing.T) {
 	opt := journal.Options{Log: slog.New(slog.NewTextHandler(log, nil)), Now: func() time.Time { return now }}
 	j := openTest(t, path, opt)
 	first.Noticed = now
-	if got := lossOf(t, j); got != first {
+	if got := committest.LossOf(t, j); got != first {
 		t.Fatalf("the journal lacks %+v, want %+v", got, first)
 	}
 	now = now.Add(time.Hour)
@@ -62,7 +55,7 @@ func TestLossStays(t *testing.T) {
 			require.NoError(t, suspect(path))
 		}
 		j = openTest(t, path, opt)
-		if got := lossOf(t, j); got != first {
+		if got := committest.LossOf(t, j); got != first {
 			t.Errorf("after %d restarts the journal lacks %+v, want %+v", round+1, got, first)
 		}
 		mustAppend(t, j, committest.Put("later", "{}"))
@@ -74,7 +67,7 @@ func TestLossStays(t *testing.T) {
 
 	second := older(t, path)
 	j = openTest(t, path, opt)
-	if got, want := lossOf(t, j), (report.Loss{Since: first.Since, Until: second.Until, Noticed: first.Noticed}); got != want {
+	if got, want := committest.LossOf(t, j), (report.Loss{Since: first.Since, Until: second.Until, Noticed: first.Noticed}); got != want {
 		t.Errorf("after another loss the journal lacks %+v, want %+v", got, want)
 	}
 	checkTables(t, j)
@@ -87,7 +80,7 @@ func TestLossOfAllIsSinceTheBeginning(t *testing.T) {
 	mustAppend(t, j, committest.Put("1", "{}"))
 	require.NoError(t, j.Close())
 	require.NoError(t, os.Remove(path))
-	got := lossOf(t, openTest(t, path, journal.Options{}))
+	got := committest.LossOf(t, openTest(t, path, journal.Options{}))
 	if !got.Lost() || !got.Since.IsZero() {
 		t.Errorf("the journal lacks %+v, want everything since the beginning", got)
 	}
@@ -108,7 +101,7 @@ func TestLossWhileItRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitReady(t, j)
-	if got := lossOf(t, j); got.Until != commit.FromMicro(int64(noted)) {
+	if got := committest.LossOf(t, j); got.Until != commit.FromMicro(int64(noted)) {
 		t.Errorf("the journal lacks %+v, want what was acknowledged", got)
 	}
 	if stamps, err = j.Append(t.Context(), committest.Put("2", "{}")); err != nil || stamps[0].Version <= noted {

@@ -75,7 +75,7 @@ func TestRestore(t *testing.T) {
 	has(t, s.path, "one")
 	for range 2 {
 		j := openTest(t, s.path, journal.Options{})
-		if got := lossOf(t, j); got != lost {
+		if got := committest.LossOf(t, j); got != lost {
 			t.Errorf("the journal lacks %+v, want %+v", got, lost)
 		}
 		stamps, err := j.Append(t.Context(), committest.Put("one", "{}"))
@@ -140,7 +140,7 @@ func TestRestoreAfterAKill(t *testing.T) {
 	}
 	has(t, path, "one")
 	j := openTest(t, path, journal.Options{})
-	if !lossOf(t, j).Lost() {
+	if !committest.LossOf(t, j).Lost() {
 		t.Error("no loss is reported")
 	}
 }
@@ -165,8 +165,8 @@ func TestRestoreLosesNothing(t *testing.T) {
 			t.Errorf("torn %t: the restore reported %+v, %v", torn, r, err)
 		}
 		j := openTest(t, path, journal.Options{})
-		if lossOf(t, j).Lost() != torn || j.ledger.LastVersion < stamps[0].Version {
-			t.Errorf("torn %t: the journal lacks %+v, and gives out version %d after %d", torn, lossOf(t, j), j.ledger.LastVersion, stamps[0].Version)
+		if committest.LossOf(t, j).Lost() != torn || j.ledger.LastVersion < stamps[0].Version {
+			t.Errorf("torn %t: the journal lacks %+v, and gives out version %d after %d", torn, committest.LossOf(t, j), j.ledger.LastVersion, stamps[0].Version)
 		}
 	}
 }
@@ -317,7 +317,7 @@ func TestRestoreKilled(t *testing.T) {
 					begun = true
 				}
 				j := openTest(t, path, journal.Options{})
-				if lost := lossOf(t, j).Lost(); lost != begun {
+				if lost := committest.LossOf(t, j).Lost(); lost != begun {
 					t.Errorf("a loss is reported: %t", lost)
 				}
 				require.NoError(t, j.Close())

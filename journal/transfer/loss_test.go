@@ -11,6 +11,7 @@ import (
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/require"
 	"riskdex/journal"
+	"riskdex/journal/internal/committest"
 	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
@@ -33,13 +34,6 @@ func lostChanges(t *testing.T, path string) report.Loss {
 	return report.Loss{Since: kept, Until: lost}
 }
 
-func lossNow(t *testing.T, j journal.Journal) report.Loss {
-	t.Helper()
-	s, err := j.Stats(t.Context())
-	require.NoError(t, err)
-	return s.Loss
-}
-
 // TestLossIsAcknowledged durably, and once, on either engine. Copies have the loss as well.
 func TestLossIsAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -55,7 +49,7 @@ func TestLossIsAcknowledged(t *testing.T) {
 	}
 	for _, name := range append(copies, path) {
 		j := openNamedTest(t, name)
-		if got := lossNow(t, j); got != want {
+		if got := committest.LossOf(t, j); got != want {
 			t.Errorf("%s lacks %+v, want %+v", endpoint(name).Name, got, want)
 		}
 		got, err := j.AcknowledgeLoss(t.Context())
@@ -63,7 +57,7 @@ func TestLossIsAcknowledged(t *testing.T) {
 			t.Errorf("acknowledged %+v, %v", got, err)
 		}
 		for range 2 {
-			if got := lossNow(t, j); !reflect.DeepEqual(got, report.Loss{}) {
+			if got := committest.LossOf(t, j); !reflect.DeepEqual(got, report.Loss{}) {
 				t.Errorf("%s still lacks %+v", endpoint(name).Name, got)
 			}
 			if _, err := j.AcknowledgeLoss(t.Context()); !errors.Is(err, journal.ErrNotFound) {

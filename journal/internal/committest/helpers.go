@@ -4,6 +4,7 @@ package committest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"riskdex/internal/require"
+	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -44,6 +46,16 @@ const Timeout = 30 * time.Second
 func Eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	require.Eventually(t, Timeout, what, is)
+}
+
+// LossOf returns what a journal says it may lack.
+func LossOf(t testing.TB, j interface {
+	Stats(ctx context.Context) (journal.Stats, error)
+}) report.Loss {
+	t.Helper()
+	s, err := j.Stats(t.Context())
+	require.NoError(t, err)
+	return s.Loss
 }
 
 // WriteFile writes a file.
