@@ -22,12 +22,12 @@ type BackupReport struct {
 	Bytes   int64 // size of the copy
 	Records int64 // documents, including tombstones
 
-	// Damaged counts the damaged records, which are damaged in the journal, too, and never
-	// given out. Named has the first of them.
+	// Damaged counts the damaged records. They are damaged in the journal, too, which never
+	// gives them out. Named has the first of them.
 	Damaged int64
 	Named   []report.Key
 
-	// Problem is what SQLite reports about the pages of the copy; empty if they are right.
+	// Problem is what SQLite reports about damaged pages of the copy; empty if there are none.
 	Problem string
 }
 
@@ -59,7 +59,7 @@ type backup struct {
 	from, to, partial string
 	progress          func(BackupProgress)
 	report            BackupReport
-	newest            int64 // when the last of its documents was accepted, in microseconds
+	newest            int64 // when its newest document was accepted, in microseconds
 }
 
 func (b *backup) run(ctx context.Context) (err error) {
@@ -98,8 +98,8 @@ func (b *backup) refuseToOverwrite() error {
 	return refuseToOverwrite("a backup", b.to, b.to+"-wal")
 }
 
-// refuseToOverwrite returns an error where one of paths is there. what is what would be
-// there in its place.
+// refuseToOverwrite returns an error if a file exists at one of paths. what names the thing that
+// would replace it.
 func refuseToOverwrite(what string, paths ...string) error {
 	for _, path := range paths {
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
@@ -117,7 +117,7 @@ func checkIsFile(path string) error {
 	return err
 }
 
-// copy copies the pages as they are in one moment.
+// copy copies all pages as of one moment.
 func (b *backup) copy(ctx context.Context) error {
 	if _, _, err := checkWALBeside(ctx, b.from); err != nil {
 		return err
@@ -134,7 +134,8 @@ func (b *backup) copy(ctx context.Context) error {
 	return errors.Join(err, source.close())
 }
 
-// checkIsJournal refuses what this riskdex could not check the records of.
+// checkIsJournal refuses a database that is no journal, or one whose records this riskdex could
+// not check.
 func checkIsJournal(ctx context.Context, conn *sql.Conn) error {
 	var version, application int
 	for query, into := range map[string]*int{"PRAGMA user_version": &version, "PRAGMA application_id": &application} {
@@ -151,9 +152,9 @@ func checkIsJournal(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// nameFile gives the file partial, which is durable, the name to. A link does not take
-// the place of a file that has come there meanwhile; where the file system has no links,
-// a look, which is refuse, has to do.
+// nameFile renames the durable file partial to the name to. It uses a hard link, which cannot
+// replace a file that was created there meanwhile. If the file system has no hard links, it
+// calls refuse to look for such a file, and renames.
 func nameFile(partial, to string, refuse func() error) error {
 	if err := os.Link(partial, to); err != nil {
 		if err := refuse(); err != nil {

@@ -53,8 +53,8 @@ func (b *backup) check(ctx context.Context) error {
 	}
 }
 
-// recordsAfter lists some records without reading them, so that one that is
-// damaged does not hide those behind it.
+// recordsAfter lists some records without reading them, so that a damaged record does not hide
+// the next ones.
 func recordsAfter(ctx context.Context, db *sql.DB, after int64) (docs []int64, err error) {
 	rows, err := db.QueryContext(ctx, `SELECT doc FROM documents NOT INDEXED WHERE doc > ?1 ORDER BY doc LIMIT 1000`, after)
 	if err != nil {

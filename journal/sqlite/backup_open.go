@@ -15,11 +15,11 @@ import (
 // Path is the file of the journal.
 func (j *Journal) Path() string { return j.path }
 
-// Backup is Backup of this journal. It ends with an error when the journal is closed,
-// and is not begun where it would leave so little of the disk that no delivery would be
-// taken any more.
+// Backup backs up this journal as the function [Backup] does. It fails when the journal is
+// closed, and does not begin if the copy would leave too little space on the disk to accept
+// deliveries.
 func (j *Journal) Backup(ctx context.Context, to string, progress func(BackupProgress)) (BackupReport, error) {
-	err := j.read(func(*engine) error { return nil }) // as whoever reads it, on a disk that may hang
+	err := j.read(func(*engine) error { return nil }) // wait like any other read if the disk hangs
 	if err == nil {
 		err = j.checkSpace(to)
 	}
@@ -36,7 +36,7 @@ func (j *Journal) Backup(ctx context.Context, to string, progress func(BackupPro
 	return r, err
 }
 
-// checkSpace returns an error where a copy would take space that the journal needs.
+// checkSpace returns an error if a copy would take space that the journal needs.
 func (j *Journal) checkSpace(to string) error {
 	here, err := os.Stat(filepath.Dir(j.path))
 	if err != nil {
@@ -57,7 +57,7 @@ func (j *Journal) checkSpace(to string) error {
 	}
 	free, err := j.quota.diskFree(filepath.Dir(j.path))
 	if err != nil || free-size >= j.quota.min {
-		return nil // where it is not known, the copy itself tells
+		return nil // if the size is unknown, the copy itself fails when the disk is full
 	}
 	return fmt.Errorf("it would take %s of the %s that the disk of the journal has left, and below %s (--journal-min-free) no delivery is taken; choose another disk",
 		humanize.IBytes(uint64(size)), humanize.IBytes(uint64(free)), humanize.IBytes(uint64(j.quota.min)))

@@ -12,22 +12,21 @@ import (
 	"modernc.org/sqlite"
 )
 
-// source is a database as it is in one moment, for as long as it is open. One read
-// transaction spans all of it: without it, every write to the database would start
-// a copy anew.
+// source is a snapshot of a database. One read transaction holds it until it is closed; without
+// that, every write to the database would restart a copy.
 type source struct {
 	db    *sql.DB
 	conn  *sql.Conn
 	bytes int64
 }
 
-// openSource opens it for reading only. So it does not, as the last connection that
-// is closed does, copy the WAL into the file and remove it.
+// openSource opens a database read-only, so that closing it does not checkpoint and remove the
+// WAL, as closing the last writable connection does.
 func openSource(ctx context.Context, path string) (*source, error) {
 	return openSourceWith(ctx, path, "")
 }
 
-// openSourceWith adds parameters to the name of the database.
+// openSourceWith is openSource with further parameters in the name of the database.
 func openSourceWith(ctx context.Context, path, more string) (s *source, err error) {
 	s = &source{}
 	defer func() {
@@ -61,11 +60,11 @@ func (s *source) close() error {
 	return errors.Join(errs...)
 }
 
-// copyPages is how many pages are copied between two looks at the context.
+// copyPages is how many pages are copied between two checks of the context.
 const copyPages = 256
 
-// copyTo copies it to the file path, which is empty, durably. Its pages are not
-// judged, so that one that is damaged does not keep the others from being saved.
+// copyTo copies the source durably to the empty file path. It does not check the pages, so that
+// a damaged page does not prevent the others from being saved.
 func (s *source) copyTo(ctx context.Context, path string, progress func(BackupProgress)) error {
 	free, err := freeBytes(filepath.Dir(path))
 	if err == nil && free < s.bytes {
@@ -97,14 +96,13 @@ func (s *source) copyTo(ctx context.Context, path string, progress func(BackupPr
 	return syncFile(path)
 }
 
-// stamp makes a file of its own of a copy: with ids that no other has, and in no use. It
-// leaves one alone that is too damaged for that: what it has of records is of use all the
-// same.
+// stamp gives a copy a file id of its own and marks it as not in use. It leaves a copy alone
+// that is too damaged for that, since its records are still useful.
 func stamp(ctx context.Context, path string) error {
 	err := changeFile(ctx, path, func(conn *sql.Conn) error {
 		var version int
 		if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version < fileIDVersion {
-			return err // it gets an id when it is opened
+			return err // otherwise it gets an id when it is opened
 		}
 		_, err := conn.ExecContext(ctx, `BEGIN; UPDATE ids SET value = ? WHERE name IN ('file', 'feed'); DELETE FROM meta WHERE name = 'in_use'; COMMIT`, newFileID())
 		return err
@@ -115,7 +113,7 @@ func stamp(ctx context.Context, path string) error {
 	return err
 }
 
-// changeFile changes a file that nobody else knows of, and leaves nothing beside it.
+// changeFile changes a database that no other process uses, and leaves no files beside it.
 func changeFile(ctx context.Context, path string, f func(*sql.Conn) error) (err error) {
 	db, err := sql.Open("sqlite", dsn(path)+"&_pragma=journal_mode(delete)&_pragma=synchronous(full)")
 	if err != nil {

@@ -15,33 +15,32 @@ import (
 	"riskdex/report"
 )
 
-// A file and its WAL belong together: SQLite writes the pages of whatever WAL it finds over
-// whatever file is there. Where somebody has put a copy in the place of a file whose process
-// was killed, that would mix the two, and nobody could tell. So each file has an id, in it
-// and beside it (watermark), and each copy of it another one. A copy that was made with other
-// tools has the same id, so the version that the file had when the WAL was begun is noted as
-// well: an older state of the file is behind it.
+// SQLite writes the pages of any WAL that it finds over the file beside it. If somebody replaces
+// the file of a killed process by a copy, but leaves the WAL, SQLite would mix the two
+// unnoticed. So each file has an id, both in the file and beside it (watermark), and every copy
+// gets a new one. A copy made with other tools keeps the id, so the version that the file had
+// when its WAL began is noted as well: an older copy is behind that version.
 
-// boundWAL is what is noted, beside a file, about its WAL.
+// boundWAL is the note beside a file about its WAL.
 type boundWAL struct {
-	file string         // the id of the file that the WAL is for; empty where that is not known
-	base report.Version // the file has everything up to it without this WAL
+	file string         // the id of the file that the WAL belongs to; empty if unknown
+	base report.Version // the file has everything up to this version without its WAL
 }
 
-// errOtherWAL is why a journal is not opened.
+// errOtherWAL says why a journal is not opened: its WAL belongs to another file.
 var errOtherWAL = errors.New("the WAL there is of another file")
 
-// bare is what a file says of itself when its WAL is left out.
+// bare is what a file says about itself when it is read without its WAL.
 type bare struct {
-	known bool // it could be read: a file that its last process was writing need not be whole
+	known bool // the file could be read; one that a killed process was writing may be incomplete
 	id    string
 	last  report.Version
-	inUse bool // or was, by a process that was killed
+	inUse bool // now, or when its last process was killed
 }
 
 func readBare(ctx context.Context, path string) bare {
-	// The schema is not asked for damage: while the WAL is copied, the file may be shorter
-	// than it says.
+	// SQLite must not check the schema for damage: during a checkpoint, the file may be shorter
+	// than its header says.
 	db, err := sql.Open("sqlite", dsn(path)+"&mode=ro&immutable=1&_pragma=writable_schema(1)")
 	if err != nil {
 		return bare{}
@@ -56,15 +55,15 @@ func readBare(ctx context.Context, path string) bare {
 	case err == nil:
 		b.known = true
 	case errors.As(err, &e) && e.Code() == sqlite3.SQLITE_ERROR:
-		return bare{known: true} // it has no such tables: it is empty, or of an older schema
+		return bare{known: true} // the tables are missing: the file is empty, or has an older schema
 	}
 	return b
 }
 
-// checkWAL returns errOtherWAL where the WAL beside a file is not of that file. withoutWAL
-// says that the file was in use, and has no WAL, or an empty one: where nothing else is
-// known, it was copied or moved without it. Where what is noted beside it is its own, that
-// knows everything that was acknowledged.
+// checkWAL returns errOtherWAL if the WAL beside a file belongs to another file. withoutWAL
+// tells that the file was in use but its WAL is missing or empty, so that it was probably copied
+// or moved without it. It is false if the note beside the file is the file's own: then the
+// watermark shows whether anything acknowledged is missing.
 func checkWAL(ctx context.Context, path string, noted boundWAL) (b bare, withoutWAL bool, err error) {
 	b = readBare(ctx, path)
 	wal, err := fileSize(path + "-wal")
@@ -82,9 +81,9 @@ func checkWAL(ctx context.Context, path string, noted boundWAL) (b bare, without
 	return b, false, nil
 }
 
-// checkWALBeside is checkWAL for what is opened to be read, which it returns the last version
-// of that is noted beside the file as acknowledged. A restore that was begun is completed by
-// whoever opens the journal, and not by who reads it.
+// checkWALBeside is checkWAL for a file that is only read. It also returns the last acknowledged
+// version that is noted beside the file. It returns an error if a restore is unfinished: only a
+// process that opens the journal for writing may complete that.
 func checkWALBeside(ctx context.Context, path string) (noted report.Version, withoutWAL bool, err error) {
 	noted, wal, err := notedBeside(path)
 	if err == nil {
@@ -96,7 +95,8 @@ func checkWALBeside(ctx context.Context, path string) (noted report.Version, wit
 	return noted, withoutWAL, err
 }
 
-// notedBeside is to be asked before the file: of a journal in use, that is never behind it.
+// notedBeside returns what is noted beside a file. Call it before reading the file: then, even
+// if the journal is in use, the file is never behind the note.
 func notedBeside(path string) (noted report.Version, wal boundWAL, err error) {
 	f, err := os.Open(path + watermarkSuffix)
 	if errors.Is(err, os.ErrNotExist) {
@@ -109,8 +109,8 @@ func notedBeside(path string) (noted report.Version, wal boundWAL, err error) {
 	return w.read(), w.wal(), w.close()
 }
 
-// matchWAL is for the file that is about to be opened. After it, what is noted beside the
-// file names no other one: so, durably, before a WAL of this file can be there.
+// matchWAL checks the WAL of the file that is about to be opened, and durably makes the note
+// beside it name this file, before this file can get a WAL.
 func (j *Journal) matchWAL(ctx context.Context) (withoutWAL bool, err error) {
 	noted := j.watermark.wal()
 	b, withoutWAL, err := checkWAL(ctx, j.path, noted)
@@ -118,7 +118,7 @@ func (j *Journal) matchWAL(ctx context.Context) (withoutWAL bool, err error) {
 		return withoutWAL, err
 	}
 	if wal, err := fileSize(j.path + "-wal"); err != nil || wal > 0 {
-		return withoutWAL, err // it was never noted, and is when the WAL is empty
+		return withoutWAL, err // the id was never noted; it will be once the WAL is empty
 	}
 	if err := j.watermark.noteWAL(boundWAL{file: b.id}); err != nil {
 		return withoutWAL, err
@@ -126,9 +126,9 @@ func (j *Journal) matchWAL(ctx context.Context) (withoutWAL bool, err error) {
 	return withoutWAL, j.watermark.file.Sync()
 }
 
-// begin says in the file that it is in use, and truncates the WAL, so that what the file says
-// of itself is in it. Where there is no room, or somebody reads the file for long, it is
-// left at that: less would be noticed, and nothing else.
+// begin marks the file as in use and truncates the WAL, so that the mark is in the file itself.
+// If the disk is full or another process reads the file, begin gives up without an error: the
+// only effect is that a missing WAL may go unnoticed.
 func (j *Journal) begin(ctx context.Context) error {
 	err := j.e.setInUse(ctx, true)
 	if err == nil {
@@ -148,7 +148,7 @@ func (e *engine) setInUse(ctx context.Context, is bool) error {
 	return err
 }
 
-// inFile notes that the file alone has everything that is committed.
+// inFile notes that the file has every commit without its WAL.
 func (j *Journal) inFile() {
 	if j.fileID == "" {
 		return
@@ -158,6 +158,5 @@ func (j *Journal) inFile() {
 	}
 }
 
-// newFileID returns the id of one file. Each copy of a journal is another file, and has
-// another one.
+// newFileID returns a new id for a file. Every copy of a journal gets one of its own.
 func newFileID() string { return rand.Text() }

@@ -7,12 +7,12 @@ import (
 	"riskdex/report"
 )
 
-// many is how many documents one statement looks up, or inserts. A statement costs the same
-// whatever it finds, and that is more than finding a document.
+// many is how many documents one statement looks up or inserts. A statement has a fixed cost,
+// which exceeds that of finding a document.
 const many = 32
 
-// wantedTexts is a table of up to many parameters, each with its place among them: what a row
-// is found for must not be told by what it holds, which may be damaged.
+// wantedTexts returns a table of up to many parameters with their positions. A row found is
+// matched to its parameter by the position, and not by its content, which may be damaged.
 func wantedTexts() string {
 	values := make([]string, many)
 	for i := range values {
@@ -21,23 +21,23 @@ func wantedTexts() string {
 	return `(VALUES ` + strings.Join(values, ", ") + `) AS wanted`
 }
 
-// manyQuery returns the statement that selects columns of up to many documents, and before
-// them the place of the document among the ids. joined is for columns of further tables.
-// The parameters are those of columns, the ids, and their kind.
+// manyQuery returns the statement that selects columns of up to many documents, after the
+// position of the document among the ids. joined adds further tables. The parameters are those
+// of columns, the ids, and their kind.
 func manyQuery(columns, joined string) string {
 	return `SELECT wanted.column1, ` + columns + ` FROM ` + wantedTexts() + `
 		CROSS JOIN documents INDEXED BY documents_key ON kind = ? AND id = wanted.column2` + joined
 }
 
-// manyCodesQuery returns the statement that selects the places of those of up to many codes
-// that any city has, or had, in its newest record.
+// manyCodesQuery returns the statement that selects, of up to many codes, the positions of those
+// that any city has or had in its newest record.
 func manyCodesQuery() string {
 	return `SELECT wanted.column1 FROM ` + wantedTexts() + `
 		WHERE EXISTS (SELECT 1 FROM documents INDEXED BY documents_code WHERE kind = 'cities' AND code = wanted.column2 AND code <> '')`
 }
 
-// insertQuery returns the statement that inserts n documents, from newDocument.args. It is
-// one for commit.SQL.
+// insertQuery returns the statement that inserts n documents, with the arguments of
+// newDocument.args. commit.SQL translates it.
 func insertQuery(n int) string {
 	return `INSERT INTO documents
 		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, error_type, reason, body)
@@ -65,7 +65,7 @@ func manyArgs(keys []report.Key, columns ...any) []any {
 	return args
 }
 
-// together returns the first of keys, as many as one statement can look up.
+// together returns the first keys: as many as one statement can look up.
 func together(keys []report.Key) []report.Key {
 	n := 0
 	for n < min(len(keys), many) && keys[n].Kind == keys[0].Kind {

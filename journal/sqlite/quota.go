@@ -14,39 +14,39 @@ import (
 )
 
 const (
-	// measureEvery is how old what is known of the disk may become.
+	// measureEvery is how old a measurement of the disk may become.
 	measureEvery = time.Second
 	// slack is the part of a limit that must be free again before deliveries are accepted
 	// again, so that the next delivery does not exceed it once more.
 	slack = 64
 )
 
-// excess is why the journal accepts no deliveries: a quota is exceeded.
+// excess says which quota is exceeded, so that the journal accepts no deliveries.
 type excess struct {
 	err  error
-	disk bool // the disk is short, and not only the journal at its limit
+	disk bool // the disk is nearly full; otherwise only the journal is at its limit
 }
 
 func (e *excess) refuses(n commit.Quota) bool {
 	return e != nil && (n == commit.FullQuota || n == commit.DiskQuota && e.disk)
 }
 
-// quota compares what the journal takes, and what the disk has left, with their limits. The
-// writer owns all of it but short, which any goroutine may read.
+// quota compares the size of the journal and the free space of the disk with their limits. Only
+// the writer may use it, except for short, which any goroutine may read.
 type quota struct {
 	path     string
-	max, min int64 // Options.MaxBytes and MinFree; not positive where there is none
+	max, min int64 // Options.MaxBytes and MinFree; zero or negative means no limit
 	now      func() time.Time
 	log      *slog.Logger
 	diskFree func(dir string) (int64, error)
 
 	used         int64     // as of the last commit
 	walBytes     int64     // of the WAL, likewise
-	free         int64     // as it was when measured; -1 if unknown
-	measured     time.Time // when free was
-	written      int64     // about what was written since measured
+	free         int64     // when it was measured; -1 if unknown
+	measured     time.Time // when free was measured
+	written      int64     // bytes written since measured, roughly
 	checkpointed time.Time // when a long WAL was last checkpointed
-	longWAL      bool      // the checkpoint could not copy all of it
+	longWAL      bool      // the last checkpoint could not copy the whole WAL
 
 	short atomic.Pointer[excess]
 }
@@ -55,7 +55,7 @@ func newQuota(path string, opt journal.Options) *quota {
 	return &quota{path: path, max: opt.MaxBytes, min: opt.MinFree, now: opt.Now, log: opt.Log, diskFree: freeBytes, free: -1}
 }
 
-// err is what Ready and Append say, nil when there is room.
+// err returns the error of Ready and Append; nil if there is room.
 func (q *quota) err() error {
 	if s := q.short.Load(); s != nil {
 		return s.err
@@ -63,9 +63,8 @@ func (q *quota) err() error {
 	return nil
 }
 
-// measureDisk finds out how much the disk has left, if what is known is old, or
-// says that too little is. A disk that cannot tell is no reason to stop: that it
-// is full shows in time.
+// measureDisk measures the free space of the disk if the last measurement is old or showed too
+// little. If it fails, deliveries go on: a full disk will show in a failed write.
 func (q *quota) measureDisk() {
 	now := q.now()
 	age := now.Sub(q.measured)
@@ -94,8 +93,8 @@ func (q *quota) judge() {
 	}
 }
 
-// limits are how much the journal may use now, and how much the disk must have left:
-// while a quota is exceeded, what ends that.
+// limits returns how much the journal may use now, and how much must be free on the disk. While
+// a quota is exceeded, the limits are stricter: they say when deliveries are accepted again.
 func (q *quota) limits() (most, least int64) {
 	if q.short.Load() != nil {
 		return q.max - q.max/slack, q.min + q.min/slack
@@ -119,9 +118,9 @@ func (q *quota) exceeded() *excess {
 	return nil
 }
 
-// admit answers those requests of a group for which there is no room, and returns
-// the others: which to carry out now, and which once it is known what is left after
-// those. So the limits are overstepped by one delivery at most.
+// admit rejects the requests of a group for which there is no room, and returns the others:
+// those to execute now, and those to decide on once it is known what space the first leave. So
+// the limits are exceeded by one delivery at most.
 func (q *quota) admit(group []*commit.Request) (now, later []*commit.Request) {
 	short := q.short.Load()
 	var before int64
@@ -140,6 +139,6 @@ func (q *quota) admit(group []*commit.Request) (now, later []*commit.Request) {
 }
 
 func (q *quota) mayExceedAfter(n int64) bool {
-	n *= 2 // it takes room in the WAL, and its pages in the file
+	n *= 2 // a delivery takes space in the WAL and then in the file
 	return q.max > 0 && q.used+n >= q.max || q.min > 0 && q.free >= 0 && q.free-q.written-n < q.min
 }

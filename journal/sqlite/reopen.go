@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// reopen replaces a distrusted file and its engine by new ones and loads the ledger
-// again: the transaction that failed may be in the file after all.
+// reopen replaces a distrusted file and its engine by new ones. It also loads the ledger again,
+// since the failed transaction may have reached the file after all.
 func (j *Journal) reopen() error {
 	if !j.distrusted {
 		return nil
 	}
-	_ = j.awaitFlush() // it is answered; the file goes
+	_ = j.awaitFlush() // its requests are answered; the file is replaced anyway
 	start := time.Now()
 	if err := j.replace(j.open); err != nil {
 		// It may have read all of the file: there has to be time for other things.
@@ -25,15 +25,15 @@ func (j *Journal) reopen() error {
 	return nil
 }
 
-// replace goes on with reading the old file until the copy is whole, but opens it anew
-// before. SQLite knows by heart which pages are in the WAL, and does not look at their
-// checksums again: of what the disk has not taken, the system may have forgotten some
-// since, and it would read as zeros. When it is opened, SQLite takes the WAL up to the
-// last transaction that is whole, and that has all that was acknowledged.
+// replace copies the old file, which stays readable until the copy is complete. It reopens the
+// old file first: an open SQLite remembers which pages are in the WAL and does not verify their
+// checksums again, but after a failed write the system may have dropped some of them, which then
+// read as zeros. A newly opened SQLite accepts the WAL up to the last complete transaction,
+// which includes everything acknowledged.
 func (j *Journal) replace(ctx context.Context) error {
 	if j.files != nil {
 		if err := j.files.inPlace(); err != nil {
-			return err // what is there now is another journal
+			return err // another journal is there now
 		}
 	}
 	if _, err := os.Stat(j.path + wholeSuffix); err != nil {
@@ -67,7 +67,7 @@ func (j *Journal) openAgain(ctx context.Context, between func(path string) error
 		j.e = nil
 	}
 	if j.files != nil {
-		_ = j.files.close() // only its locks matter, and they are gone in any case
+		_ = j.files.close() // only its locks matter, and closing frees them even if it fails
 		j.files = nil
 	}
 	if err := between(j.path); err != nil {
@@ -77,9 +77,9 @@ func (j *Journal) openAgain(ctx context.Context, between func(path string) error
 	return err
 }
 
-// markSuspect leaves a mark for the next process, in case this one ends before the
-// file is replaced. Damaged pages are no case for it: a copy would have them, too,
-// and what is intact is of use in the next process.
+// markSuspect leaves a mark for the next process, in case this one ends before the file is
+// replaced. It does nothing about damaged pages: a copy would have them, too, and the intact
+// ones remain usable.
 func (j *Journal) markSuspect(cause error) {
 	if isCorrupt(cause) {
 		return

@@ -25,7 +25,7 @@ const (
 	beforeInfix  = ".before-"
 )
 
-// besideSuffixes are the names of what may stand beside a journal and belongs to its file.
+// besideSuffixes are the suffixes of files that may stand beside a journal and belong to it.
 var besideSuffixes = []string{"", "-wal", "-shm", "-journal", watermarkSuffix, suspectSuffix, wholeSuffix}
 
 // RestoreOptions allow copies that Restore otherwise refuses.
@@ -137,8 +137,8 @@ func (r *restore) run(ctx context.Context, path string) (err error) {
 	return finishRestore(r.path, r.opt.step)
 }
 
-// freeStamp returns a time, as it stands in names, of which nothing is there: now, or soon
-// after.
+// freeStamp returns a time in the form used in file names, now or soon after, for which no file
+// exists yet.
 func (r *restore) freeStamp(now time.Time) (string, error) {
 	entries, err := os.ReadDir(filepath.Dir(r.path))
 	for ; err == nil; now = now.Add(time.Second) {
@@ -152,7 +152,7 @@ func (r *restore) freeStamp(now time.Time) (string, error) {
 	return "", err
 }
 
-// checkFrom refuses what is not a copy of its own.
+// checkFrom refuses a source that is not a complete copy apart from the journal.
 func (r *restore) checkFrom() error {
 	if err := checkIsFile(r.from); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (r *restore) checkFrom() error {
 	return nil
 }
 
-// checkUnused refuses a journal that any process has open, under whatever name.
+// checkUnused refuses a journal that any process has open, under this or another name.
 func (r *restore) checkUnused() error {
 	held, err := lockFiles(r.path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -220,15 +220,15 @@ func (r *restore) makeCopy(ctx context.Context) error {
 	return err
 }
 
-// was is what is known of the journal that is there.
+// was is what is known about the journal that is replaced.
 type was struct {
 	summary
-	noted   report.Version // the last that was acknowledged
-	content report.Version // the last of what is not riskdex's own
+	noted   report.Version // the last version acknowledged
+	content report.Version // the last version that is not of the probe
 }
 
-// was reads what there is, as far as it can be read: that it cannot may be the reason for
-// the restore.
+// was reads the journal that is replaced, as far as possible. It ignores errors, since damage
+// may be the reason for the restore.
 func (r *restore) was(ctx context.Context) (w was, err error) {
 	w.noted, _, err = checkWALBeside(ctx, r.path)
 	if err != nil {
@@ -236,7 +236,7 @@ func (r *restore) was(ctx context.Context) (w was, err error) {
 	}
 	how := ""
 	if wal, err := fileSize(r.path + "-wal"); err == nil && wal == 0 {
-		how = "&immutable=1" // nobody has it open: then nothing is left beside it
+		how = "&immutable=1" // nobody has it open, and immutable leaves no files beside it
 	}
 	s, err := openSourceWith(ctx, r.path, how)
 	if err != nil {
@@ -257,23 +257,23 @@ func (r *restore) was(ctx context.Context) (w was, err error) {
 	return w, nil
 }
 
-// lacks returns what a journal would lack that has everything up to a version and took the
-// place of this one.
+// lacks returns what would be missing if a journal whose last version is `has` took the place of
+// this one.
 func (w was) lacks(line string, has report.Version) commit.Loss {
 	until := max(w.noted, w.last)
 	if w.line == line && w.noted <= w.last {
-		until = w.content // the probe's own documents are no loss
+		until = w.content // losing documents of the probe is no loss
 	}
 	lost := whatIsLost(until, has, false, time.Now())
-	if w.loss.Until > has { // what it lacked itself
+	if w.loss.Until > has { // a loss of its own, which the copy does not know
 		lost = lost.Join(w.loss)
 	}
 	return lost
 }
 
-// summary is what a journal says of itself.
+// summary is what a journal says about itself.
 type summary struct {
-	line     string // empty where it cannot be read
+	line     string // empty if it cannot be read
 	accepted int64
 	last     report.Version
 	loss     commit.Loss
@@ -296,7 +296,8 @@ func summarize(ctx context.Context, conn *sql.Conn) (s summary, err error) {
 	return s, nonsense(err)
 }
 
-// compare brings the copy up to date, and notes in it what it lacks.
+// compare upgrades the schema of the copy, refuses it if it is of another journal, and records
+// in it what it lacks.
 func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
 	if err := setUp(ctx, conn); err != nil {
 		return err
@@ -327,8 +328,8 @@ func shortTime(v report.Version) string {
 	return commit.FromMicro(int64(v)).Format(time.RFC3339)
 }
 
-// giveTo gives files to the owner that the journal had: who restores is often root, and
-// riskdex is not. Where that is not allowed, they stay with who made them, as any file does.
+// giveTo gives files to the owner of the old journal, since a restore often runs as root and
+// riskdex does not. If that is not permitted, the owner stays as it is.
 func (r *restore) giveTo(paths ...string) {
 	if owner, ok := r.owner.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
 		for _, path := range paths {
@@ -337,8 +338,9 @@ func (r *restore) giveTo(paths ...string) {
 	}
 }
 
-// finishRestore puts the copy of a restore that was begun, if there is one, in the place of
-// the journal, which nobody has open. If it is interrupted, doing it again completes it.
+// finishRestore completes a restore that was begun, if there is one: it puts the copy in the
+// place of the journal, which no process may have open. If it is interrupted, calling it again
+// completes it.
 func finishRestore(path string, step func(string)) error {
 	whole, err := begunRestore(path)
 	if whole == "" || err != nil {
@@ -362,7 +364,7 @@ func finishRestore(path string, step func(string)) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// begunRestore returns the name of the copy, empty where there is none.
+// begunRestore returns the name of the copy of an unfinished restore; empty if there is none.
 func begunRestore(path string) (string, error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if errors.Is(err, os.ErrNotExist) {

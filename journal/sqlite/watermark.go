@@ -14,11 +14,10 @@ import (
 	"riskdex/report"
 )
 
-// watermark is the acknowledged watermark: a file beside the journal whose first line is the
-// last version that was acknowledged. It is written after the journal is durable, and never
-// synced, so the journal is never behind it, unless it has lost what it had acknowledged:
-// its WAL was damaged, which SQLite cannot tell from one that was cut short, or an older
-// copy was put in its place.
+// watermark is a file beside the journal whose first line is the last acknowledged version. It
+// is written after the journal is durable, and never synced. So a journal that is behind its
+// watermark has lost something acknowledged: its WAL was damaged, which SQLite cannot tell from
+// a WAL that was cut short, or an older copy replaced the journal.
 //
 // The second line says which file the WAL beside it belongs to (identity.go).
 type watermark struct{ file *os.File }
@@ -33,7 +32,7 @@ func openWatermark(path string) (*watermark, error) {
 	return &watermark{f}, nil
 }
 
-// withSum ends a line with its checksum. A line whose checksum does not fit says nothing.
+// withSum appends the checksum to a line. A line with a wrong checksum is ignored.
 func withSum(text string) string {
 	return fmt.Sprintf("%s %08x\n", text, crc32.ChecksumIEEE([]byte(text)))
 }
@@ -42,7 +41,7 @@ func watermarkText(v report.Version) string { return withSum(fmt.Sprintf("%020d"
 
 func walText(b boundWAL) string { return withSum(fmt.Sprintf("%-26s %020d", b.file, int64(b.base))) }
 
-// watermarkWidth is how long the first line is, and where the second begins.
+// watermarkWidth is the length of the first line, and so the offset of the second.
 var watermarkWidth = len(watermarkText(0))
 
 func (w *watermark) line(at int, like string) string {
@@ -51,8 +50,7 @@ func (w *watermark) line(at int, like string) string {
 	return string(text[:n])
 }
 
-// read returns the last version noted, 0 if there is none or it cannot be read: a
-// damaged watermark says nothing.
+// read returns the last version noted; 0 if there is none or the watermark is damaged.
 func (w *watermark) read() (v report.Version) {
 	text := w.line(0, watermarkText(0))
 	if _, err := fmt.Sscanf(text, "%d", &v); err != nil || watermarkText(v) != text {
@@ -66,7 +64,7 @@ func (w *watermark) note(v report.Version) error {
 	return err
 }
 
-// wal returns the zero boundWAL where that is not known.
+// wal returns the note about the WAL; the zero boundWAL if there is none.
 func (w *watermark) wal() (b boundWAL) {
 	text := w.line(watermarkWidth, walText(boundWAL{}))
 	if len(text) < 47 {
@@ -86,10 +84,10 @@ func (w *watermark) noteWAL(b boundWAL) error {
 
 func (w *watermark) close() error { return w.file.Close() }
 
-// compareWatermark says so when changes that were acknowledged are not there, and notes it in
-// the journal. What is there goes on: it is better than nothing, and the publisher can
-// deliver the rest. Nothing of this may wait for a delivery, which would take a version
-// above those that are missing, so that nobody would notice them any more.
+// compareWatermark logs it if acknowledged changes are missing, and records the loss in the
+// journal. The journal still opens: the publisher can deliver the rest again. All of this must
+// happen before the first delivery, whose version would be above the missing ones and would hide
+// the loss for good.
 func (j *Journal) compareWatermark(ctx context.Context, withoutWAL bool) error {
 	l := &j.ledger
 	found := whatIsLost(j.watermark.read(), l.LastVersion, withoutWAL, j.opt.Now())
@@ -102,7 +100,7 @@ func (j *Journal) compareWatermark(ctx context.Context, withoutWAL bool) error {
 	}
 	j.opt.Log.Error("the journal lacks changes that it had acknowledged "+found.Report().Span()+": it is damaged, or an older copy of it; "+
 		"have the publisher deliver again what it sent in that time, then: riskdex journal acknowledge-loss", "path", j.path)
-	// Versions must not be given out twice, whatever the clock says.
+	// No version may be given out twice, whatever the clock says.
 	l.Loss, l.LastVersion = l.Loss.Join(found), found.Until
 	if err := keepLedger(ctx, j.e.write, *l); err != nil {
 		return fmt.Errorf("note that changes are missing: %w", err)
@@ -110,9 +108,9 @@ func (j *Journal) compareWatermark(ctx context.Context, withoutWAL bool) error {
 	return nil
 }
 
-// whatIsLost returns what a journal lacks that has everything up to a version. withoutWAL says
-// that the WAL of its file is gone, which matters where nobody noted what was acknowledged:
-// it may have had anything up to now.
+// whatIsLost returns what is missing from a journal whose last version is `has`, given the last
+// noted version. If withoutWAL is set and nothing was noted, anything up to now may be missing
+// with the WAL.
 func whatIsLost(noted, has report.Version, withoutWAL bool, now time.Time) commit.Loss {
 	if noted == 0 && withoutWAL {
 		noted = report.Version(now.UnixMicro())
@@ -123,7 +121,7 @@ func whatIsLost(noted, has report.Version, withoutWAL bool, now time.Time) commi
 	return commit.Loss{Since: has, Until: noted, NoticedAt: now.UnixMicro()}
 }
 
-// keepLedger writes the last version, and what is lost.
+// keepLedger writes the last version and the loss.
 func keepLedger(ctx context.Context, conn *sql.Conn, l commit.Ledger) error {
 	_, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE; UPDATE meta SET value = ?1 WHERE name = 'last_version';
 		UPDATE ids SET value = ?5 WHERE name = 'feed';
@@ -134,8 +132,8 @@ func keepLedger(ctx context.Context, conn *sql.Conn, l commit.Ledger) error {
 	return err
 }
 
-// noteWatermark notes what is acknowledged from now on. A disk that cannot take it
-// shows in the journal itself.
+// noteWatermark notes the last version that may be acknowledged from now on. Errors are only
+// logged: a failing disk shows in the journal itself.
 func (j *Journal) noteWatermark(last report.Version) {
 	if err := j.watermark.note(last); err != nil && !errors.Is(err, os.ErrClosed) {
 		j.opt.Log.Debug("cannot note the last version", "path", j.path+watermarkSuffix, "error", err)
