@@ -96,21 +96,22 @@ type Journal interface {
 	// few MiB and the largest record.
 	Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error]
 
-	// Feed returns the newest state of documents, tombstones among them, in the order of their
-	// versions: those of the kinds of a cursor that come after it, up to limit and to maxBytes of
-	// records, but one if there is one. Whoever goes on from Next misses nothing: no version
-	// below it is committed later, and everything told is durable. A document that changes comes
-	// again; what it was in between is told to nobody. The error is report.ErrCursorTooOld or
-	// report.ErrOtherFeed for a cursor from which nobody can go on: begin anew.
+	// Feed returns the newest state of documents after a cursor, of the cursor's kinds,
+	// tombstones included, in the order of their versions: up to limit, with records of up to
+	// maxBytes together, but one if there is one. Everything in it is durable, and no version
+	// below Next is committed later, so a reader that continues from Next misses nothing. A
+	// document that changes appears again; states in between may be left out. The error is
+	// report.ErrCursorTooOld or report.ErrOtherFeed if the feed cannot be continued from the
+	// cursor, but must be read from the beginning.
 	Feed(ctx context.Context, after report.Cursor, limit, maxBytes int) (report.FeedPage, error)
 
-	// Committed returns a channel that is closed once Feed may have more to tell. A
-	// notification of another process may be lost: ask again after some seconds in any case.
+	// Committed returns a channel that is closed once Feed may return more. Notifications of
+	// other processes may be lost, so call Feed again after some seconds in any case.
 	Committed() <-chan struct{}
 
-	// Delivered returns up to limit documents that came with the versions of a delivery, in the
-	// order of these versions, after the given one: those whose newest content it is, and those
-	// that were replaced and are in the history.
+	// Delivered returns up to limit documents of a delivery, in the order of its versions, after
+	// the given one. It includes documents that have been replaced since, if they are in the
+	// history.
 	Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (report.DeliveredPage, error)
 
 	// DeadLetters returns up to limit dead letters of kind with ids after the given one, in the
@@ -150,14 +151,14 @@ type Journal interface {
 	// PastVersion returns one version of a document, with its body, or ErrNotFound.
 	PastVersion(ctx context.Context, key report.Key, version report.Version) (report.Past, error)
 
-	// PastAt returns the version of a document that was the newest at a time, with its body.
-	// It returns ErrNotFound if the document was not there, and report.ErrHistoryTooShort if
-	// nobody knows.
+	// PastAt returns the version of a document that was the newest at a time, with its body. It
+	// returns ErrNotFound if the document did not exist then, and report.ErrHistoryTooShort if
+	// the history does not go back that far.
 	PastAt(ctx context.Context, key report.Key, at time.Time) (report.Past, error)
 
-	// DropHistory drops what is past Options.History or Options.HistoryMaxBytes, in steps
-	// between which deliveries are accepted, and returns how many entries. A journal does so
-	// by itself, once a minute.
+	// DropHistory drops the entries of the history beyond Options.History or
+	// Options.HistoryMaxBytes, in steps between which deliveries are accepted, and returns how
+	// many. The journal calls it once a minute itself.
 	DropHistory(ctx context.Context) (int, error)
 
 	// Note stores a short text under a name, and replaces the one before. Notes survive
@@ -217,8 +218,8 @@ type Journal interface {
 	Close() error
 }
 
-// Stats and KindStats are words of report, so that those who only read the sums
-// need not know the journal.
+// Stats and KindStats are declared in report, so that code that only reads the totals need not
+// import the journal.
 type (
 	Stats     = report.Stats
 	KindStats = report.KindStats

@@ -14,7 +14,7 @@ const (
 	DefaultHistoryMaxBytes = 10 << 30
 )
 
-// MaxRefusalBody is the most that is kept of a refused body, in bytes.
+// MaxRefusalBody is how much of a refused body is kept, in bytes.
 const MaxRefusalBody = 4 << 20
 
 // Options are the settings of an engine. The zero value is usable.
@@ -48,10 +48,10 @@ type Options struct {
 	KeepDeleted time.Duration
 
 	// History is how long the history of documents is kept: what was delivered, by whom, and
-	// when the index had it. Zero means that nothing is added to it, and what there is stays; a
-	// negative number that what there is is dropped, too.
-	// HistoryMaxBytes bounds what it keeps, before compression, and for each entry a fixed
-	// part besides; the oldest are dropped. Zero means the default.
+	// when the index had it. With zero, nothing is added and existing entries stay; with a
+	// negative number, existing entries are dropped, too. HistoryMaxBytes bounds the size of the
+	// history, before compression and with a fixed amount per entry. Beyond it, the oldest
+	// entries are dropped. Zero means the default.
 	History         time.Duration
 	HistoryMaxBytes int64
 

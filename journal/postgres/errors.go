@@ -18,8 +18,8 @@ func code(err error) string {
 	return ""
 }
 
-// classify returns the fault that an error of a transaction tells of. An unknown error counts
-// as passing: the transaction is tried again.
+// classify returns the fault behind the error of a transaction. An unknown error counts as
+// passing, so that the transaction is tried again.
 func classify(err error) commit.Fault {
 	if commit.IsRequestError(err) {
 		return commit.FaultRequest
@@ -35,10 +35,10 @@ func classify(err error) commit.Fault {
 	return commit.FaultPassing
 }
 
-// errSyncOff is why nothing is acknowledged.
+// errSyncOff says why nothing is acknowledged.
 var errSyncOff = errors.New("synchronous_commit is off: what is acknowledged could be lost with a power cut; set it to on for this database: ALTER DATABASE … SET synchronous_commit = on")
 
-// warning is where a connection keeps the last warning of the server.
+// warning is the name under which a connection keeps the last warning of the server.
 const warning = "warning"
 
 func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
@@ -47,14 +47,14 @@ func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-// errRetriedMeanwhile has a transaction run again that left a delete out: another process may
-// have brought back its document meanwhile, by a retry.
+// errRetriedMeanwhile makes a transaction run again that ignored a delete as one of nothing,
+// because another process may have brought the document back meanwhile, by a retry.
 var errRetriedMeanwhile = errors.New("refusals were kept, retried or dropped meanwhile")
 
 const deadlock = "40P01"
 
-// inTheWay tells whether a transaction failed only because another process did
-// something at the same time.
+// inTheWay tells whether a transaction failed only because of a concurrent one of another
+// process.
 func inTheWay(err error) bool {
 	if errors.Is(err, errRetriedMeanwhile) {
 		return true

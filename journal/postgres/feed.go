@@ -19,7 +19,7 @@ func (j *Journal) Feed(ctx context.Context, after report.Cursor, limit, maxBytes
 		if err != nil {
 			return err
 		}
-		// Where nothing is committed after the cursor, there is nothing to wait for.
+		// If nothing is committed after the cursor, no horizon is needed.
 		if page, err = j.readFeed(ctx, feed, after, noHorizon, limit, maxBytes); err != nil || len(page.Changes) == 0 && !after.Begins() {
 			return err
 		}
@@ -39,12 +39,12 @@ func (j *Journal) Feed(ctx context.Context, after report.Cursor, limit, maxBytes
 // Committed implements Journal.
 func (j *Journal) Committed() <-chan struct{} { return j.committed.Next() }
 
-// horizon returns a version up to which everything is committed, or never will be.
+// horizon returns a version up to which every change is committed or never will be.
 //
-// Whoever takes versions has a lock on their sequence until their transaction ends. So horizon
-// takes a version itself, above which all later ones are, and waits for those who have the lock
-// then. A transaction that is rolled back puts its versions back, but only while nobody has
-// taken a later one: so none of those below the horizon is given out again.
+// A transaction that takes versions holds a lock on their sequence until it ends. So horizon
+// takes a version itself, which all later ones exceed, and waits for the transactions that hold
+// the lock at that moment. A transaction that is rolled back returns its versions only if nobody
+// has taken a later one, so no version below the horizon is given out again.
 func (j *Journal) horizon(ctx context.Context) (v report.Version, err error) {
 	err = j.inTransaction(ctx, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, $2)", j.keys.class, int32(lockVersions)); err != nil {
@@ -72,8 +72,8 @@ func (j *Journal) horizon(ctx context.Context) (v report.Version, err error) {
 	return v, nil
 }
 
-// feedID is another one where the tables were made anew, and after each failover or recovery to
-// an earlier time: what was committed last need not be there.
+// feedID returns the id of the feed. It changes when the tables are created anew, and with each
+// failover or recovery to an earlier time, since the last commits may be lost then.
 func (j *Journal) feedID(ctx context.Context) (string, error) {
 	text := fmt.Appendf(nil, "%s %d", j.line, uint32(j.keys.class))
 	for _, query := range []string{
@@ -89,8 +89,8 @@ func (j *Journal) feedID(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256(text))[:20], nil
 }
 
-// neverTells reports whether a server that answers with err would answer so always: it lacks the
-// function, or gives it to others only.
+// neverTells reports whether err is permanent: the server lacks the function, or does not permit
+// its use.
 func neverTells(err error) bool {
 	switch code(err) {
 	case "42501", "42883", "0A000": // privilege, no such function, not supported
@@ -99,10 +99,10 @@ func neverTells(err error) bool {
 	return false
 }
 
-// noHorizon is above every version.
+// noHorizon is above all versions.
 const noHorizon = report.Version(1<<63 - 1)
 
-// readFeed reads the part of the feed up to a horizon.
+// readFeed reads a page of the feed, up to a horizon.
 func (j *Journal) readFeed(ctx context.Context, feed string, after report.Cursor, horizon report.Version, limit, maxBytes int) (page report.FeedPage, err error) {
 	kinds := make([]string, len(after.Kinds))
 	for i, k := range after.Kinds {

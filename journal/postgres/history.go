@@ -12,12 +12,12 @@ import (
 	"riskdex/report"
 )
 
-// pastRow is a row of the history as it will be.
+// pastRow is a row to be added to the history.
 type pastRow struct {
 	commit.HistoryRow
 	inTable bool   // what it replaces is in documents, until queueRows
-	body    []byte // of what it replaces, where it is not in documents and is kept
-	sum     []byte // of the new body where the old one, which is in documents, has as many bytes
+	body    []byte // of the version replaced, if that is kept and not in documents
+	sum     []byte // of the new body, if the old one is in documents and has as many bytes
 }
 
 // reached is a version that reached the index after it was replaced.
@@ -27,8 +27,8 @@ type reached struct {
 	at      int64
 }
 
-// KeepPast implements commit.Store. The server copies what is replaced by itself, where this
-// transaction has not written it, and compresses it.
+// KeepPast implements commit.Store. Unless this transaction has written the replaced body
+// itself, the server copies and compresses it.
 func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) error {
 	r := pastRow{HistoryRow: commit.HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}}
 	if p := s.of[old]; p != nil {
@@ -53,7 +53,7 @@ func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) err
 		}
 	}
 	s.past = append(s.past, r)
-	if r.sum == nil { // others are counted by keepAlikeRows
+	if r.sum == nil { // keepAlikeRows counts the others
 		t := s.ledger.Totals[c.Kind]
 		t.History++
 		t.HistoryBytes += commit.HistoryRowBytes
@@ -71,9 +71,10 @@ func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 	return nil
 }
 
-// These add rows to the history, before documents is changed. keepAlikeRows is for those that
-// replace as many bytes as they bring: it leaves out a body that is the same, and so counts the
-// rows itself. The limit has the planner look each document up: it cannot know how few they are.
+// These statements add rows to the history before documents is changed. keepAlikeRows is for
+// changes with as many bytes as what they replace: it leaves out a body that is equal, and so
+// has to count the rows itself. The limit makes the planner look up each document, since it
+// cannot know how few there are.
 const (
 	keepPastRows = `INSERT INTO history SELECT ` + pastNames + `, n.old_form, CASE WHEN n.in_table THEN d.body ELSE n.body END` + pastRows
 
@@ -143,7 +144,7 @@ func (s *store) queuePast(b *pgx.Batch) {
 	s.past, s.reached = nil, nil
 }
 
-// DropPast implements commit.Store. One process does it at a time: two would both drop what is too
+// DropPast implements commit.Store. Only one process does so at a time, since two would drop too
 // much.
 func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
 	var alone bool
@@ -154,7 +155,7 @@ func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
 	if err := s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(history_bytes), 0)::bigint - $1 FROM totals", most).Scan(&excess); err != nil {
 		return 0, err
 	}
-	for _, t := range s.ledger.Totals { // what this transaction has changed so far
+	for _, t := range s.ledger.Totals { // changes of this transaction so far
 		excess += t.HistoryBytes
 	}
 	rows, err := s.tx.Query(s.ctx, `WITH looked AS MATERIALIZED (
@@ -181,7 +182,7 @@ func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
 	return n, err
 }
 
-// inPast calls f with the history, as one transaction sees it.
+// inPast calls f with the history as of one transaction.
 func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past) error) error {
 	return j.read(fmt.Sprintf("read the history of %s %q in the journal", key.Kind, key.ID), func() error {
 		if err := commit.CheckKey(key); err != nil {
@@ -240,7 +241,7 @@ func (p past) rows(which string, k report.Key, v report.Version, limit int) ([]c
 	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (commit.HistoryRow, error) { return scanPast(r) })
 }
 
-// scanPast reads commit.HistoryColumns, and what follows them.
+// scanPast reads commit.HistoryColumns and the columns after them.
 func scanPast(r pgx.Row, more ...any) (h commit.HistoryRow, err error) {
 	var kind, op, oldOp string
 	var id, sender, address, call, oldCode []byte

@@ -8,8 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// idleCache knows which kinds have nothing to be claimed, as far as this process was told,
-// and when that may change by itself. It spares queries to the server.
+// idleCache remembers which kinds have nothing to claim, as far as this process knows, and when
+// time alone may change that. It saves queries to the server.
 type idleCache struct {
 	now     func() time.Time
 	changed commit.Signal
@@ -34,8 +34,8 @@ func (l *idleCache) isIdle(k report.Kind) bool {
 	return l.kinds.IsIdle(k)
 }
 
-// beginLookup notes that a Claim looks at a kind, and endLookup its result: nothing says that
-// there was nothing, and that the clock alone does not change that.
+// beginLookup notes that a Claim queries a kind, and endLookup the result: nothing tells that
+// there was nothing to claim, and that the passing of time does not change that.
 func (l *idleCache) beginLookup(k report.Kind) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +65,7 @@ func (l *idleCache) invalidateAll() {
 	l.changed.Notify()
 }
 
-// arm sees to it that Claim looks for documents of a kind at t or earlier.
+// arm makes Claim query a kind again at t or earlier.
 func (l *idleCache) arm(k report.Kind, t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,17 +11,19 @@ import (
 	"riskdex/report"
 )
 
-// Which city has which code is looked up and changed under one lock of the whole journal, the
-// lock of names. A transaction that turns out to need it begins again and takes it first,
-// because its owner waits for rows. A large delivery would hold up all others that way. So it
-// looks codes up without the lock, writes its rows, takes the lock last, and looks the codes
-// up again: where anything differs, it begins again with the lock.
+// One lock of the whole journal, the lock of names, protects which city has which code. A
+// transaction must take it before it locks rows, since the owner of the lock may wait for these
+// rows. So one that finds out late that it needs the lock begins again and takes it first. A
+// large delivery would hold it for long that way. So it looks up codes without the lock, writes
+// its rows, takes the lock last, and looks up the codes again. If anything differs, it begins
+// again and takes the lock first.
 
-// errNames has a transaction run again with the lock of names: without it, two processes could
-// take one city for two.
+// errNames makes a transaction run again with the lock of names. Without the lock, two processes
+// could make two cities of one.
 var errNames = errors.New("the lock of the names of cities is needed")
 
-// wantNames returns errNames where the lock should have been had from the beginning.
+// wantNames returns errNames if the transaction needs the lock of names from its beginning and
+// does not have it.
 func (s *store) wantNames() error {
 	if !s.names && !s.namesLast {
 		return errNames
@@ -34,7 +36,7 @@ func (s *store) queueNames(b *pgx.Batch) {
 	b.Queue("SELECT pg_advisory_xact_lock($1, $2)", s.keys.class, int32(lockNames))
 }
 
-// whoHasCodes returns the cities that have one of some codes, and have not lost it.
+// whoHasCodes selects the cities that have one of the given codes and have not lost it.
 const whoHasCodes = `SELECT id, code, op FROM documents
 	WHERE kind = 'cities' AND code <> ''::bytea AND code = ANY($1) AND kept <> -1`
 
@@ -50,8 +52,8 @@ func forCodes(rows pgx.Rows, err error, f func(id report.ID, as codedAs) error) 
 	return err
 }
 
-// lockNamesLast writes the rows, which takes long, then takes the lock of names, and checks
-// what was looked up without it.
+// lockNamesLast writes the rows, which takes long, then takes the lock of names and repeats the
+// lookups that were made without it.
 func (s *store) lockNamesLast() error {
 	if s.names || !s.needsNames {
 		return nil
@@ -64,9 +66,9 @@ func (s *store) lockNamesLast() error {
 	return s.tx.SendBatch(s.ctx, b).Close()
 }
 
-// checkNames compares who has the codes that were looked up with who had them. What this
-// transaction has locked nobody else changes, and rows has nothing that it has written: such
-// a row must have been locked as it was looked up.
+// checkNames returns errNames if other cities have the codes now than when they were looked up.
+// The query leaves out rows that this transaction has written. Rows that it has locked count
+// with the code that they had then, since nobody else can have changed it.
 func (s *store) checkNames(rows pgx.Rows) error {
 	now := map[report.ID]codedAs{}
 	if err := forCodes(rows, nil, func(id report.ID, as codedAs) error {
@@ -90,9 +92,9 @@ func (s *store) checkNames(rows pgx.Rows) error {
 	return nil
 }
 
-// WithCode looks among the rows that this transaction has, and for others in the table. The
-// codes of a whole group are looked up there together: nobody else changes which city has
-// which as long as this transaction has the lock of names, or checkNames tells.
+// WithCode searches the rows that this transaction has, and the table for others. It looks up
+// the codes of a whole group in the table at once. The result stays valid: either this
+// transaction has the lock of names, or checkNames notices a change.
 func (s *store) WithCode(code string, op report.Op, most int) (ids []report.ID, err error) {
 	if err := s.wantNames(); err != nil || code == "" {
 		return nil, err
@@ -102,8 +104,8 @@ func (s *store) WithCode(code string, op report.Op, most int) (ids []report.ID, 
 			return nil, err
 		}
 	}
-	// Those that it does not find are left out the next time, so that a code that all the
-	// cities of a delivery state takes no longer than others.
+	// Ids that no longer have the code are dropped from the list, so that a code which every
+	// city of a delivery states takes no longer than others.
 	as := codedAs{code, op}
 	find := func(in map[codedAs][]report.ID, has func(*row) bool) {
 		list := in[as]
@@ -127,13 +129,14 @@ func (s *store) WithCode(code string, op report.Op, most int) (ids []report.ID, 
 	return ids, nil
 }
 
-// codedAs is a code, and whether those that have it are live cities or deleted ones.
+// codedAs is a code of live cities, or of deleted ones.
 type codedAs struct {
 	code string
 	op   report.Op
 }
 
-// lookUpCodes looks up who has a code, and with it all those that the group names.
+// lookUpCodes looks up which cities have a code, together with all other codes that the group
+// names.
 func (s *store) lookUpCodes(code string) error {
 	if s.inTable == nil {
 		s.inTable, s.seen = map[codedAs][]report.ID{}, map[report.ID]codedAs{}

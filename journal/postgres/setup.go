@@ -12,11 +12,11 @@ import (
 	"riskdex/journal/internal/commit"
 )
 
-// oldestSupported is the oldest server that is tried.
+// oldestSupported is the oldest server that is accepted.
 const oldestSupported = 140000
 
-// setUp creates the tables where there are none, and refuses those that this
-// version of riskdex cannot use. Of several processes that start, one does it.
+// setUp creates missing tables, and refuses tables that this version of riskdex cannot use. If
+// several processes start, one of them creates the tables.
 func setUp(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	if err := checkServer(ctx, conn, log); err != nil {
 		return err
@@ -34,8 +34,8 @@ func setUp(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	}
 }
 
-// setUpAttempts is how often tables are changed beside processes that use them: it takes a
-// second until PostgreSQL finds a deadlock.
+// setUpAttempts bounds the attempts to change tables that other processes use. Each may end in a
+// deadlock, which PostgreSQL detects after a second.
 const setUpAttempts = 20
 
 func setUpOnce(ctx context.Context, tx pgx.Tx, log *slog.Logger) error {
@@ -53,18 +53,18 @@ func setUpOnce(ctx context.Context, tx pgx.Tx, log *slog.Logger) error {
 }
 
 const (
-	// setUpLock is the number of the lock that whoever sets a journal up has.
+	// setUpLock is the number of the lock under which a journal is set up.
 	setUpLock      = `hashtextextended('riskdex ' || current_schema(), 0)`
 	journalIsThere = `to_regclass(quote_ident(current_schema()) || '.riskdex_journal') IS NOT NULL`
 )
 
-// trySetUpLock takes the lock until the transaction ends, unless another has it.
+// trySetUpLock takes the lock until the end of the transaction, unless another process has it.
 func trySetUpLock(ctx context.Context, tx pgx.Tx) (had bool, err error) {
 	err = tx.QueryRow(ctx, "SELECT pg_try_advisory_xact_lock("+setUpLock+")").Scan(&had)
 	return had, err
 }
 
-// makeTables is for who has the lock setUpLock.
+// makeTables creates or upgrades the tables. The caller holds setUpLock.
 func makeTables(ctx context.Context, tx pgx.Tx) error {
 	var there, foreign bool
 	err := tx.QueryRow(ctx, `SELECT `+journalIsThere+`, to_regclass(quote_ident(current_schema()) || '.documents') IS NOT NULL`).Scan(&there, &foreign)
@@ -91,8 +91,8 @@ func createTables(ctx context.Context, tx pgx.Tx) error {
 	return compress(ctx, tx, "ALTER TABLE documents ALTER body SET COMPRESSION lz4; ALTER TABLE refusals ALTER body SET COMPRESSION lz4")
 }
 
-// compress runs a statement that has columns compressed with LZ4, which takes a tenth of the
-// time of the default, where the server was built with it.
+// compress runs a statement that sets the compression of columns to LZ4, which takes a tenth of
+// the time of the default. It does nothing if the server was built without LZ4.
 func compress(ctx context.Context, tx pgx.Tx, statement string) error {
 	var lz4 bool
 	err := tx.QueryRow(ctx, `SELECT 'lz4' = ANY(enumvals) FROM pg_settings WHERE name = 'default_toast_compression'`).Scan(&lz4)
@@ -110,7 +110,7 @@ func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 	if err != nil || version == schemaVersion {
 		return err
 	}
-	// In the order in which changes are committed, so that few of those are in the way.
+	// Tables are locked in the order in which commits use them, to avoid deadlocks.
 	if _, err := tx.Exec(ctx, "LOCK TABLE documents, totals IN ACCESS EXCLUSIVE MODE"); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func tablesVersion(ctx context.Context, q interface {
 	return version, nil
 }
 
-// checkServer refuses a server on which a commit does not mean that it is durable.
+// checkServer refuses a server whose settings make commits not durable.
 func checkServer(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	var version int
 	var sync, fsync, schema string
@@ -198,9 +198,9 @@ func checkServer(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	return nil
 }
 
-// checkLocks refuses a database whose advisory locks do not lock, as CockroachDB's do
-// not: versions could be given out twice there. The lock is taken on one connection, and
-// must not be had on another.
+// checkLocks refuses a database whose advisory locks do nothing, such as CockroachDB, where
+// versions could be given out twice. It takes a lock on one connection, and expects that another
+// one cannot get it.
 func checkLocks(ctx context.Context, one, other *pgx.Conn, class int32) error {
 	const take, try, leave = "SELECT pg_advisory_lock_shared($1, $2)", "SELECT pg_try_advisory_lock($1, $2)", "SELECT pg_advisory_unlock_shared($1, $2)"
 	if _, err := one.Exec(ctx, take, class, int32(lockCheck)); err != nil {
@@ -224,21 +224,21 @@ func checkAge(version int) error {
 	return nil
 }
 
-// lockKeys name what PostgreSQL's advisory locks stand for. They belong to a whole
-// database, so the table's number sets journals in one database apart.
+// lockKeys are the keys of PostgreSQL's advisory locks. These are shared by a whole database, so
+// the object id of a table distinguishes the journals in it.
 type lockKeys struct {
 	class   int32
 	channel string
 }
 
 const (
-	lockNames    = 1    // which city answers to which code
-	lockVersions = 2    // the sequence versions
-	lockCheck    = 3    // nothing: it is tried whether locks lock
+	lockNames    = 1    // which city has which code (names.go)
+	lockVersions = 2    // the sequence of versions
+	lockCheck    = 3    // nothing; checkLocks tries it
 	lockHistory  = 4    // old entries of the history are dropped
-	lockKinds    = 10   // and following: who has a kind alone
-	lockVerify   = 20   // and following: who verifies a kind
-	lockMembers  = 1000 // and following: what a process claims
+	lockKinds    = 10   // and following: the lock of a kind (LockKind)
+	lockVerify   = 20   // and following: a verification of a kind
+	lockMembers  = 1000 // and following: the claims of a process
 )
 
 func readLockKeys(ctx context.Context, conn *pgx.Conn) (k lockKeys, err error) {

@@ -19,45 +19,44 @@ import (
 // trip for each.
 type store struct {
 	ctx    context.Context // ends before the server gives up on the transaction
-	tx     *pgx.Conn       // in a transaction
+	tx     *pgx.Conn       // within the transaction
 	keys   lockKeys
-	at     *int64           // the clock, as its parameter
-	now    int64            // what it says
-	wall   func() time.Time // what this process says at the same moment
+	at     *int64           // the clock, as the parameter of statements
+	now    int64            // its time
+	wall   func() time.Time // the clock of this process
 	me     int64
 	piece  int  // see defaultPiece
 	names  bool // it has the lock of the names of cities
-	sync   bool // it must survive a power cut
+	sync   bool // the commit must survive a power cut
 	ledger *commit.Ledger
 
-	// Of the versions that were taken those from next to last are not given out; before
-	// is what the sequence had before the first of them.
+	// The versions from next to last were taken from the sequence and are not given out yet;
+	// before is the value that the sequence had before them.
 	before, first, next, last report.Version
 
-	whole bool // a delivery is carried out, which has all its versions from one take
+	whole bool // a delivery is under way, whose versions must all be taken at once
 	spare int  // how many more than expected a delivery takes
 
 	rows    map[report.Key]*row     // nil where there is none
 	group   []*commit.Request       // what the transaction is for
-	coded   map[codedAs][]report.ID // of rows, those that have, or had, a code
+	coded   map[codedAs][]report.ID // the ids of rows that have or had a code
 	inTable map[codedAs][]report.ID // who had a code when it was looked up
 
-	// Without the lock from the beginning, it is had last, and what was looked up is looked
-	// at once more: see names.go.
+	// The following is for a transaction that takes the lock of names last: see names.go.
 	namesLast, needsNames bool
 	asked                 [][]byte              // codes that were looked up
-	seen                  map[report.ID]codedAs // who had them then
+	seen                  map[report.ID]codedAs // which cities had them then
 
-	past    []pastRow // rows of the history that are to be written
+	past    []pastRow // rows to be added to the history
 	reached []reached // versions that reached the index after they were replaced
 
-	late []report.Key // looked up after the others were locked
+	late []report.Key // looked up out of the order of locks
 	of   map[*commit.Row]*row
 }
 
 var _ commit.Store = (*store)(nil)
 
-// row is a row as it will be.
+// row is a row of documents as this transaction will write it.
 type row struct {
 	commit.Row
 	key             report.Key
@@ -69,12 +68,12 @@ type row struct {
 	trace           []byte
 	errorType       string
 	reason          string
-	body            []byte  // where written or fresh
-	was             codedAs // in the table, when it was locked; nothing where it has no code
+	body            []byte  // set if written or fresh
+	was             codedAs // in the table when it was locked; zero if it had no code
 
 	fresh   bool // it is not in the table
 	changed bool // it differs from what is in the table
-	written bool // and its body, too
+	written bool // and so does its body
 }
 
 const rowColumns = `d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at, d.waiting_since,
@@ -106,7 +105,7 @@ func (s *store) know(p *row) {
 	s.noteCode(p)
 }
 
-// noteCode notes under which code WithCode finds a row.
+// noteCode records the code under which WithCode finds a row.
 func (s *store) noteCode(p *row) {
 	if p.key.Kind == report.Cities && p.HasCode() {
 		as := codedAs{p.Code, p.Op}
@@ -114,7 +113,7 @@ func (s *store) noteCode(p *row) {
 	}
 }
 
-// readRows reads what a lookup of keys has found.
+// readRows reads the result of a lookup of keys.
 func (s *store) readRows(rows pgx.Rows, err error, keys []report.Key) error {
 	if err != nil {
 		return err
@@ -183,9 +182,9 @@ func (s *store) NextVersion(after report.Version) (report.Version, error) {
 	return s.next - 1, nil
 }
 
-// errVersions has a transaction run again, with more versions for each delivery and with the
-// documents locked that it found late: the versions that it took are too few, or no longer later
-// than those of a document.
+// errVersions makes a transaction run again, with more versions for each delivery and with the
+// documents that it found late in its lock set. It took too few versions, or a document has got
+// a later version since.
 var errVersions = errors.New("the versions of a delivery would not follow each other")
 
 // BeginDelivery implements commit.Store.
@@ -267,7 +266,7 @@ func (s *store) Rename(r *commit.Row, n commit.Naming) error {
 	return nil
 }
 
-// change returns the row, which is going to differ.
+// change returns the row that is to be changed, and marks it as changed.
 func (s *store) change(r *commit.Row) *row {
 	p := s.of[r]
 	p.changed = true
@@ -276,7 +275,7 @@ func (s *store) change(r *commit.Row) *row {
 
 func (s *store) End(r *commit.Row, at int64) error {
 	p := s.change(r)
-	if p.State != commit.StateResend || p.Op != report.Index { // it keeps the time at which the index first had it
+	if p.State != commit.StateResend || p.Op != report.Index { // otherwise it keeps the time when the index first had it
 		p.endedAt = at
 	}
 	p.State, p.trace = commit.StateDone, nil
@@ -319,8 +318,8 @@ func (s *store) Renew(r *commit.Row, v report.Version, crc uint32) error {
 	return nil
 }
 
-// defaultPiece is how many documents one transaction marks at most: all of a large kind at
-// once would hold up everybody for too long.
+// defaultPiece is the most documents that one transaction marks. Marking all of a large kind at
+// once would block other transactions for too long.
 const defaultPiece = 20_000
 
 func (s *store) MarkAll(kind report.Kind, after report.ID) (n int64, next report.ID, err error) {
@@ -352,8 +351,8 @@ func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
 	return tag.RowsAffected(), err
 }
 
-// forget writes what was changed so far. It is called before a statement changes rows in the
-// table, in the order in which all processes lock them.
+// forget writes the changed rows and drops all rows from memory. It is called before a statement
+// that changes rows directly in the table, in the order in which all processes lock them.
 func (s *store) forget() error {
 	b := &pgx.Batch{}
 	s.queuePast(b)
@@ -407,7 +406,7 @@ func (s *store) freeAt(t time.Time) int64 {
 	return s.now + wait.Microseconds()
 }
 
-// queueRows writes what was changed.
+// queueRows queues the statements that write the changed rows.
 func (s *store) queueRows(b *pgx.Batch) *pgx.Batch {
 	var fresh, written, rest []*row
 	for _, p := range s.rows {
@@ -449,7 +448,7 @@ const (
 		kept = n.kept, alone = n.alone`
 )
 
-// updateRowsFrom is the rest of the statement, with the body or without.
+// updateRowsFrom returns the rest of the statement, with or without the body.
 func updateRowsFrom(body string) string {
 	names, arrays := rowNames, rowArrays
 	if body != "" {
@@ -492,7 +491,7 @@ func columnsOf(rows []*row, body bool) []any {
 	return args
 }
 
-// queueLedger adds what has changed to the sums.
+// queueLedger queues the statements that add to the sums what has changed since before.
 func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 	slot := int16(s.me % slots)
 	for _, k := range report.AllKinds() {
@@ -519,7 +518,8 @@ func (s *store) Note(name, value string) error {
 	return err
 }
 
-// slots is how many processes can add to the sums at the same time.
+// slots is the number of rows that hold the sums of a kind, so how many processes can add to
+// them at the same time.
 const slots = 16
 
 const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)

@@ -10,21 +10,21 @@ import (
 	"riskdex/report"
 )
 
-// uncertainClaim is what a Claim has claimed or not: the answer was lost.
+// uncertainClaim is a Claim whose answer was lost: it may have claimed something or not.
 type uncertainClaim struct {
 	me   int64
 	kind report.Kind
 	ids  [][]byte
 }
 
-// releaseUncertain gives back what was claimed without being given out, because the answer was
-// lost: nobody would settle it for as long as this process lives. It runs before the next
-// Claim of this process. The caller holds reading.
+// releaseUncertain releases what was claimed but not given out, because the answer was lost.
+// Nobody would settle that as long as this process lives. It runs before the next Claim of this
+// process. The caller holds reading.
 func (j *Journal) releaseUncertain(ctx context.Context) error {
 	for len(j.uncertain) > 0 {
 		c := j.uncertain[0]
 		err := j.inTransaction(ctx, func(tx pgx.Tx) error {
-			// The first statement waits until the transaction of that Claim has ended.
+			// The first statement waits for the end of the transaction of that Claim.
 			if _, err := tx.Exec(ctx, "SELECT FROM documents WHERE kind = $1 AND id = ANY($2) ORDER BY id FOR UPDATE", string(c.kind), c.ids); err != nil {
 				return err
 			}
@@ -40,12 +40,12 @@ func (j *Journal) releaseUncertain(ctx context.Context) error {
 	return nil
 }
 
-// giveBackClaims gives back all that this process has claimed, since the server may have
-// been started anew, or another may have taken its place. A settlement does not wait for
-// the disk, so such a server may have forgotten it, and still have the claim: nobody would
-// settle that again for as long as this process lives. What is on its way just now is
-// given out once more: what is said of it counts no more, since it may go to an index that
-// another process has replaced meanwhile, which need not wait for it; see LockKind.
+// giveBackClaims releases all claims of this process, since the server may have been restarted
+// or replaced. Settlements do not wait for the disk, so the server may have lost one and still
+// have its claim, which nobody would settle as long as this process lives. Changes that are
+// under way are given out again. Their late settlements are ignored: they may be about an index
+// that another process has replaced meanwhile, since that need not wait for released claims (see
+// LockKind).
 func (j *Journal) giveBackClaims(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group)
 	defer cancel()

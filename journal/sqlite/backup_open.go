@@ -57,7 +57,7 @@ func (j *Journal) checkSpace(to string) error {
 	}
 	free, err := j.quota.diskFree(filepath.Dir(j.path))
 	if err != nil || free-size >= j.quota.min {
-		return nil // if the size is unknown, the copy itself fails when the disk is full
+		return nil // if the free space is unknown, the copy itself fails when the disk is full
 	}
 	return fmt.Errorf("it would take %s of the %s that the disk of the journal has left, and below %s (--journal-min-free) no delivery is taken; choose another disk",
 		humanize.IBytes(uint64(size)), humanize.IBytes(uint64(free)), humanize.IBytes(uint64(j.quota.min)))

@@ -37,7 +37,7 @@ func manyCodesQuery() string {
 }
 
 // insertQuery returns the statement that inserts n documents, with the arguments of
-// newDocument.args. commit.SQL translates it.
+// newDocument.args. It still needs commit.SQL.
 func insertQuery(n int) string {
 	return `INSERT INTO documents
 		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, error_type, reason, body)

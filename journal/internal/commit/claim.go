@@ -2,14 +2,14 @@ package commit
 
 import "riskdex/report"
 
-// Claim is what was given out of a document: where it stands in the journal, which
-// spares looking for it when it is settled, and its state then.
+// Claim is a document that was given out: its row in the journal, so that settling it needs no
+// lookup, and its state at that time.
 type Claim struct {
 	Version report.Version
-	Doc     int64 // 0 when that is not known
+	Doc     int64 // 0 if unknown
 	State   int64
 }
 
-// PendingPerAgain is how many pending changes are given out for each that is sent
-// again, where there are both.
+// PendingPerAgain is how many pending changes are given out for each change that is sent again,
+// if there are both.
 const PendingPerAgain = 3

@@ -12,13 +12,13 @@ import (
 // $1 to $2 of the delivery and -$2 to -$1, which stand for its refusals (see retryOrigin). Newest
 // and Replaced return rows after the version $5, up to $6 of them.
 type DeliveredQueries struct {
-	Count    string // whose newest content came with it, those of its refusals, those in the history
+	Count    string // documents whose newest content it brought, then those from its refusals, then those in the history
 	Newest   string // given, retried, kind, id, version, op, state, error_type, reason
 	Replaced string // given, kind, id, op, and of what replaced it: version, at, old_state, old_ended
 }
 
-// NewDeliveredQueries returns the statements of an engine. renumbered selects documents AS d that
-// have an origin, which is the expression of that name.
+// NewDeliveredQueries returns the statements of an engine. renumbered selects, from documents AS
+// d, those that have an origin; origin is the expression for it.
 func NewDeliveredQueries(renumbered, origin string) DeliveredQueries {
 	newest := strings.NewReplacer("@renumbered", renumbered, "@origin", origin, "@columns", "d.kind, d.id, d.version, d.op, d.state, d.error_type, d.reason").Replace(
 		`(SELECT d.version AS given, 0 AS retried, @columns FROM documents AS d WHERE d.kind IN ('cities', 'advisories', 'special-reports') AND d.version BETWEEN $1 AND $2
@@ -28,7 +28,7 @@ func NewDeliveredQueries(renumbered, origin string) DeliveredQueries {
 	return DeliveredQueries{
 		Count:  `SELECT count(*) FILTER (WHERE retried = 0), count(*) FILTER (WHERE retried = 1), (SELECT count(*) FROM history AS h WHERE ` + replaced + `) FROM ` + newest,
 		Newest: `SELECT given, retried, kind, id, version, op, state, error_type, reason FROM ` + newest + ` WHERE given > $5 ORDER BY given LIMIT $6`,
-		// The next row tells of this one if it replaced what this one brought.
+		// The next row has the fate of this version, if it replaced this version.
 		Replaced: `SELECT h.version, h.kind, h.id, h.op, coalesce(n.version, 0), coalesce(n.at, 0), coalesce(n.old_state, 0), coalesce(n.old_ended, 0)
 			FROM history AS h LEFT JOIN history AS n ON n.old_at = h.at AND n.old_op = h.op AND n.old_version >= h.version
 				AND n.version = (SELECT min(version) FROM history WHERE kind = h.kind AND id = h.id AND version > h.version)
@@ -36,12 +36,12 @@ func NewDeliveredQueries(renumbered, origin string) DeliveredQueries {
 	}
 }
 
-// DeliveredArgs are the arguments of the statements; Count takes all but the last two.
+// DeliveredArgs returns the arguments of the statements. Count takes all but the last two.
 func DeliveredArgs(name report.DeliveryName, after report.Version, limit int) []any {
 	return []any{int64(name.First), int64(name.Last), -int64(name.Last), -int64(name.First), int64(after), limit}
 }
 
-// ReplacedDocument is a row of [DeliveredQueries.Replaced].
+// ReplacedDocument returns the document in a row of [DeliveredQueries.Replaced].
 func ReplacedDocument(key report.Key, given report.Version, op report.Op, by report.Version, at, state, ended int64) report.Delivered {
 	d := report.Delivered{Key: key, Given: given, Version: given, Op: op, Replaced: true, ReplacedBy: by}
 	if by != 0 {
@@ -53,7 +53,8 @@ func ReplacedDocument(key report.Key, given report.Version, op report.Op, by rep
 	return d
 }
 
-// JoinDelivered returns the first documents of both lists, in the order of their versions.
+// JoinDelivered merges both lists in the order of versions, and returns the first documents, up
+// to limit.
 func JoinDelivered(newest, replaced []report.Delivered, limit int) []report.Delivered {
 	all := slices.Concat(newest, replaced)
 	slices.SortFunc(all, func(a, b report.Delivered) int { return cmp.Compare(a.Given, b.Given) })

@@ -7,16 +7,17 @@ import (
 	"riskdex/report"
 )
 
-// Head is what is known of a change before its record is read.
+// Head is a change of the feed without its record.
 type Head struct {
 	report.Key
 	Version report.Version
-	Doc     int64 // where it is in an SQLite journal
+	Doc     int64 // its row in a journal in SQLite
 	Bytes   int64 // of its record
 }
 
-// Page returns those of heads, which are the first of each kind, that make a page of the feed:
-// up to limit, and up to maxBytes, but one if there is one. more says that it left some out.
+// Page returns the next page of the feed. heads are the next changes of each kind. The page has
+// at most limit changes with records of at most maxBytes together, but at least one if there is
+// one. more tells that it left some out.
 func Page(heads []Head, limit, maxBytes int) (page []Head, more bool) {
 	slices.SortFunc(heads, func(a, b Head) int { return cmp.Compare(a.Version, b.Version) })
 	bytes := int64(0)

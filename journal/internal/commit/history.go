@@ -10,25 +10,24 @@ import (
 	"riskdex/report"
 )
 
-// The history of a document is a row for each change of it that was accepted while history
-// was on. A row has what the change replaced, as it was then, with its body: so the newest
-// version is in the documents alone, and what is dropped from the beginning of the history
-// takes nothing away that was valid later. Rows are written in the transaction of their
-// changes. Afterwards one thing about them changes: a version that was replaced on its way to
-// the index may reach it all the same.
+// The history of a document has a row for each change that was accepted while history was on.
+// The row keeps the version that the change replaced, with its body. So the newest version is in
+// the table of documents alone, and dropping the oldest rows loses nothing that later ones need.
+// A row is written in the transaction of its change. Only one thing in it changes later: a
+// version that was replaced on its way to the index may still reach it.
 //
-// A version belongs to the row that was written with it if both were accepted at the same
-// time: its number may have changed since (Renew, Pass).
+// A version is matched to its row by the time of acceptance, since its number may have changed
+// (Renew, Pass).
 
 // The forms of the body of what was replaced.
 const (
 	FormNone     = 0
-	FormSame     = 1 // it is not kept, because the next version states the same
+	FormSame     = 1 // the body is not kept, because the next version has the same one
 	FormRaw      = 2
 	FormDeflated = 3
 )
 
-// HistoryRowBytes is what a row counts for besides the body that it keeps.
+// HistoryRowBytes is the size that a row counts for in addition to its body.
 const HistoryRowBytes = 200
 
 // Bounds of what is kept of a source, in bytes.
@@ -70,7 +69,7 @@ const (
 	sourceReplaceDead = "edit of a dead letter"
 )
 
-// sourceOf returns from whom a delivery came.
+// sourceOf returns the source of a delivery.
 func sourceOf(d report.Delivery) report.Source {
 	if d.RetryOf != 0 && d.Source == (report.Source{}) {
 		return report.Source{Call: sourceRetry}
@@ -78,7 +77,7 @@ func sourceOf(d report.Delivery) report.Source {
 	return d.Source
 }
 
-// keepPast adds to the history that c replaces a row.
+// keepPast adds a row to the history, with the version that c replaces.
 func (tx *Transaction) keepPast(c *report.Change, old *Row) error {
 	if !tx.KeepsHistory || c.Kind == report.Probe {
 		return nil
@@ -91,7 +90,7 @@ func (tx *Transaction) keepPast(c *report.Change, old *Row) error {
 	return nil
 }
 
-// noteReached notes that a version reached the index that is the newest no longer.
+// noteReached notes that a version reached the index after it was replaced.
 func (tx *Transaction) noteReached(s report.Settlement) error {
 	if !tx.KeepsHistory || s.Outcome != report.Indexed && s.Outcome != report.Deleted {
 		return nil
@@ -102,7 +101,7 @@ func (tx *Transaction) noteReached(s report.Settlement) error {
 var deflaters = sync.Pool{New: func() any {
 	w, err := flate.NewWriter(nil, flate.BestSpeed)
 	if err != nil {
-		panic(err) // of the level
+		panic(err) // only the level can be wrong
 	}
 	return w
 }}
@@ -120,7 +119,7 @@ func Deflate(body []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// inflate returns the body of what was replaced.
+// inflate returns the body of the version that was replaced.
 func inflate(old Replaced, body []byte) ([]byte, error) {
 	if old.Form != FormDeflated {
 		return body, nil

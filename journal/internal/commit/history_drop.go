@@ -10,8 +10,7 @@ import (
 	"riskdex/journal"
 )
 
-// historyEvery is the time between two rounds of dropping what is past the bounds of the
-// history.
+// historyEvery is how often entries beyond the bounds of the history are dropped.
 const historyEvery = time.Minute
 
 // DropHistory implements Journal.
@@ -42,15 +41,15 @@ func (j *Requests) DropHistory(ctx context.Context) (sum int, err error) {
 	}
 }
 
-// KeepHistoryBounded drops what is past the bounds of the history now and then, until ctx
-// ends. After each round it calls after.
+// KeepHistoryBounded drops entries beyond the bounds of the history every historyEvery, until
+// ctx ends. After each round it calls after.
 func KeepHistoryBounded(ctx context.Context, j journal.Journal, opt journal.Options, after func(context.Context) error) {
 	if opt.History == 0 {
 		return
 	}
 	first := historyEvery
 	if opt.History < 0 {
-		first = 0 // who wants to be rid of it does not want to wait
+		first = 0 // the history is to be dropped: begin at once
 	}
 	for wait := first; Sleep(ctx, wait) == nil; wait = historyEvery {
 		n, err := j.DropHistory(ctx)

@@ -8,17 +8,17 @@ import (
 	"riskdex/report"
 )
 
-// Past is the history of documents as one transaction sees it.
+// Past is the history of documents, as of one transaction.
 type Past interface {
-	// Current returns what documents has of a document, as if it were replaced now; its
-	// version is 0 if there is none. CurrentBody returns its body.
+	// Current returns the newest version of a document as if it were replaced now; its version
+	// is 0 if there is no such document. CurrentBody returns its body.
 	Current(k report.Key) (Replaced, error)
 	CurrentBody(k report.Key) ([]byte, error)
-	// Before returns up to limit rows before a version, the newest first. After returns those
-	// after one, the oldest first.
+	// Before returns up to limit rows before a version, newest first. After returns those after
+	// a version, oldest first.
 	Before(k report.Key, v report.Version, limit int) ([]HistoryRow, error)
 	After(k report.Key, v report.Version, limit int) ([]HistoryRow, error)
-	// Body returns what the row of a version keeps of a body.
+	// Body returns the body as the row of a version keeps it.
 	Body(v report.Version) ([]byte, error)
 }
 
@@ -27,8 +27,8 @@ type Histories struct {
 	read func(context.Context, report.Key, func(Past) error) error
 }
 
-// NewHistories returns the methods. read calls a function with the history, as one transaction
-// sees it.
+// NewHistories returns the methods. read calls a function with the history as of one
+// transaction.
 func NewHistories(read func(ctx context.Context, key report.Key, f func(Past) error) error) Histories {
 	return Histories{read}
 }
@@ -60,26 +60,26 @@ func (h Histories) PastAt(ctx context.Context, key report.Key, at time.Time) (pa
 	return past, err
 }
 
-// place is where a version of a document is kept: with the row of the version that replaced
-// it, or in documents if row is nil.
+// place is where a version is kept: in the row of the version that replaced it, or in documents
+// if row is nil.
 type place struct {
 	old Replaced
 	row *HistoryRow
 }
 
-// located is a version, with its place, which is nil if nobody knows what it stated.
+// located is a version with its place, which is nil if its content is unknown.
 type located struct {
 	report.Past
 	place *place
 }
 
-// historyPage is how many rows are read at a time where it is not known how many are needed.
+// historyPage is how many rows are read at a time if it is unknown how many are needed.
 const historyPage = 256
 
-// newest is before no row.
+// newest is above the version of every row.
 const newest report.Version = math.MaxInt64
 
-// history returns the versions of a document before one, newest first: those of up to limit
+// history returns the versions of a document before a given one, newest first, from up to limit
 // rows.
 func history(p Past, k report.Key, before report.Version, limit int) (list []report.Past, err error) {
 	found, err := versions(p, k, before, limit)
@@ -107,8 +107,8 @@ func pastVersion(p Past, k report.Key, v report.Version) (report.Past, error) {
 }
 
 // pastAt returns the version of a document that was the newest at a time, with its body. It
-// returns report.ErrNotFound if there was none, and report.ErrHistoryTooShort if it cannot be
-// told.
+// returns report.ErrNotFound if there was none, and report.ErrHistoryTooShort if the history
+// does not go back that far.
 func pastAt(p Past, k report.Key, at time.Time) (report.Past, error) {
 	t := at.UnixMicro()
 	first, err := firstAfter(p, k, t)
@@ -135,8 +135,8 @@ func pastAt(p Past, k report.Key, at time.Time) (report.Past, error) {
 	return withBody(p, found[0])
 }
 
-// firstAfter returns the first row of a change that was accepted after a time. A version is
-// no less than the time of its acceptance.
+// firstAfter returns the first row of a change that was accepted after a time. It can search by
+// version, since no version is below the time of its acceptance.
 func firstAfter(p Past, k report.Key, t int64) (*HistoryRow, error) {
 	for after := report.Version(t); ; {
 		rows, err := p.After(k, after, historyPage)
@@ -152,7 +152,7 @@ func firstAfter(p Past, k report.Key, t int64) (*HistoryRow, error) {
 	}
 }
 
-// versions joins rows with what replaced them.
+// versions joins rows with those of the changes that replaced them.
 func versions(p Past, k report.Key, before report.Version, limit int) (list []located, err error) {
 	rows, err := p.Before(k, before, limit)
 	if err != nil {
@@ -178,7 +178,7 @@ func versions(p Past, k report.Key, before report.Version, limit int) (list []lo
 		list = append(list, l)
 		replaced = l.AcceptedAt
 	}
-	alone := func() { // what was accepted while history was off
+	alone := func() { // a version that was accepted while history was off
 		if above.old.Version != 0 && above.old.Version < before {
 			add(located{Past: report.Past{Version: above.old.Version}}, above)
 		}
@@ -189,7 +189,7 @@ func versions(p Past, k report.Key, before report.Version, limit int) (list []lo
 		switch {
 		case above.old.isOf(r):
 			add(l, above)
-		case above.old.Version == 0 && r.Op == report.Delete: // its tombstone was dropped
+		case above.old.Version == 0 && r.Op == report.Delete: // the tombstone was dropped before
 			l.State = report.StateSettled
 			add(l, nil)
 		default:
@@ -216,7 +216,7 @@ func (a *place) replacedAt() time.Time {
 	return FromMicro(a.row.At)
 }
 
-// placeBefore returns the place of the newest version before one.
+// placeBefore returns the place of the newest version before the given one.
 func placeBefore(p Past, k report.Key, before report.Version) (*place, error) {
 	if before != newest {
 		next, err := p.After(k, before-1, 1)
@@ -235,7 +235,7 @@ func nextPlace(next []HistoryRow) *place {
 	return &place{next[0].Old, &next[0]}
 }
 
-// shownFrom returns when the index first had a version from the given one on, or 0.
+// shownFrom returns when the index first had this version or a later one; 0 if never.
 func shownFrom(p Past, k report.Key, v report.Version) (int64, error) {
 	if v == newest {
 		return 0, nil
@@ -246,7 +246,7 @@ func shownFrom(p Past, k report.Key, v report.Version) (int64, error) {
 			return 0, err
 		}
 		for i, r := range rows {
-			if (!first || i > 0) && r.Old.reached() { // the first replaced what is before v
+			if (!first || i > 0) && r.Old.reached() { // the first row is about the version before v
 				return r.Old.Ended, nil
 			}
 		}
@@ -262,12 +262,12 @@ func shownFrom(p Past, k report.Key, v report.Version) (int64, error) {
 	}
 }
 
-// reached tells whether the index has had it.
+// reached tells whether the index ever had the version.
 func (old Replaced) reached() bool {
 	return old.Version != 0 && (old.State == StateDone || old.State == StateResend)
 }
 
-// describe completes a version with what is kept of it.
+// describe fills in the details that the history keeps of a version.
 func (l *located) describe(old Replaced) {
 	l.Op, l.Code, l.AcceptedAt, l.Bytes = old.Op, old.Code, FromMicro(old.At), int(old.Bytes)
 	l.State = StateName(old.State)
@@ -300,8 +300,8 @@ func withBody(p Past, l located) (report.Past, error) {
 	return l.Past, nil
 }
 
-// keptAt follows the versions that state the same to the one whose body is kept; nil if that
-// is not known.
+// keptAt follows versions with the same body to the one that keeps it; nil if that one is
+// unknown.
 func keptAt(p Past, k report.Key, at *place) (*place, error) {
 	for at != nil && at.row != nil && at.old.Form == FormSame {
 		rows, err := p.After(k, at.row.Version, historyPage)
@@ -341,7 +341,7 @@ func bodyAt(p Past, k report.Key, at *place) (body []byte, lost report.Lost, err
 		if body, err = p.Body(at.row.Version); err == nil {
 			body, err = inflate(at.old, body)
 			if err != nil {
-				return nil, report.LostDamaged, nil //nolint:nilerr // it does not inflate
+				return nil, report.LostDamaged, nil //nolint:nilerr // it cannot be decompressed
 			}
 		}
 	}

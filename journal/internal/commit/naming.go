@@ -14,7 +14,7 @@ import (
 // one that was deleted with it, or none. Only records that begin to state a code (takeCode), or
 // stop stating it (keepCode), have to be checked for that.
 
-// Naming says how a city came by its code and its id.
+// Naming says where the code and the id of a city come from.
 type Naming struct {
 	// Kept is 0 if the newest record of the city states its code. Otherwise it is the place in
 	// the order of deliveries of the last record that did, or lostCode, or namesNone.
@@ -24,22 +24,22 @@ type Naming struct {
 	Alone bool
 }
 
-// lostCode is for a city whose code has left it. The code stays in its record, which has
-// a checksum.
+// lostCode is for a city that has lost its code to another. The code stays in the row, since the
+// checksum covers it.
 const lostCode report.Version = -1
 
-// namesNone is for a tombstone whose id is no city's: nothing but deletes of it came
-// (mustRemember), or it was a code, and the city has gone on under its id (adopt).
+// namesNone is for a tombstone whose id is no city's: only deletes of it ever came
+// (mustRemember), or the id was a code, and the city now has its own id (adopt).
 const namesNone report.Version = -2
 
-// HasCode tells whether a city has a code, and has not lost it.
+// HasCode tells whether a city has a code that it has not lost.
 func (r *Row) HasCode() bool { return r != nil && r.Code != "" && r.Kept != lostCode }
 
-// namesCity tells whether the id of a row is a document's, or was: some tombstones are of ids
-// that name none.
+// namesCity tells whether the id of a row is or was the id of a document, which is not so for
+// some tombstones.
 func (r *Row) namesCity() bool { return r != nil && r.Kept != namesNone }
 
-// isOnlyCode tells whether it is a live city that is known by a code alone.
+// isOnlyCode tells whether the row is a live city that is known by this code alone.
 func (r *Row) isOnlyCode(code string) bool {
 	return r.Op == report.Index && r.Alone && r.HasCode() && r.Code == code && isCode(r.ID, code)
 }
@@ -69,8 +69,7 @@ func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, pla
 	}
 	silent := c.Op == report.Delete || c.Code == "" && !c.NoCode
 	if c.Op == report.Index && silent && (n.Alone && !old.HasCode() || c.OwnID == c.ID && addressed != c.ID) {
-		// The path is all that the city is called by, or what it is called by besides the
-		// id in the record.
+		// The path is the city's only name, or its name besides the id in the record.
 		c.Code = report.CodeOf(string(addressed))
 		silent = c.Code == ""
 	}
@@ -118,7 +117,7 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 			return false, err
 		}
 		if alone := report.ID(c.Code); len(ids) == several && !slices.Contains(ids, alone) {
-			ids = append(ids, alone) // it may be one more
+			ids = append(ids, alone) // the list may have ended before the city that is known by the code alone
 		}
 		slices.Sort(ids)
 		for _, id := range ids {
