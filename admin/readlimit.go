@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// readLimit bounds what goes on at the same time because of calls that read records or search. It
-// has a value for each.
+// readLimit bounds how many calls that read records or search are handled at the same time. It
+// holds a value for each of them.
 type readLimit chan struct{}
 
 // Bounds of the calls for one document, one history or one delivery.
 const (
-	lookups     = 8                // at the same time, until their clients have taken the answers
-	readTimeout = 20 * time.Second // for a call to get its turn, and for the feed to read a page besides
+	lookups     = 8                // at the same time, each until its client has received the answer
+	readTimeout = 20 * time.Second // for a call to wait for a place, and for the feed to read a page
 )
 
 var errReadsBusy = &Problem{Status: http.StatusServiceUnavailable, Detail: "As much is read, or on its way to clients that are slow to take it, as may be. Try again later."}
 
-// take waits for a place. The caller frees it.
+// take waits for a place. The caller frees the place.
 func (l readLimit) take(ctx context.Context) error {
 	select {
 	case l <- struct{}{}:
@@ -40,7 +40,7 @@ func (l readLimit) try() bool {
 
 func (l readLimit) free() { <-l }
 
-// bound returns a handler that lets another one handle as many calls at a time as may be.
+// bound returns a handler that passes calls to h, as many at a time as the limit allows.
 func (l readLimit) bound(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeoutCause(r.Context(), readTimeout, errReadsBusy)

@@ -7,41 +7,40 @@ import (
 	"riskdex/report"
 )
 
-// An index that is filled from another journal is paused: what is accepted for it waits in
-// this one, and nothing is written, refreshed, rebuilt or repaired, until an operator has
-// this journal take over. Which journal fills an index, the index says itself. Every
-// check, every step of a rebuild and every verification asks it first.
+// If an index is filled from another journal, it is paused: changes accepted for it wait in this
+// journal, and nothing is written, refreshed, rebuilt or repaired, until an operator makes this
+// journal take over. The index itself says which journal fills it, and every check, every step
+// of a rebuild and every verification reads that first.
 //
-// A take-over is a rebuild of which the new index is the claim (mappings/indices/line.go).
+// A take-over is a rebuild whose new index is the claim to the alias (mappings/indices/line.go).
 
 // foreign tells whether the lane's index was filled from another journal at the last check.
 func (l *lane) foreign() bool { return reasonOf(l.trouble) == elastic.ReasonAnotherJournal }
 
-// takingOver tells whether a rebuild is to take the index over from another journal, or
-// does so. The lane remains in trouble until the new index has taken the place of the
-// other journal's, which is never written to: the changes go to the new one alone. Any
-// check that is not for a take-over undoes what one has left. So it does not matter where
-// one ends, or what of it was on its way then.
+// takingOver tells whether a rebuild takes the index over from another journal, or is about to.
+// The lane remains in trouble until the new index has replaced the other journal's. Changes go
+// to the new index alone; the other one is never written to. Any later check undoes what an
+// interrupted take-over has left behind, so it may be interrupted at any point.
 func (l *lane) takingOver() bool { return l.rebuild.active() && l.rebuild.takesOver }
 
-// leave notes that another journal fills the index, which may just have taken over. Of a
-// rebuild that was begun since task t, it says nothing.
+// leave notes that another journal fills the index, since it may just have taken over. This does
+// not affect a rebuild that began after task t.
 func (l *lane) leave(t task, now time.Time) {
 	l.known, l.index = false, ""
 	if l.rebuild.active() && l.rebuild == t.rebuild {
 		l.endRebuild(report.PhaseStopped, "another journal fills this index now", now)
 	}
-	l.removals = nil // they are up to that one, or to the next check
+	l.removals = nil // the other journal removes these indices, or the next check does
 }
 
-// takeOver has the index checked before its rebuild begins.
+// takeOver makes the index be checked before its rebuild begins.
 func (l *lane) takeOver(now time.Time) {
 	l.rebuild.takesOver = true
 	l.suspect, l.openAt = true, now
 }
 
-// undecided is why a lane waits for the next check to show which journal fills its index.
-// It is no failure.
+// undecided says why a lane waits until the next check shows which journal fills its index. That
+// is no failure.
 func undecided(err error) *judgement {
 	return &judgement{verdict: elastic.Retry, reason: reasonStarting, answer: elastic.Answer{Level: elastic.LevelRequest, Detail: err.Error()}}
 }

@@ -17,9 +17,9 @@ type deliveryCommand struct {
 	JSON bool   `name:"json" help:"Print everything as one JSON object."`
 }
 
-// Run shows what became of a delivery. The error is errNegative if an app does not find all of it
-// that nothing newer has replaced, or if some may be lost, and another one if there is no such
-// delivery.
+// Run shows what became of a delivery. It returns errNegative if apps cannot find a document of
+// it that nothing newer has replaced, or if some of it may be lost, and another error if there
+// is no such delivery.
 func (c *deliveryCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
@@ -55,8 +55,7 @@ func (c *deliveryCommand) Run(ctx context.Context, io streams) error {
 	return nil
 }
 
-// printDelivery prints the documents that an app does not find, and how many there are of each
-// state.
+// printDelivery prints the documents that apps cannot find, and the number in each state.
 func printDelivery(io streams, p admin.DeliveryPage) {
 	fmt.Fprintln(io.out, sanitize.OneLine(p.Says))
 	if p.IndexError != "" {

@@ -36,8 +36,8 @@ type reconcileCommand struct {
 	JSON    bool   `name:"json" help:"Print one JSON object per document that differs or is removed, and a summary."`
 }
 
-// Run compares a list of the publisher's with what riskdex has. The error is errNegative if
-// something differs and was not removed.
+// Run compares a list of the publisher with the documents of riskdex. It returns errNegative if
+// a difference remains.
 func (c *reconcileCommand) Run(ctx context.Context, io streams, in input) error {
 	start := time.Now()
 	if c.Delete {
@@ -100,7 +100,8 @@ func (c *reconcileCommand) read(ctx context.Context, in input, start time.Time, 
 	return list, info.ModTime(), err
 }
 
-// untilDone reads until its context ends, also where a read waits for somebody to type.
+// untilDone is a reader that ends with its context, even while a read waits for a person to
+// type.
 type untilDone struct {
 	ctx context.Context
 	in  io.Reader
@@ -140,7 +141,7 @@ func (c *reconcileCommand) readFolder(kind report.Kind, payloads *receiver.Reade
 	return list, made, err
 }
 
-// reader returns what reads payloads as the receiver does.
+// reader returns a reader that parses payloads as the receiver does.
 func (s payloadSettings) reader() (*receiver.Reader, error) {
 	cfg := receiver.DefaultConfig()
 	if err := s.addTo(&cfg); err != nil {
@@ -149,7 +150,7 @@ func (s payloadSettings) reader() (*receiver.Reader, error) {
 	return receiver.NewReader(cfg)
 }
 
-// newestIn returns when something in a folder, or the folder, was modified last.
+// newestIn returns when a folder or anything in it was last modified.
 func newestIn(dir string) (newest time.Time, err error) {
 	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -164,8 +165,8 @@ func newestIn(dir string) (newest time.Time, err error) {
 	return newest, err
 }
 
-// reconciliation compares lists, one of each kind, with what riskdex has, and removes the
-// surplus.
+// reconciliation compares lists, one for each kind, with the documents of riskdex, and removes
+// the surplus.
 type reconciliation struct {
 	removalSettings
 	io       streams
@@ -175,7 +176,7 @@ type reconciliation struct {
 	kinds    []*reconciled
 }
 
-// reconciled is what is known of one kind.
+// reconciled is the result for one kind.
 type reconciled struct {
 	*reconcile.Comparison
 	list *reconcile.List
@@ -183,7 +184,7 @@ type reconciled struct {
 	done removed
 }
 
-// compare compares a list that was made at a time with what riskdex has.
+// compare compares a list, which was made at a given time, with the documents of riskdex.
 func (r *reconciliation) compare(ctx context.Context, client *adminClient, list *reconcile.List, made time.Time) error {
 	defer r.progress.clear()
 	asked := time.Now()
@@ -235,15 +236,15 @@ func (r *reconciliation) compare(ctx context.Context, client *adminClient, list 
 // mostExplained bounds how many missing documents are looked up.
 const mostExplained = 1000
 
-// byTheirClock returns a time of this machine by riskdex's clock, or earlier, where that is
-// behind: a delivery would otherwise seem to have come before the list was made. date is what
-// riskdex answered when it was asked.
+// byTheirClock converts a time of this machine to the clock of riskdex, or to an earlier time,
+// if that clock is behind. Otherwise a delivery could seem older than the list. date is the Date
+// of riskdex's answer to a request that was sent at asked.
 func (r *reconciliation) byTheirClock(made, asked time.Time, date string) time.Time {
 	if made.After(r.start) {
 		made = r.start
 	}
 	there, err := http.ParseTime(date)
-	if err == nil && there.Add(time.Second).Before(asked) { // a date has whole seconds
+	if err == nil && there.Add(time.Second).Before(asked) { // Date has whole seconds
 		made = made.Add(-time.Since(there))
 	}
 	return made
@@ -260,7 +261,8 @@ func readWhole(in *bufio.Reader, line []byte) ([]byte, error) {
 	}
 }
 
-// whole returns an error unless the trailers of an export with versions tell of so many lines.
+// whole returns an error unless the trailers of an export with versions state this number of
+// lines.
 func whole(res *http.Response, lines int) error {
 	told := 0
 	for _, name := range []string{admin.TrailerRecords, admin.TrailerDamaged, admin.TrailerDropped} {
@@ -276,8 +278,7 @@ func whole(res *http.Response, lines int) error {
 	return nil
 }
 
-// end prints the summary as JSON, and returns errNegative if something differs that was not
-// removed.
+// end prints the summary as JSON, and returns errNegative if a difference remains.
 func (r *reconciliation) end() error {
 	if r.json {
 		if err := r.printSummaries(); err != nil {

@@ -13,10 +13,10 @@ import (
 	"riskdex/report"
 )
 
-// shownOnTerminal bounds how many documents with each problem are listed on a terminal.
+// shownOnTerminal is the most documents per problem that are listed on a terminal.
 const shownOnTerminal = 20
 
-// printFound prints what differs.
+// printFound prints the documents that differ.
 func (r *reconciliation) printFound() {
 	if r.json {
 		lines := json.NewEncoder(r.io.out)
@@ -47,7 +47,7 @@ func (r *reconciliation) printFound() {
 	}
 }
 
-// about returns what is known of a document that differs.
+// about describes a document that differs.
 func about(f reconcile.Finding) string {
 	code, at := "", ""
 	if f.Code != "" && f.Code != string(f.ID) {

@@ -29,8 +29,8 @@ type removalSettings struct {
 	Yes    bool   `name:"yes" help:"Do not ask before a removal."`
 }
 
-// canAsk returns an error if a question can be neither asked nor left out. used says that
-// standard input is something else.
+// canAsk returns an error if a confirmation is needed but cannot be asked for. used says that
+// standard input is taken for something else.
 func (s removalSettings) canAsk(in input, used bool) error {
 	if f, ok := in.Reader.(*os.File); s.Yes || ok && !used && term.IsTerminal(int(f.Fd())) {
 		return nil
@@ -38,7 +38,7 @@ func (s removalSettings) canAsk(in input, used bool) error {
 	return errors.New("nobody can be asked here, and a removal cannot be undone: add --yes")
 }
 
-// share is a share of something, or a number.
+// share is a percentage of documents, or a number of them.
 type share struct {
 	percent float64
 	number  int // -1 for a share
@@ -57,7 +57,7 @@ func (s *share) UnmarshalText(text []byte) (err error) {
 	return fmt.Errorf("%q is neither a share, such as 5%%, nor a number", text)
 }
 
-// of returns how many of so many that is.
+// of returns the number of documents that it means, of all.
 func (s share) of(all int) int {
 	if s.number >= 0 {
 		return s.number
@@ -88,11 +88,12 @@ func (m *moment) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// removed is what became of a surplus.
+// removed counts what became of a surplus.
 type removed struct{ removed, gone, outdated, failed int }
 
-// absent returns how many are not there any more, if the receiver is that of the riskdex that was
-// compared: it is if it removed one, since no other has its versions.
+// absent returns how many documents are gone. It counts those that were gone before only if one
+// was removed: that shows that the receiver belongs to the riskdex that was compared, since no
+// other has its versions.
 func (r removed) absent() int {
 	if r.removed == 0 {
 		return 0
@@ -100,7 +101,7 @@ func (r removed) absent() int {
 	return r.removed + r.gone
 }
 
-// mayRemove returns why nothing of a kind may be removed, or nil.
+// mayRemove returns an error that says why nothing of a kind may be removed, or nil.
 func (s removalSettings) mayRemove(k *reconciled) error {
 	surplus, most := k.Count(reconcile.Surplus), s.AtMost.of(k.Here)
 	switch {
@@ -123,8 +124,8 @@ func (s removalSettings) mayRemove(k *reconciled) error {
 	return nil
 }
 
-// remove removes the surplus of all kinds, after a question. A document that was delivered
-// again since it was compared is left alone: each DELETE is for the version that was compared.
+// remove removes the surplus of all kinds, after a confirmation. Each DELETE is for the version
+// that was compared, so a document that was delivered again since stays.
 func (r *reconciliation) remove(ctx context.Context, in input, to deliverySettings) error {
 	total, question := 0, "Remove"
 	for _, k := range r.kinds {
@@ -177,10 +178,10 @@ func (r *reconciliation) remove(ctx context.Context, in input, to deliverySettin
 	}
 	if denied, ok := errors.AsType[*push.DeniedError](err); ok {
 		tellDenied(r.io, denied, err)
-		return nil // what is left makes the answer negative
+		return nil // the surplus that remains makes the result negative
 	}
 	if all.removed == 0 && all.gone+all.outdated > 0 {
-		// Where one was removed, the receiver has the versions that were compared.
+		// If one was removed, the receiver has the versions that were compared.
 		fmt.Fprintf(r.io.err, "Not one was as it was compared: does %s deliver to the riskdex that was asked?\n", to.To)
 	}
 	if err != nil {
@@ -202,7 +203,7 @@ func (r *reconciliation) surplus() iter.Seq2[push.Request, error] {
 	}
 }
 
-// answered notes and prints what became of one DELETE.
+// answered counts and prints the outcome of one DELETE.
 func (r *reconciliation) answered(lines *json.Encoder, req push.Request, status int, detail string, unknown bool) {
 	kind, _, _ := strings.Cut(strings.TrimPrefix(req.Path, "/"), "/")
 	result := "removed"

@@ -10,61 +10,61 @@ import (
 	"riskdex/report"
 )
 
-// window is the part of the feed of a kind that is not settled. It is for one goroutine at a time.
+// window is the unsettled part of the feed of a kind. One goroutine at a time may use it.
 type window struct {
-	read      report.Cursor // everything before it is in the window, or was
+	read      report.Cursor // everything before it is or was in the window
 	pages     []*page       // in order; only the first may be settled without being dropped
 	documents map[report.ID]*document
-	queue     []*document // in the order of their versions, with those that are gone
+	queue     []*document // in the order of their versions, including some that are gone
 	refused   map[report.ID]refusal
-	ahead     map[report.ID]report.Ahead // of which the cluster has a higher version
+	ahead     map[report.ID]report.Ahead // documents of which the cluster has a higher version
 	bytes     int
 	space     chan struct{} // receives when there may be space
 	interrupt func()        // ends the read of the feed that is under way; nil before the first
 
-	before report.Cursor // everything before it is settled: the checkpoint
-	goal   *page         // the first after which nothing more was there
+	before report.Cursor // the checkpoint: everything before it is settled
+	goal   *page         // the first page after which the feed had nothing more
 	whole  bool
 	done   int
 
-	// What has become of the changes that were told since the start: accepted is always settled
-	// and pending.
+	// The outcome of the changes read since the start. accepted always equals settled plus
+	// pending.
 	accepted map[report.Op]uint64
 	settled  map[report.Outcome]uint64
-	begun    time.Time // when the feed was begun from its beginning; nothing was lacking before
+	begun    time.Time // when reading began from the beginning of the feed; nothing was lacking before
 
-	// What was told already when the feed was read again from an earlier place is there, except
-	// for what was waiting then, or refused: lacked says since when.
+	// When the feed is read again from an earlier place, the index has what was read before,
+	// except for what was waiting or refused then: lacked says since when.
 	again  report.Version
 	lacked map[report.ID]time.Time
 
 	fault, anew error
 
-	// keeping is held while the checkpoint is written. Otherwise it could get to an index that
-	// has taken the place of the one that it is about.
+	// keeping is held while the checkpoint is written, so that it cannot be written to an index
+	// that has replaced the one that it is about.
 	keeping sync.Mutex
 }
 
 // page is a part of the feed.
 type page struct {
 	next report.Cursor
-	open int // its documents that are not settled
+	open int // its unsettled documents
 }
 
-// document is a document that is not settled.
+// document is an unsettled document.
 type document struct {
 	change    report.Change
 	page      *page
-	damaged   bool // in the journal: it has no body that could be sent
+	damaged   bool // damaged in the journal, so it has no body to send
 	claimed   bool
 	notBefore time.Time
 	gone      bool           // from the window
-	newer     *document      // that was told while this one was claimed
-	since     time.Time      // when the first of its changes that the index lacks was accepted
+	newer     *document      // read while this one was claimed
+	since     time.Time      // when the oldest of its changes that the index lacks was accepted
 	lacks     report.Version // of that change
 }
 
-// refusal is why a document is not sent again.
+// refusal says why a document is not sent again.
 type refusal struct {
 	report.Settlement
 	at time.Time
@@ -76,9 +76,9 @@ func newWindow(at report.Cursor, now time.Time) *window {
 	return w
 }
 
-// begin empties the window and has the feed read from a cursor on.
+// begin empties the window, so that the feed is read from a cursor on.
 func (w *window) begin(at report.Cursor, now time.Time) {
-	w.settled[report.Superseded] += uint64(w.pending()) // they are told again
+	w.settled[report.Superseded] += uint64(w.pending()) // they will be read again
 	if w.begun = (time.Time{}); at.Begins() {
 		w.begun = now
 	}
@@ -93,7 +93,7 @@ func (w *window) begin(at report.Cursor, now time.Time) {
 	w.freed()
 }
 
-// freed says that there may be space.
+// freed notifies the reader that there may be space.
 func (w *window) freed() {
 	select {
 	case w.space <- struct{}{}:
@@ -174,8 +174,8 @@ func (w *window) leave(d *document) {
 	w.bytes -= len(d.change.Body)
 }
 
-// claim returns documents that wait, oldest first, with bodies of at most maxBytes, but one in
-// any case.
+// claim returns waiting documents, oldest first, with bodies of at most maxBytes together, but
+// one in any case.
 func (w *window) claim(maxChanges, maxBytes int, now time.Time) (list []report.Change) {
 	w.queue = slices.DeleteFunc(w.queue, func(d *document) bool { return d.gone })
 	bytes := 0
@@ -192,7 +192,7 @@ func (w *window) claim(maxChanges, maxBytes int, now time.Time) (list []report.C
 	return list
 }
 
-// next returns when the next document may be claimed that has to wait; 0 if there is none.
+// next returns how long until the next deferred document may be claimed; 0 if there is none.
 func (w *window) next(now time.Time) (wait time.Duration) {
 	for _, d := range w.queue {
 		if left := d.notBefore.Sub(now); !d.gone && !d.claimed && left > 0 && (wait == 0 || left < wait) {
@@ -237,7 +237,7 @@ func (w *window) settle(s report.Settlement, now time.Time) {
 	w.advance()
 }
 
-// refuse keeps a document, without its body, that is not sent again.
+// refuse keeps a document that is not sent again, without its body.
 func (w *window) refuse(s report.Settlement, now time.Time) {
 	d := w.documents[s.ID]
 	if d == nil || d.claimed {
@@ -249,7 +249,8 @@ func (w *window) refuse(s report.Settlement, now time.Time) {
 	w.settled[report.Dead]++
 }
 
-// advance drops the pages that are settled. Of several in a row, the last tells as much.
+// advance drops settled pages. Of several in a row it keeps the last, which is all that the
+// checkpoint needs.
 func (w *window) advance() {
 	kept := w.pages[:0]
 	for i, p := range w.pages {
@@ -279,7 +280,7 @@ func (w *window) reached(version report.Version) bool {
 	return true
 }
 
-// back has the feed read again from a version on. It takes nothing from what the index has.
+// back makes the feed be read again from a version on. It removes nothing from the index.
 func (w *window) back(to report.Version) {
 	at, done, whole, goal, begun := w.before, w.done, w.whole, w.goal, w.begun
 	again, lacked := max(w.again, w.read.Version), map[report.ID]time.Time{}
@@ -295,7 +296,7 @@ func (w *window) back(to report.Version) {
 	}
 }
 
-// stats returns the sums of the window as those of a journal.
+// stats returns the totals of the window in the form of a journal's.
 func (w *window) stats() report.KindStats {
 	k := report.KindStats{Accepted: maps.Clone(w.accepted), Settled: maps.Clone(w.settled), Pending: w.pending(), DeadLetters: len(w.refused)}
 	for _, d := range w.documents {

@@ -18,16 +18,16 @@ import (
 	"riskdex/report"
 )
 
-// longestLine bounds a line of an export, in bytes: it is more than a receiver takes.
+// longestLine bounds a line of an export, in bytes. It exceeds what a receiver accepts.
 const longestLine = 1 << 30
 
-// FromLines reads the lines of an export, and yields the PUT of each document. Some cities need two
-// PUTs. If the record lacks the city's code at /code, the first PUT has it there; the second has the
-// record itself, and the city keeps the code. If the record states another id than the line, the
-// first PUT states none, so that the city gets the id of the line.
+// FromLines reads the lines of an export and yields a PUT for each document. Some cities need
+// two, of which the second has the record itself. If the record lacks the city's code at /code,
+// the first PUT states it there, and the city keeps it. If the record states another id than the
+// line, the first PUT states no id, so that the city gets the id of the line.
 //
-// One line is in memory at a time. name stands for the lines in errors. A line that cannot be parsed
-// ends the sequence with an error.
+// Only one line is in memory at a time. Errors name the lines by name. A line that cannot be
+// parsed ends the sequence with an error.
 func FromLines(in io.Reader, name string) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		lines := bufio.NewReaderSize(in, 1<<20)
@@ -57,7 +57,7 @@ func FromLines(in io.Reader, name string) iter.Seq2[Request, error] {
 	}
 }
 
-// readLine returns the next line, in memory of its own; with io.EOF it is the last one.
+// readLine returns the next line, which the caller owns. With io.EOF, it is the last one.
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -70,8 +70,9 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// bodies returns what is put for a line, in order: the record, and before it, where that would
-// be taken for a city of another id or leave it without its code, what calls the city so.
+// bodies returns the bodies of the PUTs for a line, in order. The last is the record. If that by
+// itself would go to a city of another id, or leave the city without its code, it comes after a
+// copy that states the code and no other id.
 func bodies(l exportline.Line) [][]byte {
 	if l.Kind != report.Cities || jsonscan.FirstByte(bytes.TrimSpace(l.Record)) != '{' {
 		return [][]byte{l.Record}
@@ -104,7 +105,7 @@ func bodies(l exportline.Line) [][]byte {
 	return [][]byte{append(called, '}'), l.Record}
 }
 
-// text returns a string of JSON, or the JSON of anything else.
+// text returns the value of a JSON string, or any other JSON as it is.
 func text(raw []byte) string {
 	if unquoted, err := jsontext.AppendUnquote(nil, raw); err == nil {
 		return string(unquoted)

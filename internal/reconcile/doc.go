@@ -1,4 +1,5 @@
-// Package reconcile compares what a publisher has of a kind with what riskdex has.
+// Package reconcile compares the documents that a publisher has of a kind with those that
+// riskdex has.
 //
 //	list.go     what the publisher has: names and digests, and no records
 //	pages.go    tells whether it is only a page of one
@@ -7,6 +8,6 @@
 //	folder.go   makes one of a folder of deliveries
 //	compare.go  compares it with documents, which come one by one
 //
-// The ids and codes of a list lead to documents by the rules of a delivery. Where these rules
-// leave a doubt, a document is never surplus.
+// The ids and codes of a list are resolved to documents by the rules for deliveries. If these
+// rules leave a doubt, the document does not count as surplus.
 package reconcile
