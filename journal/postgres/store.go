@@ -19,7 +19,7 @@ import (
 // trip for each.
 type store struct {
 	ctx    context.Context // ends before the server gives up on the transaction
-	tx     *pgx.Conn       // within the transaction
+	tx     *pgx.Conn       // in an open transaction
 	keys   lockKeys
 	at     *int64           // the clock, as the parameter of statements
 	now    int64            // its time
