@@ -77,26 +77,41 @@ func (s *statuses) delivery(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Documents.Delivered(r.Context(), name, report.Version(after), limit)
+	var page DeliveryPage
+	for look := 0; look < mostLooks; look++ {
+		if page, err = s.deliveryOnce(r.Context(), name, report.Version(after), limit); err != nil {
+			return nil, err
+		}
+		// The journal was read first: one that seems to differ may have been replaced since.
+		if !slices.ContainsFunc(page.Items, func(d DeliveredDocument) bool { return d.State == DocumentDiffers }) {
+			break
+		}
+	}
+	return page, nil
+}
+
+// deliveryOnce reads a page of a delivery from the journal, and then what searches find.
+func (s *statuses) deliveryOnce(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (page DeliveryPage, err error) {
+	found, err := s.Documents.Delivered(ctx, name, after, limit)
 	if err != nil {
-		return nil, err
+		return page, err
 	}
 	if name.Last > found.Newest {
-		return nil, notFound("The journal knows no such delivery: it is newer than everything that the journal has.")
+		return page, notFound("The journal knows no such delivery: it is newer than everything that the journal has.")
 	}
-	page := DeliveryPage{Name: name.String(), Changes: name.Changes, Documents: found.Total, Retried: found.Retried, InHistory: found.Replaced, Items: []DeliveredDocument{}}
+	page = DeliveryPage{Name: name.String(), Changes: name.Changes, Documents: found.Total, Retried: found.Retried, InHistory: found.Replaced, Items: []DeliveredDocument{}}
 	page.Replaced = max(0, name.Changes-found.Total)
 	if page.Replaced > page.InHistory {
 		page.Forgotten = name.First <= found.Dropped
-		stats, err := s.Status.Journal.Stats(r.Context())
+		stats, err := s.Status.Journal.Stats(ctx)
 		if err != nil {
-			return nil, err
+			return page, err
 		}
 		losses := append(report.AcknowledgedIn(stats.Notes), stats.Loss)
 		page.Lost = slices.ContainsFunc(losses, func(l report.Loss) bool { return l.MayHave(name) })
 	}
 	page.Says = page.sentence()
-	shown, err := s.shown(r.Context(), found.Documents)
+	shown, err := s.shown(ctx, found.Documents)
 	if err != nil {
 		page.IndexError = err.Error()
 	}

@@ -92,10 +92,11 @@ const (
 	DocumentReplaced   = "replaced"  // of a delivery: newer content has taken its place
 )
 
-// The bounds of looking up a document: the time for Elasticsearch, how many refusals are
-// searched and how many are listed.
+// The bounds of looking up a document: the time for Elasticsearch, how often both sides are
+// asked, how many refusals are searched and how many are listed.
 const (
 	documentTimeout   = 10 * time.Second
+	mostLooks         = 3 // at a document or delivery that changes meanwhile
 	refusalsSearched  = 10 * longestPage
 	documentRefusals  = 10
 	documentClockForm = "2006-01-02 15:04:05 UTC"
@@ -114,8 +115,32 @@ func (s *statuses) document(r *request) (any, error) {
 	return s.lookUp(r.Context(), key, journalOnly)
 }
 
-// lookUp gathers what is known of a document, with journalOnly without asking Elasticsearch.
+// lookUp gathers what is known of a document, with journalOnly without asking Elasticsearch. The
+// journal is read first, so what does not fit together may have changed in between: it looks again.
 func (s *statuses) lookUp(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
+	doc, err := s.lookOnce(ctx, named, journalOnly)
+	for look := 1; err == nil && doc.misfits(); look++ {
+		before := doc
+		doc, err = s.lookOnce(ctx, named, journalOnly)
+		same := doc.ID == before.ID && doc.Version == before.Version && doc.EndedAt.Equal(before.EndedAt)
+		switch {
+		case err != nil || same:
+			return doc, err
+		case look == mostLooks && doc.misfits():
+			doc.State, doc.Says, doc.Remedy = DocumentWaiting, "It changes while it is looked at."+shownInstead(doc.Index), ""
+			return doc, nil
+		}
+	}
+	return doc, err
+}
+
+// misfits tells whether Elasticsearch has something else than the journal says that it should.
+func (d *Document) misfits() bool {
+	return d.State == DocumentDiffers || d.Index != nil && max(d.Index.Version, d.Index.Searchable) > d.Version
+}
+
+// lookOnce is lookUp without a second look.
+func (s *statuses) lookOnce(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
 	d, err := s.Documents.Document(ctx, named.Kind, named.ID)
 	if err != nil {
 		return Document{}, err
