@@ -89,7 +89,9 @@ func (s sender) send(ctx context.Context, r Request, id string) (answer, error) 
 		return answer{}, &retryError{cause: fmt.Errorf("read the answer: %w", err)}
 	}
 	a := readAnswer(resp, body)
-	if a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable {
+	switch a.status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout: // of a load balancer; the delivery may be durable, and a repeat is harmless
 		cause := fmt.Errorf("the receiver answered %s: %s", resp.Status, strings.TrimSpace(a.Title+" "+a.Detail))
 		return a, &retryError{cause: cause, after: retryAfter(resp.Header.Get("Retry-After"), s.now())}
 	}

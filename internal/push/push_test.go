@@ -78,7 +78,7 @@ func TestRetriesWaitAsLongAsTheReceiverAsks(t *testing.T) {
 			w.Header().Set("Retry-After", "Mon, 05 Jan 2026 12:00:30 GMT")
 			w.WriteHeader(http.StatusTooManyRequests)
 		case 2:
-			problem(w, http.StatusServiceUnavailable, "not durable", "")
+			w.WriteHeader(http.StatusGatewayTimeout) // of a load balancer that waited no longer
 		default:
 			accept(w)
 		}

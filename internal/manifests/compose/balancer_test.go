@@ -70,6 +70,20 @@ func TestTheBalancerTakesItsConfiguration(t *testing.T) {
 	}
 }
 
+// TestTheBalancerWaitsForTheSearch: with "Prefer: wait=60" an answer may come a minute after the
+// delivery is durable, which itself may take half a minute.
+func TestTheBalancerWaitsForTheSearch(t *testing.T) {
+	for _, side := range []string{"client", "server"} {
+		found := regexp.MustCompile(`(?m)^ +timeout ` + side + ` (\d+s)$`).FindStringSubmatch(balancing(t))
+		if found == nil {
+			t.Fatalf("the load balancer has no timeout of the %s in seconds", side)
+		}
+		if d, err := time.ParseDuration(found[1]); err != nil || d <= 90*time.Second {
+			t.Errorf("the load balancer waits %s for the %s, want more than 90s: %v", found[1], side, err)
+		}
+	}
+}
+
 // process is a fake riskdex behind the load balancer.
 type process struct {
 	deliveries, admin *httptest.Server
