@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"riskdex/internal/jsondiff"
+	"riskdex/internal/sanitize"
 	"riskdex/report"
 )
 
@@ -31,6 +32,11 @@ type Past struct {
 	Name string         `json:"name"` // that was asked for
 	By   report.NamedBy `json:"named_by"`
 	ID   report.ID      `json:"id"`
+
+	// The document that the city was while it was known by its code alone, and until when. At a
+	// time at which only that one was there, ID is its id.
+	Former      report.ID `json:"former,omitempty"`
+	FormerUntil time.Time `json:"former_until,omitzero"`
 
 	KeptSeconds float64       `json:"kept_seconds"` // how long history is kept; 0 if it is off, and nothing is added
 	Versions    []PastVersion `json:"versions"`     // newest first
@@ -103,11 +109,15 @@ func (s *statuses) histories() *histories {
 }
 
 func (h *histories) calls() []call {
-	return []call{{http.MethodGet, "/api/history", "kind id before limit at version", h.get}}
+	return []call{{http.MethodGet, "/api/history", "kind id exact before limit at version", h.get}}
 }
 
 func (h *histories) get(r *request) (any, error) {
 	key, err := r.key()
+	if err != nil {
+		return nil, err
+	}
+	exact, err := r.flag("exact")
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +147,7 @@ func (h *histories) get(r *request) (any, error) {
 	if limit == 0 {
 		limit = defaultPast
 	}
-	return h.look(r.Context(), key, asked{report.Version(before), report.Version(version), at, int(min(limit, longestPast))})
+	return h.look(r.Context(), key, asked{report.Version(before), report.Version(version), at, int(min(limit, longestPast)), exact})
 }
 
 // asked is which part of a history is asked for.
@@ -145,11 +155,16 @@ type asked struct {
 	before, version report.Version
 	at              *time.Time
 	limit           int
+	exact           bool // the name is the very id of a document
 }
 
 // look gathers a history.
 func (h *histories) look(ctx context.Context, named report.Key, q asked) (Past, error) {
-	key, by, err := h.keyOf(ctx, named)
+	key, code, by, err := h.keyOf(ctx, named, q.exact)
+	if err != nil {
+		return Past{}, err
+	}
+	former, err := h.formerOf(ctx, key, code)
 	if err != nil {
 		return Past{}, err
 	}
@@ -158,6 +173,9 @@ func (h *histories) look(ctx context.Context, named report.Key, q asked) (Past, 
 		return Past{}, err
 	}
 	p := Past{Kind: key.Kind, Name: string(named.ID), By: by, ID: key.ID, KeptSeconds: stats.History.Keep.Seconds(), Versions: []PastVersion{}}
+	if former != nil {
+		p.Former, p.FormerUntil = former.ID, former.AcceptedAt.UTC()
+	}
 	switch {
 	case q.version != 0:
 		v, err := h.past.PastVersion(ctx, key, q.version)
@@ -167,11 +185,16 @@ func (h *histories) look(ctx context.Context, named report.Key, q asked) (Past, 
 		p.Versions = append(p.Versions, whole(v))
 	case q.at != nil:
 		v, err := h.past.PastAt(ctx, key, *q.at)
+		if former != nil && (errors.Is(err, report.ErrNotFound) || errors.Is(err, report.ErrHistoryTooShort)) {
+			if was, failed := h.past.PastAt(ctx, former.Key, *q.at); failed == nil {
+				v, err, p.ID, former = was, nil, former.ID, nil
+			}
+		}
 		if err != nil {
 			return p, explain(err, key, q.at.UTC().Format(time.RFC3339), stats.History)
 		}
 		one := whole(v)
-		if one.Shown, err = h.shownAt(ctx, v, *q.at); err != nil {
+		if one.Shown, err = h.shownAt(ctx, v, *q.at, former); err != nil {
 			return p, err
 		}
 		p.Versions = append(p.Versions, one)
@@ -181,25 +204,55 @@ func (h *histories) look(ctx context.Context, named report.Key, q asked) (Past, 
 	return p, err
 }
 
-// keyOf returns the document that a name leads to. One whose tombstone was dropped may have a
-// history under its id.
-func (h *histories) keyOf(ctx context.Context, named report.Key) (report.Key, report.NamedBy, error) {
-	d, err := h.documents.Document(ctx, named.Kind, named.ID)
-	if err != nil {
-		return named, "", err
+// keyOf returns the document that a name leads to, and its code. One whose tombstone was dropped
+// may have a history under its id.
+func (h *histories) keyOf(ctx context.Context, named report.Key, exact bool) (key report.Key, code string, by report.NamedBy, err error) {
+	d := report.Document{By: report.NamedNothing}
+	if !exact {
+		if d, err = h.documents.Document(ctx, named.Kind, named.ID); err != nil {
+			return named, "", "", err
+		}
 	}
 	if d.By == report.NamedAmbiguous {
 		_, says, remedy := unnamed(Document{Kind: named.Kind, Name: string(named.ID), By: d.By, Cities: d.Cities})
-		return named, d.By, &Problem{Status: http.StatusConflict, Detail: says + " " + remedy + "."}
+		return named, "", d.By, &Problem{Status: http.StatusConflict, Detail: says + " " + remedy + "."}
 	}
 	if d.By.Known() {
-		return d.Key, d.By, nil
+		return d.Key, d.Code, d.By, nil
 	}
 	past, err := h.past.History(ctx, named, math.MaxInt64, 1)
 	if err == nil && len(past) == 0 {
 		err = notFound(fmt.Sprintf("The journal has nothing of %s %s.", named.Kind, named.ID))
 	}
-	return named, d.By, err
+	return named, "", d.By, err
+}
+
+// formerOf returns the last version of the document that a city was until a record stated its
+// id, which is the delete that was accepted together with that record; nil if it was none.
+func (h *histories) formerOf(ctx context.Context, key report.Key, code string) (*report.Past, error) {
+	if key.Kind != report.Cities || code == "" || strings.EqualFold(code, string(key.ID)) {
+		return nil, nil
+	}
+	past, err := h.past.History(ctx, report.Key{Kind: key.Kind, ID: report.ID(code)}, math.MaxInt64, 1)
+	if err != nil || len(past) == 0 || past[0].Op != report.Delete {
+		return nil, err
+	}
+	with, err := h.past.PastAt(ctx, key, past[0].AcceptedAt)
+	switch {
+	case errors.Is(err, report.ErrNotFound) || errors.Is(err, report.ErrHistoryTooShort):
+		return nil, nil
+	case err != nil || with.Op == report.Delete || !with.AcceptedAt.Equal(past[0].AcceptedAt):
+		return nil, err
+	}
+	return &past[0], nil
+}
+
+// Earlier says in words where the history from before an adoption is; nothing if there is none.
+func (p Past) Earlier() string {
+	if p.Former == "" || p.Former == p.ID {
+		return ""
+	}
+	return fmt.Sprintf("Until %s UTC the city was the document %s: riskdex history --exact %s %s", p.FormerUntil.Format(time.DateTime), p.Former, p.Kind, sanitize.ShellWord(string(p.Former)))
 }
 
 // explain says why a part of a history is not there.
@@ -290,8 +343,9 @@ func changed(was, is report.Past) string {
 	return jsondiff.Words(changes)
 }
 
-// shownAt returns what a search showed at a time at which v was the newest version.
-func (h *histories) shownAt(ctx context.Context, v report.Past, at time.Time) (*Shown, error) {
+// shownAt returns what a search showed at a time at which v was the newest version. Before that
+// version, it may have shown the former document.
+func (h *histories) shownAt(ctx context.Context, v report.Past, at time.Time, former *report.Past) (*Shown, error) {
 	searched := 0
 	for before := v.Version + 1; searched < shownSearched; {
 		page, err := h.past.History(ctx, v.Key, before, longestPast)
@@ -304,6 +358,12 @@ func (h *histories) shownAt(ctx context.Context, v report.Past, at time.Time) (*
 			switch {
 			case !p.SearchableAt.IsZero() && !p.SearchableAt.After(at):
 				return &Shown{Version: p.Version, Op: p.Op, AcceptedAt: new(p.AcceptedAt.UTC()), Known: true}, nil
+			case p.First && former != nil:
+				shown, err := h.shownAt(ctx, *former, at, nil)
+				if err == nil && shown.Op == report.Delete { // which is the adoption
+					shown = &Shown{Known: true}
+				}
+				return shown, err
 			case p.First:
 				return &Shown{Known: true}, nil
 			case p.State == "" || p.State == report.StateSettled && p.SearchableAt.IsZero():

@@ -82,6 +82,48 @@ func TestHistoryCall(t *testing.T) {
 	d.call(http.StatusConflict, "GET", "/api/history?kind=cities&id=TWO", "", nil)
 }
 
+// TestHistoryOfAnAdoptedCity: what the city was while it was known by its code alone can be found.
+func TestHistoryOfAnAdoptedCity(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("PUT", "/cities/LON", `{"title":"by code"}`)
+	d.index()
+	d.deliver("PUT", "/cities/LON", `{"title":"by code still"}`)
+	d.index()
+	was := d.past("id=LON").Versions
+	d.deliver("POST", "/cities", `{"id":"130","code":"LON","title":"by id"}`)
+	p := d.past("id=LON")
+	if p.ID != "130" || p.Former != "LON" || !p.FormerUntil.Equal(p.Versions[0].AcceptedAt) || !strings.Contains(p.Earlier(), "riskdex history --exact cities LON") {
+		t.Errorf("the history is %+v, and says %q", p, p.Earlier())
+	}
+	if by := d.past("id=130"); by.Former != "LON" || len(by.Versions) != 1 {
+		t.Errorf("by the id, the history is %+v", by)
+	}
+	if former := d.past("id=LON&exact=true"); former.ID != "LON" || former.Former != "" || len(former.Versions) != 3 || former.Versions[1].Version != was[0].Version {
+		t.Errorf("of the former document the history is %+v", former)
+	}
+	for _, name := range []string{"LON", "130"} {
+		at := d.past("id=" + name + "&at=" + was[1].AcceptedAt.Format(time.RFC3339Nano))
+		if v := at.Versions[0]; at.ID != "LON" || v.Version != was[1].Version || !strings.Contains(v.Body, "by code") {
+			t.Errorf("%s was %+v", name, at)
+		}
+	}
+	// The index has not adopted it yet, so a search still showed the former.
+	then := "id=130&at=" + p.Versions[0].AcceptedAt.Format(time.RFC3339Nano)
+	if at := d.past(then); at.ID != "130" || at.Versions[0].Shown == nil || !at.Versions[0].Shown.Known || at.Versions[0].Shown.Version != was[0].Version {
+		t.Errorf("at the adoption it was %+v, and a search showed %+v", at, at.Versions[0].Shown)
+	}
+	d.index()
+	if at := d.past("id=130&at=" + time.Now().UTC().Format(time.RFC3339Nano)); at.Versions[0].Shown.Version != p.Versions[0].Version {
+		t.Errorf("later a search showed %+v", at.Versions[0].Shown)
+	}
+	d.deliver("DELETE", "/cities/130", "")
+	d.index()
+	if gone := d.past("id=130"); gone.Former != "LON" {
+		t.Errorf("after a delete the history is %+v", gone)
+	}
+	d.call(http.StatusNotFound, "GET", "/api/history?kind=cities&id=PAR&exact=true", "", nil)
+}
+
 // TestHistoryInABrowser opens the page of a document with a history, which needs no scrolling
 // to the side.
 func TestHistoryInABrowser(t *testing.T) {

@@ -26,6 +26,7 @@ type historyCommand struct {
 	At    string `name:"at" xor:"form" placeholder:"TIME" help:"Print what was valid at a time such as 2026-11-20T10:00Z, and when searches found it."`
 	Diff  string `name:"diff" xor:"form" placeholder:"A B" help:"Print what differs between two versions, or between what was valid at two times."`
 	Body  bool   `name:"body" help:"With --at, print the record alone, byte for byte unless on a terminal."`
+	Exact bool   `name:"exact" help:"The id is that of a document, and no code: for one that a city was until a record stated another id."`
 	Limit int    `name:"limit" default:"20" placeholder:"N" help:"Most versions to list."`
 	JSON  bool   `name:"json" help:"Print what the API answers."`
 
@@ -51,6 +52,9 @@ func (c *historyCommand) Run(ctx context.Context, io streams) error {
 }
 
 func (c *historyCommand) ask(ctx context.Context, client *adminClient, more ...string) (p admin.Past, err error) {
+	if c.Exact {
+		more = append(more, "exact", "true")
+	}
 	err = client.ask(ctx, http.MethodGet, "/api/history", query(append([]string{"kind", c.Kind, "id", c.Name}, more...)...), nil, &p)
 	return p, err
 }
@@ -120,6 +124,9 @@ func (c *historyCommand) list(ctx context.Context, client *adminClient, io strea
 	if p.Next != "" {
 		fmt.Fprintf(io.out, "There are older ones: riskdex history --limit %d %s %s\n", 10*c.Limit, p.Kind, sanitize.ShellWord(c.Name))
 	}
+	if earlier := p.Earlier(); earlier != "" {
+		fmt.Fprintln(io.out, sanitize.OneLine(earlier))
+	}
 	if p.KeptSeconds == 0 {
 		fmt.Fprintln(io.out, "History is off, so nothing more is kept: riskdex serve --history 90d.")
 	}
@@ -153,6 +160,9 @@ func (c *historyCommand) at(ctx context.Context, client *adminClient, io streams
 	}
 	printFacts(io.out, "valid", fmt.Sprintf("%s to %s UTC, version %d%s", v.AcceptedAt.Format(time.DateTime), until, v.Version, byText(v.From(), v.Call)),
 		"searchable", v.Searchable(), "a search showed then", shownText(v), "record", recordIs(v))
+	if p.Former != "" && p.Former == p.ID {
+		fmt.Fprintf(io.out, "The city was this document until %s UTC.\n", p.FormerUntil.Format(time.DateTime))
+	}
 	if len(v.Raw()) > 0 {
 		fmt.Fprintln(io.out)
 		return printBody(io.out, v.Raw())
