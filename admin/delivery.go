@@ -56,7 +56,7 @@ func (d *DeliveredDocument) Says() string {
 	case d.ReplacedBy == 0:
 		return "replaced; history does not tell when"
 	}
-	shown := "never reached the index"
+	shown := "never reached the index, as far as known"
 	if !d.SearchableAt.IsZero() {
 		shown = "in the index since " + d.SearchableAt.UTC().Format(form)
 	}

@@ -71,14 +71,14 @@ type Shown struct {
 	Version    report.Version `json:"version"`
 	Op         report.Op      `json:"op,omitempty"`
 	AcceptedAt *time.Time     `json:"accepted_at,omitempty"`
-	Known      bool           `json:"known"` // false if history does not tell
+	Known      bool           `json:"known"` // false if history does not tell; it may be a later version then
 }
 
 // The states of a version.
 const (
 	PastSearchable = "searchable" // it is, or was; for a delete, the document is not searchable any more
 	PastWaiting    = "waiting"
-	PastOvertaken  = "overtaken" // by a later version, before the index had it: it was never searchable
+	PastOvertaken  = "overtaken" // by a later version, before the index was known to have it
 	PastRefused    = "refused"   // by Elasticsearch: it was never searchable
 	PastUnknown    = "unknown"
 )
@@ -346,7 +346,7 @@ func changed(was, is report.Past) string {
 // shownAt returns what a search showed at a time at which v was the newest version. Before that
 // version, it may have shown the former document.
 func (h *histories) shownAt(ctx context.Context, v report.Past, at time.Time, former *report.Past) (*Shown, error) {
-	searched := 0
+	searched, known := 0, true
 	for before := v.Version + 1; searched < shownSearched; {
 		page, err := h.past.History(ctx, v.Key, before, longestPast)
 		if err != nil {
@@ -355,17 +355,21 @@ func (h *histories) shownAt(ctx context.Context, v report.Past, at time.Time, fo
 		for _, p := range page {
 			before = p.Version
 			searched++
+			known = known && !maybeSearchable(p)
 			switch {
 			case !p.SearchableAt.IsZero() && !p.SearchableAt.After(at):
-				return &Shown{Version: p.Version, Op: p.Op, AcceptedAt: new(p.AcceptedAt.UTC()), Known: true}, nil
+				return &Shown{Version: p.Version, Op: p.Op, AcceptedAt: new(p.AcceptedAt.UTC()), Known: known}, nil
 			case p.First && former != nil:
 				shown, err := h.shownAt(ctx, *former, at, nil)
 				if err == nil && shown.Op == report.Delete { // which is the adoption
 					shown = &Shown{Known: true}
 				}
+				if err == nil {
+					shown.Known = shown.Known && known
+				}
 				return shown, err
 			case p.First:
-				return &Shown{Known: true}, nil
+				return &Shown{Known: known}, nil
 			case p.State == "" || p.State == report.StateSettled && p.SearchableAt.IsZero():
 				return &Shown{}, nil
 			}
@@ -375,6 +379,13 @@ func (h *histories) shownAt(ctx context.Context, v report.Past, at time.Time, fo
 		}
 	}
 	return &Shown{}, nil
+}
+
+// maybeSearchable tells whether Elasticsearch may have taken a version that a later one overtook:
+// if its answer was lost, or riskdex was killed, nobody noted it. What was replaced in the very
+// transaction that accepted it was never sent.
+func maybeSearchable(p report.Past) bool {
+	return p.State == report.StatePending && !p.ReplacedAt.IsZero() && p.ReplacedAt.After(p.AcceptedAt)
 }
 
 // whole is pastOf with the record.
@@ -422,7 +433,7 @@ func (p PastVersion) Searchable() string {
 	case p.State == PastWaiting:
 		return "not yet"
 	case p.State == PastOvertaken:
-		return "never: overtaken"
+		return "never, as far as known: overtaken"
 	case p.State == PastRefused:
 		return "never: refused by Elasticsearch"
 	case p.State == PastUnknown || p.SearchableAt == nil:

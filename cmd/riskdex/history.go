@@ -188,8 +188,12 @@ func recordIs(v admin.PastVersion) string {
 func shownText(v admin.PastVersion) string {
 	s := v.Shown
 	switch {
-	case s == nil || !s.Known:
+	case s == nil || !s.Known && s.Version == 0:
 		return "not known"
+	case !s.Known && s.Op == report.Delete:
+		return "not known: nothing of it, or a version that was overtaken later, whose answer from Elasticsearch was lost"
+	case !s.Known:
+		return fmt.Sprintf("not known: version %d, accepted at %s, or a later one that was overtaken, whose answer from Elasticsearch was lost", s.Version, s.AcceptedAt.Format(time.DateTime))
 	case s.Version == 0:
 		return "nothing of it"
 	case s.Op == report.Delete && s.Version == v.Version:
