@@ -101,7 +101,7 @@ func (c *changesCommand) print(out *bufio.Writer, page admin.ChangesPage, after 
 		if err := json.Unmarshal(item, &x); err != nil {
 			return fmt.Errorf("read a change: %w", err)
 		}
-		fmt.Fprintf(out, "%s  %s\n", x.AcceptedAt.Local().Format(time.DateTime), sanitize.OneLine(x.text()))
+		fmt.Fprintf(out, "%s  %s\n", x.AcceptedAt.UTC().Format(time.RFC3339), sanitize.OneLine(x.text()))
 	}
 	if c.JSON && (page.Next != after || more) {
 		fmt.Fprintf(out, "{\"after\":%q,\"next\":%q,\"more\":%t}\n", after, page.Next, page.More)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,7 +24,7 @@ type historyCommand struct {
 	adminSettings
 	Kind  string `arg:"" enum:"cities,advisories,special-reports" help:"Its kind: cities, advisories or special-reports."`
 	Name  string `arg:"" name:"id" help:"Its id, or the code of a city."`
-	At    string `name:"at" xor:"form" placeholder:"TIME" help:"Print what was valid at a time such as 2026-11-20T10:00Z, and when searches found it."`
+	At    string `name:"at" xor:"form" placeholder:"TIME" help:"Print what was valid at a time such as 2026-11-20T10:00Z, and when searches found it. Without a fraction, it is the end of that second."`
 	Diff  string `name:"diff" xor:"form" placeholder:"A B" help:"Print what differs between two versions, or between what was valid at two times."`
 	Body  bool   `name:"body" help:"With --at, print the record alone, byte for byte unless on a terminal."`
 	Exact bool   `name:"exact" help:"The id is that of a document, and no code: for one that a city was until a record stated another id."`
@@ -41,6 +42,8 @@ func (c *historyCommand) Run(ctx context.Context, io streams) error {
 	switch {
 	case c.B != "" && c.Diff == "":
 		return fmt.Errorf("%q is one argument too many", c.B)
+	case c.Limit < 1:
+		return errors.New("--limit must be at least 1")
 	case c.Body && c.At == "":
 		return errors.New("--body needs --at")
 	case c.Diff != "":
@@ -59,28 +62,33 @@ func (c *historyCommand) ask(ctx context.Context, client *adminClient, more ...s
 	return p, err
 }
 
-// whenForms are how a time may be written. Without a zone it is UTC, as everything is that
-// riskdex prints.
-var whenForms = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
-
-func parseWhen(text string) (time.Time, error) {
-	for _, form := range whenForms {
-		if t, err := time.Parse(form, text); err == nil {
-			return t, nil
-		}
+// parsePast returns a time, and the last one that is written like it: lists show whole seconds, so
+// one that is copied from a list has to reach what was accepted within that second.
+func parsePast(text string) (at, end time.Time, err error) {
+	if at, err = parseWhen(text); err != nil {
+		return at, end, err
 	}
-	return time.Time{}, fmt.Errorf("%q is no time: write it like 2026-11-20T10:00Z", text)
+	if at.After(time.Now().Add(time.Minute)) { // the clocks of two machines may differ a little
+		return at, end, fmt.Errorf("%q is in the future", text)
+	}
+	end = at.UTC()
+	if !strings.Contains(text, ".") {
+		end = end.Add(time.Second - time.Microsecond)
+	}
+	return at, end, nil
 }
 
 // one asks for one version, by its number or by a time at which it was valid.
 func (c *historyCommand) one(ctx context.Context, client *adminClient, which string) (admin.PastVersion, admin.Past, error) {
 	asked := []string{"version", which}
-	if _, err := strconv.ParseInt(which, 10, 64); err != nil || len(which) == len("2006") {
-		at, err := parseWhen(which)
+	if n, err := strconv.ParseInt(which, 10, 64); err != nil {
+		_, end, err := parsePast(which)
 		if err != nil {
 			return admin.PastVersion{}, admin.Past{}, fmt.Errorf("%w, or give the number of a version", err)
 		}
-		asked = []string{"at", at.UTC().Format(time.RFC3339Nano)}
+		asked = []string{"at", end.Format(time.RFC3339Nano)}
+	} else if n <= 0 {
+		return admin.PastVersion{}, admin.Past{}, fmt.Errorf("there is no version %s: riskdex history %s %s lists them", which, c.Kind, sanitize.ShellWord(c.Name))
 	}
 	p, err := c.ask(ctx, client, asked...)
 	if err != nil {
@@ -93,7 +101,7 @@ func (c *historyCommand) one(ctx context.Context, client *adminClient, which str
 }
 
 func (c *historyCommand) list(ctx context.Context, client *adminClient, io streams) error {
-	p, err := c.ask(ctx, client, "limit", strconv.Itoa(max(c.Limit, 1)))
+	p, err := c.ask(ctx, client, "limit", strconv.Itoa(c.Limit))
 	if err != nil {
 		return err
 	}
@@ -135,11 +143,11 @@ func (c *historyCommand) list(ctx context.Context, client *adminClient, io strea
 
 // at prints what was valid at a time, and when searches found it.
 func (c *historyCommand) at(ctx context.Context, client *adminClient, io streams) error {
-	at, err := parseWhen(c.At)
+	at, end, err := parsePast(c.At)
 	if err != nil {
 		return fmt.Errorf("--at: %w", err)
 	}
-	p, err := c.ask(ctx, client, "at", at.UTC().Format(time.RFC3339Nano))
+	p, err := c.ask(ctx, client, "at", end.Format(time.RFC3339Nano))
 	if err != nil {
 		return err
 	}

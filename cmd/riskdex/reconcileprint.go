@@ -106,6 +106,8 @@ func (r *reconciliation) printSummaries() error {
 			Listed    int         `json:"listed"`
 			Repeated  int         `json:"repeated"`
 			Unread    int         `json:"unread"`
+			Part      string      `json:"part,omitempty"` // what tells that the list is a part of a longer one
+			Cut       bool        `json:"cut,omitempty"`  // its last line has no end
 			Here      int         `json:"here"`
 			Missing   int         `json:"missing"`
 			Surplus   int         `json:"surplus"`
@@ -117,7 +119,7 @@ func (r *reconciliation) printSummaries() error {
 			Outdated  int         `json:"outdated"`
 			Failed    int         `json:"failed"`
 		}{
-			k.list.Kind, k.asOf.UTC(), k.list.Len(), k.list.Repeated, k.list.Unread, k.Here,
+			k.list.Kind, k.asOf.UTC(), k.list.Len(), k.list.Repeated, k.list.Unread, k.list.Part, k.list.Cut, k.Here,
 			k.Count(reconcile.Missing), k.Count(reconcile.Surplus), k.Count(reconcile.Differs), k.Count(reconcile.Ambiguous), k.Count(reconcile.Newer),
 			k.done.removed, k.done.gone, k.done.outdated, k.done.failed,
 		}); err != nil {

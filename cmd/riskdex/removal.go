@@ -25,7 +25,7 @@ import (
 // removalSettings say what may be removed.
 type removalSettings struct {
 	AtMost share  `name:"at-most" default:"5%" placeholder:"SHARE|N" help:"Remove nothing where more would be removed: a share of the kind's documents, such as 5%, or a number."`
-	AsOf   moment `name:"as-of" placeholder:"TIME" help:"When the publisher made the list, such as 2026-11-23T10:00:00Z: what was delivered later is left alone. By default when the file, or the newest in the folder, was modified; with standard input, the start of the command."`
+	AsOf   moment `name:"as-of" placeholder:"TIME" help:"When the publisher made the list, such as 2026-11-23T10:00Z: what was delivered later is left alone. By default when the file, or the newest in the folder, was modified; with standard input, the start of the command."`
 	Yes    bool   `name:"yes" help:"Do not ask before a removal."`
 }
 
@@ -72,14 +72,27 @@ func (s share) String() string {
 	return strconv.FormatFloat(s.percent, 'f', -1, 64) + "%"
 }
 
+// whenForms are how a time may be written. Without a zone it is UTC, as everything is that
+// riskdex prints.
+var whenForms = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
+
+func parseWhen(text string) (time.Time, error) {
+	for _, form := range whenForms {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no time: write it like 2026-11-20T10:00Z", text)
+}
+
 // moment is a time in the past.
 type moment time.Time
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (m *moment) UnmarshalText(text []byte) error {
-	at, err := time.Parse(time.RFC3339, string(text))
+	at, err := parseWhen(string(text))
 	if err != nil {
-		return fmt.Errorf("%q is not a time: write it like 2026-11-23T10:00:00Z", text)
+		return err
 	}
 	if at.After(time.Now()) {
 		return fmt.Errorf("%q is in the future", text)
