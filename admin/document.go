@@ -193,6 +193,7 @@ func (s *statuses) refusedFor(ctx context.Context, named report.Key, d report.Do
 	if s.Refusals == nil || s.Receiver == nil {
 		return found, nil
 	}
+	same := func(a, b string) bool { return a == b || named.Kind == report.Cities && strings.EqualFold(a, b) } // codes have no case
 	for before, seen := int64(0), 0; seen < refusalsSearched; seen += longestPage {
 		page, err := s.Refusals.Refusals(ctx, before, longestPage)
 		if err != nil {
@@ -200,7 +201,7 @@ func (s *statuses) refusedFor(ctx context.Context, named report.Key, d report.Do
 		}
 		for _, r := range page {
 			before = r.Seq
-			if r.Kind == named.Kind && r.ID != "" && (strings.EqualFold(r.ID, string(named.ID)) || strings.EqualFold(r.ID, string(d.ID)) || d.HasCode && strings.EqualFold(r.ID, d.Code)) {
+			if r.Kind == named.Kind && r.ID != "" && (same(r.ID, string(named.ID)) || same(r.ID, string(d.ID)) || d.HasCode && same(r.ID, d.Code)) {
 				if found = append(found, refusalOf(r, s.Receiver)); len(found) == documentRefusals {
 					return found, nil
 				}

@@ -105,6 +105,10 @@ func TestDocumentSaysItsState(t *testing.T) {
 	if doc := want("3", admin.DocumentUnknown, false, "was refused", "riskdex refused show 1"); len(doc.Refused) != 1 {
 		t.Errorf("refused for it were %+v, want one delivery", doc.Refused)
 	}
+	d.deliver("PUT", "/advisories/a", `[]`)
+	if doc := d.document(report.Advisories, "A"); len(doc.Refused) != 0 { // only the codes of cities have no case
+		t.Errorf("refused for another advisory were %+v", doc.Refused)
+	}
 	for _, query := range []string{"", "kind=cities", "id=1", "kind=probe&id=probe", "kind=cities&id=", "kind=cities&id=1&x=1"} {
 		d.call(http.StatusBadRequest, "GET", "/api/document?"+query, "", nil)
 	}
