@@ -68,7 +68,7 @@ func (c *showCommand) print(io streams, d admin.Document) {
 	if d.Remedy != "" {
 		fmt.Fprintf(io.out, "%s\n", sanitize.OneLine("do: "+d.Remedy))
 	}
-	facts := []string{"found by", foundBy(d), "delivered", agoAndAt(d.AcceptedAt) + byText(d.From(), d.Call), "version", fmt.Sprint(d.Version), "index", indexText(d)}
+	facts := []string{"found by", foundBy(d), "delivered", agoAndAt(d.AcceptedAt) + deliveredBy(d), "version", fmt.Sprint(d.Version), "index", indexText(d)}
 	if d.Code != "" {
 		facts = append(facts, "code", d.Code)
 	}
@@ -92,6 +92,14 @@ func (c *showCommand) print(io streams, d admin.Document) {
 		t.add(f.Field, cmp.Or(f.Pointer, "the whole record"), value)
 	}
 	t.print(io.out)
+}
+
+// deliveredBy is byText of the newest delivery, or says how to have that kept.
+func deliveredBy(d admin.Document) string {
+	if d.From() == "" && d.Call == "" {
+		return ", by whom is not kept (riskdex serve --history 90d)"
+	}
+	return byText(d.From(), d.Call)
 }
 
 // byText says by whom something was delivered, and with which call, as far as history knows.

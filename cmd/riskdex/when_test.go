@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/admin"
 	"riskdex/internal/reconcile"
 	"riskdex/internal/require"
 	"riskdex/receiver"
@@ -59,5 +60,16 @@ func TestReconcileSummaryTellsOfAPart(t *testing.T) {
 	lines := strings.Split(out.String(), "\n")
 	if !strings.Contains(lines[0], `"part":"`) || strings.Contains(lines[0], `"cut"`) || !strings.Contains(lines[1], `"cut":true`) || strings.Contains(lines[1], `"part"`) {
 		t.Errorf("the summaries are\n%s", out.String())
+	}
+}
+
+// TestShowSaysThatTheSenderIsNotKept without history, and how to have it kept.
+func TestShowSaysThatTheSenderIsNotKept(t *testing.T) {
+	for call, kept := range map[string]bool{"": false, "PUT /cities/LON": true} {
+		var out bytes.Buffer
+		new(showCommand).print(streams{out: &out}, admin.Document{Kind: report.Cities, ID: "130", AcceptedAt: time.Now(), Call: call})
+		if strings.Contains(out.String(), "by whom is not kept (riskdex serve --history 90d)") == kept {
+			t.Errorf("of a delivery with the call %q is shown\n%s", call, out.String())
+		}
 	}
 }
