@@ -78,7 +78,7 @@ func (s *statuses) delivery(r *request) (any, error) {
 		return nil, err
 	}
 	var page DeliveryPage
-	for look := 0; look < mostLooks; look++ {
+	for range mostLooks {
 		if page, err = s.deliveryOnce(r.Context(), name, report.Version(after), limit); err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ type Indexed struct {
 	Index      string         `json:"index"`              // the alias that apps search
 	Version    report.Version `json:"version"`            // 0 if it has none
 	Searchable report.Version `json:"searchable_version"` // the version that searches show; 0 if none
-	Differ     []string       `json:"differ,omitempty"`   // fields that differ although searches show the newest version
+	Differ     []string       `json:"differ,omitempty"`   // fields that searches show otherwise than the newest record has them
 	Fields     []FieldSource  `json:"fields,omitempty"`   // where the fields of the newest record come from
 }
 

@@ -32,7 +32,7 @@ func (x index) Document(ctx context.Context, c report.Change) (admin.Indexed, er
 	if err != nil {
 		return d, nil // a dead letter: the journal says why
 	}
-	if d.Searchable == c.Version {
+	if d.Searchable != 0 {
 		if d.Differ, err = differing(source, document); err != nil {
 			return d, err
 		}

@@ -133,10 +133,13 @@ func indexText(d admin.Document) string {
 		return cmp.Or(d.IndexError, "not asked")
 	case x.Version == 0:
 		return x.Index + " has nothing of it"
-	case x.Version != d.Version:
-		return fmt.Sprintf("%s has version %d", x.Index, x.Version)
-	case len(x.Differ) > 0:
-		return fmt.Sprintf("%s has this version; these fields differ: %s", x.Index, strings.Join(x.Differ, ", "))
 	}
-	return x.Index + " has this version"
+	text := x.Index + " has this version"
+	if x.Version != d.Version {
+		text = fmt.Sprintf("%s has version %d", x.Index, x.Version)
+	}
+	if len(x.Differ) > 0 {
+		text += "; these fields differ: " + strings.Join(x.Differ, ", ")
+	}
+	return text
 }

@@ -64,7 +64,7 @@ func TestShowCommand(t *testing.T) {
 
 			deliver("PUT", "/cities/130", `{"title":"London","risk_label":"no number"}`, 202)
 			eventually(t, "it is a dead letter", func() bool { return sum(p.metrics(), "riskdex_dead_letters") == 1 })
-			p.expect(exitNegative, "", words("show cities LON"), "dead: Elasticsearch refuses the newest change", "A search finds version", "riskdex dead show")
+			p.expect(exitNegative, "", words("show cities LON"), "dead: Elasticsearch refuses the newest change", "A search finds version", "riskdex dead show", "; these fields differ: ")
 			deliver("PUT", "/cities/130", `[]`, 422)
 			p.expect(exitNegative, "", words("show cities 130"), "refused ", "no_record")
 			deliver("DELETE", "/cities/LON", "", 202)
