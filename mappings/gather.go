@@ -355,20 +355,50 @@ func (x *extractor) isLocalized(object uint32) bool {
 // isTranslated reports whether an object has other objects by language.
 func (x *extractor) isTranslated(object uint32) bool { return x.languages(object, '{') }
 
+// languages reports whether the members of an object are of one kind and by language. Some codes
+// of languages are words of field names, too, such as id, or the `is` of a map of {"id", "no",
+// "is"}: a map must have a key that can be nothing else, and as many such keys as doubtful ones.
 func (x *extractor) languages(object uint32, kind byte) bool {
-	there := false
+	there, certain, doubtful := false, 0, 0
 	for at := x.tree.nodes[object].first; at != none; at = x.tree.nodes[at].next {
 		of := x.tree.nodes[at].kind
 		if byte(of) != kind && of != 'n' {
 			return false
 		}
-		name := x.tree.quotedName(at)
-		if len(name) < 2 || len(name) > 3 && name[2] != '-' && name[2] != '_' || !vocabulary.IsLanguage(string(name)) {
-			return false
-		}
 		there = there || of != 'n'
+		name := x.tree.quotedName(at)
+		if isDefault(name) {
+			continue
+		}
+		tag := name
+		if end := bytes.IndexAny(name, "-_"); end >= 0 {
+			tag = name[:end]
+		}
+		switch {
+		case len(name) < 2 || len(tag) > 3:
+			return false
+		case vocabulary.IsLanguage(string(name)):
+			if certain++; string(tag) == "en" {
+				certain++
+			}
+		case kind == '0' || vocabulary.MapLanguage(string(name)) == "":
+			return false // numbers have names such as lat and lon
+		case x.reader.vocabulary.Knows(string(tag)):
+			if doubtful++; bytes.ContainsAny(x.tree.raw(at), "0123456789") && kind == '"' {
+				return false // an id rather than Indonesian
+			}
+		}
 	}
-	return there
+	return there && certain > 0 && certain >= doubtful
+}
+
+// isDefault reports whether a key of a map by language stands for the text in any other language.
+func isDefault(key []byte) bool {
+	switch string(key) {
+	case "default", "x-default", "local", "native", "original", "und":
+		return true
+	}
+	return false
 }
 
 // languageOf returns the language that an object states for itself, or "".

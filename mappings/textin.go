@@ -133,7 +133,7 @@ func (x *extractor) stated(at uint32) string {
 	}
 	name := x.tree.quotedName(at)
 	if around.byName {
-		return vocabulary.Language(string(name))
+		return vocabulary.MapLanguage(string(name))
 	}
 	if code := x.reader.name(name).Language; code != "" {
 		return code

@@ -1,6 +1,10 @@
 package vocabulary
 
-import "strings"
+import (
+	"strings"
+
+	"golang.org/x/text/language"
+)
 
 // languages are the ISO 639 codes of the languages that feeds are written in. Most codes
 // that are also English words or words of field names, such as no and id, are left out.
@@ -22,6 +26,24 @@ func Language(tag string) string {
 		return after[:2]
 	}
 	return ""
+}
+
+// MapLanguage returns the language that a key of a map by language stands for. Beside the tags and
+// names that Language knows, it takes every other code of ISO 639, so a caller must have another
+// reason to take the map for one. It returns "" for anything else.
+func MapLanguage(key string) string {
+	if code := Language(key); code != "" {
+		return code
+	}
+	tag, _, _ := strings.Cut(strings.ReplaceAll(key, "_", "-"), "-")
+	if len(tag) < 2 || len(tag) > 3 {
+		return ""
+	}
+	base, err := language.ParseBase(tag)
+	if err != nil {
+		return ""
+	}
+	return base.String()
 }
 
 // IsLanguage reports whether a text is nothing but a tag or a name of a language.

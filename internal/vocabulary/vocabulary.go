@@ -91,6 +91,12 @@ func (v *Vocabulary) Concepts(text string) (all Concepts) {
 	return all
 }
 
+// Knows reports whether a word is in the vocabulary.
+func (v *Vocabulary) Knows(word string) bool {
+	_, known := v.words[Fold(word)]
+	return known
+}
+
 // maxName is the length in bytes of the longest name that is read. Longer ones are not
 // names of fields.
 const maxName = 80

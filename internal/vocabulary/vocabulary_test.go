@@ -77,6 +77,14 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
+func TestMapLanguage(t *testing.T) {
+	for key, want := range map[string]string{"en": "en", "is": "is", "no": "no", "id": "id", "isl": "is", "sq-AL": "sq", "fil": "fil", "af_ZA": "af", "name": "", "xx": "", "x": "", "": "", "a-b": ""} {
+		if got := MapLanguage(key); got != want {
+			t.Errorf("the key %q is the language %q, want %q", key, got, want)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	v := New()
 	for _, name := range []string{"cityReportId", "CITY_REPORT_ID", "Überschrift", "a\xffb", "ididididid", "title_en", "İ", "ß"} {
