@@ -23,6 +23,7 @@ type guesser struct {
 	vocabulary *vocabulary.Vocabulary
 	own        vocabulary.Concepts // what a record of this kind is called
 	about      vocabulary.Concepts // what several records may be about
+	named      vocabulary.Concepts // of the id of a name in somebody else's list of places
 	id, number vocabulary.Concepts
 	status     vocabulary.Concepts   // of a number that is no code of a city
 	codes      []vocabulary.Concepts // of a city
@@ -33,7 +34,7 @@ type guesser struct {
 }
 
 func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
-	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"), foreign: v.Concepts("foreign parent"), language: v.Concepts("language"),
+	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"), foreign: v.Concepts("foreign parent"), named: v.Concepts("geo name"), language: v.Concepts("language"),
 		meta: v.Concepts("foreign parent date published created updated language link"), time: v.Concepts("date published created updated")}
 	switch kind {
 	case report.Cities:
@@ -76,6 +77,11 @@ func (g *guesser) in(list []jsonscan.Member, path jsontext.Pointer, means vocabu
 		if strings.EqualFold(m.Name, "uid") && jsonscan.FirstByte(m.Value) != '"' {
 			n.Concepts |= g.foreign // that of a user, in content systems
 		}
+		if rest, found := cutNumber(m.Name); n.Unknown && found {
+			if n = g.vocabulary.Read(rest); !n.Unknown {
+				n.Concepts, n.Last = n.Concepts|g.number, g.number
+			}
+		}
 		all := means | n.Concepts
 		value, ofOne := m.Value, false
 		if jsonscan.FirstByte(value) == '[' { // it counts if it has one element
@@ -106,10 +112,21 @@ func (g *guesser) in(list []jsonscan.Member, path jsontext.Pointer, means vocabu
 		case !n.Unknown && all&^(g.own|g.id|g.number) == 0 && (named&g.id != 0 || all&g.own != 0):
 			*found = append(*found, likely{at(), text, true})
 		case n.Unknown && n.Last&(g.id|g.number) != 0, !n.Unknown && all == g.number,
+			!n.Unknown && all&(g.about|g.named) != 0 && named&g.id != 0 && all&^(g.own|g.about|g.named|g.id|g.number) == 0,
 			!n.Unknown && all&g.about != 0 && all&^(g.own|g.about|g.id|g.number) == 0:
 			*found = append(*found, likely{at(), text, false})
 		}
 	}
+}
+
+// cutNumber returns a name without the word that says that it is of a number, in reportNo. The
+// vocabulary does not have the word, since it means more than that by itself.
+func cutNumber(name string) (rest string, found bool) {
+	words := vocabulary.Words(name)
+	if last := len(words) - 1; last > 0 && strings.EqualFold(words[last], "no") {
+		return strings.Join(words[:last], " "), true
+	}
+	return "", false
 }
 
 // code returns the three-letter code that a city states by the words of its name.
@@ -184,6 +201,7 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	found := new(survey)
 	byPlace := map[jsontext.Pointer]*place{}
 	conflict := false
+	var other otherIDs
 	seed, bodies := maphash.MakeSeed(), map[uint64]uint64{} // of the ids at found.at
 	read := 0
 	for r := range records {
@@ -198,7 +216,12 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 			continue
 		}
 		sure := ""
-		for _, l := range s.guess.likely(r) {
+		likely := s.guess.likely(r)
+		if s.kind == report.Cities && len(found.places)+len(likely) == 0 {
+			code, _ := s.codeIn(r)
+			other.add(s.guess, r, code != "" || s.hasID(r))
+		}
+		for _, l := range likely {
 			p := byPlace[l.at]
 			if p == nil && len(found.places) < maxPlaces {
 				p = &place{at: l.at, example: l.text, sure: l.sure}
@@ -229,7 +252,61 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	if conflict || found.known > 0 {
 		found.at = ""
 	}
+	if found.known+len(found.places) == 0 {
+		found.places = other.places()
+	}
 	return found
+}
+
+// otherIDs are the members that are different in every record of a payload of cities, of which
+// only some state a code. One of them is the id, whatever it is called: by their codes, some of
+// these cities would get in and the others not.
+type otherIDs struct {
+	records, codes int
+	members        []*place
+	values         []map[string]bool
+}
+
+// add examines one more record, and whether it has a code.
+func (o *otherIDs) add(g *guesser, r record, coded bool) {
+	o.records++
+	if coded {
+		o.codes++
+	}
+	if o.records == 1 {
+		for _, m := range r.members[:min(len(r.members), maxNamesRead)] {
+			if n := g.vocabulary.Read(m.Name); len(o.members) < maxPlaces && (n.Unknown || n.Concepts&^(g.number|g.own) == 0) {
+				o.members = append(o.members, &place{at: jsontext.Pointer("").AppendToken(m.Name)})
+				o.values = append(o.values, map[string]bool{})
+			}
+		}
+	}
+	for i := len(o.members) - 1; i >= 0; i-- {
+		text, ok := scalarText(jsonscan.Value(r.members, o.members[i].at.LastToken()))
+		if !ok || !looksLikeID(text) || o.values[i][text] {
+			o.members, o.values = slices.Delete(o.members, i, i+1), slices.Delete(o.values, i, i+1)
+			continue
+		}
+		o.values[i][text] = true
+		o.members[i].records++
+		if o.records == 1 {
+			o.members[i].example = text
+		}
+	}
+}
+
+// looksLikeID reports whether a text has a digit and nothing that an id lacks: white space, a
+// fraction, a link, a time.
+func looksLikeID(text string) bool {
+	return len(text) <= 64 && strings.ContainsAny(text, "0123456789") && !strings.ContainsAny(text, " \t\n.:/,")
+}
+
+// places returns the members that look like ids, unless all records state a code, or none does.
+func (o *otherIDs) places() []*place {
+	if o.codes == 0 || o.codes == o.records {
+		return nil
+	}
+	return o.members
 }
 
 // unclear reports whether the payload has to be refused: no record states an id that riskdex
