@@ -84,10 +84,18 @@ const greenwich = "Mon, 02 Jan 2006 15:04:05 GMT"
 // parseDate reads what parseTime reads, and dates as people write them. It does not read
 // 7/8/2026, whose day and month could be either number.
 func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
-	if t, wholeDay, ok = parseTime(s); ok || len(s) < len("1.2.2026") || len(s) > 40 {
+	if t, wholeDay, ok = parseTime(s); ok || len(s) < len("20260102") || len(s) > 40 {
 		return t, wholeDay, ok
 	}
 	text := string(s)
+	if within, found := strings.CutPrefix(text, "/Date("); found { // as old .NET services write it
+		millis, _, _ := strings.Cut(strings.TrimRight(within, ")/"), "+")
+		return unixTime(millis)
+	}
+	if len(text) == len("20060102") {
+		t, err := time.Parse("20060102", text)
+		return t, true, err == nil && t.Year() >= 1900 && t.Year() < 2200
+	}
 	for _, layout := range []string{"2.1.2006", "2 January 2006", "January 2, 2006", "2 Jan 2006", "Jan 2, 2006", "2-Jan-2006", "2006/1/2"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, true, t.Year() > 0
@@ -98,6 +106,7 @@ func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
 			return t.UTC(), false, t.Year() > 0
 		}
 	}
+	text = strings.ReplaceAll(text, "-", "/")
 	day, errDay := time.Parse("2/1/2006", text)
 	month, errMonth := time.Parse("1/2/2006", text)
 	switch {
@@ -106,7 +115,7 @@ func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
 	case errMonth == nil && errDay != nil:
 		return month, true, month.Year() > 0
 	}
-	return dateInWords(text)
+	return dateInWords(string(s))
 }
 
 // months are the names of months, folded, in French, Spanish and German.

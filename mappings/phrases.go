@@ -86,7 +86,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 		ask(codeField, "", "city code", "code", "iata", "iata code")
 		ask(titleField, "text", "title", "name", "city", "destination", "place")
 	case report.Advisories:
-		ask(titleField, "text", "title", "name", "event", "country name", "country")
+		ask(titleField, "text", "title", "name", "event", "country name", "country", "destination")
 		ask(airportsField, "code name", "iata")
 	default:
 		ask(titleField, "text", "title", "name")
@@ -95,6 +95,9 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	ask(namesField, "", "other name", "other title")
 	b.phrases = append(b.phrases, phrase{field: namesField, need: v.Concepts("other"), rank: 32})
 	ask(countryField, "place geo destination city parent label title", "country code", "country iso", "country code iso", "country", "iso", "iso code", "country name")
+	if kind == report.Advisories {
+		b.phrases = append(b.phrases, phrase{field: countryField, need: v.Concepts("destination"), rank: 7 * 16})
+	}
 	risk := []string{"risk level", "risk rating", "risk", "security level", "security rating", "threat level", "advisory level", "level", "rating", "severity"}
 	ask(riskLevelField, "risk level rating score security threat travel advisory name label title code id text", risk...)
 	ask(riskLabelField, "risk level rating score security threat travel advisory name label title text",

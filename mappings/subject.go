@@ -288,10 +288,15 @@ func (x *extractor) cityReport(w *world) gazetteer.Report {
 		}
 	}
 	add(gazetteer.Fold(s.title))
-	if at := strings.IndexAny(s.title, ",("); at > 0 {
-		if country := w.country(strings.Trim(s.title[at:], ",() ")); country != "" && (len(r.Countries) == 0 || slices.Contains(r.Countries, country)) {
-			r.Countries = []string{country}
-			add(gazetteer.Fold(s.title[:at]))
+	if parts := segments(s.title); len(parts) > 1 {
+		after := s.title[strings.Index(s.title, parts[0])+len(parts[0]):]
+		for _, named := range []string{strings.Trim(after, ",(): |–—-"), parts[len(parts)-1]} { // the country may have a comma itself
+			country := w.country(named)
+			if country != "" && (len(r.Countries) == 0 || slices.Contains(r.Countries, country)) {
+				r.Countries = []string{country}
+				add(gazetteer.Fold(parts[0]))
+				break
+			}
 		}
 	}
 	for _, name := range s.names {
@@ -299,6 +304,18 @@ func (x *extractor) cityReport(w *world) gazetteer.Report {
 	}
 	add(w.core(s.title))
 	return r
+}
+
+// segments returns the parts of a title that commas, brackets, colons, bars and dashes set off. A
+// dash within a word is part of it.
+func segments(title string) (parts []string) {
+	title = strings.NewReplacer(" - ", "|", " – ", "|", " — ", "|", ",", "|", "(", "|", ")", "|", ":", "|").Replace(title)
+	for part := range strings.SplitSeq(title, "|") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // texts writes a list of at most maxValues texts, unless it is empty. It returns where in
