@@ -81,7 +81,7 @@ func (x *extractor) countryOfTitle() {
 		return
 	}
 	w := x.world()
-	if code := w.country(w.core(x.subject.title)); code != "" {
+	if code, _ := w.countryTitled(x.subject.title); code != "" {
 		x.countryOf(code)
 	}
 }
@@ -132,11 +132,15 @@ func (x *extractor) fromGazetteer() {
 	}
 	x.countryOfCities(about)
 	if s.kind != report.Cities && len(s.countries) == 1 {
-		named := w.core(s.title)
-		if before, _, found := strings.Cut(s.title, "("); found && w.country(named) == "" { // Myanmar (Burma)
+		code, named := w.countryTitled(s.title)
+		if before, _, found := strings.Cut(s.title, "("); found && code == "" { // Myanmar (Burma)
 			named = w.core(before)
+			code = w.country(named)
 		}
-		if whole = w.country(named) == s.countries[0]; whole {
+		if code == "" && s.kind == report.Advisories && len(s.places) == 0 {
+			code, named = x.countrySetOff()
+		}
+		if whole = code == s.countries[0]; whole {
 			x.member("whole_country")
 			x.quote([]byte(s.countries[0]))
 			prominence = ofNation
@@ -181,6 +185,51 @@ func (x *extractor) fromGazetteer() {
 	}
 	x.member("prominence")
 	x.dst = strconv.AppendInt(x.dst, int64(prominence), 10)
+}
+
+// countrySetOff returns the country of an advisory whose title begins or ends with that country,
+// set off from what else it says, and the name that the title has for it. The rest must name no
+// other country, no city, no day and no threat: `Kenya | SafeTravel` is about the whole of Kenya,
+// `Kenya: strikes` about strikes. A publisher may state its own country.
+func (x *extractor) countrySetOff() (code, named string) {
+	s, w := &x.subject, x.world()
+	parts := segments(s.title)
+	if len(parts) < 2 {
+		return "", ""
+	}
+	at := 0
+	if named = w.core(parts[0]); w.country(named) != s.countries[0] {
+		at = len(parts) - 1
+		if named = w.core(parts[at]); w.country(named) != s.countries[0] {
+			return "", ""
+		}
+	}
+	for i, part := range parts {
+		if i != at && !x.saysNothing(part) {
+			return "", ""
+		}
+	}
+	return s.countries[0], named
+}
+
+// saysNothing reports whether a part of a title names nothing that a report is about.
+func (x *extractor) saysNothing(part string) bool {
+	w := x.world()
+	if strings.HasPrefix(part, "Government of ") {
+		return true
+	}
+	words := strings.Fields(w.core(part))
+	words = words[:min(len(words), maxPlacesKnown)]
+	for n := min(mostWords, len(words)); n > 0; n-- {
+		for i := range len(words) - n + 1 {
+			run := strings.Join(words[i:i+n], " ")
+			if w.country(run) != "" || w.demonyms[run] != "" || w.City(gazetteer.Report{Names: []string{run}}) != nil ||
+				w.City(gazetteer.Report{Names: []string{run}, Countries: x.subject.countries}) != nil {
+				return false
+			}
+		}
+	}
+	return !x.threatWords.mayMention([]byte(part))
 }
 
 // citiesAbout returns the cities that an advisory or a special report is about: those among

@@ -14,11 +14,12 @@ import (
 // threatWords finds the threats that a text is about, by the words of threats.json that
 // have no other meaning. It is immutable.
 type threatWords struct {
-	names   []string // sorted; a threat is an index into it
-	labels  map[string]int
-	phrases map[string][]threatPhrase // by their first word
-	starts  [1 << 20 / 64]uint64      // a bit for the start of each first word; see startOf
-	scripts []scriptPhrase            // in scripts other than Latin
+	names     []string        // sorted; a threat is an index into it
+	ambiguous map[string]bool // single words that have other meanings too
+	labels    map[string]int
+	phrases   map[string][]threatPhrase // by their first word
+	starts    [1 << 20 / 64]uint64      // a bit for the start of each first word; see startOf
+	scripts   []scriptPhrase            // in scripts other than Latin
 }
 
 // scriptPhrase is looked for as it is, because its script has no spaces between words, or words
@@ -36,8 +37,8 @@ type threatPhrase struct {
 
 func newThreatWords(f *threatsFile) *threatWords {
 	t := &threatWords{
-		names:  slices.Sorted(maps.Keys(f.Threats)),
-		labels: make(map[string]int), phrases: make(map[string][]threatPhrase),
+		names:     slices.Sorted(maps.Keys(f.Threats)),
+		ambiguous: make(map[string]bool), labels: make(map[string]int), phrases: make(map[string][]threatPhrase),
 	}
 	for i, name := range t.names {
 		t.labels[string(appendLetters(nil, []byte(name)))] = i
@@ -49,6 +50,8 @@ func newThreatWords(f *threatsFile) *threatWords {
 			for phrase := range strings.SplitSeq(rule, ",") {
 				if phrase = strings.TrimSpace(phrase); !strings.HasPrefix(phrase, ambiguous) {
 					t.add(phrase, i)
+				} else if word := phrase[len(ambiguous):]; !strings.Contains(word, " ") {
+					t.ambiguous[string(appendSingular(nil, []byte(word)))] = true
 				}
 			}
 		}
@@ -57,6 +60,18 @@ func newThreatWords(f *threatsFile) *threatWords {
 		slices.SortStableFunc(phrases, func(a, b threatPhrase) int { return len(b.rest) - len(a.rest) })
 	}
 	return t
+}
+
+// mayMention reports whether a text has a word of any threat, even one with other meanings.
+func (t *threatWords) mayMention(text []byte) bool {
+	counts := make([]int, len(t.names))
+	t.count(counts, text, nil)
+	for word, rest := nextWord(text); word != nil; word, rest = nextWord(rest) {
+		if t.ambiguous[string(appendSingular(nil, word))] {
+			return true
+		}
+	}
+	return slices.ContainsFunc(counts, func(n int) bool { return n > 0 })
 }
 
 func (t *threatWords) add(phrase string, threat int) {

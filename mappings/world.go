@@ -124,15 +124,28 @@ func isState(word string) bool {
 	}, word)
 }
 
+// countryTitled returns the country that a title is nothing but a name of, beside words that do not
+// say what it is about, and that name.
+func (w *world) countryTitled(title string) (code, named string) {
+	if code = w.country(title); code != "" { // its commas may be part of the name
+		return code, gazetteer.Fold(title)
+	}
+	named = w.core(title)
+	return w.country(named), named
+}
+
+// elided removes the article of l'Algérie.
+var elided = strings.NewReplacer(" l'", " ", " l’", " ", " L'", " ", " L’", " ")
+
 // core returns a title, folded, without the words at its ends that do not say what it is
 // about.
 func (w *world) core(title string) string {
 	words := strings.Fields(gazetteer.Fold(strings.Map(func(r rune) rune {
-		if strings.ContainsRune(":;|/—!?\"", r) {
+		if strings.ContainsRune(":;|/–—!?\"", r) {
 			return ' '
 		}
 		return r
-	}, title)))
+	}, elided.Replace(" "+title))))
 	says := func(word string) bool {
 		return !w.titleWords[word] && strings.Trim(word, "0123456789") != ""
 	}
