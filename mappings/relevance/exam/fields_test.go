@@ -38,9 +38,9 @@ var lost = map[string]float64{
 	"fjord airports":    0,                            // gateways
 	"fjord text":        0.85,                         // it has the codes of these
 	"gannet risk_level": 0, "gannet risk_label": 0.95, // green, orange and red may be three levels or four
-	"gannet ends_at": 0, "gannet text": 0,
-	"heron code": 0, "heron country": 0.1, "heron risk_level": 0, "heron risk_label": 0, "heron airports": 0, "heron places": 0, // in a group with a name of its own
-	"heron location": 0, "heron threats": 0.3, "heron names_known": 0.6, "heron codes_known": 0.3, "heron text": 0,
+	"gannet text": 0,
+	"heron code":  0, "heron country": 0.1, "heron risk_level": 0, "heron risk_label": 0, "heron airports": 0, "heron places": 0, // in a group with a name of its own
+	"heron starts_at": 0, "heron ends_at": 0, "heron location": 0, "heron threats": 0.3, "heron names_known": 0.6, "heron codes_known": 0.3, "heron text": 0,
 	"ibis names": 0, "ibis names_known": 0, "ibis places": 0.75, "ibis starts_at": 0, "ibis ends_at": 0,
 }
 
