@@ -43,6 +43,10 @@ type Levels struct {
 	Numbers   int            // records that state a whole number
 	Unknown   map[string]int // labels whose level is not known, and how many records have them
 	Scale     string         // the risk_scale to propose; empty unless the numbers leave no doubt
+	Ladder    []string       // the labels to propose as risk_scale, the lowest first; nil unless they leave no doubt
+	Assumed   bool           // some labels are also those of other scales than the one they are read on
+
+	labels map[string]bool // folded
 }
 
 const maxExamples = 3
@@ -50,7 +54,7 @@ const maxExamples = 3
 // Learn reads records with the mappings of s and sums up where the fields come from. A
 // record that is not JSON is an error.
 func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
-	l := Lesson{Kind: kind, Records: len(records), Levels: Levels{Unknown: map[string]int{}}}
+	l := Lesson{Kind: kind, Records: len(records), Levels: Levels{Unknown: map[string]int{}, labels: map[string]bool{}}}
 	type key struct {
 		field   string
 		pointer jsontext.Pointer
@@ -168,6 +172,7 @@ func (l *Levels) add(f FieldSource, record []byte) bool {
 		if f.Reason != "" {
 			l.Unknown[text]++
 		}
+		l.labels[strings.TrimSuffix(vocabulary.Fold(strings.TrimSpace(text)), " risk")] = true
 		return false
 	}
 	if l.Numbers == 0 {
@@ -177,8 +182,39 @@ func (l *Levels) add(f FieldSource, record []byte) bool {
 	return true
 }
 
+// rungs are the labels of scales of five levels, the lowest first, with one word for each. On
+// them, low is 2, but on that of the built-in mapping files, which has moderate and medium, it is 1.
+var rungs = [5][]string{
+	{"minimal", "negligible", "insignificant", "very low"}, {"low"}, {"moderate", "medium"}, {"high"}, {"extreme", "critical", "severe", "very high"},
+}
+
+// climb sets Ladder if the labels are one of each rung.
+func (l *Levels) climb() {
+	var ladder []string
+	for _, rung := range rungs {
+		for _, label := range rung {
+			if l.labels[label] {
+				ladder = append(ladder, label)
+			}
+		}
+	}
+	complete := len(ladder) == len(rungs) && len(l.labels) == len(rungs)
+	for i := range ladder {
+		complete = complete && slices.Contains(rungs[i], ladder[i])
+	}
+	switch {
+	case complete:
+		l.Ladder = ladder
+		clear(l.Unknown)
+	case l.labels["moderate"] && l.labels["medium"]:
+	default:
+		l.Assumed = l.labels["low"] || l.labels["moderate"] || l.labels["medium"] || l.labels["high"]
+	}
+}
+
 // conclude sets Scale if the levels cannot be meant to be from 1 to 5.
 func (l *Levels) conclude(numeric bool) {
+	l.climb()
 	if numeric && l.Numbers > 0 && l.Low >= 0 && (l.Low == 0 || l.High > 5) && l.High <= 100 {
 		high := l.High
 		for _, usual := range []int{4, 5, 10, 100} {
@@ -246,6 +282,9 @@ func (s *Set) File(l Lesson) ([]byte, error) {
 		if err := json.Unmarshal(fmt.Appendf(nil, "%q", l.Levels.Scale), &file.RiskScale); err != nil {
 			return nil, fmt.Errorf("the scale of the levels: %w", err)
 		}
+	}
+	if l.Levels.Ladder != nil {
+		file.RiskScale = riskScale{labels: l.Levels.Ladder}
 	}
 	text, err := json.Marshal(file, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {

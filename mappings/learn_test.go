@@ -169,6 +169,48 @@ func TestProseIsNoTitle(t *testing.T) {
 	}
 }
 
+// TestLearnLabels: a scale is learnt from labels only if there is one for each of five levels.
+func TestLearnLabels(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct {
+		labels, ladder string
+		assumed        bool
+		low            string // the level of low by the proposal
+	}{
+		{"High,Low,Minimal,Extreme,Moderate", "minimal,low,moderate,high,extreme", false, "2"},
+		{"Insignificant,Low Risk,Medium,High,Extreme", "insignificant,low,medium,high,extreme", false, "2"},
+		{"Very low,Low,Medium,High,Very high", "very low,low,medium,high,very high", false, "2"},
+		{"Low,Moderate,Medium,High,Extreme", "", false, "1"},
+		{"Minimal,Low,Moderate,High", "", true, "1"},
+		{"Minimal,Low,Moderate,High,Extreme,Dire", "", true, "1"},
+		{"Low,Medium,High", "", true, "1"},
+		{"Extreme", "", false, "1"},
+	} {
+		var records [][]byte
+		for label := range strings.SplitSeq(c.labels, ",") {
+			records = append(records, fmt.Appendf(nil, `{"risk_level":%q}`, label))
+		}
+		l, err := s.Learn(report.Cities, records)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(l.Levels.Ladder, ","); got != c.ladder || l.Levels.Assumed != c.assumed {
+			t.Errorf("of %s the scale is %q, assumed %v, want %q, %v", c.labels, got, l.Levels.Assumed, c.ladder, c.assumed)
+		}
+		file, err := s.File(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taught, err := LoadWith("cities.json", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := field(t, taught, "risk_level", `{"risk_level":"Low"}`); got != c.low {
+			t.Errorf("as learnt from %s, low is %s, want %s", c.labels, got, c.low)
+		}
+	}
+}
+
 func TestRiskScale(t *testing.T) {
 	builtin := string(must(ReadFile("cities.json")))
 	for _, c := range []struct{ scale, level, want string }{

@@ -174,6 +174,12 @@ func advise(l mappings.Lesson, feed receiver.Feed) []string {
 	} else if l.Levels.Numbers > 0 && l.Levels.High < 5 {
 		all = append(all, fmt.Sprintf(`No level is above %d, and 5 is taken for the worst: if %[1]d is, say "risk_scale": "1-%[1]d".`, l.Levels.High))
 	}
+	switch {
+	case l.Levels.Ladder != nil:
+		all = append(all, fmt.Sprintf(`The proposal has these labels as "risk_scale", the lowest first: %q.`, l.Levels.Ladder))
+	case l.Levels.Assumed:
+		all = append(all, "Labels are read on the scale low, moderate, medium, high, extreme: if the publisher has another, list all its labels in risk_scale, the lowest first.")
+	}
 	if labels := l.Levels.Labels(); len(labels) > 0 {
 		all = append(all, fmt.Sprintf("Nobody knows the level of %s: add it to risk_levels, or list all labels in risk_scale, the lowest first.", shortened(fmt.Sprintf("%q", labels))))
 	}
