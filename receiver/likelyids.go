@@ -281,7 +281,7 @@ func (o *otherIDs) add(g *guesser, r record, coded bool) {
 			}
 		}
 	}
-	for i := len(o.members) - 1; i >= 0; i-- {
+	for i := range slices.Backward(o.members) {
 		text, ok := scalarText(jsonscan.Value(r.members, o.members[i].at.LastToken()))
 		if !ok || !looksLikeID(text) || o.values[i][text] {
 			o.members, o.values = slices.Delete(o.members, i, i+1), slices.Delete(o.values, i, i+1)
