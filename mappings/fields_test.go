@@ -58,6 +58,7 @@ func TestFields(t *testing.T) {
 		{"names", `{"title":"T","name":"Washington, D.C.","aliases":"DC, District"}`, `["Washington, D.C.","DC","District"]`, false},
 		{"names", `{"alternateNames":["a","a",{"name":"b"}],"other_names":"c|d, e"}`, `["c","d","e","a","b"]`, false},
 		{"names", `{"aliases":[{"name":"b"}]}`, `["b"]`, false},
+		{"names", `{"title":"Oslo","lat":59.9,"lon":10.7,"alt":23}`, ``, false},
 		{"names", `{"name":{"en":"London","is":"Lundúnir","no":"London","id":"London","mk":"Лондон","isl":"Lundúnir","tl":"Londres"}}`, `["Lundúnir","Лондон","Londres"]`, false},
 
 		{"country", `{"country":"gb"}`, `"GB"`, false},
