@@ -37,7 +37,7 @@ func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
 func TestExam(t *testing.T) {
 	w := newWorld(t)
 	w.populate(t)
-	queries := w.judge(t)
+	queries := w.judge(t, "queries.tsv", queriesFile)
 	if t.Failed() {
 		return
 	}

@@ -18,26 +18,26 @@ var queriesFile string
 // that are typed into completion.
 const nonsense, completion = "nonsense", "completion"
 
-// judge reads queries.tsv and applies its rules to the facts of the feed.
-func (w *world) judge(t testing.TB) []relevancetest.Query {
+// judge reads a file of queries and applies its rules to the facts of the feed.
+func (w *world) judge(t testing.TB, name, file string) []relevancetest.Query {
 	t.Helper()
 	var all []relevancetest.Query
-	for i, line := range strings.Split(strings.TrimSpace(queriesFile), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(file), "\n") {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		columns := strings.Split(line, "\t")
 		if len(columns) != 3 {
-			t.Fatalf("queries.tsv:%d: %d columns, want class, query and rules", i+1, len(columns))
+			t.Fatalf("%s:%d: %d columns, want class, query and rules", name, i+1, len(columns))
 		}
 		q := relevancetest.Query{Class: columns[0], Words: columns[1], Grades: map[string]int{}}
 		if (columns[2] == "nothing") != (q.Class == nonsense) {
-			t.Fatalf("queries.tsv:%d: nonsense must find nothing, and all else something", i+1)
+			t.Fatalf("%s:%d: nonsense must find nothing, and all else something", name, i+1)
 		}
 		if q.Class != nonsense {
 			for rule := range strings.SplitSeq(columns[2], "; ") {
 				if err := w.apply(rule, q.Grades); err != nil {
-					t.Errorf("queries.tsv:%d: %q: %v", i+1, rule, err)
+					t.Errorf("%s:%d: %q: %v", name, i+1, rule, err)
 				}
 			}
 		}
