@@ -97,7 +97,7 @@ func (f *threatsFile) check(names []string) error {
 }
 
 // rules returns every rule as Elasticsearch takes it, without the marks for ambiguous
-// words.
+// words, and without what searches know only a part of.
 func (f *threatsFile) rules() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(f.Threats)) {
@@ -105,9 +105,28 @@ func (f *threatsFile) rules() []string {
 	}
 	all = append(all, f.Spellings...)
 	for i, rule := range all {
-		all[i] = strings.ReplaceAll(rule, ambiguous, "")
+		all[i] = strings.ReplaceAll(searchable(rule), ambiguous, "")
 	}
-	return all
+	return slices.DeleteFunc(all, func(rule string) bool { return rule == "" })
+}
+
+// searchable returns a rule without the words that lose a part in a search: of sit-in, only sit
+// would be left, and everything with that word would be found. Reports are read for them all the
+// same. It returns "" if nothing is left to find, or to find it by.
+func searchable(rule string) string {
+	sides := strings.SplitN(rule, "=>", 2)
+	for i, side := range sides {
+		phrases := slices.DeleteFunc(strings.Split(side, ","), func(phrase string) bool {
+			return slices.ContainsFunc(strings.FieldsFunc(phrase, func(r rune) bool { return r == ' ' || r == '-' }), func(word string) bool {
+				return isStopWord(strings.ToLower(word))
+			})
+		})
+		if len(phrases) == 0 {
+			return ""
+		}
+		sides[i] = strings.Join(phrases, ",")
+	}
+	return strings.Join(sides, "=>")
 }
 
 // names returns, for each threat, a rule that makes its name of any of its words.
@@ -116,10 +135,15 @@ func (f *threatsFile) names() []string {
 	for _, name := range slices.Sorted(maps.Keys(f.Threats)) {
 		var words []string
 		for _, rule := range f.Threats[name].Words {
-			from, _, _ := strings.Cut(strings.ReplaceAll(rule, ambiguous, ""), "=>")
+			from, _, _ := strings.Cut(strings.ReplaceAll(searchable(rule), ambiguous, ""), "=>")
 			for word := range strings.SplitSeq(from, ",") {
-				words = append(words, strings.TrimSpace(word))
+				if word = strings.TrimSpace(word); word != "" {
+					words = append(words, word)
+				}
 			}
+		}
+		if len(words) == 0 {
+			continue
 		}
 		slices.Sort(words)
 		all = append(all, strings.Join(slices.Compact(words), ", ")+" => "+name)

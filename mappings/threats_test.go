@@ -108,3 +108,29 @@ func TestThreatsFile(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsThatLoseAPart: a search leaves the in out of break-in, so a rule with it would make a
+// break a burglary. Reports are read for it all the same.
+func TestWordsThatLoseAPart(t *testing.T) {
+	s := builtinSet(t)
+	for _, rule := range append(s.threats.rules(), s.threats.names()...) {
+		for phrase := range strings.SplitSeq(strings.ReplaceAll(rule, "=>", ","), ",") {
+			if strings.TrimSpace(phrase) == "" {
+				t.Errorf("%q has an empty phrase", rule)
+			}
+			for word := range strings.SplitSeq(strings.ReplaceAll(strings.TrimSpace(phrase), " ", "-"), "-") {
+				if isStopWord(strings.ToLower(word)) {
+					t.Errorf("%q has the stop word %q", rule, word)
+				}
+			}
+		}
+	}
+	if got, _ := field(t, s, "threats", `{"title":"Break-in at the museum"}`); got != `["crime"]` {
+		t.Errorf("a break-in is %s", got)
+	}
+	for rule, want := range map[string]string{"sit-in": "", "a => sit-in": "", "sit-in, b": " b", "stand by, ~c => d": "~c => d"} {
+		if got := searchable(rule); strings.TrimSpace(got) != strings.TrimSpace(want) {
+			t.Errorf("of %q, %q is searchable, want %q", rule, got, want)
+		}
+	}
+}
