@@ -73,7 +73,7 @@ func citiesTable(folder string) ([]byte, error) {
 }
 
 // byCity reads a table of what cities have, by city code, or by geonameid if the city has none:
-// airport codes other than the city's own, or short names that people use.
+// airport codes other than the city's own, or names that people use and cities.tsv lacks.
 func byCity(folder, file string) (map[string]string, error) {
 	rows, err := readTable(filepath.Join(folder, file))
 	if err != nil {

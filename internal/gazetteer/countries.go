@@ -16,6 +16,11 @@ import (
 // speakers or many countries, in every script in wide use.
 const languages = "en ar az be bg bn bs ca cs da de el es et eu fa fi fil fr gl gu he hi hr hu hy id is it ja ka kk km kn ko ky lo lt lv mk ml mn mr ms my nb ne nl pa pl pt ro ru si sk sl sq sr sr-Latn sv sw ta te th tr uk ur uz vi zh zh-Hant zu am"
 
+// ownNames are other languages with the countries where they are official. The table has what
+// these countries are called in them.
+const ownNames = "af:ZA,NA ak:GH az-Cyrl:AZ cy:GB dz:BT fo:FO ga:IE,GB gd:GB ha:NE kl:GL lb:LU mfe:MU mg:MG mt:MT nd:ZW om:ET qu:PE,BO,EC rm:CH rn:BI rw:RW " +
+	"sg:CF sn:ZW so:SO,DJ tg:TJ ti:ER,ET tk:TM tzm:MA,DZ uz-Cyrl:UZ yo:NG ig:NG"
+
 // reserved are codes for which CLDR has names, but which ISO 3166 gives to no country.
 const reserved = "AC CP DG EA EZ IC TA UN"
 
@@ -60,7 +65,13 @@ func countryNames(region language.Region, formal string) ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	for code := range strings.FieldsSeq(languages) {
+	in := languages
+	for own := range strings.FieldsSeq(ownNames) {
+		if code, countries, _ := strings.Cut(own, ":"); strings.Contains(countries, region.String()) {
+			in += " " + code
+		}
+	}
+	for code := range strings.FieldsSeq(in) {
 		tag, err := language.Parse(code)
 		if err != nil {
 			return nil, err
