@@ -43,12 +43,12 @@ func TestSmallWordsAreNoPlaces(t *testing.T) {
 		{"consejos de viaje para Japón", "jp"}, {"sécurité sur les routes au Kenya", "ke"}, {"San Marino crime", "sm"}, {"corona cases Italy", "it"},
 		{"mobile network down Nigeria", "ng"}, {"Independence Day protests India", "in"}, {"I got robbed in Kenya", "ke"}, {"solo female travel in India", "in"},
 		{"French Guiana strike", "gf"}, {"American Samoa storm", "as"}, {"Papua New Guinea crime", "pg"}, {"English strike", "gb"}, {"Welsh flood", "gb"},
-		{"臺灣", "tw"}, {"台灣地震", "tw"}, {"Shqipëri", "al"},
+		{"臺灣", "tw"}, {"台灣地震", "tw"}, {"Shqipëria", "al"}, {"台灣" + strings.Repeat("地震の安全情報", 5), "tw"},
 		{"lon protests", "lon"}, {"LON", "lon"}, {"den", "den"}, {"DEN protests", "den"}, {"LOS wibble", "los"}, {"got", "got"}, {"GOT strike", "got"},
 		{"corona wibble", "corona"}, {"Mobile wibble", "mobile"}, {"solo wibble", "solo"}, {"Atlanta Georgia", "atl"}, {"Port Moresby crime", "pos"},
 	} {
 		if got := first(t, x, x.Set.SearchBody, c.words); !strings.HasPrefix(got+" ", c.first+" ") {
-			t.Errorf("%q finds %q, want %s first", c.words, got, c.first)
+			t.Errorf("%.80q finds %q, want %s first", c.words, got, c.first)
 		}
 	}
 	for words, absent := range map[string]string{"New Mexico": "mx", "New Jersey": "je"} {
@@ -57,7 +57,7 @@ func TestSmallWordsAreNoPlaces(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ typed, first string }{
-		{"van", "van-ca"}, {"med", "med-co"}, {"singa", "sin"}, {"den", "den"}, {"lon", "lon"}, {"VAN", "van-tr"},
+		{"den", "den"}, {"lon", "lon"}, {"VAN", "van-tr"},
 	} {
 		if got := first(t, x, x.Set.CompleteBody, c.typed); !strings.HasPrefix(got+" ", c.first+" ") {
 			t.Errorf("%q is completed to %q, want %s first", c.typed, got, c.first)
