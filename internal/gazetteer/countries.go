@@ -65,13 +65,13 @@ func countryNames(region language.Region, formal string) ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	in := languages
+	in := strings.Fields(languages)
 	for own := range strings.FieldsSeq(ownNames) {
 		if code, countries, _ := strings.Cut(own, ":"); strings.Contains(countries, region.String()) {
-			in += " " + code
+			in = append(in, code)
 		}
 	}
-	for code := range strings.FieldsSeq(in) {
+	for _, code := range in {
 		tag, err := language.Parse(code)
 		if err != nil {
 			return nil, err
