@@ -141,6 +141,9 @@ func (f feedOf) Feed(ctx context.Context, after report.Cursor, wait bool) (page 
 		f.log.WarnContext(ctx, "every document is sent again: nobody can go on from where this cluster is; what was deleted and is forgotten by now may stay there", "kind", after.Kinds[0], "detail", p.Detail)
 		return page, fmt.Errorf("%w: %s", report.ErrCursorTooOld, p.Detail)
 	}
+	if err == nil && after.Begins() {
+		err = f.sameLine(ctx) // no cursor has said which journal is meant
+	}
 	if err != nil {
 		return page, err
 	}
