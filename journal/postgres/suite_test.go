@@ -22,14 +22,16 @@ func TestPostgresTogether(t *testing.T) { journaltest.RunTogether(t, openSchemas
 func openSchemas() journaltest.Open {
 	var mu sync.Mutex
 	schemas := map[string]string{}
-	return func(t testing.TB, dir string, opt journal.Options) journal.Journal {
+	schema := func(t testing.TB, dir string) string {
 		mu.Lock()
+		defer mu.Unlock() // URL may skip the test
 		if schemas[dir] == "" {
 			schemas[dir] = postgrestest.URL(t)
 		}
-		url := schemas[dir]
-		mu.Unlock()
-		j, err := postgres.Open(t.Context(), url, opt)
+		return schemas[dir]
+	}
+	return func(t testing.TB, dir string, opt journal.Options) journal.Journal {
+		j, err := postgres.Open(t.Context(), schema(t, dir), opt)
 		if err != nil {
 			t.Fatal(err)
 		}
