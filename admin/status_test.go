@@ -80,6 +80,20 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.index() }, // after this nothing lags; a locked kind by itself is no trouble
 		},
 		{
+			admin.TroubleIncomplete,
+			func() {
+				d.deliver("PUT", "/cities/1", `{"t":1}`)
+				d.index()
+				_, err := d.journal.Resend(d.t.Context(), report.Cities)
+				require.NoError(d.t, err)
+				if st := d.status(); !st.Well {
+					t.Errorf("a document that is sent again, while the index has all: %+v", st.Troubles)
+				}
+				d.set(func() { d.missing, d.holder = 1234, "" })
+			},
+			func() { d.index(); d.set(func() { d.missing = 0 }) },
+		},
+		{
 			admin.TroubleNotSearchable,
 			func() { d.set(func() { d.probe = admin.LagBound + 1 }) },
 			func() { d.set(func() { d.probe = admin.LagBound }) },

@@ -34,6 +34,7 @@ type statusDesk struct {
 	probe   time.Duration // for how long it has not been found
 	fails   time.Time     // since when the search that apps make fails; zero if it does not
 	rebuilt []report.Rebuild
+	missing int           // of the documents that the index had
 	ripple  time.Duration // a lag for the history to see
 	sizes   *report.Stats // the sizes that the journal reports, unless nil
 	found   admin.Found
@@ -144,7 +145,11 @@ func (s sized) Stats(ctx context.Context) (report.Stats, error) {
 }
 
 // Documents and Search implement admin.Index, and the methods after them admin.Rebuilder.
-func (d *statusDesk) Documents(context.Context, report.Kind) (int, error) { return 1234, nil }
+func (d *statusDesk) Documents(context.Context, report.Kind) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return 1234 - d.missing, nil
+}
 
 func (d *statusDesk) Search(ctx context.Context, s admin.Search) (admin.Found, error) {
 	d.set(func() { d.searched = append(d.searched, s) })

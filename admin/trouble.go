@@ -50,6 +50,7 @@ const (
 	TroubleAnotherJournal = "another_journal"
 	TroubleLacking        = "journal_lacks_documents"
 	TroubleHeld           = "index_held"
+	TroubleIncomplete     = "index_incomplete"
 	TroubleNotSearchable  = "not_searchable"
 	TroubleKindHeld       = "kind_held"
 	TroubleLag            = "lagging"
@@ -140,6 +141,13 @@ var causes = []Cause{
 		"Nothing can be written to the index {index}: {reason}.",
 		"{what to do, by reason}. It then goes on by itself.",
 		"RiskdexIndexHeld",
+	},
+	{
+		TroubleIncomplete, Critical, lookEvery,
+		"The index of {kind} is being filled, because it was lost, replaced or made anew: {number} are still to be sent, and a search finds {found}.",
+		"It fills by itself; `riskdex status --watch` shows how far it is. If the number does not fall, fix the other troubles or give Elasticsearch capacity. " +
+			"If nobody meant to remove the index, find out who did.",
+		"RiskdexIndexIncomplete",
 	},
 	{
 		TroubleNotSearchable, Critical, LagBound,
@@ -293,6 +301,11 @@ func troublesOf(st Status, ev evidence) []Trouble {
 			all.add(TroubleHeld, w.Kind, "index", w.Index, "reason", heldReason(w, known.is), "what to do, by reason", heldRemedy(w, known.remedy))
 		}
 	}
+	for _, k := range st.Kinds {
+		if st.ElasticsearchUp && st.isIncomplete(k) {
+			all.add(TroubleIncomplete, k.Kind, "kind", string(k.Kind), "number", documents(k.Resending), "found", fmt.Sprint(*k.Documents))
+		}
+	}
 	if p := ev.probe; p != nil && p.Unsearchable > LagBound && st.ElasticsearchUp && !slices.Contains(foreignIndices(st.Waiting), p.Index) {
 		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "probe index", p.Index)
 	}
@@ -330,6 +343,18 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all
+}
+
+// isIncomplete reports whether the index of a kind lacks a good part of what it had. A rebuild fills
+// another index than the one that is searched. A few documents that are sent again, such as after
+// an outage, are in the index meanwhile.
+func (st Status) isIncomplete(k KindStatus) bool {
+	const few = 10
+	rebuilt := k.Holder != "" || slices.ContainsFunc(st.Rebuilds, func(r report.Rebuild) bool { return r.Kind == k.Kind && r.Phase.Active() })
+	if rebuilt || k.Documents == nil || k.Resending == 0 {
+		return false
+	}
+	return *k.Documents == 0 || k.Resending >= few && k.Resending > *k.Documents/10
 }
 
 func documents(n int) string {

@@ -13,7 +13,7 @@ func rebuilding() row {
 			description: "Documents still to be sent to an index that was made anew, or that a repair sends once more. It falls to 0; a line that stays flat during a rebuild is stuck.",
 			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_documents_resending{@kind}))`, "{{kind}}"}},
 			limits:      []limit{{1, notice}},
-			alerts:      []string{"RiskdexRebuildStuck"},
+			alerts:      []string{"RiskdexRebuildStuck", "RiskdexIndexIncomplete"},
 		},
 		{
 			id: 503, title: "Time left", shape: lines, unit: "s", width: 12,

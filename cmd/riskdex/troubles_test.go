@@ -8,6 +8,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/report"
 )
 
 // TestUnrepairedTroubleIsReported: a failed rebuild, the findings of a verification, and a probe
@@ -62,4 +63,24 @@ func TestUnrepairedTroubleIsReported(t *testing.T) {
 		})
 	}
 	eventually(t, "all is well again", func() bool { return p.command("", "status").status == exitDone })
+}
+
+// TestLostIndexIsToldWhileItFills: an index that somebody removes is made again at once, and search
+// gets an empty answer without an error. That is no time at which all is well.
+func TestLostIndexIsToldWhileItFills(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.indicesReady()
+	p.fill(3000)
+	eventually(t, "all is well", func() bool { return p.status().Well })
+	p.ask("DELETE", "/"+p.prefix+p.behind(report.Cities), "", nil)
+	p.send("PUT", "/cities/0", cityBody(0, "new"))
+	trouble := p.says(admin.TroubleIncomplete)
+	if trouble.Kind != report.Cities || trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "are still to be sent") {
+		t.Errorf("the trouble is %+v, want a critical one about cities", trouble)
+	}
+	eventually(t, "all is well again", func() bool { return p.status().Well })
+	if n := len(p.indexed(report.Cities)); n != 3000 {
+		t.Errorf("all is said to be well, and the index has %d of 3000 cities", n)
+	}
 }
