@@ -73,9 +73,11 @@ func init() { runtime.LockOSThread() }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
+	status := make(chan int)
+	go func() { status <- run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr}) }()
+	ended := <-status
 	stop()
-	os.Exit(status)
+	os.Exit(ended)
 }
 
 // newParser returns the parser of the command line.

@@ -2,11 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
@@ -19,10 +16,7 @@ const asRiskdex = "RISKDEX_TEST_AS_RISKDEX"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asRiskdex) != "" {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		status := run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr})
-		stop()
-		os.Exit(status)
+		main()
 	}
 	os.Exit(postgrestest.Main(func() int { return elastictest.Main(m) }))
 }
