@@ -36,5 +36,5 @@ func TestElasticsearchIsUpgradedInPlace(t *testing.T) {
 		t.Errorf("%d cities, want the %d from before, without one, and two more", after, before)
 	}
 	p.expect(exitDone, "", []string{"verify"}, "cities")
-	p.expect(exitDone, "", []string{"status"})
+	eventually(t, "all is well", func() bool { return p.command("", "status").status == exitDone })
 }

@@ -42,7 +42,7 @@ const CoverageEvery = 5 * time.Second
 
 const (
 	coverageWhileWell = 120 // once all is well, the time between comparisons is so many times longer
-	coverageTries     = 3   // comparisons in a row before a kind is reported: an index may show deleted documents for a while
+	coverageTries     = 3   // comparisons in a row that are to be believed: an index may show deleted documents, or lack new ones, for a while
 )
 
 // NewCoverage returns a Coverage that does not run yet. indexed returns how many documents a
@@ -84,6 +84,7 @@ func (c *Coverage) Lacking() (all []report.Lacking) {
 // Run compares until ctx is done.
 func (c *Coverage) Run(ctx context.Context) {
 	tries := map[report.Kind]int{} // in a row at which the kind lacked documents
+	wells := 0                     // in a row: an index may not show its newest documents for a while
 	for {
 		well := true
 		for _, kind := range report.Kinds() {
@@ -104,7 +105,10 @@ func (c *Coverage) Run(ctx context.Context) {
 			}
 		}
 		rest := c.every
-		if well {
+		if wells++; !well {
+			wells = 0
+		}
+		if wells >= coverageTries {
 			rest *= coverageWhileWell
 		}
 		select {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -82,6 +83,34 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	if n := unknown(report.Advisories); n != 0 {
 		t.Errorf("%d are still reported as unknown", n)
 	}
+}
+
+// empty is a journal that has nothing.
+type empty struct{}
+
+func (empty) Documents(context.Context, report.Kind) (int, error) { return 0, nil }
+func (empty) Stats(context.Context) (report.Stats, error)         { return report.Stats{}, nil }
+
+// TestCoverageBelievesNoSingleComparison: when a riskdex has died, its index may not yet show what
+// it wrote. Another one that starts with a wrong journal at once must not take that for well.
+func TestCoverageBelievesNoSingleComparison(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		c := verify.NewCoverage(verify.CoverageEvery, empty{}, func(context.Context, report.Kind) (int, error) {
+			if time.Since(begin) < time.Second {
+				return 0, nil
+			}
+			return 40, nil
+		}, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		go c.Run(ctx)
+		time.Sleep(30 * time.Second) // as the runbook has it
+		if n := len(c.Lacking()); n != len(report.Kinds()) {
+			t.Errorf("%d kinds are reported after 30 seconds", n)
+		}
+		cancel()
+		synctest.Wait()
+	})
 }
 
 // TestCoverageLeavesWhatIsToldAlready: if another journal fills an index, only that is
