@@ -12,7 +12,7 @@ import (
 //go:embed travellers.tsv
 var travellersFile string
 
-// TestTravellersWords asks what travellers type and an audit found to fail: names without spaces
+// TestTravellersWords asks what travellers type and riskdex failed to find: names without spaces
 // beside them, small words that are somebody's code, words with several meanings, names of countries
 // in their own languages.
 func TestTravellersWords(t *testing.T) {
