@@ -301,15 +301,13 @@ func troublesOf(st Status, ev evidence) []Trouble {
 			all.add(TroubleHeld, w.Kind, "index", w.Index, "reason", heldReason(w, known.is), "what to do, by reason", heldRemedy(w, known.remedy))
 		}
 	}
-	for _, k := range st.Kinds {
-		if st.ElasticsearchUp && st.isIncomplete(k) {
-			all.add(TroubleIncomplete, k.Kind, "kind", string(k.Kind), "number", documents(k.Resending), "found", fmt.Sprint(*k.Documents))
-		}
-	}
 	if p := ev.probe; p != nil && p.Unsearchable > LagBound && st.ElasticsearchUp && !slices.Contains(foreignIndices(st.Waiting), p.Index) {
 		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "probe index", p.Index)
 	}
 	for _, k := range st.Kinds {
+		if st.ElasticsearchUp && st.isIncomplete(k) {
+			all.add(TroubleIncomplete, k.Kind, "kind", string(k.Kind), "number", documents(k.Resending), "found", fmt.Sprint(*k.Documents))
+		}
 		if r := report.RebuildFailedIn(ev.notes, k.Kind); !r.At.IsZero() {
 			all.add(TroubleRebuild, k.Kind, "kind", string(k.Kind), "time", r.At.Format(clockForm), "reason", strings.TrimSuffix(r.Reason, "."))
 		}

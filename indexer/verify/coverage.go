@@ -105,7 +105,8 @@ func (c *Coverage) Run(ctx context.Context) {
 			}
 		}
 		rest := c.every
-		if wells++; !well {
+		wells++
+		if !well {
 			wells = 0
 		}
 		if wells >= coverageTries {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/freeport"
+	"riskdex/internal/logtest"
 	"riskdex/internal/needs"
 )
 
@@ -193,7 +193,7 @@ func TestWithElasticsearchIsInterruptedWhileItStarts(t *testing.T) {
 }
 
 func runHere(args ...string) (status int, out, errs string) {
-	var o, e bytes.Buffer
+	var o, e logtest.Buffer // several processes may write at the same time
 	status = run(context.Background(), args, streams{strings.NewReader(""), &o, &e})
 	return status, o.String(), e.String()
 }

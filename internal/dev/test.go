@@ -48,7 +48,7 @@ func (c testCommand) Run(ctx context.Context, s streams) error {
 		return errors.New("test: name flags and packages after --")
 	}
 	report := testReport{out: s.out}
-	s.in, s.err = nil, oneAtATime(s.err)
+	s.in = nil // as go test has it
 	var all errgroup.Group
 	var started []*testRun
 	for args := range runs(args) {
@@ -89,25 +89,6 @@ type testRun struct {
 	failed []testName
 	broken atomic.Bool // more is wrong than that tests failed
 	err    error
-}
-
-// oneAtATime returns a writer like w that several processes may write to.
-func oneAtATime(w io.Writer) io.Writer {
-	if file, ok := w.(*os.File); ok {
-		return file
-	}
-	return &lockedWriter{w: w}
-}
-
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
 }
 
 // goTest runs go test.
