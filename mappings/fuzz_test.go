@@ -27,6 +27,7 @@ func FuzzAppendDocument(f *testing.F) {
 		`{"duration":{"end_date":9e99},"starts_at":1e11,"published":"0000-01-01","updated":"9999-12-31"}`,
 		`{"Title":1,"title":true,"TITLE":"x","location":"1e400,2","airports":",,;"}`,
 		`{"text":"\ud800 half","\udfff":1}`,
+		`{"title":"⚠️ flood","text":"ֵ war 1️⃣","headline":"️"}`,
 		"{\"file\":\"JVBERi0\",\"\\u0069d\":\"\u2029\"}\n",
 	} {
 		f.Add([]byte(body), "")

@@ -226,7 +226,7 @@ func nextWord(s []byte) (word, rest []byte) {
 // nextFolded is nextWord for text that is not ASCII.
 func nextFolded(s []byte) (word, rest []byte) {
 	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }
-	start := bytes.IndexFunc(s, inWord)
+	start := bytes.IndexFunc(s, unicode.IsLetter) // marks alone, as after an emoji, are no word
 	if start < 0 {
 		return nil, nil
 	}
