@@ -67,12 +67,12 @@ func (d *Disk) mount(t *testing.T) {
 
 // Unmount unmounts the disk. This also releases the loop device, which mount made.
 func (d *Disk) Unmount() {
-	for range 100 {
+	for range 3000 {
 		err := syscall.Unmount(d.Dir, 0)
 		if err == nil || errors.Is(err, syscall.EINVAL) { // not mounted
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // a dying process may still use it
+		time.Sleep(10 * time.Millisecond) // a dying process may still use it, on a busy machine for seconds
 	}
 	_ = syscall.Unmount(d.Dir, syscall.MNT_DETACH)
 }

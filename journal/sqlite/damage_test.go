@@ -67,6 +67,19 @@ func TestSumsThatMakeNoSense(t *testing.T) {
 	}
 }
 
+// TestTableThatLacksAColumn opens a journal in which a bit changed the name of a column.
+func TestTableThatLacksAColumn(t *testing.T) {
+	path := damaged(t, "code = 'PAR'")
+	execRaw(t, path, "ALTER TABLE history RENAME COLUMN old_ended TO old_dnded")
+	j, err := Open(t.Context(), path, journal.Options{})
+	if err == nil {
+		t.Fatal("Open succeeded, want an error", j.Close())
+	}
+	if !strings.Contains(err.Error(), "restore a backup") || !strings.Contains(err.Error(), path) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // TestDamageInResend does the same when a settled document is given out again.
 func TestDamageInResend(t *testing.T) {
 	path := damaged(t, "state = 5, body = x'00'")

@@ -65,7 +65,8 @@ func restoreHint(err error) error {
 		return err
 	}
 	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	// SQLITE_ERROR: it lacks a table or a column that its schema version has.
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR:
 		return fmt.Errorf(hint, err)
 	}
 	return err
