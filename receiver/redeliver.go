@@ -66,7 +66,7 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 	}
 	if errors.Is(err, report.ErrPlaceForgotten) {
 		return nil, &RefusedError{reasonPlaceForgotten,
-			"Since it was refused, more documents were deleted that are not there than riskdex remembers, so it is not known whether something in it was deleted meanwhile. Have the publisher deliver it again, or deliver its body yourself, then drop it."}
+			"riskdex has dropped tombstones of deletes that came after it was refused, so it is not known whether something in it was deleted meanwhile. Have the publisher deliver it again, or deliver its body yourself, then drop it."}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("retry the refused delivery %d: %w", refusal.Seq, err)

@@ -19,8 +19,8 @@ var ErrGone = errors.New("its sender hung up before it was durable, and may have
 var ErrAmbiguous = errors.New("several cities state this code, so it is not known which one is meant")
 
 // ErrPlaceForgotten is returned for a refusal that can no longer be retried, whatever its
-// body: since it was refused, more deletes of unknown documents came than a journal
-// remembers, and one of them could be for its document.
+// body: the journal has dropped tombstones of deletes that came after it, and one of them
+// could be of its document.
 var ErrPlaceForgotten = errors.New("it is not known any more what was deleted since")
 
 // ErrVerifying is returned if a verification of the same kind is already running.

@@ -2,6 +2,7 @@ package journaltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ var deletedTests = []test{
 	{"a delete that was settled long ago is forgotten, and no other", testForgetDeleted},
 	{"a delete is kept for the configured time after it was settled", testKeepDeleted},
 	{"many deletes are forgotten in steps", testForgetManyDeleted},
+	{"what was refused before a delete that is forgotten is not retried", testForgottenIsNotRetried},
 	{"a forgotten document may come again, with a newer version", testForgottenComesAgain},
 }
 
@@ -111,6 +113,27 @@ func testForgetManyDeleted(t *testing.T, h *harness) {
 	h.clock.move(longAfter)
 	h.settleAll(t, deleted[many-1:], report.Deleted)
 	h.dropDeleted(t, report.Advisories, many-1, 1)
+}
+
+func testForgottenIsNotRetried(t *testing.T, h *harness) {
+	h.append(t, city("1", "ABC", "x"))
+	before := h.refuse(t, refusal(report.Cities, "", "before"))
+	h.append(t, remove(report.Cities, "1"))
+	after := h.refuse(t, refusal(report.Cities, "", "after"))
+	h.settle(t, h.claimOne(t, report.Cities), report.Deleted)
+	h.clock.move(longAfter)
+	h.dropDeleted(t, report.Cities, 1, 0)
+	retry := func(seq int64) error {
+		_, err := h.Append(t.Context(), report.Delivery{RetryOf: seq, Changes: []report.Change{city("1", "ABC", "old")}})
+		return err
+	}
+	if err := retry(before); !errors.Is(err, report.ErrPlaceForgotten) {
+		t.Errorf("the retry of what was refused before the delete returned %v, want ErrPlaceForgotten", err)
+	}
+	h.kept(t, "after", "before")
+	if err := retry(after); err != nil {
+		t.Errorf("the retry of what was refused after the delete: %v", err)
+	}
 }
 
 func testForgottenComesAgain(t *testing.T, h *harness) {

@@ -63,8 +63,8 @@ func (s *store) DropRefusal(seq int64) error {
 
 // ForgetPlaces waits for those of which a retry is under way. Their number tells whether
 // there was one since it was read, which was before the rows were.
-func (s *store) ForgetPlaces() (n int64, err error) {
-	r, err := s.tx.Exec(s.ctx, "UPDATE refusals SET version = $1 WHERE version <> $1", int64(commit.BeforeAll))
+func (s *store) ForgetPlaces(until report.Version) (n int64, err error) {
+	r, err := s.tx.Exec(s.ctx, "UPDATE refusals SET version = $1 WHERE version <> $1 AND version <= $2", int64(commit.BeforeAll), int64(until))
 	if err != nil {
 		return 0, err
 	}

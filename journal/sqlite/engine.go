@@ -183,7 +183,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.oldestRefusals, `SELECT seq, bytes FROM refusals ORDER BY seq`},
 		{e.write, &e.st.dropRefusals, `DELETE FROM refusals WHERE seq <= ?1 RETURNING bytes`},
 		{e.write, &e.st.forgetPlaces, `UPDATE refusals SET version = ?1
-			WHERE seq IN (SELECT seq FROM refusals INDEXED BY refusals_document WHERE version <> ?1)`},
+			WHERE seq IN (SELECT seq FROM refusals INDEXED BY refusals_document WHERE version <> ?1 AND version <= ?2)`},
 		{e.write, &e.st.refusal, `SELECT version, bytes FROM refusals WHERE seq = ?1`},
 		{e.write, &e.st.refusalsOf, `SELECT seq, id FROM refusals
 			WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?4, ?5)`},

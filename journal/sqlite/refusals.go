@@ -41,8 +41,8 @@ func (s *store) RefusalsOf(kind report.Kind, before report.Version, ids [3]strin
 
 func (s *store) DropRefusal(seq int64) error { return s.exec(s.st.dropRefusal, seq) }
 
-func (s *store) ForgetPlaces() (int64, error) {
-	r, err := s.st.forgetPlaces.ExecContext(s.ctx, int64(commit.BeforeAll))
+func (s *store) ForgetPlaces(until report.Version) (int64, error) {
+	r, err := s.st.forgetPlaces.ExecContext(s.ctx, int64(commit.BeforeAll), int64(until))
 	if err != nil {
 		return 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 
 	"riskdex/journal"
 	"riskdex/report"
@@ -141,19 +142,25 @@ func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) 
 	if err != nil || n < journal.MaxRemembered {
 		return true, err
 	}
-	n, err = tx.Store.ForgetPlaces()
-	tx.displaced += n
-	if err == nil {
+	if err = tx.forgetPlaces(math.MaxInt64); err == nil {
 		err = tx.clearRefusals(c, addressed, BeforeAll+1)
 	}
 	return false, err
 }
 
+// forgetPlaces is called before deletes up to a version are no longer remembered: a retry of a
+// refusal from before them could bring back what they deleted.
+func (tx *Transaction) forgetPlaces(until report.Version) error {
+	n, err := tx.Store.ForgetPlaces(until)
+	tx.displaced += n
+	return err
+}
+
 // Warn logs what became of refusals. It is called once the transaction is committed.
 func (tx *Transaction) Warn(log *slog.Logger) {
 	if tx.displaced > 0 {
-		log.Warn("refused deliveries that are kept cannot be retried any more: so many documents were deleted that are not there that no more of them are remembered, "+
-			"and a retry could bring one back; have them delivered again, then drop them", "refusals", tx.displaced, "remembered", journal.MaxRemembered)
+		log.Warn("refused deliveries that are kept cannot be retried any more: the journal has dropped tombstones of deletes that came after them, "+
+			"so a retry could bring back what was deleted; have them delivered again, then drop them", "refusals", tx.displaced)
 	}
 }
 

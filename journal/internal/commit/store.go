@@ -82,9 +82,9 @@ type Store interface {
 	// case.
 	RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]RefusalID, error)
 	DropRefusal(seq int64) error
-	// ForgetPlaces sets the place of all refusals to BeforeAll, and returns how many had
-	// another one.
-	ForgetPlaces() (n int64, err error)
+	// ForgetPlaces sets the place of the refusals up to a place to BeforeAll, and returns how
+	// many had another one.
+	ForgetPlaces(until report.Version) (n int64, err error)
 	// OldestRefusals calls f with each refusal, oldest first, until f returns false.
 	OldestRefusals(f func(seq, size int64) bool) error
 	// DropRefusalsUntil drops the refusals up to seq, and returns how many there still were,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"riskdex/journal"
@@ -60,6 +61,9 @@ func (tx *Transaction) dropDeleted(kind report.Kind, after Cursor, keep time.Dur
 			t.DroppedVersion = max(t.DroppedVersion, v)
 		}
 	})
+	if err == nil && len(dropped) > 0 && tx.mustRemember() {
+		err = tx.forgetPlaces(slices.Max(dropped))
+	}
 	return len(dropped), next, err
 }
 
