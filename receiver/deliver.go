@@ -44,10 +44,7 @@ func (r *Receiver) deliver(d *delivery) {
 		}
 	} else {
 		d.reader.Skip()
-		if d.ifVersion = ifVersion(d.req.Header); d.ifVersion < 0 {
-			r.answer(d, outdated())
-			return
-		}
+		d.ifVersion = ifVersion(d.req.Header)
 	}
 	in, p := r.parse(d.call, body, d.reader.Grow)
 	if p != nil && p.Reason == reasonBusy {

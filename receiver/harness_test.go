@@ -45,6 +45,9 @@ func (r *recorder) Append(_ context.Context, d report.Delivery) ([]report.Stamp,
 		case "unknown":
 			stamps[i] = report.Stamp{Key: c.Key, Effect: report.Unknown}
 		}
+		if c.IfVersion < 0 {
+			stamps[i] = report.Stamp{Key: c.Key, Effect: report.Outdated}
+		}
 	}
 	return stamps, nil
 }

@@ -9,7 +9,9 @@ import (
 )
 
 // ifVersion returns the version that a document must have to be deleted, as If-Match states it
-// (RFC 9110, section 13.1.1); 0 if any will do, and -1 if what is stated can be none.
+// (RFC 9110, section 13.1.1); 0 if any will do, and -1, which no document
+// has, if what is stated can be none. That goes to the journal like any other, where a signed
+// DELETE leaves its receipt.
 func ifVersion(h http.Header) report.Version {
 	stated := strings.Join(h.Values("If-Match"), ",")
 	if text := strings.TrimSpace(stated); text == "" || text == "*" {

@@ -104,8 +104,18 @@ func TestSignedDeleteOfOneVersionHasAReceipt(t *testing.T) {
 	g := guard(t, auth.Config{WebhookFiles: secretFile(t, webhookKey)})
 	g.signed("PUT", "/cities/7", "msg_1", `{"t":1}`)
 	accepted := g.accepted()
-	for _, header := range [][]string{{"If-Match", `"1"`}, {"If-Match", `"1"`}, nil} {
-		if got := g.signed("DELETE", "/cities/7", "msg_2", "", header...); got.status != http.StatusPreconditionFailed || got.Reason != reasonOutdated || g.accepted() != accepted {
+	for _, c := range []struct {
+		id     string
+		header []string
+	}{
+		{"msg_2", []string{"If-Match", `"1"`}},
+		{"msg_2", []string{"If-Match", `"1"`}},
+		{"msg_2", nil},
+		{"msg_3", []string{"If-Match", `W/"1"`}}, // which can be no version
+		{"msg_3", nil},
+	} {
+		header := c.header
+		if got := g.signed("DELETE", "/cities/7", c.id, "", header...); got.status != http.StatusPreconditionFailed || got.Reason != reasonOutdated || g.accepted() != accepted {
 			t.Errorf("with %q it is answered %+v", header, got)
 		}
 	}

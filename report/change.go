@@ -48,7 +48,8 @@ type Change struct {
 	ExactID bool
 
 	// IfVersion, if not 0, is for a delete of exactly the document ID, whatever has it as its
-	// code, while this is its newest version. With any other, the delete is left out.
+	// code, while this is its newest version. With any other, the delete is left out. No document
+	// has a negative one.
 	IfVersion Version
 
 	// Version and AcceptedAt are zero until the journal has assigned them.

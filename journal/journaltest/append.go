@@ -340,6 +340,7 @@ func testAppendIfVersion(t *testing.T, h *harness) {
 	}{
 		{only("1", first), report.Outdated},
 		{only("1", newer+1), report.Outdated},
+		{only("1", -1), report.Outdated},
 		{only("LON", newer), report.Unknown}, // it is no id
 		{only("2", newer), report.Unknown},
 	} {

@@ -44,6 +44,8 @@ func TestLimit(t *testing.T) {
 
 	// A refused delivery is answered as usual, but its refusal is not kept.
 	mustAppend(t, r.Journal, report.Delivery{Refusals: []report.Refusal{{Reason: "not_json", Body: []byte("x")}}})
+	// Unless it is signed: it would leave a receipt.
+	r.noSpace(t, report.Delivery{Receipt: &report.Receipt{Sender: "publisher", ID: "msg_1", Digest: []byte("x")}, Refusals: []report.Refusal{{Reason: "not_json", Body: []byte("x")}}})
 	if again := r.drain(t); again != n {
 		t.Errorf("%d drained, want %d", again, n)
 	}

@@ -116,5 +116,5 @@ func (tx *Transaction) removesOnly(d report.Delivery) (bool, error) {
 			return false, nil
 		}
 	}
-	return true, nil
+	return len(d.Changes) > 0 || d.Receipt == nil, nil
 }
