@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"fmt"
 	"testing"
 
 	"riskdex/internal/postgres/postgrestest"
@@ -50,7 +49,7 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	j.carryOut([]*commit.Request{
 		{Ctx: ctx, Done: done, Run: func(tx *commit.Transaction) error { return tx.Settle(settlements, make([]commit.Claim, 2)) }},
 		{Ctx: ctx, Done: done, Run: func(tx *commit.Transaction) error {
-			_, _, err := tx.Resend(report.Advisories, "")
+			_, _, err := tx.Resend(report.Advisories, commit.Cursor{}, 10)
 			return err
 		}},
 	})
@@ -65,32 +64,8 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	}
 }
 
-// TestResendInPieces marks in several transactions what one could mark.
 func TestResendInPieces(t *testing.T) {
 	j := openPostgresTest(t)
-	j.piece = 2
-	ctx := t.Context()
-	for i := range 7 {
-		if _, err := j.Append(ctx, committest.Put(fmt.Sprint(i), "{}")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	changes, err := j.Claim(ctx, report.Advisories, 6, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var settlements []report.Settlement
-	for _, c := range changes {
-		settlements = append(settlements, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed})
-	}
-	if err := j.Settle(ctx, settlements); err != nil {
-		t.Fatal(err)
-	}
-	n, err := j.Resend(ctx, report.Advisories)
-	if err != nil || n != 6 {
-		t.Errorf("%d marked, %v; want 6", n, err)
-	}
-	if changes, err = j.Claim(ctx, report.Advisories, 10, 1<<20); err != nil || len(changes) != 7 {
-		t.Errorf("%d can be claimed, %v; want 7", len(changes), err)
-	}
+	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.notHeld, Contents: j.readContents, Piece: 2})
+	committest.ResendInPieces(t, j)
 }

@@ -44,7 +44,6 @@ type Journal struct {
 	open       context.Context // ends with Close
 	end        context.CancelFunc
 	background sync.WaitGroup
-	piece      int
 
 	member    member
 	stalls    *stallDetector
@@ -114,7 +113,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	}
 	j := &Journal{
 		member: member{connections: cfg.ConnConfig.RuntimeParams["application_name"]},
-		clock:  clock{injected: opt.Now}, pace: pace, ended: make(chan struct{}), piece: defaultPiece, since: map[report.Kind]int{},
+		clock:  clock{injected: opt.Now}, pace: pace, ended: make(chan struct{}), since: map[report.Kind]int{},
 		stalls: newStallDetector(),
 	}
 	opt = commit.WithDefaults(opt)

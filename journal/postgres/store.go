@@ -25,7 +25,6 @@ type store struct {
 	now    int64            // its time
 	wall   func() time.Time // the clock of this process
 	me     int64
-	piece  int  // see defaultPiece
 	names  bool // it has the lock of the names of cities
 	sync   bool // the commit must survive a power cut
 	ledger *commit.Ledger
@@ -318,13 +317,9 @@ func (s *store) Renew(r *commit.Row, v report.Version, crc uint32) error {
 	return nil
 }
 
-// defaultPiece is the most documents that one transaction marks. Marking all of a large kind at
-// once would block other transactions for too long.
-const defaultPiece = 20_000
-
-func (s *store) MarkAll(kind report.Kind, after report.ID) (n int64, next report.ID, err error) {
+func (s *store) MarkAll(kind report.Kind, after commit.Cursor, limit int) (n int64, next commit.Cursor, err error) {
 	if err := s.forget(); err != nil {
-		return 0, "", err
+		return 0, commit.Cursor{}, err
 	}
 	var last []byte
 	var looked int
@@ -334,9 +329,9 @@ func (s *store) MarkAll(kind report.Kind, after report.ID) (n int64, next report
 			UPDATE documents d SET state = {resend} FROM looked l WHERE d.kind = $1 AND d.id = l.id AND l.state = {done} AND d.state = {done} RETURNING 1
 		)
 		SELECT (SELECT count(*) FROM marked), (SELECT count(*) FROM looked), (SELECT id FROM looked ORDER BY id DESC LIMIT 1)`),
-		string(kind), []byte(after), s.piece).Scan(&n, &looked, &last)
-	if looked == s.piece {
-		next = report.ID(last)
+		string(kind), []byte(after.ID), limit).Scan(&n, &looked, &last)
+	if looked == limit {
+		next.ID = report.ID(last)
 	}
 	return n, next, err
 }

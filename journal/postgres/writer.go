@@ -211,7 +211,7 @@ const plannedAnew = 8
 func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, locks *lockSet) (*commit.Transaction, *store, commit.Ledger, error) {
 	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
 	s := &store{
-		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, namesLast: !locks.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), piece: j.piece, spare: locks.spare, ledger: &l, wall: j.opt.Now,
+		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, namesLast: !locks.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), spare: locks.spare, ledger: &l, wall: j.opt.Now,
 		first: 1, next: 1, group: group, coded: map[codedAs][]report.ID{}, rows: map[report.Key]*row{}, of: map[*commit.Row]*row{},
 	}
 	keys, takes := wanted(group, locks.keys)

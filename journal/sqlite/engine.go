@@ -45,22 +45,22 @@ type engine struct {
 
 // statements are prepared on the connections named beside them.
 type statements struct {
-	find, findMany, insert, replace, move, end, endClaimed, setAside *sql.Stmt // write
-	byCode, resend, resendDeleted, version, totals, probe, usedPages *sql.Stmt // write
-	mark, renew, drop, origin, keepOrigin                            *sql.Stmt // write
-	refuse, oldestRefusals, dropRefusals                             *sql.Stmt // write
-	refusal, refusalsOf, dropRefusal, forgetPlaces                   *sql.Stmt // write
-	keepTrace, dropTrace                                             *sql.Stmt // write
-	receipt, keepReceipt, dropReceipts, endLoss, keepNote            *sql.Stmt // write
-	oldDeleted, dropDeleted, dropOrigin, vacuum                      *sql.Stmt // write
-	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace    *sql.Stmt // claim
-	claimDocuments                                                   *sql.Stmt // claim
-	manyCodes, insertMany, replaceContent, keepNaming                *sql.Stmt // write
-	begin, commit, rollback, walLength, copyWAL                      *sql.Stmt // write
-	keepFirst, keepEmpty, keepOther, keepUnlessSame, keepSame        *sql.Stmt // write
-	noteReached                                                      *sql.Stmt // write
-	oldestPast, dropPast, deflatePast                                *sql.Stmt // write
-	stats                                                            *sql.Stmt // readers
+	find, findMany, insert, replace, move, end, endClaimed, setAside          *sql.Stmt // write
+	byCode, resend, lastDoc, resendDeleted, version, totals, probe, usedPages *sql.Stmt // write
+	mark, renew, drop, origin, keepOrigin                                     *sql.Stmt // write
+	refuse, oldestRefusals, dropRefusals                                      *sql.Stmt // write
+	refusal, refusalsOf, dropRefusal, forgetPlaces                            *sql.Stmt // write
+	keepTrace, dropTrace                                                      *sql.Stmt // write
+	receipt, keepReceipt, dropReceipts, endLoss, keepNote                     *sql.Stmt // write
+	oldDeleted, dropDeleted, dropOrigin, vacuum                               *sql.Stmt // write
+	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace             *sql.Stmt // claim
+	claimDocuments                                                            *sql.Stmt // claim
+	manyCodes, insertMany, replaceContent, keepNaming                         *sql.Stmt // write
+	begin, commit, rollback, walLength, copyWAL                               *sql.Stmt // write
+	keepFirst, keepEmpty, keepOther, keepUnlessSame, keepSame                 *sql.Stmt // write
+	noteReached                                                               *sql.Stmt // write
+	oldestPast, dropPast, deflatePast                                         *sql.Stmt // write
+	stats                                                                     *sql.Stmt // readers
 }
 
 // endedAt sets when a document was settled. One that was sent once more keeps the time at
@@ -161,7 +161,8 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.endClaimed, `UPDATE documents SET ` + endedAt + `, state = {done} WHERE doc = ? AND version = ? AND state = ?`},
 		{e.write, &e.st.setAside, `UPDATE documents SET state = {dead}, ended_at = ?2, error_type = ?3, reason = ?4 WHERE doc = ?1`},
 		{e.write, &e.st.move, `UPDATE documents SET waiting_since = ?2 WHERE doc = ?1`},
-		{e.write, &e.st.resend, `UPDATE documents SET state = {resend} WHERE kind = ?1 AND state = {done}`},
+		{e.write, &e.st.resend, `UPDATE documents SET state = {resend} WHERE doc > ?2 AND doc <= ?3 AND +kind = ?1 AND state = {done}`},
+		{e.write, &e.st.lastDoc, `SELECT coalesce(max(doc), 0) FROM documents`},
 		{e.write, &e.st.resendDeleted, `UPDATE documents SET state = {resend}
 			WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = {done}`},
 		{e.write, &e.st.mark, `UPDATE documents SET state = {resend} WHERE doc = ?1`},

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -31,10 +32,14 @@ type Hooks struct {
 	// the remaining stamps. It leaves out stamps that are not the newest version of their
 	// document.
 	Contents func(context.Context, []report.Stamp) (list []Content, rest []report.Stamp, err error)
+	// Piece, if not 0, is the most documents that one transaction of Resend looks at.
+	// Deliveries are accepted between two of them.
+	Piece int
 }
 
 // NewRequests returns methods that put requests into a queue, which the engine executes.
 func NewRequests(opt journal.Options, q *Queue, h Hooks) Requests {
+	h.Piece = cmp.Or(h.Piece, 5_000)
 	return Requests{opt: opt, queue: q, hooks: h}
 }
 
@@ -135,11 +140,11 @@ func (j *Requests) Settle(ctx context.Context, s []report.Settlement) error {
 // Resend implements Journal. Where it fails half-way, some documents stay marked, which is
 // harmless.
 func (j *Requests) Resend(ctx context.Context, kind report.Kind) (sum int, err error) {
-	for after, first := report.ID(""), true; first || after != ""; first = false {
+	for after, first := (Cursor{}), true; first || after != (Cursor{}); first = false {
 		var n int64
-		var next report.ID
+		var next Cursor
 		if err := j.mark(ctx, kind, func(tx *Transaction) (err error) {
-			n, next, err = tx.Resend(kind, after)
+			n, next, err = tx.Resend(kind, after, j.hooks.Piece)
 			return err
 		}); err != nil {
 			return sum, err

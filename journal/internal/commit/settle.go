@@ -117,9 +117,9 @@ func (tx *Transaction) setAsideDamaged(k report.Key, v report.Version) (bool, er
 	}}, make([]Claim, 1))
 }
 
-// Resend marks a piece of a kind, or all of it, and returns where to go on.
-func (tx *Transaction) Resend(kind report.Kind, after report.ID) (n int64, next report.ID, err error) {
-	n, next, err = tx.Store.MarkAll(kind, after)
+// Resend marks a piece of a kind, and returns where to go on.
+func (tx *Transaction) Resend(kind report.Kind, after Cursor, limit int) (n int64, next Cursor, err error) {
+	n, next, err = tx.Store.MarkAll(kind, after, limit)
 	tx.marked(kind, n)
 	return n, next, err
 }

@@ -53,12 +53,12 @@ type Store interface {
 	// Wait sets the time since which a document is pending.
 	Wait(r *Row, since int64) error
 	// Mark and Renew mark a settled document to be sent again, as it is or under a new version;
-	// Renew leaves out a document that already waits. MarkAll and MarkDeleted mark all
-	// documents of a kind, or its tombstones, and return how many. MarkAll may work in pieces:
-	// it begins after an id, and returns the id after which to go on, or "" at the end.
+	// Renew leaves out a document that already waits. MarkAll and MarkDeleted mark the
+	// documents of a kind, or its tombstones, and return how many. MarkAll looks at limit of
+	// them, after a cursor, and returns where to go on, which is the zero Cursor at the end.
 	Mark(r *Row) error
 	Renew(r *Row, v report.Version, crc uint32) error
-	MarkAll(kind report.Kind, after report.ID) (n int64, next report.ID, err error)
+	MarkAll(kind report.Kind, after Cursor, limit int) (n int64, next Cursor, err error)
 	MarkDeleted(kind report.Kind, since int64) (int64, error)
 
 	// DropDeleted drops settled deletes of a kind that were settled before a time, and
