@@ -175,3 +175,60 @@ func TestPostgresLargeFindsAnOutage(t *testing.T) {
 	require.NoError(t, server.Start(t.Context()))
 	committest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
 }
+
+// TestPostgresPartsOfAGroupKeepTheirOrder: after a group has failed, its requests are executed one
+// by one. One of them turns out to be for a city that a large delivery beside it names by its code,
+// and waits for that. The rest of the group must not overtake it.
+func TestPostgresPartsOfAGroupKeepTheirOrder(t *testing.T) {
+	j := process(t, postgrestest.URL(t), silent(), journal.Options{})
+	deliver(t, j, report.Delivery{Changes: []report.Change{city("7", "OLD")}})
+	begin := func(d report.Delivery, run func(tx *commit.Transaction) error) <-chan error {
+		return later(func(ctx context.Context) error {
+			return j.queue.Do(ctx, &commit.Request{Size: max(len(d.Changes), 1), Versions: len(d.Changes), Scope: commit.NewScope(d), Sync: true, Run: run})
+		})
+	}
+	appends := func(d report.Delivery) func(tx *commit.Transaction) error {
+		return func(tx *commit.Transaction) error {
+			_, err := tx.Append(d, j.opt)
+			return err
+		}
+	}
+	// held executes a request that only goes on when it is told to.
+	held := func(d report.Delivery) (goOn func(), result <-chan error) {
+		entered, told := make(chan struct{}, 10), make(chan struct{})
+		result = begin(d, func(tx *commit.Transaction) error {
+			entered <- struct{}{}
+			<-told
+			return appends(d)(tx)
+		})
+		<-entered
+		return func() { close(told) }, result
+	}
+	queued := func(d report.Delivery, run func(tx *commit.Transaction) error) <-chan error {
+		t.Helper()
+		waiting := j.queue.Len()
+		result := begin(d, run)
+		committest.Eventually(t, "it is in the queue", func() bool { return j.queue.Len() > waiting })
+		return result
+	}
+	commitLarge, large := held(largeCities(committest.PutCity("OLD", "", `"large"`).Changes...))
+	endGroup, before := held(report.Delivery{})
+	both := report.Delivery{Changes: append([]report.Change{city("7", "")}, committest.Put("2", `"older"`).Changes...)}
+	newer := committest.Put("2", `"newer"`)
+	bothResult := queued(both, appends(both))
+	fails := queued(report.Delivery{}, func(*commit.Transaction) error { return journal.ErrNotFound })
+	newerResult := queued(newer, appends(newer))
+	endGroup()
+	require.NoError(t, <-before)
+	if err := <-fails; err == nil {
+		t.Error("the request that fails succeeded")
+	}
+	committest.Eventually(t, "the two others wait, or one has overtaken", func() bool { return j.queue.Len() == 2 || len(newerResult) > 0 })
+	commitLarge()
+	for _, result := range []<-chan error{large, bothResult, newerResult} {
+		require.NoError(t, <-result)
+	}
+	if d, err := j.Document(t.Context(), report.Advisories, "2"); err != nil || string(d.Body) != `"newer"` {
+		t.Errorf("it has %s, %v; want the newer one", d.Body, err)
+	}
+}
