@@ -29,7 +29,9 @@ func (x *Indices) Checkpoint(ctx context.Context, kind report.Kind) (cursor stri
 	return "", nil
 }
 
-// SetCheckpoint keeps a cursor in the index behind the alias.
+// SetCheckpoint keeps a cursor in the index behind the alias, if that is the one that riskdex has
+// filled. Of any other, such as one that somebody restored, Ensure has yet to find out that it
+// lacks something: with the cursor, that would never be sent.
 func (x *Indices) SetCheckpoint(ctx context.Context, kind report.Kind, cursor string) error {
 	s, err := x.state(ctx, kind)
 	if err != nil {
@@ -38,6 +40,9 @@ func (x *Indices) SetCheckpoint(ctx context.Context, kind report.Kind, cursor st
 	index := s.written()
 	if index == "" {
 		return fmt.Errorf("the alias %s is on no index that is written to", s.alias)
+	}
+	if !x.isFilled(kind, s, index) {
+		return fmt.Errorf("the index %s is not the one that was filled", index)
 	}
 	n := s.indices[index].Mappings.Meta.notes()
 	n.Followed = &followed{cursor, s.indices[index].Settings.Index}

@@ -128,7 +128,7 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	if err := x.keep(ctx, s, index); err != nil {
 		return "", isType(err, indexMissing), err
 	}
-	if err := x.mark(ctx, s, index); err != nil {
+	if err := x.mark(ctx, s, index, true); err != nil {
 		return "", isType(err, indexMissing), err
 	}
 	x.remember(kind, s.indices[index].Settings.Index)
@@ -241,7 +241,7 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 	if err != nil {
 		return err
 	}
-	return x.mark(ctx, s, index)
+	return x.mark(ctx, s, index, true)
 }
 
 const indexMissing = "index_not_found_exception"

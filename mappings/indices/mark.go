@@ -30,8 +30,9 @@ type identity struct {
 }
 
 // mark records in an index the identity that it has in s, and which line of journals fills
-// it. If another index has its name by now, the mark does not match that one.
-func (x *Indices) mark(ctx context.Context, s state, index string) error {
+// it. If another index has its name by now, the mark does not match that one. With anew, the
+// index is filled from the beginning, so a checkpoint in it is dropped.
+func (x *Indices) mark(ctx context.Context, s state, index string, anew bool) error {
 	i, ok := s.indices[index]
 	if !ok {
 		return &elastic.ResponseError{Status: http.StatusNotFound, Type: indexMissing, Reason: "the index " + index + " is gone again"}
@@ -39,7 +40,10 @@ func (x *Indices) mark(ctx context.Context, s state, index string) error {
 	n := i.Mappings.Meta.notes()
 	want := n
 	want.identity, want.Line = i.Settings.Index, cmp.Or(x.Line, n.Line)
-	if n.identity == want.identity && n.Line == want.Line {
+	if anew {
+		want.Followed = nil
+	}
+	if n.identity == want.identity && n.Line == want.Line && n.Followed == want.Followed {
 		return nil
 	}
 	return x.note(ctx, s, index, want)
@@ -70,7 +74,7 @@ func (x *Indices) note(ctx context.Context, s state, index string, n notes) erro
 // Two journals may both find an index that states no line. The one that marks it last has
 // it, so each uses it only once its next look has found its own line.
 func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index string) error {
-	err := x.mark(ctx, s, index)
+	err := x.mark(ctx, s, index, false)
 	if err != nil && !isRefused(err) {
 		return err
 	}

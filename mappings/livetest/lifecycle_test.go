@@ -192,13 +192,23 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, old, next := twoIndices(t)
+			if err := x.SetCheckpoint(t.Context(), report.Cities, "the newest"); err != nil {
+				t.Fatal(err)
+			}
 			want := put(t, x, old)
+			// A follower that goes on until it notices must not say so of this index.
+			if err := x.SetCheckpoint(t.Context(), report.Cities, "the newest"); err == nil {
+				t.Error("a checkpoint is kept in an index that is not filled")
+			}
 			var again counter
 			for range 2 {
 				got, err := x.Ensure(t.Context(), report.Cities, again.resend)
 				if err != nil || got != want || again != 1 {
 					t.Errorf("got %s, %v; want %s; everything is sent again %d times, want once", got, err, want, again)
 				}
+			}
+			if got, err := x.Checkpoint(t.Context(), report.Cities); got != "" || err != nil {
+				t.Errorf("the checkpoint %q, %v is believed of it", got, err)
 			}
 			// A rebuild relied on the index that was there.
 			if all := indicesOf(t, x); slices.Contains(all, next) {
