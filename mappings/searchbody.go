@@ -3,23 +3,20 @@ package mappings
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxCharacters bounds what a search costs: every word is looked up in many fields.
-const maxCharacters = 500
+// maxCharacters is how much of what somebody types is searched for. Every word is looked up in
+// many fields, and where no spaces are written, every sign is a word. Elasticsearch with 1 GiB
+// refuses a search for 200 of them, and one with less memory for each processor does so earlier.
+const maxCharacters = 100
 
-// The errors about words that cannot be searched for.
-var (
-	ErrNoWords      = errors.New("there is nothing to search for: give at least one word")
-	ErrTooManyWords = fmt.Errorf("there is too much to search for: give at most %d characters", maxCharacters)
-)
+// ErrNoWords is returned where there is nothing to search for.
+var ErrNoWords = errors.New("there is nothing to search for: give at least one word")
 
 // queryFile is search.json or complete.json with its placeholders still in it:
 // the strings "{{words}}", "{{filter}}", "{{size}}" and "{{from}}".
@@ -40,8 +37,8 @@ func parseQuery(data []byte) (queryFile, error) {
 }
 
 // SearchBody returns the body of a _search request for words as a person types them: the
-// name or code of a place, or what a report is about. It fails with ErrNoWords,
-// ErrTooManyWords, or an error that says which option is invalid.
+// name or code of a place, or what a report is about. Only the first 100 characters count. It
+// fails with ErrNoWords, or an error that says which option is invalid.
 func (s *Set) SearchBody(words string, options SearchOptions) ([]byte, error) {
 	if err := s.threats.check(options.Threats); err != nil {
 		return nil, err
@@ -59,13 +56,20 @@ func (s *Set) CompleteBody(prefix string, options SearchOptions) ([]byte, error)
 	return s.complete.body(prefix, options, 8)
 }
 
+func beginning(words string) string {
+	n := 0
+	for i := range words {
+		if n++; n > maxCharacters {
+			return words[:i]
+		}
+	}
+	return words
+}
+
 func (q queryFile) body(words string, options SearchOptions, usualSize int) ([]byte, error) {
-	words = strings.Join(strings.Fields(strings.ToValidUTF8(words, " ")), " ")
-	switch {
-	case words == "":
+	words = beginning(strings.Join(strings.Fields(strings.ToValidUTF8(words, " ")), " "))
+	if words == "" {
 		return nil, ErrNoWords
-	case utf8.RuneCountInString(words) > maxCharacters:
-		return nil, ErrTooManyWords
 	}
 	quoted, err := jsontext.AppendQuote(nil, words)
 	if err != nil {

@@ -53,6 +53,7 @@ func TestExamples(t *testing.T) {
 		{words: "sydnqy", options: `{}`}, // another word is offered
 		{words: "lodz", options: `{}`},
 		{words: `\"}]}{{filter}} 'łódź' 😀`, options: `{}`},
+		{words: "sydney " + strings.Repeat("地震😀", 300), options: `{}`},
 		{words: "nothing of this kind", options: `{}`},
 		{words: "sy", options: `{"complete":true}`, complete: true},
 	} {

@@ -49,9 +49,12 @@ export class Riskdex {
   }
 }
 
+// Of more, Elasticsearch may refuse the search.
+const maxCharacters = 100;
+
 // Replaces the placeholders of a parsed body. JSON.stringify escapes the words.
 function fill(part, words, {filter = [], size, from = 0}) {
-  const values = {"{{words}}": words.trim().replace(/\s+/g, " "), "{{filter}}": filter, "{{size}}": size, "{{from}}": from};
+  const values = {"{{words}}": [...words.trim().replace(/\s+/g, " ")].slice(0, maxCharacters).join(""), "{{filter}}": filter, "{{size}}": size, "{{from}}": from};
   const walk = (value) => {
     if (typeof value === "string") return Object.hasOwn(values, value) ? values[value] : value;
     if (Array.isArray(value)) return value.map(walk);

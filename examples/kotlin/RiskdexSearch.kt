@@ -106,7 +106,9 @@ class RiskdexSearch(
 
         // Replaces the placeholders of a parsed body. JSONObject escapes the words.
         private fun fill(body: JSONObject, words: String, filter: List<JSONObject>, size: Int, from: Int): Any {
-            val typed = words.trim().replace(Regex("\\s+"), " ")
+            val oneLine = words.trim().replace(Regex("\\s+"), " ")
+            val most = minOf(100, oneLine.codePointCount(0, oneLine.length)) // of more, Elasticsearch may refuse the search
+            val typed = oneLine.substring(0, oneLine.offsetByCodePoints(0, most))
             val values = mapOf("{{words}}" to typed, "{{filter}}" to JSONArray(filter), "{{size}}" to size, "{{from}}" to from)
             fun walk(value: Any): Any = when (value) {
                 is String -> values[value] ?: value

@@ -80,9 +80,12 @@ class Riskdex:
         }
 
 
+MAX_CHARACTERS = 100  # of more, Elasticsearch may refuse the search
+
+
 def fill(part, words, filter, size, start):
     """Replaces the placeholders of a parsed body. The client's JSON encoder escapes the words."""
-    values = {"{{words}}": " ".join(words.split()), "{{filter}}": list(filter), "{{size}}": size, "{{from}}": start}
+    values = {"{{words}}": " ".join(words.split())[:MAX_CHARACTERS], "{{filter}}": list(filter), "{{size}}": size, "{{from}}": start}
 
     def walk(value):
         if isinstance(value, str):

@@ -106,7 +106,8 @@ struct RiskdexSearch {
 
     /// Replaces the placeholders of a parsed body. JSONSerialization escapes the words.
     private static func fill(_ part: Any, _ words: String, _ filter: [[String: Any]], _ size: Int, _ from: Int) -> Any {
-        let typed = words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let oneLine = words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let typed = String(oneLine.unicodeScalars.prefix(100)) // of more, Elasticsearch may refuse the search
         let values: [String: Any] = ["{{words}}": typed, "{{filter}}": filter, "{{size}}": size, "{{from}}": from]
         func walk(_ value: Any) -> Any {
             switch value {
