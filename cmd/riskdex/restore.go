@@ -106,8 +106,11 @@ func (c *restoreCommand) print(io streams, made sqlite.RestoreReport) {
 	if !made.Newest.IsZero() {
 		facts[1] = agoAndAt(made.Newest)
 	}
-	if made.After > 0 {
+	switch {
+	case made.After > 0:
 		facts = append(facts, "accepted since", count(int(made.After), "change", "changes")+", not in it")
+	case made.After < 0:
+		facts = append(facts, "accepted since", "not known")
 	}
 	if made.Aside != "" {
 		facts = append(facts, "what was there", made.Aside+" and what begins so; remove it when all is well")

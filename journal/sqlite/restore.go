@@ -257,14 +257,18 @@ func (r *restore) was(ctx context.Context) (w was, err error) {
 	return w, nil
 }
 
-// lacks returns what would be missing if a journal whose last version is `has` took the place of
-// this one.
-func (w was) lacks(line string, has report.Version) commit.Loss {
+// lacks returns what may be missing if a journal whose last version is `has` took the place of
+// this one. Where nothing is left of the journal that the copy was made of, as on a new disk,
+// that is all since the copy was made.
+func (w was) lacks(line string, has report.Version, now time.Time) commit.Loss {
 	until := max(w.noted, w.last)
-	if w.line == line && w.noted <= w.last {
+	switch {
+	case w.line == line && w.noted <= w.last:
 		until = w.content // losing documents of the probe is no loss
+	case w.line != line && (w.line != "" || w.noted == 0):
+		until = max(until, report.Version(now.UnixMicro()))
 	}
-	lost := whatIsLost(until, has, false, time.Now())
+	lost := whatIsLost(until, has, false, now)
 	if w.loss.Until > has { // a loss of its own, which the copy does not know
 		lost = lost.Join(w.loss)
 	}
@@ -316,7 +320,8 @@ func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
 			"such as where riskdex was started on an empty journal since: --from-another-journal",
 			was.accepted, shortTime(was.last), made.accepted, shortTime(made.last))
 	}
-	l := commit.Ledger{Loss: made.loss.Join(was.lacks(made.line, made.last)), LastVersion: max(made.last, was.noted, was.last)}
+	l := commit.Ledger{Loss: made.loss.Join(was.lacks(made.line, made.last, time.Now()))}
+	l.LastVersion = max(made.last, was.noted, was.last, l.Loss.Until)
 	r.report.Loss = l.Loss.Report()
 	return keepLedger(ctx, conn, l)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"riskdex/internal/require"
 	"riskdex/journal"
@@ -92,15 +93,21 @@ func TestRestore(t *testing.T) {
 	has(t, s.path, "one", "two")
 }
 
-// TestRestoreWhereNothingIs: to a new disk, and after only the file was deleted.
+// TestRestoreWhereNothingIs: to a new disk, where it is not known what came after the copy was
+// made, and after only the file was deleted.
 func TestRestoreWhereNothingIs(t *testing.T) {
 	s := newSite(t)
 	empty := filepath.Join(t.TempDir(), "new", "folder", "journal.db")
+	began := time.Now().Truncate(time.Microsecond)
 	r, err := Restore(t.Context(), s.backup, empty, RestoreOptions{}, nil)
-	if err != nil || r.After != -1 || r.Loss.Lost() || r.Aside != "" {
-		t.Errorf("the restore reported %+v, %v; want no loss and nothing moved aside", r, err)
+	if err != nil || r.After != -1 || !r.Loss.Since.Equal(commit.FromMicro(int64(s.one.Version))) || r.Loss.Until.Before(began) || r.Aside != "" {
+		t.Errorf("the restore reported %+v, %v; want a loss from the first document until now, and nothing moved aside", r, err)
 	}
 	has(t, empty, "one")
+	j := openTest(t, empty, journal.Options{})
+	if lost := committest.LossOf(t, j); lost != r.Loss {
+		t.Errorf("the journal lacks %+v, want %+v", lost, r.Loss)
+	}
 
 	require.NoError(t, os.Remove(s.path))
 	r, err = Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
