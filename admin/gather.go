@@ -58,7 +58,7 @@ func (s *statuses) now(ctx context.Context) Status {
 	if s.Status.Deliveries != nil {
 		st.Deliveries = append(st.Deliveries, s.Status.Deliveries.Last()...)
 	}
-	ev := evidence{backupEvery: s.Status.BackupEvery, newest: map[report.Kind]time.Time{}, refused: map[report.Kind]report.Refusal{}}
+	ev := evidence{backupEvery: s.Status.BackupEvery, newest: map[report.Kind]time.Time{}, refusedDocuments: map[report.Kind]int{}, refused: map[report.Kind]report.Refusal{}}
 	if ev.unreadable = s.sums(ctx, &st, &ev); ev.unreadable == nil {
 		ev.unreadable = s.failed(ctx, &st, &ev)
 	}
@@ -94,7 +94,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 			Kind: kind, Documents: documents[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: stats.Notes[report.PlaceNote(kind)], Holder: k.Holder,
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 		}
-		ev.newest[kind] = k.NewestWaiting
+		ev.newest[kind], ev.refusedDocuments[kind] = k.NewestWaiting, k.RefusedDocuments
 		if s.Status.History != nil {
 			now := Sample{Minute: st.At.Truncate(time.Minute), LagSeconds: one.LagSeconds, Pending: one.Pending}
 			one.History = withSample(s.Status.History.Of(kind), now)

@@ -25,6 +25,7 @@ type journalCollector struct {
 	log     *slog.Logger
 
 	accepted, settled, pending, resending, deadLetters, lag, refused  *prometheus.Desc
+	refusedDocuments                                                  *prometheus.Desc
 	history, historyBytes, historyDropped                             *prometheus.Desc
 	tombstones, dropped, behind                                       *prometheus.Desc
 	bytes, used, limit, free, processes, lost, wrong, unbuilt, backup *prometheus.Desc
@@ -38,34 +39,35 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 	}
 	return &journalCollector{
 		journal: journal, now: now, log: log,
-		accepted:       describe("changes_accepted_total", "Changes accepted over the life of the journal.", "kind", "op"),
-		settled:        describe("changes_settled_total", "Changes settled over the life of the journal. Accepted is always settled plus pending.", "kind", "outcome"),
-		pending:        describe("changes_pending", "Documents whose newest version is not settled yet.", "kind"),
-		resending:      describe("documents_resending", "Settled documents still to be sent to a new index.", "kind"),
-		deadLetters:    describe("dead_letters", "Documents whose newest version Elasticsearch refuses.", "kind"),
-		tombstones:     describe("tombstones", "Deleted documents remembered, so that nothing older brings them back.", "kind"),
-		dropped:        describe("tombstones_dropped_total", "Tombstones dropped over the life of the journal.", "kind"),
-		history:        describe("history_entries", "Entries of the history of documents.", "kind"),
-		historyBytes:   describe("history_bytes", "What the history counts for: the records in it, and 200 bytes per entry.", "kind"),
-		historyDropped: describe("history_dropped_total", "Entries of the history dropped over the life of the journal, because of --history or --history-max-bytes.", "kind"),
-		lag:            describe("lag_seconds", "How long the index has lacked the change that it has lacked longest.", "kind"),
-		behind:         describe("clock_behind_seconds", "How far in the future, by this machine's clock, the newest waiting change was accepted."),
-		bytes:          describe("journal_bytes", "Size of the journal on disk."),
-		used:           describe("journal_used_bytes", "What counts for the journal's limit: its size without free space in the file, plus its log once more."),
-		limit:          describe("journal_limit_bytes", "--journal-max-bytes, the limit of riskdex_journal_used_bytes; 0 if there is none."),
-		free:           describe("journal_free_bytes", "Free space on the journal's disk; -1 if unknown."),
-		processes:      describe("processes", "Processes that work on the journal."),
-		lost:           describe("journal_lost_seconds", "Length of the period of which the journal may lack acknowledged changes, until that is acknowledged."),
-		wrong:          describe("verify_differences", "Documents that the last verification found to differ, and did not repair.", "kind"),
-		unbuilt:        describe("rebuild_failed", "1 after a rebuild failed, until another begins or it is given up.", "kind"),
-		backup:         describe("journal_backup_timestamp_seconds", "When riskdex began its newest backup, in seconds since 1970; 0 if there is none."),
-		refused:        describe("refusals_kept", "Refused deliveries and records kept for inspection."),
+		accepted:         describe("changes_accepted_total", "Changes accepted over the life of the journal.", "kind", "op"),
+		settled:          describe("changes_settled_total", "Changes settled over the life of the journal. Accepted is always settled plus pending.", "kind", "outcome"),
+		pending:          describe("changes_pending", "Documents whose newest version is not settled yet.", "kind"),
+		resending:        describe("documents_resending", "Settled documents still to be sent to a new index.", "kind"),
+		deadLetters:      describe("dead_letters", "Documents whose newest version Elasticsearch refuses.", "kind"),
+		refusedDocuments: describe("refused_documents", "Documents whose newest record was refused.", "kind"),
+		tombstones:       describe("tombstones", "Deleted documents remembered, so that nothing older brings them back.", "kind"),
+		dropped:          describe("tombstones_dropped_total", "Tombstones dropped over the life of the journal.", "kind"),
+		history:          describe("history_entries", "Entries of the history of documents.", "kind"),
+		historyBytes:     describe("history_bytes", "What the history counts for: the records in it, and 200 bytes per entry.", "kind"),
+		historyDropped:   describe("history_dropped_total", "Entries of the history dropped over the life of the journal, because of --history or --history-max-bytes.", "kind"),
+		lag:              describe("lag_seconds", "How long the index has lacked the change that it has lacked longest.", "kind"),
+		behind:           describe("clock_behind_seconds", "How far in the future, by this machine's clock, the newest waiting change was accepted."),
+		bytes:            describe("journal_bytes", "Size of the journal on disk."),
+		used:             describe("journal_used_bytes", "What counts for the journal's limit: its size without free space in the file, plus its log once more."),
+		limit:            describe("journal_limit_bytes", "--journal-max-bytes, the limit of riskdex_journal_used_bytes; 0 if there is none."),
+		free:             describe("journal_free_bytes", "Free space on the journal's disk; -1 if unknown."),
+		processes:        describe("processes", "Processes that work on the journal."),
+		lost:             describe("journal_lost_seconds", "Length of the period of which the journal may lack acknowledged changes, until that is acknowledged."),
+		wrong:            describe("verify_differences", "Documents that the last verification found to differ, and did not repair.", "kind"),
+		unbuilt:          describe("rebuild_failed", "1 after a rebuild failed, until another begins or it is given up.", "kind"),
+		backup:           describe("journal_backup_timestamp_seconds", "When riskdex began its newest backup, in seconds since 1970; 0 if there is none."),
+		refused:          describe("refusals_kept", "Refused deliveries and records kept for inspection."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.tombstones, c.dropped, c.history, c.historyBytes, c.historyDropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup, c.behind} {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.refusedDocuments, c.tombstones, c.dropped, c.history, c.historyBytes, c.historyDropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup, c.behind} {
 		out <- d
 	}
 }
@@ -98,6 +100,7 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 		gauge(c.pending, float64(k.Pending), string(kind))
 		gauge(c.resending, float64(k.Resending), string(kind))
 		gauge(c.deadLetters, float64(k.DeadLetters), string(kind))
+		gauge(c.refusedDocuments, float64(k.RefusedDocuments), string(kind))
 		gauge(c.tombstones, float64(k.Tombstones), string(kind))
 		counter(c.dropped, k.Dropped, string(kind))
 		gauge(c.history, float64(k.History), string(kind))

@@ -119,8 +119,16 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		},
 		{
 			admin.TroubleRefusing,
-			func() { d.deliver("PUT", "/cities/4", `[]`) },
+			func() { d.deliver("POST", "/cities", `[{}]`) },
 			func() { d.set(func() { d.now = d.now.Add(admin.RefusedBound) }) }, // the same as the alert
+		},
+		{
+			admin.TroubleRefusing, // for as long as search has the record before it
+			func() {
+				d.deliver("PUT", "/cities/4", `[]`)
+				d.set(func() { d.now = d.now.Add(2 * admin.RefusedBound) })
+			},
+			func() { d.deliver("PUT", "/cities/4", `{"t":1}`); d.index() },
 		},
 		{
 			admin.TroubleBackup,

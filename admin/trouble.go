@@ -62,8 +62,8 @@ const (
 	TroubleBackup         = "backup_overdue"
 )
 
-// RefusedBound is how long a refusal is a trouble, which is also how long its alert fires.
-// Many refusals name no document, so no later delivery could clear them.
+// RefusedBound is how long a refusal is a trouble that names no document, so that no later
+// delivery could clear it. Its alert fires for as long.
 const RefusedBound = 30 * time.Minute
 
 // LagBound is the largest lag that is not a trouble.
@@ -194,7 +194,7 @@ var causes = []Cause{
 	},
 	{
 		TroubleRefusing, Warning, time.Second,
-		"Deliveries or records of {kind} were refused within the last half hour, the newest at {time} ({reason}). Search does not show them.",
+		"Deliveries or records of {kind} were refused, {which}. Search does not show them.",
 		"`riskdex refused list` says why. Have the publisher correct and deliver them again; drop what is useless: `riskdex refused drop NUMBER`.",
 		"RiskdexRefusing",
 	},
@@ -268,6 +268,8 @@ type evidence struct {
 	probe      *Probe
 	refused    map[report.Kind]report.Refusal // the newest kept refusal
 
+	refusedDocuments map[report.Kind]int // documents whose newest record was refused
+
 	backupEvery time.Duration
 }
 
@@ -328,8 +330,8 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		if k.DeadLetters > 0 {
 			all.add(TroubleDeadLetters, k.Kind, "kind", string(k.Kind), "number", fmt.Sprint(k.DeadLetters))
 		}
-		if r, ok := ev.refused[k.Kind]; ok && st.At.Sub(r.At) < RefusedBound {
-			all.add(TroubleRefusing, k.Kind, "kind", string(k.Kind), "time", r.At.UTC().Format(clockForm), "reason", r.Reason)
+		if which := whatIsRefused(k.Kind, st.At, ev); which != "" {
+			all.add(TroubleRefusing, k.Kind, "kind", string(k.Kind), "which", which)
 		}
 	}
 	if j := st.Journal; j != nil && ev.backupEvery > 0 {
@@ -341,6 +343,18 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all
+}
+
+// whatIsRefused says what was refused of a kind that is still a trouble; empty if nothing is.
+func whatIsRefused(kind report.Kind, now time.Time, ev evidence) string {
+	var which []string
+	if r, ok := ev.refused[kind]; ok && now.Sub(r.At) < RefusedBound {
+		which = append(which, fmt.Sprintf("the newest at %s (%s)", r.At.UTC().Format(clockForm), r.Reason))
+	}
+	if n := ev.refusedDocuments[kind]; n > 0 {
+		which = append(which, "and nothing was accepted since for "+documents(n))
+	}
+	return strings.Join(which, ", ")
 }
 
 // isIncomplete reports whether the index of a kind lacks a good part of what it had. A rebuild fills

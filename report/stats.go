@@ -32,6 +32,10 @@ type KindStats struct {
 	Resending   int // settled documents that are sent once more to fill or repair an index
 	DeadLetters int // documents whose newest version is dead
 
+	// RefusedDocuments is how many documents the kept refusals name: the newest record of each
+	// was refused, and nothing was accepted for it since.
+	RefusedDocuments int
+
 	Tombstones int    // documents whose newest version is a delete
 	Dropped    uint64 // tombstones dropped, over the whole life of the journal
 

@@ -161,6 +161,13 @@ func (m *model) resend(kind report.Kind) (n int) {
 // count returns the totals of a kind.
 func (m *model) count(kind report.Kind) journal.KindStats {
 	s := *m.stats[kind]
+	refused := map[string]struct{}{}
+	for _, r := range m.refusals {
+		if r.Kind == kind && r.ID != "" {
+			refused[r.ID] = struct{}{}
+		}
+	}
+	s.RefusedDocuments = len(refused)
 	for k, d := range m.documents {
 		if k.Kind != kind {
 			continue

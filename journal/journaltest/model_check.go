@@ -64,9 +64,9 @@ func (m *machine) check(r *rapid.T) {
 	m.h.conserved(r)
 	for _, k := range report.Kinds() {
 		got, want := m.h.stats(r, k), m.m.count(k)
-		if describe(got) != describe(want) || !got.OldestWaiting.Equal(want.OldestWaiting) || !got.NewestWaiting.Equal(want.NewestWaiting) {
-			r.Fatalf("%s:\n got %s, waiting from %v to %v\nwant %s, waiting from %v to %v",
-				k, describe(got), got.OldestWaiting, got.NewestWaiting, describe(want), want.OldestWaiting, want.NewestWaiting)
+		if describe(got) != describe(want) || got.RefusedDocuments != want.RefusedDocuments || !got.OldestWaiting.Equal(want.OldestWaiting) || !got.NewestWaiting.Equal(want.NewestWaiting) {
+			r.Fatalf("%s:\n got %s, %d refused, waiting from %v to %v\nwant %s, %d refused, waiting from %v to %v",
+				k, describe(got), got.RefusedDocuments, got.OldestWaiting, got.NewestWaiting, describe(want), want.RefusedDocuments, want.OldestWaiting, want.NewestWaiting)
 		}
 		m.checkDocuments(r, k)
 	}

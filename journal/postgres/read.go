@@ -58,6 +58,18 @@ func (j *Journal) readStats(ctx context.Context, tx pgx.Tx) (journal.Stats, erro
 		return err
 	})
 	b.Queue("SELECT count(*) FROM refusals").QueryRow(func(r pgx.Row) error { return r.Scan(&s.Refused) })
+	b.Queue("SELECT kind, count(DISTINCT id) FROM refusals WHERE id <> '' GROUP BY kind").Query(func(rows pgx.Rows) error {
+		var k string
+		var n int
+		_, err := pgx.ForEachRow(rows, []any{&k, &n}, func() error {
+			if kind, ok := s.Kinds[report.Kind(k)]; ok {
+				kind.RefusedDocuments = n
+				s.Kinds[report.Kind(k)] = kind
+			}
+			return nil
+		})
+		return err
+	})
 	b.Queue("SELECT coalesce(json_object_agg(substr(name, length('" + commit.NotePrefix + "') + 1), value), '{}') FROM ids WHERE name LIKE '" + commit.NotePrefix + "%'").
 		QueryRow(func(r pgx.Row) error { return r.Scan(&s.Notes) })
 	b.Queue("SELECT coalesce((SELECT at FROM history ORDER BY version LIMIT 1), 0)").QueryRow(func(r pgx.Row) error {
