@@ -69,6 +69,10 @@ func (s *statuses) now(ctx context.Context) Status {
 		p := s.Status.Probe()
 		ev.probe = &p
 	}
+	if s.Status.Certificate != nil {
+		c := s.Status.Certificate()
+		ev.certificate = &c
+	}
 	st.Troubles = troublesOf(st, ev)
 	st.Well = len(st.Troubles) == 0
 	return st

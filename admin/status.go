@@ -159,6 +159,12 @@ type Probe struct {
 	Unsearchable time.Duration // for how long no search has found it
 }
 
+// Certificate is that of the listener for deliveries.
+type Certificate struct {
+	Expires   time.Time
+	ReplaceBy time.Time // from when on it is a trouble
+}
+
 // StatusParts are what a status is made of, besides the other Parts. Those that are nil are
 // left out.
 type StatusParts struct {
@@ -171,6 +177,8 @@ type StatusParts struct {
 
 	Lacking func() []report.Lacking // the kinds of which the journal lacks most documents
 	Probe   func() Probe            // nil without a probe
+
+	Certificate func() Certificate // nil where deliveries come over plain HTTP
 
 	Deliveries *Deliveries
 	History    *History

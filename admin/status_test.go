@@ -99,6 +99,11 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.set(func() { d.probe = admin.LagBound }) },
 		},
 		{
+			admin.TroubleCertificate,
+			func() { d.set(func() { d.replace = -time.Second }) },
+			func() { d.set(func() { d.replace = 0 }) },
+		},
+		{
 			admin.TroubleRebuild,
 			func() {
 				d.note(report.RebuildFailedNote(report.Cities), report.RebuildFailed{At: time.Unix(1, 0), Reason: "no \x00 shards"}.Note())

@@ -32,6 +32,7 @@ type statusDesk struct {
 	lacking []report.Lacking
 	holder  string        // the process that has locked cities
 	probe   time.Duration // for how long it has not been found
+	replace time.Duration // until the certificate should be replaced
 	fails   time.Time     // since when the search that apps make fails; zero if it does not
 	rebuilt []report.Rebuild
 	missing int           // of the documents that the index had
@@ -73,6 +74,12 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 				d.mu.Lock()
 				defer d.mu.Unlock()
 				return admin.Probe{Index: "probe", Unsearchable: d.probe}
+			},
+			Certificate: func() admin.Certificate {
+				now := d.clock()
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				return admin.Certificate{Expires: now.Add(time.Hour), ReplaceBy: now.Add(d.replace)}
 			},
 			SearchFails: func() (time.Time, error) {
 				d.mu.Lock()

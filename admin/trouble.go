@@ -57,6 +57,7 @@ const (
 	TroubleClock          = "clock_behind"
 	TroubleRebuild        = "rebuild_failed"
 	TroubleDiffers        = "index_differs"
+	TroubleCertificate    = "certificate_expires"
 	TroubleDeadLetters    = "dead_letters"
 	TroubleRefusing       = "refusing"
 	TroubleBackup         = "backup_overdue"
@@ -99,6 +100,12 @@ var causes = []Cause{
 		"Deliveries are answered with 503: {reason}.",
 		"Fix the reason. What was answered with 503 is not in the journal: the publisher has to deliver it again.",
 		"RiskdexNotAccepting",
+	},
+	{
+		TroubleCertificate, Critical, time.Second,
+		"The certificate of the listener for deliveries has not been replaced, and expires at {time}: from then on, no publisher who checks it can deliver.",
+		"Replace the files of `--tls-cert-file` and `--tls-key-file`, which a running riskdex rereads, and repair what renews them.",
+		"RiskdexCertificateExpires",
 	},
 	{
 		TroubleLost, Critical, time.Second,
@@ -261,12 +268,13 @@ func indexOf(name string) int {
 
 // evidence is what troubles are derived from, besides the status itself.
 type evidence struct {
-	unreadable error // why the journal could not be read, or nil
-	lacking    []report.Lacking
-	notes      map[string]string         // in the journal
-	newest     map[report.Kind]time.Time // when the newest waiting change was accepted
-	probe      *Probe
-	refused    map[report.Kind]report.Refusal // the newest kept refusal
+	unreadable  error // why the journal could not be read, or nil
+	lacking     []report.Lacking
+	notes       map[string]string         // in the journal
+	newest      map[report.Kind]time.Time // when the newest waiting change was accepted
+	probe       *Probe
+	certificate *Certificate
+	refused     map[report.Kind]report.Refusal // the newest kept refusal
 
 	refusedDocuments map[report.Kind]int // documents whose newest record was refused
 
@@ -284,6 +292,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	}
 	if !st.Accepting {
 		all.add(TroubleNotAccepting, "", "reason", st.CannotAccept)
+	}
+	if c := ev.certificate; c != nil && st.At.After(c.ReplaceBy) {
+		all.add(TroubleCertificate, "", "time", c.Expires.UTC().Format(clockForm))
 	}
 	if st.Journal != nil && st.Journal.Loss != nil {
 		all.add(TroubleLost, "", "span", report.Loss{Since: st.Journal.Loss.Since, Until: st.Journal.Loss.Until}.Span())

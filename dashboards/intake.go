@@ -52,6 +52,13 @@ func intake() row {
 			limits: []limit{{1, notice}},
 		},
 		{
+			id: 313, title: "Certificate overdue", shape: lines, unit: "s", width: 12,
+			description: "For how long the certificate of the listener for deliveries should have been replaced: since a week, or a tenth of its life, before it expires. Negative until then; nothing without TLS.",
+			queries:     []query{{`time() - min by (job) (riskdex_certificate_replace_by_timestamp_seconds{@} > 0)`, "{{job}}"}},
+			limits:      []limit{{0, bad}},
+			alerts:      []string{"RiskdexCertificateExpires"},
+		},
+		{
 			id: 312, title: "Waits for the search", shape: lines, unit: "short", width: 12,
 			description: "Deliveries within half an hour whose sender asked, by the header Prefer, to wait until a search shows them: shown in time (searchable) or not, ended by the sender or a stop, or declined because too many wait or it is too large.",
 			queries:     []query{{`sum by (result) (increase(riskdex_delivery_waits_total{@}[30m])) > 0`, "{{result}}"}},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"crypto/tls"
 	"log/slog"
 	"time"
 
@@ -38,6 +39,7 @@ type components struct {
 	coverage      *verify.Coverage
 	authenticator *auth.Authenticator // decides whose deliveries are accepted
 	receiver      *receiver.Receiver
+	secured       *tls.Config // of the listener for deliveries; nil if they come over plain HTTP
 	last          *admin.Deliveries
 	reads         *admin.ReadMetrics
 	maxBody       int64
@@ -64,6 +66,9 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 		return nil, err
 	}
 	cfg.Authenticator = w.authenticator
+	if w.secured, err = c.securedDeliveries(log); err != nil {
+		return nil, err
+	}
 	if w.client, err = c.elasticsearchSettings.client(); err != nil {
 		return nil, err
 	}
@@ -77,6 +82,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	w.reads = admin.NewReadMetrics(w.registry)
 	registerBackups(w.registry, c.backupEvery())
 	registerClock(w.registry)
+	registerCertificate(w.registry, w.secured)
 	registerReadiness(w.registry, w.canAccept, w.journal.OldestWait)
 	w.indices = &indices.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Line: w.journal.Line(), Log: log}
 	indexing := c.indexerConfig()
@@ -143,6 +149,18 @@ func registerClock(reg prometheus.Registerer) {
 		Name: "riskdex_clock_timestamp_seconds",
 		Help: "The machine's clock, in seconds since 1970.",
 	}, func() float64 { return float64(time.Now().UnixMicro()) / 1e6 }))
+}
+
+func registerCertificate(reg prometheus.Registerer, secured *tls.Config) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riskdex_certificate_replace_by_timestamp_seconds",
+		Help: "A week, or a tenth of its life, before the certificate for deliveries expires, in seconds since 1970; 0 if there is none.",
+	}, func() float64 {
+		if secured == nil {
+			return 0
+		}
+		return float64(replaceBy(certificateOf(secured)).Unix())
+	}))
 }
 
 func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {

@@ -20,6 +20,36 @@ import (
 	"riskdex/report"
 )
 
+// TestCertificateThatIsNotReplacedIsTold: once it has expired, the publisher cannot deliver, and
+// nothing comes that would show it.
+func TestCertificateThatIsNotReplacedIsTold(t *testing.T) {
+	authority := certificates.New(t)
+	folder := t.TempDir()
+	files := tlsSettings{filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")}
+	put := func(end time.Duration) {
+		pair := authority.IssueUntil(t, "localhost", time.Now().Add(end)) // begun two hours ago
+		require.NoError(t, os.WriteFile(files.Certificate, pair.Certificate, 0o600))
+		require.NoError(t, os.WriteFile(files.Key, pair.Key, 0o600))
+	}
+	put(5 * time.Minute)
+	p := newProcess(t, elastictest.URL(t), "--tls-cert-file", files.Certificate, "--tls-key-file", files.Key)
+	p.start()
+	trouble := p.says(admin.TroubleCertificate)
+	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Remedy, "--tls-cert-file") {
+		t.Errorf("the trouble is %+v, want a critical one with a remedy for the certificate", trouble)
+	}
+	const metric = "riskdex_certificate_replace_by_timestamp_seconds"
+	now := float64(time.Now().Unix())
+	if by := p.metrics()[metric]; by > now || by < now-900 {
+		t.Errorf("%s is %v at %v", metric, by, now)
+	}
+	put(time.Hour)
+	eventually(t, "all is well", func() bool { return p.status().Well })
+	if by := p.metrics()[metric]; by < now+1800 {
+		t.Errorf("%s is %v after it was replaced at %v", metric, by, now)
+	}
+}
+
 // TestExpiredCertificateOfElasticsearchIsTold in the first line of the status, until there
 // is a valid one. Nothing is lost meanwhile, and nothing has to be restarted.
 func TestExpiredCertificateOfElasticsearchIsTold(t *testing.T) {

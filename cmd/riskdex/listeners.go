@@ -15,11 +15,7 @@ import (
 
 // listenForDeliveries opens the listener for the publisher. It fails if the settings would
 // leave it open without saying so (guardDeliveries).
-func (c *serveCommand) listenForDeliveries(ctx context.Context, authenticator *auth.Authenticator, handler http.Handler, log *slog.Logger) (*endpoint, error) {
-	secured, err := c.securedDeliveries(log)
-	if err != nil {
-		return nil, err
-	}
+func (c *serveCommand) listenForDeliveries(ctx context.Context, authenticator *auth.Authenticator, secured *tls.Config, handler http.Handler, log *slog.Logger) (*endpoint, error) {
 	e, err := listen(ctx, "deliveries", c.Listen, secured, handler, log)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 	}
 	j, x := w.journal, w.indexer
 	s := &service{log: log, tracing: tracing, journal: j, indexer: x, prober: w.prober, coverage: w.coverage, history: admin.NewHistory(j, time.Now, log)}
-	if s.deliveries, err = c.listenForDeliveries(ctx, w.authenticator, w.receiver, log); err != nil {
+	if s.deliveries, err = c.listenForDeliveries(ctx, w.authenticator, w.secured, w.receiver, log); err != nil {
 		return nil, err
 	}
 	undo = append(undo, s.deliveries.close)
@@ -89,8 +89,8 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		Status: admin.StatusParts{
 			Journal: j, Index: w.index(), Waiting: x.Waiting,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
-			BackupEvery: c.backupEvery(),
-			Process:     journal.ProcessName(), Line: j.Line(), SearchFails: searchFailsIn(w.prober), Lacking: w.coverage.Lacking, Probe: probeIn(w.prober, w.indices),
+			BackupEvery: c.backupEvery(), Certificate: certificateIn(w.secured),
+			Process: journal.ProcessName(), Line: j.Line(), SearchFails: searchFailsIn(w.prober), Lacking: w.coverage.Lacking, Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})

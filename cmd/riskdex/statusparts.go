@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"time"
 
 	"riskdex/admin"
@@ -32,6 +33,17 @@ func searchFailsIn(p *probe.Prober) func() (since time.Time, err error) {
 			return fails.Since, fails.Err
 		}
 		return time.Time{}, nil
+	}
+}
+
+// certificateIn returns what tells the admin listener of the certificate that the publisher sees.
+func certificateIn(secured *tls.Config) func() admin.Certificate {
+	if secured == nil {
+		return nil
+	}
+	return func() admin.Certificate {
+		c := certificateOf(secured)
+		return admin.Certificate{Expires: c.NotAfter, ReplaceBy: replaceBy(c)}
 	}
 }
 
