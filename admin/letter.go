@@ -37,6 +37,9 @@ type DeadLetter struct {
 	Content                   // not in lists
 }
 
+// Damaged reports whether its record in the journal is damaged, so that only its publisher has it.
+func (l DeadLetter) Damaged() bool { return l.ErrorType == report.ErrorTypeDamaged }
+
 func letterOf(l report.DeadLetter) DeadLetter {
 	return DeadLetter{
 		Kind: l.Kind, ID: l.ID, Version: l.Version, Op: l.Op, AcceptedAt: l.AcceptedAt, DeadAt: l.DeadAt,

@@ -122,6 +122,20 @@ func TestStatusTellsWhatElasticsearchIsNotUpFor(t *testing.T) {
 	}
 }
 
+// TestPageOffersNoRetryOfWhatIsDamaged: the journal would leave it out.
+func TestPageOffersNoRetryOfWhatIsDamaged(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("PUT", "/cities/1", `{"t":1}`)
+	claimed, err := d.journal.Claim(t.Context(), report.Cities, 10, 1<<20)
+	require.NoError(t, err)
+	require.NoError(t, d.journal.Settle(t.Context(), []report.Settlement{{
+		Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Dead, ErrorType: report.ErrorTypeDamaged, Reason: "its checksum is wrong",
+	}}))
+	if page, _ := d.read(http.StatusOK, "/"); strings.Contains(page, "/dead/retry") || !strings.Contains(page, "have the publisher deliver it again") || !strings.Contains(page, "/dead/drop") {
+		t.Error("the page offers to retry a damaged record, or does not say what to do")
+	}
+}
+
 // TestForeignTextNeverBecomesHTML parses the pages as a browser would.
 func TestForeignTextNeverBecomesHTML(t *testing.T) {
 	d := openHostileDesk(t)

@@ -27,7 +27,7 @@
 //     restart, changes that were not settled can be claimed again.
 //   - Checked. Every record has a checksum, which is verified whenever the body is read. A
 //     damaged record is never given out: it becomes a dead letter with the error type
-//     [ErrorTypeDamaged], and the others go on. No operation gives a damaged record a correct
+//     [report.ErrorTypeDamaged], and the others go on. No operation gives a damaged record a correct
 //     checksum.
 //   - Isolated. Requests of many callers share a transaction, but a request that cannot be
 //     carried out fails alone.

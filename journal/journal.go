@@ -23,10 +23,6 @@ var ErrNotFound = report.ErrNotFound
 // ErrSnapshotTooOld ends Records when too much was accepted since it began.
 var ErrSnapshotTooOld = report.ErrSnapshotTooOld
 
-// ErrorTypeDamaged is the error type of the dead letter that a record becomes if its checksum is
-// wrong.
-const ErrorTypeDamaged = "journal_damaged"
-
 // Journal is what every engine provides. Any number of goroutines may call its methods at the
 // same time.
 type Journal interface {

@@ -2,6 +2,10 @@ package report
 
 import "time"
 
+// ErrorTypeDamaged is the error type of the dead letter that a record becomes if its checksum is
+// wrong.
+const ErrorTypeDamaged = "journal_damaged"
+
 // DeadLetter is a change that Elasticsearch refuses. It is set aside until a newer delivery
 // of its document replaces it, or somebody retries or drops it.
 type DeadLetter struct {

@@ -29,7 +29,7 @@ func printStatus(w io.Writer, st admin.Status) {
 		fmt.Fprintf(w, "  %s\n    %s\n", sanitize.OneLine(t.Detail), sanitize.OneLine(t.Remedy))
 	}
 	fmt.Fprintln(w)
-	kinds := newTable("KIND", "DOCUMENTS", "PENDING", "LAG", "DEAD", "LAG OF THE LAST HOUR")
+	kinds := newTable("KIND", "DOCUMENTS", "PENDING", "LAG", "DEAD", "RECENT LAG")
 	for _, k := range st.Kinds {
 		documents := "not known"
 		if k.Documents != nil {

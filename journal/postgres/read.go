@@ -242,7 +242,7 @@ func (j *Journal) DeadLetter(ctx context.Context, key report.Key) (l report.Dead
 		case errors.Is(err, pgx.ErrNoRows):
 			return journal.ErrNotFound
 		case err == nil && !intact:
-			l.Body, l.ErrorType, l.Reason = nil, journal.ErrorTypeDamaged, commit.DamagedReason(key)
+			l.Body, l.ErrorType, l.Reason = nil, report.ErrorTypeDamaged, commit.DamagedReason(key)
 		}
 		return err
 	})

@@ -166,7 +166,7 @@ func TestPostgresDamage(t *testing.T) {
 				t.Errorf("given out: %v, want documents 0 and 2", changes)
 			}
 			letter, err := j.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: id})
-			if err != nil || letter.ErrorType != journal.ErrorTypeDamaged || letter.Body != nil || !strings.Contains(letter.Reason, string(id)) {
+			if err != nil || letter.ErrorType != report.ErrorTypeDamaged || letter.Body != nil || !strings.Contains(letter.Reason, string(id)) {
 				t.Errorf("the dead letter: %+v, %v", letter, err)
 			}
 			n, err := j.RetryDead(t.Context(), []report.Stamp{{Key: letter.Key, Version: letter.Version}})

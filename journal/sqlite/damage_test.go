@@ -46,7 +46,7 @@ func TestDamage(t *testing.T) {
 			if err := j.e.readers.QueryRow(`SELECT error_type, reason FROM documents WHERE state = 4`).Scan(&errorType, &reason); err != nil {
 				t.Fatal(err)
 			}
-			if errorType != journal.ErrorTypeDamaged || !strings.Contains(reason, `cities "1"`) {
+			if errorType != report.ErrorTypeDamaged || !strings.Contains(reason, `cities "1"`) {
 				t.Errorf("the dead letter says %q, %q", errorType, reason)
 			}
 			redelivered(t, j)

@@ -118,7 +118,7 @@ func (e *engine) letter(ctx context.Context, key report.Key) (report.DeadLetter,
 	whole := l.Change
 	whole.Kind = report.Kind(kind)
 	if whole.Key != key || commit.Checksum(whole) != uint32(crc) {
-		l.Body, l.ErrorType, l.Reason = nil, journal.ErrorTypeDamaged, commit.DamagedReason(key)
+		l.Body, l.ErrorType, l.Reason = nil, report.ErrorTypeDamaged, commit.DamagedReason(key)
 	}
 	return l, nil
 }
@@ -130,7 +130,7 @@ func scanLetter(row *sql.Row, key report.Key, more ...any) (report.DeadLetter, e
 	var version, accepted, ended, size looseInt
 	err := row.Scan(append([]any{&id, &version, &op, &code, &accepted, &ended, &errorType, &reason, &size}, more...)...)
 	if isCorrupt(err) {
-		return report.DeadLetter{Change: report.Change{Key: key}, ErrorType: journal.ErrorTypeDamaged, Reason: commit.DamagedReason(key)}, nil
+		return report.DeadLetter{Change: report.Change{Key: key}, ErrorType: report.ErrorTypeDamaged, Reason: commit.DamagedReason(key)}, nil
 	}
 	if err != nil {
 		return report.DeadLetter{}, err

@@ -60,7 +60,7 @@ func TestDamagedRenewed(t *testing.T) {
 				t.Errorf("given out: %d, %v", len(got), err)
 			}
 			l, err := j.DeadLetter(t.Context(), stamps[0].Key)
-			if err != nil || l.ErrorType != journal.ErrorTypeDamaged || l.Body != nil || !strings.Contains(l.Reason, `advisories "a"`) {
+			if err != nil || l.ErrorType != report.ErrorTypeDamaged || l.Body != nil || !strings.Contains(l.Reason, `advisories "a"`) {
 				t.Errorf("the dead letter is %s %q, %v", l.ErrorType, l.Reason, err)
 			}
 			checkTables(t, j)
@@ -80,7 +80,7 @@ func TestDamagedLetter(t *testing.T) {
 				t.Errorf("listed %d, %v", len(list), err)
 			}
 			l, err := j.DeadLetter(t.Context(), stamps[0].Key)
-			if err != nil || l.Body != nil || l.ErrorType != journal.ErrorTypeDamaged {
+			if err != nil || l.Body != nil || l.ErrorType != report.ErrorTypeDamaged {
 				t.Errorf("shown: %d bytes, %s, %v", len(l.Body), l.ErrorType, err)
 			}
 			if l, err := j.DeadLetter(t.Context(), stamps[1].Key); err != nil || len(l.Body) != 10000 || l.ErrorType != "type" {
@@ -173,7 +173,7 @@ func checkUnreadableLetter(t *testing.T, j *Journal, k report.Key) {
 	if err != nil || len(list) != 1 || list[0].Key != k {
 		t.Errorf("listed %+v, %v", list, err)
 	}
-	if l, err := j.DeadLetter(t.Context(), k); err != nil || l.Body != nil || l.ErrorType != journal.ErrorTypeDamaged {
+	if l, err := j.DeadLetter(t.Context(), k); err != nil || l.Body != nil || l.ErrorType != report.ErrorTypeDamaged {
 		t.Errorf("shown %+v, %v", l, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"riskdex/internal/postgres/postgrestest"
-	"riskdex/journal"
 	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
@@ -38,7 +37,7 @@ func TestCopyKeepsDamage(t *testing.T) {
 					t.Errorf("given out: %v, %v", got, err)
 				}
 				l, err := j.DeadLetter(t.Context(), report.Key{Kind: report.Cities, ID: "1"})
-				if err != nil || l.ErrorType != journal.ErrorTypeDamaged || l.Body != nil {
+				if err != nil || l.ErrorType != report.ErrorTypeDamaged || l.Body != nil {
 					t.Errorf("the dead letter: %+v, %v", l, err)
 				}
 				closeTest(t, j)

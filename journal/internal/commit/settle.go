@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -113,7 +112,7 @@ func (tx *Transaction) setAsideDamaged(k report.Key, v report.Version) (bool, er
 		return false, err
 	}
 	return true, tx.Settle([]report.Settlement{{
-		Key: k, Version: v, Outcome: report.Dead, ErrorType: journal.ErrorTypeDamaged, Reason: DamagedReason(k),
+		Key: k, Version: v, Outcome: report.Dead, ErrorType: report.ErrorTypeDamaged, Reason: DamagedReason(k),
 	}}, make([]Claim, 1))
 }
 
