@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -47,7 +48,11 @@ func (h home) setSecurity(security Security) error {
 		fmt.Fprintf(&roles, "%s: %s\n", name, security.Roles[name]) // YAML, a superset of JSON
 	}
 	for name, content := range map[string][]byte{"users": users.Bytes(), "users_roles": usersRoles.Bytes(), "roles.yml": roles.Bytes()} {
-		if err := writeFile(filepath.Join(h.config(), name), content); err != nil {
+		path := filepath.Join(h.config(), name)
+		if is, err := os.ReadFile(path); err == nil && bytes.Equal(is, content) {
+			continue // the server would read the same again, and may miss a role meanwhile, and remember that
+		}
+		if err := writeFile(path, content); err != nil {
 			return fmt.Errorf("tell Elasticsearch its users: %w", err)
 		}
 	}
