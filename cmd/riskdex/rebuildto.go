@@ -73,7 +73,7 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 	if s.AdminListen != "" {
 		log = s.logger(io.err)
 	}
-	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Line: status.Line, Log: log}
+	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Line: status.Line, Alone: true, Log: log}
 	f := &filling{
 		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: map[report.Kind]int{}, log: log,
 	}

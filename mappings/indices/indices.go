@@ -32,6 +32,7 @@ type Indices struct {
 	Prefix string // before every alias, index and template
 	Set    *mappings.Set
 	Line   string // of the journal that fills them; empty if there is none
+	Alone  bool   // the journal is this process's alone: what another process has filled lacks what this one has settled
 	Log    *slog.Logger
 
 	mu      sync.Mutex
@@ -136,13 +137,13 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 }
 
 // isFilled reports whether an index is the one that riskdex keeps up to date, as riskdex
-// left it. An index without a mark counts as that unless this process has seen another.
+// left it. Without a mark, and with Alone in any case, it is not if this process has seen another.
 func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	i := s.indices[index]
 	if !i.has(s.alias+filled) || i.has(s.alias+retired) {
 		return false
 	}
-	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) {
+	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) && (!x.Alone || marked != i.Settings.Index) {
 		return marked == i.Settings.Index
 	}
 	x.mu.Lock()

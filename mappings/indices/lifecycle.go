@@ -94,6 +94,7 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 		return err
 	}
 	if s.written() == to {
+		x.Forget(kind)
 		return nil
 	}
 	actions := []aliasAction{s.addWritten(to), remove(to, s.alias+rebuilding)}
@@ -110,6 +111,7 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 	if err := x.changeAliases(ctx, actions); err != nil {
 		return fmt.Errorf("moving the alias %s from the index %s to %s: %w", s.alias, from, to, err)
 	}
+	x.Forget(kind)
 	return nil
 }
 

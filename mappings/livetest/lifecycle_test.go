@@ -218,6 +218,44 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 	}
 }
 
+// TestIndexThatAnotherFollowerMade: a follower alone knows what it has sent. What another one has
+// made anew, it fills too, and keeps no checkpoint there before it has begun to.
+func TestIndexThatAnotherFollowerMade(t *testing.T) {
+	x, old, next := twoIndices(t)
+	x.Alone = true
+	if err := x.Swap(t.Context(), report.Cities, old, next); err != nil {
+		t.Fatal(err)
+	}
+	var again counter
+	ensure := func(x *indices.Indices, want counter) {
+		t.Helper()
+		if _, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil || again != want {
+			t.Errorf("error %v; everything is sent again %d times, want %d", err, again, want)
+		}
+	}
+	keep := func(x *indices.Indices, cursor string, kept bool) {
+		t.Helper()
+		if err := x.SetCheckpoint(t.Context(), report.Cities, cursor); (err == nil) != kept {
+			t.Errorf("a checkpoint: %v; want it kept: %t", err, kept)
+		}
+	}
+	ensure(x, 0) // its own rebuild is no reason
+	keep(x, "the newest", true)
+	other := newIndices(t, x.Prefix)
+	other.Alone = true
+	ensure(other, 0)
+	must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{next}})
+	ensure(other, 1)
+	keep(x, "the newest", false)
+	ensure(x, 2)
+	ensure(other, 2)
+	keep(x, "the first", true)
+	keep(other, "the second", true)
+	if got, err := x.Checkpoint(t.Context(), report.Cities); got != "the second" || err != nil {
+		t.Errorf("the checkpoint is %q, %v", got, err)
+	}
+}
+
 func TestEnsureLeavesAnUnclearAliasAlone(t *testing.T) {
 	x, old, _ := twoIndices(t)
 	other := x.Prefix + "other"
