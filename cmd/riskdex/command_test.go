@@ -68,18 +68,21 @@ func (p *process) expect(status int, stdin string, args []string, texts ...strin
 func words(text string) []string { return strings.Fields(text) }
 
 // narrowMappings returns a folder of mappings with which Elasticsearch refuses documents
-// whose risk label is not a number.
-func narrowMappings(t *testing.T) string {
+// whose risk_label is no number.
+func narrowMappings(t *testing.T) string { return mappingsWithLabel(t, `{"type": "integer"}`) }
+
+// mappingsWithLabel returns a folder of mappings in which the field risk_label is another one.
+func mappingsWithLabel(t *testing.T, field string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mappings")
 	require.NoError(t, os.CopyFS(dir, mappings.Files()))
 	file := filepath.Join(dir, "index.json")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	const wide = `"risk_label": {"type": "keyword", "ignore_above": 256, "normalizer": "any_case"}`
-	if !bytes.Contains(text, []byte(wide)) {
-		t.Fatalf("%s has no %s any longer: make another field narrow", file, wide)
+	const usual = `"risk_label": {"type": "keyword", "ignore_above": 256, "normalizer": "any_case"}`
+	if !bytes.Contains(text, []byte(usual)) {
+		t.Fatalf("%s has no %s any longer: take another field", file, usual)
 	}
-	require.NoError(t, os.WriteFile(file, bytes.Replace(text, []byte(wide), []byte(`"risk_label": {"type": "integer"}`), 1), 0o644))
+	require.NoError(t, os.WriteFile(file, bytes.Replace(text, []byte(usual), []byte(`"risk_label": `+field), 1), 0o644))
 	return dir
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -75,7 +76,7 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 	}
 	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Line: status.Line, Alone: true, Log: log}
 	f := &filling{
-		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: map[report.Kind]int{}, log: log,
+		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: servedDocuments{of: map[report.Kind]int{}}, log: log,
 	}
 	if f.place, err = target.Place(ctx); err != nil {
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
@@ -89,11 +90,11 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 			return fmt.Errorf("%s: %w", redacted(s.To), err)
 		}
 	}
-	if f.journal, err = follow.Open(ctx, feedOf{served, status.Line, log}, target); err != nil {
+	if f.journal, err = follow.Open(ctx, feedOf{served, status.Line, &f.documents, log}, target); err != nil {
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
 	}
 	registry := prometheus.NewRegistry()
-	f.indexer, err = indexer.New(indexer.DefaultConfig(), f.journal, set, settledIndices{target}, client, registry, log)
+	f.indexer, err = indexer.New(indexer.DefaultConfig(), f.journal, set, target, client, registry, log)
 	if err != nil {
 		return err
 	}
@@ -105,21 +106,37 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 	return f.run(ctx)
 }
 
-// settledIndices has the indexer find nothing to rebuild: that is up to serve, once it keeps
-// the indices.
-type settledIndices struct{ *indices.Indices }
-
-func (settledIndices) MappingChanged(context.Context, report.Kind) (bool, error) { return false, nil }
-
-func (settledIndices) Leftovers(context.Context, report.Kind) (unfinished, old []string, err error) {
-	return nil, nil, nil
-}
-
 // feedOf is the feed of changes of a running riskdex.
 type feedOf struct {
 	*adminClient
-	line string // of the journal that is followed
-	log  *slog.Logger
+	line   string // of the journal that is followed
+	served *servedDocuments
+	log    *slog.Logger
+}
+
+// Documents implements follow.Source.
+func (f feedOf) Documents(kind report.Kind) int { return f.served.count(kind) }
+
+// servedDocuments is how many documents searches of the served cluster find.
+type servedDocuments struct {
+	mu sync.Mutex
+	of map[report.Kind]int
+}
+
+func (d *servedDocuments) count(kind report.Kind) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.of[kind]
+}
+
+func (d *servedDocuments) note(status admin.Status) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, k := range status.Kinds {
+		if k.Documents != nil {
+			d.of[k.Kind] = *k.Documents
+		}
+	}
 }
 
 func (f feedOf) Feed(ctx context.Context, after report.Cursor, wait bool) (page report.FeedPage, err error) {
@@ -201,9 +218,9 @@ type filling struct {
 	surplus     *surplus       // nil without an endpoint
 	history     *admin.History // likewise
 	log         *slog.Logger
-	documents   map[report.Kind]int // that searches of the served cluster find
-	keptByServe bool                // serve keeps the cluster itself
-	ready       bool                // everything was there
+	documents   servedDocuments
+	keptByServe bool // serve keeps the cluster itself
+	ready       bool // everything was there
 }
 
 // filled is how far a kind is, for programs.
@@ -295,22 +312,20 @@ func (f *filling) watch(ctx context.Context, followed chan error) error {
 		case <-tick.C:
 			f.show()
 		}
-		if !f.ready && f.whole() && f.refresh(ctx) == nil {
+		if !f.ready && f.whole() && f.inPlace(ctx) && f.refresh(ctx) == nil {
 			f.ready = true
 			f.tellReady()
-			if f.Once {
-				return nil
-			}
+		}
+		if f.Once && (f.ready || len(f.failed()) > 0) {
+			return nil
 		}
 	}
 }
 
 // note takes from the status of serve what concerns this run.
 func (f *filling) note(status admin.Status) {
+	f.documents.note(status)
 	for _, k := range status.Kinds {
-		if k.Documents != nil {
-			f.documents[k.Kind] = *k.Documents
-		}
 		f.keptByServe = f.keptByServe || f.place != "" && k.Place == f.place
 	}
 }
@@ -322,6 +337,21 @@ func (f *filling) whole() bool {
 		}
 	}
 	return true
+}
+
+// inPlace tells whether searches find indices that were made from this mapping.
+func (f *filling) inPlace(ctx context.Context) bool {
+	for _, kind := range report.Kinds() {
+		if changed, err := f.indices.MappingChanged(ctx, kind); changed || err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// failed returns the rebuilds that failed.
+func (f *filling) failed() []report.Rebuild {
+	return slices.DeleteFunc(f.indexer.Rebuilds(), func(r report.Rebuild) bool { return r.Phase != report.PhaseFailed })
 }
 
 // refresh makes what is there visible to searches.
@@ -339,10 +369,13 @@ func (f *filling) states() (list []filled) {
 	for _, w := range f.indexer.Waiting() {
 		trouble[w.Kind] = w.Reason + ": " + w.Detail
 	}
+	for _, r := range f.failed() {
+		trouble[r.Kind] = "the rebuild failed: " + r.Reason
+	}
 	for _, kind := range report.Kinds() {
 		s := f.journal.State(kind)
 		one := filled{
-			Kind: kind, Documents: f.documents[kind], Sent: s.Settled, Waiting: s.Waiting, Whole: s.Whole, Refused: len(s.Refused), Trouble: trouble[kind],
+			Kind: kind, Documents: f.documents.count(kind), Sent: s.Settled, Waiting: s.Waiting, Whole: s.Whole, Refused: len(s.Refused), Trouble: trouble[kind],
 		}
 		if s.Fault != nil {
 			one.Trouble = s.Fault.Error()
@@ -405,6 +438,10 @@ func (f *filling) verdict() error {
 	bad := !f.ready && !f.keptByServe
 	if bad {
 		fmt.Fprintln(f.io.err, "not everything is there yet; the same command goes on from here")
+	}
+	for _, r := range f.failed() {
+		fmt.Fprintf(f.io.err, "%s: the index for the new mapping is not in place: %s; the old one is up to date\n", r.Kind, sanitize.OneLine(r.Reason))
+		bad = true
 	}
 	for _, kind := range report.Kinds() {
 		s := f.journal.State(kind)

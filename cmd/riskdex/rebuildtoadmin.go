@@ -36,7 +36,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 	handler := admin.New(admin.Parts{
 		Health:      admin.Health{CanAccept: func() error { return nil }, ElasticsearchUp: f.indexer.ElasticsearchUp},
 		Metrics:     registry,
-		DeadLetters: followed, Receiver: followed,
+		DeadLetters: followed, Receiver: followed, Rebuilder: rebuilder{f.indexer},
 		Status: admin.StatusParts{
 			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, Lacking: f.surplus.lacking, History: f.history,
 			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Line, Follows: redacted(f.served.base),

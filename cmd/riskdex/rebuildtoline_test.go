@@ -34,7 +34,7 @@ func TestRebuildToTakesNothingOfAnotherJournalAtTheBeginning(t *testing.T) {
 	defer served.Close()
 	client, err := adminSettings{Admin: served.URL}.client(streams{})
 	require.NoError(t, err)
-	feed := feedOf{client, "one", slog.New(slog.DiscardHandler)}
+	feed := feedOf{client, "one", &servedDocuments{}, slog.New(slog.DiscardHandler)}
 
 	page, err := feed.Feed(t.Context(), begin, true)
 	require.NoError(t, err)

@@ -18,6 +18,8 @@ type Source interface {
 	// and wait is set, it may wait for a while. The error is report.ErrCursorTooOld or report.ErrOtherFeed if
 	// nobody can go on from the cursor; any other is temporary.
 	Feed(ctx context.Context, after report.Cursor, wait bool) (report.FeedPage, error)
+	// Documents returns about how many documents of a kind the feed has, if that is known, or 0.
+	Documents(kind report.Kind) int
 }
 
 // Checkpoints keeps a cursor in the index behind the alias of each kind.
@@ -190,20 +192,19 @@ func (j *Journal) wake() {
 
 // keepCheckpoints keeps the checkpoint of a kind.
 func (j *Journal) keepCheckpoints(ctx context.Context, kind report.Kind, w *window) {
-	kept := ""
 	for last := false; !last; {
 		select {
 		case <-time.After(checkpointEvery):
 		case <-ctx.Done():
 			last = true
 		}
-		kept = j.keepCheckpoint(context.WithoutCancel(ctx), kind, w, kept)
+		j.keepCheckpoint(context.WithoutCancel(ctx), kind, w)
 	}
 }
 
-// keepCheckpoint returns the cursor that is kept now. If it cannot be kept, the next start sends
-// more than it has to.
-func (j *Journal) keepCheckpoint(ctx context.Context, kind report.Kind, w *window, kept string) string {
+// keepCheckpoint keeps the checkpoint, also if it has not changed: the index may be another one.
+// If it cannot be kept, the next start sends more than it has to.
+func (j *Journal) keepCheckpoint(ctx context.Context, kind report.Kind, w *window) {
 	w.keeping.Lock()
 	defer w.keeping.Unlock()
 	j.mu.Lock()
@@ -211,10 +212,9 @@ func (j *Journal) keepCheckpoint(ctx context.Context, kind report.Kind, w *windo
 	j.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, checkpointEvery)
 	defer cancel()
-	if at == "" || at == kept || j.checkpoints.SetCheckpoint(ctx, kind, at) != nil {
-		return kept
+	if at != "" {
+		_ = j.checkpoints.SetCheckpoint(ctx, kind, at)
 	}
-	return at
 }
 
 // Changed implements indexer.Journal.
@@ -262,7 +262,7 @@ func (j *Journal) Resend(_ context.Context, kind report.Kind) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	told := w.done + len(w.documents)
-	w.begin(report.Cursor{Kinds: []report.Kind{kind}}, time.Now())
+	w.again(report.Cursor{Kinds: []report.Kind{kind}})
 	return told, nil
 }
 
@@ -331,8 +331,10 @@ func (j *Journal) LockKind(context.Context, report.Kind) error { return nil }
 // UnlockKind implements indexer.Journal.
 func (j *Journal) UnlockKind(report.Kind) {}
 
-// Documents implements indexer.Journal. Nothing that a follower does asks for them.
-func (j *Journal) Documents(context.Context, report.Kind) (int, error) { return 0, nil }
+// Documents implements indexer.Journal.
+func (j *Journal) Documents(_ context.Context, kind report.Kind) (int, error) {
+	return j.source.Documents(kind), nil
+}
 
 // Stats implements indexer.Journal. Its sums count from the start.
 func (j *Journal) Stats(context.Context) (report.Stats, error) {
@@ -340,7 +342,7 @@ func (j *Journal) Stats(context.Context) (report.Stats, error) {
 	defer j.mu.Unlock()
 	stats := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Notes: maps.Clone(j.notes), Free: -1}
 	for kind, w := range j.windows {
-		stats.Kinds[kind] = w.stats()
+		stats.Kinds[kind] = w.stats(j.source.Documents(kind))
 	}
 	return stats, nil
 }

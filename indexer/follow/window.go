@@ -27,6 +27,8 @@ type window struct {
 	whole  bool
 	done   int
 
+	filling bool // from the beginning of the feed, until it is whole
+
 	// The outcome of the changes read since the start. accepted always equals settled plus
 	// pending.
 	accepted map[report.Op]uint64
@@ -35,7 +37,7 @@ type window struct {
 
 	// When the feed is read again from an earlier place, the index has what was read before,
 	// except for what was waiting or refused then: lacked says since when.
-	again  report.Version
+	had    report.Version
 	lacked map[report.ID]time.Time
 
 	fault, anew error
@@ -79,14 +81,14 @@ func newWindow(at report.Cursor, now time.Time) *window {
 // begin empties the window, so that the feed is read from a cursor on.
 func (w *window) begin(at report.Cursor, now time.Time) {
 	w.settled[report.Superseded] += uint64(w.pending()) // they will be read again
-	if w.begun = (time.Time{}); at.Begins() {
+	if w.begun, w.filling = (time.Time{}), at.Begins(); w.filling {
 		w.begun = now
 	}
 	w.read, w.before = at, at
 	w.pages, w.queue, w.goal = nil, nil, nil
 	w.documents, w.refused, w.ahead = map[report.ID]*document{}, map[report.ID]refusal{}, map[report.ID]report.Ahead{}
 	w.bytes, w.done, w.whole = 0, 0, false
-	w.again, w.lacked = 0, nil
+	w.had, w.lacked = 0, nil
 	if w.interrupt != nil {
 		w.interrupt()
 	}
@@ -118,7 +120,7 @@ func (w *window) add(told report.FeedPage, now time.Time) {
 		w.bytes += len(c.Body)
 		w.accepted[c.Op]++
 		told := &document{change: c, page: p, damaged: r.Lost == report.LostDamaged, since: c.AcceptedAt, lacks: c.Version}
-		if c.Version <= w.again {
+		if c.Version <= w.had {
 			told.since = now
 			if since, ok := w.lacked[r.ID]; ok {
 				told.since = since
@@ -282,23 +284,32 @@ func (w *window) reached(version report.Version) bool {
 
 // back makes the feed be read again from a version on. It removes nothing from the index.
 func (w *window) back(to report.Version) {
-	at, done, whole, goal, begun := w.before, w.done, w.whole, w.goal, w.begun
-	again, lacked := max(w.again, w.read.Version), map[report.ID]time.Time{}
-	maps.Copy(lacked, w.lacked)
-	for id, d := range w.documents {
-		lacked[id] = d.since
-	}
+	at, done, whole, goal := w.before, w.done, w.whole, w.goal
 	at.Version = min(at.Version, to)
-	w.begin(at, begun)
-	w.begun, w.again, w.lacked = begun, again, lacked
+	w.again(at)
 	if whole {
 		w.done, w.whole, w.goal = done, true, goal
 	}
 }
 
-// stats returns the totals of the window in the form of a journal's.
-func (w *window) stats() report.KindStats {
+// again is begin for a feed that was read before.
+func (w *window) again(at report.Cursor) {
+	had, lacked, begun, filling := max(w.had, w.read.Version), map[report.ID]time.Time{}, w.begun, w.filling
+	maps.Copy(lacked, w.lacked)
+	for id, d := range w.documents {
+		lacked[id] = d.since
+	}
+	w.begin(at, begun)
+	w.had, w.lacked, w.begun, w.filling = had, lacked, begun, filling || w.filling
+}
+
+// stats returns the totals of the window in the form of a journal's. documents is about how many
+// the feed tells from its beginning on.
+func (w *window) stats(documents int) report.KindStats {
 	k := report.KindStats{Accepted: maps.Clone(w.accepted), Settled: maps.Clone(w.settled), Pending: w.pending(), DeadLetters: len(w.refused)}
+	if w.filling && !w.whole {
+		k.Resending = max(1, documents-w.done-len(w.documents))
+	}
 	for _, d := range w.documents {
 		if w.isRefused(d) {
 			continue

@@ -70,11 +70,11 @@ func TestCheckpointNeverPassesWhatIsNotSettled(t *testing.T) {
 			w.settle(s, time.Now())
 		}
 		check := func() {
-			told, settled := uint64(0), uint64(w.stats().Pending)
-			for _, n := range w.stats().Accepted {
+			told, settled := uint64(0), uint64(w.stats(0).Pending)
+			for _, n := range w.stats(0).Accepted {
 				told += n
 			}
-			for _, n := range w.stats().Settled {
+			for _, n := range w.stats(0).Settled {
 				settled += n
 			}
 			if told != settled {
@@ -212,20 +212,41 @@ func TestNotWholeWhenTheWriteUnderWayFails(t *testing.T) {
 	}
 }
 
-// TestWhatIsToldAgainDoesNotLag: the index has it, except for what was waiting.
+// TestWhatIsToldAgainDoesNotLag: the index has it, except for what was waiting. If everything is
+// told again, that counts as sent again until it is there.
 func TestWhatIsToldAgainDoesNotLag(t *testing.T) {
 	delivered, now := time.Unix(1, 0), time.Unix(1000, 0)
-	w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}, Version: 1, Feed: "feed"}, delivered)
-	w.add(pageOf(told("X", 1), told("Y", 2)), now)
-	list := w.claim(1, 100, now)
-	w.settle(report.Settlement{Key: list[0].Key, Version: 1, Outcome: report.Indexed}, now)
-	w.back(0)
-	w.add(pageOf(told("X", 1)), now)
-	if since := w.stats().OldestWaiting; !since.Equal(now) {
-		t.Errorf("X, which the index has, lags since %v", since)
-	}
-	w.add(pageOf(told("Y", 2)), now)
-	if since := w.stats().OldestWaiting; !since.Equal(time.Unix(2, 0)) {
-		t.Errorf("Y, which the index lacks, lags since %v, want since it was delivered", since)
+	for name, again := range map[string]func(w *window){
+		"from a version on":  func(w *window) { w.back(0) },
+		"from the beginning": func(w *window) { w.again(report.Cursor{Kinds: []report.Kind{report.Cities}}) },
+	} {
+		w := newWindow(report.Cursor{Kinds: []report.Kind{report.Cities}, Version: 1, Feed: "feed"}, delivered)
+		w.add(pageOf(told("X", 1), told("Y", 2)), now)
+		list := w.claim(1, 100, now)
+		w.settle(report.Settlement{Key: list[0].Key, Version: 1, Outcome: report.Indexed}, now)
+		again(w)
+		page := pageOf(told("X", 1))
+		page.More = true
+		w.add(page, now)
+		if since := w.stats(0).OldestWaiting; !since.Equal(now) {
+			t.Errorf("%s: X, which the index has, lags since %v", name, since)
+		}
+		if n, want := w.stats(5).Resending, 4; (n > 0) != w.filling || w.filling && n != want {
+			t.Errorf("%s: %d documents are sent again, want %d", name, n, want)
+		}
+		w.add(pageOf(told("Y", 2)), now)
+		if since := w.stats(0).OldestWaiting; !since.Equal(time.Unix(2, 0)) {
+			t.Errorf("%s: Y, which the index lacks, lags since %v, want since it was delivered", name, since)
+		}
+		if w.back(0); (w.stats(0).Resending > 0) != (name == "from the beginning") {
+			t.Errorf("%s: after it is told again once more, %d documents are sent again", name, w.stats(0).Resending)
+		}
+		w.add(pageOf(told("X", 1), told("Y", 2)), now)
+		for _, c := range w.claim(2, 100, now) {
+			w.settle(report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed}, now)
+		}
+		if n := w.stats(5).Resending; n != 0 {
+			t.Errorf("%s: %d documents are sent again, and all are there", name, n)
+		}
 	}
 }

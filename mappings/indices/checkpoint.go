@@ -44,7 +44,10 @@ func (x *Indices) SetCheckpoint(ctx context.Context, kind report.Kind, cursor st
 	if !x.isFilled(kind, s, index) {
 		return fmt.Errorf("the index %s is not the one that was filled", index)
 	}
-	n := s.indices[index].Mappings.Meta.notes()
-	n.Followed = &followed{cursor, s.indices[index].Settings.Index}
+	n, now := s.indices[index].Mappings.Meta.notes(), followed{cursor, s.indices[index].Settings.Index}
+	if n.Followed != nil && *n.Followed == now {
+		return nil
+	}
+	n.Followed = &now
 	return x.note(ctx, s, index, n)
 }
