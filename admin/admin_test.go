@@ -173,3 +173,29 @@ func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
 		}
 	}
 }
+
+// unreadable is a journal that cannot be read while it is true.
+type unreadable bool
+
+func (u *unreadable) Stats(context.Context) (report.Stats, error) {
+	if *u {
+		return report.Stats{}, errors.New("the disk is gone")
+	}
+	return report.Stats{}, nil
+}
+
+// TestUnreadableJournalIsLoggedOnce, and not at every scrape.
+func TestUnreadableJournalIsLoggedOnce(t *testing.T) {
+	var log strings.Builder
+	var journal unreadable
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(admin.NewJournalCollector(&journal, time.Now, slog.New(slog.NewTextHandler(&log, nil))))
+	for round := range 2 {
+		for _, journal = range []unreadable{true, true, false, false} {
+			_, _ = reg.Gather()
+		}
+		if n := strings.Count(log.String(), "the disk is gone"); n != round+1 {
+			t.Errorf("round %d: %d lines:\n%s", round, n, log.String())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,8 @@ type journalCollector struct {
 	journal Journal
 	now     func() time.Time
 	log     *slog.Logger
+
+	unreadable atomic.Bool // at the last scrape
 
 	accepted, settled, pending, resending, deadLetters, lag, refused  *prometheus.Desc
 	refusedDocuments                                                  *prometheus.Desc
@@ -79,10 +82,13 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	defer cancel()
 	stats, err := c.journal.Stats(ctx)
 	if err != nil {
-		c.log.Error("cannot read the journal's sums for the metrics", "error", err)
+		if !c.unreadable.Swap(true) {
+			c.log.Error("cannot read the journal's sums for the metrics", "error", err)
+		}
 		out <- prometheus.NewInvalidMetric(c.pending, err)
 		return
 	}
+	c.unreadable.Store(false)
 	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 	}

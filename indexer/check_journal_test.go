@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,11 +31,14 @@ type checking struct {
 	place         string            // of the indices
 	notes         map[string]string // in the journal
 	resend        func() error
+	unreadable    error // of the journal
 }
 
 func (s *checking) Claim(context.Context, report.Kind, int, int) ([]report.Change, error) {
-	return nil, nil
+	return nil, s.unreadable
 }
+func (s *checking) Settle(context.Context, []report.Settlement) error { return s.unreadable }
+func (s *checking) Changed() <-chan struct{}                          { return nil }
 func (s *checking) LockKind(ctx context.Context, _ report.Kind) error { return s.lockKind(ctx) }
 func (s *checking) UnlockKind(report.Kind)                            {}
 func (s *checking) ResendDeleted(context.Context, report.Kind, time.Time) (int, error) {
@@ -73,7 +77,11 @@ func (s *checking) Unfit(report.Kind) []string { return nil }
 
 func (s *checking) indexer(t *testing.T) *Indexer {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
+	return s.indexerWith(t, slog.New(slog.DiscardHandler))
+}
+
+func (s *checking) indexerWith(t *testing.T, log *slog.Logger) *Indexer {
+	t.Helper()
 	x, err := New(DefaultConfig(), s, s, s, nil, prometheus.NewRegistry(), log)
 	if err != nil {
 		t.Fatal(err)
@@ -174,5 +182,32 @@ func TestAliasMovedByTheRebuildingProcessIsNotForeign(t *testing.T) {
 		if !out.step.lost || s.forgotten != 1 {
 			t.Errorf("step %v: lost %v, forgotten %d times", step, out.step.lost, s.forgotten)
 		}
+	}
+}
+
+// TestUnreadableJournalIsLoggedNowAndThen, however often it is tried.
+func TestUnreadableJournalIsLoggedNowAndThen(t *testing.T) {
+	for name, run := range map[string]func(ctx context.Context, x *Indexer){
+		"claim": func(ctx context.Context, x *Indexer) { _ = x.Run(ctx) },
+		"settle": func(ctx context.Context, x *Indexer) {
+			stop := context.AfterFunc(ctx, func() { close(x.giveUp) })
+			defer stop()
+			x.settle(ctx, nil, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log strings.Builder
+				s := &checking{unreadable: errors.New("the disk is gone")}
+				x := s.indexerWith(t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelInfo})))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				run(ctx, x)
+				lines := strings.Count(log.String(), "the disk is gone")
+				if lines < 1 || lines > 7 || strings.Count(log.String(), "level=ERROR") != lines {
+					t.Errorf("%d lines in an hour:\n%.2000s", lines, log.String())
+				}
+			})
+		})
 	}
 }

@@ -18,7 +18,7 @@ type visibility struct {
 	warned     time.Time
 }
 
-// warnAgain is the shortest time between two warnings of failing refreshes.
+// warnAgain is the shortest time between two log lines about one failure that lasts.
 const warnAgain = 10 * time.Minute
 
 // refreshes returns when the lane's index may be refreshed, if that does not depend on a task

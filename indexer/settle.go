@@ -63,6 +63,7 @@ func (x *Indexer) settle(ctx context.Context, changes []report.Change, settlemen
 	// Record the answer of Elasticsearch even if riskdex is stopping.
 	ctx = context.WithoutCancel(ctx)
 	pause := x.newBackOff()
+	var warned time.Time
 	for {
 		attempt, cancel := context.WithTimeout(ctx, settleTimeout)
 		err := x.journal.Settle(attempt, settlements)
@@ -71,7 +72,10 @@ func (x *Indexer) settle(ctx context.Context, changes []report.Change, settlemen
 			x.metrics.settled(changes, settlements, time.Now())
 			return true
 		}
-		x.log.ErrorContext(ctx, "cannot settle changes in the journal", "changes", len(settlements), "error", err)
+		if time.Since(warned) >= warnAgain {
+			warned = time.Now()
+			x.log.ErrorContext(ctx, "cannot settle changes in the journal: tried again until it can", "changes", len(settlements), "error", err)
+		}
 		select {
 		case <-x.giveUp:
 			return false // they stay pending in the journal, and are sent again after the restart

@@ -97,7 +97,6 @@ func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) 
 		x.indices.Forget(kind)
 		out.lost, out.trouble = true, elsewhere(err)
 	default:
-		x.log.Error("cannot claim changes from the journal", "kind", kind, "error", err)
 		x.metrics.failures.WithLabelValues(string(kind), reasonJournal).Inc()
 		out.trouble = &judgement{verdict: elastic.Retry, reason: reasonJournal, answer: elastic.Answer{Detail: err.Error()}}
 	}
