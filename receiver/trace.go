@@ -3,13 +3,15 @@ package receiver
 import (
 	"context"
 	"net/http"
-	"riskdex/report"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"riskdex/internal/requestid"
+	"riskdex/report"
 )
 
 // startSpan begins the span of a request, in the sender's trace if the request has one (W3C
@@ -17,6 +19,9 @@ import (
 func (r *Receiver) startSpan(req *http.Request) (*http.Request, trace.Span) {
 	ctx := propagation.TraceContext{}.Extract(req.Context(), propagation.HeaderCarrier(req.Header))
 	ctx, span := r.tracer.Start(ctx, "HTTP", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(methodAttribute(req.Method)))
+	if id := requestid.Of(ctx); id != "" {
+		span.SetAttributes(attribute.String("riskdex.request_id", id))
+	}
 	return req.WithContext(ctx), span
 }
 

@@ -16,6 +16,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+
+	"riskdex/internal/requestid"
 )
 
 const (
@@ -98,6 +100,17 @@ func TestRequestsAreSpans(t *testing.T) {
 		if got := attributes(s); !maps.Equal(got, parseAttributes(c.attributes)) {
 			t.Errorf("%s %s: %v, want %s", c.method, c.path, got, c.attributes)
 		}
+	}
+}
+
+// TestSpanHasTheRequestID that the answer has.
+func TestSpanHasTheRequestID(t *testing.T) {
+	d := openTraced(t)
+	answer := httptest.NewRecorder()
+	req := httptest.NewRequest("PUT", "/api/v1/cities/1", strings.NewReader("{"))
+	requestid.Handler(d.receiver, func() string { return "new-1" }).ServeHTTP(answer, req)
+	if got := attributes(d.spans.GetSpans()[0])["riskdex.request_id"]; got != "new-1" || got != answer.Header().Get(requestid.Header) {
+		t.Errorf("the span has the request id %q, want that of the answer: %v", got, answer.Header())
 	}
 }
 

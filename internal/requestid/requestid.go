@@ -1,5 +1,5 @@
-// Package requestid names every HTTP request, so that its answer and the lines of the log that
-// are about it can be put together, also with the log of a proxy or a sender that named it
+// Package requestid names every HTTP request, so that its answer, its span and the lines of the log
+// that are about it can be put together, also with the log of a proxy or a sender that named it
 // first.
 package requestid
 
@@ -41,6 +41,12 @@ func usable(id string) bool {
 	}) < 0
 }
 
+// Of returns the id of the request whose context ctx is; empty if there is none.
+func Of(ctx context.Context) string {
+	id, _ := ctx.Value(key{}).(string)
+	return id
+}
+
 // InLog returns a handler that adds the id of its request to each line that is logged with the
 // context of one.
 func InLog(next slog.Handler) slog.Handler { return handler{next} }
@@ -48,7 +54,7 @@ func InLog(next slog.Handler) slog.Handler { return handler{next} }
 type handler struct{ slog.Handler }
 
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
-	if id, ok := ctx.Value(key{}).(string); ok {
+	if id := Of(ctx); id != "" {
 		r = r.Clone()
 		r.AddAttrs(slog.String("request_id", id))
 	}
