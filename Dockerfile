@@ -1,6 +1,6 @@
 # riskdex as one static program and nothing else: no shell, no package manager.
 
-FROM golang:1.26.8 AS build
+FROM golang:1.26.8@sha256:9d2f36f06329b2a141b9db99ffa32765cf695ee57b813ca29e245e8670bcbfff AS build
 WORKDIR /src
 COPY . .
 # Version, commit and time, for riskdex version; make image sets it.

@@ -6,8 +6,8 @@
 //
 //   - Compose files are read as Compose reads them, and compared with the program, what they
 //     mount and the limits of each service. HAProxy's configuration and the set-up of a secured
-//     Elasticsearch run here as in their images. Images are pinned by version: their digests
-//     cannot be looked up here.
+//     Elasticsearch run here as in their images. Images are pinned by version and by the digest
+//     that others have published, where that is known; none is pulled here.
 //   - Of the Dockerfile, the instructions and the files that its build gets are checked.
 //   - Folders for Kubernetes are built as by kubectl and decoded as strictly as by the API
 //     server; settings, probes, secrets and network are compared with the program.

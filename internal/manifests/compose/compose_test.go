@@ -4,6 +4,7 @@
 package compose
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -99,21 +100,45 @@ func TestEveryServiceIsBoundedAndCheckedAndComesBack(t *testing.T) {
 	}
 }
 
-// An image tag without a full version may be another image tomorrow.
+// unknownDigests are the images that are pinned by their version alone, and why.
+var unknownDigests = map[string]string{
+	"grafana/grafana:12.3.3": "no public list has its digest",
+	"haproxy:3.2.25":         "the list of the official images has no digest of this version",
+}
+
+// An image tag may be another image tomorrow. The digests are those of all platforms together. For
+// official images they are from github.com/docker-library/repo-info, for Prometheus from several
+// projects that pin it.
 func TestImagesArePinned(t *testing.T) {
-	pinned := regexp.MustCompile(`^([a-z/-]+:v?\d+\.\d+\.\d+|postgres:\d+\.\d+)$`) // PostgreSQL has versions of two numbers
-	for name, s := range everything(t).Services {
-		if s.Build == nil && !pinned.MatchString(s.Image) {
-			t.Errorf("%s has the image %q", name, s.Image)
+	pinned := regexp.MustCompile(`^([a-z/-]+:v?\d+\.\d+\.\d+|postgres:\d+\.\d+)(@sha256:[0-9a-f]{64})?$`) // PostgreSQL has versions of two numbers
+	unknown := maps.Clone(unknownDigests)
+	check := func(where, image string) {
+		t.Helper()
+		m := pinned.FindStringSubmatch(image)
+		if m == nil || m[2] == "" && unknownDigests[m[1]] == "" {
+			t.Errorf("%s has the image %q, want a version and its digest", where, image)
+		} else if m[2] == "" {
+			delete(unknown, m[1])
 		}
 	}
-	if got, want := project(t).Services["elasticsearch"].Image, "elasticsearch:"+elasticserver.DefaultVersion; got != want {
+	for name, s := range secured(t).Services {
+		if s.Build == nil {
+			check(name, s.Image)
+		}
+	}
+	if got, want := project(t).Services["elasticsearch"].Image, "elasticsearch:"+elasticserver.DefaultVersion+"@"; !strings.HasPrefix(got, want) {
 		t.Errorf("Elasticsearch is %s; the tests run with %s", got, want)
 	}
 	for _, from := range dockerfile(t).all("FROM") {
-		if image, _, _ := strings.Cut(from, " "); image != "scratch" && !pinned.MatchString(image) {
-			t.Errorf("the Dockerfile is built from %s", image)
+		if image, _, _ := strings.Cut(from, " "); image != "scratch" {
+			check("the Dockerfile", image)
 		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^ *image: (\S+)`).FindAllStringSubmatch(read(t, "deploy/kubernetes/visitor/pod.yaml"), -1) {
+		check("the visitor in Kubernetes", m[1])
+	}
+	for image, why := range unknown {
+		t.Errorf("no image is %s any more (%s)", image, why)
 	}
 }
 

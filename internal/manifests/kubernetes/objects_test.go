@@ -62,7 +62,7 @@ func TestPodsAskForNothing(t *testing.T) {
 			if c.Resources.Limits.Memory().IsZero() {
 				t.Errorf("%s has no limit of memory", name)
 			}
-			if !regexp.MustCompile(`^(riskdex:dev|[a-z]+:\d+\.\d+\.\d+)$`).MatchString(c.Image) {
+			if !regexp.MustCompile(`^(riskdex:dev|[a-z]+:\d+\.\d+\.\d+@sha256:[0-9a-f]{64})$`).MatchString(c.Image) {
 				t.Errorf("%s has the image %s", name, c.Image)
 			}
 		}
