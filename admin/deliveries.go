@@ -1,8 +1,10 @@
 package admin
 
 import (
+	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"riskdex/report"
 )
@@ -13,12 +15,27 @@ const lastDeliveries = 20
 // longestMethod is how many bytes are kept of a method, which unauthenticated senders may choose.
 const longestMethod = 10
 
-// Deliveries remembers the last deliveries, in memory. The zero value is empty. Its methods
-// may be called concurrently.
+// More than unknownCalls requests within unknownCallsFor that were turned away for the same
+// reason are a trouble, as in the alert: a few are of others, a publisher with a wrong address
+// sends more.
+const (
+	unknownCalls    = 20
+	unknownCallsFor = 30 * time.Minute
+)
+
+// Deliveries remembers the last deliveries, in memory, and when requests were turned away. The
+// zero value is empty. Its methods may be called concurrently.
 type Deliveries struct {
-	mu   sync.Mutex
-	ring [lastDeliveries]report.Answered
-	seen int
+	mu     sync.Mutex
+	ring   [lastDeliveries]report.Answered
+	seen   int
+	turned map[string]*turnedAway // by reason
+}
+
+// turnedAway are the last times at which requests were turned away for one reason.
+type turnedAway struct {
+	at [unknownCalls + 1]time.Time
+	n  int
 }
 
 // Note remembers a delivery.
@@ -30,6 +47,45 @@ func (d *Deliveries) Note(one report.Answered) {
 	defer d.mu.Unlock()
 	d.ring[d.seen%lastDeliveries] = one
 	d.seen++
+	if !isUnknownCall(one) {
+		return
+	}
+	if d.turned == nil {
+		d.turned = map[string]*turnedAway{}
+	}
+	t := d.turned[one.Reason]
+	if t == nil {
+		t = new(turnedAway)
+		d.turned[one.Reason] = t
+	}
+	t.at[t.n%len(t.at)] = one.At
+	t.n++
+}
+
+// isUnknownCall reports whether a request was turned away because of who sent it, or because it
+// is none of the nine calls, so that it is not known which kind misses something.
+func isUnknownCall(one report.Answered) bool {
+	switch one.Status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return true
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return one.Kind == ""
+	}
+	return false
+}
+
+// UnknownCalls returns the reason for which too many requests were turned away before now; empty
+// if there is none.
+func (d *Deliveries) UnknownCalls(now time.Time) (reason string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for why, t := range d.turned {
+		first := t.at[t.n%len(t.at)] // the oldest that is remembered
+		if t.n >= len(t.at) && now.Sub(first) < unknownCallsFor && (reason == "" || why < reason) {
+			reason = why
+		}
+	}
+	return reason
 }
 
 // Last returns the remembered deliveries, newest first.

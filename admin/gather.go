@@ -62,6 +62,9 @@ func (s *statuses) now(ctx context.Context) Status {
 	if ev.unreadable = s.sums(ctx, &st, &ev); ev.unreadable == nil {
 		ev.unreadable = s.failed(ctx, &st, &ev)
 	}
+	if s.Status.Deliveries != nil {
+		ev.unknownCalls = s.Status.Deliveries.UnknownCalls(st.At)
+	}
 	if s.Status.Lacking != nil {
 		ev.lacking = s.Status.Lacking()
 	}

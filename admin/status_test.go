@@ -136,6 +136,21 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.deliver("PUT", "/cities/4", `{"t":1}`); d.index() },
 		},
 		{
+			admin.TroubleUnknownCalls, // fewer than that for either reason alone are none
+			func() {
+				for range 20 {
+					d.last.Note(report.Answered{At: d.clock(), Status: 404, Reason: "unknown_path"})
+					d.last.Note(report.Answered{At: d.clock(), Kind: report.Cities, Status: 401, Reason: "credentials"})
+					d.last.Note(report.Answered{At: d.clock(), Kind: report.Cities, Status: 404, Reason: "unknown_path"}) // is told as refused
+				}
+				if st := d.status(); !st.Well {
+					t.Errorf("20 requests for each reason: %+v", st.Troubles)
+				}
+				d.last.Note(report.Answered{At: d.clock(), Kind: report.Cities, Status: 401, Reason: "credentials"})
+			},
+			func() { d.set(func() { d.now = d.now.Add(30 * time.Minute) }) },
+		},
+		{
 			admin.TroubleBackup,
 			func() { d.backedUp(d.clock().Add(-backupEvery - time.Second)) },
 			func() { d.backedUp(d.clock().Add(-backupEvery + time.Second)) },

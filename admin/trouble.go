@@ -58,6 +58,7 @@ const (
 	TroubleRebuild        = "rebuild_failed"
 	TroubleDiffers        = "index_differs"
 	TroubleCertificate    = "certificate_expires"
+	TroubleUnknownCalls   = "unknown_calls"
 	TroubleDeadLetters    = "dead_letters"
 	TroubleRefusing       = "refusing"
 	TroubleBackup         = "backup_overdue"
@@ -206,6 +207,12 @@ var causes = []Cause{
 		"RiskdexRefusing",
 	},
 	{
+		TroubleUnknownCalls, Warning, time.Second,
+		"More than 20 requests within the last half hour were turned away ({reason}). If they are the publisher's, nothing of them is accepted.",
+		"The log says where they come from (`request rejected`), and `riskdex refused list` for which paths. Correct the publisher's address or secret, and have it deliver again.",
+		"RiskdexUnknownCalls",
+	},
+	{
 		TroubleBackup, Warning, time.Second,
 		"No backup of the journal was made within `--backup-every` ({every}): {newest}.",
 		"`riskdex backup FILE`, and find out why the scheduled backup failed.",
@@ -277,6 +284,7 @@ type evidence struct {
 	refused     map[report.Kind]report.Refusal // the newest kept refusal
 
 	refusedDocuments map[report.Kind]int // documents whose newest record was refused
+	unknownCalls     string              // why many requests were turned away
 
 	backupEvery time.Duration
 }
@@ -344,6 +352,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		if which := whatIsRefused(k.Kind, st.At, ev); which != "" {
 			all.add(TroubleRefusing, k.Kind, "kind", string(k.Kind), "which", which)
 		}
+	}
+	if ev.unknownCalls != "" {
+		all.add(TroubleUnknownCalls, "", "reason", ev.unknownCalls)
 	}
 	if j := st.Journal; j != nil && ev.backupEvery > 0 {
 		if at := j.BackupAt; at == nil {

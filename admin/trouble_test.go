@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -58,7 +59,8 @@ func TestRunbookHasEveryReasonOfAHeldIndex(t *testing.T) {
 	}
 }
 
-// TestEveryTroubleHasItsAlert checks that a trouble and its alert have the same severity.
+// TestEveryTroubleHasItsAlert checks that a trouble and its alert have the same severity, and that
+// every alert is of a trouble, or of what status cannot know or need not say.
 func TestEveryTroubleHasItsAlert(t *testing.T) {
 	text, err := os.ReadFile("../dashboards/rules.yml")
 	require.NoError(t, err)
@@ -77,6 +79,8 @@ func TestEveryTroubleHasItsAlert(t *testing.T) {
 			severities[r.Alert] = admin.Severity(r.Labels["severity"])
 		}
 	}
+	unsaid := maps.Clone(severities)
+	delete(unsaid, "") // what is only recorded
 	sentence := regexp.MustCompile(`^[A-Z].*\.$`)
 	for _, c := range admin.Causes() {
 		if severities[c.Alert] != c.Severity {
@@ -85,5 +89,34 @@ func TestEveryTroubleHasItsAlert(t *testing.T) {
 		if !sentence.MatchString(c.Message) || !sentence.MatchString(strings.TrimPrefix(c.Remedy, "{what to do, by reason}. ")) && !strings.HasPrefix(c.Remedy, "`riskdex") || c.Within <= 0 {
 			t.Errorf("%s: %q, %q, within %v", c.Name, c.Message, c.Remedy, c.Within)
 		}
+		delete(unsaid, c.Alert)
+	}
+	// What status does not say, and why.
+	for alert, why := range map[string]string{
+		"RiskdexDown":               "nobody is there who could say it",
+		"RiskdexAbsent":             "nobody is there who could say it",
+		"RiskdexRestarting":         "each process knows only itself",
+		"RiskdexProcessesDiffer":    "each process knows only itself",
+		"RiskdexSilent":             "it compares with the week before",
+		"RiskdexLaggingBadly":       "status says of the same since when",
+		"RiskdexDeadLettersWaiting": "status says of the same since when",
+		"RiskdexProbeStopped":       "status says what stops it: the journal, or Elasticsearch",
+		"RiskdexCutOff":             "status of that process says it of Elasticsearch or of its indices",
+		"RiskdexFailing":            "status says what fails, or that search lags",
+		"RiskdexRebuildStuck":       "status shows how far the rebuild is",
+		"RiskdexUnaccounted":        "only sums over time show it",
+		"RiskdexJournalDiskFilling": "it is a forecast",
+		"RiskdexJournalDiskFull":    "status says so where deliveries are not accepted",
+		"RiskdexJournalNearLimit":   "it is a forecast",
+		"RiskdexJournalAtLimit":     "status says so where deliveries are not accepted",
+		"RiskdexJournalSlow":        "it compares over time",
+	} {
+		if _, ok := unsaid[alert]; !ok {
+			t.Errorf("%s is no alert, or one that status says, although %s", alert, why)
+		}
+		delete(unsaid, alert)
+	}
+	for alert := range unsaid {
+		t.Errorf("status does not say what %s tells, and nothing says why not", alert)
 	}
 }
