@@ -13,4 +13,8 @@
 //     server; settings, probes, secrets and network are compared with the program.
 //   - Grafana's data sources and dashboard are decoded; every query runs in a real Prometheus
 //     that scrapes riskdex.
+//   - Packages are installed, upgraded and removed on a copy of this machine; what only a running
+//     systemd does is checked by systemd-analyze.
+//   - Programs for arm64 and macOS are built, not run. The clients in Swift and Kotlin are not
+//     compiled: their text is searched for what they must send.
 package manifests
