@@ -33,11 +33,12 @@ type extractor struct {
 	// For values that are found by the words of their names.
 	reader   reader
 	boxes    map[string]box
-	guesses  []guess  // sorted by field, the best first
-	entered  []uint32 // objects that gather has read
-	lon      uint32   // the longitude of a location in two values; else none
-	guessing bool     // the value being converted was found by the words of its name
-	tried    []uint32 // values tried so far for the current field
+	guesses  []guess   // sorted by field, the best first
+	entered  []uint32  // objects that gather has read
+	lon      uint32    // the longitude of a location in two values; else none
+	dropped  fieldBits // the fields of which some values are left out because there are too many
+	guessing bool      // the value being converted was found by the words of its name
+	tried    []uint32  // values tried so far for the current field
 
 	prose  []byte // text so far
 	counts []int  // mentions of each threat

@@ -276,6 +276,8 @@ func TestFieldsTakeSoMany(t *testing.T) {
 		{"names", `{"aliases":[` + many(maxValues+1, `"n%d"`) + `]}`, maxValues, true},
 		{"names", `{"aliases":"` + many(maxValues, `n%d`) + `"}`, maxValues, false},
 		{"names", `{"aliases":"` + many(3*maxValues, `n%d`) + `"}`, maxValues, true},
+		{"names", `{"cityOtherNames":[` + many(maxValues-1, `"n%d"`) + `]}`, maxValues - 1, false},
+		{"names", `{"cityOtherNames":[` + many(maxGuesses+100, `"n%d"`) + `]}`, maxValues, true},
 		{"airports", `{"airports":[` + letters(maxValues+100) + `]}`, maxValues, true},
 		{"places", `{"places":[` + many(maxValues, `{"name":"p%d"}`) + `]}`, maxValues, false},
 		{"places", `{"places":[` + many(maxValues+1, `{"name":"p%d"}`) + `]}`, maxValues, true},
@@ -283,7 +285,7 @@ func TestFieldsTakeSoMany(t *testing.T) {
 		got, unfit := field(t, s, c.field, c.body)
 		var values []jsontext.Value
 		if err := json.Unmarshal([]byte(got), &values); err != nil {
-			t.Fatal(err)
+			t.Fatalf("%s of %.60s: %v, %s", c.field, c.body, err, got)
 		}
 		if len(values) != c.values || unfit != c.unfit {
 			t.Errorf("%s of %.40s: %d values, unfit %v", c.field, c.body, len(values), unfit)

@@ -84,7 +84,7 @@ const (
 // gather collects the values whose names suggest a field, from the record and from the
 // objects in it whose names consist of known words.
 func (x *extractor) gather() {
-	x.guesses = x.guesses[:0]
+	x.guesses, x.dropped = x.guesses[:0], 0
 	if x.mapping.book == nil {
 		return
 	}
@@ -154,9 +154,11 @@ func (x *extractor) gatherPoint(on coordinates) {
 const otherLanguage = 8
 
 func (x *extractor) guess(g guess) {
-	if len(x.guesses) < maxGuesses {
-		x.guesses = append(x.guesses, g)
+	if len(x.guesses) == maxGuesses {
+		x.dropped.add(g.field)
+		return
 	}
+	x.guesses = append(x.guesses, g)
 }
 
 // gatherAt collects guesses from one value. means is what the names on the way to it mean

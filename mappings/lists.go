@@ -51,6 +51,7 @@ values:
 	}
 	if name == "names" || len(x.seen) == 0 {
 		x.guessList(name, codes, convert, &seen)
+		partly = partly || x.dropped.has(fieldNamed(name))
 	}
 	if partly {
 		x.unfit = append(x.unfit, name)
@@ -168,11 +169,13 @@ func (x *extractor) guessList(name string, codes bool, convert func(*extractor, 
 	f := fieldNamed(name)
 	guesses := x.guessed(f)
 	for _, g := range guesses {
-		if len(x.seen) >= maxValues {
+		tried := slices.Contains(x.tried, g.at)
+		if len(x.seen) >= maxValues && !tried {
+			x.dropped.add(f)
 			return
 		}
 		if f == namesField && x.tree.nodes[g.at].kind == '{' && x.isLocalized(g.at) {
-			if !slices.Contains(x.tried, g.at) {
+			if !tried {
 				mark := x.trace.mark()
 				seen.add(x.allLanguages(name, g.at, codes, convert))
 				x.trace.guessed(mark)
@@ -186,13 +189,25 @@ func (x *extractor) guessList(name string, codes bool, convert func(*extractor, 
 // allLanguages adds the versions of a text in several languages, except the one that is the
 // title.
 func (x *extractor) allLanguages(name string, localized uint32, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) (seen tally) {
-	for at := x.tree.nodes[localized].first; at != none && len(x.seen) < maxValues; at = x.tree.nodes[at].next {
+	add := func(at uint32) (more bool) {
+		if len(x.seen) >= maxValues {
+			x.dropped.add(fieldNamed(name))
+			return false
+		}
+		x.addValue(name, at, codes, convert, &seen)
+		return true
+	}
+	for at := x.tree.nodes[localized].first; at != none; at = x.tree.nodes[at].next {
 		if x.tree.nodes[at].kind != '[' {
-			x.addValue(name, at, codes, convert, &seen)
+			if !add(at) {
+				return seen
+			}
 			continue
 		}
-		for of := x.tree.nodes[at].first; of != none && len(x.seen) < maxValues; of = x.tree.nodes[of].next {
-			x.addValue(name, of, codes, convert, &seen)
+		for of := x.tree.nodes[at].first; of != none; of = x.tree.nodes[of].next {
+			if !add(of) {
+				return seen
+			}
 		}
 	}
 	return seen
@@ -222,6 +237,9 @@ func (x *extractor) addValue(name string, at uint32, codes bool, convert func(*e
 	x.trace.note(x, name, at, v, value)
 	if v == fits {
 		x.tree.nodes[at].used = x.tree.nodes[at].used || codes && !x.worded
+	}
+	if v == surplus {
+		x.dropped.add(fieldNamed(name))
 	}
 	if v != container {
 		seen.count(v)

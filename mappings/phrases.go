@@ -31,6 +31,13 @@ const (
 	updatedField
 )
 
+// fieldBits is a set of fields.
+type fieldBits uint32
+
+func (b *fieldBits) add(f fieldID) { *b |= 1 << f }
+
+func (b fieldBits) has(f fieldID) bool { return b>>f&1 == 1 }
+
 // phrase is what the words of a name must mean for its value to belong to a field.
 type phrase struct {
 	field fieldID
