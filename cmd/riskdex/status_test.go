@@ -25,6 +25,7 @@ func TestStatusCommand(t *testing.T) {
 	p.indicesReady()
 	p.drained()
 	eventually(t, "the documents can be searched", func() bool { return len(p.search("well")) == 1 })
+	eventually(t, "the search of apps has been tried again", func() bool { return p.status().Well }) // where the indices were made slowly
 	p.expect(exitDone, "", words("status"), "all is well", "DOCUMENTS", "cities", "2 accepted", "202", "Elasticsearch is up", "limit of 1.0 GiB")
 	var st admin.Status
 	require.NoError(t, json.Unmarshal([]byte(p.expect(exitDone, "", words("status --json")).out), &st))
