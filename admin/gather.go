@@ -41,6 +41,7 @@ func (s *statuses) now(ctx context.Context) Status {
 		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Line: s.Status.Line, Follows: s.Status.Follows, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
 		Kinds: []KindStatus{}, Waiting: []report.Waiting{}, Rebuilds: []report.Rebuild{}, Deliveries: []report.Answered{}, Dead: []DeadLetter{}, Refused: []Refusal{},
 	}
+	ev := evidence{backupEvery: s.Status.BackupEvery, newest: map[report.Kind]time.Time{}, refusedDocuments: map[report.Kind]int{}, refused: map[report.Kind]report.Refusal{}}
 	if err := s.Health.CanAccept(); err != nil {
 		st.Accepting, st.CannotAccept = false, err.Error()
 	}
@@ -57,13 +58,10 @@ func (s *statuses) now(ctx context.Context) Status {
 	}
 	if s.Status.Deliveries != nil {
 		st.Deliveries = append(st.Deliveries, s.Status.Deliveries.Last()...)
+		ev.unknownCalls = s.Status.Deliveries.UnknownCalls(st.At)
 	}
-	ev := evidence{backupEvery: s.Status.BackupEvery, newest: map[report.Kind]time.Time{}, refusedDocuments: map[report.Kind]int{}, refused: map[report.Kind]report.Refusal{}}
 	if ev.unreadable = s.sums(ctx, &st, &ev); ev.unreadable == nil {
 		ev.unreadable = s.failed(ctx, &st, &ev)
-	}
-	if s.Status.Deliveries != nil {
-		ev.unknownCalls = s.Status.Deliveries.UnknownCalls(st.At)
 	}
 	if s.Status.Lacking != nil {
 		ev.lacking = s.Status.Lacking()

@@ -44,6 +44,7 @@ type Cause struct {
 const (
 	TroubleJournal        = "journal_unreadable"
 	TroubleNotAccepting   = "not_accepting"
+	TroubleCertificate    = "certificate_expires"
 	TroubleLost           = "changes_lost"
 	TroubleElasticsearch  = "elasticsearch_away"
 	TroubleSearch         = "search_fails"
@@ -57,10 +58,9 @@ const (
 	TroubleClock          = "clock_behind"
 	TroubleRebuild        = "rebuild_failed"
 	TroubleDiffers        = "index_differs"
-	TroubleCertificate    = "certificate_expires"
-	TroubleUnknownCalls   = "unknown_calls"
 	TroubleDeadLetters    = "dead_letters"
 	TroubleRefusing       = "refusing"
+	TroubleUnknownCalls   = "unknown_calls"
 	TroubleBackup         = "backup_overdue"
 )
 

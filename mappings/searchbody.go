@@ -56,6 +56,7 @@ func (s *Set) CompleteBody(prefix string, options SearchOptions) ([]byte, error)
 	return s.complete.body(prefix, options, 8)
 }
 
+// beginning returns the part of words that is searched for.
 func beginning(words string) string {
 	n := 0
 	for i := range words {

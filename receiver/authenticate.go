@@ -69,7 +69,7 @@ func (r *Receiver) reject(d *delivery, refusal *auth.Refusal) {
 
 // logRejection logs, at a bounded rate, that a request is rejected.
 func (r *Receiver) logRejection(d *delivery, cause string) {
-	r.rejections.log(r, d, slog.LevelWarn, "request rejected", "reason", cause, "from", d.req.RemoteAddr)
+	r.rejections.log(r, d, slog.LevelWarn, "request rejected", "reason", cause, "path", shortened(d.req.URL.Path), "from", d.req.RemoteAddr)
 }
 
 // tooFast reports whether a sender exceeds the rate limit, and then has answered.

@@ -192,7 +192,7 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 				w.Header().Set("Connection", "close")
 			}
 			r.metrics.refusedFor(d.kind, p.Reason, 1)
-			r.rejections.log(r, d, slog.LevelWarn, "request refused, which carries no delivery", "reason", p.Reason, "path", shortened(req.URL.Path), "from", req.RemoteAddr)
+			r.logRejection(d, p.Reason)
 			r.answer(d, p)
 			return
 		}

@@ -114,9 +114,8 @@ func TestSignedDeleteOfOneVersionHasAReceipt(t *testing.T) {
 		{"msg_3", []string{"If-Match", `W/"1"`}}, // which can be no version
 		{"msg_3", nil},
 	} {
-		header := c.header
-		if got := g.signed("DELETE", "/cities/7", c.id, "", header...); got.status != http.StatusPreconditionFailed || got.Reason != reasonOutdated || g.accepted() != accepted {
-			t.Errorf("with %q it is answered %+v", header, got)
+		if got := g.signed("DELETE", "/cities/7", c.id, "", c.header...); got.status != http.StatusPreconditionFailed || got.Reason != reasonOutdated || g.accepted() != accepted {
+			t.Errorf("%s with %q is answered %+v", c.id, c.header, got)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	w.reads = admin.NewReadMetrics(w.registry)
 	registerBackups(w.registry, c.backupEvery())
 	registerClock(w.registry)
-	registerCertificate(w.registry, w.secured)
+	registerCertificate(w.registry, certificateIn(w.secured))
 	registerReadiness(w.registry, w.canAccept, w.journal.OldestWait)
 	w.indices = &indices.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Line: w.journal.Line(), Log: log}
 	indexing := c.indexerConfig()
@@ -151,15 +151,15 @@ func registerClock(reg prometheus.Registerer) {
 	}, func() float64 { return float64(time.Now().UnixMicro()) / 1e6 }))
 }
 
-func registerCertificate(reg prometheus.Registerer, secured *tls.Config) {
+func registerCertificate(reg prometheus.Registerer, certificate func() admin.Certificate) {
 	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "riskdex_certificate_replace_by_timestamp_seconds",
 		Help: "A week, or a tenth of its life, before the certificate for deliveries expires, in seconds since 1970; 0 if there is none.",
 	}, func() float64 {
-		if secured == nil {
+		if certificate == nil {
 			return 0
 		}
-		return float64(replaceBy(certificateOf(secured)).Unix())
+		return float64(certificate().ReplaceBy.Unix())
 	}))
 }
 

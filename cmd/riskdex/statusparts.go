@@ -36,14 +36,18 @@ func searchFailsIn(p *probe.Prober) func() (since time.Time, err error) {
 	}
 }
 
-// certificateIn returns what tells the admin listener of the certificate that the publisher sees.
+// certificateIn returns what tells status and metrics of the certificate that a listener shows, nil
+// without TLS. It should have been replaced a week before it expires, or a tenth of its life if
+// that is less: by then, what renews certificates has failed.
 func certificateIn(secured *tls.Config) func() admin.Certificate {
 	if secured == nil {
 		return nil
 	}
+	const week = 7 * 24 * time.Hour
 	return func() admin.Certificate {
-		c := certificateOf(secured)
-		return admin.Certificate{Expires: c.NotAfter, ReplaceBy: replaceBy(c)}
+		pair, _ := secured.GetCertificate(nil) // errors have been logged
+		c := pair.Leaf
+		return admin.Certificate{Expires: c.NotAfter, ReplaceBy: c.NotAfter.Add(-min(week, c.NotAfter.Sub(c.NotBefore)/10))}
 	}
 }
 

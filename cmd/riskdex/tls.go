@@ -54,22 +54,6 @@ func (s tlsSettings) config(what string, now func() time.Time, log *slog.Logger)
 	}, nil
 }
 
-// certificateOf returns the certificate that a listener shows now, nil if it has none.
-func certificateOf(secured *tls.Config) *x509.Certificate {
-	if secured == nil {
-		return nil
-	}
-	pair, _ := secured.GetCertificate(nil)
-	return pair.Leaf
-}
-
-// replaceBy returns by when a certificate should have been replaced: a week before it expires,
-// or a tenth of its life if that is less. By then, what renews certificates has failed.
-func replaceBy(c *x509.Certificate) time.Time {
-	const week = 7 * 24 * time.Hour
-	return c.NotAfter.Add(-min(week, c.NotAfter.Sub(c.NotBefore)/10))
-}
-
 // parsePair parses a certificate and its key, and refuses a certificate that has expired.
 func parsePair(contents [][]byte) (*tls.Certificate, error) {
 	pair, err := tls.X509KeyPair(contents[0], contents[1])
