@@ -28,6 +28,15 @@ func (p *process) rebuildTo(other *process, more ...string) *running {
 	return p.begin(append([]string{"rebuild", "--to", other.elasticsearch, "--to-index-prefix", other.prefix}, more...)...)
 }
 
+// interrupted ends a command as Ctrl-C does, which is no failure.
+func (r *running) interrupted(t *testing.T) {
+	t.Helper()
+	require.NoError(t, r.cmd.Process.Signal(syscall.SIGINT))
+	if got := r.wait(); got.status != exitDone {
+		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
+	}
+}
+
 // same waits until both have the same documents of a kind, with the same versions.
 func (p *process) same(other *process, kind report.Kind) {
 	p.t.Helper()
@@ -88,10 +97,7 @@ func TestRebuildToSurvivesKills(t *testing.T) {
 	for _, kind := range report.Kinds() {
 		p.same(other, kind)
 	}
-	require.NoError(t, filling.cmd.Process.Signal(syscall.SIGINT))
-	if got := filling.wait(); got.status != exitDone {
-		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
-	}
+	filling.interrupted(t)
 
 	// What is delivered between the end of the command and the start of serve is not lost.
 	p.send("PUT", "/cities/4711", cityBody(4711, "while nobody follows"))
@@ -323,8 +329,5 @@ func TestRebuildToAClusterThatDies(t *testing.T) {
 	p.journal = was
 	p.start()
 	eventually(t, "all is well again", func() bool { return other.command("", "status").status == exitDone })
-	require.NoError(t, filling.cmd.Process.Signal(syscall.SIGINT))
-	if got := filling.wait(); got.status != exitDone {
-		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
-	}
+	filling.interrupted(t)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"strings"
-	"syscall"
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
@@ -54,10 +53,7 @@ func TestRebuildToRebuildsForAnotherMapping(t *testing.T) {
 	for _, kind := range report.Kinds() {
 		p.same(other, kind)
 	}
-	require.NoError(t, filling.cmd.Process.Signal(syscall.SIGINT))
-	if got := filling.wait(); got.status != exitDone {
-		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
-	}
+	filling.interrupted(t)
 }
 
 // TestRebuildToKeepsTheIndexThatFits: a mapping that refuses what the index has is told, and
@@ -91,8 +87,5 @@ func TestRebuildToKeepsTheIndexThatFits(t *testing.T) {
 	eventually(t, "the command says that everything is there", func() bool { return strings.Contains(kept.out.String(), "apps can be pointed at it") })
 	other.expect(exitDone, "", []string{"status"})
 	p.same(other, report.Cities)
-	require.NoError(t, kept.cmd.Process.Signal(syscall.SIGINT))
-	if got := kept.wait(); got.status != exitDone {
-		t.Errorf("exit status %d; output %q %q", got.status, got.out, got.errs)
-	}
+	kept.interrupted(t)
 }
