@@ -35,7 +35,8 @@ type components struct {
 	client        *elastic.Client
 	indices       *indices.Indices
 	indexer       *indexer.Indexer
-	prober        *probe.Prober // nil without a probe
+	searcher      *probe.Searcher // nil without a probe
+	prober        *probe.Prober   // likewise
 	coverage      *verify.Coverage
 	authenticator *auth.Authenticator // decides whose deliveries are accepted
 	receiver      *receiver.Receiver
@@ -92,12 +93,10 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	}
 	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.indices.Foreign, w.registry, log)
 	if c.ProbeEvery != 0 {
-		search, err := searchOfApps(w.set, w.indices)
-		if err != nil {
+		if w.searcher, err = newSearcher(w.set, w.indices, c.ProbeEvery, w.registry, log); err != nil {
 			return nil, err
 		}
-		w.prober, err = probe.New(c.probeConfig(), w.journal, w.indices, search, w.client, w.registry, log)
-		if err != nil {
+		if w.prober, err = probe.New(c.probeConfig(), w.journal, w.indices, w.client, w.registry, log); err != nil {
 			return nil, err
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"riskdex/elastic"
 	"riskdex/indexer"
 	"riskdex/indexer/follow"
+	"riskdex/indexer/probe"
 	"riskdex/internal/sanitize"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -214,9 +215,10 @@ type filling struct {
 	place       string
 	journal     *follow.Journal
 	indexer     *indexer.Indexer
-	endpoint    *endpoint      // for administration; nil without
-	surplus     *surplus       // nil without an endpoint
-	history     *admin.History // likewise
+	endpoint    *endpoint       // for administration; nil without
+	surplus     *surplus        // nil without an endpoint
+	history     *admin.History  // likewise
+	searcher    *probe.Searcher // likewise
 	log         *slog.Logger
 	documents   servedDocuments
 	keptByServe bool // serve keeps the cluster itself
@@ -245,9 +247,10 @@ func (f *filling) run(ctx context.Context) error {
 	if f.endpoint != nil {
 		f.endpoint.serve(stop)
 		defer func() { _ = f.endpoint.shutdown(stopAdmin) }()
-		var sampling sync.WaitGroup
-		sampling.Go(func() { f.history.Run(working) })
-		defer func() { stop(nil); sampling.Wait() }()
+		var background sync.WaitGroup
+		background.Go(func() { f.history.Run(working) })
+		background.Go(func() { f.searcher.Run(working) })
+		defer func() { stop(nil); background.Wait() }()
 	}
 	indexed, followed := make(chan error, 1), make(chan error, 1)
 	following, stopFollowing := context.WithCancel(context.WithoutCancel(ctx))

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"riskdex/admin"
 	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/require"
@@ -204,6 +205,16 @@ func TestRebuildToTellsWhatIsRefused(t *testing.T) {
 			other.ask("DELETE", "/"+other.prefix+"cities/_doc/"+id+"?refresh=true&version=10&version_type=external", "", nil)
 		}
 		eventually(t, "no documents are too many", func() bool { return sum(other.metrics(), "riskdex_documents_unknown") == 0 })
+		closed := "/" + other.prefix + other.behind(report.Advisories)
+		other.ask("POST", closed+"/_close", "", nil)
+		if trouble := other.says(admin.TroubleSearch); !strings.Contains(trouble.Detail, "closed") {
+			t.Errorf("an index of the other cluster is closed: %+v", trouble)
+		}
+		if m := other.metrics(); m["riskdex_search_failing_seconds"] == 0 {
+			t.Error("the metrics do not say that searches of the other cluster fail")
+		}
+		other.ask("POST", closed+"/_open", "", nil)
+		eventually(t, "search works again", func() bool { return other.metrics()["riskdex_search_failing_seconds"] == 0 })
 		address := "http://" + p.admin
 		other.expect(exitNegative, "", []string{"status"}, "follows", address)
 		other.expect(exitFailed, "", []string{"show", "cities", "1"}, "Ask the one that it follows: "+address)

@@ -13,6 +13,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/indexer/follow"
+	"riskdex/indexer/probe"
 	"riskdex/indexer/verify"
 	"riskdex/journal"
 	"riskdex/report"
@@ -33,12 +34,15 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 	registerClock(registry)
 	f.surplus = newSurplus(registry)
 	f.history = admin.NewHistory(followed, time.Now, f.log)
+	if f.searcher, err = newSearcher(f.indices.Set, f.indices, probe.DefaultConfig().Every, registry, f.log); err != nil {
+		return nil, err
+	}
 	handler := admin.New(admin.Parts{
 		Health:      admin.Health{CanAccept: func() error { return nil }, ElasticsearchUp: f.indexer.ElasticsearchUp},
 		Metrics:     registry,
 		DeadLetters: followed, Receiver: followed, Rebuilder: rebuilder{f.indexer},
 		Status: admin.StatusParts{
-			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, Lacking: f.surplus.lacking, History: f.history,
+			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, SearchFails: searchFailsIn(f.searcher), Lacking: f.surplus.lacking, History: f.history,
 			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Line, Follows: redacted(f.served.base),
 		},
 		Allow: allow, Log: f.log,

@@ -30,7 +30,8 @@ type service struct {
 	log        *slog.Logger
 	journal    journal.Journal
 	indexer    *indexer.Indexer
-	prober     *probe.Prober // nil without a probe
+	searcher   *probe.Searcher // nil without a probe
+	prober     *probe.Prober   // likewise
 	coverage   *verify.Coverage
 	history    *admin.History
 	deliveries *endpoint
@@ -65,7 +66,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		return nil, err
 	}
 	j, x := w.journal, w.indexer
-	s := &service{log: log, tracing: tracing, journal: j, indexer: x, prober: w.prober, coverage: w.coverage, history: admin.NewHistory(j, time.Now, log)}
+	s := &service{log: log, tracing: tracing, journal: j, indexer: x, searcher: w.searcher, prober: w.prober, coverage: w.coverage, history: admin.NewHistory(j, time.Now, log)}
 	if s.deliveries, err = c.listenForDeliveries(ctx, w.authenticator, w.secured, w.receiver, log); err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 			Journal: j, Index: w.index(), Waiting: x.Waiting,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
 			BackupEvery: c.backupEvery(), Certificate: certificateIn(w.secured),
-			Process: journal.ProcessName(), Line: j.Line(), SearchFails: searchFailsIn(w.prober), Lacking: w.coverage.Lacking, Probe: probeIn(w.prober, w.indices),
+			Process: journal.ProcessName(), Line: j.Line(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})
@@ -124,6 +125,7 @@ func (s *service) Run(ctx context.Context) error {
 	background.Go(func() { s.history.Run(indexing) })
 	background.Go(func() { s.coverage.Run(indexing) })
 	if s.prober != nil {
+		background.Go(func() { s.searcher.Run(indexing) })
 		background.Go(func() { s.prober.Run(indexing) })
 	}
 

@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"log/slog"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/admin"
 	"riskdex/elastic"
@@ -13,23 +16,26 @@ import (
 	"riskdex/report"
 )
 
-// searchOfApps returns a search like that of an app. The words do not matter: it has to be
+// newSearcher returns a searcher that searches like an app. The words do not matter: it has to be
 // answered, whatever it finds.
-func searchOfApps(set *mappings.Set, indices *indices.Indices) (probe.Search, error) {
+func newSearcher(set *mappings.Set, indices *indices.Indices, every time.Duration, reg prometheus.Registerer, log *slog.Logger) (*probe.Searcher, error) {
 	body, err := set.SearchBody("protest london", mappings.SearchOptions{Size: 1})
-	return func(ctx context.Context) error {
+	if err != nil {
+		return nil, err
+	}
+	return probe.NewSearcher(func(ctx context.Context) error {
 		_, err := indices.Search(ctx, body)
 		return err
-	}, err
+	}, every, reg, log), nil
 }
 
 // searchFailsIn returns what tells the admin listener whether searches of apps fail.
-func searchFailsIn(p *probe.Prober) func() (since time.Time, err error) {
-	if p == nil {
+func searchFailsIn(s *probe.Searcher) func() (since time.Time, err error) {
+	if s == nil {
 		return nil
 	}
 	return func() (time.Time, error) {
-		if fails := p.SearchFails(); fails != nil {
+		if fails := s.Fails(); fails != nil {
 			return fails.Since, fails.Err
 		}
 		return time.Time{}, nil

@@ -47,15 +47,9 @@ func (r *Rig) Probe(cfg probe.Config) *Probing {
 // ProbeInto is Probe with another journal.
 func (r *Rig) ProbeInto(cfg probe.Config, j probe.Journal) *Probing {
 	r.T.Helper()
-	return r.ProbeFor(cfg, j, func(context.Context) error { return nil })
-}
-
-// ProbeFor is ProbeInto with the search that apps make.
-func (r *Rig) ProbeFor(cfg probe.Config, j probe.Journal, search probe.Search) *Probing {
-	r.T.Helper()
 	own := &Rig{T: r.T, Journal: r.Journal, Indices: r.Indices, Registry: prometheus.NewRegistry(), Direct: r.Direct}
 	log := slog.New(slog.NewTextHandler(r.T.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
-	p, err := probe.New(cfg, j, r.Indices, search, r.Indices.Client, own.Registry, log)
+	p, err := probe.New(cfg, j, r.Indices, r.Indices.Client, own.Registry, log)
 	require.NoError(r.T, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

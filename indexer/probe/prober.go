@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,8 +35,7 @@ func DefaultConfig() Config {
 }
 
 // Prober delivers a document and searches for it, which shows how long a change takes until a
-// search shows it, and that it arrives at all. It also searches as apps do, over all kinds, and
-// reports whether that search is answered.
+// search shows it, and that it arrives at all.
 //
 // There is one such document, and one version of it is probed at a time. An overdue probe is
 // written again, because its version may be lost for good, such as in a dead letter; that does
@@ -51,8 +49,6 @@ type Prober struct {
 	log     *slog.Logger
 	seconds prometheus.Histogram
 	since   atomic.Pointer[time.Time] // when the current probe was accepted; nil if there is none
-	search  Search
-	fails   atomic.Pointer[SearchFailure]
 }
 
 // Index knows the index of the probe.
@@ -64,12 +60,11 @@ type Index interface {
 
 // New returns a prober that does not run yet. It needs an indexer with Config.Probe on the same
 // journal.
-func New(cfg Config, journal Journal, indices Index, search Search, client *elastic.Client,
-	reg prometheus.Registerer, log *slog.Logger) (*Prober, error) {
+func New(cfg Config, journal Journal, indices Index, client *elastic.Client, reg prometheus.Registerer, log *slog.Logger) (*Prober, error) {
 	if min(cfg.Every, cfg.Again) <= 0 {
 		return nil, fmt.Errorf("the times between two probes, and until one is written again, must be more than 0, not %v and %v", cfg.Every, cfg.Again)
 	}
-	p := &Prober{cfg: cfg, journal: journal, client: client, alias: indices.Alias(report.Probe), search: search, log: log}
+	p := &Prober{cfg: cfg, journal: journal, client: client, alias: indices.Alias(report.Probe), log: log}
 	p.foreign = func() bool { return indices.Foreign(report.Probe) }
 	p.seconds = prometheus.NewHistogram(histogram.Seconds("riskdex_searchable_seconds",
 		"Time from accepting a probe document until a search found it.", 10*time.Millisecond, 24*time.Hour))
@@ -77,24 +72,12 @@ func New(cfg Config, journal Journal, indices Index, search Search, client *elas
 		Name: "riskdex_probe_unsearchable_seconds",
 		Help: "How long no search has found the present probe document.",
 	}, func() float64 { return p.Unsearchable().Seconds() })
-	failing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "riskdex_search_failing_seconds",
-		Help: "How long the search that apps make has failed; 0 if the last one succeeded.",
-	}, func() float64 {
-		if fails := p.fails.Load(); fails != nil {
-			return age(&fails.Since).Seconds()
-		}
-		return 0
-	})
-	reg.MustRegister(p.seconds, unsearchable, failing)
+	reg.MustRegister(p.seconds, unsearchable)
 	return p, nil
 }
 
-// Run probes and searches until ctx is done. It may be called once.
+// Run probes until ctx is done. It may be called once.
 func (p *Prober) Run(ctx context.Context) {
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	beside.Go(func() { p.searching(ctx) })
 	began := time.Now()
 	for since := p.oldest(ctx, began); ; since = began {
 		waiting := since
@@ -189,6 +172,17 @@ func (p *Prober) append(ctx context.Context) (report.Version, error) {
 
 // probeID is the id of the only document of its kind, so that journal and index do not grow.
 const probeID report.ID = "probe"
+
+// Unsearchable returns for how long the current probe has not been found, even if the journal
+// does not accept it; 0 if it was found. It may be called concurrently.
+func (p *Prober) Unsearchable() time.Duration { return age(p.since.Load()) }
+
+func age(since *time.Time) time.Duration {
+	if since == nil {
+		return 0
+	}
+	return max(0, time.Since(*since))
+}
 
 // searchAfter is how long to wait between two searches for a probe of some age: so short that
 // the measured time is off by a fifth at most.

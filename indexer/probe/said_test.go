@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // The log is told of a failing search late at the start, when the indices are still to be made,
@@ -17,14 +19,14 @@ func TestLogIsToldOfFailingSearches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		works := false
-		p := &Prober{cfg: DefaultConfig(), log: slog.New(slog.NewTextHandler(&out, nil)), search: func(context.Context) error {
+		s := NewSearcher(func(context.Context) error {
 			if works {
 				return nil
 			}
 			return errors.New("no such index")
-		}}
+		}, DefaultConfig().Every, prometheus.NewRegistry(), slog.New(slog.NewTextHandler(&out, nil)))
 		ctx, cancel := context.WithCancel(t.Context())
-		go p.searching(ctx)
+		go s.Run(ctx)
 		after := func(d time.Duration, lines int) {
 			t.Helper()
 			time.Sleep(d)

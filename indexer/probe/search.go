@@ -2,7 +2,11 @@ package probe
 
 import (
 	"context"
+	"log/slog"
+	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Search searches as apps do. The error says why there is no complete answer.
@@ -14,47 +18,60 @@ type SearchFailure struct {
 	Err   error
 }
 
-// SearchFails returns since when each search has failed, and why; nil if the last one was
-// answered, or there was none yet. It may be called concurrently.
-func (p *Prober) SearchFails() *SearchFailure { return p.fails.Load() }
-
-// Unsearchable returns for how long the current probe has not been found, even if the journal
-// does not accept it; 0 if it was found. It may be called concurrently.
-func (p *Prober) Unsearchable() time.Duration { return age(p.since.Load()) }
-
-func age(since *time.Time) time.Duration {
-	if since == nil {
-		return 0
-	}
-	return max(0, time.Since(*since))
+// Searcher searches as apps do, over all kinds, and reports whether that search is answered.
+type Searcher struct {
+	search Search
+	every  time.Duration
+	log    *slog.Logger
+	fails  atomic.Pointer[SearchFailure]
 }
 
-// searching searches until ctx is done, more often while that fails.
-func (p *Prober) searching(ctx context.Context) {
+// NewSearcher returns a Searcher that does not run yet. every is the time from one search to the
+// next, and must be greater than zero.
+func NewSearcher(search Search, every time.Duration, reg prometheus.Registerer, log *slog.Logger) *Searcher {
+	s := &Searcher{search: search, every: every, log: log}
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riskdex_search_failing_seconds",
+		Help: "How long the search that apps make has failed; 0 if the last one succeeded.",
+	}, func() float64 {
+		if fails := s.fails.Load(); fails != nil {
+			return age(&fails.Since).Seconds()
+		}
+		return 0
+	}))
+	return s
+}
+
+// Fails returns since when each search has failed, and why; nil if the last one was answered, or
+// there was none yet. It may be called concurrently.
+func (s *Searcher) Fails() *SearchFailure { return s.fails.Load() }
+
+// Run searches until ctx is done, more often while that fails. It may be called once.
+func (s *Searcher) Run(ctx context.Context) {
 	logAfter := firstAnswer
 	for said := false; ; {
-		began, next := time.Now(), p.cfg.Every
-		err := p.tried(ctx)
+		began, next := time.Now(), s.every
+		err := s.tried(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		var fails *SearchFailure
 		if err != nil {
 			fails, next = &SearchFailure{began, err}, min(next, searchAgain)
-			if was := p.fails.Load(); was != nil {
+			if was := s.fails.Load(); was != nil {
 				fails.Since = was.Since
 			}
 		}
 		if err == nil {
 			logAfter = searchAgain
 		}
-		was := p.fails.Swap(fails)
+		was := s.fails.Swap(fails)
 		switch {
 		case err == nil && said:
-			p.log.Info("search answers apps again", "after", time.Since(was.Since).Round(time.Millisecond))
+			s.log.Info("search answers apps again", "after", time.Since(was.Since).Round(time.Millisecond))
 			said = false
 		case err != nil && !said && time.Since(fails.Since) >= logAfter:
-			p.log.Error("search fails for apps; it is tried again from time to time", "since", fails.Since, "error", err)
+			s.log.Error("search fails for apps; it is tried again from time to time", "since", fails.Since, "error", err)
 			said = true
 		}
 		if !pause(ctx, next-time.Since(began)) {
@@ -69,8 +86,8 @@ const (
 	firstAnswer = 30 * time.Second // that until one has been answered: at the first start the indices are still to be made
 )
 
-func (p *Prober) tried(ctx context.Context) error {
+func (s *Searcher) tried(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
-	return p.search(ctx)
+	return s.search(ctx)
 }

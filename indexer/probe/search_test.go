@@ -3,41 +3,60 @@ package probe_test
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"riskdex/indexer/indexertest"
+	"riskdex/indexer/probe"
 )
 
-// TestProberSearchesAsAppsDo: a failing search is reported from its first failure until
-// it is answered. Meanwhile the probe continues.
-func TestProberSearchesAsAppsDo(t *testing.T) {
-	r := indexertest.Start(t, indexertest.Probed())
-	var trouble atomic.Pointer[error]
-	var tries atomic.Int64
-	p := r.ProbeFor(indexertest.Often(), r.Journal, func(context.Context) error {
-		tries.Add(1)
-		if err := trouble.Load(); err != nil {
-			return *err
+// TestSearcherSearchesAsAppsDo: a failing search is reported from its first failure until it is
+// answered, and is tried more often meanwhile.
+func TestSearcherSearchesAsAppsDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var trouble error
+		var tries int
+		reg := prometheus.NewRegistry()
+		s := probe.NewSearcher(func(context.Context) error {
+			tries++
+			return trouble
+		}, 15*time.Second, reg, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		go s.Run(ctx)
+		tried := func(d time.Duration, times int) {
+			t.Helper()
+			before := tries
+			time.Sleep(d)
+			synctest.Wait()
+			if n := tries - before; n != times {
+				t.Errorf("within %v it is tried %d times, want %d", d, n, times)
+			}
 		}
-		return nil
+		failing := func() float64 {
+			return (&indexertest.Rig{T: t, Registry: reg}).Metric("riskdex_search_failing_seconds")
+		}
+		tried(time.Second, 1)
+		tried(time.Minute, 4)
+		if fails, age := s.Fails(), failing(); fails != nil || age != 0 {
+			t.Errorf("%+v, for %v s", fails, age)
+		}
+		closed := errors.New("index_closed_exception")
+		trouble = closed
+		tried(15*time.Second, 1)
+		since := s.Fails().Since
+		tried(time.Minute, 30)
+		if fails := s.Fails(); fails.Err != closed || !fails.Since.Equal(since) || failing() != time.Since(since).Seconds() {
+			t.Errorf("after a minute: %+v, for %v s, at first since %v", fails, failing(), since)
+		}
+		trouble = nil
+		tried(2*time.Second, 1)
+		if fails, age := s.Fails(), failing(); fails != nil || age != 0 {
+			t.Errorf("it is over: %+v, for %v s", fails, age)
+		}
+		cancel()
 	})
-	failing := func() float64 { return p.Metric("riskdex_search_failing_seconds") }
-	r.Eventually("it is tried often", func() bool { return tries.Load() > 3 })
-	if fails, age := p.Prober.SearchFails(), failing(); fails != nil || age != 0 {
-		t.Errorf("%+v, for %v s", fails, age)
-	}
-	closed := errors.New("index_closed_exception")
-	trouble.Store(&closed)
-	r.Eventually("it is told", func() bool { return p.Prober.SearchFails() != nil })
-	since := p.Prober.SearchFails().Since
-	first := failing()
-	r.Eventually("its age grows", func() bool { return failing() > first && first > 0 })
-	if fails := p.Prober.SearchFails(); fails.Err != closed || !fails.Since.Equal(since) || time.Since(since) > time.Minute {
-		t.Errorf("after some tries: %+v, at first since %v", fails, since)
-	}
-	p.Finds(1)
-	trouble.Store(nil)
-	r.Eventually("it is over", func() bool { return p.Prober.SearchFails() == nil && failing() == 0 })
 }
