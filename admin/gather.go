@@ -66,6 +66,9 @@ func (s *statuses) now(ctx context.Context) Status {
 	if s.Status.Lacking != nil {
 		ev.lacking = s.Status.Lacking()
 	}
+	if s.Status.Missing != nil {
+		ev.missing = s.Status.Missing()
+	}
 	if s.Status.Probe != nil {
 		p := s.Status.Probe()
 		ev.probe = &p

@@ -175,8 +175,9 @@ type StatusParts struct {
 	// is nil if that search is answered.
 	SearchFails func() (since time.Time, err error)
 
-	Lacking func() []report.Lacking // the kinds of which the journal lacks most documents
-	Probe   func() Probe            // nil without a probe
+	Lacking func() []report.Lacking    // the kinds of which the journal lacks most documents
+	Missing func() map[report.Kind]int // how many documents that it had taken the index of a kind lacks, at least
+	Probe   func() Probe               // nil without a probe
 
 	Certificate func() Certificate // nil where deliveries come over plain HTTP
 

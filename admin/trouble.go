@@ -52,6 +52,7 @@ const (
 	TroubleLacking        = "journal_lacks_documents"
 	TroubleHeld           = "index_held"
 	TroubleIncomplete     = "index_incomplete"
+	TroubleMissing        = "documents_missing"
 	TroubleNotSearchable  = "not_searchable"
 	TroubleKindHeld       = "kind_held"
 	TroubleLag            = "lagging"
@@ -156,6 +157,12 @@ var causes = []Cause{
 		"It fills by itself; `riskdex status --watch` shows how far it is. If the number does not fall, fix the other troubles or give Elasticsearch capacity. " +
 			"If nobody meant to remove the index, find out who did.",
 		"RiskdexIndexIncomplete",
+	},
+	{
+		TroubleMissing, Critical, 11 * time.Minute, // what journal and index have is compared every ten while all is well
+		"Searches do not find {number} of {kind}, at least, which Elasticsearch has taken: they were deleted there, and not by riskdex.",
+		"`riskdex verify --repair {kind}` sends them again. Find out who deleted them, such as a clean-up job with too wide a pattern.",
+		"RiskdexDocumentsMissing",
 	},
 	{
 		TroubleNotSearchable, Critical, LagBound,
@@ -277,6 +284,7 @@ func indexOf(name string) int {
 type evidence struct {
 	unreadable  error // why the journal could not be read, or nil
 	lacking     []report.Lacking
+	missing     map[report.Kind]int       // documents that the index has lost
 	notes       map[string]string         // in the journal
 	newest      map[report.Kind]time.Time // when the newest waiting change was accepted
 	probe       *Probe
@@ -328,6 +336,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	for _, k := range st.Kinds {
 		if st.ElasticsearchUp && st.isIncomplete(k) {
 			all.add(TroubleIncomplete, k.Kind, "kind", string(k.Kind), "number", documents(k.Resending), "found", fmt.Sprint(*k.Documents))
+		}
+		if n := ev.missing[k.Kind]; n > 0 && st.ElasticsearchUp {
+			all.add(TroubleMissing, k.Kind, "kind", string(k.Kind), "number", documents(n))
 		}
 		if r := report.RebuildFailedIn(ev.notes, k.Kind); !r.At.IsZero() {
 			all.add(TroubleRebuild, k.Kind, "kind", string(k.Kind), "time", r.At.Format(clockForm), "reason", strings.TrimSuffix(r.Reason, "."))

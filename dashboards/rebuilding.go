@@ -29,6 +29,13 @@ func rebuilding() row {
 			alerts:      []string{"RiskdexRebuildFailed"},
 		},
 		{
+			id: 506, title: "Missing in the index", shape: lines, unit: "short", width: 12,
+			description: "Documents that Elasticsearch has taken and searches do not find, at least. They are counted every ten minutes, and every five seconds while some are missing.",
+			queries:     []query{{`max by (kind) (riskdex_documents_missing{@kind})`, "{{kind}}"}},
+			limits:      []limit{{1, bad}},
+			alerts:      []string{"RiskdexDocumentsMissing"},
+		},
+		{
 			id: 505, title: "Found by verify and not repaired", shape: lines, unit: "short", width: 12,
 			description: "Documents in which the last verification found that the index differs from the journal, and that it did not see repaired. It stays until the next verification, or a new index.",
 			queries:     []query{{`max by (kind) (riskdex_verify_differences{@kind})`, "{{kind}}"}},

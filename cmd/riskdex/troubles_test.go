@@ -65,6 +65,29 @@ func TestUnrepairedTroubleIsReported(t *testing.T) {
 	eventually(t, "all is well again", func() bool { return p.command("", "status").status == exitDone })
 }
 
+// TestDocumentsDeletedInElasticsearchAreTold: somebody else deletes some while riskdex is stopped.
+func TestDocumentsDeletedInElasticsearchAreTold(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.indicesReady()
+	p.fill(20)
+	p.terminate()
+	for _, id := range []string{"3", "4", "5"} {
+		p.ask("DELETE", "/"+p.prefix+"cities/_doc/"+id+"?refresh=true", "", nil)
+	}
+	p.start()
+	trouble := p.says(admin.TroubleMissing)
+	if trouble.Kind != report.Cities || trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "3 documents of cities") {
+		t.Errorf("the trouble is %+v, want a critical one about 3 cities", trouble)
+	}
+	if n := p.metrics()[`riskdex_documents_missing{kind="cities"}`]; n != 3 {
+		t.Errorf("the metrics say that %v are missing", n)
+	}
+	p.expect(exitNegative, "", words("status"), "Searches do not find 3 documents of cities")
+	p.expect(exitDone, "", words("verify cities --repair"), "3 repaired")
+	eventually(t, "all is well", func() bool { return p.command("", "status").status == exitDone })
+}
+
 // TestLostIndexIsToldWhileItFills: an index that somebody removes is made again at once, and search
 // gets an empty answer without an error. That is no time at which all is well.
 func TestLostIndexIsToldWhileItFills(t *testing.T) {

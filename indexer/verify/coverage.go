@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -19,9 +20,14 @@ type CoverageJournal interface {
 	Stats(ctx context.Context) (report.Stats, error)
 }
 
-// Coverage finds out whether the journal lacks most documents of an index, which it could then not
-// rebuild. It compares the numbers of documents. The journal's line, recorded on the index, reveals
-// another journal, but not an old backup of the same journal, and old indices do not record it.
+// Coverage compares how many documents of each kind journal and index have, which tells two troubles.
+//
+// The journal lacks most documents of an index, which it could then not rebuild. The journal's line,
+// recorded on the index, reveals another journal, but not an old backup of the same journal, and old
+// indices do not record it.
+//
+// The index lacks documents that it had taken: somebody has deleted them there, and until the next
+// delivery of each nothing else would notice.
 //
 // Counting the documents of the journal is expensive, so Coverage compares often only until all is
 // well.
@@ -31,10 +37,12 @@ type Coverage struct {
 	foreign func(kind report.Kind) bool
 	every   time.Duration // from one comparison to the next, until all have been well
 	log     *slog.Logger
-	gauge   *prometheus.GaugeVec
+	unknown *prometheus.GaugeVec
+	missed  *prometheus.GaugeVec
 
 	mu      sync.Mutex
 	lacking map[report.Kind]report.Lacking
+	missing map[report.Kind]int
 }
 
 // CoverageEvery is the usual time between comparisons until all is well.
@@ -49,19 +57,23 @@ const (
 // search finds, and foreign whether another journal fills the index.
 func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(context.Context, report.Kind) (int, error),
 	foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
-	c := &Coverage{journal: journal, indexed: indexed, foreign: foreign, every: every, log: log, lacking: map[report.Kind]report.Lacking{}}
-	c.gauge = UnknownDocuments()
-	reg.MustRegister(c.gauge)
+	c := &Coverage{
+		journal: journal, indexed: indexed, foreign: foreign, every: every, log: log, unknown: UnknownDocuments(),
+		missed:  gaugeOfKinds("riskdex_documents_missing", "Documents that Elasticsearch has taken and searches do not find, at least; 0 while that is not sure."),
+		lacking: map[report.Kind]report.Lacking{}, missing: map[report.Kind]int{},
+	}
+	reg.MustRegister(c.unknown, c.missed)
 	return c
 }
 
 // UnknownDocuments returns the metric of documents that the journal does not know, at 0 for every
 // kind.
 func UnknownDocuments() *prometheus.GaugeVec {
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "riskdex_documents_unknown",
-		Help: "Documents of the index that the journal does not know, if they are most of it; otherwise 0.",
-	}, []string{"kind"})
+	return gaugeOfKinds("riskdex_documents_unknown", "Documents of the index that the journal does not know, if they are most of it; otherwise 0.")
+}
+
+func gaugeOfKinds(name, help string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"kind"})
 	for _, kind := range report.Kinds() {
 		g.WithLabelValues(string(kind))
 	}
@@ -81,28 +93,32 @@ func (c *Coverage) Lacking() (all []report.Lacking) {
 	return all
 }
 
+// Missing returns how many documents that it had taken the index of each kind lacks, at least. It
+// may be called concurrently.
+func (c *Coverage) Missing() map[report.Kind]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.missing)
+}
+
 // Run compares until ctx is done.
 func (c *Coverage) Run(ctx context.Context) {
-	tries := map[report.Kind]int{} // in a row at which the kind lacked documents
-	wells := 0                     // in a row: an index may not show its newest documents for a while
+	kinds := map[report.Kind]*compared{}
+	for _, kind := range report.Kinds() {
+		kinds[kind] = &compared{kind: kind}
+	}
+	wells := 0 // in a row: an index may not show its newest documents for a while
 	for {
 		well := true
 		for _, kind := range report.Kinds() {
-			l, compared, err := c.compare(ctx, kind)
-			switch {
-			case ctx.Err() != nil:
+			is, err := c.compare(ctx, kinds[kind])
+			if ctx.Err() != nil {
 				return
-			case err != nil:
+			}
+			if err != nil {
 				c.log.Debug("cannot compare how much journal and index have", "kind", kind, "error", err)
-			case l == nil:
-				tries[kind] = 0
-			default:
-				tries[kind]++
 			}
-			well = well && compared && l == nil
-			if err == nil && (l == nil || tries[kind] >= coverageTries) {
-				c.tell(kind, l)
-			}
+			well = well && is
 		}
 		rest := c.every
 		wells++
@@ -120,37 +136,83 @@ func (c *Coverage) Run(ctx context.Context) {
 	}
 }
 
-// compare returns what a kind lacks, or nil. compared is false if that is unknown now.
-func (c *Coverage) compare(ctx context.Context, kind report.Kind) (l *report.Lacking, compared bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
-	defer cancel()
-	if c.foreign(kind) {
-		return nil, false, nil // reported already
-	}
-	indexed, err := c.indexed(ctx, kind)
-	if err != nil {
-		return nil, false, err
-	}
-	known, err := c.journal.Documents(ctx, kind)
-	if err != nil {
-		return nil, false, err
-	}
-	stats, err := c.journal.Stats(ctx)
-	if err != nil {
-		return nil, false, err
-	}
-	// Pending changes may be deletes.
-	k := stats.Kinds[kind]
-	unknown := indexed - known - k.Pending - k.Resending
-	never := known == 0 && k.Accepted[report.Index]+k.Accepted[report.Delete] == 0
-	if unknown <= 0 || !never && !mostlyUnknown(unknown, indexed) {
-		return nil, true, nil
-	}
-	return &report.Lacking{Kind: kind, Known: known, Indexed: indexed}, true, nil
+// compared is what is known of a kind from the comparisons before.
+type compared struct {
+	kind           report.Kind
+	lacked, missed int // comparisons in a row at which the journal lacked documents, and at which the index did
+	before         *taken
 }
 
-// tell reports the result for a kind.
-func (c *Coverage) tell(kind report.Kind, l *report.Lacking) {
+// taken is what the index must have had at a moment.
+type taken struct {
+	documents int    // at least
+	deletes   uint64 // accepted before
+}
+
+// compare compares a kind. It returns false if not all is well with it, or if that is unknown now.
+func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
+	defer cancel()
+	before := k.before
+	k.before = nil
+	if c.foreign(k.kind) {
+		return false, nil // reported already
+	}
+	indexed, err := c.indexed(ctx, k.kind)
+	if err != nil {
+		return false, err
+	}
+	first, err := c.journal.Stats(ctx)
+	if err != nil {
+		return false, err
+	}
+	known, err := c.journal.Documents(ctx, k.kind)
+	if err != nil {
+		return false, err
+	}
+	last, err := c.journal.Stats(ctx)
+	if err != nil {
+		return false, err
+	}
+	a, b := first.Kinds[k.kind], last.Kinds[k.kind]
+	k.before = &taken{
+		// What is dropped was dead before.
+		documents: known - b.Pending - b.Resending - int(b.Settled[report.Dead]),
+		deletes:   a.Accepted[report.Delete],
+	}
+	lacks := lacking(k.kind, b, known, indexed)
+	if k.lacked++; lacks == nil {
+		k.lacked = 0
+	}
+	if lacks == nil || k.lacked >= coverageTries {
+		c.tellLacking(k.kind, lacks)
+	}
+	missing := 0
+	if before != nil {
+		// Searches show what was taken at the last comparison, unless it was deleted since.
+		missing = max(0, before.documents-int(a.Accepted[report.Delete]-before.deletes)-indexed)
+	}
+	if k.missed++; missing == 0 {
+		k.missed = 0
+	}
+	if missing == 0 || k.missed >= coverageTries {
+		c.tellMissing(k.kind, missing)
+	}
+	return lacks == nil && missing == 0, nil
+}
+
+// lacking returns what the journal lacks of a kind, or nil.
+func lacking(kind report.Kind, k report.KindStats, known, indexed int) *report.Lacking {
+	unknown := indexed - known - k.Pending - k.Resending // pending changes may be deletes
+	never := known == 0 && k.Accepted[report.Index]+k.Accepted[report.Delete] == 0
+	if unknown <= 0 || !never && !mostlyUnknown(unknown, indexed) {
+		return nil
+	}
+	return &report.Lacking{Kind: kind, Known: known, Indexed: indexed}
+}
+
+// tellLacking reports what the journal lacks of a kind, or nil.
+func (c *Coverage) tellLacking(kind report.Kind, l *report.Lacking) {
 	c.mu.Lock()
 	_, before := c.lacking[kind]
 	delete(c.lacking, kind)
@@ -160,12 +222,28 @@ func (c *Coverage) tell(kind report.Kind, l *report.Lacking) {
 		unknown = l.Indexed - l.Known
 	}
 	c.mu.Unlock()
-	c.gauge.WithLabelValues(string(kind)).Set(float64(unknown))
+	c.unknown.WithLabelValues(string(kind)).Set(float64(unknown))
 	switch {
 	case l != nil && !before:
 		c.log.Warn("the journal does not know most of what the index has: is it the right one?",
 			"kind", kind, "journal_documents", l.Known, "index_documents", l.Indexed)
 	case l == nil && before:
 		c.log.Info("the journal knows what the index has", "kind", kind)
+	}
+}
+
+// tellMissing reports how many documents the index lacks of a kind.
+func (c *Coverage) tellMissing(kind report.Kind, n int) {
+	c.mu.Lock()
+	before := c.missing[kind]
+	c.missing[kind] = n
+	c.mu.Unlock()
+	c.missed.WithLabelValues(string(kind)).Set(float64(n))
+	switch {
+	case n > 0 && before == 0:
+		c.log.Error("searches do not find documents that Elasticsearch has taken: were they deleted there? riskdex verify --repair sends them again",
+			"kind", kind, "at_least", n)
+	case n == 0 && before > 0:
+		c.log.Info("searches find as many documents as Elasticsearch has taken", "kind", kind)
 	}
 }

@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -83,6 +84,73 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	if n := unknown(report.Advisories); n != 0 {
 		t.Errorf("%d are still reported as unknown", n)
 	}
+}
+
+// TestCoverageTellsWhatTheIndexLacks counts a real journal against an index of any size. Documents
+// that searches rightly do not find are not said to be missing.
+func TestCoverageTellsWhatTheIndexLacks(t *testing.T) {
+	r := indexertest.Assemble(t, indexertest.Quick())
+	settle := func(outcome report.Outcome) (of []report.Stamp) {
+		t.Helper()
+		claimed, err := r.Journal.Claim(t.Context(), report.Cities, 100, 1<<20)
+		require.NoError(t, err)
+		var all []report.Settlement
+		for _, c := range claimed {
+			end := outcome
+			if c.Op == report.Delete {
+				end = report.Deleted
+			}
+			all, of = append(all, report.Settlement{Key: c.Key, Version: c.Version, Outcome: end}), append(of, report.Stamp{Key: c.Key, Version: c.Version})
+		}
+		require.NoError(t, r.Journal.Settle(t.Context(), all))
+		return of
+	}
+	var indexed, compared, left atomic.Int64
+	c := verify.NewCoverage(time.Millisecond, r.Journal, func(_ context.Context, kind report.Kind) (int, error) {
+		if kind != report.Cities {
+			return 0, nil
+		}
+		if n := left.Add(-1); n >= 0 { // one is deleted between two comparisons
+			r.Append(indexertest.Delete(kind, fmt.Sprint(n)))
+			settle(report.Deleted)
+			indexed.Add(-1)
+		}
+		compared.Add(1)
+		return int(indexed.Load()), nil
+	}, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	missing := func(what string, want int) {
+		t.Helper()
+		from := compared.Load()
+		r.Eventually(what, func() bool { return compared.Load() > from+4 && c.Missing()[report.Cities] == want })
+	}
+	r.Append(indexertest.Many(report.Cities, 20, "text")...)
+	settle(report.Indexed)
+	indexed.Store(20)
+	go c.Run(ctx)
+	missing("nothing is missing", 0)
+	indexed.Store(13)
+	missing("somebody has deleted seven", 7)
+	indexed.Store(20)
+	missing("they are back", 0)
+
+	left.Store(5)
+	r.Eventually("five are deleted", func() bool {
+		if n := c.Missing()[report.Cities]; n > 0 {
+			t.Fatalf("%d are said to be missing while some are deleted", n)
+		}
+		return indexed.Load() == 15
+	})
+	missing("five were deleted", 0)
+
+	r.Append(indexertest.Many(report.Cities, 25, "newer")...) // ten of them are new
+	missing("ten are on their way", 0)
+	dead := settle(report.Dead)
+	missing("ten were refused", 0)
+	_, err := r.Journal.DropDead(t.Context(), dead)
+	require.NoError(t, err)
+	missing("they were dropped", 0)
 }
 
 // empty is a journal that has nothing.
