@@ -157,6 +157,7 @@ type SearchFailure struct {
 type Probe struct {
 	Index        string        // the alias of its index
 	Unsearchable time.Duration // for how long no search has found it
+	Clock        int           // how the clock by which deliveries are accepted differs from that of Elasticsearch: 1 is ahead, -1 behind
 }
 
 // Certificate is that of the listener for deliveries.

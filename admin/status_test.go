@@ -94,6 +94,16 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.index(); d.set(func() { d.missing = 0 }) },
 		},
 		{
+			admin.TroubleMissing,
+			func() { d.set(func() { d.lost = map[report.Kind]int{report.Cities: 7} }) },
+			func() { d.set(func() { d.lost = map[report.Kind]int{report.Cities: 0} }) },
+		},
+		{
+			admin.TroubleClockDiffers,
+			func() { d.set(func() { d.off = -1 }) },
+			func() { d.set(func() { d.off = 0 }) },
+		},
+		{
 			admin.TroubleNotSearchable,
 			func() { d.set(func() { d.probe = admin.LagBound + 1 }) },
 			func() { d.set(func() { d.probe = admin.LagBound }) },

@@ -30,6 +30,8 @@ type statusDesk struct {
 	cannot  error // accept
 	waiting []report.Waiting
 	lacking []report.Lacking
+	lost    map[report.Kind]int
+	off     int           // of the clock
 	holder  string        // the process that has locked cities
 	probe   time.Duration // for how long it has not been found
 	replace time.Duration // until the certificate should be replaced
@@ -70,10 +72,11 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 			Journal:     sized{d}, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
 			Waiting: func() []report.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
 			Lacking: func() []report.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
+			Missing: func() map[report.Kind]int { d.mu.Lock(); defer d.mu.Unlock(); return d.lost },
 			Probe: func() admin.Probe {
 				d.mu.Lock()
 				defer d.mu.Unlock()
-				return admin.Probe{Index: "probe", Unsearchable: d.probe}
+				return admin.Probe{Index: "probe", Unsearchable: d.probe, Clock: d.off}
 			},
 			Certificate: func() admin.Certificate {
 				now := d.clock()

@@ -57,6 +57,7 @@ const (
 	TroubleKindHeld       = "kind_held"
 	TroubleLag            = "lagging"
 	TroubleClock          = "clock_behind"
+	TroubleClockDiffers   = "clock_differs"
 	TroubleRebuild        = "rebuild_failed"
 	TroubleDiffers        = "index_differs"
 	TroubleDeadLetters    = "dead_letters"
@@ -187,6 +188,12 @@ var causes = []Cause{
 		TroubleClock, Warning, time.Second,
 		"Waiting changes of {kind} were accepted {time} in the future, by the clock of this machine: the clock is behind, or was ahead. The lag is not known.",
 		"Set the clock, and have NTP keep it. The changes are sent all the same, which ends this.",
+		"RiskdexClockOff",
+	},
+	{
+		TroubleClockDiffers, Warning, 2 * lookEvery, // a probe, and a search that finds it
+		"The clock by which deliveries are accepted, of this machine or of PostgreSQL, is more than a minute {how} that of Elasticsearch.",
+		"Set the clock that is wrong, and have NTP keep it. Signed deliveries are refused from five minutes on, and times in search and history are wrong.",
 		"RiskdexClockOff",
 	},
 	{
@@ -332,6 +339,13 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	}
 	if p := ev.probe; p != nil && p.Unsearchable > LagBound && st.ElasticsearchUp && !slices.Contains(foreignIndices(st.Waiting), p.Index) {
 		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "probe index", p.Index)
+	}
+	if p := ev.probe; p != nil && p.Clock != 0 {
+		how := "ahead of"
+		if p.Clock < 0 {
+			how = "behind"
+		}
+		all.add(TroubleClockDiffers, "", "how", how)
 	}
 	for _, k := range st.Kinds {
 		if st.ElasticsearchUp && st.isIncomplete(k) {

@@ -80,6 +80,7 @@ func process() row {
 			queries: []query{
 				{`max by (instance) (riskdex_clock_timestamp_seconds{@} - timestamp(riskdex_clock_timestamp_seconds{@}))`, "{{instance}}"},
 				{`max by (job) (riskdex_clock_behind_seconds{@})`, "{{job}} behind what waits"},
+				{`60 * max by (instance) (riskdex_clock_differs{@}) != 0`, "{{instance}} to Elasticsearch, at least"},
 			},
 			limits: []limit{{-60, good}, {60, warning}},
 			alerts: []string{"RiskdexClockOff"},

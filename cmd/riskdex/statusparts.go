@@ -63,7 +63,7 @@ func probeIn(p *probe.Prober, indices *indices.Indices) func() admin.Probe {
 		return nil
 	}
 	return func() admin.Probe {
-		return admin.Probe{Index: indices.Alias(report.Probe), Unsearchable: p.Unsearchable()}
+		return admin.Probe{Index: indices.Alias(report.Probe), Unsearchable: p.Unsearchable(), Clock: int(p.Clock())}
 	}
 }
 

@@ -49,6 +49,7 @@ type Prober struct {
 	log     *slog.Logger
 	seconds prometheus.Histogram
 	since   atomic.Pointer[time.Time] // when the current probe was accepted; nil if there is none
+	clock   atomic.Int32              // the Clock at the last probe that was found
 }
 
 // Index knows the index of the probe.
@@ -72,7 +73,11 @@ func New(cfg Config, journal Journal, indices Index, client *elastic.Client, reg
 		Name: "riskdex_probe_unsearchable_seconds",
 		Help: "How long no search has found the present probe document.",
 	}, func() float64 { return p.Unsearchable().Seconds() })
-	reg.MustRegister(p.seconds, unsearchable)
+	clock := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riskdex_clock_differs",
+		Help: "1 if the clock by which deliveries are accepted is more than a minute ahead of that of Elasticsearch, -1 if it is that far behind, otherwise 0.",
+	}, func() float64 { return float64(p.Clock()) })
+	reg.MustRegister(p.seconds, unsearchable, clock)
 	return p, nil
 }
 
@@ -116,11 +121,14 @@ func (p *Prober) probe(ctx context.Context) bool {
 	}
 	written, late := accepted, false
 	for {
-		found, err := p.find(ctx)
+		found, err := p.find(ctx, time.Since(accepted))
 		switch {
 		case ctx.Err() != nil:
 			return false
-		case found >= version:
+		case found.version >= version:
+			if found.version == version {
+				p.clock.Store(int32(found.clock))
+			}
 			p.seconds.Observe(time.Since(accepted).Seconds())
 			if late {
 				p.log.Info("a search finds the probe again", "after", time.Since(accepted).Round(time.Millisecond))
@@ -183,6 +191,10 @@ func age(since *time.Time) time.Duration {
 	}
 	return max(0, time.Since(*since))
 }
+
+// Clock returns how the clocks differed at the last probe that was found. It may be called
+// concurrently.
+func (p *Prober) Clock() Clock { return Clock(p.clock.Load()) }
 
 // searchAfter is how long to wait between two searches for a probe of some age: so short that
 // the measured time is off by a fifth at most.

@@ -176,3 +176,30 @@ func asJSON(t *testing.T, v any) string {
 	require.NoError(t, err)
 	return string(text)
 }
+
+// TestProbeComparesTheClocks of a journal and of the real Elasticsearch, at once and after a probe
+// had to wait.
+func TestProbeComparesTheClocks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		off  time.Duration
+		want probe.Clock
+	}{
+		{"right", 0, probe.ClockAgrees},
+		{"a little ahead", probe.ClockBound - 20*time.Second, probe.ClockAgrees},
+		{"a little behind", 20*time.Second - probe.ClockBound, probe.ClockAgrees},
+		{"ahead", probe.ClockBound + 20*time.Second, probe.ClockAhead},
+		{"behind", -probe.ClockBound - 20*time.Second, probe.ClockBehind},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := indexertest.AssembleOf(t, indexertest.Probed(), indexertest.Parts{Now: func() time.Time { return time.Now().Add(c.off) }})
+			r.Run()
+			p := r.Probe(indexertest.Often())
+			p.Finds(2)
+			if got := p.Prober.Clock(); got != c.want || p.Metric("riskdex_clock_differs") != float64(c.want) {
+				t.Errorf("the clock is said to be %d, want %d; the metric is %v", got, c.want, p.Metric("riskdex_clock_differs"))
+			}
+		})
+	}
+}
