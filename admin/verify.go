@@ -37,7 +37,7 @@ func attributes(r report.VerifyReport, kind report.Kind) []any {
 	return []any{
 		"kind", kind, "live", r.Live, "deleted", r.Deleted, "refused", r.Refused, "indexed", r.Indexed, "under_way", r.UnderWay,
 		"missing", r.Missing, "stale", r.Stale, "foreign", r.Foreign,
-		"ordered", r.Ordered, "mended", r.Mended, "kept", r.Kept,
+		"ordered", r.Ordered, "repaired", r.Repaired, "kept", r.Kept,
 	}
 }
 

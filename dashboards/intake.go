@@ -30,8 +30,8 @@ func intake() row {
 			queries:     []query{{`sum by (kind, op) (max by (job, kind, op) (rate(riskdex_changes_accepted_total{@kind}[$__rate_interval]))) > 0`, "{{kind}} {{op}}"}},
 		},
 		{
-			id: 308, title: "Calls of no interface", shape: lines, unit: "short", width: 6,
-			description: "Requests within half an hour for a path or with a method that is not part of the interface: from a publisher that points to the wrong place, or from a stranger. Also requests that failed authentication.",
+			id: 308, title: "Unknown or unauthenticated requests", shape: lines, unit: "short", width: 6,
+			description: "Requests within half an hour for a path or with a method that is not part of the interface: from a publisher with a wrong address, or from somebody else. Also requests that failed authentication.",
 			queries:     []query{{`sum by (reason) (increase(riskdex_changes_refused_total{@, kind="none"}[30m])) > 0`, "{{reason}}"}},
 			limits:      []limit{{20, warning}},
 			alerts:      []string{"RiskdexUnknownCalls"},

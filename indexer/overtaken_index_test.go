@@ -185,7 +185,7 @@ func TestVerifyRepairsWhatIsAheadOfTheClock(t *testing.T) {
 	if got := r.Verify(verify.Options{}); got.Foreign != 3 || got.OtherJournal != 0 {
 		t.Errorf("found %+v", got)
 	}
-	if got := r.Verify(verify.Options{Repair: true}); got.Mended != 3 || got.Kept != 0 {
+	if got := r.Verify(verify.Options{Repair: true}); got.Repaired != 3 || got.Kept != 0 {
 		t.Errorf("repaired %+v", got)
 	}
 	r.SameAsJournal()

@@ -23,9 +23,9 @@ type VerifyFinding struct {
 	JournalVersion Version    `json:"journal_version"` // 0 if the journal does not know it
 	Deleted        bool       `json:"deleted"`         // according to the journal
 
-	// Mended is set if the index was found to be right after a repair. Otherwise the repair may
+	// Repaired is set if the index was found to be right after a repair. Otherwise the repair may
 	// still be under way, see VerifyReport.Ordered.
-	Mended bool `json:"mended"`
+	Repaired bool `json:"repaired"`
 }
 
 // Key returns the key of the document.
@@ -54,7 +54,7 @@ type VerifyReport struct {
 	Stale     int    `json:"stale"`
 	Foreign   int    `json:"foreign"`
 	Ordered   int    `json:"ordered"` // findings for which a repair was ordered
-	Mended    int    `json:"mended"`  // of these, found to be right afterwards
+	Repaired    int    `json:"repaired"`  // of these, found to be right afterwards
 
 	// Kept is how many foreign documents a repair left alone, because they may come from another
 	// journal and be newer than what this one has.
@@ -69,4 +69,4 @@ type VerifyReport struct {
 func (r VerifyReport) Found() int { return r.Missing + r.Stale + r.Foreign }
 
 // Wrong returns how many of the documents found were not found to be right after a repair.
-func (r VerifyReport) Wrong() int { return r.Found() - r.Mended }
+func (r VerifyReport) Wrong() int { return r.Found() - r.Repaired }

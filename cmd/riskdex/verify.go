@@ -111,7 +111,7 @@ func (s *verifyScreen) finding(f report.VerifyFinding) error {
 		return s.lines.Encode(f)
 	}
 	repaired := ""
-	if f.Mended {
+	if f.Repaired {
 		repaired = "; repaired"
 	}
 	_, err := fmt.Fprintf(s.io.out, "%-8s %s %s: %s%s\n", f.Problem, f.Kind, sanitize.ShellWord(string(f.ID)), difference(f), repaired)
@@ -149,7 +149,7 @@ func (s *verifyScreen) report(r report.VerifyReport) error {
 	s.progress.clear()
 	found := r.Missing + r.Stale + r.Foreign
 	s.failed = s.failed || r.Error != ""
-	s.wrong = s.wrong || found > r.Mended
+	s.wrong = s.wrong || found > r.Repaired
 	if s.command.JSON {
 		return s.lines.Encode(r)
 	}
@@ -164,8 +164,8 @@ func (s *verifyScreen) report(r report.VerifyReport) error {
 		line += fmt.Sprintf("%d missing, %d stale, %d foreign", r.Missing, r.Stale, r.Foreign)
 	}
 	if s.command.Repair && found > 0 {
-		line += fmt.Sprintf("; %d repaired", r.Mended)
-		if waiting := r.Ordered - r.Mended; waiting > 0 {
+		line += fmt.Sprintf("; %d repaired", r.Repaired)
+		if waiting := r.Ordered - r.Repaired; waiting > 0 {
 			line += fmt.Sprintf(", %d still being sent", waiting)
 		}
 		if r.Kept > 0 {

@@ -31,13 +31,13 @@ func TestRepairTrustsNoWrongJournal(t *testing.T) {
 			}
 			got := r.Verify(verify.Options{Repair: true})
 			if c.wrong && (!got.WrongJournal || got.Ordered != 0 || got.Kept != c.unknown || r.Count(report.Cities) != c.known+c.unknown) ||
-				!c.wrong && (got.WrongJournal || got.Mended != c.unknown || got.Kept != 0 || r.Count(report.Cities) != c.known) {
+				!c.wrong && (got.WrongJournal || got.Repaired != c.unknown || got.Kept != 0 || r.Count(report.Cities) != c.known) {
 				t.Errorf("%+v, %d documents are left", got, r.Count(report.Cities))
 			}
 			if !c.wrong {
 				return
 			}
-			if got := r.Verify(verify.Options{Repair: true, RemoveForeign: true}); got.Mended != c.unknown || got.Kept != 0 {
+			if got := r.Verify(verify.Options{Repair: true, RemoveForeign: true}); got.Repaired != c.unknown || got.Kept != 0 {
 				t.Errorf("with the removal of foreign documents: %+v", got)
 			}
 			r.SameAsJournal()
@@ -58,7 +58,7 @@ func TestRepairRollsNothingBack(t *testing.T) {
 	}
 	r.Change("PUT", r.Path("2", ""), `{"source":{"text":"by hand"}}`)
 	got := r.Verify(verify.Options{Repair: true})
-	if got.Foreign != 4 || got.Kept != 3 || got.OtherJournal != 3 || got.Ordered != 1 || got.Mended != 1 || got.WrongJournal ||
+	if got.Foreign != 4 || got.Kept != 3 || got.OtherJournal != 3 || got.Ordered != 1 || got.Repaired != 1 || got.WrongJournal ||
 		!strings.Contains(got.Advice, "another journal") {
 		t.Errorf("found %+v with advice %q, want three documents of another journal kept, and one repaired", got, got.Advice)
 	}
@@ -68,7 +68,7 @@ func TestRepairRollsNothingBack(t *testing.T) {
 		}
 	}
 	r.Eventually("the clock is past those versions", func() bool { return time.Now().UnixMicro() > int64(later) })
-	if got := r.Verify(verify.Options{Repair: true, RemoveForeign: true}); got.Mended != 3 || got.Kept != 0 {
+	if got := r.Verify(verify.Options{Repair: true, RemoveForeign: true}); got.Repaired != 3 || got.Kept != 0 {
 		t.Errorf("with the removal of foreign documents: %+v", got)
 	}
 	r.SameAsJournal()

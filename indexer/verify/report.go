@@ -69,8 +69,8 @@ func (r *Report) count(f report.VerifyFinding, max int) {
 			r.Unknown++
 		}
 	}
-	if f.Mended {
-		r.Mended++
+	if f.Repaired {
+		r.Repaired++
 	}
 	if ofAnotherJournal(f) {
 		r.OtherJournal++

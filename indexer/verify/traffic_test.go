@@ -88,7 +88,7 @@ func TestVerifyRaisesNoFalseAlarm(t *testing.T) {
 	got, err := v.Verify(t.Context(), report.Cities, verify.Options{Repair: true})
 	require.NoError(t, err)
 	want := map[string]report.Difference{"1": report.Missing, "2": report.Foreign, "unknown": report.Foreign}
-	if !maps.Equal(problems(got.Findings), want) || got.Mended != 3 {
+	if !maps.Equal(problems(got.Findings), want) || got.Repaired != 3 {
 		t.Errorf("found %+v, want only the planted damage, all of it repaired", got)
 	}
 	stop()

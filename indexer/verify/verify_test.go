@@ -97,7 +97,7 @@ func TestVerifyFindsAndRepairsEveryDamage(t *testing.T) {
 		t.Errorf("found %+v, want 3 missing, 2 stale, 6 foreign, 2 unknown", got)
 	}
 	for _, f := range got.Findings {
-		if f.IndexVersion != r.InIndex(string(f.ID)) || f.Mended {
+		if f.IndexVersion != r.InIndex(string(f.ID)) || f.Repaired {
 			t.Errorf("%+v, the index has version %d", f, r.InIndex(string(f.ID)))
 		}
 		if known := f.ID != "unknown" && f.ID != "a/b c"; known != (f.JournalVersion > 0) ||
@@ -107,7 +107,7 @@ func TestVerifyFindsAndRepairsEveryDamage(t *testing.T) {
 	}
 
 	got = r.Verify(verify.Options{Repair: true})
-	if !maps.Equal(problems(got.Findings), want) || got.Ordered != 11 || got.Mended != 11 || got.Wrong() != 0 || got.Kept != 0 {
+	if !maps.Equal(problems(got.Findings), want) || got.Ordered != 11 || got.Repaired != 11 || got.Wrong() != 0 || got.Kept != 0 {
 		t.Errorf("repaired: %+v", got)
 	}
 	r.Drained()
@@ -149,7 +149,7 @@ func TestVerifyRemovesAnUnknownCityAndNotTheOneWithThatCode(t *testing.T) {
 	r.Drained()
 	r.Change("PUT", r.Path("BER", ""), `{"title":"never delivered"}`)
 	got := r.Verify(verify.Options{Repair: true})
-	if got.Unknown != 1 || got.Mended != 1 {
+	if got.Unknown != 1 || got.Repaired != 1 {
 		t.Errorf("found %+v, want one unknown document, removed", got)
 	}
 	if d := r.Document(report.Cities, "130"); d["title"] != "Berlin" {
@@ -191,7 +191,7 @@ func TestRepairTellsWhatIsNotRepairedYet(t *testing.T) {
 	cfg.RepairWithin = 20 * time.Millisecond
 	got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true})
 	require.NoError(t, err)
-	if got.Missing != 3 || got.Ordered != 3 || got.Mended != 0 || got.Wrong() != 3 {
+	if got.Missing != 3 || got.Ordered != 3 || got.Repaired != 0 || got.Wrong() != 3 {
 		t.Errorf("found %+v, want three missing, ordered, and not repaired yet", got)
 	}
 	got = r.Verify(verify.Options{})
@@ -211,7 +211,7 @@ func TestRepairClaimsNothingThatItHasNotSeen(t *testing.T) {
 	cfg.RepairWithin = 100 * time.Millisecond
 	got, err := r.Verifier(cfg).Verify(t.Context(), report.Cities, verify.Options{Repair: true, RemoveForeign: true})
 	require.NoError(t, err)
-	if got.Foreign != 1 || got.Ordered != 1 || got.Mended != 0 || got.Wrong() != 1 || got.Advice == "" {
+	if got.Foreign != 1 || got.Ordered != 1 || got.Repaired != 0 || got.Wrong() != 1 || got.Advice == "" {
 		t.Errorf("found %+v, want one foreign document, not repaired, and advice", got)
 	}
 }

@@ -65,7 +65,7 @@ func (r *verification) repair(ctx context.Context, found []report.VerifyFinding)
 	}
 	repaired, err := r.await(ctx, ids)
 	for i := range found {
-		found[i].Mended = repaired[found[i].ID]
+		found[i].Repaired = repaired[found[i].ID]
 	}
 	return err
 }
