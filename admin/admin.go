@@ -26,7 +26,7 @@ type Parts struct {
 	Histories   Histories // needs Documents and Status
 	Records     Records
 	Changes     Changes
-	Reads       *ReadMetrics // needed by Records and Changes
+	Reads       *ReadMetrics // needed by Records, Changes, Documents and Histories
 	JournalInfo JournalInfo  // nothing is served about the journal if its Name is empty
 
 	// Status is for the status page and the API's status.
@@ -77,7 +77,7 @@ func (p Parts) routes() *httprouter.Router {
 			Timeout:       20 * time.Second,
 		}))
 	}
-	a := &api{log: p.Log, maxBody: p.MaxBody, lookups: make(readLimit, lookups)}
+	a := &api{log: p.Log, maxBody: p.MaxBody, lookups: lookups{make(readLimit, mostLookups), p.Reads}}
 	if p.DeadLetters != nil {
 		a.register(router, (&deadLetters{p.DeadLetters, p.Receiver}).calls())
 	}

@@ -25,7 +25,7 @@ type call struct {
 type api struct {
 	log     *slog.Logger
 	maxBody int64
-	lookups readLimit // of calls that read records
+	lookups lookups
 }
 
 func (a *api) register(router *httprouter.Router, calls []call) {
@@ -37,7 +37,7 @@ func (a *api) register(router *httprouter.Router, calls []call) {
 // registerLookups is register for calls that read records.
 func (a *api) registerLookups(router *httprouter.Router, calls []call) {
 	for _, c := range calls {
-		router.Handler(c.method, c.path, a.lookups.bound(a.handler(c)))
+		router.Handler(c.method, c.path, a.lookups.handler(c.path, a.handler(c)))
 	}
 }
 

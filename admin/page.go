@@ -80,12 +80,12 @@ func lagText(seconds float64) string {
 	}
 }
 
-func (p *page) register(router *httprouter.Router, lookups readLimit) {
+func (p *page) register(router *httprouter.Router, lookups lookups) {
 	router.HandlerFunc(http.MethodGet, "/", p.show)
 	router.HandlerFunc(http.MethodGet, "/search", p.search)
 	router.HandlerFunc(http.MethodGet, "/runbook", p.runbook)
 	if p.status.Documents != nil {
-		router.Handler(http.MethodGet, "/document", lookups.bound(http.HandlerFunc(p.document)))
+		router.Handler(http.MethodGet, "/document", lookups.handler("/document", http.HandlerFunc(p.document)))
 	}
 	for path, content := range map[string]string{"style.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"} {
 		body, err := pageFiles.ReadFile("page/" + path)

@@ -12,7 +12,7 @@ type readLimit chan struct{}
 
 // Bounds of the calls for one document, one history or one delivery.
 const (
-	lookups     = 8                // at the same time, each until its client has received the answer
+	mostLookups = 8                // at the same time, each until its client has received the answer
 	readTimeout = 20 * time.Second // for a call to wait for a place, and for the feed to read a page
 )
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"riskdex/internal/metricstest"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -86,21 +92,32 @@ func (g *gate) Delivered(context.Context, report.DeliveryName, report.Version, i
 	return report.DeliveredPage{}, g.wait()
 }
 
-// TestLookupsAreBounded together, whichever call they are for.
+// TestLookupsAreBounded together, whichever call they are for, and counted.
 func TestLookupsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
-		h := New(Parts{Log: slog.New(slog.DiscardHandler), Documents: g, Histories: g, Status: StatusParts{Journal: g}})
-		for range lookups {
+		reg := prometheus.NewRegistry()
+		h := New(Parts{Log: slog.New(slog.DiscardHandler), Documents: g, Histories: g, Reads: NewReadMetrics(reg), Status: StatusParts{Journal: g}})
+		for range mostLookups {
 			for _, path := range []string{"/api/document?kind=cities&id=1", "/api/history?kind=cities&id=1", "/api/delivery?name=" + (report.DeliveryName{First: 1, Last: 1, Changes: 1}).String()} {
 				go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "http://127.0.0.1"+path, nil))
 			}
 		}
 		synctest.Wait()
-		if n := g.inside.Load(); n != lookups {
-			t.Errorf("%d lookups at a time, want %d", n, lookups)
+		if n := g.inside.Load(); n != mostLookups {
+			t.Errorf("%d lookups at a time, want %d", n, mostLookups)
 		}
+		time.Sleep(readTimeout)
 		close(g.open)
 		synctest.Wait()
+		rec := httptest.NewRecorder()
+		promhttp.HandlerFor(reg, promhttp.HandlerOpts{}).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
+		samples, err := metricstest.Read(rec.Body)
+		require.NoError(t, err)
+		for code, want := range map[string]float64{"404": mostLookups, "503": 2 * mostLookups, "200": 0} {
+			if n, _ := samples.Sum("riskdex_lookups_total", fmt.Sprintf(`code=%q`, code)); n != want {
+				t.Errorf("%v lookups are counted as answered with %s, want %v", n, code, want)
+			}
+		}
 	})
 }

@@ -1,7 +1,11 @@
 package admin
 
 import (
+	"net/http"
+	"strconv"
+
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"riskdex/report"
 )
@@ -13,6 +17,7 @@ type ReadMetrics struct {
 	told     *prometheus.CounterVec
 	tooOld   prometheus.Counter
 	polls    prometheus.Gauge
+	lookups  *prometheus.CounterVec
 }
 
 // The results of an export.
@@ -44,8 +49,12 @@ func NewReadMetrics(reg prometheus.Registerer) *ReadMetrics {
 			Name: "riskdex_feed_waiting",
 			Help: "Calls that wait for changes.",
 		}),
+		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "riskdex_lookups_total",
+			Help: "Calls for one document, its history or a delivery, and pages of documents. 503: too many at the same time, or the journal could not be read.",
+		}, []string{"call", "code"}),
 	}
-	reg.MustRegister(m.exports, m.exported, m.told, m.tooOld, m.polls)
+	reg.MustRegister(m.exports, m.exported, m.told, m.tooOld, m.polls, m.lookups)
 	for _, result := range []string{exportDone, exportBroken} {
 		m.exports.WithLabelValues(result)
 	}
@@ -53,5 +62,27 @@ func NewReadMetrics(reg prometheus.Registerer) *ReadMetrics {
 		m.exported.WithLabelValues(string(kind))
 		m.told.WithLabelValues(string(kind))
 	}
+	for _, path := range lookupPaths() {
+		for _, code := range []int{http.StatusOK, http.StatusBadRequest, http.StatusNotFound, http.StatusInternalServerError, http.StatusServiceUnavailable} {
+			m.lookups.WithLabelValues(path, strconv.Itoa(code))
+		}
+	}
 	return m
+}
+
+// lookupPaths returns the paths that lookups has as the label call.
+func lookupPaths() []string {
+	return []string{"/api/document", "/api/delivery", "/api/history", "/document"}
+}
+
+// lookups handles the calls for one document, one history or one delivery.
+type lookups struct {
+	limit   readLimit
+	metrics *ReadMetrics
+}
+
+// handler returns a handler that counts the calls of path and passes them to h, as many at a time
+// as the limit allows.
+func (l lookups) handler(path string, h http.Handler) http.Handler {
+	return promhttp.InstrumentHandlerCounter(l.metrics.lookups.MustCurryWith(prometheus.Labels{"call": path}), l.limit.bound(h))
 }

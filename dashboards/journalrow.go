@@ -93,11 +93,12 @@ func journalRow() row {
 		},
 		{
 			id: 614, title: "Changes told", shape: lines, unit: "short", width: 8,
-			description: "Changes that the feed of changes told in the hour before, to all clients; clients that had to begin anew, and calls that wait.",
+			description: "Changes that the feed of changes told in the hour before, to all clients; clients that had to begin anew, calls that wait, and lookups of a document, a history or a delivery that were turned away.",
 			queries: []query{
 				{`sum by (kind) (increase(riskdex_feed_changes_total{@kind}[1h]))`, "{{kind}}"},
 				{`sum(increase(riskdex_feed_gone_total{@}[1h]))`, "begin anew"},
 				{`sum(riskdex_feed_waiting{@})`, "waiting"},
+				{`sum(increase(riskdex_lookups_total{code="503", @}[1h]))`, "lookups turned away"},
 			},
 		},
 	}}
