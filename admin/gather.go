@@ -16,7 +16,7 @@ const (
 	statusTimeout    = 10 * time.Second
 	documentsTimeout = 2 * time.Second
 	listed           = 20
-	lookedThrough    = 100 // refusals that are read to find the newest of each kind
+	lookedThrough    = 100 // refusals that are read at first, to find the newest of each kind
 )
 
 // statuses gathers statuses.
@@ -156,20 +156,32 @@ func (s *statuses) failed(ctx context.Context, st *Status, ev *evidence) error {
 		}
 	}
 	if s.Refusals != nil && st.RefusedTotal > 0 {
-		refusals, err := s.Refusals.Refusals(ctx, 0, lookedThrough)
+		return s.refused(ctx, st, ev)
+	}
+	return nil
+}
+
+// refused adds the newest refusals to st, and to ev the newest one of each kind that is new enough
+// to be a trouble. There may be many of another kind after it.
+func (s *statuses) refused(ctx context.Context, st *Status, ev *evidence) error {
+	for before, limit := int64(0), lookedThrough; ; limit = longestPage {
+		page, err := s.Refusals.Refusals(ctx, before, limit)
 		if err != nil {
 			return err
 		}
-		for i, r := range refusals {
-			if i < listed {
+		for _, r := range page {
+			if len(st.Refused) < listed {
 				st.Refused = append(st.Refused, refusalOf(r, s.Receiver))
 			}
 			if _, newer := ev.refused[r.Kind]; !newer {
 				ev.refused[r.Kind] = r
 			}
 		}
+		if len(page) < limit || st.At.Sub(page[limit-1].At) >= RefusedBound {
+			return nil
+		}
+		before = page[limit-1].Seq
 	}
-	return nil
 }
 
 // lagSeconds returns the seconds from since to now, or 0 if since is zero.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
+	"riskdex/report"
 )
 
 func TestRefusalsAreListedInPages(t *testing.T) {
@@ -219,4 +220,25 @@ func TestAllRefusals(t *testing.T) {
 	d.call(404, "POST", path, "", nil)
 	d.call(400, "POST", "/api/refused/drop", "", nil)
 	d.call(400, "POST", "/api/refused/drop?all=true&kind=countries", "", nil)
+}
+
+// TestRefusalIsATroubleBeforeManyOfAnotherKind: those that came since must not hide it.
+func TestRefusalIsATroubleBeforeManyOfAnotherKind(t *testing.T) {
+	d := openStatusDesk(t)
+	d.deliver("POST", "/advisories", `{"broken`)
+	for range 250 {
+		d.deliver("POST", "/cities", `{"broken`)
+	}
+	troubles := func() (kinds []report.Kind) {
+		t.Helper()
+		for _, trouble := range d.status().Troubles {
+			if trouble.What == admin.TroubleRefusing {
+				kinds = append(kinds, trouble.Kind)
+			}
+		}
+		return kinds
+	}
+	if got := troubles(); !slices.Equal(got, []report.Kind{report.Cities, report.Advisories}) {
+		t.Errorf("refused are %v, want cities and an advisory", got)
+	}
 }
