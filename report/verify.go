@@ -53,8 +53,8 @@ type VerifyReport struct {
 	Missing   int    `json:"missing"`
 	Stale     int    `json:"stale"`
 	Foreign   int    `json:"foreign"`
-	Ordered   int    `json:"ordered"` // findings for which a repair was ordered
-	Repaired    int    `json:"repaired"`  // of these, found to be right afterwards
+	Ordered   int    `json:"ordered"`  // findings for which a repair was ordered
+	Repaired  int    `json:"repaired"` // of these, found to be right afterwards
 
 	// Kept is how many foreign documents a repair left alone, because they may come from another
 	// journal and be newer than what this one has.
