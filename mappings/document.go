@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/internal/vocabulary"
 	"riskdex/report"
 )
 
@@ -96,8 +97,10 @@ func (x *extractor) document(c report.Change) {
 	x.codes = slices.AppendSeq(x.codes[:0], maps.Keys(x.seen))
 	x.subject.countries = slices.Sorted(slices.Values(x.codes))
 	x.countryNames()
-	x.first("risk_level", from.RiskLevel, (*extractor).putRiskLevel)
+	start = len(x.dst)
 	x.first("risk_label", from.RiskLabel, (*extractor).putRiskLabel)
+	x.called = vocabulary.Fold(x.written(start, "risk_label"))
+	x.first("risk_level", from.RiskLevel, (*extractor).putRiskLevel)
 	x.list("airports", from.Airports, true, (*extractor).airport)
 	x.places()
 	start = len(x.dst)

@@ -62,7 +62,7 @@ func takes(field string) string {
 	case "country":
 		return "two or three letters, as in ISO 3166, or the name of a country"
 	case "risk_level":
-		return "a whole number from 1 to 5, or a label that risk_levels lists"
+		return "a whole number from 1 to 5 that its label does not contradict, or a label that risk_levels lists"
 	case "risk_label":
 		return fmt.Sprintf("words, of at most %d bytes", maxKeyword)
 	case "airports":

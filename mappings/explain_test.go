@@ -27,7 +27,7 @@ func TestExplain(t *testing.T) {
 		{`{"country":"Norway"}`, []string{`country "NO" /country`}},
 		{`{"country":"Nowhere","country_code":"no"}`, []string{`country "NO" /country_code`}},
 		{`{"countries":["fr","FR","be"]}`, []string{`country "FR" /countries/0`, `country "BE" /countries/2`}},
-		{`{"risk_level":{"id":9,"name":"dire"}}`, []string{`! risk_level 9 /risk_level/id`, `! risk_level "dire" /risk_level/name`, `risk_label "dire" /risk_level/name`}},
+		{`{"risk_level":{"id":9,"name":"dire"}}`, []string{`risk_label "dire" /risk_level/name`, `! risk_level 9 /risk_level/id`, `! risk_level "dire" /risk_level/name`}},
 		{`{"airports":[{"code":"OSL"},{"co\u0064e":"Torp"}]}`, []string{`airports "OSL" /airports/0/code`, `! airports "Torp" /airports/1/code`}},
 		{`{"airports":"OSL,TRF,Moss"}`, []string{`airports "OSL","TRF" /airports`, `! airports "OSL,TRF,Moss" /airports`}},
 		{`{"attributes":{"start_date":"soon","end_date" : "2026-01-02"}}`, []string{`! starts_at "soon" /attributes/start_date`, `ends_at "2026-01-02T23:59:59Z" /attributes/end_date`}},

@@ -88,59 +88,91 @@ func (s riskScale) MarshalJSONTo(e *jsontext.Encoder) error {
 // maxScale is the highest level that a scale may have. That of a percentage is 100.
 const maxScale = 1000
 
-// countedLevel returns the level that a value means. A number counts on the scale that the
-// object around it states, as in {"score": 3, "of": 4}. A score without a scale may be of any:
-// it is a level only if a pattern leads to it, so not if guessed is set.
+// countedLevel returns the level that a value means. A number counts on the scale that is stated
+// beside it, as in {"score": 3, "of": 4}. A score without a scale may be of any: it is a level
+// only if a pattern leads to it, so not if guessed is set. Nor is a number a level if the label of
+// the record has another place on every scale of five levels: 1 may be the worst.
 func (x *extractor) countedLevel(at uint32, s []byte, guessed bool) (int, verdict) {
 	n, err := strconv.ParseFloat(string(s), 64)
-	if err != nil || !x.mapping.RiskScale.IsZero() || x.mapping.book == nil {
+	if err != nil || !x.mapping.RiskScale.IsZero() {
 		return x.riskLevel(s)
 	}
-	scale, stated := x.scaleBeside(at)
-	switch {
-	case guessed && !stated && x.reader.name(x.nameOf(at)).Last == x.reader.bits.score:
-		return 0, absent
-	case !stated:
-		return x.riskLevel(s)
+	if x.mapping.book != nil {
+		scale, stated := x.scaleBeside(at)
+		switch {
+		case guessed && !stated && x.reader.name(x.nameOf(at)).Last == x.reader.bits.score:
+			return 0, absent
+		case stated:
+			if level, ok := scale.level(n); ok {
+				return level, fits
+			}
+			return 0, unfit
+		}
 	}
-	if level, ok := scale.level(n); ok {
-		return level, fits
+	level, v := x.riskLevel(s)
+	if v == fits && !x.mapping.mayBeCalled(level, x.called) {
+		return 0, unfit
 	}
-	return 0, unfit
+	return level, v
+}
+
+// mayBeCalled reports whether a label, folded, is unknown or that of a level on some scale of five.
+func (m *kindMapping) mayBeCalled(level int, label string) bool {
+	usual, known := m.levels[label]
+	for i, rung := range rungs {
+		if slices.Contains(rung, label) {
+			if known = true; i+1 == level {
+				return true
+			}
+		}
+	}
+	return !known || usual == level
 }
 
 // scaleBeside returns the scale that the members beside a level state: the highest level, and
-// perhaps the lowest. The object that has them must be called after the level, because other
-// objects have members about other things as well.
+// perhaps the lowest. The object that has them must be called after the level, or else they must,
+// because other objects have members about other things as well. A scale that is stated in a way
+// that cannot be read has no levels.
 func (x *extractor) scaleBeside(at uint32) (scale riskScale, stated bool) {
 	parent := x.tree.nodes[at].parent
-	if x.tree.nodes[at].element || !x.ratesSomething(parent) {
+	if x.tree.nodes[at].element {
 		return riskScale{}, false
 	}
+	bits, rates := &x.reader.bits, x.ratesSomething(parent)
 	scale.low = 1
 	for of := x.tree.nodes[parent].first; of != none; of = x.tree.nodes[of].next {
 		if of == at {
 			continue
 		}
-		switch string(x.tree.named(of)) {
-		case "of", "outof", "max", "maximum", "scale", "maxlevel", "maxscore", "maxvalue", "scalemax":
-			stated = true
-			s, v := x.scalar(of)
-			if v != fits {
-				return riskScale{}, true
-			}
-			if n, err := strconv.Atoi(string(s)); err == nil {
-				scale.high = n
-			} else if low, high, found := parseScale(string(s)); found {
-				scale.low, scale.high = low, high
-			}
-		case "min", "minimum", "scalemin", "minlevel", "minscore", "minvalue":
-			if s, v := x.scalar(of); v == fits {
-				if n, err := strconv.Atoi(string(s)); err == nil {
-					scale.low = n
-				}
-			}
+		n := x.reader.name(x.tree.quotedName(of))
+		name := string(x.tree.named(of))
+		switch {
+		case rates && (name == "of" || name == "outof"):
+		case n.Unknown || n.Concepts&(bits.scale|bits.lowest) == 0 || n.Concepts&^(bits.scale|bits.lowest|bits.rates) != 0:
+			continue
+		case !rates && n.Concepts&bits.rates == 0:
+			continue
 		}
+		s, v := x.scalar(of)
+		if v == absent {
+			continue
+		}
+		number, err := strconv.Atoi(string(s))
+		low, high, isRange := parseScale(string(s))
+		switch {
+		case n.Concepts&bits.lowest != 0:
+			if err == nil {
+				scale.low = number
+			}
+			continue
+		case err == nil:
+			scale.high = number
+		case isRange:
+			scale.low, scale.high = low, high
+		default:
+			return riskScale{}, true
+		}
+		stated = true
 	}
 	return scale, stated
 }

@@ -16,7 +16,7 @@ func (s *Set) Unfit(kind report.Kind) []string {
 		places int
 	}{
 		{"code", len(from.Code)}, {"title", len(from.Title)}, {"names", len(from.Names)}, {"country", len(from.Country)},
-		{"risk_level", len(from.RiskLevel)}, {"risk_label", len(from.RiskLabel)}, {"airports", len(from.Airports)},
+		{"risk_label", len(from.RiskLabel)}, {"risk_level", len(from.RiskLevel)}, {"airports", len(from.Airports)},
 		{"places", len(m.Places.Each)}, {"location", len(from.Location)}, {"summary", len(from.Summary)},
 		{"starts_at", len(from.StartsAt)}, {"ends_at", len(from.EndsAt)},
 		{"published_at", len(from.PublishedAt)}, {"updated_at", len(from.UpdatedAt)},

@@ -1,0 +1,57 @@
+package mappings
+
+import (
+	"testing"
+
+	"riskdex/report"
+)
+
+// TestScalesThatNobodyTaught: a level is the right one, or absent where a record does not say
+// which it is. Each record is another vendor's.
+func TestScalesThatNobodyTaught(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct{ about, record, want string }{
+		{"five levels, the worst last", `{"riskLevel": 4, "riskLabel": "High"}`, "4"},
+		{"five levels, low the second", `{"riskLevel": 2, "riskLabel": "Low"}`, "2"},
+		{"five levels, with moderate in the middle", `{"risk": {"level": 3, "label": "Moderate"}}`, "3"},
+		{"the worst first", `{"riskLevel": 1, "riskLabel": "Extreme"}`, "5"},
+		{"the worst first, in an object", `{"riskLevel": {"id": 5, "name": "Low"}}`, "1"},
+		{"the worst first, in label and value", `{"fields": [{"label": "Risk level", "value": 1}, {"label": "Risk label", "value": "Extreme"}]}`, "5"},
+		{"the worst first, by a label that is not built in", `{"riskLevel": 1, "riskLabel": "Severe"}`, ""},
+		{"severity, the worst first", `{"severity": 1, "severityLabel": "Critical"}`, "5"},
+		{"four levels", `{"risk": {"level": 3, "label": "High"}}`, "4"},
+		{"four levels, stated", `{"riskLevel": 3, "maxRiskLevel": 4}`, "4"},
+		{"four levels, stated as a range", `{"riskLevel": 3, "riskScale": "1-4"}`, "4"},
+		{"four levels, stated from the worst", `{"riskLevel": 4, "riskScale": "4-1"}`, "1"},
+		{"four levels, stated in Portuguese", `{"nivelDeRisco": 3, "nivelMaximo": 4}`, "4"},
+		{"four levels, stated in German", `{"bewertung": {"stufe": 3, "maximum": 4}}`, "4"},
+		{"levels from 0, stated", `{"risk": {"level": 2, "min": 0, "max": 4}}`, "3"},
+		{"a scale of words, stated", `{"risk": {"level": 2, "scale": "four steps"}}`, ""},
+		{"a fraction", `{"risk": "4/5"}`, "4"},
+		{"of ten", `{"risk": "8 out of 10"}`, "4"},
+		{"a percentage", `{"risk": "4%"}`, ""},
+		{"a percentage by its name", `{"riskPercent": 4}`, ""},
+		{"letters", `{"riskGrade": "B"}`, ""},
+		{"letters and digits", `{"risk": "C3"}`, ""},
+		{"Roman numbers", `{"risk": "IV"}`, ""},
+		{"colours", `{"riskLevel": "amber"}`, ""},
+		{"words", `{"riskLevel": "substantial"}`, ""},
+		{"a range", `{"risk": "2-3"}`, ""},
+		{"two words", `{"risk": "low to high"}`, ""},
+		{"the number of the worst", `{"risk": "1 - extreme"}`, ""},
+		{"a score", `{"riskScore": 4}`, ""},
+		{"an index", `{"riskIndex": 4}`, ""},
+		{"a rank", `{"riskRank": 1}`, ""},
+		{"how safe it is", `{"safetyLevel": 5}`, ""},
+		{"how safe it is, in words", `{"safety": {"rating": "high"}}`, ""},
+		{"how safe it is, in Spanish", `{"nivelSeguridad": "alto"}`, ""},
+		{"stars", `{"starRating": 4}`, ""},
+		{"what it was before", `{"previousRiskLevel": 4}`, ""},
+	} {
+		for _, kind := range report.Kinds() {
+			if got, _ := fieldOf(t, s, kind, "risk_level", c.record); got != c.want {
+				t.Errorf("%s, %s: %s has the level %q, want %q", c.about, kind, c.record, got, c.want)
+			}
+		}
+	}
+}
