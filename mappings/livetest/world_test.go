@@ -31,6 +31,10 @@ func wide() []record {
 		city("c07", "NCE", "Nice", "FR"),
 		city("c08", "PAR", "Paris", "FR"),
 		city("c09", "PPT", "Papeete", "PF"),
+		city("c12", "VAN", "Van", "TR"),
+		city("c13", "YVR", "Vancouver", "CA"),
+		city("c14", "SAN", "San Diego", "US"),
+		city("c15", "SCL", "Santiago", "CL"),
 		{kind: report.Cities, id: "c10", body: `{"name":"Small town","country":"SE","aliases":"Fr|De","body":"Calm."}`},
 		city("c11", "", "Parisot", "FR"),
 		advisory("a01", "Strikes in France", "FR"),
@@ -61,6 +65,7 @@ func TestSearchKnowsTheWorld(t *testing.T) {
 	}
 	for _, c := range []struct{ typed, first string }{
 		{"lon", "c02 c01"}, {"Lond", "c02 c01"}, {"Münc", "c03"}, {"мюнх", "c03"}, {"par", "c08 c11"}, {"fran", "a02"}, {"frankr", "a02"}, {"ger", "a04"},
+		{"va", "c13 c12"}, {"van", "c13 c12"}, {"VAN", "c12 c13"}, {"san", "c15 c14"}, {"SAN", "c14 c15"}, // what is better known comes first, but for a code in capitals
 	} {
 		if got := first(t, x, x.Set.CompleteBody, c.typed); !strings.HasPrefix(got+" ", c.first+" ") {
 			t.Errorf("%q is completed to %q, want %s first", c.typed, got, c.first)

@@ -19,7 +19,7 @@ var floors = map[string]floor{
 	"another word":    {0.96, 0.95, 0.96, 0.95},
 	"city and threat": {0.95, 0.95, 0.95, 0.95},
 	"code and more":   {0.92, 0.93, 0.92, 0.93},
-	"completion":      {0.89, 0.91, 0.89, 0.91},
+	"completion":      {0.92, 0.93, 0.92, 0.93},
 	"country":         {0.84, 0.92, 0.84, 0.92},
 	"demonym":         {0.92, 0.92, 0.92, 0.92},
 	"name":            {0.95, 0.95, 0.95, 0.95},
