@@ -18,7 +18,7 @@ const languages = "en ar az be bg bn bs ca cs da de el es et eu fa fi fil fr gl 
 
 // ownNames are other languages with the countries where they are official. The table has what
 // these countries are called in them.
-const ownNames = "af:ZA,NA ak:GH az-Cyrl:AZ cy:GB dz:BT fo:FO ga:IE,GB gd:GB ha:NE kl:GL lb:LU mfe:MU mg:MG mt:MT nd:ZW om:ET qu:PE,BO,EC rm:CH rn:BI rw:RW " +
+const ownNames = "af:ZA,NA ak:GH az-Cyrl:AZ cy:GB dz:BT fo:FO ga:IE,GB gd:GB ha:NE,NG kl:GL lb:LU mfe:MU mg:MG mt:MT nd:ZW om:ET qu:PE,BO,EC rm:CH rn:BI rw:RW " +
 	"sg:CF sn:ZW so:SO,DJ tg:TJ ti:ER,ET tk:TM tzm:MA,DZ uz-Cyrl:UZ yo:NG ig:NG"
 
 // reserved are codes for which CLDR has names, but which ISO 3166 gives to no country.
