@@ -37,7 +37,9 @@ func TestLongSearchHasAnAnswer(t *testing.T) {
 		"one word": strings.Repeat("x", 20_000), "emoji": strings.Repeat("⚠️🇬🇧", 1000), "quotes": strings.Repeat(`"\`, 3000),
 		"Chinese threats apart": strings.Repeat("地震😀", 300), "Thai threats": strings.Repeat("น้ำท่วม ", 300),
 		"Japanese threats": strings.Repeat("デモ ", 300), "Russian threats": strings.Repeat("наводнение ", 300),
-		"codes": strings.Repeat("LHR ", 2000), "threats": strings.Repeat("earthquake protest flood ", 500),
+		"Chinese threats": strings.Repeat("地震", 300), "Chinese strikes apart": strings.Repeat("罢工 ", 300), "Korean strikes": strings.Repeat("파업 ", 300),
+		"Chinese threats of all kinds": strings.Repeat("抗议洪水罢工示威山火", 60),
+		"codes":                        strings.Repeat("LHR ", 2000), "threats": strings.Repeat("earthquake protest flood ", 500),
 	} {
 		body, err := x.Set.SearchBody("London "+text, mappings.SearchOptions{})
 		if err != nil {
