@@ -35,9 +35,14 @@ var floors = map[string]floor{
 	"all":             {0.92, 0.93, 0.92, 0.93},
 }
 
-// bestFirst is the least share of all queries with a best document first, repeatable the
-// least share of those for which two builds of the same data give the same order.
-const bestFirst, repeatable = 0.88, 0.98
+// bestFirst is the least share of all queries with a best document first.
+const bestFirst = 0.88
+
+// notAhead are the classes in which riskdex is not ahead of both baselines, and why.
+var notAhead = map[string]string{
+	"nonsense": "none of the three finds anything",
+	"place":    "one report compares its own square with another city's, and has the word more often",
+}
 
 // sheet has the outcomes of all queries by what answered them: taught, untaught, plain,
 // simple.
@@ -68,9 +73,16 @@ func (s sheet) table() string {
 }
 
 // check compares the outcomes with the floors.
-func (s sheet) check(t *testing.T, same float64) {
+func (s sheet) check(t *testing.T) {
 	t.Helper()
 	taught, untaught := s.scores("taught"), s.scores("untaught")
+	for _, baseline := range []string{"plain", "simple"} {
+		for class, theirs := range s.scores(baseline) {
+			if got := taught[class]; notAhead[class] == "" && (got.MRR <= theirs.MRR || got.NDCG <= theirs.NDCG) {
+				t.Errorf("%s: MRR %.3f and nDCG %.3f, and a %s body has %.3f and %.3f", class, got.MRR, got.NDCG, baseline, theirs.MRR, theirs.NDCG)
+			}
+		}
+	}
 	for class := range taught {
 		if _, ok := floors[class]; !ok {
 			t.Errorf("the class %q has no floor", class)
@@ -86,8 +98,5 @@ func (s sheet) check(t *testing.T, same float64) {
 	}
 	if got := taught["all"].First; got < bestFirst {
 		t.Errorf("best first in %.3f of all queries, want at least %.3f", got, bestFirst)
-	}
-	if same < repeatable {
-		t.Errorf("two builds give the same order in %.3f of all queries, want at least %.3f", same, repeatable)
 	}
 }
