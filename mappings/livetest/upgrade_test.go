@@ -10,10 +10,10 @@ import (
 	"riskdex/report"
 )
 
-// before is the index.json of a release whose search knew neither synonyms of threats nor
-// the names of cities in other languages.
+// before is an index.json of an earlier day. A body may name fields that it lacks, but no analyzers:
+// give a new one to a field of its own, as its search_analyzer.
 //
-//go:embed testdata/index-2026-11-22.json
+//go:embed testdata/index-2026-11-25.json
 var before []byte
 
 // TestSearchOfTodayOnAnIndexOfBefore: while an upgrade fills the new index, the old one

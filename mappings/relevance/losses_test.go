@@ -22,7 +22,7 @@ var losses = []loss{
 	}},
 	{"other words for the same threat", "another word", "search.json", []string{`"boost": 0.7,`, `"boost": 0.7, "analyzer": "searched_words",`}},
 	{"a place or a country in it", "name and more", "search.json", []string{`.named"`, `.no_named"`}},
-	{"a code in it", "code and more", "search.json", []string{`code.named"`, `code.no_named"`, `airports.named"`, `airports.no_named"`, `codes_known.named"`, `codes_known.no_named"`, `.typed"`, `.no_typed"`}},
+	{"a code in it", "code and more", "search.json", []string{`"code.exact", "airports.exact", "codes_known.named"`, `"no_code"`, `code.named"`, `code.no_named"`, `codes_known.named"`, `codes_known.no_named"`, `.typed"`, `.no_typed"`}},
 	{"the start of a later word", "prefix", "complete.json", []string{`"bool_prefix"`, `"best_fields"`}},
 }
 
