@@ -58,7 +58,7 @@ func numbers(from, to int) string {
 	return b.String()
 }
 
-// before returns a receiver to deliver to in place of p's, which calls f before each DELETE.
+// before returns a receiver to deliver to in place of p's, which calls f before each delivery.
 func (p *process) before(f func(n int64, w http.ResponseWriter, r *http.Request) (handled bool)) string {
 	p.t.Helper()
 	target, err := url.Parse("http://" + p.deliveries)
@@ -66,7 +66,7 @@ func (p *process) before(f func(n int64, w http.ResponseWriter, r *http.Request)
 	forward := httputil.NewSingleHostReverseProxy(target)
 	var n atomic.Int64
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodDelete || !f(n.Add(1), w, r) {
+		if !f(n.Add(1), w, r) {
 			forward.ServeHTTP(w, r)
 		}
 	}))
@@ -307,6 +307,69 @@ func TestPushReplace(t *testing.T) {
 	put("advisories.json", `{"advisories":[{"id":1}]}`)
 	put("special-reports/1.json", `[]`)
 	p.expect(exitFailed, "", replace(""), "nothing was sent: special-reports/1.json: ")
+}
+
+// TestPushReplaceKilled ends riskdex, and then the command, while it delivers and while it removes.
+// What the folder has is never removed, and the command ends the job when it is run again.
+func TestPushReplaceKilled(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "cities"), 0o700))
+	deliver := func() { // twenty documents, of which a newer folder has ten
+		p.deliverCities(20)
+		for i := range 10 {
+			name := filepath.Join(dir, "cities", fmt.Sprint(i+1)+".json")
+			require.NoError(t, os.WriteFile(name, []byte(`{"title":"in the folder"}`), 0o600))
+			require.NoError(t, os.Chtimes(name, time.Time{}, time.Now())) // a file system's own clock lags
+		}
+	}
+	replace := func(to string) []string { return append(words("push --replace --yes --at-most 100% --to "+to), dir) }
+	const delivering, removing = 5, 15 // of the requests
+	deliver()
+	p.expect(exitDone, "", replace(p.before(func(n int64, _ http.ResponseWriter, _ *http.Request) bool {
+		if n == delivering || n == removing {
+			p.kill()
+			p.start()
+		}
+		return false
+	})), "10 of 10 removed")
+	p.has(report.Cities, words(numbers(1, 10))...)
+
+	for _, at := range []int64{delivering, removing} {
+		deliver()
+		reached := make(chan struct{})
+		command := p.begin(replace(p.before(func(n int64, _ http.ResponseWriter, r *http.Request) bool {
+			if n == at {
+				close(reached)
+			}
+			if n >= at {
+				_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection goes unnoticed
+				<-r.Context().Done()
+			}
+			return n >= at
+		}))...)
+		go func() {
+			select {
+			case <-reached:
+				_ = command.cmd.Process.Kill()
+			case <-t.Context().Done():
+			}
+		}()
+		if got := command.wait(); got.status != -1 {
+			t.Fatalf("the command was not killed at request %d: %+v", at, got)
+		}
+		p.drained()
+		left := p.indexed(report.Cities)
+		for _, id := range words(numbers(1, 10)) {
+			if _, is := left[id]; !is {
+				t.Errorf("killed at request %d: city %s, which the folder has, is gone", at, id)
+			}
+		}
+		p.expect(exitDone, "", replace("http://"+p.deliveries), "removed")
+		p.has(report.Cities, words(numbers(1, 10))...)
+	}
 }
 
 // TestPushReplaceOfTheSampleFeed: what the folder puts by code is that of the list beside it.

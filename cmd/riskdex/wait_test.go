@@ -107,3 +107,34 @@ func TestWaitEndsWithTheStop(t *testing.T) {
 		t.Errorf("the stop took %v, want at most %v", took, stopDeliveries)
 	}
 }
+
+// TestKilledWhileDeliveriesWait: what was durable is found after the next start, and push --wait,
+// which got no answer, delivers again and waits on.
+func TestKilledWhileDeliveriesWait(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, "http://"+freeAddress(t))
+	p.start()
+	broken := make(chan error, 1)
+	go func() {
+		status, _, err := p.waitFor(60, "PUT", "/cities/1", cityBody(1, "waited"))
+		if err == nil {
+			t.Errorf("riskdex was killed, and the delivery that waited got status %d", status)
+		}
+		broken <- err
+	}()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cities.json"), []byte(cityBody(2, "pushed")), 0o600))
+	pushing := p.begin("push", dir, "--to", "http://"+p.deliveries, "--wait", "60s")
+	eventually(t, "both are durable", func() bool { return sum(p.metrics(), "riskdex_changes_accepted_total") >= 2 })
+	p.kill()
+	<-broken
+	p.elasticsearch = elastictest.URL(t)
+	p.start()
+	if got := pushing.wait(); got.status != exitDone || !strings.Contains(got.out+got.errs, "1 of 1 documents were searchable") {
+		t.Errorf("push --wait: %+v", got)
+	}
+	if hits := p.search("pushed"); !slices.Equal(hits, []string{"cities/2"}) {
+		t.Errorf("after push --wait, a search found %v, want cities/2", hits)
+	}
+	eventually(t, "the other one is found", func() bool { return slices.Equal(p.search("waited"), []string{"cities/1"}) })
+}
