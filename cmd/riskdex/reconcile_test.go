@@ -133,14 +133,15 @@ func TestReconcile(t *testing.T) {
 	// What may not be removed.
 	most := numbers(1, 29) + "LON\nXQZ\na/b\n" // without 30
 	for list, want := range map[string]string{
-		"":             "there are no cities in it",
-		"[]":           "there are no cities in it",
-		`["1","2","3"`: "breaks off",
-		"<html>":       "HTML",
-		"1\n2\n":       "31 of 33 cities would be, and --at-most 5% allows 1. If the list is right, say --at-most 31",
-		"1\n2":         "the last line of the list has no end",
-		"1\nQQB\n":     "no city here has 1 code of the list",
-		"7001\n7002\n": "not one of the cities here is in the list",
+		"":                                 "there are no cities in it",
+		"[]":                               "there are no cities in it",
+		`["1","2","3"`:                     "breaks off",
+		"<html>":                           "HTML",
+		"1\n2\n":                           "31 of 33 cities would be, and --at-most 5% allows 1. If the list is right, say --at-most 31",
+		"1\n2":                             "the last line of the list has no end",
+		"1\nQQB\n":                         "no city here has 1 code of the list",
+		numbers(1, 30) + "LON\nXQZ\nA/B\n": "the list has A/B, which is not here, and would have a/b removed",
+		"7001\n7002\n":                     "not one of the cities here is in the list",
 		`{"cities":[{"id":1},{"id":2}],"next":"/cities?page=2"}`: "the list is a part: its last envelope says by \"next\" that more follows",
 		`[{"id":1},{"title":"no id"}]`:                           "it is not known which documents the 1 entry",
 	} {

@@ -117,6 +117,7 @@ func (r removed) absent() int {
 // mayRemove returns an error that says why nothing of a kind may be removed, or nil.
 func (s removalSettings) mayRemove(k *reconciled) error {
 	surplus, most := k.Count(reconcile.Surplus), s.AtMost.of(k.Here)
+	listed, here, respelled := k.Respelled()
 	switch {
 	case surplus == 0:
 		return nil
@@ -130,6 +131,9 @@ func (s removalSettings) mayRemove(k *reconciled) error {
 		return fmt.Errorf("nothing was removed: no city here has %s of the list, and a city that would be removed may have got it. Have them delivered first, or give a list of ids", count(k.NoCity, "code", "codes"))
 	case k.Matched == 0:
 		return fmt.Errorf("nothing was removed: not one of the %s here is in the list, so it is hardly a list of them", k.list.Kind)
+	case respelled:
+		return fmt.Errorf("nothing was removed: the list has %s, which is not here, and would have %s removed, which may be the same. Write the ids of the list as riskdex export does, or deliver the missing one first",
+			sanitize.ShellWord(string(listed)), sanitize.ShellWord(string(here)))
 	case surplus > most:
 		return fmt.Errorf("nothing was removed: %s of %s %s would be, and --at-most %s allows %s. If the list is right, say --at-most %d",
 			humanize.Comma(int64(surplus)), humanize.Comma(int64(k.Here)), k.list.Kind, s.AtMost, humanize.Comma(int64(most)), surplus)

@@ -182,3 +182,27 @@ func TestFolderByCode(t *testing.T) {
 		}
 	}
 }
+
+// TestRespelled: a document is not surplus because the list writes its id in another way.
+func TestRespelled(t *testing.T) {
+	for _, c := range []struct {
+		list, here string
+		want       bool
+	}{
+		{"Zu\u0308rich", "Z\u00fcrich", true},
+		{"ab-1f", "AB-1F", true},
+		{"123", "00123", true},
+		{"1234", "123", false},
+		{"1230", "123", false},
+		{"Zurich", "Z\u00fcrich", false},
+	} {
+		l, err := Read(strings.NewReader(c.list+"\nother\n"), report.Cities, payloads(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, compared := found(l, here(c.here, "", "{}"), here("other", "", "{}"))
+		if missing, surplus, got := compared.Respelled(); got != c.want || got && (missing != report.ID(c.list) || surplus != report.ID(c.here)) {
+			t.Errorf("the list has %q, and here is %q: %q %q %v, want %v", c.list, c.here, missing, surplus, got, c.want)
+		}
+	}
+}
