@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"riskdex/report"
+)
+
+// rebuildLimit is the most documents whose indexing is the limit of a rebuild. More would not be
+// indexed at another speed, and they are made in memory.
+const rebuildLimit = 100_000
+
+// upkeep verifies the index and rebuilds it, as an operator does, with so many documents of a
+// workload. During the rebuild, documents of another workload are delivered and searched, which
+// usually are found after fresh.
+func (b *bench) upkeep(ctx context.Context, r *riskdex, documents int, w, delivered *workload, fresh latencies) error {
+	before, err := r.residentMiB()
+	if err != nil {
+		return err
+	}
+	verified, err := r.command(ctx, "verify")
+	if err != nil {
+		return err
+	}
+	after, err := r.residentMiB()
+	if err != nil {
+		return err
+	}
+	took, _, err := b.limit(ctx, w, min(documents, rebuildLimit))
+	if err != nil {
+		return err
+	}
+	var rebuilt time.Duration
+	var beside latencies
+	group, working := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		rebuilt, err = r.command(working, "rebuild")
+		return err
+	})
+	group.Go(func() (err error) {
+		beside, err = b.freshnessOf(working, r, delivered, len(fresh), documents+len(fresh))
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%d documents: ", documents)
+	b.note(
+		told(name+"verify", perSecond(documents, verified), "documents/s").atLeast(50_000),
+		told(name+"verify, resident memory (beside before)", after, "MiB").beside(before),
+		told(name+"rebuild", perSecond(documents, rebuilt), "documents/s").
+			beside(perSecond(min(documents, rebuildLimit), took)).ratioAtLeast(0.9),
+		told(name+"rebuild, freshness beside it: median", ms(beside.at(0.5)), "ms").beside(ms(fresh.at(0.5))).ratioAtMost(1.5),
+	)
+	return nil
+}
+
+// command runs a command for its advisories, and returns how long it took.
+func (r *riskdex) command(ctx context.Context, name string) (time.Duration, error) {
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, r.bench.binary, name, string(report.Advisories), "--admin", "http://"+r.admin)
+	cmd.Env = clean(cmd.Environ())
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("riskdex %s: %w: %.1000s", name, err, text)
+	}
+	return time.Since(began), nil
+}
