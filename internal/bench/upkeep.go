@@ -50,7 +50,7 @@ func (b *bench) upkeep(ctx context.Context, r *riskdex, documents int, w, delive
 		return err
 	}
 	name := fmt.Sprintf("%d documents: ", documents)
-	b.note(
+	b.noteGrowth(documents,
 		told(name+"verify", perSecond(documents, verified), "documents/s").atLeast(50_000),
 		told(name+"verify, resident memory (beside before)", after, "MiB").beside(before),
 		told(name+"rebuild", perSecond(documents, rebuilt), "documents/s").
