@@ -117,10 +117,11 @@ func (r removed) absent() int {
 // mayRemove returns an error that says why nothing of a kind may be removed, or nil.
 func (s removalSettings) mayRemove(k *reconciled) error {
 	surplus, most := k.Count(reconcile.Surplus), s.AtMost.of(k.Here)
+	if surplus == 0 {
+		return nil
+	}
 	listed, here, respelled := k.Respelled()
 	switch {
-	case surplus == 0:
-		return nil
 	case k.list.Unread > 0:
 		return fmt.Errorf("nothing was removed: it is not known which documents the %s in the list without an id are", count(k.list.Unread, "entry", "entries"))
 	case k.list.Part != "":

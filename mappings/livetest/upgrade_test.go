@@ -10,8 +10,8 @@ import (
 	"riskdex/report"
 )
 
-// before is an index.json of an earlier day. A body may name fields that it lacks, but no analyzers:
-// give a new one to a field of its own, as its search_analyzer.
+// before is an index.json of an earlier day. A body may name fields that it lacks, but no analyzers
+// that it lacks: give a new one to a field of its own, as its search_analyzer.
 //
 //go:embed testdata/index-2026-11-25.json
 var before []byte
