@@ -92,7 +92,7 @@ func (s *checking) indexerWith(t *testing.T, log *slog.Logger) *Indexer {
 func (s *checking) checkIndex(t *testing.T, x *Indexer, asked task) outcome {
 	t.Helper()
 	asked.kind, asked.check, asked.max = report.Cities, true, 100
-	return x.perform(t.Context(), asked, func(int) {})
+	return x.perform(t.Context(), asked, progress{claimed: func(claimed) {}})
 }
 
 // TestJournalThatTakesTooLongIsTrouble: the index is lost, and nothing may be sent before
@@ -178,7 +178,7 @@ func TestAliasMovedByTheRebuildingProcessIsNotForeign(t *testing.T) {
 	s := &checking{lockKind: func(context.Context) error { return report.ErrHeld }}
 	for _, step := range []step{stepBegin, stepSwap} {
 		s.forgotten = 0
-		out := s.indexer(t).perform(t.Context(), task{kind: report.Cities, step: step, from: "v1", to: "v2"}, func(int) {})
+		out := s.indexer(t).perform(t.Context(), task{kind: report.Cities, step: step, from: "v1", to: "v2"}, progress{claimed: func(claimed) {}})
 		if !out.step.lost || s.forgotten != 1 {
 			t.Errorf("step %v: lost %v, forgotten %d times", step, out.step.lost, s.forgotten)
 		}

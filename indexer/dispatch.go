@@ -14,9 +14,31 @@ import (
 // event is what a worker reports to the dispatcher about its task.
 type event struct {
 	task    task
-	claimed int
-	done    bool // the task is over, with out; otherwise it has claimed
-	out     outcome
+	stage   stage
+	claimed claimed // in stageClaimed
+	out     outcome // in stageDone
+}
+
+// stage is how far a task is.
+type stage int
+
+const (
+	stageClaimed  stage = iota // once for each task
+	stageSearched              // see progress
+	stageDone
+)
+
+// progress is what a task reports while it is performed.
+type progress struct {
+	claimed  func(claimed)
+	searched func() // what it has for the index that apps search is written; the rest only fills a new one
+}
+
+// claimed says what a task has claimed.
+type claimed struct {
+	asked  bool // it has asked the journal; false for a task that ended before
+	n      int  // changes
+	hidden bool // there are some, and all go to an index that no app searches yet
 }
 
 // dispatcher gives tasks to the workers. It belongs to Run's goroutine.
@@ -26,7 +48,7 @@ type dispatcher struct {
 	all    []*lane // with the probe's
 	first  int     // the lane that is asked first; it rotates, for fairness
 	tasks  chan task
-	events chan event // buffers one claim and one end per worker, so that none ever waits
+	events chan event // buffers every stage of a task for each worker, so that none ever waits
 	busy   int        // workers that have a task of content
 
 	// probe is the lane of the probe; nil without one. It has one task at a time, and a
@@ -54,7 +76,7 @@ func (x *Indexer) Run(ctx context.Context) error {
 		d.all = append(d.all, d.probe)
 		workers++
 	}
-	d.events = make(chan event, 2*workers)
+	d.events = make(chan event, 3*workers)
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() { d.work(working) })
@@ -74,15 +96,18 @@ func (x *Indexer) Run(ctx context.Context) error {
 func (d *dispatcher) work(ctx context.Context) {
 	for t := range d.tasks {
 		told := false
-		tell := func(n int) {
-			told = true
-			d.events <- event{task: t, claimed: n}
+		tell := progress{
+			claimed: func(c claimed) {
+				told = true
+				d.events <- event{task: t, claimed: c}
+			},
+			searched: func() { d.events <- event{task: t, stage: stageSearched} },
 		}
 		out := d.perform(ctx, t, tell)
 		if !told {
-			tell(noClaim)
+			tell.claimed(claimed{})
 		}
-		d.events <- event{task: t, done: true, out: out}
+		d.events <- event{task: t, stage: stageDone, out: out}
 	}
 }
 
@@ -155,8 +180,12 @@ func (d *dispatcher) tasksPerLane() int {
 
 func (d *dispatcher) note(e event) {
 	l := e.task.lane
-	if !e.done {
+	switch e.stage {
+	case stageClaimed:
 		l.claimed(e.task, e.claimed)
+		return
+	case stageSearched:
+		l.searched()
 		return
 	}
 	if l != d.probe {

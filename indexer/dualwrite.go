@@ -24,17 +24,24 @@ type filling struct {
 	fits []report.Stamp // changes that it accepted although the old one refuses them
 }
 
+// searched tells whether c goes to the index that apps search, and not to the new one alone.
+func (t *target) searched(c report.Change) bool {
+	return t == nil || !t.only && (!c.Again || c.Version > t.since)
+}
+
 // dualWrite sends live changes to the alias and then to the new index, and
 // documents that are sent again to the new one only. A change is settled when
 // both have it. The two bulks go out one after the other and from the same lines,
 // so they take no more memory than one.
-func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *outcome) []judgement {
-	forAlias := func(i int) bool {
-		return !batch[i].change.Again || batch[i].change.Version > t.target.since
-	}
+func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *outcome, tell progress) []judgement {
+	forAlias := func(i int) bool { return t.target.searched(batch[i].change) }
 	shown, index := x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, forAlias)
 	x.resolveConflicts(ctx, x.indices.Alias(t.kind), batch, shown)
 	x.confirm(ctx, x.indices.Alias(t.kind), batch, shown)
+	if anyTaken(shown) {
+		tell.searched() // the refresh need not wait for the new index
+		out.hidden = true
+	}
 	// What has to be sent to the alias again can wait for the new index too.
 	filled, _ := x.sendSome(ctx, t.kind, destination{t.target.index, false}, batch, func(i int) bool {
 		return shown[i] == nil || shown[i].over()
@@ -50,7 +57,7 @@ func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *
 			out.filling.broken = describe(t.target.index, batch[i].change, filled[i])
 		}
 	}
-	out.wrote, out.shown = index, anyTaken(shown)
+	out.wrote = index
 	if index == t.target.index {
 		out.wrote = "" // a swap whose answer was lost
 	}

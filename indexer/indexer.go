@@ -19,7 +19,8 @@ import (
 type Journal interface {
 	// Claim gives out pending changes of kind, oldest first: at most maxChanges, and at most
 	// maxBytes of bodies unless the first alone is larger. It gives no document out twice
-	// before that is settled.
+	// before that is settled. Changes that are sent again come in claims of their own, and
+	// mostly while there are no others.
 	Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error)
 	// Settle records what became of claimed changes, and returns them.
 	Settle(ctx context.Context, settlements []report.Settlement) error

@@ -31,8 +31,10 @@ type lane struct {
 	kindLocked      bool   // a rebuild has, or may have, locked the kind in the journal
 
 	pending  bool // there may be something to claim
-	wakeUps  int  // how often pending was set
+	lags     bool // and to be searched: it does not only fill a new index
+	wakeUps  int  // how often both were set
 	tasks    int  // under way
+	hidden   int  // of these, how many fill a new index only
 	claiming bool // one of the tasks has not claimed yet
 	alone    bool // one of the tasks excludes others
 
@@ -44,7 +46,7 @@ type lane struct {
 
 // wake notes that there may be something to claim.
 func (l *lane) wake() {
-	l.pending = true
+	l.pending, l.lags = true, true
 	l.wakeUps++
 }
 
@@ -54,9 +56,12 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 	if l.claiming || l.alone || now.Before(l.openAt) {
 		return task{}, false
 	}
-	t := task{max: cfg.BulkChanges, seen: l.wakeUps, target: l.rebuild.target()}
-	if t.target != nil && t.target.stalled {
-		t.max = min(t.max, trialChanges)
+	t := task{max: cfg.BulkChanges, bytes: cfg.BulkBytes, seen: l.wakeUps, target: l.rebuild.target()}
+	if t.target != nil {
+		t.max, t.bytes = max(1, t.max/fillingShare), max(1, t.bytes/fillingShare)
+		if t.target.stalled {
+			t.max = min(t.max, trialChanges)
+		}
 	}
 	due, at, waiting := l.due()
 	switch {
@@ -102,28 +107,38 @@ func (l *lane) own(t task, now time.Time) task {
 // and only single changes fail: a small bulk would have no room for others, which may succeed.
 const trialChanges = 100
 
+// fillingShare is by how much bulks are smaller while a new index is filled. A live change waits
+// for about half of one, in riskdex or in Elasticsearch, and smaller ones would slow the filling.
+const fillingShare = 4
+
 func (l *lane) begin(t task) {
 	l.tasks++
 	l.claiming = true
 	l.alone = t.alone()
 }
 
-// noClaim is passed to claimed for a task that ends without a claim.
-const noClaim = -1
-
-// claimed notes how many changes task t has claimed, or noClaim. It is called once for each
-// task, before end.
-func (l *lane) claimed(t task, n int) {
+// claimed notes what task t has claimed. It is called once for each task, before end.
+func (l *lane) claimed(t task, c claimed) {
 	l.claiming = false
-	if n != noClaim {
-		l.alone = false // the check is done: the rest of the task is ordinary
-		if t.check {
-			l.checkedAt = t.started
-		}
+	if !c.asked {
+		return
 	}
-	if n == 0 && t.seen == l.wakeUps {
-		l.pending = false
+	l.alone = false // the check is done: the rest of the task is ordinary
+	if t.check {
+		l.checkedAt = t.started
 	}
+	if t.seen == l.wakeUps {
+		l.pending, l.lags = l.pending && c.n > 0, l.lags && c.n > 0 && !c.hidden
+	}
+	if c.hidden {
+		l.hidden++
+	}
+}
+
+// searched notes that a task has written what it had for the index that apps search.
+func (l *lane) searched() {
+	l.hidden++
+	l.visibility.lacking = true
 }
 
 // end notes the outcome of task t, and returns whether the lane's trouble began, changed or
@@ -131,6 +146,9 @@ func (l *lane) claimed(t task, n int) {
 func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool) {
 	before := l.trouble
 	l.tasks--
+	if out.hidden {
+		l.hidden--
+	}
 	l.alone = l.alone && !t.alone()
 	if t.step != stepNone {
 		l.endStep(t, out.step, now, cfg)

@@ -15,7 +15,7 @@ func laneForTest() (*lane, time.Time, Config) {
 	l := x.newLane(report.Cities)
 	t, _ := l.next(now, 2, x.cfg)
 	l.begin(t)
-	l.claimed(t, 0)
+	l.claimed(t, claimed{asked: true, n: 0})
 	l.end(t, outcome{checked: true}, now, x.cfg)
 	return l, now, x.cfg
 }
@@ -48,20 +48,20 @@ func TestLaneClaimsOneAtATimeAndSendsSeveral(t *testing.T) {
 	if _, ok := l.next(now, 2, cfg); ok {
 		t.Error("a second claim while the first is under way")
 	}
-	l.claimed(first, 10)
+	l.claimed(first, claimed{asked: true, n: 10})
 	second, ok := l.next(now, 2, cfg)
 	if !ok {
 		t.Fatal("no second task though there may be more")
 	}
 	l.begin(second)
-	l.claimed(second, 10)
+	l.claimed(second, claimed{asked: true, n: 10})
 	if _, ok := l.next(now, 2, cfg); ok {
 		t.Error("more tasks than the lane may have")
 	}
 	l.end(first, outcome{sent: true}, now, cfg)
 	third, _ := l.next(now, 2, cfg)
 	l.begin(third)
-	l.claimed(third, 0)
+	l.claimed(third, claimed{asked: true, n: 0})
 	l.end(third, outcome{}, now, cfg)
 	if _, ok := l.next(now, 2, cfg); ok {
 		t.Error("a task though there is nothing to claim")
@@ -75,7 +75,7 @@ func TestWakeUpDuringAClaimIsNotLost(t *testing.T) {
 	task, _ := l.next(now, 2, cfg)
 	l.begin(task)
 	l.wake() // a change came in after the journal was read
-	l.claimed(task, 0)
+	l.claimed(task, claimed{asked: true, n: 0})
 	l.end(task, outcome{}, now, cfg)
 	if _, ok := l.next(now, 2, cfg); !ok {
 		t.Error("the lane is idle although a change is pending")
@@ -88,10 +88,10 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	l.wake()
 	a, _ := l.next(now, 2, cfg)
 	l.begin(a)
-	l.claimed(a, 5)
+	l.claimed(a, claimed{asked: true, n: 5})
 	b, _ := l.next(now, 2, cfg)
 	l.begin(b)
-	l.claimed(b, 5)
+	l.claimed(b, claimed{asked: true, n: 5})
 	if !l.end(a, outcome{trouble: trouble}, now, cfg) {
 		t.Error("the beginning of trouble is not reported")
 	}
@@ -110,7 +110,7 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 	var waits []time.Duration
 	for range 40 {
 		l.begin(probe)
-		l.claimed(probe, 5)
+		l.claimed(probe, claimed{asked: true, n: 5})
 		if l.end(probe, outcome{trouble: trouble}, later, cfg) {
 			t.Fatal("the same trouble is reported again")
 		}
@@ -124,7 +124,7 @@ func TestLaneInTroubleProbesAloneAndBacksOff(t *testing.T) {
 		t.Errorf("the 40th wait is %v, want about %v", last, cfg.LongestBackoff)
 	}
 	l.begin(probe)
-	l.claimed(probe, 5)
+	l.claimed(probe, claimed{asked: true, n: 5})
 	if !l.end(probe, outcome{checked: true, sent: true}, later, cfg) || l.trouble != nil {
 		t.Error("the end of trouble is not reported")
 	}
@@ -255,7 +255,7 @@ func TestTaskThatHasCheckedSendsBesideOthers(t *testing.T) {
 	if beside, ok := l.next(now, 2, cfg); !check.check || ok {
 		t.Errorf("%+v begins beside %+v, want a check alone", beside, check)
 	}
-	l.claimed(check, 10)
+	l.claimed(check, claimed{asked: true, n: 10})
 	if beside, ok := l.next(now, 2, cfg); !ok || beside.check {
 		t.Errorf("after the check comes %+v, %v; want a task that sends", beside, ok)
 	}
@@ -290,7 +290,7 @@ func TestEmptyClaimEndsNoTrouble(t *testing.T) {
 	l.wake()
 	sends, _ := l.next(now, 2, cfg)
 	l.begin(sends)
-	l.claimed(sends, 5)
+	l.claimed(sends, claimed{asked: true, n: 5})
 	empty := nextTask(t, l, now, cfg)
 	l.end(sends, outcome{sent: true, trouble: trouble}, now, cfg)
 	if l.end(empty, outcome{}, now, cfg) || l.trouble == nil {
@@ -306,7 +306,7 @@ func TestLaneDoesNotSpin(t *testing.T) {
 	l.wake()
 	task, _ := l.next(now, 2, cfg)
 	l.begin(task)
-	l.claimed(task, 5)
+	l.claimed(task, claimed{asked: true, n: 5})
 	if at, ok := l.opens(cfg); ok {
 		t.Errorf("healthy, with a task under way: opens at %v", at)
 	}
@@ -319,7 +319,7 @@ func TestLaneDoesNotSpin(t *testing.T) {
 	if at, ok := l.opens(cfg); ok {
 		t.Errorf("while its probe is under way: opens at %v", at)
 	}
-	l.claimed(probe, 5)
+	l.claimed(probe, claimed{asked: true, n: 5})
 	l.end(probe, outcome{checked: true, sent: true}, now, cfg)
 	if at, ok := l.opens(cfg); !ok || !at.Equal(now.Add(cfg.CheckEvery)) {
 		t.Errorf("healthy and idle: opens at %v, %v", at, ok)
@@ -351,7 +351,7 @@ func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 					t.Fatalf("it begins with %+v", check)
 				}
 				l.begin(check)
-				l.claimed(check, 0)
+				l.claimed(check, claimed{asked: true, n: 0})
 				l.end(check, outcome{checked: true, foreign: new(judgeError(report.ErrAnotherJournal))}, now, cfg)
 			}
 			begin, _ := l.next(now, 2, cfg)
@@ -359,7 +359,7 @@ func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 				t.Fatalf("then comes %+v", begin)
 			}
 			l.begin(begin)
-			l.claimed(begin, noClaim)
+			l.claimed(begin, claimed{})
 			l.end(begin, outcome{step: stepOutcome{index: "new"}}, now, cfg)
 			l.rebuild.status.Phase = report.PhaseSwapping
 			swap, at, ok := l.due()
@@ -388,29 +388,29 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 		l.begin(task)
 		return task
 	}
-	end := func(given task, n int, out outcome) {
-		l.claimed(given, n)
+	end := func(given task, out outcome) {
+		l.claimed(given, claimed{})
 		l.end(given, out, now, cfg)
 	}
 	check := nextTask()
 	if !check.check || !check.takeOver {
 		t.Fatalf("it begins with %+v", check)
 	}
-	end(check, noClaim, outcome{checked: true, index: "other", foreign: new(judgeError(report.ErrAnotherJournal))})
+	end(check, outcome{checked: true, index: "other", foreign: new(judgeError(report.ErrAnotherJournal))})
 	begin := nextTask()
 	if begin.step != stepBegin {
 		t.Fatalf("then comes %+v", begin)
 	}
-	end(begin, noClaim, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}})
+	end(begin, outcome{step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}})
 	l.wake()
 	if task, ok := l.next(now, 2, cfg); ok {
 		t.Errorf("before there is a new index: %+v", task)
 	}
 	now = l.rebuild.retryAt
 	l.checkedAt = now
-	end(nextTask(), noClaim, outcome{step: stepOutcome{index: "new"}})
+	end(nextTask(), outcome{step: stepOutcome{index: "new"}})
 	first := nextTask()
-	l.claimed(first, 5)
+	l.claimed(first, claimed{asked: true, n: 5})
 	second := nextTask()
 	for _, task := range []task{first, second} {
 		if task.target == nil || !task.target.only || task.target.index != "new" {
@@ -418,7 +418,7 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 		}
 	}
 	l.end(first, outcome{trouble: &judgement{verdict: elastic.Retry, reason: elastic.ReasonUnavailable}}, now, cfg)
-	end(second, 5, outcome{sent: true})
+	end(second, outcome{sent: true})
 	if err := l.stopRebuild(now); err != nil {
 		t.Fatal(err)
 	}

@@ -132,6 +132,12 @@ func (l *lane) noteRebuild(t task, out outcome, now time.Time, cfg Config) {
 		l.endRebuild(report.PhaseFailed, out.filling.broken, now)
 	default:
 		r.noteTask(out.filling, t.started)
+		r.asks = r.asks || out.sent
+		if l.tasks == 0 && r.asks {
+			// Nothing is under way: only now can the new index turn out to be complete.
+			r.asks = false
+			l.wake()
+		}
 		if !r.stalled.IsZero() && now.Sub(r.stalled) >= cfg.RebuildTimeout {
 			l.endRebuild(report.PhaseFailed, "the new index took nothing for "+cfg.RebuildTimeout.String()+", while the old one did: "+out.filling.detail, now)
 		}

@@ -42,7 +42,7 @@ func nextTask(t *testing.T, l *lane, now time.Time, cfg Config) task {
 		t.Fatal("the lane wants no task")
 	}
 	l.begin(next)
-	l.claimed(next, noClaim)
+	l.claimed(next, claimed{})
 	return next
 }
 
@@ -79,6 +79,49 @@ func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
 	l.end(b, outcome{}, now, cfg)
 	if swap := nextTask(t, l, now, cfg); swap.step != stepSwap || swap.to != "v2" {
 		t.Errorf("task %+v, want the swap to v2", swap)
+	}
+}
+
+// TestNewIndexIsCompleteAtOnce has the last bulk end after a task that found nothing more to
+// claim: the lane wants another task that asks whether the new index is complete.
+func TestNewIndexIsCompleteAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{"the bulk ends last", "the bulk ends first"} {
+		l, now, cfg := fillingLane(t)
+		l.wake()
+		bulk, _ := l.next(now, 2, cfg)
+		l.begin(bulk)
+		l.claimed(bulk, claimed{asked: true, n: 7, hidden: true})
+		nothing, _ := l.next(now, 2, cfg)
+		l.begin(nothing)
+		l.claimed(nothing, claimed{asked: true})
+		if order == "the bulk ends last" {
+			l.end(nothing, outcome{}, now, cfg)
+			l.end(bulk, outcome{sent: true, hidden: true}, now, cfg)
+		} else {
+			l.end(bulk, outcome{sent: true, hidden: true}, now, cfg)
+			l.end(nothing, outcome{}, now, cfg)
+		}
+		last, ok := l.next(now, 2, cfg)
+		if !ok {
+			t.Fatalf("%s: no task that finds the new index complete", order)
+		}
+		l.begin(last)
+		l.claimed(last, claimed{asked: true})
+		l.end(last, outcome{}, now, cfg)
+		if got, ok := l.next(now, 2, cfg); ok {
+			t.Errorf("%s: %+v, want no more tasks until something happens", order, got)
+		}
+	}
+}
+
+func TestBulksOfARebuildAreSmall(t *testing.T) {
+	t.Parallel()
+	l, now, cfg := fillingLane(t)
+	l.wake()
+	filling := nextTask(t, l, now, cfg)
+	if filling.max*fillingShare != cfg.BulkChanges || filling.bytes*fillingShare != cfg.BulkBytes {
+		t.Errorf("up to %d changes of %d bytes, want a quarter of what an ordinary bulk has", filling.max, filling.bytes)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 type rebuild struct {
 	status    report.Rebuild
 	sent      time.Time      // when no document was marked any more; see isComplete
+	asks      bool           // something was sent since the lane was last woken to see whether it is complete
 	since     report.Version // see target
 	backoff   *backoff.ExponentialBackOff
 	retryAt   time.Time      // when a failed step may be retried

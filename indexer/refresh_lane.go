@@ -7,7 +7,7 @@ import (
 )
 
 // visibility tracks whether searches see what was written to the index of a lane. As soon as
-// nothing more waits to be written, the index is refreshed, and then rests so long that refreshes
+// nothing more waits to be written to it, the index is refreshed, and then rests so long that refreshes
 // take no more than their share of the time. During a backlog the index refreshes at its own
 // interval: a refresh would cost more and show little.
 type visibility struct {
@@ -25,7 +25,7 @@ const warnAgain = 10 * time.Minute
 // that has to end before.
 func (l *lane) refreshes(cfg Config) (at time.Time, ok bool) {
 	v := &l.visibility
-	if cfg.RefreshShare == 0 || !v.lacking || v.refreshing || l.pending || l.tasks > 0 || l.foreign() {
+	if cfg.RefreshShare == 0 || !v.lacking || v.refreshing || l.lags || l.tasks > l.hidden || l.foreign() {
 		return time.Time{}, false
 	}
 	return v.rests, true

@@ -12,7 +12,7 @@ func (l *lane) written(now time.Time, cfg Config) {
 	l.wake()
 	t, _ := l.next(now, 2, cfg)
 	l.begin(t)
-	l.claimed(t, 0)
+	l.claimed(t, claimed{asked: true, n: 0})
 	l.end(t, outcome{sent: true, shown: true}, now, cfg)
 }
 
@@ -25,17 +25,17 @@ func TestIndexIsRefreshedWhenNothingMoreWaits(t *testing.T) {
 	l.wake()
 	first, _ := l.next(now, 2, cfg)
 	l.begin(first)
-	l.claimed(first, 5)
+	l.claimed(first, claimed{asked: true, n: 5})
 	second, _ := l.next(now, 2, cfg)
 	l.begin(second)
-	l.claimed(second, 5)
+	l.claimed(second, claimed{asked: true, n: 5})
 	l.end(first, outcome{sent: true, shown: true}, now, cfg)
 	if _, ok := l.refreshes(cfg); ok {
 		t.Error("a refresh in the midst of a backlog")
 	}
 	third, _ := l.next(now, 2, cfg)
 	l.begin(third)
-	l.claimed(third, 0)
+	l.claimed(third, claimed{asked: true, n: 0})
 	l.end(third, outcome{}, now, cfg)
 	if _, ok := l.refreshes(cfg); ok {
 		t.Error("a refresh while another bulk is under way")
@@ -47,6 +47,42 @@ func TestIndexIsRefreshedWhenNothingMoreWaits(t *testing.T) {
 	l.wake()
 	if _, ok := l.refreshes(cfg); ok {
 		t.Error("a refresh while something may wait")
+	}
+}
+
+// TestFillingANewIndexDelaysNoRefresh has a live change written while a new index is being
+// filled: nobody searches that one, so the refresh does not wait for it.
+func TestFillingANewIndexDelaysNoRefresh(t *testing.T) {
+	t.Parallel()
+	l, now, cfg := fillingLane(t)
+	l.wake()
+	live, _ := l.next(now, 2, cfg)
+	l.begin(live)
+	l.claimed(live, claimed{asked: true, n: 1})
+	filling, _ := l.next(now, 2, cfg)
+	l.begin(filling)
+	l.claimed(filling, claimed{asked: true, n: 200, hidden: true})
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a refresh before anything was written")
+	}
+	l.searched()
+	if at, ok := l.refreshes(cfg); !ok || at.After(now) {
+		t.Errorf("beside the filling, what was written is shown at %v, %v", at, ok)
+	}
+	l.end(live, outcome{sent: true, hidden: true}, now, cfg)
+	another, _ := l.next(now, 2, cfg)
+	l.begin(another)
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a refresh while it is not known whether more is to be searched")
+	}
+	l.claimed(another, claimed{asked: true, n: 200, hidden: true})
+	l.end(filling, outcome{sent: true, hidden: true}, now, cfg)
+	if _, ok := l.refreshes(cfg); !ok {
+		t.Error("no refresh though only the filling goes on")
+	}
+	l.wake()
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a refresh while something live may wait")
 	}
 }
 
@@ -62,7 +98,7 @@ func TestOnlyWhatSearchesLackIsRefreshed(t *testing.T) {
 		l.wake()
 		task, _ := l.next(now, 2, cfg)
 		l.begin(task)
-		l.claimed(task, 0)
+		l.claimed(task, claimed{asked: true, n: 0})
 		l.end(task, out, now, cfg)
 		if _, ok := l.refreshes(cfg); ok {
 			t.Errorf("%s: a refresh", name)

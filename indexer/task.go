@@ -24,7 +24,7 @@ type task struct {
 	unasked         bool      // with back: it may only have been away before this process first asked it
 	known           bool      // it is known what earlier runs have left to do
 	mappingCompared bool      // and whether the mapping has changed
-	max             int       // changes to claim at most
+	max, bytes      int       // changes to claim at most, and bytes of their bodies
 	seen            int       // wake-ups of the lane when the task was assigned
 	target          *target   // the new index to write to as well; nil without one
 
@@ -48,6 +48,7 @@ type outcome struct {
 	found   *found     // what earlier runs have left; nil where that was not asked
 	resent  bool       // everything is sent to the alias again
 	sent    bool       // changes were sent
+	hidden  bool       // since it was last reported, it only fills a new index
 	lost    bool       // another process has the kind alone, or has had it
 	shown   bool       // the index that apps search took changes, which its next refresh shows
 
@@ -58,8 +59,8 @@ type outcome struct {
 	step    stepOutcome
 }
 
-// perform performs a task. It calls claimed, at most once, with the number of claimed changes.
-func (x *Indexer) perform(ctx context.Context, t task, claimed func(int)) (out outcome) {
+// perform performs a task, and reports each stage at most once.
+func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outcome) {
 	if t.step != stepNone {
 		out.step = x.performStep(ctx, t)
 		return out
@@ -75,13 +76,14 @@ func (x *Indexer) perform(ctx context.Context, t task, claimed func(int)) (out o
 			return out
 		}
 	}
-	changes, err := x.journal.Claim(ctx, t.kind, t.max, x.cfg.BulkBytes)
+	changes, err := x.journal.Claim(ctx, t.kind, t.max, t.bytes)
 	if err != nil {
 		return x.cannotClaim(ctx, t.kind, err)
 	}
-	claimed(len(changes))
+	out.hidden = len(changes) > 0 && !slices.ContainsFunc(changes, t.target.searched)
+	tell.claimed(claimed{asked: true, n: len(changes), hidden: out.hidden})
 	if len(changes) > 0 {
-		x.transfer(ctx, t, changes, &out)
+		x.transfer(ctx, t, changes, &out, tell)
 	}
 	if t.target != nil && !slices.ContainsFunc(changes, func(c report.Change) bool { return c.Again }) {
 		out.filling.complete, out.filling.sent = x.isComplete(ctx, t)
@@ -112,13 +114,13 @@ func elsewhere(err error) *judgement {
 }
 
 // transfer sends changes and settles them.
-func (x *Indexer) transfer(ctx context.Context, t task, changes []report.Change, out *outcome) {
+func (x *Indexer) transfer(ctx context.Context, t task, changes []report.Change, out *outcome, tell progress) {
 	batch := x.prepareAll(ctx, changes)
 	var judgements []judgement
 	if t.target == nil || t.target.only {
 		judgements = x.deliver(ctx, t, batch, out)
 	} else {
-		judgements = x.dualWrite(ctx, t, batch, out)
+		judgements = x.dualWrite(ctx, t, batch, out, tell)
 	}
 	out.sent = slices.ContainsFunc(batch, func(p prepared) bool { return p.refused == nil })
 	x.pass(ctx, t.kind, batch, judgements)

@@ -37,8 +37,8 @@ type Journal interface {
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
 
 	// Claim gives out changes of kind, oldest first: at most maxChanges, with bodies of at most
-	// maxBytes together, but one in any case if there is one. If there are enough of both,
-	// about a quarter of them are changes that Resend or Renew has marked (Again is set), so
+	// maxBytes together, but one in any case if there is one. Those that Resend or Renew has
+	// marked (Again is set) come in claims of their own: while there are both, each fourth, so
 	// that neither starves. Claim leaves out documents that are claimed, or that their last
 	// settlement defers (see report.Settlement). A change stays claimed until Settle. If
 	// nothing can be claimed, the result is empty; Changed tells when to ask again.

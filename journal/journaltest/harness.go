@@ -116,9 +116,16 @@ func (h *harness) append(t tester, changes ...report.Change) []report.Stamp {
 	return stamps
 }
 
-func (h *harness) claim(t tester, kind report.Kind) []report.Change {
+// claim claims everything that can be claimed.
+func (h *harness) claim(t tester, kind report.Kind) (all []report.Change) {
 	t.Helper()
-	return h.claimUpTo(t, kind, 1000, 1<<30)
+	for {
+		got := h.claimUpTo(t, kind, 1000, 1<<30)
+		if len(got) == 0 {
+			return all
+		}
+		all = append(all, got...)
+	}
 }
 
 func (h *harness) claimUpTo(t tester, kind report.Kind, changes, bytes int) []report.Change {

@@ -11,20 +11,20 @@ import (
 	"riskdex/report"
 )
 
-// took checks a claim: of the pending changes, and of those that are sent again, it has
+// took checks a claim: of the pending changes, or of those that are sent again, it has
 // those that have waited longest, as many as fit.
 func (m *machine) took(r *rapid.T, kind report.Kind, maxChanges, maxBytes int, got []report.Change) {
-	rest := map[bool][]report.Change{}
-	for _, again := range []bool{false, true} {
-		rest[again] = m.m.claimable(kind, again, m.h.clock.now())
+	now := m.h.clock.now()
+	rest := m.m.claimable(kind, false, now)
+	if again := m.m.claimable(kind, true, now); len(rest) == 0 || len(got) > 0 && got[0].Again {
+		rest = again
 	}
 	size := 0
 	for i, c := range got {
-		next := rest[c.Again]
-		if len(next) == 0 || !sameChange(c, next[0]) {
-			r.Fatalf("change %d that was claimed is\n%+v\nof\n%+v", i, c, next)
+		if len(rest) == 0 || !sameChange(c, rest[0]) {
+			r.Fatalf("change %d that was claimed is\n%+v\nof\n%+v", i, c, rest)
 		}
-		rest[c.Again] = next[1:]
+		rest = rest[1:]
 		size += len(c.Body)
 		m.m.held[c.Key] = c.Version
 		delete(m.m.deferred, c.Key)
@@ -32,12 +32,7 @@ func (m *machine) took(r *rapid.T, kind report.Kind, maxChanges, maxBytes int, g
 	if len(got) > maxChanges || size > maxBytes && len(got) > 1 {
 		r.Fatalf("claimed %d changes of %d bytes, at most %d of %d were asked for", len(got), size, maxChanges, maxBytes)
 	}
-	full, left := len(got) == maxChanges, 0
-	for _, next := range rest {
-		left += len(next)
-		full = full || len(next) > 0 && len(got) > 0 && size+len(next[0].Body) > maxBytes
-	}
-	if left > 0 && !full {
+	if full := len(got) == maxChanges || len(got) > 0 && len(rest) > 0 && size+len(rest[0].Body) > maxBytes; len(rest) > 0 && !full {
 		r.Fatalf("claimed %d changes of %d bytes only, of up to %d of %d, and left %+v", len(got), size, maxChanges, maxBytes, rest)
 	}
 }

@@ -108,9 +108,9 @@ func testResendOrder(t *testing.T, h *harness) {
 	}
 }
 
-// testResendShare claims portions of every size, bounded by count or by bytes: in the
-// long run a quarter of each is sent again as long as there are both, and then the rest
-// fills the portion.
+// testResendShare claims portions of every size, bounded by count or by bytes: each has
+// changes of one sort, and in the long run a quarter of them are sent again as long as
+// there are both.
 func testResendShare(t *testing.T, h *harness) {
 	const each = 120
 	for _, c := range []struct{ changes, bytes, portion int }{
@@ -133,8 +133,12 @@ func testResendShare(t *testing.T, h *harness) {
 
 		count := map[bool]int{}
 		for count[false] < each {
-			for _, got := range h.claimUpTo(t, report.Advisories, c.changes, c.bytes) {
+			claimed := h.claimUpTo(t, report.Advisories, c.changes, c.bytes)
+			for _, got := range claimed {
 				count[got.Again]++
+				if got.Again != claimed[0].Again {
+					t.Fatalf("in portions of %d: pending ones and such as are sent again were claimed together", c.portion)
+				}
 			}
 		}
 		if got := count[true]; got < each/3-c.portion || got > each/3+c.portion {

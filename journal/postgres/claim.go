@@ -77,7 +77,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	}
 	var ids [][]byte
 	if err == nil {
-		ids = choose(seen.waiting, seen.again, maxChanges, int64(maxBytes), j.since[kind])
+		ids = choose(seen.waiting, seen.again, int64(maxBytes), j.since[kind])
 	}
 	if err == nil && len(ids) == 0 && maxChanges > 0 {
 		var wait *int64
@@ -95,12 +95,12 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 		rollback(conn.Conn())
 		return nil, nil, err
 	}
-	for _, c := range changes {
-		if c.Again {
-			j.since[kind] = 0
-		} else {
-			j.since[kind]++
-		}
+	switch {
+	case len(changes) == 0:
+	case changes[0].Again:
+		j.since[kind] = 0
+	default:
+		j.since[kind]++
 	}
 	return changes, damaged, nil
 }
@@ -170,24 +170,19 @@ func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	return nil
 }
 
-// choose returns the ids of what is given out, in order and within the limits: pending
-// documents, and after every few of them one that is sent again. since is how many pending
-// ones were given out since the last that was sent again.
-func choose(waiting, again []candidate, maxChanges int, maxBytes int64, since int) (ids [][]byte) {
+// choose returns the ids of what is given out, in order and within maxBytes: of pending
+// documents, or of those that are sent again, as commit.ChooseAgain says.
+func choose(waiting, again []candidate, maxBytes int64, since int) (ids [][]byte) {
+	if commit.ChooseAgain(len(waiting), len(again), since) {
+		waiting = again
+	}
 	b := commit.NewBudget(maxBytes)
-	for len(ids) < maxChanges && len(waiting)+len(again) > 0 {
-		from := &waiting
-		if len(waiting) == 0 || len(again) > 0 && since >= commit.PendingPerAgain {
-			from, since = &again, 0
-		} else {
-			since++
-		}
-		c := (*from)[0]
+	for _, c := range waiting {
 		if c.bytes > b.Limit() {
 			break
 		}
 		b.Take(c.bytes)
-		ids, *from = append(ids, c.id), (*from)[1:]
+		ids = append(ids, c.id)
 	}
 	return ids
 }

@@ -58,9 +58,11 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	changes, err = j.Claim(ctx, report.Advisories, 10, 1<<20)
-	if err != nil || len(changes) != 2 {
-		t.Errorf("%d can be claimed, %v; want both", len(changes), err)
+	for _, what := range []string{"the newer version", "the one that is sent again"} {
+		changes, err = j.Claim(ctx, report.Advisories, 10, 1<<20)
+		if err != nil || len(changes) != 1 {
+			t.Errorf("%d can be claimed, %v; want %s", len(changes), err, what)
+		}
 	}
 }
 

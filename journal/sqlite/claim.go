@@ -91,7 +91,7 @@ func (j *Journal) readFree(e *engine, kind report.Kind, maxChanges, maxBytes int
 func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (taking, error) {
 	var t taking
 	for _, d := range documents {
-		touched := j.claims.touchedSinceBegin(d.Key)
+		touched, changed := j.claims.touchedSinceBegin(d.Key), false
 		if touched {
 			again, err := e.read(d.Key, b.Limit())
 			if err != nil && len(t.changes) == 0 {
@@ -100,9 +100,10 @@ func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (taki
 			if err != nil {
 				return t, nil // what is claimed so far must reach the caller
 			}
+			changed = again.Again != d.Again
 			d = again
 		}
-		if touched && (!d.waits || d.size > b.Limit() || !j.claims.free(d.Key, j.opt.Now())) {
+		if touched && (!d.waits || changed || d.size > b.Limit() || !j.claims.free(d.Key, j.opt.Now())) {
 			t.missed = true
 			continue
 		}

@@ -18,8 +18,8 @@ import (
 type claims struct {
 	// reading is held by the one Claim that reads. Taken before commit.
 	reading sync.Mutex
-	// since is how many pending changes of a kind were given out since the last
-	// that was sent again. Only the holder of reading uses it.
+	// since is how many claims of pending changes of a kind went since the last of those
+	// that are sent again. Only the holder of reading uses it.
 	since map[report.Kind]int
 
 	// commit is held by the writer from before each COMMIT until it is noted
@@ -111,14 +111,14 @@ func (c *claims) isFree(k report.Key, now time.Time) bool {
 	return !c.deferred[k].End().After(now)
 }
 
-// count notes what was given out. The caller holds reading.
+// count notes what was given out, if anything. The caller holds reading.
 func (c *claims) count(kind report.Kind, changes []report.Change) {
-	for _, change := range changes {
-		if change.Again {
-			c.since[kind] = 0
-		} else {
-			c.since[kind]++
-		}
+	switch {
+	case len(changes) == 0:
+	case changes[0].Again:
+		c.since[kind] = 0
+	default:
+		c.since[kind]++
 	}
 }
 

@@ -145,11 +145,17 @@ func damaged(t *testing.T, damage string) string {
 
 func claimAll(t *testing.T, j *Journal) []report.Change {
 	t.Helper()
-	changes, err := j.Claim(t.Context(), report.Cities, 100, 1<<20)
-	if err != nil {
-		t.Fatal(err)
+	var all []report.Change
+	for {
+		changes, err := j.Claim(t.Context(), report.Cities, 100, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(changes) == 0 {
+			return all
+		}
+		all = append(all, changes...)
 	}
-	return changes
 }
 
 // redelivered checks that a new delivery replaces the damaged record.

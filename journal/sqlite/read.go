@@ -26,10 +26,9 @@ func (e *engine) inSnapshot(f func() error) error {
 	return err
 }
 
-// candidates returns the keys of documents that wait and are free, in the order
-// in which they are to be given out: pending ones, and after every few of them one
-// that is sent again; since is how many pending ones went before without. It reads
-// the index only.
+// candidates returns the keys of documents that wait and are free, in the order in which
+// they are to be given out: those that are pending, or those that are sent again, as
+// commit.ChooseAgain says. It reads the index only.
 func (e *engine) candidates(kind report.Kind, limit, since int, free func(report.Key) bool) ([]report.Key, error) {
 	waiting, err := e.waiting(kind, commit.StatePending, limit, free)
 	if err != nil {
@@ -39,15 +38,10 @@ func (e *engine) candidates(kind report.Kind, limit, since int, free func(report
 	if err != nil {
 		return nil, err
 	}
-	var keys []report.Key
-	for len(keys) < limit && len(waiting)+len(again) > 0 {
-		if len(waiting) == 0 || len(again) > 0 && since >= commit.PendingPerAgain {
-			keys, again, since = append(keys, again[0]), again[1:], 0
-		} else {
-			keys, waiting, since = append(keys, waiting[0]), waiting[1:], since+1
-		}
+	if commit.ChooseAgain(len(waiting), len(again), since) {
+		return again, nil
 	}
-	return keys, nil
+	return waiting, nil
 }
 
 // waiting returns up to limit documents in a state that are free, the one waiting
