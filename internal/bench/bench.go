@@ -52,7 +52,7 @@ func parts() []part {
 	return []part{
 		{"burst", (*bench).burst, false}, {"mapping", (*bench).mapping, false}, {"snapshot", (*bench).snapshot, false}, {"freshness", (*bench).freshness, false},
 		{"churn", (*bench).churn, false}, {"away", (*bench).away, false}, {"idle", (*bench).idle, false},
-		{"rates", (*bench).rates, true}, {"history", (*bench).kept, true},
+		{"rates", (*bench).rates, true}, {"refresh", (*bench).refresh, true}, {"history", (*bench).kept, true},
 		{"processes", (*bench).processes, true}, {"growth", (*bench).growth, true},
 	}
 }

@@ -65,20 +65,20 @@ func (b *bench) growthAt(ctx context.Context, size int, small, large *workload) 
 	if err := b.es.settle(ctx); err != nil {
 		return err
 	}
+	fresh, err := b.freshnessOf(ctx, r, large, b.scale(200, 40), size) // new ones, behind the others
+	if err != nil {
+		return err
+	}
+	if err := b.upkeep(ctx, r, size, small, large, fresh); err != nil {
+		return err
+	}
 	u := updates{deliveries: min(growthUpdates, size), documents: size}
 	took, acks, err := u.deliver(ctx, b, r, large)
 	if err != nil {
 		return err
 	}
-	fresh, err := b.freshnessOf(ctx, r, large, b.scale(200, 40), size) // new ones, behind the others
-	if err != nil {
-		return err
-	}
 	memory, err := r.residentMiB()
 	if err != nil {
-		return err
-	}
-	if err := b.upkeep(ctx, r, size, small, large, fresh); err != nil {
 		return err
 	}
 	journal, err := sizeOf(filepath.Dir(r.journal))

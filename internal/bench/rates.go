@@ -9,13 +9,16 @@ import (
 
 // pace is how deliveries come in: so many a second.
 type pace struct {
-	perSecond   int
-	unrefreshed bool // with --refresh-share 0: the index refreshes only by its own interval of a second
+	perSecond int
+	share     string // --refresh-share; empty for the default
 }
+
+// unrefreshed is the share with which an index refreshes only by its own interval of a second.
+const unrefreshed = "0"
 
 // paces returns what a turn measures, in its order; every second turn goes the other way.
 func paces() []pace {
-	return []pace{{20, false}, {20, true}, {200, false}, {200, true}, {1000, false}, {4000, false}}
+	return []pace{{20, ""}, {20, unrefreshed}, {200, ""}, {200, unrefreshed}, {1000, ""}, {4000, ""}}
 }
 
 const (
@@ -64,7 +67,7 @@ func (b *bench) rates(ctx context.Context) error {
 		}
 		bursts = append(bursts, one.cpu*1e6/20_000)
 	}
-	at := func(perSecond int, of func(paced) float64) float64 { return medianOf(all[pace{perSecond, false}], of) }
+	at := func(perSecond int, of func(paced) float64) float64 { return medianOf(all[pace{perSecond, ""}], of) }
 	for _, r := range []struct {
 		perSecond int
 		p50, p99  float64 // targets
@@ -95,7 +98,7 @@ func (b *bench) rates(ctx context.Context) error {
 	}{{20, 3}, {200, 1.5}} {
 		of := func(o paced) float64 { return o.elasticsearch }
 		b.note(told(fmt.Sprintf("%d a second: CPU of Elasticsearch (beside --refresh-share 0)", r.perSecond), at(r.perSecond, of), "ms/document").
-			beside(medianOf(all[pace{r.perSecond, true}], of)).ratioAtMost(r.most))
+			beside(medianOf(all[pace{r.perSecond, unrefreshed}], of)).ratioAtMost(r.most))
 	}
 	return nil
 }
@@ -112,12 +115,7 @@ func (b *bench) pacedLoad(w *workload, address string, perSecond int) load {
 
 // paced measures a pace once.
 func (b *bench) paced(ctx context.Context, w *workload, p pace) (o paced, err error) {
-	usual := b.extra
-	defer func() { b.extra = usual }()
-	if p.unrefreshed {
-		b.extra = append(slices.Clone(usual), "--refresh-share=0")
-	}
-	r, err := b.begin(ctx, "paced")
+	r, err := b.beginWithShare(ctx, "paced", p.share)
 	if err != nil {
 		return o, err
 	}
@@ -133,7 +131,7 @@ func (b *bench) paced(ctx context.Context, w *workload, p pace) (o paced, err er
 		return o, err
 	}
 	profiled := func() {}
-	if !p.unrefreshed {
+	if p.share == "" {
 		profiled = b.profile(ctx, r, fmt.Sprintf("rate-%d", p.perSecond))
 	}
 	l := b.pacedLoad(w, r.deliveries, p.perSecond)

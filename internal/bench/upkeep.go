@@ -35,6 +35,7 @@ func (b *bench) upkeep(ctx context.Context, r *riskdex, documents int, w, delive
 	if err != nil {
 		return err
 	}
+	profiled := b.profile(ctx, r, fmt.Sprintf("rebuild-%d", documents))
 	var rebuilt time.Duration
 	var beside latencies
 	group, working := errgroup.WithContext(ctx)
@@ -49,6 +50,7 @@ func (b *bench) upkeep(ctx context.Context, r *riskdex, documents int, w, delive
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	profiled()
 	name := fmt.Sprintf("%d documents: ", documents)
 	b.noteGrowth(documents,
 		told(name+"verify", perSecond(documents, verified), "documents/s").atLeast(50_000),
