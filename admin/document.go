@@ -62,10 +62,11 @@ type Document struct {
 	WaitingSince time.Time      `json:"waiting_since,omitzero"`
 	EndedAt      time.Time      `json:"ended_at,omitzero"` // when it was settled or set aside
 	ErrorType    string         `json:"error_type,omitempty"`
-	Reason       string         `json:"reason,omitempty"`  // why Elasticsearch refuses it
-	Sender       string         `json:"sender,omitempty"`  // the name of the credential with which it was delivered, if history is on
-	Address      string         `json:"address,omitempty"` // likewise, from where
-	Call         string         `json:"call,omitempty"`    // likewise
+	Reason       string         `json:"reason,omitempty"`     // why Elasticsearch refuses it
+	Sender       string         `json:"sender,omitempty"`     // the name of the credential with which it was delivered, if history is on
+	Address      string         `json:"address,omitempty"`    // likewise, from where
+	Call         string         `json:"call,omitempty"`       // likewise
+	RequestID    string         `json:"request_id,omitempty"` // likewise
 	Bytes        int            `json:"bytes"`
 	Content                     // the newest record
 
@@ -165,7 +166,7 @@ func (s *statuses) lookOnce(ctx context.Context, named report.Key, journalOnly b
 			return doc, err
 		}
 		if len(past) > 0 && past[0].AcceptedAt.Equal(d.AcceptedAt) {
-			doc.Sender, doc.Address, doc.Call = past[0].Sender, past[0].Address, past[0].Call
+			doc.Sender, doc.Address, doc.Call, doc.RequestID = past[0].Sender, past[0].Address, past[0].Call, past[0].Request
 		}
 	}
 	if journalOnly {

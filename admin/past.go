@@ -52,6 +52,7 @@ type PastVersion struct {
 	Sender     string         `json:"sender,omitempty"` // the name of its credential
 	Address    string         `json:"address,omitempty"`
 	Call       string         `json:"call,omitempty"`
+	RequestID  string         `json:"request_id,omitempty"`
 	Bytes      int            `json:"bytes"`
 
 	State           string     `json:"state"`                      // a PastState
@@ -397,7 +398,7 @@ func whole(v report.Past) PastVersion {
 
 func pastOf(v report.Past) PastVersion {
 	p := PastVersion{
-		Version: v.Version, Op: v.Op, Code: v.Code, AcceptedAt: v.AcceptedAt.UTC(), Sender: v.Sender, Address: v.Address, Call: v.Call, Bytes: v.Bytes,
+		Version: v.Version, Op: v.Op, Code: v.Code, AcceptedAt: v.AcceptedAt.UTC(), Sender: v.Sender, Address: v.Address, Call: v.Call, RequestID: v.Request, Bytes: v.Bytes,
 		State: pastState(v), Gap: v.Gap, Lost: string(v.Lost),
 	}
 	for from, to := range map[*time.Time]**time.Time{&v.SearchableAt: &p.SearchableAt, &v.SearchableUntil: &p.SearchableUntil, &v.ReplacedAt: &p.ReplacedAt} {

@@ -48,7 +48,7 @@ func BenchmarkHistory(b *testing.B) {
 				for n := int(next.Add(1)); n <= burst; n = int(next.Add(1)) {
 					d := committest.Put(fmt.Sprint((first+n)%documents), "")
 					d.Changes[0].Body = bodies[(first+n+first/burst)%len(bodies)]
-					d.Source = report.Source{Sender: "publisher", Address: "192.0.2.7", Call: "PUT /advisories/1"}
+					d.Source = report.Source{Sender: "publisher", Address: "192.0.2.7", Call: "PUT /advisories/1", Request: "AMY56D4W5XNHALQZNCLHXGCSHH"}
 					if _, err := j.Append(context.Background(), d); err != nil {
 						b.Error(err)
 					}

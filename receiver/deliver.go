@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"riskdex/internal/requestid"
 	"riskdex/receiver/body"
 	"riskdex/report"
 )
@@ -138,6 +139,7 @@ const longestCall = 512
 func (r *Receiver) sourceOf(d *delivery) (s report.Source) {
 	s.Sender, s.Address = r.authenticator.Sender(d.req)
 	s.Sender = strings.ToValidUTF8(s.Sender, "�")
+	s.Request = requestid.Of(d.req.Context())
 	s.Call = d.req.Method + " " + d.req.URL.Path
 	if len(s.Call) > longestCall {
 		s.Call = s.Call[:longestCall] + "…"

@@ -10,6 +10,7 @@ type Source struct {
 	Sender  string // the name of the credential; empty if senders need none
 	Address string // of the sender, as the receiver sees it; empty if riskdex itself made the change
 	Call    string // "PUT /cities/LON"
+	Request string // the id that the request brought (X-Request-Id) or was given; empty likewise, and in older entries
 }
 
 // Past is one version of a document, as its history tells of it.

@@ -166,7 +166,7 @@ func (c *historyCommand) at(ctx context.Context, client *adminClient, io streams
 	if v.ReplacedAt != nil {
 		until = v.ReplacedAt.Format(time.DateTime)
 	}
-	printFacts(io.out, "valid", fmt.Sprintf("%s to %s UTC, version %d%s", v.AcceptedAt.Format(time.DateTime), until, v.Version, byText(v.From(), v.Call)),
+	printFacts(io.out, "valid", fmt.Sprintf("%s to %s UTC, version %d%s", v.AcceptedAt.Format(time.DateTime), until, v.Version, byText(v.From(), v.Call, v.RequestID)),
 		"searchable", v.Searchable(), "a search showed then", shownText(v), "record", recordIs(v))
 	if p.Former != "" && p.Former == p.ID {
 		fmt.Fprintf(io.out, "The city was this document until %s UTC.\n", p.FormerUntil.Format(time.DateTime))
@@ -241,7 +241,7 @@ func (c *historyCommand) diff(ctx context.Context, client *adminClient, io strea
 	}
 	fmt.Fprintf(io.out, "%s\n", painter(useColour(io.out)).text(bold, string(p.Kind)+" "+sanitize.ShellWord(string(p.ID))))
 	for _, v := range []admin.PastVersion{a, b} {
-		fmt.Fprintf(io.out, "version %d, accepted %s UTC%s\n", v.Version, v.AcceptedAt.Format(time.DateTime), byText(v.From(), v.Call))
+		fmt.Fprintf(io.out, "version %d, accepted %s UTC%s\n", v.Version, v.AcceptedAt.Format(time.DateTime), byText(v.From(), v.Call, v.RequestID))
 	}
 	printChanges(io.out, changes)
 	if len(changes) > 0 {

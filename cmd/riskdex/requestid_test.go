@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Whoever has an answer finds what the log says about it.
+// Whoever has an answer finds what the log and the history say about it.
 func TestAnswerLeadsToItsLines(t *testing.T) {
-	p := newProcess(t, "http://127.0.0.1:1", "--log-format", "json", "--log-level", "debug")
+	p := newProcess(t, "http://127.0.0.1:1", "--log-format", "json", "--log-level", "debug", "--history", "1d")
 	p.start()
 	send := func(url, id, body string) (header http.Header, answer map[string]any) {
 		t.Helper()
@@ -51,6 +51,11 @@ func TestAnswerLeadsToItsLines(t *testing.T) {
 	if logged := line("gateway-1", "delivery accepted")["delivery"]; logged != answer["delivery"] || logged == nil {
 		t.Errorf("the log names the delivery %v, the answer %v", logged, answer["delivery"])
 	}
+
+	if versions := p.past("cities", "1", "").Versions; len(versions) != 1 || versions[0].RequestID != "gateway-1" {
+		t.Errorf("the history is %+v, want one version of the request gateway-1", versions)
+	}
+	p.expect(1, "", []string{"show", "cities", "1"}, "request gateway-1") // it waits
 
 	header, _ = send(deliveries, "not usable", "{")
 	line(header.Get("X-Request-Id"), "delivery refused")

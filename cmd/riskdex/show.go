@@ -99,16 +99,20 @@ func deliveredBy(d admin.Document) string {
 	if d.From() == "" && d.Call == "" {
 		return ", by whom is not kept (riskdex serve --history 90d)"
 	}
-	return byText(d.From(), d.Call)
+	return byText(d.From(), d.Call, d.RequestID)
 }
 
-// byText says by whom something was delivered, and with which call, as far as history knows.
-func byText(from, call string) string {
+// byText says by whom something was delivered, with which call and in which request, as far as
+// history knows.
+func byText(from, call, request string) string {
 	if from != "" {
 		from = ", by " + from
 	}
 	if call != "" {
 		from += ", " + call
+	}
+	if request != "" {
+		from += ", request " + request
 	}
 	return sanitize.OneLine(from)
 }

@@ -41,7 +41,7 @@ var historyTests = []test{
 	{"agrees with what was acknowledged", testHistoryAgrees},
 }
 
-var somebody = report.Source{Sender: "publisher", Address: "192.0.2.7", Call: "PUT /cities/130"}
+var somebody = report.Source{Sender: "publisher", Address: "192.0.2.7", Call: "PUT /cities/130", Request: "req-7"}
 
 func (h *harness) deliver(t tester, by report.Source, changes ...report.Change) []report.Stamp {
 	t.Helper()

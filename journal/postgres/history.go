@@ -76,12 +76,12 @@ func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 // has to count the rows itself. The limit makes the planner look up each document, since it
 // cannot know how few there are.
 const (
-	keepPastRows = `INSERT INTO history SELECT ` + pastNames + `, n.old_form, CASE WHEN n.in_table THEN d.body ELSE n.body END` + pastRows
+	keepPastRows = `INSERT INTO history SELECT ` + pastNames + `, n.old_form, CASE WHEN n.in_table THEN d.body ELSE n.body END, n.request` + pastRows
 
 	keepAlikeRows = `WITH kept AS (INSERT INTO history SELECT ` + pastNames + `,
-			CASE WHEN n.sum = sha256(d.body) THEN 1 ELSE n.old_form END, CASE WHEN n.sum <> sha256(d.body) THEN d.body END` + pastRows + `
+			CASE WHEN n.sum = sha256(d.body) THEN 1 ELSE n.old_form END, CASE WHEN n.sum <> sha256(d.body) THEN d.body END, n.request` + pastRows + `
 		RETURNING kind, coalesce(length(old_body), 0) AS bytes
-	) INSERT INTO totals AS t SELECT $22, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*), sum(bytes) + count(*) * $23, 0 FROM kept GROUP BY kind
+	) INSERT INTO totals AS t SELECT $23, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*), sum(bytes) + count(*) * $24, 0 FROM kept GROUP BY kind
 	ON CONFLICT (slot, kind) DO UPDATE SET history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes`
 
 	pastNames = `n.version, n.kind, n.id, n.op, n.at, n.bytes, n.sender, n.address, n.call,
@@ -89,9 +89,9 @@ const (
 	pastRows = `
 		FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[], $8::bytea[], $9::bytea[],
 			$10::bigint[], $11::text[], $12::bytea[], $13::bigint[], $14::smallint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::smallint[],
-			$19::bytea[], $20::boolean[], $21::bytea[])
+			$19::bytea[], $20::boolean[], $21::bytea[], $22::bytea[])
 		AS n (version, kind, id, op, at, bytes, sender, address, call, old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form,
-			body, in_table, sum)
+			body, in_table, sum, request)
 		LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true`
 )
 
@@ -99,20 +99,21 @@ const (
 func pastColumns(rows []pastRow) []any {
 	var version, at, size, oldVersion, oldAt, oldEnded, oldCRC, oldBytes []int64
 	var kind, op, oldOp []string
-	var id, sender, address, call, oldCode, body, sum [][]byte
+	var id, sender, address, call, request, oldCode, body, sum [][]byte
 	var oldState, oldForm []int16
 	var inTable []bool
 	for _, r := range rows {
 		version, kind, id, op = append(version, int64(r.Version)), append(kind, string(r.Key.Kind)), append(id, []byte(r.Key.ID)), append(op, string(r.Op))
 		at, size = append(at, r.At), append(size, r.Bytes)
-		sender, address, call = append(sender, []byte(r.Source.Sender)), append(address, []byte(r.Source.Address)), append(call, []byte(r.Source.Call))
+		sender, address = append(sender, []byte(r.Source.Sender)), append(address, []byte(r.Source.Address))
+		call, request = append(call, []byte(r.Source.Call)), append(request, []byte(r.Source.Request))
 		o := r.Old
 		oldVersion, oldOp, oldCode = append(oldVersion, int64(o.Version)), append(oldOp, string(o.Op)), append(oldCode, []byte(o.Code))
 		oldAt, oldState, oldEnded = append(oldAt, o.At), append(oldState, int16(o.State)), append(oldEnded, o.Ended)
 		oldCRC, oldBytes, oldForm = append(oldCRC, o.CRC), append(oldBytes, o.Bytes), append(oldForm, int16(o.Form))
 		body, inTable, sum = append(body, r.body), append(inTable, r.inTable), append(sum, r.sum)
 	}
-	return []any{version, kind, id, op, at, size, sender, address, call, oldVersion, oldOp, oldCode, oldAt, oldState, oldEnded, oldCRC, oldBytes, oldForm, body, inTable, sum}
+	return []any{version, kind, id, op, at, size, sender, address, call, oldVersion, oldOp, oldCode, oldAt, oldState, oldEnded, oldCRC, oldBytes, oldForm, body, inTable, sum, request}
 }
 
 // queuePast writes what is to be added to the history.
@@ -244,15 +245,15 @@ func (p past) rows(which string, k report.Key, v report.Version, limit int) ([]c
 // scanPast reads commit.HistoryColumns and the columns after them.
 func scanPast(r pgx.Row, more ...any) (h commit.HistoryRow, err error) {
 	var kind, op, oldOp string
-	var id, sender, address, call, oldCode []byte
+	var id, sender, address, call, request, oldCode []byte
 	var state, form int16
 	o := &h.Old
 	err = r.Scan(append([]any{
 		&kind, &id, &h.Version, &op, &h.At, &h.Bytes, &sender, &address, &call,
-		&o.Version, &oldOp, &oldCode, &o.At, &state, &o.Ended, &o.CRC, &o.Bytes, &form,
+		&o.Version, &oldOp, &oldCode, &o.At, &state, &o.Ended, &o.CRC, &o.Bytes, &form, &request,
 	}, more...)...)
 	h.Key, h.Op = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, report.Op(op)
-	h.Source = report.Source{Sender: string(sender), Address: string(address), Call: string(call)}
+	h.Source = report.Source{Sender: string(sender), Address: string(address), Call: string(call), Request: string(request)}
 	o.Op, o.Code, o.State, o.Form = report.Op(oldOp), string(oldCode), int64(state), int64(form)
 	return h, err
 }

@@ -2,7 +2,7 @@ package postgres
 
 // schemaVersion is the version of the tables. A newer one may only add what an older
 // riskdex that still runs can do without.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // schema is what version 1 has. What comes from outside is bytea: text in
 // PostgreSQL has no U+0000, and its order is that of a language. Times are in
@@ -181,3 +181,7 @@ CREATE INDEX documents_version ON documents (kind, version);
 CREATE INDEX documents_origin ON documents (kind, origin) WHERE origin <> 0;
 ALTER TABLE totals ADD COLUMN dropped_version bigint NOT NULL DEFAULT 0;
 `
+
+// schema8 is what version 8 added: the id of the request that a change came with. The column
+// comes last, as those of version 3 do.
+const schema8 = `ALTER TABLE history ADD COLUMN request bytea NOT NULL DEFAULT ''`

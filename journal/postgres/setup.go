@@ -111,7 +111,11 @@ func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	// Tables are locked in the order in which commits use them, to avoid deadlocks.
-	if _, err := tx.Exec(ctx, "LOCK TABLE documents, totals IN ACCESS EXCLUSIVE MODE"); err != nil {
+	tables := "documents, totals"
+	if version >= 6 {
+		tables = "documents, history, totals"
+	}
+	if _, err := tx.Exec(ctx, "LOCK TABLE "+tables+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 		return err
 	}
 	if version < 2 {
@@ -147,6 +151,11 @@ func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 	}
 	if version < 7 {
 		if _, err := tx.Exec(ctx, schema7); err != nil {
+			return err
+		}
+	}
+	if version < 8 {
+		if _, err := tx.Exec(ctx, schema8); err != nil {
 			return err
 		}
 	}

@@ -99,7 +99,7 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 				return nil, fmt.Errorf("the entry of the history with version %d cannot be copied: it is damaged, and PostgreSQL would not take it; restore a backup", r.Version)
 			}
 			return []any{string(r.Key.Kind), []byte(r.Key.ID), int64(r.Version), string(r.Op), r.At, r.Bytes, []byte(r.Source.Sender), []byte(r.Source.Address), []byte(r.Source.Call),
-				int64(o.Version), string(o.Op), []byte(o.Code), o.At, int16(o.State), o.Ended, o.CRC, o.Bytes, int16(o.Form), r.Body}, nil
+				int64(o.Version), string(o.Op), []byte(o.Code), o.At, int16(o.State), o.Ended, o.CRC, o.Bytes, int16(o.Form), []byte(r.Source.Request), r.Body}, nil
 		}))
 	}
 	if err == nil {

@@ -30,7 +30,7 @@ func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) err
 
 // keepPast returns the size of the body that it has kept.
 func (s *store) keepPast(c report.Change, by report.Source, old *commit.Row) (kept int64, err error) {
-	args := []any{int64(c.Version), string(c.Op), c.AcceptedAt.UnixMicro(), len(c.Body), by.Sender, by.Address, by.Call}
+	args := []any{int64(c.Version), string(c.Op), c.AcceptedAt.UnixMicro(), len(c.Body), by.Sender, by.Address, by.Call, by.Request}
 	switch {
 	case old == nil:
 		return 0, s.exec(s.st.keepFirst, append(args, string(c.Kind), string(c.ID))...)
@@ -46,15 +46,15 @@ func (s *store) keepPast(c report.Change, by report.Source, old *commit.Row) (ke
 	return 0, s.exec(s.st.keepSame, append(args, old.Doc)...)
 }
 
-const keepFirst = `INSERT INTO history (version, op, at, bytes, sender, address, call, kind, id,
+const keepFirst = `INSERT INTO history (version, op, at, bytes, sender, address, call, request, kind, id,
 	old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, 0, 0, 0, 0, 0)`
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, 0, 0, 0, 0, 0)`
 
 // keepQuery returns the statement that keeps what a document had, with a body in a form.
 func keepQuery(form int, body, where string) string {
-	return fmt.Sprintf(`INSERT INTO history (version, op, at, bytes, sender, address, call, kind, id,
+	return fmt.Sprintf(`INSERT INTO history (version, op, at, bytes, sender, address, call, request, kind, id,
 		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, old_body)
-		SELECT ?, ?, ?, ?, ?, ?, ?, kind, id, version, op, code, accepted_at, state, ended_at, crc, coalesce(length(body), 0), %d, %s
+		SELECT ?, ?, ?, ?, ?, ?, ?, ?, kind, id, version, op, code, accepted_at, state, ended_at, crc, coalesce(length(body), 0), %d, %s
 		FROM documents WHERE doc = ?%s`, form, body, where)
 }
 
@@ -269,7 +269,7 @@ func scanPast(scan func(...any) error, more ...any) (r commit.HistoryRow, err er
 		(*looseText)(&r.Key.Kind), (*looseText)(&r.Key.ID), (*looseInt)(&r.Version), (*looseText)(&r.Op), (*looseInt)(&r.At), (*looseInt)(&r.Bytes),
 		(*looseText)(&r.Source.Sender), (*looseText)(&r.Source.Address), (*looseText)(&r.Source.Call),
 		(*looseInt)(&o.Version), (*looseText)(&o.Op), (*looseText)(&o.Code), (*looseInt)(&o.At), (*looseInt)(&o.State), (*looseInt)(&o.Ended),
-		(*looseInt)(&o.CRC), (*looseInt)(&o.Bytes), (*looseInt)(&o.Form),
+		(*looseInt)(&o.CRC), (*looseInt)(&o.Bytes), (*looseInt)(&o.Form), (*looseText)(&r.Source.Request),
 	}, more...)...)
 	return r, err
 }

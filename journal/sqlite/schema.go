@@ -3,7 +3,7 @@ package sqlite
 import "riskdex/journal/internal/commit"
 
 const (
-	schemaVersion = 9
+	schemaVersion = 10
 	// applicationID marks the file as a journal: "risk" in ASCII.
 	applicationID = 0x7269736b
 )
@@ -202,6 +202,9 @@ ALTER TABLE totals ADD COLUMN dropped_version INTEGER NOT NULL DEFAULT 0;
 INSERT INTO ids VALUES ('feed', '` + newFileID() + `');
 `
 }
+
+// schema10 is what schema version 10 added: the id of the request that a change came with.
+const schema10 = `ALTER TABLE history ADD COLUMN request TEXT NOT NULL DEFAULT '';`
 
 // migrate5 brings version 5 to version 6. A city whose id is its code is taken for one that
 // is known by nothing else. Where another one states that code, it is to adopt it with its

@@ -69,13 +69,16 @@ func migrate(version int) string {
 	if version < 8 {
 		script += schema8
 	}
-	return script + schema9()
+	if version < 9 {
+		script += schema9()
+	}
+	return script + schema10
 }
 
 // create is the script for an empty file.
 func create() string {
 	var script strings.Builder
-	script.WriteString(schema1 + schema2 + schema3 + schema4() + schema5 + schema6 + schema7() + schema8 + schema9())
+	script.WriteString(schema1 + schema2 + schema3 + schema4() + schema5 + schema6 + schema7() + schema8 + schema9() + schema10)
 	for _, k := range report.Kinds() {
 		fmt.Fprintf(&script, "INSERT INTO totals (kind) VALUES ('%s');", k)
 	}

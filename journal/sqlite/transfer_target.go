@@ -97,11 +97,11 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 		}); err != nil {
 		return err
 	}
-	if err := writeRows(ctx, t.conn, history, `INSERT INTO history (`+commit.HistoryColumns+`, old_body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	if err := writeRows(ctx, t.conn, history, `INSERT INTO history (`+commit.HistoryColumns+`, old_body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		func(r transfer.Past) []any {
 			o := r.Old
 			return []any{string(r.Key.Kind), string(r.Key.ID), int64(r.Version), string(r.Op), r.At, r.Bytes, r.Source.Sender, r.Source.Address, r.Source.Call,
-				int64(o.Version), string(o.Op), o.Code, o.At, o.State, o.Ended, o.CRC, o.Bytes, o.Form, r.Body}
+				int64(o.Version), string(o.Op), o.Code, o.At, o.State, o.Ended, o.CRC, o.Bytes, o.Form, r.Source.Request, r.Body}
 		}); err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func fillAll(t *testing.T, j journal.Journal) {
 	})
 	f.append(report.Delivery{
 		Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "131"}, Op: report.Index, Code: "LON", Body: []byte(`{"n":3}`)}},
-		Source:  report.Source{Sender: "s\x00", Address: "192.0.2.7", Call: "PUT /cities/%00é"},
+		Source:  report.Source{Sender: "s\x00", Address: "192.0.2.7", Call: "PUT /cities/%00é", Request: "req-1"},
 	})
 	f.append(report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "131"}, Op: report.Delete}}})
 	f.put(report.Probe, "probe", "{}")

@@ -32,8 +32,9 @@ const HistoryRowBytes = 200
 
 // Bounds of what is kept of a source, in bytes.
 const (
-	maxSender = 256
-	maxCall   = 1 << 10
+	maxSender  = 256
+	maxCall    = 1 << 10
+	maxRequest = 128
 )
 
 // HistoryRow is a row of the history, without the body.
@@ -60,7 +61,7 @@ type Replaced struct {
 }
 
 // HistoryColumns are the columns of a row, but for the body.
-const HistoryColumns = `kind, id, version, op, at, bytes, sender, address, call, old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form`
+const HistoryColumns = `kind, id, version, op, at, bytes, sender, address, call, old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, request`
 
 // What riskdex did itself.
 const (
@@ -83,7 +84,7 @@ func (tx *Transaction) keepPast(c *report.Change, old *Row) error {
 		return nil
 	}
 	by := tx.source
-	by.Sender, by.Address, by.Call = clip(by.Sender, maxSender), clip(by.Address, maxSender), clip(by.Call, maxCall)
+	by.Sender, by.Address, by.Call, by.Request = clip(by.Sender, maxSender), clip(by.Address, maxSender), clip(by.Call, maxCall), clip(by.Request, maxRequest)
 	if err := tx.Store.KeepPast(*c, by, old); err != nil {
 		return fmt.Errorf("keep the history: %w", err)
 	}
