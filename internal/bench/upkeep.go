@@ -23,10 +23,12 @@ func (b *bench) upkeep(ctx context.Context, r *riskdex, documents int, w, delive
 	if err != nil {
 		return err
 	}
+	profiled := b.profile(ctx, r, fmt.Sprintf("verify-%d", documents))
 	verified, err := r.command(ctx, "verify")
 	if err != nil {
 		return err
 	}
+	profiled()
 	after, err := r.residentMiB()
 	if err != nil {
 		return err
@@ -35,7 +37,7 @@ func (b *bench) upkeep(ctx context.Context, r *riskdex, documents int, w, delive
 	if err != nil {
 		return err
 	}
-	profiled := b.profile(ctx, r, fmt.Sprintf("rebuild-%d", documents))
+	profiled = b.profile(ctx, r, fmt.Sprintf("rebuild-%d", documents))
 	var rebuilt time.Duration
 	var beside latencies
 	group, working := errgroup.WithContext(ctx)
