@@ -153,12 +153,12 @@ func (x *extractor) fromGazetteer() {
 	case s.kind == report.Cities && len(about) > 0:
 		x.joined("names_known", func(yield func(string) bool) {
 			for name := range about[0].Names() {
-				if name != s.title && !slices.Contains(s.names, name) && !yield(asOneWord(name)) {
+				if name != s.title && !slices.Contains(s.names, name) && !yield(nameOf(about[0], name)) {
 					return
 				}
 			}
 			if joined := strings.ReplaceAll(about[0].Name, " ", ""); joined != about[0].Name {
-				yield(asOneWord(joined)) // as many people type it: LosAngeles
+				yield(asOneWord(gazetteer.Plain(joined))) // as many people type it: LosAngeles
 			}
 		})
 	case s.kind != report.Cities && !whole:
@@ -175,8 +175,8 @@ func (x *extractor) fromGazetteer() {
 	if !w.off {
 		x.joined("country_names_known", func(yield func(string) bool) {
 			for _, code := range s.countries {
-				for name := range w.CountryNames(code) {
-					if !yield(asOneWord(name)) {
+				for _, name := range w.countryNames[code] {
+					if !yield(name) {
 						return
 					}
 				}
@@ -283,7 +283,7 @@ func (x *extractor) namesAbout(cities []*gazetteer.City) {
 	x.joined("city_names_known", func(yield func(string) bool) {
 		for _, c := range cities[:min(most, len(cities))] {
 			for name := range c.Names() {
-				if !yield(asOneWord(name)) {
+				if !yield(nameOf(c, name)) {
 					return
 				}
 			}
@@ -291,7 +291,15 @@ func (x *extractor) namesAbout(cities []*gazetteer.City) {
 	})
 }
 
-// asOneWord returns a name of the gazetteer as the analyzer known_names takes it: it has
+// nameOf returns one of the names of a city as asOneWord does.
+func nameOf(c *gazetteer.City, name string) string {
+	if name == c.Name {
+		name = gazetteer.Plain(name)
+	}
+	return asOneWord(name)
+}
+
+// asOneWord returns a name in the form of gazetteer.Plain as the analyzer known_names takes it: it has
 // only to lower its case and to fold its letters, where one that cleans names as well would
 // double what a document costs Elasticsearch.
 func asOneWord(name string) string {
@@ -303,7 +311,7 @@ func asOneWord(name string) string {
 			return -1
 		}
 		return r
-	}, gazetteer.Plain(name))
+	}, name)
 }
 
 // codesKnown writes the codes of cities and of their airports, so that a search for MRS

@@ -26,6 +26,8 @@ type world struct {
 	usual      map[string]string // the usual English name of a country, folded, by its code
 	demonyms   map[string]string // the codes of countries, by their folded demonyms; empty for one that several have
 	titleWords map[string]bool
+
+	countryNames map[string][]string // by code, as asOneWord returns them
 }
 
 // world returns a function that reads the tables when it is first called, since many
@@ -48,7 +50,7 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 		if err != nil {
 			panic(err) // the built-in tables are broken, which a test would have found
 		}
-		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), usual: make(map[string]string), demonyms: make(map[string]string), titleWords: make(map[string]bool)}
+		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), usual: make(map[string]string), demonyms: make(map[string]string), titleWords: make(map[string]bool), countryNames: make(map[string][]string)}
 		for _, code := range slices.Sorted(maps.Keys(c.Names)) {
 			for i, name := range c.Names[code] {
 				if i == 0 {
@@ -68,6 +70,11 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 		}
 		for _, word := range c.TitleWords {
 			w.titleWords[gazetteer.Fold(word)] = true
+		}
+		for code := range g.CountryCodes() {
+			for name := range g.CountryNames(code) {
+				w.countryNames[code] = append(w.countryNames[code], asOneWord(name))
+			}
 		}
 		return w
 	}), sum, nil

@@ -96,7 +96,7 @@ func (g *Gazetteer) addCity(c City, f *folder) {
 	g.cities = append(g.cities, c)
 }
 
-// Names yields the names of a city, the main one first.
+// Names yields the names of a city: the main one, and the others in the form of Plain.
 func (c *City) Names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !yield(c.Name) || c.others == "" {

@@ -113,7 +113,7 @@ func (g *Gazetteer) Alpha3(code string) string {
 	return ""
 }
 
-// CountryNames yields the names of a country in many languages.
+// CountryNames yields the names of a country in many languages, in the form of Plain.
 func (g *Gazetteer) CountryNames(code string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		c := g.countries.find(code)
@@ -122,6 +122,17 @@ func (g *Gazetteer) CountryNames(code string) iter.Seq[string] {
 		}
 		for name := range strings.SplitSeq(c.names, "|") {
 			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// CountryCodes yields the codes of all countries.
+func (g *Gazetteer) CountryCodes() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, c := range g.countries.rows {
+			if !yield(c.code) {
 				return
 			}
 		}

@@ -46,13 +46,56 @@ func isPlain(name string) bool {
 
 // Fold returns a name in the form in which names are compared: as Plain returns it, in
 // lower case, without the marks of Latin, Greek and Cyrillic letters.
-func Fold(name string) string { return string(new(folder).fold(name)) }
+func Fold(name string) string {
+	var space [64]byte
+	folded, ok := appendFoldedASCII(space[:0], name)
+	switch {
+	case !ok:
+		return string(new(folder).fold(name))
+	case string(folded) == name:
+		return name
+	}
+	return string(folded)
+}
+
+// appendFoldedASCII appends Fold of a name that is ASCII, as most are that are looked up; ok is
+// false for others.
+func appendFoldedASCII(dst []byte, name string) (folded []byte, ok bool) {
+	start, space := len(dst), false
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c >= 0x80 || c == '&':
+			return dst, false
+		default:
+			switch kindOf(rune(c)) {
+			case nothing:
+				continue
+			case separator:
+				space = len(dst) > start
+				continue
+			}
+		}
+		if space {
+			dst, space = append(dst, ' '), false
+		}
+		dst = append(dst, c)
+	}
+	return dst, true
+}
 
 // folder folds names one after the other, reusing its memory.
 type folder struct{ decomposed, folded []byte }
 
 // fold is Fold. Its result is valid until the next call.
 func (f *folder) fold(name string) []byte {
+	var ok bool
+	if f.folded, ok = appendFoldedASCII(f.folded[:0], name); ok {
+		return f.folded
+	}
 	f.decomposed = norm.NFD.AppendString(f.decomposed[:0], name)
 	dst, space := f.folded[:0], false
 	for rest := f.decomposed; len(rest) > 0; {

@@ -90,6 +90,7 @@ func Load(folder fs.FS) (*Gazetteer, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.plain()
 	digest := sha256.New()
 	digest.Write(cities) // never fails
 	digest.Write(countries)
@@ -107,6 +108,23 @@ func parse(cities, countries []byte) (*Gazetteer, error) {
 		return nil, fmt.Errorf("cities.tsv: %w", err)
 	}
 	return g, nil
+}
+
+// plain brings names into the form of Plain, in which those of the built-in tables are.
+func (g *Gazetteer) plain() {
+	plain := func(names string) string {
+		all := strings.Split(names, "|")
+		for i, name := range all {
+			all[i] = Plain(name)
+		}
+		return strings.Join(all, "|")
+	}
+	for i := range g.cities {
+		g.cities[i].others = plain(g.cities[i].others)
+	}
+	for i := range g.countries.rows {
+		g.countries.rows[i].names = plain(g.countries.rows[i].names)
+	}
 }
 
 func unpack(packed []byte) ([]byte, error) {

@@ -90,6 +90,13 @@ func TestNames(t *testing.T) {
 
 func TestCountry(t *testing.T) {
 	g := builtin(t)
+	for code := range g.CountryCodes() {
+		for name := range g.CountryNames(code) {
+			if Plain(name) != name {
+				t.Errorf("%s: %q is not in the form in which it is searched, %q", code, name, Plain(name))
+			}
+		}
+	}
 	for name, want := range map[string]string{
 		"France": "FR", "france": "FR", "FRA": "FR", "Frankreich": "FR", "法国": "FR", "Франция": "FR", "فرنسا": "FR", "フランス": "FR",
 		"Deutschland": "DE", "Allemagne": "DE", "Alemania": "DE", "ドイツ": "DE", "Ελλάδα": "GR", "España": "ES", "भारत": "IN", "대한민국": "KR",
@@ -154,6 +161,20 @@ func BenchmarkCity(b *testing.B) {
 	for b.Loop() {
 		if g.City(r) == nil {
 			b.Fatal("Munich is not found")
+		}
+	}
+}
+
+// TestFoldOfASCII: names of ASCII alone are folded like all others, one of which an accent makes
+// of them.
+func TestFoldOfASCII(t *testing.T) {
+	t.Parallel()
+	for a := range byte(0x80) {
+		for b := range byte(0x80) {
+			name := string([]byte{a, 'A', a, b, 'z'})
+			if got, want := Fold(name)+"e", Fold(name+"é"); got != want {
+				t.Fatalf("%q is folded as %q, with an é as %q", name, got, want)
+			}
 		}
 	}
 }
