@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/child"
 	"riskdex/internal/needs"
 	"riskdex/internal/require"
 
@@ -43,7 +44,7 @@ func openChromium(t *testing.T, more ...string) *chromium {
 	args := append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
 		"--no-first-run", "--disable-background-networking", "--user-data-dir=" + profile, "--remote-debugging-port=0", "--remote-allow-origins=*"}, more...)
 	cmd := exec.CommandContext(ctx, program, append(args, "about:blank")...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = child.WithParent(&syscall.SysProcAttr{Setpgid: true})
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/child"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/freeport"
 	"riskdex/internal/logtest"
@@ -90,7 +91,7 @@ func (p *process) launch() {
 		p.cmd.Env = append(p.cmd.Env, p.environment)
 	}
 	p.cmd.Stderr = p.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = child.WithParent(&syscall.SysProcAttr{})
 	require.NoError(p.t, p.cmd.Start())
 }
 
