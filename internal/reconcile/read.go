@@ -217,9 +217,9 @@ func (r *reader) broken(err error) error {
 }
 
 // whole takes a value that stands alone, or in an array. What may be a page of a list is parsed
-// alone.
+// alone, and so is what follows one that is not the last.
 func (r *reader) whole(v jsontext.Value) error {
-	if pagesIn(v) == (pages{}) {
+	if pagesIn(v) == (pages{}) && !r.list.pages.goesOn() {
 		return r.value(v)
 	}
 	err := r.flush()
@@ -315,26 +315,26 @@ func (l *List) addRecords(payloads *receiver.Reader, body []byte, atLeast int) e
 		l.addChange(c)
 	}
 	if atLeast == 1 {
-		l.addPages(payloads, body, changes)
+		l.addPages(payloads, body, changes, refused)
 	}
 	l.unread(refused, why)
 	return nil
 }
 
 // addPages adds what a body says of the length of the list, or its elements if it is an array.
-// changes are those of the body.
-func (l *List) addPages(payloads *receiver.Reader, body []byte, changes []report.Change) {
+// changes are those of the body, besides so many records that were refused.
+func (l *List) addPages(payloads *receiver.Reader, body []byte, changes []report.Change, refused int) {
 	if jsonscan.FirstByte(body) != '[' {
 		isRecord := len(changes) == 1 && len(changes[0].Body) == len(bytes.TrimSpace(body))
-		if p := pagesIn(body); !isRecord && p != (pages{}) {
-			l.pages.add(p)
+		if p := pagesIn(body); !isRecord && (p != (pages{}) || l.pages.goesOn()) {
+			l.pages.add(p, len(changes)+refused)
 		}
 		return
 	}
 	for v := range jsonscan.Elements(body) {
-		if pagesIn(v) != (pages{}) {
-			changes, _, _, _ := payloads.Records(l.Kind, v)
-			l.addPages(payloads, v, changes)
+		if pagesIn(v) != (pages{}) || l.pages.goesOn() {
+			changes, refused, _, _ := payloads.Records(l.Kind, v)
+			l.addPages(payloads, v, changes, refused)
 		}
 	}
 }

@@ -201,6 +201,26 @@ func TestPagesAreNoList(t *testing.T) {
 		`[{"data":[{"id":1}],"total":3},{"data":[{"id":2}],"total":3}]`:                                       true,
 		`[{"data":[{"id":1}],"total":2,"next":"b"}, {"data":[{"id":2}],"total":2}]`:                           false,
 		`[{"id":3},{"cities":[{"id":1}],"has_more":true}]`:                                                    true,
+
+		// The last page says so, says nothing, or is empty.
+		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"data":[{"id":2}],"next":null}` + "\n":      false,
+		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"data":[{"id":2}]}` + "\n":                  false,
+		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"data":[]}` + "\n":                          false,
+		`{"data":[{"id":1}],"has_more":true}` + "\n" + `{"data":[{"id":2}],"last":true}` + "\n": false,
+		`[{"data":[{"id":1}],"next":"b"},{"data":[{"id":2}]}]`:                                  false,
+		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"id":2}` + "\n":                             true,
+		`{"data":[{"id":1}]}` + "\n" + `{"data":[{"id":2}],"next":"c"}` + "\n":                  true,
+		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"data":[{"id":2}],"next":"c"}` + "\n":       true,
+		`[{"data":[{"id":1}],"next":"b"},{"data":[{"id":2}],"next":"c"},{"id":3}]`:              true,
+
+		// A page that is full, and says nothing else of its place.
+		`{"data":[{"id":1},{"id":2}],"limit":2,"offset":0}`:                                      true,
+		`{"data":[{"id":1},{"id":2}],"meta":{"page":1,"per_page":"2"}}`:                          true,
+		`{"data":[{"id":1},{"id":2}],"limit":3}`:                                                 false,
+		`{"data":[{"id":1},{"id":2}],"limit":2,"next":null}`:                                     false,
+		`{"data":[{"id":1},{"id":2}],"limit":2,"total":2}`:                                       false,
+		`{"data":[{"id":1},{"id":2}],"limit":2}` + "\n" + `{"data":[{"id":3}],"limit":2}` + "\n": false,
+		`{"id":1,"limit":1}`: false,
 	} {
 		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
 		if err != nil || (l.Part != "") != part {
