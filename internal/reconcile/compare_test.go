@@ -192,11 +192,19 @@ func TestRespelled(t *testing.T) {
 		{"Zu\u0308rich", "Z\u00fcrich", true},
 		{"ab-1f", "AB-1F", true},
 		{"123", "00123", true},
+		{"130.0", "130", true},
+		{"1,234", "1234", true},
+		{"\"Paris, France\"", "Paris, France", true},
+		{"'130", "130", true},
+		{"a%2Fb%20c", "a/b c", true},
+		{"a\u200bb", "ab", true},
+		{"100%", "100", false},
+		{"a/b", "a-b", false},
 		{"1234", "123", false},
 		{"1230", "123", false},
 		{"Zurich", "Z\u00fcrich", false},
 	} {
-		l, err := Read(strings.NewReader(c.list+"\nother\n"), report.Cities, payloads(t), nil)
+		l, err := Read(strings.NewReader("other\n"+c.list+"\n"), report.Cities, payloads(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
