@@ -144,6 +144,7 @@ func TestReconcile(t *testing.T) {
 		"7001\n7002\n":                     "not one of the cities here is in the list",
 		`{"cities":[{"id":1},{"id":2}],"next":"/cities?page=2"}`: "the list is a part: its last envelope says by \"next\" that more follows",
 		`[{"id":1},{"title":"no id"}]`:                           "it is not known which documents the 1 entry",
+		`[{"id":1,"advisory":"a"},{"id":2,"advisory":"b"}]`:      "of the 2 cities in the list, 2 have another content here",
 	} {
 		p.expect(exitFailed, "", []string{"reconcile", "cities", writeList(t, list), "--delete", "--yes"}, want)
 	}

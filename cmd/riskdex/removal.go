@@ -132,6 +132,9 @@ func (s removalSettings) mayRemove(k *reconciled) error {
 		return fmt.Errorf("nothing was removed: no city here has %s of the list, and a city that would be removed may have got it. Have them delivered first, or give a list of ids", count(k.NoCity, "code", "codes"))
 	case k.Matched == 0:
 		return fmt.Errorf("nothing was removed: not one of the %s here is in the list, so it is hardly a list of them", k.list.Kind)
+	case k.list.Records && 2*k.Count(reconcile.Differs) > k.Matched:
+		return fmt.Errorf("nothing was removed: of the %s %s in the list, %s have another content here, so it may be an old list, or one of something else. Have them delivered first, or compare ids alone: --ids-only",
+			humanize.Comma(int64(k.Matched)), k.list.Kind, humanize.Comma(int64(k.Count(reconcile.Differs))))
 	case respelled:
 		return fmt.Errorf("nothing was removed: the list has %s, which is not here, and would have %s removed, which may be the same. Write the ids of the list as riskdex export does, or deliver the missing one first",
 			sanitize.ShellWord(string(listed)), sanitize.ShellWord(string(here)))
