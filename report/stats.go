@@ -32,6 +32,9 @@ type KindStats struct {
 	Resending   int // settled documents that are sent once more to fill or repair an index
 	DeadLetters int // documents whose newest version is dead
 
+	// DroppedLetters is how many documents' newest version is a dead letter that was dropped.
+	DroppedLetters int
+
 	// RefusedDocuments is how many documents the kept refusals name: the newest record of each
 	// was refused, and nothing was accepted for it since.
 	RefusedDocuments int

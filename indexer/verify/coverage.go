@@ -176,8 +176,7 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	}
 	a, b := first.Kinds[k.kind], last.Kinds[k.kind]
 	k.before = &taken{
-		// What is dropped was dead before.
-		documents: known - b.Pending - b.Resending - int(b.Settled[report.Dead]),
+		documents: known - b.Pending - b.Resending - b.DeadLetters - b.DroppedLetters,
 		deletes:   a.Accepted[report.Delete],
 	}
 	lacks := lacking(k.kind, b, known, indexed)

@@ -151,6 +151,22 @@ func TestCoverageTellsWhatTheIndexLacks(t *testing.T) {
 	_, err := r.Journal.DropDead(t.Context(), dead)
 	require.NoError(t, err)
 	missing("they were dropped", 0)
+
+	r.Append(indexertest.Many(report.Cities, 25, "accepted")...)
+	settle(report.Indexed)
+	indexed.Store(20)
+	missing("dead letters of the past hide nothing", 5)
+	indexed.Store(25)
+	missing("they are back", 0)
+
+	_, err = r.Journal.Resend(t.Context(), report.Cities)
+	require.NoError(t, err)
+	dead = settle(report.Dead)[:7] // with three that were deleted
+	indexed.Store(0)
+	missing("all were refused for a new index", 0)
+	_, err = r.Journal.DropDead(t.Context(), dead)
+	require.NoError(t, err)
+	missing("some of these were dropped", 0)
 }
 
 // empty is a journal that has nothing.

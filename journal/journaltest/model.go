@@ -185,6 +185,8 @@ func (m *model) count(kind report.Kind) journal.KindStats {
 			s.Resending++
 		case report.StateDead:
 			s.DeadLetters++
+		case report.StateDropped:
+			s.DroppedLetters++
 		}
 	}
 	return s

@@ -87,14 +87,14 @@ func (j *Journal) readStats(ctx context.Context, tx pgx.Tx) (journal.Stats, erro
 		return err
 	})
 	for _, k := range report.AllKinds() {
-		b.Queue(commit.SQL(waitingQuery), string(k)).QueryRow(func(r pgx.Row) error {
+		b.Queue(commit.SQL(unsettledQuery), string(k)).QueryRow(func(r pgx.Row) error {
 			var oldest, newest *int64
-			err := r.Scan(&oldest, &newest)
+			kind := s.Kinds[k]
+			err := r.Scan(&oldest, &newest, &kind.DroppedLetters)
 			if oldest != nil {
-				kind := s.Kinds[k]
 				kind.OldestWaiting, kind.NewestWaiting = time.UnixMicro(*oldest).UTC(), time.UnixMicro(*newest).UTC()
-				s.Kinds[k] = kind
 			}
+			s.Kinds[k] = kind
 			return err
 		})
 	}
@@ -117,8 +117,9 @@ func (j *Journal) readStats(ctx context.Context, tx pgx.Tx) (journal.Stats, erro
 	return s, tx.SendBatch(ctx, b).Close()
 }
 
-const waitingQuery = `SELECT (SELECT waiting_since FROM documents WHERE kind = $1 AND state = {pending} ORDER BY waiting_since LIMIT 1),
-	(SELECT waiting_since FROM documents WHERE kind = $1 AND state = {pending} ORDER BY waiting_since DESC LIMIT 1)`
+const unsettledQuery = `SELECT (SELECT waiting_since FROM documents WHERE kind = $1 AND state = {pending} ORDER BY waiting_since LIMIT 1),
+	(SELECT waiting_since FROM documents WHERE kind = $1 AND state = {pending} ORDER BY waiting_since DESC LIMIT 1),
+	(SELECT count(*) FROM documents WHERE kind = $1 AND state = {dropped})`
 
 const sumTotals = `SELECT kind, sum(indexes)::bigint, sum(deletes)::bigint, sum(indexed)::bigint, sum(deleted)::bigint,
 	sum(superseded)::bigint, sum(dead)::bigint, sum(pending)::bigint, sum(resending)::bigint, sum(dead_letters)::bigint,

@@ -2,7 +2,7 @@ package postgres
 
 // schemaVersion is the version of the tables. A newer one may only add what an older
 // riskdex that still runs can do without.
-const schemaVersion = 8
+const schemaVersion = 9
 
 // schema is what version 1 has. What comes from outside is bytea: text in
 // PostgreSQL has no U+0000, and its order is that of a language. Times are in
@@ -185,3 +185,6 @@ ALTER TABLE totals ADD COLUMN dropped_version bigint NOT NULL DEFAULT 0;
 // schema8 is what version 8 added: the id of the request that a change came with. The column
 // comes last, as those of version 3 do.
 const schema8 = `ALTER TABLE history ADD COLUMN request bytea NOT NULL DEFAULT ''`
+
+// schema9 is what version 9 added: an index to count dead letters that were dropped.
+const schema9 = `CREATE INDEX documents_dropped ON documents (kind) WHERE state = 6`

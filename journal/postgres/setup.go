@@ -159,6 +159,11 @@ func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
+	if version < 9 {
+		if _, err := tx.Exec(ctx, schema9); err != nil {
+			return err
+		}
+	}
 	_, err = tx.Exec(ctx, "UPDATE riskdex_journal SET version = $1", schemaVersion)
 	return err
 }

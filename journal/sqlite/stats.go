@@ -95,6 +95,7 @@ const statsQuery = `SELECT ` + totalsColumns + `,
 		WHERE documents.kind = totals.kind AND state = {pending} AND state <> {done} ORDER BY waiting_since DESC LIMIT 1),
 	(` + usedPagesQuery + `),
 	(SELECT count(*) FROM refusals),
+	(SELECT count(*) FROM documents INDEXED BY documents_unsettled WHERE documents.kind = totals.kind AND state = {dropped} AND state <> {done}),
 	(SELECT count(DISTINCT id) FROM refusals INDEXED BY refusals_document WHERE refusals.kind = totals.kind AND id > ''),
 	(SELECT coalesce(at, 0) FROM history ORDER BY version LIMIT 1),
 	(SELECT json_group_object(substr(name, length('` + commit.NotePrefix + `') + 1), value) FROM ids WHERE name LIKE '` + commit.NotePrefix + `%'), ` + commit.LossColumns + `
@@ -111,11 +112,11 @@ func (e *engine) stats(ctx context.Context) (journal.Stats, error) {
 		var k report.Kind
 		var t commit.Totals
 		var oldest, newest sql.NullInt64
-		var pages, refused int64
+		var pages, dropped, refused int64
 		var since sql.NullInt64
 		var notes []byte
 		var l commit.Loss
-		if err := rows.Scan(append(append(totalsTargets(&k, &t), &oldest, &newest, &pages, &s.Refused, &refused, &since, &notes), l.ScanTargets()...)...); err != nil {
+		if err := rows.Scan(append(append(totalsTargets(&k, &t), &oldest, &newest, &pages, &s.Refused, &dropped, &refused, &since, &notes), l.ScanTargets()...)...); err != nil {
 			return s, err
 		}
 		if err := json.Unmarshal(notes, &s.Notes); err != nil {
@@ -125,7 +126,7 @@ func (e *engine) stats(ctx context.Context) (journal.Stats, error) {
 			s.History.Since = commit.FromMicro(since.Int64)
 		}
 		kind := t.Stats()
-		kind.RefusedDocuments = int(refused)
+		kind.DroppedLetters, kind.RefusedDocuments = int(dropped), int(refused)
 		if oldest.Valid {
 			kind.OldestWaiting = time.UnixMicro(oldest.Int64).UTC()
 			kind.NewestWaiting = time.UnixMicro(newest.Int64).UTC()
