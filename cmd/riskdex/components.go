@@ -91,7 +91,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
 		return nil, err
 	}
-	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.indices.Foreign, w.registry, log)
+	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.index().refresh, w.indices.Foreign, w.registry, log)
 	if c.ProbeEvery != 0 {
 		if w.searcher, err = newSearcher(w.set, w.indices, c.ProbeEvery, w.registry, log); err != nil {
 			return nil, err

@@ -82,3 +82,8 @@ func (x index) Documents(ctx context.Context, kind report.Kind) (int, error) {
 	found, err := indices.Search(ctx, x.client, []string{x.indices.Alias(kind)}, []byte(countBody))
 	return found.Total, err
 }
+
+// refresh has searches find all that was written.
+func (x index) refresh(ctx context.Context, kind report.Kind) error {
+	return x.client.Refresh(ctx, x.indices.Alias(kind))
+}

@@ -34,6 +34,7 @@ type CoverageJournal interface {
 type Coverage struct {
 	journal CoverageJournal
 	indexed func(ctx context.Context, kind report.Kind) (int, error)
+	refresh func(ctx context.Context, kind report.Kind) error
 	foreign func(kind report.Kind) bool
 	every   time.Duration // from one comparison to the next, until all have been well
 	log     *slog.Logger
@@ -54,11 +55,12 @@ const (
 )
 
 // NewCoverage returns a Coverage that does not run yet. indexed returns how many documents a
-// search finds, and foreign whether another journal fills the index.
+// search finds, refresh has it find all that were taken, and foreign tells whether another journal
+// fills the index.
 func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(context.Context, report.Kind) (int, error),
-	foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
+	refresh func(context.Context, report.Kind) error, foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
 	c := &Coverage{
-		journal: journal, indexed: indexed, foreign: foreign, every: every, log: log, unknown: UnknownDocuments(),
+		journal: journal, indexed: indexed, refresh: refresh, foreign: foreign, every: every, log: log, unknown: UnknownDocuments(),
 		missed:  gaugeOfKinds("riskdex_documents_missing", "Documents that Elasticsearch has taken and searches do not find, at least; 0 while that is not sure."),
 		lacking: map[report.Kind]report.Lacking{}, missing: map[report.Kind]int{},
 	}
@@ -157,6 +159,11 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	k.before = nil
 	if c.foreign(k.kind) {
 		return false, nil // reported already
+	}
+	if k.missed >= coverageTries-1 { // in a backlog, an index shows what it has taken at its own interval
+		if err := c.refresh(ctx, k.kind); err != nil {
+			return false, err
+		}
 	}
 	indexed, err := c.indexed(ctx, k.kind)
 	if err != nil {

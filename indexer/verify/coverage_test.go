@@ -17,6 +17,9 @@ import (
 	"riskdex/report"
 )
 
+// shows is for an index that shows what it has taken at once.
+func shows(context.Context, report.Kind) error { return nil }
+
 // TestCoverageTellsWhatTheJournalLacks counts a real journal against an index of any size.
 func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 	r := indexertest.Assemble(t, indexertest.Quick())
@@ -41,7 +44,7 @@ func TestCoverageTellsWhatTheJournalLacks(t *testing.T) {
 			}
 		}
 		return 0, nil
-	}, func(report.Kind) bool { return foreign.Load() }, reg, slog.New(slog.DiscardHandler))
+	}, shows, func(report.Kind) bool { return foreign.Load() }, reg, slog.New(slog.DiscardHandler))
 	own := &indexertest.Rig{T: t, Registry: reg}
 	unknown := func(kind report.Kind) int { return int(own.Metric("riskdex_documents_unknown", "kind", string(kind))) }
 	ctx, cancel := context.WithCancel(t.Context())
@@ -117,7 +120,7 @@ func TestCoverageTellsWhatTheIndexLacks(t *testing.T) {
 		}
 		compared.Add(1)
 		return int(indexed.Load()), nil
-	}, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	}, shows, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	missing := func(what string, want int) {
@@ -169,6 +172,39 @@ func TestCoverageTellsWhatTheIndexLacks(t *testing.T) {
 	missing("some of these were dropped", 0)
 }
 
+// TestCoverageWaitsForRefreshes: while a backlog drains, an index with a long refresh_interval shows
+// new documents late. These are not missing, and what is deleted there meanwhile is.
+func TestCoverageWaitsForRefreshes(t *testing.T) {
+	r := indexertest.Assemble(t, indexertest.Quick())
+	var taken, shown, compared atomic.Int64
+	c := verify.NewCoverage(time.Millisecond, r.Journal, func(_ context.Context, kind report.Kind) (int, error) {
+		if kind != report.Cities {
+			return 0, nil
+		}
+		r.Append(report.Change{Key: report.Key{Kind: kind, ID: report.ID(fmt.Sprint(compared.Add(1)))}, Op: report.Index, Body: []byte("{}")})
+		claimed, err := r.Journal.Claim(t.Context(), kind, 100, 1<<20)
+		if err == nil && len(claimed) == 1 {
+			err = r.Journal.Settle(t.Context(), []report.Settlement{{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Indexed}})
+			taken.Add(1)
+		}
+		return int(shown.Load()), err
+	}, func(context.Context, report.Kind) error {
+		shown.Store(taken.Load())
+		return nil
+	}, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go c.Run(ctx)
+	r.Eventually("new documents come", func() bool {
+		if n := c.Missing()[report.Cities]; n > 0 {
+			t.Fatalf("%d are said to be missing, and are only not shown yet", n)
+		}
+		return compared.Load() > 30
+	})
+	taken.Add(-5)
+	r.Eventually("somebody has deleted five", func() bool { return c.Missing()[report.Cities] == 5 })
+}
+
 // empty is a journal that has nothing.
 type empty struct{}
 
@@ -185,7 +221,7 @@ func TestCoverageBelievesNoSingleComparison(t *testing.T) {
 				return 0, nil
 			}
 			return 40, nil
-		}, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+		}, shows, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		go c.Run(ctx)
 		time.Sleep(30 * time.Second) // as the runbook has it
@@ -203,7 +239,7 @@ func TestCoverageLeavesWhatIsToldAlready(t *testing.T) {
 	r := indexertest.Assemble(t, indexertest.Quick())
 	var looks atomic.Int64
 	c := verify.NewCoverage(time.Millisecond, r.Journal, func(context.Context, report.Kind) (int, error) { return 504, nil },
-		func(report.Kind) bool { looks.Add(1); return true }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+		shows, func(report.Kind) bool { looks.Add(1); return true }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go c.Run(ctx)
