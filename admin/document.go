@@ -16,6 +16,8 @@ import (
 
 // Documents is the part of the journal that a lookup of a document needs.
 type Documents interface {
+	// Documents returns the number of documents of a kind that are not deleted.
+	Documents(ctx context.Context, kind report.Kind) (int, error)
 	// Document resolves a name, an id or the code of a city, and returns what the journal has of
 	// that document.
 	Document(ctx context.Context, kind report.Kind, name report.ID) (report.Document, error)

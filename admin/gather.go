@@ -41,7 +41,7 @@ func (s *statuses) now(ctx context.Context) Status {
 		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Line: s.Status.Line, Follows: s.Status.Follows, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
 		Kinds: []KindStatus{}, Waiting: []report.Waiting{}, Rebuilds: []report.Rebuild{}, Deliveries: []report.Answered{}, Dead: []DeadLetter{}, Refused: []Refusal{},
 	}
-	ev := evidence{backupEvery: s.Status.BackupEvery, newest: map[report.Kind]time.Time{}, refusedDocuments: map[report.Kind]int{}, refused: map[report.Kind]report.Refusal{}}
+	ev := evidence{backupEvery: s.Status.BackupEvery, incomplete: map[report.Kind]bool{}, newest: map[report.Kind]time.Time{}, refusedDocuments: map[report.Kind]int{}, refused: map[report.Kind]report.Refusal{}}
 	if err := s.Health.CanAccept(); err != nil {
 		st.Accepting, st.CannotAccept = false, err.Error()
 	}
@@ -102,6 +102,9 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 			Kind: kind, Documents: documents[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: stats.Notes[report.PlaceNote(kind)], Holder: k.Holder,
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 		}
+		if ev.incomplete[kind], err = s.isIncomplete(ctx, st, one, k.DroppedLetters); err != nil {
+			return err
+		}
 		ev.newest[kind], ev.refusedDocuments[kind] = k.NewestWaiting, k.RefusedDocuments
 		if s.Status.History != nil {
 			now := Sample{Minute: st.At.Truncate(time.Minute), LagSeconds: one.LagSeconds, Pending: one.Pending}
@@ -110,6 +113,16 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		st.Kinds = append(st.Kinds, one)
 	}
 	return nil
+}
+
+// isIncomplete tells whether the index of a kind lacks a good part of what it had.
+func (s *statuses) isIncomplete(ctx context.Context, st *Status, k KindStatus, dropped int) (bool, error) {
+	if !st.mayBeIncomplete(k) || s.Documents == nil {
+		return st.mayBeIncomplete(k), nil
+	}
+	// The index does not lack what is deleted once more, such as after a restart.
+	live, err := s.Documents.Documents(ctx, k.Kind)
+	return *k.Documents < live-k.Pending-k.DeadLetters-dropped, err
 }
 
 func journalStatus(stats report.Stats, now time.Time) *JournalStatus {

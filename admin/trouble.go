@@ -291,6 +291,7 @@ func indexOf(name string) int {
 type evidence struct {
 	unreadable  error // why the journal could not be read, or nil
 	lacking     []report.Lacking
+	incomplete  map[report.Kind]bool      // the index lacks a good part of what it had
 	missing     map[report.Kind]int       // documents that the index has lost
 	notes       map[string]string         // in the journal
 	newest      map[report.Kind]time.Time // when the newest waiting change was accepted
@@ -348,7 +349,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleClockDiffers, "", "how", how)
 	}
 	for _, k := range st.Kinds {
-		if st.ElasticsearchUp && st.isIncomplete(k) {
+		if st.ElasticsearchUp && ev.incomplete[k.Kind] {
 			all.add(TroubleIncomplete, k.Kind, "kind", string(k.Kind), "number", documents(k.Resending), "found", fmt.Sprint(*k.Documents))
 		}
 		if n := ev.missing[k.Kind]; n > 0 && st.ElasticsearchUp {
@@ -404,10 +405,9 @@ func whatIsRefused(kind report.Kind, now time.Time, ev evidence) string {
 	return strings.Join(which, ", ")
 }
 
-// isIncomplete reports whether the index of a kind lacks a good part of what it had. A rebuild fills
-// another index than the one that is searched. A few documents that are sent again, such as after
-// an outage, are in the index meanwhile.
-func (st Status) isIncomplete(k KindStatus) bool {
+// mayBeIncomplete reports whether a good part of what the index of a kind had is sent again. A rebuild
+// fills another index than the one that is searched.
+func (st Status) mayBeIncomplete(k KindStatus) bool {
 	const few = 10
 	rebuilt := k.Holder != "" || slices.ContainsFunc(st.Rebuilds, func(r report.Rebuild) bool { return r.Kind == k.Kind && r.Phase.Active() })
 	if rebuilt || k.Documents == nil || k.Resending == 0 {

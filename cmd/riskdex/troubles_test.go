@@ -107,3 +107,31 @@ func TestLostIndexIsToldWhileItFills(t *testing.T) {
 		t.Errorf("all is said to be well, and the index has %d of 3000 cities", n)
 	}
 }
+
+// TestDeletesThatAreSentAgainAreNoLoss: after a restart, recent deletes are sent again. That an
+// index lacks what was deleted is no loss, also while nothing can be written to it.
+func TestDeletesThatAreSentAgainAreNoLoss(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	p.indicesReady()
+	p.fill(12)
+	for i := range 12 {
+		p.send("DELETE", fmt.Sprintf("/cities/%d", i), "")
+	}
+	p.send("PUT", "/special-reports/1", `{"title":"over"}`)
+	p.send("PUT", "/special-reports/2", `{"title":"goes on"}`)
+	p.send("DELETE", "/special-reports/1", "")
+	p.drained()
+	for _, kind := range []string{"cities", "special-reports"} {
+		p.ask("PUT", "/"+p.prefix+kind+"-v1/_settings", `{"index.blocks.write":true}`, nil)
+	}
+	p.terminate()
+	p.start()
+	eventually(t, "both indices are held", func() bool { return len(p.status().Waiting) == 2 })
+	for range 3 {
+		st := p.status()
+		if st.Kinds[0].Resending != 12 || slices.ContainsFunc(st.Troubles, func(t admin.Trouble) bool { return t.What != admin.TroubleHeld }) {
+			t.Errorf("%d are sent again, and the troubles are %+v", st.Kinds[0].Resending, st.Troubles)
+		}
+	}
+}
