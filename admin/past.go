@@ -80,7 +80,7 @@ const (
 	PastSearchable = "searchable" // it is, or was; for a delete, the document is not searchable any more
 	PastWaiting    = "waiting"
 	PastOvertaken  = "overtaken" // by a later version, before the index was known to have it
-	PastRefused    = "refused"   // by Elasticsearch: it was never searchable
+	PastRefused    = "refused"   // by Elasticsearch: it was never searchable, or no longer since it was sent again
 	PastUnknown    = "unknown"
 )
 
@@ -359,6 +359,7 @@ func (h *histories) shownAt(ctx context.Context, v report.Past, at time.Time, fo
 			known = known && !maybeSearchable(p)
 			switch {
 			case !p.SearchableAt.IsZero() && !p.SearchableAt.After(at):
+				known = known && p.State != report.StateDead && p.State != report.StateDropped // refused by then, or not yet
 				return &Shown{Version: p.Version, Op: p.Op, AcceptedAt: new(p.AcceptedAt.UTC()), Known: known}, nil
 			case p.First && former != nil:
 				shown, err := h.shownAt(ctx, *former, at, nil)
@@ -406,7 +407,7 @@ func pastOf(v report.Past) PastVersion {
 			*to = new(from.UTC())
 		}
 	}
-	if p.SearchableAt == nil {
+	if p.SearchableAt == nil || p.State == PastRefused {
 		p.SearchableUntil = nil
 	}
 	return p
@@ -435,8 +436,10 @@ func (p PastVersion) Searchable() string {
 		return "not yet"
 	case p.State == PastOvertaken:
 		return "never, as far as known: overtaken"
-	case p.State == PastRefused:
+	case p.State == PastRefused && p.SearchableAt == nil:
 		return "never: refused by Elasticsearch"
+	case p.State == PastRefused:
+		return "from " + p.SearchableAt.Format(form) + ", until it was refused when it was sent again"
 	case p.State == PastUnknown || p.SearchableAt == nil:
 		return "not known"
 	}

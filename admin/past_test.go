@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riskdex/admin"
+	"riskdex/internal/require"
 	"riskdex/report"
 )
 
@@ -132,6 +133,45 @@ func TestHistoryOfAnAdoptedCity(t *testing.T) {
 		t.Errorf("after a delete the history is %+v", gone)
 	}
 	d.call(http.StatusNotFound, "GET", "/api/history?kind=cities&id=PAR&exact=true", "", nil)
+}
+
+// TestHistoryOfWhatARebuildRefused: a search found a version until it was sent again and refused.
+func TestHistoryOfWhatARebuildRefused(t *testing.T) {
+	d := openStatusDesk(t)
+	never := d.named("PUT", "/cities/1", `{"t":"poison"}`)
+	d.index()
+	name := d.named("PUT", "/cities/2", `{"t":"poison to the next mapping"}`)
+	c, err := d.journal.Claim(t.Context(), report.Cities, 1, 1<<20)
+	require.NoError(t, err)
+	require.NoError(t, d.journal.Settle(t.Context(), []report.Settlement{{Key: c[0].Key, Version: c[0].Version, Outcome: report.Indexed}}))
+	_, err = d.journal.Resend(t.Context(), report.Cities)
+	require.NoError(t, err)
+	d.index()
+	check := func() {
+		t.Helper()
+		versions := d.past("id=2").Versions
+		was := versions[len(versions)-1]
+		if says := was.Searchable(); was.State != admin.PastRefused || was.SearchableAt == nil || was.SearchableUntil != nil || !strings.Contains(says, "until it was refused when it was sent again") {
+			t.Errorf("the version is %+v, and was searchable %s", was, says)
+		}
+		at := d.past("id=2&at=" + was.SearchableAt.Format(time.RFC3339Nano)).Versions[0]
+		if at.Shown == nil || at.Shown.Known || at.Shown.Version != was.Version {
+			t.Errorf("when the index had it, a search showed %+v", at.Shown)
+		}
+	}
+	check()
+	d.deliver("PUT", "/cities/1", `{"t":"corrected"}`)
+	d.deliver("PUT", "/cities/2", `{"t":"corrected"}`)
+	d.index()
+	check()
+	for name, says := range map[string]string{never: "never reached the index", name: "in the index since"} {
+		if x := d.delivery(name).Items[0]; !strings.HasPrefix(x.Says(), says) {
+			t.Errorf("of a delivery is said %q, want %q", x.Says(), says)
+		}
+	}
+	if says := d.past("id=1").Versions[1].Searchable(); says != "never: refused by Elasticsearch" {
+		t.Errorf("what was refused at once was searchable %s", says)
+	}
 }
 
 // TestHistoryInABrowser opens the page of a document with a history, which needs no scrolling

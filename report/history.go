@@ -51,7 +51,7 @@ type Past struct {
 func (p *Past) NeverSearchable() bool {
 	switch p.State {
 	case StateDead, StateDropped:
-		return true
+		return p.SearchableAt.IsZero() // otherwise it was refused when it was sent again
 	case StatePending:
 		return !p.ReplacedAt.IsZero()
 	}

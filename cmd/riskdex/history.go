@@ -198,6 +198,8 @@ func shownText(v admin.PastVersion) string {
 	switch {
 	case s == nil || !s.Known && s.Version == 0:
 		return "not known"
+	case !s.Known && v.State == admin.PastRefused && s.Version == v.Version:
+		return "this version, or nothing, if it had been refused by then when it was sent again"
 	case !s.Known && s.Op == report.Delete:
 		return "not known: nothing of it, or a version that was overtaken later, whose answer from Elasticsearch was lost"
 	case !s.Known:

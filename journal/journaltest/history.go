@@ -31,6 +31,7 @@ var historyTests = []test{
 	{"a version that was overtaken", testHistoryOvertaken},
 	{"a document that is sent again keeps the time at which the index first had it", testHistoryResent},
 	{"a dead letter and its retry", testHistoryDead},
+	{"a document that is refused when it is sent again was in the index before", testHistoryRefusedAgain},
 	{"what states the same takes no space", testHistorySame},
 	{"of a city under its code, and of one that is adopted", testHistoryCities},
 	{"a document that was deleted long ago", testHistoryForgotten},
@@ -237,6 +238,34 @@ func testHistoryResent(t *testing.T, h *harness) {
 		p, err := h.PastVersion(t.Context(), key, h.history(t, key)[i].Version)
 		if err != nil || string(p.Body) != want {
 			t.Errorf("version %d is %+v, %v, want %s", i, p, err, want)
+		}
+	}
+}
+
+func testHistoryRefusedAgain(t *testing.T, h *harness) {
+	for _, drop := range []bool{false, true} {
+		key := report.Key{Kind: report.Advisories, ID: report.ID(fmt.Sprint(drop))}
+		begin := h.clock.now()
+		first := h.append(t, advisory(string(key.ID), "one"))
+		h.indexAll(t, key.Kind)
+		h.renew(t, 1, first[0])
+		h.clock.move(time.Minute)
+		c := h.claimOne(t, key.Kind)
+		h.settle(t, c, report.Dead)
+		if p := h.history(t, key)[0]; p.State != report.StateDead || p.NeverSearchable() || !p.SearchableAt.Equal(begin.Add(time.Minute)) {
+			t.Errorf("what the index had a minute after %v is %+v", begin, p)
+		}
+		if drop {
+			h.dropDead(t, 1, report.Stamp{Key: key, Version: c.Version})
+		}
+		h.append(t, advisory(string(key.ID), "two"))
+		h.indexAll(t, key.Kind)
+		if p := h.history(t, key)[1]; p.NeverSearchable() || !p.SearchableAt.Equal(begin.Add(time.Minute)) || !p.SearchableUntil.Equal(begin.Add(3*time.Minute)) {
+			t.Errorf("what the index had a minute after %v, once it is replaced, is %+v", begin, p)
+		}
+		page, err := h.Delivered(t.Context(), report.NameDelivery(first), 0, 10)
+		if err != nil || len(page.Documents) != 1 || !page.Documents[0].SearchableAt.Equal(begin.Add(time.Minute)) {
+			t.Errorf("its delivery is %+v, %v", page, err)
 		}
 	}
 }

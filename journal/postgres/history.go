@@ -36,6 +36,9 @@ func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) err
 			Version: p.Version, Op: p.Op, Code: p.Code, At: p.AcceptedAt, Ended: p.endedAt,
 			State: p.State, CRC: int64(p.crc), Bytes: p.bytes,
 		}
+		if p.WaitedAt < 0 {
+			r.Old.Ended = p.WaitedAt
+		}
 		r.inTable = !p.fresh && !p.written
 		alike := p.bytes == int64(len(c.Body))
 		switch {
@@ -205,7 +208,7 @@ func (p past) Current(k report.Key) (old commit.Replaced, err error) {
 	var op string
 	var code []byte
 	var state int16
-	rows, err := p.tx.Query(p.ctx, "SELECT version, op, code, accepted_at, ended_at, state, crc, bytes FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID))
+	rows, err := p.tx.Query(p.ctx, "SELECT version, op, code, accepted_at, "+commit.OldEnded+", state, crc, bytes FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID))
 	if err != nil {
 		return old, err
 	}

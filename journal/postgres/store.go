@@ -283,6 +283,9 @@ func (s *store) End(r *commit.Row, at int64) error {
 
 func (s *store) SetAside(r *commit.Row, at int64, errorType, reason string) error {
 	p := s.change(r)
+	if p.State == commit.StateResend && p.Op == report.Index {
+		p.WaitedAt = -p.endedAt
+	}
 	p.State, p.endedAt, p.trace, p.errorType, p.reason = commit.StateDead, at, nil, errorType, reason
 	return nil
 }

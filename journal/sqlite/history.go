@@ -54,8 +54,8 @@ const keepFirst = `INSERT INTO history (version, op, at, bytes, sender, address,
 func keepQuery(form int, body, where string) string {
 	return fmt.Sprintf(`INSERT INTO history (version, op, at, bytes, sender, address, call, request, kind, id,
 		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, old_body)
-		SELECT ?, ?, ?, ?, ?, ?, ?, ?, kind, id, version, op, code, accepted_at, state, ended_at, crc, coalesce(length(body), 0), %d, %s
-		FROM documents WHERE doc = ?%s`, form, body, where)
+		SELECT ?, ?, ?, ?, ?, ?, ?, ?, kind, id, version, op, code, accepted_at, state, %s, crc, coalesce(length(body), 0), %d, %s
+		FROM documents WHERE doc = ?%s`, commit.OldEnded, form, body, where)
 }
 
 // NoteReached implements commit.Store.
@@ -217,7 +217,7 @@ type past struct {
 func (p past) Current(k report.Key) (old commit.Replaced, err error) {
 	var version, at, ended, state, crc, size looseInt
 	var op, code looseText
-	err = p.tx.QueryRowContext(p.ctx, `SELECT version, op, code, accepted_at, ended_at, state, crc, coalesce(length(body), 0) FROM documents WHERE kind = ? AND id = ?`,
+	err = p.tx.QueryRowContext(p.ctx, `SELECT version, op, code, accepted_at, `+commit.OldEnded+`, state, crc, coalesce(length(body), 0) FROM documents WHERE kind = ? AND id = ?`,
 		string(k.Kind), string(k.ID)).Scan(&version, &op, &code, &at, &ended, &state, &crc, &size)
 	if errors.Is(err, sql.ErrNoRows) {
 		return old, nil

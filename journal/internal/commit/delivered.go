@@ -47,9 +47,7 @@ func ReplacedDocument(key report.Key, given report.Version, op report.Op, by rep
 	if by != 0 {
 		d.State, d.ReplacedAt = StateName(state), FromMicro(at)
 	}
-	if state == StateDone || state == StateResend {
-		d.SearchableAt = FromMicro(ended)
-	}
+	d.SearchableAt = fromMicro(reachedAt(state, ended))
 	return d
 }
 

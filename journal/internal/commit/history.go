@@ -53,12 +53,17 @@ type Replaced struct {
 	Version   report.Version // 0 if there was none
 	Op        report.Op
 	Code      string
-	At, Ended int64 // microseconds
+	At, Ended int64 // microseconds; Ended is negative as in OldEnded
 	State     int64
 	CRC       int64
 	Bytes     int64 // of the record
 	Form      int64
 }
+
+// OldEnded is Replaced.Ended of a row of documents. waiting_since is only for what is pending, but
+// where a document that the index had is refused when it is sent again, it keeps since when, as a
+// negative number.
+const OldEnded = `CASE WHEN waiting_since < 0 THEN waiting_since ELSE ended_at END`
 
 // HistoryColumns are the columns of a row, but for the body.
 const HistoryColumns = `kind, id, version, op, at, bytes, sender, address, call, old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, request`

@@ -246,8 +246,8 @@ func shownFrom(p Past, k report.Key, v report.Version) (int64, error) {
 			return 0, err
 		}
 		for i, r := range rows {
-			if (!first || i > 0) && r.Old.reached() { // the first row is about the version before v
-				return r.Old.Ended, nil
+			if at := r.Old.reachedAt(); (!first || i > 0) && at != 0 { // the first row is about the version before v
+				return at, nil
 			}
 		}
 		if len(rows) < historyPage {
@@ -255,25 +255,31 @@ func shownFrom(p Past, k report.Key, v report.Version) (int64, error) {
 		}
 		after = rows[len(rows)-1].Version
 	}
-	if now, err := p.Current(k); err != nil || now.Version < v || !now.reached() {
+	now, err := p.Current(k)
+	if err != nil || now.Version < v {
 		return 0, err
-	} else {
-		return now.Ended, nil
 	}
+	return now.reachedAt(), nil
 }
 
-// reached tells whether the index ever had the version.
-func (old Replaced) reached() bool {
-	return old.Version != 0 && (old.State == StateDone || old.State == StateResend)
+// reachedAt returns when the index first had the version; 0 if it never had.
+func (old Replaced) reachedAt() int64 { return reachedAt(old.State, old.Ended) }
+
+func reachedAt(state, ended int64) int64 {
+	switch {
+	case state == StateDone || state == StateResend:
+		return ended
+	case ended < 0:
+		return -ended
+	}
+	return 0
 }
 
 // describe fills in the details that the history keeps of a version.
 func (l *located) describe(old Replaced) {
 	l.Op, l.Code, l.AcceptedAt, l.Bytes = old.Op, old.Code, FromMicro(old.At), int(old.Bytes)
 	l.State = StateName(old.State)
-	if old.reached() {
-		l.SearchableAt = FromMicro(old.Ended)
-	}
+	l.SearchableAt = fromMicro(old.reachedAt())
 }
 
 func fromMicro(at int64) time.Time {

@@ -120,7 +120,7 @@ type Row struct {
 	State   int64
 	Code    string
 	Naming
-	AcceptedAt, WaitedAt int64 // microseconds; WaitedAt is the time since which it is pending
+	AcceptedAt, WaitedAt int64 // microseconds; WaitedAt is the time since which it is pending, or as in OldEnded
 	Bytes                int64 // of its body; only with KeepPast
 	Foreign              bool  // another process has claimed it
 }
