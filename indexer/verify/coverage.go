@@ -51,7 +51,7 @@ const CoverageEvery = 5 * time.Second
 
 const (
 	coverageWhileWell = 120 // once all is well, the time between comparisons is so many times longer
-	coverageTries     = 3   // comparisons in a row that are to be believed: an index may show deleted documents, or lack new ones, for a while
+	coverageTries     = 3   // comparisons in a row that are to be believed: an index may show deleted documents for a while, and another may take its place meanwhile
 )
 
 // NewCoverage returns a Coverage that does not run yet. indexed returns how many documents a
@@ -109,7 +109,7 @@ func (c *Coverage) Run(ctx context.Context) {
 	for _, kind := range report.Kinds() {
 		kinds[kind] = &compared{kind: kind}
 	}
-	wells := 0 // in a row: an index may not show its newest documents for a while
+	wells := 0 // in a row
 	for {
 		well := true
 		for _, kind := range report.Kinds() {
@@ -142,34 +142,18 @@ func (c *Coverage) Run(ctx context.Context) {
 type compared struct {
 	kind           report.Kind
 	lacked, missed int // comparisons in a row at which the journal lacked documents, and at which the index did
-	before         *taken
-}
-
-// taken is what the index must have had at a moment.
-type taken struct {
-	documents int    // at least
-	deletes   uint64 // accepted before
 }
 
 // compare compares a kind. It returns false if not all is well with it, or if that is unknown now.
 func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 	defer cancel()
-	before := k.before
-	k.before = nil
 	if c.foreign(k.kind) {
+		k.missed = 0
+		c.tellMissing(k.kind, 0)
 		return false, nil // reported already
 	}
-	if k.missed >= coverageTries-1 { // in a backlog, an index shows what it has taken at its own interval
-		if err := c.refresh(ctx, k.kind); err != nil {
-			return false, err
-		}
-	}
-	indexed, err := c.indexed(ctx, k.kind)
-	if err != nil {
-		return false, err
-	}
-	first, err := c.journal.Stats(ctx)
+	before, err := c.stats(ctx, k.kind)
 	if err != nil {
 		return false, err
 	}
@@ -177,26 +161,36 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	if err != nil {
 		return false, err
 	}
-	last, err := c.journal.Stats(ctx)
+	now, err := c.stats(ctx, k.kind)
 	if err != nil {
 		return false, err
 	}
-	a, b := first.Kinds[k.kind], last.Kinds[k.kind]
-	k.before = &taken{
-		documents: known - b.Pending - b.Resending - b.DeadLetters - b.DroppedLetters,
-		deletes:   a.Accepted[report.Delete],
+	taken := known - now.Pending - now.Resending - now.DeadLetters - now.DroppedLetters
+	count := func() (indexed, missing int, err error) {
+		if indexed, err = c.indexed(ctx, k.kind); err != nil {
+			return 0, 0, err
+		}
+		after, err := c.stats(ctx, k.kind)
+		return indexed, max(0, taken-int(after.Accepted[report.Delete]-before.Accepted[report.Delete])-indexed), err
 	}
-	lacks := lacking(k.kind, b, known, indexed)
+	indexed, missing, err := count()
+	if err != nil {
+		return false, err
+	}
+	lacks := lacking(k.kind, now, known, indexed)
 	if k.lacked++; lacks == nil {
 		k.lacked = 0
 	}
 	if lacks == nil || k.lacked >= coverageTries {
 		c.tellLacking(k.kind, lacks)
 	}
-	missing := 0
-	if before != nil {
-		// Searches show what was taken at the last comparison, unless it was deleted since.
-		missing = max(0, before.documents-int(a.Accepted[report.Delete]-before.deletes)-indexed)
+	if missing > 0 { // in a backlog, an index shows what it has taken at its own interval
+		if err = c.refresh(ctx, k.kind); err == nil {
+			_, missing, err = count()
+		}
+		if err != nil {
+			return false, err
+		}
 	}
 	if k.missed++; missing == 0 {
 		k.missed = 0
@@ -205,6 +199,11 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 		c.tellMissing(k.kind, missing)
 	}
 	return lacks == nil && missing == 0, nil
+}
+
+func (c *Coverage) stats(ctx context.Context, kind report.Kind) (report.KindStats, error) {
+	all, err := c.journal.Stats(ctx)
+	return all.Kinds[kind], err
 }
 
 // lacking returns what the journal lacks of a kind, or nil.
@@ -250,6 +249,6 @@ func (c *Coverage) tellMissing(kind report.Kind, n int) {
 		c.log.Error("searches do not find documents that Elasticsearch has taken: were they deleted there? riskdex verify --repair sends them again",
 			"kind", kind, "at_least", n)
 	case n == 0 && before > 0:
-		c.log.Info("searches find as many documents as Elasticsearch has taken", "kind", kind)
+		c.log.Info("no more documents are known to be missing", "kind", kind)
 	}
 }

@@ -109,6 +109,7 @@ func TestCoverageTellsWhatTheIndexLacks(t *testing.T) {
 		return of
 	}
 	var indexed, compared, left atomic.Int64
+	var foreign, churns atomic.Bool
 	c := verify.NewCoverage(time.Millisecond, r.Journal, func(_ context.Context, kind report.Kind) (int, error) {
 		if kind != report.Cities {
 			return 0, nil
@@ -120,7 +121,17 @@ func TestCoverageTellsWhatTheIndexLacks(t *testing.T) {
 		}
 		compared.Add(1)
 		return int(indexed.Load()), nil
-	}, shows, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	}, shows, func(kind report.Kind) bool {
+		if churns.Load() && kind == report.Cities { // between two comparisons
+			for range 7 {
+				r.Append(indexertest.Many(kind, 1, "comes")...)
+				settle(report.Indexed)
+				r.Append(indexertest.Delete(kind, "0"))
+				settle(report.Deleted)
+			}
+		}
+		return foreign.Load()
+	}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	missing := func(what string, want int) {
@@ -147,6 +158,13 @@ func TestCoverageTellsWhatTheIndexLacks(t *testing.T) {
 	})
 	missing("five were deleted", 0)
 
+	churns.Store(true) // the document 0 is deleted
+	indexed.Store(11)
+	missing("one comes and goes all the time, and somebody has deleted four", 4)
+	churns.Store(false)
+	indexed.Store(15)
+	missing("they are back again", 0)
+
 	r.Append(indexertest.Many(report.Cities, 25, "newer")...) // ten of them are new
 	missing("ten are on their way", 0)
 	dead := settle(report.Dead)
@@ -159,6 +177,10 @@ func TestCoverageTellsWhatTheIndexLacks(t *testing.T) {
 	settle(report.Indexed)
 	indexed.Store(20)
 	missing("dead letters of the past hide nothing", 5)
+	foreign.Store(true)
+	r.Eventually("another journal fills the index, and only that is told", func() bool { return c.Missing()[report.Cities] == 0 })
+	foreign.Store(false)
+	missing("it does no more", 5)
 	indexed.Store(25)
 	missing("they are back", 0)
 
@@ -181,17 +203,22 @@ func TestCoverageWaitsForRefreshes(t *testing.T) {
 		if kind != report.Cities {
 			return 0, nil
 		}
-		r.Append(report.Change{Key: report.Key{Kind: kind, ID: report.ID(fmt.Sprint(compared.Add(1)))}, Op: report.Index, Body: []byte("{}")})
-		claimed, err := r.Journal.Claim(t.Context(), kind, 100, 1<<20)
-		if err == nil && len(claimed) == 1 {
-			err = r.Journal.Settle(t.Context(), []report.Settlement{{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Indexed}})
-			taken.Add(1)
-		}
-		return int(shown.Load()), err
+		return int(shown.Load()), nil
 	}, func(context.Context, report.Kind) error {
 		shown.Store(taken.Load())
 		return nil
-	}, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	}, func(kind report.Kind) bool {
+		if kind != report.Cities {
+			return false
+		}
+		r.Append(report.Change{Key: report.Key{Kind: kind, ID: report.ID(fmt.Sprint(compared.Add(1)))}, Op: report.Index, Body: []byte("{}")})
+		claimed, err := r.Journal.Claim(t.Context(), kind, 100, 1<<20)
+		if err == nil && len(claimed) == 1 {
+			_ = r.Journal.Settle(t.Context(), []report.Settlement{{Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Indexed}})
+			taken.Add(1)
+		}
+		return false
+	}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go c.Run(ctx)
