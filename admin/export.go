@@ -20,6 +20,8 @@ type Records interface {
 	// Records yields the records of a kind, ordered by id, as they are in one moment. An error
 	// comes last; it is report.ErrSnapshotTooOld if too much was delivered meanwhile.
 	Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error]
+	// Stats says what time it is.
+	Stats(ctx context.Context) (report.Stats, error)
 }
 
 // Trailers of an export: the number of its records, and of those it left out, by reason. An
@@ -67,6 +69,13 @@ func (x *exports) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer x.running.free()
+	stats, err := x.journal.Stats(r.Context())
+	if err != nil {
+		writeProblem(w, exportProblem(err))
+		return
+	}
+	// Of PostgreSQL's clock, not of this machine's: it accepts the documents.
+	w.Header().Set("Date", stats.Now.Format(http.TimeFormat))
 	out := newExportWriter(w, versions)
 	if err := x.write(r.Context(), out, kinds); err != nil {
 		x.metrics.exports.WithLabelValues(exportBroken).Inc()

@@ -28,6 +28,11 @@ func (f records) Records(ctx context.Context, kind report.Kind) iter.Seq2[report
 	return f(ctx, kind)
 }
 
+// Stats has the clock of a server that is behind.
+func (records) Stats(context.Context) (report.Stats, error) {
+	return report.Stats{Now: time.Unix(1e9, 0).UTC()}, nil
+}
+
 // serveRecords returns a listener with short timeouts, and its metrics.
 func serveRecords(t *testing.T, f records) (*httptest.Server, *prometheus.Registry) {
 	t.Helper()
@@ -71,6 +76,9 @@ func TestExportLeavesOutWhatIsLost(t *testing.T) {
 	})
 	res, err := http.Get(server.URL + "/api/export")
 	require.NoError(t, err)
+	if date := res.Header.Get("Date"); date != "Sun, 09 Sep 2001 01:46:40 GMT" {
+		t.Errorf("by the clock of the journal it is %s", date)
+	}
 	text, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	want := `{"kind":"advisories","id":"1","record":{}}` + "\n" + `{"kind":"cities","id":"c","record":{ }}` + "\n" + `{"kind":"special-reports","id":"1","record":{}}` + "\n"

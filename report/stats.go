@@ -4,6 +4,7 @@ import "time"
 
 // Stats is the state of a journal at one moment.
 type Stats struct {
+	Now     time.Time          // by the clock by which deliveries are accepted
 	Kinds   map[Kind]KindStats // every kind, including the probe
 	Bytes   int64              // on disk
 	WAL     int64              // the part of Bytes in the write-ahead log, which shrinks by itself; 0 if the engine has none

@@ -236,9 +236,9 @@ func (r *reconciliation) compare(ctx context.Context, client *adminClient, list 
 // mostExplained bounds how many missing documents are looked up.
 const mostExplained = 1000
 
-// byTheirClock converts a time of this machine to the clock of riskdex, or to an earlier time,
-// if that clock is behind. Otherwise a delivery could seem older than the list. date is the Date
-// of riskdex's answer to a request that was sent at asked.
+// byTheirClock converts a time of this machine to the clock by which riskdex accepts, or to an
+// earlier time, if that clock is behind. Otherwise a delivery could seem older than the list. date
+// is the Date of an export, which is by that clock, and was asked for at asked.
 func (r *reconciliation) byTheirClock(made, asked time.Time, date string) time.Time {
 	if made.After(r.start) {
 		made = r.start

@@ -22,6 +22,9 @@ func testEmpty(t *testing.T, h *harness) {
 		t.Error(err)
 	}
 	s, err := h.Stats(t.Context())
+	if !s.Now.Equal(h.clock.now()) {
+		t.Errorf("it is %v, and Stats says %v", h.clock.now(), s.Now)
+	}
 	if err != nil || len(s.Kinds) != len(report.AllKinds()) || s.Bytes <= 0 {
 		t.Errorf("Stats = %+v, %v", s, err)
 	}

@@ -57,6 +57,12 @@ func (j *Journal) readStats(ctx context.Context, tx pgx.Tx) (journal.Stats, erro
 		}
 		return err
 	})
+	b.Queue("SELECT "+serverTime("$1"), j.clock.now()).QueryRow(func(r pgx.Row) error {
+		var now int64
+		err := r.Scan(&now)
+		s.Now = commit.FromMicro(now)
+		return err
+	})
 	b.Queue("SELECT count(*) FROM refusals").QueryRow(func(r pgx.Row) error { return r.Scan(&s.Refused) })
 	b.Queue("SELECT kind, count(DISTINCT id) FROM refusals WHERE id <> '' GROUP BY kind").Query(func(rows pgx.Rows) error {
 		var k string
