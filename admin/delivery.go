@@ -49,6 +49,8 @@ func (d *DeliveredDocument) Says() string {
 	switch {
 	case d.Reason != "":
 		return d.State + ": " + d.Reason
+	case d.State == DocumentDiffers:
+		return "differs: riskdex show says how"
 	case d.State != DocumentReplaced:
 		return d.State
 	case d.ReplacedBy == 0 && d.Op == report.Delete:
@@ -116,7 +118,7 @@ func (s *statuses) deliveryOnce(ctx context.Context, name report.DeliveryName, a
 		page.IndexError = err.Error()
 	}
 	for _, d := range found.Documents {
-		page.Items = append(page.Items, deliveredDocument(d, shown))
+		page.Items = append(page.Items, deliveredDocument(d, shown, s.Status.Now()))
 	}
 	if len(found.Documents) == limit {
 		page.Next = fmt.Sprint(int64(found.Documents[limit-1].Given))
@@ -177,7 +179,7 @@ func (s *statuses) shown(ctx context.Context, list []report.Delivered) (map[repo
 }
 
 // deliveredDocument says what state a document is in, as [statuses.judge] does.
-func deliveredDocument(d report.Delivered, shown map[report.Key]report.Version) DeliveredDocument {
+func deliveredDocument(d report.Delivered, shown map[report.Key]report.Version, now time.Time) DeliveredDocument {
 	doc := DeliveredDocument{Kind: d.Kind, ID: d.ID, Version: d.Version, Op: d.Op, Retried: d.Retried, ReplacedBy: d.ReplacedBy, ReplacedAt: d.ReplacedAt, SearchableAt: d.SearchableAt}
 	found := shown[d.Key]
 	switch {
@@ -197,8 +199,10 @@ func deliveredDocument(d report.Delivered, shown map[report.Key]report.Version) 
 		doc.State = DocumentNotAsked
 	case found > d.Version:
 		doc.State = DocumentDiffers
+	case now.Sub(d.EndedAt) > LagBound && now.Sub(time.UnixMicro(int64(d.Version))) > LagBound:
+		doc.State = DocumentDiffers
 	default:
-		doc.State = DocumentWaiting // for the next refresh, or a repair
+		doc.State = DocumentWaiting // for the next refresh
 	}
 	return doc
 }

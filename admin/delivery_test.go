@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"riskdex/admin"
 	"riskdex/internal/require"
@@ -74,6 +75,14 @@ func TestWhatBecameOfADelivery(t *testing.T) {
 	if x := p.Items[0]; x.ReplacedBy <= x.Version || x.ReplacedAt.IsZero() || !x.SearchableAt.IsZero() || !strings.Contains(x.Says(), fmt.Sprintf("never reached the index, as far as known; replaced at %s by version %d", x.ReplacedAt.Format("2006-01-02 15:04:05"), x.ReplacedBy)) {
 		t.Errorf("of what was replaced is said %q: %+v", x.Says(), x)
 	}
+	lost := d.named("PUT", "/cities/6", `{"t":"to be lost"}`)
+	d.index()
+	want(lost, "Changes: 1. Newest of their document: 1.", "6 waiting") // for a refresh
+	d.set(func() { d.now = time.Now().Add(admin.LagBound + time.Second) })
+	if p = want(lost, "Changes: 1. Newest of their document: 1.", "6 differs"); p.Items[0].Searchable || !strings.Contains(p.Items[0].Says(), "riskdex show") {
+		t.Errorf("of what the index has lost is said %q: %+v", p.Items[0].Says(), p.Items[0])
+	}
+	d.set(func() { d.now = time.Now() })
 	half := d.named("POST", "/cities", `[{"id":"7"},{"t":"has no id"},{"id":"8"}]`)
 	d.call(http.StatusOK, "PUT", bodyOf(d.refused(2, "")[0]), `{"id":"9"}`, nil)
 	want(half, "Changes: 2. Newest of their document: 2. Refused at first, and accepted at a retry: 1.", "7 waiting", "9 waiting", "8 waiting")

@@ -52,10 +52,11 @@ type Delivered struct {
 	Given     Version // when it was delivered
 	Version   Version // that it has now; a newer one where the same content is sent once more
 	Op        Op
-	State     State  // if it was replaced: when it was, empty if nobody knows
-	ErrorType string // of a dead letter
-	Reason    string // of a dead letter
-	Retried   bool   // the delivery had it as a refusal, which was accepted at a retry
+	State     State     // if it was replaced: when it was, empty if nobody knows
+	EndedAt   time.Time // of what ended: when, or when the index first had it
+	ErrorType string    // of a dead letter
+	Reason    string    // of a dead letter
+	Retried   bool      // the delivery had it as a refusal, which was accepted at a retry
 
 	// Replaced is set if the content is the newest no longer, and the history knows of it. By
 	// what and when is zero if nobody knows. SearchableAt is when the index first had it, or

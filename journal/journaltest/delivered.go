@@ -165,7 +165,7 @@ func testHistoryDelivered(t *testing.T, h *harness) {
 			replaced(stamps[1], report.StateResending, by[0].Version, at(3), at(1)),
 			replaced(stamps[2], report.StateSettled, by[1].Version, at(3), at(1)),
 			replaced(stamps[3], report.StateSettled, dAgain.Version, at(1), at(1)),
-			{Key: stamps[4].Key, Given: stamps[4].Version, Version: stamps[4].Version, Op: report.Index, State: report.StateSettled},
+			{Key: stamps[4].Key, Given: stamps[4].Version, Version: stamps[4].Version, Op: report.Index, State: report.StateSettled, EndedAt: at(1)},
 		}
 		if !slices.Equal(list, want) {
 			t.Errorf("limit %d:\n%+v, want\n%+v", limit, list, want)

@@ -51,7 +51,9 @@ func scanNewest(r pgx.CollectableRow) (d report.Delivered, err error) {
 	var id, errorType, reason []byte
 	var state int16
 	var retried int
-	err = r.Scan(&d.Given, &retried, &kind, &id, &d.Version, &op, &state, &errorType, &reason)
+	var ended int64
+	err = r.Scan(&d.Given, &retried, &kind, &id, &d.Version, &op, &state, &ended, &errorType, &reason)
+	d.EndedAt = commit.FromMicro(ended)
 	d.Key, d.Op, d.State, d.Retried = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, report.Op(op), commit.StateName(int64(state)), retried != 0
 	d.ErrorType, d.Reason = string(errorType), string(reason)
 	return d, err

@@ -25,12 +25,12 @@ func (j *Journal) Delivered(ctx context.Context, name report.DeliveryName, after
 		var newest, replaced []report.Delivered
 		rows, err := tx.QueryContext(ctx, deliveredQueries.Newest, args...)
 		err = forRows(rows, err, func(scan func(...any) error) error {
-			var given, retried, version, state looseInt
+			var given, retried, version, state, ended looseInt
 			var kind, id, op, errorType, reason looseText
-			err := scan(&given, &retried, &kind, &id, &version, &op, &state, &errorType, &reason)
+			err := scan(&given, &retried, &kind, &id, &version, &op, &state, &ended, &errorType, &reason)
 			newest = append(newest, report.Delivered{
 				Key: report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, Given: report.Version(given), Version: report.Version(version),
-				Op: report.Op(op), State: commit.StateName(int64(state)), ErrorType: string(errorType), Reason: string(reason), Retried: retried != 0,
+				Op: report.Op(op), State: commit.StateName(int64(state)), EndedAt: commit.FromMicro(int64(ended)), ErrorType: string(errorType), Reason: string(reason), Retried: retried != 0,
 			})
 			return err
 		})

@@ -13,21 +13,21 @@ import (
 // and Replaced return rows after the version $5, up to $6 of them.
 type DeliveredQueries struct {
 	Count    string // documents whose newest content it brought, then those from its refusals, then those in the history
-	Newest   string // given, retried, kind, id, version, op, state, error_type, reason
+	Newest   string // given, retried, kind, id, version, op, state, ended_at, error_type, reason
 	Replaced string // given, kind, id, op, and of what replaced it: version, at, old_state, old_ended
 }
 
 // NewDeliveredQueries returns the statements of an engine. renumbered selects, from documents AS
 // d, those that have an origin; origin is the expression for it.
 func NewDeliveredQueries(renumbered, origin string) DeliveredQueries {
-	newest := strings.NewReplacer("@renumbered", renumbered, "@origin", origin, "@columns", "d.kind, d.id, d.version, d.op, d.state, d.error_type, d.reason").Replace(
+	newest := strings.NewReplacer("@renumbered", renumbered, "@origin", origin, "@columns", "d.kind, d.id, d.version, d.op, d.state, d.ended_at, d.error_type, d.reason").Replace(
 		`(SELECT d.version AS given, 0 AS retried, @columns FROM documents AS d WHERE d.kind IN ('cities', 'advisories', 'special-reports') AND d.version BETWEEN $1 AND $2
 			UNION ALL SELECT @origin, 0, @columns FROM @renumbered AND @origin BETWEEN $1 AND $2 AND d.version > $2
 			UNION ALL SELECT -@origin, 1, @columns FROM @renumbered AND @origin BETWEEN $3 AND $4) AS delivered`)
 	replaced := `h.version BETWEEN $1 AND $2 AND h.version NOT IN (SELECT given FROM ` + newest + `)`
 	return DeliveredQueries{
 		Count:  `SELECT count(*) FILTER (WHERE retried = 0), count(*) FILTER (WHERE retried = 1), (SELECT count(*) FROM history AS h WHERE ` + replaced + `) FROM ` + newest,
-		Newest: `SELECT given, retried, kind, id, version, op, state, error_type, reason FROM ` + newest + ` WHERE given > $5 ORDER BY given LIMIT $6`,
+		Newest: `SELECT given, retried, kind, id, version, op, state, ended_at, error_type, reason FROM ` + newest + ` WHERE given > $5 ORDER BY given LIMIT $6`,
 		// The next row has the fate of this version, if it replaced this version.
 		Replaced: `SELECT h.version, h.kind, h.id, h.op, coalesce(n.version, 0), coalesce(n.at, 0), coalesce(n.old_state, 0), coalesce(n.old_ended, 0)
 			FROM history AS h LEFT JOIN history AS n ON n.old_at = h.at AND n.old_op = h.op AND n.old_version >= h.version
