@@ -175,7 +175,7 @@ func TestPlaceIsNotedOnceEverythingIsMarked(t *testing.T) {
 // may have moved the alias.
 func TestAliasMovedByTheRebuildingProcessIsNotForeign(t *testing.T) {
 	t.Parallel()
-	s := &checking{lockKind: func(context.Context) error { return report.ErrHeld }}
+	s := &checking{lockKind: func(context.Context) error { return report.ErrKindLocked }}
 	for _, step := range []step{stepBegin, stepSwap} {
 		s.forgotten = 0
 		out := s.indexer(t).perform(t.Context(), task{kind: report.Cities, step: step, from: "v1", to: "v2"}, progress{claimed: func(claimed) {}})

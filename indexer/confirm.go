@@ -14,7 +14,7 @@ import (
 func (x *Indexer) confirm(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
 	var ids []report.ID
 	for i, j := range judgements {
-		if j != nil && j.verdict == elastic.Dead && batch[i].change.Again {
+		if j != nil && j.verdict == elastic.Dead && batch[i].change.Resent {
 			ids = append(ids, batch[i].change.ID)
 		}
 	}
@@ -25,7 +25,7 @@ func (x *Indexer) confirm(ctx context.Context, index string, batch []prepared, j
 	for i, j := range judgements {
 		c := batch[i].change
 		switch {
-		case j == nil || j.verdict != elastic.Dead || !c.Again:
+		case j == nil || j.verdict != elastic.Dead || !c.Resent:
 		case err != nil:
 			*j = judgeError(err)
 		case has[c.ID].Version == c.Version:

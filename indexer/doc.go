@@ -91,7 +91,7 @@
 // a time. What concerns a whole index is done by one process alone: it locks the kind in the
 // journal during a rebuild, and while it has everything sent again to an index that was lost.
 // The journal grants the lock once the others have settled what they were sending, and gives
-// them nothing meanwhile (report.ErrHeld). Their lanes close for that time; then they forget
+// them nothing meanwhile (report.ErrKindLocked). Their lanes close for that time; then they forget
 // what they knew of the index and check it again (lane.lose). A process that was taken for dead
 // finds out before it moves an alias, and names of new indices are never reused.
 package indexer

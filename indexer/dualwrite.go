@@ -26,7 +26,7 @@ type filling struct {
 
 // searched tells whether c goes to the index that apps search, and not to the new one alone.
 func (t *target) searched(c report.Change) bool {
-	return t == nil || !t.only && (!c.Again || c.Version > t.since)
+	return t == nil || !t.only && (!c.Resent || c.Version > t.since)
 }
 
 // dualWrite sends live changes to the alias and then to the new index, and

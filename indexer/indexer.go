@@ -25,7 +25,7 @@ type Journal interface {
 	// Settle records what became of claimed changes, and returns them.
 	Settle(ctx context.Context, settlements []report.Settlement) error
 	// LockKind keeps other processes from claiming changes of kind, until UnlockKind. While
-	// another process has the lock, it returns report.ErrHeld; so does Claim, then and once
+	// another process has the lock, it returns report.ErrKindLocked; so does Claim, then and once
 	// afterwards. Claim with maxChanges 0 only asks for that.
 	LockKind(ctx context.Context, kind report.Kind) error
 	UnlockKind(kind report.Kind)

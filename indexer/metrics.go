@@ -133,7 +133,7 @@ func (m *metrics) answered(ok bool) { m.isUp.Store(ok) }
 func (m *metrics) settled(changes []report.Change, settlements []report.Settlement, now time.Time) {
 	accepted := make(map[report.Version]time.Time, len(changes))
 	for _, c := range changes {
-		if !c.Again {
+		if !c.Resent {
 			accepted[c.Version] = c.AcceptedAt
 		}
 	}

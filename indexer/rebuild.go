@@ -19,7 +19,7 @@ var (
 
 // Rebuild starts to rebuild the index of kind. It returns at once; Rebuilds reports the
 // progress. The error is ErrRebuilding or ErrNotRunning, or wraps
-// report.ErrHeld or report.ErrAnotherJournal.
+// report.ErrKindLocked or report.ErrAnotherJournal.
 func (x *Indexer) Rebuild(kind report.Kind) error {
 	if err := x.commands.send(command{kind: kind}); err != nil {
 		return fmt.Errorf("rebuild %s: %w", kind, err)

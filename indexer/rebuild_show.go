@@ -18,7 +18,7 @@ func (d *dispatcher) execute(c command) error {
 		case c.stop:
 			err = l.stopRebuild(time.Now())
 		case reasonOf(l.trouble) == reasonElsewhere:
-			err = report.ErrHeld
+			err = report.ErrKindLocked
 		case l.foreign() && !c.takeOver && !l.rebuild.active():
 			err = fmt.Errorf("%w: %s", report.ErrAnotherJournal, l.trouble.answer.Detail)
 		default:

@@ -48,7 +48,7 @@ func (x *Indexer) performStep(ctx context.Context, t task) (out stepOutcome) {
 			x.log.Warn("cannot delete an index that is no longer needed; trying again later", "index", t.to, "error", err)
 		}
 	}
-	if out.lost = errors.Is(err, report.ErrHeld); out.lost {
+	if out.lost = errors.Is(err, report.ErrKindLocked); out.lost {
 		x.indices.Forget(t.kind) // the index behind the alias may be the other process's by now
 	}
 	if err != nil {

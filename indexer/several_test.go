@@ -86,7 +86,7 @@ func TestRebuildWhileOthersIndex(t *testing.T) {
 	a.Eventually("the new index is filled", func() bool { return a.status().Phase != report.PhaseStarting })
 	b.Eventually("another process knows of it", func() bool {
 		err := b.Indexer.Rebuild(report.Cities)
-		return errors.Is(err, report.ErrHeld) || a.status().Phase == report.PhaseDone
+		return errors.Is(err, report.ErrKindLocked) || a.status().Phase == report.PhaseDone
 	})
 	a.Eventually("it takes its place under load", func() bool { return a.status().Phase == report.PhaseDone })
 	share(t, rigs)

@@ -85,7 +85,7 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 	if len(changes) > 0 {
 		x.transfer(ctx, t, changes, &out, tell)
 	}
-	if t.target != nil && !slices.ContainsFunc(changes, func(c report.Change) bool { return c.Again }) {
+	if t.target != nil && !slices.ContainsFunc(changes, func(c report.Change) bool { return c.Resent }) {
 		out.filling.complete, out.filling.sent = x.isComplete(ctx, t)
 	}
 	return out
@@ -95,7 +95,7 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) (out outcome) {
 	switch {
 	case ctx.Err() != nil:
-	case errors.Is(err, report.ErrHeld):
+	case errors.Is(err, report.ErrKindLocked):
 		x.indices.Forget(kind)
 		out.lost, out.trouble = true, elsewhere(err)
 	default:

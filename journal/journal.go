@@ -38,7 +38,7 @@ type Journal interface {
 
 	// Claim gives out changes of kind, oldest first: at most maxChanges, with bodies of at most
 	// maxBytes together, but one in any case if there is one. Those that Resend or Renew has
-	// marked (Again is set) come in claims of their own: while there are both, each fourth, so
+	// marked (Resent is set) come in claims of their own: while there are both, each fourth, so
 	// that neither starves. Claim leaves out documents that are claimed, or that their last
 	// settlement defers (see report.Settlement). A change stays claimed until Settle. If
 	// nothing can be claimed, the result is empty; Changed tells when to ask again.
@@ -184,7 +184,7 @@ type Journal interface {
 
 	// LockKind locks a kind for this process: no other process can claim changes of it until
 	// UnlockKind, or until this process or its lease ends. LockKind waits until the others have
-	// settled what they had claimed. It returns report.ErrHeld if another process has the lock,
+	// settled what they had claimed. It returns report.ErrKindLocked if another process has the lock,
 	// or has had it since this one last claimed; then this one must check its index again.
 	// Locking twice is harmless. Claim returns the same error in these cases; with maxChanges 0
 	// it only asks that. In a journal for one process every lock is free.

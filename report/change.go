@@ -60,9 +60,9 @@ type Change struct {
 	// nil when Op is Delete.
 	Body []byte
 
-	// Again is set if this version was settled before and is sent once more to fill or
+	// Resent is set if this version was settled before and is sent once more to fill or
 	// repair an index. Only Claim sets it.
-	Again bool
+	Resent bool
 
 	// Trace is the W3C traceparent of the request that delivered this version, or empty if
 	// that request is not traced. It does not affect how the change is handled.

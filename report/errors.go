@@ -26,10 +26,10 @@ var ErrPlaceForgotten = errors.New("it is not known any more what was deleted si
 // ErrVerifying is returned if a verification of the same kind is already running.
 var ErrVerifying = errors.New("this kind is being verified already, by this process or another")
 
-// ErrHeld is returned to a process that asks for changes or the lock of a kind while another
+// ErrKindLocked is returned to a process that asks for changes or the lock of a kind while another
 // process has that kind locked, or has had it locked in the meantime. What the caller knows
 // about the index may be out of date.
-var ErrHeld = errors.New("another process has this kind alone, or has had it meanwhile")
+var ErrKindLocked = errors.New("another process has this kind alone, or has had it meanwhile")
 
 // ErrAnotherJournal is returned for an index that another journal fills or is about to fill.
 // Copies and backups of a journal count as the same journal.

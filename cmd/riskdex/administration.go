@@ -78,7 +78,7 @@ func rebuildProblem(err error) error {
 		return conflict(admin.ReasonNotRebuilding)
 	case errors.Is(err, indexer.ErrSwapping):
 		return conflict(admin.ReasonSwapping)
-	case errors.Is(err, report.ErrHeld):
+	case errors.Is(err, report.ErrKindLocked):
 		return conflict(admin.ReasonHeldElsewhere)
 	case errors.Is(err, report.ErrAnotherJournal):
 		return &admin.Problem{Status: http.StatusConflict, Reason: admin.ReasonAnotherJournal, Detail: err.Error() + "; to have this journal take over: riskdex rebuild --take-over"}

@@ -67,7 +67,7 @@ func TestRebuildThatWasNotStarted(t *testing.T) {
 		"and there was one here":                    {rebuilding{holder: other, known: []report.Rebuild{before}}, "cities", exitNegative, []string{other, "no rebuild was started"}, "cities-v2"},
 		"and nobody waits":                          {rebuilding{holder: other}, "cities --detach", exitNegative, []string{other}, "started;"},
 		"and this one has yet to notice":            {rebuilding{holder: other, known: []report.Rebuild{goesOn}}, "cities --detach", exitNegative, []string{other, "no rebuild was started"}, "started;"},
-		"another process has just got it":           {rebuilding{order: report.ErrHeld, known: []report.Rebuild{before}}, "cities", exitNegative, []string{"another process", "no rebuild was started"}, "cities-v2"},
+		"another process has just got it":           {rebuilding{order: report.ErrKindLocked, known: []report.Rebuild{before}}, "cities", exitNegative, []string{"another process", "no rebuild was started"}, "cities-v2"},
 		"it has ended before it could be found":     {rebuilding{order: indexer.ErrRebuilding, known: []report.Rebuild{before}}, "cities", exitNegative, []string{"under way already", "it has ended since"}, "cities-v2"},
 		"it has ended, and nobody waits":            {rebuilding{order: indexer.ErrRebuilding, known: []report.Rebuild{before}}, "cities --detach", exitNegative, []string{"it has ended since"}, "started;"},
 		"the process has been started anew since":   {rebuilding{order: indexer.ErrRebuilding}, "cities", exitNegative, []string{"it has ended since"}, "sent in"},
@@ -130,7 +130,7 @@ func (e *ending) Rebuilds() []report.Rebuild {
 func TestReasonsOfRebuildProblems(t *testing.T) {
 	for cause, reason := range map[error]string{
 		indexer.ErrRebuilding: admin.ReasonRebuilding, indexer.ErrNotRebuilding: admin.ReasonNotRebuilding,
-		indexer.ErrSwapping: admin.ReasonSwapping, report.ErrHeld: admin.ReasonHeldElsewhere,
+		indexer.ErrSwapping: admin.ReasonSwapping, report.ErrKindLocked: admin.ReasonHeldElsewhere,
 	} {
 		p, ok := errors.AsType[*admin.Problem](rebuildProblem(fmt.Errorf("rebuild cities: %w", cause)))
 		if !ok || p.Status != 409 || p.Reason != reason {

@@ -44,7 +44,7 @@ func testRetryDead(t *testing.T, h *harness) {
 	h.noLetter(t, s.Key)
 	h.reopen(t)
 	c := h.claimOne(t, report.Cities)
-	if c.Version <= s.Version || c.Again || c.Code != "LON" || string(c.Body) != "{}" || !c.AcceptedAt.Equal(h.clock.now()) {
+	if c.Version <= s.Version || c.Resent || c.Code != "LON" || string(c.Body) != "{}" || !c.AcceptedAt.Equal(h.clock.now()) {
 		t.Errorf("it came back as %+v", c)
 	}
 	h.retryDead(t, 0, s, report.Stamp{Key: c.Key, Version: c.Version})

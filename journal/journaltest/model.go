@@ -95,7 +95,7 @@ func (m *model) claimable(kind report.Kind, again bool, now time.Time) []report.
 	var changes []report.Change
 	for _, d := range list {
 		c := d.Change
-		c.OwnID, c.NoCode, c.ExactID, c.Again = "", false, false, again
+		c.OwnID, c.NoCode, c.ExactID, c.Resent = "", false, false, again
 		changes = append(changes, c)
 	}
 	return changes

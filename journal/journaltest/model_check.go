@@ -16,7 +16,7 @@ import (
 func (m *machine) took(r *rapid.T, kind report.Kind, maxChanges, maxBytes int, got []report.Change) {
 	now := m.h.clock.now()
 	rest := m.m.claimable(kind, false, now)
-	if again := m.m.claimable(kind, true, now); len(rest) == 0 || len(got) > 0 && got[0].Again {
+	if again := m.m.claimable(kind, true, now); len(rest) == 0 || len(got) > 0 && got[0].Resent {
 		rest = again
 	}
 	size := 0
@@ -38,7 +38,7 @@ func (m *machine) took(r *rapid.T, kind report.Kind, maxChanges, maxBytes int, g
 }
 
 func sameChange(a, b report.Change) bool {
-	return a.Key == b.Key && a.Op == b.Op && a.Code == b.Code && a.OwnID == b.OwnID && a.Again == b.Again && a.NoCode == b.NoCode && a.ExactID == b.ExactID &&
+	return a.Key == b.Key && a.Op == b.Op && a.Code == b.Code && a.OwnID == b.OwnID && a.Resent == b.Resent && a.NoCode == b.NoCode && a.ExactID == b.ExactID &&
 		a.Version == b.Version && a.AcceptedAt.Equal(b.AcceptedAt) && bytes.Equal(a.Body, b.Body)
 }
 

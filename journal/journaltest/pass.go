@@ -43,7 +43,7 @@ func testPass(t *testing.T, h *harness) {
 		t.Error("no signal after Pass")
 	}
 	passed := h.claimOne(t, report.Cities)
-	if passed.Version <= index || passed.Again || passed.Code != "LON" || string(passed.Body) != "{}" || !passed.AcceptedAt.Equal(h.start) {
+	if passed.Version <= index || passed.Resent || passed.Code != "LON" || string(passed.Body) != "{}" || !passed.AcceptedAt.Equal(h.start) {
 		t.Errorf("claimed %+v, want the change with a version above the index's", passed)
 	}
 	h.expect(t, report.Cities, "index=2 pending=2")
@@ -68,7 +68,7 @@ func testPassAgain(t *testing.T, h *harness) {
 	h.pass(t, 1, ahead(c, c.Version+1_000_000))
 	h.settle(t, c, report.Retry)
 	passed := h.claimOne(t, report.Advisories)
-	if passed.Version <= c.Version+1_000_000 || !passed.Again || passed.Op != report.Delete || passed.Body != nil {
+	if passed.Version <= c.Version+1_000_000 || !passed.Resent || passed.Op != report.Delete || passed.Body != nil {
 		t.Errorf("it came back as %+v", passed)
 	}
 	h.expect(t, report.Advisories, "index=1 delete=1 deleted=1 superseded=1 resending=1")

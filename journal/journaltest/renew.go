@@ -38,7 +38,7 @@ func testRenew(t *testing.T, h *harness) {
 	}
 	h.expect(t, report.Cities, "index=1 indexed=1 resending=1")
 	c := h.claimOne(t, report.Cities)
-	if c.Version <= s.Version || !c.Again || c.Code != "LON" || string(c.Body) != "{}" || !c.AcceptedAt.Equal(h.start) {
+	if c.Version <= s.Version || !c.Resent || c.Code != "LON" || string(c.Body) != "{}" || !c.AcceptedAt.Equal(h.start) {
 		t.Errorf("it came back as %+v", c)
 	}
 	h.settle(t, first, report.Indexed) // late, of the old version
@@ -88,7 +88,7 @@ func testRenewOvertaken(t *testing.T, h *harness) {
 		t.Errorf("version %d after %d, want it above", newer.Version, old.Version)
 	}
 	h.settle(t, old, report.Indexed)
-	if c := h.claimOne(t, report.Advisories); c.Again || string(c.Body) != "b" {
+	if c := h.claimOne(t, report.Advisories); c.Resent || string(c.Body) != "b" {
 		t.Errorf("claimed %+v, want the newest", c)
 	}
 	h.expect(t, report.Advisories, "index=2 indexed=1 pending=1")
@@ -101,7 +101,7 @@ func testRenewRestart(t *testing.T, h *harness) {
 	h.clock.move(-24 * time.Hour)
 	h.reopen(t)
 	c := h.claimOne(t, report.Advisories)
-	if !c.Again || c.Version <= s.Version {
+	if !c.Resent || c.Version <= s.Version {
 		t.Errorf("it came back as %+v", c)
 	}
 	if next := h.append(t, advisory("2", "a"))[0]; next.Version <= c.Version {

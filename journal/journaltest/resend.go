@@ -33,7 +33,7 @@ func testResendWhich(t *testing.T, h *harness) {
 	h.expect(t, report.Advisories, "index=4 delete=1 indexed=1 deleted=1 superseded=1 dead=1 pending=1 resending=2 letters=1")
 	again := map[string]bool{}
 	for _, c := range h.claim(t, report.Advisories) {
-		again[string(c.ID)] = c.Again
+		again[string(c.ID)] = c.Resent
 	}
 	if want := map[string]bool{"waiting": false, "live": true, "gone": true}; !maps.Equal(again, want) {
 		t.Errorf("claimed %v, want %v", again, want)
@@ -65,7 +65,7 @@ func testResendDeleted(t *testing.T, h *harness) {
 	h.claimNone(t, report.Cities)
 	again := map[report.ID]bool{}
 	for _, c := range h.claim(t, report.Advisories) {
-		again[c.ID] = c.Again && c.Op == report.Delete
+		again[c.ID] = c.Resent && c.Op == report.Delete
 	}
 	if want := map[report.ID]bool{"just then": true, "later": true}; !maps.Equal(again, want) {
 		t.Errorf("claimed %v, want %v", again, want)
@@ -100,10 +100,10 @@ func testResendOrder(t *testing.T, h *harness) {
 	h.clock.move(1e9)
 	h.append(t, advisory("new", "a"))
 	h.resend(t, report.Advisories, 1)
-	if got := h.claimUpTo(t, report.Advisories, 1, 100); len(got) != 1 || got[0].ID != "new" || got[0].Again {
+	if got := h.claimUpTo(t, report.Advisories, 1, 100); len(got) != 1 || got[0].ID != "new" || got[0].Resent {
 		t.Errorf("claimed %v first, want the pending one", got)
 	}
-	if c := h.claimOne(t, report.Advisories); c.ID != "old" || !c.Again {
+	if c := h.claimOne(t, report.Advisories); c.ID != "old" || !c.Resent {
 		t.Errorf("claimed %+v, want the one to be sent again", c)
 	}
 }
@@ -135,8 +135,8 @@ func testResendShare(t *testing.T, h *harness) {
 		for count[false] < each {
 			claimed := h.claimUpTo(t, report.Advisories, c.changes, c.bytes)
 			for _, got := range claimed {
-				count[got.Again]++
-				if got.Again != claimed[0].Again {
+				count[got.Resent]++
+				if got.Resent != claimed[0].Resent {
 					t.Fatalf("in portions of %d: pending ones and such as are sent again were claimed together", c.portion)
 				}
 			}

@@ -97,7 +97,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	}
 	switch {
 	case len(changes) == 0:
-	case changes[0].Again:
+	case changes[0].Resent:
 		j.since[kind] = 0
 	default:
 		j.since[kind]++
@@ -155,7 +155,7 @@ func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind)
 	return wait, err
 }
 
-// mayClaim returns report.ErrHeld while another process has locked the kind, and once after
+// mayClaim returns report.ErrKindLocked while another process has locked the kind, and once after
 // that.
 func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	switch {
@@ -165,15 +165,15 @@ func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	case seen.holder == me:
 		return nil
 	case !j.member.seesGeneration(kind, seen.generation) || seen.holder != 0:
-		return report.ErrHeld
+		return report.ErrKindLocked
 	}
 	return nil
 }
 
 // choose returns the ids of what is given out, in order and within maxBytes: of pending
-// documents, or of those that are sent again, as commit.ChooseAgain says.
+// documents, or of those that are sent again, as commit.ChooseResent says.
 func choose(waiting, again []candidate, maxBytes int64, since int) (ids [][]byte) {
-	if commit.ChooseAgain(len(waiting), len(again), since) {
+	if commit.ChooseResent(len(waiting), len(again), since) {
 		waiting = again
 	}
 	b := commit.NewBudget(maxBytes)
@@ -204,7 +204,7 @@ func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind,
 			if err != nil {
 				return err
 			}
-			c.Again, c.Trace = state == commit.StateResend, string(trace)
+			c.Resent, c.Trace = state == commit.StateResend, string(trace)
 			i := place[string(c.ID)]
 			all[i], intact[i] = c, ok
 		}

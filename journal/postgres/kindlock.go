@@ -70,7 +70,7 @@ func (j *Journal) lockKind(ctx context.Context, kind report.Kind, me int64) erro
 			return nil
 		}
 		if !m.seesGeneration(kind, generation) || holder != 0 {
-			return report.ErrHeld
+			return report.ErrKindLocked
 		}
 		generation++
 		_, err := tx.Exec(ctx, "UPDATE holds SET holder = $2, generation = $3 WHERE kind = $1", string(kind), me, generation)
@@ -105,7 +105,7 @@ func (j *Journal) awaitOtherClaims(ctx context.Context, kind report.Kind, me int
 		case err != nil:
 			return err
 		case !mine:
-			return report.ErrHeld // it was taken for dead meanwhile
+			return report.ErrKindLocked // it was taken for dead meanwhile
 		case !others:
 			return nil
 		}

@@ -38,26 +38,26 @@ func TestPostgresKindLock(t *testing.T) {
 	}
 	require.NoError(t, claimOfCities(t, p[0]))
 	require.NoError(t, p[1].LockKind(t.Context(), report.Advisories)) // another kind is independent
-	if err := p[1].LockKind(t.Context(), report.Cities); !errors.Is(err, report.ErrHeld) {
-		t.Errorf("a second lock of the kind returned %v, want ErrHeld", err)
+	if err := p[1].LockKind(t.Context(), report.Cities); !errors.Is(err, report.ErrKindLocked) {
+		t.Errorf("a second lock of the kind returned %v, want ErrKindLocked", err)
 	}
 	for range 3 {
-		if err := claimOfCities(t, p[2]); !errors.Is(err, report.ErrHeld) {
-			t.Errorf("a Claim while another process has the lock returned %v, want ErrHeld", err)
+		if err := claimOfCities(t, p[2]); !errors.Is(err, report.ErrKindLocked) {
+			t.Errorf("a Claim while another process has the lock returned %v, want ErrKindLocked", err)
 		}
 	}
 	p[0].UnlockKind(report.Cities)
 	committest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	// A process that has not seen the lock may not lock the kind at once, either.
-	if err := p[1].LockKind(t.Context(), report.Cities); !errors.Is(err, report.ErrHeld) {
-		t.Errorf("a lock without having seen the other's returned %v, want ErrHeld", err)
+	if err := p[1].LockKind(t.Context(), report.Cities); !errors.Is(err, report.ErrKindLocked) {
+		t.Errorf("a lock without having seen the other's returned %v, want ErrKindLocked", err)
 	}
 	require.NoError(t, p[1].LockKind(t.Context(), report.Cities))
 	p[1].UnlockKind(report.Cities)
 	committest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	for _, j := range []*Journal{p[0], p[2]} {
-		if err := claimOfCities(t, j); !errors.Is(err, report.ErrHeld) {
-			t.Errorf("the first Claim after the lock returned %v, want ErrHeld", err)
+		if err := claimOfCities(t, j); !errors.Is(err, report.ErrKindLocked) {
+			t.Errorf("the first Claim after the lock returned %v, want ErrKindLocked", err)
 		}
 		require.NoError(t, claimOfCities(t, j))
 	}
@@ -94,8 +94,8 @@ func TestPostgresKindLockOfADeadProcess(t *testing.T) {
 	require.NoError(t, p[0].LockKind(t.Context(), report.Cities))
 	p[0].kill()
 	committest.Eventually(t, "its lock ends", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
-	if err := claimOfCities(t, p[1]); !errors.Is(err, report.ErrHeld) {
-		t.Errorf("the first Claim after the lock returned %v, want ErrHeld", err)
+	if err := claimOfCities(t, p[1]); !errors.Is(err, report.ErrKindLocked) {
+		t.Errorf("the first Claim after the lock returned %v, want ErrKindLocked", err)
 	}
 	require.NoError(t, claimOfCities(t, p[1]))
 	require.NoError(t, p[1].LockKind(t.Context(), report.Cities))
@@ -124,8 +124,8 @@ func TestPostgresKindLockAndExpiredLease(t *testing.T) {
 	j.UnlockKind(report.Cities)
 	committest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, j, report.Cities) == 0 })
 	live()
-	if err := claimOfCities(t, silent); !errors.Is(err, report.ErrHeld) {
-		t.Errorf("its Claim returned %v although another process had the lock, want ErrHeld", err)
+	if err := claimOfCities(t, silent); !errors.Is(err, report.ErrKindLocked) {
+		t.Errorf("its Claim returned %v although another process had the lock, want ErrKindLocked", err)
 	}
 	require.NoError(t, claimOfCities(t, silent))
 
@@ -136,7 +136,7 @@ func TestPostgresKindLockAndExpiredLease(t *testing.T) {
 	die()
 	live()
 	settle(t, j, report.Indexed, c...)
-	if err := <-held; !errors.Is(err, report.ErrHeld) {
+	if err := <-held; !errors.Is(err, report.ErrKindLocked) {
 		t.Errorf("LockKind after its lease expired: %v", err)
 	}
 	if holder := holderOf(t, j, report.Advisories); holder != 0 {
@@ -146,8 +146,8 @@ func TestPostgresKindLockAndExpiredLease(t *testing.T) {
 	committest.Eventually(t, "it may lock the kind", func() bool { return silent.LockKind(t.Context(), report.Advisories) == nil })
 	die() // after: others continue, and it is told
 	live()
-	if _, err := silent.Claim(t.Context(), report.Advisories, 0, 0); !errors.Is(err, report.ErrHeld) {
-		t.Errorf("its Claim returned %v although it has lost the lock, want ErrHeld", err)
+	if _, err := silent.Claim(t.Context(), report.Advisories, 0, 0); !errors.Is(err, report.ErrKindLocked) {
+		t.Errorf("its Claim returned %v although it has lost the lock, want ErrKindLocked", err)
 	}
 	for range 2 {
 		_, _ = j.Claim(t.Context(), report.Advisories, 1, 1)
@@ -195,7 +195,7 @@ func TestPostgresClaimsMeetKindLocks(t *testing.T) {
 					}
 					before := holder.Load()
 					changes, err := j.Claim(context.Background(), report.Advisories, 3, 1<<20)
-					if err != nil && !errors.Is(err, report.ErrHeld) {
+					if err != nil && !errors.Is(err, report.ErrKindLocked) {
 						t.Errorf("Claim: %v", err)
 					}
 					if after := holder.Load(); before != nil && before == after && before != j && len(changes) > 0 {
@@ -216,7 +216,7 @@ func TestPostgresClaimsMeetKindLocks(t *testing.T) {
 	for i := 0; held.Load() < 40; i++ {
 		j := p[i%len(p)]
 		if err := j.LockKind(t.Context(), report.Advisories); err != nil {
-			if !errors.Is(err, report.ErrHeld) {
+			if !errors.Is(err, report.ErrKindLocked) {
 				t.Fatal(err)
 			}
 			continue

@@ -132,7 +132,7 @@ func TestPostgresOutageKillsNobody(t *testing.T) {
 			t.Errorf("process %d was taken for dead, and is %d now", ids[i], id)
 		}
 	}
-	if _, err := p[1].Claim(t.Context(), report.Cities, 1, 1); !errors.Is(err, report.ErrHeld) {
+	if _, err := p[1].Claim(t.Context(), report.Cities, 1, 1); !errors.Is(err, report.ErrKindLocked) {
 		t.Errorf("the lock has ended: %v", err)
 	}
 }

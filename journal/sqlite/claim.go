@@ -100,7 +100,7 @@ func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (taki
 			if err != nil {
 				return t, nil // what is claimed so far must reach the caller
 			}
-			changed = again.Again != d.Again
+			changed = again.Resent != d.Resent
 			d = again
 		}
 		if touched && (!d.waits || changed || d.size > b.Limit() || !j.claims.free(d.Key, j.opt.Now())) {

@@ -115,7 +115,7 @@ func (c *claims) isFree(k report.Key, now time.Time) bool {
 func (c *claims) count(kind report.Kind, changes []report.Change) {
 	switch {
 	case len(changes) == 0:
-	case changes[0].Again:
+	case changes[0].Resent:
 		c.since[kind] = 0
 	default:
 		c.since[kind]++

@@ -28,7 +28,7 @@ func (e *engine) inSnapshot(f func() error) error {
 
 // candidates returns the keys of documents that wait and are free, in the order in which
 // they are to be given out: those that are pending, or those that are sent again, as
-// commit.ChooseAgain says. It reads the index only.
+// commit.ChooseResent says. It reads the index only.
 func (e *engine) candidates(kind report.Kind, limit, since int, free func(report.Key) bool) ([]report.Key, error) {
 	waiting, err := e.waiting(kind, commit.StatePending, limit, free)
 	if err != nil {
@@ -38,7 +38,7 @@ func (e *engine) candidates(kind report.Kind, limit, since int, free func(report
 	if err != nil {
 		return nil, err
 	}
-	if commit.ChooseAgain(len(waiting), len(again), since) {
+	if commit.ChooseResent(len(waiting), len(again), since) {
 		return again, nil
 	}
 	return waiting, nil
@@ -195,7 +195,7 @@ func scanDocument(scan func(...any) error, k report.Key, budget int64, before ..
 		Change: report.Change{
 			Key: report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, Op: report.Op(op), Code: string(code),
 			Version: report.Version(version), AcceptedAt: time.UnixMicro(int64(accepted)).UTC(), Body: body,
-			Again: state == commit.StateResend,
+			Resent: state == commit.StateResend,
 		},
 	}
 	d.damaged = d.Key != k || !d.waits || d.size <= budget && commit.Checksum(d.Change) != uint32(crc)

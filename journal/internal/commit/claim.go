@@ -10,13 +10,13 @@ type Claim struct {
 	State   int64
 }
 
-// PendingPerAgain is how many claims of pending changes go before each claim of changes that are
+// PendingPerResent is how many claims of pending changes go before each claim of changes that are
 // sent again, if there are both.
-const PendingPerAgain = 3
+const PendingPerResent = 3
 
-// ChooseAgain tells which changes the next claim gives out, given how many there are of both sorts:
+// ChooseResent tells which changes the next claim gives out, given how many there are of both sorts:
 // those that are sent again, or the pending ones. since is how many claims of pending changes went
 // before, since the last of the others.
-func ChooseAgain(pending, again, since int) bool {
-	return again > 0 && (pending == 0 || since >= PendingPerAgain)
+func ChooseResent(pending, resent, since int) bool {
+	return resent > 0 && (pending == 0 || since >= PendingPerResent)
 }
