@@ -58,8 +58,8 @@
 //  1. With nothing else under way for that kind, the new index is created, and the journal
 //     marks every settled document to be sent again (rebuild_steps.go).
 //  2. From then on, live changes go to the alias and then to the new index, and documents that
-//     are sent again go to the new one only (dualwrite.go). A change is settled when both have
-//     it.
+//     are sent again go to the new one only (dualwrite.go), in small bulks of their own. A live
+//     change is shown as soon as the alias has it, and settled when both have it.
 //  3. The new index is complete when no mark is left, and nothing is pending that was pending
 //     when the last mark went. With nothing else under way, it is refreshed, and one request
 //     moves the alias. The old index is deleted a little later.
