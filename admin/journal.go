@@ -117,7 +117,7 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	behind := 0.0
 	for _, kind := range report.Kinds() {
 		behind = max(behind, stats.Kinds[kind].NewestWaiting.Sub(c.now()).Seconds())
-		gauge(c.wrong, float64(report.VerifiedIn(stats.Notes, kind).Wrong), string(kind))
+		gauge(c.wrong, float64(report.VerifiedIn(stats.Notes, kind).Left(stats.Kinds[kind].Resending)), string(kind))
 		failed := 0.0
 		if !report.RebuildFailedIn(stats.Notes, kind).At.IsZero() {
 			failed = 1

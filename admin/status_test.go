@@ -128,6 +128,17 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.note(report.VerifiedNote(report.Cities), report.Verified{At: time.Unix(2, 0)}.Note()) },
 		},
 		{
+			admin.TroubleDiffers, // a verification that did not wait for the end of its repair
+			func() {
+				d.deliver("PUT", "/cities/1", `{"t":1}`)
+				d.index()
+				_, err := d.journal.Resend(d.t.Context(), report.Cities)
+				require.NoError(d.t, err)
+				d.note(report.VerifiedNote(report.Cities), report.Verified{At: time.Unix(3, 0), Wrong: 1, Ordered: 1}.Note())
+			},
+			func() { d.index() },
+		},
+		{
 			admin.TroubleDeadLetters,
 			func() { d.deliver("PUT", "/cities/2", `{"t":"poison"}`); d.index() },
 			func() { d.deliver("PUT", "/cities/2", `{"t":1}`); d.index() },

@@ -358,8 +358,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		if r := report.RebuildFailedIn(ev.notes, k.Kind); !r.At.IsZero() {
 			all.add(TroubleRebuild, k.Kind, "kind", string(k.Kind), "time", r.At.Format(clockForm), "reason", strings.TrimSuffix(r.Reason, "."))
 		}
-		if v := report.VerifiedIn(ev.notes, k.Kind); v.Wrong > 0 {
-			all.add(TroubleDiffers, k.Kind, "kind", string(k.Kind), "number", documents(v.Wrong), "time", v.At.Format(clockForm))
+		v := report.VerifiedIn(ev.notes, k.Kind)
+		if n := v.Left(k.Resending); n > 0 {
+			all.add(TroubleDiffers, k.Kind, "kind", string(k.Kind), "number", documents(n), "time", v.At.Format(clockForm))
 		}
 		lag := time.Duration(k.LagSeconds * float64(time.Second))
 		switch late := lag.Round(time.Second).String(); {

@@ -10,12 +10,24 @@ import (
 // Verified is the result of the last verification of a kind. The journal keeps it as a note,
 // so that every process reports it, and after a restart too.
 type Verified struct {
-	At    time.Time
-	Wrong int // documents that differ and are not known to be repaired
+	At      time.Time
+	Wrong   int // documents that differ and are not known to be repaired
+	Ordered int // of these, those that were still to be sent for a repair
 }
 
 // Note returns the text of the note.
-func (v Verified) Note() string { return fmt.Sprintf("%d %d", v.At.UnixMicro(), v.Wrong) }
+func (v Verified) Note() string {
+	return fmt.Sprintf("%d %d %d", v.At.UnixMicro(), v.Wrong, v.Ordered)
+}
+
+// Left returns how many documents still differ, as far as known, while so many of the kind are sent
+// again. Once none is, what was ordered is repaired.
+func (v Verified) Left(resending int) int {
+	if resending == 0 {
+		return v.Wrong - v.Ordered
+	}
+	return v.Wrong
+}
 
 // VerifiedNote returns the name of the note about a kind.
 func VerifiedNote(kind Kind) string { return "verified:" + string(kind) }
@@ -24,7 +36,7 @@ func VerifiedNote(kind Kind) string { return "verified:" + string(kind) }
 // verified, or has a new index since.
 func VerifiedIn(notes map[string]string, kind Kind) (v Verified) {
 	var at int64
-	if _, err := fmt.Sscanf(notes[VerifiedNote(kind)], "%d %d", &at, &v.Wrong); err != nil {
+	if n, _ := fmt.Sscanf(notes[VerifiedNote(kind)], "%d %d %d", &at, &v.Wrong, &v.Ordered); n < 2 { // older ones have two
 		return Verified{}
 	}
 	v.At = time.UnixMicro(at).UTC()

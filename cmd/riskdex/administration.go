@@ -33,7 +33,7 @@ func (v adminVerifier) Verify(ctx context.Context, kind report.Kind, opt admin.V
 	if err == nil || r.Wrong() > 0 {
 		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 		defer cancel()
-		found := report.Verified{At: time.Now(), Wrong: r.Wrong()}
+		found := report.Verified{At: time.Now(), Wrong: r.Wrong(), Ordered: r.Ordered - r.Repaired}
 		err = errors.Join(err, v.journal.Note(noting, report.VerifiedNote(kind), found.Note()))
 	}
 	return r.VerifyReport, err
