@@ -95,11 +95,15 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	st.RefusedTotal = stats.Refused
 	st.Processes = append(st.Processes, stats.Processes...)
 	documents := s.documents(ctx, st.ElasticsearchUp)
+	var taken map[report.Kind]int
+	if s.Status.Taken != nil {
+		taken = s.Status.Taken()
+	}
 	for _, kind := range report.Kinds() {
 		k := stats.Kinds[kind]
 		st.DeadTotal += k.DeadLetters
 		one := KindStatus{
-			Kind: kind, Documents: documents[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: stats.Notes[report.PlaceNote(kind)], Holder: k.Holder,
+			Kind: kind, Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: stats.Notes[report.PlaceNote(kind)], Holder: k.Holder,
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 		}
 		if ev.incomplete[kind], err = s.isIncomplete(ctx, st, one, k.DroppedLetters); err != nil {

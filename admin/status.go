@@ -55,7 +55,8 @@ type Status struct {
 // KindStatus is the status of one kind.
 type KindStatus struct {
 	Kind        report.Kind `json:"kind"`
-	Documents   *int        `json:"documents"` // that a search can find; null if Elasticsearch does not say
+	Documents   *int        `json:"documents"`       // that a search can find; null if Elasticsearch does not say
+	Taken       int         `json:"taken,omitempty"` // that Elasticsearch had taken when they were last counted, at most about ten minutes ago; 0 if they were not
 	Pending     int         `json:"pending"`
 	Resending   int         `json:"resending"`
 	DeadLetters int         `json:"dead_letters"`
@@ -178,6 +179,7 @@ type StatusParts struct {
 
 	Lacking func() []report.Lacking    // the kinds of which the journal lacks most documents
 	Missing func() map[report.Kind]int // how many documents that it had taken the index of a kind lacks, at least
+	Taken   func() map[report.Kind]int // see KindStatus
 	Probe   func() Probe               // nil without a probe
 
 	Certificate func() Certificate // nil where deliveries come over plain HTTP

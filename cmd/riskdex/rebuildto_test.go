@@ -232,6 +232,15 @@ func TestRebuildToTellsWhatIsRefused(t *testing.T) {
 		if err := other.metrics().Conserved(); err != nil {
 			t.Error(err)
 		}
+		// What somebody deletes in the served cluster is not too much in the other.
+		for _, id := range []string{"1", "2"} {
+			p.ask("DELETE", "/"+p.prefix+"cities/_doc/"+id+"?refresh=true", "", nil)
+		}
+		other.ask("PUT", "/"+other.prefix+"special-reports/_doc/9?refresh=true", `{"kind":"special-reports"}`, nil)
+		if trouble := other.says(admin.TroubleLacking); trouble.Kind != report.SpecialReports || sum(other.metrics(), "riskdex_documents_unknown") != 1 {
+			t.Errorf("the trouble is %+v, want one about special-reports alone", trouble)
+		}
+		p.expect(exitDone, "", words("verify --repair cities"), "2 repaired")
 		require.NoError(t, kept.cmd.Process.Signal(syscall.SIGINT))
 		kept.wait()
 	})

@@ -77,8 +77,8 @@ func newSurplus(reg prometheus.Registerer) *surplus {
 	return s
 }
 
-// compare takes the numbers of documents that searches of both clusters find, when none is under
-// way.
+// compare takes the numbers of documents that the served cluster has, and that searches of the other
+// find, when none is under way.
 func (s *surplus) compare(kind report.Kind, served, other int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,8 @@ func (f *filling) compare(ctx context.Context, status admin.Status) {
 			continue
 		}
 		if n, err := other.Documents(ctx, k.Kind); err == nil {
-			f.surplus.compare(k.Kind, *k.Documents, n)
+			// Somebody may have deleted some in the served cluster.
+			f.surplus.compare(k.Kind, max(*k.Documents, k.Taken), n)
 		}
 	}
 }

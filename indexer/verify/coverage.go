@@ -44,6 +44,7 @@ type Coverage struct {
 	mu      sync.Mutex
 	lacking map[report.Kind]report.Lacking
 	missing map[report.Kind]int
+	taken   map[report.Kind]int
 }
 
 // CoverageEvery is the usual time between comparisons until all is well.
@@ -62,7 +63,7 @@ func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(cont
 	c := &Coverage{
 		journal: journal, indexed: indexed, refresh: refresh, foreign: foreign, every: every, log: log, unknown: UnknownDocuments(),
 		missed:  gaugeOfKinds("riskdex_documents_missing", "Documents that Elasticsearch has taken and searches do not find, at least; 0 while that is not sure."),
-		lacking: map[report.Kind]report.Lacking{}, missing: map[report.Kind]int{},
+		lacking: map[report.Kind]report.Lacking{}, missing: map[report.Kind]int{}, taken: map[report.Kind]int{},
 	}
 	reg.MustRegister(c.unknown, c.missed)
 	return c
@@ -101,6 +102,14 @@ func (c *Coverage) Missing() map[report.Kind]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.missing)
+}
+
+// Taken returns how many documents of each kind Elasticsearch had taken, and the journal not deleted
+// since, at the last comparison. It may be called concurrently.
+func (c *Coverage) Taken() map[report.Kind]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.taken)
 }
 
 // Run compares until ctx is done.
@@ -166,6 +175,9 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 		return false, err
 	}
 	taken := known - now.Pending - now.Resending - now.DeadLetters - now.DroppedLetters
+	c.mu.Lock()
+	c.taken[k.kind] = max(0, taken)
+	c.mu.Unlock()
 	count := func() (indexed, missing int, err error) {
 		if indexed, err = c.indexed(ctx, k.kind); err != nil {
 			return 0, 0, err
