@@ -162,7 +162,7 @@ var causes = []Cause{
 	{
 		TroubleMissing, Critical, 11 * time.Minute, // what journal and index have is compared every ten while all is well
 		"Searches do not find {number} of {kind}, at least, which Elasticsearch has taken: they were deleted there, and not by riskdex.",
-		"`riskdex verify --repair {kind}` sends them again. Find out who deleted them, such as a clean-up job with too wide a pattern.",
+		"`riskdex {verify --repair, or rebuild} {kind}` sends them again. Find out who deleted them, such as a clean-up job with too wide a pattern.",
 		"RiskdexDocumentsMissing",
 	},
 	{
@@ -353,7 +353,11 @@ func troublesOf(st Status, ev evidence) []Trouble {
 			all.add(TroubleIncomplete, k.Kind, "kind", string(k.Kind), "number", documents(k.Resending), "found", fmt.Sprint(*k.Documents))
 		}
 		if n := ev.missing[k.Kind]; n > 0 && st.ElasticsearchUp {
-			all.add(TroubleMissing, k.Kind, "kind", string(k.Kind), "number", documents(n))
+			repair := "verify --repair"
+			if st.Follows != "" {
+				repair = "rebuild" // it has no journal to verify with
+			}
+			all.add(TroubleMissing, k.Kind, "kind", string(k.Kind), "number", documents(n), "verify --repair, or rebuild", repair)
 		}
 		if r := report.RebuildFailedIn(ev.notes, k.Kind); !r.At.IsZero() {
 			all.add(TroubleRebuild, k.Kind, "kind", string(k.Kind), "time", r.At.Format(clockForm), "reason", strings.TrimSuffix(r.Reason, "."))

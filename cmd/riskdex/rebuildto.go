@@ -216,7 +216,7 @@ type filling struct {
 	journal     *follow.Journal
 	indexer     *indexer.Indexer
 	endpoint    *endpoint       // for administration; nil without
-	surplus     *surplus        // nil without an endpoint
+	clusters    *clusters       // nil without an endpoint
 	history     *admin.History  // likewise
 	searcher    *probe.Searcher // likewise
 	log         *slog.Logger
@@ -301,7 +301,7 @@ func (f *filling) watch(ctx context.Context, followed chan error) error {
 			asking, cancel := context.WithTimeout(ctx, askServed)
 			if f.served.ask(asking, http.MethodGet, "/api/status", query(), nil, &status) == nil {
 				f.note(status)
-				if f.surplus != nil {
+				if f.clusters != nil {
 					f.compare(asking, status)
 				}
 			}

@@ -241,6 +241,14 @@ func TestRebuildToTellsWhatIsRefused(t *testing.T) {
 			t.Errorf("the trouble is %+v, want one about special-reports alone", trouble)
 		}
 		p.expect(exitDone, "", words("verify --repair cities"), "2 repaired")
+
+		// What somebody deletes in the other is missing there.
+		other.ask("DELETE", "/"+other.prefix+"cities/_doc/1?refresh=true", "", nil)
+		if trouble := other.says(admin.TroubleMissing); trouble.Kind != report.Cities || !strings.HasPrefix(trouble.Remedy, "riskdex rebuild cities") || sum(other.metrics(), "riskdex_documents_missing") != 1 {
+			t.Errorf("the trouble is %+v, want one about cities", trouble)
+		}
+		other.expect(exitDone, "", words("rebuild cities"))
+		eventually(t, "no documents are missing", func() bool { return sum(other.metrics(), "riskdex_documents_missing") == 0 })
 		require.NoError(t, kept.cmd.Process.Signal(syscall.SIGINT))
 		kept.wait()
 	})

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -32,7 +33,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 		admin.NewJournalCollector(followed, time.Now, f.log))
 	registerBuild(registry, thisBuild())
 	registerClock(registry)
-	f.surplus = newSurplus(registry)
+	f.clusters = newClusters(registry)
 	f.history = admin.NewHistory(followed, time.Now, f.log)
 	if f.searcher, err = newSearcher(f.indices.Set, f.indices, probe.DefaultConfig().Every, registry, f.log); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 		Metrics:     registry,
 		DeadLetters: followed, Receiver: followed, Rebuilder: rebuilder{f.indexer},
 		Status: admin.StatusParts{
-			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, SearchFails: searchFailsIn(f.searcher), Lacking: f.surplus.lacking, History: f.history,
+			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, SearchFails: searchFailsIn(f.searcher), Lacking: f.clusters.lacking, Missing: f.clusters.missing, History: f.history,
 			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Line, Follows: redacted(f.served.base),
 		},
 		Allow: allow, Log: f.log,
@@ -57,64 +58,89 @@ func (f *filling) guard(address net.Addr) error {
 	return fmt.Errorf("administration on %s would be open to whoever can reach it: give --to-admin-token-file, or listen on a loopback address", address)
 }
 
-// surplus finds kinds of which the other cluster shows more documents than the served one, such
-// as some that were deleted so long ago that no change tells it.
-type surplus struct {
-	gauge *prometheus.GaugeVec
+// clusters compares how many documents of each kind both clusters have. The other may show more, such
+// as some that were deleted so long ago that no change tells it, or lack some that it had taken.
+type clusters struct {
+	unknown, missed *prometheus.GaugeVec
 
-	mu    sync.Mutex
-	tries map[report.Kind]int // in a row at which there were more
-	found map[report.Kind]report.Lacking
+	mu          sync.Mutex
+	more, fewer map[report.Kind]int // comparisons in a row at which there were
+	surplus     map[report.Kind]report.Lacking
+	lost        map[report.Kind]int
 }
 
-// surplusTries is how often a kind is compared before it is told: searches show changes a
+// clusterTries is how often a kind is compared before it is told: searches show changes a
 // little later in one cluster than in the other.
-const surplusTries = 3
+const clusterTries = 3
 
-func newSurplus(reg prometheus.Registerer) *surplus {
-	s := &surplus{tries: map[report.Kind]int{}, found: map[report.Kind]report.Lacking{}, gauge: verify.UnknownDocuments()}
-	reg.MustRegister(s.gauge)
-	return s
+func newClusters(reg prometheus.Registerer) *clusters {
+	c := &clusters{
+		more: map[report.Kind]int{}, fewer: map[report.Kind]int{}, surplus: map[report.Kind]report.Lacking{}, lost: map[report.Kind]int{},
+		unknown: verify.UnknownDocuments(), missed: verify.MissingDocuments(),
+	}
+	reg.MustRegister(c.unknown, c.missed)
+	return c
 }
 
-// compare takes the numbers of documents that the served cluster has, and that searches of the other
-// find, when none is under way.
-func (s *surplus) compare(kind report.Kind, served, other int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if other <= served {
-		delete(s.tries, kind)
-		delete(s.found, kind)
-		s.gauge.WithLabelValues(string(kind)).Set(0)
-		return
+// compare takes how many documents searches of the other cluster find, and how many of them there
+// should be at least and at most, when none is under way.
+func (c *clusters) compare(kind report.Kind, least, most, other int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.more[kind]++; other <= most {
+		delete(c.more, kind)
+		delete(c.surplus, kind)
+		c.unknown.WithLabelValues(string(kind)).Set(0)
+	} else if c.more[kind] >= clusterTries {
+		c.surplus[kind] = report.Lacking{Kind: kind, Known: most, Indexed: other}
+		c.unknown.WithLabelValues(string(kind)).Set(float64(other - most))
 	}
-	if s.tries[kind]++; s.tries[kind] >= surplusTries {
-		s.found[kind] = report.Lacking{Kind: kind, Known: served, Indexed: other}
-		s.gauge.WithLabelValues(string(kind)).Set(float64(other - served))
+	if c.fewer[kind]++; other >= least {
+		delete(c.fewer, kind)
+		delete(c.lost, kind)
+		c.missed.WithLabelValues(string(kind)).Set(0)
+	} else if c.fewer[kind] >= clusterTries {
+		c.lost[kind] = least - other
+		c.missed.WithLabelValues(string(kind)).Set(float64(least - other))
 	}
 }
 
-func (s *surplus) lacking() (all []report.Lacking) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *clusters) lacking() (all []report.Lacking) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, kind := range report.Kinds() {
-		if l, ok := s.found[kind]; ok {
+		if l, ok := c.surplus[kind]; ok {
 			all = append(all, l)
 		}
 	}
 	return all
 }
 
+func (c *clusters) missing() map[report.Kind]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.lost)
+}
+
 // compare compares the clusters, of each kind of which nothing waits for either.
 func (f *filling) compare(ctx context.Context, status admin.Status) {
 	other := index{f.client, f.indices, f.indices.Set}
 	for _, k := range status.Kinds {
-		if state := f.journal.State(k.Kind); !state.Whole || state.Waiting+k.Pending+k.Resending > 0 || k.Documents == nil {
+		state := f.journal.State(k.Kind)
+		if !state.Whole || state.Fault != nil || state.Waiting+k.Pending+k.Resending > 0 || k.Documents == nil {
 			continue
 		}
-		if n, err := other.Documents(ctx, k.Kind); err == nil {
-			// Somebody may have deleted some in the served cluster.
-			f.surplus.compare(k.Kind, max(*k.Documents, k.Taken), n)
+		// What was taken was counted a while ago. Searches of the served cluster lack what somebody
+		// has deleted there, and find what somebody else has written.
+		least, most := min(*k.Documents, k.Taken)-len(state.Refused), max(*k.Documents, k.Taken)
+		n, err := other.Documents(ctx, k.Kind)
+		if err == nil && n < least {
+			if err = other.refresh(ctx, k.Kind); err == nil {
+				n, err = other.Documents(ctx, k.Kind)
+			}
+		}
+		if err == nil {
+			f.clusters.compare(k.Kind, least, most, n)
 		}
 	}
 }

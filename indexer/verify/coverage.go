@@ -62,7 +62,7 @@ func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(cont
 	refresh func(context.Context, report.Kind) error, foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
 	c := &Coverage{
 		journal: journal, indexed: indexed, refresh: refresh, foreign: foreign, every: every, log: log, unknown: UnknownDocuments(),
-		missed:  gaugeOfKinds("riskdex_documents_missing", "Documents that Elasticsearch has taken and searches do not find, at least; 0 while that is not sure."),
+		missed:  MissingDocuments(),
 		lacking: map[report.Kind]report.Lacking{}, missing: map[report.Kind]int{}, taken: map[report.Kind]int{},
 	}
 	reg.MustRegister(c.unknown, c.missed)
@@ -73,6 +73,11 @@ func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(cont
 // kind.
 func UnknownDocuments() *prometheus.GaugeVec {
 	return gaugeOfKinds("riskdex_documents_unknown", "Documents of the index that the journal does not know, if they are most of it; otherwise 0.")
+}
+
+// MissingDocuments returns the metric of documents that an index has lost, at 0 for every kind.
+func MissingDocuments() *prometheus.GaugeVec {
+	return gaugeOfKinds("riskdex_documents_missing", "Documents that Elasticsearch has taken and searches do not find, at least; 0 while that is not sure.")
 }
 
 func gaugeOfKinds(name, help string) *prometheus.GaugeVec {
