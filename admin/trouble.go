@@ -154,7 +154,7 @@ var causes = []Cause{
 	},
 	{
 		TroubleIncomplete, Critical, lookEvery,
-		"The index of {kind} is being filled, because it was lost, replaced or made anew: {number} are still to be sent, and a search finds {found}.",
+		"The index of {kind} is being filled, because it was lost, replaced or made anew, with {number} still to be sent. A search finds {found}.",
 		"It fills by itself; `riskdex status --watch` shows how far it is. If the number does not fall, fix the other troubles or give Elasticsearch capacity. " +
 			"If nobody meant to remove the index, find out who did.",
 		"RiskdexIndexIncomplete",

@@ -99,7 +99,7 @@ func TestLostIndexIsToldWhileItFills(t *testing.T) {
 	p.ask("DELETE", "/"+p.prefix+p.behind(report.Cities), "", nil)
 	p.send("PUT", "/cities/0", cityBody(0, "new"))
 	trouble := p.says(admin.TroubleIncomplete)
-	if trouble.Kind != report.Cities || trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "are still to be sent") {
+	if trouble.Kind != report.Cities || trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "still to be sent") {
 		t.Errorf("the trouble is %+v, want a critical one about cities", trouble)
 	}
 	eventually(t, "all is well again", func() bool { return p.status().Well })
