@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -220,8 +221,10 @@ func TestCoverageWaitsForRefreshes(t *testing.T) {
 		return false
 	}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { c.Run(ctx) })
+	defer running.Wait()
 	defer cancel()
-	go c.Run(ctx)
 	r.Eventually("new documents come", func() bool {
 		if n := c.Missing()[report.Cities]; n > 0 {
 			t.Fatalf("%d are said to be missing, and are only not shown yet", n)

@@ -74,7 +74,7 @@ func TestParts(t *testing.T) {
 		command runCommand
 		want    string
 	}{
-		{runCommand{}, "burst mapping snapshot freshness churn away idle rates history processes growth"},
+		{runCommand{}, "burst mapping snapshot freshness churn away idle rates refresh history processes growth"},
 		{runCommand{Short: true}, "burst mapping snapshot freshness churn away idle"},
 		{runCommand{Short: true, Only: []string{"growth"}}, "growth"},
 		{runCommand{Only: []string{"idle", "burst"}}, "burst idle"},
