@@ -47,8 +47,7 @@ type lockedRows struct {
 	alive      bool // this process is a member
 	holder     int64
 	generation int64
-	waiting    []candidate
-	again      []candidate
+	free       map[int][]candidate // by state
 }
 
 // claim gives out what can be claimed, in two round trips: the first locks rows and returns
@@ -77,7 +76,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	}
 	var ids [][]byte
 	if err == nil {
-		ids = choose(seen.waiting, seen.again, int64(maxBytes), j.since[kind])
+		ids = choose(seen.free, j.turns.Order(kind), int64(maxBytes))
 	}
 	if err == nil && len(ids) == 0 && maxChanges > 0 {
 		var wait *int64
@@ -95,13 +94,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 		rollback(conn.Conn())
 		return nil, nil, err
 	}
-	switch {
-	case len(changes) == 0:
-	case changes[0].Resent:
-		j.since[kind] = 0
-	default:
-		j.since[kind]++
-	}
+	j.turns.Claimed(kind, changes)
 	return changes, damaged, nil
 }
 
@@ -126,12 +119,13 @@ func (j *Journal) lockCandidates(ctx context.Context, conn *pgx.Conn, me int64, 
 	b.Queue("SELECT pg_advisory_xact_lock_shared($1, $2), pg_advisory_xact_lock_shared($1, $3)", j.keys.class, lockOf(lockKinds, kind), lockMembers+int32(me))
 	b.Queue("SELECT EXISTS (SELECT FROM processes WHERE id = $1 AND connections = $3), holder, generation FROM holds WHERE kind = $2", me, string(kind), j.member.connections).
 		QueryRow(func(r pgx.Row) error { return r.Scan(&seen.alive, &seen.holder, &seen.generation) })
-	for state, into := range map[int]*[]candidate{commit.StatePending: &seen.waiting, commit.StateResend: &seen.again} {
+	seen.free = map[int][]candidate{}
+	for _, state := range []int{commit.StatePending, commit.StateResend} {
 		b.Queue(fmt.Sprintf(`SELECT id, bytes FROM documents
 			WHERE kind = $1 AND state = %d AND (holder <= 0 OR claimed = 0) AND `+dueAt+` <= `+serverTime("$3")+`
 			ORDER BY waiting_since, version, id LIMIT $2 FOR UPDATE SKIP LOCKED`, state), string(kind), limit, at).
 			Query(func(rows pgx.Rows) (err error) {
-				*into, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (c candidate, err error) {
+				seen.free[state], err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (c candidate, err error) {
 					err = r.Scan(&c.id, &c.bytes)
 					return c, err
 				})
@@ -170,14 +164,15 @@ func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	return nil
 }
 
-// choose returns the ids of what is given out, in order and within maxBytes: of pending
-// documents, or of those that are sent again, as commit.ChooseResent says.
-func choose(waiting, again []candidate, maxBytes int64, since int) (ids [][]byte) {
-	if commit.ChooseResent(len(waiting), len(again), since) {
-		waiting = again
+// choose returns the ids of what is given out, in order and within maxBytes: of the documents in
+// the first state that has any.
+func choose(free map[int][]candidate, states [2]int, maxBytes int64) (ids [][]byte) {
+	chosen := free[states[0]]
+	if len(chosen) == 0 {
+		chosen = free[states[1]]
 	}
 	b := commit.NewBudget(maxBytes)
-	for _, c := range waiting {
+	for _, c := range chosen {
 		if c.bytes > b.Limit() {
 			break
 		}

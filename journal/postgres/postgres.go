@@ -51,9 +51,9 @@ type Journal struct {
 	committed commit.Broadcast // told with what changes documents, here and in other processes
 	notify    *notifier
 
-	reading   sync.Mutex          // held by the one Claim that reads
-	uncertain []uncertainClaim    // of the holder of reading
-	since     map[report.Kind]int // pending changes given out since one that was sent again; of the holder of reading
+	reading   sync.Mutex       // held by the one Claim that reads
+	uncertain []uncertainClaim // of the holder of reading
+	turns     commit.Turns     // of the holder of reading
 
 	used    atomic.Int64          // bytes, as last measured
 	failure atomic.Pointer[error] // why it cannot be written; nil when it can
@@ -113,7 +113,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	}
 	j := &Journal{
 		member: member{connections: cfg.ConnConfig.RuntimeParams["application_name"]},
-		clock:  clock{injected: opt.Now}, pace: pace, ended: make(chan struct{}), since: map[report.Kind]int{},
+		clock:  clock{injected: opt.Now}, pace: pace, ended: make(chan struct{}), turns: commit.Turns{},
 		stalls: newStallDetector(),
 	}
 	opt = commit.WithDefaults(opt)

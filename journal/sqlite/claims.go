@@ -18,9 +18,8 @@ import (
 type claims struct {
 	// reading is held by the one Claim that reads. Taken before commit.
 	reading sync.Mutex
-	// since is how many claims of pending changes of a kind went since the last of those
-	// that are sent again. Only the holder of reading uses it.
-	since map[report.Kind]int
+	// turns is only for the holder of reading.
+	turns commit.Turns
 
 	// commit is held by the writer from before each COMMIT until it is noted
 	// here, and by a Claim while it decides. Taken before mu.
@@ -44,7 +43,7 @@ type claims struct {
 
 func newClaims(now func() time.Time) *claims {
 	return &claims{
-		since:    map[report.Kind]int{},
+		turns:    commit.Turns{},
 		claimed:  map[report.Key]commit.Claim{},
 		deferred: map[report.Key]commit.Deferral{},
 		idle:     commit.NewIdleCache(),
@@ -109,17 +108,6 @@ func (c *claims) isFree(k report.Key, now time.Time) bool {
 		return false
 	}
 	return !c.deferred[k].End().After(now)
-}
-
-// count notes what was given out, if anything. The caller holds reading.
-func (c *claims) count(kind report.Kind, changes []report.Change) {
-	switch {
-	case len(changes) == 0:
-	case changes[0].Resent:
-		c.since[kind] = 0
-	default:
-		c.since[kind]++
-	}
 }
 
 // committed notes what a transaction did. Documents that are claimed or deferred need no

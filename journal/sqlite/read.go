@@ -27,21 +27,14 @@ func (e *engine) inSnapshot(f func() error) error {
 }
 
 // candidates returns the keys of documents that wait and are free, in the order in which
-// they are to be given out: those that are pending, or those that are sent again, as
-// commit.ChooseResent says. It reads the index only.
-func (e *engine) candidates(kind report.Kind, limit, since int, free func(report.Key) bool) ([]report.Key, error) {
-	waiting, err := e.waiting(kind, commit.StatePending, limit, free)
-	if err != nil {
-		return nil, err
+// they are to be given out: those in the first state that has any. It reads the index only.
+func (e *engine) candidates(kind report.Kind, limit int, states [2]int, free func(report.Key) bool) (keys []report.Key, err error) {
+	for _, state := range states {
+		if keys, err = e.waiting(kind, state, limit, free); err != nil || len(keys) > 0 {
+			break
+		}
 	}
-	again, err := e.waiting(kind, commit.StateResend, limit, free)
-	if err != nil {
-		return nil, err
-	}
-	if commit.ChooseResent(len(waiting), len(again), since) {
-		return again, nil
-	}
-	return waiting, nil
+	return keys, err
 }
 
 // waiting returns up to limit documents in a state that are free, the one waiting

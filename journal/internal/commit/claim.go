@@ -10,13 +10,30 @@ type Claim struct {
 	State   int64
 }
 
-// PendingPerResent is how many claims of pending changes go before each claim of changes that are
+// pendingPerResent is how many claims of pending changes go before each claim of changes that are
 // sent again, if there are both.
-const PendingPerResent = 3
+const pendingPerResent = 3
 
-// ChooseResent tells which changes the next claim gives out, given how many there are of both sorts:
-// those that are sent again, or the pending ones. since is how many claims of pending changes went
-// before, since the last of the others.
-func ChooseResent(pending, resent, since int) bool {
-	return resent > 0 && (pending == 0 || since >= PendingPerResent)
+// Turns says which changes the next claim of a kind gives out: it counts the claims of pending
+// changes since the last of changes that are sent again.
+type Turns map[report.Kind]int
+
+// Order returns the states of documents that the next claim gives out: those in the first, or if
+// there are none, those in the second.
+func (t Turns) Order(kind report.Kind) [2]int {
+	if t[kind] >= pendingPerResent {
+		return [2]int{StateResend, StatePending}
+	}
+	return [2]int{StatePending, StateResend}
+}
+
+// Claimed notes what a claim gave out, if anything.
+func (t Turns) Claimed(kind report.Kind, changes []report.Change) {
+	switch {
+	case len(changes) == 0:
+	case changes[0].Resent:
+		t[kind] = 0
+	default:
+		t[kind]++
+	}
 }
