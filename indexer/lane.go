@@ -128,7 +128,8 @@ func (l *lane) claimed(t task, c claimed) {
 		l.checkedAt = t.started
 	}
 	if t.seen == l.wakeUps {
-		l.pending, l.lags = l.pending && c.n > 0, l.lags && c.n > 0 && !c.hidden
+		l.pending = l.pending && c.n > 0
+		l.lags = l.pending && !c.hidden
 	}
 	if c.hidden {
 		l.hidden++

@@ -86,6 +86,36 @@ func TestFillingANewIndexDelaysNoRefresh(t *testing.T) {
 	}
 }
 
+// TestBacklogAfterARebuildIsNotRefreshedInPieces gives a rebuild up while documents wait that were
+// to be sent to the new index: from then on they go to the one that apps search.
+func TestBacklogAfterARebuildIsNotRefreshedInPieces(t *testing.T) {
+	t.Parallel()
+	l, now, cfg := fillingLane(t)
+	l.wake()
+	filling, _ := l.next(now, 2, cfg)
+	l.begin(filling)
+	l.claimed(filling, claimed{asked: true, n: 200, hidden: true})
+	if err := l.stopRebuild(now); err != nil {
+		t.Fatal(err)
+	}
+	l.end(filling, outcome{sent: true, hidden: true}, now, cfg)
+	l.removals = nil
+	left, _ := l.next(now, 2, cfg)
+	l.begin(left)
+	l.claimed(left, claimed{asked: true, n: 200})
+	l.end(left, outcome{sent: true, shown: true}, now, cfg)
+	if _, ok := l.refreshes(cfg); ok {
+		t.Error("a refresh in the midst of a backlog")
+	}
+	last, _ := l.next(now, 2, cfg)
+	l.begin(last)
+	l.claimed(last, claimed{asked: true})
+	l.end(last, outcome{}, now, cfg)
+	if _, ok := l.refreshes(cfg); !ok {
+		t.Error("no refresh though nothing more waits")
+	}
+}
+
 func TestOnlyWhatSearchesLackIsRefreshed(t *testing.T) {
 	t.Parallel()
 	l, now, cfg := laneForTest()
