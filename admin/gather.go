@@ -121,8 +121,8 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 
 // isIncomplete tells whether the index of a kind lacks a good part of what it had.
 func (s *statuses) isIncomplete(ctx context.Context, st *Status, k KindStatus, dropped int) (bool, error) {
-	if !st.mayBeIncomplete(k) || s.Documents == nil {
-		return st.mayBeIncomplete(k), nil
+	if may := st.mayBeIncomplete(k); !may || s.Documents == nil {
+		return may, nil
 	}
 	// The index does not lack what is deleted once more, such as after a restart.
 	live, err := s.Documents.Documents(ctx, k.Kind)
