@@ -128,13 +128,15 @@ func (g *Gazetteer) CountryNames(code string) iter.Seq[string] {
 	}
 }
 
-// CountryCodes yields the codes of all countries.
+// CountryCodes yields the codes of all countries, each once.
 func (g *Gazetteer) CountryCodes() iter.Seq[string] {
 	return func(yield func(string) bool) {
+		last := ""
 		for _, c := range g.countries.rows {
-			if !yield(c.code) {
+			if c.code != last && !yield(c.code) {
 				return
 			}
+			last = c.code
 		}
 	}
 }

@@ -178,3 +178,16 @@ func TestFoldOfASCII(t *testing.T) {
 		}
 	}
 }
+
+// TestCountryCodesAreYieldedOnce, also of a table that has two rows of a country.
+func TestCountryCodesAreYieldedOnce(t *testing.T) {
+	t.Parallel()
+	table := "code\talpha3\tnames\nNO\tNOR\tNorway\nSE\tSWE\tSweden\nNO\tNOR\tNorge\n"
+	g, err := Load(fstest.MapFS{"countries.tsv": {Data: []byte(table)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Collect(g.CountryCodes()); !slices.Equal(got, []string{"NO", "SE"}) {
+		t.Errorf("the codes are %v", got)
+	}
+}
