@@ -9,6 +9,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/require"
+	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -144,7 +145,7 @@ func TestHistoryOfWhatARebuildRefused(t *testing.T) {
 	c, err := d.journal.Claim(t.Context(), report.Cities, 1, 1<<20)
 	require.NoError(t, err)
 	require.NoError(t, d.journal.Settle(t.Context(), []report.Settlement{{Key: c[0].Key, Version: c[0].Version, Outcome: report.Indexed}}))
-	_, err = d.journal.Resend(t.Context(), report.Cities)
+	_, err = journaltest.ResendAll(t.Context(), d.journal, report.Cities)
 	require.NoError(t, err)
 	d.index()
 	check := func() {

@@ -10,6 +10,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/require"
+	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -84,7 +85,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() {
 				d.deliver("PUT", "/cities/1", `{"t":1}`)
 				d.index()
-				_, err := d.journal.Resend(d.t.Context(), report.Cities)
+				_, err := journaltest.ResendAll(d.t.Context(), d.journal, report.Cities)
 				require.NoError(d.t, err)
 				if st := d.status(); !st.Well {
 					t.Errorf("a document that is sent again, while the index has all: %+v", st.Troubles)
@@ -132,7 +133,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() {
 				d.deliver("PUT", "/cities/1", `{"t":1}`)
 				d.index()
-				_, err := d.journal.Resend(d.t.Context(), report.Cities)
+				_, err := journaltest.ResendAll(d.t.Context(), d.journal, report.Cities)
 				require.NoError(d.t, err)
 				d.note(report.VerifiedNote(report.Cities), report.Verified{At: time.Unix(3, 0), Wrong: 1, Ordered: 1}.Note())
 			},

@@ -44,7 +44,9 @@ func (s *checking) UnlockKind(report.Kind)                            {}
 func (s *checking) ResendDeleted(context.Context, report.Kind, time.Time) (int, error) {
 	return 0, s.resendDeleted()
 }
-func (s *checking) Resend(context.Context, report.Kind) (int, error) { return 1, s.resend() }
+func (s *checking) Resend(context.Context, report.Kind, report.ResendCursor) (int, report.ResendCursor, error) {
+	return 1, report.ResendCursor{}, s.resend()
+}
 func (s *checking) Stats(context.Context) (report.Stats, error) {
 	return report.Stats{Notes: s.notes}, nil
 }

@@ -38,7 +38,7 @@ type progress struct {
 type claimed struct {
 	asked  bool // it has asked the journal; false for a task that ended before
 	n      int  // changes
-	hidden bool // there are some, and all go to an index that no app searches yet
+	hidden bool // the task writes nothing to the index that apps search, only to a new one if at all
 }
 
 // dispatcher gives tasks to the workers. It belongs to Run's goroutine.

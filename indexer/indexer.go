@@ -29,9 +29,10 @@ type Journal interface {
 	// afterwards. Claim with maxChanges 0 only asks for that.
 	LockKind(ctx context.Context, kind report.Kind) error
 	UnlockKind(kind report.Kind)
-	// Resend marks every document of kind to be given out again, including deleted ones.
-	Resend(ctx context.Context, kind report.Kind) (int, error)
-	// ResendDeleted is Resend for deletes that were accepted since the given time.
+	// Resend marks some documents of kind after a cursor to be given out again, deleted ones
+	// among them, and returns how many, and where to go on: the zero cursor after the last.
+	Resend(ctx context.Context, kind report.Kind, after report.ResendCursor) (int, report.ResendCursor, error)
+	// ResendDeleted marks all deletes that were accepted since the given time.
 	ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error)
 	// Changed receives when there may be something new to claim, or a retry is due.
 	Changed() <-chan struct{}

@@ -64,6 +64,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 		}
 	}
 	due, at, waiting := l.due()
+	markAt, marks := l.rebuild.marks()
 	switch {
 	case l.blocked():
 		// One task at a time, with nothing else under way: a lost index is created
@@ -87,6 +88,9 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 		// first: otherwise a busy kind would never be checked.
 		t.check = true
 		return l.own(t, now), l.tasks == 0
+	case marks && !now.Before(markAt) && (l.tasks > 0 || !l.pending):
+		// Beside another task, so that marking delays nobody.
+		return l.own(task{step: stepMark, after: l.rebuild.after}, now), l.tasks < limit
 	case l.pending && (t.target != nil || !l.takingOver()):
 		return l.own(t, now), l.tasks < limit
 	}
@@ -115,11 +119,17 @@ func (l *lane) begin(t task) {
 	l.tasks++
 	l.claiming = true
 	l.alone = t.alone()
+	if t.step == stepMark {
+		t.rebuild.marking = true
+	}
 }
 
 // claimed notes what task t has claimed. It is called once for each task, before end.
 func (l *lane) claimed(t task, c claimed) {
 	l.claiming = false
+	if c.hidden {
+		l.hidden++
+	}
 	if !c.asked {
 		return
 	}
@@ -130,9 +140,6 @@ func (l *lane) claimed(t task, c claimed) {
 	if t.seen == l.wakeUps {
 		l.pending = l.pending && c.n > 0
 		l.lags = l.pending && !c.hidden
-	}
-	if c.hidden {
-		l.hidden++
 	}
 }
 
@@ -223,6 +230,9 @@ func (l *lane) opens(cfg Config) (at time.Time, ok bool) {
 	at = l.checkedAt.Add(cfg.CheckEvery)
 	if _, due, ok := l.due(); ok && due.Before(at) {
 		at = due
+	}
+	if mark, ok := l.rebuild.marks(); ok && mark.Before(at) {
+		at = mark
 	}
 	return at, true
 }

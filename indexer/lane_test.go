@@ -409,6 +409,7 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 	now = l.rebuild.retryAt
 	l.checkedAt = now
 	end(nextTask(), outcome{step: stepOutcome{index: "new"}})
+	l.rebuild.marked = true
 	first := nextTask()
 	l.claimed(first, claimed{asked: true, n: 5})
 	second := nextTask()

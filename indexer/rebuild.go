@@ -75,7 +75,7 @@ func (x *Indexer) measure(r *report.Rebuild) {
 		r.Remaining = -1
 		return
 	}
-	r.Remaining = min(toSend(stats.Kinds[r.Kind]), r.Total)
+	r.Remaining = min(toSend(stats.Kinds[r.Kind])+r.Unmarked, r.Total)
 	r.SecondsLeft = estimate(r.Total-r.Remaining, r.Remaining, time.Since(r.FillingAt)).Seconds()
 }
 

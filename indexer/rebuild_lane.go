@@ -73,7 +73,11 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	if out.index != "" {
 		r.status.OldIndex, r.status.NewIndex = t.from, out.index
 	}
-	l.kindLocked = true
+	if t.step == stepMark {
+		r.marking = false
+	} else {
+		l.kindLocked = true
+	}
 	l.suspect = l.suspect || out.failed != nil && out.failed.reason == elastic.ReasonAnotherJournal
 	switch {
 	case out.lost:
@@ -88,6 +92,10 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 		l.endRebuild(report.PhaseFailed, out.failed.answer.Detail, now)
 	case t.step == stepBegin:
 		r.begun(out, now, cfg)
+	case t.step == stepMark:
+		if r.haveMarked(out); r.marked {
+			l.wake() // only now can the new index turn out to be complete
+		}
 	default:
 		r.swapped(now)
 		l.index = t.to

@@ -15,8 +15,21 @@ func backOffForTest() *backoff.ExponentialBackOff {
 	return (&Indexer{cfg: DefaultConfig()}).newBackOff()
 }
 
-// fillingLane returns a lane whose rebuild has begun.
+// fillingLane returns a lane whose rebuild has begun and has every document marked.
 func fillingLane(t *testing.T) (*lane, time.Time, Config) {
+	t.Helper()
+	l, now, cfg := markingLane(t)
+	mark := nextTask(t, l, now, cfg)
+	if mark.step != stepMark {
+		t.Fatalf("second step %+v, want that documents are marked", mark)
+	}
+	l.end(mark, outcome{hidden: true, step: stepOutcome{marked: 7}}, now, cfg)
+	l.pending, l.lags = false, false
+	return l, now, cfg
+}
+
+// markingLane returns a lane whose rebuild has begun, with nothing to claim.
+func markingLane(t *testing.T) (*lane, time.Time, Config) {
 	t.Helper()
 	l, now, cfg := laneForTest()
 	l.index = "v1"
@@ -42,8 +55,109 @@ func nextTask(t *testing.T, l *lane, now time.Time, cfg Config) task {
 		t.Fatal("the lane wants no task")
 	}
 	l.begin(next)
-	l.claimed(next, claimed{})
+	l.claimed(next, claimed{hidden: next.step == stepMark})
 	return next
+}
+
+// TestMarkingDelaysNothing: while all documents are marked for a new index, piece by piece,
+// changes are sent and shown, and the index is checked.
+func TestMarkingDelaysNothing(t *testing.T) {
+	t.Parallel()
+	l, now, cfg := markingLane(t)
+	l.wake()
+	live := nextTask(t, l, now, cfg)
+	if live.step != stepNone || live.target == nil || live.target.marked {
+		t.Fatalf("%+v goes before a live change", live)
+	}
+	first := nextTask(t, l, now, cfg)
+	if first.step != stepMark || first.after != (report.ResendCursor{}) {
+		t.Fatalf("%+v beside a live change, want that documents are marked from the first on", first)
+	}
+	l.end(live, outcome{sent: true, shown: true}, now, cfg)
+	l.pending, l.lags = false, false
+	if _, ok := l.refreshes(cfg); !ok {
+		t.Error("the refresh of a live change waits for the marking")
+	}
+	if got, ok := l.next(now, 2, cfg); ok {
+		t.Errorf("%+v beside the marking, with nothing to claim; want no second marking", got)
+	}
+	l.wake()
+	second := nextTask(t, l, now, cfg)
+	if second.step != stepNone {
+		t.Errorf("%+v beside the marking, want the next live change", second)
+	}
+	l.end(second, outcome{}, now, cfg)
+	next := report.ResendCursor{Doc: 5_000, ID: "m"}
+	l.end(first, outcome{hidden: true, step: stepOutcome{marked: 3, next: next}}, now, cfg)
+	if l.hidden != 0 || l.rebuild.marked || l.rebuild.status.Unmarked != 4 {
+		t.Errorf("%d hidden tasks, marked %v, %d unmarked; want none, and four of seven left", l.hidden, l.rebuild.marked, l.rebuild.status.Unmarked)
+	}
+
+	late := now.Add(cfg.CheckEvery)
+	check := nextTask(t, l, late, cfg)
+	if !check.check {
+		t.Errorf("%+v between two pieces, want the check that is due", check)
+	}
+	l.end(check, outcome{checked: true, index: "v1"}, late, cfg)
+	l.pending, l.lags = false, false
+
+	again := nextTask(t, l, late, cfg)
+	if again.step != stepMark || again.after != next {
+		t.Fatalf("%+v, want that marking goes on after %+v", again, next)
+	}
+	l.end(again, outcome{hidden: true, step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}}, late, cfg)
+	if got, ok := l.next(late, 2, cfg); ok {
+		t.Errorf("%+v right after a failure", got)
+	}
+	at, ok := l.opens(cfg)
+	if !ok || !at.After(late) || at.After(late.Add(cfg.CheckEvery-1)) {
+		t.Fatalf("after a failure at %v the lane opens at %v, %v; want soon", late, at, ok)
+	}
+	last := nextTask(t, l, at, cfg)
+	if last.step != stepMark || last.after != next {
+		t.Fatalf("%+v after a failure, want another attempt from the same place on", last)
+	}
+	l.end(last, outcome{hidden: true}, at, cfg)
+	if ask := nextTask(t, l, at, cfg); ask.step != stepNone || !ask.target.marked || l.rebuild.status.Unmarked != 0 {
+		t.Errorf("%+v, want a task that asks whether the new index is complete", ask)
+	}
+}
+
+// TestOneWorkerMarksWhatItHasTimeFor: it would otherwise send nothing until all is marked.
+func TestOneWorkerMarksWhatItHasTimeFor(t *testing.T) {
+	t.Parallel()
+	l, now, cfg := markingLane(t)
+	l.wake()
+	live, ok := l.next(now, 1, cfg)
+	if !ok || live.step != stepNone {
+		t.Fatalf("%+v, want a task that claims", live)
+	}
+	l.begin(live)
+	l.claimed(live, claimed{asked: true})
+	l.end(live, outcome{}, now, cfg)
+	if mark, ok := l.next(now, 1, cfg); !ok || mark.step != stepMark {
+		t.Errorf("%+v with nothing to claim, want that documents are marked", mark)
+	}
+}
+
+// TestRebuildStoppedWhileItMarks has the marking end after the stop, and another begin.
+func TestRebuildStoppedWhileItMarks(t *testing.T) {
+	t.Parallel()
+	l, now, cfg := markingLane(t)
+	mark := nextTask(t, l, now, cfg)
+	if err := l.stopRebuild(now); err != nil {
+		t.Fatal(err)
+	}
+	l.end(mark, outcome{hidden: true, step: stepOutcome{marked: 3, next: report.ResendCursor{Doc: 3}}}, now, cfg)
+	if remove := nextTask(t, l, now, cfg); remove.step != stepRemove || remove.to != "v2" {
+		t.Fatalf("%+v, want the removal of the new index", remove)
+	} else {
+		l.end(remove, outcome{}, now, cfg)
+	}
+	l.pending = false
+	if got, ok := l.next(now, 2, cfg); ok {
+		t.Errorf("%+v after the stop", got)
+	}
 }
 
 func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
@@ -66,6 +180,7 @@ func TestRebuildStepsHaveTheLaneForThemselves(t *testing.T) {
 		t.Errorf("%+v begins beside the step", got)
 	}
 	l.end(begin, outcome{step: stepOutcome{index: "v2"}}, now, cfg)
+	l.rebuild.marked = true
 	l.wake()
 	a := nextTask(t, l, now, cfg)
 	b := nextTask(t, l, now, cfg)

@@ -9,6 +9,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/indexertest"
 	"riskdex/internal/require"
+	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -140,7 +141,7 @@ func TestUncertainLookupMakesNoDeadLetter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.Stop()
-			_, err := r.Journal.Resend(t.Context(), report.Cities)
+			_, err := journaltest.ResendAll(t.Context(), r.Journal, report.Cities)
 			require.NoError(t, err)
 			var met indexertest.Bites
 			spoilt := spoil(&met)

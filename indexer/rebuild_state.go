@@ -11,14 +11,18 @@ import (
 // rebuild is what the dispatcher knows about the rebuild of a lane's index, under way or over.
 // Only the dispatcher uses it.
 //
-// Its steps are tasks of their own, with nothing else under way for that kind: create the new
-// index and have the journal give out everything again; and, when the new index is complete, move
-// the alias. In between, ordinary tasks write to both indices.
+// It begins and ends with tasks that have nothing else under way for that kind: one creates the
+// new index and, when that is complete, one moves the alias. In between, ordinary tasks write to
+// both indices, and beside them tasks have the journal give out everything again, some thousand
+// documents each.
 type rebuild struct {
 	status    report.Rebuild
-	sent      time.Time      // when no document was marked any more; see isComplete
-	asks      bool           // something was sent since the lane was last woken to see whether it is complete
-	since     report.Version // see target
+	marked    bool                // every document has been marked to be sent
+	marking   bool                // a task does so
+	after     report.ResendCursor // it goes on from there
+	sent      time.Time           // when no document was marked any more; see isComplete
+	asks      bool                // something was sent since the lane was last woken to see whether it is complete
+	since     report.Version      // see target
 	backoff   *backoff.ExponentialBackOff
 	retryAt   time.Time      // when a failed step may be retried
 	takesOver bool           // it is a take-over, and the index behind the alias may still be another journal's
@@ -39,6 +43,7 @@ type target struct {
 	since   report.Version
 	stalled bool
 	only    bool // nothing goes to the alias: another journal's index is behind it
+	marked  bool // every document has been marked to be sent
 }
 
 // target returns what tasks write to besides the alias, or nil.
@@ -46,7 +51,7 @@ func (r *rebuild) target() *target {
 	if r == nil || r.status.Phase != report.PhaseFilling && r.status.Phase != report.PhaseSwapping {
 		return nil
 	}
-	return &target{index: r.status.NewIndex, sent: r.sent, since: r.since, stalled: !r.stalled.IsZero(), only: r.takesOver}
+	return &target{index: r.status.NewIndex, sent: r.sent, since: r.since, stalled: !r.stalled.IsZero(), only: r.takesOver, marked: r.marked}
 }
 
 func (r *rebuild) active() bool { return r != nil && r.status.Phase.Active() }
@@ -63,7 +68,15 @@ func (r *rebuild) step() (s step, at time.Time, ok bool) {
 	return stepNone, time.Time{}, false
 }
 
-// begun, swapped, filled and end note the outcome of a step or a task.
+// marks returns when the next documents may be marked, if there are any and no task does so.
+func (r *rebuild) marks() (at time.Time, ok bool) {
+	if r == nil || r.status.Phase != report.PhaseFilling || r.marked || r.marking {
+		return time.Time{}, false
+	}
+	return r.retryAt, true
+}
+
+// begun, haveMarked, swapped, filled and end note the outcome of a step or a task.
 
 func (r *rebuild) begun(out stepOutcome, now time.Time, cfg Config) {
 	r.takesOver = r.takesOver && !out.own
@@ -73,8 +86,18 @@ func (r *rebuild) begun(out stepOutcome, now time.Time, cfg Config) {
 		r.swapAfter = now.Add(2 * cfg.CheckEvery)
 	}
 	r.status.Phase, r.status.FillingAt = report.PhaseFilling, now
-	r.status.Total, r.status.Remaining = out.total, out.total
+	r.status.Total, r.status.Remaining, r.status.Unmarked = out.total, out.total, out.total
 	r.since = out.since
+	r.retryAt = time.Time{}
+	r.backoff.Reset()
+}
+
+func (r *rebuild) haveMarked(out stepOutcome) {
+	r.after, r.marked = out.next, out.next == (report.ResendCursor{})
+	r.status.Unmarked = max(0, r.status.Unmarked-out.marked)
+	if r.marked {
+		r.status.Unmarked = 0
+	}
 	r.retryAt = time.Time{}
 	r.backoff.Reset()
 }

@@ -10,12 +10,13 @@ import (
 	"riskdex/report"
 )
 
-// step is a special task, with nothing else under way for its kind.
+// step is a special task of a rebuild. All but stepMark have nothing else under way for their kind.
 type step int
 
 const (
 	stepNone   step = iota // an ordinary task
-	stepBegin              // create the new index, and have everything given out again
+	stepBegin              // create the new index
+	stepMark               // have some more documents given out again, for the new index
 	stepSwap               // replace the old index with the new one
 	stepRemove             // delete an index that is no longer needed
 )
@@ -29,6 +30,9 @@ type stepOutcome struct {
 	total int            // begin: documents to send
 	since report.Version // begin: see target
 	own   bool           // begin: the index behind the alias is this journal's
+
+	marked int                 // mark: documents
+	next   report.ResendCursor // mark: where to go on; zero after the last
 }
 
 func (x *Indexer) performStep(ctx context.Context, t task) (out stepOutcome) {
@@ -39,6 +43,8 @@ func (x *Indexer) performStep(ctx context.Context, t task) (out stepOutcome) {
 	case err != nil:
 	case t.step == stepBegin:
 		out, err = x.beginRebuild(ctx, t)
+	case t.step == stepMark:
+		out.marked, out.next, err = x.journal.Resend(ctx, t.kind, t.after)
 	case t.step == stepSwap:
 		if err = x.swap(ctx, t); err == nil {
 			x.revive(ctx, t)
@@ -62,6 +68,8 @@ func (x *Indexer) performStep(ctx context.Context, t task) (out stepOutcome) {
 // mayStep asks whether another journal has taken over.
 func (x *Indexer) mayStep(ctx context.Context, t task) (err error) {
 	switch {
+	case t.step == stepMark:
+		return nil // it touches no index
 	case !t.takeOver:
 		return x.indices.CheckLine(ctx, t.kind)
 	case t.step == stepSwap:
@@ -70,9 +78,8 @@ func (x *Indexer) mayStep(ctx context.Context, t task) (err error) {
 	return err
 }
 
-// beginRebuild makes the new index before it marks the documents: a crash in
-// between leaves an index that is known to be unfinished, and is found at the next
-// start.
+// beginRebuild makes the new index. Documents are marked after it, so a crash leaves an index
+// that is known to be unfinished, and is found at the next start.
 func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, err error) {
 	if t.from == "" && !t.takeOver {
 		return out, fmt.Errorf("the alias %s is on several indices and says of none that it is written to", x.indices.Alias(t.kind))
@@ -108,6 +115,11 @@ func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, er
 		x.log.Warn("the new index will lack the documents that are dead letters, of which the old one may have an older version; look at them with: riskdex dead list",
 			"alias", x.indices.Alias(t.kind), "dead_letters", before.DeadLetters)
 	}
+	documents, err := x.journal.Documents(ctx, t.kind)
+	if err != nil {
+		return out, fmt.Errorf("count the documents of %s in the journal: %w", t.kind, err)
+	}
+	out.total = documents + before.Tombstones
 	// What is marked already may be meant for the index behind the alias, also where
 	// a rebuild was begun before: it may have ended before it marked anything. So
 	// what is sent again goes there as well, unless there are no marks. Where that
@@ -119,14 +131,6 @@ func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, er
 	if err := x.indices.Create(ctx, t.kind, index); err != nil {
 		return out, err
 	}
-	if _, err := x.journal.Resend(ctx, t.kind); err != nil {
-		return out, fmt.Errorf("mark the documents of %s to be sent to the index %s: %w", t.kind, index, err)
-	}
-	after, err := x.kindStats(ctx, t.kind)
-	if err != nil {
-		return out, err
-	}
-	out.total = toSend(after)
 	// Another journal may only have been about to take it over.
 	err = x.indices.CheckLine(ctx, t.kind)
 	out.own = err == nil && t.from != ""
@@ -174,14 +178,14 @@ func (x *Indexer) kindStats(ctx context.Context, kind report.Kind) (report.KindS
 	return stats.Kinds[kind], nil
 }
 
-// isComplete tells whether the new index lacks nothing that those who search have.
+// isComplete tells whether the new index lacks nothing that those who search have, once all
+// documents have been marked.
 //
-// A document that was pending when the rebuild began was not marked, and one that
-// was marked is not any longer once a newer version is accepted: of both, the old
-// index has a version and the new one has nothing until they are sent. So it takes
-// two readings: one that finds no marks, and one that finds nothing waiting that has
-// waited since then. What is accepted in between is in the new index already, or
-// in neither.
+// A document that is pending is not marked, and one that was marked is not any longer once a
+// newer version is accepted: of both, the old index has a version and the new one has nothing
+// until they are sent. So it takes two readings: one that finds no marks, and one that finds
+// nothing waiting that has waited since then. What is accepted in between is in the new index
+// already, or in neither.
 func (x *Indexer) isComplete(ctx context.Context, t task) (complete bool, sent time.Time) {
 	now, err := x.kindStats(ctx, t.kind)
 	if err != nil {

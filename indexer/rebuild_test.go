@@ -7,11 +7,13 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"riskdex/indexer"
 	"riskdex/indexer/indexertest"
 	"riskdex/internal/require"
+	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -97,6 +99,57 @@ func TestRebuildUnderLoad(t *testing.T) {
 	}
 	k := r.Stats().Kinds[report.Cities]
 	t.Logf("%d documents to send, %d changes beside them, %d searches, took %v", s.Total, k.Accepted[report.Index]+k.Accepted[report.Delete], searches, s.EndedAt.Sub(s.StartedAt))
+}
+
+// marking is a journal that waits before it marks documents, once it is told to.
+type marking struct {
+	indexer.Journal
+	wait atomic.Pointer[chan struct{}] // until it is closed; nil does not wait
+}
+
+func (m *marking) Resend(ctx context.Context, kind report.Kind, after report.ResendCursor) (int, report.ResendCursor, error) {
+	if wait := m.wait.Load(); wait != nil {
+		select {
+		case <-*wait:
+		case <-ctx.Done():
+		}
+	}
+	return m.Journal.Resend(ctx, kind, after)
+}
+
+// TestChangesAreShownWhileDocumentsAreMarked: with a million documents marking takes seconds.
+// The new index is not complete before it has ended, although nothing is left to be sent.
+func TestChangesAreShownWhileDocumentsAreMarked(t *testing.T) {
+	t.Parallel()
+	var j marking
+	r := assembleOf(t, rebuilding(), indexertest.Parts{Journal: func(real journal.Journal) indexer.Journal {
+		j.Journal = real
+		return &j
+	}})
+	r.Run()
+	r.Append(indexertest.Many(report.Cities, 100, "text")...)
+	r.Drained()
+	release := make(chan struct{})
+	j.wait.Store(&release)
+	r.rebuild()
+	r.reaches(report.PhaseFilling)
+	r.Append(indexertest.Index(report.Cities, "0", `{"title":"corrected"}`), indexertest.Index(report.Cities, "new", `{"title":"corrected"}`),
+		indexertest.Delete(report.Cities, "1"))
+	r.Drained()
+	r.Eventually("searches show what was delivered meanwhile", func() bool {
+		_, answer := r.Ask("POST", "/"+r.Indices.Alias(report.Cities)+"/_count", `{"query":{"match":{"title":"corrected"}}}`)
+		return answer["count"] == 2.0
+	})
+	if s := r.status(); s.Phase != report.PhaseFilling || s.Total != 100 || s.Remaining != 100 {
+		t.Errorf("the rebuild is %+v, want all 100 documents remaining until they are marked", s)
+	}
+	close(release)
+	r.reaches(report.PhaseDone)
+	r.only(2)
+	r.complete()
+	if n := r.Count(report.Cities); n != 100 {
+		t.Errorf("%d documents, want 100", n)
+	}
 }
 
 // TestChangeIsSettledOnce: a rebuild sends everything again, which must not count as the

@@ -33,10 +33,11 @@ type task struct {
 	step     step
 	from, to string // for a step: the index behind the alias; the one that it is about
 	fits     []report.Stamp
+	after    report.ResendCursor // for stepMark: where to go on
 }
 
 // alone tells whether the task excludes others of the same kind.
-func (t task) alone() bool { return t.check || t.step != stepNone }
+func (t task) alone() bool { return t.check || t.step != stepNone && t.step != stepMark }
 
 // outcome is the result of a task.
 type outcome struct {
@@ -62,6 +63,9 @@ type outcome struct {
 // perform performs a task, and reports each stage at most once.
 func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outcome) {
 	if t.step != stepNone {
+		if out.hidden = t.step == stepMark; out.hidden {
+			tell.claimed(claimed{hidden: true})
+		}
 		out.step = x.performStep(ctx, t)
 		return out
 	}
@@ -85,7 +89,7 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 	if len(changes) > 0 {
 		x.transfer(ctx, t, changes, &out, tell)
 	}
-	if t.target != nil && !slices.ContainsFunc(changes, func(c report.Change) bool { return c.Resent }) {
+	if t.target != nil && t.target.marked && !slices.ContainsFunc(changes, func(c report.Change) bool { return c.Resent }) {
 		out.filling.complete, out.filling.sent = x.isComplete(ctx, t)
 	}
 	return out

@@ -50,12 +50,14 @@ type Journal interface {
 	// of the older one.
 	Settle(ctx context.Context, s []report.Settlement) error
 
-	// Resend marks every settled document of kind, tombstones included, to be given out again
-	// by Claim, and returns how many. Marked documents do not count as pending, and settling
-	// them counts nothing. A newer version removes the mark.
-	Resend(ctx context.Context, kind report.Kind) (int, error)
+	// Resend marks settled documents of kind, tombstones included, to be given out again by
+	// Claim. One call looks at some thousand documents after a cursor, and returns how many it
+	// marked and where to go on, which is the zero cursor after the last. Marked documents do
+	// not count as pending, and settling them counts nothing. A newer version removes the mark.
+	Resend(ctx context.Context, kind report.Kind, after report.ResendCursor) (marked int, next report.ResendCursor, err error)
 
-	// ResendDeleted is Resend for the tombstones of deletes that were accepted since a time.
+	// ResendDeleted marks the tombstones of all deletes that were accepted since a time, as
+	// Resend does, and returns how many.
 	ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error)
 
 	// Renew gives settled documents a new version and marks them as Resend does, for an index

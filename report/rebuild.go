@@ -16,6 +16,7 @@ type Rebuild struct {
 	NewIndex  string       `json:"new_index,omitempty"` // the index that is filled; empty before it exists
 	Total     int          `json:"total"`               // documents to send to the new index, including deleted ones
 	Remaining int          `json:"remaining"`           // documents still to send; -1 if unknown
+	Unmarked  int          `json:"-"`                   // of them, those that the journal does not give out yet
 	StartedAt time.Time    `json:"started_at"`
 	FillingAt time.Time    `json:"-"` // when filling began; zero until then
 	EndedAt   time.Time    `json:"ended_at,omitzero"`

@@ -254,8 +254,8 @@ func (j *Journal) Settle(_ context.Context, settlements []report.Settlement) err
 	return nil
 }
 
-// Resend implements indexer.Journal: it begins the feed anew.
-func (j *Journal) Resend(_ context.Context, kind report.Kind) (int, error) {
+// Resend implements indexer.Journal: it begins the feed anew, at once for all documents.
+func (j *Journal) Resend(_ context.Context, kind report.Kind, _ report.ResendCursor) (int, report.ResendCursor, error) {
 	w := j.windows[kind]
 	w.keeping.Lock()
 	defer w.keeping.Unlock()
@@ -263,7 +263,7 @@ func (j *Journal) Resend(_ context.Context, kind report.Kind) (int, error) {
 	defer j.mu.Unlock()
 	told := w.done + len(w.documents)
 	w.again(report.Cursor{Kinds: []report.Kind{kind}})
-	return told, nil
+	return told, report.ResendCursor{}, nil
 }
 
 // ResendDeleted implements indexer.Journal: it goes back in the feed to the first change that

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -44,7 +45,7 @@ func TestCheckpointIsKeptInANewIndex(t *testing.T) {
 	}
 	first := fill()
 	x.checkpoint = "" // the index was lost, and made anew
-	if _, err := j.Resend(t.Context(), report.Cities); err != nil {
+	if _, err := journaltest.ResendAll(t.Context(), j, report.Cities); err != nil {
 		t.Fatal(err)
 	}
 	j.keepCheckpoint(t.Context(), report.Cities, w)

@@ -49,7 +49,7 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	j.carryOut([]*commit.Request{
 		{Ctx: ctx, Done: done, Run: func(tx *commit.Transaction) error { return tx.Settle(settlements, make([]commit.Claim, 2)) }},
 		{Ctx: ctx, Done: done, Run: func(tx *commit.Transaction) error {
-			_, _, err := tx.Resend(report.Advisories, commit.Cursor{}, 10)
+			_, _, err := tx.Resend(report.Advisories, report.ResendCursor{}, 10)
 			return err
 		}},
 	})

@@ -11,6 +11,7 @@ import (
 	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
+	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -168,7 +169,7 @@ func TestPostgresNotifiesOthers(t *testing.T) {
 		{"retry of what was overtaken", func() { appendTo(t, doer, "1", "y"); settle(t, doer, report.Retry, c...) }},
 		{"resend", func() {
 			settle(t, doer, report.Indexed, c...)
-			_, err := doer.Resend(t.Context(), report.Advisories)
+			_, err := journaltest.ResendAll(t.Context(), doer, report.Advisories)
 			require.NoError(t, err)
 		}},
 		{"the end of the other", func() { require.NoError(t, doer.Close()) }},

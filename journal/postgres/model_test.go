@@ -12,6 +12,7 @@ import (
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
+	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -149,7 +150,7 @@ func (m *twoProcesses) rejoins(i int) {
 }
 
 func (m *twoProcesses) resend(*rapid.T) {
-	_, err := m.p[m.one()].Resend(context.Background(), report.Advisories)
+	_, err := journaltest.ResendAll(context.Background(), m.p[m.one()], report.Advisories)
 	m.fail("Resend", err)
 }
 

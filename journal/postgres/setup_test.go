@@ -17,6 +17,7 @@ import (
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
+	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -195,7 +196,7 @@ func TestPostgresDamageInResend(t *testing.T) {
 	}
 	settle(t, j, report.Indexed, claimed(t, j)...)
 	execSQL(t, j, "UPDATE documents SET body = 'other' WHERE id = '1'")
-	_, err := j.Resend(t.Context(), report.Advisories)
+	_, err := journaltest.ResendAll(t.Context(), j, report.Advisories)
 	require.NoError(t, err)
 	if got := claimed(t, j); len(got) != 2 {
 		t.Errorf("given out: %v, want the two intact documents", got)

@@ -320,9 +320,9 @@ func (s *store) Renew(r *commit.Row, v report.Version, crc uint32) error {
 	return nil
 }
 
-func (s *store) MarkAll(kind report.Kind, after commit.Cursor, limit int) (n int64, next commit.Cursor, err error) {
+func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
 	if err := s.forget(); err != nil {
-		return 0, commit.Cursor{}, err
+		return 0, report.ResendCursor{}, err
 	}
 	var last []byte
 	var looked int

@@ -191,11 +191,11 @@ func (s *store) Renew(r *commit.Row, v report.Version, crc uint32) error {
 
 // MarkAll goes in the order in which the documents are in the file: any other writes most of its
 // pages once for each piece.
-func (s *store) MarkAll(kind report.Kind, after commit.Cursor, limit int) (n int64, next commit.Cursor, err error) {
+func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
 	s.forget()
 	var last int64
 	if err := s.st.lastDoc.QueryRowContext(s.ctx).Scan(&last); err != nil {
-		return 0, commit.Cursor{}, err
+		return 0, report.ResendCursor{}, err
 	}
 	end := after.Doc + int64(limit)
 	if end < last {

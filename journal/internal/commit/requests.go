@@ -32,8 +32,7 @@ type Hooks struct {
 	// the remaining stamps. It leaves out stamps that are not the newest version of their
 	// document.
 	Contents func(context.Context, []report.Stamp) (list []Content, rest []report.Stamp, err error)
-	// Piece, if not 0, is the most documents that one transaction of Resend looks at.
-	// Deliveries are accepted between two of them.
+	// Piece, if not 0, is the most documents that one call of Resend looks at.
 	Piece int
 }
 
@@ -137,21 +136,17 @@ func (j *Requests) Settle(ctx context.Context, s []report.Settlement) error {
 	return nil
 }
 
-// Resend implements Journal. Where it fails half-way, some documents stay marked, which is
-// harmless.
-func (j *Requests) Resend(ctx context.Context, kind report.Kind) (sum int, err error) {
-	for after, first := (Cursor{}), true; first || after != (Cursor{}); first = false {
-		var n int64
-		var next Cursor
-		if err := j.mark(ctx, kind, func(tx *Transaction) (err error) {
-			n, next, err = tx.Resend(kind, after, j.hooks.Piece)
-			return err
-		}); err != nil {
-			return sum, err
-		}
-		sum, after = sum+int(n), next
+// Resend implements Journal.
+func (j *Requests) Resend(ctx context.Context, kind report.Kind, after report.ResendCursor) (marked int, next report.ResendCursor, err error) {
+	err = j.mark(ctx, kind, func(tx *Transaction) error {
+		n, place, err := tx.Resend(kind, after, j.hooks.Piece)
+		marked, next = int(n), place
+		return err
+	})
+	if err != nil {
+		return 0, report.ResendCursor{}, err
 	}
-	return sum, nil
+	return marked, next, nil
 }
 
 // ResendDeleted implements Journal.

@@ -117,7 +117,7 @@ func (tx *Transaction) setAsideDamaged(k report.Key, v report.Version) (bool, er
 }
 
 // Resend marks a piece of a kind, and returns where to go on.
-func (tx *Transaction) Resend(kind report.Kind, after Cursor, limit int) (n int64, next Cursor, err error) {
+func (tx *Transaction) Resend(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
 	n, next, err = tx.Store.MarkAll(kind, after, limit)
 	tx.marked(kind, n)
 	return n, next, err

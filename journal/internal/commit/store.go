@@ -55,10 +55,10 @@ type Store interface {
 	// Mark and Renew mark a settled document to be sent again, as it is or under a new version;
 	// Renew leaves out a document that already waits. MarkAll and MarkDeleted mark the
 	// documents of a kind, or its tombstones, and return how many. MarkAll looks at limit of
-	// them, after a cursor, and returns where to go on, which is the zero Cursor at the end.
+	// them, after a cursor, and returns where to go on, which is the zero cursor at the end.
 	Mark(r *Row) error
 	Renew(r *Row, v report.Version, crc uint32) error
-	MarkAll(kind report.Kind, after Cursor, limit int) (n int64, next Cursor, err error)
+	MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error)
 	MarkDeleted(kind report.Kind, since int64) (int64, error)
 
 	// DropDeleted drops settled deletes of a kind that were settled before a time, and
