@@ -80,7 +80,7 @@ func (s *statuses) delivery(r *request) (any, error) {
 		return nil, err
 	}
 	var page DeliveryPage
-	for range mostLooks {
+	for range mostAttempts {
 		if page, err = s.deliveryOnce(r.Context(), name, report.Version(after), limit); err != nil {
 			return nil, err
 		}

@@ -99,7 +99,7 @@ const (
 // asked, how many refusals are searched and how many are listed.
 const (
 	documentTimeout   = 10 * time.Second
-	mostLooks         = 3 // at a document or delivery that changes meanwhile
+	mostAttempts      = 3 // to read a document or delivery that changes meanwhile
 	refusalsSearched  = 10 * longestPage
 	documentRefusals  = 10
 	documentClockForm = "2006-01-02 15:04:05 UTC"
@@ -119,17 +119,17 @@ func (s *statuses) document(r *request) (any, error) {
 }
 
 // lookUp gathers what is known of a document, with journalOnly without asking Elasticsearch. The
-// journal is read first, so what does not fit together may have changed in between: it looks again.
+// journal is read first, so what does not fit together may have changed in between: both are asked again.
 func (s *statuses) lookUp(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
-	doc, err := s.lookOnce(ctx, named, journalOnly)
-	for look := 1; err == nil && doc.misfits(); look++ {
+	doc, err := s.gather(ctx, named, journalOnly)
+	for attempt := 1; err == nil && doc.misfits(); attempt++ {
 		before := doc
-		doc, err = s.lookOnce(ctx, named, journalOnly)
+		doc, err = s.gather(ctx, named, journalOnly)
 		same := doc.ID == before.ID && doc.Version == before.Version && doc.EndedAt.Equal(before.EndedAt)
 		switch {
 		case err != nil || same:
 			return doc, err
-		case look == mostLooks && doc.misfits():
+		case attempt == mostAttempts && doc.misfits():
 			doc.State, doc.Says, doc.Remedy = DocumentWaiting, "It changes while it is looked at."+shownInstead(doc.Index), ""
 			return doc, nil
 		}
@@ -142,8 +142,8 @@ func (d *Document) misfits() bool {
 	return d.State == DocumentDiffers || d.Index != nil && max(d.Index.Version, d.Index.Searchable) > d.Version
 }
 
-// lookOnce is lookUp without a second look.
-func (s *statuses) lookOnce(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
+// gather is lookUp without a second look.
+func (s *statuses) gather(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
 	d, err := s.Documents.Document(ctx, named.Kind, named.ID)
 	if err != nil {
 		return Document{}, err

@@ -148,7 +148,7 @@ func (h *histories) get(r *request) (any, error) {
 	if limit == 0 {
 		limit = defaultPast
 	}
-	return h.look(r.Context(), key, asked{report.Version(before), report.Version(version), at, int(min(limit, longestPast)), exact})
+	return h.gather(r.Context(), key, asked{report.Version(before), report.Version(version), at, int(min(limit, longestPast)), exact})
 }
 
 // asked is which part of a history is asked for.
@@ -159,8 +159,8 @@ type asked struct {
 	exact           bool // the name is the very id of a document
 }
 
-// look gathers a history.
-func (h *histories) look(ctx context.Context, named report.Key, q asked) (Past, error) {
+// gather gathers a history.
+func (h *histories) gather(ctx context.Context, named report.Key, q asked) (Past, error) {
 	key, code, by, err := h.keyOf(ctx, named, q.exact)
 	if err != nil {
 		return Past{}, err
@@ -477,7 +477,7 @@ func (p *page) past(ctx context.Context, in *request, key report.Key) (*Past, er
 	if err != nil {
 		return nil, err
 	}
-	past, err := h.look(ctx, key, asked{before: report.Version(before), limit: defaultPast})
+	past, err := h.gather(ctx, key, asked{before: report.Version(before), limit: defaultPast})
 	if _, none := errors.AsType[*Problem](err); none { // the document says so
 		return nil, nil
 	}

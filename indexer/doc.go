@@ -55,14 +55,14 @@
 // operator starts it; so does the indexer, if it finds at the start that the index was made
 // from another mapping, or that a rebuild was interrupted.
 //
-//  1. With nothing else under way for that kind, the new index is created, and the journal
-//     marks every settled document to be sent again (rebuild_steps.go).
-//  2. From then on, live changes go to the alias and then to the new index, and documents that
-//     are sent again go to the new one only (dualwrite.go), in small bulks of their own. A live
+//  1. With nothing else under way for that kind, the new index is created (rebuild_steps.go).
+//  2. From then on, live changes go to the alias and then to the new index (dualwrite.go). A live
 //     change is shown as soon as the alias has it, and settled when both have it.
-//  3. The new index is complete when no mark is left, and nothing is pending that was pending
-//     when the last mark went. With nothing else under way, it is refreshed, and one request
-//     moves the alias. The old index is deleted a little later.
+//  3. Beside them, the journal marks every settled document to be sent again, some thousand at a
+//     time. These go to the new index only, in small bulks of their own.
+//  4. The new index is complete when all have been marked, no mark is left, and nothing is
+//     pending that was pending when the last mark went. With nothing else under way, it is
+//     refreshed, and one request moves the alias. The old index is deleted a little later.
 //
 // The dispatcher tracks each rebuild (rebuild_state.go, rebuild_lane.go), and its steps are tasks.
 // Anything but temporary trouble of the new index ends the rebuild: the new index is deleted,

@@ -171,7 +171,7 @@ type Indexer struct {
 	metrics   *metrics
 	log       *slog.Logger
 	giveUp    chan struct{} // closed when Run must no longer wait for the journal
-	warned    logLimiter
+	warned    spacedWarnings
 	commands  *commands
 	status    *statusRegistry
 	notes     notes

@@ -95,13 +95,13 @@ func (x *Indexer) pass(ctx context.Context, kind report.Kind, batch []prepared, 
 // warnEvery is how often one kind is warned of at most.
 const warnEvery = time.Minute
 
-// logLimiter remembers when something was last logged of a kind.
-type logLimiter struct {
+// spacedWarnings remembers when something was last logged of a kind.
+type spacedWarnings struct {
 	mu   sync.Mutex
 	last map[report.Kind]time.Time
 }
 
-func (s *logLimiter) allow(kind report.Kind, now time.Time) bool {
+func (s *spacedWarnings) allow(kind report.Kind, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last, ok := s.last[kind]; ok && now.Sub(last) < warnEvery {

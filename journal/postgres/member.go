@@ -71,16 +71,16 @@ func (j *Journal) heartbeat(ctx context.Context) {
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			j.opt.Log.Debug("cannot give the journal a sign of life", "error", err)
-			j.look(ctx)
+			j.tryWrite(ctx)
 		}
 	}
 }
 
-// look has the writer try a write, so that Ready is right even while there are no
+// tryWrite has the writer try a write, so that Ready is right even while there are no
 // deliveries.
-func (j *Journal) look(ctx context.Context) {
+func (j *Journal) tryWrite(ctx context.Context) {
 	if j.failure.Load() != nil {
-		return // it looks by itself
+		return // the writer tries by itself
 	}
 	attempt, cancel := context.WithTimeout(ctx, j.pace.lease/3)
 	defer cancel()
