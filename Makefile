@@ -78,10 +78,13 @@ kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
 UNRACED := ./cmd/riskdex ./indexer/... ./mappings/relevance/... ./mappings ./mappings/gazetteer ./mappings/plaintext \
 	./internal/gazetteer ./internal/samplefeed ./internal/supply ./internal/vocabulary ./receiver/jsonscan
+# Their data is in memory where there is room for it: writing it to a disk takes a fifth of the
+# time, and what a disk does is tested on file systems of the tests' own and by make torture.
+MEMORY := $(shell test "$$(df -k /dev/shm 2>/dev/null | awk 'END {print $$4}')" -ge 8000000 2>/dev/null && echo TMPDIR=/dev/shm)
 LONGEST := ./journal/sqlite ./journal/postgres ./mappings/livetest
 TEST := -vet=off -shuffle=on -timeout 45m
 test: dev ## All tests, against real servers, most with the race detector; lists what was not run.
-	@.local/dev with-elasticsearch -- .local/dev test --again -- \
+	@$(MEMORY) .local/dev with-elasticsearch -- .local/dev test --again -- \
 		$(TEST) -p 2 -parallel 4 $(UNRACED) ';' \
 		$(TEST) -p 2 $(RACE) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
 		-C internal/manifests $(TEST) -p 1 ./...
@@ -95,7 +98,7 @@ test-race: dev ## All tests with the race detector; takes about twice as long.
 ANSWERS := TestItemAnswers|TestWhatPassesTheReceiverPassesElasticsearch|TestEveryIDThatTheReceiverAcceptsIsIndexed|TestIndexAheadOfTheJournal|TestDeletedAheadOfTheJournal|TestPoisonIsDeadAlone|TestOnePoisonSpoilsNoOther|TestTooLargeABulkIsHalved|TestHeldIndexHealsAndHoldsUpNobody|TestOnAServerOfItsOwn|TestLostIndexComesBackComplete|TestRestoredFromASnapshot|TestRebuildUnderLoad|TestTakeOverUnderLoad|TestChangedMappingIsRebuiltOnce|TestLoneChangeBecomesVisible
 PROCESSES := TestCheckLeavesTheJournalAlone|TestElasticsearchDies|TestBackToAnIndexThatWasLeft|TestRebuildTo.*|TestShowCommand|TestAppsFindWhatThePublisherWaitedFor
 test-elasticsearch: dev ## The tests that Elasticsearch has most to do with; ELASTICSEARCH_VERSION=9.2.0 for another version.
-	@.local/dev with-elasticsearch -- .local/dev test --again -- $(TEST) -p 2 -parallel 4 ./mappings/livetest ';' \
+	@$(MEMORY) .local/dev with-elasticsearch -- .local/dev test --again -- $(TEST) -p 2 -parallel 4 ./mappings/livetest ';' \
 		$(TEST) -p 2 -parallel 4 -run '^($(ANSWERS)|$(PROCESSES))$$' ./indexer ./cmd/riskdex
 
 relevance: dev ## How well the search finds, by class of query, and an exam with feeds that it was not made for.
@@ -133,7 +136,9 @@ test-upgrade: dev ## One process after the other is upgraded from an earlier ver
 	@RISKDEX_TEST_EARLIER="$(CURDIR)/.local/earlier/riskdex" .local/dev with-elasticsearch -- \
 		go test -count 1 -v -timeout 20m -run '^TestSeveralProcessesRolledFromAnEarlierVersion$$' ./cmd/riskdex
 
-nightly: test-race torture test-upgrade ## What takes too long for every change: races, torture, upgrades, all tests on Elasticsearch 9, long fuzzing.
+nightly: test-race torture test-upgrade ## What takes too long for every change: races, torture, upgrades, another system, all tests on Elasticsearch 9, long fuzzing.
+	@GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/riskdex
+	@GOOS=darwin GOARCH=arm64 go vet ./...
 	@ELASTICSEARCH_VERSION=9.2.0 $(MAKE) test
 	@$(MAKE) fuzz FUZZTIME=$(if $(filter command line,$(origin FUZZTIME)),$(FUZZTIME),5m)
 

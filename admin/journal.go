@@ -45,7 +45,7 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 		accepted:         describe("changes_accepted_total", "Changes accepted over the life of the journal.", "kind", "op"),
 		settled:          describe("changes_settled_total", "Changes settled over the life of the journal. Accepted is always settled plus pending.", "kind", "outcome"),
 		pending:          describe("changes_pending", "Documents whose newest version is not settled yet.", "kind"),
-		resending:        describe("documents_resending", "Settled documents still to be sent to a new index.", "kind"),
+		resending:        describe("documents_resending", "Settled documents marked to be sent again, to fill or repair an index.", "kind"),
 		deadLetters:      describe("dead_letters", "Documents whose newest version Elasticsearch refuses.", "kind"),
 		refusedDocuments: describe("refused_documents", "Documents whose newest record was refused.", "kind"),
 		tombstones:       describe("tombstones", "Deleted documents remembered, so that nothing older brings them back.", "kind"),

@@ -88,8 +88,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 		// first: otherwise a busy kind would never be checked.
 		t.check = true
 		return l.own(t, now), l.tasks == 0
-	case marks && !now.Before(markAt) && (l.tasks > 0 || !l.pending):
-		// Beside another task, so that marking delays nobody.
+	case marks && !now.Before(markAt) && !(l.pending && l.rebuild.waitsItsTurn):
 		return l.own(task{step: stepMark, after: l.rebuild.after}, now), l.tasks < limit
 	case l.pending && (t.target != nil || !l.takingOver()):
 		return l.own(t, now), l.tasks < limit
@@ -119,6 +118,9 @@ func (l *lane) begin(t task) {
 	l.tasks++
 	l.claiming = true
 	l.alone = t.alone()
+	if l.rebuild != nil {
+		l.rebuild.waitsItsTurn = t.step == stepMark
+	}
 	if t.step == stepMark {
 		t.rebuild.marking = true
 	}

@@ -93,9 +93,10 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	case t.step == stepBegin:
 		r.begun(out, now, cfg)
 	case t.step == stepMark:
-		if r.haveMarked(out); r.marked {
-			l.wake() // only now can the new index turn out to be complete
-		}
+		r.haveMarked(out)
+		// A claim may have left out what was being looked at. After the last piece, the new
+		// index may turn out to be complete.
+		l.wake()
 	default:
 		r.swapped(now)
 		l.index = t.to

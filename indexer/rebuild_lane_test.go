@@ -40,7 +40,7 @@ func markingLane(t *testing.T) (*lane, time.Time, Config) {
 	if begin.step != stepBegin || begin.from != "v1" {
 		t.Fatalf("first step %+v, want the beginning with v1", begin)
 	}
-	l.end(begin, outcome{step: stepOutcome{index: "v2", total: 7, since: 100}}, now, cfg)
+	l.end(begin, outcome{step: stepOutcome{index: "v2", total: 7, unmarked: 7, since: 100}}, now, cfg)
 	if s := l.rebuild.status; s.Phase != report.PhaseFilling || s.OldIndex != "v1" || s.NewIndex != "v2" || s.Total != 7 {
 		t.Fatalf("the rebuild is %+v, want it filling v2 from v1 with 7 documents", s)
 	}
@@ -99,7 +99,7 @@ func TestMarkingDelaysNothing(t *testing.T) {
 		t.Errorf("%+v between two pieces, want the check that is due", check)
 	}
 	l.end(check, outcome{checked: true, index: "v1"}, late, cfg)
-	l.pending, l.lags = false, false
+	l.pending, l.lags = false, false // there was nothing to claim
 
 	again := nextTask(t, l, late, cfg)
 	if again.step != stepMark || again.after != next {
@@ -123,20 +123,21 @@ func TestMarkingDelaysNothing(t *testing.T) {
 	}
 }
 
-// TestOneWorkerMarksWhatItHasTimeFor: it would otherwise send nothing until all is marked.
-func TestOneWorkerMarksWhatItHasTimeFor(t *testing.T) {
+// TestMarkingTakesTurns where a lane has one task at a time: neither live changes, however
+// many, nor the rebuild wait for long.
+func TestMarkingTakesTurns(t *testing.T) {
 	t.Parallel()
 	l, now, cfg := markingLane(t)
-	l.wake()
-	live, ok := l.next(now, 1, cfg)
-	if !ok || live.step != stepNone {
-		t.Fatalf("%+v, want a task that claims", live)
-	}
-	l.begin(live)
-	l.claimed(live, claimed{asked: true})
-	l.end(live, outcome{}, now, cfg)
-	if mark, ok := l.next(now, 1, cfg); !ok || mark.step != stepMark {
-		t.Errorf("%+v with nothing to claim, want that documents are marked", mark)
+	for n, want := range []step{stepNone, stepMark, stepNone, stepMark} {
+		l.wake()
+		next, ok := l.next(now, 1, cfg)
+		if !ok || next.step != want {
+			t.Fatalf("task %d is %+v, want step %d", n, next, want)
+		}
+		l.begin(next)
+		l.wake() // something is delivered meanwhile
+		l.claimed(next, claimed{asked: want == stepNone, n: 1, hidden: want == stepMark})
+		l.end(next, outcome{hidden: want == stepMark, step: stepOutcome{next: report.ResendCursor{Doc: 5}}}, now, cfg)
 	}
 }
 

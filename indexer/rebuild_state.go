@@ -16,19 +16,22 @@ import (
 // both indices, and beside them tasks have the journal give out everything again, some thousand
 // documents each.
 type rebuild struct {
-	status    report.Rebuild
-	marked    bool                // every document has been marked to be sent
-	marking   bool                // a task does so
-	after     report.ResendCursor // it goes on from there
-	sent      time.Time           // when no document was marked any more; see isComplete
-	asks      bool                // something was sent since the lane was last woken to see whether it is complete
-	since     report.Version      // see target
-	backoff   *backoff.ExponentialBackOff
-	retryAt   time.Time      // when a failed step may be retried
-	takesOver bool           // it is a take-over, and the index behind the alias may still be another journal's
-	swapAfter time.Time      // the swap comes no earlier
-	stalled   time.Time      // since when the new index accepts nothing although the old one does; zero otherwise
-	fits      []report.Stamp // dead letters of the old index that the new one accepted
+	status  report.Rebuild
+	marked  bool // every document has been marked to be sent
+	marking bool // a task does so
+	// Between two pieces another task begins, if one is wanted: marking must not keep live
+	// changes waiting, nor they it.
+	waitsItsTurn bool
+	after        report.ResendCursor // it goes on from there
+	sent         time.Time           // when no document was marked any more; see isComplete
+	asks         bool                // something was sent since the lane was last woken to see whether it is complete
+	since        report.Version      // see target
+	backoff      *backoff.ExponentialBackOff
+	retryAt      time.Time      // when a failed step may be retried
+	takesOver    bool           // it is a take-over, and the index behind the alias may still be another journal's
+	swapAfter    time.Time      // the swap comes no earlier
+	stalled      time.Time      // since when the new index accepts nothing although the old one does; zero otherwise
+	fits         []report.Stamp // dead letters of the old index that the new one accepted
 }
 
 // maxFits bounds fits. Further changes stay dead letters.
@@ -86,8 +89,9 @@ func (r *rebuild) begun(out stepOutcome, now time.Time, cfg Config) {
 		r.swapAfter = now.Add(2 * cfg.CheckEvery)
 	}
 	r.status.Phase, r.status.FillingAt = report.PhaseFilling, now
-	r.status.Total, r.status.Remaining, r.status.Unmarked = out.total, out.total, out.total
+	r.status.Total, r.status.Remaining, r.status.Unmarked = out.total, out.total, out.unmarked
 	r.since = out.since
+	r.waitsItsTurn = true
 	r.retryAt = time.Time{}
 	r.backoff.Reset()
 }

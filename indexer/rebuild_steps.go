@@ -26,10 +26,11 @@ type stepOutcome struct {
 	failed *judgement // nil after success; verdict Retry if it may be retried
 	lost   bool       // another process has locked the kind
 
-	index string         // begin: the new index, if it may exist
-	total int            // begin: documents to send
-	since report.Version // begin: see target
-	own   bool           // begin: the index behind the alias is this journal's
+	index    string         // begin: the new index, if it may exist
+	total    int            // begin: documents to send, about
+	unmarked int            // begin: of them, those to mark
+	since    report.Version // begin: see target
+	own      bool           // begin: the index behind the alias is this journal's
 
 	marked int                 // mark: documents
 	next   report.ResendCursor // mark: where to go on; zero after the last
@@ -61,6 +62,9 @@ func (x *Indexer) performStep(ctx context.Context, t task) (out stepOutcome) {
 		j := judgeError(err)
 		j.answer.Detail = err.Error()
 		out.failed = &j
+		if !out.lost && j.verdict == elastic.Retry && t.step != stepRemove && ctx.Err() == nil {
+			x.log.Warn("rebuild: a step could not be taken; trying again until it can", "alias", x.indices.Alias(t.kind), "error", err)
+		}
 	}
 	return out
 }
@@ -119,7 +123,8 @@ func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, er
 	if err != nil {
 		return out, fmt.Errorf("count the documents of %s in the journal: %w", t.kind, err)
 	}
-	out.total = documents + before.Tombstones
+	out.total = max(documents+before.Tombstones-before.DeadLetters-before.DroppedLetters, toSend(before))
+	out.unmarked = out.total - toSend(before)
 	// What is marked already may be meant for the index behind the alias, also where
 	// a rebuild was begun before: it may have ended before it marked anything. So
 	// what is sent again goes there as well, unless there are no marks. Where that

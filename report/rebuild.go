@@ -14,9 +14,9 @@ type Rebuild struct {
 	Reason    string       `json:"reason,omitempty"`    // why it failed
 	OldIndex  string       `json:"old_index,omitempty"` // the index that apps searched when it began
 	NewIndex  string       `json:"new_index,omitempty"` // the index that is filled; empty before it exists
-	Total     int          `json:"total"`               // documents to send to the new index, including deleted ones
+	Total     int          `json:"total"`               // documents to send to the new index, including deleted ones, about
 	Remaining int          `json:"remaining"`           // documents still to send; -1 if unknown
-	Unmarked  int          `json:"-"`                   // of them, those that the journal does not give out yet
+	Unmarked  int          `json:"-"`                   // of them, about how many the journal does not give out yet
 	StartedAt time.Time    `json:"started_at"`
 	FillingAt time.Time    `json:"-"` // when filling began; zero until then
 	EndedAt   time.Time    `json:"ended_at,omitzero"`

@@ -283,7 +283,11 @@ func (j *Journal) Pass(_ context.Context, list []report.Ahead) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, a := range list {
-		j.windows[a.Kind].ahead[a.ID] = a
+		// Where the feed was begun anew meanwhile, a newer version may have been claimed beside.
+		w := j.windows[a.Kind]
+		if d := w.documents[a.ID]; d != nil && d.claimed && d.change.Version == a.Version {
+			w.ahead[a.ID] = a
+		}
 	}
 	return 0, nil
 }

@@ -56,3 +56,47 @@ func TestCheckpointIsKeptInANewIndex(t *testing.T) {
 		t.Errorf("the new index has the checkpoint %q, want %q", second, first)
 	}
 }
+
+// TestPassOfAnotherClaimIsIgnored: the feed was begun anew while a version was on its way, and a
+// newer one overtook it. That one is not refused, and neither is the next.
+func TestPassOfAnotherClaimIsIgnored(t *testing.T) {
+	x := &index{}
+	j, err := Open(t.Context(), x, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := j.windows[report.Cities]
+	claim := func(version report.Version) report.Change {
+		w.add(pageOf(told("X", version)), time.Now())
+		list := w.claim(1, 100, time.Now())
+		if len(list) != 1 || list[0].Version != version {
+			t.Fatalf("claimed %v, want version %d", list, version)
+		}
+		return list[0]
+	}
+	settle := func(c report.Change) {
+		if err := j.Settle(t.Context(), []report.Settlement{{Key: c.Key, Version: c.Version, Outcome: report.Indexed}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass := func(old report.Change, index report.Version) {
+		if _, err := j.Pass(t.Context(), []report.Ahead{{Stamp: report.Stamp{Key: old.Key, Version: old.Version}, Index: index}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := claim(5)
+	if _, err := journaltest.ResendAll(t.Context(), j, report.Cities); err != nil {
+		t.Fatal(err)
+	}
+	newer := claim(7)
+	pass(old, 7) // while the newer one is on its way
+	settle(newer)
+	if len(w.refused) != 0 || len(w.documents) != 0 {
+		t.Fatalf("refused are %v, waiting %d; want neither", w.refused, len(w.documents))
+	}
+	pass(old, 7) // after it
+	settle(claim(9))
+	if len(w.refused) != 0 || len(w.documents) != 0 {
+		t.Errorf("after the next version, refused are %v, waiting %d; want neither", w.refused, len(w.documents))
+	}
+}
