@@ -57,11 +57,11 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 		return task{}, false
 	}
 	t := task{max: cfg.BulkChanges, bytes: cfg.BulkBytes, seen: l.wakeUps, target: l.rebuild.target()}
-	if t.target != nil {
+	if t.target != nil && t.target.sent.IsZero() {
 		t.max, t.bytes = max(1, t.max/fillingShare), max(1, t.bytes/fillingShare)
-		if t.target.stalled {
-			t.max = min(t.max, trialChanges)
-		}
+	}
+	if t.target != nil && t.target.stalled {
+		t.max = min(t.max, trialChanges)
 	}
 	due, at, waiting := l.due()
 	markAt, marks := l.rebuild.marks()

@@ -235,9 +235,14 @@ func TestBulksOfARebuildAreSmall(t *testing.T) {
 	t.Parallel()
 	l, now, cfg := fillingLane(t)
 	l.wake()
-	filling := nextTask(t, l, now, cfg)
-	if filling.max*fillingShare != cfg.BulkChanges || filling.bytes*fillingShare != cfg.BulkBytes {
-		t.Errorf("up to %d changes of %d bytes, want a quarter of what an ordinary bulk has", filling.max, filling.bytes)
+	first := nextTask(t, l, now, cfg)
+	if first.max*fillingShare != cfg.BulkChanges || first.bytes*fillingShare != cfg.BulkBytes {
+		t.Errorf("up to %d changes of %d bytes, want a quarter of what an ordinary bulk has", first.max, first.bytes)
+	}
+	l.end(first, outcome{filling: filling{sent: now}}, now, cfg)
+	l.wake()
+	if rest := nextTask(t, l, now, cfg); rest.max != cfg.BulkChanges || rest.bytes != cfg.BulkBytes {
+		t.Errorf("with nothing left to be sent again, up to %d changes of %d bytes, want those of an ordinary bulk", rest.max, rest.bytes)
 	}
 }
 
