@@ -22,10 +22,10 @@ import (
 	"riskdex/report"
 )
 
-// rebuilding makes rebuilds of small indices take several bulks.
+// rebuilding makes rebuilds of small indices take several bulks, of a quarter of BulkChanges.
 func rebuilding() indexer.Config {
 	cfg := indexertest.Quick()
-	cfg.BulkChanges = 20
+	cfg.BulkChanges = 80
 	cfg.RetireAfter, cfg.RebuildTimeout = 50*time.Millisecond, time.Hour
 	return cfg
 }
