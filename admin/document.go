@@ -119,7 +119,8 @@ func (s *statuses) document(r *request) (any, error) {
 }
 
 // lookUp gathers what is known of a document, with journalOnly without asking Elasticsearch. The
-// journal is read first, so what does not fit together may have changed in between: both are asked again.
+// journal is read first, so what does not fit together may have changed in between: then both are
+// asked again.
 func (s *statuses) lookUp(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
 	doc, err := s.gather(ctx, named, journalOnly)
 	for attempt := 1; err == nil && doc.misfits(); attempt++ {
@@ -142,7 +143,7 @@ func (d *Document) misfits() bool {
 	return d.State == DocumentDiffers || d.Index != nil && max(d.Index.Version, d.Index.Searchable) > d.Version
 }
 
-// gather is lookUp without a second look.
+// gather asks both once.
 func (s *statuses) gather(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
 	d, err := s.Documents.Document(ctx, named.Kind, named.ID)
 	if err != nil {

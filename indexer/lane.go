@@ -236,5 +236,5 @@ func (l *lane) opens(cfg Config) (at time.Time, ok bool) {
 	if mark, ok := l.rebuild.marks(); ok && mark.Before(at) {
 		at = mark
 	}
-	return at, true
+	return later(at, l.openAt), true
 }

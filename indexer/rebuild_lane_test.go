@@ -141,6 +141,19 @@ func TestMarkingTakesTurns(t *testing.T) {
 	}
 }
 
+// TestClosedLaneIsNotAskedForMarking: the dispatcher would spin until the lane opens.
+func TestClosedLaneIsNotAskedForMarking(t *testing.T) {
+	t.Parallel()
+	l, now, cfg := markingLane(t)
+	l.openAt = now.Add(time.Second)
+	if got, ok := l.next(now, 2, cfg); ok {
+		t.Errorf("%+v in a lane that is closed", got)
+	}
+	if at, ok := l.opens(cfg); !ok || at.Before(l.openAt) {
+		t.Errorf("it opens at %v, %v; want %v", at, ok, l.openAt)
+	}
+}
+
 // TestRebuildStoppedWhileItMarks has the marking end after the stop, and another begin.
 func TestRebuildStoppedWhileItMarks(t *testing.T) {
 	t.Parallel()

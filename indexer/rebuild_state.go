@@ -19,8 +19,8 @@ type rebuild struct {
 	status  report.Rebuild
 	marked  bool // every document has been marked to be sent
 	marking bool // a task does so
-	// Between two pieces another task begins, if one is wanted: marking must not keep live
-	// changes waiting, nor they it.
+	// waitsItsTurn says that another task begins before the next documents are marked, if one is
+	// wanted: neither may keep the other waiting.
 	waitsItsTurn bool
 	after        report.ResendCursor // it goes on from there
 	sent         time.Time           // when no document was marked any more; see isComplete
