@@ -276,7 +276,7 @@ func (r *Rig) Drained(kinds ...report.Kind) {
 // measure of speed.
 func (r *Rig) Eventually(what string, ok func() bool) {
 	r.T.Helper()
-	r.Within(time.Minute, what, ok)
+	r.Within(2*time.Minute, what, ok)
 }
 
 // Within is Eventually with another bound.
