@@ -78,14 +78,15 @@ kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
 UNRACED := ./cmd/riskdex ./indexer/... ./mappings/relevance/... ./mappings ./mappings/gazetteer ./mappings/plaintext \
 	./internal/gazetteer ./internal/samplefeed ./internal/supply ./internal/vocabulary ./receiver/jsonscan
+LONGEST := ./journal/sqlite ./journal/postgres ./mappings/livetest
+TEST := -vet=off -shuffle=on -timeout 45m
 
 # Tests keep their data in memory where there is room for it, and programs may be run from
 # there: a disk takes a fifth of all CPU. What a disk does is tested on file systems of the tests'
 # own, and by make torture.
 MEMORY := $(shell test "$$(df -k /dev/shm 2>/dev/null | awk 'END {print $$4}')" -ge 8000000 2>/dev/null && \
 	! grep -q ' /dev/shm .*noexec' /proc/mounts && echo TMPDIR=/dev/shm)
-LONGEST := ./journal/sqlite ./journal/postgres ./mappings/livetest
-TEST := -vet=off -shuffle=on -timeout 45m
+
 test: dev ## All tests, against real servers, most with the race detector; lists what was not run.
 	@$(MEMORY) .local/dev with-elasticsearch -- .local/dev test --again -- \
 		$(TEST) -p 2 -parallel 4 $(UNRACED) ';' \

@@ -122,10 +122,10 @@ func (s *statuses) document(r *request) (any, error) {
 // journal is read first, so what does not fit together may have changed in between: then both are
 // asked again.
 func (s *statuses) lookUp(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
-	doc, err := s.gather(ctx, named, journalOnly)
+	doc, err := s.documentOnce(ctx, named, journalOnly)
 	for attempt := 1; err == nil && doc.misfits(); attempt++ {
 		before := doc
-		doc, err = s.gather(ctx, named, journalOnly)
+		doc, err = s.documentOnce(ctx, named, journalOnly)
 		same := doc.ID == before.ID && doc.Version == before.Version && doc.EndedAt.Equal(before.EndedAt)
 		switch {
 		case err != nil || same:
@@ -143,8 +143,8 @@ func (d *Document) misfits() bool {
 	return d.State == DocumentDiffers || d.Index != nil && max(d.Index.Version, d.Index.Searchable) > d.Version
 }
 
-// gather asks both once.
-func (s *statuses) gather(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
+// documentOnce is lookUp that asks both once.
+func (s *statuses) documentOnce(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
 	d, err := s.Documents.Document(ctx, named.Kind, named.ID)
 	if err != nil {
 		return Document{}, err

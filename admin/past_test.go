@@ -9,7 +9,6 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/require"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -145,7 +144,7 @@ func TestHistoryOfWhatARebuildRefused(t *testing.T) {
 	c, err := d.journal.Claim(t.Context(), report.Cities, 1, 1<<20)
 	require.NoError(t, err)
 	require.NoError(t, d.journal.Settle(t.Context(), []report.Settlement{{Key: c[0].Key, Version: c[0].Version, Outcome: report.Indexed}}))
-	_, err = journaltest.ResendAll(t.Context(), d.journal, report.Cities)
+	_, err = report.ResendAll(t.Context(), d.journal, report.Cities)
 	require.NoError(t, err)
 	d.index()
 	check := func() {

@@ -10,7 +10,6 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/require"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -85,7 +84,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() {
 				d.deliver("PUT", "/cities/1", `{"t":1}`)
 				d.index()
-				_, err := journaltest.ResendAll(d.t.Context(), d.journal, report.Cities)
+				_, err := report.ResendAll(d.t.Context(), d.journal, report.Cities)
 				require.NoError(d.t, err)
 				if st := d.status(); !st.Well {
 					t.Errorf("a document that is sent again, while the index has all: %+v", st.Troubles)
@@ -133,7 +132,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() {
 				d.deliver("PUT", "/cities/1", `{"t":1}`)
 				d.index()
-				_, err := journaltest.ResendAll(d.t.Context(), d.journal, report.Cities)
+				_, err := report.ResendAll(d.t.Context(), d.journal, report.Cities)
 				require.NoError(d.t, err)
 				d.note(report.VerifiedNote(report.Cities), report.Verified{At: time.Unix(3, 0), Wrong: 1, Ordered: 1}.Note())
 			},

@@ -26,7 +26,7 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 			return unmarked
 		}
 		locked = true
-		n, err := x.resendAll(ctx, t.kind)
+		n, err := report.ResendAll(ctx, x.journal, t.kind)
 		if err != nil {
 			unmarked = fmt.Errorf("mark the documents of %s to be sent to the index again: %w", t.kind, err)
 			return unmarked
@@ -80,19 +80,6 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 		out.found = found
 	}
 	return out
-}
-
-// resendAll marks all documents of a kind. Where it fails half-way, some stay marked, which is
-// harmless.
-func (x *Indexer) resendAll(ctx context.Context, kind report.Kind) (sum int, err error) {
-	for next := (report.ResendCursor{}); ; {
-		var n int
-		n, next, err = x.journal.Resend(ctx, kind, next)
-		sum += n
-		if err != nil || next == (report.ResendCursor{}) {
-			return sum, err
-		}
-	}
 }
 
 // stay has everything sent if the journal has sent to another place since it last sent here:

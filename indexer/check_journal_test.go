@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/internal/logtest"
 	"riskdex/report"
 )
 
@@ -185,6 +186,29 @@ func TestAliasMovedByTheRebuildingProcessIsNotForeign(t *testing.T) {
 			t.Errorf("step %v: lost %v, forgotten %d times", step, out.step.lost, s.forgotten)
 		}
 	}
+}
+
+// TestStepThatTakesTooLongIsLogged: it is tried again, and somebody has to know why nothing
+// happens. A stop is no trouble.
+func TestStepThatTakesTooLongIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &checking{lockKind: func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}
+		var log logtest.Buffer
+		x := s.indexerWith(t, slog.New(slog.NewTextHandler(&log, nil)))
+		begin := task{kind: report.Cities, step: stepBegin, from: "v1"}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		for ctx, want := range map[context.Context]int{stopped: 0, t.Context(): 1} {
+			before := log.Count("a step could not be taken")
+			out := x.perform(ctx, begin, progress{claimed: func(claimed) {}})
+			if n := log.Count("a step could not be taken") - before; out.step.failed == nil || n != want {
+				t.Errorf("failed %+v, logged %d times, want %d", out.step.failed, n, want)
+			}
+		}
+	})
 }
 
 // TestUnreadableJournalIsLoggedNowAndThen, however often it is tried.

@@ -154,7 +154,7 @@ func TestClosedLaneIsNotAskedForMarking(t *testing.T) {
 	}
 }
 
-// TestRebuildStoppedWhileItMarks has the marking end after the stop, and another begin.
+// TestRebuildStoppedWhileItMarks has a piece end after the stop: no other begins.
 func TestRebuildStoppedWhileItMarks(t *testing.T) {
 	t.Parallel()
 	l, now, cfg := markingLane(t)
@@ -163,11 +163,11 @@ func TestRebuildStoppedWhileItMarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.end(mark, outcome{hidden: true, step: stepOutcome{marked: 3, next: report.ResendCursor{Doc: 3}}}, now, cfg)
-	if remove := nextTask(t, l, now, cfg); remove.step != stepRemove || remove.to != "v2" {
+	remove := nextTask(t, l, now, cfg)
+	if remove.step != stepRemove || remove.to != "v2" {
 		t.Fatalf("%+v, want the removal of the new index", remove)
-	} else {
-		l.end(remove, outcome{}, now, cfg)
 	}
+	l.end(remove, outcome{}, now, cfg)
 	l.pending = false
 	if got, ok := l.next(now, 2, cfg); ok {
 		t.Errorf("%+v after the stop", got)

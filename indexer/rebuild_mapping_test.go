@@ -9,7 +9,6 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/indexertest"
 	"riskdex/internal/require"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -141,7 +140,7 @@ func TestUncertainLookupMakesNoDeadLetter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.Stop()
-			_, err := journaltest.ResendAll(t.Context(), r.Journal, report.Cities)
+			_, err := report.ResendAll(t.Context(), r.Journal, report.Cities)
 			require.NoError(t, err)
 			var met indexertest.Bites
 			spoilt := spoil(&met)

@@ -36,8 +36,8 @@ type stepOutcome struct {
 	next   report.ResendCursor // mark: where to go on; zero after the last
 }
 
-func (x *Indexer) performStep(ctx context.Context, t task) (out stepOutcome) {
-	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
+func (x *Indexer) performStep(parent context.Context, t task) (out stepOutcome) {
+	ctx, cancel := context.WithTimeout(parent, elastic.RequestTimeout)
 	defer cancel()
 	err := x.mayStep(ctx, t)
 	switch {
@@ -62,7 +62,7 @@ func (x *Indexer) performStep(ctx context.Context, t task) (out stepOutcome) {
 		j := judgeError(err)
 		j.answer.Detail = err.Error()
 		out.failed = &j
-		if !out.lost && j.verdict == elastic.Retry && t.step != stepRemove && ctx.Err() == nil {
+		if !out.lost && j.verdict == elastic.Retry && t.step != stepRemove && parent.Err() == nil {
 			x.log.Warn("rebuild: a step could not be taken; trying again until it can", "alias", x.indices.Alias(t.kind), "error", err)
 		}
 	}

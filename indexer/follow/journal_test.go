@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -26,15 +25,21 @@ func (x *index) Feed(ctx context.Context, _ report.Cursor, _ bool) (report.FeedP
 
 func (x *index) Documents(report.Kind) int { return 0 }
 
-// TestCheckpointIsKeptInANewIndex, also if it is that of the index before: otherwise every start
-// would send everything until something is delivered.
-func TestCheckpointIsKeptInANewIndex(t *testing.T) {
+// opened returns a journal, its window of cities, and the index that it keeps its checkpoint in.
+func opened(t *testing.T) (*Journal, *window, *index) {
+	t.Helper()
 	x := &index{}
 	j, err := Open(t.Context(), x, x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := j.windows[report.Cities]
+	return j, j.windows[report.Cities], x
+}
+
+// TestCheckpointIsKeptInANewIndex, also if it is that of the index before: otherwise every start
+// would send everything until something is delivered.
+func TestCheckpointIsKeptInANewIndex(t *testing.T) {
+	j, w, x := opened(t)
 	fill := func() (checkpoint string) {
 		w.add(pageOf(told("X", 1)), time.Now())
 		for _, c := range w.claim(1, 100, time.Now()) {
@@ -45,7 +50,7 @@ func TestCheckpointIsKeptInANewIndex(t *testing.T) {
 	}
 	first := fill()
 	x.checkpoint = "" // the index was lost, and made anew
-	if _, err := journaltest.ResendAll(t.Context(), j, report.Cities); err != nil {
+	if _, err := report.ResendAll(t.Context(), j, report.Cities); err != nil {
 		t.Fatal(err)
 	}
 	j.keepCheckpoint(t.Context(), report.Cities, w)
@@ -60,12 +65,7 @@ func TestCheckpointIsKeptInANewIndex(t *testing.T) {
 // TestPassOfAnotherClaimIsIgnored: the feed was begun anew while a version was on its way, and a
 // newer one overtook it. That one is not refused, and neither is the next.
 func TestPassOfAnotherClaimIsIgnored(t *testing.T) {
-	x := &index{}
-	j, err := Open(t.Context(), x, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := j.windows[report.Cities]
+	j, w, _ := opened(t)
 	claim := func(version report.Version) report.Change {
 		w.add(pageOf(told("X", version)), time.Now())
 		list := w.claim(1, 100, time.Now())
@@ -85,7 +85,7 @@ func TestPassOfAnotherClaimIsIgnored(t *testing.T) {
 		}
 	}
 	old := claim(5)
-	if _, err := journaltest.ResendAll(t.Context(), j, report.Cities); err != nil {
+	if _, err := report.ResendAll(t.Context(), j, report.Cities); err != nil {
 		t.Fatal(err)
 	}
 	newer := claim(7)

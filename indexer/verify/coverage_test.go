@@ -15,7 +15,6 @@ import (
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
 	"riskdex/internal/require"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -186,7 +185,7 @@ func TestCoverageTellsWhatTheIndexLacks(t *testing.T) {
 	indexed.Store(25)
 	missing("they are back", 0)
 
-	_, err = journaltest.ResendAll(t.Context(), r.Journal, report.Cities)
+	_, err = report.ResendAll(t.Context(), r.Journal, report.Cities)
 	require.NoError(t, err)
 	dead = settle(report.Dead)[:7] // with three that were deleted
 	indexed.Store(0)

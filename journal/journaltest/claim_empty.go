@@ -64,7 +64,7 @@ func testClaimAfterNone(t *testing.T, h *harness) {
 	h.settle(t, c, report.Dead)
 	c = wait("a retry of a dead letter", again(func() (int, error) { return h.RetryDead(ctx, stamp()) }))
 	h.settle(t, c, report.Indexed)
-	c = wait("Resend", again(func() (int, error) { return ResendAll(ctx, h, report.Advisories) }))
+	c = wait("Resend", again(func() (int, error) { return report.ResendAll(ctx, h, report.Advisories) }))
 	h.settle(t, c, report.Indexed)
 	c = wait("Renew", again(func() (int, error) { return h.Renew(ctx, stamp()) }))
 	h.settle(t, c, report.Indexed)

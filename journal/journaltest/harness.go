@@ -196,7 +196,7 @@ func (h *harness) settleWith(t tester, s report.Settlement) {
 
 func (h *harness) resend(t tester, kind report.Kind, want int) {
 	t.Helper()
-	n, err := ResendAll(context.Background(), h, kind)
+	n, err := report.ResendAll(context.Background(), h, kind)
 	if err != nil || n != want {
 		t.Fatalf("Resend(%s) = %d, %v, want %d", kind, n, err, want)
 	}

@@ -99,7 +99,7 @@ func testClosed(t *testing.T, h *harness) {
 		},
 		"Claim":        func() error { _, err := h.Claim(ctx, report.Advisories, 1, 1); return err },
 		"Settle":       func() error { return h.Settle(ctx, nil) },
-		"Resend":       func() error { _, err := ResendAll(ctx, h, report.Advisories); return err },
+		"Resend":       func() error { _, err := report.ResendAll(ctx, h, report.Advisories); return err },
 		"Renew":        func() error { _, err := h.Renew(ctx, []report.Stamp{stamp}); return err },
 		"Note":         func() error { return h.Note(ctx, "a", "b") },
 		"Documents":    func() error { _, err := h.Documents(ctx, report.Advisories); return err },

@@ -122,7 +122,7 @@ func testResendShare(t *testing.T, h *harness) {
 		}
 		h.append(t, changes...)
 		h.settleAll(t, h.claim(t, report.Advisories), report.Indexed)
-		if _, err := ResendAll(t.Context(), h, report.Advisories); err != nil {
+		if _, err := report.ResendAll(t.Context(), h, report.Advisories); err != nil {
 			t.Fatal(err)
 		}
 		changes = nil

@@ -11,7 +11,6 @@ import (
 	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -169,7 +168,7 @@ func TestPostgresNotifiesOthers(t *testing.T) {
 		{"retry of what was overtaken", func() { appendTo(t, doer, "1", "y"); settle(t, doer, report.Retry, c...) }},
 		{"resend", func() {
 			settle(t, doer, report.Indexed, c...)
-			_, err := journaltest.ResendAll(t.Context(), doer, report.Advisories)
+			_, err := report.ResendAll(t.Context(), doer, report.Advisories)
 			require.NoError(t, err)
 		}},
 		{"the end of the other", func() { require.NoError(t, doer.Close()) }},

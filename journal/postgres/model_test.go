@@ -12,7 +12,6 @@ import (
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -150,7 +149,7 @@ func (m *twoProcesses) rejoins(i int) {
 }
 
 func (m *twoProcesses) resend(*rapid.T) {
-	_, err := journaltest.ResendAll(context.Background(), m.p[m.one()], report.Advisories)
+	_, err := report.ResendAll(context.Background(), m.p[m.one()], report.Advisories)
 	m.fail("Resend", err)
 }
 

@@ -17,7 +17,6 @@ import (
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -196,7 +195,7 @@ func TestPostgresDamageInResend(t *testing.T) {
 	}
 	settle(t, j, report.Indexed, claimed(t, j)...)
 	execSQL(t, j, "UPDATE documents SET body = 'other' WHERE id = '1'")
-	_, err := journaltest.ResendAll(t.Context(), j, report.Advisories)
+	_, err := report.ResendAll(t.Context(), j, report.Advisories)
 	require.NoError(t, err)
 	if got := claimed(t, j); len(got) != 2 {
 		t.Errorf("given out: %v, want the two intact documents", got)

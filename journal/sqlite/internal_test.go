@@ -15,7 +15,6 @@ import (
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -155,7 +154,7 @@ func TestSynchronous(t *testing.T) {
 		}
 		synced("Settle", 0)
 	}
-	if _, err := journaltest.ResendAll(t.Context(), j, report.Advisories); err != nil {
+	if _, err := report.ResendAll(t.Context(), j, report.Advisories); err != nil {
 		t.Fatal(err)
 	}
 	synced("Resend", 1)

@@ -15,7 +15,6 @@ import (
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -50,7 +49,7 @@ func TestLimit(t *testing.T) {
 	if again := r.drain(t); again != n {
 		t.Errorf("%d drained, want %d", again, n)
 	}
-	if m, err := journaltest.ResendAll(t.Context(), r, report.Advisories); err != nil || m != n {
+	if m, err := report.ResendAll(t.Context(), r, report.Advisories); err != nil || m != n {
 		t.Errorf("%d to resend, %v", m, err)
 	}
 	r.drain(t)

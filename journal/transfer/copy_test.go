@@ -14,7 +14,6 @@ import (
 
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/journal"
-	"riskdex/journal/journaltest"
 	"riskdex/journal/postgres"
 	"riskdex/journal/sqlite"
 	"riskdex/journal/transfer"
@@ -165,7 +164,7 @@ func fillAll(t *testing.T, j journal.Journal) {
 	f.put(report.SpecialReports, "again", "{}")
 	f.put(report.SpecialReports, "again", "{}")
 	f.settle(report.SpecialReports, func(report.Change) report.Outcome { return report.Indexed })
-	must(journaltest.ResendAll(ctx, j, report.SpecialReports))
+	must(report.ResendAll(ctx, j, report.SpecialReports))
 
 	trace := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	f.append(report.Delivery{

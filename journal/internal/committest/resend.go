@@ -6,7 +6,6 @@ import (
 
 	"riskdex/internal/require"
 	"riskdex/journal"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -27,11 +26,11 @@ func ResendInPieces(t *testing.T, j journal.Journal) {
 	}
 	require.NoError(t, j.Settle(t.Context(), settlements))
 	for _, want := range []int{documents - waiting, 0} {
-		if n, err := journaltest.ResendAll(t.Context(), j, report.Advisories); err != nil || n != want {
+		if n, err := report.ResendAll(t.Context(), j, report.Advisories); err != nil || n != want {
 			t.Errorf("%d are marked, %v; want %d", n, err, want)
 		}
 	}
-	if n, err := journaltest.ResendAll(t.Context(), j, report.Cities); err != nil || n != 0 {
+	if n, err := report.ResendAll(t.Context(), j, report.Cities); err != nil || n != 0 {
 		t.Errorf("of a kind that has no documents %d are marked, %v", n, err)
 	}
 	for _, want := range []int{waiting, documents - waiting} { // the pending ones, then the others
