@@ -41,6 +41,9 @@ type extractor struct {
 	guessing bool      // the value being converted was found by the words of its name
 	tried    []uint32  // values tried so far for the current field
 
+	labels     []string // of levels, folded, that the record uses
+	labelsRead bool     // labels are those of this record
+
 	prose  []byte // text so far
 	counts []int  // mentions of each threat
 

@@ -182,32 +182,25 @@ func (l *Levels) add(f FieldSource, record []byte) bool {
 	return true
 }
 
-// rungs are the labels of scales of five levels, the lowest first, with one word for each. On
-// them, low is 2, but on that of the built-in mapping files, which has moderate and medium, it is 1.
-var rungs = [5][]string{
-	{"minimal", "negligible", "insignificant", "very low"}, {"low"}, {"moderate", "medium"}, {"high"}, {"extreme", "critical", "severe", "very high"},
-}
-
-// climb sets Ladder if the labels are one of each rung.
+// climb sets Ladder if the labels are one for each level of a usual scale. That of the built-in
+// mapping files needs no proposal.
 func (l *Levels) climb() {
-	var ladder []string
-	for _, rung := range rungs {
-		for _, label := range rung {
-			if l.labels[label] {
-				ladder = append(ladder, label)
-			}
+	var labels []string
+	for label := range l.labels {
+		labels = append(labels, label)
+	}
+	for i := range ladders {
+		of := &ladders[i]
+		if len(labels) != len(of) || !of.holds(labels) {
+			continue
 		}
+		if i > 0 {
+			l.Ladder = slices.SortedFunc(slices.Values(labels), func(a, b string) int { return of.level(a) - of.level(b) })
+			clear(l.Unknown)
+		}
+		return
 	}
-	complete := len(ladder) == len(rungs) && len(l.labels) == len(rungs)
-	for i := range ladder {
-		complete = complete && slices.Contains(rungs[i], ladder[i])
-	}
-	switch {
-	case complete:
-		l.Ladder = ladder
-		clear(l.Unknown)
-	case l.labels["moderate"] && l.labels["medium"]:
-	default:
+	if !l.labels["moderate"] || !l.labels["medium"] {
 		l.Assumed = l.labels["low"] || l.labels["moderate"] || l.labels["medium"] || l.labels["high"]
 	}
 }

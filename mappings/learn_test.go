@@ -180,6 +180,7 @@ func TestLearnLabels(t *testing.T) {
 		{"High,Low,Minimal,Extreme,Moderate", "minimal,low,moderate,high,extreme", false, "2"},
 		{"Insignificant,Low Risk,Medium,High,Extreme", "insignificant,low,medium,high,extreme", false, "2"},
 		{"Very low,Low,Medium,High,Very high", "very low,low,medium,high,very high", false, "2"},
+		{"Low,Guarded,Elevated,High,Severe", "low,guarded,elevated,high,severe", false, "1"},
 		{"Low,Moderate,Medium,High,Extreme", "", false, "1"},
 		{"Minimal,Low,Moderate,High", "", true, "1"},
 		{"Minimal,Low,Moderate,High,Extreme,Dire", "", true, "1"},

@@ -117,11 +117,12 @@ func (x *extractor) countedLevel(at uint32, s []byte, guessed bool) (int, verdic
 }
 
 // mayBeCalled reports whether a label, folded, is unknown or that of a level on some scale of five.
+// The rare last one does not count.
 func (m *kindMapping) mayBeCalled(level int, label string) bool {
 	usual, known := m.levels[label]
-	for i, rung := range rungs {
-		if slices.Contains(rung, label) {
-			if known = true; i+1 == level {
+	for i := range ladders[:len(ladders)-1] {
+		if of := ladders[i].level(label); of > 0 {
+			if known = true; of == level {
 				return true
 			}
 		}
@@ -207,7 +208,7 @@ func (x *extractor) labelled(s []byte) (int, verdict) {
 	var words []string
 	var numbers []float64
 	of := strings.Contains(folded, "/")
-	for _, word := range strings.FieldsFunc(folded, func(c rune) bool { return strings.ContainsRune(" /:-–—()[],.|", c) }) {
+	for _, word := range strings.FieldsFunc(folded, func(c rune) bool { return strings.ContainsRune(" _/:-–—()[],.|", c) }) {
 		if n, err := strconv.ParseUint(word, 10, 16); err == nil {
 			numbers = append(numbers, float64(n))
 			continue
@@ -238,10 +239,18 @@ func (x *extractor) labelled(s []byte) (int, verdict) {
 	return counted, fits
 }
 
+// labelLevel returns the level of a label, folded. Low, moderate, severe and very high have one
+// level on some scales and another on others: there the other labels of the record decide, unless
+// the mapping file has a scale of its own.
 func (x *extractor) labelLevel(folded string) (int, bool) {
 	if level, known := x.mapping.RiskScale.labelLevel(folded); known {
 		return level, true
 	}
 	level, known := x.mapping.levels[folded]
+	if known && x.mapping.book != nil && x.mapping.builtinLevels() {
+		if of := x.ladderOf(folded); of != nil {
+			level = of.level(folded)
+		}
+	}
 	return level, known
 }

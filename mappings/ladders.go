@@ -1,0 +1,135 @@
+package mappings
+
+import (
+	"bytes"
+	"slices"
+)
+
+// ladder is a usual scale of five levels, the lowest first. A publisher uses one of the labels of
+// each level.
+type ladder [5][]string
+
+// ladders are the usual scales. A record is on the first that has all of its labels. The first one
+// is that of the built-in mapping files; the last one is rare.
+var ladders = []ladder{
+	{{"low"}, {"moderate"}, {"medium"}, {"high"}, {"extreme", "critical"}},
+	{{"low"}, {"moderate"}, {"substantial"}, {"severe"}, {"critical"}},
+	{{"low"}, {"guarded"}, {"elevated"}, {"high"}, {"severe"}},
+	{{"low"}, {"moderate"}, {"elevated"}, {"high"}, {"extreme", "critical"}},
+	{
+		{"minimal", "negligible", "insignificant", "very low"}, {"low", "guarded"}, {"moderate", "medium", "elevated"}, {"high"},
+		{"extreme", "critical", "severe", "very high"},
+	},
+	{{"low"}, {"moderate", "medium"}, {"high"}, {"very high"}, {"extreme", "critical"}},
+}
+
+// otherLabels are those of scales that are not among ladders.
+var otherLabels = []string{"none", "limited", "minor", "considerable", "significant", "serious", "major"}
+
+// level returns the level, from 1 to 5, of a label, or 0 if the ladder does not have it.
+func (l *ladder) level(label string) int {
+	return 1 + slices.IndexFunc(l[:], func(labels []string) bool { return slices.Contains(labels, label) })
+}
+
+// holds reports whether every label is on the ladder, and no two have the same level.
+func (l *ladder) holds(labels []string) bool {
+	var taken [1 + len(l)]bool
+	for _, label := range labels {
+		level := l.level(label)
+		if level == 0 || taken[level] {
+			return false
+		}
+		taken[level] = true
+	}
+	return true
+}
+
+var isLabel = func() map[string]bool {
+	is := map[string]bool{}
+	for _, label := range otherLabels {
+		is[label] = true
+	}
+	for _, l := range ladders {
+		for _, labels := range l {
+			for _, label := range labels {
+				is[label] = true
+			}
+		}
+	}
+	return is
+}()
+
+// builtinLevels reports whether the labels of the first ladder have their usual levels. Otherwise
+// somebody has stated which levels the publisher means.
+func (m *kindMapping) builtinLevels() bool {
+	for i, labels := range ladders[0] {
+		for _, label := range labels {
+			if m.levels[label] != i+1 {
+				return false
+			}
+		}
+	}
+	return m.RiskScale.IsZero()
+}
+
+// ladderOf returns the scale that a label and the others of the record are on, or nil.
+func (x *extractor) ladderOf(label string) *ladder {
+	if !x.labelsRead {
+		x.labels, x.labelsRead = x.appendLabels(x.labels[:0]), true
+	}
+	all := x.labels
+	if !slices.Contains(all, label) {
+		all = append(all, label)
+	}
+	for i := range ladders {
+		if ladders[i].holds(all) {
+			return &ladders[i]
+		}
+	}
+	return nil
+}
+
+// appendLabels appends the labels in the members that are called after risk, or are in an object
+// that is.
+func (x *extractor) appendLabels(labels []string) []string {
+	var space [maxLevel]byte
+	tried := 0
+	for at := range x.tree.nodes {
+		n := &x.tree.nodes[at]
+		if n.kind != '"' || n.rawLen > maxLevel+2 || tried == maxGuesses {
+			continue
+		}
+		label := space[:0]
+		for _, c := range bytes.TrimSpace(x.tree.text(uint32(at))) {
+			switch {
+			case c == '_' || c == '-':
+				c = ' '
+			case 'A' <= c && c <= 'Z':
+				c |= 0x20
+			}
+			label = append(label, c)
+		}
+		if !isLabel[string(label)] {
+			continue
+		}
+		tried++
+		if !slices.Contains(labels, string(label)) && x.isRating(uint32(at)) {
+			labels = append(labels, string(label))
+		}
+	}
+	return labels
+}
+
+// isRating reports whether a value, or an object that it is in, is called after risk.
+func (x *extractor) isRating(at uint32) bool {
+	for range maxGuessDepth {
+		if at == 0 || slices.Contains(x.roots, at) {
+			return false
+		}
+		if x.reader.name(x.nameOf(at)).Concepts&x.reader.bits.rated != 0 {
+			return true
+		}
+		at = x.tree.nodes[at].parent
+	}
+	return false
+}
