@@ -44,8 +44,10 @@ type extractor struct {
 	labels     []string // of levels, folded, that the record uses
 	labelsRead bool     // labels are those of this record
 
-	prose  []byte // text so far
-	counts []int  // mentions of each threat
+	prose   []byte // text so far
+	counts  []int  // mentions of each threat
+	ratings []bool // whether the record rates each threat
+	lists   bool   // the record lists threats without rating them
 
 	// For the languages of the text.
 	textLanguages []string // of text_in

@@ -202,10 +202,10 @@ func (x *extractor) gatherTranslations(at uint32, means vocabulary.Concepts, ran
 }
 
 // guessFields adds a guess for every field that a value may belong to. A localized title
-// may be one of the names as well. An object as a whole can only be a location.
+// may be one of the names as well. An object as a whole can only be a location or ratings of threats.
 func (x *extractor) guessFields(at uint32, means vocabulary.Concepts, rank int, localized, object bool) {
 	for _, h := range x.reader.fields(x.mapping.book, means) {
-		if object && h.field != locationField || h.field == placesField && !x.isSinglePlace(at, rank) {
+		if object && h.field != locationField && h.field != threatsField || h.field == placesField && !x.isSinglePlace(at, rank) {
 			continue
 		}
 		h.rank += rank

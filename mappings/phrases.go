@@ -117,7 +117,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	}
 	ask(locationField, around, "geo", "lat lon", "place")
 	ask(summaryField, "text", "summary")
-	ask(threatsField, "threat risk security category level rating score name label", "threat", "risk category", "risk", "event category", "advisory category")
+	ask(threatsField, "threat risk security category level rating score name label", "threat", "risk category", "risk", "event category", "advisory category", "security category")
 	if kind == report.Cities {
 		ask(startsField, "", "start")
 	} else {

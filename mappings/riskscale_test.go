@@ -29,6 +29,8 @@ func TestScalesThatNobodyTaught(t *testing.T) {
 		{"a scale of words, stated", `{"risk": {"level": 2, "scale": "four steps"}}`, ""},
 		{"a fraction", `{"risk": "4/5"}`, "4"},
 		{"of ten", `{"risk": "8 out of 10"}`, "4"},
+		{"of ten, by its name", `{"riskScoreOutOf10": 8}`, "4"},
+		{"of ten, by a name of no risk", `{"starsOutOf10": 8}`, ""},
 		{"a percentage", `{"risk": "4%"}`, ""},
 		{"a percentage by its name", `{"riskPercent": 4}`, ""},
 		{"letters", `{"riskGrade": "B"}`, ""},

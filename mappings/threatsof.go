@@ -1,6 +1,10 @@
 package mappings
 
-import "riskdex/internal/vocabulary"
+import (
+	"slices"
+
+	"riskdex/internal/vocabulary"
+)
 
 const (
 	// rated is the lowest level, of 1 to 5, at which a threat that the report itself rates
@@ -16,14 +20,32 @@ const (
 // span is where a member is in the document; empty if it is not there.
 type span struct{ start, end int }
 
-// threats writes what a report warns of. If the report rates threats itself, or lists them,
-// nothing else counts. Otherwise the words count: one mention in the title or the summary
-// is enough, the text, which is in x.prose, needs many.
+// atLeastRated are words of ratings that are the third of five levels or a higher one, whatever
+// the scale.
+var atLeastRated = []string{"substantial", "considerable", "significant", "serious", "major"}
+
+// ratedLevel returns the level of the rating of a threat, or rated for words that mean at least that.
+func (x *extractor) ratedLevel(at uint32, s []byte, guessed bool) (int, verdict) {
+	level, v := x.countedLevel(at, s, guessed)
+	if v == unfit && len(s) <= maxLevel && slices.Contains(atLeastRated, vocabulary.Fold(string(s))) {
+		return rated, fits
+	}
+	return level, v
+}
+
+// threats writes what a report warns of. If the report lists threats itself, nothing else counts.
+// If it rates some, only the title can add another one. Otherwise the words count: one mention in
+// the title or the summary is enough, the text, which is in x.prose, needs many.
 func (x *extractor) threats(title, summary span) {
 	of := x.threatWords
 	x.counts = append(x.counts[:0], make([]int, len(of.names))...)
-	if !x.ownThreats() {
-		var space [64]byte
+	x.ratings, x.lists = append(x.ratings[:0], make([]bool, len(of.names))...), false
+	var space [64]byte
+	if x.ownThreats() {
+		if !x.lists {
+			x.unratedInTitle(title, space[:0])
+		}
+	} else {
 		words := of.count(x.counts, x.prose, space[:0])
 		for i, n := range x.counts {
 			x.counts[i] = 0
@@ -46,6 +68,18 @@ func (x *extractor) threats(title, summary span) {
 	}
 }
 
+// unratedInTitle counts the threats in the title that the record does not rate. word is scratch
+// memory.
+func (x *extractor) unratedInTitle(title span, word []byte) {
+	mentions := make([]int, len(x.counts))
+	x.threatWords.count(mentions, x.dst[title.start:title.end], word)
+	for i, n := range mentions {
+		if !x.ratings[i] {
+			x.counts[i] += n
+		}
+	}
+}
+
 // ownThreats counts the threats that the record itself names, and reports whether there are
 // any.
 func (x *extractor) ownThreats() (any bool) {
@@ -62,7 +96,11 @@ func (x *extractor) ownThreats() (any bool) {
 		return true
 	}
 	for _, g := range x.guessed(threatsField) {
-		if x.tree.nodes[g.at].kind != '[' {
+		switch {
+		case x.tree.nodes[g.at].kind == '{' && !x.isLocalized(g.at):
+			any = x.ratedMembers(g.at) || any
+			continue
+		case x.tree.nodes[g.at].kind != '[':
 			any = x.threatByWords(g.at) || any
 			continue
 		}
@@ -85,6 +123,7 @@ func (x *extractor) threatByWords(at uint32) bool {
 		threat, ok := x.threatWords.label(s)
 		if ok {
 			x.counts[threat]++
+			x.lists = true
 		}
 		return ok
 	}
@@ -96,7 +135,32 @@ func (x *extractor) threatByWords(at uint32) bool {
 	if r.level >= rated || !r.stated {
 		x.counts[r.threat]++
 	}
+	x.ratings[r.threat], x.lists = true, x.lists || !r.stated
 	return true
+}
+
+// ratedMembers reads an object whose members are named after threats, each with a rating. One that
+// is not understood says nothing.
+func (x *extractor) ratedMembers(object uint32) (any bool) {
+	for member := x.tree.nodes[object].first; member != none; member = x.tree.nodes[member].next {
+		threat, ok := x.threatWords.label(x.tree.named(member))
+		if !ok {
+			continue
+		}
+		at := x.unwrapped(member)
+		s, v := x.scalar(at)
+		if v != fits {
+			continue
+		}
+		level, v := x.ratedLevel(at, s, true)
+		if v != fits {
+			continue
+		}
+		if any, x.ratings[threat] = true, true; level >= rated {
+			x.counts[threat]++
+		}
+	}
+	return any
 }
 
 // threatRating is what an object says about a threat.
@@ -131,7 +195,7 @@ func (x *extractor) ratingIn(object uint32, means vocabulary.Concepts, r *threat
 		}
 		if rates := all &^ (bits.id | bits.name | bits.title | bits.label); rates != 0 && rates&^bits.rates == 0 && (all&bits.id == 0 || means != 0) {
 			r.stated = true
-			if level, v := x.countedLevel(value, s, true); v == fits {
+			if level, v := x.ratedLevel(value, s, true); v == fits {
 				r.level = max(r.level, level)
 			}
 		}
@@ -170,6 +234,7 @@ func (x *extractor) ownThreat(at uint32) (any bool) {
 func (x *extractor) rate(threat int, at uint32, bare bool) {
 	if bare {
 		x.counts[threat]++
+		x.lists = true
 		return
 	}
 	best := 0
@@ -178,7 +243,7 @@ func (x *extractor) rate(threat int, at uint32, bare bool) {
 		if v != fits {
 			return v
 		}
-		level, v := x.countedLevel(at, s, false)
+		level, v := x.ratedLevel(at, s, false)
 		if v == fits {
 			best = max(best, level)
 		}
@@ -194,4 +259,5 @@ func (x *extractor) rate(threat int, at uint32, bare bool) {
 	if best >= rated || !stated {
 		x.counts[threat]++
 	}
+	x.ratings[threat], x.lists = true, x.lists || !stated
 }

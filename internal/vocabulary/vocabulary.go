@@ -6,6 +6,7 @@ package vocabulary
 import (
 	_ "embed"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,6 +23,7 @@ type Name struct {
 	Concepts Concepts
 	Last     Concepts // of its last word
 	Language string   // two letters, if the name ends with a language, as title_en does
+	OutOf    int      // the highest number, if the name states it, as scoreOutOf10 does
 	Unknown  bool     // it has words that are not in the vocabulary
 	Within   bool     // it names what is within a record, such as its contents or translations
 }
@@ -108,9 +110,12 @@ func (v *Vocabulary) Read(name string) Name {
 	}
 	var n Name
 	split := Words(name)
+	split, n.OutOf = cutOutOf(split)
 	says := len(split) == 0
-	for i, word := range split {
-		if last := i == len(split)-1; last && i > 0 && IsLanguage(word) {
+	for i := 0; i < len(split); i++ {
+		word := split[i]
+		last := i == len(split)-1
+		if last && i > 0 && IsLanguage(word) {
 			n.Language = Language(word) // even if another language has it as a word: de
 			return n
 		}
@@ -119,6 +124,13 @@ func (v *Vocabulary) Read(name string) Name {
 			if n.Last != 0 && n.Last == v.concepts["iso"] {
 				continue // ALPHA_2
 			}
+		}
+		if folded == "by" && i > 0 && !last {
+			continue // riskByTopic, but not publishedBy
+		}
+		if together := v.together(split[i:]); together > 1 {
+			folded = Fold(strings.Join(split[i:i+together], ""))
+			i += together - 1
 		}
 		says = says || !v.joining[folded]
 		n.Within = n.Within || v.within[folded]
@@ -129,6 +141,56 @@ func (v *Vocabulary) Read(name string) Name {
 	n.Unknown = n.Unknown || !says
 	return n
 }
+
+// together returns how many words at the start are one word of the vocabulary, as those of known
+// as are, although the first alone is none.
+func (v *Vocabulary) together(split []string) int {
+	if v.Knows(split[0]) {
+		return 1
+	}
+	for n := min(len(split), maxTogether); n > 1; n-- {
+		if v.Knows(strings.Join(split[:n], "")) {
+			return n
+		}
+	}
+	return 1
+}
+
+// maxTogether is the number of words in also known as.
+const maxTogether = 3
+
+// cutOutOf cuts the end of a name such as scoreOutOf10, and returns its number, or 0.
+func cutOutOf(split []string) (rest []string, n int) {
+	if len(split) < 2 {
+		return split, 0
+	}
+	last := split[len(split)-1]
+	word := strings.TrimRight(last, "0123456789")
+	n, err := strconv.Atoi(last[len(word):])
+	if err != nil || n < 2 || n > maxOutOf {
+		return split, 0
+	}
+	rest = split[:len(split)-1]
+	if word != "" {
+		rest = append(slices.Clip(rest), word)
+	}
+	switch Fold(rest[len(rest)-1]) {
+	case "of", "sur", "de", "von", "di", "su", "van":
+	default:
+		return split, 0
+	}
+	rest = rest[:len(rest)-1]
+	if len(rest) > 0 && Fold(rest[len(rest)-1]) == "out" {
+		rest = rest[:len(rest)-1]
+	}
+	if len(rest) == 0 {
+		return split, 0
+	}
+	return rest, n
+}
+
+// maxOutOf is the highest number that counts as the end of a scale.
+const maxOutOf = 1000
 
 // read adds to n what a word, or a compound such as Risikostufe, means. It reports whether
 // the word is known.

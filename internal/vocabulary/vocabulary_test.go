@@ -16,6 +16,7 @@ func TestRead(t *testing.T) {
 		"Veröffentlichungsdatum": "published date", "lastUpdated": "updated", "HTMLText": "text", "ALPHA_2": "iso", "isoAlpha3": "iso",
 		"title_en": "title +en", "titleFr": "title +fr", "name-de-DE": "name +de", "published_at": "published date", "": "",
 		"localKnowledge": "?", "idea": "?", "paid": "?", "validity": "valid", "grid": "?", "parentId": "parent id", "displayName": "name", "lastReviewedOn": "updated date", "compositeRiskTier": "risk level", "country_iso_3166": "country iso", "impactedCountries": "country", "profile_name": "name", "pk": "id", "zzKopf": "?",
+		"riskByTopic": "risk category", "published_by": "?", "by_day": "?", "threat_matrix": "threat",
 		"estate": "?", "toid": "?", "no": "?", "title_no": "title ?", "headlines": "title", "of": "?", "of_the": "?", "of_2": "?", "riskOf": "risk", "the_data": "", "latLng": "lat lon", strings.Repeat("id", 50): "?",
 	} {
 		n := v.Read(name)
@@ -56,6 +57,23 @@ func (v *Vocabulary) names(c Concepts) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, " ")
+}
+
+// TestReadOutOf: a name may state how high its numbers go.
+func TestReadOutOf(t *testing.T) {
+	v := New()
+	for name, want := range map[string]struct {
+		concepts string
+		outOf    int
+	}{
+		"score-out-of-10": {"score", 10}, "scoreOutOf10": {"score", 10}, "RISK_OUT_OF_5": {"risk", 5}, "niveau sur 4": {"level", 4}, "puntuacion_de_10": {"score", 10}, "score_of_100": {"score", 100},
+		"score10": {"?", 0}, "outOf10": {"?", 0}, "score_out_of_1": {"?", 0}, "out_of_office": {"?", 0}, "score-out-of-99999": {"?", 0},
+	} {
+		n := v.Read(name)
+		if n.Unknown != (want.concepts == "?") || n.OutOf != want.outOf || !n.Unknown && n.Concepts != v.Concepts(want.concepts) {
+			t.Errorf("%q is read as %+v (%s), want %s out of %d", name, n, v.names(n.Concepts), want.concepts, want.outOf)
+		}
+	}
 }
 
 func TestWords(t *testing.T) {
