@@ -100,7 +100,10 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 		ask(airportsField, "code name", "iata")
 	}
 	ask(namesField, "", "other name", "other title")
-	b.phrases = append(b.phrases, phrase{field: namesField, need: v.Concepts("other"), rank: 32})
+	for i, need := range []string{"other", "other alias"} { // other cities are no names of this one
+		b.phrases = append(b.phrases, phrase{field: namesField, need: v.Concepts(need), allow: v.Concepts("name"), rank: 32 + 16*i})
+	}
+	ask(namesField, "name", "alias")
 	ask(countryField, "place geo destination city parent label title", "country code", "country iso", "country code iso", "country", "iso", "iso code", "country name")
 	if kind == report.Advisories {
 		b.phrases = append(b.phrases, phrase{field: countryField, need: v.Concepts("destination"), rank: 7 * 16})
