@@ -60,6 +60,14 @@ func TestFields(t *testing.T) {
 		{"names", `{"aliases":[{"name":"b"}]}`, `["b"]`, false},
 		{"names", `{"title":"Oslo","lat":59.9,"lon":10.7,"alt":23}`, ``, false},
 		{"names", `{"name":{"en":"London","is":"Lundúnir","no":"London","id":"London","mk":"Лондон","isl":"Lundúnir","tl":"Londres"}}`, `["Lundúnir","Лондон","Londres"]`, false},
+		{"names", `{"name":"Oslo","destination":{"cityName":"Oslo","alsoKnownAs":["Christiania","Kristiania"]}}`, `["Christiania","Kristiania"]`, false},
+		{"names", `{"name":"Oslo","destination":{"aliases":"Christiania|Kristiania"}}`, `["Christiania","Kristiania"]`, false},
+		{"names", `{"name":"Oslo","cityAliases":["Christiania"],"formerlyKnownAs":"Kristiania"}`, `["Christiania","Kristiania"]`, false},
+		{"names", `{"name":"Oslo","place":{"aka":{"fr":"Kristiania","de":"Christiania"}}}`, `["Kristiania","Christiania"]`, false},
+		{"names", `{"name":"Oslo","otherDestinations":["Bergen"],"other_city":{"aka":["Moss"]},"destination":{"alternatives":["Hamar"]},"nearest_city":{"aka":["Ski"]}}`, ``, false},
+		{"names", `{"name":"Oslo","destination":{"country":{"alsoKnownAs":["Norge"]},"region":{"aka":["Viken"]},"airport":{"aliases":["Gardermoen"]},"places":[{"aka":["Tigerstaden"]}]}}`, ``, false},
+		{"names", `{"title":"Oslo","name":"Oslo","aliases":["OSLO","Christiania"],"cityOtherNames":["oslo"]}`, `["Christiania"]`, false},
+		{"names", `{"title":"São Paulo","name":"Sao Paulo"}`, `["Sao Paulo"]`, false},
 
 		{"country", `{"country":"gb"}`, `"GB"`, false},
 		{"country", `{"country":"United Kingdom"}`, `"GB"`, false},
@@ -97,6 +105,8 @@ func TestFields(t *testing.T) {
 		{"country", `{"countries":"FR BE, nl"}`, `["FR","BE","NL"]`, false},
 		{"country", `{"country":"United Kingdom","country_code":"gb"}`, `"GB"`, false},
 		{"country", `{"countries":["fr","FR","be"]}`, `["FR","BE"]`, false},
+		{"country", `{"countriesCovered":["Fiji","Samoa"]}`, `["FJ","WS"]`, false},
+		{"country", `{"covered_countries":"Fiji, Samoa"}`, `["FJ","WS"]`, false},
 		{"country", `{"countryCode":"éé"}`, ``, true},
 
 		{"code", `{"code":"lon"}`, `"LON"`, false},

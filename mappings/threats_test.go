@@ -16,6 +16,8 @@ func TestThreats(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"nothing":                {`{"title":"Oslo"}`, ``},
 		"title":                  {`{"title":"Rioting and looting in Springfield"}`, `["unrest"]`},
+		"held by a state":        {`{"title":"Tourists detained at the border of Ruritania"}`, `["law"]`},
+		"held for a ransom":      {`{"title":"Tourists abducted in Ruritania; hostages are held for a ransom"}`, `["kidnapping"]`},
 		"several":                {`{"title":"Earthquakes, power cuts and kidnapped tourists"}`, `["infrastructure","kidnapping","natural_hazards"]`},
 		"phrase":                 {`{"title":"Flash flood after industrial action"}`, `["natural_hazards","strikes"]`},
 		"half a phrase":          {`{"title":"Industrial park, power lunch"}`, ``},
