@@ -3,10 +3,11 @@ package mappings
 import (
 	"bytes"
 	"slices"
+	"sync"
 )
 
-// ladder is a usual scale of five levels, the lowest first. A publisher uses one of the labels of
-// each level.
+// ladder is a usual scale, the lowest of five levels first. A publisher uses one of the labels of
+// each level. A scale of four has none for the middle.
 type ladder [5][]string
 
 // ladders are the usual scales. A record is on the first that has all of its labels. The first one
@@ -20,6 +21,7 @@ var ladders = []ladder{
 		{"minimal", "negligible", "insignificant", "very low"}, {"low", "guarded"}, {"moderate", "medium", "elevated"}, {"high"},
 		{"extreme", "critical", "severe", "very high"},
 	},
+	{{"low"}, {"elevated"}, nil, {"high"}, {"extreme", "critical", "severe"}},
 	{{"low"}, {"moderate", "medium"}, {"high"}, {"very high"}, {"extreme", "critical"}},
 }
 
@@ -59,18 +61,31 @@ var isLabel = func() map[string]bool {
 	return is
 }()
 
-// builtinLevels reports whether the labels of the first ladder have their usual levels. Otherwise
-// somebody has stated which levels the publisher means.
-func (m *kindMapping) builtinLevels() bool {
+// isTaught reports whether a mapping file says what a label means on the publisher's scale: it has
+// another level for it than the built-in files have, or for a label of the first ladder.
+func (m *kindMapping) isTaught(label string) bool {
 	for i, labels := range ladders[0] {
-		for _, label := range labels {
-			if m.levels[label] != i+1 {
-				return false
+		for _, usual := range labels {
+			if m.levels[usual] != i+1 {
+				return true
 			}
 		}
 	}
-	return m.RiskScale.IsZero()
+	return !m.RiskScale.IsZero() || m.levels[label] != builtinLevels()[label]
 }
+
+// builtinLevels returns the levels of the labels in the built-in mapping files.
+var builtinLevels = sync.OnceValue(func() map[string]int {
+	data, err := ReadFile("cities.json")
+	if err != nil {
+		panic(err)
+	}
+	m, err := parseKind(data)
+	if err != nil {
+		panic(err)
+	}
+	return m.levels
+})
 
 // ladderOf returns the scale that a label and the others of the record are on, or nil.
 func (x *extractor) ladderOf(label string) *ladder {

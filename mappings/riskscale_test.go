@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"strings"
 	"testing"
 
 	"riskdex/report"
@@ -52,6 +53,8 @@ func TestScalesThatNobodyTaught(t *testing.T) {
 		{"colours of the United States", `{"riskLevel": "GUARDED"}`, "2"},
 		{"the middle of those", `{"riskLevel": "Elevated"}`, "3"},
 		{"the worst of those", `{"riskLevel": "Severe", "threats": [{"name": "Crime", "rating": "Guarded"}]}`, "5"},
+		{"elevated, the second of four", `{"riskLevel": 2, "riskLabel": "Elevated"}`, "2"},
+		{"elevated, the third of five", `{"riskLevel": 3, "riskLabel": "Elevated"}`, "3"},
 		{"severe, at least the worst but one", `{"riskLevel": "Severe"}`, "4"},
 		{"severe, below critical", `{"threatLevel": "Severe", "threats": [{"name": "Crime", "rating": "Critical"}]}`, "4"},
 		{"a range", `{"risk": "2-3"}`, ""},
@@ -70,6 +73,28 @@ func TestScalesThatNobodyTaught(t *testing.T) {
 			if got, _ := fieldOf(t, s, kind, "risk_level", c.record); got != c.want {
 				t.Errorf("%s, %s: %s has the level %q, want %q", c.about, kind, c.record, got, c.want)
 			}
+		}
+	}
+}
+
+// TestTaughtLabelsStay: what a mapping file says of labels counts more than the other labels of a
+// record.
+func TestTaughtLabelsStay(t *testing.T) {
+	builtin := string(must(ReadFile("cities.json")))
+	for _, c := range []struct{ from, to, record, want string }{
+		{``, ``, `{"riskLevel": "Severe", "threats": [{"name": "Crime", "rating": "Critical"}]}`, "4"},
+		{`"severe": 4`, `"severe": 5`, `{"riskLevel": "Severe", "threats": [{"name": "Crime", "rating": "Critical"}]}`, "5"},
+		{`"severe": 4`, `"severe": 5`, `{"riskLevel": "Low", "threats": [{"name": "Crime", "rating": "Very low"}]}`, "2"},
+		{`"medium": 3`, `"medium": 2`, `{"riskLevel": "Low", "threats": [{"name": "Crime", "rating": "Very low"}]}`, "1"},
+		{`"risk_levels"`, `"risk_scale": ["low", "high"], "risk_levels"`, `{"riskLevel": "Low", "threats": [{"name": "Crime", "rating": "Very low"}]}`, "1"},
+		{`"risk_levels"`, `"read_names": false, "risk_levels"`, `{"riskLevel": "Low", "threats": [{"name": "Crime", "rating": "Very low"}]}`, "1"},
+	} {
+		s, err := LoadWith("cities.json", []byte(strings.Replace(builtin, c.from, c.to, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := field(t, s, "risk_level", c.record); got != c.want {
+			t.Errorf("with %s, %s has the level %q, want %q", c.to, c.record, got, c.want)
 		}
 	}
 }
