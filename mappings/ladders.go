@@ -46,6 +46,7 @@ func (l *ladder) holds(labels []string) bool {
 	return true
 }
 
+// isLabel has the labels that tell a scale.
 var isLabel = func() map[string]bool {
 	is := map[string]bool{}
 	for _, label := range otherLabels {

@@ -130,10 +130,10 @@ func (m *kindMapping) mayBeCalled(level int, label string) bool {
 	return !known || usual == level
 }
 
-// scaleBeside returns the scale that the name of a level or the members beside it state: the highest level, and
-// perhaps the lowest. The object that has them must be called after the level, or else they must,
-// because other objects have members about other things as well. A scale that is stated in a way
-// that cannot be read has no levels.
+// scaleBeside returns the scale that the name of a level states, or else the members beside it: the
+// highest level, and perhaps the lowest. The object that has them must be called after the level, or
+// else they must, because other objects have members about other things as well. A scale that is
+// stated in a way that cannot be read has no levels.
 func (x *extractor) scaleBeside(at uint32) (scale riskScale, stated bool) {
 	if high := x.reader.name(x.nameOf(at)).OutOf; high > 0 {
 		return riskScale{low: 1, high: high}, true

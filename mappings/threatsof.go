@@ -156,7 +156,8 @@ func (x *extractor) ratedMembers(object uint32) (any bool) {
 		if v != fits {
 			continue
 		}
-		if any, x.ratings[threat] = true, true; level >= rated {
+		any, x.ratings[threat] = true, true
+		if level >= rated {
 			x.counts[threat]++
 		}
 	}
