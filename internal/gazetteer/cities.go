@@ -16,8 +16,9 @@ import (
 	"riskdex/mappings/gazetteer"
 )
 
-// citiesTable makes the table of cities, the largest first.
-func citiesTable(folder string) ([]byte, error) {
+// citiesTable makes the table of cities, the largest first. regions are the codes of their regions,
+// as regionsTable returns them.
+func citiesTable(folder string, regions map[string]string) ([]byte, error) {
 	rows, err := readTable(filepath.Join(folder, "cities.tsv"))
 	if err != nil {
 		return nil, err
@@ -26,16 +27,16 @@ func citiesTable(folder string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	airports, err := byCity(folder, "airports.tsv")
+	airports, err := byKey(folder, "airports.tsv")
 	if err != nil {
 		return nil, err
 	}
-	usual, err := byCity(folder, "usual.tsv")
+	usual, err := byKey(folder, "usual.tsv")
 	if err != nil {
 		return nil, err
 	}
 	var table bytes.Buffer
-	table.WriteString("code\tairports\tname\tcountry\tlat\tlon\tpopulation\tcapital\tother_names\n")
+	table.WriteString("code\tairports\tname\tcountry\tregion\tlat\tlon\tpopulation\tcapital\tother_names\n")
 	used := 0
 	for i, row := range rows[1:] {
 		if len(row) != 9 {
@@ -60,7 +61,7 @@ func citiesTable(folder string) ([]byte, error) {
 		if of == "" {
 			of = row[0]
 		}
-		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, lat, lon, row[7], mark, otherNames(name, row[8], usual[of]))
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, regions[country+"."+row[4]], lat, lon, row[7], mark, otherNames(name, row[8], usual[of]))
 		delete(usual, of)
 	}
 	if len(usual) > 0 {
@@ -72,9 +73,9 @@ func citiesTable(folder string) ([]byte, error) {
 	return table.Bytes(), nil
 }
 
-// byCity reads a table of what cities have, by city code, or by geonameid if the city has none:
-// airport codes other than the city's own, or names that people use and cities.tsv lacks.
-func byCity(folder, file string) (map[string]string, error) {
+// byKey reads a table of what cities and regions have. A city has its code as a key, or its
+// geonameid if it has none.
+func byKey(folder, file string) (map[string]string, error) {
 	rows, err := readTable(filepath.Join(folder, file))
 	if err != nil {
 		return nil, err

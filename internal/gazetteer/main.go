@@ -1,6 +1,7 @@
 // Command gazetteer writes the tables of mappings/gazetteer: cities.tsv.gz from cities.tsv,
-// airports.tsv and capitals.tsv in this folder, and countries.tsv.gz from formal.tsv and
-// the names in CLDR. The same input makes the same tables.
+// airports.tsv, usual.tsv and capitals.tsv in this folder, regions.tsv.gz from regions.tsv and
+// usual_regions.tsv, and countries.tsv.gz from formal.tsv and the names in CLDR. The same input
+// makes the same tables.
 package main
 
 import (
@@ -24,16 +25,21 @@ func run(args []string) error {
 		return errors.New("give two folders: where the sources are, and where the tables go")
 	}
 	from, to := args[1], args[2]
-	cities, err := citiesTable(from)
+	countries, err := countriesTable(from)
 	if err != nil {
 		return err
 	}
-	countries, err := countriesTable(from)
+	regions, codes, err := regionsTable(from, countries)
+	if err != nil {
+		return err
+	}
+	cities, err := citiesTable(from, codes)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
 		writeTable(filepath.Join(to, "cities.tsv.gz"), cities),
+		writeTable(filepath.Join(to, "regions.tsv.gz"), regions),
 		writeTable(filepath.Join(to, "countries.tsv.gz"), countries))
 }
 

@@ -15,7 +15,7 @@ func TestTablesAreMade(t *testing.T) {
 	if err := run([]string{"gazetteer", ".", to}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"cities.tsv.gz", "countries.tsv.gz"} {
+	for _, name := range []string{"cities.tsv.gz", "countries.tsv.gz", "regions.tsv.gz"} {
 		made, there := table(t, filepath.Join(to, name)), table(t, filepath.Join("../../mappings/gazetteer", name))
 		if !bytes.Equal(made, there) {
 			t.Errorf("%s is not what its sources make: run go generate ./mappings/gazetteer", name)

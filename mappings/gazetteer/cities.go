@@ -16,6 +16,7 @@ type City struct {
 	Population int
 	Capital    bool
 
+	region   string // its code in ISO 3166-2
 	code     string
 	airports string // with spaces between them
 	lat, lon float64
@@ -47,7 +48,7 @@ func (g *Gazetteer) parseCities(table string) error {
 			return err
 		}
 		c := City{
-			Name: r.cell("name"), Country: r.cell("country"), code: strings.ToUpper(r.cell("code")), airports: strings.ToUpper(r.cell("airports")), others: r.cell("other_names"),
+			Name: r.cell("name"), Country: r.cell("country"), region: r.cell("region"), code: strings.ToUpper(r.cell("code")), airports: strings.ToUpper(r.cell("airports")), others: r.cell("other_names"),
 			Capital: r.cell("capital") != "",
 		}
 		var wrong [3]error
@@ -97,12 +98,15 @@ func (g *Gazetteer) addCity(c City, f *folder) {
 }
 
 // Names yields the names of a city: the main one, and the others in the form of Plain.
-func (c *City) Names() iter.Seq[string] {
+func (c *City) Names() iter.Seq[string] { return namesOf(c.Name, c.others) }
+
+// namesOf yields a main name and others, with | between them.
+func namesOf(name, others string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if !yield(c.Name) || c.others == "" {
+		if !yield(name) || others == "" {
 			return
 		}
-		for name := range strings.SplitSeq(c.others, "|") {
+		for name := range strings.SplitSeq(others, "|") {
 			if !yield(name) {
 				return
 			}
@@ -111,8 +115,10 @@ func (c *City) Names() iter.Seq[string] {
 }
 
 // called reports whether a city has a name, which is folded.
-func (c *City) called(folded string) bool {
-	for name := range c.Names() {
+func (c *City) called(folded string) bool { return called(c.Names(), folded) }
+
+func called(names iter.Seq[string], folded string) bool {
+	for name := range names {
 		if Fold(name) == folded {
 			return true
 		}

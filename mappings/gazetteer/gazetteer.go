@@ -17,30 +17,63 @@ import (
 //go:embed cities.tsv.gz
 var packedCities []byte
 
+//go:embed regions.tsv.gz
+var packedRegions []byte
+
 //go:embed countries.tsv.gz
 var packedCountries []byte
 
-// Gazetteer is a table of cities and one of countries. It is immutable and safe for
+// Gazetteer has tables of cities, of regions and of countries. It is immutable and safe for
 // concurrent use.
 type Gazetteer struct {
 	cities    []City
 	cityNames names
 	codes     map[string]int32 // of cities
 	sum       string
+	regions   regions
 	countries countries
 }
 
+// tables are the texts of the tables; an absent one is empty.
+type tables struct{ cities, regions, countries []byte }
+
 // Builtin reads the tables that are part of the program. README.md says what that costs.
 func Builtin() (*Gazetteer, error) {
-	cities, err := unpack(packedCities)
-	if err != nil {
-		return nil, fmt.Errorf("unpacking the built-in cities: %w", err)
+	return readBuiltin(true)
+}
+
+// BuiltinCountries is Builtin without cities and regions.
+func BuiltinCountries() (*Gazetteer, error) {
+	return readBuiltin(false)
+}
+
+func readBuiltin(all bool) (*Gazetteer, error) {
+	var t tables
+	for _, table := range t.named() {
+		if !all && table.text != &t.countries {
+			continue
+		}
+		var err error
+		if *table.text, err = unpack(table.packed); err != nil {
+			return nil, fmt.Errorf("unpacking the built-in %s: %w", table.file, err)
+		}
 	}
-	countries, err := unpack(packedCountries)
-	if err != nil {
-		return nil, fmt.Errorf("unpacking the built-in countries: %w", err)
+	return t.parse()
+}
+
+// namedTable is a table with the name of its file, and the built-in one.
+type namedTable struct {
+	file   string
+	text   *[]byte
+	packed []byte
+}
+
+func (t *tables) named() []namedTable {
+	return []namedTable{
+		{"cities.tsv", &t.cities, packedCities},
+		{"regions.tsv", &t.regions, packedRegions},
+		{"countries.tsv", &t.countries, packedCountries},
 	}
-	return parse(cities, countries)
 }
 
 // Sum identifies the tables that Load has read.
@@ -49,62 +82,55 @@ func (g *Gazetteer) Sum() string { return g.sum }
 // BuiltinSum identifies the tables that Builtin reads. It does not read them but takes the
 // checksums at the end of the packed tables.
 func BuiltinSum() string {
-	end := func(packed []byte) string { return hex.EncodeToString(packed[len(packed)-8:]) }
-	return end(packedCities) + end(packedCountries)
-}
-
-// BuiltinCountries is Builtin without cities.
-func BuiltinCountries() (*Gazetteer, error) {
-	countries, err := unpack(packedCountries)
-	if err != nil {
-		return nil, fmt.Errorf("unpacking the built-in countries: %w", err)
+	var sums []byte
+	for _, table := range new(tables).named() {
+		sums = append(sums, table.packed[len(table.packed)-8:]...)
 	}
-	return parse(nil, countries)
+	return hex.EncodeToString(sums)
 }
 
-// Load reads cities.tsv and countries.tsv from a folder, which must have at least one of
-// them. The built-in table stands in for the other.
+// Load reads cities.tsv, regions.tsv and countries.tsv from a folder, which must have at least one
+// of them. Built-in tables stand in for the others.
 func Load(folder fs.FS) (*Gazetteer, error) {
-	cities, noCities := fs.ReadFile(folder, "cities.tsv")
-	countries, noCountries := fs.ReadFile(folder, "countries.tsv")
-	lacksCities, lacksCountries := errors.Is(noCities, fs.ErrNotExist), errors.Is(noCountries, fs.ErrNotExist)
-	var err error
-	switch {
-	case lacksCities && lacksCountries:
-		return nil, errors.New("the folder has neither cities.tsv nor countries.tsv")
-	case lacksCities && noCountries == nil:
-		cities, err = unpack(packedCities)
-	case lacksCountries && noCities == nil:
-		countries, err = unpack(packedCountries)
-	case lacksCities:
-		err = noCountries
-	case lacksCountries:
-		err = noCities
-	default:
-		err = errors.Join(noCities, noCountries)
+	var t tables
+	digest := sha256.New()
+	found := false
+	for _, table := range t.named() {
+		text, err := fs.ReadFile(folder, table.file)
+		switch {
+		case err == nil:
+			found = true
+		case errors.Is(err, fs.ErrNotExist):
+			text, err = unpack(table.packed)
+		}
+		if err != nil {
+			return nil, err
+		}
+		*table.text = text
+		digest.Write(text) // never fails
 	}
-	if err != nil {
-		return nil, err
+	if !found {
+		return nil, errors.New("the folder has neither cities.tsv nor regions.tsv nor countries.tsv")
 	}
-	g, err := parse(cities, countries)
+	g, err := t.parse()
 	if err != nil {
 		return nil, err
 	}
 	g.plain()
-	digest := sha256.New()
-	digest.Write(cities) // never fails
-	digest.Write(countries)
 	g.sum = hex.EncodeToString(digest.Sum(nil)[:8])
 	return g, nil
 }
 
-func parse(cities, countries []byte) (*Gazetteer, error) {
+func (t tables) parse() (*Gazetteer, error) {
 	g := new(Gazetteer)
 	var err error
-	if g.countries, err = parseCountries(string(countries)); err != nil {
+	if g.countries, err = parseCountries(string(t.countries)); err != nil {
 		return nil, fmt.Errorf("countries.tsv: %w", err)
 	}
-	if err := g.parseCities(string(cities)); err != nil {
+	if g.regions, err = parseRegions(string(t.regions)); err != nil {
+		return nil, fmt.Errorf("regions.tsv: %w", err)
+	}
+	if err := g.parseCities(string(t.cities)); err != nil {
 		return nil, fmt.Errorf("cities.tsv: %w", err)
 	}
 	return g, nil
@@ -121,6 +147,9 @@ func (g *Gazetteer) plain() {
 	}
 	for i := range g.cities {
 		g.cities[i].others = plain(g.cities[i].others)
+	}
+	for i := range g.regions.rows {
+		g.regions.rows[i].others = plain(g.regions.rows[i].others)
 	}
 	for i := range g.countries.rows {
 		g.countries.rows[i].names = plain(g.countries.rows[i].names)

@@ -135,12 +135,51 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%q: %v, want %s", table, err, want)
 		}
 	}
-	if _, err := Load(fstest.MapFS{}); err == nil || err.Error() != "the folder has neither cities.tsv nor countries.tsv" {
+	if _, err := Load(fstest.MapFS{}); err == nil || err.Error() != "the folder has neither cities.tsv nor regions.tsv nor countries.tsv" {
 		t.Errorf("without tables: %v", err)
 	}
-	for _, name := range []string{"cities.tsv", "countries.tsv"} { // a table that is there must not be taken for one that is not
+	for _, name := range []string{"cities.tsv", "regions.tsv", "countries.tsv"} { // a table that is there must not be taken for one that is not
 		if _, err := Load(fstest.MapFS{name + "/x": {}}); err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "neither") {
 			t.Errorf("%s is a folder: %v", name, err)
+		}
+	}
+}
+
+// TestLoadRegions: an operator's regions are read, and what is wrong with them is said.
+func TestLoadRegions(t *testing.T) {
+	for table, want := range map[string]string{
+		"code\tname\tother_names\nNO-46\tVestland\tWestland|West-Norway\n": "",
+		"code\tname\nNO-46\tVestland\n":                                    `regions.tsv: line 1 has no column "other_names"`,
+		"code\tname\tother_names\nNO46\tVestland\t\n":                      "regions.tsv: line 2: a region needs a name and a code such as DE-BY",
+		"code\tname\tother_names\nNO-46\t\tWestland\n":                     "regions.tsv: line 2: a region needs a name",
+	} {
+		g, err := Load(fstest.MapFS{
+			"regions.tsv": {Data: []byte(table)},
+			"cities.tsv":  {Data: []byte("name\tcountry\tregion\tlat\tlon\tpopulation\tother_names\nBergen\tNO\tNO-46\t60.4\t5.3\t213000\t\nOslo\tNO\t\t59.9\t10.7\t580000\t\n")},
+		})
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %s", table, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		bergen, oslo := g.City(Report{Names: folded("Bergen"), Countries: []string{"NO"}}), g.City(Report{Names: folded("Oslo"), Countries: []string{"NO"}})
+		if r := g.Region(bergen); r == nil || !slices.Equal(slices.Collect(r.Names()), []string{"Vestland", "Westland", "West Norway"}) {
+			t.Errorf("the region of Bergen is %+v", r)
+		}
+		if r := g.Region(oslo); r != nil {
+			t.Errorf("the region of Oslo is %+v", r)
+		}
+		for _, c := range []struct {
+			name, country string
+			found         int
+		}{{"west norway", "NO", 1}, {"west norway", "SE", 0}, {"bayern", "DE", 0}} {
+			if got := len(slices.Collect(g.RegionsCalled(c.name, []string{c.country}))); got != c.found {
+				t.Errorf("%d regions of %s are called %s", got, c.country, c.name)
+			}
 		}
 	}
 }
