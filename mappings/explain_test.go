@@ -104,7 +104,7 @@ func TestExplainAgrees(t *testing.T) {
 		if err := json.Unmarshal(doc, &fields); err != nil {
 			t.Fatal(err)
 		}
-		for _, ours := range []string{"id", "kind", "received_at", "version", "source", "country_name", "names_known", "city_names_known", "codes_known", "country_names_known", "country_alpha3", "whole_country", "prominence"} {
+		for _, ours := range []string{"id", "kind", "received_at", "version", "source", "country_name", "names_known", "city_names_known", "region_names_known", "codes_known", "country_names_known", "country_alpha3", "whole_country", "prominence"} {
 			delete(fields, ours)
 		}
 		for field := range fields {

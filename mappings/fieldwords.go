@@ -20,6 +20,7 @@ func FieldInWords(field string) string {
 var fieldsInWords = map[string]string{
 	"airports":            "code of an airport",
 	"city_names_known":    "name of a city that it is about",
+	"region_names_known":  "name of a region",
 	"code":                "code",
 	"codes_known":         "code of a place that it is about",
 	"country":             "code of the country",

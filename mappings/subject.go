@@ -164,6 +164,9 @@ func (x *extractor) fromGazetteer() {
 	case s.kind != report.Cities && !whole:
 		x.namesAbout(about)
 	}
+	if !whole {
+		x.regionNames(about)
+	}
 	x.codesKnown(about)
 	x.texts("country_alpha3", func(yield func(string) bool) {
 		for _, code := range s.countries {
@@ -260,21 +263,83 @@ func (x *extractor) citiesAbout() (about []*gazetteer.City) {
 	if len(about) > 0 || len(s.countries) == 0 && !s.located {
 		return about
 	}
-	words := strings.Fields(s.title)
-	words = words[:min(len(words), maxPlacesKnown)]
-	for n := min(mostWords, len(words)); n > 0; n-- {
-		for i := range len(words) - n + 1 {
-			run := strings.Join(words[i:i+n], " ")
-			if first, _ := utf8.DecodeRuneInString(run); !unicode.IsLower(first) && named(strings.Trim(run, ":;,.!?\"«»()")) {
-				return about
-			}
+	for run := range namesIn(s.title) {
+		if named(run) {
+			break
 		}
 	}
 	return about
 }
 
-// mostWords is how many words the name of a city in a title may have.
+// namesIn yields what may be a name in a title: up to mostWords words that do not begin with a
+// small letter, the longest first.
+func namesIn(title string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		words := strings.Fields(title)
+		words = words[:min(len(words), maxPlacesKnown)]
+		for n := min(mostWords, len(words)); n > 0; n-- {
+			for i := range len(words) - n + 1 {
+				run := strings.Join(words[i:i+n], " ")
+				if first, _ := utf8.DecodeRuneInString(run); !unicode.IsLower(first) && !yield(strings.Trim(run, ":;,.!?\"«»()")) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// mostWords is how many words the name of a city or a region in a title may have.
 const mostWords = 4
+
+// mostRegions bounds of how many regions a document has the names.
+const mostRegions = 3
+
+// regionNames writes the names of the regions of the cities that a report is about, or else of
+// those among its places and names, or else of the first in its title, so that a search for Bayern
+// finds the report on Munich, and the flood in Bavaria.
+func (x *extractor) regionNames(about []*gazetteer.City) {
+	s, w := &x.subject, x.world()
+	var regions []*gazetteer.Region
+	add := func(r *gazetteer.Region) {
+		if r != nil && len(regions) < mostRegions && !slices.Contains(regions, r) {
+			regions = append(regions, r)
+		}
+	}
+	for _, c := range about {
+		add(w.Region(c))
+	}
+	find := func(name string) {
+		if folded := gazetteer.Fold(name); w.country(folded) == "" {
+			for r := range w.RegionsCalled(folded, s.countries) {
+				add(r)
+			}
+		}
+	}
+	if s.kind != report.Cities && len(about) == 0 && len(s.countries) > 0 {
+		for _, p := range s.places {
+			find(p.name)
+		}
+		for _, name := range s.names[:min(len(s.names), maxPlacesKnown)] {
+			find(name)
+		}
+		if len(regions) == 0 {
+			for run := range namesIn(s.title) {
+				if find(run); len(regions) > 0 {
+					break
+				}
+			}
+		}
+	}
+	x.joined("region_names_known", func(yield func(string) bool) {
+		for _, r := range regions {
+			for name := range r.Names() {
+				if !yield(asOneWord(gazetteer.Plain(name))) {
+					return
+				}
+			}
+		}
+	})
+}
 
 // namesAbout writes the names of the first cities that a report is about, so that a search
 // for Марсель finds the strike in Marseille.

@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -137,6 +138,40 @@ func TestCityNamesKnown(t *testing.T) {
 		if has := strings.Contains(got, "Марсель"); has != c.want {
 			t.Errorf("of %s: %s", c.body, got)
 		}
+	}
+}
+
+// TestRegionNamesKnown: a report is found by all names of the region that its city is in, or that it
+// is about; one on a whole country by those of none of its regions.
+func TestRegionNamesKnown(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct {
+		kind       report.Kind
+		body, name string
+		want       bool
+	}{
+		{report.Cities, `{"title":"Munich","country":"DE"}`, "Bayern", true},
+		{report.Cities, `{"title":"Houston","country":"US"}`, "テキサス", true},
+		{report.Cities, `{"title":"Palma","country":"ES"}`, "Majorca", true},
+		{report.Cities, `{"title":"Springfield"}`, "Illinois", false}, // there are several
+		{report.Advisories, `{"title":"Flooding in Munich","country":"DE"}`, "Bayern", true},
+		{report.Advisories, `{"title":"Flooding","country":"DE","cities":[{"name":"Munich"}]}`, "Bayern", true},
+		{report.Advisories, `{"title":"Flooding: parts of Bavaria","country":"DE"}`, "Bayern", true},
+		{report.Advisories, `{"title":"Flooding","country":"DE","regions":[{"name":"Bayern"}]}`, "Bavaria", true},
+		{report.Advisories, `{"title":"Flooding in Bavaria"}`, "Bayern", false}, // of which country, is not said
+		{report.Advisories, `{"title":"Flooding in Bavaria","country":"FR"}`, "Bayern", false},
+		{report.Advisories, `{"title":"Protests in Punjab","country":"IN"}`, "Pencap", true},
+		{report.Advisories, `{"title":"Protests in Georgia","country":["GE","US"]}`, "ジョージア州", false},
+		{report.Advisories, `{"title":"Germany","country":"DE","cities":[{"name":"Munich"}]}`, "Bayern", false},
+	} {
+		got, _ := fieldOf(t, s, c.kind, "region_names_known", c.body)
+		if has := slices.Contains(strings.Fields(strings.Trim(got, `"`)), c.name); has != c.want {
+			t.Errorf("of %s %s: %s", c.kind, c.body, got)
+		}
+	}
+	got, _ := fieldOf(t, s, report.Cities, "region_names_known", `{"title":"San José","country":"CR"}`)
+	if !strings.Contains(got, "圣何塞省") || slices.Contains(strings.Fields(strings.Trim(got, `"`)), "San_José") {
+		t.Errorf("San José must have the names of its region but its own: %s", got)
 	}
 }
 

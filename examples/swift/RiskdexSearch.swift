@@ -122,7 +122,7 @@ struct RiskdexSearch {
 
     /// A hit that only these clauses found does not show that the words were right.
     private static let weakClauses: Set<String> = [
-        "misspelt name", "misspelt name, and other words", "misspelt words", "a place in it", "a country in it", "its threat", "new", "words of its title",
+        "misspelt name", "misspelt name, and other words", "misspelt words", "a place in it", "a country in it", "a region in it", "a rare word", "its threat", "new", "words of its title",
         "some of the words, or others for the same threat", "all words in title, names and country",
     ]
 

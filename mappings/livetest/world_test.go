@@ -58,6 +58,7 @@ func TestSearchKnowsTheWorld(t *testing.T) {
 		{"FR", "a02 c08 c07"}, {"fra", "a02 c08 c07"}, {"French", "a02 c08 c07"}, {"french polynesia", "a03 c09"},
 		{"DE", "a04 c04 c03"}, {"Deutschland", "a04 c04 c03"}, {"German", "a04 c04 c03"}, {"日本", "a05 c05"}, {"JPN", "a05 c05"},
 		{"India", "a06 c06"}, {"Indian", "a06 c06"},
+		{"Bayern", "c03"}, {"Бавария", "c03"}, {"bavarian beer", "c03"}, {"Kalifornien", "c14"}, {"california surfing", "c14"}, {"カリフォルニアの洪水", "c14"},
 	} {
 		if got := first(t, x, x.Set.SearchBody, c.words); !strings.HasPrefix(got+" ", c.first+" ") {
 			t.Errorf("%q finds %q, want %s first", c.words, got, c.first)
@@ -69,6 +70,22 @@ func TestSearchKnowsTheWorld(t *testing.T) {
 	} {
 		if got := first(t, x, x.Set.CompleteBody, c.typed); !strings.HasPrefix(got+" ", c.first+" ") {
 			t.Errorf("%q is completed to %q, want %s first", c.typed, got, c.first)
+		}
+	}
+}
+
+// TestRareWord: a word that few reports have finds them, whatever else was typed. One that many have
+// does not.
+func TestRareWord(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	records := []record{{kind: report.Cities, id: "rio", body: `{"name":"Rio de Janeiro","country":"BR","body":"Copacabana has a beach and a harbour."}`}}
+	for i := range 12 {
+		records = append(records, record{kind: report.Cities, id: "c" + strconv.Itoa(i), body: `{"name":"Town ` + strconv.Itoa(i) + `","country":"SE","body":"It has a harbour."}`})
+	}
+	fill(t, x, records)
+	for words, want := range map[string]string{"copacabana picnic": "rio", "harbour picnic": "", "wibble picnic": ""} {
+		if got := first(t, x, x.Set.SearchBody, words); got != want {
+			t.Errorf("%q finds %q, want %q", words, got, want)
 		}
 	}
 }

@@ -14,17 +14,22 @@ import (
 var losses = []loss{
 	{"the boost of codes", "code", "search.json", []string{`"boost": 1000`, `"boost": 0.001`}},
 	// The gazetteer has common misspellings too.
-	{"tolerance for typos", "typo", "search.json", []string{`"fuzziness": "AUTO:4,7"`, `"fuzziness": 0`, `"names_known`, `"no_names`}},
+	{"tolerance for typos", "typo", "search.json", []string{`"fuzziness": "AUTO:4,7"`, `"fuzziness": 0`, `"names_known`, `"no_names`, rareWord, noRareWord}},
 	{"other names", "other name", "search.json", []string{`"names`, `"no_names`}},
 	{"names of countries", "country", "search.json", []string{`"country_name`, `"no_country_name`}},
 	{"what is in the text", "threat", "search.json", []string{
 		`"text`, `"no_text`, `"no_text": "{{words}}"`, `"text": "{{words}}"`, `"field": "no_text`, `"field": "text`, // suggestions stay
+		`["no_text.exact"], "min_term_freq"`, `["text.exact"], "min_term_freq"`, rareWord, noRareWord, // an unknown field would be an error
 	}},
 	{"other words for the same threat", "another word", "search.json", []string{`"boost": 0.7,`, `"boost": 0.7, "analyzer": "searched_words",`}},
-	{"a place or a country in it", "name and more", "search.json", []string{`.named"`, `.no_named"`}},
+	{"a place or a country in it", "name and more", "search.json", []string{`.named"`, `.no_named"`, `"region_names`, `"no_names`, rareWord, noRareWord}},
+	{"names of regions", "region", "search.json", []string{`"region_names`, `"no_names`}},
 	{"a code in it", "code and more", "search.json", []string{`"code.exact", "airports.exact", "codes_known.named"`, `"no_code"`, `code.named"`, `code.no_named"`, `codes_known.named"`, `codes_known.no_named"`, `.typed"`, `.no_typed"`}},
 	{"the start of a later word", "prefix", "complete.json", []string{`"bool_prefix"`, `"best_fields"`}},
 }
+
+// A word that few reports have makes up for other parts.
+const rareWord, noRareWord = `"min_doc_freq": 1,`, `"min_doc_freq": 1000000,`
 
 // loss is a part of a query that is removed from its file: each text is replaced by the
 // next one.

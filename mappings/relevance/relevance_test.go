@@ -35,6 +35,7 @@ var floors = map[string]relevancetest.Score{
 	"another word":               {First: 0.9, MRR: 0.93, NDCG: 0.9},
 	"name and more":              {First: 1, Same: 1, MRR: 1, NDCG: 0.97},
 	"code and more":              {First: 0.5, Same: 1, MRR: 0.7, NDCG: 0.84},
+	"region":                     {First: 0.9, MRR: 0.93, NDCG: 0.9},
 	"question":                   {First: 0.9, MRR: 0.93, NDCG: 0.9},
 	"all":                        {MRR: 0.90, NDCG: 0.85},
 }
