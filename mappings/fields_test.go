@@ -68,6 +68,8 @@ func TestFields(t *testing.T) {
 		{"names", `{"name":"Oslo","destination":{"country":{"alsoKnownAs":["Norge"]},"region":{"aka":["Viken"]},"airport":{"aliases":["Gardermoen"]},"places":[{"aka":["Tigerstaden"]}]}}`, ``, false},
 		{"names", `{"title":"Oslo","name":"Oslo","aliases":["OSLO","Christiania"],"cityOtherNames":["oslo"]}`, `["Christiania"]`, false},
 		{"names", `{"title":"São Paulo","name":"Sao Paulo"}`, `["Sao Paulo"]`, false},
+		{"country", `{"title":"KE","country":"KE"}`, `"KE"`, false},
+		{"airports", `{"title":"MUC","airports":["MUC"]}`, `["MUC"]`, false},
 
 		{"country", `{"country":"gb"}`, `"GB"`, false},
 		{"country", `{"country":"United Kingdom"}`, `"GB"`, false},

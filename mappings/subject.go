@@ -236,7 +236,7 @@ func (x *extractor) saysNothing(part string) bool {
 }
 
 // citiesAbout returns the cities that an advisory or a special report is about: those among
-// its places and names, or else the one that its title names.
+// its places and names, with a title that is nothing else, or else the one that its title names.
 func (x *extractor) citiesAbout() (about []*gazetteer.City) {
 	s, w := &x.subject, x.world()
 	find := func(name string, located bool, at point) bool {
@@ -257,6 +257,7 @@ func (x *extractor) citiesAbout() (about []*gazetteer.City) {
 			named(p.name)
 		}
 	}
+	named(s.title)
 	for _, name := range s.names[:min(len(s.names), maxPlacesKnown)] {
 		named(name)
 	}

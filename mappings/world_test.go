@@ -114,6 +114,9 @@ func TestCodesKnown(t *testing.T) {
 		{report.SpecialReports, `{"title":"Marseille: port closed","latitude":43.3,"longitude":5.37}`, `["MRS"]`},
 		{report.SpecialReports, `{"title":"A strike in Marseille","country":"FR","cities":[{"name":"Lyon"}]}`, `["LYS"]`},
 		{report.SpecialReports, `{"title":"A strike in Marseille"}`, ""},
+		{report.SpecialReports, `{"title":"Marseille"}`, `["MRS"]`},
+		{report.SpecialReports, `{"name":"Marseille"}`, `["MRS"]`},
+		{report.SpecialReports, `{"title":"London"}`, ""}, // there are two
 	} {
 		if got, _ := fieldOf(t, s, c.kind, "codes_known", c.body); got != c.want {
 			t.Errorf("of %s %s: %s, want %s", c.kind, c.body, got, c.want)
