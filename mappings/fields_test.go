@@ -107,8 +107,6 @@ func TestFields(t *testing.T) {
 		{"country", `{"countries":"FR BE, nl"}`, `["FR","BE","NL"]`, false},
 		{"country", `{"country":"United Kingdom","country_code":"gb"}`, `"GB"`, false},
 		{"country", `{"countries":["fr","FR","be"]}`, `["FR","BE"]`, false},
-		{"country", `{"countriesCovered":["Fiji","Samoa"]}`, `["FJ","WS"]`, false},
-		{"country", `{"covered_countries":"Fiji, Samoa"}`, `["FJ","WS"]`, false},
 		{"country", `{"countryCode":"éé"}`, ``, true},
 
 		{"code", `{"code":"lon"}`, `"LON"`, false},
@@ -325,6 +323,26 @@ func TestFieldsHaveNoMarkdown(t *testing.T) {
 		body := `{"summary":"**Do not** travel. See [here](https://example.org/x)."}`
 		if got, _ := field(t, s, name, body); got != `"Do not travel. See here."` {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestCountriesCovered: what a report covers are its countries; what an insurance covers says nothing
+// of them, nor of threats or levels.
+func TestCountriesCovered(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct {
+		kind              report.Kind
+		field, body, want string
+	}{
+		{report.SpecialReports, "country", `{"countriesCovered":["Fiji","Samoa"]}`, `["FJ","WS"]`},
+		{report.Advisories, "country", `{"countries_covered":["Fiji"]}`, `"FJ"`},
+		{report.Cities, "country", `{"title":"Springfield","coveredCountry":"SE"}`, ""},
+		{report.Cities, "threats", `{"title":"Springfield","risksCovered":["War","Kidnapping"]}`, ""},
+		{report.Cities, "risk_level", `{"title":"Springfield","riskCovered":"High"}`, ""},
+	} {
+		if got, _ := fieldOf(t, s, c.kind, c.field, c.body); got != c.want {
+			t.Errorf("%s of %s %s: %s, want %s", c.field, c.kind, c.body, got, c.want)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func newReader(v *vocabulary.Vocabulary) reader {
 			category: v.Concepts("category"), title: v.Concepts("title"), name: v.Concepts("name"), code: v.Concepts("code"), iata: v.Concepts("iata"),
 			label: v.Concepts("label"), text: v.Concepts("text"), place: v.Concepts("place region city destination"), geo: v.Concepts("geo"), part: v.Concepts("part"), number: v.Concepts("number"), threat: v.Concepts("threat"), score: v.Concepts("score"),
 			rates: v.Concepts("level rating score severity risk threat security"), kind: v.Concepts("category threat risk name title label"),
-			scale: v.Concepts("scale"), lowest: v.Concepts("lowest"), rated: v.Concepts("risk threat severity security rating"),
+			scale: v.Concepts("scale"), lowest: v.Concepts("lowest"), rated: v.Concepts("risk threat security rating"),
 		},
 	}
 }

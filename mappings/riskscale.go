@@ -244,14 +244,14 @@ func (x *extractor) labelled(s []byte) (int, verdict) {
 
 // labelLevel returns the level of a label, folded. Low, moderate, severe and very high have one
 // level on some scales and another on others: there the other labels of the record decide, unless
-// the mapping file does.
+// the mapping file does. High and medium stay what they are.
 func (x *extractor) labelLevel(folded string) (int, bool) {
 	if level, known := x.mapping.RiskScale.labelLevel(folded); known {
 		return level, true
 	}
 	level, known := x.mapping.levels[folded]
 	if known && x.mapping.book != nil && !x.mapping.isTaught(folded) {
-		if of := x.ladderOf(folded); of != nil {
+		if of := x.ladderOf(folded); of != nil && folded != "high" && folded != "medium" {
 			level = of.level(folded)
 		}
 	}

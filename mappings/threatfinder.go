@@ -187,7 +187,9 @@ func follows(text []byte, words []string) bool {
 	var space [32]byte
 	for _, want := range words {
 		var word []byte
-		if word, text = nextWord(text); word == nil || string(appendSingular(space[:0], word)) != want {
+		for word, text = nextWord(text); string(word) == "by"; word, text = nextWord(text) { // detained by rebels
+		}
+		if word == nil || string(appendSingular(space[:0], word)) != want {
 			return false
 		}
 	}

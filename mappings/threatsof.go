@@ -135,7 +135,7 @@ func (x *extractor) threatByWords(at uint32) bool {
 	if r.level >= rated || !r.stated {
 		x.counts[r.threat]++
 	}
-	x.ratings[r.threat], x.lists = true, x.lists || !r.stated
+	x.ratings[r.threat], x.lists = x.ratings[r.threat] || r.level > 0, x.lists || !r.stated
 	return true
 }
 
@@ -260,5 +260,5 @@ func (x *extractor) rate(threat int, at uint32, bare bool) {
 	if best >= rated || !stated {
 		x.counts[threat]++
 	}
-	x.ratings[threat], x.lists = true, x.lists || !stated
+	x.ratings[threat], x.lists = x.ratings[threat] || best > 0, x.lists || !stated
 }

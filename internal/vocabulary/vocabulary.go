@@ -126,7 +126,10 @@ func (v *Vocabulary) Read(name string) Name {
 			}
 		}
 		if folded == "by" && i > 0 && !last {
-			continue // riskByTopic, but not publishedBy
+			var next Name
+			if v.read(Fold(split[i+1]), &next) && next.Concepts == v.Concepts("category") {
+				continue // riskByTopic, but not publishedBy or reviewByDate
+			}
 		}
 		if together := v.together(split[i:]); together > 1 {
 			folded = Fold(strings.Join(split[i:i+together], ""))

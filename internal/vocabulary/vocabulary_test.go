@@ -16,7 +16,7 @@ func TestRead(t *testing.T) {
 		"Veröffentlichungsdatum": "published date", "lastUpdated": "updated", "HTMLText": "text", "ALPHA_2": "iso", "isoAlpha3": "iso",
 		"title_en": "title +en", "titleFr": "title +fr", "name-de-DE": "name +de", "published_at": "published date", "": "",
 		"localKnowledge": "?", "idea": "?", "paid": "?", "validity": "valid", "grid": "?", "parentId": "parent id", "displayName": "name", "lastReviewedOn": "updated date", "compositeRiskTier": "risk level", "country_iso_3166": "country iso", "impactedCountries": "country", "profile_name": "name", "pk": "id", "zzKopf": "?",
-		"riskByTopic": "risk category", "published_by": "?", "by_day": "?", "threat_matrix": "threat", "alsoKnownAs": "alias", "formerly_known_as": "other alias", "known": "?", "known_issues": "?", "asOf": "?", "countries_covered": "country",
+		"riskByTopic": "risk category", "published_by": "?", "by_day": "?", "threat_matrix": "threat category", "alsoKnownAs": "alias", "formerly_known_as": "other alias", "known": "?", "known_issues": "?", "asOf": "?",
 		"estate": "?", "toid": "?", "no": "?", "title_no": "title ?", "headlines": "title", "of": "?", "of_the": "?", "of_2": "?", "riskOf": "risk", "the_data": "", "latLng": "lat lon", strings.Repeat("id", 50): "?",
 	} {
 		n := v.Read(name)
