@@ -19,7 +19,7 @@ var losses = []loss{
 	{"names of countries", "country", "search.json", []string{`"country_name`, `"no_country_name`}},
 	{"what is in the text", "threat", "search.json", []string{
 		`"text`, `"no_text`, `"no_text": "{{words}}"`, `"text": "{{words}}"`, `"field": "no_text`, `"field": "text`, // suggestions stay
-		`["no_text"], "analyzer"`, `["text"], "analyzer"`, rareWord, noRareWord, // an unknown field would be an error
+		`["no_text.exact"], "analyzer"`, `["text.exact"], "analyzer"`, rareWord, noRareWord, // an unknown field would be an error
 	}},
 	{"other words for the same threat", "another word", "search.json", []string{`"boost": 0.7,`, `"boost": 0.7, "analyzer": "searched_words",`}},
 	{"a place or a country in it", "name and more", "search.json", []string{`.named"`, `.no_named"`, `"region_names`, `"no_names`, rareWord, noRareWord}},
