@@ -64,6 +64,15 @@ func (x *extractor) line(s []byte) ([]byte, verdict) {
 	return x.cleaned, fits
 }
 
+// otherName is line without the title, which is no other name.
+func (x *extractor) otherName(s []byte) ([]byte, verdict) {
+	name, v := x.line(s)
+	if v == fits && strings.EqualFold(string(name), x.subject.title) {
+		return nil, absent
+	}
+	return name, v
+}
+
 // summary returns readable text in paragraphs.
 func (x *extractor) summary(s []byte) ([]byte, verdict) {
 	if plaintext.IsBinary(s) {

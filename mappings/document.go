@@ -90,7 +90,7 @@ func (x *extractor) document(c report.Change) {
 	headline := span{title, len(x.dst)}
 	x.title = append(x.title[:0], bytes.TrimPrefix(x.dst[title:], []byte(`,"title":`))...)
 	x.subject.title = x.written(title, "title")
-	x.list("names", from.Names, false, (*extractor).line)
+	x.list("names", from.Names, false, (*extractor).otherName)
 	x.subject.names = x.listed()
 	x.countries(from.Country)
 	x.countryOfTitle()

@@ -20,7 +20,6 @@ func FieldInWords(field string) string {
 var fieldsInWords = map[string]string{
 	"airports":            "code of an airport",
 	"city_names_known":    "name of a city that it is about",
-	"region_names_known":  "name of a region",
 	"code":                "code",
 	"codes_known":         "code of a place that it is about",
 	"country":             "code of the country",
@@ -34,6 +33,7 @@ var fieldsInWords = map[string]string{
 	"prominence":          "how well known it is",
 	"published_at":        "how new it is",
 	"received_at":         "how new it is",
+	"region_names_known":  "name of a region",
 	"summary":             "summary",
 	"text":                "text",
 	"text_in":             "text in its language",

@@ -77,9 +77,8 @@ func (x *extractor) countries(from []source) {
 	}
 }
 
-// values adds the value or values of one scalar to the list that is open, except for a name that
-// is the title. With codes, a name in place of a code stays whole if it means something, as
-// "Korea, Republic of" does.
+// values adds the value or values of one scalar to the list that is open. With codes, a
+// name in place of a code stays whole if it means something, as "Korea, Republic of" does.
 func (x *extractor) values(at uint32, split string, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) verdict {
 	s, v := x.scalar(at)
 	x.worded = false
@@ -99,9 +98,6 @@ func (x *extractor) values(at uint32, split string, codes bool, convert func(*ex
 			return surplus
 		}
 		value, v := convert(x, word)
-		if v == fits && !codes && strings.EqualFold(string(value), x.subject.title) {
-			continue // it is no other name
-		}
 		if v == fits {
 			x.add(value)
 		}

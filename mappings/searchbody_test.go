@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riskdex/report"
@@ -37,5 +38,35 @@ func TestSearchBody(t *testing.T) {
 	most := strings.Repeat("é", maxCharacters)
 	if body, err := s.SearchBody(most+"x", SearchOptions{}); err != nil || !strings.Contains(string(body), `"`+most+`"`) {
 		t.Errorf("of too many words there is %s, %v", body, err)
+	}
+}
+
+// TestQuestionWordsAreNotRare: the words that search.json leaves out of its rare words are at least
+// those of the index's question_words that are long enough to be one.
+func TestQuestionWordsAreNotRare(t *testing.T) {
+	var index struct {
+		Settings struct {
+			Index struct {
+				Analysis struct {
+					Filter map[string]struct {
+						Stopwords any `json:"stopwords"`
+					} `json:"filter"`
+				} `json:"analysis"`
+			} `json:"index"`
+		} `json:"settings"`
+	}
+	if err := json.Unmarshal(must(ReadFile("index.json")), &index); err != nil {
+		t.Fatal(err)
+	}
+	words, ok := index.Settings.Index.Analysis.Filter["question_words"].Stopwords.([]any)
+	if !ok {
+		t.Fatal("index.json has no question_words")
+	}
+	_, list, _ := strings.Cut(string(must(ReadFile("search.json"))), `"stop_words": [`)
+	list, _, _ = strings.Cut(list, "]")
+	for _, word := range words {
+		if len(word.(string)) >= 4 && !strings.Contains(list, `"`+word.(string)+`"`) {
+			t.Errorf("%q counts as a rare word", word)
+		}
 	}
 }

@@ -334,7 +334,7 @@ func (x *extractor) regionNames(about []*gazetteer.City) {
 	x.joined("region_names_known", func(yield func(string) bool) {
 		for _, r := range regions {
 			for name := range r.Names() {
-				if !yield(asOneWord(gazetteer.Plain(name))) {
+				if !yield(asOneWord(name)) {
 					return
 				}
 			}

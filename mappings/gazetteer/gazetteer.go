@@ -149,7 +149,8 @@ func (g *Gazetteer) plain() {
 		g.cities[i].others = plain(g.cities[i].others)
 	}
 	for i := range g.regions.rows {
-		g.regions.rows[i].others = plain(g.regions.rows[i].others)
+		r := &g.regions.rows[i]
+		r.Name, r.others = Plain(r.Name), plain(r.others)
 	}
 	for i := range g.countries.rows {
 		g.countries.rows[i].names = plain(g.countries.rows[i].names)

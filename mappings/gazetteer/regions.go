@@ -9,13 +9,13 @@ import (
 
 // Region is a state, a province or the like.
 type Region struct {
-	Name    string // the first of its names
+	Name    string // the first of its names, in the form of Plain
 	Country string // ISO 3166 alpha-2
 
 	others string // other names, with | between them
 }
 
-// Names yields the names of a region: the main one, and the others in the form of Plain.
+// Names yields the names of a region, in the form of Plain.
 func (r *Region) Names() iter.Seq[string] { return namesOf(r.Name, r.others) }
 
 // regions is the table of regions.
