@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"riskdex/internal/push"
+	"riskdex/internal/sanitize"
 )
 
 // progress shows how far something is: on a terminal as one line that changes, elsewhere,
@@ -11,6 +14,7 @@ import (
 type progress struct {
 	out   io.Writer
 	live  bool
+	now   func() time.Time
 	last  string
 	shown time.Time
 }
@@ -19,7 +23,7 @@ type progress struct {
 const plainEvery = 5 * time.Second
 
 func newProgress(out io.Writer) *progress {
-	return &progress{out: out, live: isTerminal(out), shown: time.Now()}
+	return &progress{out: out, live: isTerminal(out), now: time.Now, shown: time.Now()}
 }
 
 // show shows a line in place of the previous one.
@@ -29,10 +33,17 @@ func (p *progress) show(line string) {
 		fmt.Fprint(p.out, clearLine, p.last)
 		return
 	}
-	if time.Since(p.shown) >= plainEvery && line != p.last {
-		p.last, p.shown = line, time.Now()
+	if now := p.now(); now.Sub(p.shown) >= plainEvery && line != p.last {
+		p.last, p.shown = line, now
 		fmt.Fprintln(p.out, line)
 	}
+}
+
+// waiting keeps a line that says why a request is sent again, and when. It can be used as
+// [push.Pusher.Waiting].
+func (p *progress) waiting(r push.Request, err error, wait time.Duration) {
+	p.clear()
+	fmt.Fprintf(p.out, "%s %s: %s; trying again in %s\n", r.Method, r.Path, sanitize.OneLine(err.Error()), wait.Round(100*time.Millisecond))
 }
 
 // clear removes the line, before something else is written or at the end.

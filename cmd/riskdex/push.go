@@ -122,10 +122,11 @@ func (c *pushCommand) send(ctx context.Context, io streams, requests iter.Seq2[p
 	if err != nil {
 		return err
 	}
-	progress := push.NewDisplay(io.err, size)
-	pusher.Wait, pusher.Progress, pusher.Waiting = c.Wait, progress.Update, progress.Waiting
+	progress := newProgress(io.err)
+	pusher.Wait, pusher.Waiting = c.Wait, progress.waiting
+	pusher.Progress = func(done, total int, bytes int64) { progress.show(pushLine(done, total, bytes, size)) }
 	sum, err := pusher.RunSeq(ctx, total, requests)
-	progress.Close()
+	progress.clear()
 	if c.JSON {
 		if printErr := c.printJSON(io, sum, cmp.Or(total, sum.Sent)); printErr != nil {
 			return printErr
@@ -144,6 +145,16 @@ func (c *pushCommand) send(ctx context.Context, io streams, requests iter.Seq2[p
 		return errNegative
 	}
 	return nil
+}
+
+// pushLine says how far a push is. It takes the share of bytes, which may differ much from that of
+// deliveries: one can have a thousand documents.
+func pushLine(done, total int, bytes, size int64) string {
+	of := ""
+	if total > 0 {
+		of = " of " + humanize.Comma(int64(total))
+	}
+	return fmt.Sprintf("%s%s deliveries sent, %s%s", humanize.Comma(int64(done)), of, humanize.IBytes(uint64(bytes)), percent(bytes, size))
 }
 
 func (c *pushCommand) requests() ([]push.Request, error) {

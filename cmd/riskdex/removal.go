@@ -178,9 +178,7 @@ func (r *reconciliation) remove(ctx context.Context, in input, to deliverySettin
 	pusher.Progress = func(done, total int, _ int64) {
 		r.progress.show(fmt.Sprintf("removing: %s of %s", humanize.Comma(int64(done)), humanize.Comma(int64(total))))
 	}
-	pusher.Waiting = func(_ push.Request, err error, wait time.Duration) {
-		r.progress.show(fmt.Sprintf("trying again in %s: %s", wait.Round(time.Second), sanitize.OneLine(err.Error())))
-	}
+	pusher.Waiting = r.progress.waiting
 	sum, err := pusher.RunSeq(ctx, total, r.surplus())
 	r.progress.clear()
 	var all removed

@@ -117,6 +117,14 @@ func Each(requests []Request) iter.Seq2[Request, error] {
 	}
 }
 
+// Size returns how many bytes the bodies of requests have.
+func Size(requests []Request) (bytes int64) {
+	for _, r := range requests {
+		bytes += int64(len(r.Body))
+	}
+	return bytes
+}
+
 // RunSeq is Run for requests that are not in memory all at once. total is how many there are,
 // or 0 if that is not known. An error in place of a request ends the run.
 func (p *Pusher) RunSeq(ctx context.Context, total int, requests iter.Seq2[Request, error]) (sum Summary, err error) {
