@@ -32,9 +32,6 @@ func (b *bench) freshness(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.warmUpFreshness(ctx, r, w, n); err != nil {
-		return err
-	}
 	before, err := r.metrics(ctx)
 	if err != nil {
 		return err
@@ -56,36 +53,6 @@ func (b *bench) freshness(ctx context.Context) error {
 		told("freshness: a refresh, mean", mean("riskdex_refresh_seconds"), "ms"),
 	)
 	return r.end(ctx)
-}
-
-// Bounds of warming up for freshness: small bulks and refreshes run other code of
-// Elasticsearch than warmUp does.
-const (
-	freshnessRound  = 100
-	freshnessRounds = 6
-	freshnessSame   = 0.1 // it is warm when the median falls by less than this share
-)
-
-// warmUpFreshness delivers documents, starting with number first, until the time to find
-// them no longer falls.
-func (b *bench) warmUpFreshness(ctx context.Context, r *riskdex, w *workload, first int) error {
-	if !b.long {
-		return nil
-	}
-	var last time.Duration
-	for round := range freshnessRounds {
-		each, err := b.freshnessOf(ctx, r, w, freshnessRound, first+round*freshnessRound)
-		if err != nil {
-			return err
-		}
-		median := each.at(0.5)
-		b.say("  warming up: median %s", median.Round(time.Millisecond))
-		if last != 0 && float64(median) > float64(last)*(1-freshnessSame) {
-			break
-		}
-		last = median
-	}
-	return nil
 }
 
 // freshnessOf measures freshness for n documents of a workload, starting with number first.

@@ -26,6 +26,38 @@ func processorOf(pid int) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
+// compilersOf returns the CPU time of the compilers of a JVM, in hundredths of a second (proc(5)).
+func compilersOf(pid int) (sum time.Duration, err error) {
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	for _, task := range tasks {
+		text, err := os.ReadFile(task)
+		if err != nil {
+			continue // the thread has ended
+		}
+		_, after, _ := strings.Cut(string(text), " (")
+		name, after, _ := strings.Cut(after, ") ")
+		if name != "C1 CompilerThre" && name != "C2 CompilerThre" { // the kernel has 15 bytes of a name
+			continue
+		}
+		const user, system = 11, 12 // after the name
+		values := strings.Fields(after)
+		if len(values) <= system {
+			return 0, fmt.Errorf("%s has no CPU time: %q", task, text)
+		}
+		for _, value := range []string{values[user], values[system]} {
+			ticks, err := strconv.Atoi(value)
+			if err != nil {
+				return 0, fmt.Errorf("read the CPU time in %s: %w", task, err)
+			}
+			sum += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return sum, nil
+}
+
 // residentMiB returns the resident set of a process, in MiB, and mostResidentMiB the largest
 // that it had (proc(5)).
 func residentMiB(pid int) (float64, error)     { return statusMiB(pid, "VmRSS") }

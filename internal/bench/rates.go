@@ -45,10 +45,6 @@ func (b *bench) rates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Uncounted: Elasticsearch has yet to compile what small bulks need, which warmUp does not send.
-	if _, err := b.paced(ctx, w, pace{perSecond: 1000}); err != nil {
-		return err
-	}
 	order, all := paces(), map[pace][]paced{}
 	var bursts []float64
 	for range b.scale(paceTurns, 1) {
