@@ -2,8 +2,10 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
+	"net/http"
 	"sync"
 	"time"
 
@@ -53,6 +55,7 @@ const CoverageEvery = 5 * time.Second
 const (
 	coverageWhileWell = 120 // once all is well, the time between comparisons is so many times longer
 	coverageTries     = 3   // comparisons in a row that are to be believed: an index may show deleted documents for a while, and another may take its place meanwhile
+	coverageUnshown   = 13  // such comparisons if riskdex may not refresh: over a minute, in which an index shows by itself what it has taken
 )
 
 // NewCoverage returns a Coverage that does not run yet. indexed returns how many documents a
@@ -156,6 +159,13 @@ func (c *Coverage) Run(ctx context.Context) {
 type compared struct {
 	kind           report.Kind
 	lacked, missed int // comparisons in a row at which the journal lacked documents, and at which the index did
+	first          had // at the first of missed
+}
+
+// had is what an index had taken at a moment. What is deleted later, it may lack.
+type had struct {
+	documents int
+	deletes   uint64 // accepted until then
 }
 
 // compare compares a kind. It returns false if not all is well with it, or if that is unknown now.
@@ -179,18 +189,18 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	if err != nil {
 		return false, err
 	}
-	taken := known - now.Pending - now.Resending - now.DeadLetters - now.DroppedLetters
+	taken := had{known - now.Pending - now.Resending - now.DeadLetters - now.DroppedLetters, before.Accepted[report.Delete]}
 	c.mu.Lock()
-	c.taken[k.kind] = max(0, taken)
+	c.taken[k.kind] = max(0, taken.documents)
 	c.mu.Unlock()
-	count := func() (indexed, missing int, err error) {
+	count := func(of had) (indexed, missing int, err error) {
 		if indexed, err = c.indexed(ctx, k.kind); err != nil {
 			return 0, 0, err
 		}
 		after, err := c.stats(ctx, k.kind)
-		return indexed, max(0, taken-int(after.Accepted[report.Delete]-before.Accepted[report.Delete])-indexed), err
+		return indexed, max(0, of.documents-int(after.Accepted[report.Delete]-of.deletes)-indexed), err
 	}
-	indexed, missing, err := count()
+	indexed, missing, err := count(taken)
 	if err != nil {
 		return false, err
 	}
@@ -201,9 +211,18 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	if lacks == nil || k.lacked >= coverageTries {
 		c.tellLacking(k.kind, lacks)
 	}
+	tries := coverageTries
 	if missing > 0 { // in a backlog, an index shows what it has taken at its own interval
-		if err = c.refresh(ctx, k.kind); err == nil {
-			_, missing, err = count()
+		err = c.refresh(ctx, k.kind)
+		if isForbidden(err) {
+			tries, err = coverageUnshown, nil
+			if k.missed == 0 {
+				k.first = taken
+			}
+			taken = k.first
+		}
+		if err == nil {
+			_, missing, err = count(taken)
 		}
 		if err != nil {
 			return false, err
@@ -212,10 +231,16 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	if k.missed++; missing == 0 {
 		k.missed = 0
 	}
-	if missing == 0 || k.missed >= coverageTries {
+	if missing == 0 || k.missed >= tries {
 		c.tellMissing(k.kind, missing)
 	}
 	return lacks == nil && missing == 0, nil
+}
+
+// isForbidden reports whether Elasticsearch answered that riskdex lacks a privilege.
+func isForbidden(err error) bool {
+	answer, ok := errors.AsType[*elastic.ResponseError](err)
+	return ok && answer.Status == http.StatusForbidden
 }
 
 func (c *Coverage) stats(ctx context.Context, kind report.Kind) (report.KindStats, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/elastic"
 	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
 	"riskdex/internal/require"
@@ -233,6 +235,61 @@ func TestCoverageWaitsForRefreshes(t *testing.T) {
 	})
 	taken.Add(-5)
 	r.Eventually("somebody has deleted five", func() bool { return c.Missing()[report.Cities] == 5 })
+}
+
+// TestCoverageWithoutRefreshes: where riskdex may not refresh, an index that shows within a minute what
+// it has taken lacks nothing, and what is deleted there is told all the same.
+func TestCoverageWithoutRefreshes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := growing{time.Now().Add(-time.Hour)}
+		var lost atomic.Int64
+		c := verify.NewCoverage(verify.CoverageEvery, j, func(_ context.Context, kind report.Kind) (int, error) {
+			if kind != report.Cities {
+				return 0, nil
+			}
+			return j.before(50*time.Second) - int(lost.Load()), nil
+		}, func(context.Context, report.Kind) error {
+			return &elastic.ResponseError{Status: http.StatusForbidden, Type: "security_exception"}
+		}, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go c.Run(ctx)
+		for range 600 {
+			time.Sleep(time.Second)
+			if n := c.Missing()[report.Cities]; n > 0 {
+				t.Fatalf("%d are said to be missing, and are only not shown yet", n)
+			}
+		}
+		lost.Store(5000) // more than come in the meantime
+		time.Sleep(20 * time.Minute)
+		if n := c.Missing()[report.Cities]; n < 3000 {
+			t.Errorf("%d are said to be missing of 5,000", n)
+		}
+		lost.Store(0)
+		time.Sleep(20 * time.Minute)
+		if n := c.Missing()[report.Cities]; n != 0 {
+			t.Errorf("%d are still said to be missing", n)
+		}
+	})
+}
+
+// growing is a journal to which a document comes each second, and whose index takes it at once.
+type growing struct{ since time.Time }
+
+// before returns how many documents it had so long ago.
+func (g growing) before(d time.Duration) int {
+	return int((time.Since(g.since) - d) / time.Second)
+}
+
+func (g growing) Documents(_ context.Context, kind report.Kind) (int, error) {
+	if kind != report.Cities {
+		return 0, nil
+	}
+	return g.before(0), nil
+}
+
+func (g growing) Stats(context.Context) (report.Stats, error) {
+	return report.Stats{Kinds: map[report.Kind]report.KindStats{report.Cities: {Accepted: map[report.Op]uint64{report.Index: uint64(g.before(0))}}}}, nil
 }
 
 // empty is a journal that has nothing.
