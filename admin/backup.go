@@ -14,7 +14,7 @@ import (
 type Backups interface {
 	// Backup copies the journal to a new file. It calls tell with its progress, from the
 	// goroutine that called it. It ends soon after ctx.
-	Backup(ctx context.Context, file string, tell func(BackupProgress)) (BackupReport, error)
+	Backup(ctx context.Context, file string, tell func(report.BackupProgress)) (report.BackupReport, error)
 }
 
 // JournalInfo identifies the journal that a riskdex uses.
@@ -26,34 +26,17 @@ type JournalInfo struct {
 // BackupEvent is one line of the answer to a call for a backup. One of its members is set. The
 // answer is complete if its last line is a report.
 type BackupEvent struct {
-	Progress *BackupProgress `json:"progress,omitempty"`
-	Report   *BackupReport   `json:"report,omitempty"`
-}
-
-// BackupProgress is the progress of a backup.
-type BackupProgress struct {
-	Checking bool  `json:"checking"` // the copy was made, and is being checked
-	Done     int64 `json:"done"`     // bytes while copying, records while checking
-	Total    int64 `json:"total"`
+	Progress *report.BackupProgress `json:"progress,omitempty"`
+	Report   *BackupReport          `json:"report,omitempty"`
 }
 
 // BackupReport is the result of a backup. Without an error, the copy is durable and has been
 // checked.
 type BackupReport struct {
-	Error   string       `json:"error,omitempty"` // why there is no copy
-	Journal string       `json:"journal"`
-	File    string       `json:"file"`
-	Bytes   int64        `json:"bytes"`
-	Records int64        `json:"records"`
-	Damaged int64        `json:"damaged"`                   // damaged records, in the journal and thus in the copy
-	Named   []DamagedKey `json:"damaged_records,omitempty"` // the first ones
-	Problem string       `json:"problem,omitempty"`         // what SQLite reports about its pages
-}
-
-// DamagedKey identifies a document whose record is damaged.
-type DamagedKey struct {
-	Kind report.Kind `json:"kind"`
-	ID   report.ID   `json:"id"`
+	Error   string `json:"error,omitempty"` // why there is no copy
+	Journal string `json:"journal"`
+	File    string `json:"file"`
+	report.BackupReport
 }
 
 // backups answers the call that asks which journal is in use, and the call for a copy of it.
@@ -76,12 +59,12 @@ func (b *backups) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	stream := newEventStream(w, cancel)
-	made, err := b.maker.Backup(ctx, file, func(p BackupProgress) { stream.send(BackupEvent{Progress: &p}, true, true) })
+	copied, err := b.maker.Backup(ctx, file, func(p report.BackupProgress) { stream.send(BackupEvent{Progress: &p}, true, true) })
 	if cause := context.Cause(ctx); cause != nil {
 		b.log.InfoContext(ctx, "backup given up: the client left", "file", file, "cause", cause)
 		return
 	}
-	made.Journal, made.File = b.journal.Name, file
+	made := BackupReport{Journal: b.journal.Name, File: file, BackupReport: copied}
 	if err != nil {
 		b.log.ErrorContext(ctx, "backup failed", "file", file, "error", err)
 		made.Error = err.Error()

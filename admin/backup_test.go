@@ -13,12 +13,13 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/require"
+	"riskdex/report"
 )
 
 // backupMaker is a fake of the journal.
-type backupMaker func(ctx context.Context, file string, tell func(admin.BackupProgress)) (admin.BackupReport, error)
+type backupMaker func(ctx context.Context, file string, tell func(report.BackupProgress)) (report.BackupReport, error)
 
-func (b backupMaker) Backup(ctx context.Context, file string, tell func(admin.BackupProgress)) (admin.BackupReport, error) {
+func (b backupMaker) Backup(ctx context.Context, file string, tell func(report.BackupProgress)) (report.BackupReport, error) {
 	return b(ctx, file, tell)
 }
 
@@ -52,11 +53,11 @@ func TestBackupTellsHowFarItIs(t *testing.T) {
 	var failure error
 	server := serveBackups(t, admin.Parts{
 		JournalInfo: admin.JournalInfo{Name: "/data/riskdex.db", Engine: "sqlite"},
-		Backups: backupMaker(func(_ context.Context, file string, tell func(admin.BackupProgress)) (admin.BackupReport, error) {
+		Backups: backupMaker(func(_ context.Context, file string, tell func(report.BackupProgress)) (report.BackupReport, error) {
 			for i := range 1000 {
-				tell(admin.BackupProgress{Done: int64(i), Total: 1000})
+				tell(report.BackupProgress{Done: int64(i), Total: 1000})
 			}
-			return admin.BackupReport{Records: 7}, failure
+			return report.BackupReport{Records: 7}, failure
 		}),
 	})
 	for _, failure = range []error{nil, errors.New("the disk is full")} {
@@ -84,9 +85,9 @@ func TestBackupTellsHowFarItIs(t *testing.T) {
 func TestBackupNamesOneNewFile(t *testing.T) {
 	parts := admin.Parts{
 		JournalInfo: admin.JournalInfo{Name: "/data/riskdex.db", Engine: "sqlite"},
-		Backups: backupMaker(func(context.Context, string, func(admin.BackupProgress)) (admin.BackupReport, error) {
+		Backups: backupMaker(func(context.Context, string, func(report.BackupProgress)) (report.BackupReport, error) {
 			t.Error("a backup was begun without one file in the query")
-			return admin.BackupReport{}, nil
+			return report.BackupReport{}, nil
 		}),
 	}
 	server := serveBackups(t, parts)
@@ -105,11 +106,11 @@ func TestBackupEndsWhenTheClientLeaves(t *testing.T) {
 	ended := make(chan error, 1)
 	server := serveBackups(t, admin.Parts{
 		JournalInfo: admin.JournalInfo{Name: "/data/riskdex.db", Engine: "sqlite"},
-		Backups: backupMaker(func(ctx context.Context, _ string, tell func(admin.BackupProgress)) (admin.BackupReport, error) {
-			tell(admin.BackupProgress{})
+		Backups: backupMaker(func(ctx context.Context, _ string, tell func(report.BackupProgress)) (report.BackupReport, error) {
+			tell(report.BackupProgress{})
 			<-ctx.Done()
 			ended <- ctx.Err()
-			return admin.BackupReport{}, ctx.Err()
+			return report.BackupReport{}, ctx.Err()
 		}),
 	})
 	res, err := http.Post(server.URL+"/api/journal/backup?file=/copy.db", "", nil)

@@ -36,12 +36,13 @@ func TestDescriptionHasEveryMember(t *testing.T) {
 	types := []any{
 		Problem{}, readiness{}, DeliveryPage{}, DeliveredDocument{}, DeadLetter{}, Document{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
 		VerifyEvent{}, report.VerifyProgress{}, report.VerifyFinding{}, report.VerifyReport{},
-		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, HistoryStatus{}, Past{}, PastVersion{}, Shown{}, report.Loss{}, JournalInfo{}, BackupEvent{}, BackupProgress{}, BackupReport{}, DamagedKey{}, report.Waiting{},
+		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, HistoryStatus{}, Past{}, PastVersion{}, Shown{}, report.Loss{}, JournalInfo{}, BackupEvent{}, report.BackupProgress{}, BackupReport{}, report.Waiting{},
 	}
 	for _, value := range types {
 		name := reflect.TypeOf(value).Name()
 		schemas[name].Compare(t, name, reflect.TypeOf(value))
 	}
+	schemas["DamagedKey"].Compare(t, "DamagedKey", reflect.TypeFor[report.Key]())
 	schemas["Delivery"].Compare(t, "Delivery", reflect.TypeFor[report.Answered]())
 	schemas["ChangesPage"].Compare(t, "ChangesPage", reflect.TypeFor[ChangesPage]())
 	schemas["Page"].Compare(t, "Page", reflect.TypeFor[Page[int]]())

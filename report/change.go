@@ -22,8 +22,8 @@ type Version int64
 
 // Key names a document.
 type Key struct {
-	Kind Kind
-	ID   ID
+	Kind Kind `json:"kind"`
+	ID   ID   `json:"id"`
 }
 
 // Change is one document's part of a delivery: its new body, or its deletion.

@@ -15,6 +15,7 @@ import (
 	"riskdex/internal/sanitize"
 	"riskdex/journal/postgres"
 	"riskdex/journal/sqlite"
+	"riskdex/report"
 )
 
 type backupCommand struct {
@@ -34,7 +35,7 @@ func (c *backupCommand) Run(ctx context.Context, io streams) error {
 		return err
 	}
 	fmt.Fprintf(io.out, "%s: %s, %s, checked; a copy of %s\n", made.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"), made.Journal)
-	if printDamage(io, "journal", made) {
+	if printDamage(io, "journal", made.BackupReport) {
 		fmt.Fprintln(io.err, "Keep the backups that you have.")
 		return errNegative
 	}
@@ -48,10 +49,8 @@ func (c *backupCommand) copy(ctx context.Context, io streams, p *progress) (made
 	if postgres.IsURL(c.Journal) {
 		return made, errors.New("a journal in PostgreSQL is backed up with PostgreSQL's own tools, such as pg_basebackup or pg_dump; riskdex journal copy makes a file of one that is not in use")
 	}
-	r, err := sqlite.Backup(ctx, c.Journal, c.File, func(at sqlite.BackupProgress) { p.show(backupLine(at)) })
-	made = reportOf(r)
-	made.File, made.Journal = c.File, journalInfo(c.Journal).Name
-	return made, err
+	copied, err := sqlite.Backup(ctx, c.Journal, c.File, func(at report.BackupProgress) { p.show(backupLine(at)) })
+	return admin.BackupReport{Journal: journalInfo(c.Journal).Name, File: c.File, BackupReport: copied}, err
 }
 
 // ask has riskdex make the copy.
@@ -79,7 +78,7 @@ func (c *backupCommand) ask(ctx context.Context, io streams, p *progress) (made 
 		}
 		switch {
 		case e.Progress != nil:
-			p.show(backupLine(sqlite.BackupProgress(*e.Progress)))
+			p.show(backupLine(*e.Progress))
 		case e.Report != nil && e.Report.Error != "":
 			return made, fmt.Errorf("riskdex, which makes the copy as its own user: %s", e.Report.Error)
 		case e.Report != nil:
@@ -89,7 +88,7 @@ func (c *backupCommand) ask(ctx context.Context, io streams, p *progress) (made 
 }
 
 // printDamage prints what is damaged in a copy, and reports whether anything is.
-func printDamage(io streams, where string, made admin.BackupReport) bool {
+func printDamage(io streams, where string, made report.BackupReport) bool {
 	if made.Damaged == 0 && made.Problem == "" {
 		return false
 	}
@@ -102,14 +101,14 @@ func printDamage(io streams, where string, made admin.BackupReport) bool {
 
 // printDamagedKeys prints how many records are damaged, and the keys of those that are named.
 // where says what they are in: the journal or the backup.
-func printDamagedKeys(io streams, where string, damaged int64, named []admin.DamagedKey) {
+func printDamagedKeys(io streams, where string, damaged int64, named []report.Key) {
 	for _, key := range named {
 		fmt.Fprintf(io.err, "damaged in the %s: %s %s\n", where, sanitize.ShellWord(string(key.Kind)), sanitize.ShellWord(string(key.ID)))
 	}
 	fmt.Fprintf(io.err, "%s cannot be trusted and will not be served; have the publisher deliver them again. ", count(int(damaged), "record", "records"))
 }
 
-func backupLine(at sqlite.BackupProgress) string {
+func backupLine(at report.BackupProgress) string {
 	if at.Checking {
 		return fmt.Sprintf("checking the copy: %s of %s records%s", humanize.Comma(at.Done), humanize.Comma(at.Total), percent(at.Done, at.Total))
 	}

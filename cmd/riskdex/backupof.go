@@ -37,9 +37,9 @@ func backupsOf(j journal.Journal) admin.Backups {
 type fileBackups struct{ journal *sqlite.Journal }
 
 // Backup implements admin.Backups.
-func (b fileBackups) Backup(ctx context.Context, file string, tell func(admin.BackupProgress)) (admin.BackupReport, error) {
+func (b fileBackups) Backup(ctx context.Context, file string, tell func(report.BackupProgress)) (report.BackupReport, error) {
 	begun := time.Now()
-	made, err := b.journal.Backup(ctx, file, func(p sqlite.BackupProgress) { tell(admin.BackupProgress(p)) })
+	made, err := b.journal.Backup(ctx, file, tell)
 	if err == nil && made.Damaged == 0 && made.Problem == "" {
 		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 		defer cancel()
@@ -47,16 +47,5 @@ func (b fileBackups) Backup(ctx context.Context, file string, tell func(admin.Ba
 			err = fmt.Errorf("the copy is made and checked, but the journal could not note when: %w", err)
 		}
 	}
-	return reportOf(made), err
-}
-
-func reportOf(made sqlite.BackupReport) admin.BackupReport {
-	return admin.BackupReport{Bytes: made.Bytes, Records: made.Records, Damaged: made.Damaged, Named: damagedKeys(made.Named), Problem: made.Problem}
-}
-
-func damagedKeys(keys []report.Key) (named []admin.DamagedKey) {
-	for _, key := range keys {
-		named = append(named, admin.DamagedKey(key))
-	}
-	return named
+	return made, err
 }

@@ -15,6 +15,7 @@ import (
 	"riskdex/admin"
 	"riskdex/journal/postgres"
 	"riskdex/journal/sqlite"
+	"riskdex/report"
 )
 
 type restoreCommand struct {
@@ -37,9 +38,9 @@ func (c *restoreCommand) Run(ctx context.Context, io streams) error {
 	}
 	p := newProgress(io.err)
 	opt := sqlite.RestoreOptions{Damaged: c.Damaged, AnotherJournal: c.FromAnotherJournal}
-	made, err := sqlite.Restore(ctx, c.File, path, opt, func(at sqlite.BackupProgress) { p.show(backupLine(at)) })
+	made, err := sqlite.Restore(ctx, c.File, path, opt, func(at report.BackupProgress) { p.show(backupLine(at)) })
 	p.clear()
-	damaged := printDamage(io, "copy", reportOf(made.BackupReport))
+	damaged := printDamage(io, "copy", made.BackupReport)
 	switch {
 	case errors.Is(err, sqlite.ErrDamaged):
 		return fmt.Errorf("%w; nothing was changed. Take another copy; or, if there is none, --damaged restores what can be read", err)

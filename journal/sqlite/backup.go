@@ -11,26 +11,6 @@ import (
 	"riskdex/report"
 )
 
-// BackupProgress is the progress of a backup, which first copies and then checks the copy.
-type BackupProgress struct {
-	Checking    bool
-	Done, Total int64 // bytes while copying, records while checking
-}
-
-// BackupReport describes a finished backup. A copy with damage has all that could be read.
-type BackupReport struct {
-	Bytes   int64 // size of the copy
-	Records int64 // documents, including tombstones
-
-	// Damaged counts the damaged records. They are damaged in the journal, too, which never
-	// gives them out. Named has the first of them.
-	Damaged int64
-	Named   []report.Key
-
-	// Problem is what SQLite reports about damaged pages of the copy; empty if there are none.
-	Problem string
-}
-
 // Backup copies the journal in the file from to the new file to, and checks the copy. The journal
 // may be in use, by this or another process. The copy is of one moment, and has everything that
 // was acknowledged before the call. If the error is nil, the copy is durable; otherwise there is
@@ -44,21 +24,21 @@ type BackupReport struct {
 // replaces is not taken for its own. A restored journal lacks what was accepted after the copy was
 // made. Versions come from the clock, so later deliveries are newer than anything in the index;
 // documents that are not delivered again are older there, and settle as superseded.
-func Backup(ctx context.Context, from, to string, progress func(BackupProgress)) (BackupReport, error) {
+func Backup(ctx context.Context, from, to string, progress func(report.BackupProgress)) (report.BackupReport, error) {
 	if progress == nil {
-		progress = func(BackupProgress) {}
+		progress = func(report.BackupProgress) {}
 	}
 	b := &backup{from: from, to: to, progress: progress}
 	if err := b.run(ctx); err != nil {
-		return BackupReport{}, fmt.Errorf("back up the journal %s to %s: %w", from, to, err)
+		return report.BackupReport{}, fmt.Errorf("back up the journal %s to %s: %w", from, to, err)
 	}
 	return b.report, nil
 }
 
 type backup struct {
 	from, to, partial string
-	progress          func(BackupProgress)
-	report            BackupReport
+	progress          func(report.BackupProgress)
+	report            report.BackupReport
 	newest            int64 // when its newest document was accepted, in microseconds
 }
 

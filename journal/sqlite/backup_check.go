@@ -49,7 +49,7 @@ func (b *backup) check(ctx context.Context) error {
 			}
 		}
 		after = docs[len(docs)-1]
-		b.progress(BackupProgress{Checking: true, Done: b.report.Records, Total: total})
+		b.progress(report.BackupProgress{Checking: true, Done: b.report.Records, Total: total})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/journal"
+	"riskdex/report"
 )
 
 // Path is the file of the journal.
@@ -18,13 +19,13 @@ func (j *Journal) Path() string { return j.path }
 // Backup backs up this journal as the function [Backup] does. It fails when the journal is
 // closed, and does not begin if the copy would leave too little space on the disk to accept
 // deliveries.
-func (j *Journal) Backup(ctx context.Context, to string, progress func(BackupProgress)) (BackupReport, error) {
+func (j *Journal) Backup(ctx context.Context, to string, progress func(report.BackupProgress)) (report.BackupReport, error) {
 	err := j.read(func(*engine) error { return nil }) // wait like any other read if the disk hangs
 	if err == nil {
 		err = j.checkSpace(to)
 	}
 	if err != nil {
-		return BackupReport{}, fmt.Errorf("back up the journal %s to %s: %w", j.path, to, err)
+		return report.BackupReport{}, fmt.Errorf("back up the journal %s to %s: %w", j.path, to, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

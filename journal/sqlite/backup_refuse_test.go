@@ -11,6 +11,7 @@ import (
 	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/committest"
+	"riskdex/report"
 )
 
 // TestBackupRefuses: a backup that cannot be made returns an error and leaves everything
@@ -68,7 +69,7 @@ func TestBackupCancelled(t *testing.T) {
 	for _, checking := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
-		_, err := Backup(ctx, path, filepath.Join(dir, "copy.db"), func(p BackupProgress) {
+		_, err := Backup(ctx, path, filepath.Join(dir, "copy.db"), func(p report.BackupProgress) {
 			if p.Checking == checking {
 				cancel()
 			}
@@ -102,7 +103,7 @@ func TestBackupEndsWithTheJournal(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{MinFree: -1})
 	mustAppend(t, j, committest.Put("1", strings.Repeat("x", 3<<20)))
 	to := filepath.Join(t.TempDir(), "copy.db")
-	_, err := j.Backup(t.Context(), to, func(BackupProgress) { require.NoError(t, j.Close()) })
+	_, err := j.Backup(t.Context(), to, func(report.BackupProgress) { require.NoError(t, j.Close()) })
 	if !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("the backup returned %v, want ErrClosed", err)
 	}

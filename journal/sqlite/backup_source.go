@@ -10,6 +10,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"modernc.org/sqlite"
+
+	"riskdex/report"
 )
 
 // source is a snapshot of a database. One read transaction holds it until it is closed; without
@@ -65,7 +67,7 @@ const copyPages = 256
 
 // copyTo copies the source durably to the empty file path. It does not check the pages, so that
 // a damaged page does not prevent the others from being saved.
-func (s *source) copyTo(ctx context.Context, path string, progress func(BackupProgress)) error {
+func (s *source) copyTo(ctx context.Context, path string, progress func(report.BackupProgress)) error {
 	free, err := freeBytes(filepath.Dir(path))
 	if err == nil && free < s.bytes {
 		return fmt.Errorf("a copy takes %s, and the disk of %s has %s left; make room on it",
@@ -127,7 +129,7 @@ func changeFile(ctx context.Context, path string, f func(*sql.Conn) error) (err 
 	return errors.Join(f(conn), conn.Close())
 }
 
-func (s *source) steps(ctx context.Context, to *sqlite.Backup, progress func(BackupProgress)) error {
+func (s *source) steps(ctx context.Context, to *sqlite.Backup, progress func(report.BackupProgress)) error {
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -136,7 +138,7 @@ func (s *source) steps(ctx context.Context, to *sqlite.Backup, progress func(Bac
 		if more, err = to.Step(copyPages); err != nil {
 			return err
 		}
-		progress(BackupProgress{Done: int64(to.PageCount()-to.Remaining()) * pageSize, Total: s.bytes})
+		progress(report.BackupProgress{Done: int64(to.PageCount()-to.Remaining()) * pageSize, Total: s.bytes})
 	}
 	return nil
 }

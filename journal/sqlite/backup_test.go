@@ -97,12 +97,12 @@ func TestBackupOfClosed(t *testing.T) {
 func backUp(t *testing.T, path string, records int64) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy.db")
-	last := BackupProgress{}
-	r, err := Backup(t.Context(), path, to, func(p BackupProgress) { last = p })
+	last := report.BackupProgress{}
+	r, err := Backup(t.Context(), path, to, func(p report.BackupProgress) { last = p })
 	if err != nil || r.Records != records || r.Damaged != 0 || r.Problem != "" {
 		t.Fatalf("the backup reported %+v, %v; want all records and no damage", r, err)
 	}
-	if want := (BackupProgress{Checking: true, Done: records, Total: records}); last != want {
+	if want := (report.BackupProgress{Checking: true, Done: records, Total: records}); last != want {
 		t.Errorf("progress ends at %+v, want %+v", last, want)
 	}
 	if info, err := os.Stat(to); err != nil || info.Size() != r.Bytes {
@@ -131,7 +131,7 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 		mustAppend(t, j, committest.Put(fmt.Sprint(n), strings.Repeat("x", 1<<20)))
 	}
 	to, steps := filepath.Join(t.TempDir(), "copy.db"), 0
-	r, err := Backup(t.Context(), j.path, to, func(p BackupProgress) {
+	r, err := Backup(t.Context(), j.path, to, func(p report.BackupProgress) {
 		if steps++; !p.Checking && steps < 100 {
 			mustAppend(t, j, committest.Put("later", "{}"))
 		}

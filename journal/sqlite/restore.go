@@ -38,7 +38,7 @@ type RestoreOptions struct {
 
 // RestoreReport describes a restored journal.
 type RestoreReport struct {
-	BackupReport
+	report.BackupReport
 	Path   string    // of the journal
 	Newest time.Time // when its newest change was accepted; zero if there is none
 
@@ -61,9 +61,9 @@ var ErrDamaged = errors.New("the copy is damaged")
 //
 // What was acknowledged after the copy was made is lost, which the new journal reports when it is
 // opened. progress, if not nil, is called now and then by the same goroutine.
-func Restore(ctx context.Context, from, path string, opt RestoreOptions, progress func(BackupProgress)) (RestoreReport, error) {
+func Restore(ctx context.Context, from, path string, opt RestoreOptions, progress func(report.BackupProgress)) (RestoreReport, error) {
 	if progress == nil {
-		progress = func(BackupProgress) {}
+		progress = func(report.BackupProgress) {}
 	}
 	if opt.step == nil {
 		opt.step = func(string) {}

@@ -54,14 +54,14 @@ func has(t *testing.T, path string, want ...string) {
 // reports what is lost, and so does the journal.
 func TestRestore(t *testing.T) {
 	s := newSite(t)
-	var last BackupProgress
-	r, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, func(p BackupProgress) { last = p })
+	var last report.BackupProgress
+	r, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, func(p report.BackupProgress) { last = p })
 	require.NoError(t, err)
 	lost := report.Loss{Since: commit.FromMicro(int64(s.one.Version)), Until: commit.FromMicro(int64(s.two.Version)), Noticed: r.Loss.Noticed}
 	if r.Path != s.path || r.Records != 1 || r.After != 1 || !r.Newest.Equal(commit.FromMicro(int64(s.one.Version))) || r.Loss != lost || r.Loss.Noticed.IsZero() {
 		t.Errorf("the restore reported %+v, want a loss of %+v", r, lost)
 	}
-	if want := (BackupProgress{Checking: true, Done: 1, Total: 1}); last != want {
+	if want := (report.BackupProgress{Checking: true, Done: 1, Total: 1}); last != want {
 		t.Errorf("progress ends at %+v", last)
 	}
 	if files := slices.Sorted(maps.Keys(filesOf(t, s.path))); !slices.Equal(files, []string{"journal.db", filepath.Base(r.Aside), filepath.Base(r.Aside) + watermarkSuffix}) {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"riskdex/report"
 )
 
 // After an error of the disk, the system's cache and the disk may differ for good. The system
@@ -53,7 +55,7 @@ func (s *source) copyWhole(ctx context.Context, path string) error {
 	}
 	err := createFile(partial)
 	if err == nil {
-		err = s.copyTo(ctx, partial, func(BackupProgress) {})
+		err = s.copyTo(ctx, partial, func(report.BackupProgress) {})
 	}
 	if err == nil {
 		err = os.Rename(partial, path+wholeSuffix)
