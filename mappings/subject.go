@@ -310,10 +310,12 @@ func (x *extractor) regionNames(about []*gazetteer.City) {
 		add(w.Region(c))
 	}
 	find := func(name string) {
-		if folded := gazetteer.Fold(name); w.country(folded) == "" {
-			for r := range w.RegionsCalled(folded, s.countries) {
-				add(r)
+		folded := gazetteer.Fold(name)
+		for r := range w.RegionsCalled(folded, s.countries) {
+			if w.country(folded) != "" {
+				return
 			}
+			add(r)
 		}
 	}
 	if s.kind != report.Cities && len(about) == 0 && len(s.countries) > 0 {
