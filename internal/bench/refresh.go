@@ -14,7 +14,7 @@ func (b *bench) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, share := range []string{unrefreshed, "0.02", "0.05", "0.1", "0.2", "0.5"} {
+	for _, share := range []string{unrefreshed, "0.05", "0.1", "0.2", "0.3", "0.5"} {
 		r, err := b.beginWithShare(ctx, "fresh", share)
 		if err != nil {
 			return err
