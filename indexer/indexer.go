@@ -141,7 +141,7 @@ func DefaultConfig() Config {
 		FirstBackoff: 200 * time.Millisecond, LongestBackoff: 5 * time.Second,
 		CheckEvery: 15 * time.Second, RestartTakes: 3 * time.Second, StopWithin: 10 * time.Second,
 		DebounceLimit: 3 * time.Second,
-		RetireAfter:   time.Minute, RebuildTimeout: time.Minute, RefreshShare: 0.2,
+		RetireAfter:   time.Minute, RebuildTimeout: time.Minute, RefreshShare: 0.3,
 	}
 }
 

@@ -27,7 +27,7 @@ type serveCommand struct {
 	HistoryMax  size             `name:"history-max-bytes" env:"RISKDEX_HISTORY_MAX_BYTES" default:"10GiB" placeholder:"SIZE" help:"Most that the history may count for: the records in it, and 200 bytes per entry; the oldest entries are dropped."`
 	BackupEvery interval         `name:"backup-every" env:"RISKDEX_BACKUP_EVERY" placeholder:"TIME" help:"How old the newest backup of a journal in a file may become, such as 1d, before status and an alert report it. By default never."`
 	Workers     int              `name:"workers" env:"RISKDEX_WORKERS" default:"4" placeholder:"N" help:"Workers that send to Elasticsearch."`
-	Refresh     float64          `name:"refresh-share" env:"RISKDEX_REFRESH_SHARE" default:"0.2" placeholder:"SHARE" help:"Largest share of the time that refreshes may take, from 0 to 1; 0 leaves them to the index's own interval."`
+	Refresh     float64          `name:"refresh-share" env:"RISKDEX_REFRESH_SHARE" default:"0.3" placeholder:"SHARE" help:"Largest share of the time that refreshes may take, from 0 to 1; 0 leaves them to the index's own interval."`
 	ProbeEvery  time.Duration    `name:"probe-every" env:"RISKDEX_PROBE_EVERY" default:"15s" placeholder:"TIME" help:"How often to write a document of riskdex's own and search for it, and to search as apps do; 0 is never, and then nothing tells that searches fail."`
 }
 
