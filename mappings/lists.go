@@ -247,7 +247,7 @@ func (x *extractor) addValue(name string, at uint32, codes bool, convert func(*e
 }
 
 // isTitle reports whether a value reads the same as the title. One that is much longer, as texts are,
-// does not: reading it as a title takes a tenth of the time of a document.
+// is taken not to: reading it as a title takes a tenth of the time of a document.
 func (x *extractor) isTitle(at uint32) bool {
 	const mostMarkup = 1000
 	if int(x.tree.nodes[at].rawLen) > 6*len(x.title)+mostMarkup { // an escaped character has up to six bytes

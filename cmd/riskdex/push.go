@@ -74,7 +74,7 @@ func (c *pushCommand) Run(ctx context.Context, io streams, in input) error {
 	if c.Replace {
 		return c.replace(ctx, io, in)
 	}
-	lines, size, err := c.lines(ctx, in)
+	lines, err := c.lines(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (c *pushCommand) Run(ctx context.Context, io streams, in input) error {
 		if c.Export != "" {
 			return errors.New("--export writes a folder of the sample feed or of another folder, and not of an export")
 		}
-		return c.send(ctx, io, push.FromLines(lines, c.From), 0, size)
+		return c.send(ctx, io, push.FromLines(lines, c.From), 0, -1)
 	}
 	requests, err := c.requests()
 	if err != nil {
@@ -99,20 +99,19 @@ func (c *pushCommand) Run(ctx context.Context, io streams, in input) error {
 	return c.send(ctx, io, push.Each(requests), len(requests), push.Size(requests))
 }
 
-// lines opens the export to push, and returns its size or -1. It returns nil if there is none.
-func (c *pushCommand) lines(ctx context.Context, in input) (io.ReadCloser, int64, error) {
+// lines opens the export to push. It returns nil if there is none.
+func (c *pushCommand) lines(ctx context.Context, in input) (io.ReadCloser, error) {
 	if c.From == "" {
-		return nil, 0, nil
+		return nil, nil
 	}
 	if c.From == "-" {
-		return io.NopCloser(untilDone{ctx, in}), -1, nil
+		return io.NopCloser(untilDone{ctx, in}), nil
 	}
 	info, err := os.Stat(c.From)
 	if err != nil || info.IsDir() {
-		return nil, 0, err
+		return nil, err
 	}
-	f, err := os.Open(c.From)
-	return f, info.Size(), err
+	return os.Open(c.From)
 }
 
 // send sends requests: total of them, or an unknown number if that is 0, with bodies of so
@@ -125,6 +124,7 @@ func (c *pushCommand) send(ctx context.Context, io streams, requests iter.Seq2[p
 	progress := newProgress(io.err)
 	pusher.Wait, pusher.Waiting = c.Wait, progress.waiting
 	pusher.Progress = func(done, total int, bytes int64) { progress.show(pushLine(done, total, bytes, size)) }
+	progress.show(pushLine(0, total, 0, size))
 	sum, err := pusher.RunSeq(ctx, total, requests)
 	progress.clear()
 	if c.JSON {

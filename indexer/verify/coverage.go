@@ -55,8 +55,11 @@ const CoverageEvery = 5 * time.Second
 const (
 	coverageWhileWell = 120 // once all is well, the time between comparisons is so many times longer
 	coverageTries     = 3   // comparisons in a row that are to be believed: an index may show deleted documents for a while, and another may take its place meanwhile
-	coverageUnshown   = 13  // such comparisons if riskdex may not refresh: over a minute, in which an index shows by itself what it has taken
 )
+
+// coverageShown is how long an index may take to show by itself what it has taken. Where riskdex may
+// not refresh it, it has to show what it had taken so long ago.
+const coverageShown = time.Minute
 
 // NewCoverage returns a Coverage that does not run yet. indexed returns how many documents a
 // search finds, refresh has it find all that were taken, and foreign tells whether another journal
@@ -158,14 +161,27 @@ func (c *Coverage) Run(ctx context.Context) {
 // compared is what is known of a kind from the comparisons before.
 type compared struct {
 	kind           report.Kind
-	lacked, missed int // comparisons in a row at which the journal lacked documents, and at which the index did
-	first          had // at the first of missed
+	lacked, missed int   // comparisons in a row at which the journal lacked documents, and at which the index did
+	past           []had // at the comparisons of the last coverageShown, and at the one before
 }
 
 // had is what an index had taken at a moment. What is deleted later, it may lack.
 type had struct {
+	at        time.Time
 	documents int
 	deletes   uint64 // accepted until then
+}
+
+// note keeps what the index has now, and returns what it had coverageShown ago, if that is known. What
+// it had long before tells nothing: what has come since hides what is missing.
+func (k *compared) note(now had) (then had, known bool) {
+	age := func(h had) time.Duration { return now.at.Sub(h.at) }
+	k.past = append(k.past, now)
+	for len(k.past) > 1 && age(k.past[1]) >= coverageShown {
+		k.past = k.past[1:]
+	}
+	then = k.past[0]
+	return then, age(then) >= coverageShown && age(then) < 2*coverageShown
 }
 
 // compare compares a kind. It returns false if not all is well with it, or if that is unknown now.
@@ -181,7 +197,7 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	if err != nil {
 		return false, err
 	}
-	known, err := c.journal.Documents(ctx, k.kind)
+	documents, err := c.journal.Documents(ctx, k.kind)
 	if err != nil {
 		return false, err
 	}
@@ -189,7 +205,7 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	if err != nil {
 		return false, err
 	}
-	taken := had{known - now.Pending - now.Resending - now.DeadLetters - now.DroppedLetters, before.Accepted[report.Delete]}
+	taken := had{time.Now(), documents - now.Pending - now.Resending - now.DeadLetters - now.DroppedLetters, before.Accepted[report.Delete]}
 	c.mu.Lock()
 	c.taken[k.kind] = max(0, taken.documents)
 	c.mu.Unlock()
@@ -204,25 +220,24 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	if err != nil {
 		return false, err
 	}
-	lacks := lacking(k.kind, now, known, indexed)
+	lacks := lacking(k.kind, now, documents, indexed)
 	if k.lacked++; lacks == nil {
 		k.lacked = 0
 	}
 	if lacks == nil || k.lacked >= coverageTries {
 		c.tellLacking(k.kind, lacks)
 	}
-	tries := coverageTries
+	then, known := k.note(taken)
 	if missing > 0 { // in a backlog, an index shows what it has taken at its own interval
-		err = c.refresh(ctx, k.kind)
-		if isForbidden(err) {
-			tries, err = coverageUnshown, nil
-			if k.missed == 0 {
-				k.first = taken
-			}
-			taken = k.first
-		}
-		if err == nil {
+		switch err = c.refresh(ctx, k.kind); {
+		case err == nil:
 			_, missing, err = count(taken)
+		case isForbidden(err) && known:
+			var since int
+			_, since, err = count(then)
+			missing = min(missing, since)
+		case isForbidden(err):
+			return false, nil // it will be known in a minute
 		}
 		if err != nil {
 			return false, err
@@ -231,7 +246,7 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	if k.missed++; missing == 0 {
 		k.missed = 0
 	}
-	if missing == 0 || k.missed >= tries {
+	if missing == 0 || k.missed >= coverageTries {
 		c.tellMissing(k.kind, missing)
 	}
 	return lacks == nil && missing == 0, nil

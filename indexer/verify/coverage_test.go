@@ -238,58 +238,76 @@ func TestCoverageWaitsForRefreshes(t *testing.T) {
 }
 
 // TestCoverageWithoutRefreshes: where riskdex may not refresh, an index that shows within a minute what
-// it has taken lacks nothing, and what is deleted there is told all the same.
+// it has taken lacks nothing, and what is deleted there is told all the same, until it is there again.
 func TestCoverageWithoutRefreshes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := growing{time.Now().Add(-time.Hour)}
+		j := busy{time.Now().Add(-time.Hour)}
 		var lost atomic.Int64
+		var may atomic.Bool
 		c := verify.NewCoverage(verify.CoverageEvery, j, func(_ context.Context, kind report.Kind) (int, error) {
 			if kind != report.Cities {
 				return 0, nil
 			}
-			return j.before(50*time.Second) - int(lost.Load()), nil
+			came, went := j.until(time.Now().Add(-50 * time.Second))
+			if may.Load() {
+				came, went = j.until(time.Now())
+			}
+			return came - went - int(lost.Load()), nil
 		}, func(context.Context, report.Kind) error {
+			if may.Load() {
+				return nil
+			}
 			return &elastic.ResponseError{Status: http.StatusForbidden, Type: "security_exception"}
 		}, func(report.Kind) bool { return false }, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go c.Run(ctx)
+		told := func() int { return c.Missing()[report.Cities] }
 		for range 600 {
 			time.Sleep(time.Second)
-			if n := c.Missing()[report.Cities]; n > 0 {
+			if n := told(); n > 0 {
 				t.Fatalf("%d are said to be missing, and are only not shown yet", n)
 			}
 		}
-		lost.Store(5000) // more than come in the meantime
-		time.Sleep(20 * time.Minute)
-		if n := c.Missing()[report.Cities]; n < 3000 {
-			t.Errorf("%d are said to be missing of 5,000", n)
+		lost.Store(200)
+		time.Sleep(11 * time.Minute) // as the alert has it
+		for range 3600 {
+			may.Store(time.Now().Second() > 50) // somebody changes the privileges again and again
+			time.Sleep(time.Second)
+			if n := told(); n < 200-120 || n > 200 {
+				t.Fatalf("%d are said to be missing of 200", n)
+			}
 		}
 		lost.Store(0)
-		time.Sleep(20 * time.Minute)
-		if n := c.Missing()[report.Cities]; n != 0 {
+		time.Sleep(time.Minute)
+		if n := told(); n != 0 {
 			t.Errorf("%d are still said to be missing", n)
 		}
 	})
 }
 
-// growing is a journal to which a document comes each second, and whose index takes it at once.
-type growing struct{ since time.Time }
+// busy is a journal to which a document comes each second, and from which each third is deleted. Its
+// index takes both at once.
+type busy struct{ since time.Time }
 
-// before returns how many documents it had so long ago.
-func (g growing) before(d time.Duration) int {
-	return int((time.Since(g.since) - d) / time.Second)
+func (b busy) until(t time.Time) (came, went int) {
+	n := int(t.Sub(b.since) / time.Second)
+	return n, n / 3
 }
 
-func (g growing) Documents(_ context.Context, kind report.Kind) (int, error) {
+func (b busy) Documents(_ context.Context, kind report.Kind) (int, error) {
 	if kind != report.Cities {
 		return 0, nil
 	}
-	return g.before(0), nil
+	came, went := b.until(time.Now())
+	return came - went, nil
 }
 
-func (g growing) Stats(context.Context) (report.Stats, error) {
-	return report.Stats{Kinds: map[report.Kind]report.KindStats{report.Cities: {Accepted: map[report.Op]uint64{report.Index: uint64(g.before(0))}}}}, nil
+func (b busy) Stats(context.Context) (report.Stats, error) {
+	came, went := b.until(time.Now())
+	return report.Stats{Kinds: map[report.Kind]report.KindStats{
+		report.Cities: {Accepted: map[report.Op]uint64{report.Index: uint64(came), report.Delete: uint64(went)}},
+	}}, nil
 }
 
 // empty is a journal that has nothing.

@@ -53,7 +53,7 @@ func clean(server, prefix string) error {
 	if err := c.do(http.MethodGet, "/"+prefix+"*/_alias?expand_wildcards=all", "", &indices); err != nil {
 		return err
 	}
-	if err := c.delete("/", slices.Collect(maps.Keys(indices))); err != nil {
+	if err := c.delete("/", "?ignore_unavailable=true", slices.Collect(maps.Keys(indices))); err != nil {
 		return err
 	}
 	for _, kind := range []struct{ path, list string }{
@@ -68,20 +68,20 @@ func clean(server, prefix string) error {
 		for _, template := range answer[kind.list] {
 			names = append(names, template.Name)
 		}
-		if err := c.delete(kind.path, names); err != nil {
+		if err := c.delete(kind.path, "", names); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// delete deletes things of one kind, all of which exist.
-func (c cleaner) delete(path string, names []string) error {
+// delete deletes things of one kind.
+func (c cleaner) delete(path, query string, names []string) error {
 	for some := range slices.Chunk(names, 20) { // a path has its bounds
 		for i, name := range some {
 			some[i] = url.PathEscape(name)
 		}
-		if err := c.do(http.MethodDelete, path+strings.Join(some, ","), "", nil); err != nil {
+		if err := c.do(http.MethodDelete, path+strings.Join(some, ",")+query, "", nil); err != nil {
 			return err
 		}
 	}
