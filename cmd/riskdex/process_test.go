@@ -214,7 +214,12 @@ func (p *process) drained() {
 // series existed from the start of the process.
 func (p *process) conserved() {
 	p.t.Helper()
-	m := p.metrics()
+	var m metricstest.Samples
+	eventually(p.t, "the metrics have the sums of the journal, which a busy one gives late", func() bool {
+		m = p.metrics()
+		_, read := m.Sum("riskdex_changes_pending")
+		return read
+	})
 	if err := m.Conserved(); err != nil {
 		p.t.Error(err)
 	}
