@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -232,12 +231,13 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 		switch err = c.refresh(ctx, k.kind); {
 		case err == nil:
 			_, missing, err = count(taken)
-		case isForbidden(err) && known:
+		case elastic.AnswerOf(err).Status != http.StatusForbidden:
+		case !known:
+			return false, nil // it will be in a minute
+		default:
 			var since int
 			_, since, err = count(then)
 			missing = min(missing, since)
-		case isForbidden(err):
-			return false, nil // it will be known in a minute
 		}
 		if err != nil {
 			return false, err
@@ -250,12 +250,6 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 		c.tellMissing(k.kind, missing)
 	}
 	return lacks == nil && missing == 0, nil
-}
-
-// isForbidden reports whether Elasticsearch answered that riskdex lacks a privilege.
-func isForbidden(err error) bool {
-	answer, ok := errors.AsType[*elastic.ResponseError](err)
-	return ok && answer.Status == http.StatusForbidden
 }
 
 func (c *Coverage) stats(ctx context.Context, kind report.Kind) (report.KindStats, error) {

@@ -18,7 +18,7 @@ import (
 type runCommand struct {
 	Short    bool     `help:"Less of everything, in two minutes: good for a look, not for the records."`
 	JSON     bool     `name:"json" help:"One object a line in place of the table."`
-	Only     []string `help:"Only these parts: burst, mapping, snapshot, freshness, churn, away, idle, rates, history, processes, growth." placeholder:"PART"`
+	Only     []string `help:"Only these parts: burst, mapping, snapshot, freshness, churn, away, idle, rates, refresh, history, processes, growth." placeholder:"PART"`
 	Write    string   `help:"Put the table into this page, in place of the one that it has." placeholder:"FILE"`
 	Profiles string   `help:"Keep profiles of riskdex in this folder, a few of each part." placeholder:"DIR"`
 	Riskdex  string   `help:"The program to measure; built from this folder if not given." placeholder:"FILE"`

@@ -66,7 +66,7 @@ func (h home) jvmConfig(heap string, fastStart bool) []byte {
 		"-Xms" + heap,
 		"-Xmx" + heap,
 		"-XX:+ExitOnOutOfMemoryError",
-		"-XX:-UseDynamicNumberOfCompilerThreads", // so that what they take can be told
+		"-XX:-UseDynamicNumberOfCompilerThreads", // the CPU of a compiler that ends could not be told from the rest
 		"-XX:ErrorFile=" + filepath.Join(h.logs(), "jvm-error.log"),
 		"-Djava.io.tmpdir=" + h.tmp(),
 	}
