@@ -1,10 +1,12 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -171,16 +173,20 @@ type had struct {
 	deletes   uint64 // accepted until then
 }
 
-// note keeps what the index has now, and returns what it had coverageShown ago, if that is known. What
-// it had long before tells nothing: what has come since hides what is missing.
-func (k *compared) note(now had) (then had, known bool) {
+// note keeps what the index has now, and returns the least that it had since coverageShown ago, if that
+// is known: a new index that is filled has less than the one before. What it had long before tells
+// nothing: what has come since hides what is missing.
+func (k *compared) note(now had) (least had, known bool) {
 	age := func(h had) time.Duration { return now.at.Sub(h.at) }
 	k.past = append(k.past, now)
 	for len(k.past) > 1 && age(k.past[1]) >= coverageShown {
 		k.past = k.past[1:]
 	}
-	then = k.past[0]
-	return then, age(then) >= coverageShown && age(then) < 2*coverageShown
+	least = slices.MinFunc(k.past, func(a, b had) int {
+		return cmp.Compare(a.documents+int(a.deletes), b.documents+int(b.deletes))
+	})
+	first := age(k.past[0])
+	return least, first >= coverageShown && first < 2*coverageShown
 }
 
 // compare compares a kind. It returns false if not all is well with it, or if that is unknown now.
@@ -188,7 +194,7 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 	defer cancel()
 	if c.foreign(k.kind) {
-		k.missed = 0
+		k.missed, k.past = 0, nil
 		c.tellMissing(k.kind, 0)
 		return false, nil // reported already
 	}
@@ -226,7 +232,7 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 	if lacks == nil || k.lacked >= coverageTries {
 		c.tellLacking(k.kind, lacks)
 	}
-	then, known := k.note(taken)
+	least, known := k.note(taken)
 	if missing > 0 { // in a backlog, an index shows what it has taken at its own interval
 		switch err = c.refresh(ctx, k.kind); {
 		case err == nil:
@@ -235,9 +241,7 @@ func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err err
 		case !known:
 			return false, nil // it will be in a minute
 		default:
-			var since int
-			_, since, err = count(then)
-			missing = min(missing, since)
+			_, missing, err = count(least)
 		}
 		if err != nil {
 			return false, err
