@@ -118,7 +118,8 @@ func TestNearestFirst(t *testing.T) {
 	}
 }
 
-// TestAnswersAreSmall: a page of hits has what a list shows, however long the reports are.
+// TestAnswersAreSmall: a page of hits has what a list shows, however long the reports are
+// and however many names riskdex knows.
 func TestAnswersAreSmall(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	var records []record
@@ -130,13 +131,17 @@ func TestAnswersAreSmall(t *testing.T) {
 		records = append(records, record{kind: report.Cities, id: fmt.Sprint(i), body: `{"title":"Lima","country":"PE","aliases":[` + names +
 			`],"summary":"` + strings.Repeat("Lima is a city by the sea. ", 300) + `","body":"` + strings.Repeat("Much is said of Lima. ", 2000) + `"}`})
 	}
+	records = append(records, record{kind: report.Advisories, id: "strike", body: `{"title":"Strike in Lima, Paris and London"}`})
 	fill(t, x, records)
-	body, err := x.Set.SearchBody("lima", mappings.SearchOptions{})
+	body, err := x.Set.SearchBody("lima", mappings.SearchOptions{Size: 11})
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := must(t, x.Client, esapi.SearchRequest{Index: []string{x.Alias(report.Cities)}, Body: bytes.NewReader(body)})
+	answer := must(t, x.Client, esapi.SearchRequest{Index: []string{x.Alias(report.Cities), x.Alias(report.Advisories)}, Body: bytes.NewReader(body)})
 	if len(answer) > 25_000 || !bytes.Contains(answer, []byte("…")) {
 		t.Errorf("an answer of %d bytes: %.500s", len(answer), answer)
+	}
+	if !bytes.Contains(answer, []byte("Strike in Lima, Paris")) || bytes.Contains(answer, []byte("_known\"")) {
+		t.Errorf("the strike is missing, or names that nobody shows are there: %s", answer)
 	}
 }
